@@ -6,7 +6,7 @@
 #   SET=name         the build folder build/name (default: compiler-flavor)
 #   CUDA=0           no CUDA even if nvcc is here
 #   CUDA_ARCH=all    every GPU; "80 90": these; default: the cards in this machine, else 8.0 and, at the first start, any other
-#   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/gemmi.cc alone
+#   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/structure/gemmi.cc alone
 #   GEMMI=0          no gemmi even if it is here
 #   MPICC=mpicc.openmpi  this MPI, where there are several (MPICH is the default)
 #   OPTIONAL=0       none of the optional libraries but OpenMP
@@ -83,7 +83,7 @@ $(shell mkdir -p $(B) && OPTIONAL='$(OPTIONAL)' MPICC='$(MPICC)' sh mk/detect.sh
 include $(B)/config.mk
 endif
 
-CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*.cu)))
+CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
 NEEDED := PNG CJSON RANDOM123 ZLIB
@@ -153,11 +153,11 @@ isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename
 
 # --- sources ----------------------------------------------------------------------------------
 ROOMS := $(filter-out bench cli python,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
-ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c))) $(sort $(wildcard cuda/*.c))
+ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c src/$r/*/*.c))) $(sort $(wildcard cuda/*/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(sort $(wildcard src/bench/*.c))
-CXX_SRC := $(if $(HAVE_GEMMI),src/io/gemmi.cc) # the one C++ file
+CXX_SRC := $(if $(HAVE_GEMMI),src/io/structure/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
 
@@ -219,7 +219,7 @@ WITHOUT_LZ4 := (-compress bslz4 is off; liblz4-dev)
 WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)
 WITHOUT_MPI := (a series under mpirun is refused; libmpich-dev or libopenmpi-dev)
 WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERSION) is \
-    here; no cuda/*.cu),(no nvcc)))
+    here; no cuda/*/*.cu),(no nvcc)))
 
 .PHONY: link
 link: $(PROG)

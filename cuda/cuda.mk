@@ -25,13 +25,14 @@ MORE_CUDA := $(comma) for $(CUDA_REAL)$(if $(strip $(CUDA_PTX)),; PTX $(strip $(
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 
 # Files without kernels need no more than one architecture.
-CUDA_HOST_ONLY := backend chain cuts device download fft fibre panels product render scene_device slope_products slopes
+CUDA_HOST_ONLY := backend/backend backend/device backend/download backend/render backend/scene_device image/chain \
+    image/fft image/fibre image/product slopes/slope_products slopes/slopes steps/cuts steps/panels
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_REAL),-arch=sm_$a))
 
 # The library of Fourier transforms, where the system does not find it.
 FFT_FOLDER := $(dir $(firstword $(wildcard $(foreach d,lib64 lib,$(CUDA_HOME)/$d/libcufft.so))))
-$B/cuda/fft.cu.o: DEFS += $(if $(FFT_FOLDER),-DNB_GPU_FFT_FOLDER='"$(FFT_FOLDER)"')
+$B/cuda/image/fft.cu.o: DEFS += $(if $(FFT_FOLDER),-DNB_GPU_FFT_FOLDER='"$(FFT_FOLDER)"')
 
 .PHONY: test-cuda bench-cuda cuda-arches compile-cost hip-compile
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, where there is none)

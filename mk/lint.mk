@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Style and structure checks; none of them changes a file but `make format`.
 
-OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/*/*.cc cuda/*.[ch] cuda/*.cu cuda/*.cuh \
-    tests/*/*.[ch]))
+OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/io/*/*.[ch] src/io/*/*.cc cuda/*/*.[ch] \
+    cuda/*/*.cu cuda/*/*.cuh tests/*/*.[ch]))
 .PHONY: lint format tidy
 lint: $(LIB_OBJ) $(CLI_OBJ) ## formatting, include directions, circles, headers alone, cppcheck, licence lines, exports
 	@BUILD='$B' CC='$(CC)' NVCC='$(NVCC)' CLANG_FORMAT='$(CLANG_FORMAT)' PYTHON='$(PYTHON)' \

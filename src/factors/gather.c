@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../io/factor_file.h"
+#include "../io/table/factor_file.h"
 
 #define DONE (UINT32_C(1) << 31)
 #define CONFLICT (UINT32_C(1) << 30)

@@ -4,7 +4,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/factor_file.h"
+#include "../io/table/factor_file.h"
 #include "factors.h"
 
 nb_status nb_factor_grid_check(const int H[3], nb_error *err)

@@ -4,7 +4,7 @@
 #ifndef NB_FACTORS_MODEL_H
 #define NB_FACTORS_MODEL_H
 
-#include "../io/gemmi.h"
+#include "../io/structure/gemmi.h"
 #include "factors.h"
 
 typedef enum { NB_SUM_AUTO, NB_SUM_DIRECT, NB_SUM_FFT } nb_sum_method;

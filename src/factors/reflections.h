@@ -4,9 +4,9 @@
 #ifndef NB_FACTORS_REFLECTIONS_H
 #define NB_FACTORS_REFLECTIONS_H
 
-#include "../io/factor_file.h"
-#include "../io/gemmi.h"
-#include "../io/hkl.h"
+#include "../io/table/factor_file.h"
+#include "../io/structure/gemmi.h"
+#include "../io/table/hkl.h"
 #include "factors.h"
 
 /** Which columns of a file are used; -1: none. */

@@ -3,7 +3,7 @@
 #ifndef NB_FACTORS_SPECIAL_H
 #define NB_FACTORS_SPECIAL_H
 
-#include "../io/gemmi.h"
+#include "../io/structure/gemmi.h"
 
 #define NB_SAME_SITE 0.05 /* A; images this near are one site */
 

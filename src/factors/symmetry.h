@@ -3,7 +3,7 @@
 #ifndef NB_FACTORS_SYMMETRY_H
 #define NB_FACTORS_SYMMETRY_H
 
-#include "../io/gemmi.h"
+#include "../io/structure/gemmi.h"
 
 static inline void nb_hR(const nb_symop *op, const int h[3], int out[3])
 {

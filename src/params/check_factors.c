@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which flags of structure factors go together. What a file is only its content says: -cif counts
- * as both a model and reflections here, and src/api looks again when it is read. */
+ * as both a model and reflections here, and src/sim looks again when it is read. */
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "fit.h"

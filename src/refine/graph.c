@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../io/writer.h"
+#include "../io/image/writer.h"
 
 enum {
     WIDTH = 720,

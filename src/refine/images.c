@@ -2,7 +2,7 @@
 /* Images of some pixels by the backend, which is quicker than the sums of derivatives. */
 #include <math.h>
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 #include "../base/memory.h"
 #include "../render/request.h"
 #include "fit.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 #include "../base/c_locale.h"
 #include "../base/clock.h"
 #include "../base/cminpack_lib.h"

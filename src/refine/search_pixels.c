@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 #include "../base/memory.h"
 
 /** Which pixels count. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"

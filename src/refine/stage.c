@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../api/derive.h"
+#include "../sim/derive.h"
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/memory.h"

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "../io/hdf5_file.h"
+#include "../io/hdf5/hdf5_file.h"
 #include "journal.h"
 
 typedef struct nb_block {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "../model/drawn.h"
-#include "../api/noise.h"
-#include "../api/picture.h"
+#include "../sim/noise.h"
+#include "../sim/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/units.h"

@@ -3,9 +3,9 @@
 #ifndef NB_SERIES_FRAME_H
 #define NB_SERIES_FRAME_H
 
-#include "../api/sim.h"
-#include "../io/hdf5_file.h"
-#include "../io/writer.h"
+#include "../sim/sim.h"
+#include "../io/hdf5/hdf5_file.h"
+#include "../io/image/writer.h"
 #include "template.h"
 
 typedef struct nb_frame {

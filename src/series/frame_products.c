@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is brought to the host of a frame: with a device that makes its integers, only those. */
 #include "../base/error.h"
-#include "../api/noise.h"
+#include "../sim/noise.h"
 #include "../base/memory.h"
 #include "frame.h"
 

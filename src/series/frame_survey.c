@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
-#include "../io/hdf5_read.h"
+#include "../io/hdf5/hdf5_read.h"
 #include "fingerprint.h"
 #include "frames.h"
 

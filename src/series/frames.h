@@ -3,8 +3,8 @@
 #ifndef NB_SERIES_FRAMES_H
 #define NB_SERIES_FRAMES_H
 
-#include "../api/sim.h"
-#include "../io/spectra.h"
+#include "../sim/sim.h"
+#include "../io/table/spectra.h"
 
 typedef struct nb_frames {
     nb_config base; /* completed; its seed is set */

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../api/background.h"
-#include "../api/image.h"
-#include "../api/image_header.h"
-#include "../api/stack.h"
+#include "../sim/background.h"
+#include "../sim/image.h"
+#include "../sim/image_header.h"
+#include "../sim/stack.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/hdf5_read.h"
+#include "../io/hdf5/hdf5_read.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"

@@ -3,7 +3,7 @@
 #ifndef NB_SERIES_GIVEN_H
 #define NB_SERIES_GIVEN_H
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 #include "template.h"
 
 typedef enum nb_given_kind {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "master.h"
 
-#include "../api/background.h"
-#include "../api/noise.h"
+#include "../sim/background.h"
+#include "../sim/noise.h"
 #include "../base/memory.h"
 #include "../params/params.h"
 #include "panels.h"

@@ -3,8 +3,8 @@
 #ifndef NB_SERIES_PANELS_H
 #define NB_SERIES_PANELS_H
 
-#include "../api/detector_file.h"
-#include "../io/hdf5_file.h"
+#include "../sim/detector_file.h"
+#include "../io/hdf5/hdf5_file.h"
 
 /** Is a frame of the canvas the stack as it is? */
 int nb_panels_are_stack(const nb_sim *sim);

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "../api/sim.h"
+#include "../sim/sim.h"
 
 typedef struct nb_renderer {
     nb_backend_state *state; /* owned; NULL until first used */

@@ -4,7 +4,7 @@
 #ifndef NB_SERIES_RECORD_H
 #define NB_SERIES_RECORD_H
 
-#include "../io/hdf5_file.h"
+#include "../io/hdf5/hdf5_file.h"
 #include "sinks.h"
 
 /** The end of a record; native byte order, as the journal. */

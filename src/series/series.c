@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../api/advice.h"
-#include "../api/background.h"
-#include "../api/noise.h"
-#include "../api/report_json.h"
+#include "../sim/advice.h"
+#include "../sim/background.h"
+#include "../sim/noise.h"
+#include "../sim/report_json.h"
 #include "../base/c_locale.h"
 #include "../base/cpu.h"
-#include "../api/geometry_out.h"
+#include "../sim/geometry_out.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"

@@ -4,7 +4,7 @@
 #ifndef NB_SERIES_SPOOL_H
 #define NB_SERIES_SPOOL_H
 
-#include "../io/hdf5_file.h"
+#include "../io/hdf5/hdf5_file.h"
 
 typedef struct nb_spool {
     int fd; /* -1: closed */

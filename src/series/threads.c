@@ -10,7 +10,7 @@
 #include <omp.h>
 #endif
 
-#include "../api/derive.h"
+#include "../sim/derive.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "render/choose.h"
 
 typedef struct kind {

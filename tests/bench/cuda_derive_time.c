@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/timing.h"
-#include "api/derive.h"
+#include "../../cuda/backend/timing.h"
+#include "sim/derive.h"
 #include "base/clock.h"
 #include "median.h"
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/timing.h"
+#include "../../cuda/backend/timing.h"
 #include "../golden/compare.h"
 #include "../support/picture.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/clock.h"
 #include "median.h"
 #include "model/scene_build.h"

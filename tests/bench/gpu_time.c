@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/timing.h"
+#include "../../cuda/backend/timing.h"
 #include "../golden/compare.h"
 #include "image/poisson.h"
 #include "model/scene_build.h"

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../cuda/timing.h"
+#include "../../cuda/backend/timing.h"
 #include "../support/picture.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/clock.h"
 #include "physics/panels.h"
 #include "render/request.h"

@@ -3,7 +3,7 @@
 #ifndef NB_TESTS_CHECK_GRID_H
 #define NB_TESTS_CHECK_GRID_H
 
-#include "../../cuda/spot_setup.h"
+#include "../../cuda/spots/spot_setup.h"
 
 typedef struct check_grid {
     float *image;

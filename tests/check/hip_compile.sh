@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cuda/ compiles with HIP: cuda/vendor_hip.h is all that an AMD device needs beside cuda/vendor.h.
+# cuda/ compiles with HIP: cuda/backend/vendor_hip.h is all that an AMD device needs beside cuda/backend/vendor.h.
 # Nothing runs: the kernels have not been tried on an AMD device.
 #
 # usage: bash tests/check/hip_compile.sh [ARCH]      (default: gfx90a)
@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HIP_PLATFORM=amd
 failed=0
-for file in cuda/*.cu; do
+for file in cuda/*/*.cu; do
     # without kernels: for the host only
     grep -q '__global__' "$file" && where=() || where=(--cuda-host-only)
     hipcc "${where[@]}" --offload-arch="${1:-gfx90a}" -x hip -std=c++17 -O1 -ffp-contract=off -DNB_GPU=1 \

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "../support/picture.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/cpu.h"
 #include "physics/panels.h"
 #include "render/dark_rows.h"

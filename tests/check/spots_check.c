@@ -30,7 +30,7 @@
 #include "render/simd.h"
 #include "render/tiles.h"
 #include "render/vector_paths.h"
-#include "../../cuda/timing.h"
+#include "../../cuda/backend/timing.h"
 
 enum { SHAPES = 4 };
 static const char *const shapes[SHAPES] = {"gauss", "tophat", "square", "round"};

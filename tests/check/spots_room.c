@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/timing.h"
+#include "../../cuda/backend/timing.h"
 #include "../support/picture.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/error.h"
 #include "render/request.h"
 

@@ -5,7 +5,7 @@
 
 #include "grid.h"
 
-#include "../../cuda/tile_setup.h"
+#include "../../cuda/tiles/tile_setup.h"
 #include "base/memory.h"
 
 enum { TASKS = 40, WORDS = 400 }; /* too few for some blocks */

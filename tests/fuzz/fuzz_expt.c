@@ -2,7 +2,7 @@
 /* DIALS experiments: every accepted one has panels with directions, pixels and a place. */
 #include <string.h>
 
-#include "../../src/io/expt.h"
+#include "../../src/io/detector/expt.h"
 #include "fuzz_geometry.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

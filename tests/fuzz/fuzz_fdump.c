@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/io/fdump.h"
+#include "../../src/io/table/fdump.h"
 #include "fuzz.h"
 
 typedef struct buffer {

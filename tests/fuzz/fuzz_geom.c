@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CrystFEL geometries: every accepted one has panels with directions, pixels and a place. */
-#include "../../src/io/geom.h"
+#include "../../src/io/detector/geom.h"
 #include "fuzz_geometry.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

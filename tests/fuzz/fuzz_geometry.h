@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "../../src/io/axes.h"
-#include "../../src/io/panel_spec.h"
+#include "../../src/io/common/axes.h"
+#include "../../src/io/common/panel_spec.h"
 #include "fuzz.h"
 
 static inline void check_panel(const nb_panel_spec *p)

@@ -2,8 +2,8 @@
 /* Data files and lists of reflections that -resume finds: kept completely, or not kept. */
 #include <string.h>
 
-#include "../../src/io/hdf5_facts.h"
-#include "../../src/io/hdf5_file.h"
+#include "../../src/io/hdf5/hdf5_facts.h"
+#include "../../src/io/hdf5/hdf5_file.h"
 #include "hdf5_build.h"
 
 #define LISTS "/entry/simulation/reflections"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images from HDF5: all of the pixels or a message, and no more memory than allowed. */
-#include "../../src/io/hdf5_read.h"
+#include "../../src/io/hdf5/hdf5_read.h"
 #include "hdf5_build.h"
 
 #define DETECTOR "/entry/instrument/detector"

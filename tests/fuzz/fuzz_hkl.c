@@ -2,7 +2,7 @@
 /* Text structure factors: every voxel of an accepted table is readable and finite. */
 #include <math.h>
 
-#include "../../src/io/hkl.h"
+#include "../../src/io/table/hkl.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

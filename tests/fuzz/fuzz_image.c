@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Image files of every format: pixels, all of them, or a message. */
-#include "../../src/io/image_read.h"
+#include "../../src/io/image/image_read.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/io/hdf5_file.h"
+#include "../../src/io/hdf5/hdf5_file.h"
 #include "../../src/series/journal.h"
 #include "../../src/series/record.h"
 #include "fuzz.h"

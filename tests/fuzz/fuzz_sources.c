@@ -2,7 +2,7 @@
 /* Source lists: every accepted source has a direction, an intensity and a wavelength. */
 #include <math.h>
 
-#include "../../src/io/sources.h"
+#include "../../src/io/table/sources.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/io/gemmi.h"
+#include "../../src/io/structure/gemmi.h"
 #include "fuzz.h"
 
 static void check_symmetry(const nb_symmetry *sg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed files, and what the bytes of models and reflection files are. */
 #include "../../src/base/unpack.h"
-#include "../../src/io/gemmi.h"
+#include "../../src/io/structure/gemmi.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

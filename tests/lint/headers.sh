@@ -20,10 +20,10 @@ alone() {
 }
 
 # Headers that name CUDA's own types, or include one that does, are CUDA C++ and nothing else.
-device=$(grep -ls '"vendor\.h"' cuda/*.h)
+device=$(grep -lsE '"([^"]*/)?vendor\.h"' cuda/*/*.h)
 for _ in 1 2 3; do
     for header in $device; do
-        device=$(printf '%s\n' $device $(grep -ls "\"${header#cuda/}\"" cuda/*.h) | sort -u)
+        device=$(printf '%s\n' $device $(grep -lsE "\"([^\"]*/)?${header##*/}\"" cuda/*/*.h) | sort -u)
     done
 done
 

@@ -38,7 +38,7 @@ def numbers(path):
 def main():
     first, wrong = {}, 0
     for room in ROOMS:
-        for path in sorted(glob.glob(f"{room}/*.*")):
+        for path in sorted(glob.glob(f"{room}/**/*.*", recursive=True)):
             for found, word, line in numbers(path):
                 if found in first:
                     print(f"    {path}:{line}: {word} stands at {first[found]} already")

@@ -30,7 +30,7 @@ format() {
 # The library may not print or exit; the program may, and so does the child that it forks (base/apart.c).
 silent() {
     local file found=0
-    for file in $(ls src/*/*.[ch] src/*/*.cc | grep -vE "^src/(bench|cli|python)/"); do
+    for file in $(find src/*/ -name '*.[ch]' -o -name '*.cc' | grep -vE "^src/(bench|cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
             sed "s|^|    $file:|" | grep -vE '^    src/base/apart\.c:.*\b_exit\(' && found=1
@@ -40,20 +40,20 @@ silent() {
 
 # Two files read HDF5: they check type, size and number of points of everything.
 hdf5_reads() {
-    ! grep -nE '\bH5[AD]read(_chunk)?\b' src/*.[ch] src/*/*.[ch] cuda/* |
-        grep -vE '^src/io/hdf5_(get(_text)?\.c|lib\.h):' | sed 's/^/    /' | grep .
+    ! grep -rnE '\bH5[AD]read(_chunk)?\b' src cuda --include='*.[ch]*' |
+        grep -vE '^src/io/hdf5/hdf5_(get(_text)?\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 
 # What holds for a number that is not set is in the rows of the table; NB_VALUE and NB_GIVEN ask them.
 fallbacks() {
-    ! grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' src/*.[ch] src/*/*.[ch] cuda/* |
+    ! grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' |
         grep -v '^src/params/' | sed 's/^/    /' | grep .
 }
 
 # C++ is for what has no C library.
 one_cxx_file() {
     ! find src tests -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
-        grep -vx src/io/gemmi.cc | sed 's/^/    /' | grep .
+        grep -vx src/io/structure/gemmi.cc | sed 's/^/    /' | grep .
 }
 
 # A backend is named in the registry.  The parameters' table has the words of -device for its users,
@@ -67,7 +67,7 @@ registry() {
 # One header for each vendor of GPUs has its names.
 vendor_names() {
     ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
-        cuda/*.[ch] cuda/*.cu cuda/*.cuh | grep -vE '^cuda/vendor(_hip)?\.h:' | sed 's/^/    /' | grep .
+        -r cuda --include='*.[ch]*' | grep -vE '^cuda/backend/vendor(_hip)?\.h:' | sed 's/^/    /' | grep .
 }
 
 exports() {

@@ -3,7 +3,7 @@
 #ifndef NB_TESTS_FACTOR_GROUPS_H
 #define NB_TESTS_FACTOR_GROUPS_H
 
-#include "../../src/io/gemmi.h"
+#include "../../src/io/structure/gemmi.h"
 
 /** A group, and a cell that fits it. */
 typedef struct test_group {

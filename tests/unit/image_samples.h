@@ -5,7 +5,7 @@
 
 #include "scratch.h"
 
-#include "../../src/io/writer.h"
+#include "../../src/io/image/writer.h"
 
 enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW };
 

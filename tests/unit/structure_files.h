@@ -6,7 +6,7 @@
 #include "../support/check.h"
 
 #include "../../src/base/outfile.h"
-#include "../../src/io/gemmi.h"
+#include "../../src/io/structure/gemmi.h"
 
 /** Bytes of a file; `data` is the caller's. */
 typedef struct file_bytes {

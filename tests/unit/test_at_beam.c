@@ -2,7 +2,7 @@
 /* AT-SRC-001 to 003, AT-FLU-001, AT-STA-001, AT-ROI-001, AT-NOISE-001, AT-PRE-002. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/pixel.h"
 
 static void source_file(nb_config *cfg, const char *text)

@@ -2,7 +2,7 @@
 /* AT-GEO-001 to 006, and the parts of the detector geometry that no golden image tests. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/ray.h"
 
 static nb_geometry geometry_of(const nb_config *cfg)

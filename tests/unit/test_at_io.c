@@ -2,8 +2,8 @@
 /* AT-IO-001 to 004, AT-PRE-001, -img and -mask: files that a run writes and reads back. */
 #include "../support/check.h"
 
-#include "api/sim.h"
-#include "io/smv_read.h"
+#include "sim/sim.h"
+#include "io/image/smv_read.h"
 
 /** A run's files in the scratch folder. */
 static void name_outputs(nb_config *cfg)

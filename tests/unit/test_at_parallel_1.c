@@ -3,7 +3,7 @@
  * configuration has a golden image. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 
 /** The suite's configuration with automatic oversampling, as in its golden image. */
 static nb_config auto_config(double lambda_A, int N, int pixels)

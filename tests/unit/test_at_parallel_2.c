@@ -2,7 +2,7 @@
 /* AT-PARALLEL-010 to 018. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/ray.h"
 
 enum { CUBIC_PIXELS = 1024 };

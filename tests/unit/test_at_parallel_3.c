@@ -2,7 +2,7 @@
 /* AT-PARALLEL-020 to 029. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/pixel.h"
 
 #define DEGREES(radians) ((radians) / NB_DEG)

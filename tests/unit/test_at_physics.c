@@ -3,7 +3,7 @@
  * library's formulas. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/pixel.h"
 
 /** A structureless crystal: every orientation scatters equally. */

@@ -2,7 +2,7 @@
 /* AT-STR-001 to 004: structure factors and crystal shapes. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/pixel.h"
 
 enum { N = 7 }; /* a box of 7^3 reflections from -2, 1, -5 */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../support/picture.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "plan/background_tiles.h"
 
 enum { SCENES = 12, EDGE = 448, SOME = 3 };

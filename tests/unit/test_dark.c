@@ -2,7 +2,7 @@
 /* Dark pixels (plan/dark.h): they get no steps, and every byte stays. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/cpu.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of derivatives, and the calls around them. */
-#include "api/derive.h"
+#include "sim/derive.h"
 #include "derive_sims.h"
 
 /* --- products --- */

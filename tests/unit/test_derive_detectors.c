@@ -3,7 +3,7 @@
  * wavelength, aniso mosaic spread. */
 #include "derive_sims.h"
 
-#include "io/gemmi.h"
+#include "io/structure/gemmi.h"
 
 enum { MOST_PIXELS = 1024 };
 

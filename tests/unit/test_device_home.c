@@ -2,7 +2,7 @@
 /* Images that stay on a device, with a fake device. Files, statistics and frames of series
  * must have the same bytes as without it. */
 #include "../support/products.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/outfile.h"

@@ -12,7 +12,7 @@
 
 #include "../../src/base/error.h"
 #include "../../src/base/memory.h"
-#include "../../src/io/fdump.h"
+#include "../../src/io/table/fdump.h"
 
 typedef struct sink_buffer {
     unsigned char bytes[4096];

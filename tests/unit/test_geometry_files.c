@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "io/expt.h"
-#include "io/geom.h"
-#include "io/nxmx.h"
+#include "io/detector/expt.h"
+#include "io/detector/geom.h"
+#include "io/hdf5/nxmx.h"
 #include "model/layout.h"
 
 #define MM 1e3

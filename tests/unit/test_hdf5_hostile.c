@@ -7,11 +7,11 @@
 
 #ifdef NB_HAVE_HDF5
 #include "base/hash.h"
-#include "io/hdf5_bitshuffle.h"
-#include "io/hdf5_file.h"
-#include "io/hdf5_lib.h"
-#include "io/hdf5_open.h"
-#include "io/spectra.h"
+#include "io/hdf5/hdf5_bitshuffle.h"
+#include "io/hdf5/hdf5_file.h"
+#include "io/hdf5/hdf5_lib.h"
+#include "io/hdf5/hdf5_open.h"
+#include "io/table/spectra.h"
 #include "nanobragg.h"
 
 #define IMAGES "/entry/data/data"

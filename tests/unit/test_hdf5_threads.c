@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "io/hdf5_file.h"
+#include "io/hdf5/hdf5_file.h"
 #include "nanobragg.h"
 #include "scratch.h"
 

@@ -4,7 +4,7 @@
 #include "../support/check.h"
 #include "../support/products.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/memory.h"
 #include "fake_device.h"
 #include "image/adu.h"

@@ -3,7 +3,7 @@
  * curved detector, compared with the sphere. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/ray.h"
 
 typedef struct plate {

@@ -2,7 +2,7 @@
 /* The distributions of mosaic domains, compared with their exact laws and as powders. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "model/mosaic.h"
 #include "series/frames.h"
 

@@ -2,7 +2,7 @@
 /* A pixel's value from the orientations near it is that of all steps, and few are near. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "image/near_pixel.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"

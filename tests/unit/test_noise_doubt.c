@@ -2,7 +2,7 @@
 /* Noise of floats that differ from the exact values by a renderer's rounding: the same counts. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "../support/products.h"
 #include "image/noise.h"
 #include "image/noise_block.h"

@@ -3,7 +3,7 @@
 #include "../support/check.h"
 #include "../support/cut.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/limits.h"
 #include "physics/panels.h"
 #include "base/cpu.h"

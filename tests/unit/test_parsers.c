@@ -6,9 +6,9 @@
 #include "../support/comma.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/io/hkl.h"
-#include "../../src/io/matrix.h"
-#include "../../src/io/sources.h"
+#include "../../src/io/table/hkl.h"
+#include "../../src/io/table/matrix.h"
+#include "../../src/io/table/sources.h"
 #include "../../src/base/text.h"
 
 /* --- numbers --- */

@@ -3,7 +3,7 @@
  * it. */
 #include "../support/check.h"
 
-#include "../../cuda/paths.h"
+#include "../../cuda/backend/paths.h"
 #include "base/memory.h"
 #include "model/scene_build.h"
 #include "physics/pixel.h"

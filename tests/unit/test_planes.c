@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cpu.h"
-#include "io/hdf5_chunk.h"
+#include "io/hdf5/hdf5_chunk.h"
 
 enum { MOST = 4096, GUARD = 0x5a };
 

@@ -4,7 +4,7 @@
 
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "model/misset.h"
 
 /** A triclinic crystal with many options. */

@@ -5,7 +5,7 @@
 
 #include <complex.h>
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "model/misset.h"
 
 /** |sum over the cells of exp(2 pi i q.r)|^2 for real-space vectors a, b, c. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's quicker sum over materials (cuda/quick_background.h), on the host, against nb_pixel_background, and its
- * cells in float (cuda/material_cells.h) against the tables. */
+/* The GPU's quicker sum over materials (cuda/steps/quick_background.h), on the host, against nb_pixel_background, and its
+ * cells in float (cuda/steps/material_cells.h) against the tables. */
 #include "../support/check.h"
 
 #include <unistd.h>
 
-#include "../../cuda/material_cells.h"
-#include "../../cuda/quick_background.h"
+#include "../../cuda/steps/material_cells.h"
+#include "../../cuda/steps/quick_background.h"
 #include "../support/picture.h"
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/pixel.h"
 
 enum { SCENES = 60, EDGE = 20 };

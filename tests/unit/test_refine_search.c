@@ -2,7 +2,7 @@
 /* Which pixels the search of a fit compares. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/memory.h"
 #include "refine/search_pixels.h"
 

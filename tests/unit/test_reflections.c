@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/pixel.h"
 #include "scratch.h"
 

@@ -3,7 +3,7 @@
  * byte, wherever they go; what no backend makes yet is refused. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "render/request.h"

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/hdf5_chunk.h"
+#include "io/hdf5/hdf5_chunk.h"
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"

@@ -2,9 +2,9 @@
 /* The tables of structure factors of a simulation, through the public calls and in the scene. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/memory.h"
-#include "io/gemmi.h"
+#include "io/structure/gemmi.h"
 
 enum { WAVES = 3 };
 static const double wavelengths[WAVES] = {1.73, 1.741, 1.75}; /* A; the K edge of iron */

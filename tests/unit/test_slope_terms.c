@@ -4,11 +4,11 @@
 
 #include "../support/check.h"
 
-#include "../../cuda/slope_pixel.h"
-#include "../../cuda/slope_plain_tables.h"
-#include "../../cuda/slope_tables.h"
-#include "api/derive.h"
-#include "api/sim.h"
+#include "../../cuda/slopes/slope_pixel.h"
+#include "../../cuda/slopes/slope_plain_tables.h"
+#include "../../cuda/slopes/slope_tables.h"
+#include "sim/derive.h"
+#include "sim/sim.h"
 #include "derive/audit.h"
 #include "derive/tangents.h"
 #include "plan/one_table.h"

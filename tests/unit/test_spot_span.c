@@ -2,7 +2,7 @@
 /* Sums over sources, and rays in the crystal's coordinates, as devices make them for pictures from reflections. */
 #include "../support/check.h"
 
-#include "../../cuda/spot_work.h"
+#include "../../cuda/spots/spot_work.h"
 
 static double uniform(uint64_t *seed, double low, double high)
 {

@@ -2,7 +2,7 @@
 /* Sums of pictures from reflections on a device, in whole units. */
 #include "../support/check.h"
 
-#include "../../cuda/spot_work.h"
+#include "../../cuda/spots/spot_work.h"
 
 /* A sum of whole units must not be above that of its terms, or the brightest pixel would be too bright, and with it
  * what a pixel may lack. */

@@ -3,7 +3,7 @@
  * passes the reflection's list, the orientation's test and the box; with a tenth less reach some do not. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/limits.h"
 #include "physics/panels.h"
 #include "physics/pixel.h"

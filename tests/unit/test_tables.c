@@ -3,10 +3,10 @@
  * sources, each with its table. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "io/sources.h"
+#include "io/table/sources.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"
 #include "render/request.h"

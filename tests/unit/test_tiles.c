@@ -4,14 +4,14 @@
  * sees this fail. */
 #include "../support/check.h"
 
-#include "api/sim.h"
+#include "sim/sim.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"
 #include "render/kernel_tile_bounds.h"
 #include "render/tile_rows.h"
 #include "render/vector_paths.h"
 
-#include "../../cuda/tile_packs.h"
+#include "../../cuda/tiles/tile_packs.h"
 
 enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
 

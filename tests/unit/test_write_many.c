@@ -3,7 +3,7 @@
  * number of threads. */
 #include "scratch.h"
 
-#include "../../src/io/writer.h"
+#include "../../src/io/image/writer.h"
 
 enum {
     WIDE = 517,

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "../../src/base/memory.h"
-#include "../../src/io/smv_read.h"
+#include "../../src/io/image/smv_read.h"
 
 static void float_file(void **state)
 {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA backend: its entry in the table of backends. */
+#include "../image/product.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../../src/physics/limits.h"
+#include "parallel.h"
+#include "timing.h"
+#include "words.h"
+
+static nb_status render(nb_backend_state *state, const nb_scene *sc,
+                        const nb_request *request, const nb_planes *planes, nb_error *err)
+{
+    nb_status st = nb_request_check(request, sc, planes->pixels, NB_GPU_WORD, err);
+    if (!st)
+        st = nb_cuda_check_places(request, sc, err);
+    if (!st)
+        st = nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+    if (st)
+        return st;
+    state->options.precision = request->precision;
+    state->products.columns = (size_t)sc->raster.columns;
+    state->products.rows = sc->raster.rows;
+    return nb_cuda_render_request(state, sc, request, planes->image, err);
+}
+
+/** Start-up of a process's first context and the table once; of each image the transfer over PCIe and
+ * the kernel. */
+static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
+                       size_t why_size)
+{
+    const double start = 0.27, bytes_per_second = 10e9;
+    const nb_factor_table *sf = &sc->factors.table;
+    double table = sf->nh > 0 ? 8.0 * (double)nb_table_values(sf) : 0;
+    double image = 4.0 * (double)sc->raster.pixels;
+    nb_cuda_device device;
+    const char *reason;
+    nb_cuda_path path;
+    nb_engine engine;
+    nb_plan plan;
+    if (!nb_cuda_probe(options->device_index, &device, why, why_size))
+        return -1;
+    engine = nb_cuda_engine(&device);
+    plan = nb_plan_of(sc, options->precision, &engine);
+    plan.tolerance = options->tolerance;
+    path = nb_cuda_choose_path(&plan, &reason);
+    snprintf(why, why_size, NB_GPU_GENERATION " %d.%d, %s%s%s", device.major,
+             device.minor, nb_cuda_paths[path].name, *reason ? ": " : "", reason);
+    return start + table / bytes_per_second +
+           (image / bytes_per_second + nb_cuda_paths[path].seconds(&plan)) *
+               (options->images > 1 ? options->images : 1);
+}
+
+static void close_cuda(nb_backend_state *state)
+{
+    int i;
+    if (!state)
+        return;
+    gpuSetDevice(state->device.index);
+    nb_cuda_products_close(&state->products);
+    nb_cuda_slopes_free(state->slopes);
+    nb_cuda_buffer *const buffers[] = {
+        &state->tile_pairs, &state->spot_sums, &state->image, &state->F,
+        &state->lit,        &state->sums,      &state->terms, &state->F2,
+        &state->weights,    &state->tables,    &state->small, &state->tile_queue,
+        &state->spot_boxes};
+    nb_cuda_mirror *const mirrors[] = {
+        &state->sources,    &state->orientations, &state->spans,       &state->amorphous,
+        &state->materials,  &state->pieces,       &state->buckets,     &state->panels,
+        &state->sensors,    &state->spot_tables,  &state->tile_tables, &state->cells,
+        &state->cell_lists, &state->mask,         &state->jobs[0],     &state->jobs[1],
+        &state->jobs[2]};
+    for (nb_cuda_buffer *buffer : buffers)
+        nb_cuda_release(buffer);
+    for (nb_cuda_mirror *mirror : mirrors) {
+        nb_cuda_release(&mirror->device);
+        nb_free(mirror->sent);
+    }
+    nb_cuda_ring_free(state->ring);
+    if (state->repair)
+        gpuFreeHost(state->repair);
+    if (state->brightest)
+        gpuFreeHost(state->brightest);
+    for (i = 0; i < 2; i++)
+        if (state->bands[i])
+            gpuEventDestroy(state->bands[i]);
+    if (state->began)
+        gpuEventDestroy(state->began);
+    if (state->ended)
+        gpuEventDestroy(state->ended);
+    if (state->stream)
+        gpuStreamDestroy(state->stream);
+    if (state->options.device_alone)
+        gpuDeviceReset();
+    nb_free(state);
+}
+
+/** The first calls that need a context: most of the start-up time is here. */
+static nb_status start_device(nb_backend_state *state, nb_error *err)
+{
+    nb_cuda_device *d = &state->device;
+    gpuDeviceProp properties;
+    int threads =
+            state->options.threads > 0 ? state->options.threads : nb_cuda_thread_limit(),
+        i;
+    nb_status st;
+    if ((st = nb_cuda_check(err, gpuSetDevice(d->index), "choosing the device")) ||
+        (st = nb_cuda_check(err, gpuFree(NULL), "starting the device")) ||
+        (st = nb_cuda_check(err, gpuGetDeviceProperties(&properties, d->index),
+                            "asking for the device's properties")) ||
+        (st = nb_cuda_check(err,
+                            gpuStreamCreateWithFlags(&state->stream, gpuStreamNonBlocking),
+                            "creating a stream")))
+        return st;
+    snprintf(d->name, sizeof d->name, "%s", properties.name);
+    d->has_tensor = d->has_tensor && nb_cuda_has_tensor_code();
+    for (i = 0; i < 2 && !st; i++)
+        st = nb_cuda_check(
+            err, gpuEventCreateWithFlags(&state->bands[i], gpuEventDisableTiming),
+            "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, gpuEventCreate(&state->began), "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, gpuEventCreate(&state->ended), "creating an event");
+    if (!st)
+        st = nb_cuda_check(err, gpuMallocHost((void **)&state->repair, sizeof(int)),
+                           "reserving pinned memory");
+    if (!st)
+        st = nb_cuda_check(
+            err, gpuMallocHost((void **)&state->brightest, sizeof *state->brightest),
+            "reserving pinned memory");
+    if (!st)
+        st = nb_cuda_products_open(&state->products, err);
+    return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);
+}
+
+static nb_status open_cuda(const nb_render_options *options, nb_backend_state **state,
+                           nb_error *err)
+{
+    nb_backend_state *s = (nb_backend_state *)nb_alloc(1, sizeof *s, "renderer", err);
+    char why[200];
+    nb_status st;
+    *state = NULL;
+    if (!s)
+        return NB_ERR_NOMEM;
+    s->options = *options;
+    if (!nb_cuda_probe(options->device_index, &s->device, why, sizeof why)) {
+        nb_free(s);
+        return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s", why);
+    }
+    st = start_device(s, err);
+    if (st)
+        close_cuda(s);
+    else
+        *state = s;
+    return st;
+}
+
+static nb_lack lack(const nb_backend_state *state)
+{
+    if ((state->path != NB_PATH_SPOTS && state->path != NB_PATH_TILES) ||
+        !(state->left.bound > 0))
+        return {0, 0};
+    return {state->left.bound, nb_spots_part(&state->left)};
+}
+
+static void describe(const nb_backend_state *state, char *line, size_t size)
+{
+    char how[300];
+    if (state->path == NB_PATH_SPOTS)
+        nb_spots_describe(&state->left, how, sizeof how);
+    else if (state->path == NB_PATH_TILES)
+        snprintf(how, sizeof how, "%s, a pixel lacks at most %.2g of the brightest",
+                 nb_cuda_paths[state->path].name, nb_spots_part(&state->left));
+    else
+        snprintf(how, sizeof how, "%s%s%s", nb_cuda_paths[state->path].name,
+                 state->asked && state->left.refused ? "; -tolerance has no effect: " : "",
+                 state->asked && state->left.refused ? state->left.refused : "");
+    snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
+             state->device.name, how);
+}
+
+extern "C" const nb_backend nb_backend_cuda = {NB_GPU_WORD,
+                                               nb_cuda_words,
+                                               nb_cuda_parse,
+                                               &nb_cuda_feature,
+                                               estimate,
+                                               open_cuda,
+                                               render,
+                                               lack,
+                                               describe,
+                                               close_cuda,
+                                               &nb_cuda_device_entries,
+                                               nb_cuda_may_be_present};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/** What the files of the CUDA backend share: device memory, the scene as the device
+ * sees it, and the kernels' entries. */
+#ifndef NB_CUDA_INTERNAL_H
+#define NB_CUDA_INTERNAL_H
+
+#include "vendor.h"
+
+extern "C" {
+#include "../../src/base/error.h"
+#include "../../src/base/memory.h"
+#include "../../src/physics/scene.h"
+#include "../../src/plan/fixed_point.h"
+#include "../../src/render/backend.h"
+#include "../../src/render/request.h"
+#include "../steps/cubic.h"
+#include "../steps/material_cells.h"
+#include "paths.h"
+}
+
+/** Device memory that grows on demand and lives as long as the renderer. */
+typedef struct nb_cuda_buffer {
+    void *at; /* device address, NULL when empty */
+    size_t bytes;
+    int full; /* the last reservation found no room */
+} nb_cuda_buffer;
+
+/** The device, as far as choices depend on it. */
+typedef struct nb_cuda_device {
+    int index;
+    char name[256];
+    int major, minor, multiprocessors;
+    double clock_ghz;
+    int fp64_ratio; /* FP32 operations in the time of one FP64 operation */
+    int has_tensor; /* this build has FP64 tensor-core kernels that pay on it */
+} nb_cuda_device;
+
+/** F^2 on the device: a float box that covers every reflection the image can touch, or
+ * one number.  at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]: sources of nearly
+ * one wavelength see the same reflection one after the other, each in its table. */
+typedef struct nb_cuda_factor_squares {
+    const float *at; /* NULL: constant */
+    float constant;
+    nb_index_box box;
+    int side;  /* tables side by side, 1 for one */
+    int table; /* the one, where there is one */
+} nb_cuda_factor_squares;
+
+/** The scene's materials as cells, on the device. */
+typedef struct nb_cuda_cells {
+    const nb_cell *cells; /* NULL: none */
+    const nb_cells *list;
+    int n;
+    double molecules; /* of all materials */
+    double per;       /* the most cells a metre */
+} nb_cuda_cells;
+
+/** A rectangle of pixels, first inclusive, end exclusive. */
+typedef struct nb_cuda_window {
+    int f0, f1, s0, s1;
+} nb_cuda_window;
+
+/** What every launch needs. */
+typedef struct nb_cuda_launch {
+    nb_scene scene; /* arrays are device addresses; panels and sensors NULL, mask the panel's */
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_cuda_window window; /* in the panel's pixels */
+    float *image;          /* device, the panel's [rows][columns] */
+    int *repair; /* device: set when a pixel came out as NaN and must be redone */
+    gpuStream_t stream;
+    int multiprocessors;
+    nb_vec3 first_incident; /* of the first source, for the host */
+    nb_cuda_cells cells;
+    int few_round; /* nb_cuda_is_few_round */
+} nb_cuda_launch;
+
+/** Several panels for one launch (many.cuh). */
+typedef struct nb_cuda_many {
+    const void *jobs; /* device: of each panel */
+    const int *first; /* device, [n + 1]: blocks of all panels before each */
+    int n;
+    int before; /* blocks of all panels before the first; in a panel's job, before it */
+    int blocks; /* of these panels */
+    int even;   /* of the first that has any */
+    int across; /* in a panel's job: blocks side by side */
+    int unused;
+} nb_cuda_many;
+
+/** A few of the steps of a pixel: those of orientations first..first+count-1. */
+typedef struct nb_cuda_part {
+    int first, count;
+    double *sums; /* device, as the image: the sum so far; NULL when only one part */
+    int is_first, is_last;
+} nb_cuda_part;
+
+/** What the kernels in double precision have of a panel. */
+typedef struct nb_cuda_plain_job {
+    nb_scene scene;
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_cuda_window window;
+    float *image;
+    const int *wanted;  /* the repair's: whether there is anything to repair */
+    int with_materials; /* the repair's: pixels have the photons of materials */
+    nb_cuda_part part;
+    nb_cuda_many many;
+} nb_cuda_plain_job;
+
+/** One step for the direct kernel.  On each axis the Miller index at P = base + F fast is
+ * (vector.base + F slope)/|P| + constant, where the constant holds the magic number. */
+typedef struct nb_cuda_direct_term {
+    struct {
+        nb_vec3 vector; /* -a/lambda */
+        double slope, constant;
+        double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
+    } axis[3];            /* of -h: see terms.cu */
+    float weight;
+    int table;       /* of its source */
+    double depth[3]; /* axis[].vector.normal: what a metre behind the front face adds */
+} nb_cuda_direct_term;
+
+/** The tables of the fast kernels. */
+typedef struct nb_cuda_terms {
+    int count;               /* sources * orientations */
+    int octets;              /* of 8 steps, for the tensor cores */
+    const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
+    const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
+    const int *tables;       /* [8*(octets + 1)]: of the steps; NULL when there is one */
+    const nb_cuda_direct_term *direct; /* [panels][count] */
+    int panels; /* 1: of the panel of the launch; else of all of them */
+    nb_cuda_factor_squares F2;
+    nb_cubic_table cubic; /* tricubic kernel, as the next two */
+    int is_cubic;
+    const void *waves; /* sources */
+    double weight_sum; /* of all steps */
+} nb_cuda_terms;
+
+/* --- device.cu --- */
+nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing);
+/** At least `bytes` on the device, content undefined when it had to grow. */
+nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
+                          nb_error *err);
+void nb_cuda_release(nb_cuda_buffer *buffer);
+/** Find a device that can render; -1: the first.  0 and a reason in `why` when there is
+ * none. */
+int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
+
+/** What the choice of a path knows of the device. */
+nb_engine nb_cuda_engine(const nb_cuda_device *device);
+
+/* --- download.cu --- */
+/** Pinned memory between the device and the caller's memory. */
+typedef struct nb_cuda_ring nb_cuda_ring;
+nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err);
+void nb_cuda_ring_free(nb_cuda_ring *ring);
+/** Copy bytes to `to` after what `stream` holds now; returns when they are there. */
+nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
+                           gpuStream_t stream, nb_error *err);
+/** Copy bytes of the host, or of another device, to `to` on the device, in the stream's order; `from` must stay until that
+ * is done. */
+nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
+                       gpuStream_t stream, nb_error *err);
+/** Is it memory of this device? */
+int nb_cuda_is_on(const void *memory, int device);
+/** The ring's memory between downloads, in pieces: as many as there are threads, 32 at most. */
+typedef struct nb_cuda_pieces {
+    char *at; /* the ring's; pinned */
+    size_t bytes;
+    int count;
+} nb_cuda_pieces;
+nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err);
+
+/* Below, many: several panels in one launch, of the jobs that the ..._job functions write; launch and terms are
+ * then those of one of them.  NULL: the panel of the launch.  A ..._job function returns the blocks of the
+ * panel of its launch, whose window must have pixels; before: those of all panels before it. */
+
+/* --- double.cu --- */
+void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
+                           const nb_cuda_many *many);
+/** Compute every pixel of the window that is not finite again, if *launch->repair is
+ * set, the crystal alone or with_materials. */
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
+                           const nb_cuda_many *many);
+extern const size_t nb_cuda_plain_job_bytes; /* also of the repair and of the materials */
+int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
+
+/* --- background.cu --- */
+/** Add the materials to every pixel of the window.  exact: with every bit of src/physics. */
+void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
+                               const nb_cuda_many *many);
+
+/* --- materials.cu --- */
+/** The same in float with all factors that matter in double, for the materials' cells and flat panels. */
+void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many);
+/** Of nb_cuda_direct_job_bytes. */
+int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
+
+/* --- terms.cu --- */
+void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
+                            float *out, gpuStream_t stream);
+/** Where the coefficients of the tensor cores' steps go. */
+typedef struct nb_cuda_fragments {
+    int octets;
+    double *at;     /* as in nb_cuda_terms, like the next */
+    float *weights; /* or NULL */
+    int *tables;    /* or NULL */
+} nb_cuda_fragments;
+void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
+                              const nb_cuda_fragments *to, gpuStream_t stream);
+void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
+                                 nb_cuda_direct_term *terms, gpuStream_t stream);
+/** The same for n panels, one behind the other; panels: on the device, the first of n places that lie so many
+ * bytes apart. */
+void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
+                                 int n, int table, nb_cuda_direct_term *terms,
+                                 gpuStream_t stream);
+
+/* --- tensor.cu --- */
+/** Whether the code that this device would run has the FP64 tensor-core kernels. */
+int nb_cuda_has_tensor_code(void);
+/** Octets first..end-1 of the window's pixels; added to the image when `add`.  degree:
+ * of the polynomials, 4 or 3. */
+typedef struct nb_cuda_octets {
+    int first, end, add, degree;
+} nb_cuda_octets;
+void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                           const nb_cuda_octets *octets, const nb_cuda_many *many);
+extern const size_t nb_cuda_tensor_job_bytes;
+int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                       const nb_cuda_octets *octets, int before, void *to);
+
+/* --- tricubic.cu --- */
+void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                             const nb_cuda_many *many);
+/** As nb_cuda_tensor_job, of as many bytes. */
+int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                         int before, void *to);
+/** Fill the cells of a table, which have room; F: on the device. */
+void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells,
+                                gpuStream_t stream);
+/** Room for what the kernel knows of the sources, and what fills it from those on the device. */
+size_t nb_cuda_cubic_wave_bytes(const nb_beam *beam);
+void nb_cuda_launch_cubic_waves(const nb_beam *beam, void *waves, gpuStream_t stream);
+
+/* --- direct.cu --- */
+/** May a launch take the materials' cells along?  Where a pixel has one ray and one step. */
+int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
+/** with_materials: nb_cuda_direct_is_wet. */
+void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                           int with_materials, const nb_cuda_many *many);
+extern const size_t nb_cuda_direct_job_bytes; /* the panel is first */
+int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                       int before, void *to);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/** A render on its way, panel by panel. */
+#ifndef NB_CUDA_RENDER_JOB_H
+#define NB_CUDA_RENDER_JOB_H
+
+#include "../../src/physics/panels.h"
+#include "state.h"
+
+/** Rows of pixels, and parts of the steps, that one launch takes. */
+typedef struct nb_cuda_cut {
+    int rows, bands, parts;
+} nb_cuda_cut;
+
+typedef struct nb_cuda_job {
+    nb_backend_state *state;
+    const nb_scene *scene; /* host */
+    nb_plan plan;
+    nb_cuda_launch launch;
+    nb_cuda_terms terms;
+    const uint8_t *lit; /* device, of the stack; NULL: the region of interest */
+    int max_parts;      /* of a pixel's steps */
+    nb_region region;   /* of the panel of the launch, and its bands */
+    nb_cuda_cut cut;
+    int kept; /* the jobs of all panels are on the device, so that several may share a launch */
+    const nb_cuda_many *many[NB_CUDA_JOBS]; /* of a launch for several panels; NULL: for one */
+    int stays;                              /* the image is left on the device */
+    int filled; /* the spans fill the region of interest of `scene` */
+} nb_cuda_job;
+
+/* --- cuts.cu --- */
+nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);
+/** The panel behind those that share a launch with panel k, of the same sensor and a third of a second together;
+ * k + 1: it stands alone. */
+int nb_cuda_end_of_launch(const nb_cuda_job *job, int k);
+int nb_cuda_count_launches(const nb_cuda_job *job);
+/** The window of a band of the panel. */
+void nb_cuda_set_window(nb_cuda_job *job, int first_row, int rows);
+/** Turn the job to panel k: its launch, with the whole region as the window. */
+void nb_cuda_turn(nb_cuda_job *job, int k);
+/** Of the launch's part `part`. */
+nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part);
+
+/* --- panels.cu --- */
+/** The steps of panel k, where those of all are kept; else those that there are. */
+nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k);
+/** To the device: the jobs of all panels, then the blocks before each and of them all.  which: NB_JOBS_*. */
+nb_status nb_cuda_upload_jobs(nb_cuda_job *job, int which, nb_error *err);
+/** Panels k to end - 1 of uploaded jobs. */
+nb_cuda_many nb_cuda_many_of(const nb_cuda_job *job, int which, int k, int end);
+
+#endif

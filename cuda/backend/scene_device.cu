@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* The scene's arrays and the fast kernels' tables, on the device. */
+#include "state.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "../../src/base/coefficients.h"
+#include "../../src/physics/limits.h"
+#include "../../src/physics/ray.h"
+#include "parallel.h"
+
+extern "C" {
+#include "../../src/plan/one_table.h"
+}
+
+enum {
+    MAX_CELLS = 1 << 28,  /* of F^2: 1 GiB */
+    MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
+    MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
+    MOST_PANELS = 65535,  /* rows of blocks in one launch */
+    MAX_CUBICS = 1 << 25, /* cells: 8.5 GiB, and half of the free memory */
+    SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
+    CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float),
+    HASH_THREADS = 16
+};
+
+static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
+                        const char *what, gpuStream_t stream, nb_error *err)
+{
+    nb_status st = nb_cuda_reserve(buffer, bytes ? bytes : 1, what, err);
+    if (st)
+        return st;
+    return nb_cuda_check(
+        err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
+}
+
+/** Keep a copy of what a scene has; *changed: it is not what the mirror had. */
+static nb_status remember(nb_backend_state *state, nb_cuda_mirror *mirror,
+                          const void *from, size_t bytes, const char *what, int *changed,
+                          nb_error *err)
+{
+    *changed = mirror->bytes != bytes || memcmp(mirror->sent, from, bytes) != 0;
+    if (!*changed)
+        return NB_OK;
+    state->is_prepared = 0;
+    state->change++;
+    mirror->bytes = 0;
+    nb_free(mirror->sent);
+    mirror->sent = nb_alloc_raw(bytes, 1, what, err);
+    if (!mirror->sent)
+        return NB_ERR_NOMEM;
+    memcpy(mirror->sent, from, bytes);
+    mirror->bytes = bytes;
+    return NB_OK;
+}
+
+nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
+                                const void *from, size_t bytes, const char *what,
+                                nb_error *err)
+{
+    int changed;
+    nb_status st = remember(state, mirror, from, bytes, what, &changed, err);
+    if (!st && changed)
+        st = upload(&mirror->device, mirror->sent, bytes, what, state->stream, err);
+    if (st)
+        mirror->bytes = 0;
+    return st;
+}
+
+/** Panels and sensors; on the host only. */
+static nb_status remember_panels(nb_backend_state *state, const nb_scene *sc,
+                                 nb_error *err)
+{
+    int changed, n = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        n = sc->panels[k].sensor >= n ? sc->panels[k].sensor + 1 : n;
+    nb_status st =
+        remember(state, &state->panels, sc->panels,
+                 (size_t)sc->n_panels * sizeof *sc->panels, "the panels", &changed, err);
+    return st ? st
+              : remember(state, &state->sensors, sc->sensors,
+                         (size_t)n * sizeof *sc->sensors, "the sensors", &changed, err);
+}
+
+typedef struct hash_job {
+    const uint64_t *words;
+    size_t count;
+    uint64_t sums[HASH_THREADS];
+} hash_job;
+
+static void hash_slice(void *context, int thread, int threads)
+{
+    hash_job *job = (hash_job *)context;
+    size_t first = job->count * (size_t)thread / (size_t)threads, i, k;
+    size_t end = job->count * ((size_t)thread + 1) / (size_t)threads;
+    uint64_t h[4] = {first + 1, first + 2, first + 3, first + 4};
+    for (i = first; i + 4 <= end; i += 4)
+        for (k = 0; k < 4; k++)
+            h[k] = (h[k] ^ job->words[i + k]) * NB_GOLDEN_BITS + (h[k] >> 29);
+    for (; i < end; i++)
+        h[0] = (h[0] ^ job->words[i]) * NB_GOLDEN_BITS + (h[0] >> 29);
+    job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
+}
+
+/** A fingerprint of the table, for it is worth a tenth of the time to send it. */
+static uint64_t hash_table(const double *F, size_t count)
+{
+    hash_job job = {(const uint64_t *)F, count, {}};
+    uint64_t sum = count;
+    int t, threads = nb_cuda_thread_limit();
+    threads = threads > HASH_THREADS ? (int)HASH_THREADS : threads;
+    nb_cuda_parallel(threads, hash_slice, &job);
+    for (t = 0; t < threads; t++)
+        sum = (sum ^ job.sums[t]) * 0xff51afd7ed558ccdu + (sum >> 31);
+    return sum;
+}
+
+/** The structure factors, unless the same ones are there already. */
+static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf,
+                              nb_error *err)
+{
+    size_t count = nb_table_values(sf);
+    uint64_t hash;
+    nb_status st;
+    if (sf->nh == 0)
+        return NB_OK;
+    hash = sf->measured && sf->hash ? sf->hash : hash_table(sf->F, count);
+    if (state->F.at && state->F_count == count && state->F_hash == hash)
+        return NB_OK;
+    state->F_count = 0;
+    state->is_prepared = 0;
+    st = upload(&state->F, sf->F, count * sizeof *sf->F, "the structure factors",
+                state->stream, err);
+    if (st)
+        return st;
+    state->F_count = count;
+    state->F_hash = hash;
+    return NB_OK;
+}
+
+void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *sc, int k,
+                       const uint8_t *lit, nb_cuda_launch *launch)
+{
+    const nb_panel *panel = &sc->panels[k];
+    launch->panel = *panel;
+    launch->sensor = sc->sensors[panel->sensor];
+    launch->image = (float *)state->image.at + panel->first_pixel;
+    launch->scene.raster.mask = lit ? lit + panel->first_pixel : NULL;
+}
+
+/** The materials as cells. */
+static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
+                              nb_error *err)
+{
+    const char *what = "the materials";
+    size_t n = 0;
+    double all = 0, per = 0;
+    for (int i = 0; i < a->n; i++) {
+        n += (size_t)nb_cells_count(a, &a->materials[i]);
+        all += a->materials[i].molecules;
+        per = fmax(per, nb_cells_per(a, &a->materials[i]));
+    }
+    nb_cell *cells = (nb_cell *)nb_alloc(n, sizeof *cells, what, err);
+    nb_cells *list = (nb_cells *)nb_alloc((size_t)a->n, sizeof *list, what, err);
+    nb_status st = cells && list ? NB_OK : NB_ERR_NOMEM;
+    for (int i = 0, first = 0; i < a->n && !st;
+         first = list[i].first + list[i].last + 1, i++) {
+        list[i] = nb_cells_fill(a, i, first, cells + first);
+        list[i].share = (float)(a->materials[i].molecules / (all > 0 ? all : 1));
+    }
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &state->cells, cells, n * sizeof *cells, what,
+                                   err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &state->cell_lists, list,
+                                   (size_t)a->n * sizeof *list, what, err);
+    nb_free(cells);
+    nb_free(list);
+    state->of_cells = {(const nb_cell *)state->cells.device.at,
+                       (const nb_cells *)state->cell_lists.device.at, st ? 0 : a->n, all,
+                       per};
+    return st;
+}
+
+/** May kernels take F from cells?  Not where a source's largest angle is beyond their whole numbers. */
+static int cells_hold(const nb_scene *sc, double per)
+{
+    const double most = 1 << 30;
+    double wavenumber = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        wavenumber = fmax(wavenumber, 1.0 / sc->beam.sources[i].lambda);
+    return per * wavenumber < most;
+}
+
+/** The tables of the materials; *there: where they are on the device, NULL without any. */
+static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
+                                  const nb_amorphous **there, nb_error *err)
+{
+    nb_amorphous copy;
+    const char *what = "the materials";
+    size_t pieces = 0, buckets = 0;
+    const uint64_t change = state->change;
+    nb_status st;
+    *there = NULL;
+    for (int i = 0; a && i < a->n; i++) {
+        const nb_scatterer *m = &a->materials[i];
+        size_t last = (size_t)m->first_bucket + (size_t)m->n_buckets;
+        buckets = last + 1;
+        pieces = (size_t)m->first_piece + (size_t)a->buckets[last] + 1;
+    }
+    if (!a)
+        return NB_OK;
+    if ((st = nb_cuda_upload_mirror(state, &state->materials, a->materials,
+                                    (size_t)a->n * sizeof *a->materials, what, err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->pieces, a->pieces,
+                                    pieces * sizeof *a->pieces, what, err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->buckets, a->buckets,
+                                    buckets * sizeof *a->buckets, what, err)))
+        return st;
+    copy = {a->n, (const nb_scatterer *)state->materials.device.at,
+            (const nb_table_piece *)state->pieces.device.at,
+            (const int32_t *)state->buckets.device.at};
+    st = nb_cuda_upload_mirror(state, &state->amorphous, &copy, sizeof copy, what, err);
+    if (!st && (change != state->change || !state->of_cells.n))
+        st = upload_cells(state, a, err);
+    *there = (const nb_amorphous *)state->amorphous.device.at;
+    return st;
+}
+
+nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
+                         nb_cuda_launch *launch, nb_error *err)
+{
+    size_t pixels = sc->raster.pixels;
+    size_t sources = (size_t)sc->beam.n_sources * sizeof *sc->beam.sources;
+    size_t orientations =
+        (size_t)sc->lattice.n_orientations * sizeof *sc->lattice.orientations;
+    const nb_amorphous *amorphous;
+    nb_status st;
+    if ((st = nb_cuda_reserve(&state->image, pixels * sizeof(float), "the image", err)) ||
+        (st = nb_cuda_reserve(&state->small, NB_SMALL_BYTES, "counters", err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->sources, sc->beam.sources, sources,
+                                    "the sources", err)) ||
+        (st = nb_cuda_upload_mirror(state, &state->orientations, sc->lattice.orientations,
+                                    orientations, "the orientations", err)))
+        return st;
+    if ((st = upload_table(state, &sc->factors.table, err)) ||
+        (st = remember_panels(state, sc, err)) ||
+        (st = upload_materials(state, sc->amorphous, &amorphous, err)))
+        return st;
+    /* for what is made of the image: a renderer goes by the request */
+    if (sc->raster.mask &&
+        (st = nb_cuda_upload_mirror(state, &state->mask, sc->raster.mask, pixels,
+                                    "the mask", err)))
+        return st;
+    launch->scene = *sc;
+    launch->scene.panels = NULL;
+    launch->scene.sensors = NULL;
+    launch->scene.amorphous = amorphous;
+    launch->cells = {};
+    if (amorphous && cells_hold(sc, state->of_cells.per))
+        launch->cells = state->of_cells;
+    launch->scene.beam.sources = (const nb_source *)state->sources.device.at;
+    launch->scene.lattice.orientations =
+        (const nb_orientation *)state->orientations.device.at;
+    launch->scene.factors.table.F = (const double *)state->F.at;
+    nb_cuda_set_panel(state, sc, 0, NULL, launch);
+    launch->repair = (int *)((char *)state->small.at + NB_SMALL_REPAIR);
+    launch->stream = state->stream;
+    launch->multiprocessors = state->device.multiprocessors;
+    launch->first_incident = sc->beam.sources[0].incident;
+    return NB_OK;
+}
+
+/** Has the buffer of tables so many bytes, or does half of the memory that is free to it? */
+static int have_room(const nb_backend_state *state, double bytes)
+{
+    size_t available = 0, all = 0;
+    return bytes <= (double)state->F2.bytes ||
+           (gpuMemGetInfo(&available, &all) == gpuSuccess &&
+            bytes <= (double)(available + state->F2.bytes) / 2);
+}
+
+/** Do the tables of F^2 have room? */
+static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_squares *F2)
+{
+    double cells = nb_index_box_count(&F2->box), values = cells * F2->side;
+    if (F2->side == 1)
+        return cells <= MAX_CELLS;
+    return values <= MAX_VALUES && have_room(state, values * sizeof(float));
+}
+
+nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
+                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
+                             int *fits, nb_error *err)
+{
+    const nb_scene *sc = plan->scene;
+    size_t values;
+    nb_status st = nb_visible_box(plan, &F2->box, err);
+    if (st)
+        return st;
+    F2->table = sc->beam.sources[0].table;
+    if (!nb_one_table(&sc->beam))
+        F2->side = (nb_table_count(&sc->factors.table) + SIDE - 1) / SIDE * SIDE;
+    *fits = tables_fit(state, F2);
+    if (!*fits)
+        return NB_OK;
+    values = (size_t)nb_index_box_count(&F2->box) * (size_t)F2->side;
+    if ((st = nb_cuda_reserve(&state->F2, values * sizeof(float),
+                              "the table of structure factors", err)))
+        return st;
+    F2->at = (const float *)state->F2.at;
+    nb_cuda_launch_fill_F2(&launch->scene.factors.table, F2, (float *)state->F2.at,
+                           state->stream);
+    return NB_OK;
+}
+
+static int equal_weights(const nb_scene *sc, double *sum)
+{
+    int i, equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
+                   sc->lattice.N[2] > 1; /* idle steps add 0 */
+    *sum = 0;
+    for (i = 0; i < sc->beam.n_sources; i++) {
+        *sum += sc->beam.sources[i].weight * sc->lattice.n_orientations;
+        equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
+    }
+    return equal;
+}
+
+static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch *launch,
+                                   int equal, nb_cuda_terms *terms, nb_error *err)
+{
+    size_t octets = ((size_t)terms->count + 7) / 8;
+    int several = terms->F2.side > 1;
+    nb_status st;
+    terms->octets = (int)octets;
+    if ((st = nb_cuda_reserve(&state->terms, (octets + 1) * 96 * sizeof(double),
+                              "the steps", err)) ||
+        (!equal && (st = nb_cuda_reserve(&state->weights, (octets + 1) * 8 * sizeof(float),
+                                         "the weights", err))) ||
+        (several && (st = nb_cuda_reserve(&state->tables, (octets + 1) * 8 * sizeof(int),
+                                          "the numbers of the tables", err))))
+        return st;
+    terms->fragments = (const double *)state->terms.at;
+    terms->weights = equal ? NULL : (const float *)state->weights.at;
+    terms->tables = several ? (const int *)state->tables.at : NULL;
+    const nb_cuda_fragments to = {(int)octets, (double *)state->terms.at,
+                                  equal ? NULL : (float *)state->weights.at,
+                                  several ? (int *)state->tables.at : NULL};
+    nb_cuda_launch_fragments(&launch->scene, &terms->F2, &to, state->stream);
+    return NB_OK;
+}
+
+/** Panels whose steps, so many a panel, are kept at once: all or one. */
+static int panels_kept(const nb_scene *sc, size_t steps)
+{
+    const size_t n = (size_t)sc->n_panels;
+    return n <= MOST_PANELS && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
+                                                                                   : 1;
+}
+
+void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
+{
+    if (!terms->direct)
+        return;
+    nb_cuda_launch_direct_steps(&launch->scene, &launch->panel, terms->F2.at != NULL,
+                                (nb_cuda_direct_term *)terms->direct, launch->stream);
+}
+
+void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                        const void *panels, size_t apart)
+{
+    nb_cuda_launch_panels_steps(&launch->scene, panels, apart, terms->panels,
+                                terms->F2.at != NULL,
+                                (nb_cuda_direct_term *)terms->direct, launch->stream);
+}
+
+/** The cells of the one table, and the sources.  *fits as in nb_cuda_prepare_terms. */
+static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
+                                  const nb_cuda_launch *launch, nb_cuda_terms *terms,
+                                  int *fits, nb_error *err)
+{
+    const nb_scene *sc = &launch->scene;
+    nb_index_box box;
+    double cells;
+    nb_status st = nb_visible_box(plan, &box, err);
+    if (st)
+        return st;
+    terms->cubic =
+        nb_cubic_table_of(&sc->factors.table, plan->scene->beam.sources[0].table, &box);
+    terms->is_cubic = 1;
+    cells = nb_cubic_cells(&terms->cubic);
+    *fits = cells <= MAX_CUBICS && have_room(state, cells * CUBIC_BYTES);
+    if (!*fits)
+        return NB_OK;
+    if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * CUBIC_BYTES + 1,
+                              "the table of structure factors", err)) ||
+        (st = nb_cuda_reserve(&state->terms, nb_cuda_cubic_wave_bytes(&sc->beam),
+                              "the sources", err)))
+        return st;
+    terms->cubic.cells = (const float *)state->F2.at;
+    nb_cuda_launch_cubic_cells(&terms->cubic, (float *)state->F2.at, state->stream);
+    nb_cuda_launch_cubic_waves(&sc->beam, state->terms.at, state->stream);
+    terms->waves = state->terms.at;
+    return NB_OK;
+}
+
+nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
+                                const nb_cuda_launch *launch, nb_cuda_path path,
+                                nb_cuda_terms *terms, int *fits, nb_error *err)
+{
+    const nb_scene *sc = plan->scene;
+    int equal = equal_weights(sc, &terms->weight_sum);
+    nb_status st;
+    *fits = 1;
+    terms->count = sc->beam.n_sources * sc->lattice.n_orientations;
+    terms->F2.side = 1;
+    terms->F2.constant =
+        (float)(sc->factors.table.default_F * sc->factors.table.default_F);
+    if (path == NB_PATH_TRICUBIC)
+        return prepare_tricubic(state, plan, launch, terms, fits, err);
+    if (sc->factors.table.nh > 0 &&
+        ((st = nb_cuda_prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
+        return st;
+    if (path == NB_PATH_TENSOR)
+        return prepare_fragments(
+            state, launch, equal && sc->lattice.shape == NB_LATTICE_SQUARE, terms, err);
+    terms->panels = panels_kept(sc, (size_t)terms->count);
+    st = nb_cuda_reserve(&state->terms,
+                         (size_t)terms->panels * (size_t)terms->count *
+                             sizeof *terms->direct,
+                         "the steps", err);
+    terms->direct = (const nb_cuda_direct_term *)state->terms.at;
+    if (!st)
+        nb_cuda_aim_terms(launch, terms);
+    return st;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/** The renderer's state: what stays on the device between renders. */
+#ifndef NB_CUDA_STATE_H
+#define NB_CUDA_STATE_H
+
+#include "../image/fibre.h"
+#include "internal.h"
+
+extern "C" {
+#include "../../src/plan/spots.h"
+}
+
+/** An array on the device with a host copy of what was sent, so that the same is not
+ * sent again. */
+typedef struct nb_cuda_mirror {
+    nb_cuda_buffer device; /* owned */
+    void *sent;            /* owned */
+    size_t bytes;          /* of sent, 0: not valid */
+} nb_cuda_mirror;
+
+enum { NB_CUDA_STREAMS = 4 };
+
+/** The jobs of all panels: of the path's kernel where it is a fast one, of those in double precision, and of the
+ * materials' cells. */
+enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
+
+/** What the stages of the noise need. */
+typedef struct nb_cuda_chains {
+    nb_cuda_mirror panels, weights, map;
+    nb_cuda_buffer light, between; /* [pixels] doubles, owned */
+    nb_cuda_fibres fibres;
+    int has_light; /* `light` is that of the last image */
+    int no_fft;    /* the library of transforms was missing */
+} nb_cuda_chains;
+
+/** What was made of the last image, and its way to the host. */
+typedef struct nb_cuda_products {
+    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts; /* owned */
+    nb_cuda_chains chains;
+    size_t pixel_bytes[NB_PRODUCTS_MOST];
+    size_t columns; /* of the last image, as the next */
+    int rows;
+    nb_cuda_pieces pieces;
+    uint32_t taken;                       /* a bit for each piece */
+    gpuStream_t streams[NB_CUDA_STREAMS]; /* of threads that fetch rows */
+    gpuEvent_t began, ended;
+    double seconds; /* on the device, all together */
+    int64_t download_ns;
+} nb_cuda_products;
+
+/** All that the jobs of a scene's panels depend on, without padding of unknown content: compared as bytes. */
+typedef struct nb_cuda_jobs_of {
+    nb_scene scene; /* as in nb_cuda_launch; its mask is that of the stack */
+    nb_cuda_terms terms;
+    nb_cuda_path path;
+    nb_precision precision;
+    const void *image;
+    uint64_t change; /* of the host's copies */
+} nb_cuda_jobs_of;
+
+struct nb_backend_state {
+    nb_render_options options;
+    nb_cuda_device device;
+    gpuStream_t stream;
+    gpuEvent_t bands[2];     /* the last two launches */
+    gpuEvent_t began, ended; /* of the kernels of the last render */
+    nb_cuda_ring *ring;      /* owned */
+    int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
+    double *brightest;       /* pinned, owned: a pixel of a first pass */
+    nb_cuda_path path;       /* of the last render */
+    int asked;               /* a tolerance, for the last render */
+    nb_spots_result left;    /* what was left out of it, or why nothing was */
+    /* device memory, owned */
+    nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
+    nb_cuda_buffer spot_sums;  /* of the terms by whole numbers: 0 between renders */
+    nb_cuda_buffer spot_boxes; /* that are found and still to be drawn */
+    size_t spot_pixels;        /* that it holds; 0: not known to be 0 */
+    nb_cuda_mirror spot_tables, tile_tables;
+    nb_cuda_buffer tile_pairs, tile_queue;
+    nb_cuda_mirror sources, orientations, spans;
+    nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
+    nb_cuda_mirror cells, cell_lists;
+    nb_cuda_mirror mask; /* of the stack */
+    nb_cuda_cells of_cells;
+    nb_cuda_mirror panels, sensors;    /* host copies only: kernels get theirs by value */
+    nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* of launches for several panels */
+    nb_cuda_jobs_of jobs_of[NB_CUDA_JOBS];
+    uint64_t change; /* counts the changes of all host copies but jobs */
+    int aimed; /* the prepared steps are those of all panels of jobs[NB_JOBS_FAST] */
+    nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
+    size_t F_count;     /* of the table that was sent, and its fingerprint */
+    uint64_t F_hash;
+    nb_cuda_products products;
+    /* the tables for the last scene, still good if the same one comes again */
+    nb_scene prepared_scene; /* as in nb_cuda_launch */
+    nb_cuda_terms prepared;
+    nb_cuda_path prepared_path;
+    int is_prepared;
+    struct nb_cuda_slopes *slopes; /* owned; of derivatives */
+};
+
+/** Memory of derivatives (slopes.cu). */
+typedef struct nb_cuda_slopes nb_cuda_slopes;
+void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
+
+/** Integers in state->small. */
+enum {
+    NB_SMALL_REPAIR = 0,
+    NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
+    NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
+    NB_SMALL_TILES = 64,     /* an nb_tile_report */
+    NB_SMALL_LOOK = 128,     /* an nb_cuda_look */
+    NB_SMALL_SPOTS = 160,    /* counters of boxes */
+    NB_SMALL_BYTES = 176
+};
+
+/** scene's arrays to the device; launch->scene refers to them afterwards.  F only when
+ * wanted. */
+nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
+                         nb_cuda_launch *launch, nb_error *err);
+
+/** As an upload, unless the same bytes are there already. */
+nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
+                                const void *from, size_t bytes, const char *what,
+                                nb_error *err);
+
+/** Turn the launch to a panel of the host's scene: all but its window.  lit: of the stack, NULL: all
+ * pixels of the window. */
+void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
+                       const uint8_t *lit, nb_cuda_launch *launch);
+
+/** The box of reflections that the panels can see, and its F^2.  *fits as below. */
+nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
+                             const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
+                             int *fits, nb_error *err);
+
+/** Fill what terms->direct points to, if anything, for the panel of the launch. */
+void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
+/** For all panels of a scene of several; panels, apart: as in nb_cuda_launch_panels_steps. */
+void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
+                        const void *panels, size_t apart);
+
+/** Whether a device may be in this machine, without a call of the driver. */
+int nb_cuda_may_be_present(void);
+
+/* --- render.cu --- */
+/** The pixels of a request into the image there, and from there to `image` if it is not NULL. */
+nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
+                                 const nb_request *request, float *image, nb_error *err);
+
+/* --- spans.cu --- */
+/** Refuse pixels that go elsewhere than to their place in the image. */
+nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
+                               nb_error *err);
+/** lit[pixels], on the device: 1 in the spans and 0 elsewhere.  request->n > 0. */
+nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size_t pixels,
+                        const uint8_t **lit, nb_error *err);
+
+/** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too
+ * large. */
+nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
+                                const nb_cuda_launch *launch, nb_cuda_path path,
+                                nb_cuda_terms *terms, int *fits, nb_error *err);
+
+#endif

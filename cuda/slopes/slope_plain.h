@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/** Pixels with one ray on flat panels that count every photon, and few terms: all sums stay in registers, parameters contract
+ * them in single precision, and what moves the detector in double.  Plain C, as slope_terms.h. */
+#ifndef NB_CUDA_SLOPE_PLAIN_H
+#define NB_CUDA_SLOPE_PLAIN_H
+
+#include "../../src/derive/slope_job.h"
+#include "slope_strip.h"
+
+/** Numbers of a pixel, in groups of four. */
+enum {
+    NB_PLAIN_IMAGE,
+    NB_PLAIN_ONE, /* the water */
+    NB_PLAIN_POLAR,
+    NB_PLAIN_FUDGE,
+    NB_PLAIN_CELLS, /* three, and the spectrum */
+    NB_PLAIN_SPECTRUM = NB_PLAIN_CELLS + 3,
+    NB_PLAIN_INDEX, /* three rows of three; after each one of the next three */
+    NB_PLAIN_MOSAIC = NB_PLAIN_INDEX + 3,
+    NB_PLAIN_PHI = NB_PLAIN_MOSAIC + 4,
+    NB_PLAIN_OSC = NB_PLAIN_PHI + 4,
+    NB_PLAIN_TOTALS,
+    NB_PLAIN_QUADS = NB_PLAIN_TOTALS / 4,
+    NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of these in masks */
+    NB_PLAIN_MOVES = 10,             /* pix0, fast, slow, close_distance */
+    NB_PLAIN_SHIFTS = 12 /* of x, y, z: pix0, fast, slow, and after x close_distance */
+};
+
+/** What a pullback adds up over the pixels: numbers of a pixel, then those that the detector's motion contracts. */
+enum {
+    NB_PULL_CRYSTAL = 15, /* all but those of NB_TERMS_ALL */
+    NB_PULL_MOVES = NB_PLAIN_TOTALS,
+    NB_PULL_ALL = NB_PULL_MOVES + NB_PLAIN_MOVES
+};
+
+/** Rows of the matrix that the normal equations add up (slope_gram.cu): the numbers of a pullback, the slope of the loss,
+ * and zeros. */
+enum { NB_GRAM_CRYSTAL = 16, NB_GRAM_ALL = 32 };
+
+/** Which groups a plane contracts, by bits; each has code of its own, and planes come in this order. */
+#define NB_PLAIN_KINDS(X)                                                                \
+    X(0, 1)                                                                              \
+    X(1, 2)                                                                              \
+    X(2, 4) X(3, 8) X(4, 16) X(5, 4 + 8) X(6, 4 + 8 + 16) X(7, 31) X(8, 32) X(9, 63)
+enum { NB_PLAIN_KINDS_COUNT = 10 };
+
+/** The rows of planes, which the device reads in the order of their kinds. */
+typedef struct nb_plain_rows {
+    int planes;                          /* 0: the job is not plain */
+    int first[NB_PLAIN_KINDS_COUNT + 1]; /* of each kind */
+    int *order;  /* [planes]: which plane; owned with all that follows */
+    float *rows; /* [planes][NB_PLAIN_TOTALS], in the order of `order` */
+    double *moves; /* [panels][planes][NB_PLAIN_MOVES], on the host; F and S from nb_plain_panel.middle */
+    float *shifts; /* the same for nb_plain_moved, [panels][planes][NB_PLAIN_SHIFTS] */
+    nb_plain_panel *panels; /* [panels] */
+} nb_plain_rows;
+
+/** What all pixels share. */
+typedef struct nb_plain_frame {
+    int polar; /* 0: nopolar */
+    float K;
+    nb_vec3 along[3];   /* the first source's direction, B and E of nb_polarization */
+    double unit, slope; /* electrons^2 of `image`, and of gradients by the direction */
+    double background;  /* electrons^2 */
+    /* where a ray has one term: */
+    float weight, cell[9]; /* nb_term_source; a, b, c times nb_term_tables.lift */
+    int table;
+    double wavenumber;
+} nb_plain_frame;
+
+/** A pixel: numbers with polarization and solid angle, and what the detector's motion contracts. */
+typedef struct nb_plain_pixel {
+    float sum[NB_PLAIN_TOTALS];
+    nb_vec3 X;          /* slope by the point */
+    double F, S, close; /* from nb_plain_panel.middle; close: by log of close_distance */
+    float shift[NB_PLAIN_SHIFTS];
+} nb_plain_pixel;
+
+/** What a pixel's terms are multiplied with. */
+typedef struct nb_plain_factor {
+    float omega, P;    /* solid angle, polarization */
+    float by[3], by_K; /* the slope of P by the direction is the sum of by[i] along[i] */
+} nb_plain_factor;
+
+/** Are a ray's terms weighed with the factor one by one?  Elsewhere their sums are. */
+NB_TERM int nb_plain_weighs_terms(const nb_term_case how)
+{
+    return how.one && how.level < NB_TERMS_ALL;
+}
+
+/** All terms of a ray, NB_TERM_RUN at most, in a run that begins at 0. */
+NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
+                           const nb_term_case how)
+{
+    nb_ray ray;
+    int g, m;
+    ray.direction = direction;
+    for (g = 0; g < t->n_groups; g++) {
+        const nb_term_group *group = &t->groups[g];
+        nb_term_ray_group aim;
+        nb_term_aim(t, &ray, group, &aim, how);
+        for (m = 0; m < t->n_orientations; m++) {
+            double D[3];
+            nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
+            nb_term_index(t, m, &aim, D);
+            nb_term_sources(t, D, group->first, group->end, aim.reach, 1, run, &G, how);
+            nb_term_contract(t, m, &aim, D, &G, run, how);
+        }
+    }
+}
+
+/** -h of the only term on an axis: its fraction, and all of it in single precision.  h is exact to a part of itself, also
+ * near the beam. */
+NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
+{
+    const int w = how.table ? nb_low_word(t) ^ INT_MIN : nb_low_word(t),
+              up = how.table ? 0 : (int)((uint32_t)w >> 31);
+    *all = fmaf((float)w, (float)NB_FIXED_STEP,
+                (float)(nb_high_word(t) - NB_FIXED_HIGH + up));
+    return w;
+}
+
+/** Is the only term beyond -dmin? */
+NB_TERM int nb_plain_is_beyond(const nb_plain_frame *p, const nb_term_tables *t,
+                               nb_vec3 direction)
+{
+    return t->dmin * p->wavenumber * nb_norm(nb_sub(direction, p->along[0])) > 1;
+}
+
+/** The only term of a ray, weighed with the factor if nb_plain_weighs_terms, in a run that begins at 0.  Gradients times
+ * -h, without nb_term_tables.lift; what turns make of them is in the rows' weights. */
+NB_TERM void nb_plain_term(const nb_term_tables *t, const nb_plain_frame *p,
+                           const nb_strip *row, const nb_strip_point *at,
+                           const nb_plain_factor *factor, nb_term_run *run,
+                           const nb_term_case how)
+{
+    float F2 = nb_plain_weighs_terms(how) ? p->weight * (factor->P * factor->omega)
+                                          : p->weight,
+          h[3], g[3] = {0, 0, 0};
+    int w[3], i, place = t->offset + p->table;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        const double x = fma(fma(at->exact_F, row->index[i][1], row->index[i][0]),
+                             at->exact_r, t->constant[i]);
+        w[i] = nb_plain_fraction(x, &h[i], how);
+        if (how.table)
+            place = (int)((uint32_t)place +
+                          (uint32_t)nb_high_word(x) * (uint32_t)t->stride[i]);
+    }
+    if ((how.gauss || how.general) && t->dmin > 0 &&
+        nb_plain_is_beyond(p, t, nb_strip_direction(row, at)))
+        F2 = 0;
+    if (how.table)
+        F2 *= nb_term_load(t->F2 + place);
+    if (how.gauss)
+        nb_term_gauss(t, w, F2, run, g, how);
+    else
+        nb_term_square(t, w, F2, run, g, how);
+    NB_TERM_EACH
+    for (i = 0; i < 9; i++)
+        run->index[i] = g[i / 3] * h[i % 3];
+    if (how.level < NB_TERMS_ALL)
+        return;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        run->ray[i] =
+            fmaf(g[0], p->cell[i], fmaf(g[1], p->cell[3 + i], g[2] * p->cell[6 + i]));
+}
+
+/** Of the pixel's middle. */
+NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_strip *row,
+                                           const nb_strip_point *at,
+                                           const nb_term_case how)
+{
+    const float r = at->r;
+    nb_plain_factor to = {row->area * (r * r), 1, {0, 0, 0}, 0};
+    float x[3] = {0, 0, 0};
+    int i;
+    if (!row->point)
+        to.omega *= r;
+    if (!p->polar)
+        return to;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        if (i == 0 || how.level >= NB_TERMS_ALL || p->K != 0)
+            x[i] = r * fmaf(at->F, row->kahn[i][1], row->kahn[i][0]);
+    to.by[0] = x[0];
+    to.by[1] = p->K * x[1];
+    to.by[2] = -p->K * x[2];
+    to.by_K = -0.5f * ((x[2] - x[1]) * (x[2] + x[1]));
+    to.P = fmaf(p->K, to.by_K, fmaf(0.5f * x[0], x[0], 0.5f));
+    return to;
+}
+
+/** Numbers that nb_plain_moved contracts.  Single precision will do, since F and S are small where pixels are few. */
+NB_TERM void nb_plain_shift(nb_plain_pixel *to)
+{
+    const float x[3] = {(float)to->X.x, (float)to->X.y, (float)to->X.z}, F = (float)to->F,
+                S = (float)to->S;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        to->shift[4 * i] = x[i];
+        to->shift[4 * i + 1] = F * x[i];
+        to->shift[4 * i + 2] = S * x[i];
+        to->shift[4 * i + 3] = i == 0 ? (float)to->close : 0;
+    }
+}
+
+/** What moves the detector: nb_panel_pull of a flat panel. */
+NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_strip *row, const nb_vec3 d,
+                           double inverse, const nb_plain_factor *factor,
+                           const nb_term_run *run, nb_plain_pixel *to)
+{
+    const double image = fma(p->unit, (double)run->image, p->background),
+                 all = image * factor->omega,
+                 slope = p->slope * (double)(factor->P * factor->omega);
+    nb_vec3 v, X;
+    double radial = (row->point ? -2.0 : -3.0) * all * factor->P;
+    int i;
+    v = nb_v3(slope * run->ray[0], slope * run->ray[1], slope * run->ray[2]);
+    NB_TERM_EACH
+    for (i = 0; i < 3 && p->polar; i++) {
+        const double k = all * factor->by[i];
+        v.x = fma(k, p->along[i].x, v.x);
+        v.y = fma(k, p->along[i].y, v.y);
+        v.z = fma(k, p->along[i].z, v.z);
+    }
+    radial -= nb_dot(v, d);
+    X.x = inverse * fma(radial, d.x, v.x);
+    X.y = inverse * fma(radial, d.y, v.y);
+    X.z = inverse * fma(radial, d.z, v.z);
+    to->X = X;
+    to->close = row->point ? 0 : all * factor->P;
+    nb_plain_shift(to);
+}
+
+/** The numbers of a pixel from its terms. */
+NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_strip *row,
+                             const nb_strip_point *at, const nb_plain_factor *by,
+                             const nb_term_run *run, nb_plain_pixel *to,
+                             const nb_term_case how)
+{
+    const float one = by->P * by->omega, factor = nb_plain_weighs_terms(how) ? 1 : one;
+    float *s = to->sum;
+    int i;
+    s[NB_PLAIN_IMAGE] = factor * run->image;
+    s[NB_PLAIN_ONE] = one;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        s[NB_PLAIN_CELLS + i] = factor * run->cells[i];
+    NB_TERM_EACH
+    for (i = 0; i < 9; i++)
+        s[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] = factor * run->index[i];
+    s[NB_PLAIN_FUDGE] = how.gauss ? factor * run->fudge : 0;
+    if (how.level < NB_TERMS_ALL)
+        return;
+    s[NB_PLAIN_POLAR] =
+        by->omega * by->by_K * (float)fma(p->unit, (double)run->image, p->background);
+    s[NB_PLAIN_SPECTRUM] = factor * run->spectrum;
+    s[NB_PLAIN_MOSAIC] = factor * run->mosaic;
+    s[NB_PLAIN_PHI] = factor * run->phi;
+    s[NB_PLAIN_OSC] = factor * run->osc;
+    to->F = at->exact_F - row->middle[0];
+    to->S = row->middle[1];
+    nb_plain_move(p, row, nb_strip_direction(row, at), at->exact_r, by, run, to);
+}
+
+/** The numbers of a pixel; f: its column and a half. */
+NB_TERM void nb_plain_pixel_of(const nb_term_tables *t, const nb_plain_frame *p,
+                               const nb_strip *row, double f, nb_plain_pixel *to,
+                               const nb_term_case how)
+{
+    const nb_strip_point at = nb_strip_point_of(row, f);
+    const nb_plain_factor factor = nb_plain_factor_of(p, row, &at, how);
+    nb_term_run run;
+    memset(&run, 0, sizeof run);
+    if (how.one)
+        nb_plain_term(t, p, row, &at, &factor, &run, how);
+    else
+        nb_plain_sums(t, nb_strip_direction(row, &at), &run, how);
+    nb_plain_finish(p, row, &at, &factor, &run, to, how);
+}
+
+/** Is a number of a group in use? */
+NB_TERM int nb_plain_uses(int i, const nb_term_case how)
+{
+    if (i == NB_PLAIN_FUDGE)
+        return how.gauss;
+    if (how.one && (i == NB_PLAIN_SPECTRUM || i == NB_PLAIN_MOSAIC || i == NB_PLAIN_PHI ||
+                    i == NB_PLAIN_OSC))
+        return 0; /* the only term's gradients times h have them */
+    return how.level >= NB_TERMS_ALL || (i != NB_PLAIN_POLAR && (i < 4 || i % 4 < 3));
+}
+
+/** A group's part of a plane: w[4] its weights. */
+NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
+                            float sum, const nb_term_case how)
+{
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 4; i++)
+        if (nb_plain_uses(4 * quad + i, how))
+            sum = fmaf(w[i], x->sum[4 * quad + i], sum);
+    return sum;
+}
+
+/** A group's part of what a parameter that moves the panel makes of a pixel: w[4] of its weights, `sum` what other groups
+ * made. */
+NB_TERM float nb_plain_moved(const nb_plain_pixel *x, int quad, const float w[4],
+                             float sum)
+{
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < (quad == 0 ? 4 : 3); i++)
+        sum = fmaf(w[i], x->shift[4 * quad + i], sum);
+    return sum;
+}
+
+/** Which number of a pixel is number i of a pullback. */
+NB_TERM int nb_pull_number(int i, int level)
+{
+    if (level >= NB_TERMS_ALL)
+        return i;
+    return i < NB_PLAIN_POLAR ? i : i == NB_PLAIN_POLAR ? NB_PLAIN_FUDGE : i + i / 3;
+}
+
+/** Add a pixel's numbers of single precision, times its slope of the loss. */
+NB_TERM void nb_pull_single(const nb_plain_pixel *x, float dloss, float *sums,
+                            const nb_term_case how)
+{
+    const int n = how.level >= NB_TERMS_ALL ? (int)NB_PLAIN_TOTALS : (int)NB_PULL_CRYSTAL;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < n; i++)
+        if (nb_plain_uses(nb_pull_number(i, how.level), how))
+            sums[i] = fmaf(dloss, x->sum[nb_pull_number(i, how.level)], sums[i]);
+}
+
+/** The same of a slope in double precision. */
+NB_TERM void nb_pull_double(const nb_plain_pixel *x, double dloss, double *sums,
+                            const nb_term_case how)
+{
+    const int n = how.level >= NB_TERMS_ALL ? (int)NB_PLAIN_TOTALS : (int)NB_PULL_CRYSTAL;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < n; i++)
+        if (nb_plain_uses(nb_pull_number(i, how.level), how))
+            sums[i] = fma(dloss, (double)x->sum[nb_pull_number(i, how.level)], sums[i]);
+}
+
+/** And what nb_plain_moved contracts. */
+NB_TERM void nb_pull_moves(const nb_plain_pixel *x, double dloss, double *sums)
+{
+    const double X[3] = {dloss * x->X.x, dloss * x->X.y, dloss * x->X.z};
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        sums[i] += X[i];
+        sums[3 + i] = fma(x->F, X[i], sums[3 + i]);
+        sums[6 + i] = fma(x->S, X[i], sums[6 + i]);
+    }
+    sums[9] = fma(dloss, x->close, sums[9]);
+}
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/** The sums of a ray's terms by one thread: lattice in single precision from fixed-point indices
+ * (fixed_point.h), as src/derive/kernel_terms.h has it for vectors.  Plain C, so that a test on the host runs it.
+ *
+ * All that parameters need beside the numbers of cells is linear in the gradient by h, k, l times the wavenumber.
+ * Sources of one direction share h up to the wavenumber, so these gradients are added over them first, and the
+ * outer products with h, and what turns make of them, are once for an orientation. */
+#ifndef NB_CUDA_SLOPE_TERMS_H
+#define NB_CUDA_SLOPE_TERMS_H
+
+#include <limits.h>
+#include <string.h>
+
+#include "../../src/base/coefficients.h"
+#include "../../src/derive/ray_sums.h"
+#include "../../src/derive/slope_sine.h"
+#include "../../src/plan/fixed_point.h"
+
+#ifdef NB_GPU
+#include "../backend/vendor.h"
+#define NB_TERM static __device__ __forceinline__
+#define NB_TERM_CALL static __device__ __noinline__
+#define NB_TERM_UNROLL _Pragma("unroll 4")
+#define NB_TERM_EACH _Pragma("unroll")
+NB_TERM int nb_low_word(double x)
+{
+    return __double2loint(x);
+}
+NB_TERM int nb_high_word(double x)
+{
+    return __double2hiint(x);
+}
+NB_TERM float nb_term_inverse(float x)
+{
+    return gpuReciprocal(x);
+}
+/** 1/sqrt to double precision, as cuda/steps/depth.cuh has it. */
+NB_TERM double nb_term_inverse_root(double x)
+{
+    const double r = gpuRoughRoot(x), e = fma(-x, r * r, 1.0);
+    return fma(r * e, fma(e, 0.375, 0.5), r);
+}
+NB_TERM float nb_term_load(const float *at)
+{
+    return __ldg(at);
+}
+#else
+#define NB_TERM static inline
+#define NB_TERM_CALL static inline
+#define NB_TERM_UNROLL
+#define NB_TERM_EACH
+NB_TERM int nb_low_word(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(uint32_t)bits;
+}
+NB_TERM int nb_high_word(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(uint32_t)(bits >> 32);
+}
+NB_TERM float nb_term_inverse(float x)
+{
+    return 1.0f / x;
+}
+NB_TERM double nb_term_inverse_root(double x)
+{
+    return 1.0 / sqrt(x);
+}
+NB_TERM float nb_term_load(const float *at)
+{
+    return *at;
+}
+#endif
+
+enum {
+    NB_TERM_RUN = 64,         /* terms in single precision before they join the doubles */
+    NB_TERM_MOST_CELLS = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
+};
+
+/** Which sums are made. */
+typedef enum nb_term_level {
+    NB_TERMS_IMAGE,
+    NB_TERMS_CRYSTAL, /* gradient times index, and by the numbers of cells */
+    NB_TERMS_ALL
+} nb_term_level;
+
+/** What the compiler is to specialise for. */
+typedef struct nb_term_case {
+    int gauss;   /* else a parallelepiped */
+    int general; /* numbers of cells that are not whole, or -dmin */
+    int table;   /* F^2 from a table */
+    int level;   /* nb_term_level */
+    int one;     /* a ray has one term */
+} nb_term_case;
+
+typedef struct nb_term_source {
+    double wavenumber;      /* 1/m */
+    float weight, relative; /* twice; wavenumber, of the first source's */
+    float spectrum;         /* relative times nb_slope_job.spectrum */
+    int table, unused[2];
+} __attribute__((aligned(16))) nb_term_source;
+
+/** Sources of one direction, one after the other. */
+typedef struct nb_term_group {
+    nb_vec3 incident;
+    int first, end;
+    double most; /* wavenumber */
+} nb_term_group;
+
+typedef struct nb_term_orientation {
+    double exact[9], unused; /* a b c, m */
+    float cell[9];           /* the same */
+    float turn[3];           /* nb_slope_job.turns */
+    float place, unused2[3]; /* place: in the oscillation, 0 .. 1 */
+} __attribute__((aligned(16))) nb_term_orientation;
+
+/** A scene for these sums; it does not own its arrays.  Each lattice sum is a part of its peak, and gradients are parts of N
+ * times it. */
+typedef struct nb_term_tables {
+    const nb_term_orientation *orientations;
+    const nb_term_source *sources;
+    const nb_term_group *groups;
+    int n_orientations, n_groups;
+    int cells[3];              /* whole numbers next to N */
+    float part[3];             /* what is left of N */
+    float step[3], tiny[3];    /* N 2^-32 and N 2^-40 */
+    float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
+    float lift[3];             /* N; 0 where N = 1: exactly no slope, not a rounding */
+    float fall, steep;         /* Gaussian: log2 of L^2 by R^2; -2 g/0.63 */
+    double inverse[3];         /* units of `cells`: 1, or 1/N of a Gaussian */
+    const float *F2;           /* as nb_F2_index has it; NULL: constant */
+    int stride[3], offset;
+    double unit;  /* electrons^2 of 1 in the sums */
+    double start; /* of an index */
+    nb_vec3 spindle;
+    double wavenumber; /* of the first source */
+    double weights;    /* of all terms */
+    /* of the only term: -h and `start` at a direction of 0; what its rounding lost, and N times that, never 0 */
+    double constant[3];
+    float aside[3], aside_turns[3];
+    double dmin;
+    int turns, spectrum; /* are there any? */
+} nb_term_tables;
+
+/** Sums in single precision; by -h, so that gradients turn their sign. */
+typedef struct nb_term_run {
+    float image, fudge, cells[3];
+    float index[9], ray[3], mosaic, phi, osc, spectrum;
+} nb_term_run;
+
+/** The sums over sources of one direction, at one orientation: by[i] of gradients times relative wavenumbers, and
+ * the same times nb_term_source.spectrum. */
+typedef struct nb_term_gradient {
+    float by[3], spectrum[3];
+} nb_term_gradient;
+
+/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), so that pi cos(pi x) = P + 2 z P'. */
+NB_TERM float nb_term_sine(float z, float *twice)
+{
+    *twice =
+        z * fmaf(fmaf(fmaf(NB_SINE_SLOPE3_3, z, NB_SINE_SLOPE3_2), z, NB_SINE_SLOPE3_1),
+                 z, NB_SINE_SLOPE3_0);
+    return fmaf(
+        fmaf(fmaf(fmaf((float)NB_SINE4_4, z, (float)NB_SINE4_3), z, (float)NB_SINE4_2), z,
+             (float)NB_SINE4_1),
+        z, (float)NB_PI);
+}
+
+/** One axis: s/N = value, s'/N^2 = (slope - s/N tilt) over_N, ds/dN = by_N over_N, over_N = 1/(N sin(pi d)).
+ * slope - s/N tilt is (P_u + 2 z_u P_u') - s/N (P_d + 2 z_d P_d').  Where N d = u, P_u and s/N P_d are equal and are
+ * left out: their difference would be rounding alone, and large beside what is left. */
+typedef struct nb_term_axis {
+    float value, over_N, slope, tilt, by_N;
+} nb_term_axis;
+
+NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
+                                     const nb_term_case how)
+{
+    const int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
+    float d = fmaf((float)w, (float)NB_FIXED_STEP, how.one ? t->aside[i] : NB_FIXED_TINY),
+          z = d * d,
+          u = fmaf((float)turns, (float)NB_FIXED_STEP,
+                   how.one ? t->aside_turns[i] : t->tiny[i]),
+          Pd, Pu, by_d, by_u;
+    float outside = z >= t->edge[i] ? 1.0f : 0.0f; /* of the central fringe */
+    nb_term_axis a;
+    if (how.general) { /* in floats: steps of 2^-32 are too coarse where N d is small */
+        u = fmaf((float)w * (float)NB_FIXED_STEP, t->part[i], u);
+        u -= (u + NB_ROUND_FLOAT) - NB_ROUND_FLOAT;
+    }
+    Pd = nb_term_sine(z, &by_d);
+    Pu = nb_term_sine(u * u, &by_u);
+    a.over_N = nb_term_inverse(d * Pd) * t->part_of[i];
+    a.value = u * Pu * a.over_N;
+    a.slope = fmaf(outside, Pu, by_u);
+    a.tilt = fmaf(outside, Pd, by_d);
+    a.by_N = d * (Pu + by_u);
+    return a;
+}
+
+/** F^2 L^2 of a parallelepiped, twice, and its slopes; F2 has the weight, twice. */
+NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
+                            nb_term_run *run, float g[3], const nb_term_case how)
+{
+    const nb_term_axis x = nb_term_axis_of(t, 0, w[0], how),
+                       y = nb_term_axis_of(t, 1, w[1], how),
+                       z = nb_term_axis_of(t, 2, w[2], how);
+    float ab = x.value * y.value, L = ab * z.value, twice = F2 * L, by_x, by_y, by_z;
+    run->image = fmaf(twice, L, run->image);
+    if (how.level == NB_TERMS_IMAGE)
+        return;
+    by_x = x.over_N * (twice * (y.value * z.value));
+    by_y = y.over_N * (twice * (x.value * z.value));
+    by_z = z.over_N * (twice * ab);
+    g[0] = by_x * fmaf(-x.value, x.tilt, x.slope);
+    g[1] = by_y * fmaf(-y.value, y.tilt, y.slope);
+    g[2] = by_z * fmaf(-z.value, z.tilt, z.slope);
+    run->cells[0] = fmaf(by_x, x.by_N, run->cells[0]);
+    run->cells[1] = fmaf(by_y, y.by_N, run->cells[1]);
+    run->cells[2] = fmaf(by_z, z.by_N, run->cells[2]);
+}
+
+/** The same of a Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells' square. */
+NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
+                           nb_term_run *run, float g[3], const nb_term_case how)
+{
+    float x[3], R2 = 0, image;
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        x[i] = how.one ? fmaf((float)w[i], t->step[i], t->aside_turns[i])
+                       : (float)w[i] * t->step[i];
+        R2 = fmaf(x[i], x[i], R2);
+    }
+    image = F2 * exp2f(t->fall * R2);
+    run->image += image;
+    if (how.level == NB_TERMS_IMAGE)
+        return;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        g[i] = image * (x[i] * t->steep);
+        run->cells[i] += fmaf(g[i], x[i], image);
+    }
+    run->fudge = fmaf(image, R2, run->fudge);
+}
+
+/** Sources first .. end - 1 of a group at one orientation; scale: of all terms; D: a, b, c times direction less incident, m.  reach: beyond
+ * this wavenumber -dmin removes the crystal; 0: nowhere. */
+NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int first,
+                             int end, double reach, float scale, nb_term_run *run,
+                             nb_term_gradient *to, const nb_term_case how)
+{
+    int s, i;
+    NB_TERM_UNROLL
+    for (s = first; s < end; s++) {
+        const nb_term_source *b = &t->sources[s];
+        const double wavenumber = b->wavenumber;
+        float F2 = scale * b->weight, g[3] = {0, 0, 0};
+        int w[3], at = 0;
+        NB_TERM_EACH
+        for (i = 0; i < 3; i++) {
+            double h = fma(D[i], -wavenumber, t->start);
+            w[i] = how.table ? nb_low_word(h) ^ INT_MIN : nb_low_word(h);
+            if (how.table)
+                at = (int)((uint32_t)at +
+                           (uint32_t)nb_high_word(h) * (uint32_t)t->stride[i]);
+        }
+        if ((how.gauss || how.general) && wavenumber * reach > 1)
+            F2 = 0;
+        if (how.table)
+            F2 *= nb_term_load(
+                t->F2 + (int)((uint32_t)at + (uint32_t)t->offset + (uint32_t)b->table));
+        if (how.gauss)
+            nb_term_gauss(t, w, F2, run, g, how);
+        else
+            nb_term_square(t, w, F2, run, g, how);
+        if (how.level >= NB_TERMS_CRYSTAL)
+            NB_TERM_EACH
+        for (i = 0; i < 3; i++)
+            to->by[i] = fmaf(g[i], b->relative, to->by[i]);
+        if (how.level >= NB_TERMS_ALL && t->spectrum)
+            NB_TERM_EACH
+        for (i = 0; i < 3; i++)
+            to->spectrum[i] = fmaf(g[i], b->spectrum, to->spectrum[i]);
+    }
+}
+
+/** A ray and the sources of a group. */
+typedef struct nb_term_ray_group {
+    nb_vec3 delta;  /* direction less incident */
+    float q[3];     /* the same */
+    float about[3]; /* q x spindle */
+    double reach;   /* nb_term_sources */
+} nb_term_ray_group;
+
+NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
+                         const nb_term_group *group, nb_term_ray_group *to,
+                         const nb_term_case how)
+{
+    const nb_vec3 q = nb_sub(ray->direction, group->incident);
+    const nb_vec3 about = nb_cross(q, t->spindle);
+    double length = (how.gauss || how.general) && t->dmin > 0 ? t->dmin * nb_norm(q) : 0;
+    to->delta = q;
+    to->q[0] = (float)q.x;
+    to->q[1] = (float)q.y;
+    to->q[2] = (float)q.z;
+    to->about[0] = (float)about.x;
+    to->about[1] = (float)about.y;
+    to->about[2] = (float)about.z;
+    to->reach = length * group->most > 1 ? length : 0;
+}
+
+/** What an orientation makes of the gradients: h = -D, times the wavenumber (nb_term_finish). */
+NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
+                              const double D[3], nb_term_gradient *G, nb_term_run *run,
+                              const nb_term_case how)
+{
+    const nb_term_orientation *u = &t->orientations[m];
+    float h[3], v[3];
+    int i;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        h[i] = (float)D[i];
+        G->by[i] *= t->lift[i];
+    }
+    NB_TERM_EACH
+    for (i = 0; i < 9; i++)
+        run->index[i] = fmaf(G->by[i / 3], h[i % 3], run->index[i]);
+    if (how.level < NB_TERMS_ALL)
+        return;
+    NB_TERM_EACH
+    for (i = 0; i < 3; i++) {
+        v[i] = fmaf(G->by[0], u->cell[i],
+                    fmaf(G->by[1], u->cell[3 + i], G->by[2] * u->cell[6 + i]));
+        run->ray[i] += v[i];
+    }
+    if (t->spectrum)
+        NB_TERM_EACH
+    for (i = 0; i < 3; i++)
+        run->spectrum = fmaf(G->spectrum[i] * t->lift[i], h[i], run->spectrum);
+    {
+        float turn =
+            fmaf(v[0], ray->about[0], fmaf(v[1], ray->about[1], v[2] * ray->about[2]));
+        run->phi += turn;
+        run->osc = fmaf(turn, u->place, run->osc);
+    }
+    if (t->turns) {
+        const float *q = ray->q;
+        float x = fmaf(v[1], q[2], -(v[2] * q[1])), y = fmaf(v[2], q[0], -(v[0] * q[2])),
+              z = fmaf(v[0], q[1], -(v[1] * q[0])); /* v x q */
+        run->mosaic =
+            fmaf(x, u->turn[0], fmaf(y, u->turn[1], fmaf(z, u->turn[2], run->mosaic)));
+    }
+}
+
+/** Single precision joins the doubles.  A call with a copy, so that the doubles stay out of the registers. */
+NB_TERM_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to)
+{
+    int i;
+    to->crystal += run.image;
+    if (level < NB_TERMS_CRYSTAL)
+        return;
+    NB_TERM_EACH
+    for (i = 0; i < 9; i++)
+        to->index[i] += run.index[i];
+    for (i = 0; i < 3; i++)
+        to->cells[i] += run.cells[i];
+    to->fudge += run.fudge;
+    if (level < NB_TERMS_ALL)
+        return;
+    to->ray = nb_add(to->ray, nb_v3(run.ray[0], run.ray[1], run.ray[2]));
+    to->mosaic += run.mosaic;
+    to->phi += run.phi;
+    to->osc += run.osc;
+    to->spectrum += run.spectrum;
+}
+
+NB_TERM void nb_term_flush(nb_term_run *run, nb_slope_sums *to, const nb_term_case how)
+{
+    nb_term_join(*run, how.level, to);
+    memset(run, 0, sizeof *run);
+}
+
+/** Units, signs, and what follows from other sums. */
+NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slope_sums *to)
+{
+    const double F = sc->factors.table.default_F, unit = t->unit,
+                 slope = unit * t->wavenumber;
+    int i;
+    to->crystal *= 0.5 * unit;
+    for (i = 0; i < 9; i++)
+        to->index[i] *= -slope;
+    for (i = 0; i < 3; i++)
+        to->cells[i] *= unit * t->inverse[i];
+    to->ray = nb_scale(-slope, to->ray);
+    to->mosaic *= -slope;
+    to->phi *= -slope;
+    to->osc *= -slope;
+    to->fudge *= -unit / NB_GAUSS_WIDTH;
+    to->spectrum *= slope;
+    to->wave = -(to->index[0] + to->index[4] + to->index[8]);
+    if (F != 0) /* every F is it */
+        to->default_F = 2 * to->crystal / F;
+    to->background = t->weights;
+    to->image = to->crystal + sc->background * t->weights;
+}
+
+/** The materials of a ray: all of nb_run_source but the crystal and the water. */
+NB_TERM_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
+                                    nb_slope_sums *to)
+{
+    const nb_scene *sc = job->scene;
+    nb_source_run run;
+    int j;
+    run.job = job;
+    for (j = 0; j < sc->beam.n_sources; j++) {
+        const nb_source *source = &sc->beam.sources[j];
+        double wave = 0;
+        run.source = source;
+        run.q = nb_scattering_vector(source, ray->direction);
+        run.v = nb_v3(0, 0, 0);
+        to->image += source->weight * nb_run_materials(&run, &wave);
+        to->ray = nb_add(to->ray, nb_scale(source->weight / source->lambda, run.v));
+        wave *= -source->weight;
+        to->wave += wave;
+        if (job->spectrum)
+            to->spectrum += wave * job->spectrum[j];
+    }
+}
+
+/** a, b, c of an orientation times direction less incident, m. */
+NB_TERM void nb_term_index(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
+                           double D[3])
+{
+    const double *a = t->orientations[m].exact;
+    const nb_vec3 q = ray->delta;
+    D[0] = fma(a[0], q.x, fma(a[1], q.y, a[2] * q.z));
+    D[1] = fma(a[3], q.x, fma(a[4], q.y, a[5] * q.z));
+    D[2] = fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z));
+}
+
+/** All sources of a group at one orientation; *added: terms since the last flush. */
+NB_TERM void nb_term_orientation_sum(const nb_term_tables *t, int m,
+                                     const nb_term_group *group,
+                                     const nb_term_ray_group *ray, nb_term_run *run,
+                                     int *added, nb_slope_sums *to, const nb_term_case how)
+{
+    double D[3];
+    int first;
+    nb_term_index(t, m, ray, D);
+    for (first = group->first; first < group->end; first += NB_TERM_RUN) {
+        const int end =
+            group->end - first > NB_TERM_RUN ? first + NB_TERM_RUN : group->end;
+        nb_term_gradient G = {{0, 0, 0}, {0, 0, 0}};
+        nb_term_sources(t, D, first, end, ray->reach, 1, run, &G, how);
+        if (how.level >= NB_TERMS_CRYSTAL)
+            nb_term_contract(t, m, ray, D, &G, run, how);
+        *added += end - first;
+        if (*added >= NB_TERM_RUN) {
+            nb_term_flush(run, to, how);
+            *added = 0;
+        }
+    }
+}
+
+/** nb_sum_ray in single precision. */
+NB_TERM void nb_term_ray(const nb_term_tables *t, const nb_slope_job *job,
+                         const nb_ray *ray, nb_slope_sums *to, const nb_term_case how)
+{
+    nb_term_ray_group aim;
+    nb_term_run run;
+    int m, g, added = 0;
+    memset(to, 0, offsetof(nb_slope_sums, entry));
+    memset(&run, 0, sizeof run);
+    for (g = 0; g < t->n_groups; g++) {
+        nb_term_aim(t, ray, &t->groups[g], &aim, how);
+        for (m = 0; m < t->n_orientations; m++)
+            nb_term_orientation_sum(t, m, &t->groups[g], &aim, &run, &added, to, how);
+    }
+    nb_term_flush(&run, to, how);
+    nb_term_finish(t, job->scene, to);
+    if (job->scene->amorphous)
+        nb_term_materials(job, ray, to);
+}
+
+#endif

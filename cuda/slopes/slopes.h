@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/** Derivatives on the device: what its files share. */
+#ifndef NB_CUDA_SLOPES_H
+#define NB_CUDA_SLOPES_H
+
+#include "../backend/state.h"
+
+extern "C" {
+#include "../../src/derive/contraction.h"
+#include "../../src/derive/slope_device.h"
+#include "slope_plain_tables.h"
+#include "slope_tables.h"
+}
+
+/** Pixels of a request side by side: pixel i of span k is number before[k] + i. */
+typedef struct nb_cuda_pixels {
+    const nb_span *spans;
+    const int64_t *before; /* [n + 1] */
+    int n;
+    int width; /* pixels of every span; 0: they differ */
+} nb_cuda_pixels;
+
+/** Planes of some pixels, and how they are made.  Arrays and structs that it names are on the device. */
+typedef struct nb_cuda_slope_job {
+    nb_term_tables tables;
+    const nb_slope_job *job; /* and its scene */
+    const nb_panel *panels;
+    const nb_sensor *sensors;
+    nb_cuda_pixels pixels;
+    const int *first; /* nb_contraction */
+    const nb_contraction_term *terms;
+    int planes, moves;
+    int64_t origin; /* number of the planes' first pixel */
+    int64_t from, end;
+    int64_t stride; /* of a plane */
+    double *out;    /* [planes][stride] */
+    float *single;  /* the same in place of out, or NULL */
+} nb_cuda_slope_job;
+
+/** What is made of planes, which have the numbers origin ... end - 1. */
+typedef struct nb_cuda_fit_job {
+    nb_cuda_pixels pixels;
+    const nb_fit *fit;
+    const double *planes; /* or NULL: */
+    const float *single;  /* the same planes */
+    int64_t origin, end, stride;
+    int count, n;    /* named parameters; those and knots */
+    double *partial; /* [slices][items] */
+    int items, slices;
+    int slice;           /* pixels that a block adds up */
+    int begins;          /* sums are set, not added to */
+    const double *dloss; /* of a pullback, [end - origin]; NULL: a fit */
+} nb_cuda_fit_job;
+
+/** What plain jobs have beside it (slope_plain.h). */
+typedef struct nb_cuda_plain {
+    nb_plain_rows rows; /* on the device */
+    nb_plain_frame frame;
+    nb_plain_panel first; /* of n_panels */
+    int n_panels;
+} nb_cuda_plain;
+
+/** A pullback without planes (slope_pull.cu).  single or precise: the slope of the loss, [pixels of the stack]; the other
+ * one is NULL. */
+typedef struct nb_cuda_pull_job {
+    nb_cuda_slope_job all;
+    nb_cuda_plain plain;
+    const float *single;
+    const double *precise;
+    double *partial; /* [blocks][items] */
+    int items, rounds, blocks;
+} nb_cuda_pull_job;
+
+/** The normal equations of a fit without planes and without knots (slope_gram.cu). */
+typedef struct nb_cuda_gram_job {
+    nb_cuda_slope_job all;
+    nb_cuda_plain plain;
+    const float *photons, *background; /* [pixels of the stack]; background: or NULL */
+    nb_likelihood likelihood;
+    double sigma;
+    float image[2];                  /* photons of NB_PLAIN_IMAGE and NB_PLAIN_ONE */
+    double *partial;                 /* [blocks][items] */
+    int items, rounds, blocks, each; /* each: pixels of a lane in a round */
+} nb_cuda_gram_job;
+
+enum {
+    NB_CUDA_SLICE =
+        1024, /* numbers of planes are a multiple; pixels that a block of a pullback adds up */
+    NB_CUDA_FIT_MOST = 170 /* parameters and knots of a fit */
+};
+
+/* --- slopes_double.cu --- */
+void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stream);
+/* --- slopes_fast.cu --- */
+void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
+                                gpuStream_t stream);
+/* --- slopes_plain.cu --- */
+/** Of a job that nb_plain_rows_build takes.  Pixels begin at a multiple of 4, and planes have room for one. */
+void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
+                                 const nb_term_case *how, gpuStream_t stream);
+/* --- slope_pull.cu --- */
+/** items, rounds and blocks of a pullback of so many pixels. */
+void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job);
+/** sums[items]: what nb_plain_contract takes. */
+void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
+                               double *sums, gpuStream_t stream);
+/* --- slope_gram.cu --- */
+/** items, rounds, blocks and each of normal equations of so many pixels. */
+void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pixels,
+                       nb_cuda_gram_job *job);
+/** sums[items]: what nb_plain_equations takes. */
+void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
+                         double *sums, gpuStream_t stream);
+/* --- slope_sums.cu --- */
+/** *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
+void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
+                           gpuStream_t stream);
+/** sums[items] = or += (begins or not) the sums over `slices` of partial[slices][items]. */
+void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
+                         double *sums, gpuStream_t stream);
+/** sums[items] = or += the gradient of a pullback, in an order that the pixels' numbers fix. */
+void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
+/** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type: nb_real_type. */
+void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
+                           const void *from, int64_t origin, int64_t n, double *to,
+                           gpuStream_t stream);
+
+/* --- slope_fit.cu --- */
+/** How many pixels a block of a fit of at most so many pixels adds up. */
+int nb_cuda_fit_slice(int64_t pixels);
+/** sums[items] = or += the loss, its gradient, the lower half of the Fisher matrix, in an order that the pixels' numbers
+ * fix. */
+void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
+
+/* --- slopes.cu --- */
+extern const nb_slope_device nb_cuda_slope_device;
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/** Sums over the sources that light a ray of a Gaussian crystal, for devices.  Host and device. */
+#ifndef NB_CUDA_SPOT_SPAN_H
+#define NB_CUDA_SPOT_SPAN_H
+
+#include "../../src/plan/spot_terms.h"
+
+/* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: 2e-9 of it in exact arithmetic. */
+#define NB_SPOT_POWER_0 ((float)NB_SQRT_2)
+#define NB_SPOT_POWER_1 0.980258167f
+#define NB_SPOT_POWER_2 0.339731544f
+#define NB_SPOT_POWER_3 0.0784935057f
+#define NB_SPOT_POWER_4 0.0136025976f
+#define NB_SPOT_POWER_5 0.00189503643f
+#define NB_SPOT_POWER_6 0.000217022549f
+
+/** x + this has x in units of 2^-23 in its low bits. */
+#define NB_SPOT_FIXED 0x1.8p29
+#define NB_SPOT_LEAST_POWER (-250)
+
+/** 2^x for NB_SPOT_LEAST_POWER <= x <= 0 to 1.5e-7 of it, any number for another x; fixed: x + NB_SPOT_FIXED. */
+NB_HD double nb_spot_power(double fixed)
+{
+    int64_t bits;
+    uint32_t mantissa;
+    float f, sum;
+    double power;
+    memcpy(&bits, &fixed, sizeof bits);
+    mantissa = 0x3f800000u | ((uint32_t)bits & 0x7fffffu);
+    memcpy(&f, &mantissa, sizeof f);
+    f -= 1.5f;
+    sum = fmaf(NB_SPOT_POWER_6, f, NB_SPOT_POWER_5);
+    sum = fmaf(sum, f, NB_SPOT_POWER_4);
+    sum = fmaf(sum, f, NB_SPOT_POWER_3);
+    sum = fmaf(sum, f, NB_SPOT_POWER_2);
+    sum = fmaf(sum, f, NB_SPOT_POWER_1);
+    sum = fmaf(sum, f, NB_SPOT_POWER_0);
+    memcpy(&mantissa, &sum, sizeof mantissa);
+    /* as a double, times 2 to the whole part; 896: the exponents' biases differ by it */
+    bits = ((int64_t)mantissa << 29) + ((int64_t)(((int32_t)bits >> 23) + 896) << 52);
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/** The sources of a run that light a ray: entries of nb_spots from `first` on while their offset is at most `high`;
+ * each adds 2 to the power of base - NB_SPOT_FIXED - (scale offset + shift)^2. */
+typedef struct nb_spot_span {
+    double scale, shift, base, high;
+    int first;
+} nb_spot_span;
+
+NB_HD nb_spot_span nb_spot_span_of(const nb_spot_pair *pair, const nb_spot_line *line)
+{
+    const double left = fmax(0.0, pair->spot->reach2 - line->across2);
+    const double reach = left > 0 ? left * NB_SPOT_INVERSE_ROOT(left) * line->inverse : 0;
+    nb_spot_span span;
+    span.scale = line->slope2 * line->inverse * NB_SPOT_FALL_ROOT;
+    span.shift = line->shift * span.scale;
+    span.base = fma(line->across2, NB_SPOT_FALL, NB_SPOT_FIXED);
+    span.high = fmin(-line->shift + reach, line->last);
+    span.first = (int)pair->run->first + nb_spot_entry(pair, -line->shift - reach);
+    return span;
+}
+
+/** Sum of weight exp(-2 R^2/width), by two at a time; weight NULL: 1. */
+NB_HD double nb_spot_span_sum(const double *offset, const double *weight,
+                              const nb_spot_span *span)
+{
+    double sums[2] = {0, 0};
+    for (int a = span->first; offset[a] <= span->high; a += 2)
+        for (int i = 0; i < 2; i++) { /* there is padding behind the last */
+            const double k = fma(offset[a + i], span->scale, span->shift),
+                         power = nb_spot_power(fma(-k, k, span->base)),
+                         term = weight ? power * weight[a + i] : power;
+            sums[i] += offset[a + i] <= span->high ? term : 0;
+        }
+    return sums[0] + sums[1];
+}
+
+/** Weighted terms of a span. */
+NB_HD double nb_spot_span_terms(const nb_spots *sp, const nb_spot_span *span)
+{
+    return sp->even > 0 ? sp->even * nb_spot_span_sum(sp->offset, NULL, span)
+                        : nb_spot_span_sum(sp->offset, sp->weight, span);
+}
+
+/** Weighted F_latt^2/cells^2 that a pair adds to a ray; shape: that of the lattice. */
+NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
+                           const nb_spot_ray *at, int shape, nb_spot_aim *aim)
+{
+    const double *U = aim->U;
+    nb_spot_line line;
+    nb_spot_span span;
+    if (pair->run->n == 1)
+        return nb_spot_one_term(pair, at, shape,
+                                fma(U[0], U[0], fma(U[1], U[1], U[2] * U[2])), aim->last);
+    if (!nb_spot_line_of(pair, aim, &line))
+        return 0;
+    if (shape == NB_LATTICE_TOPHAT)
+        return nb_spot_tophat_weights(pair, at, &line);
+    span = nb_spot_span_of(pair, &line);
+    return nb_spot_span_terms(sp, &span);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/** Pictures from reflections on the device. */
+#ifndef NB_CUDA_SPOTS_H
+#define NB_CUDA_SPOTS_H
+
+#include "../backend/state.h"
+
+/** Make the image of plan->scene, or refuse; launch->scene.raster.mask: of the stack, or NULL.  Errors:
+ * NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
+                               const nb_cuda_launch *launch, nb_spots_result *result,
+                               nb_error *err);
+
+/** The same in blocks of rays (tile_work.h). */
+nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
+                               const nb_cuda_launch *launch, nb_spots_result *result,
+                               nb_error *err);
+
+/** What a look for the brightest pixel leaves on the device, at NB_SMALL_LOOK. */
+typedef struct nb_cuda_look {
+    unsigned long long key; /* the bits of its photons in float << 32 | its number in the stack */
+    unsigned long long sum; /* of all of its terms, in whole units */
+    double photons;         /* of that sum */
+} nb_cuda_look;
+
+/** A pass's way through the device. */
+typedef struct nb_cuda_spot_run {
+    nb_backend_state *state;
+    const nb_cuda_launch *launch;
+    int64_t parts; /* of a pass, which start one after the other */
+    unsigned room; /* boxes in state->spot_boxes */
+} nb_cuda_spot_run;
+
+/** A run of passes that take about so many seconds each.  Errors: NB_ERR_DEVICE. */
+nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
+                              const nb_cuda_launch *launch, double seconds,
+                              nb_cuda_spot_run *run, nb_error *err);
+
+typedef struct nb_spot_pass nb_spot_pass;
+
+/** An nb_spot_runner; context: an nb_cuda_spot_run. */
+nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
+                            nb_error *err);
+
+/** A double of the device. */
+nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *run, const void *from,
+                                  double *brightest, nb_error *err);
+
+/** The image of a pass's sums, which are 0 afterwards. */
+void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
+                               float *image);
+
+/** Sums and marks that are 0, as every image leaves them. */
+nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
+
+/** Did one of these pictures fail because the device was full?  Then what they reserved is freed: every step needs
+ * less. */
+int nb_cuda_spots_lack_room(nb_backend_state *state);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/** Mean depths of a sensor's layers in double, with fast roots and quotients. */
+#ifndef NB_CUDA_DEPTH_CUH
+#define NB_CUDA_DEPTH_CUH
+
+#include "../../src/physics/ray.h"
+
+/** 1/sqrt to double precision: the approximation of the upper word, then one third-order Newton
+ * step. */
+static __device__ __forceinline__ double inverse_root(double x)
+{
+    double r = gpuRoughRoot(x), e;
+    e = fma(-x, r * r, 1.0);
+    return fma(r * e, fma(e, 0.375, 0.5), r);
+}
+
+/** 1/x to double precision in the same way. */
+static __device__ __forceinline__ double inverse_of(double x)
+{
+    double r = gpuRoughReciprocal(x), e;
+    e = fma(-x, r, 1.0);
+    return fma(r, fma(e, e, e), r);
+}
+
+/** nb_mean_depth and nb_capture by one exponential; path = 1/inverse attenuation lengths.  The
+ * layers before this one let pass the same fraction each. */
+static __device__ __forceinline__ double mean_depth(double path, double inverse,
+                                                    int layer, float *captured)
+{
+    double stopped = -expm1(-path), passing = 1.0 - stopped, reaching = 1.0;
+    for (int n = layer; n > 0; n >>= 1) { /* passing to the power of layer */
+        reaching *= n & 1 ? passing : 1.0;
+        passing *= passing;
+    }
+    *captured = (float)(reaching * stopped);
+    return fabs(path) < NB_THIN_LAYER ? fma(path, -1.0 / 12.0, 0.5)
+                                      : inverse + (1.0 - inverse_of(stopped));
+}
+
+#endif

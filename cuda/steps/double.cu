@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The general kernels: src/physics in double precision, every feature. */
+#include "many.cuh"
+
+#include <float.h>
+#include <string.h>
+
+#include "../../src/physics/pixel.h"
+#include "warp_pixel.cuh"
+
+enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* a thread a pixel */
+
+/** One thread a pixel. */
+template <bool MANY>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 0)
+    k_double(const NB_GRID_CONSTANT nb_cuda_plain_job p)
+{
+    const nb_cuda_plain_job &at = job_of_block<MANY>(p);
+    int f = at.window.f0 + (int)(block_x<MANY>(p, at) * BLOCK_X + threadIdx.x);
+    int s = at.window.s0 + (int)(block_y<MANY>(p, at) * BLOCK_Y + threadIdx.y);
+    size_t pixel = (size_t)s * at.panel.columns + f;
+    double sum;
+    if (f >= at.window.f1 || s >= at.window.s1 ||
+        (at.scene.raster.mask && !at.scene.raster.mask[pixel]))
+        return;
+    sum = nb_pixel_sum(&p.scene, &at.panel, &at.sensor, f, s);
+    if (p.part.sums) {
+        sum += p.part.is_first ? 0 : p.part.sums[pixel];
+        p.part.sums[pixel] = sum;
+    }
+    if (p.part.is_last)
+        at.image[pixel] =
+            (float)(p.scene.intensity_scale * sum *
+                    nb_cached_factors(&p.scene, &at.panel, &at.sensor, f, s));
+}
+
+static nb_cuda_plain_job make_job(const nb_cuda_launch *launch, dim3 *grid)
+{
+    const nb_cuda_window *w = &launch->window;
+    *grid = dim3((unsigned)(w->f1 - w->f0 + BLOCK_X - 1) / BLOCK_X,
+                 (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
+    nb_cuda_plain_job job = {};
+    job.scene = launch->scene;
+    job.panel = launch->panel;
+    job.sensor = launch->sensor;
+    job.window = *w;
+    job.image = launch->image;
+    job.wanted = launch->repair;
+    job.many.across = (int)grid->x;
+    return job;
+}
+
+const size_t nb_cuda_plain_job_bytes = sizeof(nb_cuda_plain_job);
+
+int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to)
+{
+    dim3 grid;
+    const nb_cuda_plain_job job = make_job(launch, &grid);
+    return put_job(job, before, (int)(grid.x * grid.y), to);
+}
+
+void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
+                           const nb_cuda_many *many)
+{
+    dim3 grid;
+    nb_cuda_plain_job job = make_job(launch, &grid);
+    job.part = *part;
+    job.scene.lattice.orientations += part->first;
+    job.scene.lattice.n_orientations = part->count;
+    if (many)
+        k_double<true>
+            <<<(unsigned)many->blocks, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(
+                job_of_many(job, many));
+    else
+        k_double<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
+}
+
+/** Any pixel of a panel, by whole warps; with_materials: their photons are in the image, too. */
+static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
+                                                    int with_materials)
+{
+    int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;
+    int64_t rows = p.window.s1 - p.window.s0, i;
+    for (i = blockIdx.x * 4 + threadIdx.y; i < rows * columns; i += gridDim.x * 4) {
+        int f = p.window.f0 + (int)(i % columns) * 32 + lane;
+        int s = p.window.s0 + (int)(i / columns), bad_lane;
+        float *row = p.image + (size_t)s * p.panel.columns;
+        unsigned bad = gpuBallot(f < p.window.f1 && !(fabsf(row[f]) <= FLT_MAX));
+        for (; bad; bad &= bad - 1) {
+            bad_lane = __ffs((int)bad) - 1;
+            double value =
+                warp_pixel(&p.scene, &p.panel, &p.sensor, f - lane + bad_lane, s, lane);
+            if (with_materials)
+                value += nb_pixel_background(&p.scene, p.scene.amorphous, &p.panel,
+                                             &p.sensor, f - lane + bad_lane, s);
+            if (lane == 0)
+                row[f + bad_lane] = (float)value;
+        }
+    }
+}
+
+/** The fast kernels do not prevent 0/0 (a Miller index that is a whole number to 32 bits, a
+ * few in 1e9 steps) and set *wanted. Here a whole warp calculates each such pixel again. */
+template <bool MANY>
+__global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT nb_cuda_plain_job p)
+{
+    if (!*p.wanted)
+        return;
+    if constexpr (MANY)
+        for (int k = 0; k < p.many.n; k++)
+            repair_panel(((const nb_cuda_plain_job *)p.many.jobs)[k], p.with_materials);
+    else
+        repair_panel(p, p.with_materials);
+}
+
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
+                           const nb_cuda_many *many)
+{
+    dim3 grid;
+    const unsigned blocks = (unsigned)launch->multiprocessors * 8;
+    nb_cuda_plain_job job = make_job(launch, &grid);
+    job.with_materials = with_materials;
+    if (many)
+        k_repair<true><<<blocks, dim3(32, 4), 0, launch->stream>>>(job_of_many(job, many));
+    else
+        k_repair<false><<<blocks, dim3(32, 4), 0, launch->stream>>>(job);
+}

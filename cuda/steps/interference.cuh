@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/** The interference function of a parallelepiped, sin(pi N d)/sin(pi d) on three axes,
+ * in single precision from the fractions of the Miller indices as 32-bit fixed-point
+ * numbers.
+ *
+ * N d reduces modulo 1 in the integer product, exactly for any whole N.  sin(pi x) = x
+ * P(x^2) for |x| <= 1/2, with P's constant term pinned to pi so that the quotient is
+ * exact at peak tops. The arguments keep their scale of 2^32 (x^2 its 2^64): the
+ * coefficients take it up, times a common 2^124 that the quotient drops.  The last
+ * coefficient of degree 4 is a denormal number, hence never compile this with
+ * -ftz=true or -use_fast_math. */
+#ifndef NB_CUDA_INTERFERENCE_CUH
+#define NB_CUDA_INTERFERENCE_CUH
+
+#include "../../src/base/coefficients.h"
+#include "../../src/physics/hostdevice.h"
+#include "../backend/internal.h"
+
+/** 2^124 P(y 2^-64): relative error 6e-9 (degree 4), 1.1e-6 (degree 3). */
+template <int DEGREE> static __device__ __forceinline__ float nb_scaled_sine(float y)
+{
+    const double S = 0x1p124;
+    const float c0 = (float)(NB_PI * S);
+    if (DEGREE == 4) {
+        const float c1 = (float)(NB_SINE4_1 * S * 0x1p-64);
+        const float c2 = (float)(NB_SINE4_2 * S * 0x1p-128);
+        const float c3 = (float)(NB_SINE4_3 * S * 0x1p-192);
+        const float c4 = (float)(NB_SINE4_4 * S * 0x1p-256);
+        return fmaf(fmaf(fmaf(fmaf(c4, y, c3), y, c2), y, c1), y, c0);
+    }
+    const float c1 = (float)(NB_SINE3_1 * S * 0x1p-64);
+    const float c2 = (float)(NB_SINE3_2 * S * 0x1p-128);
+    const float c3 = (float)(NB_SINE3_3 * S * 0x1p-192);
+    return fmaf(fmaf(fmaf(c3, y, c2), y, c1), y, c0);
+}
+
+/** 1/x to 1 ulp, without the slow path for denormal x (none occurs). */
+static __device__ __forceinline__ float nb_reciprocal(float x)
+{
+    return gpuReciprocal(x);
+}
+
+/** Product over the axes.  NaN when a fraction is 0 (see double.cu: k_repair). */
+template <int DEGREE>
+static __device__ __forceinline__ float nb_interference_product(const int w[3],
+                                                                const int N[3])
+{
+    float x = (float)w[0], y = (float)w[1], z = (float)w[2];
+    float u = (float)(w[0] * N[0]), v = (float)(w[1] * N[1]), t = (float)(w[2] * N[2]);
+    float a = nb_scaled_sine<DEGREE>(u * u) * nb_reciprocal(nb_scaled_sine<DEGREE>(x * x));
+    float b = nb_scaled_sine<DEGREE>(v * v) * nb_reciprocal(nb_scaled_sine<DEGREE>(y * y));
+    float c = nb_scaled_sine<DEGREE>(t * t) * nb_reciprocal(nb_scaled_sine<DEGREE>(z * z));
+    return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
+}
+
+/** sin(pi x) for |x| <= 1/2, degree 4. */
+static __device__ __forceinline__ float nb_sine(float x)
+{
+    float y = x * x;
+    return x * fmaf(fmaf(fmaf(fmaf((float)NB_SINE4_4, y, (float)NB_SINE4_3), y,
+                              (float)NB_SINE4_2),
+                         y, (float)NB_SINE4_1),
+                    y, (float)NB_PI);
+}
+
+/** sin(pi x) of a fixed-point fraction. */
+static __device__ __forceinline__ float nb_fixed_sine(int w)
+{
+    return nb_sine((float)w * (float)NB_FIXED_STEP);
+}
+
+/** nb_interference_product with one reciprocal, for kernels that have many conversions
+ * from double, which go through the same unit. */
+static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
+                                                                 const int N[3])
+{
+    float num = nb_fixed_sine(w[0] * N[0]) * nb_fixed_sine(w[1] * N[1]) *
+                nb_fixed_sine(w[2] * N[2]);
+    float den = nb_fixed_sine(w[0]) * nb_fixed_sine(w[1]) * nb_fixed_sine(w[2]);
+    return num * nb_reciprocal(den);
+}
+
+/** Parts of F^2's index that do not change: see nb_cuda_factor_squares. */
+struct nb_F2_index {
+    int stride_h, stride_k, stride_l, offset;
+};
+
+static inline nb_F2_index nb_make_F2_index(const nb_cuda_factor_squares *F2)
+{
+    const nb_index_box *box = &F2->box;
+    const uint32_t side = (uint32_t)F2->side, l = (uint32_t)box->n[2] * side;
+    const uint32_t stride[3] = {(uint32_t)box->n[1] * l, l, side};
+    nb_F2_index index = {(int)stride[0], (int)stride[1], (int)side,
+                         nb_fixed_offset(box->low, stride)};
+    return index;
+}
+
+#endif

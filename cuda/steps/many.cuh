@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/** One launch for many panels: each block belongs to one of them. */
+#ifndef NB_CUDA_MANY_CUH
+#define NB_CUDA_MANY_CUH
+
+#include <string.h>
+
+#include "../backend/internal.h"
+
+/** The panel of block `block` of them all: at once where the first has as many blocks as the others. */
+static __device__ __forceinline__ int panel_of_block(const nb_cuda_many &many, int block)
+{
+    int low = min((block - many.before) / many.even, many.n - 1), high = many.n - 1;
+    if (many.first[low] <= block && block < many.first[low + 1])
+        return low;
+    low = 0;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (many.first[middle] <= block)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/** Panel k's job to shared memory; all threads of the block take part. */
+template <class JOB>
+static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k, JOB *job)
+{
+    const uint64_t *from = (const uint64_t *)((const JOB *)many.jobs + k);
+    static_assert(sizeof *job % sizeof *from == 0, "copied by words");
+    for (unsigned i = threadIdx.y * blockDim.x + threadIdx.x;
+         i < sizeof *job / sizeof *from; i += blockDim.x * blockDim.y)
+        ((uint64_t *)job)[i] = from[i];
+    __syncthreads();
+}
+
+/** work(job, x, y) for the blocks of pixels that fall to this block of threads, one after the other: so that a job
+ * is fetched once for many of them.  COUNTED: the next block is counted, without quotients, which takes two
+ * registers more. */
+template <bool COUNTED, class JOB, class WORK>
+static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
+{
+    __shared__ JOB job;
+    const nb_cuda_many &many = p.many;
+    int block = many.before + (int)((int64_t)many.blocks * blockIdx.x / gridDim.x);
+    const int end =
+        many.before + (int)((int64_t)many.blocks * (blockIdx.x + 1) / gridDim.x);
+    for (int k = panel_of_block(many, block); block < end; k++) {
+        const int stop = min(end, many.first[k + 1]);
+        if (block >= stop) /* a panel without blocks */
+            continue;
+        __syncthreads();
+        fetch_job(many, k, &job);
+        if constexpr (COUNTED) {
+            const unsigned i = (unsigned)(block - job.many.before),
+                           across = job.many.across;
+            unsigned x = i % across, y = i / across;
+            for (; block < stop; block++) {
+                work(job, x, y);
+                x = x + 1 < across ? x + 1 : 0;
+                y += x == 0;
+            }
+        } else {
+            for (; block < stop; block++) {
+                const unsigned at = (unsigned)(block - job.many.before);
+                work(job, at % job.many.across, at / job.many.across);
+            }
+        }
+    }
+}
+
+/** The job of this block's panel.  MANY: a copy in shared memory, where an address needs no register; else the
+ * kernel's own.  What all panels share a kernel may read from its own. */
+template <bool MANY, class JOB>
+static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
+{
+    if constexpr (MANY) {
+        __shared__ JOB job;
+        const int k = panel_of_block(p.many, (int)blockIdx.x + p.many.before);
+        fetch_job(p.many, k, &job);
+        return job;
+    } else {
+        return p;
+    }
+}
+
+/** The block among those of its panel, at: across and down. */
+template <bool MANY, class JOB>
+static __device__ __forceinline__ unsigned block_x(const JOB &p, const JOB &at)
+{
+    if constexpr (MANY)
+        return (blockIdx.x + p.many.before - at.many.before) % at.many.across;
+    else
+        return blockIdx.x;
+}
+
+template <bool MANY, class JOB>
+static __device__ __forceinline__ unsigned block_y(const JOB &p, const JOB &at)
+{
+    if constexpr (MANY)
+        return (blockIdx.x + p.many.before - at.many.before) / at.many.across;
+    else
+        return blockIdx.y;
+}
+
+/** Nothing that was read from a job in shared memory is kept in registers beyond this point. */
+template <bool MANY> static __device__ __forceinline__ void forget()
+{
+    if constexpr (MANY)
+        gpuForget();
+}
+
+/** A panel's job to where those of many panels are made, behind so many blocks; returns its own. */
+template <class JOB> static int put_job(JOB job, int before, int blocks, void *to)
+{
+    job.many.before = before;
+    memcpy(to, &job, sizeof job);
+    return blocks;
+}
+
+/** The job for a launch of many panels, one of which it is. */
+template <class JOB> static JOB job_of_many(JOB job, const nb_cuda_many *many)
+{
+    job.many = *many;
+    return job;
+}
+
+#endif

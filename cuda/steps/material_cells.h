@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/** A material's table of F as cells of one width with a cubic in float each, for the GPU: 16 bytes for a look-up, and
+ * no search.  For host and device. */
+#ifndef NB_CUDA_MATERIAL_CELLS_H
+#define NB_CUDA_MATERIAL_CELLS_H
+
+#include <math.h>
+
+#include "../../src/physics/amorphous.h"
+
+/** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to between both ends.  c[0] NaN: a cell
+ * that no such cubic holds; the pieces have it. */
+typedef struct nb_cell {
+    float c[4];
+} nb_cell;
+
+/** sin(theta)/lambda times `per` plus `shift` is, rounded, the number of a cell, from 0 to last or beyond them; the
+ * first and the last are constants. */
+typedef struct nb_cells {
+    double per, shift; /* m; none */
+    int first, last;   /* among the cells of all materials */
+    float share;       /* of all molecules */
+    int material;
+} nb_cells;
+
+/** Kernels take the number of a cell from the low word of a sum. */
+#define NB_CELL_MAGIC 0x1.8p52
+#define NB_MOST_CELLS (1 << 16)
+
+/** F in a cell whose c[0] is a number. */
+NB_HD float nb_cell_F(const float c[4], float u)
+{
+    const float F = fmaf(fmaf(fmaf(c[3], u, c[2]), u, c[1]), u, c[0]),
+                end = (c[0] + c[1]) + (c[2] + c[3]);
+    return fminf(fmaxf(F, fminf(c[0], end)), fmaxf(c[0], end));
+}
+
+/** Does the cell that begins at x and is w wide give the pieces' F? */
+static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
+                                const nb_scatterer *m, double x, double w)
+{
+    enum { PROBES = 17 };
+    const double off = 2e-7; /* of F; of its square twice as much */
+    for (int i = 0; i < PROBES; i++) {
+        const double u = (i + 1e-3) / (PROBES - 1 + 2e-3); /* just inside the ends, too */
+        const double F = nb_piece_F(nb_piece_of(a, m, x + u * w), x + u * w);
+        if (!(fabs((double)nb_cell_F(cell->c, (float)u) - F) <= off * fabs(F)))
+            return 0;
+    }
+    return 1;
+}
+
+/** The cubic of the piece in the middle of the cell that begins at x and is w wide. */
+static inline nb_cell nb_cell_of(const nb_amorphous *a, const nb_scatterer *m, double x,
+                                 double w)
+{
+    const nb_table_piece *p = nb_piece_of(a, m, x + 0.5 * w);
+    const double begin = x - p->x, next = x - p->next, before = x - p->before;
+    /* F + (begin + wu) (d1 + (next + wu) (d2 + (before + wu) d3)) in powers of u */
+    const double e0 = p->d2 + before * p->d3, e1 = w * p->d3;
+    const double g0 = p->d1 + next * e0, g1 = next * e1 + w * e0, g2 = w * e1;
+    nb_cell cell = {{(float)(p->F + begin * g0), (float)(begin * g1 + w * g0),
+                     (float)(begin * g2 + w * g1), (float)(w * g2)}};
+    const nb_cell limit = {{(float)nb_piece_F(p, x + 0.5 * w), 0, 0, 0}};
+    if (nb_cell_holds(&cell, a, m, x, w))
+        return cell;
+    if (nb_cell_holds(&limit, a, m, x, w))
+        return limit;
+    cell.c[0] = NAN;
+    return cell;
+}
+
+/** The pieces of material m: the first that is no constant before the table, and the last. */
+static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
+                                  const nb_table_piece **begin, const nb_table_piece **end)
+{
+    *begin = a->pieces + m->first_piece;
+    *end = *begin + a->buckets[m->first_bucket + m->n_buckets];
+    while (*begin < *end && (*begin)->d1 == 0 && (*begin)->F == (*begin)->F_next)
+        ++*begin;
+}
+
+/** How many cells material m needs, the two constants among them. */
+static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
+{
+    const nb_table_piece *begin, *end;
+    double least = INFINITY;
+    nb_cells_range(a, m, &begin, &end);
+    for (const nb_table_piece *p = begin; p < end; p++)
+        least = fmin(least, p->next - p->x);
+    const double n = begin < end ? rint((end->x - begin->x) / least) : 0;
+    return 2 + (int)fmin(n, NB_MOST_CELLS);
+}
+
+/** Cells of material m a metre. */
+static inline double nb_cells_per(const nb_amorphous *a, const nb_scatterer *m)
+{
+    const nb_table_piece *begin, *end;
+    const int n = nb_cells_count(a, m) - 2;
+    nb_cells_range(a, m, &begin, &end);
+    return n > 0 ? n / (end->x - begin->x) : 0;
+}
+
+/** Fill nb_cells_count cells of a material, the first of all materials' being number `first`. */
+static inline nb_cells nb_cells_fill(const nb_amorphous *a, int material, int first,
+                                     nb_cell *cells)
+{
+    const nb_scatterer *m = &a->materials[material];
+    const nb_table_piece *begin, *end;
+    const int n = nb_cells_count(a, m) - 2;
+    nb_cells_range(a, m, &begin, &end);
+    const double per = nb_cells_per(a, m), w = n > 0 ? 1 / per : 0;
+    const nb_cells of = {per,     n > 0 ? 0.5 - begin->x * per : 0, first, n + 1, 0,
+                         material};
+    cells[0] = (nb_cell){{(float)begin->F, 0, 0, 0}};
+    for (int i = 0; i < n; i++)
+        cells[i + 1] = nb_cell_of(a, m, begin->x + i * w, w);
+    cells[n + 1] = (nb_cell){{(float)end->F, 0, 0, 0}};
+    return of;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/** Products of small matrices of doubles by the lanes of a warp. */
+#ifndef NB_CUDA_MULTIPLY_ADD_CUH
+#define NB_CUDA_MULTIPLY_ADD_CUH
+
+#include "../backend/vendor.h"
+
+/** c += A B, as gpuMultiplyAdd. */
+static __device__ __forceinline__ void multiply_add(double c[2], double a, double b)
+{
+#ifdef NB_GPU_TENSOR_CODE
+    gpuMultiplyAdd(c, a, b);
+#else
+    const int lane = (int)threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
+#pragma unroll 1 /* or a kernel of many products takes half a minute and 0.5 GB to compile */
+    for (int k = 0; k < 4; k++) {
+        const double x = gpuShuffle(a, row + k, 32);
+        c[0] = fma(x, gpuShuffle(b, column + k, 32), c[0]);
+        c[1] = fma(x, gpuShuffle(b, column + 4 + k, 32), c[1]);
+    }
+#endif
+}
+
+/** The same as gpuMultiplyAddTall. */
+static __device__ __forceinline__ void multiply_add_tall(double d[4], const double a[4],
+                                                         const double b[2])
+{
+#ifdef NB_GPU_TENSOR_TALL
+    gpuMultiplyAddTall(d, a, b);
+#else
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        multiply_add(d, a[2 * k], b[k]);
+        multiply_add(d + 2, a[2 * k + 1], b[k]);
+    }
+#endif
+}
+
+#endif

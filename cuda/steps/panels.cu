@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of many panels' jobs, for launches that several panels share. */
+#include <string.h>
+
+#include "../backend/render_job.h"
+
+static size_t bytes_of_job(const nb_cuda_job *job, int which)
+{
+    const nb_cuda_path path = job->state->path;
+    if (which == NB_JOBS_PLAIN)
+        return nb_cuda_plain_job_bytes;
+    if (which == NB_JOBS_MATERIALS)
+        return nb_cuda_direct_job_bytes;
+    return path == NB_PATH_TENSOR || path == NB_PATH_TRICUBIC ? nb_cuda_tensor_job_bytes
+                                                              : nb_cuda_direct_job_bytes;
+}
+
+nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
+{
+    nb_cuda_terms terms = job->terms;
+    const int each = terms.count;
+    if (terms.direct && terms.panels > 1)
+        terms.direct += (size_t)k * (size_t)each;
+    return terms;
+}
+
+/** The job of panel k, to which `job` is turned; its blocks. */
+static int write_job(const nb_cuda_job *job, int which, int k, int before, void *to)
+{
+    const nb_cuda_terms terms = nb_cuda_terms_of(job, k);
+    const nb_cuda_octets octets = nb_cuda_octets_of(job, 0);
+    if (which == NB_JOBS_PLAIN)
+        return nb_cuda_plain_job_of(&job->launch, before, to);
+    if (which == NB_JOBS_MATERIALS)
+        return nb_cuda_materials_job(&job->launch, before, to);
+    if (job->state->path == NB_PATH_TENSOR)
+        return nb_cuda_tensor_job(&job->launch, &terms, &octets, before, to);
+    if (job->state->path == NB_PATH_TRICUBIC)
+        return nb_cuda_tricubic_job(&job->launch, &terms, before, to);
+    return nb_cuda_direct_job(&job->launch, &terms, before, to);
+}
+
+static void describe_jobs(const nb_cuda_job *job, nb_cuda_jobs_of *is)
+{
+    const nb_backend_state *state = job->state;
+    memset(is, 0, sizeof *is);
+    memcpy(&is->scene, &job->launch.scene, sizeof is->scene);
+    is->scene.raster.mask = job->lit;
+    memcpy(&is->terms, &job->terms, sizeof is->terms);
+    is->path = state->path;
+    is->precision = state->options.precision;
+    is->image = state->image.at;
+    is->change = state->change;
+}
+
+/** All jobs, and the blocks before each. */
+static nb_status write_jobs(nb_cuda_job *job, int which, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    const int n = job->scene->n_panels, prepared = state->is_prepared;
+    const uint64_t change = state->change;
+    const size_t bytes = bytes_of_job(job, which),
+                 size = (size_t)n * bytes + ((size_t)n + 1) * sizeof(int);
+    char *at = (char *)nb_alloc(1, size, "the panels", err);
+    if (!at)
+        return NB_ERR_NOMEM;
+    int *first = (int *)(at + (size_t)n * bytes);
+    for (int k = 0; k < n; k++) {
+        nb_cuda_turn(job, k);
+        job->cut.parts = 1;
+        first[k + 1] = first[k];
+        if (nb_region_pixels(job->region) > 0)
+            first[k + 1] += write_job(job, which, k, first[k], at + (size_t)k * bytes);
+    }
+    nb_status st =
+        nb_cuda_upload_mirror(state, &state->jobs[which], at, size, "the panels", err);
+    state->is_prepared = prepared; /* nothing that was prepared depends on them */
+    state->change = change;
+    nb_free(at);
+    return st;
+}
+
+nb_status nb_cuda_upload_jobs(nb_cuda_job *job, int which, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    nb_cuda_mirror *mirror = &state->jobs[which];
+    nb_cuda_jobs_of is;
+    describe_jobs(job, &is);
+    if (mirror->bytes && memcmp(&is, &state->jobs_of[which], sizeof is) == 0)
+        return NB_OK;
+    mirror->bytes = 0;
+    if (which == NB_JOBS_FAST)
+        state->aimed = 0;
+    nb_status st = write_jobs(job, which, err);
+    memcpy(&state->jobs_of[which], &is, sizeof is);
+    return st;
+}
+
+nb_cuda_many nb_cuda_many_of(const nb_cuda_job *job, int which, int k, int end)
+{
+    const nb_cuda_mirror *jobs = &job->state->jobs[which];
+    const size_t bytes = bytes_of_job(job, which),
+                 all = (size_t)job->scene->n_panels * bytes;
+    const int *first = (const int *)((const char *)jobs->sent + all);
+    nb_cuda_many many = {};
+    many.jobs = (const char *)jobs->device.at + (size_t)k * bytes;
+    many.first = (const int *)((const char *)jobs->device.at + all) + k;
+    many.n = end - k;
+    many.before = first[k];
+    many.blocks = first[end] - first[k];
+    for (int i = k; i < end && many.even == 0; i++)
+        many.even = first[i + 1] - first[i];
+    return many;
+}

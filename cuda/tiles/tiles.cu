@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures in blocks of rays (tile_work.h): a warp takes a first block after the other.  Sums are whole numbers, so
+ * the order of the blocks changes no byte. */
+#include "../steps/shapes.cuh"
+#include "../spots/spots.h"
+
+#include <string.h>
+
+extern "C" {
+#include "../../src/plan/tile_factors.h"
+#include "tile_setup.h"
+}
+
+enum {
+    WARPS = 4,        /* of a block of threads */
+    BLOCKS = 5,       /* of a multiprocessor */
+    EXACT_BLOCKS = 4, /* the same, where terms are in doubles */
+    BATCH = 4,        /* items that a warp takes together */
+    QUEUE_TASKS = 1 << 21,
+    QUEUE_WORDS = 1 << 25,
+    QUEUE_LEAST = 64, /* parts of it are tried down to one such */
+    PIXEL_STEPS = 2,  /* of a thread, of a single pixel; */
+    PIXEL_BLOCKS = 64 /* but no more blocks, for steps and for rays */
+};
+
+static constexpr int blocks_of(int how)
+{
+    return how & NB_TILE_EXACT ? EXACT_BLOCKS : BLOCKS;
+}
+
+/** Blocks that the compiler is to leave registers for. */
+static constexpr int resident_blocks(int how)
+{
+#ifdef NB_GPU_SPILLS
+    return EXACT_BLOCKS;
+#else
+    return blocks_of(how);
+#endif
+}
+
+#define LOOK 1e-3 /* seconds of the first look, about */
+#define FILL 1.5  /* the queue gets so many times what was counted */
+
+/** What a pass gives back. */
+typedef struct tile_report {
+    unsigned long long next, tally[NB_TILE_TALLIES];
+    unsigned lack;    /* the bits of a float, photons */
+    unsigned used[2]; /* of the queue */
+    unsigned late;    /* the next task of it */
+} tile_report;
+static_assert(sizeof(tile_report) <= NB_SMALL_LOOK - NB_SMALL_TILES, "it has its place");
+
+/** What a warp found out. */
+static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int count,
+                                                   tile_report *report)
+{
+    if (threadIdx.x % 32 != 0)
+        return;
+    atomicMax(&report->lack, __float_as_uint(walk.lack * (1 + 1e-5f)));
+    if (count)
+        for (int i = 0; i < NB_TILE_TALLIES; i++)
+            atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
+}
+
+/** What the lanes of this warp share. */
+static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
+{
+    of += threadIdx.x / 32;
+    of->bins[threadIdx.x % 32] = 0;
+    gpuSyncLanes();
+    return of;
+}
+
+/** Items first, first + stride ..: of all over the picture, so that each part of it has as many tasks. */
+template <int HOW>
+__global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
+    k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
+            int64_t stride)
+{
+    __shared__ nb_tile_shared shared[WARPS];
+    const int lane = (int)threadIdx.x % 32;
+    nb_tile_walk walk = {};
+    walk.p = &p;
+    walk.w = start_warp(shared);
+    for (;;) {
+        unsigned long long from = 0;
+        if (lane == 0)
+            from = atomicAdd(&report->next, (unsigned long long)BATCH);
+        int64_t i = first + (int64_t)gpuShuffle(from, 0, 32) * stride;
+        if (i >= p.items)
+            break;
+        for (int k = 0; k < BATCH && i < p.items; k++, i += stride)
+            nb_tile_item(&walk, i, HOW);
+    }
+    report_walk(walk, p.only_count, report);
+}
+
+/** The tasks of the queue. */
+template <int HOW>
+__global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
+    k_tiles_late(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report)
+{
+    __shared__ nb_tile_shared shared[WARPS];
+    nb_tile_walk walk = {};
+    walk.p = &p;
+    walk.w = start_warp(shared);
+    const unsigned n = min(p.queue.used[0], p.queue.most_tasks);
+    for (;;) {
+        const unsigned i = nb_lanes_reserve(&report->late, 1);
+        if (i >= n)
+            break;
+        nb_tile_late_item(&walk, i, HOW);
+    }
+    report_walk(walk, p.only_count, report);
+}
+
+/** The terms of the pixel that a look found, each once: its own sum, in whole units, rounded down. */
+template <int HOW>
+__global__ void __launch_bounds__(32 * WARPS)
+    k_tile_pixel(const NB_GRID_CONSTANT nb_tile_pass p, nb_cuda_look *look)
+{
+    double sum = nb_tile_pixel_sum(&p, (unsigned)look->key, blockIdx.y, gridDim.y,
+                                   (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                                   (int64_t)gridDim.x * blockDim.x, HOW);
+    for (int half = 16; half > 0; half /= 2)
+        sum += gpuShuffleXor(sum, half, 32);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&look->sum, (unsigned long long)(sum * p.spots.per_unit));
+}
+
+__global__ void k_tile_photons(const NB_GRID_CONSTANT nb_spot_pass p, nb_cuda_look *look)
+{
+    look->photons = nb_spot_photons(&p, (unsigned)look->key, look->sum);
+}
+
+/** The largest F^2 of each reflection's place, and of it and its neighbours. */
+__global__ void __launch_bounds__(256)
+    k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double per_unit,
+                 float2 *pairs)
+{
+    const int64_t n = (int64_t)f.n[0] * f.n[1] * f.n[2];
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        const int at[3] = {(int)(i / ((int64_t)f.n[1] * f.n[2])),
+                           (int)(i / f.n[2] % f.n[1]), (int)(i % f.n[2])};
+        float most = 0;
+        for (int k = 0; k < 27; k++) {
+            const int to[3] = {at[0] + k / 9 - 1, at[1] + k / 3 % 3 - 1,
+                               at[2] + k % 3 - 1};
+            if (to[0] >= 0 && to[0] < f.n[0] && to[1] >= 0 && to[1] < f.n[1] &&
+                to[2] >= 0 && to[2] < f.n[2])
+                most = fmaxf(most, nb_tile_square(&sf, &f, to, per_unit));
+        }
+        pairs[((int64_t)at[0] << f.shift[0]) + ((int64_t)at[1] << f.shift[1]) + at[2]] =
+            make_float2(nb_tile_square(&sf, &f, at, per_unit), most);
+    }
+}
+
+/* ------------------------------------------------------------------ one render */
+
+/** Both kernels of a part. */
+template <int HOW>
+static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
+                        tile_report *report, int64_t first, int64_t stride)
+{
+    const unsigned blocks = (unsigned)(r->launch->multiprocessors * blocks_of(HOW));
+    k_tiles<HOW><<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report, first,
+                                                               stride);
+    k_tiles_late<HOW><<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report);
+}
+
+typedef void part_launcher(const nb_cuda_spot_run *, const nb_tile_setup *, tile_report *,
+                           int64_t, int64_t);
+
+static part_launcher *launcher_of(const nb_tile_setup *setup)
+{
+    if (setup->pass.lattice.shape == NB_LATTICE_ROUND)
+        return setup->exact ? launch_part<NB_LATTICE_ROUND | NB_TILE_EXACT>
+                            : launch_part<NB_LATTICE_ROUND>;
+    return setup->exact ? launch_part<NB_LATTICE_SQUARE | NB_TILE_EXACT>
+                        : launch_part<NB_LATTICE_SQUARE>;
+}
+
+/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
+static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
+                              tile_report *report, nb_error *err)
+{
+    const nb_hooks *hooks = &r->state->options.hooks;
+    const int64_t items =
+                      (setup->pass.items + setup->pass.stride - 1) / setup->pass.stride,
+                  parts = (int64_t)fmin(fmax(ceil(fmax(setup->seconds, 1e-9) / 0.3),
+                                             ceil(FILL * setup->queued * (double)items)),
+                                        fmax(1.0, (double)items));
+    gpuStream_t stream = r->launch->stream;
+    part_launcher *const launch = launcher_of(setup);
+    nb_status st = NB_OK;
+    for (int64_t i = 0; i < parts && !st; i++) {
+        /* of the queue, too */
+        if ((st = nb_cuda_check(
+                 err, gpuMemsetAsync(&report->next, 0, sizeof report->next, stream),
+                 "clearing a counter")) ||
+            (st = nb_cuda_check(
+                 err, gpuMemsetAsync(report->used, 0, 3 * sizeof(unsigned), stream),
+                 "clearing a counter")))
+            break;
+        launch(r, setup, report, i * setup->pass.stride, parts * setup->pass.stride);
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        if (!st && parts > 1)
+            st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
+        if (!st && !setup->pass.only_count && hooks->progress &&
+            hooks->progress(hooks->user, (double)(i + 1) / (double)parts))
+            st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    }
+    return st;
+}
+
+typedef void pixel_launcher(dim3, gpuStream_t, const nb_tile_pass *, nb_cuda_look *);
+
+template <int HOW>
+static void launch_pixel(dim3 blocks, gpuStream_t stream, const nb_tile_pass *pass,
+                         nb_cuda_look *look)
+{
+    k_tile_pixel<HOW><<<blocks, 32 * WARPS, 0, stream>>>(*pass, look);
+}
+
+static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
+{
+    if (setup->pass.lattice.shape == NB_LATTICE_ROUND)
+        return setup->exact ? launch_pixel<NB_LATTICE_ROUND | NB_TILE_EXACT>
+                            : launch_pixel<NB_LATTICE_ROUND>;
+    return setup->exact ? launch_pixel<NB_LATTICE_SQUARE | NB_TILE_EXACT>
+                        : launch_pixel<NB_LATTICE_SQUARE>;
+}
+
+/** As nb_tile_runner says. */
+static nb_status run_pixel(void *context, const nb_tile_setup *setup,
+                           const nb_tile_pass *pass, double *photons, nb_error *err)
+{
+    const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
+    nb_cuda_look *look = (nb_cuda_look *)((char *)r->state->small.at + NB_SMALL_LOOK);
+    const int os = pass->spots.scene.oversample;
+    const double steps = (double)pass->tiles.orientations * pass->tiles.sources,
+                 each = PIXEL_STEPS * 32.0 * WARPS;
+    const dim3 blocks((unsigned)fmin(PIXEL_BLOCKS, ceil(steps / each)),
+                      (unsigned)fmin(PIXEL_BLOCKS, (double)os * os * pass->spots.layers));
+    gpuStream_t stream = r->launch->stream;
+    nb_status st;
+    pixel_launcher_of(setup)(blocks, stream, pass, look);
+    k_tile_photons<<<1, 1, 0, stream>>>(pass->spots, look);
+    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return st ? st : nb_cuda_fetch_brightest(r, &look->photons, photons, err);
+}
+
+/** As nb_tile_runner says. */
+static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
+                           double *lack, nb_error *err)
+{
+    const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
+    tile_report *report = (tile_report *)((char *)r->state->small.at + NB_SMALL_TILES),
+                back;
+    gpuStream_t stream = r->launch->stream;
+    float lacks;
+    nb_status st = nb_cuda_check(err, gpuMemsetAsync(report, 0, sizeof *report, stream),
+                                 "clearing counters");
+    if (!st)
+        st = launch_items(r, setup, report, err);
+    if (!st && !counts) {
+        nb_cuda_launch_spot_image(r->launch, &setup->pass.spots,
+                                  (float *)r->state->image.at);
+        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        if (!st)
+            st = nb_cuda_check(err, gpuEventRecord(r->state->ended, stream), "rendering");
+    }
+    if (!st)
+        st = nb_cuda_check(
+            err, gpuMemcpyAsync(&back, report, sizeof back, gpuMemcpyDeviceToHost, stream),
+            "fetching counters");
+    if (!st)
+        st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
+    if (st)
+        return st;
+    memcpy(&lacks, &back.lack, sizeof lacks);
+    *lack = lacks;
+    if (counts && setup->pass.queue.most_tasks > 0)
+        setup->queued = fmax((double)back.used[0] / setup->pass.queue.most_tasks,
+                             (double)back.used[1] / setup->pass.queue.most_words) *
+                        (double)setup->pass.stride / (double)setup->pass.items;
+    for (int i = 0; i < NB_TILE_TALLIES && counts; i++)
+        counts[i] = (double)back.tally[i];
+    return NB_OK;
+}
+
+/** As large as the picture can fill, or as there is room for: with a small one there are more launches, and without
+ * any a warp does at once what it would leave to others.  No byte depends on it. */
+static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
+                               nb_tile_queue *q, nb_error *err)
+{
+    const int64_t groups = (int64_t)setup->tiles.rows * setup->tiles.columns,
+                  blocks = setup->items[1] * setup->spots.pass.layers;
+    const double tasks = fmin(QUEUE_TASKS, (double)blocks * nb_tile_most_tasks(groups)),
+                 words = fmin(QUEUE_WORDS, (double)blocks * (double)groups);
+    nb_status st = NB_ERR_DEVICE;
+    *q = {};
+    q->used = ((tile_report *)((char *)state->small.at + NB_SMALL_TILES))->used;
+    for (int part = 1; part <= QUEUE_LEAST && st; part *= 8) {
+        q->most_tasks = (unsigned)(tasks / part) + 1;
+        q->most_words = (unsigned)(words / part) + 1;
+        st = nb_cuda_reserve(&state->tile_queue,
+                             q->most_tasks * sizeof *q->tasks +
+                                 q->most_words * sizeof *q->words,
+                             "blocks that wait", err);
+        if (st && !state->tile_queue.full)
+            return st;
+    }
+    if (st) {
+        q->most_tasks = 0;
+        state->tile_queue.full = 0; /* it can do without */
+        return NB_OK;
+    }
+    q->tasks = (nb_tile_late *)state->tile_queue.at;
+    q->words = (uint32_t *)(q->tasks + q->most_tasks);
+    return NB_OK;
+}
+
+/** Tables of the passes to the device. */
+static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *launch,
+                               nb_tile_setup *setup, nb_error *err)
+{
+    const size_t bytes = nb_tile_setup_pairs(setup);
+    nb_scene there = launch->scene;
+    nb_status st = nb_cuda_upload_mirror(state, &state->spot_tables, setup->spots.tables,
+                                         setup->spots.bytes, "tables of spots", err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables,
+                                   setup->bytes, "tables of blocks", err);
+    if (!st)
+        st = nb_cuda_reserve(&state->tile_pairs, bytes, "bounds of structure factors",
+                             err);
+    if (st)
+        return st;
+    there.n_panels = setup->like.n_panels;
+    nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &there);
+    setup->spots.pass.mask = launch->scene.raster.mask;
+    st = nb_cuda_reserve_sums(state, &setup->spots.pass, err);
+    if (!st)
+        st = reserve_queue(state, setup, &setup->pass.queue, err);
+    if (st)
+        return st;
+    nb_tile_setup_move(setup, state->tile_tables.device.at);
+    setup->pass.tiles.factors.pairs = (float *)state->tile_pairs.at;
+    k_tile_pairs<<<(unsigned)launch->multiprocessors * 8, 256, 0, launch->stream>>>(
+        there.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
+        (float2 *)state->tile_pairs.at);
+    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+}
+
+nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
+                               const nb_cuda_launch *launch, nb_spots_result *result,
+                               nb_error *err)
+{
+    nb_cuda_spot_run render;
+    const nb_tile_runner run = {nb_cuda_run_spots, run_pixel, run_tiles, &render};
+    const nb_cuda_tile_choice choice = nb_cuda_choose_tiles(plan);
+    nb_tile_setup setup;
+    nb_status st = nb_tile_setup_build(plan, &setup, err);
+    if (st)
+        return st;
+    setup.exact = choice.exact;
+    setup.every = choice.every;
+    setup.size = plan->engine.size;
+    st = nb_cuda_spot_run_of(state, plan, launch, LOOK, &render, err);
+    if (!st)
+        st = upload_tables(state, launch, &setup, err);
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
+    if (!st)
+        st = nb_tile_setup_render(&setup, &run, result, err);
+    state->spot_pixels = st ? 0 : setup.pass.spots.scene.raster.pixels;
+    nb_tile_setup_free(&setup);
+    return st;
+}

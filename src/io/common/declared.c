@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "declared.h"
+
+#include <math.h>
+
+#include "../../base/error.h"
+
+nb_status nb_declared_check(const char *name, double wanted, double stored,
+                            double most_MB, nb_error *err)
+{
+    double most = 1e6 * (most_MB > 0 ? most_MB : NB_DECLARED_MB);
+    if (wanted <= NB_DECLARED_RATIO * stored || wanted <= most)
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                      "declares %.0f MB of data, but the file has only %.3g MB: it may "
+                      "be damaged; type -max_read %.0f to read it anyway",
+                      wanted / 1e6, stored / 1e6, ceil(wanted / 1e6));
+}

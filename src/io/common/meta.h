@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/** The metadata of an image file, in users' units (mm, deg, A). Built once from the model
+ * (sim/describe.c); writers only read it. */
+#ifndef NB_IO_META_H
+#define NB_IO_META_H
+
+#include <time.h>
+
+#include "../../nanobragg.h"
+
+typedef struct nb_image_meta {
+    int fast, slow; /* pixels */
+    double pixel_mm;
+    double distance_mm, close_distance_mm;
+    double wavelength_A;
+    double Xbeam_mm, Ybeam_mm; /* as typed, convention's meaning */
+    double Fbeam_mm,
+        Sbeam_mm; /* beam spot along fast, slow from the outer corner of pixel (0,0) */
+    double detsize_f_mm, detsize_s_mm;
+    double orgx, orgy; /* XDS, pixels */
+    double pix0_mm[3]; /* outer corner of pixel (0,0), lab frame */
+    double fast_axis[3], slow_axis[3], normal[3], beam[3], spindle[3],
+        polar_axis[3]; /* unit, lab */
+    double phi_deg, osc_deg, twotheta_deg;
+    double exposure_s;
+    double adc_offset;
+    double gain;                  /* ADU/photon; 0: 1 */
+    double saturation;            /* largest trusted value; 0: that of the type */
+    double polarization;          /* Kahn factor */
+    int nopolar;                  /* images without a polarization factor */
+    double thick_mm;              /* sensor, 0 none */
+    char material[NB_SENSOR_MAX]; /* of the sensor; "": not given */
+    double blocks;                /* of the crystal */
+    int64_t seed;
+    time_t date;              /* of writing */
+    const char *command_line; /* may be "" */
+    const nb_config *inputs;  /* the configuration as typed, for the NANOBRAGG_* keys */
+} nb_image_meta;
+
+#endif

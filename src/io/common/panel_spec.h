@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/** What the readers of detector geometries share. */
+#ifndef NB_IO_PANEL_SPEC_H
+#define NB_IO_PANEL_SPEC_H
+
+#include <stddef.h>
+
+#include "../../nanobragg.h"
+
+/** What is typed beside a geometry file and wins over it; NaN: not typed. */
+typedef struct nb_geometry_typed {
+    double distance_mm, wavelength_A;
+    int experiment;           /* of a DIALS file; -1: not typed */
+    nb_convention convention; /* of the run */
+    double max_read_MB;       /* for nb_declared_check; 0: its default */
+    int has_sources;          /* -sourcefile, which has wavelengths */
+} nb_geometry_typed;
+
+enum { NB_GEOMETRY_BYTES = 64 << 20 }; /* of a text file */
+
+/** Where something stands in a file: a line (0 none), and a name or "". */
+typedef struct nb_place_in_file {
+    const char *file;
+    long line;
+    const char *name; /* of the panel, a JSON pointer or an HDF5 path */
+} nb_place_in_file;
+
+/** Check one panel: sizes, directions, edges, and that its plane is not at the sample.  fast and
+ * slow may have any length; they are made unit. */
+nb_status nb_panel_spec_check(nb_panel_spec *panel, const nb_place_in_file *at,
+                              nb_error *err);
+
+/** Check all panels together: their pixels fit a stack. */
+nb_status nb_spec_check_size(const nb_detector_spec *detector, const char *file,
+                             nb_error *err);
+
+/** Pixels of the panels before panel k; of n_panels: all. */
+size_t nb_spec_first_pixel(const nb_detector_spec *detector, int k);
+
+/** Copy the lines of rigid groups.  Errors: NB_ERR_NOMEM. */
+nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to,
+                              nb_error *err);
+
+/** Make the mask, with nothing masked, unless there is one. */
+nb_status nb_spec_need_mask(nb_detector_spec *detector, nb_error *err);
+
+/** Mask the rectangle x0..x1-1, y0..y1-1 of a panel; limits are cut to the panel.  The mask is there. */
+void nb_spec_mask_box(nb_detector_spec *detector, int panel, const int x[2],
+                      const int y[2]);
+
+/** Masked pixels of a panel. */
+long long nb_spec_masked(const nb_detector_spec *detector, int panel);
+
+/** A rectangle of masked pixels: x0 <= x < x1, y0 <= y < y1 of a panel. */
+typedef struct nb_mask_box {
+    int panel, x[2], y[2];
+} nb_mask_box;
+
+/** The masked pixels as rectangles that do not overlap; *boxes is the caller's (nb_free).  Returns their
+ * number, at most `most`; -1: more, or no memory. */
+int nb_spec_mask_boxes(const nb_detector_spec *detector, int most, nb_mask_box **boxes);
+
+/** Remove the mask when it masks nothing. */
+void nb_spec_drop_mask(nb_detector_spec *detector);
+
+/** Forget the places in the file. */
+void nb_spec_no_places(nb_detector_spec *detector);
+
+/** From the frame of dxtbx to that of NeXus, and back. */
+void nb_turn_dxtbx(double v[3]);
+
+/** A scan that turns backwards, as one that turns forwards about the opposite axis. */
+void nb_spec_positive_osc(nb_detector_spec *detector);
+
+double nb_length3(const double v[3]);
+/** Divide by the length, which must not be 0. */
+void nb_unit3(double v[3]);
+
+#endif

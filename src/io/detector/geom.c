@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+#include "geom.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/outfile.h"
+#include "../../model/units.h"
+#include "../common/axes.h"
+
+/** Values of the whole file. */
+typedef struct whole {
+    double wavelength_A; /* in use */
+    double clen;         /* typed, m; NaN */
+    double shared;       /* m, of the coffset of every panel: not added to a typed clen */
+    double slab;         /* rows of one index of a further dimension */
+    int one_array;       /* all panels lie in one array */
+} whole;
+
+static int is_place(nb_piece span)
+{
+    return span.p && span.p < span.end && *span.p == '/';
+}
+
+double nb_geom_length(nb_piece span)
+{
+    double value;
+    nb_piece unit = nb_geom_number(span, &value);
+    if (unit.p == unit.end || nb_piece_is(unit, "m"))
+        return value;
+    return nb_piece_is(unit, "mm") ? value / 1e3 : NAN;
+}
+
+/** Fail with the line of `at`: KEY (which must say ...). */
+static nb_status refuse(const nb_geom_text *text, nb_piece at, const char *key,
+                        const char *what, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, text->name, at.line, "%s: %s", key, what);
+}
+
+/** In A; NaN where the file does not say. */
+static nb_status energy_of(const nb_geom_text *text, double *wavelength_A, nb_error *err)
+{
+    nb_piece unit = nb_geom_number(text->photon_energy, wavelength_A);
+    double scale = unit.p == unit.end || nb_piece_is(unit, "eV") ? 1
+                   : nb_piece_is(unit, "keV")                    ? 1e3
+                   : nb_piece_is(unit, "MeV")                    ? 1e6
+                                                                 : NAN;
+    *wavelength_A = NB_HC_EV_ANGSTROM / (*wavelength_A * scale);
+    if (*wavelength_A > 1e-6 && *wavelength_A < 1e6)
+        return NB_OK;
+    return refuse(text, text->photon_energy, "photon_energy",
+                  "must be a number above 0 with the unit eV, keV or MeV", err);
+}
+
+static nb_status wavelength_of(const nb_geom_text *text, double *wavelength_A,
+                               nb_error *err)
+{
+    nb_piece unit = nb_geom_number(text->wavelength, wavelength_A);
+    *wavelength_A *= nb_piece_is(unit, "A") ? 1 : nb_piece_is(unit, "m") ? 1e10 : NAN;
+    if (*wavelength_A > 1e-6 && *wavelength_A < 1e6)
+        return NB_OK;
+    return refuse(text, text->wavelength, "wavelength",
+                  "must be a number above 0 with the unit A or m", err);
+}
+
+static nb_status set_wavelength(const nb_geom_text *text, const nb_geometry_typed *typed,
+                                nb_detector_spec *out, nb_error *err)
+{
+    nb_piece e = text->photon_energy, w = text->wavelength;
+    if (!isnan(typed->wavelength_A)) {
+        out->wavelength_A = typed->wavelength_A;
+        return NB_OK;
+    }
+    if (is_place(e.p ? e : w))
+        return refuse(
+            text, e.p ? e : w, e.p ? "photon_energy" : "wavelength",
+            "a place in a data file, which is not read: type -energy or -lambda", err);
+    if (e.p)
+        return energy_of(text, &out->wavelength_A, err);
+    return w.p ? wavelength_of(text, &out->wavelength_A, err) : NB_OK;
+}
+
+static nb_status set_shift(nb_geom_text *text, nb_error *err)
+{
+    static const char *const keys[] = {"detector_shift_x", "detector_shift_y"};
+    for (int i = 0; i < 2; i++) {
+        nb_piece at = text->shift[i];
+        if (!at.p)
+            continue;
+        if (is_place(at)) {
+            nb_notice(
+                text->hooks,
+                "%s:%ld: %s is a place in a data file, which is not read: 0 is used",
+                text->name, at.line, keys[i]);
+            continue;
+        }
+        text->shift_m[i] = nb_geom_length(at);
+        if (isnan(text->shift_m[i]))
+            return refuse(text, at, keys[i], "must be a length in m or mm", err);
+    }
+    return NB_OK;
+}
+
+/** Position among the dimensions without the frames; the index k of the other dimension, or 0.
+ * Returns 0 when dimensions are missing. */
+static int find_dims(const nb_geom_panel *p, int *k, int *others)
+{
+    int ss = 0, fs = 0, last = -1;
+    *k = *others = 0;
+    for (int i = 0; i < NB_GEOM_DIMS; i++) {
+        if (p->dims[i] != NB_GEOM_UNSET)
+            last = i;
+        ss += p->dims[i] == NB_GEOM_SS;
+        fs += p->dims[i] == NB_GEOM_FS;
+        if (p->dims[i] >= 0) {
+            *k = p->dims[i];
+            *others += 1;
+        }
+    }
+    for (int i = 0; i <= last; i++)
+        if (p->dims[i] == NB_GEOM_UNSET)
+            return 0;
+    return last < 0 || (ss == 1 && fs == 1);
+}
+
+static nb_status check_keys(const nb_geom_text *text, const nb_geom_panel *p,
+                            nb_error *err)
+{
+    const struct {
+        const char *key;
+        int there;
+    } needed[] = {{"min_fs", !isnan(p->fs_first)},
+                  {"max_fs", !isnan(p->fs_last)},
+                  {"min_ss", !isnan(p->ss_first)},
+                  {"max_ss", !isnan(p->ss_last)},
+                  {"fs", p->fs.p != NULL},
+                  {"ss", p->ss.p != NULL},
+                  {"corner_x", !isnan(p->corner_x)},
+                  {"corner_y", !isnan(p->corner_y)},
+                  {"res", !isnan(p->res)}};
+    int k, others;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!needed[i].there)
+            return nb_fail_at(err, NB_ERR_INPUT, text->name, p->name.line,
+                              "panel %.*s has no %s", (int)(p->name.end - p->name.p),
+                              p->name.p, needed[i].key);
+    if (p->fs_last < p->fs_first || p->ss_last < p->ss_first)
+        return nb_geom_fail(text, p->name, "max_fs or max_ss is below min_fs or min_ss",
+                            err);
+    if (!(p->res > 0))
+        return nb_geom_fail(text, p->name, "res must be above 0", err);
+    if (!find_dims(p, &k, &others))
+        return nb_geom_fail(
+            text, p->name, "the dimensions dim0, dim1, ... must name ss and fs once", err);
+    return NB_OK;
+}
+
+static nb_status set_origin(const nb_geom_text *text, const nb_geom_panel *p,
+                            const whole *w, nb_panel_spec *out, nb_error *err)
+{
+    nb_piece at = p->clen.p ? p->clen : text->clen;
+    double clen = w->clen;
+    if (isnan(clen) && !at.p)
+        return nb_geom_fail(text, p->name, "no clen: type -distance", err);
+    if (isnan(clen) && is_place(at))
+        return refuse(text, at, "clen",
+                      "a place in a data file, which is not read: type -distance", err);
+    if (isnan(clen) && isnan(clen = nb_geom_length(at)))
+        return refuse(text, at, "clen", "must be a length in m or mm", err);
+    out->origin[0] = p->corner_x / p->res + text->shift_m[0];
+    out->origin[1] = p->corner_y / p->res + text->shift_m[1];
+    out->origin[2] = clen + (p->coffset - w->shared);
+    return NB_OK;
+}
+
+static void set_place(const nb_geom_panel *p, const whole *w, nb_panel_spec *out)
+{
+    int k, others;
+    double slow;
+    find_dims(p, &k, &others);
+    slow = p->ss_first + k * w->slab;
+    if (!w->one_array || others > 1 || slow > INT_MAX / 2 || p->fs_first > INT_MAX / 2)
+        return;
+    out->place[0] = (int)p->fs_first;
+    out->place[1] = (int)slow;
+}
+
+static void set_gain(const nb_geom_panel *p, const whole *w, nb_panel_spec *out)
+{
+    if (!isnan(p->adu_per_photon))
+        out->gain = p->adu_per_photon;
+    else if (!isnan(p->adu_per_eV))
+        out->gain = p->adu_per_eV * (NB_HC_EV_ANGSTROM / w->wavelength_A);
+    out->saturation = p->max_adu;
+}
+
+static nb_status build_panel(const nb_geom_text *text, const nb_geom_panel *p,
+                             const whole *w, nb_panel_spec *out, nb_error *err)
+{
+    char name[NB_PANEL_NAME + 8];
+    nb_place_in_file at = {text->name, p->name.line, name};
+    double fs[3], ss[3];
+    nb_status st = check_keys(text, p, err);
+    if (st || (st = nb_geom_direction(text, p->fs, fs, err)) ||
+        (st = nb_geom_direction(text, p->ss, ss, err)) ||
+        (st = set_origin(text, p, w, out, err)))
+        return st;
+    memset(out->name, 0, sizeof out->name);
+    memcpy(out->name, p->name.p, (size_t)(p->name.end - p->name.p));
+    snprintf(name, sizeof name, "panel %s", out->name);
+    memcpy(out->fast, fs, sizeof fs);
+    memcpy(out->slow, ss, sizeof ss);
+    out->pixel[0] = nb_length3(fs) / p->res;
+    out->pixel[1] = nb_length3(ss) / p->res;
+    out->size[0] = (int)fmin(p->fs_last - p->fs_first + 1, NB_PANEL_EDGE + 1);
+    out->size[1] = (int)fmin(p->ss_last - p->ss_first + 1, NB_PANEL_EDGE + 1);
+    set_place(p, w, out);
+    set_gain(p, w, out);
+    return nb_panel_spec_check(out, &at, err);
+}
+
+/** What a panel needs of the others. */
+static void look_at_all(const nb_geom_text *text, whole *w)
+{
+    w->one_array = 1;
+    for (int k = 0; k < text->n_panels; k++) {
+        const nb_geom_panel *p = &text->panels[k];
+        w->slab = fmax(w->slab, isnan(p->ss_last) ? 0 : p->ss_last + 1);
+        if (!nb_piece_equal(p->data, text->panels[0].data))
+            w->one_array = 0;
+    }
+}
+
+/** The part of coffset that all panels share: with clen in the data it makes a distance of an encoder's
+ * value.  A typed distance needs none. */
+static double shared_coffset(const nb_geom_text *text)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < text->n_panels; k++) {
+        const nb_geom_panel *p = &text->panels[k];
+        if (!is_place(p->clen.p ? p->clen : text->clen))
+            return 0;
+        least = fmin(least, p->coffset);
+        most = fmax(most, p->coffset);
+    }
+    return least > 0 ? least : most < 0 ? most : 0;
+}
+
+/** A distance that was typed is clen, so the panels stand elsewhere. */
+static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed,
+                        double shared)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < text->n_panels; k++) {
+        least = fmin(least, text->panels[k].coffset - shared);
+        most = fmax(most, text->panels[k].coffset - shared);
+    }
+    if (isnan(typed->distance_mm))
+        return;
+    if (shared != 0)
+        nb_notice(
+            text->hooks,
+            "%s: clen is a place in a data file, so -distance %.7g is to the panels: "
+            "the %.7g mm of coffset that they share are not added",
+            text->name, typed->distance_mm, shared * 1e3);
+    if (least == 0 && most == 0)
+        return;
+    if (least == most)
+        nb_notice(text->hooks,
+                  "%s: coffset moves the panels by %.7g mm from -distance %.7g",
+                  text->name, most * 1e3, typed->distance_mm);
+    else
+        nb_notice(text->hooks,
+                  "%s: coffset moves the panels by %.7g to %.7g mm from -distance %.7g",
+                  text->name, least * 1e3, most * 1e3, typed->distance_mm);
+}
+
+/** The lines of rigid groups as one text. */
+static nb_status copy_groups(const nb_geom_text *text, nb_detector_spec *out,
+                             nb_error *err)
+{
+    size_t bytes = 1;
+    char *to;
+    for (int i = 0; i < text->n_groups; i++)
+        bytes += (size_t)(text->groups[i].end - text->groups[i].p) + 1;
+    if (!text->n_groups)
+        return NB_OK;
+    if (!(to = out->groups = nb_alloc_raw(bytes, 1, "groups of panels", err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < text->n_groups; i++) {
+        const nb_piece *line = &text->groups[i];
+        memcpy(to, line->p, (size_t)(line->end - line->p));
+        to += line->end - line->p;
+        *to++ = '\n';
+    }
+    *to = '\0';
+    return NB_OK;
+}
+
+nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
+                        nb_detector_spec *out, nb_error *err)
+{
+    whole w = {.clen = typed->distance_mm / 1e3};
+    nb_status st = nb_detector_spec_new(text->n_panels, out, err);
+    if (st)
+        return st;
+    st = set_wavelength(text, typed, out, err);
+    if (!st)
+        st = set_shift(text, err);
+    w.wavelength_A = nb_said_or(out->wavelength_A, 1);
+    look_at_all(text, &w);
+    w.shared = isnan(w.clen) ? 0 : shared_coffset(text);
+    for (int k = 0; !st && k < text->n_panels; k++)
+        st = build_panel(text, &text->panels[k], &w, &out->panels[k], err);
+    if (!st)
+        st = nb_spec_check_size(out, text->name, err);
+    if (!st)
+        st = nb_geom_mask(text, out, err);
+    if (!st)
+        st = copy_groups(text, out, err);
+    if (st)
+        nb_detector_spec_free(out);
+    else
+        say_coffset(text, typed, w.shared);
+    return st;
+}
+
+nb_status nb_geom_parse(const char *data, size_t n, const char *name,
+                        const nb_geometry_typed *typed, const nb_hooks *hooks,
+                        nb_detector_spec *out, nb_error *err)
+{
+    nb_geom_text text;
+    nb_status st = nb_geom_text_read(data, n, name, hooks, &text, err);
+    memset(out, 0, sizeof *out);
+    if (st)
+        return st;
+    st = nb_geom_build(&text, typed, out, err);
+    nb_geom_text_free(&text);
+    return st;
+}
+
+nb_status nb_geom_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    nb_geom_text text;
+    char *data;
+    size_t n;
+    nb_status st = nb_read_file(path, "-geom", NB_GEOMETRY_BYTES, &data, &n, err);
+    memset(out, 0, sizeof *out);
+    if (st)
+        return st;
+    st = nb_geom_text_read(data, n, path, hooks, &text, err);
+    if (!st) {
+        st = nb_geom_build(&text, typed, out, err);
+        if (!st && (st = nb_geom_mask_files(&text, typed->max_read_MB, out, err)))
+            nb_detector_spec_free(out);
+        nb_geom_text_free(&text);
+    }
+    nb_free(data);
+    return st;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* Masked pixels of a CrystFEL geometry: regions and edges, and arrays in HDF5 files. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "geom.h"
+#include "../hdf5/hdf5_get.h"
+
+static nb_status refuse(const nb_geom_text *text, const nb_geom_bad *bad,
+                        const char *what, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, text->name, bad->name.line, "bad region %.*s: %s",
+                      (int)fmin((double)(bad->name.end - bad->name.p), 60), bad->name.p,
+                      what);
+}
+
+/** Limits in the data's pixels, of one panel. */
+static nb_status mask_rows(const nb_geom_text *text, const nb_geom_bad *bad, int k,
+                           nb_detector_spec *out, nb_error *err)
+{
+    const nb_geom_panel *p = &text->panels[k];
+    if (bad->fs_first < p->fs_first || bad->fs_last > p->fs_last ||
+        bad->ss_first < p->ss_first || bad->ss_last > p->ss_last)
+        return refuse(text, bad, "it must lie in its panel", err);
+    nb_spec_mask_box(out, k,
+                     (int[2]){(int)(bad->fs_first - p->fs_first),
+                              (int)(bad->fs_last - p->fs_first) + 1},
+                     (int[2]){(int)(bad->ss_first - p->ss_first),
+                              (int)(bad->ss_last - p->ss_first) + 1});
+    return NB_OK;
+}
+
+/** Limits across the beam, in pixels of the panel.  The directions were read before. */
+static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
+                       nb_detector_spec *out)
+{
+    const nb_geom_panel *from = &text->panels[k];
+    const nb_panel_spec *p = &out->panels[k];
+    uint8_t *to = out->mask + nb_spec_first_pixel(out, k);
+    double x0 = from->corner_x + text->shift_m[0] * from->res;
+    double y0 = from->corner_y + text->shift_m[1] * from->res;
+    double fs[3], ss[3];
+    if (nb_geom_direction(text, from->fs, fs, NULL) ||
+        nb_geom_direction(text, from->ss, ss, NULL))
+        return;
+    for (int j = 0; j < p->size[1]; j++)
+        for (int i = 0; i < p->size[0]; i++, to++) {
+            double x = fs[0] * i + ss[0] * j + x0, y = fs[1] * i + ss[1] * j + y0;
+            if (x > bad->x_least && x < bad->x_most && y > bad->y_least && y < bad->y_most)
+                *to = 0;
+        }
+}
+
+/** The panel of a region; -1: all, -2: there is no such panel.  CrystFEL, too, takes pixels of the
+ *  data for those of the only panel. */
+static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad, int rows)
+{
+    if (!bad->panel.p && rows && text->n_panels == 1)
+        return 0;
+    if (!bad->panel.p)
+        return -1;
+    for (int k = 0; k < text->n_panels; k++)
+        if (nb_piece_equal(text->panels[k].name, bad->panel))
+            return k;
+    return -2;
+}
+
+static nb_status mask_region(const nb_geom_text *text, const nb_geom_bad *bad,
+                             nb_detector_spec *out, nb_error *err)
+{
+    int rows = bad->fs_last >= bad->fs_first && bad->ss_last >= bad->ss_first;
+    int across = bad->x_most >= bad->x_least && bad->y_most >= bad->y_least;
+    int only = panel_of(text, bad, rows);
+    if (!rows && !across)
+        return refuse(text, bad,
+                      "it needs min_ and max_ of fs and ss, or of x and y, max not below "
+                      "min",
+                      err);
+    if (only == -2)
+        return refuse(text, bad, "its panel is not there", err);
+    if (rows && only == -1)
+        return refuse(text, bad, "it needs a panel, as its limits are of fs and ss", err);
+    if (rows)
+        return mask_rows(text, bad, only, out, err);
+    for (int k = 0; k < text->n_panels; k++)
+        if (only < 0 || k == only)
+            mask_place(text, bad, k, out);
+    return NB_OK;
+}
+
+static void mask_edges(const nb_geom_panel *p, int k, nb_detector_spec *out)
+{
+    int nf = out->panels[k].size[0], ns = out->panels[k].size[1];
+    int n = p->no_index ? NB_PANEL_EDGE : (int)fmin(p->edge, NB_PANEL_EDGE);
+    if (n == 0)
+        return;
+    nb_spec_mask_box(out, k, (int[2]){0, n}, (int[2]){0, ns});
+    nb_spec_mask_box(out, k, (int[2]){nf - n, nf}, (int[2]){0, ns});
+    nb_spec_mask_box(out, k, (int[2]){0, nf}, (int[2]){0, n});
+    nb_spec_mask_box(out, k, (int[2]){0, nf}, (int[2]){ns - n, ns});
+}
+
+nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error *err)
+{
+    int any = text->n_bad > 0;
+    nb_status st;
+    for (int k = 0; k < text->n_panels; k++)
+        any |= text->panels[k].no_index || text->panels[k].edge > 0;
+    if (!any)
+        return NB_OK;
+    if ((st = nb_spec_need_mask(out, err)))
+        return st;
+    for (int i = 0; !st && i < text->n_bad; i++)
+        st = mask_region(text, &text->bad[i], out, err);
+    for (int k = 0; !st && k < text->n_panels; k++)
+        mask_edges(&text->panels[k], k, out);
+    return st;
+}
+
+/* --- masks in HDF5 files --- */
+
+static nb_status copy_span(const nb_geom_text *text, nb_piece span, char *out,
+                           size_t size, nb_error *err)
+{
+    size_t n = (size_t)(span.end - span.p);
+    if (n >= size)
+        return nb_geom_fail(text, span, "the name is too long", err);
+    memcpy(out, span.p, n);
+    out[n] = '\0';
+    return NB_OK;
+}
+
+/** A name that is not absolute and not in the current folder is looked for beside the geometry. */
+static nb_status find_file(const nb_geom_text *text, nb_piece span,
+                           char path[NB_PATH_MAX], nb_error *err)
+{
+    char beside[2 * NB_PATH_MAX];
+    const char *slash = strrchr(text->name, '/');
+    nb_status st = copy_span(text, span, path, NB_PATH_MAX, err);
+    if (st || access(path, F_OK) == 0)
+        return st;
+    if (path[0] != '/' && slash &&
+        snprintf(beside, sizeof beside, "%.*s/%s", (int)(slash - text->name), text->name,
+                 path) < NB_PATH_MAX &&
+        access(beside, F_OK) == 0) {
+        memcpy(path, beside, strlen(beside) + 1);
+        return NB_OK;
+    }
+    return nb_fail_at(err, NB_ERR_INPUT, text->name, span.line, "the mask %s: %s", path,
+                      strerror(errno));
+}
+
+static void say_missing(const nb_geom_text *text, const nb_geom_mask_file *mask)
+{
+    nb_notice(text->hooks,
+              "%s:%ld: a mask without a file lies in the data, which are not read: "
+              "it masks nothing",
+              text->name, mask->data.line);
+}
+
+#ifdef NB_HAVE_HDF5
+
+/** The box of a panel in an array, and its steps: one along fs, one along ss. */
+typedef struct cut {
+    nb_h5_box box;
+    hsize_t step_fs, step_ss;
+} cut;
+
+/** Dimensions of the data without the frames, last ones at the end; 0: they do not fit. */
+static int cut_of(const nb_geom_panel *p, const nb_panel_spec *size, const nb_h5_set *set,
+                  cut *out)
+{
+    int dims[NB_GEOM_DIMS], n = 0, skip, fs = 0, ss = 0;
+    hsize_t step = 1;
+    for (int i = 0; i < NB_GEOM_DIMS; i++)
+        if (p->dims[i] != NB_GEOM_UNSET && p->dims[i] != NB_GEOM_FRAME)
+            dims[n++] = p->dims[i];
+    if (n == 0) {
+        dims[n++] = NB_GEOM_SS;
+        dims[n++] = NB_GEOM_FS;
+    }
+    if (n != set->rank)
+        return 0;
+    skip = NB_H5_RANK - n;
+    *out = (cut){{{0, 0, 0}, {1, 1, 1}}, 1, 1};
+    for (int i = 0; i < n; i++) {
+        double first = dims[i] >= 0            ? dims[i]
+                       : dims[i] == NB_GEOM_FS ? p->fs_first
+                                               : p->ss_first;
+        double count = dims[i] >= 0            ? 1
+                       : dims[i] == NB_GEOM_FS ? size->size[0]
+                                               : size->size[1];
+        if (first + count > (double)set->dims[skip + i])
+            return 0;
+        out->box.first[skip + i] = (hsize_t)first;
+        out->box.count[skip + i] = (hsize_t)count;
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        fs = dims[i] == NB_GEOM_FS;
+        ss = dims[i] == NB_GEOM_SS;
+        out->step_fs = fs ? step : out->step_fs;
+        out->step_ss = ss ? step : out->step_ss;
+        step *= out->box.count[skip + i];
+    }
+    return 1;
+}
+
+static void mask_values(const nb_geom_mask_file *mask, const cut *c,
+                        const int64_t *values, int k, nb_detector_spec *out)
+{
+    const nb_panel_spec *p = &out->panels[k];
+    uint8_t *to = out->mask + nb_spec_first_pixel(out, k);
+    uint64_t good = (uint64_t)mask->good, bad = (uint64_t)mask->bad;
+    for (int j = 0; j < p->size[1]; j++)
+        for (int i = 0; i < p->size[0]; i++, to++) {
+            uint64_t v =
+                (uint64_t)values[(hsize_t)j * c->step_ss + (hsize_t)i * c->step_fs];
+            if ((v & good) != good || (v & bad) != 0)
+                *to = 0;
+        }
+}
+
+static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mask,
+                          const nb_h5_set *set, int k, nb_detector_spec *out,
+                          nb_error *err)
+{
+    const nb_panel_spec *p = &out->panels[k];
+    int64_t *values;
+    cut c;
+    nb_status st;
+    if (!cut_of(&text->panels[k], p, set, &c))
+        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                          "%s does not hold panel %s: other dimensions or too small",
+                          set->path, p->name);
+    values = nb_alloc_raw((size_t)p->size[0] * (size_t)p->size[1], sizeof *values,
+                          "mask of a panel", err);
+    if (!values)
+        return NB_ERR_NOMEM;
+    st = nb_h5_set_read(set, &c.box, H5T_NATIVE_INT64, sizeof *values, values, err);
+    if (!st)
+        mask_values(mask, &c, values, k, out);
+    nb_free(values);
+    return st;
+}
+
+/** The masks in one data set of a file. */
+typedef struct mask_task {
+    const nb_geom_text *text;
+    int k, number; /* the first panel, and which of its masks */
+    nb_detector_spec *out;
+    char path[NB_PATH_MAX], name[NB_PATH_MAX];
+} mask_task;
+
+/** Panel k and all further ones with the same mask. */
+static nb_status mask_sets(const mask_task *t, const nb_h5_set *set, nb_error *err)
+{
+    const nb_geom_mask_file *mask = &t->text->panels[t->k].masks[t->number];
+    nb_status st = NB_OK;
+    for (int j = t->k; !st && j < t->text->n_panels; j++) {
+        const nb_geom_mask_file *other = &t->text->panels[j].masks[t->number];
+        if (nb_piece_equal(other->file, mask->file) &&
+            nb_piece_equal(other->data, mask->data))
+            st = mask_set(t->text, other, set, j, t->out, err);
+    }
+    return st;
+}
+
+static nb_status read_mask(void *user, const nb_h5_input *in, nb_error *err)
+{
+    const mask_task *t = user;
+    nb_h5_set set;
+    nb_status st;
+    if (!nb_h5_set_open(in, t->name, -1, &set))
+        return nb_fail_at(err, NB_ERR_INPUT, t->path, 0, "no mask %s", t->name);
+    st = mask_sets(t, &set, err);
+    nb_h5_set_close(&set);
+    return st;
+}
+
+static void pass_mask(void *user, nb_passage *p)
+{
+    nb_detector_spec *out = ((mask_task *)user)->out;
+    nb_pass(p, out->mask, nb_spec_first_pixel(out, out->n_panels));
+}
+
+/** Files are not opened twice in a row. */
+static nb_status mask_file(const nb_geom_text *text, int k, int number, double most_MB,
+                           nb_detector_spec *out, nb_error *err)
+{
+    const nb_geom_mask_file *mask = &text->panels[k].masks[number];
+    mask_task t = {text, k, number, out, "", ""};
+    const nb_h5_job job = {t.path, most_MB, &t, read_mask, pass_mask};
+    nb_status st;
+    if ((st = find_file(text, mask->file, t.path, err)) ||
+        (st = copy_span(text, mask->data, t.name, sizeof t.name, err)))
+        return st;
+    return nb_h5_apart(&job, err);
+}
+
+#else
+
+static nb_status mask_file(const nb_geom_text *text, int k, int number, double most_MB,
+                           nb_detector_spec *out, nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    (void)most_MB;
+    (void)out;
+    if (find_file(text, text->panels[k].masks[number].file, path, err))
+        return NB_ERR_INPUT;
+    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
+                      "this build has no HDF5 (install libhdf5-dev and rebuild)");
+}
+#endif
+
+/** Did an earlier panel have the same mask? */
+static int is_repeated(const nb_geom_text *text, int k, int number)
+{
+    const nb_geom_mask_file *mask = &text->panels[k].masks[number];
+    for (int j = 0; j < k; j++) {
+        const nb_geom_mask_file *other = &text->panels[j].masks[number];
+        if (nb_piece_equal(other->file, mask->file) &&
+            nb_piece_equal(other->data, mask->data))
+            return 1;
+    }
+    return 0;
+}
+
+nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
+                             nb_detector_spec *out, nb_error *err)
+{
+    int missing = 0;
+    nb_status st = NB_OK;
+    for (int k = 0; !st && k < text->n_panels; k++)
+        for (int i = 0; !st && i < NB_GEOM_MASKS; i++) {
+            const nb_geom_mask_file *mask = &text->panels[k].masks[i];
+            if (!mask->data.p)
+                continue;
+            if (!mask->file.p && !missing++)
+                say_missing(text, mask);
+            if (!mask->file.p || is_repeated(text, k, i))
+                continue;
+            st = nb_spec_need_mask(out, err);
+            if (!st)
+                st = mask_file(text, k, i, most_MB, out, err);
+        }
+    nb_spec_drop_mask(out);
+    return st;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "hdf5_chunk.h"
+
+#include <string.h>
+
+#include "../../base/error.h"
+
+#if defined NB_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#else
+#include <zlib.h>
+#endif
+#ifdef NB_HAVE_LZ4
+#include <lz4.h>
+#endif
+
+enum { DEFLATE_LEVEL = 1, BITSHUFFLE_HEAD = 12 };
+
+size_t nb_hdf5_pixel_bytes(const nb_hdf5_layout *layout)
+{
+    return layout->type == NB_HDF5_U16 || layout->type == NB_HDF5_I16 ? 2 : 4;
+}
+
+size_t nb_hdf5_frame_bytes(const nb_hdf5_layout *layout)
+{
+    return (size_t)layout->fast * (size_t)layout->slow * nb_hdf5_pixel_bytes(layout);
+}
+
+size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout)
+{
+    size_t n = nb_hdf5_frame_bytes(layout);
+    return n + n / 64 + 4096; /* above what deflate and LZ4 can add */
+}
+
+nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err)
+{
+#ifndef NB_HAVE_LZ4
+    if (layout->compress == NB_COMPRESS_BSLZ4)
+        return nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "-compress bslz4: this build has no LZ4 (install liblz4-dev and rebuild)");
+#endif
+    (void)layout;
+    (void)err;
+    return NB_OK;
+}
+
+/** HDF5's shuffle filter: first bytes of all values, then second ones, ... */
+static void shuffle_bytes(const unsigned char *in, size_t count, size_t size,
+                          unsigned char *out)
+{
+    if (size == 2) {
+        for (size_t i = 0; i < count; i++) {
+            out[i] = in[2 * i];
+            out[count + i] = in[2 * i + 1];
+        }
+        return;
+    }
+    for (size_t byte = 0; byte < size; byte++)
+        for (size_t i = 0; i < count; i++)
+            out[byte * count + i] = in[i * size + byte];
+}
+
+#if defined NB_HAVE_LIBDEFLATE
+static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
+{
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(DEFLATE_LEVEL);
+    size_t bytes = c ? libdeflate_zlib_compress(c, in, n, out, room) : 0;
+    libdeflate_free_compressor(c);
+    return bytes;
+}
+#else
+static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
+{
+    uLongf bytes = (uLongf)room;
+    return compress2(out, &bytes, in, (uLong)n, DEFLATE_LEVEL) == Z_OK ? bytes : 0;
+}
+#endif
+
+#ifdef NB_HAVE_LZ4
+static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
+}
+
+/** The chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
+ * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed.  A block that
+ * equals the one before it, as most dark ones do, takes over its bytes. */
+static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,
+                             unsigned char *scratch, unsigned char *out)
+{
+    size_t size = nb_hdf5_pixel_bytes(layout), room = nb_hdf5_chunk_bound(layout);
+    size_t count = nb_hdf5_frame_bytes(layout) / size;
+    size_t block = nb_bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0, last = 0;
+    nb_shuffle_u16 *shuffle = nb_shuffle_u16_of(layout->isa);
+    int bytes;
+    put_big_endian(out, count * size, 8);
+    put_big_endian(out + 8, block * size, 4);
+    while (done < count / 8 * 8) {
+        size_t n = count - done < block ? (count - done) / 8 * 8 : block;
+        const unsigned char *from = in + done * size;
+        if (last && n == block && last <= room - used &&
+            !memcmp(from, from - block * size, block * size)) {
+            memcpy(out + used, out + used - last, last);
+        } else {
+            nb_bitshuffle(from, n, size, shuffle, scratch);
+            bytes = LZ4_compress_default((const char *)scratch, (char *)out + used + 4,
+                                         (int)(n * size), (int)(room - used - 4));
+            if (bytes <= 0)
+                return 0;
+            put_big_endian(out + used, (uint64_t)bytes, 4);
+            last = 4 + (size_t)bytes;
+        }
+        used += last;
+        done += n;
+    }
+    memcpy(out + used, in + done * size, (count - done) * size);
+    return used + (count - done) * size;
+}
+#endif
+
+nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
+                               void *scratch, void *chunk, size_t *bytes, nb_error *err)
+{
+    size_t n = nb_hdf5_frame_bytes(layout);
+    nb_status st = nb_hdf5_chunk_check(layout, err);
+    (void)scratch;
+    if (st)
+        return st;
+    *bytes = n;
+    if (layout->compress == NB_COMPRESS_NONE)
+        memcpy(chunk, pixels, n);
+#ifdef NB_HAVE_LZ4
+    if (layout->compress == NB_COMPRESS_BSLZ4)
+        *bytes = bitshuffle_lz4(layout, pixels, scratch, chunk);
+#endif
+    if (layout->compress == NB_COMPRESS_GZIP) {
+        size_t size = nb_hdf5_pixel_bytes(layout);
+        shuffle_bytes(pixels, n / size, size, scratch);
+        *bytes = deflate_bytes(scratch, n, chunk, nb_hdf5_chunk_bound(layout));
+    }
+    return *bytes ? NB_OK : nb_fail_memory(err, n, "compressing a frame");
+}

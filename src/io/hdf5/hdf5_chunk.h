@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/** One image as a compressed HDF5 chunk, in memory; needs no HDF5 library. */
+#ifndef NB_IO_HDF5_CHUNK_H
+#define NB_IO_HDF5_CHUNK_H
+
+#include "../../nanobragg.h"
+#include "../image/planes.h"
+
+/** The properties of all frames of a data set. */
+typedef struct nb_hdf5_layout {
+    int fast, slow;
+    nb_hdf5_type type;
+    nb_compression compress;
+    int reflections; /* every frame has a list of them; 2: with the panel of each */
+    nb_isa isa;      /* to compress by; the same bytes */
+} nb_hdf5_layout;
+
+/** Bytes of one pixel, of one frame. */
+size_t nb_hdf5_pixel_bytes(const nb_hdf5_layout *layout);
+size_t nb_hdf5_frame_bytes(const nb_hdf5_layout *layout);
+/** The largest size of a compressed frame. */
+size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout);
+
+/** Does this build have the compression? NB_ERR_UNSUPPORTED names the missing library. */
+nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
+
+/** Compress a frame of pixels into chunk[nb_hdf5_chunk_bound]; *bytes is its size.
+ * scratch[nb_hdf5_frame_bytes] is for the shuffled bytes. Thread-safe. */
+nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
+                               void *scratch, void *chunk, size_t *bytes, nb_error *err);
+
+/** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
+size_t nb_bitshuffle_block(size_t value_bytes);
+/** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
+ * Masui et al., Astronomy and Computing 12, 181 (2015). */
+void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
+                   nb_shuffle_u16 *shuffle, void *out);
+/** The values again. */
+void nb_bitunshuffle(const void *in, size_t count, size_t value_bytes, void *out);
+
+#endif

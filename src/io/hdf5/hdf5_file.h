@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/** HDF5 files of a series: data files of compressed frames, and the NXmx master over them.
+ * Not for several threads at once.  Every function gives NB_ERR_UNSUPPORTED in a build without
+ * HDF5. */
+#ifndef NB_IO_HDF5_FILE_H
+#define NB_IO_HDF5_FILE_H
+
+#include "../../base/hash.h"
+#include "hdf5_chunk.h"
+#include "../common/meta.h"
+#include "../table/spectra.h"
+
+/** Group of a master with an external link data_000001, ... to the frames of each data file. */
+#define NB_HDF5_LINKS "/entry/files"
+
+/** Facts about the image of a frame. All are stored as doubles, so that one table of the
+ * file holds them. */
+typedef struct nb_hdf5_facts {
+    double clipped;            /* pixels that the file's type could not hold */
+    double max;                /* photons of the brightest pixel before noise */
+    double max_fast, max_slow; /* its place */
+    double sum;                /* photons */
+} nb_hdf5_facts;
+
+/** A data file: its series and its frames. */
+typedef struct nb_hdf5_data {
+    nb_hdf5_layout layout;
+    int frames;
+    uint64_t fingerprint; /* of the configuration */
+    int64_t seed;
+    int64_t per_file;           /* frames of every data file but the last */
+    uint64_t bytes;             /* approximate size of its chunks */
+    int first;                  /* number of its first frame in the series */
+    const int64_t *reflections; /* [frames], how many; with layout.reflections */
+    const nb_hdf5_facts *facts; /* [frames] */
+    const uint64_t *inputs; /* [frames], hash of the input files of a single frame; NULL: no
+                             * frame has its own */
+} nb_hdf5_data;
+
+/** A compressed frame. */
+typedef struct nb_hdf5_packed {
+    const void *data;
+    size_t bytes;
+    uint64_t hash; /* nb_hdf5_hash of them */
+} nb_hdf5_packed;
+
+/** The hash of a compressed frame, which its data file keeps. */
+static inline uint64_t nb_hdf5_hash(const void *chunk, size_t bytes)
+{
+    return nb_hash_bytes(NB_HASH_START, chunk, bytes);
+}
+
+/** Gives frame i (0..frames-1) of a data file, compressed. The memory is valid until the
+ * next call. */
+typedef nb_status nb_hdf5_next(void *user, int i, nb_hdf5_packed *chunk, nb_error *err);
+
+/** Gives the reflections of frame i in the same way. */
+typedef nb_status nb_hdf5_next_list(void *user, int i, nb_reflections *list,
+                                    nb_error *err);
+
+/** Is HDF5 in this build, with this compression? */
+nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err);
+
+/** Write a complete data file (/entry/data/data), or none. */
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
+                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
+                             nb_error *err);
+
+/** Write such a data file with one small frame beside `path` and remove it. This finds
+ * errors of the library, the folder or the file system before the first frame. */
+nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err);
+
+/** The values of a frame's reflections that are not in the list. */
+typedef struct nb_hdf5_list {
+    int64_t count;
+    double background, unassigned; /* photons, as nb_reflections */
+} nb_hdf5_list;
+
+/** Is the file at path this data file, with every frame unchanged? Fills lists[frames] if
+ * layout.reflections is set, and inputs[frames] with the hashes of the inputs. */
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
+                        uint64_t *inputs);
+/** Read fingerprint, seed and per_file of the data file at path; 0 if there is none. */
+int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
+
+/** The true values of one frame. */
+typedef struct nb_hdf5_frame {
+    double A[9];       /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
+    double A_drawn[9]; /* likewise, of the mean of the mosaic domains that were drawn */
+    double N[3];       /* cells along a, b, c */
+    double blocks;
+    double phi_deg, osc_deg;
+    double wavelength_A, fluence, mosaic_deg;
+    double exposure_s, beamsize_mm;
+    double polarization; /* Kahn factor */
+    double distance_mm;
+    double beam_px[2]; /* fast, slow */
+    /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
+    double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
+    int64_t seed;
+    double flicker;    /* factor of the source; 1 without */
+    nb_hdf5_list list; /* with layout.reflections */
+    nb_hdf5_facts facts;
+} nb_hdf5_frame;
+
+/** The noise of source and detector; ADU, fractions. */
+typedef struct nb_hdf5_noise {
+    int wanted; /* the rest is written */
+    double gain, adc_offset, readout;
+    double calibration;
+    int64_t calib_seed;
+    const char *psf; /* "none" without */
+    double psf_fwhm_um;
+    double trusted; /* largest trusted value; 0: the type's */
+} nb_hdf5_noise;
+
+/** A detector from a file. */
+typedef struct nb_hdf5_panels {
+    nb_detector_spec *detector; /* owned, as what it owns; all arrays below [n_panels], owned */
+    int (*place)[2];            /* in the canvas: fast, slow */
+    double (*origin)[3], (*fast)[3], (*slow)[3]; /* lab; m, unit, unit */
+    const char *convention;                      /* of the lab */
+    double axes[3][3];                           /* X, Y, Z of NeXus in the lab */
+} nb_hdf5_panels;
+
+/** A master file. */
+typedef struct nb_hdf5_master {
+    nb_hdf5_layout layout;
+    int frames, frames_per_file;
+    int rotation; /* else stills */
+    int moving;   /* the detector position is that of each frame, not that of meta */
+    const nb_image_meta *meta; /* of the base configuration */
+    /** The true values of frames first..first+count-1. */
+    nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
+                       nb_error *err);
+    void *truth_user;
+    nb_hdf5_noise noise;
+    const char *background; /* the materials, in words; "" or NULL: none */
+    const uint8_t *bad; /* [slow][fast], 1: pixel not rendered; NULL: all good.  With panels 1: gap,
+                           2: masked */
+    const nb_hdf5_panels *panels; /* of a detector from a file; NULL: the panel of meta */
+    const char *config;           /* JSON, may be NULL */
+    const char *jobs;             /* the text of -jobs, one line per frame; may be NULL */
+    const nb_spectra *spectra;    /* frame k has spectrum k; NULL: none */
+    /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
+    void (*data_name)(void *user, int n, char *name);
+    void *user;
+} nb_hdf5_master;
+
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
+                               nb_error *err);
+
+#endif

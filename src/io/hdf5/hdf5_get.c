@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+#include "hdf5_get.h"
+
+#ifdef NB_HAVE_HDF5
+#include <math.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../common/declared.h"
+#include "hdf5_parts.h"
+
+/* --- attributes --- */
+
+/** Has the attribute one value of this class? */
+static int is_one(hid_t attr, H5T_class_t wanted, size_t most_bytes)
+{
+    hid_t space = H5Aget_space(attr), type = H5Aget_type(attr);
+    int ok = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == wanted &&
+             H5Tget_size(type) > 0 && H5Tget_size(type) <= most_bytes &&
+             (wanted != H5T_STRING || H5Tis_variable_str(type) == 0);
+    H5Tclose(type);
+    H5Sclose(space);
+    return ok;
+}
+
+int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
+                      hid_t type, void *value)
+{
+    hid_t attr = H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    int ok = attr >= 0 && is_one(attr, H5T_INTEGER, sizeof(int64_t)) &&
+             H5Aread(attr, type, value) >= 0;
+    if (attr >= 0)
+        H5Aclose(attr);
+    return ok;
+}
+
+/** In the attribute's character set: the library does not convert it. */
+static hid_t text_type(hid_t attr, size_t size)
+{
+    hid_t stored = H5Aget_type(attr), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, size);
+    H5Tset_cset(type, H5Tget_cset(stored));
+    H5Tclose(stored);
+    return type;
+}
+
+int nb_h5_get_text(const nb_h5_input *in, const char *path, const char *name, char *text,
+                   size_t size)
+{
+    hid_t attr = H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    int ok = attr >= 0 && is_one(attr, H5T_STRING, size - 1);
+    memset(text, 0, size);
+    if (ok) {
+        hid_t type = text_type(attr, size);
+        ok = H5Aread(attr, type, text) >= 0;
+        H5Tclose(type);
+    }
+    if (!ok)
+        text[0] = '\0';
+    text[size - 1] = '\0';
+    if (attr >= 0)
+        H5Aclose(attr);
+    return ok;
+}
+
+/* --- data sets --- */
+
+static int has_type(nb_h5_set *set, hid_t row)
+{
+    hid_t type = H5Dget_type(set->id);
+    H5T_class_t class = H5Tget_class(type);
+    size_t n = set->value_bytes = H5Tget_size(type);
+    int ok = row >= 0 ? H5Tequal(type, row) > 0
+                      : (class == H5T_INTEGER || class == H5T_FLOAT) &&
+                            (n == 1 || n == 2 || n == 4 || n == 8);
+    set->is_integer = class == H5T_INTEGER;
+    set->is_signed = set->is_integer && H5Tget_sign(type) == H5T_SGN_2;
+    H5Tclose(type);
+    return ok;
+}
+
+/** Fill rank and dims. Sizes that are too large for any image or table are refused. */
+static int has_shape(nb_h5_set *set)
+{
+    enum { MOST = 0x7fffffff };
+    hid_t space = H5Dget_space(set->id);
+    int rank = set->rank = H5Sget_simple_extent_ndims(space), ok;
+    for (int i = 0; i < NB_H5_RANK; i++)
+        set->dims[i] = 1;
+    ok = rank >= 0 && rank <= NB_H5_RANK &&
+         (rank > 0 || H5Sget_simple_extent_npoints(space) == 1) &&
+         H5Sget_simple_extent_dims(space, set->dims + NB_H5_RANK - rank, NULL) == rank;
+    for (int i = 0; i < NB_H5_RANK; i++)
+        ok = ok && set->dims[i] <= MOST;
+    H5Sclose(space);
+    return ok;
+}
+
+/** The file where the set is; a link may have led there. */
+static double bytes_of_file(hid_t id)
+{
+    hid_t file = H5Iget_file_id(id);
+    hsize_t bytes = 0;
+    if (file < 0)
+        return 0;
+    if (H5Fget_filesize(file, &bytes) < 0)
+        bytes = 0;
+    H5Fclose(file);
+    return (double)bytes;
+}
+
+int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set *set)
+{
+    int ok;
+    memset(set, 0, sizeof *set);
+    set->in = in;
+    set->path = path;
+    set->creation = -1;
+    set->id = H5Dopen2(in->file, path, H5P_DEFAULT);
+    if (set->id < 0)
+        return 0;
+    set->creation = H5Dget_create_plist(set->id);
+    set->file_bytes = bytes_of_file(set->id);
+    ok = set->creation >= 0 && H5Pget_external_count(set->creation) == 0 &&
+         has_type(set, row) &&
+         (H5Pget_layout(set->creation) != H5D_VIRTUAL ||
+          nb_h5_virtual_is_known(set->creation)) &&
+         has_shape(set);
+    if (!ok)
+        nb_h5_set_close(set);
+    return ok;
+}
+
+void nb_h5_set_close(nb_h5_set *set)
+{
+    if (set->creation >= 0)
+        H5Pclose(set->creation);
+    if (set->id >= 0)
+        H5Dclose(set->id);
+    set->id = set->creation = -1;
+}
+
+nb_h5_box nb_h5_whole(const nb_h5_set *set)
+{
+    nb_h5_box box = {{0}, {0}};
+    memcpy(box.count, set->dims, sizeof box.count);
+    return box;
+}
+
+int nb_h5_read_directly(const nb_h5_set *set, hid_t id, const nb_h5_box *box,
+                        const nb_h5_target *to)
+{
+    int skip = NB_H5_RANK - set->rank;
+    hid_t from = H5Dget_space(id), memory = H5Screate_simple(NB_H5_RANK, to->dims, NULL);
+    int ok =
+        H5Sselect_hyperslab(memory, H5S_SELECT_SET, to->first, NULL, box->count, NULL) >=
+            0 &&
+        (set->rank == 0 || H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first + skip,
+                                               NULL, box->count + skip, NULL) >= 0) &&
+        H5Dread(id, to->type, memory, from, H5P_DEFAULT, to->values) >= 0;
+    H5Sclose(memory);
+    H5Sclose(from);
+    return ok;
+}
+
+/** Contiguous or in the header: all of it must be there. */
+static nb_status read_plain(const nb_h5_set *set, const nb_h5_box *box,
+                            const nb_h5_target *to, nb_error *err)
+{
+    double all = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
+    if ((double)H5Dget_storage_size(set->id) < all * (double)set->value_bytes ||
+        set->file_bytes < all * (double)set->value_bytes)
+        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                          "%s was never written, or is cut short", set->path);
+    if (nb_h5_read_directly(set, set->id, box, to))
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s cannot be read: damaged",
+                      set->path);
+}
+
+nb_status nb_h5_read_box(const nb_h5_set *set, const nb_h5_box *box,
+                         const nb_h5_target *to, nb_error *err)
+{
+    for (int i = 0; i < NB_H5_RANK; i++)
+        if (box->first[i] > set->dims[i] || box->count[i] > set->dims[i] - box->first[i])
+            return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                              "%s is smaller than another data set requires", set->path);
+    switch (H5Pget_layout(set->creation)) {
+    case H5D_CHUNKED:
+        return nb_h5_read_chunks(set, box, to, err);
+    case H5D_VIRTUAL:
+        return nb_h5_read_virtual(set, box, to, err);
+    default:
+        return read_plain(set, box, to, err);
+    }
+}
+
+nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
+                         size_t type_bytes, void *values, nb_error *err)
+{
+    nb_h5_target to = {values, type, type_bytes, {0}, {0}};
+    memcpy(to.dims, box->count, sizeof to.dims);
+    if (!box->count[0] || !box->count[1] || !box->count[2])
+        return NB_OK;
+    return nb_h5_read_box(set, box, &to, err);
+}
+
+nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err)
+{
+    nb_h5_box all = nb_h5_whole(set);
+    double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
+    nb_status st = nb_declared_check(set->in->name, n * sizeof **values, set->file_bytes,
+                                     set->in->most_MB, err);
+    *values = NULL;
+    if (st)
+        return st;
+    if (n < 1)
+        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s is empty", set->path);
+    if (!(*values = nb_alloc_raw((size_t)n, sizeof **values, "numbers of HDF5", err)))
+        return NB_ERR_NOMEM;
+    st = nb_h5_set_read(set, &all, H5T_NATIVE_DOUBLE, sizeof **values, *values, err);
+    if (st) {
+        nb_free(*values);
+        *values = NULL;
+    }
+    return st;
+}
+
+double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width)
+{
+    nb_h5_box one = {{0, 0, 0}, {1, 1, 1}};
+    nb_h5_set set;
+    double value = NAN, n;
+    if (!nb_h5_set_open(in, path, -1, &set))
+        return NAN;
+    n = (double)set.dims[0] * (double)set.dims[1] * (double)set.dims[2];
+    if ((double)at >= n)
+        at = n >= width ? at % width : 0;
+    for (int i = NB_H5_RANK - 1; i >= 0 && n > 0; i--) {
+        one.first[i] = (hsize_t)at % set.dims[i];
+        at /= (long long)set.dims[i];
+    }
+    if (nb_h5_set_read(&set, &one, H5T_NATIVE_DOUBLE, sizeof value, &value, NULL))
+        value = NAN;
+    nb_h5_set_close(&set);
+    return value;
+}
+
+/** Open a one-dimensional set of n numbers or rows. */
+static int open_column(const nb_h5_input *in, const char *path, hid_t row, size_t n,
+                       nb_h5_set *set)
+{
+    if (!nb_h5_set_open(in, path, row, set))
+        return 0;
+    if (set->rank == 1 && set->dims[NB_H5_RANK - 1] == n)
+        return 1;
+    nb_h5_set_close(set);
+    return 0;
+}
+
+int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type,
+                     size_t type_bytes, size_t n, void *values)
+{
+    nb_h5_set set;
+    nb_h5_box all;
+    int ok = open_column(in, path, -1, n, &set);
+    if (!ok)
+        return 0;
+    all = nb_h5_whole(&set);
+    ok = !nb_h5_set_read(&set, &all, type, type_bytes, values, NULL);
+    nb_h5_set_close(&set);
+    return ok;
+}
+
+int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t type_bytes,
+                   size_t n, void **rows)
+{
+    nb_h5_set set;
+    nb_h5_box all;
+    int ok = open_column(in, path, type, n, &set);
+    *rows = NULL;
+    if (!ok)
+        return 0;
+    all = nb_h5_whole(&set);
+    ok = !nb_declared_check(in->name, (double)n * (double)type_bytes, set.file_bytes,
+                            in->most_MB, NULL) &&
+         (*rows = nb_alloc(n ? n : 1, type_bytes, "rows of HDF5", NULL)) &&
+         !nb_h5_set_read(&set, &all, type, type_bytes, *rows, NULL);
+    nb_h5_set_close(&set);
+    if (!ok) {
+        nb_free(*rows);
+        *rows = NULL;
+    }
+    return ok;
+}
+
+int nb_h5_has_filters(const nb_h5_set *set)
+{
+    return H5Pget_nfilters(set->creation) > 0;
+}
+
+size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at)
+{
+    hsize_t bytes = 0;
+    haddr_t address = HADDR_UNDEF;
+    unsigned mask;
+    if (nb_h5_has_filters(set)) /* a look into the tree */
+        return H5Dget_chunk_storage_size(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
+    /* a walk through all, but this length is the stored one and not that of the layout */
+    if (H5Dget_chunk_info_by_coord(set->id, at, &mask, &address, &bytes) < 0 ||
+        address == HADDR_UNDEF)
+        return 0;
+    return (size_t)bytes;
+}
+
+size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room,
+                       unsigned *mask)
+{
+    size_t bytes = nb_h5_chunk_bytes(set, at);
+    uint32_t left_out = 0;
+    if (bytes == 0 || bytes > room ||
+        H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) < 0)
+        return 0;
+    *mask = left_out;
+    return bytes;
+}
+
+int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer)
+{
+    uint32_t left_out = 0;
+    return H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0;
+}
+
+#else
+typedef int nb_hdf5_get_is_not_in_this_build;
+#endif

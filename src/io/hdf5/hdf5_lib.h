@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/** HDF5, loaded when a run first needs it.  Linked directly it brings some thirty libraries into
+ * every start of the program, which then takes three times as long. Include this instead of
+ * <hdf5.h>; the functions are called by their own names. */
+#ifndef NB_IO_HDF5_LIB_H
+#define NB_IO_HDF5_LIB_H
+
+#ifdef NB_HAVE_HDF5
+#include <hdf5.h>
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+#include "../../base/late_library.h"
+
+/* Every function and type of the library that we call. */
+/* clang-format off */
+#define NB_HDF5_FUNCTIONS(X) \
+    X(H5Aclose) X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) \
+    X(H5Dclose) X(H5Dcreate2) X(H5Dget_space) X(H5Dopen2) X(H5Dread) X(H5Dread_chunk) \
+    X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2) X(H5Fclose) \
+    X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) X(H5Gcreate2) X(H5Lcreate_external) \
+    X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) X(H5Pset_deflate) X(H5Pset_fill_time) \
+    X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_obj_track_times) X(H5Pset_shuffle) \
+    X(H5Pset_virtual) X(H5Sclose) X(H5Screate) X(H5Screate_simple) \
+    X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
+    X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) X(H5Tclose) \
+    X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
+    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) \
+    X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open) \
+    X(H5garbage_collect) X(H5Ewalk2) X(H5Aget_space) X(H5Aget_type) \
+    X(H5Dget_chunk_info_by_coord) X(H5Dget_create_plist) X(H5Dget_storage_size) \
+    X(H5Fget_filesize) X(H5Fget_name) X(H5Iget_file_id) X(H5Pget_chunk) \
+    X(H5Pget_external_count) X(H5Pget_fill_value) X(H5Pget_filter2) X(H5Pget_layout) \
+    X(H5Pget_nfilters) X(H5Pget_virtual_count) X(H5Pget_virtual_dsetname) \
+    X(H5Pget_virtual_filename) X(H5Pget_virtual_srcspace) X(H5Pget_virtual_vspace) \
+    X(H5Pset_fapl_core) X(H5Sget_regular_hyperslab) X(H5Sget_select_type) \
+    X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
+    X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
+    X(H5Tregister) X(H5Tunregister) X(H5Tset_tag) X(H5FDregister) X(H5FDunregister) \
+    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size)
+#define NB_HDF5_VARIABLES(X) \
+    X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
+    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
+    X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) \
+    X(H5T_NATIVE_UINT64_g)
+/* clang-format on */
+
+#define NB_HDF5_NAMES(X) NB_HDF5_FUNCTIONS(X) NB_HDF5_VARIABLES(X)
+NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
+
+/** Keep other threads of ours out of the library, which is rarely built for several.  Everything
+ * but nb_hdf5_load happens between these two (hdf5_open.h calls them); not to be nested. */
+void nb_hdf5_enter(void);
+void nb_hdf5_leave(void);
+
+#ifndef NB_HDF5_LIB_ITSELF
+#define H5Aclose (nb_hdf5()->H5Aclose_)
+#define H5Acreate_by_name (nb_hdf5()->H5Acreate_by_name_)
+#define H5Aopen_by_name (nb_hdf5()->H5Aopen_by_name_)
+#define H5Aread (nb_hdf5()->H5Aread_)
+#define H5Awrite (nb_hdf5()->H5Awrite_)
+#define H5Dclose (nb_hdf5()->H5Dclose_)
+#define H5Dcreate2 (nb_hdf5()->H5Dcreate2_)
+#define H5Dget_space (nb_hdf5()->H5Dget_space_)
+#define H5Dopen2 (nb_hdf5()->H5Dopen2_)
+#define H5Dread (nb_hdf5()->H5Dread_)
+#define H5Dread_chunk (nb_hdf5()->H5Dread_chunk_)
+#define H5Dwrite (nb_hdf5()->H5Dwrite_)
+#define H5Dwrite_chunk (nb_hdf5()->H5Dwrite_chunk_)
+#define H5Eget_auto2 (nb_hdf5()->H5Eget_auto2_)
+#define H5Eset_auto2 (nb_hdf5()->H5Eset_auto2_)
+#define H5Fclose (nb_hdf5()->H5Fclose_)
+#define H5Fcreate (nb_hdf5()->H5Fcreate_)
+#define H5Fflush (nb_hdf5()->H5Fflush_)
+#define H5Fopen (nb_hdf5()->H5Fopen_)
+#define H5Gclose (nb_hdf5()->H5Gclose_)
+#define H5Gcreate2 (nb_hdf5()->H5Gcreate2_)
+#define H5Lcreate_external (nb_hdf5()->H5Lcreate_external_)
+#define H5Pclose (nb_hdf5()->H5Pclose_)
+#define H5Pcreate (nb_hdf5()->H5Pcreate_)
+#define H5Pset_chunk (nb_hdf5()->H5Pset_chunk_)
+#define H5Pset_deflate (nb_hdf5()->H5Pset_deflate_)
+#define H5Pset_fill_time (nb_hdf5()->H5Pset_fill_time_)
+#define H5Pset_fill_value (nb_hdf5()->H5Pset_fill_value_)
+#define H5Pset_filter (nb_hdf5()->H5Pset_filter_)
+#define H5Pset_obj_track_times (nb_hdf5()->H5Pset_obj_track_times_)
+#define H5Pset_shuffle (nb_hdf5()->H5Pset_shuffle_)
+#define H5Pset_virtual (nb_hdf5()->H5Pset_virtual_)
+#define H5Sclose (nb_hdf5()->H5Sclose_)
+#define H5Screate (nb_hdf5()->H5Screate_)
+#define H5Screate_simple (nb_hdf5()->H5Screate_simple_)
+#define H5Sget_simple_extent_dims (nb_hdf5()->H5Sget_simple_extent_dims_)
+#define H5Sget_simple_extent_ndims (nb_hdf5()->H5Sget_simple_extent_ndims_)
+#define H5Sget_simple_extent_npoints (nb_hdf5()->H5Sget_simple_extent_npoints_)
+#define H5Sselect_all (nb_hdf5()->H5Sselect_all_)
+#define H5Sselect_hyperslab (nb_hdf5()->H5Sselect_hyperslab_)
+#define H5Tclose (nb_hdf5()->H5Tclose_)
+#define H5Tcopy (nb_hdf5()->H5Tcopy_)
+#define H5Tcreate (nb_hdf5()->H5Tcreate_)
+#define H5Tinsert (nb_hdf5()->H5Tinsert_)
+#define H5Tset_cset (nb_hdf5()->H5Tset_cset_)
+#define H5Tset_size (nb_hdf5()->H5Tset_size_)
+#define H5Zfilter_avail (nb_hdf5()->H5Zfilter_avail_)
+#define H5Zregister (nb_hdf5()->H5Zregister_)
+#define H5Zunregister (nb_hdf5()->H5Zunregister_)
+#define H5Dget_type (nb_hdf5()->H5Dget_type_)
+#define H5Lexists (nb_hdf5()->H5Lexists_)
+#define H5Tget_class (nb_hdf5()->H5Tget_class_)
+#define H5allocate_memory (nb_hdf5()->H5allocate_memory_)
+#define H5free_memory (nb_hdf5()->H5free_memory_)
+#define H5check_version (nb_hdf5()->H5check_version_)
+#define H5open (nb_hdf5()->H5open_)
+#define H5garbage_collect (nb_hdf5()->H5garbage_collect_)
+#define H5Ewalk2 (nb_hdf5()->H5Ewalk2_)
+#define H5Aget_space (nb_hdf5()->H5Aget_space_)
+#define H5Aget_type (nb_hdf5()->H5Aget_type_)
+#define H5Dget_chunk_info_by_coord (nb_hdf5()->H5Dget_chunk_info_by_coord_)
+#define H5Dget_storage_size (nb_hdf5()->H5Dget_storage_size_)
+#define H5Dget_create_plist (nb_hdf5()->H5Dget_create_plist_)
+#define H5Fget_filesize (nb_hdf5()->H5Fget_filesize_)
+#define H5Fget_name (nb_hdf5()->H5Fget_name_)
+#define H5Iget_file_id (nb_hdf5()->H5Iget_file_id_)
+#define H5Pget_chunk (nb_hdf5()->H5Pget_chunk_)
+#define H5Pget_external_count (nb_hdf5()->H5Pget_external_count_)
+#define H5Pget_fill_value (nb_hdf5()->H5Pget_fill_value_)
+#define H5Pget_filter2 (nb_hdf5()->H5Pget_filter2_)
+#define H5Pget_layout (nb_hdf5()->H5Pget_layout_)
+#define H5Pget_nfilters (nb_hdf5()->H5Pget_nfilters_)
+#define H5Pget_virtual_count (nb_hdf5()->H5Pget_virtual_count_)
+#define H5Pget_virtual_dsetname (nb_hdf5()->H5Pget_virtual_dsetname_)
+#define H5Pget_virtual_filename (nb_hdf5()->H5Pget_virtual_filename_)
+#define H5Pget_virtual_srcspace (nb_hdf5()->H5Pget_virtual_srcspace_)
+#define H5Pget_virtual_vspace (nb_hdf5()->H5Pget_virtual_vspace_)
+#define H5Pset_fapl_core (nb_hdf5()->H5Pset_fapl_core_)
+#define H5Sget_regular_hyperslab (nb_hdf5()->H5Sget_regular_hyperslab_)
+#define H5Sget_select_type (nb_hdf5()->H5Sget_select_type_)
+#define H5Sis_regular_hyperslab (nb_hdf5()->H5Sis_regular_hyperslab_)
+#define H5Tequal (nb_hdf5()->H5Tequal_)
+#define H5Tget_cset (nb_hdf5()->H5Tget_cset_)
+#define H5Tget_size (nb_hdf5()->H5Tget_size_)
+#define H5Tget_sign (nb_hdf5()->H5Tget_sign_)
+#define H5Tis_variable_str (nb_hdf5()->H5Tis_variable_str_)
+#define H5Gget_info (nb_hdf5()->H5Gget_info_)
+#define H5Gopen2 (nb_hdf5()->H5Gopen2_)
+#define H5Lget_name_by_idx (nb_hdf5()->H5Lget_name_by_idx_)
+#define H5Tregister (nb_hdf5()->H5Tregister_)
+#define H5Tunregister (nb_hdf5()->H5Tunregister_)
+#define H5Tset_tag (nb_hdf5()->H5Tset_tag_)
+#define H5FDregister (nb_hdf5()->H5FDregister_)
+#define H5FDunregister (nb_hdf5()->H5FDunregister_)
+#define H5Pset_driver (nb_hdf5()->H5Pset_driver_)
+#define H5Pget_driver_info (nb_hdf5()->H5Pget_driver_info_)
+#define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
+#define H5E_IO_g (*nb_hdf5()->H5E_IO_g_)
+#define H5E_RESOURCE_g (*nb_hdf5()->H5E_RESOURCE_g_)
+#define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
+#define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
+#define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)
+#define H5T_NATIVE_DOUBLE_g (*nb_hdf5()->H5T_NATIVE_DOUBLE_g_)
+#define H5T_NATIVE_FLOAT_g (*nb_hdf5()->H5T_NATIVE_FLOAT_g_)
+#define H5T_NATIVE_INT16_g (*nb_hdf5()->H5T_NATIVE_INT16_g_)
+#define H5T_NATIVE_INT32_g (*nb_hdf5()->H5T_NATIVE_INT32_g_)
+#define H5T_NATIVE_INT64_g (*nb_hdf5()->H5T_NATIVE_INT64_g_)
+#define H5T_NATIVE_UINT16_g (*nb_hdf5()->H5T_NATIVE_UINT16_g_)
+#define H5T_NATIVE_UINT32_g (*nb_hdf5()->H5T_NATIVE_UINT32_g_)
+#define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
+#endif
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/** A frame of an HDF5 file: NXmx master, its data files, or any /entry/data/data. */
+#ifndef NB_IO_HDF5_READ_H
+#define NB_IO_HDF5_READ_H
+
+#include "../../nanobragg.h"
+
+/** The geometry of the file; NaN for missing values. */
+typedef struct nb_hdf5_geometry {
+    int own; /* a master of ours */
+    double pixel_mm, wavelength_A, distance_mm;
+    double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
+    double twotheta_deg, phi_deg, osc_deg; /* osc may be negative */
+    nb_opt3 axis;                          /* of the scan, in the frame of NeXus */
+    double polarization;                   /* Kahn's K */
+    double thick_mm;                       /* of the sensor */
+    char material[NB_MATERIAL_NAME];       /* of the sensor; "" */
+    char bare[160], odd[160]; /* names without a unit, and with one that is not known */
+    /* lab; of a master of ours: the first pixel's outer corner, unit vectors */
+    double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3];
+    double polar_axis[3]; /* NaN in files of version 0.1.0 */
+} nb_hdf5_geometry;
+
+/** Does the path name an HDF5 file, or a frame of one ("file.h5:12")? Then
+ * name[NB_PATH_MAX] gets the file and *frame the frame (default 0). */
+int nb_hdf5_frame_of(const char *path, char *name, int *frame);
+
+/** said NULL: neither geometry nor mask is wanted, which takes less time for many frames.
+ * Fill fast, slow, pixels (caller's, nb_free), format and centre (NaN) of *out, which is
+ * zeroed first, from frame `frame` of /entry/data/data_000001, ... or /entry/data/data:
+ * integers or floats of two or three dimensions, uncompressed, or compressed by gzip (with
+ * shuffle, Fletcher32), bitshuffle and LZ4, or an installed plugin; also virtual sets.
+ * most_MB: the memory that a small file may need, 0 for the default (declared.h). Errors:
+ * NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
+nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
+                             nb_hdf5_geometry *said, nb_error *err);
+
+/** How many frames nb_hdf5_read_image finds there.  Every data file is opened, so that one that is missing
+ * or cut short is found.  Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT when the master says
+ * another number than its data files have. */
+nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
+                               nb_error *err);
+
+#endif

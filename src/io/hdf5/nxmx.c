@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "nxmx.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+
+#ifdef NB_HAVE_HDF5
+#include "../common/declared.h"
+#include "nx_fields.h"
+#include "nx_scan.h"
+#include "nxmx_own.h"
+
+/** A file, its detector and its modules. */
+typedef struct reader {
+    nb_h5_input in;
+    char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
+    char (*modules)[NB_H5_NAME]; /* owned */
+    int n;
+    int (*slabs)[2]; /* owned, [n]: index of a further dimension, first row in it */
+    int rows;        /* of a slab */
+    const nb_geometry_typed *typed;
+} reader;
+
+typedef char place[2 * NB_H5_NAME];
+
+static nb_status wrong(const reader *r, const char *path, const char *what, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0, "%s: %s", path, what);
+}
+
+static nb_status find_modules(reader *r, nb_error *err)
+{
+    nb_status st;
+    if ((st = nb_nx_entry(&r->in, r->entry, err)) ||
+        (st = nb_nx_one_group(&r->in, r->entry, "NXinstrument", r->instrument, err)) ||
+        (st = nb_nx_one_group(&r->in, r->instrument, "NXdetector", r->detector, err)) ||
+        (st = nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
+                             &r->modules, &r->n, err)))
+        return st;
+    if (r->n == 0)
+        return wrong(
+            r, r->detector,
+            "has no group of class NXdetector_module; if it is of one panel, -img takes "
+            "it from older files, too",
+            err);
+    r->slabs = nb_alloc((size_t)r->n, sizeof *r->slabs, "modules", err);
+    return r->slabs ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Two or three whole numbers: [slab] slow fast. */
+static nb_status read_triple(const reader *r, const char *path, int v[3], nb_error *err)
+{
+    nb_h5_set set;
+    double *values = NULL;
+    nb_status st;
+    int n;
+    if (!nb_h5_set_open(&r->in, path, -1, &set))
+        return wrong(r, path, "must be two or three whole numbers", err);
+    n = set.rank == 1 && set.dims[2] <= 3 ? (int)set.dims[2] : 0;
+    st = n < 2 ? wrong(r, path, "must be two or three whole numbers", err)
+               : nb_h5_set_doubles(&set, &values, err);
+    nb_h5_set_close(&set);
+    v[0] = 0;
+    for (int i = 0; !st && i < n; i++) {
+        if (!(values[i] >= 0 && values[i] <= 1 << 28 && values[i] == floor(values[i])))
+            st = wrong(r, path, "must be whole numbers, 0 or above", err);
+        else
+            v[3 - n + i] = (int)values[i];
+    }
+    nb_free(values);
+    return st;
+}
+
+static nb_status read_size(reader *r, int k, nb_panel_spec *p, nb_error *err)
+{
+    place size, origin;
+    int pixels[3], first[3];
+    nb_status st;
+    snprintf(size, sizeof size, "%s/data_size", r->modules[k]);
+    snprintf(origin, sizeof origin, "%s/data_origin", r->modules[k]);
+    if ((st = read_triple(r, size, pixels, err)) ||
+        (st = read_triple(r, origin, first, err)))
+        return st;
+    p->size[0] = pixels[2];
+    p->size[1] = pixels[1];
+    p->place[0] = first[2];
+    p->place[1] = first[1];
+    r->slabs[k][0] = first[0];
+    r->slabs[k][1] = first[1];
+    if (first[1] + pixels[1] > r->rows)
+        r->rows = first[1] + pixels[1];
+    return NB_OK;
+}
+
+/** One direction of the pixels: its edge, and its vector turned by the chain. */
+static nb_status read_direction(const reader *r, int k, const char *name,
+                                const nb_nx_chain *chain, double *pixel, double v[3],
+                                nb_error *err)
+{
+    place path;
+    nb_status st;
+    snprintf(path, sizeof path, "%s/%s", r->modules[k], name);
+    if ((st = nb_nx_get_length(&r->in, path, pixel, err)))
+        return st;
+    if (!nb_h5_get_vector(&r->in, path, "vector", 3, v) || !(nb_length3(v) > 0))
+        return wrong(r, path, "the attribute vector must be a direction", err);
+    nb_unit3(v);
+    nb_nx_turn(chain, 0, v);
+    return NB_OK;
+}
+
+static nb_status read_place(const reader *r, int k, nb_nx_chain *chain, nb_panel_spec *p,
+                            nb_error *err)
+{
+    place fast;
+    char next[NB_H5_NAME];
+    nb_status st;
+    snprintf(fast, sizeof fast, "%s/fast_pixel_direction", r->modules[k]);
+    if (!nb_h5_there(&r->in, fast))
+        return wrong(r, fast, "is not there", err);
+    if (!nb_h5_get_string(&r->in, fast, "depends_on", next, sizeof next))
+        snprintf(next, sizeof next, ".");
+    if ((st = nb_nx_chain_read(&r->in, fast, next, chain, err)) ||
+        (st = nb_nx_offset(&r->in, fast, p->origin, err)) ||
+        (st = read_direction(r, k, "fast_pixel_direction", chain, &p->pixel[0], p->fast,
+                             err)) ||
+        (st = read_direction(r, k, "slow_pixel_direction", chain, &p->pixel[1], p->slow,
+                             err)))
+        return st;
+    nb_nx_move(chain, 0, p->origin);
+    return NB_OK;
+}
+
+static nb_status read_module(reader *r, int k, nb_nx_chain *chain, nb_panel_spec *p,
+                             nb_error *err)
+{
+    const char *name = strrchr(r->modules[k], '/') + 1;
+    char said[NB_PANEL_NAME];
+    nb_place_in_file at = {r->in.name, 0, r->modules[k]};
+    nb_status st;
+    if (nb_h5_get_string(&r->in, r->modules[k], "panel_name", said, sizeof said))
+        name = said;
+    if (strlen(name) >= sizeof p->name)
+        return wrong(r, r->modules[k], "the name is too long", err);
+    memset(p->name, 0, sizeof p->name);
+    memcpy(p->name, name, strlen(name));
+    if ((st = read_size(r, k, p, err)) || (st = read_place(r, k, chain, p, err)))
+        return st;
+    return nb_panel_spec_check(p, &at, err);
+}
+
+/** Thickness, material and largest value, of all modules. */
+static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    char material[NB_MATERIAL_NAME];
+    place path;
+    double thickness = 0, most;
+    nb_status st;
+    snprintf(path, sizeof path, "%s/saturation_value", r->detector);
+    most = nb_h5_there(&r->in, path) ? nb_h5_get_number(&r->in, path, 0, 1) : NAN;
+    snprintf(path, sizeof path, "%s/sensor_material", r->detector);
+    if (!nb_h5_get_string(&r->in, path, NULL, material, sizeof material))
+        material[0] = '\0';
+    snprintf(path, sizeof path, "%s/sensor_thickness", r->detector);
+    if (nb_h5_there(&r->in, path) && (st = nb_nx_get_length(&r->in, path, &thickness, err)))
+        return st;
+    if (thickness < 0)
+        return wrong(r, path, "must be 0 or above", err);
+    for (int k = 0; k < out->n_panels; k++) {
+        nb_panel_spec *p = &out->panels[k];
+        p->saturation = isfinite(most) ? most : NAN;
+        p->thickness = thickness < NB_NX_THINNEST_M ? 0 : thickness;
+        p->attenuation = NAN;
+        memcpy(p->material, material, sizeof material);
+    }
+    return NB_OK;
+}
+
+/** Panels of a further dimension stand below each other. */
+static nb_status set_places(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    for (int k = 0; k < out->n_panels; k++) {
+        double slow = (double)r->slabs[k][0] * r->rows + r->slabs[k][1];
+        if (slow > 1 << 30)
+            return wrong(r, r->modules[k], "data_origin is too large", err);
+        out->panels[k].place[1] = (int)slow;
+    }
+    return NB_OK;
+}
+
+/* --- mask --- */
+
+static nb_status mask_panel(const reader *r, const nb_h5_set *set, const int32_t *values,
+                            int k, nb_detector_spec *out, nb_error *err)
+{
+    const nb_panel_spec *p = &out->panels[k];
+    size_t slab = set->rank == 3 ? (size_t)r->slabs[k][0] : 0;
+    size_t rows = (size_t)set->dims[1], columns = (size_t)set->dims[2];
+    uint8_t *to = out->mask + nb_spec_first_pixel(out, k);
+    size_t first = (size_t)r->slabs[k][1];
+    if (slab >= set->dims[0] || first + (size_t)p->size[1] > rows ||
+        (size_t)p->place[0] + (size_t)p->size[0] > columns)
+        return wrong(r, set->path, "is smaller than the modules", err);
+    for (int j = 0; j < p->size[1]; j++) {
+        const int32_t *row =
+            values + (slab * rows + first + (size_t)j) * columns + p->place[0];
+        for (int i = 0; i < p->size[0]; i++)
+            *to++ = row[i] == 0;
+    }
+    return NB_OK;
+}
+
+static nb_status use_mask(const reader *r, const nb_h5_set *set, nb_detector_spec *out,
+                          nb_error *err)
+{
+    nb_h5_box all = nb_h5_whole(set);
+    double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
+    int32_t *values;
+    nb_status st = nb_declared_check(r->in.name, n * sizeof *values, set->file_bytes,
+                                     r->in.most_MB, err);
+    if (st || n < 1)
+        return st ? st : wrong(r, set->path, "is empty", err);
+    if (!(values = nb_alloc_raw((size_t)n, sizeof *values, "mask of HDF5", err)))
+        return NB_ERR_NOMEM;
+    if (!(st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, sizeof *values, values, err)))
+        st = nb_spec_need_mask(out, err);
+    for (int k = 0; !st && k < out->n_panels; k++)
+        st = mask_panel(r, set, values, k, out, err);
+    nb_free(values);
+    if (!st)
+        nb_spec_drop_mask(out);
+    return st;
+}
+
+static nb_status read_mask(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    place path;
+    nb_h5_set set;
+    nb_status st;
+    snprintf(path, sizeof path, "%s/pixel_mask", r->detector);
+    if (!nb_h5_there(&r->in, path))
+        return NB_OK;
+    if (!nb_h5_set_open(&r->in, path, -1, &set))
+        return wrong(r, path, "cannot be read", err);
+    st = set.rank < 2 ? wrong(r, path, "must have two or three dimensions", err)
+                      : use_mask(r, &set, out, err);
+    nb_h5_set_close(&set);
+    return st;
+}
+
+/* --- beam and scan --- */
+
+static nb_status read_beam(const reader *r, nb_detector_spec *out, nb_error *err)
+{
+    place path = "";
+    nb_status st = nb_nx_check_probe(&r->in, r->entry, r->instrument, err);
+    if (st)
+        return st;
+    if (nb_nx_polarization(&r->in, r->entry, r->instrument, 0, &out->polarization,
+                           &out->polar_axis) == 0)
+        out->polarization = NAN;
+    out->wavelength_A = nb_nx_wavelength(&r->in, r->entry, r->instrument, 0, path);
+    if (!path[0] || (out->wavelength_A > 1e-6 && out->wavelength_A < 1e6))
+        return NB_OK;
+    if (!isnan(r->typed->wavelength_A) || r->typed->has_sources) {
+        out->wavelength_A = NAN;
+        return NB_OK;
+    }
+    return wrong(r, path,
+                 "must be a number above 0, and the attribute units must name a length, "
+                 "or an energy",
+                 err);
+}
+
+/** A negative width turns the axis round. */
+static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec *out,
+                           nb_error *err)
+{
+    nb_nx_scan scan;
+    nb_status st = nb_nx_scan_read(&r->in, r->entry, 0, chain, &scan, err);
+    if (st)
+        return st;
+    out->spindle = scan.spindle;
+    out->phi_deg = scan.phi_deg;
+    out->osc_deg = scan.osc_deg;
+    nb_spec_positive_osc(out);
+    return NB_OK;
+}
+
+/** What is odd in units. */
+static void say_remarks(const char *path, const nb_h5_remarks *said, const nb_hooks *hooks)
+{
+    if (said->bare[0])
+        nb_notice(hooks, "%s: without units, so m, A, eV or deg are taken: %s", path,
+                  said->bare);
+}
+
+static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *out,
+                             nb_error *err)
+{
+    nb_status st = find_modules(r, err);
+    if (!st)
+        st = nb_detector_spec_new(r->n, out, err);
+    for (int k = 0; !st && k < r->n; k++)
+        st = read_module(r, k, chain, &out->panels[k], err);
+    if (st || (st = nb_spec_check_size(out, r->in.name, err)) ||
+        (st = read_sensor(r, out, err)) || (st = read_mask(r, out, err)) ||
+        (st = set_places(r, out, err)) ||
+        (st = nb_nxmx_read_own(&r->in, (int)r->typed->convention, out, err)) ||
+        (st = read_beam(r, out, err)))
+        return st;
+    return read_scan(r, chain, out, err);
+}
+
+/** What is read, and its results. */
+typedef struct nxmx_task {
+    const nb_geometry_typed *typed;
+    nb_h5_remarks remarks;
+    nb_detector_spec detector;
+} nxmx_task;
+
+static nb_status read_detector(void *user, const nb_h5_input *in, nb_error *err)
+{
+    nxmx_task *t = user;
+    reader r = {.in = *in, .typed = t->typed};
+    nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
+    nb_status st = NB_ERR_NOMEM;
+    r.in.remarks = &t->remarks;
+    if (chain)
+        st = read_panels(&r, chain, &t->detector, err);
+    nb_free(chain);
+    nb_free(r.modules);
+    nb_free(r.slabs);
+    return st;
+}
+
+static void pass_detector(void *user, nb_passage *p)
+{
+    nxmx_task *t = user;
+    nb_detector_spec *d = &t->detector;
+    int masked = d->mask != NULL;
+    nb_pass(p, &t->remarks, sizeof t->remarks);
+    nb_pass(p, &masked, sizeof masked);
+    nb_pass(p, d, sizeof *d);
+    if (!p->writing) /* the pointers are the child's */
+        d->mask = NULL;
+    nb_pass_array(p, (void **)&d->panels, (size_t)d->n_panels, sizeof *d->panels,
+                  "panels");
+    if (masked && d->panels)
+        nb_pass_array(p, (void **)&d->mask, nb_spec_first_pixel(d, d->n_panels), 1,
+                      "mask of the detector");
+}
+
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    nxmx_task t = {typed, {"", ""}, {0}};
+    const nb_h5_job job = {path, typed->max_read_MB, &t, read_detector, pass_detector};
+    nb_status st = nb_h5_apart(&job, err);
+    say_remarks(path, &t.remarks, hooks);
+    if (st)
+        nb_detector_spec_free(&t.detector);
+    *out = t.detector;
+    return st;
+}
+#else
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    (void)typed;
+    (void)hooks;
+    memset(out, 0, sizeof *out);
+    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
+                      "-nxmx: this build has no HDF5 (install libhdf5-dev and rebuild)");
+}
+#endif

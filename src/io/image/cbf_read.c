@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* mini-CBF as cbf_write.c and detectors write it: one binary section, byte-offset compressed
+ * int32 (CBFlib manual, "x-CBF_BYTE_OFFSET"). */
+#include "cbf_read.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/text.h"
+#include "../../model/units.h"
+#include "left_out.h"
+
+static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
+static const char data_mark[] = "\f\x1a\x04\xd5";
+
+/** A piece of the file. */
+typedef struct span {
+    const char *p, *end;
+} span;
+
+/** The first position of the text in the span; NULL: not found. */
+static const char *find(span s, const char *text)
+{
+    size_t n = strlen(text);
+    while ((size_t)(s.end - s.p) >= n) {
+        const char *at = memchr(s.p, text[0], (size_t)(s.end - s.p) - n + 1);
+        if (!at)
+            return NULL;
+        if (memcmp(at, text, n) == 0)
+            return at;
+        s.p = at + 1;
+    }
+    return NULL;
+}
+
+/** The line behind the text; empty if the text is not there. */
+static span line_behind(span s, const char *text)
+{
+    span line = {s.end, s.end};
+    const char *at = find(s, text), *newline;
+    if (!at)
+        return line;
+    line.p = at + strlen(text);
+    newline = memchr(line.p, '\n', (size_t)(s.end - line.p));
+    line.end = newline ? newline : s.end;
+    return line;
+}
+
+/** The number at the start of the line, after blanks and an opening bracket; NaN: none. */
+static double number_of(span line)
+{
+    double value;
+    while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '('))
+        line.p++;
+    return nb_text_double(line.p, line.end, &value) ? value : NAN;
+}
+
+static double number_behind(span s, const char *text)
+{
+    return number_of(line_behind(s, text));
+}
+
+/** Everything before the binary section. */
+static span header_of(const nb_image_file *file)
+{
+    span all = {file->data, (const char *)file->data + file->bytes};
+    const char *at = find(all, section_mark);
+    all.end = at ? at : all.end;
+    return all;
+}
+
+/* --- the "# " lines --- */
+
+/** What may stand between a key and its number. */
+static int is_filler(char c)
+{
+    return nb_text_blank(c) || c == ':' || c == '=' || c == '(' || c == ',';
+}
+
+/** The rest of the line "# KEY ...", behind fillers; empty if there is none.  A longer key is another
+ * key. */
+static span line_of(span head, const char *key)
+{
+    size_t n = strlen(key);
+    while (head.p < head.end) {
+        const char *newline = memchr(head.p, '\n', (size_t)(head.end - head.p));
+        span line = {head.p, newline ? newline : head.end};
+        head.p = newline ? newline + 1 : head.end;
+        while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '#'))
+            line.p++;
+        if ((size_t)(line.end - line.p) <= n || memcmp(line.p, key, n) != 0 ||
+            !is_filler(line.p[n]))
+            continue;
+        for (line.p += n; line.p < line.end && is_filler(*line.p);)
+            line.p++;
+        return line;
+    }
+    return (span){head.end, head.end};
+}
+
+/** Does the line go on with this word? */
+static int is_word(span line, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(line.end - line.p) >= n && memcmp(line.p, word, n) == 0 &&
+           ((size_t)(line.end - line.p) == n || !isalnum((unsigned char)line.p[n]));
+}
+
+/** The next number of the line, and the line behind it and fillers. */
+static double take(span *line)
+{
+    double value;
+    const char *after = nb_text_double(line->p, line->end, &value);
+    if (!after)
+        return NAN;
+    for (line->p = after; line->p < line->end && is_filler(*line->p);)
+        line->p++;
+    return value;
+}
+
+/** A number with one of these units, which a NULL ends; the first one is for none. */
+typedef struct unit {
+    const char *name;
+    double scale;
+} unit;
+
+static double in_unit(span line, const unit *units)
+{
+    double value = take(&line);
+    if (line.p == line.end || *line.p == ')')
+        return value * units->scale;
+    for (; units->name; units++)
+        if (is_word(line, units->name))
+            return units->scale < 1 ? value / round(1 / units->scale)
+                                    : value * units->scale;
+    return NAN;
+}
+
+static double length_m(span line)
+{
+    static const unit units[] = {
+        {"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"um", 1e-6}, {NULL, 0}};
+    return in_unit(line, units);
+}
+
+static double angle_deg(span line)
+{
+    static const unit units[] = {{"deg", 1}, {"degrees", 1}, {"degree", 1}, {NULL, 0}};
+    return in_unit(line, units);
+}
+
+static double wavelength_A(span head)
+{
+    static const unit A[] = {{"A", 1},         {"Angstrom", 1}, {"angstrom", 1},
+                             {"Angstroms", 1}, {"nm", 10},      {"m", 1e10},
+                             {NULL, 0}};
+    static const unit eV[] = {{"eV", 1}, {"keV", 1e3}, {NULL, 0}};
+    static const char *const energies[] = {"Energy", "Photon_energy", "X-ray_energy",
+                                           "Incident_energy"};
+    double value = in_unit(line_of(head, "Wavelength"), A);
+    for (size_t i = 0; i < sizeof energies / sizeof *energies && !(value > 0); i++)
+        value = NB_HC_EV_ANGSTROM / in_unit(line_of(head, energies[i]), eV);
+    return value > 0 && isfinite(value) ? value : NAN;
+}
+
+/** "Beam_xy (1231.50, 1263.50) pixels", also in m or mm, or two lines. */
+static void read_beam(span head, double pixel_m, double beam_px[2])
+{
+    span line = line_of(head, "Beam_xy");
+    span one[2] = {line_of(head, "Beam_x"), line_of(head, "Beam_y")};
+    beam_px[0] = beam_px[1] = NAN;
+    if (line.p == line.end && one[0].p < one[0].end) {
+        beam_px[0] = take(&one[0]);
+        beam_px[1] = take(&one[1]);
+        line = one[1];
+    } else if (line.p < line.end) {
+        beam_px[0] = take(&line);
+        beam_px[1] = take(&line);
+    }
+    while (line.p < line.end && (*line.p == ')' || is_filler(*line.p)))
+        line.p++;
+    if (is_word(line, "m") || is_word(line, "mm"))
+        for (int i = 0; i < 2; i++)
+            beam_px[i] *= (is_word(line, "m") ? 1 : 1e-3) / pixel_m;
+}
+
+static const char *const axes[] = {"Phi", "Omega", "Chi", "Kappa"};
+
+/** The axis that turns: by its increment, else by name, else the first that has an angle. */
+static const char *turning_axis(span head)
+{
+    span named = line_of(head, "Oscillation_axis");
+    char key[32];
+    for (int i = 0; i < 4; i++) {
+        double step;
+        snprintf(key, sizeof key, "%s_increment", axes[i]);
+        step = angle_deg(line_of(head, key));
+        if (isfinite(step) && step != 0)
+            return axes[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(key, sizeof key, "%s", axes[i]);
+        key[0] = (char)tolower((unsigned char)key[0]);
+        if (is_word(named, axes[i]) || is_word(named, key))
+            return axes[i];
+    }
+    return isnan(angle_deg(line_of(head, "Phi"))) ? "Omega" : "Phi";
+}
+
+/** Start and width, and the angles of the axes that do not turn. */
+static void read_rotation(span head, nb_cbf_header *out)
+{
+    const char *axis = turning_axis(head);
+    char key[32];
+    out->phi_deg = angle_deg(line_of(head, "Start_angle"));
+    out->osc_deg = angle_deg(line_of(head, "Angle_increment"));
+    snprintf(key, sizeof key, "%s_increment", axis);
+    if (isnan(out->osc_deg))
+        out->osc_deg = angle_deg(line_of(head, key));
+    if (isnan(out->phi_deg))
+        out->phi_deg = angle_deg(line_of(head, axis));
+    out->kappa_deg = strcmp(axis, "Kappa") ? angle_deg(line_of(head, "Kappa")) : NAN;
+    out->chi_deg = strcmp(axis, "Chi") ? angle_deg(line_of(head, "Chi")) : NAN;
+}
+
+/** "Silicon sensor, thickness 0.000320 m". */
+static void read_sensor(span head, nb_cbf_header *out)
+{
+    static const char mark[] = " sensor, thickness";
+    const char *at = find(head, mark), *first = at;
+    size_t n;
+    out->thick_m = NAN;
+    out->material[0] = '\0';
+    if (!at)
+        return;
+    while (first > head.p && (isalnum((unsigned char)first[-1])))
+        first--;
+    n = (size_t)(at - first);
+    if (n > 0 && n < sizeof out->material) {
+        memcpy(out->material, first, n);
+        out->material[n] = '\0';
+    }
+    head.p = at;
+    head = line_behind(head, mark);
+    while (head.p < head.end && is_filler(*head.p))
+        head.p++;
+    out->thick_m = length_m(head);
+}
+
+void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
+{
+    span head = header_of(file), line;
+    memset(out, 0, sizeof *out);
+    out->own = is_word(line_of(head, "Detector"), "nanobragg");
+    out->full = find(head, "_axis.vector[1]") != NULL;
+    out->pixel_m = length_m(line_of(head, "Pixel_size"));
+    out->wavelength_A = wavelength_A(head);
+    out->distance_m = length_m(line_of(head, "Detector_distance"));
+    read_beam(head, out->pixel_m, out->beam_px);
+    out->twotheta_deg = angle_deg(line_of(head, "Detector_2theta"));
+    read_rotation(head, out);
+    line = line_of(head, "Polarization");
+    out->polarization = take(&line);
+    if (!(fabs(out->polarization) <= 1))
+        out->polarization = NAN;
+    read_sensor(head, out);
+}
+
+/** The header of the binary section, and its data. */
+static nb_status find_section(const nb_image_file *file, span *mime, span *data,
+                              nb_error *err)
+{
+    span head = header_of(file);
+    span rest = {head.end, (const char *)file->data + file->bytes};
+    const char *at = find(rest, data_mark);
+    if (rest.p == rest.end || !at)
+        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                          "the CBF has no binary data, or it is cut short");
+    *mime = (span){rest.p, at};
+    *data = (span){at + sizeof data_mark - 1, rest.end};
+    return NB_OK;
+}
+
+static int whole(span mime, const char *key)
+{
+    double x = number_behind(mime, key);
+    return x >= 1 && x <= 0x7fffffff && x == floor(x) ? (int)x : 0;
+}
+
+/** Is the section of the supported kind, and complete? */
+static nb_status check_section(const nb_image_file *file, span mime, span *data,
+                               nb_image *out, nb_error *err)
+{
+    int bytes = whole(mime, "X-Binary-Size:");
+    int count = whole(mime, "X-Binary-Number-of-Elements:");
+    if (!find(mime, "x-CBF_BYTE_OFFSET") || !find(mime, "\"signed 32-bit integer\"") ||
+        find(mime, "BIG_ENDIAN"))
+        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                          "this kind of CBF cannot be read: only byte-offset compression "
+                          "(x-CBF_BYTE_OFFSET) of signed 32-bit integers");
+    out->fast = whole(mime, "X-Binary-Size-Fastest-Dimension:");
+    out->slow = whole(mime, "X-Binary-Size-Second-Dimension:");
+    if (!out->fast || !out->slow || !bytes ||
+        (count && (int64_t)count != (int64_t)out->fast * out->slow))
+        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                          "a damaged CBF header: sizes %d x %d, %d elements, %d bytes",
+                          out->fast, out->slow, count, bytes);
+    if (data->end - data->p < bytes || bytes < (int64_t)out->fast * out->slow)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, file->name, 0,
+            "the pixels are cut short: %d x %d in %d bytes, but only %zu are there",
+            out->fast, out->slow, bytes, (size_t)(data->end - data->p));
+    data->end = data->p + bytes;
+    return NB_OK;
+}
+
+static int64_t little_endian(const char *p, int bytes)
+{
+    uint64_t x = 0;
+    for (int i = bytes - 1; i >= 0; i--)
+        x = x << 8 | (unsigned char)p[i];
+    return bytes == 8 ? (int64_t)x
+                      : (int64_t)(x ^ UINT64_C(1) << (8 * bytes - 1)) -
+                            (INT64_C(1) << (8 * bytes - 1));
+}
+
+/** The next difference, in 1, 2, 4 or 8 bytes. The lowest number of a size says that the
+ * next size follows. 0: the data end. */
+static int next_difference(span *s, int64_t *d)
+{
+    for (int bytes = 1; bytes <= 8; bytes *= 2) {
+        if (s->end - s->p < bytes)
+            return 0;
+        *d = little_endian(s->p, bytes);
+        s->p += bytes;
+        if (bytes == 8 || *d != -(INT64_C(1) << (8 * bytes - 1)))
+            return 1;
+    }
+    return 0;
+}
+
+static nb_status decompress(const nb_image_file *file, span data, nb_image *out,
+                            nb_error *err)
+{
+    size_t n = (size_t)out->fast * (size_t)out->slow;
+    int64_t value = 0, d;
+    for (size_t i = 0; i < n; i++) {
+        if (!next_difference(&data, &d))
+            return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                              "the pixels are cut short: %zu of %zu", i, n);
+        if (d > INT64_C(0xffffffff) || d < -INT64_C(0xffffffff) ||
+            (value += d) > INT32_MAX || value < INT32_MIN)
+            return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                              "pixel %zu does not fit 32 bits: damaged data", i);
+        out->pixels[i] = (float)value;
+    }
+    return NB_OK;
+}
+
+nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    static const nb_counts_of int32 = {.bits = 32, .is_signed = 1, .least = NAN};
+    span mime = {0}, data = {0};
+    nb_status st = find_section(file, &mime, &data, err);
+    if (!st)
+        st = check_section(file, mime, &data, out, err);
+    if (!st)
+        st = nb_image_allocate(file, out, err);
+    if (!st)
+        st = decompress(file, data, out, err);
+    return st ? st : nb_leave_out_marks(out, &int32, err);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "image_read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "smv_read.h"
+
+static int starts(const nb_image_file *file, const char *magic, size_t n)
+{
+    return file->bytes >= n && memcmp(file->data, magic, n) == 0;
+}
+
+/** Pixels of a file of the given size, 0 without one. */
+static size_t said_pixels(const nb_image_file *file)
+{
+    return file->fast > 0 && file->slow > 0 ? (size_t)file->fast * (size_t)file->slow : 0;
+}
+
+nb_image_format nb_image_format_of(const nb_image_file *file)
+{
+    if (said_pixels(file) && file->bytes == said_pixels(file) * sizeof(float))
+        return NB_FORMAT_FLOAT;
+    if (starts(file, "{\nHEADER_BYT", 12))
+        return NB_FORMAT_SMV;
+    if (starts(file, "II*", 4) || starts(file, "MM\0*", 4) || starts(file, "II+", 4) ||
+        starts(file, "MM\0+", 4))
+        return NB_FORMAT_TIFF;
+    if (starts(file, "P5", 2) && file->bytes > 2 &&
+        strchr(" \t\r\n#", ((const char *)file->data)[2]))
+        return NB_FORMAT_PGM;
+    if (starts(file, "###CBF", 6))
+        return NB_FORMAT_CBF;
+    if (starts(file, "\x89HDF\r\n\x1a\n", 8))
+        return NB_FORMAT_HDF5;
+    return NB_FORMAT_FLOAT;
+}
+
+const char *nb_image_format_name(nb_image_format format)
+{
+    static const char *const names[] = {"float", "SMV", "TIFF", "PGM", "CBF", "HDF5"};
+    return names[format];
+}
+
+static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    size_t pixels = file->bytes / sizeof(float);
+    double side = floor(sqrt((double)pixels) + 0.5);
+    out->fast = file->fast;
+    out->slow = file->slow;
+    if (said_pixels(file))
+        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                          "the file has %zu bytes, not the %zu bytes of %d "
+                          "x %d floats; type -size fast slow",
+                          file->bytes, said_pixels(file) * sizeof(float), file->fast,
+                          file->slow);
+    if (!pixels || file->bytes % sizeof(float) || side > 32768 ||
+        (size_t)side * (size_t)side != pixels)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, file->name, 0,
+            "not an SMV, TIFF, PGM, CBF or HDF5 image, and its %zu bytes are not a "
+            "square image of floats; type the size of a float image: -size fast slow",
+            file->bytes);
+    out->fast = out->slow = (int)side;
+    return NB_OK;
+}
+
+static nb_status float_parse(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    nb_status st = NB_OK;
+    if (said_pixels(file) * sizeof(float) == file->bytes && file->bytes) {
+        out->fast = file->fast;
+        out->slow = file->slow;
+    } else {
+        st = float_size(file, out, err);
+    }
+    if (!st)
+        st = nb_image_allocate(file, out, err);
+    if (!st)
+        memcpy(out->pixels, file->data, file->bytes);
+    return st;
+}
+
+static nb_status smv_parse(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    nb_smv_header header = {0};
+    uint16_t *pixels = NULL;
+    nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
+    if (!st)
+        st = nb_smv_pixels_u16(file->data, file->bytes, &header, &pixels, err);
+    out->fast = header.fast;
+    out->slow = header.slow;
+    if (!st)
+        st = nb_image_allocate(file, out, err);
+    for (size_t i = 0, n = (size_t)out->fast * (size_t)out->slow; !st && i < n; i++)
+        out->pixels[i] = pixels[i];
+    nb_free(pixels);
+    nb_smv_header_free(&header);
+    return st;
+}
+
+nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    nb_image_format format = nb_image_format_of(file);
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    out->centre[0] = out->centre[1] = NAN;
+    snprintf(out->format, sizeof out->format, "%s", nb_image_format_name(format));
+    switch (format) {
+    case NB_FORMAT_SMV:
+        st = smv_parse(file, out, err);
+        break;
+    case NB_FORMAT_TIFF:
+        st = nb_tiff_parse(file, out, err);
+        break;
+    case NB_FORMAT_PGM:
+        st = nb_pgm_parse(file, out, err);
+        break;
+    case NB_FORMAT_CBF:
+        st = nb_cbf_parse(file, out, err);
+        break;
+    case NB_FORMAT_HDF5:
+        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                        "HDF5 cannot be read from a pipe, nor packed by gzip or "
+                        "bzip2; give a file");
+        break;
+    default:
+        st = float_parse(file, out, err);
+        break;
+    }
+    if (!st && said_pixels(file) && (out->fast != file->fast || out->slow != file->slow))
+        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                        "has %d x %d pixels, not %d x %d", out->fast, out->slow,
+                        file->fast, file->slow);
+    if (st) {
+        nb_free(out->pixels);
+        nb_free(out->left_out);
+        memset(out, 0, sizeof *out);
+    }
+    return st;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "smv_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/text.h"
+
+#define MAGIC "{\nHEADER_BYT"
+#define MAGIC_BYTES 12
+#define LONGEST_OVERRUN 4096 /* header text beyond HEADER_BYTES in files of nanoBragg */
+#define MOST_PIXELS (INT64_C(1) << 30)
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && nb_text_blank(*p))
+        p++;
+    return p;
+}
+
+/* HEADER_BYTES must be the first record: it is the size of the header. */
+static nb_status read_header_bytes(const char *data, size_t n, const char *name,
+                                   size_t *bytes, nb_error *err)
+{
+    static const char key[] = "HEADER_BYTES";
+    const char *end = data + n, *p = data + 2;
+    int value = 0;
+    if (n < MAGIC_BYTES || memcmp(data, MAGIC, MAGIC_BYTES) != 0)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, name, 0,
+            "not an SMV image: it must start with '{', newline, HEADER_BYTES=");
+    if ((size_t)(end - p) > sizeof key && memcmp(p, key, sizeof key - 1) == 0) {
+        p = skip_blanks(p + sizeof key - 1, end);
+        if (p < end && *p == '=')
+            nb_text_int(skip_blanks(p + 1, end), end, &value);
+    }
+    if (value < MAGIC_BYTES)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 2, "HEADER_BYTES has no usable value");
+    if ((size_t)value > n)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 2,
+                          "HEADER_BYTES=%d, but the file has only %zu bytes", value, n);
+    *bytes = (size_t)value;
+    return NB_OK;
+}
+
+/* The brace that closes the header: first on its line, else any. */
+static const char *closing_brace(const char *p, const char *end)
+{
+    const char *any = NULL;
+    int line_start = 0;
+    for (; p < end; p++) {
+        if (*p == '}' && line_start)
+            return p;
+        if (*p == '}' && !any)
+            any = p;
+        line_start = *p == '\n' || *p == ';' || (line_start && nb_text_blank(*p));
+    }
+    return any;
+}
+
+/* One record, p..end, in place: NUL-terminates key and value.  0 when it has no key. */
+static int split_record(char *p, char *end, nb_smv_entry *entry)
+{
+    char *equals = memchr(p, '=', (size_t)(end - p)), *key_end = equals;
+    if (!equals)
+        return 0;
+    while (p < key_end && nb_text_blank(*p))
+        p++;
+    while (key_end > p && nb_text_blank(key_end[-1]))
+        key_end--;
+    if (p == key_end)
+        return 0;
+    entry->key = p;
+    for (p = equals + 1; p < end && nb_text_blank(*p);)
+        p++;
+    while (end > p && nb_text_blank(end[-1]))
+        end--;
+    entry->value = p;
+    *key_end = '\0';
+    *end = '\0';
+    return 1;
+}
+
+static nb_status split_text(const char *text, size_t n, nb_smv_header *h, nb_error *err)
+{
+    size_t records = 0;
+    char *p, *end;
+    h->text = nb_alloc_raw(n + 1, 1, "SMV header", err);
+    if (!h->text)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        int control = (unsigned char)text[i] < ' ' && text[i] != '\n';
+        h->text[i] = control ? ' ' : text[i];
+        records += text[i] == '=';
+    }
+    h->text[n] = '\n';
+    h->entries = nb_alloc(records, sizeof *h->entries, "SMV header", err);
+    if (!h->entries)
+        return NB_ERR_NOMEM;
+    for (p = h->text, end = p + n; p < end;) {
+        char *stop = p + strcspn(p, ";\n");
+        h->count += split_record(p, stop, &h->entries[h->count]);
+        p = stop + 1;
+    }
+    return NB_OK;
+}
+
+static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
+                           nb_error *err)
+{
+    double value;
+    int found = nb_smv_number(h, key, &value);
+    if (!found)
+        return NB_OK;
+    if (found < 0 || !(value >= 1 && value <= (double)MOST_PIXELS) ||
+        value != (double)(int64_t)value)
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
+    *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over MOST_PIXELS */
+    return NB_OK;
+}
+
+static nb_status read_sizes(nb_smv_header *h, nb_error *err)
+{
+    int square = 0;
+    nb_status status = read_size(h, "SIZE1", &h->fast, err);
+    if (status == NB_OK)
+        status = read_size(h, "SIZE2", &h->slow, err);
+    if (status == NB_OK && !h->fast && !h->slow) {
+        status = read_size(h, "DETECTOR_DIMENSIONS", &square, err);
+        h->fast = h->slow = square;
+    }
+    if (status != NB_OK)
+        return status;
+    if (!h->fast != !h->slow)
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "%s is missing; the header has only %s",
+                          h->fast ? "SIZE2" : "SIZE1", h->fast ? "SIZE1" : "SIZE2");
+    if (h->fast >= 1000000 || h->slow >= 1000000 ||
+        (int64_t)h->fast * h->slow > MOST_PIXELS)
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "SIZE1, SIZE2: more pixels than can be handled");
+    return NB_OK;
+}
+
+static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_error *err)
+{
+    const char *brace, *limit;
+    int overrun;
+    nb_status status = read_header_bytes(data, n, h->name, &h->bytes, err);
+    if (status != NB_OK)
+        return status;
+    brace = closing_brace(data + 1, data + h->bytes);
+    overrun = !brace;
+    if (overrun) {
+        limit =
+            n - h->bytes > LONGEST_OVERRUN ? data + h->bytes + LONGEST_OVERRUN : data + n;
+        brace = memchr(data + h->bytes, '}', (size_t)(limit - data) - h->bytes);
+    }
+    if (brace) {
+        status = split_text(data + 1, (size_t)(brace - data) - 1, h, err);
+        if (status == NB_OK)
+            status = read_sizes(h, err);
+        if (status != NB_OK)
+            return status;
+    }
+    if (overrun) {
+        size_t pixels = (size_t)h->fast * (size_t)h->slow;
+        if (!brace || !pixels || (size_t)(brace - data) + 2 + 2 * pixels != n)
+            return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                              "the header is not closed by '}' within its %zu bytes",
+                              h->bytes);
+        h->bytes = (size_t)(brace - data) + 2;
+    }
+    return NB_OK;
+}
+
+nb_status nb_smv_parse(const void *data, size_t n, const char *name, nb_smv_header *out,
+                       nb_error *err)
+{
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    snprintf(out->name, sizeof out->name, "%s", name);
+    status = parse_into(data, n, out, err);
+    if (status != NB_OK)
+        nb_smv_header_free(out);
+    return status;
+}
+
+void nb_smv_header_free(nb_smv_header *h)
+{
+    if (h) {
+        nb_free(h->text);
+        nb_free(h->entries);
+        memset(h, 0, sizeof *h);
+    }
+}
+
+const char *nb_smv_find(const nb_smv_header *h, const char *key)
+{
+    for (int i = h->count - 1; i >= 0; i--)
+        if (strcmp(h->entries[i].key, key) == 0)
+            return h->entries[i].value;
+    return NULL;
+}
+
+int nb_smv_number(const nb_smv_header *h, const char *key, double *value)
+{
+    const char *text = nb_smv_find(h, key);
+    if (!text || !*text)
+        return 0;
+    return nb_text_number(text, value) ? 1 : -1;
+}
+
+static nb_status check_pixels(size_t n, const nb_smv_header *h, int *big_endian,
+                              nb_error *err)
+{
+    const char *order = nb_smv_find(h, "BYTE_ORDER"), *type = nb_smv_find(h, "TYPE");
+    size_t wanted = 2 * (size_t)h->fast * (size_t)h->slow;
+    *big_endian = order && strcmp(order, "big_endian") == 0;
+    if (order && !*big_endian && strcmp(order, "little_endian") != 0)
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "BYTE_ORDER=%.40s is neither little_endian nor big_endian",
+                          order);
+    if (type && !strstr(type, "short") && strcmp(type, "mad") != 0)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, h->name, 0,
+            "TYPE=%.40s, but only 16-bit pixels (unsigned_short) can be read", type);
+    if (!wanted)
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "no SIZE1 and SIZE2 in the header");
+    if (n < h->bytes || n - h->bytes < wanted)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, h->name, 0,
+            "the pixels are cut short: %d x %d need %zu bytes behind the header", h->fast,
+            h->slow, wanted);
+    return NB_OK;
+}
+
+nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *h,
+                            uint16_t **pixels, nb_error *err)
+{
+    size_t count = (size_t)h->fast * (size_t)h->slow;
+    const unsigned char *p = (const unsigned char *)data + h->bytes;
+    int big_endian;
+    uint16_t *out;
+    nb_status status = check_pixels(n, h, &big_endian, err);
+    *pixels = NULL;
+    if (status != NB_OK)
+        return status;
+    out = nb_alloc_raw(count, sizeof *out, "pixels of an SMV image", err);
+    if (!out)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++, p += 2)
+        out[i] = (uint16_t)(big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
+    *pixels = out;
+    return NB_OK;
+}

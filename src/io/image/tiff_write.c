@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "writer.h"
+
+#ifdef NB_HAVE_TIFF
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tiff_open.h"
+
+/* The callbacks keep errno, so that a full disk is reported. libtiff would lose it. */
+typedef struct sink {
+    nb_outfile *out;
+    off_t position;
+    int error;                     /* errno of the first failure, 0 none */
+    char message[NB_TIFF_MESSAGE]; /* libtiff's */
+} sink;
+
+static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
+{
+    sink *s = handle;
+    ssize_t n = pread(s->out->fd, data, (size_t)bytes, s->position);
+    if (n > 0)
+        s->position += n;
+    return n;
+}
+
+static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes)
+{
+    sink *s = handle;
+    tmsize_t done = 0;
+    while (done < bytes) {
+        ssize_t n =
+            pwrite(s->out->fd, (char *)data + done, (size_t)(bytes - done), s->position);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            s->error = s->error ? s->error : errno;
+            return -1;
+        }
+        s->position += n;
+        done += n;
+    }
+    return done;
+}
+
+static toff_t on_size(thandle_t handle)
+{
+    sink *s = handle;
+    struct stat st;
+    return fstat(s->out->fd, &st) == 0 ? (toff_t)st.st_size : 0;
+}
+
+static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
+{
+    sink *s = handle;
+    if (whence == SEEK_SET)
+        s->position = (off_t)offset;
+    else if (whence == SEEK_CUR)
+        s->position += (off_t)offset;
+    else
+        s->position = (off_t)(on_size(handle) + offset);
+    return (toff_t)s->position;
+}
+
+static int on_close(thandle_t handle)
+{
+    (void)handle; /* the outfile closes */
+    return 0;
+}
+
+static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
+
+/** Uncompressed, so that every reader can open it; no date, so that equal runs give equal
+ * files. */
+static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta *meta,
+                    uint32_t strip_rows)
+{
+    int is_float = image->type == NB_PIXEL_F32;
+    double per_cm = meta->pixel_mm > 0 ? 10.0 / meta->pixel_mm : 0;
+    int ok = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)image->fast) &&
+             TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)image->slow) &&
+             TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) &&
+             TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, is_float ? 32 : 16) &&
+             TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
+                          is_float ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
+             TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
+             TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+             TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
+             TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) &&
+             TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, strip_rows) &&
+             TIFFSetField(tiff, TIFFTAG_SOFTWARE, "nanobragg " NB_VERSION);
+    if (ok && per_cm > 0)
+        ok = TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER) &&
+             TIFFSetField(tiff, TIFFTAG_XRESOLUTION, per_cm) &&
+             TIFFSetField(tiff, TIFFTAG_YRESOLUTION, per_cm);
+    if (ok && meta->command_line && meta->command_line[0])
+        ok = TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, meta->command_line);
+    return ok;
+}
+
+static nb_status fail(const sink *s, nb_error *err)
+{
+    char why[240];
+    if (!s->error || strerror_r(s->error, why, sizeof why) != 0)
+        snprintf(why, sizeof why, "libtiff: %s", s->message[0] ? s->message : "it failed");
+    return nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", s->out->path, why);
+}
+
+static nb_status write_strips(TIFF *tiff, const nb_image_view *image, uint32_t strip_rows,
+                              sink *s, nb_error *err)
+{
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    void *buffer = image->pixels ? NULL : nb_alloc_raw(strip_rows, row, "TIFF strip", err);
+    nb_status st = image->pixels || buffer ? NB_OK : NB_ERR_NOMEM;
+    uint32_t strip = 0;
+    for (int first = 0; first < image->slow && !st; first += (int)strip_rows) {
+        int left = image->slow - first;
+        int rows = left < (int)strip_rows ? left : (int)strip_rows;
+        tmsize_t bytes = (tmsize_t)((size_t)rows * row);
+        const void *from;
+        st = nb_image_rows(image, first, rows, buffer, &from, err);
+        if (!st &&
+            TIFFWriteEncodedStrip(tiff, strip++, (void *)(uintptr_t)from, bytes) != bytes)
+            st = fail(s, err);
+    }
+    nb_free(buffer);
+    return st;
+}
+
+static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
+                            nb_outfile *out, nb_error *err)
+{
+    const size_t strip_bytes = (size_t)1 << 20, classic_limit = 4000000000u;
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    uint32_t strip_rows = row < strip_bytes ? (uint32_t)(strip_bytes / row) : 1;
+    sink s = {out, 0, 0, ""};
+    nb_status st = nb_tiff_load(err);
+    TIFF *tiff;
+    if (st || (st = nb_outfile_need_seek(out, err)))
+        return st;
+    tiff = nb_tiff_open(out->path, row * (size_t)image->slow > classic_limit ? "w8" : "w",
+                        &s, &io, s.message);
+    if (!tiff)
+        return fail(&s, err);
+    st = set_tags(tiff, image, meta, strip_rows)
+             ? write_strips(tiff, image, strip_rows, &s, err)
+             : fail(&s, err);
+    if (!st && !TIFFFlush(tiff))
+        st = fail(&s, err);
+    TIFFClose(tiff);
+    return !st && s.error ? fail(&s, err) : st;
+}
+
+nb_status nb_tiff_ready(const char *flag, nb_error *err)
+{
+    (void)flag; /* the message names the library */
+    return nb_tiff_load(err);
+}
+
+#define MISSING NULL
+
+#else
+
+static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
+                            nb_outfile *out, nb_error *err)
+{
+    (void)image;
+    (void)meta;
+    (void)out;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libtiff");
+}
+
+nb_status nb_tiff_ready(const char *flag, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_UNSUPPORTED,
+                   "%s: this build has no libtiff (install libtiff-dev and rebuild)",
+                   flag);
+}
+
+#define MISSING "libtiff"
+
+#endif
+
+const nb_writer nb_writer_tiff_f32 = {"TIFF",  "tif", NB_PIXEL_F32,
+                                      MISSING, NULL,  write_tiff};
+const nb_writer nb_writer_tiff_u16 = {"TIFF",  "tif", NB_PIXEL_U16,
+                                      MISSING, NULL,  write_tiff};

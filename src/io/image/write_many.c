@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Write several image files at once. Formats with a header and then pixels are divided into
+ * bands of rows. A thread makes and writes a band for every such file while the float
+ * pixels of the band are in the cache. The other formats are one piece of work each. */
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../base/c_locale.h"
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "writer.h"
+
+enum { BAND_PIXELS = 65536, SYNC_BYTES = 1 << 19 };
+
+typedef struct one_file {
+    nb_write_job *job;
+    nb_outfile out;
+    uint64_t start; /* where the pixels begin */
+    int is_file;    /* not a device, nor a format without a file */
+    int in_bands;   /* may be written in any order */
+    atomic_int failed;
+    nb_error error; /* of the one who set failed */
+    _Atomic int64_t make_ns, write_ns;
+} one_file;
+
+typedef struct many_files {
+    one_file *files; /* files of one piece come first */
+    int n, pieces;
+    int band_rows, bands;
+    atomic_int next;    /* piece or band */
+    atomic_int workers; /* that have begun */
+    int threads;
+    const nb_write_memory *memory; /* or NULL */
+} many_files;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void fail_file(one_file *f, const nb_error *error)
+{
+    if (!atomic_exchange(&f->failed, 1))
+        f->error = *error;
+}
+
+/** Write at an offset. Writing to the disk starts after each piece of SYNC_BYTES. Bytes
+ * that other threads have not written yet are left for commit. */
+static nb_status put_at(one_file *f, const void *from, size_t bytes, uint64_t offset,
+                        nb_error *err)
+{
+    uint64_t start = offset / SYNC_BYTES * SYNC_BYTES;
+    uint64_t end = (offset + bytes) / SYNC_BYTES * SYNC_BYTES;
+    nb_status st = nb_outfile_write_at(&f->out, from, bytes, offset, err);
+    if (!st && end > start)
+        nb_outfile_start_sync(&f->out, start, end - start);
+    return st;
+}
+
+/** Make and write rows; in order when the file is not in_bands. */
+static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_error *err)
+{
+    const nb_image_view *image = &f->job->view;
+    size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
+    int64_t start = now_ns(), made;
+    const void *from;
+    nb_status st = nb_image_rows(image, first, rows, buffer, &from, err);
+    made = now_ns();
+    if (!st && f->in_bands)
+        st = put_at(f, from, (size_t)rows * row, f->start + (uint64_t)first * row, err);
+    else if (!st)
+        st = nb_outfile_write(&f->out, from, (size_t)rows * row, err);
+    atomic_fetch_add_explicit(&f->make_ns, made - start, memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->write_ns, now_ns() - made, memory_order_relaxed);
+    return st;
+}
+
+/** A whole file, by one thread. */
+static void put_piece(one_file *f, int band_rows, void *buffer)
+{
+    const nb_image_view *image = &f->job->view;
+    int64_t start = now_ns();
+    nb_error error = {0};
+    nb_status st = NB_OK;
+    if (f->job->writer->write) {
+        st = f->job->writer->write(image, f->job->meta,
+                                   f->job->writer->extension ? &f->out : NULL, &error);
+        f->write_ns = now_ns() - start;
+    }
+    for (int first = 0; f->job->writer->header && first < image->slow && !st;
+         first += band_rows) {
+        int left = image->slow - first;
+        st = put_rows(f, first, left < band_rows ? left : band_rows, buffer, &error);
+    }
+    if (st)
+        fail_file(f, &error);
+}
+
+/** Make one band of every file that is written in bands. Each thread starts at another
+ * file, far from those of the other threads, so that they seldom wait for each other. */
+static void put_band(many_files *m, int band, int worker, void *buffer)
+{
+    int files = m->n - m->pieces, first = band * m->band_rows;
+    int offset = (int)((int64_t)files * worker / m->threads);
+    for (int i = 0; i < files; i++) {
+        one_file *f = &m->files[m->pieces + (offset + i) % files];
+        int left = f->job->view.slow - first;
+        nb_error error = {0};
+        if (atomic_load_explicit(&f->failed, memory_order_relaxed) || left <= 0)
+            continue;
+        if (put_rows(f, first, left < m->band_rows ? left : m->band_rows, buffer, &error))
+            fail_file(f, &error);
+    }
+}
+
+/** What each thread does. */
+static void work(many_files *m, size_t buffer_bytes)
+{
+    const nb_write_memory *memory = m->memory;
+    nb_error error = {0};
+    void *lent = memory ? memory->take(memory->user, buffer_bytes) : NULL;
+    void *buffer = lent ? lent : nb_alloc_raw(buffer_bytes, 1, "rows of an image", &error);
+    int worker = atomic_fetch_add(&m->workers, 1), todo;
+    NB_IN_C_LOCALE;
+    for (int i = 0; !buffer && i < m->n; i++)
+        fail_file(&m->files[i], &error);
+    while (buffer && (todo = atomic_fetch_add(&m->next, 1)) < m->pieces + m->bands) {
+        if (todo >= m->pieces)
+            put_band(m, todo - m->pieces, worker, buffer);
+        else if (!atomic_load(&m->files[todo].failed))
+            put_piece(&m->files[todo], m->band_rows, buffer);
+    }
+    if (lent)
+        memory->give(memory->user, lent);
+    else
+        nb_free(buffer);
+}
+
+static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
+{
+    nb_image_header header;
+    nb_status st =
+        nb_image_check(job->writer, job->path ? job->path : "", &job->view, err);
+    f->job = job;
+    f->out.fd = -1;
+    if (st || !job->writer->extension)
+        return st;
+    st = nb_outfile_open(&f->out, job->path, err);
+    f->is_file = !st && f->out.temp[0];
+    if (st || !job->writer->header)
+        return st;
+    header.used = 0;
+    if (!(st = job->writer->header(&job->view, job->meta, &header, err)))
+        st = nb_outfile_write(&f->out, header.text, header.used, err);
+    f->start = header.used;
+    f->in_bands = !job->view.in_order && f->is_file;
+    return st;
+}
+
+/** Open all files, the ones of one piece in front. */
+static void open_files(many_files *m, nb_write_job *jobs)
+{
+    one_file *swap = m->files;
+    for (int i = 0; i < m->n; i++) {
+        one_file *f = &m->files[i];
+        nb_error error = {0};
+        if (open_file(f, &jobs[i], &error))
+            fail_file(f, &error);
+    }
+    for (int i = 0; i < m->n; i++) {
+        if (!m->files[i].in_bands) {
+            one_file f = m->files[i];
+            memmove(swap + 1, swap, (size_t)(m->files + i - swap) * sizeof *swap);
+            *swap++ = f;
+        }
+    }
+    m->pieces = (int)(swap - m->files);
+}
+
+/** Give the file its name, or remove it. */
+static void close_file(one_file *f)
+{
+    int64_t start = now_ns();
+    nb_error error = {0};
+    if (!f->failed && f->job->writer->extension && nb_outfile_name(&f->out, &error))
+        fail_file(f, &error);
+    if (f->failed)
+        nb_outfile_abort(&f->out);
+    f->job->make_seconds = (double)f->make_ns * 1e-9;
+    f->job->write_seconds = (double)(f->write_ns + now_ns() - start) * 1e-9;
+}
+
+/** Each folder once. */
+static void sync_folders(many_files *m)
+{
+    for (int i = 0; i < m->n; i++) {
+        int done = !m->files[i].is_file || m->files[i].failed;
+        for (int j = 0; j < i && !done; j++)
+            done = m->files[j].is_file && !m->files[j].failed &&
+                   nb_outfile_same_folder(&m->files[i].out, &m->files[j].out);
+        if (!done)
+            nb_outfile_sync_folder(&m->files[i].out);
+    }
+}
+
+/** All remaining bytes are sent to the disk before any thread waits. The first file then
+ * waits for all of them. The first job's error is reported. */
+static nb_status close_files(many_files *m, nb_error *err)
+{
+    const one_file *first = NULL;
+    for (int i = 0; i < m->n; i++)
+        if (m->files[i].is_file && !m->files[i].failed)
+            nb_outfile_start_sync(&m->files[i].out, 0, 0);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(m->threads) if (m->threads > 1)
+#endif
+    for (int i = 0; i < m->n; i++)
+        close_file(&m->files[i]);
+    sync_folders(m);
+    for (int i = 0; i < m->n; i++) {
+        const one_file *f = &m->files[i];
+        if (f->failed && (!first || f->job < first->job))
+            first = f;
+    }
+    if (!first)
+        return NB_OK;
+    if (err)
+        *err = first->error;
+    return first->error.code;
+}
+
+/** Divide the images into bands. Returns the size of the largest band in a buffer. */
+static size_t cut_bands(many_files *m)
+{
+    int fast = 1, slow = 0;
+    size_t most = 1;
+    for (int i = 0; i < m->n; i++) {
+        const nb_image_view *v = &m->files[i].job->view;
+        size_t row = (size_t)v->fast * nb_pixel_bytes(v->type);
+        if (m->files[i].failed)
+            continue;
+        fast = v->fast > fast ? v->fast : fast;
+        slow = v->slow > slow ? v->slow : slow;
+        most = !v->pixels && row > most ? row : most;
+    }
+    m->band_rows = fast < BAND_PIXELS ? BAND_PIXELS / fast : 1;
+    m->bands = m->pieces < m->n ? (slow + m->band_rows - 1) / m->band_rows : 0;
+    return most * (size_t)m->band_rows;
+}
+
+nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
+                          const nb_write_memory *memory, nb_error *err)
+{
+    many_files m = {0};
+    size_t buffer_bytes;
+    nb_status st;
+    m.n = n;
+    m.memory = memory;
+    m.files = nb_alloc((size_t)n, sizeof *m.files, "list of files", err);
+    if (!m.files)
+        return NB_ERR_NOMEM;
+    open_files(&m, jobs);
+    buffer_bytes = cut_bands(&m);
+    m.threads = threads < m.pieces + m.bands ? threads : m.pieces + m.bands;
+    m.threads = m.threads > 1 ? m.threads : 1;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(m.threads) if (m.threads > 1)
+#endif
+    work(&m, buffer_bytes);
+    if (memory)
+        memory->all_made(memory->user);
+    st = close_files(&m, err);
+    nb_free(m.files);
+    return st;
+}
+
+nb_status nb_write_image(const nb_writer *writer, const char *path,
+                         const nb_image_view *image, const nb_image_meta *meta,
+                         nb_error *err)
+{
+    nb_write_job job = {writer, path, *image, meta, 0, 0};
+    return nb_write_images(&job, 1, 1, NULL, err);
+}

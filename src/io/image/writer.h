@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/** Image files: one descriptor per format, one function that writes a complete file or
+ * none. */
+#ifndef NB_IO_WRITER_H
+#define NB_IO_WRITER_H
+
+#include "../../base/outfile.h"
+#include "../../base/pixel_type.h"
+#include "../../nanobragg.h"
+#include "../common/meta.h"
+
+/** An image [slow][fast], native byte order: pixels that another owns, or a function that
+ * makes rows when they are needed, so that they are never all in memory. */
+typedef struct nb_image_view {
+    int fast, slow;
+    nb_pixel_type type;
+    const void *pixels; /* NULL: call make_rows */
+    double scale; /* stored value per photon, offset aside; 1 for photons, 0 unknown */
+    /** Fill out[rows][fast] with the rows from `first` on.  Called by several threads at once, in
+     * any order, each row once; with in_order set from first to last. */
+    nb_status (*make_rows)(void *user, int first, int rows, void *out, nb_error *err);
+    void *user;
+    int in_order;
+} nb_image_view;
+
+/** The bytes before the pixels. */
+typedef struct nb_image_header {
+    char text[16384];
+    size_t used;
+} nb_image_header;
+
+typedef struct nb_writer {
+    const char *name;      /* as in messages */
+    const char *extension; /* without the dot; NULL: makes no file, path may be NULL */
+    nb_pixel_type pixel;   /* what it takes */
+    const char *missing;   /* the library that this build lacks for it, or NULL */
+    /** For a format with a header and then all pixels, row after row: fill *header, which
+     * is empty. NULL for the other formats. */
+    nb_status (*header)(const nb_image_view *image, const nb_image_meta *meta,
+                        nb_image_header *header, nb_error *err);
+    /** For the other formats: write everything.  NULL when header is set. */
+    nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
+                       nb_outfile *out, nb_error *err);
+} nb_writer;
+
+extern const nb_writer nb_writer_float;    /* raw float32, native order, nothing else */
+extern const nb_writer nb_writer_smv;      /* uint16 with header, docs/formats.md */
+extern const nb_writer nb_writer_pgm;      /* 8-bit binary PGM */
+extern const nb_writer nb_writer_png;      /* 8-bit grey */
+extern const nb_writer nb_writer_png_rgb;  /* 8-bit colours */
+extern const nb_writer nb_writer_tiff_f32; /* float32 TIFF */
+extern const nb_writer nb_writer_tiff_u16; /* uint16 TIFF */
+extern const nb_writer nb_writer_cbf;      /* int32 mini-CBF, byte-offset compression */
+extern const nb_writer nb_writer_null;     /* discards, for timing */
+extern const nb_writer nb_writer_hash;     /* one line: nb_image_hash, type, fast, slow */
+
+/** Create path, write the image, commit. After an error no new file is left, and an older
+ * file is unchanged. Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (missing library),
+ * NB_ERR_INTERNAL (image of another pixel type, or no image), and what make_rows returns. */
+nb_status nb_write_image(const nb_writer *writer, const char *path,
+                         const nb_image_view *image, const nb_image_meta *meta,
+                         nb_error *err);
+
+/** One file of several that are written together. */
+typedef struct nb_write_job {
+    const nb_writer *writer;
+    const char *path;
+    nb_image_view view;
+    const nb_image_meta *meta;
+    double make_seconds, write_seconds; /* out: summed over the threads */
+} nb_write_job;
+
+/** Memory for the threads' rows that a device can write directly, instead of ordinary
+ * memory. */
+typedef struct nb_write_memory {
+    void *user;
+    void *(*take)(void *user, size_t bytes); /* NULL: none; ordinary memory then */
+    void (*give)(void *user, void *memory);
+    /** Called once, after the last rows were requested; files are still being completed. */
+    void (*all_made)(void *user);
+} nb_write_memory;
+
+/** Write n images at the same time with up to `threads` threads. Each file is complete or
+ * absent. A failing file does not stop the others. memory may be NULL. Errors: as
+ * nb_write_image, of the first job that failed. */
+nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
+                          const nb_write_memory *memory, nb_error *err);
+
+/** Can this build write PNG, TIFF? NB_ERR_UNSUPPORTED names the flag and the missing
+ * library. */
+nb_status nb_png_ready(const char *flag, nb_error *err);
+nb_status nb_tiff_ready(const char *flag, nb_error *err);
+
+/** Can this writer take this image?  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */
+nb_status nb_image_check(const nb_writer *writer, const char *path,
+                         const nb_image_view *image, nb_error *err);
+
+/** Rows of an image: *rows points to them in image->pixels, or in `buffer`, which then holds
+ * them. */
+nb_status nb_image_rows(const nb_image_view *image, int first, int count, void *buffer,
+                        const void **rows, nb_error *err);
+
+/** 64 bits of the pixels, their type and the image's size (FNV-1a over 64-bit words); equal
+ * images have equal hashes, on machines of one byte order. */
+uint64_t nb_image_hash(const nb_image_view *image);
+
+/** The date for headers: SOURCE_DATE_EPOCH (seconds since 1970) if it is set to a number,
+ * else 0. So two equal runs give equal files. */
+time_t nb_image_date(void);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Reflections of a structure-factor or small-molecule CIF. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "structure_parts.h"
+
+/* Types as MTZ has them. */
+static char type_of(const char *label)
+{
+    static const struct {
+        const char *label;
+        char type;
+    } known[] = {{"F_meas_au", 'F'},           {"F_meas", 'F'},
+                 {"F_calc_au", 'F'},           {"F_calc", 'F'},
+                 {"pdbx_F_plus", 'G'},         {"pdbx_F_minus", 'G'},
+                 {"intensity_meas", 'J'},      {"F_squared_meas", 'J'},
+                 {"pdbx_I_plus", 'K'},         {"pdbx_I_minus", 'K'},
+                 {"phase_calc", 'P'},          {"phase_meas", 'P'},
+                 {"pdbx_anom_difference", 'D'}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(label, known[i].label))
+            return known[i].type;
+    return 'R';
+}
+
+static nb_status take_index(const nb_cif *cif, int block, const char *prefix, int axis,
+                            nb_reflection_file *out, nb_error *err)
+{
+    char tag[40];
+    const nb_cif_column *column;
+    snprintf(tag, sizeof tag, "%sindex_%c", prefix, "hkl"[axis]);
+    column = nb_cif_find(cif, block, tag);
+    if (!column || column->rows != out->count)
+        return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "the reflections have no %s",
+                          tag);
+    for (size_t row = 0; row < out->count; row++) {
+        const char *text = column->value[row * column->width];
+        double value;
+        if (!text || !nb_cif_number(text, &value) || value != rint(value) ||
+            fabs(value) > NB_INDEX_MOST)
+            return nb_fail_at(
+                err, NB_ERR_INPUT, cif->name, column->line,
+                "%s of row %zu of this loop is no index (at most %d): %.40s", tag,
+                row + 1, NB_INDEX_MOST, text ? text : "?");
+        out->hkl[row][axis] = (int)value;
+    }
+    return NB_OK;
+}
+
+static int is_data(const nb_cif_column *column, int block, const char *prefix, size_t rows)
+{
+    const size_t n = strlen(prefix);
+    return column->block == block && column->rows == rows &&
+           !strncasecmp(column->tag, prefix, n) &&
+           strncasecmp(column->tag + n, "index_", 6);
+}
+
+static nb_status take_column(const nb_cif_column *from, size_t prefix,
+                             nb_reflection_file *out, nb_error *err)
+{
+    nb_column *to = &out->columns[out->n_columns];
+    to->value = nb_alloc_raw(out->count, sizeof *to->value, "a column", err);
+    if (!to->value)
+        return NB_ERR_NOMEM;
+    out->n_columns++;
+    snprintf(to->label, sizeof to->label, "%s", from->tag + prefix);
+    to->type = type_of(to->label);
+    for (size_t row = 0; row < out->count; row++) {
+        const char *text = from->value[row * from->width];
+        double value = NAN;
+        to->value[row] = text && nb_cif_number(text, &value) ? (float)value : NAN;
+    }
+    return NB_OK;
+}
+
+static nb_status take_loop(const nb_cif *cif, int block, const char *prefix,
+                           nb_reflection_file *out, nb_error *err)
+{
+    nb_status status = NB_OK;
+    int columns = 0;
+    out->hkl = nb_alloc(out->count, sizeof *out->hkl, "indices", err);
+    for (int axis = 0; axis < 3 && out->hkl && !status; axis++)
+        status = take_index(cif, block, prefix, axis, out, err);
+    if (status || !out->hkl)
+        return status ? status : NB_ERR_NOMEM;
+    for (size_t i = 0; i < cif->n_columns; i++)
+        columns += is_data(&cif->columns[i], block, prefix, out->count);
+    out->columns = nb_alloc((size_t)columns, sizeof *out->columns, "columns", err);
+    if (!out->columns)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < cif->n_columns && !status; i++)
+        if (is_data(&cif->columns[i], block, prefix, out->count))
+            status = take_column(&cif->columns[i], strlen(prefix), out, err);
+    return status;
+}
+
+/* --- rows that do not count, or not together ----------------------------------------------- */
+/* Measured values of status x are unreliable and were not used; o f < h l are measured values, - an
+ * absence.  Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
+static void drop_unreliable(const nb_cif *cif, int block, const char *prefix,
+                            nb_reflection_file *out)
+{
+    static const char *const names[] = {"status", "include_status", "observed_status"};
+    const nb_cif_column *status = NULL;
+    char tag[40];
+    for (int i = 0; i < 3 && !status; i++) {
+        snprintf(tag, sizeof tag, "%s%s", prefix, names[i]);
+        status = nb_cif_find(cif, block, tag);
+    }
+    for (size_t row = 0; status && status->rows == out->count && row < out->count; row++) {
+        const char *text = status->value[row * status->width];
+        if (!text || strcasecmp(text, "x"))
+            continue;
+        out->unreliable++;
+        for (int i = 0; i < out->n_columns; i++)
+            if (!strstr(out->columns[i].label, "calc"))
+                out->columns[i].value[row] = NAN;
+    }
+}
+
+enum { SET_IDS = 3, SETS_MOST = 1000 };
+
+/* What tells data sets apart; NULL: the file does not. */
+typedef struct {
+    const char *name[SET_IDS];
+    const nb_cif_column *column[SET_IDS];
+} set_ids;
+
+static void name_set(const set_ids *ids, size_t row, char *out, size_t size)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (int i = 0; i < SET_IDS; i++) {
+        const nb_cif_column *c = ids->column[i];
+        const char *id = c ? c->value[row * c->width] : NULL;
+        if (c && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s %.12s",
+                                     used ? ", " : "", ids->name[i], id ? id : "?");
+    }
+}
+
+static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_file *out,
+                           nb_error *err)
+{
+    char text[sizeof *out->set_name];
+    out->set = nb_alloc_raw(out->count, sizeof *out->set, "data sets", err);
+    out->set_name = nb_alloc(SETS_MOST, sizeof *out->set_name, "data sets", err);
+    if (!out->set || !out->set_name)
+        return NB_ERR_NOMEM;
+    for (size_t row = 0; row < out->count; row++) {
+        int set = row ? out->set[row - 1] : 0;
+        name_set(ids, row, text, sizeof text);
+        if (!out->n_sets || strcmp(out->set_name[set], text))
+            for (set = 0; set < out->n_sets && strcmp(out->set_name[set], text);)
+                set++;
+        if (set == SETS_MOST)
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "more than %d data sets (crystal_id, wavelength_id, "
+                              "scale_group_code): keep one of them",
+                              SETS_MOST);
+        if (set == out->n_sets)
+            memcpy(out->set_name[out->n_sets++], text, sizeof text);
+        out->set[row] = set;
+    }
+    return NB_OK;
+}
+
+/* Wavelengths, crystals and scale groups. */
+static nb_status take_sets(const nb_cif *cif, int block, const char *prefix,
+                           nb_reflection_file *out, nb_error *err)
+{
+    set_ids ids = {.name = {"crystal_id", "wavelength_id", "scale_group_code"}};
+    char tag[40];
+    int found = 0;
+    for (int i = 0; i < SET_IDS; i++) {
+        const nb_cif_column *c;
+        snprintf(tag, sizeof tag, "%s%s", prefix, ids.name[i]);
+        c = nb_cif_find(cif, block, tag);
+        ids.column[i] = c && c->rows == out->count ? c : NULL;
+        found |= ids.column[i] != NULL;
+    }
+    return found ? find_sets(&ids, cif->name, out, err) : NB_OK;
+}
+
+static int blocks_with(const nb_cif *cif, const char *const *tags, int count)
+{
+    int blocks = 0;
+    for (int block = 0; block < cif->n_blocks; block++) {
+        int found = 0;
+        for (int i = 0; i < count; i++)
+            found |= nb_cif_find(cif, block, tags[i]) != NULL;
+        blocks += found;
+    }
+    return blocks;
+}
+
+nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err)
+{
+    static const char *const merged[] = {"_refln.index_h", "_refln_index_h"};
+    static const char *const unmerged[] = {"_diffrn_refln.index_h",
+                                           "_diffrn_refln_index_h"};
+    static const char *const wavelengths[] = {"_diffrn_radiation_wavelength.wavelength",
+                                              "_diffrn_radiation_wavelength",
+                                              "_diffrn_radiation_wavelength_wavelength"};
+    const int block = nb_cif_block_with(cif, merged, 2);
+    const nb_cif_column *h;
+    const char *wavelength, *prefix;
+    double lambda;
+    nb_status status;
+    out->is_cif = 1;
+    out->is_unmerged = block < 0 && nb_cif_block_with(cif, unmerged, 2) >= 0;
+    if (out->is_unmerged)
+        return NB_OK;
+    if (block < 0)
+        return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
+                          "no reflections: neither _refln.index_h nor _refln_index_h");
+    status = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
+    if (status)
+        return status;
+    wavelength = nb_cif_first(cif, block, wavelengths, 3);
+    if (wavelength && nb_cif_number(wavelength, &lambda) && lambda > 0 && lambda < 1e3)
+        out->wavelength = lambda;
+    h = nb_cif_find(cif, block, merged[0]);
+    out->count = h ? h->rows : nb_cif_find(cif, block, merged[1])->rows;
+    if (!out->count)
+        return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no reflection");
+    prefix = h ? "_refln." : "_refln_";
+    out->blocks = blocks_with(cif, merged, 2);
+    status = take_loop(cif, block, prefix, out, err);
+    if (!status)
+        status = take_sets(cif, block, prefix, out, err);
+    if (!status)
+        drop_unreliable(cif, block, prefix, out);
+    return status;
+}

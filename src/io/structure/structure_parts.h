@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/** Parts of gemmi.h.  Those of src/io/structure/gemmi.cc turn what gemmi parsed into flat arrays; the others are
+ * what gemmi does not do: it takes any text for a number in a PDB file, keeps no line numbers, and
+ * trusts the sizes in the header of an MTZ file. */
+#ifndef NB_IO_STRUCTURE_PARTS_H
+#define NB_IO_STRUCTURE_PARTS_H
+
+#include "gemmi.h"
+
+/** What one ATOM or HETATM record says. */
+typedef struct nb_pdb_record {
+    int line, serial;
+    int blank_occupancy, blank_B;
+    double occupancy, B;
+} nb_pdb_record;
+
+/** The records of a PDB file that count, checked. */
+typedef struct nb_pdb_text {
+    char *text; /* owned; for gemmi: each record in its line, the serial of an atom is its index */
+    size_t bytes;
+    nb_pdb_record *atoms; /* owned */
+    size_t count;
+    int has_frame;
+    double frame[12]; /* SCALEn */
+} nb_pdb_text;
+
+/** Errors: NB_ERR_INPUT with the line (a field that is no number, a short line, no atom), NB_ERR_NOMEM.
+ * *out is zero on error.  Source: wwPDB format 3.3. */
+nb_status nb_pdb_prepare(const char *data, size_t n, const char *name, nb_pdb_text *out,
+                         nb_error *err);
+void nb_pdb_text_free(nb_pdb_text *text);
+
+/** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged 1: it has
+ * batches, and nothing else of it is of use; -1: it has columns of such a file, but no batches.  *size becomes that up to its END: in lines of history behind
+ * it gemmi 0.5.7 reads beyond its buffer.  *out: its operators, as they stand.  Errors: NB_ERR_INPUT.
+ * Source: CCP4's MTZ format. */
+nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *unmerged,
+                       nb_symmetry *out, nb_error *err);
+
+/** An MTZ file as gemmi has it. */
+typedef struct nb_mtz {
+    double cell[6], wavelength; /* A; 0: not said */
+    char symbol[40];
+    float missing; /* stands for a missing value; NaN: only NaN does */
+    size_t rows;
+    nb_column *columns; /* owned, without values */
+    int n_columns;
+    float *table; /* owned; [rows][n_columns] */
+} nb_mtz;
+void nb_mtz_free(nb_mtz *mtz);
+/** Refuses to write a column that would make the file one that is not merged.  Errors: NB_ERR_INPUT. */
+nb_status nb_mtz_refuse_unmerged(const nb_reflection_file *file, nb_error *err);
+
+/** Indices and columns; out->symmetry is that of nb_mtz_check.  Where out->is_unmerged, it remains so if
+ * an index is there twice. */
+nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
+                             nb_error *err);
+
+/** "x, y+1/2, -z+0.25" of at most `length` bytes; 0 if it is none. */
+int nb_symop_parse(const char *text, size_t length, nb_symop *out);
+
+/** Of its rotation. */
+int nb_symop_determinant(const nb_symop *op);
+
+/** Complete the operators of `sg` to a group, the identity first, each one once.  Errors: NB_ERR_INPUT,
+ * an operator that is no symmetry of a lattice, more than NB_SYMOPS_MOST. */
+nb_status nb_symmetry_complete(nb_symmetry *sg, const char *name, nb_error *err);
+
+/** Z of the element that a label of a small-molecule CIF begins with ("C12", "OW1"), or, is_type, that a
+ * type with its charge is ("Fe3+"); 0 unknown. */
+int nb_element_of_label(const char *label, int is_type);
+
+/** The cell has a volume, or is none (cell[0] = 0); an edge of 0, and 1 1 1 90 90 90, become none.
+ * Errors: NB_ERR_INPUT. */
+nb_status nb_file_cell_check(double cell[6], const char *name, nb_error *err);
+
+/* --- CIF ----------------------------------------------------------------------------------- */
+/** One item of a CIF: a column of a loop, or a single value. */
+typedef struct nb_cif_column {
+    const char *tag;
+    int block;
+    long line;          /* where the item or its loop begins */
+    size_t rows, width; /* value of row i: value[i width]; NULL: ? or . */
+    const char *const *value;
+} nb_cif_column;
+
+/** The items that structures and reflections are made of, in the order of the file. */
+typedef struct nb_cif {
+    const char *name;       /* of the file */
+    const char *data, *end; /* its bytes */
+    nb_cif_column *columns; /* owned, as what they point to */
+    size_t n_columns;
+    int n_blocks;
+    const char **values;
+    char *text;
+} nb_cif;
+
+void nb_cif_free(nb_cif *cif);
+/** Case does not count.  NULL: none. */
+const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag);
+/** The first block that has one of these items; -1: none. */
+int nb_cif_block_with(const nb_cif *cif, const char *const *tags, int count);
+/** The first of these items that has a value in its first row, or NULL. */
+const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags, int count);
+/** A number with its uncertainty: "1.23(4)"; 0 if it is none. */
+int nb_cif_number(const char *text, double *value);
+/** The line of row 0 of a loop whose every row is one line; 0 if it is not so. */
+long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column);
+/** Cell and symmetry of a block; cell and symmetry of the first block that has a cell if it has none. */
+nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
+                         nb_error *err);
+nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err);
+nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err);
+
+/* --- src/io/structure/gemmi.cc; NB_ERR_UNSUPPORTED without gemmi -------------------------------------- */
+/** *out is the caller's (nb_cif_free), on error too; it points to `name`. */
+nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
+                       nb_error *err);
+/** Read atoms, cell, the symbol of the space group and NCS from the text that nb_pdb_prepare made.
+ * out->atoms has room for all atoms. */
+nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *out,
+                       nb_error *err);
+/** What nb_mtz_check found good; *out is the caller's (nb_mtz_free), on error too. */
+nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out,
+                       nb_error *err);
+/** Errors: NB_ERR_INPUT, unknown. */
+nb_status nb_symmetry_hall(const char *text, const char *name, nb_symmetry *out,
+                           nb_error *err);
+/** An H-M symbol or number.  Errors as above. */
+nb_status nb_symmetry_symbol(const char *text, const double cell[6], const char *name,
+                             nb_symmetry *out, nb_error *err);
+/** A symbol that a file has; an unknown one is no error, since -sg may be typed. */
+nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6],
+                              const char *name, nb_symmetry *out, nb_error *err);
+/** Notes in *sg, the operators of a file, if its symbol (or number) means others. */
+void nb_symmetry_beside(nb_symmetry *sg, const char *text, const double cell[6],
+                        const char *name);
+/** Name a group by its operators. */
+void nb_symmetry_give_name(nb_symmetry *sg);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "arrays.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "matrix.h"
+
+enum { PLACE = 40 }; /* bytes of "sources[18446744073709551615]" */
+
+const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory)
+{
+    return cfg->arrays && strcmp(name, memory) == 0 ? cfg->arrays : NULL;
+}
+
+/** "hkl[5]" */
+static const char *place_of(char place[PLACE], const char *array, size_t i)
+{
+    snprintf(place, PLACE, "%s[%zu]", array, i);
+    return place;
+}
+
+/** The name was typed, but this array is not there. */
+static nb_status missing(const char *array, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT,
+                   "memory:%s: no such array was given (nb_config_use_arrays)", array);
+}
+
+/* --- reflections --- */
+
+static nb_status take_reflection(const int32_t hkl[3], double F, size_t i,
+                                 nb_hkl_row *row, nb_error *err)
+{
+    char place[PLACE];
+    for (int axis = 0; axis < 3; axis++) {
+        if (hkl[axis] < -NB_SF_MAX_INDEX || hkl[axis] > NB_SF_MAX_INDEX)
+            return nb_fail_at(err, NB_ERR_INPUT, place_of(place, "hkl", i), 0,
+                              "Miller index %d is beyond +-%d", (int)hkl[axis],
+                              NB_SF_MAX_INDEX);
+        row->index[axis] = (int16_t)hkl[axis];
+    }
+    row->F = F;
+    if (isfinite(F) && fabs(F) <= NB_SF_MAX_F)
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, place_of(place, "hkl", i), 0,
+                      isfinite(F) ? "F = %g is beyond %g electrons"
+                                  : "F = %g is not a finite number",
+                      F, NB_SF_MAX_F);
+}
+
+nb_status nb_arrays_hkl(const nb_arrays *a, nb_hkl_list *out, nb_error *err)
+{
+    nb_status st = NB_OK;
+    *out = (nb_hkl_list){.name = "hkl"};
+    if (!a->hkl)
+        return missing("hkl", err);
+    out->rows = nb_alloc_raw(a->reflections, sizeof *out->rows, "reflections", err);
+    if (!out->rows)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < a->reflections && !st; i++)
+        if (!isnan(a->F[i]))
+            st = take_reflection(a->hkl[i], a->F[i], i, &out->rows[out->count++], err);
+    if (!st && out->count == 0)
+        st = nb_fail_at(err, NB_ERR_INPUT, "hkl", 0,
+                        "none of the %zu reflections has a value", a->reflections);
+    if (st)
+        nb_hkl_list_free(out);
+    return st;
+}
+
+/* --- sources --- */
+
+nb_status nb_arrays_sources(const nb_arrays *a, const double position[3],
+                            nb_source_list *out, nb_error *err)
+{
+    nb_source_list list = {0};
+    char place[PLACE];
+    nb_status st = NB_OK;
+    memset(out, 0, sizeof *out);
+    if (!a->wavelength)
+        return missing("sources", err);
+    list.rows = nb_alloc_raw((size_t)a->sources, sizeof *list.rows, "sources", err);
+    if (!list.rows)
+        return NB_ERR_NOMEM;
+    for (; list.count < a->sources && !st; list.count++) {
+        const size_t i = (size_t)list.count;
+        const double *p = a->position ? a->position[i] : position;
+        list.rows[i] = (nb_source_line){p[0], p[1], p[2], a->weight ? a->weight[i] : 1,
+                                        a->wavelength[i]};
+        st = nb_source_line_check(&list.rows[i], place_of(place, "sources", i), 0, err);
+    }
+    if (!st)
+        st = nb_source_list_check(&list, "sources", 0, err);
+    if (st)
+        nb_source_list_free(&list);
+    else
+        *out = list;
+    return st;
+}
+
+/* --- matrix and mask --- */
+
+nb_status nb_arrays_matrix(const nb_arrays *a, double m[9], nb_error *err)
+{
+    char place[PLACE];
+    if (!a->matrix)
+        return missing("matrix", err);
+    for (size_t i = 0; i < 9; i++)
+        if (!isfinite(a->matrix[i]))
+            return nb_fail_at(err, NB_ERR_INPUT, place_of(place, "matrix", i), 0,
+                              "%g is not a finite number", a->matrix[i]);
+    return nb_matrix_take(a->matrix, "matrix", m, err);
+}
+
+nb_status nb_arrays_mask(const nb_arrays *a, nb_image *out, nb_error *err)
+{
+    const size_t n = (size_t)a->mask_fast * (size_t)a->mask_slow;
+    memset(out, 0, sizeof *out);
+    if (!a->mask)
+        return missing("mask", err);
+    if (!(out->pixels = nb_alloc_raw(n, sizeof *out->pixels, "mask", err)))
+        return NB_ERR_NOMEM;
+    out->fast = a->mask_fast;
+    out->slow = a->mask_slow;
+    for (size_t i = 0; i < n; i++)
+        out->pixels[i] = a->mask[i] != 0;
+    return NB_OK;
+}

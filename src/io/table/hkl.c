@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "hkl.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/text.h"
+
+#define MOST_COLUMNS 6
+#define SHORTEST_LINE 8 /* "0 0 0 1\n" */
+
+typedef struct hkl_reader {
+    const char *p, *end;
+    const char *name;
+    long line;
+    nb_error *err;
+} hkl_reader;
+
+static int at_comment(const hkl_reader *r)
+{
+    return *r->p == '#' || *r->p == '!';
+}
+
+/* To the next token of this line; 0 at the end of the line, of the text or at a
+ * comment. */
+static int next_token(hkl_reader *r)
+{
+    while (r->p < r->end && nb_text_blank(*r->p))
+        r->p++;
+    return r->p < r->end && *r->p != '\n' && !at_comment(r);
+}
+
+static void skip_line(hkl_reader *r)
+{
+    const char *newline =
+        r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
+    r->p = newline ? newline + 1 : r->end;
+}
+
+static int token_ends(const hkl_reader *r, const char *p)
+{
+    return p && (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
+}
+
+static nb_status bad_token(hkl_reader *r, const char *expected)
+{
+    char token[NB_TEXT_QUOTE];
+    if (r->p == r->end || *r->p == '\n' || at_comment(r))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the line needs %s (h k l F [sigma [phase]])", expected);
+    nb_text_quote(r->p, r->end, token);
+    return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                      "'%s' is not %s (h k l F [sigma [phase]])", token, expected);
+}
+
+/* Sigma, phase; *sigma_is_0: it is there and 0. */
+static nb_status extra_columns(hkl_reader *r, int *sigma_is_0)
+{
+    int columns;
+    double sigma;
+    *sigma_is_0 = 0;
+    for (columns = 4; next_token(r); columns++) {
+        if (columns == 4)
+            *sigma_is_0 = nb_text_double(r->p, r->end, &sigma) && sigma == 0;
+        if (columns == MOST_COLUMNS)
+            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                              "more than %d columns (h k l F [sigma [phase]])",
+                              MOST_COLUMNS);
+        while (!token_ends(r, r->p))
+            r->p++;
+    }
+    return NB_OK;
+}
+
+/* *is_end: 0 0 0 0 0, the end of a SHELX list. */
+static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
+{
+    static const char *const letters[] = {"a whole number for h", "a whole number for k",
+                                          "a whole number for l"};
+    const char *after;
+    nb_status status;
+    int i;
+    *is_end = 0;
+    for (i = 0; i < 3; i++) {
+        int index;
+        next_token(r);
+        after = nb_text_int(r->p, r->end, &index);
+        if (!token_ends(r, after))
+            return bad_token(r, letters[i]);
+        if (index < -NB_SF_MAX_INDEX || index > NB_SF_MAX_INDEX)
+            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                              "Miller index %d is beyond +-%d", index, NB_SF_MAX_INDEX);
+        out->index[i] = (int16_t)index;
+        r->p = after;
+    }
+    next_token(r);
+    after = nb_text_double(r->p, r->end, &out->F);
+    if (!token_ends(r, after))
+        return bad_token(r, "a finite number for F");
+    if (fabs(out->F) > NB_SF_MAX_F)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "F = %g is beyond %g electrons", out->F, NB_SF_MAX_F);
+    r->p = after;
+    status = extra_columns(r, is_end);
+    *is_end &= !out->index[0] && !out->index[1] && !out->index[2] && out->F == 0;
+    return status;
+}
+
+static size_t most_reflections(const char *data, size_t n)
+{
+    size_t lines = 1, i;
+    for (i = 0; i < n; i++)
+        lines += data[i] == '\n';
+    return lines < n / SHORTEST_LINE + 1 ? lines : n / SHORTEST_LINE + 1;
+}
+
+static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
+{
+    size_t n = 0;
+    nb_status status = NB_OK;
+    int is_end = 0;
+    for (; r->p < r->end && status == NB_OK; skip_line(r)) {
+        const int was_end = is_end;
+        r->line++;
+        if (next_token(r))
+            status = read_reflection(r, &list[n++], &is_end);
+        if (status != NB_OK)
+            is_end = was_end; /* SHELX reads nothing behind it */
+    }
+    if (is_end && n > 1)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+                          "0 0 0 0 0 ends it as a SHELX list, whose fourth column is "
+                          "F squared (HKLF 4) or F (HKLF 3): convert it to MTZ or CIF "
+                          "(-mtz), or, if it is F, remove that line");
+    if (status == NB_OK && n == 0)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+                          "no reflections (h k l F [sigma [phase]])");
+    *count = n;
+    return status;
+}
+
+static void find_limits(const nb_hkl_row *list, size_t n, nb_factor_file *t)
+{
+    int *min[3] = {&t->hmin, &t->kmin, &t->lmin};
+    int *max[3] = {&t->hmax, &t->kmax, &t->lmax};
+    for (int axis = 0; axis < 3; axis++) {
+        int low = list[0].index[axis], high = low;
+        for (size_t i = 1; i < n; i++) {
+            int v = list[i].index[axis];
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+        *min[axis] = low;
+        *max[axis] = high;
+    }
+}
+
+static void fill_box(const nb_hkl_row *list, size_t n, double default_F, nb_factor_file *t)
+{
+    int64_t voxels = nb_factor_file_voxels(t);
+    int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    for (int64_t i = 0; i < voxels; i++)
+        t->F[i] = default_F;
+    for (size_t i = 0; i < n; i++) {
+        const int16_t *hkl = list[i].index;
+        t->F[((hkl[0] - t->hmin) * nk + (hkl[1] - t->kmin)) * nl + (hkl[2] - t->lmin)] =
+            list[i].F;
+    }
+    t->reflections = (int64_t)n;
+}
+
+int nb_hkl_is_xds(const char *data, size_t n)
+{
+    static const char *const first[] = {"!FORMAT=XDS_ASCII", "!OUTPUT_FILE="};
+    const char *p = nb_text_body(data, data + n), *end = data + n;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if ((size_t)(end - p) > strlen(first[i]) && !memcmp(p, first[i], strlen(first[i])))
+            return 1;
+    return 0;
+}
+
+nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
+                            nb_hkl_list *out, nb_error *err)
+{
+    hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    if (nb_hkl_is_xds(data, n))
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "it is " NB_HKL_XDS "; " NB_HKL_XDS_MEND);
+    out->rows =
+        nb_alloc_raw(most_reflections(data, n), sizeof *out->rows, "reflections", err);
+    if (!out->rows)
+        return NB_ERR_NOMEM;
+    out->name = name;
+    status = read_list(&r, out->rows, &out->count);
+    if (status != NB_OK)
+        nb_hkl_list_free(out);
+    return status;
+}
+
+void nb_hkl_list_free(nb_hkl_list *list)
+{
+    nb_free(list->rows);
+    memset(list, 0, sizeof *list);
+}
+
+nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
+                     nb_error *err)
+{
+    nb_status status;
+    memset(out, 0, sizeof *out);
+    find_limits(list->rows, list->count, out);
+    status = nb_factor_file_alloc(out, list->name, err);
+    if (status == NB_OK)
+        fill_box(list->rows, list->count, default_F, out);
+    else
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
+                       nb_factor_file *out, nb_error *err)
+{
+    nb_hkl_list list;
+    nb_status status = nb_hkl_list_parse(data, n, name, &list, err);
+    memset(out, 0, sizeof *out);
+    if (status == NB_OK)
+        status = nb_hkl_box(&list, default_F, out, err);
+    nb_hkl_list_free(&list);
+    return status;
+}
+
+/* --- notes --- */
+
+/** F of sign times h k l in the box; default_F outside. */
+static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
+                       double default_F)
+{
+    const int h = sign * hkl[0], k = sign * hkl[1], l = sign * hkl[2];
+    const int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    if (h < t->hmin || h > t->hmax || k < t->kmin || k > t->kmax || l < t->lmin ||
+        l > t->lmax)
+        return default_F;
+    return t->F[((h - t->hmin) * nk + (k - t->kmin)) * nl + (l - t->lmin)];
+}
+
+/** Has no reflection but 0 0 0 its Friedel mate? */
+static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
+                       double default_F)
+{
+    enum { FEW = 20 }; /* reflections; a short list is there for itself */
+    if (list->count < FEW)
+        return 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const int16_t *h = list->rows[i].index;
+        if ((h[0] || h[1] || h[2]) && value_at(box, h, -1, default_F) != default_F)
+            return 0;
+    }
+    return 1;
+}
+
+void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
+                const nb_hooks *hooks)
+{
+    const double differs = 0.01; /* as in a file that is expanded */
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const double F = value_at(box, list->rows[i].index, 1, default_F);
+        n += fabs(F - list->rows[i].F) > differs * fabs(F);
+    }
+    if (n)
+        nb_notice(hooks, NB_REPLACED_F, list->name, n);
+    if (lacks_mates(list, box, default_F))
+        nb_notice(
+            hooks,
+            "%s names no space group: P 1 is used, and no reflection has its Friedel "
+            "mate -h -k -l; if this is an asymmetric unit, give the space group (-sg)",
+            list->name);
+}

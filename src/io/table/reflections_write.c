@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "reflections_write.h"
+
+#include <stdio.h>
+
+#include "../../base/memory.h"
+#include "../../base/outfile.h"
+
+enum { LINE = 500 }; /* the longest: the head with its three numbers */
+
+static int format_head(const nb_reflections *list, char *text)
+{
+    return snprintf(
+        text, LINE,
+        "# nanobragg " NB_VERSION ": %zu reflections; photons of the "
+        "background %.9g, not listed %.9g; units: fast, slow pixel; intensity, peak "
+        "photon; "
+        "phi deg; wavelength A; excitation 1/A; F electron; d A; background "
+        "photon/pixel; "
+        "pixels pixel; sigma photon\n"
+        "h\tk\tl\t%sfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\td\t"
+        "background\tpixels\tsigma\n",
+        list->count, list->background, list->unassigned,
+        list->panels > 1 ? "panel\t" : "");
+}
+
+static int format_one(const nb_reflection *s, int panels, char *text)
+{
+    char panel[16] = "";
+    if (panels > 1)
+        snprintf(panel, sizeof panel, "%d\t", s->panel);
+    return snprintf(text, LINE,
+                    "%d\t%d\t%d\t%s%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t"
+                    "%.9g\t%.9g\t%.9g\n",
+                    s->h, s->k, s->l, panel, s->fast, s->slow, s->intensity, s->peak,
+                    s->phi_deg, s->wavelength_A, s->excitation, s->F, s->d, s->background,
+                    s->pixels, s->sigma);
+}
+
+nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_error *err)
+{
+    char *text = nb_alloc_raw(list->count + 1, LINE, "list of spots", err);
+    size_t used;
+    nb_status st;
+    if (!text)
+        return NB_ERR_NOMEM;
+    used = (size_t)format_head(list, text);
+    for (size_t i = 0; i < list->count; i++)
+        used += (size_t)format_one(&list->list[i], list->panels, text + used);
+    st = nb_outfile_put(path, text, used, err);
+    nb_free(text);
+    return st;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** The list of reflections as text. */
+#ifndef NB_IO_REFLECTIONS_WRITE_H
+#define NB_IO_REFLECTIONS_WRITE_H
+
+#include "../../nanobragg.h"
+
+/** Write a comment line with the photons that are not listed, a line of column names, and a
+ * line for each reflection, separated by tabs. The file is complete or absent. Errors:
+ * NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_reflections_write(const char *path, const nb_reflections *list,
+                               nb_error *err);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+#include "detector_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/text.h"
+#include "../io/table/arrays.h"
+#include "../io/hdf5/nxmx.h"
+#include "../model/frame.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "geometry_file.h"
+#include "image.h"
+
+static void say_other_wavelength(const nb_sim *sim, double file_A)
+{
+    const nb_config *cfg = &sim->cfg;
+    const nb_panel_spec *p = sim->detector.panels;
+    double used = nb_beam_wavelength(cfg);
+    if (cfg->expt_file[0] && p->thickness > 0 && !isnan(p->attenuation) &&
+        !NB_GIVEN(cfg, abs_um) && !(cfg->thick_um == 0) &&
+        fabs(used - file_A) > 1e-9 * file_A)
+        nb_notice(&sim->hooks,
+                  "the sensor's attenuation is that of the file's wavelength, %g A, not "
+                  "of %g A; type -detector_abs for another",
+                  file_A, used);
+}
+
+/** Defaults of flags; what was typed stays. */
+static void complete(nb_sim *sim)
+{
+    nb_config *cfg = &sim->cfg;
+    const nb_detector_spec *d = &sim->detector;
+    if (!NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
+        cfg->lambda_A = d->wavelength_A;
+    else if (!isnan(d->wavelength_A))
+        say_other_wavelength(sim, d->wavelength_A);
+    if (!cfg->polar_set && !cfg->nopolar && !isnan(d->polarization))
+        cfg->polarization = d->polarization;
+    cfg->phi_deg = NB_VALUE_OR(cfg, phi_deg, d->phi_deg);
+    cfg->osc_deg = NB_VALUE_OR(cfg, osc_deg, d->osc_deg);
+    if (cfg->exposure_s == 1 && d->exposure_s > 0)
+        cfg->exposure_s = d->exposure_s;
+}
+
+static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_error *err)
+{
+    const char *file = nb_config_geometry_flag(cfg);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%s: such a file holds one panel, but that of %s%s has %d; write "
+                   "-hdf5 FILE, with -stills 1 for a single image",
+                   flag, file ? "-" : "", file ? file : "detector", n);
+}
+
+/** Files that hold one panel are none of the defaults of several. */
+static nb_status leave_out_files(nb_sim *sim, nb_error *err)
+{
+    nb_config *cfg = &sim->cfg;
+    const int n = sim->detector.n_panels, typed = cfg->typed_files;
+    if (n == 1)
+        return NB_OK;
+    if (cfg->write_int && typed & NB_TYPED_INT)
+        return refuse_file(cfg, "-intfile", n, err);
+    if (cfg->write_noise && typed & NB_TYPED_NOISE)
+        return refuse_file(cfg, "-noisefile", n, err);
+    if (cfg->write_pgm && typed & NB_TYPED_PGM)
+        return refuse_file(cfg, "-pgmfile", n, err);
+    if (cfg->tiff_file[0])
+        return refuse_file(cfg, "-tifffile", n, err);
+    sim->left_out = cfg->write_noise; /* the others are by-products */
+    cfg->write_int = cfg->write_pgm = 0;
+    return NB_OK;
+}
+
+/** Panels that a caller gives are checked as those of files. */
+static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error *err)
+{
+    nb_status st = NB_OK;
+    for (int k = 0; !st && cfg->detector && k < d->n_panels; k++) {
+        char name[NB_PANEL_NAME + 8];
+        nb_place_in_file at = {"detector", 0, name};
+        d->panels[k].name[NB_PANEL_NAME - 1] = '\0';
+        snprintf(name, sizeof name, "panel %s", d->panels[k].name);
+        st = nb_panel_spec_check(&d->panels[k], &at, err);
+    }
+    return st ? st : nb_spec_check_size(d, "detector", err);
+}
+
+nb_status nb_load_detector(nb_sim *sim, nb_error *err)
+{
+    nb_config *cfg = &sim->cfg;
+    nb_status st = cfg->detector
+                       ? nb_detector_spec_copy(cfg->detector, &sim->detector, err)
+                       : nb_read_geometry(cfg, &sim->hooks, &sim->detector, err);
+    if (!st && sim->detector.n_panels)
+        st = check_given(cfg, &sim->detector, err);
+    cfg->detector = NULL;
+    if (!st && !sim->detector.n_panels && cfg->panel_list[0])
+        st =
+            nb_fail(err, NB_ERR_INPUT,
+                    "-panel %.60s: only with a detector from a file: -geom, -expt, -nxmx",
+                    cfg->panel_list);
+    if (st || !sim->detector.n_panels)
+        return st;
+    cfg->detector = &sim->detector;
+    complete(sim);
+    return leave_out_files(sim, err);
+}
+
+const char *nb_sim_panel(const nb_sim *sim, int k, int size[2])
+{
+    const nb_panel *panel;
+    if (!sim || k < 0 || k >= sim->model.scene.n_panels)
+        return NULL;
+    panel = &sim->model.scene.panels[k];
+    if (size) {
+        size[0] = panel->columns;
+        size[1] = panel->rows;
+    }
+    return sim->cfg.detector ? sim->cfg.detector->panels[k].name : "p0";
+}
+
+/* --- mask --- */
+
+/** The panel that a word of -panel names; -1: none. */
+static int find_panel(const nb_detector_spec *d, const char *word, size_t n)
+{
+    int number;
+    for (int k = 0; k < d->n_panels; k++)
+        if (strlen(d->panels[k].name) == n && !memcmp(d->panels[k].name, word, n))
+            return k;
+    if (nb_text_int(word, word + n, &number) != word + n || number < 0 ||
+        number >= d->n_panels)
+        return -1;
+    return number;
+}
+
+static nb_status choose_panels(nb_sim *sim, nb_error *err)
+{
+    const nb_detector_spec *d = &sim->detector;
+    const char *word = sim->cfg.panel_list;
+    char *chosen = nb_alloc((size_t)d->n_panels, 1, "list of panels", err);
+    nb_status st = chosen ? nb_spec_need_mask(&sim->detector, err) : NB_ERR_NOMEM;
+    int first = 1;
+    while (!st) {
+        size_t n = strcspn(word, ",");
+        int k = find_panel(d, word, n);
+        if (k < 0) {
+            st =
+                nb_fail(err, NB_ERR_INPUT,
+                        "-panel %.60s: there is no panel %.*s; the detector has %d, from "
+                        "%s",
+                        sim->cfg.panel_list, (int)(n < 60 ? n : 60), word, d->n_panels,
+                        d->panels[0].name);
+            break;
+        }
+        chosen[k] = 1;
+        sim->trace_panel = first ? k : sim->trace_panel;
+        first = 0;
+        if (!word[n])
+            break;
+        word += n + 1;
+    }
+    for (int k = 0; !st && k < d->n_panels; k++)
+        if (!chosen[k])
+            nb_spec_mask_box(&sim->detector, k, (int[2]){0, NB_PANEL_EDGE},
+                             (int[2]){0, NB_PANEL_EDGE});
+    nb_free(chosen);
+    return st;
+}
+
+nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2])
+{
+    const nb_scene *sc = &sim->model.scene;
+    if (sim->cfg.detector)
+        return nb_layout_panels(sim->cfg.detector, sim->cfg.layout, place);
+    if (place)
+        place[0][0] = place[0][1] = 0;
+    return (nb_panel_canvas){{sc->raster.columns, sc->raster.rows}, 0};
+}
+
+/** -mask is an image of the canvas. */
+static nb_status mask_canvas(nb_sim *sim, const nb_image *image, nb_error *err)
+{
+    nb_detector_spec *d = &sim->detector;
+    int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", err);
+    nb_panel_canvas canvas;
+    nb_status st = place ? nb_spec_need_mask(d, err) : NB_ERR_NOMEM;
+    uint8_t *to = d->mask;
+    if (!st) {
+        canvas = nb_layout_panels(d, sim->cfg.layout, place);
+        if (image->fast != canvas.size[0] || image->slow != canvas.size[1])
+            st = nb_fail_at(err, NB_ERR_INPUT, sim->cfg.mask_file, 0,
+                            "-mask has %d x %d pixels, but the panels fill %d x %d "
+                            "(-layout)",
+                            image->fast, image->slow, canvas.size[0], canvas.size[1]);
+    }
+    for (int k = 0; !st && k < d->n_panels; k++)
+        for (int j = 0; j < d->panels[k].size[1]; j++) {
+            const float *row = image->pixels +
+                               (size_t)(place[k][1] + j) * (size_t)image->fast +
+                               place[k][0];
+            for (int i = 0; i < d->panels[k].size[0]; i++, to++)
+                *to = *to && row[i] > 0;
+        }
+    nb_free(place);
+    return st;
+}
+
+/** Its header is not used. */
+static nb_status load_mask_image(nb_sim *sim, nb_error *err)
+{
+    nb_config *scratch = nb_alloc(1, sizeof *scratch, "header of -mask", err);
+    nb_image image;
+    nb_status st;
+    if (!scratch)
+        return NB_ERR_NOMEM;
+    nb_config_defaults(scratch);
+    scratch->max_read_MB = sim->cfg.max_read_MB;
+    if (nb_in_memory(&sim->cfg, sim->cfg.mask_file, NB_MEMORY_MASK))
+        st = nb_arrays_mask(sim->cfg.arrays, &image, err);
+    else
+        st = nb_image_load(sim->cfg.mask_file, "-mask", NULL, scratch, &image, NULL, err);
+    nb_free(scratch);
+    if (st)
+        return st;
+    st = mask_canvas(sim, &image, err);
+    nb_image_free(&image);
+    return st;
+}
+
+nb_status nb_load_panel_mask(nb_sim *sim, nb_error *err)
+{
+    size_t n = nb_spec_first_pixel(&sim->detector, sim->detector.n_panels);
+    nb_status st = NB_OK;
+    if (sim->cfg.panel_list[0])
+        st = choose_panels(sim, err);
+    if (!st && sim->cfg.mask_file[0])
+        st = load_mask_image(sim, err);
+    if (st || !sim->detector.mask)
+        return st;
+    if (!(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
+        return NB_ERR_NOMEM;
+    memcpy(sim->mask, sim->detector.mask, n);
+    return NB_OK;
+}
+
+/* --- crystal --- */
+
+void nb_load_file_crystal(nb_sim *sim)
+{
+    const nb_detector_spec *d = sim->cfg.detector;
+    nb_convention convention =
+        sim->cfg.convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : sim->cfg.convention;
+    if (!d || !d->has_crystal || sim->cfg.cell_count > 0 || sim->cfg.mat_file[0])
+        return;
+    for (int i = 0; i < 3; i++) {
+        const double column[3] = {d->crystal[i], d->crystal[3 + i], d->crystal[6 + i]};
+        nb_vec3 v = nb_lab_of_nexus(convention, column);
+        sim->matrix[i] = v.x;
+        sim->matrix[3 + i] = v.y;
+        sim->matrix[6 + i] = v.z;
+    }
+    sim->has_matrix = 1;
+    sim->matrix_lambda_A = 1;
+}
+
+/* --- and back --- */
+
+static void spec_of(const nb_sim *sim, nb_convention c, const nb_panel *p,
+                    const nb_panel_spec *from, nb_panel_spec *out)
+{
+    const nb_sensor *sensor = &sim->model.scene.sensors[p->sensor];
+    if (from)
+        *out = *from;
+    out->size[0] = p->columns;
+    out->size[1] = p->rows;
+    out->pixel[0] = p->pixel_fast;
+    out->pixel[1] = p->pixel_slow;
+    nb_nexus_of_lab(c, p->pix0, out->origin);
+    nb_nexus_of_lab(c, p->fast, out->fast);
+    nb_nexus_of_lab(c, p->slow, out->slow);
+    out->thickness = sensor->absorb ? sensor->layer_step * sensor->layers : 0;
+    out->attenuation = sensor->absorb ? sensor->mu : 0;
+    if (from && sensor->absorb && !NB_GIVEN(&sim->cfg, thick_um))
+        out->thickness = from->thickness; /* not divided and multiplied */
+}
+
+static nb_opt3 direction_of(nb_convention c, nb_vec3 v)
+{
+    nb_opt3 out = {1, {0, 0, 0}};
+    nb_nexus_of_lab(c, v, out.v);
+    return out;
+}
+
+/** The typed gain and largest value are those of all panels. */
+static void use_typed(const nb_config *cfg, nb_detector_spec *d)
+{
+    for (int k = 0; k < d->n_panels; k++) {
+        if (NB_GIVEN(cfg, gain))
+            d->panels[k].gain = cfg->gain;
+        if (NB_GIVEN(cfg, saturation))
+            d->panels[k].saturation = cfg->saturation;
+    }
+}
+
+nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const nb_geometry *g = &sim->model.geometry;
+    const nb_detector_spec *from = sim->cfg.detector;
+    nb_status st;
+    if (g->convention == NB_CONV_ADXV || sc->panels[0].curved) {
+        memset(out, 0, sizeof *out);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s: a geometry file cannot hold such a detector",
+                       sc->panels[0].curved ? "-curved_det" : "-adxv, a mirrored frame");
+    }
+    if ((st = nb_detector_spec_new(sc->n_panels, out, err)))
+        return st;
+    for (int k = 0; k < sc->n_panels; k++)
+        spec_of(sim, g->convention, &sc->panels[k], from ? &from->panels[k] : NULL,
+                &out->panels[k]);
+    use_typed(&sim->cfg, out);
+    out->wavelength_A = nb_sim_wavelength(sim);
+    out->beam = direction_of(g->convention, g->beam);
+    out->polar_axis = direction_of(g->convention, g->polar);
+    out->polarization = sc->beam.nopolar ? NAN : sc->beam.polarization;
+    out->spindle = direction_of(g->convention, g->spindle);
+    out->phi_deg = sim->model.phi0 / NB_DEG;
+    out->osc_deg = sim->model.phi_range / NB_DEG;
+    out->exposure_s = sim->cfg.exposure_s;
+    if (from)
+        st = nb_spec_copy_groups(from, out, err);
+    if (!st && sc->raster.mask && !(st = nb_spec_need_mask(out, err)))
+        memcpy(out->mask, sc->raster.mask, sc->raster.pixels);
+    if (st)
+        nb_detector_spec_free(out);
+    return st;
+}

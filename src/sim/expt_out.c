@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* -exptout: models of dxtbx (docs/formats.md). */
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../io/common/axes.h"
+#include "../io/common/panel_spec.h"
+#include "../model/frame.h"
+#include "geometry_out.h"
+#include "json_node.h"
+
+static void put_dxtbx(nb_json to, const char *key, const double nexus[3], double scale)
+{
+    double v[3] = {nexus[0] * scale, nexus[1] * scale, nexus[2] * scale};
+    nb_turn_dxtbx(v);
+    nb_json_numbers(to, key, v, 3);
+}
+
+static void add_beam(nb_json root, const nb_detector_spec *d)
+{
+    nb_json beam = nb_json_add_object(nb_json_array(root, "beam"));
+    double normal[3];
+    nb_cross3(d->beam.v, d->polar_axis.v, normal);
+    if (nb_length3(normal) > 0)
+        nb_unit3(normal);
+    nb_json_text(beam, "__id__", "monochromatic");
+    put_dxtbx(beam, "direction", d->beam.v, -1);
+    nb_json_number(beam, "wavelength", d->wavelength_A);
+    nb_json_number(beam, "divergence", 0);
+    nb_json_number(beam, "sigma_divergence", 0);
+    put_dxtbx(beam, "polarization_normal", normal, 1);
+    nb_json_number(beam, "polarization_fraction",
+                   isnan(d->polarization) ? 0.5 : (1 + d->polarization) / 2);
+    nb_json_number(beam, "flux", 0);
+    nb_json_number(beam, "transmission", 1);
+}
+
+static void add_mask(nb_json panel, int k, const nb_mask_box *boxes, int n)
+{
+    nb_json list = nb_json_array(panel, "mask");
+    for (int i = 0; i < n; i++)
+        if (boxes[i].panel == k) {
+            const double box[4] = {boxes[i].x[0], boxes[i].y[0], boxes[i].x[1],
+                                   boxes[i].y[1]};
+            nb_json_add_numbers(list, box, 4);
+        }
+}
+
+static void add_panel(nb_json list, const nb_panel_spec *p, int k, const int place[2],
+                      const nb_mask_box *boxes, int n)
+{
+    const double size[2] = {p->size[0], p->size[1]}, at[2] = {place[0], place[1]};
+    const double pixel[2] = {p->pixel[0] * 1e3, p->pixel[1] * 1e3};
+    const double trusted[2] = {0, isnan(p->saturation) ? 0 : p->saturation};
+    nb_json one = nb_json_add_object(list);
+    nb_json_text(one, "name", p->name);
+    nb_json_text(one, "type", "SENSOR_PAD");
+    put_dxtbx(one, "fast_axis", p->fast, 1);
+    put_dxtbx(one, "slow_axis", p->slow, 1);
+    put_dxtbx(one, "origin", p->origin, 1e3);
+    nb_json_numbers(one, "raw_image_offset", at, 2);
+    nb_json_numbers(one, "image_size", size, 2);
+    nb_json_numbers(one, "pixel_size", pixel, 2);
+    nb_json_numbers(one, "trusted_range", trusted, 2);
+    nb_json_number(one, "thickness", p->thickness * 1e3);
+    nb_json_text(one, "material",
+                 p->material[0]     ? p->material
+                 : p->thickness > 0 ? "Si"
+                                    : "");
+    nb_json_number(one, "mu", p->thickness > 0 ? p->attenuation * 1e-3 : 0);
+    nb_json_text(one, "identifier", "");
+    add_mask(one, k, boxes, n);
+    nb_json_number(one, "gain", p->gain);
+    nb_json_number(one, "pedestal", 0);
+    nb_json_text(nb_json_object(one, "px_mm_strategy"), "type",
+                 p->thickness > 0 ? "ParallaxCorrectedPxMmStrategy"
+                                  : "SimplePxMmStrategy");
+}
+
+static void add_detector(nb_json root, const nb_sim *sim, const nb_detector_spec *d)
+{
+    enum { MOST_BOXES = 1000000 };
+    nb_json list =
+        nb_json_array(nb_json_add_object(nb_json_array(root, "detector")), "panels");
+    int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", NULL);
+    nb_mask_box *boxes;
+    int n = nb_spec_mask_boxes(d, MOST_BOXES, &boxes), begin = 0;
+    if (!place) {
+        *root.failed = 1;
+        n = 0;
+    }
+    if (n < 0)
+        nb_notice(&sim->hooks, "-exptout: the mask has too many pieces and is left out");
+    if (place)
+        nb_sim_canvas(sim, place);
+    for (int k = 0; place && k < d->n_panels; k++) {
+        int end = begin;
+        while (end < n && boxes[end].panel == k)
+            end++;
+        add_panel(list, &d->panels[k], k, place[k], boxes + begin, end - begin);
+        begin = end;
+    }
+    nb_free(boxes);
+    nb_free(place);
+}
+
+static void add_goniometer(nb_json root, const nb_detector_spec *d)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    nb_json one = nb_json_add_object(nb_json_array(root, "goniometer"));
+    put_dxtbx(one, "rotation_axis", d->spindle.v, 1);
+    nb_json_numbers(one, "fixed_rotation", identity, 9);
+    nb_json_numbers(one, "setting_rotation", identity, 9);
+}
+
+static void add_scan(nb_json root, const nb_detector_spec *d)
+{
+    const double range[2] = {1, 1}, oscillation[2] = {d->phi_deg, d->osc_deg}, zero = 0;
+    nb_json one = nb_json_add_object(nb_json_array(root, "scan"));
+    nb_json_numbers(one, "image_range", range, 2);
+    nb_json_number(one, "batch_offset", 0);
+    nb_json_numbers(one, "oscillation", oscillation, 2);
+    nb_json_numbers(one, "exposure_time", &d->exposure_s, 1);
+    nb_json_numbers(one, "epochs", &zero, 1);
+    nb_json_object(one, "valid_image_ranges");
+}
+
+static void add_crystal(nb_json root, const nb_sim *sim)
+{
+    static const char *const keys[] = {"real_space_a", "real_space_b", "real_space_c"};
+    const nb_crystal *x = &sim->model.crystal;
+    const nb_vec3 edges[3] = {x->a, x->b, x->c};
+    nb_json one = nb_json_add_object(nb_json_array(root, "crystal"));
+    nb_json_text(one, "__id__", "crystal");
+    for (int i = 0; i < 3; i++) {
+        double v[3];
+        nb_nexus_of_lab(sim->model.geometry.convention, edges[i], v);
+        put_dxtbx(one, keys[i], v, 1e10);
+    }
+    nb_json_text(one, "space_group_hall_symbol", " P 1");
+}
+
+static void add_experiment(nb_json root, int scan)
+{
+    nb_json one = nb_json_add_object(nb_json_array(root, "experiment"));
+    nb_json_text(one, "__id__", "Experiment");
+    nb_json_text(one, "identifier", "");
+    nb_json_number(one, "beam", 0);
+    nb_json_number(one, "detector", 0);
+    nb_json_number(one, "goniometer", 0);
+    if (scan)
+        nb_json_number(one, "scan", 0);
+    nb_json_number(one, "crystal", 0);
+}
+
+nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *err)
+{
+    int failed = 0, scan = d->osc_deg > 0 || d->phi_deg != 0;
+    nb_json root = {cJSON_CreateObject(), &failed};
+    char *text;
+    nb_status st;
+    nb_json_text(root, "__id__", "ExperimentList");
+    add_experiment(root, scan);
+    nb_json_array(root, "imageset");
+    add_beam(root, d);
+    add_detector(root, sim, d);
+    add_goniometer(root, d);
+    if (scan)
+        add_scan(root, d);
+    else
+        nb_json_array(root, "scan");
+    add_crystal(root, sim);
+    nb_json_array(root, "profile");
+    nb_json_array(root, "scaling_model");
+    if ((st = nb_json_print(root, "the experiments", &text, err)))
+        return st;
+    st = nb_outfile_put(sim->cfg.exptout_file, text, strlen(text), err);
+    nb_free(text);
+    return st;
+}

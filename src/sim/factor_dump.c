@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Structure factors for the user: files and lists. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/cpu.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../io/table/fdump.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "../physics/limits.h"
+#include "advice.h"
+#include "factor_report.h"
+#include "sim.h"
+
+/* --- files --- */
+
+static nb_status write_mtz(const nb_factor_grid *grid, const char *path, nb_error *err)
+{
+    nb_reflection_file rows = {0};
+    char *bytes = NULL;
+    size_t size;
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    st = nb_dump_rows(grid, &rows, err);
+    if (!st)
+        st = nb_mtz_write(&rows, "nanobragg", &bytes, &size, err);
+    if (!st)
+        st = nb_outfile_put(path, bytes, size, err);
+    nb_free(bytes);
+    nb_reflection_file_free(&rows);
+    return st;
+}
+
+static nb_status write_text(const nb_factor_grid *grid, const char *path, nb_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    st = nb_dump_text(grid, &text, &size, err);
+    if (!st)
+        st = nb_outfile_put(path, text, size, err);
+    nb_free(text);
+    return st;
+}
+
+static nb_status sink(void *user, const void *data, size_t bytes, nb_error *err)
+{
+    return nb_outfile_write(user, data, bytes, err);
+}
+
+static nb_status write_cache(const nb_factor_file *table, const char *path, nb_error *err)
+{
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (!st)
+        st = nb_fdump_write(table, sink, &out, err);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    if (st)
+        nb_outfile_abort(&out);
+    return st;
+}
+
+/** Every dump that cfg names; the grid's F is used up. */
+static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cache,
+                             nb_error *err)
+{
+    nb_factor_file table = {0};
+    nb_status st = write_mtz(grid, cfg->dump_mtz_file, err);
+    if (!st)
+        st = write_text(grid, cfg->dump_hkl_file, err);
+    if (st || !cache)
+        return st;
+    nb_factor_grid_table(grid, NB_VALUE(cfg, default_F), &table);
+    st = write_cache(&table, nb_dump_name(cfg), err);
+    nb_factor_file_free(&table);
+    return st;
+}
+
+/** The table at the mean wavelength, with phases. */
+static nb_status mean_grid(const nb_factor_maker *m, double wavelength, int threads,
+                           const nb_hooks *hooks, nb_factor_grid *out, nb_error *err)
+{
+    nb_waves waves;
+    nb_status st = nb_waves_one(m, wavelength, hooks, &waves, err);
+    memset(out, 0, sizeof *out);
+    if (st)
+        return st;
+    st = nb_factor_maker_grid(m, waves.group, threads, out, err);
+    nb_waves_free(&waves);
+    return st;
+}
+
+nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    const nb_beam *beam = &sim->model.scene.beam;
+    nb_factor_grid grid;
+    nb_status st;
+    cache = cache && cfg->write_dump && sim->table_from_hkl;
+    if (!sim->maker)
+        return cache ? write_cache(&sim->table, nb_dump_name(cfg), err) : NB_OK;
+    if (!cache && !cfg->dump_mtz_file[0] && !cfg->dump_hkl_file[0])
+        return NB_OK;
+    st = mean_grid(sim->maker, nb_mean_wavelength(beam->sources, beam->n_sources),
+                   nb_threads_of(cfg), NULL, &grid, err);
+    if (!st)
+        st = write_dumps(cfg, &grid, cache, err);
+    nb_factor_grid_free(&grid);
+    return st;
+}
+
+/* --- lists --- */
+
+void nb_factor_list_free(nb_factor_list *list)
+{
+    if (!list)
+        return;
+    nb_free(list->h);
+    nb_free(list->k);
+    nb_free(list->l);
+    nb_free(list->F);
+    nb_free(list->phase);
+    memset(list, 0, sizeof *list);
+}
+
+static nb_status allocate(nb_factor_list *out, size_t n, nb_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->h = nb_alloc_raw(n, sizeof *out->h, "reflections", err);
+    out->k = nb_alloc_raw(n, sizeof *out->k, "reflections", err);
+    out->l = nb_alloc_raw(n, sizeof *out->l, "reflections", err);
+    out->F = nb_alloc_raw(n, sizeof *out->F, "reflections", err);
+    out->phase = nb_alloc_raw(n, sizeof *out->phase, "reflections", err);
+    if (out->h && out->k && out->l && out->F && out->phase)
+        return NB_OK;
+    nb_factor_list_free(out);
+    return NB_ERR_NOMEM;
+}
+
+static void add(nb_factor_list *out, int h, int k, int l, double F, double phase)
+{
+    size_t n = out->count++;
+    out->h[n] = h;
+    out->k[n] = k;
+    out->l[n] = l;
+    out->F[n] = F;
+    out->phase[n] = phase * (180 / M_PI);
+}
+
+static int has_value(const nb_factor_grid *g, size_t i)
+{
+    return !isnan(g->F[i]) && !(g->absent && g->absent[i]);
+}
+
+static nb_status list_grid(const nb_factor_grid *g, nb_factor_list *out, nb_error *err)
+{
+    size_t voxels = nb_factor_grid_voxels(g), n = 0, i = 0;
+    nb_status st;
+    for (size_t v = 0; v < voxels; v++)
+        n += (size_t)has_value(g, v);
+    if ((st = allocate(out, n, err)))
+        return st;
+    memcpy(out->cell, g->cell, sizeof out->cell);
+    out->wavelength_A = g->wavelength;
+    for (int h = -g->H[0]; h <= g->H[0]; h++)
+        for (int k = -g->H[1]; k <= g->H[1]; k++)
+            for (int l = -g->H[2]; l <= g->H[2]; l++, i++)
+                if (has_value(g, i))
+                    add(out, h, k, l, g->F[i], g->phase ? (double)g->phase[i] : NAN);
+    return NB_OK;
+}
+
+static nb_status list_table(const nb_factor_table *t, int table, nb_factor_list *out,
+                            nb_error *err)
+{
+    size_t voxels = (size_t)t->nh * (size_t)t->nk * (size_t)t->nl;
+    const double *F = t->F + (size_t)table * voxels;
+    nb_status st = allocate(out, voxels, err);
+    for (int h = 0; h < t->nh && !st; h++)
+        for (int k = 0; k < t->nk; k++)
+            for (int l = 0; l < t->nl; l++)
+                add(out, h + t->hmin, k + t->kmin, l + t->lmin, *F++, NAN);
+    return st;
+}
+
+int nb_sim_factor_tables(const nb_sim *sim)
+{
+    return !sim || !sim->factors.nh ? 0
+           : sim->factors.n_tables  ? sim->factors.n_tables
+                                    : 1;
+}
+
+nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && out);
+    nb_factor_grid grid;
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    if (nb_sim_factor_tables(sim) == 0)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "F: there is no table of structure factors, since every reflection is "
+            "-default_F; give -hkl, -mtz or a model");
+    if (table < 0 || table >= nb_sim_factor_tables(sim))
+        return nb_fail(err, NB_ERR_INPUT, "table %d of structure factors: there are %d",
+                       table, nb_sim_factor_tables(sim));
+    if (!sim->maker)
+        return list_table(&sim->factors, table, out, err);
+    st = nb_factor_maker_grid(sim->maker, &sim->waves.group[table],
+                              nb_threads_of(&sim->cfg), &grid, err);
+    if (!st)
+        st = list_grid(&grid, out, err);
+    nb_factor_grid_free(&grid);
+    for (size_t i = 0; !st && sim->typed_F && i < out->count; i++)
+        out->F[i] =
+            sim->factors
+                .F[nb_factor_table_at(&sim->factors, out->h[i], out->k[i], out->l[i])];
+    return st;
+}
+
+/* --- without an image --- */
+
+/** What `sf` makes of a configuration. */
+typedef struct standalone {
+    nb_factor_maker *maker; /* owned */
+    nb_factor_grid grid;    /* owned */
+    nb_waves waves;         /* owned */
+} standalone;
+
+static void standalone_free(standalone *s)
+{
+    nb_factor_maker_free(s->maker);
+    nb_factor_grid_free(&s->grid);
+    nb_waves_free(&s->waves);
+}
+
+static nb_status check_standalone(const nb_config *cfg, nb_error *err)
+{
+    nb_isa isa;
+    nb_status st = nb_config_check(cfg, err);
+    if (!st)
+        st = nb_cpu_choose(cfg->isa, &isa, err);
+    if (!st && !nb_config_has_factor_file(cfg) && !cfg->hkl_file[0])
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "no structure factors: add -pdb, -cif, -mtz or -hkl FILE");
+    if (!st && cfg->mat_file[0])
+        st = nb_fail(err, NB_ERR_INPUT, "-mat has no effect without an image: type -cell");
+    return st ? st : nb_check_files(cfg, NULL, 0, err);
+}
+
+static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
+                                 standalone *s, nb_times *times, nb_error *err)
+{
+    double start = nb_monotonic_seconds(), wavelength = nb_beam_wavelength(cfg);
+    nb_crystal_inputs in = {NULL, wavelength, 0};
+    nb_crystal crystal;
+    nb_status st = check_standalone(cfg, err);
+    nb_advise_threads(hooks, cfg->threads);
+    if (!st && cfg->cell_count > 0)
+        st = nb_crystal_build(cfg, &in, NULL, &crystal, err);
+    if (!st)
+        st = nb_factor_maker_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
+                                  &s->maker, err);
+    times->load = nb_monotonic_seconds() - start;
+    if (st)
+        return st;
+    if (!s->maker->list_path && !(cfg->dmin_A > 0))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s %.200s: a model has no limit of resolution; add -dmin d (A)",
+                       s->maker->model_flag, s->maker->model_path);
+    start = nb_monotonic_seconds();
+    st = nb_factor_maker_make(s->maker, cfg->dmin_A, wavelength, nb_threads_of(cfg),
+                              hooks, err);
+    if (!st)
+        st = nb_waves_one(s->maker, wavelength, hooks, &s->waves, err);
+    if (!st)
+        st = nb_factor_maker_grid(s->maker, s->waves.group, nb_threads_of(cfg), &s->grid,
+                                  err);
+    times->factors = nb_monotonic_seconds() - start;
+    return st;
+}
+
+nb_status nb_config_factors(const nb_config *cfg, const nb_hooks *hooks,
+                            nb_factor_list *out, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg && out);
+    nb_config quiet = *cfg;
+    standalone s = {0};
+    nb_times times;
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    quiet.dump_mtz_file[0] = quiet.dump_hkl_file[0] = '\0';
+    if (!(st = make_standalone(&quiet, hooks, &s, &times, err)))
+        st = list_grid(&s.grid, out, err);
+    standalone_free(&s);
+    return st;
+}
+
+nb_status nb_config_dump_factors(const nb_config *cfg, const nb_hooks *hooks,
+                                 char **report, nb_times *times, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg);
+    standalone s = {0};
+    nb_times t = {0};
+    double start;
+    nb_status st = make_standalone(cfg, hooks, &s, &t, err);
+    if (report)
+        *report = NULL;
+    if (!st && report)
+        st = nb_factor_maker_report(s.maker, &s.waves, &s.grid, report, err);
+    start = nb_monotonic_seconds();
+    if (!st)
+        st = write_dumps(cfg, &s.grid, cfg->dump_file[0] != '\0', err);
+    t.write = nb_monotonic_seconds() - start;
+    if (st && report) {
+        nb_free(*report);
+        *report = NULL;
+    }
+    if (times)
+        *times = t;
+    standalone_free(&s);
+    return st;
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/* Models and reflection files: what each is by its content, whether the flags go with that, and
+ * the cell and space group that they say. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../base/error.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../base/text.h"
+#include "../factors/special.h"
+#include "../io/table/arrays.h"
+#include "../io/table/hkl.h"
+#include "../params/params.h"
+#include "factor_files.h"
+#include "factors.h"
+
+/** The bytes of a file, unpacked. */
+typedef struct content {
+    const char *flag, *path;
+    char *data; /* owned */
+    size_t bytes;
+    nb_content kind;
+} content;
+
+static nb_status read_content(nb_factor_maker *m, const char *flag, const char *path,
+                              content *out, nb_error *err)
+{
+    nb_status st;
+    *out = (content){.flag = flag, .path = path};
+    if ((st = nb_read_file(path, flag, 0, &out->data, &out->bytes, err)))
+        return st;
+    m->hash = nb_hash_bytes(m->hash, out->data, out->bytes);
+    out->kind = nb_content_of(out->data, out->bytes);
+    return NB_OK;
+}
+
+/* --- kinds --- */
+
+/** Is the first line that is no comment a list of numbers? */
+static int looks_like_list(const char *p, const char *end)
+{
+    int words = 0;
+    p = nb_text_body(p, end);
+    for (;;) {
+        double value;
+        const char *after;
+        while (p < end && (nb_text_blank(*p) || (*p == '\n' && !words)))
+            p++;
+        if (p < end && !words && (*p == '#' || *p == '!')) {
+            p = memchr(p, '\n', (size_t)(end - p));
+            p = p ? p : end;
+            continue;
+        }
+        if (p == end || *p == '\n')
+            return words >= 4;
+        after = nb_text_double(p, end, &value);
+        if (!after || (words < 3 && value != floor(value)))
+            return 0;
+        p = after;
+        words++;
+    }
+}
+
+const char *nb_content_means(nb_content kind, const char *data, size_t n,
+                             const char **flag)
+{
+    static const struct {
+        nb_content kind;
+        const char *what, *flag;
+    } known[] = {
+        {NB_CONTENT_PDB, "a model in PDB format", "-pdb"},
+        {NB_CONTENT_MMCIF, "an mmCIF model", "-pdb or -cif"},
+        {NB_CONTENT_SMALL, "a small-molecule CIF", "-cif"},
+        {NB_CONTENT_REFLECTION_CIF, "a CIF with reflections", "-mtz or -cif"},
+        {NB_CONTENT_MODEL_AND_REFLECTIONS, "a CIF with a model and reflections", "-cif"},
+        {NB_CONTENT_MTZ, "an MTZ file", "-mtz"},
+        {NB_CONTENT_CIF_OTHER, "a CIF without a model and without reflections", NULL},
+    };
+    *flag = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].kind == kind) {
+            *flag = known[i].flag;
+            return known[i].what;
+        }
+    if (nb_hkl_is_xds(data, n))
+        return NB_HKL_XDS;
+    if (looks_like_list(data, data + n)) {
+        *flag = "-hkl";
+        return "a text list of reflections";
+    }
+    return NULL;
+}
+
+static nb_status wrong_kind(const content *c, const char *wanted, nb_error *err)
+{
+    const char *flag, *what = nb_content_means(c->kind, c->data, c->bytes, &flag);
+    if (!c->bytes)
+        return nb_fail_at(err, NB_ERR_INPUT, c->path, 0,
+                          "%s: the file is empty; it must be %s", c->flag, wanted);
+    if (what && flag)
+        return nb_fail_at(err, NB_ERR_INPUT, c->path, 0, "%s: it is %s; give it to %s",
+                          c->flag, what, flag);
+    if (nb_hkl_is_xds(c->data, c->bytes))
+        return nb_fail_at(err, NB_ERR_INPUT, c->path, 0, "%s: it is %s; " NB_HKL_XDS_MEND,
+                          c->flag, what);
+    return nb_fail_at(err, NB_ERR_INPUT, c->path, 0, "%s: it is %s; it must be %s",
+                      c->flag, what ? what : "no file of a known kind", wanted);
+}
+
+static int is_model(nb_content kind)
+{
+    return kind == NB_CONTENT_MMCIF || kind == NB_CONTENT_SMALL ||
+           kind == NB_CONTENT_MODEL_AND_REFLECTIONS;
+}
+
+/** What -cif is; a file with both is a model unless columns are typed. */
+static nb_status check_cif(const nb_config *cfg, const content *c, int *model,
+                           nb_error *err)
+{
+    *model = is_model(c->kind);
+    if (c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS && cfg->mtz_label[0])
+        *model = 0;
+    if (*model || c->kind == NB_CONTENT_REFLECTION_CIF ||
+        c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS)
+        return NB_OK;
+    return wrong_kind(c, "a model or reflections as CIF", err);
+}
+
+static nb_status check_pdb(const content *c, nb_error *err)
+{
+    if (c->kind == NB_CONTENT_PDB || c->kind == NB_CONTENT_MMCIF ||
+        c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS)
+        return NB_OK;
+    return wrong_kind(c, "a model as PDB or mmCIF", err);
+}
+
+static nb_status check_mtz(const content *c, nb_error *err)
+{
+    if (c->kind == NB_CONTENT_MTZ || c->kind == NB_CONTENT_REFLECTION_CIF ||
+        c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS)
+        return NB_OK;
+    return wrong_kind(c, "reflections as MTZ or structure-factor CIF", err);
+}
+
+/** The rules of the flags, now that it is known what -cif is. */
+static nb_status check_as(const nb_factor_maker *m, int cif_is_model, nb_error *err)
+{
+    nb_config as = m->cfg;
+    char *to = cif_is_model ? as.pdb_file : as.mtz_file;
+    nb_error why = {0};
+    nb_status st;
+    if (!as.cif_file[0])
+        return NB_OK;
+    if (to[0])
+        return nb_fail_at(err, NB_ERR_INPUT, m->cfg.cif_file, 0,
+                          "-cif holds %s, and so does %s %.180s; give one of them",
+                          cif_is_model ? "a model" : "reflections",
+                          cif_is_model ? "-pdb" : "-mtz", to);
+    memcpy(to, as.cif_file, sizeof as.cif_file);
+    as.cif_file[0] = '\0';
+    if (!(st = nb_config_check_factors(&as, &why)))
+        return NB_OK;
+    return nb_fail_at(err, st, m->cfg.cif_file, 0, "-cif holds %s: %s",
+                      cif_is_model ? "a model" : "reflections", why.message);
+}
+
+/* --- reading --- */
+
+static nb_status parse_model(nb_factor_maker *m, const content *c, nb_error *err)
+{
+    m->model_flag = c->flag;
+    m->model_path = c->path;
+    return nb_structure_parse(c->data, c->bytes, c->path, &m->model, err);
+}
+
+static nb_status parse_list(nb_factor_maker *m, const content *c, nb_error *err)
+{
+    nb_status st = nb_reflection_file_parse(c->data, c->bytes, c->path, &m->list, err);
+    m->list_flag = c->flag;
+    m->list_path = c->path;
+    if (!st)
+        st = nb_columns_choose(&m->list, m->cfg.mtz_label, c->path, &m->columns, err);
+    return st;
+}
+
+/** Read what one flag names, as a model or as reflections. */
+static nb_status read_one(nb_factor_maker *m, const char *flag, const char *path,
+                          nb_error *err)
+{
+    content c;
+    int model = flag[1] == 'p';
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    st = read_content(m, flag, path, &c, err);
+    if (!st && flag[1] == 'c') {
+        if (!(st = check_cif(&m->cfg, &c, &model, err)))
+            st = check_as(m, model, err);
+    } else if (!st) {
+        st = model ? check_pdb(&c, err) : check_mtz(&c, err);
+    }
+    if (!st)
+        st = model ? parse_model(m, &c, err) : parse_list(m, &c, err);
+    nb_free(c.data);
+    return st;
+}
+
+/** -hkl could not be read (st, err): if it is a file for another flag, say so instead. */
+static nb_status refuse_hkl(const char *data, size_t n, const char *path, nb_status st,
+                            nb_error *err)
+{
+    const char *flag, *what = nb_content_means(nb_content_of(data, n), data, n, &flag);
+    if (what && flag && flag[1] != 'h')
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "-hkl: it is %s; give it to %s", what,
+                        flag);
+    return st;
+}
+
+nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
+                      nb_error *err)
+{
+    const char *path = cfg->hkl_file;
+    const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_HKL);
+    char *data;
+    size_t bytes;
+    nb_status st;
+    memset(list, 0, sizeof *list);
+    if (memory) {
+        if ((st = nb_arrays_hkl(memory, list, err)))
+            return st;
+        *hash =
+            nb_hash_bytes(*hash, memory->hkl, memory->reflections * sizeof *memory->hkl);
+        *hash = nb_hash_bytes(*hash, memory->F, memory->reflections * sizeof *memory->F);
+        return NB_OK;
+    }
+    if ((st = nb_read_file(path, "-hkl", 0, &data, &bytes, err)))
+        return st;
+    *hash = nb_hash_bytes(*hash, data, bytes);
+    st = nb_hkl_list_parse(data, bytes, path, list, err);
+    if (st == NB_ERR_INPUT)
+        st = refuse_hkl(data, bytes, path, st, err);
+    nb_free(data);
+    return st;
+}
+
+static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
+{
+    nb_status st;
+    if (!m->cfg.hkl_file[0])
+        return NB_OK;
+    if ((st = nb_hkl_load(&m->cfg, &m->hkl, &m->hash, err)))
+        return st;
+    m->list_flag = "-hkl";
+    m->list_path = m->hkl.name;
+    return NB_OK;
+}
+
+static nb_status read_fprime(nb_factor_maker *m, nb_error *err)
+{
+    char *data;
+    size_t bytes;
+    nb_status st = NB_OK;
+    if (m->cfg.fprime[0])
+        st = nb_fprime_words(m->cfg.fprime, &m->typed, err);
+    if (!st && m->cfg.fprime_table[0]) {
+        st = nb_read_file(m->cfg.fprime_table, "-fprime_table", 0, &data, &bytes, err);
+        if (st)
+            return st;
+        m->hash = nb_hash_bytes(m->hash, data, bytes);
+        st = nb_fprime_parse(data, bytes, m->cfg.fprime_table, &m->curves, err);
+        nb_free(data);
+    }
+    return st ? st : nb_check_fprime(m, err);
+}
+
+/* --- cell and space group --- */
+
+/** The cell of a crystal, A and deg. */
+static void cell_of(const nb_crystal *x, double cell[6])
+{
+    const nb_vec3 v[3] = {x->a, x->b, x->c};
+    for (int i = 0; i < 3; i++) {
+        nb_vec3 p = v[(i + 1) % 3], q = v[(i + 2) % 3];
+        cell[i] = x->edge[i];
+        cell[3 + i] = acos(fmax(-1, fmin(1, nb_dot(p, q) / (nb_norm(p) * nb_norm(q))))) *
+                      (180 / M_PI);
+    }
+}
+
+static int differs(const double a[6], const double b[6])
+{
+    for (int i = 0; i < 3; i++)
+        if (fabs(a[i] - b[i]) > 0.01 * b[i] || fabs(a[3 + i] - b[3 + i]) > 1)
+            return 1;
+    return 0;
+}
+
+static nb_status no_cell(const char *path, const char *flag, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                      "%s: it has no unit cell (or only 1 1 1 90 90 90): add -cell a b c "
+                      "alpha beta gamma",
+                      flag);
+}
+
+/** The cell of F: of the reflections, else of the model, else the typed one. */
+static nb_status choose_cell(nb_factor_maker *m, const nb_crystal *crystal,
+                             const nb_hooks *hooks, nb_error *err)
+{
+    double typed[6], *of_model = m->model.cell, *of_list = m->list.cell;
+    const char *flag = m->list_flag ? m->list_flag : m->model_flag;
+    const char *path = m->list_path ? m->list_path : m->model_path;
+    if (crystal)
+        cell_of(crystal, typed);
+    if (m->model_path && !(of_model[0] > 0)) {
+        if (!crystal)
+            return no_cell(m->model_path, m->model_flag, err);
+        memcpy(of_model, typed, sizeof typed);
+    }
+    if (m->list_path && !(of_list[0] > 0)) {
+        if (m->hkl.rows && !crystal)
+            return nb_fail_at(
+                err, NB_ERR_INPUT, path, 0,
+                "a list has no unit cell: add -cell a b c alpha beta gamma");
+        if (!crystal && !m->model_path)
+            return no_cell(path, flag, err);
+        memcpy(of_list, crystal ? typed : of_model, sizeof typed);
+    }
+    memcpy(m->cell, m->list_path ? of_list : of_model, sizeof m->cell);
+    if (crystal && differs(typed, m->cell))
+        nb_notice(hooks,
+                  "the crystal has the typed cell %g %g %g %g %g %g, but F(h k l) stays "
+                  "that of %s: %g %g %g %g %g %g",
+                  typed[0], typed[1], typed[2], typed[3], typed[4], typed[5], path,
+                  m->cell[0], m->cell[1], m->cell[2], m->cell[3], m->cell[4], m->cell[5]);
+    if (m->model_path && m->list_path && differs(of_model, m->cell))
+        nb_notice(hooks, "%s and %s have different cells; that of %s is used",
+                  m->model_path, m->list_path, path);
+    return NB_OK;
+}
+
+static void be_P1(nb_symmetry *sg)
+{
+    memset(sg, 0, sizeof *sg);
+    sg->count = 1;
+    sg->ops[0].R[0] = sg->ops[0].R[4] = sg->ops[0].R[8] = 1;
+    memcpy(sg->name, "P 1", 4);
+}
+
+/** The space group of one file: typed, its own, or P 1. */
+static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmetry *own,
+                                 const double cell[6], const nb_hooks *hooks,
+                                 nb_error *err)
+{
+    nb_error why = {0};
+    if (m->cfg.space_group[0]) {
+        nb_status st = nb_symmetry_find(m->cfg.space_group, cell, own, &why);
+        if (st)
+            return nb_fail(err, st, "-sg %s: %s", m->cfg.space_group, why.message);
+    }
+    if (!own->count && own->name[0])
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                          "unknown space group '%s': name it with -sg", own->name);
+    if (!own->count) {
+        nb_notice(hooks, "%s names no space group: P 1 is used; type -sg for another",
+                  path);
+        be_P1(own);
+    }
+    if (own == &m->model.symmetry && m->model.kind == NB_STRUCTURE_SMALL) {
+        nb_take_multiplicities(&m->model);
+        nb_choose_origin(&m->model);
+    }
+    if (own->note[0])
+        nb_notice(hooks, "%s: %s", path, own->note);
+    return NB_OK;
+}
+
+static nb_status choose_symmetries(nb_factor_maker *m, const nb_hooks *hooks,
+                                   nb_error *err)
+{
+    nb_status st = NB_OK;
+    if (m->model_path)
+        st = choose_symmetry(m, m->model_path, &m->model.symmetry, m->model.cell, hooks,
+                             err);
+    if (!st && m->list_path && !m->hkl.rows)
+        st = choose_symmetry(m, m->list_path, &m->list.symmetry, m->cell, hooks, err);
+    if (!st && m->hkl.rows && m->cfg.space_group[0])
+        st = choose_symmetry(m, m->list_path, &m->list.symmetry, m->cell, hooks, err);
+    m->symmetry = m->list_path ? m->list.symmetry : m->model.symmetry;
+    return st;
+}
+
+/** What is taken of a reflection file. */
+static void say_columns(const nb_factor_maker *m, const nb_hooks *hooks)
+{
+    char columns[128];
+    if (!m->list_path || m->hkl.rows)
+        return;
+    nb_columns_describe(&m->list, &m->columns, columns, sizeof columns);
+    nb_notice(hooks, "%s: %s %s, taken as %s", m->list_path,
+              m->columns.minus >= 0 || m->columns.difference >= 0 || m->columns.phase >= 0
+                  ? "columns"
+                  : "column",
+              columns,
+              m->columns.intensities ? "intensities in electrons^2"
+                                     : "amplitudes in electrons");
+}
+
+/** Before anything is calculated: are there folders for the dumps? */
+static nb_status check_folders(const nb_config *cfg, nb_error *err)
+{
+    const char *const paths[] = {cfg->dump_mtz_file, cfg->dump_hkl_file};
+    static const char *const flags[] = {"-dump_mtz", "-dump_hkl"};
+    char folder[NB_PATH_MAX];
+    struct stat there;
+    for (int i = 0; i < 2; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        if (!slash)
+            continue;
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - paths[i]) + 1, paths[i]);
+        if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "%s %s cannot be written: its folder does not exist", flags[i],
+                           paths[i]);
+    }
+    return NB_OK;
+}
+
+static nb_status load(nb_factor_maker *m, const nb_crystal *crystal,
+                      const nb_hooks *hooks, nb_error *err)
+{
+    nb_status st;
+    if ((st = check_folders(&m->cfg, err)) || (st = read_fprime(m, err)) ||
+        (st = read_one(m, "-pdb", m->cfg.pdb_file, err)) ||
+        (st = read_one(m, "-cif", m->cfg.cif_file, err)) ||
+        (st = read_one(m, "-mtz", m->cfg.mtz_file, err)) || (st = read_hkl(m, err)) ||
+        (st = choose_cell(m, crystal, hooks, err)) ||
+        (st = choose_symmetries(m, hooks, err)))
+        return st;
+    say_columns(m, hooks);
+    return NB_OK;
+}
+
+nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
+                               const nb_hooks *hooks, nb_factor_maker **out, nb_error *err)
+{
+    nb_factor_maker *m = nb_alloc(1, sizeof *m, "structure factors", err);
+    nb_status st;
+    *out = NULL;
+    if (!m)
+        return NB_ERR_NOMEM;
+    m->cfg = *cfg;
+    m->hash = NB_HASH_START;
+    m->scale_k = m->scale_B = NAN;
+    st = load(m, crystal, hooks, err);
+    m->cfg.arrays = NULL; /* the caller's, and not used again */
+    if (st)
+        nb_factor_maker_free(m);
+    else
+        *out = m;
+    return st;
+}
+
+void nb_factor_maker_free(nb_factor_maker *m)
+{
+    if (!m)
+        return;
+    nb_structure_free(&m->model);
+    nb_reflection_file_free(&m->list);
+    nb_hkl_list_free(&m->hkl);
+    nb_fprime_free(&m->typed);
+    nb_fprime_free(&m->curves);
+    nb_partials_free(&m->partials);
+    nb_factor_grid_free(&m->grid);
+    nb_free(m);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/** Structure factors that are made from the files of a configuration: atomic models, reflection
+ * files, and lists that are expanded or changed.  Rules: docs/physics.md, "Structure factors". */
+#ifndef NB_API_FACTORS_H
+#define NB_API_FACTORS_H
+
+#include "../factors/factors.h"
+#include "../factors/model.h"
+#include "../factors/reflections.h"
+#include "../io/structure/fprime.h"
+#include "../model/crystal.h"
+
+/** f' and f'' of the elements of a model at one wavelength. */
+typedef struct nb_wave {
+    double wavelength; /* A */
+    nb_anomalous *f;   /* [n_elements] */
+} nb_wave;
+
+/** The wavelengths of a beam in groups that share a table. */
+typedef struct nb_waves {
+    int n, n_elements;
+    nb_wave *group;  /* owned; in order of wavelength */
+    int *of_source;  /* owned; [n_sources] */
+    nb_anomalous *f; /* owned; of all groups */
+} nb_waves;
+
+/** Numbers of one table, 0 0 0 left out. */
+typedef struct nb_factor_stats {
+    size_t reflections; /* of P1, with a value */
+    double rms;         /* of F */
+    double friedel;     /* mean |F(+) - F(-)| / mean F */
+    double F000;        /* NaN: no value */
+} nb_factor_stats;
+
+nb_factor_stats nb_factor_stats_of(const nb_factor_grid *grid);
+
+/** What the files gave, and what was made of it. It does not change while images are rendered, so
+ * that the frames of a series share it. */
+typedef struct nb_factor_maker {
+    nb_config cfg; /* when the files were read */
+    const char *model_flag, *model_path, *list_flag, *list_path; /* into cfg; NULL: none */
+    nb_structure model;      /* owned; with list_path alone zero */
+    nb_reflection_file list; /* owned */
+    nb_column_choice columns;
+    nb_hkl_list hkl; /* owned; of -hkl; its name is list_path */
+    nb_fprime_list typed, curves;
+    double cell[6]; /* A, deg: of F, whatever the crystal's is */
+    nb_symmetry symmetry;
+    uint64_t hash; /* of the bytes of the files */
+
+    double dmin;          /* of the table, A; 0: nothing is made yet */
+    nb_partials partials; /* owned; of the model */
+    nb_factor_grid grid;  /* owned; amplitudes of reflections; F NULL without them */
+    nb_expansion expansion;
+    size_t filled;
+    double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
+    double seconds;
+} nb_factor_maker;
+
+/** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is the caller's
+ * (nb_factor_maker_free), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM,
+ * NB_ERR_UNSUPPORTED. */
+nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
+                               const nb_hooks *hooks, nb_factor_maker **out,
+                               nb_error *err);
+void nb_factor_maker_free(nb_factor_maker *maker);
+
+/* A; the table of f0 ends there */
+#define NB_SHORTEST_D 0.25
+
+/** Is a table of F at every wavelength the same? */
+int nb_factor_maker_is_constant(const nb_factor_maker *maker);
+
+/** Sum the model and expand the reflections up to dmin (A, > 0; of reflections 0: their own limit).
+ * Fills end at cfg.dmin_A.  wavelength_A: of the model that
+ * reflections are scaled to or filled with. */
+nb_status nb_factor_maker_make(nb_factor_maker *maker, double dmin, double wavelength_A,
+                               int threads, const nb_hooks *hooks, nb_error *err);
+
+/** The number that multiplies F, -Fscale. */
+double nb_factor_maker_scale(const nb_factor_maker *maker);
+
+/** The box of its tables. */
+void nb_factor_maker_limits(const nb_factor_maker *maker, int H[3]);
+
+/** The table at one wavelength (wave: not used without a model) into *out (nb_factor_grid_free), with
+ * phases where they are known. */
+nb_status nb_factor_maker_grid(const nb_factor_maker *maker, const nb_wave *wave,
+                               int threads, nb_factor_grid *out, nb_error *err);
+/** The same into a grid of the caller's, whose F are NaN. */
+void nb_factor_maker_fill(const nb_factor_maker *maker, const nb_wave *wave, int threads,
+                          nb_factor_grid *out);
+
+/** Groups of sources.  hooks: for notices, or NULL.  *out is the caller's (nb_waves_free). */
+nb_status nb_waves_group(const nb_factor_maker *maker, const nb_source *sources, int n,
+                         const nb_hooks *hooks, nb_waves *out, nb_error *err);
+/** One group at one wavelength. */
+nb_status nb_waves_one(const nb_factor_maker *maker, double wavelength_A,
+                       const nb_hooks *hooks, nb_waves *out, nb_error *err);
+void nb_waves_free(nb_waves *waves);
+/** *to becomes *from without of_source, which stays; an older *to must have been freed. */
+void nb_waves_move(nb_waves *from, nb_waves *to);
+/** Have both the same groups, with f' and f'' equal within 1e-6? */
+int nb_waves_equal(const nb_waves *a, const nb_waves *b);
+
+/** Weighted mean wavelength, A. */
+double nb_mean_wavelength(const nb_source *sources, int n);
+
+/** Which atoms' f' and f'' are which: resolve symbols, and refuse unknown ones. */
+nb_status nb_check_fprime(const nb_factor_maker *maker, nb_error *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "geometry_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../io/detector/expt.h"
+#include "../io/detector/geom.h"
+#include "../io/hdf5/nxmx.h"
+#include "../model/beam.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "image_header.h"
+
+static nb_geometry_typed typed_of(const nb_config *cfg)
+{
+    int wavelength = NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV);
+    return (nb_geometry_typed){
+        cfg->distance_mm,
+        wavelength ? nb_beam_wavelength(cfg) : NAN,
+        cfg->expt_number,
+        cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention,
+        cfg->max_read_MB,
+        cfg->source_file[0] != 0};
+}
+
+static nb_status read_expt(const char *path, const nb_geometry_typed *typed,
+                           const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    char *data;
+    size_t n;
+    nb_status st = nb_read_file(path, "-expt", NB_GEOMETRY_BYTES, &data, &n, err);
+    memset(out, 0, sizeof *out);
+    if (st)
+        return st;
+    st = nb_expt_parse(data, n, path, typed, hooks, out, err);
+    nb_free(data);
+    return st;
+}
+
+/** What the detector leaves open, of what such a file may hold: a CrystFEL geometry has no more than the
+ * wavelength. */
+static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
+{
+    unsigned open = isnan(d->wavelength_A) ? NB_OPEN_WAVELENGTH : 0;
+    int sensors = 0;
+    if (cfg->geom_file[0])
+        return open;
+    for (int k = 0; k < d->n_panels; k++)
+        sensors |= d->panels[k].thickness > 0;
+    return open | (isnan(d->phi_deg) ? NB_OPEN_START : 0) |
+           (isnan(d->osc_deg) ? NB_OPEN_WIDTH : 0) | (sensors ? 0 : NB_OPEN_SENSOR) |
+           (isnan(d->polarization) ? NB_OPEN_POLARIZATION : 0) |
+           (cfg->expt_file[0] && !d->beam.set ? NB_OPEN_BEAM : 0);
+}
+
+/** A file of experiments or NXmx without a wavelength would make a wrong picture. */
+static nb_status check_open(const nb_config *cfg, const char *flag, const char *name,
+                            const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    unsigned open = open_fields(cfg, out);
+    if (open & NB_OPEN_WAVELENGTH && !cfg->geom_file[0] && !NB_GIVEN(cfg, lambda_A) &&
+        !NB_GIVEN(cfg, energy_eV) && !cfg->source_file[0]) {
+        nb_detector_spec_free(out);
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "no wavelength: type -lambda, -energy or -sourcefile");
+    }
+    nb_header_say_open(cfg, open, flag, name, hooks);
+    return NB_OK;
+}
+
+nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
+                           nb_detector_spec *out, nb_error *err)
+{
+    const nb_geometry_typed typed = typed_of(cfg);
+    const char *flag = "-geom", *name = cfg->geom_file;
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    if (name[0]) {
+        st = nb_geom_read(name, &typed, hooks, out, err);
+    } else if (cfg->expt_file[0]) {
+        flag = "-expt";
+        name = cfg->expt_file;
+        st = read_expt(name, &typed, hooks, out, err);
+    } else {
+        flag = "-nxmx";
+        name = cfg->nxmx_file;
+        if (!name[0])
+            return NB_OK;
+        st = nb_nxmx_read(name, &typed, hooks, out, err);
+    }
+    return st ? st : check_open(cfg, flag, name, hooks, out, err);
+}
+
+nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
+                                  nb_detector_spec *detector, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg && detector);
+    nb_status st = nb_config_check(cfg, err);
+    memset(detector, 0, sizeof *detector);
+    if (!st)
+        st = nb_read_geometry(cfg, hooks, detector, err);
+    if (!st && detector->n_panels)
+        cfg->detector = detector;
+    return st;
+}

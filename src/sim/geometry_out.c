@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "geometry_out.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../io/detector/geom_write.h"
+
+static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
+                            const char *hdf5, nb_error *err)
+{
+    int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", err);
+    nb_geom_job job = {d, place, hdf5, "written by nanobragg " NB_VERSION, &sim->hooks};
+    nb_status st;
+    if (!place)
+        return NB_ERR_NOMEM;
+    nb_sim_canvas(sim, place);
+    st = nb_geom_write(sim->cfg.geomout_file, &job, err);
+    nb_free(place);
+    return st;
+}
+
+nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_detector_spec d;
+    nb_status st;
+    if (!cfg->geomout_file[0] && !cfg->exptout_file[0])
+        return NB_OK;
+    if ((st = nb_sim_detector_spec(sim, &d, err)))
+        return st;
+    if (cfg->geomout_file[0])
+        st = write_geom(sim, &d, hdf5, err);
+    if (!st && cfg->exptout_file[0])
+        st = nb_expt_write(sim, &d, err);
+    nb_detector_spec_free(&d);
+    return st;
+}
+
+nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim);
+    return nb_sim_write_detector(sim, NULL, err);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "image_header.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../io/image/smv_keys.h"
+#include "../io/image/smv_read.h"
+#include "../model/beam.h"
+#include "../model/frame.h"
+#include "../model/sensor.h"
+#include "../model/units.h"
+#include "../params/params.h"
+
+/** What SMV headers say: ours has IMAGE_PEDESTAL, as ADSC's detectors do. */
+static double pedestal_of(const nb_smv_header *header)
+{
+    double value = 0;
+    if (nb_smv_number(header, "IMAGE_PEDESTAL", &value) != 1)
+        return 0;
+    return value;
+}
+
+/** The fields that the documented keys may hold. */
+static unsigned smv_fields(const nb_smv_header *header)
+{
+    unsigned fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE |
+                      NB_OPEN_WAVELENGTH | NB_OPEN_TWOTHETA | NB_OPEN_START;
+    if (nb_smv_find(header, NB_SMV_MARK))
+        return 0;
+    return fields | (nb_smv_find(header, "OSC_RANGE") ? 0 : NB_OPEN_WIDTH);
+}
+
+static nb_status apply_smv(const nb_image_file *file, nb_config *cfg,
+                           nb_header_found *found, nb_error *err)
+{
+    nb_smv_header header = {0};
+    nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
+    if (!st) {
+        found->pedestal = pedestal_of(&header);
+        found->own = nb_smv_find(&header, NB_SMV_MARK) != NULL;
+        found->fields = smv_fields(&header);
+        st = nb_smv_apply_header(&header, cfg, err);
+    }
+    nb_smv_header_free(&header);
+    return st;
+}
+
+static int has_centre(const nb_config *c)
+{
+    return NB_GIVEN(c, Xbeam_mm) || NB_GIVEN(c, Ybeam_mm) || NB_GIVEN(c, Xclose_mm) ||
+           NB_GIVEN(c, Yclose_mm) || NB_GIVEN(c, orgx) || NB_GIVEN(c, orgy) ||
+           c->pix0_m.set;
+}
+
+int nb_header_loses_centre(const nb_config *c)
+{
+    return c->convention || has_centre(c);
+}
+
+/* --- mini-CBF and HDF5 --- */
+
+/** What a file says; NaN where it does not.  Beam centre: pixels from the outer corner of the first,
+ * fast and slow. */
+typedef struct sayings {
+    double pixel_mm, wavelength_A, distance_mm;
+    const double *beam_px;
+    double twotheta_deg, phi_deg, osc_deg, polarization, thick_mm;
+    const char *material;
+    nb_pivot pivot; /* what the swing keeps */
+} sayings;
+
+/** Does the file swing the detector? */
+static int is_swung(const sayings *s, const nb_config *cfg)
+{
+    return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
+           !isnan(s->twotheta_deg);
+}
+
+/** The detector's place, where nothing was typed.  The DENZO convention has no half pixel. */
+static void take_place(const sayings *s, nb_config *cfg)
+{
+    cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, s->pixel_mm);
+    if (!NB_GIVEN(cfg, energy_eV))
+        cfg->lambda_A = NB_VALUE_OR(cfg, lambda_A, s->wavelength_A);
+    if (!NB_GIVEN(cfg, close_distance_mm))
+        cfg->distance_mm = NB_VALUE_OR(cfg, distance_mm, s->distance_mm);
+    if (cfg->convention == NB_CONV_UNSET && !has_centre(cfg) && NB_GIVEN(cfg, pixel_mm) &&
+        !isnan(s->beam_px[0] + s->beam_px[1])) {
+        cfg->convention = NB_CONV_DENZO;
+        cfg->Xbeam_mm = s->beam_px[1] * cfg->pixel_mm;
+        cfg->Ybeam_mm = s->beam_px[0] * cfg->pixel_mm;
+        if (is_swung(s, cfg) && !cfg->pivot && s->pivot == NB_PIVOT_SAMPLE) {
+            cfg->pivot = NB_PIVOT_SAMPLE; /* then the nearest point counts */
+            cfg->orgx = s->beam_px[0] + 0.5;
+            cfg->orgy = s->beam_px[1] + 0.5;
+        }
+    }
+    if (!cfg->pix0_m.set)
+        cfg->twotheta_deg = NB_VALUE_OR(cfg, twotheta_deg, s->twotheta_deg);
+}
+
+/** Start and width of the rotation; a still is no typed -osc 0.  A scan that turns backwards turns
+ * forwards about the opposite axis. */
+static void take_rotation(const sayings *s, nb_config *cfg)
+{
+    int back = !NB_GIVEN(cfg, osc_deg) && s->osc_deg < 0;
+    cfg->phi_deg = NB_VALUE_OR(cfg, phi_deg, back ? -s->phi_deg : s->phi_deg);
+    if (!NB_GIVEN(cfg, osc_deg) && s->osc_deg != 0)
+        cfg->osc_deg = fabs(s->osc_deg);
+    cfg->spindle_back ^= back;
+}
+
+/** A sensor whose material is not known here is not taken. */
+static void take_sensor(const sayings *s, nb_config *cfg, const char *flag,
+                        const char *name, const nb_hooks *hooks)
+{
+    nb_material found;
+    nb_error why = {0};
+    if (NB_GIVEN(cfg, thick_um) || NB_GIVEN(cfg, abs_um) || !(s->thick_mm > 0))
+        return;
+    if (!cfg->sensor[0]) {
+        if (!s->material[0] ||
+            nb_material_find(s->material, nb_beam_wavelength(cfg), &found, &why)) {
+            nb_notice(hooks, "%s %s: the sensor, %.7g mm of '%s', is not taken%s%s", flag,
+                      name, s->thick_mm, s->material, why.message[0] ? ": " : "",
+                      why.message);
+            return;
+        }
+        snprintf(cfg->sensor, sizeof cfg->sensor, "%s", s->material);
+    }
+    cfg->thick_um = s->thick_mm * 1e3;
+}
+
+static void take(const sayings *s, nb_config *cfg, const char *flag, const char *name,
+                 const nb_hooks *hooks)
+{
+    int swung = is_swung(s, cfg);
+    take_place(s, cfg);
+    take_rotation(s, cfg);
+    take_sensor(s, cfg, flag, name, hooks);
+    if (!cfg->polar_set && !cfg->nopolar && !isnan(s->polarization)) {
+        cfg->polarization = s->polarization;
+        cfg->polar_set = 1;
+    }
+    if (swung)
+        nb_notice(hooks,
+                  "%s %s: two-theta is %.7g deg; the header does not say its axis, so it "
+                  "is that of the convention (-twotheta, -twotheta_axis)",
+                  flag, name, s->twotheta_deg);
+}
+
+/** The fields of such a file that it does not give, or that cfg shows. */
+static unsigned fields_of(const sayings *s)
+{
+    unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;
+    return fields &
+           ~(unsigned)((isnan(s->thick_mm) ? 0 : NB_OPEN_SENSOR) |
+                       (isnan(s->osc_deg) ? 0 : NB_OPEN_WIDTH) |
+                       (isnan(s->beam_px[0] + s->beam_px[1]) ? 0 : NB_OPEN_CENTRE));
+}
+
+/** Was nothing typed that says where the detector stands? */
+static int is_unplaced(const nb_config *c)
+{
+    const double typed[] = {
+        c->distance_mm, c->close_distance_mm, c->Xbeam_mm,   c->Ybeam_mm,
+        c->Xclose_mm,   c->Yclose_mm,         c->orgx,       c->orgy,
+        c->rot_deg[0],  c->rot_deg[1],        c->rot_deg[2], c->twotheta_deg,
+        c->pixel_mm};
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        if (!isnan(typed[i]))
+            return 0;
+    return c->convention == NB_CONV_UNSET && !c->pix0_m.set;
+}
+
+static nb_opt3 vector(const double v[3], double scale)
+{
+    return (nb_opt3){1, {v[0] * scale, v[1] * scale, v[2] * scale}};
+}
+
+/** A master of nanobragg gives the place of the detector by vectors, with its tilt. */
+static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
+{
+    const double *f = said->fast_axis, *s = said->slow_axis;
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        sum += said->pix0_mm[i] + f[i] + s[i] + said->beam[i] + said->spindle[i];
+    if (is_unplaced(cfg) && isfinite(sum)) {
+        const double normal[3] = {f[1] * s[2] - f[2] * s[1], f[2] * s[0] - f[0] * s[2],
+                                  f[0] * s[1] - f[1] * s[0]};
+        cfg->convention = NB_CONV_CUSTOM;
+        cfg->pix0_m = vector(said->pix0_mm, 1e-3);
+        cfg->fdet_vector = vector(f, 1);
+        cfg->sdet_vector = vector(s, 1);
+        cfg->odet_vector = vector(normal, 1);
+        cfg->beam_vector = vector(said->beam, 1);
+        cfg->spindle_axis = vector(said->spindle, 1);
+        if (isfinite(said->polar_axis[0]))
+            cfg->polar_vector = vector(said->polar_axis, 1);
+    }
+}
+
+/** The scan axis of a file is that of the conventions, or against it; another one needs -nxmx. */
+static void take_axis(const nb_hdf5_geometry *said, nb_config *cfg, const char *flag,
+                      const char *name, const nb_hooks *hooks)
+{
+    const double *v = said->axis.v;
+    double along = said->axis.set ? nb_lab_of_nexus(NB_CONV_MOSFLM, v).z : 1;
+    if (cfg->convention == NB_CONV_CUSTOM || fabs(along) > 0.9999) {
+        cfg->spindle_back ^= along < 0;
+        return;
+    }
+    nb_notice(hooks,
+              "%s %s: its scan axis, %.4g %.4g %.4g in NeXus' frame, is not taken: type "
+              "-spindle_axis, or -nxmx",
+              flag, name, v[0], v[1], v[2]);
+}
+
+static unsigned apply_hdf5(const nb_opened_image *in, const char *flag,
+                           const nb_hooks *hooks, nb_config *cfg)
+{
+    const nb_hdf5_geometry *g = &in->said;
+    sayings s = {g->pixel_mm,     g->wavelength_A, g->distance_mm, g->beam_px,
+                 g->twotheta_deg, g->phi_deg,      g->osc_deg,     g->polarization,
+                 g->thick_mm,     g->material,     NB_PIVOT_SAMPLE};
+    take_vectors(g, cfg);
+    if (cfg->pix0_m.set)
+        s.distance_mm = NAN;
+    take(&s, cfg, flag, in->file.name, hooks);
+    if (!g->own)
+        take_axis(g, cfg, flag, in->file.name, hooks);
+    if (g->bare[0])
+        nb_notice(hooks, "%s %s: without units, so m, A, eV or deg are taken: %s", flag,
+                  in->file.name, g->bare);
+    if (g->odd[0])
+        nb_notice(hooks, "%s %s: not read, because the units are not known: %s", flag,
+                  in->file.name, g->odd);
+    return g->own ? 0 : fields_of(&s);
+}
+
+/** Our own files stay at the swing's end: the beam centre is where the beam hits the detector. */
+static unsigned apply_cbf(const nb_image_file *file, const char *flag,
+                          const nb_hooks *hooks, nb_config *cfg)
+{
+    nb_cbf_header h;
+    sayings s;
+    nb_cbf_read_header(file, &h);
+    s = (sayings){h.pixel_m * 1e3,
+                  h.wavelength_A,
+                  h.distance_m * 1e3,
+                  h.beam_px,
+                  h.twotheta_deg,
+                  h.phi_deg,
+                  h.osc_deg,
+                  h.polarization,
+                  h.thick_m * 1e3,
+                  h.material,
+                  h.own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE};
+    take(&s, cfg, flag, file->name, hooks);
+    if (fabs(nb_said_or(h.kappa_deg, 0)) > 0 || fabs(nb_said_or(h.chi_deg, 0)) > 0)
+        nb_notice(hooks,
+                  "%s %s: kappa %.7g and chi %.7g deg are not taken; they turn the "
+                  "crystal (-misset) and the spindle",
+                  flag, file->name, nb_said_or(h.kappa_deg, 0), nb_said_or(h.chi_deg, 0));
+    if (h.full)
+        nb_notice(hooks,
+                  "%s %s: the vectors of its imgCIF categories (tilt, spindle) are not "
+                  "taken",
+                  flag, file->name);
+    return h.own ? 0 : fields_of(&s);
+}
+
+nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
+                          const nb_hooks *hooks, nb_config *cfg, nb_header_found *found,
+                          nb_error *err)
+{
+    memset(found, 0, sizeof *found);
+    if (in->format == NB_FORMAT_SMV)
+        return apply_smv(&in->file, cfg, found, err);
+    if (in->format == NB_FORMAT_HDF5)
+        found->fields = apply_hdf5(in, flag, hooks, cfg);
+    else if (in->format == NB_FORMAT_CBF)
+        found->fields = apply_cbf(&in->file, flag, hooks, cfg);
+    return NB_OK;
+}
+
+/* --- what is open --- */
+
+unsigned nb_header_open(const nb_config *c)
+{
+    unsigned open = 0;
+    if (!NB_GIVEN(c, distance_mm) && !NB_GIVEN(c, close_distance_mm) && !c->pix0_m.set)
+        open |= NB_OPEN_DISTANCE;
+    if (!NB_GIVEN(c, pixel_mm) && !NB_GIVEN(c, detsize_mm[0]))
+        open |= NB_OPEN_PIXEL;
+    if (!has_centre(c))
+        open |= NB_OPEN_CENTRE;
+    if (!NB_GIVEN(c, lambda_A) && !NB_GIVEN(c, energy_eV))
+        open |= NB_OPEN_WAVELENGTH;
+    if (!NB_GIVEN(c, twotheta_deg) && !c->pix0_m.set)
+        open |= NB_OPEN_TWOTHETA;
+    if (!NB_GIVEN(c, phi_deg))
+        open |= NB_OPEN_START;
+    if (!NB_GIVEN(c, osc_deg))
+        open |= NB_OPEN_WIDTH;
+    if (!NB_GIVEN(c, thick_um) && !NB_GIVEN(c, abs_um) && !c->sensor[0])
+        open |= NB_OPEN_SENSOR;
+    if (!c->polar_set && !c->nopolar)
+        open |= NB_OPEN_POLARIZATION;
+    return open;
+}
+
+void nb_header_say_open(const nb_config *cfg, unsigned fields, const char *flag,
+                        const char *name, const nb_hooks *hooks)
+{
+    static const struct {
+        unsigned field;
+        const char *text;
+    } texts[] = {{NB_OPEN_DISTANCE, "distance (100 mm is used)"},
+                 {NB_OPEN_PIXEL, "pixel (0.1 mm)"},
+                 {NB_OPEN_CENTRE, "beam centre (the middle of the detector)"},
+                 {NB_OPEN_WAVELENGTH, "wavelength (1 A)"},
+                 {NB_OPEN_BEAM, "direction of the beam (that of the convention)"},
+                 {NB_OPEN_TWOTHETA, "two-theta (0)"},
+                 {NB_OPEN_START, "start of the rotation (0)"},
+                 {NB_OPEN_WIDTH, "width of the rotation (0, a still)"},
+                 {NB_OPEN_SENSOR, "sensor (none: every photon counts, at the surface)"},
+                 {NB_OPEN_POLARIZATION, "polarization (0)"}};
+    char line[480] = "";
+    unsigned open = fields & (nb_header_open(cfg) | NB_OPEN_BEAM);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (open & texts[i].field)
+            snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s",
+                     line[0] ? ", " : "", texts[i].text);
+    if (open)
+        nb_notice(hooks, "%s %s does not give: %s", flag, name, line);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* nb_sim: from a configuration to a scene and a backend. */
+#include "sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/c_locale.h"
+#include "../base/cpu.h"
+#include "../base/error.h"
+#include "../base/fftw_lib.h"
+#include "../base/memory.h"
+#include "../image/fibre.h"
+#include "../io/image/writer.h"
+#include "../params/params.h"
+#include "../physics/panels.h"
+#include "../render/choose.h"
+#include "advice.h"
+#include "background.h"
+#include "derive.h"
+#include "device_image.h"
+#include "idle_flags.h"
+#include "noise.h"
+#include "notes.h"
+
+int64_t nb_seed_from_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
+}
+
+static nb_status check_memory(const nb_raster *raster, nb_error *err)
+{
+    double bytes = (double)raster->pixels * sizeof(float);
+    if (bytes > 64e9)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-detpixels %d x %d: one image would be %.0f GB (limit 64)",
+                       raster->columns, raster->rows, bytes / 1e9);
+    return NB_OK;
+}
+
+/** Panels of unequal widths make no rectangle: any one of as many pixels does. */
+static void flatten(nb_sim *sim)
+{
+    enum { WIDEST = 8192 };
+    nb_raster *raster = &sim->flat.raster;
+    int columns;
+    sim->flat = sim->model.scene;
+    if (nb_stack_is_even(&sim->model.scene))
+        return;
+    columns = WIDEST;
+    while (raster->pixels % (size_t)columns != 0)
+        columns--;
+    raster->columns = columns;
+    raster->rows = (int)(raster->pixels / (size_t)columns);
+    raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
+}
+
+/** What is loaded, but for the tables of F. */
+static nb_model_inputs inputs_of(const nb_sim *sim)
+{
+    nb_model_inputs in = {0};
+    in.matrix = sim->has_matrix ? sim->matrix : NULL;
+    in.matrix_lambda_A = sim->matrix_lambda_A;
+    in.sources = sim->spectrum ? sim->spectrum : sim->lines;
+    in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
+    in.mask = sim->mask;
+    in.amorphous = sim->amorphous.tables.n > 0 ? &sim->amorphous : NULL;
+    in.default_seed = sim->seed;
+    in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
+    return in;
+}
+
+static nb_status check_built(const nb_config *cfg, const nb_model *model, nb_error *err)
+{
+    nb_status st = nb_check_model(cfg, model, err);
+    return st ? st : check_memory(&model->scene.raster, err);
+}
+
+nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
+                              const nb_source_line *spectrum, int n,
+                              nb_geometry *geometry, nb_error *err)
+{
+    nb_model_inputs in = inputs_of(sim);
+    nb_model model;
+    nb_status st = nb_config_check_fields(cfg, err);
+    if (st)
+        return st;
+    if (spectrum) {
+        in.sources = spectrum;
+        in.n_sources = n;
+    }
+    if (cfg->seed.set)
+        in.default_seed = cfg->seed.value;
+    in.check_only = 1;
+    if ((st = nb_model_build(cfg, &in, NULL, &model, err)))
+        return st;
+    st = check_built(cfg, &model, err);
+    *geometry = model.geometry;
+    nb_model_free(&model);
+    return st;
+}
+
+nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_model_inputs in = inputs_of(sim);
+    nb_status st;
+    in.table = sim->factors;
+    in.table_of_source = sim->table_of_source;
+    in.n_of_source = sim->n_of_source;
+    in.table.default_F = NB_VALUE(cfg, default_F);
+    st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
+    if (st == NB_ERR_INPUT)
+        nb_error_odd_unit(cfg, err);
+    if (!st)
+        st = check_built(cfg, &sim->model, err);
+    if (!st) /* last: the old tables are freed */
+        st = sim->borrows ? nb_sim_update_tables(sim, err)
+                          : nb_sim_make_factors(sim, 0, err);
+    if (st)
+        nb_model_free(&sim->model);
+    else
+        flatten(sim);
+    return st;
+}
+
+/* What Gaussian spots may lack where nobody says otherwise: the smaller of a part of the brightest
+ * pixel and of a photon.  It shows in no file. */
+#define UNSEEN_PART 1e-11
+#define UNSEEN_PHOTONS 1e-12
+
+/** What may be left out.  The reference and double leave nothing out. */
+static nb_tolerance tolerance_of(const nb_config *cfg)
+{
+    nb_tolerance may = {.skip = 1,
+                        .asked = 1,
+                        .part = NB_VALUE_OR(cfg, tolerance, 0),
+                        .photons = NB_VALUE_OR(cfg, tolerance_photons, 0)};
+    if (cfg->precision == NB_PRECISION_DOUBLE || cfg->isa == NB_ISA_SCALAR ||
+        cfg->tolerance == 0)
+        return (nb_tolerance){0};
+    if (may.part > 0 || may.photons > 0)
+        return may;
+    may.asked = 0;
+    may.skip = cfg->shape == NB_SHAPE_TOPHAT || cfg->shape == NB_SHAPE_GAUSS;
+    if (cfg->shape == NB_SHAPE_GAUSS) {
+        may.part = UNSEEN_PART;
+        may.photons = UNSEEN_PHOTONS;
+    }
+    return may;
+}
+
+static nb_status build(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    double start = nb_monotonic_seconds();
+    nb_isa isa;
+    nb_status st = nb_sim_build_model(sim, err);
+    if (st)
+        return st;
+    sim->options.threads = cfg->threads;
+    sim->options.isa = cfg->isa;
+    sim->options.precision = cfg->precision;
+    sim->options.tolerance = tolerance_of(cfg);
+    sim->options.hooks = sim->hooks;
+    sim->options.device_alone = cfg->device_alone;
+    st = nb_sim_choose_backend(sim, err);
+    if (!st)
+        st = nb_cpu_choose(cfg->isa, &isa, err);
+    if (st)
+        return st;
+    sim->kernels = nb_image_kernels_of(isa);
+    sim->times.scene = nb_monotonic_seconds() - start - sim->times.factors;
+    return NB_OK;
+}
+
+/** Before anything is rendered: can the pictures be written? */
+static nb_status check_libraries(const nb_config *cfg, nb_error *err)
+{
+    nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
+    if (!st && cfg->psf > NB_PSF_GAUSS && (cfg->write_noise || cfg->noise_float_file[0]))
+        st = nb_fftw_need("-psf fibre", err);
+    return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
+}
+
+static nb_status prepare(nb_sim *sim, nb_error *err)
+{
+    double start = nb_monotonic_seconds();
+    const unsigned typed = nb_typed_place(&sim->cfg);
+    const nb_backend *named;
+    nb_device device;
+    nb_isa isa;
+    nb_status st;
+    if ((st = nb_config_check(&sim->cfg, err)) ||
+        (st = nb_cpu_choose(sim->cfg.isa, &isa, err))) /* factors are made with it, too */
+        return st;
+    if ((named = nb_backend_of(sim->cfg.device, &device)))
+        nb_sim_device_warm(sim, named, device.index);
+    if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
+        (st = nb_resolve_crystal(&sim->cfg, &sim->hooks, err)) ||
+        (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
+        return st;
+    sim->times.load = nb_monotonic_seconds() - start;
+    st = build(sim, err);
+    if (!st)
+        nb_say_idle_flags(&sim->cfg, typed, &sim->model.scene, &sim->hooks);
+    return st ? st : nb_sim_check_derivatives(sim, err);
+}
+
+/** Copies of the caller's arrays. */
+static nb_status keep_arrays(nb_sim *sim, nb_error *err)
+{
+    const nb_arrays *given = sim->cfg.arrays;
+    const unsigned kinds = nb_arrays_of(&sim->cfg);
+    sim->cfg.arrays = kinds ? &sim->arrays : NULL;
+    return kinds ? nb_arrays_copy(given, kinds, &sim->arrays, err) : NB_OK;
+}
+
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **out, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(cfg && out);
+    nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
+    nb_status st;
+    *out = NULL;
+    if (!sim)
+        return NB_ERR_NOMEM;
+    sim->cfg = *cfg;
+    nb_sim_hear(sim, hooks);
+    sim->options.images = images;
+    sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
+    st = keep_arrays(sim, err);
+    if (!st)
+        st = prepare(sim, err);
+    if (st) {
+        nb_sim_free(sim);
+    } else {
+        nb_sim_advise(sim);
+        nb_sim_advise_background(sim);
+        nb_sim_advise_noise(sim);
+        *out = sim;
+    }
+    return st;
+}
+
+nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **out,
+                        nb_error *err)
+{
+    return nb_sim_create_for(cfg, 1, hooks, out, err);
+}
+
+void nb_sim_free(nb_sim *sim)
+{
+    if (!sim)
+        return;
+    nb_sim_device_join(sim);
+    nb_sim_stop_lending(sim);
+    nb_sim_close_backend(sim);
+    free(sim->photons.own);
+    nb_sim_forget(sim);
+    nb_model_free(&sim->model);
+    nb_free(sim->moved.panels);
+    nb_sim_take_tables(sim, &(nb_sim_tables){0});
+    if (!sim->borrows) {
+        nb_factor_maker_free(sim->maker);
+        nb_detector_spec_free(&sim->detector);
+        nb_free(sim->lines);
+        nb_free(sim->mask);
+        nb_free(sim->gainmap);
+        nb_free(sim->panel_gains);
+        nb_fibres_free(sim->fibres);
+        nb_amorphous_set_free(&sim->amorphous);
+        nb_image_free(&sim->mask_image);
+        nb_arrays_free(&sim->arrays, NB_ARRAYS_ALL);
+    }
+    nb_free(sim);
+}
+
+void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
+{
+    if (fast)
+        *fast = sim ? sim->flat.raster.columns : 0;
+    if (slow)
+        *slow = sim ? sim->flat.raster.rows : 0;
+}
+
+int64_t nb_sim_seed(const nb_sim *sim)
+{
+    return sim ? sim->seed : 0;
+}
+
+const char *nb_sim_backend(const nb_sim *sim)
+{
+    return sim ? sim->backend_line : "";
+}
+
+void nb_sim_times(const nb_sim *sim, nb_times *out)
+{
+    nb_device_times device = {0};
+    if (!out)
+        return;
+    *out = sim ? sim->times : (nb_times){0};
+    if (!sim)
+        return;
+    if (!sim->state || !sim->backend->device)
+        return;
+    sim->backend->device->times(sim->state, &device);
+    out->device_render = device.kernels;
+    out->device_effects = device.effects;
+    out->device_download = device.download;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/** The inside of nb_sim, for the files of this room and of src/series only. */
+#ifndef NB_API_SIM_H
+#define NB_API_SIM_H
+
+#include "../base/clock.h"
+#include "../base/error.h"
+#include "../image/image.h"
+#include "../io/common/meta.h"
+#include "../io/table/factor_file.h"
+#include "../model/layout.h"
+#include "../model/scene_build.h"
+#include "../nanobragg.h"
+#include "../physics/limits.h"
+#include "../render/backend.h"
+#include "arrays.h"
+#include "factors.h"
+
+struct nb_sim {
+    nb_config cfg; /* as typed, then completed from -img and -mask headers */
+    nb_hooks hooks;
+    nb_hooks caller; /* whom they pass everything to when notes are kept */
+    char **notes;    /* owned; the notices, for cfg.report_file */
+    int n_notes;
+    int64_t seed;         /* noise */
+    nb_factor_file table; /* F, of factors.n_tables tables, is owned; NULL without one */
+    nb_factor_table factors; /* the tables, without default_F; nh = 0 without one */
+    int *table_of_source; /* owned; [n_of_source], as in nb_model_inputs; NULL: all 0 */
+    int n_of_source;
+    int borrows_tables; /* F, table_of_source and waves belong to another nb_sim */
+    int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
+    nb_factor_maker *maker; /* owned; behind the tables when they are made; NULL: -hkl or a cache */
+    nb_waves waves;                       /* owned; of the tables, without of_source */
+    nb_factor_stats factor_stats;         /* of the first of them */
+    double tables_dmin, tables_default_F; /* with which they were made */
+    nb_arrays arrays; /* owned copies; cfg.arrays points to them, or is NULL */
+    int typed_F;      /* F of the table are those of nb_sim_set_factors */
+    size_t *listed; /* owned; [n_listed] where nb_sim_factors' reflections are in the table, or NULL */
+    size_t n_listed;
+    double matrix[9];
+    int has_matrix;
+    double matrix_lambda_A; /* it is in units of 1/this; 0: the beam's */
+    nb_source_line *lines;  /* owned */
+    int n_lines;
+    const nb_source_line *spectrum; /* instead of lines; another's */
+    int n_spectrum;
+    nb_image mask_image; /* owned; -mask, until the size of the detector is known */
+    uint8_t *mask;       /* owned, [slow][fast] */
+    float *gainmap;      /* owned; [pixels], -gainmap, or NULL */
+    double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
+                            without a file */
+    struct nb_fibres *fibres;   /* owned; transforms of the point spread */
+    nb_amorphous_set amorphous; /* owned; tables of materials; none: zero */
+    nb_detector_spec detector; /* owned; cfg.detector points to it; no panels without a file */
+    int left_out;    /* files of one panel that are on by default, of several panels */
+    int trace_panel; /* first of -panel */
+    int borrows; /* detector, lines, mask, made, gain map and transforms belong to another nb_sim */
+    nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
+    nb_model model;
+    nb_scene flat; /* the scene with the stack as a rectangle, for what is made of its image */
+    const nb_backend *backend;
+    nb_backend_state *state; /* owned; opened by the first render */
+    nb_render_options options;
+    const nb_image_kernels *kernels; /* as options.isa asks */
+    nb_photons photons;              /* of nb_sim_render(sim, NULL, ...) */
+    nb_device_image *lent;      /* over the last image, or NULL; see device_image.c */
+    struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
+    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
+    char backend_line[256];     /* for nb_sim_backend */
+    int64_t clipped_noise, clipped_int; /* of the last files */
+    nb_times times;
+    uint64_t n_observed; /* lists of observed pixels so far */
+    int said_cpu;        /* why derivatives are not on the device */
+};
+
+/** nb_sim_create for a simulation that will render `images` images. `-device auto` chooses by their number. */
+nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
+                            nb_sim **sim, nb_error *err);
+
+/** Choose the backend of the built model, and start its device. */
+nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err);
+
+/** A seed that nobody typed: from the clock, small enough to be typed again. */
+int64_t nb_seed_from_clock(void);
+
+/** Start a backend's device, if it has one, in a thread of its own.  nb_sim_device_join waits for it;
+ * nb_sim_free and the first render call that. */
+void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
+void nb_sim_device_join(nb_sim *sim);
+
+/** Errors: NB_ERR_DEVICE when its device was lost in a fork. */
+nb_status nb_sim_check_device(const nb_sim *sim, nb_error *err);
+/** Close its state, unless that is on a device that a fork has lost. */
+void nb_sim_close_backend(nb_sim *sim);
+
+/** Did nobody ask for the device by name? */
+int nb_sim_device_is_automatic(const nb_sim *sim);
+
+/** What is wanted of a rendering. */
+typedef struct nb_rendering {
+    float *image;    /* [slow][fast], the caller's; NULL: see nb_sim_render */
+    nb_stats *stats; /* but for the solid angle; NULL: not wanted */
+    nb_product *products;
+    int n_products;
+} nb_rendering;
+
+/** nb_sim_render, and products of the image. */
+nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err);
+
+/** An image of this simulation in memory, to make products of. */
+nb_photons nb_sim_photons(const nb_sim *sim, const float *image);
+
+/** The stages of the detector that the configuration describes; returns how many. */
+int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
+
+/** Decide where crystal and structure factors come from (the stand-in included), and check that
+ * they fit together.  cfg is completed. */
+nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
+
+/** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
+nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
+
+/** Read -img, -mask, -mat, -hkl or the cache, and -sourcefile into sim. */
+nb_status nb_load_headers(nb_sim *sim, nb_error *err);
+nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
+/** The sources, or the matrix, alone.  On an error the loaded ones stay; else those are the caller's. */
+nb_status nb_load_sources(nb_sim *sim, nb_error *err);
+nb_status nb_load_matrix(nb_sim *sim, nb_error *err);
+
+/** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
+ * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
+nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
+
+/** The errors of nb_sim_rebuild with this configuration, without a scene: no table, no orientation is
+ * made. spectrum[n]: instead of the loaded sources; NULL: those. geometry: what it would have. */
+nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
+                              const nb_source_line *spectrum, int n,
+                              nb_geometry *geometry, nb_error *err);
+
+/** Another simulation over the loaded files of `from`, which must outlive it; with a backend of
+ * its own.  hooks may be NULL. */
+nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
+                       nb_sim **clone, nb_error *err);
+
+/** Give sim another configuration that names the same files, and build its model. */
+nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
+
+/** Could a pixel be more than a float holds?  Then nb_sim_render looks at every pixel. */
+int nb_sim_may_overflow(const nb_sim *sim);
+
+/** Refuse an image with these statistics if a pixel is not finite.  Errors: NB_ERR_INPUT, whose
+ * message names the factor that is too large; NB_ERR_INTERNAL when none is. */
+nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error *err);
+
+/** Central wavelength, A; of a spectrum its weighted mean. */
+double nb_sim_wavelength(const nb_sim *sim);
+
+/** What the headers of image files say. */
+nb_image_meta nb_sim_describe(const nb_sim *sim);
+
+/** The same of an image with noise in this kind of file. */
+nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
+                                    nb_noise_file file);
+
+/** Name, once, the parts of the geometry that SMV files (with `cbf`, mini-CBF files) cannot hold, so that DIALS
+ * does not know them. */
+void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
+
+/** Say once that DIALS does not know the sensor's material in an HDF5 master. */
+void nb_notice_material(const nb_sim *sim, const nb_hooks *hooks);
+
+/** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
+nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
+
+/** Tables of F for a simulation, and which of them each of its sources has. */
+typedef struct nb_sim_tables {
+    nb_factor_file box; /* limits; F: [n_tables][voxels] from nb_alloc, or NULL */
+    int n_tables;
+    int *of_source; /* [n_sources] from nb_alloc, as in nb_model_inputs; NULL: all have table 0 */
+    int n_sources;
+    int is_measured; /* extent is known; else it is searched */
+    nb_table_run extent;
+} nb_sim_tables;
+
+/** Take them in the place of those that were there, with what they own; *tables is zero afterwards.
+ * The model is not built again. */
+void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables);
+
+/** Give another simulation's table, with the same box, the F that were typed in the place of its own; say so
+ * where the boxes differ.  Errors: NB_ERR_NOMEM; as nb_sim_build_model. */
+nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err);
+
+/** Give a single table of F a hash too, once: for devices, which are not sent a table that they have. */
+void nb_sim_sign_tables(nb_sim *sim);
+
+/** Read models and reflection files; the cell of the configuration is completed. */
+nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
+/** Make the structure factors to dmin (A), or (0) to what the built model sees, unless they go as far
+ * already; then the tables. On an error the old ones stay. Without made factors it does nothing. */
+nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err);
+/** Give the built model tables for its wavelengths. */
+nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err);
+/** The d (A) to which the table of an image to q (1/A) must go. */
+double nb_sim_table_limit(const nb_sim *sim, const nb_config *cfg, double q,
+                          const nb_crystal *crystal);
+/** Processor threads as asked for, or all. */
+int nb_threads_of(const nb_config *cfg);
+
+/** Write the dumps of structure factors that are wanted; cache: Fdump.bin or what -dump names, too. */
+nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err);
+
+/** The cache's file name. */
+const char *nb_dump_name(const nb_config *cfg);
+
+/** Angle of the first spindle step, rad. */
+double nb_sim_first_phi(const nb_sim *sim);
+
+#endif
