@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Debian packages of what was built: nanobragg, libnanobragg0, libnanobragg-dev, python3-nanobragg.
+# Debian packages of what was built: nanobragg, libnanobragg1, libnanobragg-dev, python3-nanobragg.
 # usage: mk/deb.sh BUILD-FOLDER VERSION OUTPUT-FOLDER     (make deb; needs dpkg-dev)
 set -eu
 build=$1 version=$2 out=$3
@@ -28,8 +28,8 @@ take nanobragg usr/bin "$all/bin/nanobragg"
 take nanobragg usr/share/man/man1 "$all/share/man/man1/nanobragg.1"
 gzip -9n "$work/nanobragg/usr/share/man/man1/nanobragg.1"
 take nanobragg usr/share/bash-completion/completions "$all/share/bash-completion/completions/nanobragg"
-take libnanobragg0 "usr/lib/$multiarch" "$all"/lib/libnanobragg.so.0
-chmod 644 "$work/libnanobragg0/usr/lib/$multiarch/libnanobragg.so.0"
+take libnanobragg1 "usr/lib/$multiarch" "$all"/lib/libnanobragg.so.1
+chmod 644 "$work/libnanobragg1/usr/lib/$multiarch/libnanobragg.so.1"
 take libnanobragg-dev "usr/lib/$multiarch" "$all/lib/libnanobragg.so" "$all/lib/libnanobragg.a"
 take libnanobragg-dev "usr/lib/$multiarch/pkgconfig" "$all/lib/pkgconfig/nanobragg.pc"
 take libnanobragg-dev usr/include "$all/include/nanobragg" "$all/include/nanobragg.h"
@@ -75,9 +75,9 @@ control() {
       printf 'Description: %s\n' "$5"
       printf ' Images of X-ray diffraction by nanocrystals, in photons,\n with the noise of real detectors.\n'
     } >"$root/DEBIAN/control"
-    if [ "$1" = libnanobragg0 ]; then
+    if [ "$1" = libnanobragg1 ]; then
         echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"
-        echo "libnanobragg 0 libnanobragg0 (>= $version)" >"$root/DEBIAN/shlibs"
+        echo "libnanobragg 1 libnanobragg1 (>= $version)" >"$root/DEBIAN/shlibs"
     fi
     if [ "$1" = python3-nanobragg ]; then # byte code belongs to nobody else
         # shellcheck disable=SC2016
@@ -92,9 +92,9 @@ control() {
 about='X-ray diffraction of nanocrystals'
 control nanobragg science "$(linked "$work/nanobragg/usr/bin/nanobragg")" \
     "${late:+Recommends: $late}" "$about"
-control libnanobragg0 libs "$(linked "$work/libnanobragg0/usr/lib/$multiarch/libnanobragg.so.0")" \
+control libnanobragg1 libs "$(linked "$work/libnanobragg1/usr/lib/$multiarch/libnanobragg.so.1")" \
     "${late:+Suggests: $late}" "$about: the library"
-control libnanobragg-dev libdevel "libnanobragg0 (= $version)" '' "$about: headers and archive"
+control libnanobragg-dev libdevel "libnanobragg1 (= $version)" '' "$about: headers and archive"
 if [ -d "$work/python3-nanobragg" ]; then
     module=$work/python3-nanobragg/usr/lib/python3/dist-packages/nanobragg/_nanobragg.abi3.so
     control python3-nanobragg python "python3 (>= 3.11), python3-numpy, $(linked "$module")" \

@@ -164,9 +164,18 @@ typedef struct nb_seed {
     int64_t value;
 } nb_seed;
 
+/* Room for members of later versions, in units of 8 bytes. */
+#ifdef NB_TEST_PARAM
+#define NB_CONFIG_ROOM 2330
+#else
+#define NB_CONFIG_ROOM 2331
+#endif
+
 /** Everything that a user can ask for, in users' units.
  * Unset: NaN for doubles, 0 for counts marked "0 unset", "" for files.  nb_config_defaults fills
- * it; nb_sim_create resolves what is unset and checks everything.  Plain data: copy it freely. */
+ * it; nb_sim_create resolves what is unset and checks everything.  Plain data: copy it freely.
+ * It has 65536 bytes in every version, and its members keep their places: a program that was compiled
+ * with 0.3.0 or later runs with every later library. */
 typedef struct nb_config {
     /* --- crystal --- */
     int cell_count;     /* how many of cell[] were typed, 0 = none */
@@ -355,9 +364,12 @@ typedef struct nb_config {
     char command_line[2048];        /* for file headers; may be empty */
     const struct nb_arrays *arrays; /* instead of files whose name is NB_MEMORY_...:
                                        nb_config_use_arrays; NULL: none */
+    /* 0.3.0 ends here.  Each later member goes below the last one and takes its bytes from `reserved`;
+     * nb_png_options does not grow. */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif
+    uint64_t reserved[NB_CONFIG_ROOM]; /* 0; what is not 0 is refused: a member of a later version */
 } nb_config;
 
 /** Every field unset or at its default.  cfg is written whole. */

@@ -105,6 +105,7 @@ typedef struct nb_series {
     const char *override_text; /* its changes, a line per frame, for the master; may be NULL */
     /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
+    uint64_t reserved[361]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
 } nb_series;
 
 /** Render and write a series; the single-image outputs of cfg are not written.

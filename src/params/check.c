@@ -198,9 +198,25 @@ static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_e
     return st;
 }
 
+/** What this library does not know is not left out in silence. */
+static nb_status check_reserved(const char *name, const uint64_t *reserved, size_t n,
+                                nb_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (reserved[i])
+            return nb_fail(err, NB_ERR_INPUT,
+                           "%s: a member is set that nanobragg " NB_VERSION
+                           " does not have; start from %s, or use the library of the "
+                           "headers that this program was compiled with",
+                           name,
+                           strcmp(name, "nb_config") ? "zeros" : "nb_config_defaults");
+    return NB_OK;
+}
+
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err)
 {
-    return check_rows(cfg, NB_PARAM_SERIES, 0, err);
+    nb_status st = check_reserved("nb_config", cfg->reserved, NB_CONFIG_ROOM, err);
+    return st ? st : check_rows(cfg, NB_PARAM_SERIES, 0, err);
 }
 
 nb_status nb_png_check(const nb_png_options *options, nb_error *err)
@@ -213,7 +229,9 @@ nb_status nb_png_check(const nb_png_options *options, nb_error *err)
 
 nb_status nb_series_check(const nb_series *series, nb_error *err)
 {
-    return check_rows(series, NB_PARAM_SERIES, NB_PARAM_SERIES, err);
+    nb_status st = check_reserved("nb_series", series->reserved,
+                                  sizeof series->reserved / sizeof *series->reserved, err);
+    return st ? st : check_rows(series, NB_PARAM_SERIES, NB_PARAM_SERIES, err);
 }
 
 static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_error *err)

@@ -8,6 +8,11 @@
 #include "../base/error.h"
 #include "params.h"
 
+/* Programs that were compiled before count on it: a new member takes its bytes from `reserved`. */
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(nb_config) == 65536 && sizeof(nb_series) == 8192),
+               "nb_config and nb_series keep their sizes");
+
 static void set_default(const nb_param *p, nb_config *cfg)
 {
     void *field = (char *)cfg + p->offset;

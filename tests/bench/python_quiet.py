@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The Python package against the C library and against new objects, by turns, on a quiet machine.
 
-usage: python3 tests/bench/python_quiet.py [--library build/gcc-release/libnanobragg.so.0] [--repeats 101] [--threads 1]
+usage: python3 tests/bench/python_quiet.py [--library build/gcc-release/libnanobragg.so.1] [--repeats 101] [--threads 1]
 PYTHONPATH names nanobragg (build/gcc-release/python).  Prints the figures of reports/python as a table; exits with 1
 if one misses what is wanted."""
 import argparse
@@ -106,7 +106,7 @@ def growth():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", default="build/gcc-release/libnanobragg.so.0")
+    parser.add_argument("--library", default="build/gcc-release/libnanobragg.so.1")
     parser.add_argument("--repeats", type=int, default=101)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()

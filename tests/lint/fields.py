@@ -8,9 +8,9 @@ TABLE = "src/params/table.c"
 ROWS = (TABLE, "src/params/background_rows.h", "src/params/noise_rows.h",
         "src/params/derive_rows.h", "src/params/geometry_rows.h", "src/params/input_rows.h")
 # What a caller hands over by pointers; -resume compares override_tag (src/series/fingerprint.c).
-NO_PARAMETERS = {("nb_config", "png"), ("nb_config", "detector"), ("nb_config", "arrays")} | {("nb_series", name) for name in (
+NO_PARAMETERS = {("nb_config", "png"), ("nb_config", "detector"), ("nb_config", "arrays"), ("nb_config", "reserved")} | {("nb_series", name) for name in (
     "ranks", "also", "n_also", "user", "begin", "override", "override_place", "override_tag", "override_text",
-    "progress")}
+    "progress", "reserved")}
 
 
 def read(path):

@@ -104,4 +104,7 @@ END
 ok library-builds ${CC:-gcc} -DNB_TEST_PARAM -I"$OLDPWD/src" lib.c -o lib -L"$OLDPWD/$build" -lnanobragg \
     -Wl,-rpath,"$OLDPWD/$build"
 ok library ./lib
+# A program that was compiled before the parameter came. (The other lines hold for a library without it.)
+NANOBRAGG=$program NB_SOURCE=$OLDPWD NB_BUILD=$OLDPWD/$build TMPDIR=$work bash "$OLDPWD/tests/cli/grow_check.sh" >grow
+ok older-program grep -q '^ok grow-older-same-image' grow
 exit $failed

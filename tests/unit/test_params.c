@@ -338,6 +338,47 @@ static void a_number_that_is_not_set_has_its_fallback(void **state)
     assert_true(NB_VALUE(&cfg, rot_deg[2]) == 5 && NB_VALUE_OR(&cfg, gain, 3) == 2);
 }
 
+/* FNV-1a. */
+static uint64_t hash(uint64_t h, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+    return h;
+}
+
+/* A program that was compiled with the headers of 0.3.0 finds each parameter at its place: the sum over the rows of
+ * that version.  It changes when a member moves, and must not. */
+static void members_of_0_3_0_keep_their_places(void **state)
+{
+    size_t count;
+    uint64_t sum = 0;
+    const nb_param *p = nb_params(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t place[] = {p[i].offset, p[i].size, p[i].kind};
+        if (!(p[i].flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)) &&
+            p[i].offset < offsetof(nb_config, arrays))
+            sum += hash(hash(0xcbf29ce484222325, p[i].name, strlen(p[i].name)), place,
+                        sizeof place);
+    }
+    assert_int_equal(offsetof(nb_config, arrays), 46880);
+    assert_int_equal(sum, 0x11b14171a0a03529);
+}
+
+static void what_a_library_does_not_know_is_refused(void **state)
+{
+    nb_series series = {0};
+    (void)state;
+    fresh();
+    assert_int_equal(nb_config_check(&cfg, &err), NB_OK);
+    assert_int_equal(nb_series_check(&series, &err), NB_OK);
+    cfg.reserved[NB_CONFIG_ROOM - 1] = 1;
+    check_refused(&cfg, NB_ERR_INPUT, "nb_config: a member is set that nanobragg");
+    series.reserved[0] = 1;
+    assert_int_equal(nb_series_check(&series, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "nb_series: a member is set"));
+}
+
 static void pointers(void **state)
 {
     char text[4];
@@ -359,12 +400,20 @@ static void pointers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(rows_are_complete),  TEST(fields_have_one_owner),
-        TEST(set_and_get),        TEST(what_is_unset),
-        TEST(refusals),           TEST(numbers),
-        TEST(numbers_are_strict), TEST(what_follows),
-        TEST(check_refuses),      TEST(limits_hold_for_text_and_field),
-        TEST(pointers),           TEST(a_number_that_is_not_set_has_its_fallback),
+        TEST(rows_are_complete),
+        TEST(fields_have_one_owner),
+        TEST(set_and_get),
+        TEST(what_is_unset),
+        TEST(refusals),
+        TEST(numbers),
+        TEST(numbers_are_strict),
+        TEST(what_follows),
+        TEST(check_refuses),
+        TEST(limits_hold_for_text_and_field),
+        TEST(members_of_0_3_0_keep_their_places),
+        TEST(what_a_library_does_not_know_is_refused),
+        TEST(pointers),
+        TEST(a_number_that_is_not_set_has_its_fallback),
     };
     return RUN_TESTS("params", tests);
 }
