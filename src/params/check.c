@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/text.h"
 #include "params.h"
@@ -93,7 +92,7 @@ static nb_status check_text(const nb_param *p, const char *text, nb_error *err)
 {
     char label[NB_PARAM_LABEL];
     if (memchr(text, 0, p->size))
-        return p->kind == NB_KIND_DEVICE ? nb_device_check(text, err) : NB_OK;
+        return NB_OK;
     return nb_fail(err, NB_ERR_INPUT, "%s: the text has no end (a NUL within %zu bytes)",
                    nb_param_label(p, label), p->size);
 }
@@ -286,10 +285,8 @@ static nb_status check_derivatives(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_config_check(const nb_config *cfg, nb_error *err)
+nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(cfg);
     nb_status st = nb_config_check_fields(cfg, err);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
         st = check_pair(cfg, &pairs[i], err);

@@ -335,8 +335,9 @@ static const char *form_of(const nb_param *p)
     switch (p->kind) {
     case NB_KIND_SWITCH:
     case NB_KIND_PRESET:
-    case NB_KIND_DEVICE:
         return "";
+    case NB_KIND_DEVICE:
+        return "word";
     case NB_KIND_INTEGER:
     case NB_KIND_SEED:
         return "n";
@@ -353,15 +354,13 @@ static const char *form_of(const nb_param *p)
     }
 }
 
-const char *nb_param_value(const nb_param *p, char *text, size_t size)
+const char *nb_param_form(const nb_param *p, char *text, size_t size)
 {
     const char *form = p->value ? p->value : p->choices ? "" : form_of(p);
     writer w = {text, size, 0, " | "};
     if (!size)
         return text;
     text[0] = 0;
-    for (int i = 0; p->kind == NB_KIND_DEVICE && nb_device_word(i); i++)
-        add(&w, nb_device_word(i));
     if (*form)
         add(&w, form);
     for (int i = 0; !p->value && p->choices && p->choices[i]; i++)

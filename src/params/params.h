@@ -9,7 +9,10 @@
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
 
-/** nb_param_set without what follows from it: for the headers of files. */
+/** nb_param_set where a device is any word. */
+nb_status nb_param_put(const nb_param *param, void *base, const char *const *words, int n,
+                       nb_error *err);
+/** The same without what follows from it: for the headers of files. */
 nb_status nb_param_store(const nb_param *param, void *base, const char *const *words,
                          int n, nb_error *err);
 
@@ -30,6 +33,9 @@ nb_status nb_param_refuse_choice(const nb_param *param, const char *text, nb_err
 /** Refuse a VECTOR of length 0. */
 nb_status nb_param_check_direction(const nb_param *param, const double v[3],
                                    nb_error *err);
+
+/** nb_param_value where a device is "word". */
+const char *nb_param_form(const nb_param *param, char *text, size_t size);
 
 /** The name for messages: with a dash if it is a flag.  Returns text. */
 const char *nb_param_label(const nb_param *param, char text[NB_PARAM_LABEL]);
@@ -57,8 +63,11 @@ int nb_config_given(const nb_config *cfg, size_t offset);
     nb_config_value_or(cfg, NB_OFFSET(cfg, member), other)
 #define NB_GIVEN(cfg, member) nb_config_given(cfg, NB_OFFSET(cfg, member))
 
-/** Check every field of a configuration, without the pairs: headers may fill in both of a pair. */
+/** Check every field of a configuration, without the pairs: headers may fill in both of a pair.  A device may be
+ * any word: the rooms that know the devices check it. */
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
+/** The same with the pairs, and all else that contradicts itself. */
+nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err);
 /** Is a file of a model or of reflections named, other than -hkl? */
 int nb_config_has_factor_file(const nb_config *cfg);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../base/c_locale.h"
 #include "../base/error.h"
 #include "params.h"
 
@@ -38,7 +37,7 @@ static nb_status not_a(const nb_param *p, const char *word, const char *what,
     char label[NB_PARAM_LABEL], unit[NB_PARAM_LABEL], value[160];
     nb_param_label(p, label);
     return nb_fail(err, NB_ERR_INPUT, "%s '%.60s': not %s; write %s %s%s", label, word,
-                   what, label, nb_param_value(p, value, sizeof value), unit_of(p, unit));
+                   what, label, nb_param_form(p, value, sizeof value), unit_of(p, unit));
 }
 
 static nb_status too_large(const nb_param *p, const char *word, nb_error *err)
@@ -113,7 +112,7 @@ static nb_status bad_form(const nb_param *p, const char *word, nb_error *err)
 {
     char label[NB_PARAM_LABEL], unit[NB_PARAM_LABEL], value[160];
     return nb_fail(err, NB_ERR_INPUT, "%s '%.60s': must be %s%s", nb_param_label(p, label),
-                   word, nb_param_value(p, value, sizeof value), unit_of(p, unit));
+                   word, nb_param_form(p, value, sizeof value), unit_of(p, unit));
 }
 
 /* --- numbers --- */
@@ -301,15 +300,6 @@ static nb_status set_number_or(const nb_param *p, void *out, const char *word,
     return st;
 }
 
-static nb_status set_device(const nb_param *p, char *out, const char *word, nb_error *err)
-{
-    char label[NB_PARAM_LABEL], words[160];
-    if (*word && !nb_device_check(word, NULL))
-        return set_text(p, out, word, err);
-    return nb_fail(err, NB_ERR_INPUT, "%s '%.60s': must be one of %s",
-                   nb_param_label(p, label), word, nb_param_value(p, words, sizeof words));
-}
-
 static nb_status set_seed(const nb_param *p, nb_seed *out, const char *word, nb_error *err)
 {
     int64_t n = 0;
@@ -431,7 +421,7 @@ static nb_status needs(const nb_param *p, int n, nb_error *err)
     nb_param_label(p, label);
     return nb_fail(err, NB_ERR_INPUT, "%s needs %d values (%d given); write %s %s%s",
                    label, nb_param_words(p, NULL), n, label,
-                   nb_param_value(p, value, sizeof value), unit_of(p, unit));
+                   nb_param_form(p, value, sizeof value), unit_of(p, unit));
 }
 
 nb_status nb_param_store(const nb_param *p, void *base, const char *const *words, int n,
@@ -460,9 +450,8 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     case NB_KIND_FILE:
         return set_file(p, field(p, base), words[0], err);
     case NB_KIND_TEXT:
-        return set_text(p, field(p, base), words[0], err);
     case NB_KIND_DEVICE:
-        return set_device(p, field(p, base), words[0], err);
+        return set_text(p, field(p, base), words[0], err);
     case NB_KIND_SEED:
         return set_seed(p, field(p, base), words[0], err);
     case NB_KIND_CELL:
@@ -483,11 +472,9 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     return nb_fail(err, NB_ERR_INTERNAL, "parameter %.40s has no kind", p->name);
 }
 
-nb_status nb_param_set(const nb_param *p, void *base, const char *const *words, int n,
+nb_status nb_param_put(const nb_param *p, void *base, const char *const *words, int n,
                        nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(p && base && (words || n == 0));
     nb_status st = nb_param_store(p, base, words, n, err);
     if (!st && p->after)
         p->after(base);
