@@ -152,11 +152,11 @@ ISAS := $(ISAS_$(MACHINE))
 isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename $1)),$i)))
 
 # --- sources ----------------------------------------------------------------------------------
-ROOMS := $(filter-out bench cli python,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
+ROOMS := $(filter-out cli python tools,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c src/$r/*/*.c))) $(sort $(wildcard cuda/*/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
-CLI_SRC := $(sort $(wildcard src/cli/*.c)) $(sort $(wildcard src/bench/*.c))
+CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 CXX_SRC := $(if $(HAVE_GEMMI),src/io/structure/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
@@ -229,9 +229,11 @@ link: $(PROG)
 COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(CFLAGS)
 $(call stamp,commit,$(COMMIT))
-$B/src/bench/machine.o: $B/commit
-$B/src/bench/machine.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
+$B/src/cli/bench/machine.o: $B/commit
+$B/src/cli/bench/machine.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
     -DNB_BUILD_COMPILER='"$(CC_VERSION)"' -DNB_BUILD_FLAGS='"$(strip $(BUILD_FLAGS))"'
+
+$B/src/cli/tools.o: $(sort $(wildcard src/tools/*.py)) # in the program as text
 
 $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)
@@ -285,7 +287,7 @@ endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
 
 # the program's parts
-$(foreach n,words results jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_bench)
+$(foreach n,words jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_bench)
 $(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o \
     $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
 	$(call say,LD   $@)

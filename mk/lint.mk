@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Style and structure checks; none of them changes a file but `make format`.
 
-OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/io/*/*.[ch] src/io/*/*.cc cuda/*/*.[ch] \
+OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/io/*/*.[ch] src/cli/*/*.[ch] src/io/*/*.cc cuda/*/*.[ch] \
     cuda/*/*.cu cuda/*/*.cuh tests/*/*.[ch]))
 .PHONY: lint format tidy
 lint: $(LIB_OBJ) $(CLI_OBJ) ## formatting, include directions, circles, headers alone, cppcheck, licence lines, exports

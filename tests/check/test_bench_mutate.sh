@@ -29,7 +29,7 @@ link() {
     rm -f "$work/nanobragg"
     "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -msse2 "$@" \
         -c src/render/kernel_sse2.c -o "$work/kernel.o" &&
-        "$cc" -fopenmp "$build"/src/cli/*.o "$build"/src/bench/*.o "$work/kernel.o" \
+        "$cc" -fopenmp "$build"/src/cli/*.o "$build"/src/cli/*/*.o "$work/kernel.o" \
             "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/nanobragg"
 }
 

@@ -108,6 +108,7 @@ def check_report(folder, plots):
     names = sorted(n for n in os.listdir(folder) if n.endswith((".svg", ".png")))
     if not plots:
         check("bench-no-plots", not names, names)
+        print("skip bench-plots # python3-matplotlib is missing")
         return
     want = ["batches", "speedup-heavy-cpu", "speedup-simple-cpu", "threads", "time-heavy", "time-simple"]
     check("bench-plots", names == sorted(f"{w}.{e}" for w in want for e in ("svg", "png")), names)
@@ -143,6 +144,26 @@ def check_gains():
     check("bench-xfel-summary", "## What a tolerance gains" in text and "| other |" in text, text)
 
 
+def check_without_python():
+    """results.json, a plain table, and one line that says what is missing."""
+    done = subprocess.run([PROGRAM, "bench", "-sizes", "32", "-cases", "simple", "-sweeps", "size,batch", "-batches", "2",
+                           "-at", "32", "-devices", "cpu", "-o", "plain"], env=dict(os.environ, PATH="/nosuch"),
+                          capture_output=True, text=True, check=False)
+    lines = done.stdout.split("\n")
+    check("bench-plain", done.returncode == 0 and lines[0].startswith("size        nanobragg: simple 32x32 on cpu")
+          and "cold" in lines[0] and "warm" in lines[0] and lines[2].startswith("batch       2 frames: simple")
+          and lines[3] == "report      plain", done.stdout)
+    check("bench-plain-note", done.stderr.count("\n") == 1 and "python3" in done.stderr, done.stderr)
+    check("bench-plain-files", sorted(os.listdir("plain")) == ["report.py", "results.json"])
+    later = subprocess.run([sys.executable, "report.py"], cwd="plain", capture_output=True, text=True, check=False)
+    check("bench-report-later", later.returncode == 0 and os.path.exists("plain/summary.md"), later.stderr)
+    for flag, name in (("-from", "plain/results.json"), ("-peer-results", "port.json")):
+        done = subprocess.run([PROGRAM, "bench", flag, name, "-o", "none"], env=dict(os.environ, PATH="/nosuch"),
+                              capture_output=True, text=True, check=False)
+        check(f"bench-no-python{flag}", done.returncode == 2 and f"{flag} needs python3" in done.stderr
+              and not os.path.exists("none"), done.stderr)
+
+
 def main():
     version = subprocess.run([PROGRAM, "-version"], capture_output=True, text=True, check=True).stdout
     has = {line.split()[0]: line.split()[1] == "yes" for line in version.split("\n")
@@ -176,11 +197,13 @@ def main():
                                capture_output=True, text=True, check=False)
         check("bench-from", again.returncode == 0 and sorted(os.listdir("again"))
               == sorted(os.listdir("report")), again.stderr)
+        check("bench-report-tool", "report.py" in os.listdir("report"))
         with open("report/summary.md", "rb") as one, open("again/summary.md", "rb") as two:
             check("bench-from-same-tables", one.read() == two.read())
         with open("report/results.json", "rb") as one, open("again/results.json", "rb") as two:
             check("bench-from-same-results", one.read() == two.read())
     check_gains()
+    check_without_python()
     check("bench-leaves-nothing", not [n for n in os.listdir(".") if ".part" in n], os.listdir("."))
     os.chdir("/")
     shutil.rmtree(work)

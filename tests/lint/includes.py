@@ -16,8 +16,8 @@ PHYSICS_SYSTEM = {"math.h", "stddef.h", "stdint.h", "float.h", "limits.h"}
 LIBRARIES = {
     "tiffio.h": {"io"},
     "png.h": {"io"},
-    "cJSON.h": {"sim", "io", "model", "cli", "bench"},
-    "cjson/cJSON.h": {"sim", "io", "model", "cli", "bench"},
+    "cJSON.h": {"sim", "io", "model", "cli"},
+    "cjson/cJSON.h": {"sim", "io", "model", "cli"},
     "Random123/": {"base", "image"},
     "omp.h": {"base", "render", "derive", "sim", "image", "cuda", "series", "factors", "truth"},
     "hdf5.h": {"io"},

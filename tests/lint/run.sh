@@ -30,7 +30,7 @@ format() {
 # The library may not print or exit; the program may, and so does the child that it forks (base/apart.c).
 silent() {
     local file found=0
-    for file in $(find src/*/ -name '*.[ch]' -o -name '*.cc' | grep -vE "^src/(bench|cli|python)/"); do
+    for file in $(find src/*/ -name '*.[ch]' -o -name '*.cc' | grep -vE "^src/(cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
             sed "s|^|    $file:|" | grep -vE '^    src/base/apart\.c:.*\b_exit\(' && found=1

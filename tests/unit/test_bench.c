@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of `nanobragg bench` without measurements: statistics, the check of images,
- * axes, arguments, the rows of a reference. The program's own objects are linked in
+ * arguments, the rows of a reference. The program's own objects are linked in
  * (Makefile). */
 #include <math.h>
 #include <setjmp.h>
@@ -13,11 +13,10 @@
 
 #include <cmocka.h>
 
-#include "bench/chart.h"
-#include "bench/check.h"
-#include "bench/job.h"
-#include "bench/options.h"
-#include "bench/stats.h"
+#include "cli/bench/check.h"
+#include "cli/bench/job.h"
+#include "cli/bench/options.h"
+#include "cli/bench/stats.h"
 #include "cli/subcommands.h"
 
 /* --- statistics --- */
@@ -37,13 +36,12 @@ static void test_statistics(void **state)
     (void)state;
     assert_true(m.count == 5 && m.median == 3 && m.low == 1 && m.high == 5);
     assert_true(m.q1 == 2 && m.q3 == 4);
-    assert_true(fabs(nb_bench_spread(&m) - 2.0 / 3) < 1e-15);
     m = summary_of(4, even);
     assert_true(m.median == 2.5 && m.q1 == 1.75 && m.q3 == 3.25);
     m = summary_of(1, one);
-    assert_true(m.median == 7 && m.q1 == 7 && m.q3 == 7 && nb_bench_spread(&m) == 0);
+    assert_true(m.median == 7 && m.q1 == 7 && m.q3 == 7);
     m = summary_of(0, one);
-    assert_true(m.count == 0 && m.median == 0 && nb_bench_spread(&m) == 0);
+    assert_true(m.count == 0 && m.median == 0);
 }
 
 static void test_series_is_bounded(void **state)
@@ -91,7 +89,7 @@ static void test_worse(void **state)
     assert_true(isnan(w.correlation));
 }
 
-#include "bench/reference.h"
+#include "cli/bench/reference.h"
 
 static void test_rows_of_a_reference(void **state)
 {
@@ -111,28 +109,6 @@ static void test_rows_of_a_reference(void **state)
     assert_true(r.bands == NB_BENCH_BANDS_MAX && r.band_rows == 15 &&
                 r.first[r.bands - 1] == 4000 - 15);
     assert_int_equal(nb_bench_reference_rows(&r), 64 * 15);
-}
-
-/* --- axes --- */
-
-static void test_chart_lines(void **state)
-{
-    nb_chart *c = calloc(1, sizeof *c);
-    (void)state;
-    assert_non_null(c);
-    nb_chart_add(c, NB_COLOUR_BLUE, 0); /* stays empty */
-    for (int i = 0; i < 2 * NB_CHART_LINES_MAX; i++)
-        nb_chart_point(nb_chart_add(c, NB_COLOUR_GREEN, 0), 1, 2 + i);
-    nb_chart_point(&c->lines[1], 2, 0);   /* no logarithm */
-    nb_chart_point(&c->lines[1], NAN, 1); /* nor here */
-    assert_int_equal(c->lines[1].count, 1);
-    assert_true(nb_chart_tidy(c));
-    assert_int_equal(c->count, NB_CHART_LINES_MAX - 1);
-    memset(c, 0, sizeof *c);
-    nb_chart_add(c, NB_COLOUR_BLUE, 0)->plain = 1;
-    nb_chart_point(&c->lines[0], 1, 1);
-    assert_false(nb_chart_tidy(c)); /* a guide alone is no chart */
-    free(c);
 }
 
 /* --- arguments --- */
@@ -244,15 +220,10 @@ static void test_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_series_is_bounded),
-        cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_worse),
-        cmocka_unit_test(test_chart_lines),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_arguments_refused),
-        cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_rows_of_a_reference),
+        cmocka_unit_test(test_statistics), cmocka_unit_test(test_series_is_bounded),
+        cmocka_unit_test(test_gate),       cmocka_unit_test(test_worse),
+        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_arguments_refused),
+        cmocka_unit_test(test_jobs),       cmocka_unit_test(test_rows_of_a_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

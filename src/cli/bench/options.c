@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common.h"
+#include "stats.h"
+
+static const char *const sweep_names[NB_SWEEPS] = {
+    "size", "precision", "threads", "oversample", "domains", "batch", "breakdown"};
+
+const char *nb_bench_sweep_name(nb_bench_sweep sweep)
+{
+    return sweep_names[sweep];
+}
+
+/** The next word between commas; 0 at the end, and for an empty or too long word. */
+static int next_word(const char **cursor, char *word, size_t size)
+{
+    size_t n = strcspn(*cursor, ",");
+    if (!n || n >= size)
+        return 0;
+    memcpy(word, *cursor, n);
+    word[n] = 0;
+    *cursor += n;
+    if (**cursor == ',')
+        *cursor += (*cursor)[1] ? 1 : 0; /* a comma at the end is left and refused */
+    return 1;
+}
+
+/** A list of numbers or names. read converts a word to a number, or returns -1. */
+static nb_status take_list(const char *flag, const char *text, const char *allowed,
+                           int (*read)(const char *word), nb_bench_list *out,
+                           nb_error *err)
+{
+    const char *cursor = text;
+    char word[32];
+    out->count = 0;
+    while (*cursor) {
+        int value = next_word(&cursor, word, sizeof word) ? read(word) : -1;
+        if (value < 0)
+            return nb_cli_fail(err, "%s '%.80s': must be %s, separated by commas", flag,
+                               text, allowed);
+        if (out->count == NB_BENCH_LIST_MAX)
+            return nb_cli_fail(err, "%s %.80s: at most %d values", flag, text,
+                               NB_BENCH_LIST_MAX);
+        out->v[out->count++] = value;
+    }
+    return out->count
+               ? NB_OK
+               : nb_cli_fail(err, "%s '': must be %s, separated by commas", flag, allowed);
+}
+
+static int read_number(const char *word, int low, int high)
+{
+    int n;
+    return nb_read_whole(word, low, high, &n) ? n : -1;
+}
+
+static int read_size(const char *word)
+{
+    return read_number(word, 8, 32768);
+}
+
+static int read_oversample(const char *word)
+{
+    return read_number(word, 1, 64);
+}
+
+static int read_domains(const char *word)
+{
+    return read_number(word, 1, 1000000);
+}
+
+static int read_threads(const char *word)
+{
+    return read_number(word, 1, 4096);
+}
+
+static int read_case(const char *word)
+{
+    for (int i = 0; i < NB_BENCH_CASES; i++)
+        if (!strcmp(nb_bench_case_name((nb_bench_case)i), word))
+            return i;
+    return -1;
+}
+
+static int read_sweep(const char *word)
+{
+    for (int i = 0; i < NB_SWEEPS; i++)
+        if (!strcmp(sweep_names[i], word))
+            return i;
+    return -1;
+}
+
+static nb_status take_sizes(void *t, char **v, nb_error *err)
+{
+    return take_list("-sizes", v[0], "whole numbers from 8 to 32768", read_size,
+                     &((nb_bench_options *)t)->sizes, err);
+}
+
+static nb_status take_cases(void *t, char **v, nb_error *err)
+{
+    return take_list("-cases", v[0], "simple, heavy, xfel or own", read_case,
+                     &((nb_bench_options *)t)->cases, err);
+}
+
+static nb_status take_sweeps(void *t, char **v, nb_error *err)
+{
+    return take_list("-sweeps", v[0],
+                     "size, precision, threads, oversample, domains, batch or breakdown",
+                     read_sweep, &((nb_bench_options *)t)->sweeps, err);
+}
+
+static nb_status take_isas(void *t, char **v, nb_error *err)
+{
+    return take_list("-isas", v[0], "scalar, sse2, avx2, avx512, neon or auto",
+                     nb_bench_isa_of, &((nb_bench_options *)t)->isas, err);
+}
+
+static nb_status take_precisions(void *t, char **v, nb_error *err)
+{
+    return take_list("-precisions", v[0], "double, mixed or single",
+                     nb_bench_precision_of, &((nb_bench_options *)t)->precisions, err);
+}
+
+static nb_status take_threads(void *t, char **v, nb_error *err)
+{
+    return take_list("-threads", v[0], "whole numbers from 1 to 4096", read_threads,
+                     &((nb_bench_options *)t)->threads, err);
+}
+
+static nb_status take_oversamples(void *t, char **v, nb_error *err)
+{
+    return take_list("-oversamples", v[0], "whole numbers from 1 to 64", read_oversample,
+                     &((nb_bench_options *)t)->oversamples, err);
+}
+
+static nb_status take_domains(void *t, char **v, nb_error *err)
+{
+    return take_list("-domains", v[0], "whole numbers from 1 to 1000000", read_domains,
+                     &((nb_bench_options *)t)->domains, err);
+}
+
+static nb_status take_batches(void *t, char **v, nb_error *err)
+{
+    return take_list("-batches", v[0], "whole numbers from 1 to 4096", read_threads,
+                     &((nb_bench_options *)t)->batches, err);
+}
+
+int nb_bench_names_device(const char *word)
+{
+    return strcmp(word, "auto") && !strstr(word, ":all");
+}
+
+static nb_status bad_devices(const char *text, nb_error *err)
+{
+    char list[128] = "";
+    const char *word;
+    for (int i = 0; (word = nb_device_word(i)); i++)
+        if (nb_bench_names_device(word))
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s, ", word);
+    return nb_cli_fail(err, "-devices '%.60s': must be up to %d of %sseparated by commas",
+                       text, NB_BENCH_DEVICES_MAX, list);
+}
+
+static nb_status take_devices(void *t, char **v, nb_error *err)
+{
+    nb_bench_options *o = t;
+    const char *cursor = v[0];
+    char word[32];
+    o->device_count = 0;
+    while (*cursor || !o->device_count) {
+        if (!next_word(&cursor, word, sizeof word) || !nb_bench_names_device(word) ||
+            nb_device_check(word, NULL) || o->device_count == NB_BENCH_DEVICES_MAX)
+            return bad_devices(v[0], err);
+        memcpy(o->devices[o->device_count++], word, sizeof word);
+    }
+    return NB_OK;
+}
+
+static nb_status take_at(void *t, char **v, nb_error *err)
+{
+    return nb_sub_whole("-at", v[0], 8, 32768, &((nb_bench_options *)t)->at, err);
+}
+
+static nb_status take_repeats(void *t, char **v, nb_error *err)
+{
+    return nb_sub_whole("-repeats", v[0], 5, NB_BENCH_REPEATS_MAX,
+                        &((nb_bench_options *)t)->repeats, err);
+}
+
+static nb_status take_limit(void *t, char **v, nb_error *err)
+{
+    return nb_sub_number("-limit", v[0], 0.01, 1e6, &((nb_bench_options *)t)->limit, err);
+}
+
+static nb_status take_quick(void *t, char **v, nb_error *err)
+{
+    (void)v;
+    (void)err;
+    ((nb_bench_options *)t)->quick = 1;
+    return NB_OK;
+}
+
+static nb_status take_vs(void *t, char **v, nb_error *err)
+{
+    nb_bench_options *o = t;
+    const char *equals = strchr(v[0], '=');
+    if (!equals || equals == v[0] || !equals[1] || equals - v[0] > 24)
+        return nb_cli_fail(
+            err, "-vs %.60s: must be NAME=PROGRAM, the name of up to 24 letters", v[0]);
+    if (o->peer_count == NB_BENCH_PEERS_MAX)
+        return nb_cli_fail(err, "-vs %.60s: at most %d programs", v[0],
+                           NB_BENCH_PEERS_MAX);
+    o->peers[o->peer_count++] = v[0];
+    return NB_OK;
+}
+
+static nb_status take_peer_results(void *t, char **v, nb_error *err)
+{
+    nb_bench_options *o = t;
+    if (o->peer_results_count == NB_BENCH_PEERS_MAX)
+        return nb_cli_fail(err, "-peer-results %.60s: at most %d files", v[0],
+                           NB_BENCH_PEERS_MAX);
+    o->peer_results[o->peer_results_count++] = v[0];
+    return NB_OK;
+}
+
+static nb_status take_text(const char **to, const char *flag, char **v, nb_error *err)
+{
+    *to = v[0];
+    return *v[0] ? NB_OK : nb_cli_fail(err, "%s '': it is empty", flag);
+}
+
+static nb_status take_outdir(void *t, char **v, nb_error *err)
+{
+    return take_text(&((nb_bench_options *)t)->outdir, "-outdir", v, err);
+}
+
+static nb_status take_name(void *t, char **v, nb_error *err)
+{
+    if (strchr(v[0], '/') || strlen(v[0]) > 64)
+        return nb_cli_fail(err, "-name %.60s: must be up to 64 letters without /", v[0]);
+    return take_text(&((nb_bench_options *)t)->name, "-name", v, err);
+}
+
+static nb_status take_from(void *t, char **v, nb_error *err)
+{
+    return take_text(&((nb_bench_options *)t)->from, "-from", v, err);
+}
+
+const nb_sub_option nb_bench_option_table[] = {
+    {"quick", 0, NULL, "a short sweep, well under a minute", take_quick},
+    {"sizes", 1, "n,...", "pixels along an edge (default: 256,512,1024,2048,4096)",
+     take_sizes},
+    {"cases", 1, "name,...",
+     "simple: one step per pixel; heavy: a thousand; xfel: what a tolerance gains with "
+     "ten "
+     "thousand, at the largest of -sizes; own: the flags behind -- (default: "
+     "simple,heavy, or own when there are flags)",
+     take_cases},
+    {"sweeps", 1, "name,...",
+     "of size, precision, threads, oversample, domains, batch, breakdown (default: all)",
+     take_sweeps},
+    {"devices", 1, "name,...",
+     "as -device takes them (default: cpu, and a GPU if it starts)", take_devices},
+    {"precisions", 1, "name,...", "of the precision sweep (default: double,mixed,single)",
+     take_precisions},
+    {"isas", 1, "name,...", "of the precision sweep (default: all that run here)",
+     take_isas},
+    {"threads", 1, "n,...",
+     "of the threads sweep; the other sweeps use the last "
+     "number (default: 1,2,4,... all cores)",
+     take_threads},
+    {"oversamples", 1, "n,...", "sub-pixels along an edge (default: 1,2,3,4)",
+     take_oversamples},
+    {"domains", 1, "n,...", "mosaic domains of the heavy case (default: 1,10,100,1000)",
+     take_domains},
+    {"batches", 1, "n,...", "frames of a series (default: 1,2,4,8,16,32,64,128,256,512)",
+     take_batches},
+    {"at", 1, "n", "pixels along an edge of every sweep but size (default: 512)", take_at},
+    {"repeats", 1, "n", "repeats of each measurement, at least 5 (default: 5)",
+     take_repeats},
+    {"limit", 1, "s",
+     "leave out measurements whose repeats take "
+     "longer together (default: 20)",
+     take_limit},
+    {"vs", 1, "name=program",
+     "another program of the same command line, timed in alternation; may be repeated",
+     take_vs},
+    {"peer-results", 1, "file.json",
+     "figures of a program with another command line (docs/bench.md); may be repeated",
+     take_peer_results},
+    {"name", 1, "text", "of the report: DATE-text (default: bench)", take_name},
+    {"outdir", 1, "folder", "of the report (default: reports/benchmarks/DATE-NAME)",
+     take_outdir},
+    {"o", 1, "folder", "the same", take_outdir},
+    {"from", 1, "results.json", "measure nothing: tables and plots of an earlier run",
+     take_from},
+    {NULL, 0, NULL, NULL, NULL}};
+
+void nb_bench_defaults(void *target)
+{
+    memset(target, 0, sizeof(nb_bench_options));
+}
+
+static void fill(nb_bench_list *list, int count, const int *values)
+{
+    if (list->count)
+        return;
+    list->count = count;
+    memcpy(list->v, values, (size_t)count * sizeof *values);
+}
+
+/** 1, 2, 4, ... and all of them. */
+static void fill_threads(nb_bench_list *list, int cores)
+{
+    if (list->count)
+        return;
+    for (int n = 1; n < cores && list->count < NB_BENCH_LIST_MAX - 1; n *= 2)
+        list->v[list->count++] = n;
+    list->v[list->count++] = cores;
+}
+
+static void fill_lists(nb_bench_options *o)
+{
+    static const int sizes[] = {256, 512, 1024, 2048, 4096}, few_sizes[] = {128, 256, 512},
+                     oversamples[] = {1, 2, 3, 4}, domains[] = {1, 10, 100, 1000},
+                     batches[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
+                     few_batches[] = {1, 4, 16, 64},
+                     precisions[] = {NB_PRECISION_DOUBLE, NB_PRECISION_MIXED,
+                                     NB_PRECISION_SINGLE},
+                     all_sweeps[] = {0, 1, 2, 3, 4, 5, 6}, own[] = {NB_BENCH_OWN},
+                     both[] = {NB_BENCH_SIMPLE, NB_BENCH_HEAVY};
+    int q = o->quick;
+    fill(&o->sizes, q ? 3 : 5, q ? few_sizes : sizes);
+    fill(&o->oversamples, q ? 2 : 4, oversamples);
+    fill(&o->domains, q ? 3 : 4, domains);
+    fill(&o->batches, q ? 4 : 10, q ? few_batches : batches);
+    fill(&o->precisions, 3, precisions);
+    fill(&o->sweeps, NB_SWEEPS, all_sweeps);
+    fill(&o->cases, o->own.count ? 1 : 2, o->own.count ? own : both);
+}
+
+nb_status nb_bench_resolve(nb_bench_options *o, int cores, nb_error *err)
+{
+    fill_lists(o);
+    fill_threads(&o->threads, cores);
+    o->name = o->name ? o->name : "bench";
+    o->repeats = o->repeats ? o->repeats : 5;
+    o->at = o->at ? o->at : o->quick ? 256 : 512;
+    o->limit = o->limit > 0 ? o->limit : o->quick ? 3 : 20;
+    for (int i = 0; i < o->cases.count; i++)
+        if (o->cases.v[i] == NB_BENCH_OWN && !o->own.count)
+            return nb_cli_fail(err,
+                               "-cases own: no flags to run with; write them behind --");
+    return NB_OK;
+}
+
+int nb_bench_wants(const nb_bench_options *o, nb_bench_sweep sweep)
+{
+    for (int i = 0; i < o->sweeps.count; i++)
+        if (o->sweeps.v[i] == (int)sweep)
+            return 1;
+    return 0;
+}

@@ -1,0 +1,649 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tables and plots of `nanobragg bench`: results.json -> summary.md, NAME.svg and NAME.png.
+
+In the folder of a report: python3 report.py (to change a plot, edit this file first).
+"""
+import argparse
+import json
+import math
+import os
+import shutil
+import sys
+
+FORMAT = "nanobragg-bench-1"
+# Limits for images of other programs, as nb_bench_bounds_of_peer: 1 - correlation, largest error over
+# the brightest pixel.
+OTHERS_CORRELATION, OTHERS_ERROR = 1e-4, 0.1
+# Colours that people with any kind of colour vision can distinguish (Okabe and Ito).
+BLUE, GREEN, GREY, BLACK = ("#0072b2", "o"), ("#009e73", "^"), ("#808080", "x"), ("#000000", "s")
+OTHERS = (("#e69f00", "s"), ("#cc79a7", "D"), ("#d55e00", "v"), ("#56b4e9", "P"))
+
+
+class Refused(Exception):
+    """A file that cannot be used; the text is the message for the user."""
+
+
+# --- results.json -------------------------------------------------------------------------------
+def number(tree, *keys):
+    """The finite number tree[key][key]..., or 0."""
+    for key in keys:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    good = isinstance(tree, (int, float)) and not isinstance(tree, bool)
+    return float(tree) if good and abs(tree) < 1e300 else 0.0
+
+
+def text(tree, key):
+    """The text tree[key], or ""."""
+    value = tree.get(key) if isinstance(tree, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def items(tree, key):
+    """The objects of the list tree[key]."""
+    value = tree.get(key) if isinstance(tree, dict) else None
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def points(root, **wanted):
+    """Points whose texts, or whose size, are the wanted ones."""
+    return [p for p in items(root, "points")
+            if all(number(p, k) == v if k == "size" else text(p, k) == v for k, v in wanted.items())]
+
+
+def different(values):
+    """Each value once, in the order of the first."""
+    return list(dict.fromkeys(values))
+
+
+def median(point, how):
+    return number(point, how, "median")
+
+
+def best(point):
+    """The time that represents a program: its warm call if it has one, else its process."""
+    return median(point, "warm") or median(point, "cold")
+
+
+def is_ours(point):
+    return text(point, "program") == "nanobragg"
+
+
+def is_scalar(point):
+    return text(point, "isa") == "scalar"
+
+
+def read_json(flag, path):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return json.load(stream)
+    except OSError:
+        raise Refused(f"{flag} {path}: cannot be read") from None
+    except (ValueError, RecursionError):
+        raise Refused(f"{flag} {path}: it is no JSON") from None
+
+
+def read_results(flag, path):
+    root = read_json(flag, path)
+    if text(root, "format") != FORMAT:
+        raise Refused(f'{flag} {path}: its "format" is not {FORMAT}')
+    return root
+
+
+# --- figures of other programs ------------------------------------------------------------------
+def times_of(value):
+    """One number of seconds or a list of them, as a list; None for anything else."""
+    values = value if isinstance(value, list) else [value]
+    good = values and all(number({"s": s}, "s") > 0 for s in values)
+    return [float(s) for s in values] if good else None
+
+
+def quantile(values, q):
+    at = q * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (at - low) * (values[high] - values[low])
+
+
+def statistics(values):
+    v = sorted(values)
+    return {"repeats": len(v), "median": quantile(v, 0.5), "min": v[0], "max": v[-1],
+            "q1": quantile(v, 0.25), "q3": quantile(v, 0.75), "values": values}
+
+
+def other_point(path, k, program, given):
+    """A point of results.json from point k of a file of -peer-results."""
+    times = {how: times_of(given[how]) for how in ("cold", "warm") if how in given}
+    figures = [given.get(k) for k in ("correlation", "max_error")]
+    if (not text(given, "case") or number(given, "size") < 1 or not times or None in times.values()
+            or not all(isinstance(f, (int, float)) and math.isfinite(f) for f in figures)):
+        raise Refused(f"-peer-results {path}: point {k} needs case, size, cold or warm in seconds, correlation "
+                      "and max_error")
+    if not (1 - figures[0] <= OTHERS_CORRELATION and figures[1] <= OTHERS_ERROR):
+        raise Refused(f"-peer-results {path}: the image of point {k} is wrong: correlation {figures[0]:.9g}, "
+                      f"largest difference {figures[1]:.3g} of the brightest pixel")
+    size = int(number(given, "size"))
+    point = {"sweep": "size", "program": program, "case": text(given, "case"), "device": text(given, "device"),
+             "size": size, "pixels": size * size, **{how: statistics(v) for how, v in times.items()}}
+    point["check"] = {"images": sum(len(v) for v in times.values()), "rows": size, "of_rows": size,
+                      "correlation": figures[0], "max_error": figures[1]}
+    if number(given, "mean_relative_error"):
+        point["check"]["mean_relative_error"] = number(given, "mean_relative_error")
+    return point
+
+
+def read_others(path):
+    """(points, the rest) of a file of -peer-results."""
+    root = read_json("-peer-results", path)
+    if not text(root, "program") or not isinstance(root.get("points"), list):
+        raise Refused(f'-peer-results {path}: it needs "program" and "points"')
+    made = [other_point(path, k, root["program"], p if isinstance(p, dict) else {})
+            for k, p in enumerate(root["points"], 1)]
+    return made, {k: v for k, v in root.items() if k != "points"}
+
+
+def add_others(root, paths):
+    for path in paths:
+        made, source = read_others(path)
+        root.setdefault("points", []).extend(made)
+        root.setdefault("peer_results", []).append(source)
+
+
+# --- tables -------------------------------------------------------------------------------------
+def digits(value):
+    """Three significant digits, without an exponent; "-" for 0 and less."""
+    if not 0 < value < math.inf:
+        return "-"
+    return f"{value:.{min(9, max(0, 2 - math.floor(math.log10(value))))}f}"
+
+
+def ratio(theirs, ours):
+    return digits(theirs / ours if theirs > 0 and ours > 0 else 0)
+
+
+def whole(tree, *keys):
+    return f"{number(tree, *keys):.0f}"
+
+
+def square(point):
+    return f"{whole(point, 'size')} x {whole(point, 'size')} pixels"
+
+
+def table(heads, rows):
+    lines = ["| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads)] + rows]
+    return "\n".join(lines) + "\n\n"
+
+
+CHECKED = ["correlation", "largest error", "mean relative error"]
+
+
+def checked(point):
+    return [f"{number(point, 'check', 'correlation'):.12f}", f"{number(point, 'check', 'max_error'):.2g}",
+            f"{number(point, 'check', 'mean_relative_error'):.2g}"]
+
+
+def ns_per_step(point):
+    rate = number(point, "steps_per_s")
+    return digits(1e9 / rate if rate > 0 else 0)
+
+
+class Beside:
+    """Another program, compared with one of our devices."""
+
+    def __init__(self, mine):
+        self.name = text(mine[0], "program")
+        self.by_size = {}
+        for p in mine:
+            self.by_size.setdefault(number(p, "size"), p)
+        self.has_warm = any(median(p, "warm") > 0 for p in mine)
+
+    def at(self, size, how):
+        return median(self.by_size.get(size), how)
+
+
+def others_of(root, case, device):
+    """Programs on the same kind of device, or without a choice of device."""
+    theirs = [p for p in points(root, sweep="size", case=case) if not is_ours(p)]
+    kinds = different((text(p, "program"), text(p, "device")) for p in theirs)
+    names = different(k[0] for k in kinds)
+    kinds.sort(key=lambda k: names.index(k[0]))
+    return [Beside([p for p in theirs if (text(p, "program"), text(p, "device")) == k])
+            for k in kinds if k[1][:4] in ("", device[:4])]
+
+
+def times_row(size, own, others, resident):
+    cold, warm, stays = median(own, "cold"), median(own, "warm"), median(own, "resident")
+    row = [f"{size:.0f}", f"{size * size:.0f}"]
+    for o in others:
+        row += [digits(o.at(size, "cold"))] + ([digits(o.at(size, "warm"))] if o.has_warm else [])
+    spread = 100 * (number(own, "warm", "q3") - number(own, "warm", "q1")) / warm if warm > 0 else 0
+    row += [digits(cold), digits(warm), f"{spread:.0f} %" if warm > 0 else "-"]
+    row += [digits(stays)] if resident else []
+    for o in others:
+        row += [ratio(o.at(size, "cold"), cold), ratio(best(o.by_size.get(size)), warm)]
+        row += [ratio(o.at(size, "warm"), stays)] if resident and o.has_warm else []
+    return row + [checked(own)[0] if own else "-"]
+
+
+def times_heads(others, resident):
+    heads = ["size", "pixels"]
+    for o in others:
+        heads += [f"{o.name} cold s", f"{o.name} warm s"] if o.has_warm else [f"{o.name} s"]
+    heads += ["ours cold s", "ours warm s", "spread"] + (["ours, left there s"] if resident else [])
+    for o in others:
+        heads += [f"{o.name} / ours cold", f"{o.name} warm / ours warm" if o.has_warm else f"{o.name} / ours warm"]
+        heads += [f"{o.name} warm / ours, left there"] if resident and o.has_warm else []
+    return heads + ["correlation"]
+
+
+def rates_row(own, scalar):
+    size = number(own, "size")
+    check = checked(own)[1:]
+    return [f"{size:.0f}", f"{size * size * number(own, 'steps_per_pixel'):.3g}",
+            digits(number(own, "pixels_per_s") / 1e6), digits(number(own, "steps_per_s") / 1e9),
+            digits(median(scalar, "warm")), whole(own, "peak_mib"), whole(own, "check", "images"),
+            f"{whole(own, 'check', 'rows')} of {whole(own, 'check', 'of_rows')}"] + check
+
+
+def others_rows(others, sizes):
+    for o in others:
+        for size in sizes:
+            p = o.by_size.get(size)
+            if p:
+                yield [o.name, f"{size:.0f}", whole(p, "check", "images"),
+                       f"{number(p, 'check', 'correlation'):.10f}", f"{number(p, 'check', 'max_error'):.2g}",
+                       digits(number(p, "peak_mib"))]
+
+
+def one_size_table(root, case, device):
+    sizes = sorted({number(p, "size") for p in points(root, sweep="size", case=case)})
+    mine = points(root, sweep="size", case=case, program="nanobragg", device=device)
+    ours = {number(p, "size"): p for p in reversed(mine) if not is_scalar(p)}
+    scalar = {number(p, "size"): p for p in reversed(mine) if is_scalar(p)}
+    others = others_of(root, case, device)
+    if not ours:
+        return ""
+    resident = any(median(p, "resident") > 0 for p in ours.values())
+    first = ours[min(ours)]
+    more = "  Left there: warm, the image stays in the GPU's memory." if resident else ""
+    out = f"### {case} case, {device}\n\n{text(first, 'backend')}.{more}\n\n"
+    out += table(times_heads(others, resident), [times_row(s, ours.get(s), others, resident) for s in sizes])
+    out += table(["size", "steps", "Mpixel/s", "Gstep/s", "scalar renderer s", "peak MiB", "images checked",
+                  "rows of each"] + CHECKED[1:], [rates_row(ours[s], scalar.get(s)) for s in sizes if s in ours])
+    if others:
+        out += table(["program", "size", "images", "correlation", "largest error", "peak MiB"],
+                     list(others_rows(others, sizes)))
+    return out
+
+
+def size_tables(root):
+    ours = points(root, sweep="size", program="nanobragg")
+    if not ours:
+        return ""
+    out = """## Time against size
+
+The time of a program is that of its whole process, with start-up and files (float and 16-bit image).
+Cold: a new process of nanobragg with the same files. Warm: one more render into memory, in a process that
+has rendered before. All times are medians. Spread: range between the quartiles over the median.
+"X / ours": time of X over time of nanobragg.
+
+"""
+    for case in different(text(p, "case") for p in ours):
+        for device in different(text(p, "device") for p in ours):
+            out += one_size_table(root, case, device)
+    return out
+
+
+def precision_table(root):
+    all_points = points(root, sweep="precision")
+    if not all_points:
+        return ""
+    rows = [[text(p, "case"), text(p, "device"), text(p, "isa") if text(p, "device") == "cpu" else "-",
+             text(p, "precision"), digits(1e3 * median(p, "warm")), ns_per_step(p)] + checked(p)
+            for p in all_points]
+    return f"## Precision and instruction set\n\n{square(all_points[0])}.\n\n" + table(
+        ["case", "device", "instructions", "precision", "warm ms", "ns per step"] + CHECKED, rows)
+
+
+def threads_table(root):
+    all_points = points(root, sweep="threads")
+    if not all_points:
+        return ""
+    first = {text(p, "case"): median(p, "warm") for p in reversed(all_points)}
+    rows = [[text(p, "case"), whole(p, "threads"), digits(1e3 * median(p, "warm")),
+             ratio(first[text(p, "case")], median(p, "warm")), checked(p)[0]] for p in all_points]
+    return f"## Threads\n\n{square(all_points[0])}.\n\n" + table(
+        ["case", "threads", "warm ms", "times faster than the first row of the case", "correlation"], rows)
+
+
+def steps_table(root, sweep, title, column):
+    """Sub-pixels and domains: the time of a step against their number."""
+    all_points = points(root, sweep=sweep)
+    if not all_points:
+        return ""
+    rows = [[text(p, "device"), whole(p, sweep), whole(p, "steps_per_pixel"), digits(1e3 * median(p, "warm")),
+             ns_per_step(p)] + checked(p) for p in all_points]
+    return f"## {title}\n\n{text(all_points[0], 'case')} case, {square(all_points[0])}.\n\n" + table(
+        ["device", column, "steps per pixel", "warm ms", "ns per step"] + CHECKED, rows)
+
+
+def batches_table(root):
+    batches = items(root, "batches")
+    if not batches:
+        return ""
+    rows = [[text(b, "device"), whole(b, "frames"), digits(median(b, "seconds")), digits(number(b, "frames_per_s")),
+             whole(b, "check", "images")] + checked(b) for b in batches]
+    return (f"## Frames of a series\n\nOne call of nb_series_run for a rotation of {square(batches[0])} "
+            f"({text(batches[0], 'case')} case), with one float file per frame.\n\n") + table(
+        ["device", "frames", "s", "frames per second", "images checked"] + CHECKED, rows)
+
+
+def breakdowns_table(root):
+    """A row for each stage of the longest list, a column for each process."""
+    all_runs = [(b, {text(s, "name"): median(s, "seconds") for s in items(b, "stages")})
+                for b in items(root, "breakdowns")]
+    longest = max((stages for _, stages in all_runs), key=len, default={})
+    if not longest:
+        return ""
+    heads = ["stage, ms"] + [f"{text(b, 'case')}, {text(b, 'device')}" for b, _ in all_runs]
+    rows = [[name] + [digits(1e3 * stages.get(name, 0)) for _, stages in all_runs] for name in longest]
+    return (f"## One process by its stages\n\n`-time json` of a new process, {square(all_runs[0][0])}, structure "
+            "factors from a text file of 117,649 reflections, float and 16-bit image written; medians.\n\n"
+            ) + table(heads, rows)
+
+
+def gain_row(g, steps):
+    took, gain = median(g, "whole"), number(g, "gain")
+    return [text(g, "device"), f"`{text(g, 'shape')}`", text(g, "tolerance") or "unset", digits(took),
+            digits(number(g, "every_step", "steps_per_s") / 1e9),
+            f"{whole(g, 'every_step', 'rows')} of {whole(g, 'size')}", digits(took * gain), digits(gain),
+            digits(steps / took / 1e9 if took > 0 else 0), f"{number(g, 'too_dark'):.1e}",
+            f"{number(g, 'too_bright'):.1e}"]
+
+
+def gain_others(g, steps):
+    took = median(g, "whole")
+    for one in items(g, "others"):
+        rate = number(one, "steps_per_s")
+        all_rows = steps / rate if rate > 0 else 0
+        yield [text(one, "program"), f"`{text(g, 'shape')}`", whole(one, "rows"), digits(number(one, "seconds")),
+               digits(rate / 1e9), digits(all_rows), text(g, "device"), ratio(all_rows, took)]
+
+
+def gain_tables(root):
+    gains = [(g, number(g, "steps_per_pixel") * number(g, "pixels")) for g in items(root, "gains")]
+    if not gains:
+        return ""
+    first = gains[0][0]
+    out = f"""## What a tolerance gains
+
+Case xfel, {square(first)}, {whole(first, 'steps_per_pixel')} steps a pixel, N = 100.  Whole images with -tolerance, warm. Every step was
+measured on some rows in the middle of the image, and its time for all rows follows from theirs. Errors: of the
+brightest pixel, in those rows, against every step.
+
+""" + table(["device", "shape", "tolerance", "whole image s", "every step, Gstep/s", "rows",
+             "every step, all rows, s", "gain", "as Gstep/s", "too dark", "too bright"],
+            [gain_row(g, steps) for g, steps in gains])
+    rows = [row for g, steps in gains for row in gain_others(g, steps)]
+    if rows:
+        out += ("Other programs, whole processes of some rows; the time for all rows follows from their rate.\n\n"
+                + table(["program", "shape", "rows", "s", "Gstep/s", "all rows, s", "beside", "times as long"], rows))
+    return out
+
+
+def head(root):
+    m, b = root.get("machine"), root.get("build")
+    driver = text(m, "gpu_driver")
+    out = f"""# Benchmark {text(root, 'name')}, {text(root, 'date')}
+
+Command: `{text(root, 'command')}`
+
+Machine: {text(m, 'processor')}, {whole(m, 'cores')} cores, {whole(m, 'memory_mib')} MiB, {text(m, 'system')}{', ' + driver if driver else ''}; load {number(m, 'load_at_start'):.2f} at the start.
+
+Build: nanobragg {text(b, 'version')}, commit {text(b, 'commit')}, {text(b, 'compiler')}, `{text(b, 'flags')}`.
+
+"""
+    cases = root.get("cases")
+    for case, flags in cases.items() if isinstance(cases, dict) else ():
+        out += f"Case {case}: `{flags}`\n\n"
+    out += """Every timed image was compared with the scalar renderer in double precision: all rows, or rows spread over
+the image if all would take longer than a second. A wrong image ends the benchmark without a report.
+Method: docs/bench.md. All figures: [results.json](results.json).
+
+"""
+    for one in items(root, "peer_results"):
+        out += f"{text(one, 'program')}, measured by another program (-peer-results): {text(one, 'note')}\n\n"
+    return out
+
+
+def left_out(root):
+    rows = [[text(one, k) for k in ("sweep", "program", "what", "why")] for one in items(root, "left_out")]
+    return "## Left out\n\n" + table(["sweep", "program", "what", "why"], rows) if rows else ""
+
+
+def summary(root, plots):
+    out = head(root) + size_tables(root) + precision_table(root) + threads_table(root)
+    out += steps_table(root, "oversample", "Sub-pixels", "sub-pixels along an edge")
+    out += steps_table(root, "domains", "Mosaic domains", "domains")
+    out += batches_table(root) + breakdowns_table(root) + gain_tables(root)
+    out += "## Plots\n\n" if plots else ""
+    for name, caption in plots:
+        out += f"![{caption}]({name}.svg)\n\n{caption} ([PNG]({name}.png)).\n\n"
+    return out + left_out(root)
+
+
+# --- plots --------------------------------------------------------------------------------------
+class Chart:
+    """Lines with markers, both axes logarithmic."""
+
+    def __init__(self, root, name, title, x_title, y_title, unit):
+        m = root.get("machine")
+        self.name, self.title, self.x_title, self.y_title, self.unit = name, title, x_title, y_title, unit
+        self.subtitle = (f"{text(m, 'processor')}, {whole(m, 'cores')} cores; {text(root, 'name')}, "
+                         f"{text(root, 'date')}")
+        self.lines = []
+
+    def add(self, label, colour, pairs, style="-", guide=False):
+        """A line through the pairs (x, y) above 0; a guide has no markers."""
+        pairs = sorted((x, y) for x, y in pairs if x > 0 and y > 0)
+        if pairs:
+            self.lines.append((label, colour, pairs, style, guide))
+
+    def has_data(self):
+        return any(not guide for *_, guide in self.lines)
+
+
+def engine(point):
+    return text(point, "program"), text(point, "device"), text(point, "isa")
+
+
+def by_engine(some):
+    """The points of each program, device and instruction set."""
+    return [[p for p in some if engine(p) == e] for e in different(engine(p) for p in some)]
+
+
+def colour_of(root, point):
+    """Colours by program and device, the same in every chart."""
+    if is_ours(point):
+        return GREY if is_scalar(point) else BLUE if text(point, "device") == "cpu" else GREEN
+    theirs = different(engine(p) for p in points(root, sweep="size") if not is_ours(p))
+    return OTHERS[theirs.index(engine(point)) % len(OTHERS)]
+
+
+def label_of(point, how):
+    if is_ours(point) and is_scalar(point):
+        return "scalar renderer, warm"
+    if not is_ours(point) and "warm" not in point:
+        return f"{text(point, 'program')}, process"
+    return f"{text(point, 'program')} {text(point, 'device')}".strip() + f", {how}"
+
+
+def times_chart(root, case):
+    c = Chart(root, f"time-{case}", f"Time of an image against its size, {case} case",
+              "detector size, pixels along an edge", "time of an image (median), s", "s")
+    for line in by_engine(points(root, sweep="size", case=case)):
+        for how in ("resident", "warm", "cold"):
+            stays = how == "resident"
+            c.add(label_of(line[0], "left there" if stays else how), BLACK if stays else colour_of(root, line[0]),
+                  [(number(p, "size"), median(p, how)) for p in line], "--" if how == "cold" else "-")
+    return c
+
+
+def ratios_chart(root, case, device):
+    c = Chart(root, f"speedup-{case}-{device[:4]}", f"Speed-up against size, {case} case on {device}",
+              "detector size, pixels along an edge", "their time / our time", "x")
+    mine = points(root, sweep="size", case=case, program="nanobragg", device=device, isa="auto")
+    ours = {number(p, "size"): p for p in reversed(mine)}
+    for line in by_engine(points(root, sweep="size", case=case)):
+        first = line[0]
+        if is_ours(first) and not is_scalar(first):
+            continue
+        if not is_ours(first) and text(first, "device")[:4] not in ("", device[:4]):
+            continue
+        name = "scalar renderer" if is_ours(first) else text(first, "program")
+        for how in ("warm",) if is_ours(first) else ("warm", "cold"):
+            pairs = []
+            for p in line:
+                own = median(ours.get(number(p, "size")), how)
+                time = best(p) if how == "warm" else median(p, "cold")
+                pairs.append((number(p, "size"), time / own if own > 0 else 0))
+            c.add(f"{name} {how if 'warm' in first else 'process'} / ours {how}", colour_of(root, first), pairs,
+                  "-" if how == "warm" else "--")
+    return c
+
+
+def threads_chart(root):
+    some = points(root, sweep="threads")
+    c = Chart(root, "threads", f"Scaling with threads, {square(some[0] if some else None)}", "threads",
+              "speed over that of the fewest threads", "x")
+    for case, colour in zip(different(text(p, "case") for p in some), (BLUE,) + OTHERS):
+        line = [p for p in some if text(p, "case") == case]
+        c.add(f"{case} case", colour, [(number(p, "threads"), median(line[0], "warm") / median(p, "warm"))
+                                       for p in line if median(p, "warm") > 0])
+    counts = sorted({number(p, "threads") for p in some} - {0})
+    c.add("every thread a full share", GREY, [(n, n / counts[0]) for n in counts], "--", guide=True)
+    return c
+
+
+def batches_chart(root):
+    batches = items(root, "batches")
+    first = batches[0] if batches else None
+    c = Chart(root, "batches", f"Throughput against frames in a series, {square(first)}, {text(first, 'case')} case",
+              "frames in one call", "frames per second", "")
+    for device in different(text(b, "device") for b in batches):
+        c.add(device, BLUE if device == "cpu" else GREEN,
+              [(number(b, "frames"), number(b, "frames_per_s")) for b in batches if text(b, "device") == device])
+    return c
+
+
+def charts(root):
+    sized = points(root, sweep="size")
+    devices = different(text(p, "device") for p in sized if is_ours(p) and text(p, "isa") == "auto")
+    for case in different(text(p, "case") for p in sized):
+        yield times_chart(root, case)
+        for device in devices:
+            yield ratios_chart(root, case, device)
+    yield threads_chart(root)
+    yield batches_chart(root)
+
+
+def tick(value, unit):
+    """A label of the y axis."""
+    if unit == "s":
+        for factor, name in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+            if value * factor >= 0.999 or name == "us":
+                return f"{value * factor:g} {name}"
+    return f"{value:g} \u00d7" if unit == "x" else f"{value:g}"
+
+
+def draw(chart, pyplot, ticker):
+    """NAME.svg and NAME.png in the current folder."""
+    figure, axes = pyplot.subplots(figsize=(9, 5.4), layout="constrained")
+    for label, (colour, marker), pairs, style, guide in chart.lines:
+        axes.plot([x for x, _ in pairs], [y for _, y in pairs], style, color=colour, label=label,
+                  marker=None if guide else marker)
+    xs = sorted({x for *_, pairs, _, _ in chart.lines for x, _ in pairs})
+    ys = [y for *_, pairs, _, _ in chart.lines for _, y in pairs]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(xs[0] / 1.5, xs[-1] * 1.5)
+    axes.set_ylim(0.7 * min(ys), 1.4 * max(ys))
+    axes.xaxis.set_major_locator(ticker.FixedLocator(xs))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if max(ys) < 200 * min(ys) else (1,)))
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda v, _: tick(v, chart.unit)))
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.grid(alpha=0.4)
+    axes.set_xlabel(chart.x_title)
+    axes.set_ylabel(chart.y_title)
+    figure.suptitle(chart.title, fontsize=14, parse_math=False)
+    axes.set_title(chart.subtitle, fontsize=9, parse_math=False)
+    legend = axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=9)
+    for one in legend.get_texts():
+        one.set_parse_math(False)
+    figure.savefig(f"{chart.name}.svg", metadata={"Date": None})
+    figure.savefig(f"{chart.name}.png", dpi=150)
+    pyplot.close(figure)
+
+
+def draw_all(root):
+    """The (name, caption) of each plot; without matplotlib none, and a line that says so."""
+    wanted = [c for c in charts(root) if c.has_data()]
+    if not wanted:
+        return []
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot, ticker
+    except ImportError:
+        print("no plots: python3 has no matplotlib (Debian package python3-matplotlib); with it, "
+              "python3 report.py in the folder draws them")
+        return []
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nanobragg"})
+    for c in wanted:
+        draw(c, pyplot, ticker)
+    return [(c.name, c.title) for c in wanted]
+
+
+# --- the program --------------------------------------------------------------------------------
+def make(args):
+    target = os.path.join(args.folder, "results.json")
+    root = read_results("-from", args.results or target)
+    add_others(root, args.others)
+    if args.others:
+        with open(target, "w", encoding="utf-8") as stream:
+            json.dump(root, stream, indent=1, ensure_ascii=False)
+            stream.write("\n")
+    elif args.results:
+        shutil.copyfile(args.results, target)
+    os.chdir(args.folder)
+    made = summary(root, draw_all(root))
+    with open("summary.md", "w", encoding="utf-8") as stream:
+        stream.write(made)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", default=".", help="of the report (default: this one)")
+    parser.add_argument("-check", action="store_true", help="only read the files of -peer-results")
+    parser.add_argument("-from", dest="results", help="another results.json")
+    parser.add_argument("-peer-results", dest="others", action="append", default=[],
+                        help="figures of another program (docs/bench.md)")
+    args = parser.parse_args()
+    try:
+        if args.check:
+            add_others({}, args.others)
+        else:
+            make(args)
+    except Refused as why:
+        print(why, file=sys.stderr)
+        return 2
+    except OSError as why:
+        print(f"{why.filename}: {why.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
