@@ -174,7 +174,7 @@ static void add_thresholds(cJSON *to, const nb_compared *c)
     }
 }
 
-cJSON *nb_difference_object(const nb_compared *c)
+static cJSON *difference_object(const nb_compared *c)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -192,7 +192,7 @@ cJSON *nb_difference_object(const nb_compared *c)
 
 nb_status nb_difference_json(const nb_compared *c, char **json, nb_error *err)
 {
-    cJSON *root = nb_difference_object(c);
+    cJSON *root = difference_object(c);
 
     *json = root ? cJSON_Print(root) : NULL;
     cJSON_Delete(root);

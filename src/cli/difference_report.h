@@ -21,7 +21,4 @@ void nb_difference_text(FILE *out, const nb_compared *c);
 /** *json is the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
 nb_status nb_difference_json(const nb_compared *c, char **json, nb_error *err);
 
-/** The same as a member of a larger object (cJSON, the caller's). */
-struct cJSON *nb_difference_object(const nb_compared *c);
-
 #endif

@@ -8,6 +8,7 @@
             "src/tools/" path "\"\n.byte 0\n.popsection\n")
 
 TEXT(nb_tool_report, "report.py");
+TEXT(nb_tool_run_compare, "run_compare.py");
 
 nb_status nb_tool_missing(const char *what, nb_error *err)
 {

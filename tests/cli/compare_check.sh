@@ -159,6 +159,8 @@ if has cJSON; then
     holds run-environment-untouched grep -q '^policy none' run-compare.out/ref/log.txt
     OMP_WAIT_POLICY=passive "$NANOBRAGG" run-compare -ref ./policy $F >/dev/null
     holds run-environment-of-user grep -q '^policy passive' run-compare.out/ref/log.txt
+    (PATH=/nosuch "$NANOBRAGG" run-compare -ref "$ours" -out none $F 2>err)
+    holds run-without-python is "$? $(grep -c 'run-compare needs python3' err) $(ls -d none 2>&1 | grep -c cannot)" "2 1 1"
     says 2 '-ref is missing' run-no-ref run-compare $F
     says 2 'behind --' run-no-flags run-compare -ref "$ours"
     says 1 'cannot make' run-no-folder run-compare -ref "$ours" -out no/such/folder $F
