@@ -47,7 +47,7 @@ static __device__ __forceinline__ float nb_tile_fast_F2(const nb_tile_pass *p, i
     }
 #pragma unroll
     for (int i = 0; i < 3; i++) /* beyond the table's end it is as at its rim */
-        at += nb_tile_bounded(h[i] - f->low[i], f->n[i] - 1) << (i < 2 ? f->shift[i] : 0);
+        at += vi_clamp(h[i] - f->low[i], f->n[i] - 1) << (i < 2 ? f->shift[i] : 0);
     return __ldg(&f->pairs[2 * at]) * (float)(1 / NB_TILE_PAIR_UP);
 }
 

@@ -44,7 +44,6 @@ enum { NB_TILE_LANES = 32 };
 #define NB_LANE_IN(x) (*x)
 #define NB_TILE_ADD(to, x) atomicAdd(to, x)
 #define NB_TILE_COUNT(to, x) atomicAdd(to, x) /* in shared memory */
-#define NB_TILE_INVERSE(x) gpuReciprocal(x)
 
 /** Sum of this lane's number and of all before it. */
 static __device__ __forceinline__ void nb_lanes_prefix(uint32_t *x)

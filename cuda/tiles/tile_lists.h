@@ -105,8 +105,8 @@ NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float purse)
     heap.at = at;
     heap.n = 0;
     heap.purse = fmaxf(0.0f, purse);
-    heap.share = heap.purse * NB_TILE_MARGIN * NB_TILE_INVERSE((float)items);
-    heap.per = (float)NB_TILE_UNITS * NB_TILE_INVERSE(heap.purse);
+    heap.share = vf_over(heap.purse * NB_TILE_MARGIN, (float)items);
+    heap.per = vf_over((float)NB_TILE_UNITS, heap.purse);
     return heap;
 }
 
@@ -151,7 +151,7 @@ NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
 /** n parts of `of` of a purse. */
 NB_TILE_HD float nb_tile_part_of(float purse, int n, int of)
 {
-    return n == of ? purse : purse * (float)n * NB_TILE_INVERSE((float)of);
+    return n == of ? purse : vf_over(purse * (float)n, (float)of);
 }
 
 /** A group as an entry of a list. */
@@ -251,7 +251,7 @@ NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
                     nb_tile_group_at(&p->tiles, &p->packs, row, column);
                 if (!p->single)
                     nb_tile_towards(p, b, column, q);
-                NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, &group, q, shape);
+                NB_LANE(bound) = nb_tile_packed_bound(&p->tiles, b, &group, q, shape);
             }
             NB_LANE(minor) += next_minor;
             NB_LANE(major) += next_major;
@@ -342,7 +342,7 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
                     nb_tile_group_at(&p->tiles, &p->packs, nb_tile_row(p, entry), column);
                 if (!p->single)
                     nb_tile_towards(p, b, column, q);
-                NB_LANE(bound) = nb_tile_group_bound(&p->tiles, b, &group, q, shape);
+                NB_LANE(bound) = nb_tile_packed_bound(&p->tiles, b, &group, q, shape);
             }
         }
         nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
@@ -371,9 +371,9 @@ typedef struct nb_tile_products {
 
 /** The bound of step NB_TILE_RUNS i + run of a group, for i = 0, 1 .. in turn; q0: the block's middle less the first
  * source's direction. */
-NB_TILE_HD float nb_tile_step_bound(const nb_tile_pass *p, const nb_ray_block *b,
-                                    uint32_t group, int i, int run, const float q0[3],
-                                    nb_tile_products *products, const int shape)
+NB_TILE_HD float nb_tile_run_bound(const nb_tile_pass *p, const nb_ray_block *b,
+                                   uint32_t group, int i, int run, const float q0[3],
+                                   nb_tile_products *products, const int shape)
 {
     const nb_tiles *t = &p->tiles;
     const int row = nb_tile_row(p, group), column = nb_tile_column_of(p, group),
@@ -419,8 +419,8 @@ NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, floa
                 NB_LANE(bound) = 0;
                 if (i < task->n)
                     NB_LANE(bound) =
-                        nb_tile_step_bound(p, b, k->w->stack[task->list + i], j, run, q,
-                                           &NB_LANE(products), shape);
+                        nb_tile_run_bound(p, b, k->w->stack[task->list + i], j, run, q,
+                                          &NB_LANE(products), shape);
             }
             nb_tile_heap_add(k->w, &heap, item, bound, NB_LANE_PASS(low));
         }

@@ -6,7 +6,7 @@
 
 #include "tile_lanes.h"
 
-#include "../../src/plan/tile_bounds.h"
+#include "../../src/terms/tile_bounds.h"
 
 typedef struct nb_tile_four {
     float x, y, z, w;
@@ -46,15 +46,22 @@ NB_HD nb_tile_two nb_tile_two_at(const nb_tile_two *at)
 #endif
 }
 
+/** A group: orientations of a row and sources of a column. */
+typedef struct nb_step_group {
+    float a[9];            /* axes in the middle of the orientations */
+    float away[3];         /* nb_tiles.away */
+    nb_tile_column column; /* weight: of all steps */
+} nb_step_group;
+
 NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs *from,
                                           int row, int column)
 {
     const nb_tile_four c = nb_tile_four_at(&from->columns[column]);
     nb_step_group g;
-    g.kappa = c.x;
-    g.range = c.y;
-    g.stray = c.z;
-    g.weight = t->by_source ? c.w : c.w * t->count[row];
+    g.column.kappa = c.x;
+    g.column.range = c.y;
+    g.column.stray = c.z;
+    g.column.weight = t->by_source ? c.w : c.w * t->count[row];
     for (int i = 0; i < 3; i++) {
         const nb_tile_four a = nb_tile_four_at(&from->rows[i * t->rows + row]);
         g.a[3 * i] = a.x;
@@ -63,6 +70,29 @@ NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs
         g.away[i] = a.w;
     }
     return g;
+}
+
+/** A group's bound times its weights.  q: the block's middle less the column's direction. */
+NB_TERM vf nb_tile_packed_bound(const nb_tiles *t, const nb_ray_block *b,
+                                const nb_step_group *g, const float q[3], const int shape)
+{
+    vf middle[3], away[3];
+    for (int i = 0; i < 3; i++) {
+        const float *a = g->a + 3 * i;
+        middle[i] = vf_fma(vf_set(a[0]), vf_set(q[0]),
+                           vf_fma(vf_set(a[1]), vf_set(q[1]), vf_set(a[2] * q[2])));
+        away[i] = vf_set(g->away[i]);
+    }
+    return nb_tile_group_bound(t, b, &g->column, middle, away, shape) * g->column.weight;
+}
+
+/** A step's bound times its weight.  along: its axes times the block's middle less the source's direction. */
+NB_TERM vf nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float kappa,
+                               float weight, const float along[3], const int shape)
+{
+    const vf h[3] = {vf_set(along[0] * kappa), vf_set(along[1] * kappa),
+                     vf_set(along[2] * kappa)};
+    return nb_tile_step_bound(t, b, h, shape) * weight;
 }
 
 /** An orientation's axes times q, the block's middle less the source's direction. */

@@ -7,7 +7,7 @@
 
 #include "../base/simd.h"
 #include "../physics/hostdevice.h"
-#include "mutant.h"
+#include "../base/mutant.h"
 
 NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 {

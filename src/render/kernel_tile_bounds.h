@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the terms of a block of rays (../plan/tiles.h), for the instruction set that this file is
- * compiled for: in floats that are rounded upwards in sum, so that no term is above its bound. */
+/** Bounds of the terms of a block of rays (../terms/tile_bounds.h): what a vector of steps or groups reads, and the
+ * threshold that the budget leaves. */
 #ifndef NB_RENDER_KERNEL_TILE_BOUNDS_H
 #define NB_RENDER_KERNEL_TILE_BOUNDS_H
 
-#include "../plan/tile_bounds.h"
 #include "kernel_rays.h"
 #include "ray_tile.h"
+
+#include "../terms/tile_bounds.h"
 
 NB_INLINE vf vf_load(const float *from)
 {
@@ -20,62 +21,12 @@ NB_INLINE void vf_store(float *to, vf x)
     memcpy(to, &x, sizeof x);
 }
 
-NB_INLINE vf vf_size(vf x)
-{
-    return (vf)((vi)x & INT32_MAX);
-}
-
 NB_INLINE float vf_sum(vf x)
 {
     float sum = 0;
     for (int i = 0; i < NB_W; i++)
         sum += x[i];
     return sum;
-}
-
-/** F_latt^2 of a square crystal at most, for distances of at least d[] from whole numbers:
- * |sin(pi N d)/sin(pi d)| <= min(N, 1/s), s = 3 d - 4 d^3 <= sin(pi d). */
-NB_INLINE vf square_bound(const nb_tiles *t, const vf d[3])
-{
-    vf product = vf_set(1);
-    for (int i = 0; i < 3; i++) {
-        vf s = d[i] * (3.0f - 4.0f * d[i] * d[i]);
-        product = product * vf_max(s * s, vf_set(t->least[i]));
-    }
-    return 1.0f / product;
-}
-
-/** The same of a round one: S^2 <= 9 (1 + x^2)/x^6. */
-NB_INLINE vf round_bound(const nb_tiles *t, const vf d[3])
-{
-    vf x2 = {0};
-    for (int i = 0; i < 3; i++)
-        x2 = vf_fma(d[i] * d[i], vf_set(t->radius[i]), x2);
-    return vf_min(vf_set(1), 9.0f * (1.0f + x2) / (x2 * x2 * x2 + NB_TILE_ROUND_FLOOR)) *
-           t->peak;
-}
-
-/** No less than F^2 F_latt^2 (relative to unit) wherever each index is within half of h. */
-NB_INLINE vf tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
-                        const int shape)
-{
-    const nb_tile_factors *f = &t->factors;
-    vf d[3], bound;
-    vi at[3], across = {0}, wide = {0};
-    for (int i = 0; i < 3; i++) {
-        const vf big = h[i] + NB_ROUND_FLOAT, off = vf_size(h[i] - (big - NB_ROUND_FLOAT));
-        at[i] = vi_clamp(vi_sub((vi)big, vi_set(NB_ROUND_FLOAT_BITS + f->low[i])),
-                         f->n[i] - 1);
-        across |= (vi)(off + half[i] >= NB_TILE_ACROSS);
-        wide |= (vi)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, NB_TILE_WIDE));
-        d[i] = vf_max(off - half[i], vf_set(0));
-    }
-    bound = shape == NB_LATTICE_ROUND ? round_bound(t, d) : square_bound(t, d);
-    at[0] = vi_add(vi_add(vi_shl(at[0], f->shift[0]), vi_shl(at[1], f->shift[1])), at[2]);
-    at[0] = vi_sub(vi_add(at[0], at[0]), NB_MUTANT(TILE_NEIGHBOURS, vi_set(0), across));
-    bound = bound * vf_gather(f->pairs, at[0]);
-    bound = (vf)((wide & (vi)vf_set(t->peak)) | (~wide & (vi)bound));
-    return bound * NB_TILE_UP;
 }
 
 /** The n x n rays from (u, v), as far as the tile goes. */
@@ -115,15 +66,13 @@ NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const doub
 NB_INLINE vf group_bounds(const nb_tiles *t, const nb_ray_block *b, size_t row,
                           int column, const vf middle[3], const int shape)
 {
-    vf h[3], half[3];
-    for (size_t i = 0; i < 3; i++) {
-        const float fixed = b->half[i] + t->length_f[i] * t->stray[column];
-        h[i] = middle[i] * t->kappa_middle[column];
-        half[i] = vf_fma(vf_size(h[i]), vf_set(t->kappa_range[column]),
-                         vf_fma(vf_load(t->away + i * t->row_stride + row),
-                                vf_set(b->off), vf_set(fixed)));
-    }
-    return tile_bound(t, h, half, shape) * (vf_load(t->count + row) * t->weights[column]);
+    const nb_tile_column of = {t->kappa_middle[column], t->kappa_range[column],
+                               t->stray[column], t->weights[column]};
+    const float *from = t->away + row;
+    const vf away[3] = {vf_load(from), vf_load(from + t->row_stride),
+                        vf_load(from + 2 * t->row_stride)};
+    return nb_tile_group_bound(t, b, &of, middle, away, shape) *
+           (vf_load(t->count + row) * of.weight);
 }
 
 /** Indices of NB_W steps of a group, from its k-th vector on, in the middle of a block. */
@@ -176,10 +125,9 @@ NB_INLINE vf step_weights(const nb_tiles *t, nb_tile_group g, int k)
 NB_INLINE vf step_bounds(const nb_tiles *t, const nb_ray_block *b, nb_tile_group g, int k,
                          const int shape)
 {
-    const vf half[3] = {vf_set(b->half[0]), vf_set(b->half[1]), vf_set(b->half[2])};
     vf h[3];
     step_indices(t, g, k, b->c, h);
-    return tile_bound(t, h, half, shape) * step_weights(t, g, k);
+    return nb_tile_step_bound(t, b, h, shape) * step_weights(t, g, k);
 }
 
 /** What a group's terms add to at most, step by step. */

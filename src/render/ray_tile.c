@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "../base/memory.h"
-#include "../plan/tile_bounds.h"
+#include "../terms/tile_bounds.h"
 
 static int least(int a, int b)
 {

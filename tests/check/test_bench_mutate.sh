@@ -51,7 +51,7 @@ else
     failed=1
 fi
 
-# wrong NAME: a mutant of src/render/mutant.h
+# wrong NAME: a mutant of src/base/mutant.h
 wrong() {
     local name status
     name=bench-wrong-$(tr A-Z_ a-z- <<<"$1")

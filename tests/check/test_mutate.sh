@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Break the vector kernel on purpose, one way at a time (src/render/mutant.h), and see the check
+# Break the vector kernel on purpose, one way at a time (src/base/mutant.h), and see the check
 # program fail.
 # NB_BUILD (the build folder, with the check program's objects) and NB_SOURCE come from
 # tests/run.sh; by hand: NB_BUILD=build/gcc-release bash tests/check/test_mutate.sh
@@ -41,7 +41,7 @@ compile() {
 choose() {
     local number=0
     [ "$1" = NONE ] || number=NB_MUTANT_$1
-    printf '#include "render/mutant.h"\n#include "%s"\nconst int nb_chosen_mutant = %s;\n' \
+    printf '#include "base/mutant.h"\n#include "%s"\nconst int nb_chosen_mutant = %s;\n' \
         "$work/chosen.h" "$number" >"$work/chosen.c" &&
         "$cc" -Isrc -c "$work/chosen.c" -o "$work/chosen.o"
 }
@@ -101,7 +101,7 @@ fi
 if [ -e "$build/tests/unit/test_tiles" ]; then
     compile tests/unit/test_tiles.c "$work/tiles.o" && bounds NONE || failed=1
 fi
-mutants=$(grep -oE '^ +NB_MUTANT_[A-Z_]+' src/render/mutant.h | sed 's/.*NB_MUTANT_//')
+mutants=$(grep -oE '^ +NB_MUTANT_[A-Z_]+' src/base/mutant.h | sed 's/.*NB_MUTANT_//')
 [ -n "$mutants" ] || failed=1
 for mutant in $mutants; do
     case $mutant in

@@ -88,6 +88,7 @@ check numbers "${PYTHON:-python3}" tests/lint/numbers.py
 check circles "${PYTHON:-python3}" tests/lint/circles.py "${BUILD:-build/gcc-release}"
 check functions "${PYTHON:-python3}" tests/lint/functions.py
 check fields "${PYTHON:-python3}" tests/lint/fields.py
+check formulas "${PYTHON:-python3}" tests/lint/formulas.py
 check headers bash tests/lint/headers.sh
 check contents "${PYTHON:-python3}" tests/lint/contents.py
 check text "${PYTHON:-python3}" tests/lint/text.py

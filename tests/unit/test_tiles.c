@@ -234,7 +234,7 @@ static double terms_of(const setting *s, const nb_ray_block *b, nb_tile_group g,
         for (int i = 0; i < 3; i++)
             q[i] = (float)(b->c[i] - t->incident[i][at]);
         nb_tile_along(t, &s->packs, nb_tile_orientation(t, g.row, step), q, along);
-        bound = nb_tile_along_bound(t, b, two.x, two.y, along, t->shape);
+        bound = nb_tile_along_bound(t, b, two.x, two.y, along, t->shape)[0];
         if (x > bound)
             fail_msg("a step of %g is above its bound of %g", x, (double)bound);
         sum += x;
@@ -250,7 +250,7 @@ static double packed_bound(const setting *s, const nb_ray_block *b, int row, int
     float q[3];
     for (int i = 0; i < 3; i++)
         q[i] = (float)(b->c[i] - t->towards[i][column]);
-    return nb_tile_group_bound(t, b, &g, q, t->shape);
+    return nb_tile_packed_bound(t, b, &g, q, t->shape)[0];
 }
 
 /** What a device looks at: steps, a group, and a row with all of its sources. */

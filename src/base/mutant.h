@@ -2,8 +2,8 @@
 /** Ways to break the vector kernels on purpose.  A test compiles a kernel with -DNB_MUTATE= and the
  * name of one, or of a number that says which at run time, and must see the checks fail
  * (tests/check/test_mutate.sh). */
-#ifndef NB_RENDER_MUTANT_H
-#define NB_RENDER_MUTANT_H
+#ifndef NB_BASE_MUTANT_H
+#define NB_BASE_MUTANT_H
 
 enum nb_mutant {
     NB_MUTANT_POLYNOMIAL_COEFFICIENT = 1,

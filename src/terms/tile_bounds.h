@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the terms of a block of rays (tiles.h), for host and device: in floats that are rounded upwards
- * in sum, so that no term is above its bound.  The vector kernels have those of many steps at once
- * (../render/kernel_tile_bounds.h).  Mathematics: docs/physics.md, section 21.4. */
-#ifndef NB_PLAN_TILE_BOUNDS_H
-#define NB_PLAN_TILE_BOUNDS_H
+/** Bounds of the terms of a block of rays (../plan/tiles.h): in floats that are rounded upwards in sum, so that
+ * no term is above its bound.  A lane is a step or a group.  Mathematics: docs/physics.md, section 21.4. */
+#ifndef NB_TERMS_TILE_BOUNDS_H
+#define NB_TERMS_TILE_BOUNDS_H
 
-#include <math.h>
-#include <string.h>
-
-#include "../base/coefficients.h"
 #include "../physics/ray.h"
-#include "tiles.h"
+#include "../plan/tiles.h"
+#include "lane.h"
 
 #define NB_TILE_UP 1.0001f /* over all roundings of a bound */
 /* Of an index in floats, a part of kappa |a| |d - i|; and of d and i, which are of size 1. */
@@ -21,11 +17,6 @@
     0.49999f                  /* from here on a neighbour may be the nearest reflection */
 #define NB_TILE_WIDE 0.99999f /* and any other one */
 #define NB_TILE_ROUND_FLOOR 1e-20f /* keeps the sphere's bound finite at its middle */
-
-/** 1/x to 1e-5 of it. */
-#ifndef NB_TILE_INVERSE
-#define NB_TILE_INVERSE(x) (1.0f / (x))
-#endif
 
 /** A block of rays. */
 typedef struct nb_ray_block {
@@ -97,78 +88,78 @@ NB_HD double nb_tile_largest_angle(const nb_panel *panel, const nb_sensor *senso
 
 /** F_latt^2 of a square crystal at most, for distances of at least d[] from whole numbers:
  * |sin(pi N d)/sin(pi d)| <= min(N, 1/s), s = 3 d - 4 d^3 <= sin(pi d). */
-NB_HD float nb_tile_square_bound(const nb_tiles *t, const float d[3])
+NB_TERM vf nb_tile_square_bound(const nb_tiles *t, const vf d[3])
 {
-    float product = 1;
+    vf product = vf_set(1);
     for (int i = 0; i < 3; i++) {
-        const float s = d[i] * fmaf(-4.0f * d[i], d[i], 3.0f);
-        product *= fmaxf(s * s, t->least[i]);
+        const vf s = d[i] * vf_mad(-4.0f * d[i], d[i], vf_set(3));
+        product = product * vf_max(s * s, vf_set(t->least[i]));
     }
-    return NB_TILE_INVERSE(product);
+    return vf_over(vf_set(1), product);
 }
 
 /** The same of a round one: S^2 <= 9 (1 + x^2)/x^6. */
-NB_HD float nb_tile_round_bound(const nb_tiles *t, const float d[3])
+NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
 {
-    float x2 = 0;
+    vf x2 = vf_set(0);
     for (int i = 0; i < 3; i++)
-        x2 = fmaf(d[i] * d[i], t->radius[i], x2);
-    return fminf(1.0f, 9.0f * (1.0f + x2) *
-                           NB_TILE_INVERSE(x2 * x2 * x2 + NB_TILE_ROUND_FLOOR)) *
+        x2 = vf_fma(d[i] * d[i], vf_set(t->radius[i]), x2);
+    return vf_min(vf_set(1),
+                  vf_over(9.0f * (1.0f + x2), x2 * x2 * x2 + NB_TILE_ROUND_FLOOR)) *
            t->peak;
 }
 
-NB_HD int nb_tile_bounded(int x, int most)
-{
-    x = x < 0 ? 0 : x;
-    return x < most ? x : most;
-}
-
 /** No less than F^2 F_latt^2 (relative to unit) wherever each index is within half of h.  shape: t's. */
-NB_HD float nb_tile_bound(const nb_tiles *t, const float h[3], const float half[3],
-                          int shape)
+NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
+                         const int shape)
 {
     const nb_tile_factors *f = &t->factors;
-    float d[3], bound;
-    int at[3], across = 0, wide = 0;
+    vf d[3], bound;
+    vi at[3], pair;
+    vf_mask across = vf_nowhere(), wide = vf_nowhere();
     for (int i = 0; i < 3; i++) {
-        const float big = h[i] + NB_ROUND_FLOAT,
-                    off = fabsf(h[i] - (big - NB_ROUND_FLOAT));
-        int32_t bits;
-        memcpy(&bits, &big, sizeof bits);
-        at[i] = nb_tile_bounded(bits - (NB_ROUND_FLOAT_BITS + f->low[i]), f->n[i] - 1);
-        across |= off + half[i] >= NB_TILE_ACROSS;
-        wide |= half[i] >= NB_TILE_WIDE;
-        d[i] = fmaxf(off - half[i], 0.0f);
+        const vf big = h[i] + NB_ROUND_FLOAT, off = vf_abs(h[i] - (big - NB_ROUND_FLOAT));
+        at[i] = vi_clamp(vi_sub(vf_bits(big), vi_set(NB_ROUND_FLOAT_BITS + f->low[i])),
+                         f->n[i] - 1);
+        across |= (vf_mask)(off + half[i] >= NB_TILE_ACROSS);
+        wide |= (vf_mask)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, NB_TILE_WIDE));
+        d[i] = vf_max(off - half[i], vf_set(0));
     }
     bound = shape == NB_LATTICE_ROUND ? nb_tile_round_bound(t, d)
                                       : nb_tile_square_bound(t, d);
-    bound *=
-        f->pairs[2 * ((at[0] << f->shift[0]) + (at[1] << f->shift[1]) + at[2]) + across];
-    return (wide ? t->peak : bound) * NB_TILE_UP;
+    pair = vi_add(vi_add(vi_shl(at[0], f->shift[0]), vi_shl(at[1], f->shift[1])), at[2]);
+    pair = vi_count(vi_add(pair, pair), NB_MUTANT(TILE_NEIGHBOURS, vf_nowhere(), across));
+    bound = bound * vf_gather(f->pairs, pair);
+    return vf_pick(wide, vf_set(t->peak), bound) * NB_TILE_UP;
 }
 
-/** A group: orientations of a row and sources of a column. */
-typedef struct nb_step_group {
-    float a[9];                /* axes in the middle of the orientations */
-    float away[3];             /* from there to the farthest, times the largest kappa */
-    float kappa, range, stray; /* tiles.h: kappa_middle, kappa_range, stray */
-    float weight;              /* of all steps */
-} nb_step_group;
+/** The sources of a column: tiles.h has kappa_middle, kappa_range, stray and weights of each. */
+typedef struct nb_tile_column {
+    float kappa, range, stray, weight;
+} nb_tile_column;
 
-/** A group's bound times its weights.  q: the block's middle less the column's direction. */
-NB_HD float nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
-                                const nb_step_group *g, const float q[3], int shape)
+/** A group's bound, per weight.  middle: axes in the middle of the orientations times the block's middle less the
+ * column's direction; away: of these orientations (tiles.h). */
+NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
+                               const nb_tile_column *column, const vf middle[3],
+                               const vf away[3], const int shape)
 {
-    float h[3], half[3];
+    vf h[3], half[3];
     for (int i = 0; i < 3; i++) {
-        const float *a = g->a + 3 * i;
-        const float fixed =
-            fmaf(g->away[i], b->off, fmaf(t->length_f[i], g->stray, b->half[i]));
-        h[i] = fmaf(a[0], q[0], fmaf(a[1], q[1], a[2] * q[2])) * g->kappa;
-        half[i] = fmaf(fabsf(h[i]), g->range, fixed);
+        const float fixed = nb_mad(t->length_f[i], column->stray, b->half[i]);
+        h[i] = middle[i] * column->kappa;
+        half[i] = vf_fma(vf_abs(h[i]), vf_set(column->range),
+                         vf_fma(away[i], vf_set(b->off), vf_set(fixed)));
     }
-    return nb_tile_bound(t, h, half, shape) * g->weight;
+    return nb_tile_bound(t, h, half, shape);
+}
+
+/** The bound of a step with these indices in the block's middle, per weight. */
+NB_TERM vf nb_tile_step_bound(const nb_tiles *t, const nb_ray_block *b, const vf h[3],
+                              const int shape)
+{
+    const vf half[3] = {vf_set(b->half[0]), vf_set(b->half[1]), vf_set(b->half[2])};
+    return nb_tile_bound(t, h, half, shape);
 }
 
 /** The orientation and source of a step, 0 .. 15, of a group. */
@@ -180,14 +171,6 @@ NB_HD int nb_tile_orientation(const nb_tiles *t, int row, int step)
 NB_HD int nb_tile_source(const nb_tiles *t, int column, int step)
 {
     return t->by_source ? column * NB_TILE_STEPS + step : column;
-}
-
-/** A step's bound times its weight.  along: its axes times the block's middle less the source's direction. */
-NB_HD float nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float kappa,
-                                float weight, const float along[3], int shape)
-{
-    const float h[3] = {along[0] * kappa, along[1] * kappa, along[2] * kappa};
-    return nb_tile_bound(t, h, b->half, shape) * weight;
 }
 
 #endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/** The lanes of a formula.  Each fast formula has one text in this folder, which is for
+ *   vectors, where the including file has ../base/simd.h: one lane for each pixel, step or orientation;
+ *   plain numbers, in C and for a thread of a GPU: one lane.  A GPU's file includes its vendor's header first.
+ *
+ *   vf, vi, vd           float, 32-bit integer, double
+ *   vf_mask, vd_mask     where a comparison is true: (vf_mask)(x < y); | and & join them
+ *
+ * simd.h says what the operations of its names do; the others have their comments here. */
+#ifndef NB_TERMS_LANE_H
+#define NB_TERMS_LANE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../base/coefficients.h"
+#include "../base/mutant.h"
+#include "../physics/hostdevice.h"
+
+#ifdef NB_BASE_SIMD_H
+
+#define NB_TERM NB_INLINE
+
+typedef vi vf_mask;
+typedef vl vd_mask;
+
+NB_TERM vf_mask vf_nowhere(void)
+{
+    return (vf_mask){0};
+}
+/** a b + c of numbers that all lanes share, as vf_mad. */
+NB_TERM float nb_mad(float a, float b, float c)
+{
+    return a * b + c;
+}
+/** a b + c where one rounding is as good as two: two on a CPU, one instruction on a GPU. */
+NB_TERM vf vf_mad(vf a, vf b, vf c)
+{
+    return a * b + c;
+}
+/** a/b; on a GPU by a reciprocal that is off by its last bit. */
+NB_TERM vf vf_over(vf a, vf b)
+{
+    return a / b;
+}
+NB_TERM vf vf_abs(vf x)
+{
+    return (vf)((vi)x & INT32_MAX);
+}
+NB_TERM vf vf_pick(vf_mask mask, vf yes, vf no)
+{
+    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
+}
+NB_TERM vi vf_bits(vf x)
+{
+    return (vi)x;
+}
+/** x, and 1 more where the mask is true. */
+NB_TERM vi vi_count(vi x, vf_mask mask)
+{
+    return vi_sub(x, mask);
+}
+
+#else
+
+#ifdef NB_GPU
+#define NB_TERM static __host__ __device__ __forceinline__
+#else
+#define NB_TERM static inline
+#endif
+
+typedef float vf;
+typedef int32_t vi;
+typedef double vd;
+typedef int vf_mask, vd_mask;
+
+NB_TERM vf vf_set(float x)
+{
+    return x;
+}
+NB_TERM vi vi_set(int32_t x)
+{
+    return x;
+}
+NB_TERM vi vi_add(vi a, vi b)
+{
+    return (vi)((uint32_t)a + (uint32_t)b);
+}
+NB_TERM vi vi_sub(vi a, vi b)
+{
+    return (vi)((uint32_t)a - (uint32_t)b);
+}
+NB_TERM vi vi_shl(vi a, int32_t n)
+{
+    return (vi)((uint32_t)a << n);
+}
+NB_TERM vi vi_clamp(vi a, int32_t most)
+{
+    a = a < 0 ? 0 : a;
+    return a < most ? a : most;
+}
+NB_TERM vf vf_fma(vf a, vf b, vf c)
+{
+    return fmaf(a, b, c);
+}
+NB_TERM vf vf_min(vf a, vf b)
+{
+    return fminf(a, b);
+}
+NB_TERM vf vf_max(vf a, vf b)
+{
+    return fmaxf(a, b);
+}
+NB_TERM vf vf_gather(const float *table, vi index)
+{
+    return table[index];
+}
+NB_TERM vf_mask vf_nowhere(void)
+{
+    return 0;
+}
+NB_TERM vf vf_mad(vf a, vf b, vf c)
+{
+#ifdef NB_GPU_DEVICE_PASS
+    return fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+NB_TERM float nb_mad(float a, float b, float c)
+{
+    return vf_mad(a, b, c);
+}
+NB_TERM vf vf_over(vf a, vf b)
+{
+#ifdef NB_GPU_DEVICE_PASS
+    return a * gpuReciprocal(b);
+#else
+    return a / b;
+#endif
+}
+NB_TERM vf vf_abs(vf x)
+{
+    return fabsf(x);
+}
+NB_TERM vf vf_pick(vf_mask mask, vf yes, vf no)
+{
+    return mask ? yes : no;
+}
+NB_TERM vi vf_bits(vf x)
+{
+    vi bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+NB_TERM vi vi_count(vi x, vf_mask mask)
+{
+    return x + mask;
+}
+
+#endif
+
+#endif
