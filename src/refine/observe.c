@@ -69,17 +69,18 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
     const nb_config *cfg = &sim->cfg;
     nb_region region = nb_panel_region(sc, panel);
     double wavelength = nb_sim_wavelength(sim);
-    double gain = or_else(cfg->gain, sim->panel_gains ? sim->panel_gains[k] : 1);
+    double gain = or_else(cfg->gain,
+                          sim->in.files->panel_gains ? sim->in.files->panel_gains[k] : 1);
     double most = or_else(cfg->saturation, INFINITY);
-    if (!NB_GIVEN(cfg, saturation) && sim->panel_gains &&
-        sim->panel_gains[sim->detector.n_panels + k] > 0)
-        most = sim->panel_gains[sim->detector.n_panels + k];
+    if (!NB_GIVEN(cfg, saturation) && sim->in.files->panel_gains &&
+        sim->in.files->panel_gains[sim->in.files->spec.n_panels + k] > 0)
+        most = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
     for (int s = region.smin; s <= region.smax; s++)
         for (int f = region.fmin; f <= region.fmax; f++) {
             size_t at =
                 panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
             double adu = picture->pixels[at];
-            double here = gain * (sim->gainmap ? sim->gainmap[at] : 1);
+            double here = gain * (sim->in.files->gainmap ? sim->in.files->gainmap[at] : 1);
             double d = stol_of(panel, &sc->sensors[panel->sensor], wavelength, f, s);
             fit->stol[at] = (float)d;
             if (picture->left_out && picture->left_out[at])
@@ -151,8 +152,8 @@ nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
     if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full ||
         !fit->spots)
         return NB_ERR_NOMEM;
-    if (fit->sim->panel_gains && !NB_GIVEN(cfg, gain))
-        gain = fit->sim->panel_gains[0];
+    if (fit->sim->in.files->panel_gains && !NB_GIVEN(cfg, gain))
+        gain = fit->sim->in.files->panel_gains[0];
     fit->sigma = or_else(cfg->readout_noise, 0) / gain;
     for (size_t i = 0; i < fit->pixels; i++)
         fit->photons[i] = fit->full[i] = NAN;

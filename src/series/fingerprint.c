@@ -64,21 +64,20 @@ static unsigned what_counts(const nb_series *s)
 
 /* --- contents of loaded files --- */
 
-static uint64_t hash_table(uint64_t h, const nb_sim *sim)
+static uint64_t hash_table(uint64_t h, const nb_inputs *in)
 {
-    const nb_factor_file *t = &sim->table;
+    const nb_tables *tables = &in->tables;
+    const nb_factor_file *t = tables->file;
     const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
-    if (sim->maker) /* a sum may differ in its last digits from machine to machine */
-        return nb_hash_bytes(h, &sim->maker->hash, sizeof sim->maker->hash);
+    if (in->maker) /* a sum may differ in its last digits from machine to machine */
+        return nb_hash_bytes(h, &in->maker->hash, sizeof in->maker->hash);
     if (!t->F)
         return nb_hash_bytes(h, "", 0);
     h = nb_hash_bytes(h, limits, sizeof limits);
-    if (sim->table_of_source)
-        h = nb_hash_bytes(h, sim->table_of_source,
-                          (size_t)sim->n_of_source * sizeof *sim->table_of_source);
-    return nb_hash_bytes(h, t->F,
-                         (size_t)sim->factors.n_tables *
-                             (size_t)nb_factor_file_voxels(t) * sizeof *t->F);
+    if (tables->of_source)
+        h = nb_hash_bytes(h, tables->of_source,
+                          (size_t)tables->n_of_source * sizeof *tables->of_source);
+    return nb_hash_bytes(h, t->F, nb_table_values(&tables->box) * sizeof *t->F);
 }
 
 /** The panels of a file, their mask, and what the file says beside them. */
@@ -91,20 +90,20 @@ static uint64_t hash_detector(uint64_t h, const nb_detector_spec *d)
     return h;
 }
 
-static uint64_t hash_inputs(uint64_t h, const nb_sim *sim)
+static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
 {
-    size_t pixels = sim->model.scene.raster.pixels;
-    if (sim->cfg.detector)
-        h = hash_detector(h, sim->cfg.detector);
-    h = hash_table(h, sim);
-    h = nb_hash_bytes(h, sim->matrix, sim->has_matrix ? sizeof sim->matrix : 0);
-    h = nb_hash_bytes(h, sim->lines, (size_t)sim->n_lines * sizeof *sim->lines);
-    h = nb_hash_bytes(h, sim->mask, sim->mask ? pixels : 0);
-    if (sim->amorphous.tables.n > 0)
-        h = nb_hash_bytes(h, sim->amorphous.tables.pieces,
-                          sim->amorphous.pieces * sizeof *sim->amorphous.tables.pieces);
-    return sim->gainmap ? nb_hash_bytes(h, sim->gainmap, pixels * sizeof *sim->gainmap)
-                        : h;
+    const nb_files *files = in->files;
+    const nb_amorphous_set *amorphous = &files->amorphous;
+    if (files->spec.n_panels)
+        h = hash_detector(h, &files->spec);
+    h = hash_table(h, in);
+    h = nb_hash_bytes(h, in->matrix.at, in->matrix.given ? sizeof in->matrix.at : 0);
+    h = nb_hash_bytes(h, in->lines, (size_t)in->n_lines * sizeof *in->lines);
+    h = nb_hash_bytes(h, files->mask, files->mask ? pixels : 0);
+    if (amorphous->tables.n > 0)
+        h = nb_hash_bytes(h, amorphous->tables.pieces,
+                          amorphous->pieces * sizeof *amorphous->tables.pieces);
+    return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
 }
 
 static uint64_t hash_shots(uint64_t h, const nb_frames *f)
@@ -128,7 +127,7 @@ uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
     h = hash_fields(h, frames->series, NB_PARAM_SERIES, counts);
     h = nb_hash_bytes(h, &frames->series->override_tag,
                       sizeof frames->series->override_tag);
-    return hash_shots(hash_inputs(h, base), frames);
+    return hash_shots(hash_inputs(h, &base->in, base->model.scene.raster.pixels), frames);
 }
 
 /** Are all outputs counts with noise, which every renderer draws alike? */

@@ -21,8 +21,8 @@ static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
                             nb_source **sources, int *n, nb_error *err)
 {
     const nb_spectra *s = &f->spectra;
-    const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->lines;
-    *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->n_lines;
+    const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->in.lines;
+    *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->in.n_lines;
     return lines ? nb_beam_from_list(lines, *n, cfg->compat, sources, err)
                  : nb_beam_grid(cfg, g, sources, n, err);
 }
@@ -55,10 +55,7 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
 static nb_status crystal_of(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {
-    nb_crystal_inputs in = {base->has_matrix ? base->matrix : NULL,
-                            base->matrix_lambda_A > 0 ? base->matrix_lambda_A
-                                                      : nb_beam_wavelength(cfg),
-                            base->seed};
+    nb_crystal_inputs in = nb_crystal_inputs_of(cfg, &base->in.matrix, base->seed);
     return nb_crystal_build(cfg, &in, NULL, out, err);
 }
 
@@ -71,7 +68,7 @@ static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
     if (!st)
         st = crystal_of(base, cfg, &crystal, err);
     if (!st)
-        *dmin = fmin(*dmin, nb_sim_table_limit(base, cfg, q, &crystal));
+        *dmin = fmin(*dmin, nb_factor_maker_limit(base->in.maker, cfg, q, &crystal));
     return st;
 }
 
@@ -79,9 +76,10 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 {
     nb_config cfg;
     double dmin;
-    if (!base->maker || nb_factor_maker_is_constant(base->maker) || !frames_differ(f))
+    if (!base->in.maker || nb_factor_maker_is_constant(base->in.maker) ||
+        !frames_differ(f))
         return NB_OK;
-    dmin = base->maker->dmin;
+    dmin = base->in.maker->dmin;
     for (int k = 0; k < f->count;
          k++) /* a frame with an error says so when its turn comes */
         if (!nb_frames_config(f, k, &cfg, NULL) && nb_same_inputs(&cfg, &f->base))

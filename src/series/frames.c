@@ -162,8 +162,8 @@ void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim)
     const nb_spectra *s = &f->spectra;
     if (!s->count)
         return;
-    sim->spectrum = s->lines + s->first[k];
-    sim->n_spectrum = (int)(s->first[k + 1] - s->first[k]);
+    nb_inputs_give_spectrum(&sim->in, s->lines + s->first[k],
+                            (int)(s->first[k + 1] - s->first[k]));
 }
 
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,

@@ -377,15 +377,15 @@ static nb_status take_mask(nb_sim *base, const nb_image *in, const nb_panel_pixe
 {
     const nb_scene *sc = &base->model.scene;
     const size_t n = sc->raster.pixels;
-    if (!base->mask) {
-        if (!(base->mask = nb_alloc_raw(n, 1, "mask", err)))
+    if (!base->in.files->mask) {
+        if (!(base->in.files->mask = nb_alloc_raw(n, 1, "mask", err)))
             return NB_ERR_NOMEM;
-        memset(base->mask, 1, n);
+        memset(base->in.files->mask, 1, n);
     }
     for (int k = 0; k < sc->n_panels; k++)
         for (int j = 0; j < sc->panels[k].rows; j++) {
             const uint8_t *marks = marks_of(in, &where[k], j);
-            uint8_t *to = base->mask + sc->panels[k].first_pixel +
+            uint8_t *to = base->in.files->mask + sc->panels[k].first_pixel +
                           (size_t)j * (size_t)sc->panels[k].columns;
             for (int i = 0; i < sc->panels[k].columns; i++)
                 to[i] = to[i] && !marks[i];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "arrays.h"
+#include "inputs.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/memory.h"
+#include "../base/shared.h"
 
 /** The name of a file that an array replaces. */
 static char *name_of(nb_config *cfg, nb_array_kind kind)
@@ -94,65 +94,80 @@ nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error
 static void *copy_of(const void *from, size_t count, size_t size, nb_status *st,
                      nb_error *err)
 {
-    void *to = from && !*st ? nb_alloc_raw(count, size, "arrays", err) : NULL;
-    if (to)
-        memcpy(to, from, count * size);
-    else if (from)
+    void *to = *st ? NULL : nb_shared_copy(from, count * size, "arrays", err);
+    if (from && !to)
         *st = NB_ERR_NOMEM;
     return to;
+}
+
+static void copy_hkl(const nb_arrays *from, nb_arrays *to, nb_status *st, nb_error *err)
+{
+    to->hkl = copy_of(from->hkl, from->reflections, sizeof *to->hkl, st, err);
+    to->F = copy_of(from->F, from->reflections, sizeof *to->F, st, err);
+    to->reflections = from->reflections;
+}
+
+static void copy_mask(const nb_arrays *from, nb_arrays *to, nb_status *st, nb_error *err)
+{
+    const size_t columns = (size_t)from->mask_fast;
+    to->mask = copy_of(from->mask, columns, (size_t)from->mask_slow, st, err);
+    to->mask_fast = from->mask_fast;
+    to->mask_slow = from->mask_slow;
+}
+
+static void copy_sources(const nb_arrays *from, nb_arrays *to, nb_status *st,
+                         nb_error *err)
+{
+    const size_t n = (size_t)from->sources;
+    to->wavelength = copy_of(from->wavelength, n, sizeof *to->wavelength, st, err);
+    to->weight = copy_of(from->weight, n, sizeof *to->weight, st, err);
+    to->position = copy_of(from->position, n, sizeof *to->position, st, err);
+    to->sources = from->sources;
 }
 
 nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
                          nb_error *err)
 {
-    const size_t pixels = (size_t)from->mask_fast * (size_t)from->mask_slow;
-    const size_t n = from->reflections, sources = (size_t)from->sources;
+    nb_arrays fresh = *to, old = *to;
     nb_status st = NB_OK;
-    if (kinds & NB_ARRAY_HKL) {
-        to->hkl = copy_of(from->hkl, n, sizeof *to->hkl, &st, err);
-        to->F = copy_of(from->F, n, sizeof *to->F, &st, err);
-        to->reflections = n;
-    }
-    if (kinds & NB_ARRAY_MASK) {
-        to->mask = copy_of(from->mask, pixels, 1, &st, err);
-        to->mask_fast = from->mask_fast;
-        to->mask_slow = from->mask_slow;
-    }
-    if (kinds & NB_ARRAY_SOURCES) {
-        to->wavelength =
-            copy_of(from->wavelength, sources, sizeof *to->wavelength, &st, err);
-        to->weight = copy_of(from->weight, sources, sizeof *to->weight, &st, err);
-        to->position = copy_of(from->position, sources, sizeof *to->position, &st, err);
-        to->sources = from->sources;
-    }
+    if (kinds & NB_ARRAY_HKL)
+        copy_hkl(from, &fresh, &st, err);
+    if (kinds & NB_ARRAY_MASK)
+        copy_mask(from, &fresh, &st, err);
+    if (kinds & NB_ARRAY_SOURCES)
+        copy_sources(from, &fresh, &st, err);
     if (kinds & NB_ARRAY_MATRIX)
-        to->matrix = copy_of(from->matrix, 9, sizeof *to->matrix, &st, err);
-    if (st)
-        nb_arrays_free(to, kinds);
+        fresh.matrix = copy_of(from->matrix, 9, sizeof *to->matrix, &st, err);
+    nb_arrays_drop(st ? &fresh : &old, kinds);
+    if (!st)
+        *to = fresh;
     return st;
 }
 
-void nb_arrays_free(nb_arrays *a, unsigned kinds)
+void nb_arrays_hold(const nb_arrays *a)
+{
+    nb_shared_hold(a->hkl);
+    nb_shared_hold(a->F);
+    nb_shared_hold(a->mask);
+    nb_shared_hold(a->wavelength);
+    nb_shared_hold(a->weight);
+    nb_shared_hold(a->position);
+    nb_shared_hold(a->matrix);
+}
+
+void nb_arrays_drop(const nb_arrays *a, unsigned kinds)
 {
     if (kinds & NB_ARRAY_HKL) {
-        nb_free((void *)a->hkl);
-        nb_free((void *)a->F);
-        a->hkl = NULL;
-        a->F = NULL;
+        nb_shared_drop(a->hkl);
+        nb_shared_drop(a->F);
     }
-    if (kinds & NB_ARRAY_MASK) {
-        nb_free((void *)a->mask);
-        a->mask = NULL;
-    }
+    if (kinds & NB_ARRAY_MASK)
+        nb_shared_drop(a->mask);
     if (kinds & NB_ARRAY_SOURCES) {
-        nb_free((void *)a->wavelength);
-        nb_free((void *)a->weight);
-        nb_free((void *)a->position);
-        a->wavelength = a->weight = NULL;
-        a->position = NULL;
+        nb_shared_drop(a->wavelength);
+        nb_shared_drop(a->weight);
+        nb_shared_drop(a->position);
     }
-    if (kinds & NB_ARRAY_MATRIX) {
-        nb_free((void *)a->matrix);
-        a->matrix = NULL;
-    }
+    if (kinds & NB_ARRAY_MATRIX)
+        nb_shared_drop(a->matrix);
 }

@@ -107,19 +107,19 @@ static nb_status read_list(const nb_config *cfg, material_list *list, nb_error *
     return st;
 }
 
-nb_status nb_load_background(nb_sim *sim, nb_error *err)
+nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err)
 {
     material_list *list = NULL;
     nb_status st;
-    if (!nb_config_has_background(&sim->cfg))
+    if (!nb_config_has_background(cfg))
         return NB_OK;
     if (!(list = nb_alloc(1, sizeof *list, "materials", err)))
         return NB_ERR_NOMEM;
-    st = read_table(&sim->cfg, list, err);
+    st = read_table(cfg, list, err);
     if (!st)
-        st = read_list(&sim->cfg, list, err);
+        st = read_list(cfg, list, err);
     if (!st)
-        st = nb_amorphous_build(list->sources, list->n, &sim->amorphous, err);
+        st = nb_amorphous_build(list->sources, list->n, set, err);
     for (int i = 0; i < MOST; i++)
         nb_stol_free(&list->tables[i]);
     nb_free(list);
@@ -190,26 +190,26 @@ static void seen(const nb_scene *sc, double range[2])
 void nb_sim_advise_background(const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
+    const nb_amorphous_set *set = &sim->in.files->amorphous;
     double range[2];
     if (!nb_config_stol_flag(cfg) && !cfg->stolout_file[0] &&
         !(!NB_GIVEN(cfg, density) && !NB_GIVEN(cfg, molecule_mass)))
         nb_notice(&sim->hooks,
                   "%s has no effect: it belongs to a table of -stol, -4stol or -Q",
                   NB_GIVEN(cfg, density) ? "-density" : "-MW");
-    if (sim->amorphous.tables.n == 0 || cfg->stolout_file[0])
+    if (set->tables.n == 0 || cfg->stolout_file[0])
         return;
-    if (sim->amorphous.negative)
+    if (set->negative)
         nb_notice(
             &sim->hooks,
             "the table of the background has F < 0: there it takes photons away, and "
             "pixels may be negative");
     seen(&sim->model.scene, range);
-    if (range[1] > sim->amorphous.last || range[0] < sim->amorphous.first)
+    if (range[1] > set->last || range[0] < set->first)
         nb_notice(
             &sim->hooks,
             "the image goes from sin(theta)/lambda %.3g to %.3g 1/A, beyond the table "
             "of the background (%.3g to %.3g): there its %s F holds",
-            range[0] * NB_ANGSTROM, range[1] * NB_ANGSTROM,
-            sim->amorphous.first * NB_ANGSTROM, sim->amorphous.last * NB_ANGSTROM,
-            range[1] > sim->amorphous.last ? "last" : "first");
+            range[0] * NB_ANGSTROM, range[1] * NB_ANGSTROM, set->first * NB_ANGSTROM,
+            set->last * NB_ANGSTROM, range[1] > set->last ? "last" : "first");
 }

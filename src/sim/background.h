@@ -9,7 +9,7 @@
 int nb_config_has_background(const nb_config *cfg);
 
 /** Read the table of -stol, -4stol or -Q, and find those of -background. */
-nb_status nb_load_background(nb_sim *sim, nb_error *err);
+nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err);
 
 /** For a new simulation: an image that goes beyond its table, and flags without one. */
 void nb_sim_advise_background(const nb_sim *sim);

@@ -22,9 +22,8 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     sim->notes = NULL;
     sim->n_notes = 0;
     memset(&sim->times, 0, sizeof sim->times);
-    sim->borrows = sim->borrows_tables = 1;
-    sim->listed = NULL;
-    sim->n_listed = 0;
+    sim->in = nb_inputs_hold(&from->in);
+    sim->in.keeps_limit = 1;
     sim->state = NULL;
     memset(&sim->photons, 0, sizeof sim->photons);
     memset(&sim->moved, 0,
@@ -53,6 +52,7 @@ nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err)
     if (&sim->cfg != cfg)
         sim->cfg = *cfg;
     sim->cfg.threads = threads;
+    nb_inputs_show(&sim->in, &sim->cfg);
     sim->seed = cfg->seed.set ? cfg->seed.value : sim->seed;
     nb_model_free(&sim->model);
     return nb_sim_build_model(sim, err);

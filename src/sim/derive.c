@@ -18,7 +18,7 @@ double nb_sim_mean_wavelength(const nb_sim *sim)
 {
     const nb_beam *beam = &sim->model.scene.beam;
     double weight = 0, sum = 0;
-    if (!sim->spectrum && !sim->lines)
+    if (!sim->in.lines)
         return sim->model.wavelength_A;
     for (int i = 0; i < beam->n_sources; i++) {
         weight += beam->sources[i].weight;
@@ -33,8 +33,8 @@ nb_subject nb_sim_subject(const nb_sim *sim)
                         .model = &sim->model,
                         .moved = &sim->moved,
                         .wavelength_A = nb_sim_mean_wavelength(sim),
-                        .has_matrix = sim->has_matrix,
-                        .has_sources = sim->spectrum || sim->lines};
+                        .has_matrix = sim->in.matrix.given,
+                        .has_sources = sim->in.lines != NULL};
 }
 
 nb_status nb_sim_variables(const nb_sim *sim, const char *list,
@@ -156,7 +156,7 @@ static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers
         say_cpu(sim, (err ? err : &local)->message);
         return NB_OK;
     }
-    nb_sim_sign_tables(sim);
+    nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
     run->device = device->slopes;
     run->state = sim->state;
     return st;

@@ -49,9 +49,10 @@ static void freeze(const nb_sim *sim, changes *c)
         cfg->N[i] = m->crystal.N[i];
         cfg->xtal_size_mm[i] = NAN;
     }
-    c->matrix_lambda_A = sim->matrix_lambda_A > 0 ? sim->matrix_lambda_A : m->wavelength_A;
-    if (!sim->has_matrix)
-        c->matrix_lambda_A = sim->matrix_lambda_A;
+    c->matrix_lambda_A =
+        sim->in.matrix.lambda_A > 0 ? sim->in.matrix.lambda_A : m->wavelength_A;
+    if (!sim->in.matrix.given)
+        c->matrix_lambda_A = sim->in.matrix.lambda_A;
 }
 
 static nb_status own_panels(const nb_sim *sim, changes *c, nb_error *err)
@@ -85,18 +86,18 @@ static nb_status set_displacement(const nb_sim *sim, const nb_variable_name *v,
 /** A table of one's own, to be changed. */
 static nb_status own_table(const nb_sim *sim, changes *c, nb_error *err)
 {
-    const size_t n = nb_table_values(&sim->factors);
-    if (c->F || sim->factors.nh == 0)
+    const size_t n = nb_table_values(&sim->in.tables.box);
+    if (c->F || sim->in.tables.box.nh == 0)
         return NB_OK;
     if (!(c->F = nb_alloc_raw(n, sizeof *c->F, "structure factors", err)))
         return NB_ERR_NOMEM;
-    memcpy(c->F, sim->factors.F, n * sizeof *c->F);
+    memcpy(c->F, sim->in.tables.box.F, n * sizeof *c->F);
     return NB_OK;
 }
 
 static nb_status set_default_F(const nb_sim *sim, double value, changes *c, nb_error *err)
 {
-    const size_t n = nb_table_values(&sim->factors);
+    const size_t n = nb_table_values(&sim->in.tables.box);
     nb_status st = own_table(sim, c, err);
     for (size_t i = 0; i < n && c->F && !st; i++)
         if (c->F[i] == c->default_F)
@@ -109,7 +110,7 @@ static nb_status set_default_F(const nb_sim *sim, double value, changes *c, nb_e
 static nb_status set_F(const nb_sim *sim, const int hkl[3], double value, changes *c,
                        nb_error *err)
 {
-    const nb_factor_table *box = &sim->factors;
+    const nb_factor_table *box = &sim->in.tables.box;
     const size_t voxels = nb_table_values(box) / (size_t)nb_table_count(box);
     nb_status st = own_table(sim, c, err);
     size_t at;
@@ -135,7 +136,7 @@ static void set_mosaic(const nb_sim *sim, double value, nb_config *cfg)
 
 static void set_lambda(const nb_sim *sim, double value, changes *c)
 {
-    if (sim->spectrum || sim->lines) {
+    if (sim->in.lines) {
         c->lambda_factor = value / nb_sim_mean_wavelength(sim);
         return;
     }
@@ -235,7 +236,7 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
 /** The matrix of a new cell in the old orientation U: the cell's frame stays. */
 static void rebuild_matrix(const nb_sim *sim, changes *c)
 {
-    const double *m = sim->matrix, *x = c->cell;
+    const double *m = sim->in.matrix.at, *x = c->cell;
     const double ca = cos(x[3] * NB_DEG), sa = sin(x[3] * NB_DEG),
                  cb = cos(x[4] * NB_DEG), cg = cos(x[5] * NB_DEG);
     const double w = sqrt(1 - ca * ca - cb * cb - cg * cg + 2 * ca * cb * cg);
@@ -271,7 +272,7 @@ static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
     c->moved = sim->moved;
     c->lambda_factor = 1;
     c->default_F = NB_VALUE(&sim->cfg, default_F);
-    memcpy(c->matrix, sim->matrix, sizeof c->matrix);
+    memcpy(c->matrix, sim->in.matrix.at, sizeof c->matrix);
     for (int i = 0; i < 6; i++) {
         nb_variable_name v = {.kind = NB_VAR_CELL, .axis = i, .panel = -1};
         c->cell[i] = nb_variable_value(&of, &v);
@@ -291,7 +292,7 @@ static void finish_cell(const nb_sim *sim, changes *c)
 {
     if (!c->recell)
         return;
-    if (sim->has_matrix) {
+    if (sim->in.matrix.given) {
         rebuild_matrix(sim, c);
         return;
     }
@@ -299,118 +300,46 @@ static void finish_cell(const nb_sim *sim, changes *c)
     memcpy(c->cfg.cell, c->cell, sizeof c->cell);
 }
 
-/** Scaled wavelengths of a file, in an array of our own. */
-static nb_status scaled_lines(const nb_sim *sim, double factor, nb_source_line **lines,
-                              nb_error *err)
+/** Scaled wavelengths in the place of those of a file. */
+static nb_status scale_lines(nb_inputs *in, double factor, nb_error *err)
 {
-    const size_t n = (size_t)(sim->spectrum ? sim->n_spectrum : sim->n_lines);
-    *lines = NULL;
-    if (factor == 1)
-        return NB_OK;
-    if (!(*lines = nb_alloc_raw(n, sizeof **lines, "sources", err)))
+    const size_t n = (size_t)in->n_lines;
+    nb_source_list list = {nb_alloc_raw(n, sizeof *list.rows, "sources", err),
+                           in->n_lines};
+    if (!list.rows)
         return NB_ERR_NOMEM;
-    memcpy(*lines, sim->spectrum ? sim->spectrum : sim->lines, n * sizeof **lines);
+    memcpy(list.rows, in->lines, n * sizeof *list.rows);
     for (size_t i = 0; i < n; i++)
-        (*lines)[i].lambda *= factor;
-    return NB_OK;
+        list.rows[i].lambda *= factor;
+    return nb_inputs_take_sources(in, &list, err);
 }
 
-/** What a simulation can lose when its new model cannot be built. */
-typedef struct before {
-    nb_config cfg;
-    nb_displacement moved;
-    double matrix[9], matrix_lambda_A;
-    nb_source_line *lines;
-    int n_lines;
-    const nb_source_line *spectrum;
-    nb_factor_table factors;
-    nb_model model;
-} before;
-
-static void remember(const nb_sim *sim, before *b)
+/** The simulation owns what the changes owned. */
+static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
 {
-    b->cfg = sim->cfg;
-    b->moved = sim->moved;
-    memcpy(b->matrix, sim->matrix, sizeof b->matrix);
-    b->matrix_lambda_A = sim->matrix_lambda_A;
-    b->lines = sim->lines;
-    b->n_lines = sim->n_lines;
-    b->spectrum = sim->spectrum;
-    b->factors = sim->factors;
-    b->model = sim->model;
-}
-
-static void recall(nb_sim *sim, const before *b)
-{
-    sim->cfg = b->cfg;
-    sim->moved = b->moved;
-    memcpy(sim->matrix, b->matrix, sizeof b->matrix);
-    sim->matrix_lambda_A = b->matrix_lambda_A;
-    sim->lines = b->lines;
-    sim->n_lines = b->n_lines;
-    sim->spectrum = b->spectrum;
-    sim->factors = b->factors;
-    sim->model = b->model;
-}
-
-static void adopt(nb_sim *sim, const changes *c, nb_source_line *lines)
-{
+    nb_inputs *in = &sim->in;
+    double *F = c->F;
+    nb_status st = NB_OK;
     sim->cfg = c->cfg;
     sim->moved = c->moved;
-    memcpy(sim->matrix, c->matrix, sizeof sim->matrix);
-    sim->matrix_lambda_A = c->matrix_lambda_A;
-    if (lines) {
-        sim->n_lines = sim->spectrum ? sim->n_spectrum : sim->n_lines;
-        sim->lines = lines;
-        sim->spectrum = NULL;
-    }
-    if (c->F) {
-        sim->factors.F = c->F;
-        nb_factor_table_measure(&sim->factors);
-    }
-}
-
-/** The new values hold: free what they replaced. */
-static void settle(nb_sim *sim, before *b, const changes *c, const nb_source_line *lines)
-{
-    nb_model_free(&b->model);
-    nb_free(b->moved.panels);
-    if (lines && !sim->borrows)
-        nb_free(b->lines);
-    if (c->F && sim->factors.F != c->F) { /* made anew */
-        nb_free(c->F);
-    } else if (c->F) {
-        if (!sim->borrows_tables)
-            nb_free(sim->table.F);
-        sim->table.F = c->F;
-    }
-    nb_photons_forget(&sim->photons);
+    c->moved.panels = NULL;
+    memcpy(in->matrix.at, c->matrix, sizeof in->matrix.at);
+    in->matrix.lambda_A = c->matrix_lambda_A;
+    if (c->lambda_factor != 1)
+        st = scale_lines(in, c->lambda_factor, err);
+    if (st || !F)
+        return st;
+    c->F = NULL;
+    return nb_tables_replace_F(&in->tables, F, err);
 }
 
 static nb_status take_changes(nb_sim *sim, changes *c, nb_error *err)
 {
-    before *b = nb_alloc_raw(1, sizeof *b, "simulation", err);
-    nb_source_line *lines = NULL;
-    nb_status st = b ? nb_config_check_fields(&c->cfg, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = scaled_lines(sim, c->lambda_factor, &lines, err);
-    if (!st) {
-        remember(sim, b);
-        adopt(sim, c, lines);
-        st = nb_sim_build_model(sim, err);
-        if (st) {
-            recall(sim, b);
-        } else {
-            settle(sim, b, c, lines);
-            nb_free(b);
-            return NB_OK;
-        }
-    }
-    nb_free(b);
-    nb_free(lines);
-    nb_free(c->F);
-    nb_free(c->moved.panels);
-    return st;
+    nb_undo *undo;
+    nb_status st = nb_config_check_fields(&c->cfg, err);
+    if (st || (st = nb_sim_begin(sim, &undo, err)))
+        return st;
+    return nb_sim_end(sim, undo, adopt(sim, c, err), err);
 }
 
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
@@ -436,7 +365,8 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     if (!st) {
         finish_cell(sim, c);
         st = take_changes(sim, c, err);
-    } else if (c) {
+    }
+    if (c) {
         nb_free(c->F);
         nb_free(c->moved.panels);
     }

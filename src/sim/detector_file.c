@@ -16,29 +16,26 @@
 #include "geometry_file.h"
 #include "image.h"
 
-static void say_other_wavelength(const nb_sim *sim, double file_A)
+static void say_other_wavelength(const nb_config *cfg, const nb_panel_spec *p,
+                                 double file_A, const nb_hooks *hooks)
 {
-    const nb_config *cfg = &sim->cfg;
-    const nb_panel_spec *p = sim->detector.panels;
     double used = nb_beam_wavelength(cfg);
     if (cfg->expt_file[0] && p->thickness > 0 && !isnan(p->attenuation) &&
         !NB_GIVEN(cfg, abs_um) && !(cfg->thick_um == 0) &&
         fabs(used - file_A) > 1e-9 * file_A)
-        nb_notice(&sim->hooks,
+        nb_notice(hooks,
                   "the sensor's attenuation is that of the file's wavelength, %g A, not "
                   "of %g A; type -detector_abs for another",
                   file_A, used);
 }
 
 /** Defaults of flags; what was typed stays. */
-static void complete(nb_sim *sim)
+static void complete(nb_config *cfg, const nb_detector_spec *d, const nb_hooks *hooks)
 {
-    nb_config *cfg = &sim->cfg;
-    const nb_detector_spec *d = &sim->detector;
     if (!NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
         cfg->lambda_A = d->wavelength_A;
     else if (!isnan(d->wavelength_A))
-        say_other_wavelength(sim, d->wavelength_A);
+        say_other_wavelength(cfg, d->panels, d->wavelength_A, hooks);
     if (!cfg->polar_set && !cfg->nopolar && !isnan(d->polarization))
         cfg->polarization = d->polarization;
     cfg->phi_deg = NB_VALUE_OR(cfg, phi_deg, d->phi_deg);
@@ -57,10 +54,9 @@ static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_e
 }
 
 /** Files that hold one panel are none of the defaults of several. */
-static nb_status leave_out_files(nb_sim *sim, nb_error *err)
+static nb_status leave_out_files(nb_config *cfg, nb_files *files, nb_error *err)
 {
-    nb_config *cfg = &sim->cfg;
-    const int n = sim->detector.n_panels, typed = cfg->typed_files;
+    const int n = files->spec.n_panels, typed = cfg->typed_files;
     if (n == 1)
         return NB_OK;
     if (cfg->write_int && typed & NB_TYPED_INT)
@@ -71,7 +67,7 @@ static nb_status leave_out_files(nb_sim *sim, nb_error *err)
         return refuse_file(cfg, "-pgmfile", n, err);
     if (cfg->tiff_file[0])
         return refuse_file(cfg, "-tifffile", n, err);
-    sim->left_out = cfg->write_noise; /* the others are by-products */
+    files->left_out = cfg->write_noise; /* the others are by-products */
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;
 }
@@ -90,25 +86,26 @@ static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error
     return st ? st : nb_spec_check_size(d, "detector", err);
 }
 
-nb_status nb_load_detector(nb_sim *sim, nb_error *err)
+nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
+                           nb_error *err)
 {
-    nb_config *cfg = &sim->cfg;
-    nb_status st = cfg->detector
-                       ? nb_detector_spec_copy(cfg->detector, &sim->detector, err)
-                       : nb_read_geometry(cfg, &sim->hooks, &sim->detector, err);
-    if (!st && sim->detector.n_panels)
-        st = check_given(cfg, &sim->detector, err);
+    nb_detector_spec *spec = &in->files->spec;
+    nb_status st = cfg->detector ? nb_detector_spec_copy(cfg->detector, spec, err)
+                                 : nb_read_geometry(cfg, hooks, spec, err);
+    if (!st && spec->n_panels)
+        st = check_given(cfg, spec, err);
     cfg->detector = NULL;
-    if (!st && !sim->detector.n_panels && cfg->panel_list[0])
+    if (!st && !spec->n_panels && cfg->panel_list[0])
         st =
             nb_fail(err, NB_ERR_INPUT,
                     "-panel %.60s: only with a detector from a file: -geom, -expt, -nxmx",
                     cfg->panel_list);
-    if (st || !sim->detector.n_panels)
+    if (st || !spec->n_panels)
         return st;
-    cfg->detector = &sim->detector;
-    complete(sim);
-    return leave_out_files(sim, err);
+    in->detector = *spec;
+    cfg->detector = &in->detector;
+    complete(cfg, spec, hooks);
+    return leave_out_files(cfg, in->files, err);
 }
 
 const char *nb_sim_panel(const nb_sim *sim, int k, int size[2])
@@ -139,27 +136,26 @@ static int find_panel(const nb_detector_spec *d, const char *word, size_t n)
     return number;
 }
 
-static nb_status choose_panels(nb_sim *sim, nb_error *err)
+static nb_status choose_panels(const char *list, nb_files *files, nb_error *err)
 {
-    const nb_detector_spec *d = &sim->detector;
-    const char *word = sim->cfg.panel_list;
+    const nb_detector_spec *d = &files->spec;
+    const char *word = list;
     char *chosen = nb_alloc((size_t)d->n_panels, 1, "list of panels", err);
-    nb_status st = chosen ? nb_spec_need_mask(&sim->detector, err) : NB_ERR_NOMEM;
+    nb_status st = chosen ? nb_spec_need_mask(&files->spec, err) : NB_ERR_NOMEM;
     int first = 1;
     while (!st) {
         size_t n = strcspn(word, ",");
         int k = find_panel(d, word, n);
         if (k < 0) {
-            st =
-                nb_fail(err, NB_ERR_INPUT,
-                        "-panel %.60s: there is no panel %.*s; the detector has %d, from "
-                        "%s",
-                        sim->cfg.panel_list, (int)(n < 60 ? n : 60), word, d->n_panels,
-                        d->panels[0].name);
+            st = nb_fail(
+                err, NB_ERR_INPUT,
+                "-panel %.60s: there is no panel %.*s; the detector has %d, from "
+                "%s",
+                list, (int)(n < 60 ? n : 60), word, d->n_panels, d->panels[0].name);
             break;
         }
         chosen[k] = 1;
-        sim->trace_panel = first ? k : sim->trace_panel;
+        files->trace_panel = first ? k : files->trace_panel;
         first = 0;
         if (!word[n])
             break;
@@ -167,7 +163,7 @@ static nb_status choose_panels(nb_sim *sim, nb_error *err)
     }
     for (int k = 0; !st && k < d->n_panels; k++)
         if (!chosen[k])
-            nb_spec_mask_box(&sim->detector, k, (int[2]){0, NB_PANEL_EDGE},
+            nb_spec_mask_box(&files->spec, k, (int[2]){0, NB_PANEL_EDGE},
                              (int[2]){0, NB_PANEL_EDGE});
     nb_free(chosen);
     return st;
@@ -184,17 +180,17 @@ nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2])
 }
 
 /** -mask is an image of the canvas. */
-static nb_status mask_canvas(nb_sim *sim, const nb_image *image, nb_error *err)
+static nb_status mask_canvas(const nb_config *cfg, const nb_image *image,
+                             nb_detector_spec *d, nb_error *err)
 {
-    nb_detector_spec *d = &sim->detector;
     int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", err);
     nb_panel_canvas canvas;
     nb_status st = place ? nb_spec_need_mask(d, err) : NB_ERR_NOMEM;
     uint8_t *to = d->mask;
     if (!st) {
-        canvas = nb_layout_panels(d, sim->cfg.layout, place);
+        canvas = nb_layout_panels(d, cfg->layout, place);
         if (image->fast != canvas.size[0] || image->slow != canvas.size[1])
-            st = nb_fail_at(err, NB_ERR_INPUT, sim->cfg.mask_file, 0,
+            st = nb_fail_at(err, NB_ERR_INPUT, cfg->mask_file, 0,
                             "-mask has %d x %d pixels, but the panels fill %d x %d "
                             "(-layout)",
                             image->fast, image->slow, canvas.size[0], canvas.size[1]);
@@ -212,7 +208,7 @@ static nb_status mask_canvas(nb_sim *sim, const nb_image *image, nb_error *err)
 }
 
 /** Its header is not used. */
-static nb_status load_mask_image(nb_sim *sim, nb_error *err)
+static nb_status load_mask_image(const nb_config *cfg, nb_detector_spec *d, nb_error *err)
 {
     nb_config *scratch = nb_alloc(1, sizeof *scratch, "header of -mask", err);
     nb_image image;
@@ -220,53 +216,54 @@ static nb_status load_mask_image(nb_sim *sim, nb_error *err)
     if (!scratch)
         return NB_ERR_NOMEM;
     nb_config_defaults(scratch);
-    scratch->max_read_MB = sim->cfg.max_read_MB;
-    if (nb_in_memory(&sim->cfg, sim->cfg.mask_file, NB_MEMORY_MASK))
-        st = nb_arrays_mask(sim->cfg.arrays, &image, err);
+    scratch->max_read_MB = cfg->max_read_MB;
+    if (nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
+        st = nb_arrays_mask(cfg->arrays, &image, err);
     else
-        st = nb_image_load(sim->cfg.mask_file, "-mask", NULL, scratch, &image, NULL, err);
+        st = nb_image_load(cfg->mask_file, "-mask", NULL, scratch, &image, NULL, err);
     nb_free(scratch);
     if (st)
         return st;
-    st = mask_canvas(sim, &image, err);
+    st = mask_canvas(cfg, &image, d, err);
     nb_image_free(&image);
     return st;
 }
 
-nb_status nb_load_panel_mask(nb_sim *sim, nb_error *err)
+nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err)
 {
-    size_t n = nb_spec_first_pixel(&sim->detector, sim->detector.n_panels);
+    nb_detector_spec *d = &files->spec;
+    size_t n = nb_spec_first_pixel(d, d->n_panels);
     nb_status st = NB_OK;
-    if (sim->cfg.panel_list[0])
-        st = choose_panels(sim, err);
-    if (!st && sim->cfg.mask_file[0])
-        st = load_mask_image(sim, err);
-    if (st || !sim->detector.mask)
+    if (cfg->panel_list[0])
+        st = choose_panels(cfg->panel_list, files, err);
+    if (!st && cfg->mask_file[0])
+        st = load_mask_image(cfg, d, err);
+    if (st || !d->mask)
         return st;
-    if (!(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
+    if (!(files->mask = nb_alloc_raw(n, 1, "mask", err)))
         return NB_ERR_NOMEM;
-    memcpy(sim->mask, sim->detector.mask, n);
+    memcpy(files->mask, d->mask, n);
     return NB_OK;
 }
 
 /* --- crystal --- */
 
-void nb_load_file_crystal(nb_sim *sim)
+void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
 {
-    const nb_detector_spec *d = sim->cfg.detector;
+    const nb_detector_spec *d = cfg->detector;
     nb_convention convention =
-        sim->cfg.convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : sim->cfg.convention;
-    if (!d || !d->has_crystal || sim->cfg.cell_count > 0 || sim->cfg.mat_file[0])
+        cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention;
+    if (!d || !d->has_crystal || cfg->cell_count > 0 || cfg->mat_file[0])
         return;
     for (int i = 0; i < 3; i++) {
         const double column[3] = {d->crystal[i], d->crystal[3 + i], d->crystal[6 + i]};
         nb_vec3 v = nb_lab_of_nexus(convention, column);
-        sim->matrix[i] = v.x;
-        sim->matrix[3 + i] = v.y;
-        sim->matrix[6 + i] = v.z;
+        matrix->at[i] = v.x;
+        matrix->at[3 + i] = v.y;
+        matrix->at[6 + i] = v.z;
     }
-    sim->has_matrix = 1;
-    sim->matrix_lambda_A = 1;
+    matrix->given = 1;
+    matrix->lambda_A = 1;
 }
 
 /* --- and back --- */

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/shared.h"
 #include "../io/table/fdump.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -104,12 +105,12 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
     const nb_beam *beam = &sim->model.scene.beam;
     nb_factor_grid grid;
     nb_status st;
-    cache = cache && cfg->write_dump && sim->table_from_hkl;
-    if (!sim->maker)
-        return cache ? write_cache(&sim->table, nb_dump_name(cfg), err) : NB_OK;
+    cache = cache && cfg->write_dump && sim->in.table_from_hkl;
+    if (!sim->in.maker)
+        return cache ? write_cache(sim->in.tables.file, nb_dump_name(cfg), err) : NB_OK;
     if (!cache && !cfg->dump_mtz_file[0] && !cfg->dump_hkl_file[0])
         return NB_OK;
-    st = mean_grid(sim->maker, nb_mean_wavelength(beam->sources, beam->n_sources),
+    st = mean_grid(sim->in.maker, nb_mean_wavelength(beam->sources, beam->n_sources),
                    nb_threads_of(cfg), NULL, &grid, err);
     if (!st)
         st = write_dumps(cfg, &grid, cache, err);
@@ -193,9 +194,9 @@ static nb_status list_table(const nb_factor_table *t, int table, nb_factor_list 
 
 int nb_sim_factor_tables(const nb_sim *sim)
 {
-    return !sim || !sim->factors.nh ? 0
-           : sim->factors.n_tables  ? sim->factors.n_tables
-                                    : 1;
+    return !sim || !sim->in.tables.box.nh ? 0
+           : sim->in.tables.box.n_tables  ? sim->in.tables.box.n_tables
+                                          : 1;
 }
 
 nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_error *err)
@@ -213,17 +214,16 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     if (table < 0 || table >= nb_sim_factor_tables(sim))
         return nb_fail(err, NB_ERR_INPUT, "table %d of structure factors: there are %d",
                        table, nb_sim_factor_tables(sim));
-    if (!sim->maker)
-        return list_table(&sim->factors, table, out, err);
-    st = nb_factor_maker_grid(sim->maker, &sim->waves.group[table],
+    if (!sim->in.maker)
+        return list_table(&sim->in.tables.box, table, out, err);
+    st = nb_factor_maker_grid(sim->in.maker, &sim->in.tables.waves->group[table],
                               nb_threads_of(&sim->cfg), &grid, err);
     if (!st)
         st = list_grid(&grid, out, err);
     nb_factor_grid_free(&grid);
-    for (size_t i = 0; !st && sim->typed_F && i < out->count; i++)
-        out->F[i] =
-            sim->factors
-                .F[nb_factor_table_at(&sim->factors, out->h[i], out->k[i], out->l[i])];
+    for (size_t i = 0; !st && sim->in.tables.typed_F && i < out->count; i++)
+        out->F[i] = sim->in.tables.box.F[nb_factor_table_at(
+            &sim->in.tables.box, out->h[i], out->k[i], out->l[i])];
     return st;
 }
 
@@ -231,14 +231,14 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
 
 /** What `sf` makes of a configuration. */
 typedef struct standalone {
-    nb_factor_maker *maker; /* owned */
+    nb_factor_maker *maker; /* shared */
     nb_factor_grid grid;    /* owned */
     nb_waves waves;         /* owned */
 } standalone;
 
 static void standalone_free(standalone *s)
 {
-    nb_factor_maker_free(s->maker);
+    nb_shared_drop(s->maker);
     nb_factor_grid_free(&s->grid);
     nb_waves_free(&s->waves);
 }

@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../factors/special.h"
@@ -445,10 +446,22 @@ static nb_status load(nb_factor_maker *m, const nb_crystal *crystal,
     return NB_OK;
 }
 
+static void free_maker(void *object)
+{
+    nb_factor_maker *m = object;
+    nb_structure_free(&m->model);
+    nb_reflection_file_free(&m->list);
+    nb_hkl_list_free(&m->hkl);
+    nb_fprime_free(&m->typed);
+    nb_fprime_free(&m->curves);
+    nb_partials_free(&m->partials);
+    nb_factor_grid_free(&m->grid);
+}
+
 nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
                                const nb_hooks *hooks, nb_factor_maker **out, nb_error *err)
 {
-    nb_factor_maker *m = nb_alloc(1, sizeof *m, "structure factors", err);
+    nb_factor_maker *m = nb_shared_new(sizeof *m, free_maker, "structure factors", err);
     nb_status st;
     *out = NULL;
     if (!m)
@@ -459,22 +472,8 @@ nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
     st = load(m, crystal, hooks, err);
     m->cfg.arrays = NULL; /* the caller's, and not used again */
     if (st)
-        nb_factor_maker_free(m);
+        nb_shared_drop(m);
     else
         *out = m;
     return st;
-}
-
-void nb_factor_maker_free(nb_factor_maker *m)
-{
-    if (!m)
-        return;
-    nb_structure_free(&m->model);
-    nb_reflection_file_free(&m->list);
-    nb_hkl_list_free(&m->hkl);
-    nb_fprime_free(&m->typed);
-    nb_fprime_free(&m->curves);
-    nb_partials_free(&m->partials);
-    nb_factor_grid_free(&m->grid);
-    nb_free(m);
 }

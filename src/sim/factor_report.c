@@ -275,8 +275,8 @@ static void add_list(nb_json to, const nb_factor_maker *m)
 
 void nb_sim_factors_node(const nb_sim *sim, nb_json root)
 {
-    const nb_factor_maker *m = sim->maker;
-    const nb_factor_stats *s = &sim->factor_stats;
+    const nb_factor_maker *m = sim->in.maker;
+    const nb_factor_stats *s = &sim->in.tables.stats;
     nb_json to, list;
     if (!m)
         return;
@@ -286,7 +286,7 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
     nb_json_text(to, "space_group", m->symmetry.name);
     nb_json_number(to, "operators", m->symmetry.count);
     if (m->model_path)
-        add_model(to, m, &sim->waves);
+        add_model(to, m, sim->in.tables.waves);
     if (m->list_path)
         add_list(to, m);
     nb_json_number(to, "dmin_A", m->dmin);
@@ -295,13 +295,14 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
     nb_json_number(to, "rms_F", s->rms);
     nb_json_number(to, "friedel_difference", s->friedel);
     nb_json_number(to, "B_add", m->cfg.B_add);
-    nb_json_number(to, "tables", sim->waves.n);
+    nb_json_number(to, "tables", sim->in.tables.waves->n);
     nb_json_number(to, "table_bytes",
-                   (double)sim->waves.n * (double)nb_factor_file_voxels(&sim->table) *
+                   (double)sim->in.tables.waves->n *
+                       (double)nb_factor_file_voxels(sim->in.tables.file) *
                        sizeof(double));
     list = nb_json_array(to, "table_wavelengths");
-    for (int i = 0; i < sim->waves.n; i++) {
+    for (int i = 0; i < sim->in.tables.waves->n; i++) {
         nb_json one = nb_json_add_object(list);
-        nb_json_number(one, "wavelength_A", sim->waves.group[i].wavelength);
+        nb_json_number(one, "wavelength_A", sim->in.tables.waves->group[i].wavelength);
     }
 }

@@ -25,15 +25,11 @@ int nb_threads_of(const nb_config *cfg)
 /* --- files --- */
 
 /** The crystal that is typed as a cell or a matrix; *typed: there is one. */
-static nb_status typed_crystal(const nb_sim *sim, nb_crystal *out, int *typed,
-                               nb_error *err)
+static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
+                               int64_t seed, nb_crystal *out, int *typed, nb_error *err)
 {
-    const nb_config *cfg = &sim->cfg;
-    nb_crystal_inputs in = {sim->has_matrix ? sim->matrix : NULL,
-                            sim->matrix_lambda_A > 0 ? sim->matrix_lambda_A
-                                                     : nb_beam_wavelength(cfg),
-                            sim->seed};
-    *typed = sim->has_matrix || (cfg->cell_count > 0 && !cfg->cell_from_file);
+    nb_crystal_inputs in = nb_crystal_inputs_of(cfg, matrix, seed);
+    *typed = matrix->given || (cfg->cell_count > 0 && !cfg->cell_from_file);
     return *typed ? nb_crystal_build(cfg, &in, NULL, out, err) : NB_OK;
 }
 
@@ -42,18 +38,18 @@ nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
     nb_config *cfg = &sim->cfg;
     nb_crystal crystal;
     int typed;
-    nb_status st = typed_crystal(sim, &crystal, &typed, err);
+    nb_status st = typed_crystal(cfg, &sim->in.matrix, sim->seed, &crystal, &typed, err);
     if (!st)
-        st = nb_factor_maker_load(cfg, typed ? &crystal : NULL, &sim->hooks, &sim->maker,
-                                  err);
+        st = nb_factor_maker_load(cfg, typed ? &crystal : NULL, &sim->hooks,
+                                  &sim->in.maker, err);
     if (st)
         return st;
-    sim->table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
+    sim->in.table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
     if (typed)
         return NB_OK;
     cfg->cell_count = 6;
     cfg->cell_from_file = 1;
-    memcpy(cfg->cell, sim->maker->cell, sizeof cfg->cell);
+    memcpy(cfg->cell, sim->in.maker->cell, sizeof cfg->cell);
     return NB_OK;
 }
 
@@ -65,29 +61,30 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
     return cfg->interpolate == NB_ON || (cfg->interpolate == NB_AUTO && small);
 }
 
-double nb_sim_table_limit(const nb_sim *sim, const nb_config *cfg, double q,
-                          const nb_crystal *crystal)
+double nb_factor_maker_limit(const nb_factor_maker *maker, const nb_config *cfg, double q,
+                             const nb_crystal *crystal)
 {
     if (cfg->dmin_A > 0)
         q = fmin(q, 1 / cfg->dmin_A);
-    return nb_table_limit(q, crystal, sim->maker->cell, may_interpolate(cfg, crystal));
+    return nb_table_limit(q, crystal, maker->cell, may_interpolate(cfg, crystal));
 }
 
-/** What this model sees.  Reflections without a typed limit are taken as far as they go. */
-static double limit_of_model(const nb_sim *sim)
+/** What a model sees.  Reflections without a typed limit are taken as far as they go. */
+static double limit_of_model(const nb_factor_maker *maker, const nb_config *cfg,
+                             const nb_model *model)
 {
-    if (nb_factor_maker_is_constant(sim->maker) && !(sim->cfg.dmin_A > 0))
+    if (nb_factor_maker_is_constant(maker) && !(cfg->dmin_A > 0))
         return 0;
-    return nb_sim_table_limit(sim, &sim->cfg, nb_scene_reach(&sim->model.scene),
-                              &sim->model.crystal);
+    return nb_factor_maker_limit(maker, cfg, nb_scene_reach(&model->scene),
+                                 &model->crystal);
 }
 
 /** The half of a cell that a table has in excess may pass the limit of what is known. */
-static double allow_margin(const nb_sim *sim, double dmin)
+static double allow_margin(const nb_config *cfg, const nb_scene *sc, double dmin)
 {
-    double seen = 1 / nb_scene_reach(&sim->model.scene);
-    if (sim->cfg.dmin_A > seen)
-        seen = sim->cfg.dmin_A;
+    double seen = 1 / nb_scene_reach(sc);
+    if (cfg->dmin_A > seen)
+        seen = cfg->dmin_A;
     return dmin > 0 && dmin < NB_SHORTEST_D && seen >= NB_SHORTEST_D ? NB_SHORTEST_D
                                                                      : dmin;
 }
@@ -108,19 +105,21 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
 }
 
 /** The first table into its place, which the grid is. */
-static void fill_table(const nb_sim *sim, const nb_wave *wave, nb_factor_grid *grid,
-                       nb_factor_stats *stats)
+static nb_factor_stats fill_table(const nb_config *cfg, const nb_factor_maker *maker,
+                                  const nb_wave *wave, nb_factor_grid *grid)
 {
-    double default_F = NB_VALUE(&sim->cfg, default_F);
+    double default_F = NB_VALUE(cfg, default_F);
+    nb_factor_stats stats;
     size_t voxels = nb_factor_grid_voxels(grid);
     for (size_t i = 0; i < voxels; i++)
         grid->F[i] = NAN;
-    nb_factor_maker_fill(sim->maker, wave, nb_threads_of(&sim->cfg), grid);
-    if (!sim->maker->list_path && !NB_GIVEN(&sim->maker->cfg, F000)) /* in the direct beam */
+    nb_factor_maker_fill(maker, wave, nb_threads_of(cfg), grid);
+    if (!maker->list_path && !NB_GIVEN(&maker->cfg, F000)) /* in the direct beam */
         grid->F[voxels / 2] = 0;
-    *stats = nb_factor_stats_of(grid);
+    stats = nb_factor_stats_of(grid);
     for (size_t i = 0; i < voxels; i++)
         grid->F[i] = isnan(grid->F[i]) ? default_F : grid->F[i];
+    return stats;
 }
 
 /** F of 0 0 0 where no sum gives it; NaN: the sum's. */
@@ -177,10 +176,10 @@ static double *table_memory(size_t voxels, size_t tables, nb_error *err)
 }
 
 /** The tables of a model from the second on. */
-static nb_status fill_more(const nb_sim *sim, const nb_waves *waves, const table_runs *r,
-                           nb_sim_tables *tables, nb_error *err)
+static nb_status fill_more(const nb_factor_maker *maker, const nb_waves *waves,
+                           const table_runs *r, double default_F, double *F,
+                           nb_table_run *extent, nb_error *err)
 {
-    const nb_factor_maker *maker = sim->maker;
     nb_orbit_map map;
     int H[3];
     nb_status st;
@@ -188,93 +187,105 @@ static nb_status fill_more(const nb_sim *sim, const nb_waves *waves, const table
     st = nb_orbit_map_make(&maker->partials, H, maker->cfg.B_add,
                            nb_factor_maker_scale(maker), &map, err);
     for (int i = 1; i < waves->n && !st; i++) {
-        nb_orbit_map_combine(&map, waves->group[i].f, NB_VALUE(&sim->cfg, default_F),
-                             r->threads);
-        finish_table(r, &map, origin_of(maker), tables->box.F + (size_t)i * r->voxels,
-                     &tables->extent);
+        nb_orbit_map_combine(&map, waves->group[i].f, default_F, r->threads);
+        finish_table(r, &map, origin_of(maker), F + (size_t)i * r->voxels, extent);
     }
     nb_orbit_map_free(&map);
     return st;
 }
 
 /** Fill the memory of the tables, and measure it. */
-static nb_status fill_all(nb_sim *sim, const nb_waves *waves, nb_factor_grid *grid,
-                          nb_sim_tables *tables, nb_error *err)
+static nb_status fill_all(const nb_config *cfg, const nb_factor_maker *maker,
+                          const nb_waves *waves, nb_factor_grid *grid, nb_tables *tables,
+                          nb_error *err)
 {
     table_runs r = {.voxels = nb_factor_grid_voxels(grid),
-                    .threads = nb_threads_of(&sim->cfg),
+                    .threads = nb_threads_of(cfg),
                     .with_hash = waves->n > 1};
+    nb_table_run extent = nb_table_run_none();
     nb_status st = NB_OK;
     r.n = (r.voxels + NB_TABLE_RUN - 1) / NB_TABLE_RUN;
     r.run = nb_alloc_raw(r.n, sizeof *r.run, "structure factors", err);
     if (!r.run)
         return NB_ERR_NOMEM;
-    grid->F = tables->box.F;
-    fill_table(sim, waves->group, grid, &sim->factor_stats);
-    tables->extent = nb_table_run_none();
-    tables->is_measured = 1;
-    finish_table(&r, NULL, NAN, grid->F, &tables->extent);
+    grid->F = tables->file->F;
+    tables->stats = fill_table(cfg, maker, waves->group, grid);
+    tables->file->reflections = (int64_t)tables->stats.reflections;
+    finish_table(&r, NULL, NAN, grid->F, &extent);
     if (waves->n > 1)
-        st = fill_more(sim, waves, &r, tables, err);
+        st = fill_more(maker, waves, &r, NB_VALUE(cfg, default_F), grid->F, &extent, err);
     nb_free(r.run);
+    nb_tables_describe(tables, waves->n, &extent);
     return st;
 }
 
-static nb_status make_tables(nb_sim *sim, const nb_waves *waves, nb_error *err)
+/** Tables for these wavelengths, which they take. *tables is the caller's after an error, too. */
+static nb_status make_tables(const nb_config *cfg, const nb_factor_maker *maker,
+                             nb_waves *waves, nb_tables *tables, nb_error *err)
 {
-    nb_sim_tables tables = {.n_tables = waves->n};
     nb_factor_grid grid = {0};
     const int *H = grid.H;
     size_t voxels;
     nb_status st;
-    nb_factor_maker_limits(sim->maker, grid.H);
-    memcpy(grid.cell, sim->maker->cell, sizeof grid.cell);
+    nb_factor_maker_limits(maker, grid.H);
+    memcpy(grid.cell, maker->cell, sizeof grid.cell);
     voxels = nb_factor_grid_voxels(&grid);
-    tables.box = (nb_factor_file){-H[0], H[0], -H[1], H[1], -H[2], H[2], 0, NULL};
-    if ((st = check_memory(voxels, waves->n, err)))
+    if ((st = check_memory(voxels, waves->n, err)) || (st = nb_tables_new(tables, err)))
         return st;
-    tables.box.F = table_memory(voxels, (size_t)waves->n, err);
-    st = tables.box.F ? fill_all(sim, waves, &grid, &tables, err) : NB_ERR_NOMEM;
-    tables.box.reflections = (int64_t)sim->factor_stats.reflections;
-    if (!st && sim->typed_F)
-        nb_notice(&sim->hooks,
-                  "the table of structure factors was made again for another "
-                  "wavelength or limit: the F that were given as one array "
-                  "are gone");
-    if (st)
-        nb_factor_file_free(&tables.box);
-    else
-        nb_sim_take_tables(sim, &tables);
+    *tables->file = (nb_factor_file){-H[0], H[0], -H[1], H[1], -H[2], H[2], 0, NULL};
+    tables->file->F = table_memory(voxels, (size_t)waves->n, err);
+    st = tables->file->F ? fill_all(cfg, maker, waves, &grid, tables, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_tables_take_waves(tables, waves, err);
+    tables->dmin = maker->dmin;
+    tables->default_F = NB_VALUE(cfg, default_F);
     return st;
 }
 
 /** Are the tables those of these wavelengths? */
-static int fit(const nb_sim *sim, const nb_waves *waves)
+static int fit(const nb_inputs *in, const nb_config *cfg, const nb_waves *waves)
 {
-    return sim->factors.nh && nb_waves_equal(waves, &sim->waves) &&
-           sim->tables_dmin == sim->maker->dmin &&
-           sim->tables_default_F == NB_VALUE(&sim->cfg, default_F);
+    const nb_tables *t = &in->tables;
+    return t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
+           t->dmin == in->maker->dmin && t->default_F == NB_VALUE(cfg, default_F);
 }
 
-nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
+/** Other tables for these wavelengths, unless they fit. */
+static nb_status fit_tables(nb_sim *sim, nb_waves *waves, nb_error *err)
+{
+    nb_inputs *in = &sim->in;
+    nb_tables fresh = {0};
+    nb_status st;
+    if (fit(in, &sim->cfg, waves))
+        return NB_OK;
+    st = make_tables(&sim->cfg, in->maker, waves, &fresh, err);
+    if (!st && in->tables.typed_F)
+        nb_notice(&sim->hooks,
+                  "the table of structure factors was made again for another "
+                  "wavelength or limit: the F that were given as one array "
+                  "are gone");
+    nb_tables_drop(st ? &fresh : &in->tables);
+    if (!st)
+        in->tables = fresh;
+    return st;
+}
+
+static nb_status update_tables(nb_sim *sim, nb_error *err)
 {
     const nb_beam *beam = &sim->model.scene.beam;
+    const nb_factor_maker *maker = sim->in.maker;
     double start = nb_monotonic_seconds();
     nb_factor_table table;
     nb_waves waves;
     nb_status st;
-    if (!sim->maker || !(sim->maker->dmin > 0))
+    if (!maker || !(maker->dmin > 0))
         return NB_OK;
-    if ((st = nb_waves_group(sim->maker, beam->sources, beam->n_sources,
-                             sim->borrows ? NULL : &sim->hooks, &waves, err)))
+    if ((st = nb_waves_group(maker, beam->sources, beam->n_sources,
+                             sim->in.keeps_limit ? NULL : &sim->hooks, &waves, err)))
         return st;
-    if (!fit(sim, &waves) && !(st = make_tables(sim, &waves, err))) {
-        nb_waves_move(&waves, &sim->waves); /* nb_sim_take_tables has freed the others */
-        sim->tables_dmin = sim->maker->dmin;
-        sim->tables_default_F = NB_VALUE(&sim->cfg, default_F);
-    }
+    st = fit_tables(sim, &waves, err);
     if (!st) {
-        table = sim->factors;
+        table = sim->in.tables.box;
         table.default_F = NB_VALUE(&sim->cfg, default_F);
         nb_model_set_tables(&sim->cfg, &table, waves.of_source, &sim->model);
     }
@@ -287,7 +298,7 @@ nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err)
 static nb_status make(nb_sim *sim, double dmin, nb_error *err)
 {
     const nb_beam *beam = &sim->model.scene.beam;
-    nb_factor_maker *maker = sim->maker, old = *maker;
+    nb_factor_maker *maker = sim->in.maker, old = *maker;
     nb_status st;
     memset(&maker->partials, 0, sizeof maker->partials);
     memset(&maker->grid, 0, sizeof maker->grid);
@@ -295,7 +306,7 @@ static nb_status make(nb_sim *sim, double dmin, nb_error *err)
                               nb_mean_wavelength(beam->sources, beam->n_sources),
                               nb_threads_of(&sim->cfg), &sim->hooks, err);
     if (!st)
-        st = nb_sim_update_tables(sim, err);
+        st = update_tables(sim, err);
     nb_partials_free(st ? &maker->partials : &old.partials);
     nb_factor_grid_free(st ? &maker->grid : &old.grid);
     if (st)
@@ -305,11 +316,13 @@ static nb_status make(nb_sim *sim, double dmin, nb_error *err)
 
 nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err)
 {
-    if (!sim->maker)
-        return NB_OK;
-    dmin = allow_margin(sim, dmin > 0 ? dmin : limit_of_model(sim));
-    if (!(sim->maker->dmin > 0) ||
-        (!nb_factor_maker_is_constant(sim->maker) && sim->maker->dmin > dmin))
+    const nb_factor_maker *maker = sim->in.maker;
+    if (!maker || sim->in.keeps_limit)
+        return update_tables(sim, err);
+    if (!(dmin > 0))
+        dmin = limit_of_model(maker, &sim->cfg, &sim->model);
+    dmin = allow_margin(&sim->cfg, &sim->model.scene, dmin);
+    if (!(maker->dmin > 0) || (!nb_factor_maker_is_constant(maker) && maker->dmin > dmin))
         return make(sim, dmin, err);
-    return nb_sim_update_tables(sim, err);
+    return update_tables(sim, err);
 }

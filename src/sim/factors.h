@@ -57,13 +57,12 @@ typedef struct nb_factor_maker {
     double seconds;
 } nb_factor_maker;
 
-/** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is the caller's
- * (nb_factor_maker_free), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM,
+/** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is shared, with one
+ * holder (nb_shared_drop), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM,
  * NB_ERR_UNSUPPORTED. */
 nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
                                const nb_hooks *hooks, nb_factor_maker **out,
                                nb_error *err);
-void nb_factor_maker_free(nb_factor_maker *maker);
 
 /* A; the table of f0 ends there */
 #define NB_SHORTEST_D 0.25
@@ -79,6 +78,10 @@ nb_status nb_factor_maker_make(nb_factor_maker *maker, double dmin, double wavel
 
 /** The number that multiplies F, -Fscale. */
 double nb_factor_maker_scale(const nb_factor_maker *maker);
+
+/** The d (A) to which the tables of an image to q (1/A) must go. */
+double nb_factor_maker_limit(const nb_factor_maker *maker, const nb_config *cfg, double q,
+                             const nb_crystal *crystal);
 
 /** The box of its tables. */
 void nb_factor_maker_limits(const nb_factor_maker *maker, int H[3]);

@@ -136,7 +136,7 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_number(c, "mosaic_spread_deg", m->mosaic.spread / NB_DEG);
     nb_json_number(c, "mosaic_seed", (double)m->mosaic.seed);
     nb_json_number(c, "default_F", m->scene.factors.table.default_F);
-    nb_json_number(c, "reflections", (double)sim->table.reflections);
+    nb_json_number(c, "reflections", (double)sim->in.tables.file->reflections);
     nb_json_flag(c, "interpolate", m->scene.factors.table.interpolate);
     nb_json_number(c, "dmin_A", m->scene.factors.dmin * 1e10);
     nb_json_number(c, "water_um", sim->cfg.water_um);

@@ -24,98 +24,99 @@
 #include "sim.h"
 
 /** A mask in memory says how large the detector is, as one in a file does, but no more. */
-static nb_status take_mask(nb_sim *sim, nb_error *err)
+static nb_status take_mask(nb_config *cfg, nb_files *files, nb_error *err)
 {
-    nb_config *cfg = &sim->cfg;
     const int size[2] = {cfg->arrays->mask_fast, cfg->arrays->mask_slow};
-    nb_status st = nb_arrays_mask(cfg->arrays, &sim->mask_image, err);
+    nb_status st = nb_arrays_mask(cfg->arrays, &files->mask_image, err);
     for (int i = 0; i < 2 && !st; i++)
         if (cfg->detpixels[i] == 0 && !NB_GIVEN(cfg, detsize_mm[i]))
             cfg->detpixels[i] = size[i];
     return st;
 }
 
-static nb_status load_image_headers(nb_sim *sim, nb_error *err)
+static nb_status load_image_headers(nb_config *cfg, nb_files *files,
+                                    const nb_hooks *hooks, nb_error *err)
 {
     /* -img is read first, so it wins over -mask; a typed flag wins over both */
-    nb_config *cfg = &sim->cfg;
     unsigned of_image = 0, of_mask = 0;
     nb_status st = NB_OK;
     if (cfg->img_file[0])
-        st = nb_image_load(cfg->img_file, "-img", &sim->hooks, cfg, NULL, &of_image, err);
+        st = nb_image_load(cfg->img_file, "-img", hooks, cfg, NULL, &of_image, err);
     if (!st && nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
-        st = take_mask(sim, err);
+        st = take_mask(cfg, files, err);
     else if (!st && cfg->mask_file[0])
-        st = nb_image_load(cfg->mask_file, "-mask", &sim->hooks, cfg, &sim->mask_image,
+        st = nb_image_load(cfg->mask_file, "-mask", hooks, cfg, &files->mask_image,
                            &of_mask, err);
     of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
     if (!st && of_image)
-        nb_header_say_open(cfg, of_image, "-img", cfg->img_file, &sim->hooks);
+        nb_header_say_open(cfg, of_image, "-img", cfg->img_file, hooks);
     else if (!st && of_mask)
-        nb_header_say_open(cfg, of_mask, "-mask", cfg->mask_file, &sim->hooks);
+        nb_header_say_open(cfg, of_mask, "-mask", cfg->mask_file, hooks);
     return st;
 }
 
-nb_status nb_load_headers(nb_sim *sim, nb_error *err)
+nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
+                          nb_error *err)
 {
-    nb_status detector = nb_load_detector(sim, err);
-    if (detector || sim->cfg.detector)
+    nb_status detector = nb_load_detector(cfg, in, hooks, err);
+    if (detector || cfg->detector)
         return detector;
-    return load_image_headers(sim, err);
+    return load_image_headers(cfg, in->files, hooks, err);
 }
 
 /** 1 where the mask's pixel is above 0. */
-static nb_status make_mask(nb_sim *sim, const nb_geometry *g, nb_error *err)
+static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files *files,
+                           nb_error *err)
 {
-    const nb_image *image = &sim->mask_image;
+    const nb_image *image = &files->mask_image;
     size_t n = (size_t)g->fpixels * (size_t)g->spixels;
-    if (sim->cfg.detector)
-        return nb_load_panel_mask(sim, err);
+    if (cfg->detector)
+        return nb_load_panel_mask(cfg, files, err);
     if (!image->pixels)
         return NB_OK;
     if (image->fast != g->fpixels || image->slow != g->spixels)
-        return nb_fail_at(err, NB_ERR_INPUT, sim->cfg.mask_file, 0,
+        return nb_fail_at(err, NB_ERR_INPUT, cfg->mask_file, 0,
                           "-mask has %d x %d pixels, but the detector has %d x %d",
                           image->fast, image->slow, g->fpixels, g->spixels);
-    if (!(sim->mask = nb_alloc_raw(n, 1, "mask", err)))
+    if (!(files->mask = nb_alloc_raw(n, 1, "mask", err)))
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
-        sim->mask[i] = image->pixels[i] > 0;
-    nb_image_free(&sim->mask_image);
+        files->mask[i] = image->pixels[i] > 0;
+    nb_image_free(&files->mask_image);
     return NB_OK;
 }
 
-nb_status nb_load_matrix(nb_sim *sim, nb_error *err)
+nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
 {
-    const char *path = sim->cfg.mat_file;
-    const nb_arrays *memory = nb_in_memory(&sim->cfg, path, NB_MEMORY_MATRIX);
+    const char *path = cfg->mat_file;
+    const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_MATRIX);
     char *data = NULL;
     size_t bytes;
     nb_status st;
-    nb_load_file_crystal(sim);
+    nb_load_file_crystal(cfg, matrix);
     if (!path[0])
         return NB_OK;
     if (memory)
-        st = nb_arrays_matrix(memory, sim->matrix, err);
+        st = nb_arrays_matrix(memory, matrix->at, err);
     else if (!(st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))
-        st = nb_matrix_parse(data, bytes, path, sim->matrix, err);
+        st = nb_matrix_parse(data, bytes, path, matrix->at, err);
     nb_free(data);
     if (st)
         return st;
-    sim->has_matrix = 1;
-    sim->matrix_lambda_A = 0; /* it is in units of 1/the beam's */
+    matrix->given = 1;
+    matrix->lambda_A = 0; /* it is in units of 1/the beam's */
     return NB_OK;
 }
 
 /** Rows of -sourcefile; g: the beam, where a row does not say it. */
-static nb_status read_sources(const nb_sim *sim, const nb_geometry *g,
+static nb_status read_sources(const nb_config *cfg, const nb_geometry *g,
                               nb_source_list *list, nb_error *err)
 {
-    const char *path = sim->cfg.source_file;
-    const nb_arrays *memory = nb_in_memory(&sim->cfg, path, NB_MEMORY_SOURCES);
+    const char *path = cfg->source_file;
+    const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_SOURCES);
     nb_vec3 from = nb_scale(-10.0, g->beam);
     nb_source_defaults standard = {{from.x, from.y, from.z},
-                                   nb_beam_wavelength(&sim->cfg) * NB_ANGSTROM};
+                                   nb_beam_wavelength(cfg) * NB_ANGSTROM};
     char *data;
     size_t bytes;
     nb_status st;
@@ -128,18 +129,14 @@ static nb_status read_sources(const nb_sim *sim, const nb_geometry *g,
     return st;
 }
 
-nb_status nb_load_sources(nb_sim *sim, nb_error *err)
+nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err)
 {
     nb_source_list list = {0};
     nb_geometry g;
-    nb_status st = nb_geometry_build(&sim->cfg, &g, err);
-    if (!st && sim->cfg.source_file[0])
-        st = read_sources(sim, &g, &list, err);
-    if (st)
-        return st;
-    sim->lines = list.rows;
-    sim->n_lines = list.count;
-    return NB_OK;
+    nb_status st = nb_geometry_build(cfg, &g, err);
+    if (!st && cfg->source_file[0])
+        st = read_sources(cfg, &g, &list, err);
+    return st ? st : nb_inputs_take_sources(in, &list, err);
 }
 
 static nb_status dump_source(void *user, uint64_t offset, void *out, size_t bytes,
@@ -148,16 +145,17 @@ static nb_status dump_source(void *user, uint64_t offset, void *out, size_t byte
     return nb_input_read(user, offset, out, bytes, err);
 }
 
-static nb_status load_dump(nb_sim *sim, nb_factor_file *table, nb_error *err)
+static nb_status load_dump(const nb_config *cfg, const nb_hooks *hooks,
+                           nb_factor_file *table, nb_error *err)
 {
-    const char *path = nb_dump_name(&sim->cfg);
+    const char *path = nb_dump_name(cfg);
     nb_input file;
     nb_status st = nb_input_open(&file, path, "-dump", err);
     if (!st)
         st = nb_fdump_read(dump_source, &file, file.bytes, path, table, err);
     nb_input_close(&file);
     if (!st)
-        nb_notice(&sim->hooks, "structure factors read from the cache %s", path);
+        nb_notice(hooks, "structure factors read from the cache %s", path);
     return st;
 }
 
@@ -171,49 +169,65 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
 }
 
 /** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
-static nb_status load_factors(nb_sim *sim, nb_factor_file *table, nb_error *err)
+static nb_status load_factors(const nb_config *cfg, const nb_hooks *hooks,
+                              nb_factor_file *table, nb_error *err)
 {
-    const nb_config *cfg = &sim->cfg;
     nb_hkl_list list;
     uint64_t hash = 0;
     nb_status st;
     if (nb_config_has_F000_alone(cfg))
         return load_F000(cfg->F000, table, err);
     if (!cfg->hkl_file[0])
-        return !cfg->dump_file[0] && NB_GIVEN(cfg, default_F) ? NB_OK
-                                                              : load_dump(sim, table, err);
+        return !cfg->dump_file[0] && NB_GIVEN(cfg, default_F)
+                   ? NB_OK
+                   : load_dump(cfg, hooks, table, err);
     if ((st = nb_hkl_load(cfg, &list, &hash, err)))
         return st;
     st = nb_hkl_box(&list, NB_VALUE(cfg, default_F), table, err);
     if (!st)
-        nb_hkl_say(&list, table, NB_VALUE(cfg, default_F), &sim->hooks);
+        nb_hkl_say(&list, table, NB_VALUE(cfg, default_F), hooks);
     nb_hkl_list_free(&list);
-    sim->table_from_hkl = !st;
     return st;
 }
 
 /** Of the stack. */
-static size_t pixels_of(const nb_sim *sim, const nb_geometry *g)
+static size_t pixels_of(const nb_detector_spec *d, const nb_geometry *g)
 {
-    const nb_detector_spec *d = &sim->detector;
     return d->n_panels ? nb_spec_first_pixel(d, d->n_panels)
                        : (size_t)g->fpixels * (size_t)g->spixels;
 }
 
+/** The files that are read together. */
+static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err)
+{
+    nb_geometry g;
+    nb_status st = nb_geometry_build(cfg, &g, err);
+    if (!st)
+        st = make_mask(cfg, &g, files, err);
+    if (!st)
+        st = nb_load_gainmap(cfg, pixels_of(&files->spec, &g), files, err);
+    if (!st)
+        st = nb_load_panel_noise(files, err);
+    if (!st)
+        st = nb_fibres_new(&files->fibres, err);
+    return st ? st : nb_load_background(cfg, &files->amorphous, err);
+}
+
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
 {
-    nb_sim_tables tables = {.n_tables = 1};
-    nb_geometry g;
-    nb_status st;
-    if ((st = nb_geometry_build(&sim->cfg, &g, err)) || (st = make_mask(sim, &g, err)) ||
-        (st = nb_load_gainmap(sim, pixels_of(sim, &g), err)) ||
-        (st = nb_load_panel_noise(sim, err)) || (st = nb_fibres_new(&sim->fibres, err)) ||
-        (st = nb_load_background(sim, err)) || (st = nb_load_matrix(sim, err)) ||
-        (st = nb_load_sources(sim, err)))
+    const nb_config *cfg = &sim->cfg;
+    nb_inputs *in = &sim->in;
+    nb_status st = load_files(cfg, in->files, err);
+    in->detector = in->files->spec;
+    if (st || (st = nb_load_matrix(cfg, &in->matrix, err)) ||
+        (st = nb_load_sources(cfg, in, err)))
         return st;
-    if (nb_config_makes_factors(&sim->cfg))
+    if (nb_config_makes_factors(cfg))
         return nb_sim_load_factors(sim, err);
-    if (!(st = load_factors(sim, &tables.box, err)))
-        nb_sim_take_tables(sim, &tables);
-    return st;
+    if ((st = nb_tables_new(&in->tables, err)) ||
+        (st = load_factors(cfg, &sim->hooks, in->tables.file, err)))
+        return st;
+    in->table_from_hkl = cfg->hkl_file[0] && !nb_config_has_F000_alone(cfg);
+    nb_tables_describe(&in->tables, 1, NULL);
+    return NB_OK;
 }

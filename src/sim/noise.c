@@ -76,45 +76,45 @@ double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file)
     return nb_noise_largest(&sim->cfg, file);
 }
 
-nb_status nb_load_gainmap(nb_sim *sim, size_t pixels, nb_error *err)
+nb_status nb_load_gainmap(const nb_config *cfg, size_t pixels, nb_files *files,
+                          nb_error *err)
 {
-    const char *path = sim->cfg.gainmap_file;
+    const char *path = cfg->gainmap_file;
+    const size_t bytes = pixels * sizeof(float);
     nb_input file;
     nb_status st;
     if (!path[0])
         return NB_OK;
     st = nb_input_open(&file, path, "-gainmap", err);
-    if (!st && file.bytes != pixels * sizeof *sim->gainmap)
+    if (!st && file.bytes != bytes)
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                         "-gainmap has %llu bytes, but the detector has %zu pixels, which "
                         "are %zu bytes of 32-bit floats",
-                        (unsigned long long)file.bytes, pixels,
-                        pixels * sizeof *sim->gainmap);
-    if (!st &&
-        !(sim->gainmap = nb_alloc_raw(pixels, sizeof *sim->gainmap, "gain map", err)))
+                        (unsigned long long)file.bytes, pixels, bytes);
+    if (!st && !(files->gainmap = nb_alloc_raw(pixels, sizeof(float), "gain map", err)))
         st = NB_ERR_NOMEM;
     if (!st)
-        st = nb_input_read(&file, 0, sim->gainmap, pixels * sizeof *sim->gainmap, err);
+        st = nb_input_read(&file, 0, files->gainmap, bytes, err);
     nb_input_close(&file);
     for (size_t i = 0; !st && i < pixels; i++)
-        if (!isfinite(sim->gainmap[i]))
+        if (!isfinite(files->gainmap[i]))
             st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                             "-gainmap: number %zu is not finite", i + 1);
     return st;
 }
 
-nb_status nb_load_panel_noise(nb_sim *sim, nb_error *err)
+nb_status nb_load_panel_noise(nb_files *files, nb_error *err)
 {
-    const nb_detector_spec *d = &sim->detector;
+    const nb_detector_spec *d = &files->spec;
     size_t n = (size_t)d->n_panels;
     if (!n)
         return NB_OK;
-    sim->panel_gains = nb_alloc(2 * n, sizeof *sim->panel_gains, "panels", err);
-    for (size_t k = 0; sim->panel_gains && k < n; k++) {
-        sim->panel_gains[k] = d->panels[k].gain;
-        sim->panel_gains[n + k] = nb_said_or(d->panels[k].saturation, 0);
+    files->panel_gains = nb_alloc(2 * n, sizeof *files->panel_gains, "panels", err);
+    for (size_t k = 0; files->panel_gains && k < n; k++) {
+        files->panel_gains[k] = d->panels[k].gain;
+        files->panel_gains[n + k] = nb_said_or(d->panels[k].saturation, 0);
     }
-    return sim->panel_gains ? NB_OK : NB_ERR_NOMEM;
+    return files->panel_gains ? NB_OK : NB_ERR_NOMEM;
 }
 
 static void add(nb_stage *stages, int *n, int wanted, nb_stage stage)
@@ -126,6 +126,7 @@ static void add(nb_stage *stages, int *n, int wanted, nb_stage stage)
 int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
 {
     const nb_config *cfg = &sim->cfg;
+    const nb_files *files = sim->in.files;
     const nb_noise noise = nb_noise_of(cfg);
     const int64_t seed = sim->seed;
     int compat = cfg->compat, mixed = cfg->precision == NB_PRECISION_MIXED, n = 0;
@@ -145,17 +146,17 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
         (nb_stage){.kind = NB_STAGE_SPREAD,
                    .shape = noise.psf,
                    .amount = noise.fwhm,
-                   .fibres = sim->fibres});
+                   .fibres = files->fibres});
     add(stages, &n, noise.calibration > 0,
         (nb_stage){.kind = NB_STAGE_CALIBRATION,
                    .seed = noise.calib_seed,
                    .amount = noise.calibration});
-    add(stages, &n, sim->gainmap != NULL,
-        (nb_stage){.kind = NB_STAGE_GAINMAP, .map = sim->gainmap});
+    add(stages, &n, files->gainmap != NULL,
+        (nb_stage){.kind = NB_STAGE_GAINMAP, .map = files->gainmap});
     add(stages, &n, 1,
         (nb_stage){.kind = NB_STAGE_GAIN,
                    .amount = noise.gain,
-                   .of_panels = NB_GIVEN(cfg, gain) ? NULL : sim->panel_gains});
+                   .of_panels = NB_GIVEN(cfg, gain) ? NULL : files->panel_gains});
     add(stages, &n, noise.readout > 0,
         (nb_stage){.kind = NB_STAGE_READOUT, .seed = seed, .amount = noise.readout});
     return n;
@@ -171,8 +172,9 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
 {
     const nb_config *cfg = &sim->cfg;
     nb_stage stages[NB_STAGES_MOST];
+    const nb_files *files = sim->in.files;
     const double *most =
-        sim->panel_gains ? sim->panel_gains + sim->detector.n_panels : NULL;
+        files->panel_gains ? files->panel_gains + files->spec.n_panels : NULL;
     return (nb_product){.type = type,
                         .stages = nb_sim_stages(sim, stages),
                         .scale = 1,

@@ -46,7 +46,7 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
         st = choose_home(sim, &image, err);
     if (sim->backend->device) {
         nb_sim_device_join(sim);
-        nb_sim_sign_tables(sim);
+        nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
     }
     if (!st && !sim->state)
         st = sim->backend->open(&sim->options, &sim->state, err);

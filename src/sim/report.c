@@ -61,16 +61,17 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
     if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
         nb_report_put(t, "          random orientation of misset seed %lld\n",
                       (long long)x->misset_seed);
-    if (sim->table.F)
-        nb_report_put(
-            t, "          %lld structure factors, %s\n", (long long)sim->table.reflections,
-            sc->factors.table.interpolate ? "interpolated" : "nearest reflection");
+    if (sim->in.tables.file->F)
+        nb_report_put(t, "          %lld structure factors, %s\n",
+                      (long long)sim->in.tables.file->reflections,
+                      sc->factors.table.interpolate ? "interpolated"
+                                                    : "nearest reflection");
     else
         nb_report_put(t, "          every structure factor is %g electrons\n",
                       sc->factors.table.default_F);
     report_mosaic(t, sim);
-    if (sim->maker)
-        nb_factor_maker_put(t, sim->maker, &sim->waves, &sim->factor_stats);
+    if (sim->in.maker)
+        nb_factor_maker_put(t, sim->in.maker, sim->in.tables.waves, &sim->in.tables.stats);
 }
 
 /** DIALS 3.12 does not read the polarization from our files. Print what to type, unless
@@ -164,7 +165,7 @@ static void report_background(nb_report_text *t, const nb_sim *sim)
 static void report_default_centre(nb_report_text *t, const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
-    if (sim->model.geometry.convention == NB_CONV_MOSFLM && !sim->detector.n_panels &&
+    if (sim->model.geometry.convention == NB_CONV_MOSFLM && !sim->in.files->spec.n_panels &&
         !cfg->pix0_m.set && !NB_GIVEN(cfg, Xbeam_mm) && !NB_GIVEN(cfg, Ybeam_mm))
         nb_report_put(t,
                       "          this is the default, a pixel off the middle: MOSFLM's "
@@ -208,7 +209,8 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         nb_report_put(
             &t,
             "          %d panels of %zu pixels together; above is that of the beam, %s\n",
-            sc->n_panels, sc->raster.pixels, sim->detector.panels[g->beam_panel].name);
+            sc->n_panels, sc->raster.pixels,
+            sim->in.files->spec.panels[g->beam_panel].name);
     if (sc->panels->curved)
         nb_report_put(&t, "          curved about the sample, solid angles %s\n",
                       sc->panels->exact_omega ? "exact" : "pixel^2/R^2");

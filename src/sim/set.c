@@ -34,12 +34,10 @@ static unsigned loaded_alone(const nb_sim *sim, const nb_config *cfg)
 {
     const nb_config *old = &sim->cfg;
     unsigned kinds = 0;
-    if (sim->borrows)
-        return 0;
     if ((old->source_file[0] && cfg->source_file[0]) ||
         (!has_headers(old) && !has_headers(cfg)))
         kinds |= NB_ARRAY_SOURCES;
-    if (old->mat_file[0] && cfg->mat_file[0] && !sim->maker)
+    if (old->mat_file[0] && cfg->mat_file[0] && !sim->in.maker)
         kinds |= NB_ARRAY_MATRIX;
     return kinds;
 }
@@ -47,7 +45,7 @@ static unsigned loaded_alone(const nb_sim *sim, const nb_config *cfg)
 /** Those of them that are others in cfg: by name, or as arrays. */
 static unsigned changed_alone(const nb_sim *sim, const nb_config *cfg)
 {
-    unsigned changed = nb_arrays_changed(cfg, &sim->arrays);
+    unsigned changed = nb_arrays_changed(cfg, &sim->in.arrays);
     if (strcmp(cfg->source_file, sim->cfg.source_file) != 0)
         changed |= NB_ARRAY_SOURCES;
     if (strcmp(cfg->mat_file, sim->cfg.mat_file) != 0)
@@ -67,7 +65,8 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
     if (strcmp(p->name, "sourcefile") == 0 || strcmp(p->name, "mat") == 0)
         return 0; /* changed_alone, or needs_all */
     return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||
-           ((sim->mask || sim->gainmap) && strcmp(p->group, "Detector") == 0);
+           ((sim->in.files->mask || sim->in.files->gainmap) &&
+            strcmp(p->group, "Detector") == 0);
 }
 
 /** Another seed is another crystal with -misset random. */
@@ -95,7 +94,8 @@ static int differs(const nb_sim *sim, const nb_config *cfg,
 static int needs_all(const nb_sim *sim, const nb_config *cfg)
 {
     const unsigned alone = loaded_alone(sim, cfg);
-    if (differs(sim, cfg, reaches_files) || nb_arrays_changed(cfg, &sim->arrays) & ~alone)
+    if (differs(sim, cfg, reaches_files) ||
+        nb_arrays_changed(cfg, &sim->in.arrays) & ~alone)
         return 1;
     return (!(alone & NB_ARRAY_SOURCES) &&
             strcmp(cfg->source_file, sim->cfg.source_file) != 0) ||
@@ -112,7 +112,7 @@ static int is_outside_model(const nb_sim *sim, const nb_param *p)
 static int same_factors(const nb_sim *sim, const nb_config *cfg)
 {
     return !differs(sim, cfg, is_outside_model) &&
-           !(nb_arrays_changed(cfg, &sim->arrays) & NB_ARRAY_HKL);
+           !(nb_arrays_changed(cfg, &sim->in.arrays) & NB_ARRAY_HKL);
 }
 
 /** Load everything again into a new simulation, and take its place. */
@@ -127,11 +127,11 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     *again = *cfg;
     if (!again->arrays)
         again->arrays = sim->cfg.arrays;
-    if (cfg->detector == &sim->detector && nb_config_geometry_flag(cfg))
+    if (cfg->detector == &sim->in.detector && nb_config_geometry_flag(cfg))
         again->detector = NULL; /* its file may be another */
     st = nb_sim_create(again, &hooks, &fresh, err);
     nb_free(again);
-    if (!st && sim->typed_F && same_factors(sim, cfg) &&
+    if (!st && sim->in.tables.typed_F && same_factors(sim, cfg) &&
         (st = nb_sim_keep_typed_F(fresh, sim, err)))
         nb_sim_free(fresh);
     if (st)
@@ -139,10 +139,7 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     old = *sim;
     *sim = *fresh;
     *fresh = old;
-    if (sim->cfg.detector)
-        sim->cfg.detector = &sim->detector;
-    if (sim->cfg.arrays)
-        sim->cfg.arrays = &sim->arrays;
+    nb_inputs_show(&sim->in, &sim->cfg);
     if (sim->hooks.user == fresh)
         sim->hooks.user = sim->options.hooks.user = sim;
     if (sim->options.asking_user == fresh)
@@ -160,95 +157,33 @@ static nb_status forget_memory(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** What a new configuration replaces. */
-typedef struct before {
-    nb_config cfg;
-    nb_model model;
-    nb_arrays arrays;
-    nb_source_line *lines;
-    int n_lines, has_matrix;
-    double matrix[9], matrix_lambda_A;
-} before;
-
-static void remember(const nb_sim *sim, before *b)
+/** The new configuration, and inputs of these kinds. */
+static nb_status adopt(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
-    b->cfg = sim->cfg;
-    b->model = sim->model;
-    b->arrays = sim->arrays;
-    b->lines = sim->lines;
-    b->n_lines = sim->n_lines;
-    b->has_matrix = sim->has_matrix;
-    memcpy(b->matrix, sim->matrix, sizeof b->matrix);
-    b->matrix_lambda_A = sim->matrix_lambda_A;
-}
-
-static void recall(nb_sim *sim, const before *b)
-{
-    sim->cfg = b->cfg;
-    sim->model = b->model;
-    sim->arrays = b->arrays;
-    sim->lines = b->lines;
-    sim->n_lines = b->n_lines;
-    sim->has_matrix = b->has_matrix;
-    memcpy(sim->matrix, b->matrix, sizeof sim->matrix);
-    sim->matrix_lambda_A = b->matrix_lambda_A;
-}
-
-/** Load these inputs of the new configuration.  On an error the old ones are back. */
-static nb_status load_alone(nb_sim *sim, unsigned kinds, const before *b, nb_error *err)
-{
-    const nb_arrays *given = sim->cfg.arrays;
-    const unsigned copies = nb_arrays_changed(&sim->cfg, &sim->arrays) & kinds;
-    nb_status st = copies ? nb_arrays_copy(given, copies, &sim->arrays, err) : NB_OK;
-    if (given || b->cfg.arrays)
-        sim->cfg.arrays = &sim->arrays;
+    const unsigned kinds = changed_alone(sim, cfg);
+    const unsigned copies = nb_arrays_changed(cfg, &sim->in.arrays) & kinds;
+    nb_inputs *in = &sim->in;
+    nb_status st = copies ? nb_arrays_copy(cfg->arrays, copies, &in->arrays, err) : NB_OK;
+    const int arrays = cfg->arrays || sim->cfg.arrays;
+    sim->cfg = *cfg;
+    sim->cfg.arrays = arrays ? &in->arrays : NULL;
     if (!st && kinds & NB_ARRAY_MATRIX)
-        st = nb_load_matrix(sim, err);
+        st = nb_load_matrix(&sim->cfg, &in->matrix, err);
     if (!st && kinds & NB_ARRAY_SOURCES)
-        st = nb_load_sources(sim, err);
-    if (!st)
-        return NB_OK;
-    if (copies)
-        nb_arrays_free(&sim->arrays, copies);
-    recall(sim, b);
+        st = nb_load_sources(&sim->cfg, in, err);
     return st;
 }
 
-/** Free what the new inputs replaced, or with `old` the new ones. */
-static void release(nb_sim *sim, before *b, unsigned kinds, int old)
-{
-    nb_arrays *arrays = old ? &b->arrays : &sim->arrays;
-    const nb_arrays *kept = old ? &sim->arrays : &b->arrays;
-    unsigned copies = 0;
-    if (arrays->wavelength != kept->wavelength)
-        copies |= NB_ARRAY_SOURCES;
-    if (arrays->matrix != kept->matrix)
-        copies |= NB_ARRAY_MATRIX;
-    nb_arrays_free(arrays, copies);
-    if (kinds & NB_ARRAY_SOURCES)
-        nb_free(old ? b->lines : sim->lines);
-}
-
 /** A new model over the loaded files; on an error the old one stays. */
-static nb_status build_again(nb_sim *sim, before *b, const nb_config *cfg, nb_error *err)
+static nb_status build_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     const size_t pixels = sim->flat.raster.pixels;
-    const unsigned kinds = changed_alone(sim, cfg);
-    nb_status st;
-    remember(sim, b);
-    sim->cfg = *cfg;
-    if ((st = load_alone(sim, kinds, b, err)))
+    nb_undo *undo;
+    nb_status st = nb_sim_begin(sim, &undo, err);
+    if (st || (st = nb_sim_end(sim, undo, adopt(sim, cfg, err), err)))
         return st;
-    if ((st = nb_sim_build_model(sim, err))) {
-        release(sim, b, kinds, 0);
-        recall(sim, b);
-        return st;
-    }
-    release(sim, b, kinds, 1);
-    nb_model_free(&b->model);
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;
-    nb_photons_forget(&sim->photons);
     return pixels == sim->flat.raster.pixels ? NB_OK : forget_memory(sim, err);
 }
 
@@ -256,7 +191,6 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg);
-    before *b;
     nb_status st;
     if (needs_all(sim, cfg))
         return load_again(sim, cfg, err);
@@ -269,11 +203,7 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
         sim->cfg.arrays = own;
         return NB_OK;
     }
-    if (!(b = nb_alloc_raw(1, sizeof *b, "configuration", err)))
-        return NB_ERR_NOMEM;
-    st = build_again(sim, b, cfg, err);
-    nb_free(b);
-    return st;
+    return build_again(sim, cfg, err);
 }
 
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err)

@@ -62,13 +62,15 @@ static void flatten(nb_sim *sim)
 /** What is loaded, but for the tables of F. */
 static nb_model_inputs inputs_of(const nb_sim *sim)
 {
+    const nb_inputs *loaded = &sim->in;
+    const nb_amorphous_set *amorphous = &loaded->files->amorphous;
     nb_model_inputs in = {0};
-    in.matrix = sim->has_matrix ? sim->matrix : NULL;
-    in.matrix_lambda_A = sim->matrix_lambda_A;
-    in.sources = sim->spectrum ? sim->spectrum : sim->lines;
-    in.n_sources = sim->spectrum ? sim->n_spectrum : sim->n_lines;
-    in.mask = sim->mask;
-    in.amorphous = sim->amorphous.tables.n > 0 ? &sim->amorphous : NULL;
+    in.matrix = loaded->matrix.given ? loaded->matrix.at : NULL;
+    in.matrix_lambda_A = loaded->matrix.lambda_A;
+    in.sources = loaded->lines;
+    in.n_sources = loaded->n_lines;
+    in.mask = loaded->files->mask;
+    in.amorphous = amorphous->tables.n > 0 ? amorphous : NULL;
     in.default_seed = sim->seed;
     in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
     return in;
@@ -109,9 +111,9 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     const nb_config *cfg = &sim->cfg;
     nb_model_inputs in = inputs_of(sim);
     nb_status st;
-    in.table = sim->factors;
-    in.table_of_source = sim->table_of_source;
-    in.n_of_source = sim->n_of_source;
+    in.table = sim->in.tables.box;
+    in.table_of_source = sim->in.tables.of_source;
+    in.n_of_source = sim->in.tables.n_of_source;
     in.table.default_F = NB_VALUE(cfg, default_F);
     st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
     if (st == NB_ERR_INPUT)
@@ -119,12 +121,55 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     if (!st)
         st = check_built(cfg, &sim->model, err);
     if (!st) /* last: the old tables are freed */
-        st = sim->borrows ? nb_sim_update_tables(sim, err)
-                          : nb_sim_make_factors(sim, 0, err);
+        st = nb_sim_make_factors(sim, 0, err);
     if (st)
         nb_model_free(&sim->model);
     else
         flatten(sim);
+    return st;
+}
+
+/** What a change replaces. */
+struct nb_undo {
+    nb_config cfg;
+    nb_displacement moved;
+    nb_inputs in;
+    nb_model model;
+};
+
+nb_status nb_sim_begin(const nb_sim *sim, nb_undo **out, nb_error *err)
+{
+    nb_undo *undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
+    *out = undo;
+    if (!undo)
+        return NB_ERR_NOMEM;
+    undo->cfg = sim->cfg;
+    undo->moved = sim->moved;
+    undo->in = nb_inputs_hold(&sim->in);
+    undo->model = sim->model;
+    return NB_OK;
+}
+
+nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err)
+{
+    nb_place_change *panels = undo->moved.panels;
+    if (!st)
+        st = nb_sim_build_model(sim, err);
+    if (st) {
+        nb_inputs_drop(&sim->in);
+        panels = sim->moved.panels;
+        sim->cfg = undo->cfg;
+        sim->moved = undo->moved;
+        sim->in = undo->in;
+        sim->model = undo->model;
+    } else {
+        nb_inputs_drop(&undo->in);
+        nb_model_free(&undo->model);
+        nb_photons_forget(&sim->photons);
+    }
+    if (panels != sim->moved.panels)
+        nb_free(panels);
+    nb_free(undo);
     return st;
 }
 
@@ -200,7 +245,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         return st;
     if ((named = nb_backend_of(sim->cfg.device, &device)))
         nb_sim_device_warm(sim, named, device.index);
-    if ((st = check_libraries(&sim->cfg, err)) || (st = nb_load_headers(sim, err)) ||
+    if ((st = check_libraries(&sim->cfg, err)) ||
+        (st = nb_load_headers(&sim->cfg, &sim->in, &sim->hooks, err)) ||
         (st = nb_resolve_crystal(&sim->cfg, &sim->hooks, err)) ||
         (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
         return st;
@@ -216,8 +262,8 @@ static nb_status keep_arrays(nb_sim *sim, nb_error *err)
 {
     const nb_arrays *given = sim->cfg.arrays;
     const unsigned kinds = nb_arrays_of(&sim->cfg);
-    sim->cfg.arrays = kinds ? &sim->arrays : NULL;
-    return kinds ? nb_arrays_copy(given, kinds, &sim->arrays, err) : NB_OK;
+    sim->cfg.arrays = kinds ? &sim->in.arrays : NULL;
+    return kinds ? nb_arrays_copy(given, kinds, &sim->in.arrays, err) : NB_OK;
 }
 
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
@@ -234,7 +280,9 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     nb_sim_hear(sim, hooks);
     sim->options.images = images;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
-    st = keep_arrays(sim, err);
+    st = nb_inputs_new(&sim->in, err);
+    if (!st)
+        st = keep_arrays(sim, err);
     if (!st)
         st = prepare(sim, err);
     if (st) {
@@ -265,19 +313,7 @@ void nb_sim_free(nb_sim *sim)
     nb_sim_forget(sim);
     nb_model_free(&sim->model);
     nb_free(sim->moved.panels);
-    nb_sim_take_tables(sim, &(nb_sim_tables){0});
-    if (!sim->borrows) {
-        nb_factor_maker_free(sim->maker);
-        nb_detector_spec_free(&sim->detector);
-        nb_free(sim->lines);
-        nb_free(sim->mask);
-        nb_free(sim->gainmap);
-        nb_free(sim->panel_gains);
-        nb_fibres_free(sim->fibres);
-        nb_amorphous_set_free(&sim->amorphous);
-        nb_image_free(&sim->mask_image);
-        nb_arrays_free(&sim->arrays, NB_ARRAYS_ALL);
-    }
+    nb_inputs_drop(&sim->in);
     nb_free(sim);
 }
 

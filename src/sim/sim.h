@@ -7,14 +7,12 @@
 #include "../base/error.h"
 #include "../image/image.h"
 #include "../io/common/meta.h"
-#include "../io/table/factor_file.h"
 #include "../model/layout.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
 #include "../render/backend.h"
-#include "arrays.h"
-#include "factors.h"
+#include "inputs.h"
 
 struct nb_sim {
     nb_config cfg; /* as typed, then completed from -img and -mask headers */
@@ -22,39 +20,8 @@ struct nb_sim {
     nb_hooks caller; /* whom they pass everything to when notes are kept */
     char **notes;    /* owned; the notices, for cfg.report_file */
     int n_notes;
-    int64_t seed;         /* noise */
-    nb_factor_file table; /* F, of factors.n_tables tables, is owned; NULL without one */
-    nb_factor_table factors; /* the tables, without default_F; nh = 0 without one */
-    int *table_of_source; /* owned; [n_of_source], as in nb_model_inputs; NULL: all 0 */
-    int n_of_source;
-    int borrows_tables; /* F, table_of_source and waves belong to another nb_sim */
-    int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
-    nb_factor_maker *maker; /* owned; behind the tables when they are made; NULL: -hkl or a cache */
-    nb_waves waves;                       /* owned; of the tables, without of_source */
-    nb_factor_stats factor_stats;         /* of the first of them */
-    double tables_dmin, tables_default_F; /* with which they were made */
-    nb_arrays arrays; /* owned copies; cfg.arrays points to them, or is NULL */
-    int typed_F;      /* F of the table are those of nb_sim_set_factors */
-    size_t *listed; /* owned; [n_listed] where nb_sim_factors' reflections are in the table, or NULL */
-    size_t n_listed;
-    double matrix[9];
-    int has_matrix;
-    double matrix_lambda_A; /* it is in units of 1/this; 0: the beam's */
-    nb_source_line *lines;  /* owned */
-    int n_lines;
-    const nb_source_line *spectrum; /* instead of lines; another's */
-    int n_spectrum;
-    nb_image mask_image; /* owned; -mask, until the size of the detector is known */
-    uint8_t *mask;       /* owned, [slow][fast] */
-    float *gainmap;      /* owned; [pixels], -gainmap, or NULL */
-    double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
-                            without a file */
-    struct nb_fibres *fibres;   /* owned; transforms of the point spread */
-    nb_amorphous_set amorphous; /* owned; tables of materials; none: zero */
-    nb_detector_spec detector; /* owned; cfg.detector points to it; no panels without a file */
-    int left_out;    /* files of one panel that are on by default, of several panels */
-    int trace_panel; /* first of -panel */
-    int borrows; /* detector, lines, mask, made, gain map and transforms belong to another nb_sim */
+    int64_t seed;          /* noise */
+    nb_inputs in;          /* loaded files */
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
     nb_model model;
     nb_scene flat; /* the scene with the stack as a rectangle, for what is made of its image */
@@ -120,16 +87,26 @@ nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *er
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
-/** Read -img, -mask, -mat, -hkl or the cache, and -sourcefile into sim. */
-nb_status nb_load_headers(nb_sim *sim, nb_error *err);
+/** Complete cfg from the files of a detector, -img and -mask, which are read into *in. */
+nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
+                          nb_error *err);
+/** Read all other files. */
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
-/** The sources, or the matrix, alone.  On an error the loaded ones stay; else those are the caller's. */
-nb_status nb_load_sources(nb_sim *sim, nb_error *err);
-nb_status nb_load_matrix(nb_sim *sim, nb_error *err);
+/** The sources, or the matrix, alone.  On an error the loaded ones stay. */
+nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
+nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err);
 
 /** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
+
+/** What a change of configuration, inputs or displacement replaces. */
+typedef struct nb_undo nb_undo;
+/** Before the change.  Errors: NB_ERR_NOMEM, *undo is NULL. */
+nb_status nb_sim_begin(const nb_sim *sim, nb_undo **undo, nb_error *err);
+/** After it, with its status: build the model.  On an error everything is as before, else what was replaced is freed;
+ * *undo goes.  Returns the error. */
+nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err);
 
 /** The errors of nb_sim_rebuild with this configuration, without a scene: no table, no orientation is
  * made. spectrum[n]: instead of the loaded sources; NULL: those. geometry: what it would have. */
@@ -137,8 +114,8 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
                               const nb_source_line *spectrum, int n,
                               nb_geometry *geometry, nb_error *err);
 
-/** Another simulation over the loaded files of `from`, which must outlive it; with a backend of
- * its own.  hooks may be NULL. */
+/** Another simulation that shares the loaded files of `from`, with a backend of its own.  Either may be freed first.
+ * hooks may be NULL. */
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
@@ -172,37 +149,16 @@ void nb_notice_material(const nb_sim *sim, const nb_hooks *hooks);
 /** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
 
-/** Tables of F for a simulation, and which of them each of its sources has. */
-typedef struct nb_sim_tables {
-    nb_factor_file box; /* limits; F: [n_tables][voxels] from nb_alloc, or NULL */
-    int n_tables;
-    int *of_source; /* [n_sources] from nb_alloc, as in nb_model_inputs; NULL: all have table 0 */
-    int n_sources;
-    int is_measured; /* extent is known; else it is searched */
-    nb_table_run extent;
-} nb_sim_tables;
-
-/** Take them in the place of those that were there, with what they own; *tables is zero afterwards.
- * The model is not built again. */
-void nb_sim_take_tables(nb_sim *sim, nb_sim_tables *tables);
-
 /** Give another simulation's table, with the same box, the F that were typed in the place of its own; say so
  * where the boxes differ.  Errors: NB_ERR_NOMEM; as nb_sim_build_model. */
 nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err);
 
-/** Give a single table of F a hash too, once: for devices, which are not sent a table that they have. */
-void nb_sim_sign_tables(nb_sim *sim);
-
 /** Read models and reflection files; the cell of the configuration is completed. */
 nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
 /** Make the structure factors to dmin (A), or (0) to what the built model sees, unless they go as far
- * already; then the tables. On an error the old ones stay. Without made factors it does nothing. */
+ * already; then the tables. On an error the old ones stay. Those of a clone keep their
+ * limit.  Without made factors it does nothing. */
 nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err);
-/** Give the built model tables for its wavelengths. */
-nb_status nb_sim_update_tables(nb_sim *sim, nb_error *err);
-/** The d (A) to which the table of an image to q (1/A) must go. */
-double nb_sim_table_limit(const nb_sim *sim, const nb_config *cfg, double q,
-                          const nb_crystal *crystal);
 /** Processor threads as asked for, or all. */
 int nb_threads_of(const nb_config *cfg);
 

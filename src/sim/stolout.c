@@ -67,12 +67,12 @@ static int bin_of(const bin_list *bins, double x)
 static nb_status choose_bins(table_job *job, nb_error *err)
 {
     const nb_sim *sim = job->sim;
-    const nb_amorphous *a = &sim->amorphous.tables;
+    const nb_amorphous *a = &sim->in.files->amorphous.tables;
     const double most = 1 / job->source.lambda; /* sin(theta) = 1 */
     double n;
-    if (a->n > 0 && isnan(sim->amorphous.per_area[0])) {
+    if (a->n > 0 && isnan(sim->in.files->amorphous.per_area[0])) {
         const int last = a->buckets[a->materials[0].n_buckets];
-        const int lead = sim->amorphous.leads;
+        const int lead = sim->in.files->amorphous.leads;
         job->bins = (bin_list){a->pieces + lead, 0, last + 1 - lead};
         return NB_OK;
     }
@@ -90,7 +90,7 @@ static nb_status choose_bins(table_job *job, nb_error *err)
 static int photons_of(const table_job *job, float value, int panel, double *photons)
 {
     const nb_sim *sim = job->sim;
-    const double *of_panel = sim->panel_gains;
+    const double *of_panel = sim->in.files->panel_gains;
     const int n = sim->model.scene.n_panels;
     double gain = NB_VALUE_OR(&sim->cfg, gain, of_panel ? of_panel[panel] : 1);
     double most = of_panel && of_panel[n + panel] > 0 ? of_panel[n + panel] : INFINITY;

@@ -89,7 +89,7 @@ static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *f
                             nb_span *pixel, nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
-    const nb_panel *panel = &sc->panels[sim->trace_panel];
+    const nb_panel *panel = &sc->panels[sim->in.files->trace_panel];
     if (fast < 0 || slow < 0 || fast >= panel->columns || slow >= panel->rows)
         return nb_fail(err, NB_ERR_INPUT, "%s %d %d: the %s has pixels 0..%d and 0..%d",
                        flag, fast, slow, sc->n_panels > 1 ? "panel" : "detector",
@@ -102,8 +102,8 @@ static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *f
 static void say_panel(const printer *out, const nb_sim *sim)
 {
     if (sim->model.scene.n_panels > 1)
-        say(out, "panel: %d %s", sim->trace_panel,
-            sim->detector.panels[sim->trace_panel].name);
+        say(out, "panel: %d %s", sim->in.files->trace_panel,
+            sim->in.files->spec.panels[sim->in.files->trace_panel].name);
 }
 
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,

@@ -156,7 +156,7 @@ static nb_status list_files(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
     const int noise = cfg->write_noise && o->sim->model.scene.n_panels == 1;
-    if (o->sim->left_out)
+    if (o->sim->in.files->left_out)
         nb_notice(
             &o->sim->hooks,
             "SMV and PGM hold one panel, so these files are not written; -hdf5 FILE "

@@ -6,6 +6,7 @@
 #include "sim/sim.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/shared.h"
 #include "io/table/sources.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"
@@ -386,27 +387,37 @@ static void keep_intensity(void *user, const char *line)
         *(double *)user = atof(line + strlen(name));
 }
 
-static nb_sim_tables tables_for(int n, int first)
+static nb_tables tables_for(int n, int first)
 {
     size_t voxels = (size_t)BOX * BOX * BOX, i;
-    nb_sim_tables t = {
-        .box = {-8, 8, -8, 8, -8, 8, 0, NULL}, .n_tables = n, .n_sources = n};
+    nb_tables t;
     nb_error err;
-    t.box.F = nb_alloc(voxels * (size_t)n, sizeof(double), "F", &err);
-    t.of_source = nb_alloc((size_t)n, sizeof(int), "tables", &err);
-    assert_true(t.box.F && t.of_source);
+    assert_int_equal(nb_tables_new(&t, &err), NB_OK);
+    *t.file = (nb_factor_file){-8, 8, -8, 8, -8, 8, 0, NULL};
+    t.file->F = nb_alloc(voxels * (size_t)n, sizeof(double), "F", &err);
+    t.of_source = nb_shared_new((size_t)n * sizeof(int), NULL, "tables", &err);
+    t.n_of_source = n;
+    assert_true(t.file->F && t.of_source);
     for (i = 0; i < voxels * (size_t)n; i++)
-        t.box.F[i] = 10 + (double)((i + (size_t)first * voxels) * 7919 % 1013);
+        t.file->F[i] = 10 + (double)((i + (size_t)first * voxels) * 7919 % 1013);
     for (int k = 0; k < n; k++)
         t.of_source[k] = n - 1 - k;
+    nb_tables_describe(&t, n, NULL);
     return t;
+}
+
+/** Put them into the place of the simulation's. */
+static void take_tables(nb_sim *sim, nb_tables tables)
+{
+    nb_tables_drop(&sim->in.tables);
+    sim->in.tables = tables;
 }
 
 static void a_simulation_takes_tables(void **state)
 {
     nb_config cfg = config_of(&cases[0]);
-    nb_sim_tables tables = tables_for(3, 0);
-    const double *F = tables.box.F;
+    nb_tables tables = tables_for(3, 0);
+    const double *F = tables.file->F;
     float image[PIXELS], again[PIXELS];
     double traced = 0;
     nb_sim *sim, *clone;
@@ -416,9 +427,7 @@ static void a_simulation_takes_tables(void **state)
     cfg.dispersion_steps = 3;
     cfg.default_F = 30;
     sim = created(&cfg);
-    nb_sim_take_tables(sim, &tables);
-    assert_null(tables.box.F);
-    assert_null(tables.of_source);
+    take_tables(sim, tables);
     assert_int_equal(nb_sim_rebuild(sim, &sim->cfg, &err), NB_OK);
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     for (int k = 0; k < 3; k++)
@@ -433,8 +442,7 @@ static void a_simulation_takes_tables(void **state)
     assert_int_equal(nb_sim_clone(sim, NULL, 1, &clone, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_equal(image, again, sizeof image);
-    tables = tables_for(3, 3); /* of the clone alone */
-    nb_sim_take_tables(clone, &tables);
+    take_tables(clone, tables_for(3, 3)); /* of the clone alone */
     assert_int_equal(nb_sim_rebuild(clone, &clone->cfg, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_not_equal(image, again, sizeof image);
@@ -448,7 +456,6 @@ static void a_simulation_takes_tables(void **state)
 static void reflections_have_the_F_of_their_wavelength(void **state)
 {
     nb_config cfg = config_of(&cases[0]);
-    nb_sim_tables tables = tables_for(3, 0);
     nb_reflections list;
     float image[PIXELS];
     int other = 0;
@@ -458,7 +465,7 @@ static void reflections_have_the_F_of_their_wavelength(void **state)
     cfg.dispersion_pct = 3;
     cfg.dispersion_steps = 3;
     sim = created(&cfg);
-    nb_sim_take_tables(sim, &tables);
+    take_tables(sim, tables_for(3, 0));
     assert_int_equal(nb_sim_rebuild(sim, &sim->cfg, &err), NB_OK);
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     assert_int_equal(nb_sim_reflections(sim, image, &list, &err), NB_OK);

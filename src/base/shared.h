@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** Objects with several holders: the last one frees them. */
+#ifndef NB_BASE_SHARED_H
+#define NB_BASE_SHARED_H
+
+#include <stddef.h>
+
+#include "../nanobragg.h"
+
+/** A zeroed object with one holder.  clear frees what the object owns, before its own memory is freed; NULL:
+ * it owns nothing.  `what` names it in the message.  Errors: NULL, and NB_ERR_NOMEM in err. */
+void *nb_shared_new(size_t bytes, void (*clear)(void *object), const char *what,
+                    nb_error *err);
+
+/** A copy of `bytes` bytes with one holder.  NULL gives NULL, without an error. */
+void *nb_shared_copy(const void *from, size_t bytes, const char *what, nb_error *err);
+
+/** One more holder.  Returns object.  NULL is fine.  From any thread. */
+void *nb_shared_hold(const void *object);
+
+/** One holder less.  NULL is fine.  From any thread. */
+void nb_shared_drop(const void *object);
+
+#endif

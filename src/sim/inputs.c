@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "inputs.h"
+
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../base/shared.h"
+#include "../model/units.h"
+
+static void free_files(void *object)
+{
+    nb_files *files = object;
+    nb_detector_spec_free(&files->spec);
+    nb_image_free(&files->mask_image);
+    nb_free(files->mask);
+    nb_free(files->gainmap);
+    nb_free(files->panel_gains);
+    nb_fibres_free(files->fibres);
+    nb_amorphous_set_free(&files->amorphous);
+}
+
+nb_status nb_inputs_new(nb_inputs *in, nb_error *err)
+{
+    memset(in, 0, sizeof *in);
+    in->files = nb_shared_new(sizeof *in->files, free_files, "files", err);
+    return in->files ? NB_OK : NB_ERR_NOMEM;
+}
+
+static void hold_tables(const nb_tables *t)
+{
+    nb_shared_hold(t->file);
+    nb_shared_hold(t->of_source);
+    nb_shared_hold(t->waves);
+    nb_shared_hold(t->listed);
+}
+
+void nb_tables_drop(nb_tables *t)
+{
+    nb_shared_drop(t->file);
+    nb_shared_drop(t->of_source);
+    nb_shared_drop(t->waves);
+    nb_shared_drop(t->listed);
+    memset(t, 0, sizeof *t);
+}
+
+nb_inputs nb_inputs_hold(const nb_inputs *in)
+{
+    nb_arrays_hold(&in->arrays);
+    nb_shared_hold(in->files);
+    nb_shared_hold(in->sources);
+    nb_shared_hold(in->maker);
+    hold_tables(&in->tables);
+    return *in;
+}
+
+void nb_inputs_drop(nb_inputs *in)
+{
+    nb_arrays_drop(&in->arrays, NB_ARRAYS_ALL);
+    nb_shared_drop(in->files);
+    nb_shared_drop(in->sources);
+    nb_shared_drop(in->maker);
+    nb_tables_drop(&in->tables);
+    memset(in, 0, sizeof *in);
+}
+
+void nb_inputs_show(const nb_inputs *in, nb_config *cfg)
+{
+    if (cfg->detector)
+        cfg->detector = &in->detector;
+    if (cfg->arrays)
+        cfg->arrays = &in->arrays;
+}
+
+static void free_sources(void *object)
+{
+    nb_source_list_free(object);
+}
+
+nb_status nb_inputs_take_sources(nb_inputs *in, nb_source_list *list, nb_error *err)
+{
+    nb_source_list *own = nb_shared_new(sizeof *own, free_sources, "sources", err);
+    if (!own) {
+        nb_source_list_free(list);
+        return NB_ERR_NOMEM;
+    }
+    *own = *list;
+    nb_shared_drop(in->sources);
+    in->sources = own;
+    in->lines = own->rows;
+    in->n_lines = own->count;
+    in->has_spectrum = 0;
+    return NB_OK;
+}
+
+void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n)
+{
+    nb_shared_drop(in->sources);
+    in->sources = NULL;
+    in->lines = lines;
+    in->n_lines = n;
+    in->has_spectrum = 1;
+}
+
+nb_crystal_inputs nb_crystal_inputs_of(const nb_config *cfg, const nb_matrix *matrix,
+                                       int64_t seed)
+{
+    return (nb_crystal_inputs){
+        matrix->given ? matrix->at : NULL,
+        matrix->lambda_A > 0 ? matrix->lambda_A : nb_beam_wavelength(cfg), seed};
+}
+
+/* --- tables --- */
+
+static void free_file(void *object)
+{
+    nb_factor_file_free(object);
+}
+
+nb_status nb_tables_new(nb_tables *t, nb_error *err)
+{
+    memset(t, 0, sizeof *t);
+    t->file = nb_shared_new(sizeof *t->file, free_file, "structure factors", err);
+    return t->file ? NB_OK : NB_ERR_NOMEM;
+}
+
+void nb_tables_describe(nb_tables *t, int n, const nb_table_run *extent)
+{
+    const nb_factor_file *f = t->file;
+    t->box = (nb_factor_table){0};
+    if (!f->F)
+        return;
+    t->box.F = f->F;
+    t->box.hmin = f->hmin;
+    t->box.kmin = f->kmin;
+    t->box.lmin = f->lmin;
+    t->box.nh = f->hmax - f->hmin + 1;
+    t->box.nk = f->kmax - f->kmin + 1;
+    t->box.nl = f->lmax - f->lmin + 1;
+    t->box.n_tables = n;
+    if (extent)
+        nb_factor_table_take(&t->box, extent);
+    else
+        nb_factor_table_measure(&t->box);
+}
+
+nb_status nb_tables_replace_F(nb_tables *t, double *F, nb_error *err)
+{
+    nb_factor_file *file =
+        nb_shared_new(sizeof *file, free_file, "structure factors", err);
+    if (!file) {
+        nb_free(F);
+        return NB_ERR_NOMEM;
+    }
+    *file = *t->file;
+    nb_shared_drop(t->file);
+    t->file = file;
+    t->box.F = file->F = F;
+    nb_factor_table_measure(&t->box);
+    return NB_OK;
+}
+
+static void free_waves(void *object)
+{
+    nb_waves_free(object);
+}
+
+nb_status nb_tables_take_waves(nb_tables *t, nb_waves *waves, nb_error *err)
+{
+    nb_waves *own = nb_shared_new(sizeof *own, free_waves, "wavelengths", err);
+    if (!own)
+        return NB_ERR_NOMEM;
+    nb_waves_move(waves, own);
+    t->waves = own;
+    return NB_OK;
+}
+
+void nb_tables_sign(nb_tables *t, nb_factor_table *shown)
+{
+    nb_factor_table *own = &t->box;
+    if (own->nh == 0 || shown->F != own->F || own->n_tables > 1)
+        return;
+    if (own->hash == 0)
+        own->hash = nb_table_run_of(own->F, nb_table_values(own), 1).hash;
+    shown->hash = own->hash;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/** What files, or arrays in their place, gave a simulation.  Simulations share it: a copy by nb_inputs_hold costs
+ * nothing, and the last holder of each part frees it. */
+#ifndef NB_SIM_INPUTS_H
+#define NB_SIM_INPUTS_H
+
+#include "../image/fibre.h"
+#include "../io/table/factor_file.h"
+#include "../io/table/sources.h"
+#include "../model/amorphous.h"
+#include "../model/crystal.h"
+#include "../nanobragg.h"
+#include "../physics/limits.h"
+#include "factors.h"
+
+/** The arrays one by one. */
+typedef enum nb_array_kind {
+    NB_ARRAY_HKL = 1,
+    NB_ARRAY_MASK = 2,
+    NB_ARRAY_SOURCES = 4,
+    NB_ARRAY_MATRIX = 8
+} nb_array_kind;
+#define NB_ARRAYS_ALL 15
+
+/** Those that a configuration uses: a sum of nb_array_kind. */
+unsigned nb_arrays_of(const nb_config *cfg);
+
+/** Those that cfg uses with other pointers than `own`. */
+unsigned nb_arrays_changed(const nb_config *cfg, const nb_arrays *own);
+
+/** Replace these kinds in *to by shared copies.  Errors: NB_ERR_NOMEM; *to is as before then. */
+nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
+                         nb_error *err);
+
+void nb_arrays_hold(const nb_arrays *arrays);
+void nb_arrays_drop(const nb_arrays *arrays, unsigned kinds);
+
+/** Files that are read together: those of the detector and of materials in the beam. */
+typedef struct nb_files {
+    nb_detector_spec spec; /* owned; no panels without a file */
+    nb_image mask_image;   /* owned; -mask, until the size of the detector is known */
+    uint8_t *mask;  /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
+    float *gainmap; /* owned; [pixels], -gainmap; NULL: none */
+    double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
+                              without a file */
+    nb_fibres *fibres;          /* owned; transforms of the point spread */
+    nb_amorphous_set amorphous; /* owned; tables of materials; none: zero */
+    int left_out;    /* files of one panel that are on by default, of several panels */
+    int trace_panel; /* first of -panel */
+} nb_files;
+
+/** The crystal of a matrix file. */
+typedef struct nb_matrix {
+    double at[9];    /* a* b* c* in columns, row by row, in units of 1/lambda_A */
+    double lambda_A; /* 0: the beam's */
+    int given;
+} nb_matrix;
+
+/** What the crystal of cfg is built from. */
+nb_crystal_inputs nb_crystal_inputs_of(const nb_config *cfg, const nb_matrix *matrix,
+                                       int64_t seed);
+
+/** Tables of F: of a file, or made for the wavelengths of a beam. */
+typedef struct nb_tables {
+    nb_factor_file *file; /* shared; the box, and F of all tables; NULL without one */
+    nb_factor_table box; /* the same for a scene, without default_F; nh = 0 without one */
+    int *of_source;      /* shared; [n_of_source], as in nb_model_inputs; NULL: all 0 */
+    int n_of_source;
+    nb_waves *waves; /* shared; their wavelengths, without of_source; NULL: of a file */
+    nb_factor_stats stats;  /* of the first of them */
+    double dmin, default_F; /* with which they were made */
+    int typed_F;            /* F are those of nb_sim_set_factors */
+    size_t *listed; /* shared; [n_listed] where nb_sim_factors' reflections are in the table, or NULL */
+    size_t n_listed;
+} nb_tables;
+
+/** An empty file for tables.  Errors: NB_ERR_NOMEM. */
+nb_status nb_tables_new(nb_tables *tables, nb_error *err);
+/** Describe the n tables of the file to scenes; extent: their extremes, or NULL, which searches them once. */
+void nb_tables_describe(nb_tables *tables, int n, const nb_table_run *extent);
+/** Another F of the same box, which the tables own; freed after an error.  Errors: NB_ERR_NOMEM. */
+nb_status nb_tables_replace_F(nb_tables *tables, double *F, nb_error *err);
+/** Their wavelengths; *waves keeps of_source.  Errors: NB_ERR_NOMEM; *waves is as before then. */
+nb_status nb_tables_take_waves(nb_tables *tables, nb_waves *waves, nb_error *err);
+/** Give a single table a hash too, once, also where it is shown to a scene: for devices, which are not sent a
+ * table that they have. */
+void nb_tables_sign(nb_tables *tables, nb_factor_table *shown);
+void nb_tables_drop(nb_tables *tables); /* *tables is zero afterwards */
+
+typedef struct nb_inputs {
+    nb_arrays arrays; /* shared copies; cfg.arrays points here, or is NULL */
+    nb_detector_spec
+        detector; /* of the files below, which own it; cfg.detector points here, or is NULL */
+    nb_files *files; /* shared */
+    nb_matrix matrix;
+    const nb_source_line *lines; /* NULL: the beam is that of the flags */
+    int n_lines;
+    nb_source_list *sources; /* shared; whose the lines are; NULL: another's */
+    int has_spectrum;        /* the lines are the spectrum of one frame */
+    nb_factor_maker *maker; /* shared; behind tables that are made; NULL: -hkl or a cache */
+    int table_from_hkl;     /* read from -hkl, or -dump is typed: the cache is written */
+    int keeps_limit;        /* of a clone: the tables are not made to another limit */
+    nb_tables tables;
+} nb_inputs;
+
+/** Empty, with room for what files give.  Errors: NB_ERR_NOMEM. */
+nb_status nb_inputs_new(nb_inputs *in, nb_error *err);
+
+/** A copy that shares everything; nb_inputs_drop. */
+nb_inputs nb_inputs_hold(const nb_inputs *in);
+void nb_inputs_drop(nb_inputs *in); /* *in is zero afterwards */
+
+/** Let cfg point to the detector and the arrays of *in, where it has some. */
+void nb_inputs_show(const nb_inputs *in, nb_config *cfg);
+
+/** These sources (rows NULL: none) in the place of the old ones.  *list is the inputs' afterwards, also after an
+ * error.  Errors: NB_ERR_NOMEM. */
+nb_status nb_inputs_take_sources(nb_inputs *in, nb_source_list *list, nb_error *err);
+
+/** The spectrum of a frame, which another owns, in the place of the sources. */
+void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n);
+
+#endif
