@@ -49,11 +49,7 @@ NB_INLINE unsigned vl_bits(vl mask)
 #endif
 NB_INLINE int vl_any(vl mask)
 {
-    int64_t any = 0;
-    int i;
-    for (i = 0; i < NB_H; i++)
-        any |= mask[i];
-    return any != 0;
+    return vl_bits(mask) != 0;
 }
 
 #endif

@@ -186,6 +186,7 @@ static void add_run(nb_spots *sp, const sorted_source *from, int n)
         size_t at = run->first + (size_t)i;
         sp->offset[at] = i < n ? 1 / from[i].source->lambda - run->middle : far_away;
         sp->weight[at] = i < n ? from[i].source->weight : 0;
+        sp->wave[at] = sp->weight[at] / (sp->offset[at] + run->middle);
         sp->source[at] = i < n ? from[i].index : -1;
         sp->below[at] = i > 0 ? sp->below[at - 1] + sp->weight[at - 1] : 0;
     }
@@ -219,9 +220,11 @@ static nb_status build_runs(nb_spots *sp, nb_error *err)
     sp->runs = nb_alloc((size_t)n, sizeof *sp->runs, "sources", err);
     sp->offset = nb_alloc(entries, sizeof *sp->offset, "sources", err);
     sp->weight = nb_alloc(entries, sizeof *sp->weight, "sources", err);
+    sp->wave = nb_alloc(entries, sizeof *sp->wave, "sources", err);
     sp->below = nb_alloc(entries, sizeof *sp->below, "sources", err);
     sp->source = nb_alloc(entries, sizeof *sp->source, "sources", err);
-    if (order && sp->runs && sp->offset && sp->weight && sp->below && sp->source) {
+    if (order && sp->runs && sp->offset && sp->weight && sp->wave && sp->below &&
+        sp->source) {
         measure_beam(sp);
         for (int i = 0; i < n; i++)
             order[i] = (sorted_source){&beam->sources[i], i};
@@ -438,6 +441,7 @@ void nb_spots_free(nb_spots *sp)
     nb_free(sp->source);
     nb_free(sp->offset);
     nb_free(sp->weight);
+    nb_free(sp->wave);
     nb_free(sp->below);
     memset(sp, 0, sizeof *sp);
 }

@@ -57,6 +57,7 @@ typedef struct nb_spots {
     double *offset;    /* kappa - middle; padding: out of any reach */
     double *weight;    /* padding: 0 */
     double even;       /* the weight of all sources; 0: they differ */
+    double *wave;      /* weight times wavelength, m */
     double *below;     /* weights of the run's entries before this one, summed */
     nb_index_box box;  /* of reflections, not negated */
     double most;       /* largest F^2 */

@@ -131,9 +131,10 @@ typedef struct spot_lines {
 } spot_lines;
 
 /** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda: times the wavelength, or NULL. */
-NB_INLINE double gauss_weights(const nb_spot_pair *pair, const spot_lines *lines, int i,
-                               double *lambda)
+NB_INLINE double gauss_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
+                               const spot_lines *lines, int i, double *lambda)
 {
+    const double *wave = t->spots->wave + pair->run->first;
     const vd across = vd_set(lines->across2[i] * NB_SPOT_FALL),
              slope = vd_set(lines->slope2[i] * NB_SPOT_FALL);
     const double shift = lines->shift[i], high = lines->high[i];
@@ -144,8 +145,8 @@ NB_INLINE double gauss_weights(const nb_spot_pair *pair, const spot_lines *lines
         const vd power = vd_and(in, vd_fma(k * k, slope, across));
         const vd weight = vd_and(in, vd_load(pair->weight + a)), fall = spot_exp2(power);
         sum = vd_fma(fall, weight, sum);
-        if (lambda) /* the padding's is not 0 */
-            long_sum = vd_fma(fall, weight / (offset + pair->run->middle), long_sum);
+        if (lambda)
+            long_sum = vd_fma(fall, vd_and(in, vd_load(wave + a)), long_sum);
     }
     if (lambda)
         *lambda = vd_sum(long_sum);
@@ -157,6 +158,7 @@ NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                 const spot_lines *lines, int i, int u, int v,
                                 double *lambda)
 {
+    const double *wave = t->spots->wave + pair->run->first;
     const nb_spot_line line = {lines->across2[i], lines->slope2[i], lines->shift[i],
                                lines->last[i], 0};
     const nb_spot_ray at = spot_ray_at(t, u + i, v);
@@ -164,7 +166,7 @@ NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
         *lambda = 0;
         for (int a = nb_spot_entry(pair, lines->low[i]);
              a < pair->run->n && pair->offset[a] <= lines->high[i]; a++)
-            *lambda += pair->weight[a] / (pair->offset[a] + pair->run->middle);
+            *lambda += wave[a];
     }
     return nb_spot_tophat_weights(pair, &at, &line);
 }
@@ -179,7 +181,7 @@ NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
         const int i = __builtin_ctz(lanes);
         double wave = 0, *to = lambda ? &wave : NULL;
         sum[i] = t->tophat ? tophat_weights(t, pair, lines, i, at[0], at[1], to)
-                           : gauss_weights(pair, lines, i, to);
+                           : gauss_weights(t, pair, lines, i, to);
         if (lambda)
             (*lambda)[i] = wave;
     }
@@ -198,25 +200,33 @@ NB_INLINE vd last_offsets(const nb_spot_tile *t, const nb_spot_pair *pair, const
                    vd_set(1e100));
 }
 
+/** One source of a top hat: the lanes that are set, and lit. */
+static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
+                        unsigned lanes, int u, int v)
+{
+    vd sum = {0};
+    for (; lanes; lanes &= lanes - 1) {
+        const int i = __builtin_ctz(lanes);
+        const nb_spot_ray at = spot_ray_at(t, u + i, v);
+        if (u + i < t->nu && nb_spot_tophat_lit(pair, &at, 0, R2[i]))
+            sum[i] = pair->weight[0];
+    }
+    return sum;
+}
+
 /** One source: R^2 of each ray decides. */
-static vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd last,
-                     int u, int v)
+NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd last,
+                        int u, int v)
 {
     const vl near = (vl)(R2 <= pair->most) & (vl)(last >= vd_set(pair->offset[0]));
-    vd sum = {0};
-    if (!vl_any(near))
-        return sum;
-    if (!t->tophat)
-        return vd_and(near & (vl)(R2 <= pair->spot->reach2),
-                      spot_exp2(vd_and(near, R2) * NB_SPOT_FALL)) *
-               pair->weight[0];
-    for (int i = 0; i < NB_H; i++)
-        if (near[i] && u + i < t->nu) {
-            const nb_spot_ray at = spot_ray_at(t, u + i, v);
-            if (nb_spot_tophat_lit(pair, &at, 0, R2[i]))
-                sum[i] = pair->weight[0];
-        }
-    return sum;
+    const unsigned lanes = vl_bits(near);
+    if (!lanes)
+        return vd_set(0);
+    if (t->tophat)
+        return tophat_source(t, pair, R2, lanes, u, v);
+    return vd_and(near & (vl)(R2 <= pair->spot->reach2),
+                  spot_exp2(vd_and(near, R2) * NB_SPOT_FALL)) *
+           pair->weight[0];
 }
 
 /** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda: the same times the wavelengths, or
@@ -271,53 +281,64 @@ NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to,
     vd_store(t->lambda + to, vd_load(t->lambda + to) + lambda);
 }
 
-/** Add a pair's terms to a box of sub-pixels; moments: with those of phi and wavelength. */
-NB_INLINE void add_box(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2],
-                       const int moments)
+/** Add a pair's terms to sub-pixels across[0] .. across[1] of row v; moments: with those of phi and wavelength. */
+NB_INLINE void add_row(nb_spot_tile *t, const nb_spot_pair *pair, int v,
+                       const int across[2], const int moments)
 {
     const nb_scene *sc = &t->plan->scene;
     const nb_vec3 beam = pair->run->incident;
     const int polar = sc->oversample_polar && !sc->beam.nopolar;
     const nb_vector_source *source = &t->plan->sources[t->spots->source[pair->run->first]];
-    for (int v = box[1][0]; v <= box[1][1]; v++) {
-        const size_t row = (size_t)v * t->pitch;
-        if (!t->aimed[v])
-            aim_row(t, v);
-        for (int u = box[0][0]; u <= box[0][1]; u += NB_H) {
-            const size_t at = row + (size_t)u;
-            const vd d[3] = {vd_load(t->x + at), vd_load(t->y + at), vd_load(t->z + at)};
-            const vd q[3] = {d[0] - beam.x, d[1] - beam.y, d[2] - beam.z};
-            const int place[2] = {u, v};
-            vd lambda, terms = pair_terms(t, pair, q, place, moments ? &lambda : NULL);
-            vd factor = vd_set(pair->F2);
-            if (t->has_factor)
-                factor *= vd_load(t->factor + at);
-            if (polar) {
-                const rays r = {{d[0], d[0]}, {d[1], d[1]}, {d[2], d[2]}, vd2_set(0)};
-                factor *= polarization(sc->beam.polarization, source, &r).a;
-            }
-            terms *= factor;
-            vd_store(t->sum + at, vd_load(t->sum + at) + terms);
-            if (moments)
-                add_moments(t, pair, at, terms, lambda * factor);
+    const size_t row = (size_t)v * t->pitch;
+    if (!t->aimed[v])
+        aim_row(t, v);
+    for (int u = across[0]; u <= across[1]; u += NB_H) {
+        const size_t at = row + (size_t)u;
+        const vd d[3] = {vd_load(t->x + at), vd_load(t->y + at), vd_load(t->z + at)};
+        const vd q[3] = {d[0] - beam.x, d[1] - beam.y, d[2] - beam.z};
+        const int place[2] = {u, v};
+        vd lambda, terms = pair_terms(t, pair, q, place, moments ? &lambda : NULL);
+        vd factor = vd_set(pair->F2);
+        if (t->has_factor)
+            factor *= vd_load(t->factor + at);
+        if (polar) {
+            const rays r = {{d[0], d[0]}, {d[1], d[1]}, {d[2], d[2]}, vd2_set(0)};
+            factor *= polarization(sc->beam.polarization, source, &r).a;
         }
+        terms *= factor;
+        vd_store(t->sum + at, vd_load(t->sum + at) + terms);
+        if (moments)
+            add_moments(t, pair, at, terms, lambda * factor);
     }
 }
 
 static void add_picture(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
 {
-    add_box(t, pair, box, 0);
+    for (int v = box[1][0]; v <= box[1][1]; v++)
+        add_row(t, pair, v, box[0], 0);
+}
+
+/** Make `drawn` hold these sub-pixels of a row, too. */
+NB_INLINE void extend_drawn(nb_spot_tile *t, int v, const int across[2])
+{
+    const int last = across[1] + NB_H - 1 < t->nu ? across[1] + NB_H - 1 : t->nu - 1;
+    t->drawn[0][0] = across[0] < t->drawn[0][0] ? across[0] : t->drawn[0][0];
+    t->drawn[0][1] = last > t->drawn[0][1] ? last : t->drawn[0][1];
+    t->drawn[1][0] = v < t->drawn[1][0] ? v : t->drawn[1][0];
+    t->drawn[1][1] = v > t->drawn[1][1] ? v : t->drawn[1][1];
 }
 
 static void add_share(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2])
 {
-    const int end[2] = {t->nu - 1, t->nv - 1};
-    add_box(t, pair, box, 1);
-    for (int k = 0; k < 2; k++) {
-        const int last = box[k][1] + (k ? 0 : NB_H - 1);
-        t->drawn[k][0] = box[k][0] < t->drawn[k][0] ? box[k][0] : t->drawn[k][0];
-        t->drawn[k][1] = last > t->drawn[k][1] ? last : t->drawn[k][1];
-        t->drawn[k][1] = t->drawn[k][1] > end[k] ? end[k] : t->drawn[k][1];
+    const int os = t->plan->scene.oversample;
+    for (int v = box[1][0]; v <= box[1][1]; v++) {
+        const int *wanted = t->wanted[v / os];
+        const int across[2] = {box[0][0] > wanted[0] ? box[0][0] : wanted[0],
+                               box[0][1] < wanted[1] ? box[0][1] : wanted[1]};
+        if (across[0] > across[1])
+            continue;
+        add_row(t, pair, v, across, 1);
+        extend_drawn(t, v, across);
     }
 }
 

@@ -20,9 +20,10 @@ typedef struct nb_spot_tile {
     size_t pitch;               /* of the arrays below: [nv][pitch] */
     double *x, *y, *z, *factor; /* directions, and what a ray counts */
     double *sum;                /* of terms, electrons^2 */
-    double *phi,
-        *lambda; /* sums of terms times their phi step and wavelength; NULL: of pictures */
-    int drawn[2][2]; /* sub-pixels that nb_spot_draw may have added to: first and last */
+    /* Of nb_spot_draw alone; NULL: of pictures */
+    double *phi, *lambda; /* sums of terms times their phi step and wavelength */
+    int (*wanted)[2];     /* [ns] of each row of pixels, sub-pixels: first and last */
+    int drawn[2][2];      /* sub-pixels that may have been added to: first and last */
     unsigned char *aimed, *touched; /* rows with rays of the layer; rows with a sum */
 } nb_spot_tile;
 
@@ -31,8 +32,8 @@ typedef void nb_spot_kernel(nb_spot_tile *tile);
 
 nb_spot_kernel nb_spots_sse2, nb_spots_avx2, nb_spots_avx512, nb_spots_neon;
 
-/** Sum the terms of one reflection and of the tile's layer, with phi and lambda, and set `drawn`; drawn[0][0] >
- * drawn[0][1]: there are none.  `touched` and, with each layer, `aimed` begin as 0. */
+/** Sum the terms of one reflection and of the tile's layer, with phi and lambda, where pixels are `wanted`, and set
+ * `drawn`; drawn[0][0] > drawn[0][1]: there are none.  `touched` and, with each layer, `aimed` begin as 0. */
 typedef void nb_spot_draw(nb_spot_tile *tile, const nb_spot *spot);
 
 nb_spot_draw nb_draw_sse2, nb_draw_avx2, nb_draw_avx512, nb_draw_neon;

@@ -201,24 +201,37 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     return 1;
 }
 
+/** Add all photons of a span, and those that are not the crystal's. */
+static void sum_span(const finder *f, const nb_span *span, image_row *row)
+{
+    const float *image = f->job->image + span->at;
+    double photons = row->photons, background = row->background;
+    for (int i = 0; i < span->n; i++)
+        photons += image[i];
+    for (int i = 0; f->background && i < span->n; i++)
+        background += f->background[span->at + (size_t)i];
+    row->photons = photons;
+    row->background = background;
+}
+
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
-    row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
-        const double background = background_in(f, span->at + (size_t)i);
-        const double photons = crystal_in(f, image[i], background);
-        row->photons += image[i];
-        row->background += background;
-        if (photons > 0 && !f->divided)
+        const double photons =
+            crystal_in(f, image[i], background_in(f, span->at + (size_t)i));
+        if (photons > 0)
             row->failed = !divide_pixel(f, span, span->fast + i, photons, &row->table);
     }
 }
 
 static void divide_row(const finder *f, int r, image_row *row)
 {
-    for (size_t i = f->first[r]; i < f->first[r + 1]; i++)
-        divide_span(f, &f->spans[i], row);
+    for (size_t i = f->first[r]; i < f->first[r + 1]; i++) {
+        sum_span(f, &f->spans[i], row);
+        if (!f->divided)
+            divide_span(f, &f->spans[i], row);
+    }
 }
 
 /** Add a block's rows in their order, and empty them; 0: out of memory. */

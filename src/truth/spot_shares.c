@@ -15,7 +15,7 @@
 #include "../plan/spot_terms.h"
 #include "../render/rows.h"
 
-enum { TILE = 64 /* sub-pixels along an edge, about */, BLOCK = 64 /* tiles */ };
+enum { TILE = 64 /* sub-pixels along an edge, about */, BLOCK = 1024 /* tiles */ };
 
 /** What a reflection adds to a pixel of the tile. */
 typedef struct share {
@@ -283,6 +283,25 @@ static int draw_one(tile *t, nb_spot_tile *drawn, uint32_t number)
     return keep_shares(t, number);
 }
 
+/** Between which sub-pixels each row has pixels to divide; 0: the tile has none. */
+static int set_wanted(const tile *t, int (*wanted)[2])
+{
+    const int os = t->of->scene->oversample;
+    int any = 0;
+    for (int s = 0; s < t->ns; s++) {
+        const int first = s * t->nf;
+        int from = 0, to = t->nf;
+        while (from < to && !pixel_at(t, first + from))
+            from++;
+        while (from < to && !pixel_at(t, first + to - 1))
+            to--;
+        wanted[s][0] = from * os;
+        wanted[s][1] = to * os - 1;
+        any |= from < to;
+    }
+    return any;
+}
+
 /** All reflections of the tile, by vectors; 0: out of memory. */
 static int draw_tile(tile *t, nb_spot_tile *drawn, size_t number)
 {
@@ -303,6 +322,8 @@ static int draw_tile(tile *t, nb_spot_tile *drawn, size_t number)
     drawn->nu = t->nf * sc->oversample;
     drawn->nv = t->ns * sc->oversample;
     memset(drawn->touched, 0, (size_t)drawn->nv);
+    if (!set_wanted(t, drawn->wanted))
+        return 1;
     for (drawn->layer = 0; drawn->layer < drawn->plan->sensor.layers; drawn->layer++) {
         memset(drawn->aimed, 0, (size_t)drawn->nv);
         for (size_t i = list->first[number]; i < list->first[number + 1] && ok; i++)
@@ -316,6 +337,7 @@ static void free_drawn(nb_spot_tile *drawn)
     nb_spot_tile_free(drawn);
     nb_free(drawn->phi);
     nb_free(drawn->lambda);
+    nb_free(drawn->wanted);
 }
 
 static nb_status alloc_drawn(nb_spot_tile *drawn, int edge, nb_error *err)
@@ -326,7 +348,8 @@ static nb_status alloc_drawn(nb_spot_tile *drawn, int edge, nb_error *err)
         return st;
     drawn->phi = nb_alloc(n, sizeof *drawn->phi, "tile", err);
     drawn->lambda = nb_alloc(n, sizeof *drawn->lambda, "tile", err);
-    return drawn->phi && drawn->lambda ? NB_OK : NB_ERR_NOMEM;
+    drawn->wanted = nb_alloc((size_t)edge, sizeof *drawn->wanted, "tile", err);
+    return drawn->phi && drawn->lambda && drawn->wanted ? NB_OK : NB_ERR_NOMEM;
 }
 
 /* ------------------------------------------------------------------ one tile */
