@@ -339,13 +339,28 @@ static double spots_seconds(const nb_plan *plan)
 }
 
 const nb_path nb_cuda_paths[NB_CUDA_PATHS] = {
-    {"indices in double, lattice in float", direct_applies, direct_seconds},
-    {"indices on FP64 tensor cores, lattice in float", tensor_applies, tensor_seconds},
-    {"indices in double, tricubic F and lattice in float, pixels in doubt in double",
-     tricubic_applies, tricubic_seconds},
-    {"every operation in double", double_applies, double_seconds},
-    {"from its reflections", spots_apply, spots_seconds},
-    {"in blocks of rays", tiles_apply, tiles_seconds}};
+    {.name = "indices in double, lattice in float",
+     .applies = direct_applies,
+     .seconds = direct_seconds},
+    {.name = "indices on FP64 tensor cores, lattice in float",
+     .applies = tensor_applies,
+     .seconds = tensor_seconds},
+    {.name =
+         "indices in double, tricubic F and lattice in float, pixels in doubt in double",
+     .applies = tricubic_applies,
+     .seconds = tricubic_seconds},
+    {.name = "every operation in double",
+     .applies = double_applies,
+     .seconds = double_seconds},
+    {.name = "from its reflections", .applies = spots_apply, .seconds = spots_seconds},
+    {.name = "in blocks of rays", .applies = tiles_apply, .seconds = tiles_seconds}};
+static const nb_path *const list[] = {&nb_cuda_paths[0],
+                                      &nb_cuda_paths[1],
+                                      &nb_cuda_paths[2],
+                                      &nb_cuda_paths[3],
+                                      &nb_cuda_paths[4],
+                                      &nb_cuda_paths[5],
+                                      NULL};
 
 /** The path that the environment asks for; NB_CUDA_PATHS: none. */
 static nb_cuda_path forced_path(void)
@@ -363,7 +378,9 @@ nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why)
 {
     nb_cuda_path forced = forced_path(), best;
     const char *unused;
-    best = (nb_cuda_path)nb_path_choose(nb_cuda_paths, NB_CUDA_PATHS, plan, why);
+    nb_plan mine = *plan;
+    mine.paths = list;
+    best = (nb_cuda_path)(nb_path_choose(&mine, why) - nb_cuda_paths);
     if (best == NB_PATH_SPOTS || best == NB_PATH_TILES || best == NB_PATH_TRICUBIC)
         *why = "";
     if (forced == NB_CUDA_PATHS || best == NB_PATH_DOUBLE || best == forced)

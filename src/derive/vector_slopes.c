@@ -5,7 +5,7 @@
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "../plan/fixed_point.h"
-#include "../plan/path.h"
+#include "../render/vector_paths.h"
 
 /* bytes of the table of incident directions */
 #define MAX_INCIDENT 2.5e8
@@ -271,8 +271,7 @@ static nb_status fill_lines(nb_vector_slopes *v, nb_error *err)
 static int is_light(const nb_vector_slopes *v, const nb_plan *plan)
 {
     const char *why;
-    if (v->places || v->level > NB_SLOPES_N ||
-        !nb_vector_paths[NB_VECTOR_SIMPLE].applies(plan, &why))
+    if (v->places || v->level > NB_SLOPES_N || !nb_simple_applies(plan, &why))
         return 0;
     for (int i = 0; i < v->job->count; i++)
         if (v->lines[i].polarization != 0)
@@ -315,7 +314,7 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     v->dot = kernel_for(way->isa)->dot;
     v->phase = phase_of(&plan);
     v->level = level_of(job->sums);
-    if ((st = nb_vector_plans_build(&plan, NB_VECTOR_FIXED, NULL, &v->plans, err)) ||
+    if ((st = nb_vector_plans_build(&plan, NB_SUMS_FIXED, NULL, &v->plans, err)) ||
         (st = reserve(v, err)))
         return st;
     v->unit =

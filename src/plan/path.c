@@ -1,22 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "path.h"
 
-int nb_path_choose(const nb_path *paths, int n, const nb_plan *plan, const char **why)
+#include <math.h>
+
+const nb_path *nb_path_choose(const nb_plan *plan, const char **why)
 {
+    const nb_path *best = NULL;
     double least = 0;
-    int best = -1, i;
     *why = "";
-    for (i = 0; i < n; i++) {
+    for (const nb_path *const *p = plan->paths; *p; p++) {
         const char *reason = "";
-        double seconds = paths[i].seconds(plan);
-        if (best >= 0 && !(seconds < least))
+        const double seconds = (*p)->seconds(plan);
+        if (best && !(seconds < least))
             continue;
-        if (paths[i].applies(plan, &reason)) {
-            best = i;
+        if ((*p)->applies(plan, &reason)) {
+            best = *p;
             least = seconds;
-        } else if (i == 0) {
+        } else if (p == plan->paths) {
             *why = reason;
         }
     }
     return best;
+}
+
+double nb_path_every_step(const nb_plan *plan)
+{
+    double least = INFINITY;
+    const char *unused;
+    for (const nb_path *const *p = plan->paths; *p; p++) {
+        const double seconds = (*p)->skips ? INFINITY : (*p)->seconds(plan);
+        if (seconds < least && (*p)->applies(plan, &unused)) /* may take long */
+            least = seconds;
+    }
+    return least;
+}
+
+const char *nb_path_refuses_tolerance(const nb_plan *plan)
+{
+    const char *why = "every step is calculated";
+    for (const nb_path *const *p = plan->paths; *p; p++)
+        if ((*p)->skips && (*p)->skips(plan->scene))
+            return (*p)->applies(plan, &why) ? NULL : why;
+    return why;
 }

@@ -19,11 +19,15 @@ typedef struct nb_engine {
     int has_tensor;    /* GPU: FP64 tensor cores, and code for them */
 } nb_engine;
 
+struct nb_path;
+
 typedef struct nb_plan {
     const nb_scene *scene;
     nb_precision precision;
     nb_tolerance tolerance; /* for whoever made the plan to set; else every step */
     nb_engine engine;
+    const struct nb_path *const
+        *paths;     /* NULL-terminated, the last applies always; likewise to be set */
     double pixels;  /* that are rendered */
     double rays;    /* of them all: sub-pixels and layers */
     double steps;   /* of a ray: sources and orientations */

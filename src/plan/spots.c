@@ -86,12 +86,17 @@ const char *nb_spots_refuse_beam(const nb_beam *beam)
                                                           : "the polarization exceeds 1";
 }
 
+int nb_spots_suit(const nb_scene *sc)
+{
+    return sc->lattice.shape == NB_LATTICE_GAUSS || sc->lattice.shape == NB_LATTICE_TOPHAT;
+}
+
 static const char *refuse_crystal(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
     const nb_tolerance *may = &plan->tolerance;
     double L[3][3], inverse[3][3], reach2 = NB_TOPHAT_RADIUS2;
-    if (lattice->shape != NB_LATTICE_GAUSS && lattice->shape != NB_LATTICE_TOPHAT)
+    if (!nb_spots_suit(plan->scene))
         return "the spots of this shape have long tails";
     if (lattice->shape == NB_LATTICE_GAUSS && !(may->part > 0 || may->photons > 0))
         return "Gaussian spots never end";

@@ -98,6 +98,9 @@ typedef struct nb_spots_result {
     double reach;        /* largest R of a term */
 } nb_spots_result;
 
+/** Do the spots of the crystal end, or soon are below every tolerance? */
+int nb_spots_suit(const nb_scene *scene);
+
 /** Why a scene cannot be rendered so, in a few words; NULL: it can. */
 const char *nb_spots_refuse(const nb_plan *plan);
 

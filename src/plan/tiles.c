@@ -20,12 +20,17 @@ enum { PAD = 16 };    /* rows are padded to what a vector has at the most */
 #define MANY_STEPS 2e8    /* lists would need too much memory */
 #define LARGEST_TABLE 6e7 /* reflections */
 
+int nb_tiles_suit(const nb_scene *sc)
+{
+    return sc->lattice.shape == NB_LATTICE_SQUARE || sc->lattice.shape == NB_LATTICE_ROUND;
+}
+
 static const char *refuse_crystal(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
     const nb_factor_table *sf = &plan->scene->factors.table;
     const double *N = lattice->N;
-    if (lattice->shape != NB_LATTICE_SQUARE && lattice->shape != NB_LATTICE_ROUND)
+    if (!nb_tiles_suit(plan->scene))
         return "the shape has no tails";
     if (lattice->shape == NB_LATTICE_ROUND &&
         !(lattice->fudge > 0 && lattice->fudge * plan->cells * plan->cells < 1e10))

@@ -70,6 +70,9 @@ typedef struct nb_tiles {
     size_t bytes; /* of it */
 } nb_tiles;
 
+/** Do the spots of the crystal have long tails? */
+int nb_tiles_suit(const nb_scene *scene);
+
 /** Why a scene cannot be rendered so, in a few words; NULL: it can. */
 const char *nb_tiles_refuse(const nb_plan *plan);
 

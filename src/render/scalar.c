@@ -16,14 +16,21 @@ struct nb_backend_state {
     int threads;
 };
 
+/* Seconds of a step on one core, measured (reports/cpu). */
+#define STEP 1e-7
+
+static double seconds(const nb_plan *plan)
+{
+    return nb_steps_seconds(plan, STEP);
+}
+
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
     const nb_engine engine = {.threads = nb_thread_count(options->threads)};
     const nb_plan plan = nb_plan_of(sc, NB_PRECISION_DOUBLE, &engine);
     snprintf(why, why_size, "every operation in double");
-    return nb_vector_paths[NB_VECTOR_REFERENCE].seconds(&plan) *
-           (options->images > 1 ? options->images : 1);
+    return seconds(&plan) * (options->images > 1 ? options->images : 1);
 }
 
 static nb_status open_scalar(const nb_render_options *options, nb_backend_state **state,
@@ -58,14 +65,24 @@ static int piece_of(const nb_scene *sc)
     return pixels < sc->raster.columns ? (int)pixels : 0;
 }
 
+static nb_status run(nb_render *r, nb_error *err)
+{
+    nb_scene copy = *r->scene;
+    const nb_row_job job = {r->scene,   r->request, r->planes, &copy,
+                            render_row, r->threads, r->hooks};
+    return nb_render_pieces(&job, piece_of(r->scene), err);
+}
+
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
-    nb_scene copy = *sc;
-    nb_row_job job = {
-        sc, request, planes, &copy, render_row, state->threads, &state->options.hooks};
+    nb_render r = {.scene = sc,
+                   .request = request,
+                   .planes = planes,
+                   .threads = state->threads,
+                   .hooks = &state->options.hooks};
     nb_status st = nb_request_check(request, sc, planes->pixels, "scalar", err);
-    return st ? st : nb_render_pieces(&job, piece_of(sc), err);
+    return st ? st : run(&r, err);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
@@ -85,3 +102,23 @@ const nb_backend nb_backend_scalar = {.name = "scalar",
                                       .render = render,
                                       .describe = describe,
                                       .close = close_scalar};
+
+/* ------------------------------------------------------------------ the path of the vector renderer */
+
+static int applies(const nb_plan *plan, const char **why)
+{
+    (void)plan;
+    (void)why;
+    return 1;
+}
+
+static void describe_path(const nb_path_notes *notes, char *line, size_t size)
+{
+    snprintf(line, size, "reference renderer: %s", notes->why);
+}
+
+const nb_path nb_path_reference = {.name = "reference",
+                                   .applies = applies,
+                                   .seconds = seconds,
+                                   .run = run,
+                                   .describe = describe_path};

@@ -8,24 +8,17 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/cpu.h"
-#include "dark_rows.h"
 #include "request.h"
 #include "rows.h"
-#include "tiles.h"
+#include "vector_paths.h"
 
 struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
-    nb_row_kernel *row;               /* NULL: none for isa */
-    nb_spot_kernel *spot;             /* NULL: none for isa */
-    nb_tile_kernel *tile;             /* NULL: none for isa */
-    nb_background_kernel *background; /* NULL: none for isa */
-    const char *reference;            /* why the last scene went to the reference; NULL */
-    int asked;                        /* a tolerance, for the last scene */
-    int by_spots,
-        by_tiles; /* the last scene was rendered from its reflections, in blocks */
-    nb_spots_result left; /* what was left out of it, or why nothing was */
+    const nb_path *path;  /* of the last scene; NULL: it had no pixels */
+    nb_path_notes notes;  /* of its image */
+    int asked;            /* a tolerance, for the last scene */
     nb_kept_squares kept; /* of the last scene with several tables of F */
 };
 
@@ -70,8 +63,8 @@ static nb_engine engine_of(nb_isa isa, int threads)
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
-    nb_vector_path path;
-    const char *reason;
+    const nb_path *path;
+    nb_path_notes notes = {.left.refused = "there is no image yet"};
     nb_engine engine;
     nb_error err;
     nb_plan plan;
@@ -83,13 +76,12 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     engine = engine_of(isa, nb_thread_count(options->threads));
     plan = nb_plan_of(sc, options->precision, &engine);
     plan.tolerance = options->tolerance;
-    path = nb_vector_choose(&plan, &reason);
-    if (path == NB_VECTOR_REFERENCE)
-        snprintf(why, why_size, "reference renderer: %s", reason);
-    else
-        snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
-    return nb_vector_paths[path].seconds(&plan) *
-           (options->images > 1 ? options->images : 1);
+    plan.paths = nb_vector_paths;
+    path = nb_path_choose(&plan, &notes.why);
+    snprintf(why, why_size, "vectors of %s", nb_isa_name(isa));
+    if (path->describe)
+        path->describe(&notes, why, why_size);
+    return path->seconds(&plan) * (options->images > 1 ? options->images : 1);
 }
 
 static nb_status open_simd(const nb_render_options *options, nb_backend_state **state,
@@ -106,111 +98,26 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     (*state)->options = *options;
     (*state)->isa = isa;
     (*state)->threads = nb_thread_count(options->threads);
-    (*state)->row = kernels_for(isa).row;
-    (*state)->spot = kernels_for(isa).spot;
-    (*state)->tile = kernels_for(isa).tile;
-    (*state)->background = kernels_for(isa).background;
     nb_threads_start((*state)->threads);
     return NB_OK;
-}
-
-/** By the scalar backend, with the same options. */
-static nb_status render_reference(const nb_render_options *options, const nb_scene *sc,
-                                  const nb_request *request, const nb_planes *planes,
-                                  nb_error *err)
-{
-    nb_backend_state *scalar;
-    nb_status st = nb_backend_scalar.open(options, &scalar, err);
-    if (st != NB_OK)
-        return st;
-    st = nb_backend_scalar.render(scalar, sc, request, planes, err);
-    nb_backend_scalar.close(scalar);
-    return st;
-}
-
-/** What a render works with. */
-typedef struct vector_render {
-    nb_backend_state *state;
-    const nb_scene *scene;
-    const nb_request *request;
-    const nb_planes *planes;
-    const nb_plan *plan; /* of the request's part of the scene */
-    nb_vector_plan *vectors;
-} vector_render;
-
-/** Every step of the pixels that are not dark. */
-static nb_status render_steps(const vector_render *r, nb_error *err)
-{
-    nb_dark_rows rows = {.kernel = r->state->row,
-                         .background = r->state->background,
-                         .threads = r->state->threads,
-                         .plans = r->vectors};
-    const nb_row_job job = {r->scene,
-                            r->request,
-                            r->planes,
-                            &rows,
-                            nb_dark_row,
-                            r->state->threads,
-                            &r->state->options.hooks};
-    nb_status st = r->vectors ? nb_dark_rows_build(r->plan, &rows, err) : NB_OK;
-    if (!st)
-        st = nb_render_rows(&job, err);
-    nb_dark_rows_free(&rows);
-    return st;
-}
-
-/** Add the materials to what is there. */
-static nb_status add_materials(const vector_render *r, nb_error *err)
-{
-    const nb_hooks quiet = {0};
-    nb_background_rows rows = {.kernel = r->state->row, .smooth = r->state->background};
-    const nb_row_job job = {r->scene,          r->request,        r->planes, &rows,
-                            nb_background_row, r->state->threads, &quiet};
-    nb_status st = nb_background_rows_build(r->plan->scene, r->vectors, r->state->threads,
-                                            &rows, err);
-    if (!st && rows.plans)
-        st = nb_render_rows(&job, err);
-    nb_background_rows_free(&rows);
-    return st;
-}
-
-/** By a path that leaves steps out, if it does not refuse. */
-static nb_status render_part(const vector_render *r, nb_vector_path path, nb_error *err)
-{
-    nb_backend_state *state = r->state;
-    const nb_tiles_job job = {.as = {r->scene, r->plan, r->request, r->planes, r->vectors,
-                                     state->row, state->spot, state->threads,
-                                     &state->options.hooks},
-                              .kernel = state->tile};
-    nb_status st = path == NB_VECTOR_SPOTS ? nb_spots_render(&job.as, &state->left, err)
-                                           : nb_tiles_render(&job, &state->left, err);
-    state->by_spots = !st && !state->left.refused && path == NB_VECTOR_SPOTS;
-    state->by_tiles = !st && !state->left.refused && path == NB_VECTOR_TILES;
-    return state->by_spots || state->by_tiles ? add_materials(r, err) : st;
-}
-
-static nb_status render_by(vector_render *r, nb_vector_path path, nb_error *err)
-{
-    nb_status st = NB_OK;
-    if (r->request->n > 0)
-        st = nb_vector_plans_build(r->plan, path, &r->state->kept, &r->vectors, err);
-    if (!st && (path == NB_VECTOR_SPOTS || path == NB_VECTOR_TILES) && r->request->n > 0)
-        st = render_part(r, path, err);
-    if (!st && !r->state->by_spots && !r->state->by_tiles)
-        st = render_steps(r, err);
-    nb_vector_plans_free(r->vectors);
-    return st;
 }
 
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     const nb_engine engine = engine_of(state->isa, state->threads);
-    vector_render r = {state, sc, request, planes, NULL, NULL};
-    nb_vector_path path;
-    const char *why;
     nb_scene part;
     nb_plan plan;
+    nb_render r = {.scene = sc,
+                   .plan = &plan,
+                   .request = request,
+                   .planes = planes,
+                   .kernels = kernels_for(state->isa),
+                   .threads = state->threads,
+                   .hooks = &state->options.hooks,
+                   .kept = &state->kept,
+                   .notes = &state->notes};
+    const nb_path *path;
     nb_status st = nb_request_check(request, sc, planes->pixels, "vector", err);
     if (st)
         return st;
@@ -218,53 +125,42 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     part = nb_request_scene(request, sc, NULL);
     plan = nb_plan_of(&part, request->precision, &engine);
     plan.tolerance = request->tolerance;
+    plan.paths = nb_vector_paths;
     state->asked = request->tolerance.asked;
-    state->left = (nb_spots_result){0};
-    state->left.refused = nb_vector_refuses_tolerance(&plan);
-    path = nb_vector_choose(&plan, &why);
-    state->reference = path == NB_VECTOR_REFERENCE ? why : NULL;
-    state->by_spots = state->by_tiles = 0;
-    if (state->reference)
-        return render_reference(&state->options, sc, request, planes, err);
-    r.plan = &plan;
-    return render_by(&r, path, err);
+    state->notes = (nb_path_notes){.left.refused = nb_path_refuses_tolerance(&plan)};
+    path = nb_path_choose(&plan, &state->notes.why);
+    state->path = request->n > 0 ? path : NULL;
+    if (!state->path)
+        return nb_steps_run(&r, err);
+    st = path->prepare ? path->prepare(&r, err) : NB_OK;
+    if (!st)
+        st = path->run(&r, err);
+    if (st)
+        state->notes.left = (nb_spots_result){0};
+    nb_vector_plans_free(r.plans);
+    return st;
 }
 
 static nb_lack lack(const nb_backend_state *state)
 {
-    const nb_spots_result *left = &state->left;
-    if (!(state->by_spots || state->by_tiles) || !(left->bound > 0))
+    const nb_spots_result *left = &state->notes.left;
+    if (left->refused || !(left->bound > 0))
         return (nb_lack){0, 0};
     return (nb_lack){left->bound, nb_spots_part(left)};
-}
-
-/** How the tolerance was used, if there is something to say. */
-static void describe_tolerance(const nb_backend_state *state, char *line, size_t size)
-{
-    char spots[200];
-    *line = 0;
-    nb_spots_describe(&state->left, spots, sizeof spots);
-    if (state->by_spots)
-        snprintf(line, size, "; %s", spots);
-    else if (state->by_tiles)
-        snprintf(line, size,
-                 "; in blocks of rays; no pixel is darker by more than %.2g of the "
-                 "brightest",
-                 nb_spots_part(&state->left));
-    else if (state->asked && state->left.refused)
-        snprintf(line, size, "; -tolerance has no effect: %s", state->left.refused);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     static const char *const precision[] = {"mixed", "single", "double"};
-    char tolerance[240];
-    describe_tolerance(state, tolerance, sizeof tolerance);
-    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s%s",
+    const nb_path_notes *notes = &state->notes;
+    const int lost = state->asked && notes->left.refused;
+    char how[240] = "";
+    if (state->path && state->path->describe)
+        state->path->describe(notes, how, sizeof how);
+    snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s%s%s",
              nb_isa_name(state->isa), precision[state->options.precision], state->threads,
-             state->threads == 1 ? "" : "s",
-             state->reference ? "; reference renderer: " : "",
-             state->reference ? state->reference : "", tolerance);
+             state->threads == 1 ? "" : "s", *how ? "; " : "", how,
+             lost ? "; -tolerance has no effect: " : "", lost ? notes->left.refused : "");
 }
 
 static void close_simd(nb_backend_state *state)

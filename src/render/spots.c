@@ -22,7 +22,7 @@ enum { TILE = 64 };          /* sub-pixels along an edge, about */
 
 /** One walk over tiles. */
 typedef struct spot_pass {
-    const nb_spots_job *job;
+    const nb_render *job;
     const nb_spots *spots;
     const nb_span_rows *rows; /* NULL: only the brightest pixel is wanted */
     nb_spot_list list;
@@ -72,7 +72,7 @@ static void run_tile(spot_pass *pass, size_t tile, int thread)
         return;
     if (list->first[tile] < list->first[tile + 1]) {
         nb_spot_tile *t = place_tile(pass, tile, thread);
-        pass->job->kernel(t);
+        pass->job->kernels.spot(t);
         nb_bright *best = &pass->brightest[thread];
         if (pass->rows)
             best->photons =
@@ -134,7 +134,7 @@ static nb_region *regions_of(const nb_scene *sc, nb_error *err)
 }
 
 /** Terms within the limits of a scene's region, to rows if they are there. */
-static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
+static nb_status run_pass(const nb_render *job, const nb_spots *spots,
                           const nb_spot_limits *limits, const nb_span_rows *rows,
                           nb_bright *brightest, nb_error *err)
 {
@@ -158,7 +158,7 @@ static nb_status run_pass(const nb_spots_job *job, const nb_spots *spots,
     return st;
 }
 
-nb_status nb_spots_brightest(const nb_spots_job *job, int tries, nb_bright *brightest,
+nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brightest,
                              nb_error *err)
 {
     nb_scene whole = *job->scene;
@@ -185,7 +185,7 @@ nb_status nb_spots_brightest(const nb_spots_job *job, int tries, nb_bright *brig
 }
 
 /** The photons that a pixel may lack, and the threshold of a term that keeps to them. */
-static nb_status set_bound(const nb_spots_job *job, const nb_spots *spots,
+static nb_status set_bound(const nb_render *job, const nb_spots *spots,
                            nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
 {
     const nb_tolerance *may = &job->plan->tolerance;
@@ -208,11 +208,10 @@ static void clear_row(void *context, const nb_span *spans, size_t n, float *row)
     memset(row, 0, (size_t)(last->fast + last->n - spans->fast) * sizeof *row);
 }
 
-nb_status nb_render_water(const nb_spots_job *job, const nb_request *request,
-                          nb_error *err)
+nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_error *err)
 {
     const nb_hooks quiet = {0};
-    nb_dark_rows water = {.kernel = job->row};
+    nb_dark_rows water = {.kernel = job->kernels.row};
     nb_row_job rows = {job->scene, request,      job->planes, &water,
                        clear_row,  job->threads, &quiet};
     nb_vector_plan *without = NULL;
@@ -229,7 +228,7 @@ nb_status nb_render_water(const nb_spots_job *job, const nb_request *request,
 }
 
 /** The request has its spans. */
-static nb_status render_spans(const nb_spots_job *job, const nb_request *request,
+static nb_status render_spans(const nb_render *job, const nb_request *request,
                               const nb_spots *spots, const nb_spot_limits *limits,
                               nb_spots_result *result, nb_error *err)
 {
@@ -246,7 +245,7 @@ static nb_status render_spans(const nb_spots_job *job, const nb_request *request
     return st;
 }
 
-nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_error *err)
+nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_error *err)
 {
     nb_request request = *job->request;
     nb_spot_limits limits = {0};
@@ -269,3 +268,56 @@ nb_status nb_spots_render(const nb_spots_job *job, nb_spots_result *result, nb_e
     nb_spots_free(&spots);
     return st;
 }
+
+/* ------------------------------------------------------------------ the path */
+
+/* It takes so many times the seconds of its estimate, which only says when it is quicker than every step,
+ * by the same choose_time. */
+#define LONGER 0.5
+
+static int applies(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_vectors_refuse(plan);
+    if (!reason)
+        reason = nb_spots_refuse(plan);
+    if (!reason && !(nb_spots_seconds(plan) < nb_spots_whole(plan, nb_path_every_step)))
+        reason = "every step is as quick";
+    return reason ? nb_path_refuse(why, reason) : 1;
+}
+
+/** Of the whole detector; where it applies it is taken, for small regions too. */
+static double seconds(const nb_plan *plan)
+{
+    const double by_spots = plan->tolerance.skip
+                                ? LONGER * nb_spots_seconds(plan) / plan->engine.threads
+                                : INFINITY;
+    return fmin(by_spots, 0.9 * nb_path_every_step(plan));
+}
+
+static nb_status prepare(nb_render *r, nb_error *err)
+{
+    return nb_vector_plans_build(r->plan, NB_SUMS_DOUBLE, r->kept, &r->plans, err);
+}
+
+/** Every step if it refuses. */
+static nb_status run(nb_render *r, nb_error *err)
+{
+    nb_status st = nb_spots_render(r, &r->notes->left, err);
+    if (st)
+        return st;
+    return r->notes->left.refused ? nb_steps_run(r, err) : nb_materials_add(r, err);
+}
+
+static void describe(const nb_path_notes *notes, char *line, size_t size)
+{
+    if (!notes->left.refused)
+        nb_spots_describe(&notes->left, line, size);
+}
+
+const nb_path nb_path_spots = {.name = "spots",
+                               .applies = applies,
+                               .seconds = seconds,
+                               .skips = nb_spots_suit,
+                               .prepare = prepare,
+                               .run = run,
+                               .describe = describe};

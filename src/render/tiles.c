@@ -2,6 +2,7 @@
 #include "tiles.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -42,7 +43,7 @@ typedef struct tile_grid {
 } tile_grid;
 
 typedef struct tile_pass {
-    const nb_tiles_job *job;
+    const nb_render *job;
     const nb_scene *scene;
     const nb_tiles *steps;
     const nb_span_rows *rows;
@@ -91,7 +92,7 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     nb_spot_tile *r = &t->rays;
     const nb_sensor *sensor = &pass->scene->sensors[panel->sensor];
     const double most = brightness_of(pass, sensor);
-    r->plan = &pass->job->as.plans[k];
+    r->plan = &pass->job->plans[k];
     r->has_factor = sensor->absorb || pass->scene->oversample_omega;
     r->f0 = (grid->first[0] + i % grid->across) * grid->edge;
     r->s0 = (grid->first[1] + i / grid->across) * grid->edge;
@@ -160,7 +161,7 @@ static int want_block(nb_ray_tile *t, const nb_lit_panel *lit, size_t tile)
 
 static void run_tile(tile_pass *pass, size_t tile, int thread)
 {
-    const nb_hooks *hooks = pass->job->as.hooks;
+    const nb_hooks *hooks = pass->job->hooks;
     nb_ray_tile *t;
     int panel;
     if (atomic_load_explicit(&pass->stop, memory_order_relaxed))
@@ -168,11 +169,10 @@ static void run_tile(tile_pass *pass, size_t tile, int thread)
     const tile_grid *grid = grid_of(pass, tile, &panel);
     t = place_tile(pass, tile, thread);
     if (pass->pilot ? want_block(t, &grid->lit, tile) : want_pixels(pass, t, &grid->lit)) {
-        pass->job->kernel(t);
+        pass->job->kernels.tile(t);
         if (!pass->pilot)
-            pass->brightest[thread] =
-                nb_tile_finish(&t->rays, pass->rows, pass->job->as.planes->image,
-                               pass->brightest[thread]);
+            pass->brightest[thread] = nb_tile_finish(
+                &t->rays, pass->rows, pass->job->planes->image, pass->brightest[thread]);
     }
     size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && !pass->pilot && hooks->progress &&
@@ -185,7 +185,7 @@ static void run_tiles(tile_pass *pass)
     const size_t stride = pass->pilot ? (pass->tiles + PILOTS - 1) / PILOTS : 1,
                  first = stride / 2;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(pass->job->as.threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(pass->job->threads)
 #endif
     for (size_t tile = first; tile < pass->tiles; tile += stride) {
 #ifdef _OPENMP
@@ -198,7 +198,7 @@ static void run_tiles(tile_pass *pass)
 
 /* ------------------------------------------------------------------ a pass */
 
-static int tile_edge(const nb_tiles_job *job, int oversample)
+static int tile_edge(const nb_render *job, int oversample)
 {
     int edge = oversample < TILE ? TILE / oversample : 1;
     return job->edge > 0 ? job->edge * edge : edge;
@@ -235,7 +235,7 @@ static nb_status make_grids(tile_pass *pass, const nb_plan *plan, nb_error *err)
 static nb_status alloc_tiles(tile_pass *pass, nb_error *err)
 {
     const int os = pass->scene->oversample;
-    const size_t n = (size_t)pass->job->as.threads;
+    const size_t n = (size_t)pass->job->threads;
     nb_status st = NB_OK;
     pass->of = nb_alloc(n, sizeof *pass->of, "tiles", err);
     pass->brightest = nb_alloc(n, sizeof *pass->brightest, "tiles", err);
@@ -249,7 +249,7 @@ static nb_status alloc_tiles(tile_pass *pass, nb_error *err)
 
 static void free_pass(tile_pass *pass)
 {
-    for (int i = 0; i < pass->job->as.threads && pass->of; i++)
+    for (int i = 0; i < pass->job->threads && pass->of; i++)
         nb_ray_tile_free(&pass->of[i]);
     nb_free(pass->of);
     nb_free(pass->brightest);
@@ -258,7 +258,7 @@ static void free_pass(tile_pass *pass)
 
 static void add_counts(const tile_pass *pass, nb_tile_counts *to)
 {
-    for (int i = 0; i < pass->job->as.threads; i++) {
+    for (int i = 0; i < pass->job->threads; i++) {
         const nb_tile_counts *c = &pass->of[i].counts;
         to->rays += c->rays;
         to->blocks += c->blocks;
@@ -275,7 +275,7 @@ static double largest_lack(const tile_pass *pass)
     for (int k = 0; k < pass->scene->n_panels; k++)
         most = fmax(most, brightness_of(
                               pass, &pass->scene->sensors[pass->scene->panels[k].sensor]));
-    for (int i = 0; i < pass->job->as.threads; i++)
+    for (int i = 0; i < pass->job->threads; i++)
         lack = fmax(lack, pass->of[i].lack);
     return fmin(pass->bound, lack * most);
 }
@@ -296,7 +296,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
         add_counts(pass, counts);
     if (!st && !pass->pilot)
         result->bound = largest_lack(pass);
-    for (int i = 0; i < pass->job->as.threads && !st; i++)
+    for (int i = 0; i < pass->job->threads && !st; i++)
         result->brightest = fmax(result->brightest, pass->brightest[i]);
     if (!st && atomic_load(&pass->stop))
         st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
@@ -319,11 +319,11 @@ static double terms_of(const nb_scene *sc, const nb_bright *at)
 
 /** As nb_spots_brightest: the middles of the spots are those of Gaussians, but for a factor.  They are a quarter to
  * a half of the pixel; all of its terms say what it is. */
-static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_error *err)
+static nb_status find_brightest(const nb_render *job, double *brightest, nb_error *err)
 {
-    const nb_lattice *lattice = &job->as.scene->lattice;
-    nb_scene like = *job->as.scene;
-    nb_spots_job first = job->as;
+    const nb_lattice *lattice = &job->scene->lattice;
+    nb_scene like = *job->scene;
+    nb_render first = *job;
     nb_bright best;
     nb_status st;
     like.lattice.shape = NB_LATTICE_GAUSS;
@@ -336,15 +336,15 @@ static nb_status find_brightest(const nb_tiles_job *job, double *brightest, nb_e
     st = nb_spots_brightest(&first, NB_SPOTS_MIDDLES, &best, err);
     *brightest = best.photons * (lattice->shape == NB_LATTICE_ROUND ? NB_TILE_ROUND_PART
                                                                     : NB_TILE_SQUARE_PART);
-    if (!st && *brightest > 0 && job->as.plan->terms <= MOST_TERMS)
-        *brightest = fmax(*brightest, terms_of(job->as.scene, &best));
+    if (!st && *brightest > 0 && job->plan->terms <= MOST_TERMS)
+        *brightest = fmax(*brightest, terms_of(job->scene, &best));
     return st;
 }
 
 /** The photons that a pixel may lack. */
-static nb_status set_bound(const nb_tiles_job *job, nb_spots_result *result, nb_error *err)
+static nb_status set_bound(const nb_render *job, nb_spots_result *result, nb_error *err)
 {
-    const nb_tolerance *may = &job->as.plan->tolerance;
+    const nb_tolerance *may = &job->plan->tolerance;
     nb_status st = NB_OK;
     if (may->part > 0)
         st = find_brightest(job, &result->brightest, err);
@@ -358,10 +358,10 @@ static nb_status set_bound(const nb_tiles_job *job, nb_spots_result *result, nb_
  * number of threads. */
 static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *err)
 {
-    nb_scene whole = *pass->job->as.scene;
-    nb_plan plan = *pass->job->as.plan;
+    nb_scene whole = *pass->job->scene;
+    nb_plan plan = *pass->job->plan;
     nb_tile_counts c = {0};
-    const tile_costs *cost = pass->job->as.plans->fixed ? &fixed_costs : &double_costs;
+    const tile_costs *cost = pass->job->plans->fixed ? &fixed_costs : &double_costs;
     double tiles, every;
     nb_status st;
     whole.raster.mask = NULL;
@@ -383,14 +383,14 @@ static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *
 static nb_status render_spans(tile_pass *pass, const nb_request *request,
                               nb_spots_result *result, nb_error *err)
 {
-    const nb_tiles_job *job = pass->job;
+    const nb_render *job = pass->job;
     nb_span_rows rows = {NULL, NULL, NULL};
-    nb_status st = nb_render_water(&job->as, request, err);
+    nb_status st = nb_render_water(job, request, err);
     if (!st && request->n > 0)
-        st = nb_span_rows_build(job->as.scene, request->spans, request->n, &rows, err);
+        st = nb_span_rows_build(job->scene, request->spans, request->n, &rows, err);
     pass->rows = &rows;
     if (!st && request->n > 0)
-        st = run_pass(pass, job->as.plan, result, NULL, err);
+        st = run_pass(pass, job->plan, result, NULL, err);
     pass->rows = NULL;
     nb_span_rows_free(&rows);
     return st;
@@ -398,8 +398,8 @@ static nb_status render_spans(tile_pass *pass, const nb_request *request,
 
 static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error *err)
 {
-    const nb_tiles_job *job = pass->job;
-    nb_request request = *job->as.request;
+    const nb_render *job = pass->job;
+    nb_request request = *job->request;
     nb_span *own = NULL;
     nb_status st = NB_OK;
     pass->bound = result->bound;
@@ -408,7 +408,7 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
     if (st || result->refused)
         return st;
     if (!request.spans && request.n > 0) {
-        st = nb_spans_build(job->as.scene, &own, &request.n, err);
+        st = nb_spans_build(job->scene, &own, &request.n, err);
         request.spans = own;
     }
     if (!st)
@@ -417,7 +417,7 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
     return st;
 }
 
-nb_status nb_tiles_render(const nb_tiles_job *job, nb_spots_result *result, nb_error *err)
+nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_error *err)
 {
     nb_tiles steps;
     tile_pass pass = {.job = job, .steps = &steps};
@@ -426,10 +426,84 @@ nb_status nb_tiles_render(const nb_tiles_job *job, nb_spots_result *result, nb_e
     st = set_bound(job, result, err);
     if (st || result->refused)
         return st;
-    st = nb_tiles_build(job->as.plan, &steps, err);
+    st = nb_tiles_build(job->plan, &steps, err);
     if (st)
         return st;
     st = render_steps(&pass, result, err);
     nb_tiles_free(&steps);
     return st;
 }
+
+/* ------------------------------------------------------------------ the path */
+
+/* It takes so many times the seconds of its estimate, which only says when it is quicker than every step
+ * (choose_time). */
+#define LONGER 2.8
+/* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
+ * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS
+ * times that, blocks are tried if they seem to gain SEEMS, and the longer every step takes, the less they need to. */
+#define TRIAL 5e-3
+#define TRIAL_OF_TABLE 7e-3
+#define FEW_TRIALS 2.5
+#define MANY_TRIALS 20
+#define SEEMS 1.8
+
+static int applies(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_vectors_refuse(plan);
+    double every, trial;
+    if (!reason)
+        reason = nb_tiles_refuse(plan);
+    if (reason)
+        return nb_path_refuse(why, reason);
+    every = nb_spots_whole(plan, nb_path_every_step);
+    trial = (plan->scene->factors.table.nh > 0 ? TRIAL_OF_TABLE : TRIAL) +
+            nb_spots_look_seconds(plan);
+    if (every < FEW_TRIALS * trial)
+        return nb_path_refuse(why, "every step is quick");
+    if (nb_tiles_gain(plan) < SEEMS * fmin(1, MANY_TRIALS * trial / every))
+        return nb_path_refuse(why, "every step seems to be as quick");
+    return 1;
+}
+
+/** Where it applies it is tried: a few blocks say whether every step is quicker. */
+static double seconds(const nb_plan *plan)
+{
+    return nb_tiles_refuse(plan)
+               ? INFINITY
+               : nb_path_every_step(plan) / fmax(1.001, nb_tiles_gain(plan) / LONGER);
+}
+
+static nb_status prepare(nb_render *r, nb_error *err)
+{
+    const char *unused;
+    const nb_vector_sums sums =
+        nb_fixed_applies(r->plan, &unused) ? NB_SUMS_FIXED : NB_SUMS_DOUBLE;
+    return nb_vector_plans_build(r->plan, sums, r->kept, &r->plans, err);
+}
+
+/** Every step if it refuses. */
+static nb_status run(nb_render *r, nb_error *err)
+{
+    nb_status st = nb_tiles_render(r, &r->notes->left, err);
+    if (st)
+        return st;
+    return r->notes->left.refused ? nb_steps_run(r, err) : nb_materials_add(r, err);
+}
+
+static void describe(const nb_path_notes *notes, char *line, size_t size)
+{
+    if (!notes->left.refused)
+        snprintf(line, size,
+                 "in blocks of rays; no pixel is darker by more than %.2g of the "
+                 "brightest",
+                 nb_spots_part(&notes->left));
+}
+
+const nb_path nb_path_tiles = {.name = "tiles",
+                               .applies = applies,
+                               .seconds = seconds,
+                               .skips = nb_tiles_suit,
+                               .prepare = prepare,
+                               .run = run,
+                               .describe = describe};

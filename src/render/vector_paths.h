@@ -1,45 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/** The ways to render on a CPU. */
+/** The ways to render on a CPU, and what they share. */
 #ifndef NB_RENDER_VECTOR_PATHS_H
 #define NB_RENDER_VECTOR_PATHS_H
 
 #include "../plan/path.h"
+#include "simd.h"
 
-typedef enum nb_vector_path {
-    NB_VECTOR_SIMPLE, /* fixed point, one ray a pixel, one step a ray: kernel_simple.h */
-    NB_VECTOR_FIXED,  /* fixed point: kernel_fixed.h */
-    NB_VECTOR_SPOTS,  /* from reflections to pixels: spots.h */
-    NB_VECTOR_TILES,  /* from blocks of rays to the steps that matter: tiles.h */
-    NB_VECTOR_DOUBLE, /* every shape and option: kernel_double.h */
-    NB_VECTOR_REFERENCE, /* src/physics, a pixel at a time: scalar.c */
-    NB_VECTOR_PATHS
-} nb_vector_path;
+/** The list, NULL-terminated.  Its last renders everything. */
+extern const nb_path *const nb_vector_paths[];
 
-extern const nb_path nb_vector_paths[NB_VECTOR_PATHS];
+/** A render by the vector renderer. */
+struct nb_render {
+    const nb_scene *scene;
+    const nb_plan *plan; /* of the request's part of the scene */
+    const nb_request *request;
+    const nb_planes *planes;
+    nb_vector_plan *plans; /* of each panel; owned; NULL: the request has no pixels */
+    nb_kernel_set kernels;
+    int threads;
+    const nb_hooks *hooks;
+    nb_kept_squares *kept; /* of the last scene with several tables of F; NULL */
+    nb_path_notes *notes;
+    int always; /* for tests: steps are left out also where every step is quicker */
+    int edge; /* for tests: of a tile, so many times its pixels; 0: 1.  The same bytes where its blocks are
+                 not cut, 64 a multiple of the oversampling */
+};
 
-/** *why: why it is the reference, if it is. */
-nb_vector_path nb_vector_choose(const nb_plan *plan, const char **why);
+/* --- steps.c: every step --- */
+/** Why no vector kernel renders the scene, in a few words; NULL: one may. */
+const char *nb_vectors_refuse(const nb_plan *plan);
+/** Likewise of the table of F. */
+const char *nb_table_refuse(const nb_factor_table *table);
+/** Seconds of an image at so many seconds a step. */
+double nb_steps_seconds(const nb_plan *plan, double step);
+/** As a path's run: every step of the pixels that are not dark. */
+nb_status nb_steps_run(nb_render *render, nb_error *err);
+/** Add the materials to the planes. */
+nb_status nb_materials_add(nb_render *render, nb_error *err);
 
-/** Why the steps that the tolerance allows are not left out, in a few words; NULL: NB_VECTOR_SPOTS or
- * NB_VECTOR_TILES applies. */
-const char *nb_vector_refuses_tolerance(const nb_plan *plan);
-
-/** Does fixed point hold the scene's terms? */
-int nb_vector_fixed_holds(const nb_plan *plan);
-
-/** How the fixed-point kernel gets an axis' interference function. */
-typedef enum nb_fixed_mode {
-    NB_FIXED_INDEX,   /* a ratio of sines, the index in steps of 2^-32 */
-    NB_FIXED_FRINGES, /* many cells: N h in steps of 2^-32 too */
-    NB_FIXED_REAL,    /* as INDEX, N not whole */
-    NB_FIXED_MODES
-} nb_fixed_mode;
-nb_fixed_mode nb_vector_mode(const nb_plan *plan);
-
+/* --- fixed.c --- */
+/** Does fixed point hold the scene's terms?  As a path's applies and seconds. */
+int nb_fixed_applies(const nb_plan *plan, const char **why);
+double nb_fixed_seconds(const nb_plan *plan);
 /** Why fixed point cannot hold the indices, `turns` of each, or floats a sum of so many terms of the
  * largest F^2, in a few words; NULL: they can. */
 const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms);
 
-enum { NB_VECTOR_SUM_RUN = 32 }; /* float terms added before they go to a double */
+/* --- simple.c --- */
+/** Has each pixel one step that floats hold?  As a path's applies. */
+int nb_simple_applies(const nb_plan *plan, const char **why);
 
 #endif

@@ -2,12 +2,20 @@
 #include "vector_plan.h"
 
 #include "../base/memory.h"
+#include "../physics/lattice.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
 
 /* of the table of offsets */
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
+
+nb_fixed_mode nb_vector_mode(const nb_plan *plan)
+{
+    if (plan->cells > NB_FIXED_CELLS)
+        return NB_FIXED_FRINGES;
+    return nb_whole_cells(&plan->scene->lattice) ? NB_FIXED_INDEX : NB_FIXED_REAL;
+}
 
 static nb_status plan_sources(nb_vector_plan *p, nb_error *err)
 {
@@ -97,7 +105,7 @@ static void aim_tables(nb_vector_plan *p)
 }
 
 /** What all panels share. */
-static nb_status plan_scene(const nb_plan *plan, nb_vector_path path,
+static nb_status plan_scene(const nb_plan *plan, nb_vector_sums sums,
                             nb_kept_squares *kept, nb_vector_plan *p, nb_error *err)
 {
     const double *N = plan->scene->lattice.N;
@@ -107,9 +115,8 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_path path,
     /* not where N is 1: there the two polynomials are to cancel */
     p->fastest = plan->precision == NB_PRECISION_SINGLE && p->mode != NB_FIXED_REAL &&
                  N[0] > 1 && N[1] > 1 && N[2] > 1;
-    p->simple = path == NB_VECTOR_SIMPLE;
-    p->fixed = p->simple || path == NB_VECTOR_FIXED ||
-               (path == NB_VECTOR_TILES && nb_vector_fixed_holds(plan));
+    p->simple = sums == NB_SUMS_SIMPLE;
+    p->fixed = sums != NB_SUMS_DOUBLE;
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;
     if ((st = nb_factor_squares_build(plan, kept ? kept : &p->own, &p->table, err)) !=
@@ -128,13 +135,13 @@ static nb_status plan_panel(nb_vector_plan *p, const nb_panel *panel, nb_error *
     return plan_columns(p, err);
 }
 
-nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
+nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_sums sums,
                                 nb_kept_squares *kept, nb_vector_plan **plans,
                                 nb_error *err)
 {
     const nb_scene *sc = plan->scene;
     nb_vector_plan *p = nb_alloc((size_t)sc->n_panels, sizeof *p, "plan", err);
-    nb_status st = p ? plan_scene(plan, path, kept, p, err) : NB_ERR_NOMEM;
+    nb_status st = p ? plan_scene(plan, sums, kept, p, err) : NB_ERR_NOMEM;
     for (int k = 0; k < sc->n_panels && !st; k++) {
         if (k > 0) {
             p[k] = p[0];

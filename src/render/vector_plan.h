@@ -12,11 +12,28 @@
 
 #include "../plan/background_table.h"
 #include "../plan/fixed_point.h"
-#include "vector_paths.h"
+#include "../plan/plan.h"
 
 enum {
-    NB_VECTOR_MAX_FACTORS = 256
-}; /* sources whose factors a kernel keeps on its stack */
+    NB_VECTOR_MAX_FACTORS = 256, /* sources whose factors a kernel keeps on its stack */
+    NB_VECTOR_SUM_RUN = 32       /* float terms added before they go to a double */
+};
+
+/** How the fixed-point kernel gets an axis' interference function. */
+typedef enum nb_fixed_mode {
+    NB_FIXED_INDEX,   /* a ratio of sines, the index in steps of 2^-32 */
+    NB_FIXED_FRINGES, /* many cells: N h in steps of 2^-32 too */
+    NB_FIXED_REAL,    /* as INDEX, N not whole */
+    NB_FIXED_MODES
+} nb_fixed_mode;
+nb_fixed_mode nb_vector_mode(const nb_plan *plan);
+
+/** In which numbers a kernel sums. */
+typedef enum nb_vector_sums {
+    NB_SUMS_DOUBLE, /* kernel_double.h */
+    NB_SUMS_FIXED,  /* kernel_fixed.h */
+    NB_SUMS_SIMPLE  /* as FIXED, one step a pixel: kernel_simple.h */
+} nb_vector_sums;
 
 /** Where F^2 comes from. */
 typedef enum nb_f_kind {
@@ -79,7 +96,7 @@ typedef struct nb_vector_plan {
     nb_vector_source *sources; /* owned */
     double *offsets; /* owned, FIXED: [orientation][source][3] start + a.i/lambda, or NULL
                                when there is one source or they would not fit */
-    int simple;      /* FIXED: NB_VECTOR_SIMPLE */
+    int simple;      /* FIXED: NB_SUMS_SIMPLE */
     int has_factors; /* the sources' factors differ between sources or pixels */
     int amorphous;   /* the materials alone, added to what is there: background_rows.h */
     const nb_background_table *background; /* of the materials; NULL: source by source */
@@ -97,10 +114,9 @@ static inline double nb_vector_start(int kind, int mode)
     return mode == NB_FIXED_FRINGES ? 0.0 : nb_fixed_start(kind != NB_F_CONST);
 }
 
-/** What the kernels need for a path (any but NB_VECTOR_REFERENCE): *plans[n_panels].  They share what
- * the first owns: sources, offsets and table.  The scene's arrays and `kept`, from an earlier render or
+/** What the kernels need: *plans[n_panels].  They share what the first owns: sources, offsets and table.  The scene's arrays and `kept`, from an earlier render or
  * NULL, must outlive them.  Errors: NB_ERR_NOMEM, and *plans is NULL. */
-nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_path path,
+nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_sums sums,
                                 nb_kept_squares *kept, nb_vector_plan **plans,
                                 nb_error *err);
 void nb_vector_plans_free(nb_vector_plan *plans); /* NULL or built */

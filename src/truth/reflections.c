@@ -320,7 +320,7 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
                                  draw_of(job->isa), NULL};
         nb_vector_plan *plans = NULL;
         if (shares.draw)
-            st = nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, NULL, &plans, err);
+            st = nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &plans, err);
         shares.plans = plans;
         if (!st)
             st = nb_spot_shares_add(&shares, table, err);

@@ -137,9 +137,10 @@ static void report(const session *ss, const check_case *c, const char *set, int 
 static int goes_to_reference(const nb_scene *sc)
 {
     const nb_engine any = {.threads = 1, .step = 1e-9};
-    const nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &any);
+    nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &any);
     const char *why;
-    return nb_vector_choose(&plan, &why) == NB_VECTOR_REFERENCE;
+    plan.paths = nb_vector_paths;
+    return strcmp(nb_path_choose(&plan, &why)->name, "reference") == 0;
 }
 
 /** 0 when the configuration is not valid. */

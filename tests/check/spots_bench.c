@@ -109,10 +109,9 @@ static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
         spans[i] = (nb_span){0, 0, row, sc->raster.columns, nb_row_start(sc, row)};
     }
     if (!image ||
-        nb_vector_plans_build(&plan,
-                              sc->lattice.shape == NB_LATTICE_SQUARE ? NB_VECTOR_FIXED
-                                                                     : NB_VECTOR_DOUBLE,
-                              NULL, &plans, NULL))
+        nb_vector_plans_build(
+            &plan, sc->lattice.shape == NB_LATTICE_SQUARE ? NB_SUMS_FIXED : NB_SUMS_DOUBLE,
+            NULL, &plans, NULL))
         return 0;
     work.plans = plans;
     start = processor_seconds();

@@ -81,8 +81,17 @@ static nb_status by_vectors(const nb_scene *sc, const nb_kernel_set *with,
     const int tiles = number_of(sc) >= 2;
     nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
     nb_request request = {.tolerance = may};
-    nb_vector_plan *plans = NULL;
+    nb_render job = {.scene = sc,
+                     .plan = &plan,
+                     .request = &request,
+                     .planes = &planes,
+                     .kernels = *with,
+                     .threads = threads,
+                     .hooks = &quiet,
+                     .always = 1,
+                     .edge = threads > 1 && 64 % sc->oversample == 0 ? 2 : 0};
     nb_span *spans = NULL;
+    const char *unused;
     nb_status st;
     memset(result, 0, sizeof *result);
     plan.tolerance = may;
@@ -91,17 +100,14 @@ static nb_status by_vectors(const nb_scene *sc, const nb_kernel_set *with,
     st = nb_spans_build(sc, &spans, &request.n, err);
     request.spans = spans;
     if (!st)
-        st = nb_vector_plans_build(&plan, tiles ? NB_VECTOR_TILES : NB_VECTOR_SPOTS, NULL,
-                                   &plans, err);
-    const nb_tiles_job job = {
-        {sc, &plan, &request, &planes, plans, with->row, with->spot, threads, &quiet},
-        with->tile,
-        1,
-        threads > 1 && 64 % sc->oversample == 0 ? 2 : 0};
+        st = nb_vector_plans_build(
+            &plan,
+            tiles && nb_fixed_applies(&plan, &unused) ? NB_SUMS_FIXED : NB_SUMS_DOUBLE,
+            NULL, &job.plans, err);
     if (!st)
         st = tiles ? nb_tiles_render(&job, result, err)
-                   : nb_spots_render(&job.as, result, err);
-    nb_vector_plans_free(plans);
+                   : nb_spots_render(&job, result, err);
+    nb_vector_plans_free(job.plans);
     nb_free(spans);
     return st;
 }

@@ -64,6 +64,17 @@ registry() {
         sed 's/^/    /' | grep .
 }
 
+# A path is named in its own file and in its list; all others get it from the list.
+paths() {
+    local path found=0
+    for path in $(grep -rhoE '^const nb_path nb_[a-z_]+ =' src cuda | grep -oE 'nb_path_[a-z_]+'); do
+        [ "$(grep -rlw "$path" src cuda tests | wc -l)" = 2 ] && continue
+        grep -rnw "$path" src cuda tests | sed 's/^/    /'
+        found=1
+    done
+    return $found
+}
+
 # One header for each vendor of GPUs has its names.
 vendor_names() {
     ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
@@ -97,6 +108,7 @@ check hdf5-reads hdf5_reads
 check fallbacks fallbacks
 check one-cxx-file one_cxx_file
 check registry registry
+check paths paths
 check vendor-names vendor_names
 check exports exports
 if command -v cppcheck >/dev/null; then

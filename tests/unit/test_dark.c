@@ -9,6 +9,7 @@
 #include "render/dark_rows.h"
 #include "render/request.h"
 #include "render/rows.h"
+#include "render/vector_paths.h"
 
 enum { FAST = 61, SLOW = 50, PIXELS = FAST * SLOW, EDGE = 9, HALF = EDGE / 2 };
 
@@ -130,20 +131,19 @@ static void render(const nb_scene *sc, const machine *with, nb_precision precisi
                    int look, float *image, double *dark)
 {
     const nb_engine engine = {.threads = 2, .step = 1e-9};
-    const nb_plan plan = nb_plan_of(sc, precision, &engine);
+    nb_plan plan = nb_plan_of(sc, precision, &engine);
     const nb_planes planes = {image, sc->raster.pixels};
     nb_dark_rows rows = {.kernel = with->kernel};
     nb_request request = {.precision = precision};
-    nb_vector_plan *plans;
+    nb_render made = {.plan = &plan};
     nb_hooks hooks = {0};
     nb_span *spans;
     const char *why;
     assert_int_equal(nb_spans_build(sc, &spans, &request.n, NULL), NB_OK);
     request.spans = spans;
-    assert_int_equal(
-        nb_vector_plans_build(&plan, nb_vector_choose(&plan, &why), NULL, &plans, NULL),
-        NB_OK);
-    rows.plans = plans;
+    plan.paths = nb_vector_paths;
+    assert_int_equal(nb_path_choose(&plan, &why)->prepare(&made, NULL), NB_OK);
+    rows.plans = made.plans;
     if (look)
         assert_int_equal(nb_dark_rows_build(&plan, &rows, NULL), NB_OK);
     const nb_row_job job = {sc, &request, &planes, &rows, nb_dark_row, 2, &hooks};
@@ -154,7 +154,7 @@ static void render(const nb_scene *sc, const machine *with, nb_precision precisi
         *dark += (FAST - fmax(last - first + 1, 0)) / PIXELS;
     }
     nb_dark_rows_free(&rows);
-    nb_vector_plans_free(plans);
+    nb_vector_plans_free(made.plans);
     nb_free(spans);
 }
 

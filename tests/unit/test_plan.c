@@ -214,15 +214,18 @@ static void the_runs_hold_what_is_seen(void **state)
     }
 }
 
-static nb_vector_path cpu_path(const nb_config *cfg, nb_precision precision,
-                               const nb_engine *engine, const char **why)
+/** The name of the path. */
+static const char *cpu_path(const nb_config *cfg, nb_precision precision,
+                            const nb_engine *engine, const char **why)
 {
     const nb_model_inputs constant_F = {.table = {.default_F = cfg->default_F}};
     nb_model model = built(cfg, &constant_F);
     nb_plan plan = nb_plan_of(&model.scene, precision, engine);
-    nb_vector_path path = nb_vector_choose(&plan, why);
+    const nb_path *path;
+    plan.paths = nb_vector_paths;
+    path = nb_path_choose(&plan, why);
     nb_model_free(&model);
-    return path;
+    return path->name;
 }
 
 static void the_cpu_takes_its_quickest_path(void **state)
@@ -231,24 +234,23 @@ static void the_cpu_takes_its_quickest_path(void **state)
     nb_config cfg = nb_suite_config(1, 5, 64);
     const char *why;
     (void)state;
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_SIMPLE);
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_DOUBLE, &a_cpu, &why), NB_VECTOR_DOUBLE);
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &none, &why), NB_VECTOR_REFERENCE);
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "simple");
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_DOUBLE, &a_cpu, &why), "double");
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &none, &why), "reference");
     assert_string_equal(why, "no vectors");
     cfg.oversample = 2;
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_FIXED);
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "fixed");
     cfg.N[1] = 5.5;
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_FIXED);
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "fixed");
     cfg.N[1] = 100.5;
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_DOUBLE);
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "double");
     assert_string_equal(why, "the number of cells is not whole");
     cfg.N[1] = 5;
     cfg.shape = NB_SHAPE_ROUND;
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), NB_VECTOR_DOUBLE);
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "double");
     cfg.shape = NB_SHAPE_SQUARE;
     nb_set_cell(&cfg, 3e9, 3e9, 3e9, 90, 90, 90);
-    assert_int_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why),
-                     NB_VECTOR_REFERENCE);
+    assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "reference");
     assert_non_null(strstr(why, "32 bits"));
 }
 

@@ -240,7 +240,7 @@ static long check_case(const bound_case *c)
     region = nb_panel_region(s.scene, s.scene->panels);
     assert_int_equal(
         nb_spot_list_build(&s.spots, &s.limits, &region, EDGE, &s.list, NULL), NB_OK);
-    assert_int_equal(nb_vector_plans_build(&plan, NB_VECTOR_SPOTS, NULL, &s.plans, NULL),
+    assert_int_equal(nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &s.plans, NULL),
                      NB_OK);
     for (int i = 0; i < SIDE * SIDE; i++)
         check_pixel(&s, i % SIDE, i / SIDE);

@@ -290,7 +290,7 @@ static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
     const nb_engine engine = {.threads = 2, .step = 1e-9};
     nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
     nb_vector_plan *plans;
-    assert_int_equal(nb_vector_plans_build(&plan, NB_VECTOR_FIXED, kept, &plans, NULL),
+    assert_int_equal(nb_vector_plans_build(&plan, NB_SUMS_FIXED, kept, &plans, NULL),
                      NB_OK);
     nb_vector_plans_free(plans);
     return kept->made;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What the paths of a CPU share: every step, by the kernel of the instruction set. */
+#include <stdint.h>
+
+#include "dark_rows.h"
+#include "rows.h"
+#include "vector_paths.h"
+
+/* Seconds on one core, measured (reports/cpu): of a pixel's geometry. */
+#define PIXEL 1e-9
+
+const char *nb_table_refuse(const nb_factor_table *sf)
+{
+    return (double)sf->nh * sf->nk * sf->nl >= (double)INT32_MAX
+               ? "the structure-factor table has more than 2^31 entries"
+               : NULL;
+}
+
+const char *nb_vectors_refuse(const nb_plan *plan)
+{
+    if (plan->engine.lacks)
+        return plan->engine.lacks;
+    if (!(plan->index < 2e9))
+        return "Miller indices do not fit in 32 bits";
+    return nb_table_refuse(&plan->scene->factors.table);
+}
+
+double nb_steps_seconds(const nb_plan *plan, double step)
+{
+    return (plan->rays * plan->steps * step + plan->pixels * PIXEL) / plan->engine.threads;
+}
+
+nb_status nb_steps_run(nb_render *r, nb_error *err)
+{
+    nb_dark_rows rows = {.kernel = r->kernels.row,
+                         .background = r->kernels.background,
+                         .threads = r->threads,
+                         .plans = r->plans};
+    const nb_row_job job = {r->scene,    r->request, r->planes, &rows,
+                            nb_dark_row, r->threads, r->hooks};
+    nb_status st = r->plans ? nb_dark_rows_build(r->plan, &rows, err) : NB_OK;
+    if (!st)
+        st = nb_render_rows(&job, err);
+    nb_dark_rows_free(&rows);
+    return st;
+}
+
+nb_status nb_materials_add(nb_render *r, nb_error *err)
+{
+    const nb_hooks quiet = {0};
+    nb_background_rows rows = {.kernel = r->kernels.row, .smooth = r->kernels.background};
+    const nb_row_job job = {r->scene,          r->request, r->planes, &rows,
+                            nb_background_row, r->threads, &quiet};
+    nb_status st =
+        nb_background_rows_build(r->plan->scene, r->plans, r->threads, &rows, err);
+    if (!st && rows.plans)
+        st = nb_render_rows(&job, err);
+    nb_background_rows_free(&rows);
+    return st;
+}
