@@ -81,7 +81,7 @@ bench-noise: all ## noise onto 1000 frames, and over a long table; NOISIFY=progr
 
 bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
 	@$B/tests/check/check --bench
-	@for t in $(BENCH_BIN); do $$t || exit 1; done
+	@$B/tests/bench/bench all
 
 .PHONY: bench-cpu
 bench-cpu: all ## time the program on this CPU as markdown tables (PEER=nanoBragg: beside it)

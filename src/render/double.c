@@ -4,7 +4,7 @@
 
 /* A step with interpolated F, in steps of the fixed-point kernel. */
 #define TRICUBIC_STEP 20
-/* In such steps, too: a step in double of each shape (choose_time; between those of an EPYC and of a Xeon). */
+/* In such steps, too: a step in double of each shape (tests/bench/choose.c; between those of an EPYC and of a Xeon). */
 static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
 
 static int applies(const nb_plan *plan, const char **why)

@@ -272,7 +272,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 /* ------------------------------------------------------------------ the path */
 
 /* It takes so many times the seconds of its estimate, which only says when it is quicker than every step,
- * by the same choose_time. */
+ * by the same measurement. */
 #define LONGER 0.5
 
 static int applies(const nb_plan *plan, const char **why)

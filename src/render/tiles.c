@@ -437,7 +437,7 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 /* ------------------------------------------------------------------ the path */
 
 /* It takes so many times the seconds of its estimate, which only says when it is quicker than every step
- * (choose_time). */
+ * (tests/bench/choose.c). */
 #define LONGER 2.8
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
  * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS

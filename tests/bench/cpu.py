@@ -12,7 +12,7 @@ Runs of both programs alternate, each in a folder of its own on each file system
   simple   the render stage of the simple case in a new process, ns per pixel and core
   heavy    the heavy case on 512 x 512 pixels of 0.4 mm (2.6e8 steps), ns per step and core
   threads  the heavy case with one and two threads
-`build/*/tests/bench/cpu_lab` has each kernel alone, its errors, and structure factors from a table.
+`build/*/tests/bench/bench kernels` has each kernel alone, its errors, and structure factors from a table.
 """
 import argparse
 import datetime

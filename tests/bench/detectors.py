@@ -3,11 +3,11 @@
 """Speed of real detectors: panels, materials, noise, series; as tables in markdown.
 
 usage: NANOBRAGG=program python3 tests/bench/detectors.py [--repeats 5] [--device cpu] [--folder DIR]
-           [--noise PROGRAM] [--frames 16] [--only panels,materials,noise,series]
+           [--bench PROGRAM] [--frames 16] [--only panels,materials,noise,series]
 
 panels: 16.8 Mpixel as 256 panels (golden_data/detectors/geom/jf16m.geom) beside one of 4096 x 4096.
-materials: -background water:0.01 beside none.  noise: the stages at 4096 x 4096 (--noise: the program
-tests/bench/noise_time; on a GPU: gpu_time stages).  series: frames a second of 16.8 Mpixel with counts, point
+materials: -background water:0.01 beside none.  noise: the stages at 4096 x 4096 (--bench: the program
+tests/bench/bench).  series: frames a second of 16.8 Mpixel with counts, point
 spread and compression, and what each of these adds.  Ratios are of medians; the runs alternate.
 Times are those of the report: `rendering` is the render of one process, with the start of its memory.
 """
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--folder", default="/dev/shm")
-    parser.add_argument("--noise")
+    parser.add_argument("--bench")
     parser.add_argument("--frames", type=int, default=16)
     parser.add_argument("--only", default="panels,materials,noise,series")
     args = parser.parse_args()
@@ -114,10 +114,10 @@ def main():
             series(args, folder)
     finally:
         shutil.rmtree(folder)
-    if "noise" in only and args.noise:
+    if "noise" in only and args.bench:
         print("\nStages of the noise (first image, next; wanted at 4096 x 4096 on 2 cores: gain, calibration, read-out 0.5 s,"
               "\ngauss 0.5 s, fibre 8 s and 6 s; on an H200 50 ms)\n", flush=True)
-        words = [args.noise, "stages"] if "gpu_time" in args.noise else [args.noise, "--repeats", str(args.repeats)]
+        words = [args.bench, "noise", "-device", args.device, "-repeats", str(args.repeats)]
         return subprocess.run(words, check=False).returncode
     return 0
 

@@ -29,8 +29,7 @@ build() {
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
         all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
-        "$B/tests/check/spots_check" "$B/tests/bench/gpu_time" "$B/tests/bench/cuda_derive_time" \
-        "$B/tests/bench/gpu_spots" "$B/tests/bench/part_sweep" "$B/tests/bench/gpu_panels" "$B/tests/bench/host_time" "$B/tests/golden/golden" \
+        "$B/tests/check/spots_check" "$B/tests/bench/bench" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
         note "build FAILED"
@@ -81,13 +80,13 @@ spots() {
         END { printf "spots, %d pictures, %d refused, %d dark; worst beyond the bound %.2g of the brightest pixel, worst part of a bound %.3f",
             n, refused, dark, beyond, part }')"
     grep -E '^# .*(too bright|lacks more|alone|other bytes|render|bound is|reached)' "$out/spots.txt" | head -n 20
-    "$B/tests/bench/gpu_spots" >"$out/spots-times.txt" 2>&1 || failed=1
+    "$B/tests/bench/bench" spots >"$out/spots-times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/spots-times.txt"
 }
 
 # Whether a tolerance ever makes a render slower: random scenes, COUNT of them.
 sweep() {
-    "$B/tests/bench/part_sweep" cuda "${COUNT:-150}" >"$out/sweep.md" 2>&1 || failed=1
+    "$B/tests/bench/bench" sweep "${COUNT:-150}" -device cuda >"$out/sweep.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/sweep.md"
 }
 
@@ -115,7 +114,7 @@ detectors() {
 
 # Pairs: 256 panels and one, a material and none, tricubic F by two kernels.
 panels() {
-    "$B/tests/bench/gpu_panels" >"$out/panels.md" 2>&1 || failed=1
+    "$B/tests/bench/bench" panels >"$out/panels.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/panels.md"
 }
 
@@ -146,7 +145,7 @@ derive() {
     [ -z "${NB_STILLS:-}" ] || NB_JOBS=${NB_JOBS:-12} NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg \
         python3 tests/cli/refine_check.py errors "$NB_STILLS" >>"$out/refine.txt" 2>&1 || failed=1
     [ -f "$out/refine.txt" ] && tee -a "$out/summary.txt" <"$out/refine.txt"
-    "$B/tests/bench/cuda_derive_time" >"$out/derive-times.txt" 2>&1 || failed=1
+    "$B/tests/bench/bench" derive -device cuda >"$out/derive-times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/derive-times.txt"
 }
 
@@ -171,15 +170,16 @@ noise() {
 }
 
 times() {
-    "$B/tests/bench/gpu_time" >"$out/times.txt" 2>&1 || failed=1
-    "$B/tests/bench/gpu_time" --errors >>"$out/times.txt" 2>&1 || failed=1
+    "$B/tests/bench/bench" device >"$out/times.txt" 2>&1 || failed=1
+    "$B/tests/bench/bench" noise -device cuda >>"$out/times.txt" 2>&1 || failed=1
+    "$B/tests/bench/bench" device errors >>"$out/times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/times.txt"
 }
 
 # What the host takes for a small call beside its pixels.
 host() {
     for edge in 64 1024; do
-        "$B/tests/bench/host_time" -device cuda -detpixels $edge >>"$out/host.txt" 2>&1 || failed=1
+        "$B/tests/bench/bench" host -device cuda -pixels $edge >>"$out/host.txt" 2>&1 || failed=1
     done
     tee -a "$out/summary.txt" <"$out/host.txt"
 }
@@ -426,7 +426,7 @@ fi
 if wanted ncu; then
     for name in heavy-2048-N20-const heavy-2048-N20-table simple-4096; do
         ncu --clock-control none --set full -k 'regex:^k_(tensor|one)$' -c 1 \
-            "$B/tests/bench/gpu_time" $name >"$out/ncu" 2>&1
+            "$B/tests/bench/bench" device $name >"$out/ncu" 2>&1
         note "ncu $name"
         grep -E 'Duration|Registers Per|Issue Slots Busy|Executed Ipc Active|Achieved Occ|Theoretical Occ|highest-utilized|Local|FP64|FMA' \
             "$out/ncu" | head -n 20 | tee -a "$out/summary.txt"

@@ -4,7 +4,7 @@
 
 usage: python3 tests/bench/python_host.py [--device cpu|cuda] [--detpixels 64] [--repeats 201] [--hkl FILE]
 PYTHONPATH names nanobragg (build/gcc-release/python).  The parts of nanobragg.torch need torch.
-The same calls in C: build/SET/tests/bench/host_time."""
+The same calls in C: build/SET/tests/bench/bench host."""
 import argparse
 import statistics
 import time

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "../support/check.h"
+#include "../support/scenes.h"
 
 static nb_config plain(void)
 {
@@ -327,12 +328,30 @@ static void files_of_the_table(void **state)
     assert_true(files > 20);
 }
 
+/** The words of tests/support are those of the command line. */
+static void words(void **state)
+{
+    nb_config a, b;
+    nb_error err;
+    (void)state;
+    nb_config_defaults(&a);
+    nb_config_defaults(&b);
+    nb_words(&a, " -misset -10 20 -.5  -gauss_xtal -N 7 -hkl a/b-c.hkl ");
+    assert_int_equal(nb_config_set(&b, "misset", "-10 20 -.5", &err), NB_OK);
+    assert_int_equal(nb_config_set(&b, "gauss_xtal", "1", &err), NB_OK);
+    assert_int_equal(nb_config_set(&b, "N", "7", &err), NB_OK);
+    assert_int_equal(nb_config_set(&b, "hkl", "a/b-c.hkl", &err), NB_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+    nb_words(&a, NB_HEAVY);
+    assert_true(a.mosaic_domains == 100 && a.dispersion_steps == 10 && a.cell[5] == 95);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(counts_and_enumerations), TEST(numbers), TEST(products),
         TEST(texts_without_an_end),    TEST(series),  TEST(null_pointers),
-        TEST(files_of_the_table),
+        TEST(files_of_the_table),      TEST(words),
     };
     return RUN_TESTS("config", tests);
 }

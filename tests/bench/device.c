@@ -1,39 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of the CUDA backend: kernels by device events, warm calls through the library
- * by the wall clock, and each image's distance from the same scene in double.  One
- * line a case:
+/* Times of the CUDA backend: kernels by device events, warm calls through the library by the wall clock, and
+ * each image's distance from the same scene in double.  One line a case:
  *   NAME kernel_ms wall_ms rate_Gsteps maxrel rel6 1-corr
- * gpu_time NAME: the cases that contain it (also frames, and spectrum: a table of F for each of 100
- * wavelengths beside one table, and stages: the noise of a detector of 4096x4096); gpu_time --errors: the errors by the crystal's size.
- * Prints `skip` with the reason where there is no device. */
+ * Word: the cases whose name contains it (also frames, and spectrum: a table of F for each of 100 wavelengths beside one table);
+ * errors: the errors by the crystal's size. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/backend/timing.h"
 #include "../golden/compare.h"
 #include "image/poisson.h"
-#include "model/scene_build.h"
-#include "random_table.h"
 #include "render/request.h"
-#include "spectrum.h"
-#include "stages_time.h"
 #include "base/clock.h"
-#include "median.h"
+#include "lab.h"
 
 enum { REPEATS = 15 };
 
-typedef struct bench_case {
+typedef struct device_case {
     const char *name;
     int heavy, pixels, N, table;
     nb_precision precision;
     const char *path; /* forced, or NULL */
     int pinned;       /* the image's memory is pinned */
     nb_shape shape;
-} bench_case;
+} device_case;
 
-static const bench_case cases[] = {
+static const device_case cases[] = {
     {"heavy-2048-N20-const", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
     {"heavy-2048-N1000-const", 1, 2048, 1000, 0, NB_PRECISION_MIXED, NULL, 0,
      NB_SHAPE_SQUARE},
@@ -89,37 +82,18 @@ static const bench_case cases[] = {
     {"simple-4096-pinned", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 1, NB_SHAPE_SQUARE},
 };
 
-/** The heavy and simple cases. */
-static void configure(const bench_case *b, nb_config *cfg)
+static nb_config configure(const device_case *b)
 {
-    static const double cell[6] = {70, 80, 90, 75, 85, 95};
-    int i;
-    nb_config_defaults(cfg);
-    cfg->cell_count = 6;
-    cfg->detpixels[0] = cfg->detpixels[1] = b->pixels;
-    cfg->pixel_mm = b->heavy ? 204.8 / b->pixels : 0.1;
-    cfg->distance_mm = 100;
-    cfg->oversample = 1;
-    cfg->shape = b->shape;
-    cfg->default_F = 100;
-    cfg->misset_mode = NB_MISSET_FIXED;
-    for (i = 0; i < 3; i++) {
-        cfg->N[i] = b->N;
-        cfg->cell[i] = b->heavy ? cell[i] : 100;
-        cfg->cell[i + 3] = b->heavy ? cell[i + 3] : 90;
-        cfg->misset_deg[i] = 10 * (i + 1);
-    }
-    cfg->lambda_A = b->heavy ? 1 : 6.2;
-    if (b->heavy) {
-        cfg->mosaic_spread_deg = 0.5;
-        cfg->mosaic_domains = 100;
-        cfg->dispersion_pct = 1;
-        cfg->dispersion_steps = 10;
-    }
+    nb_config cfg = lab_config(b->heavy ? NB_HEAVY : NB_SIMPLE " -misset 10 20 30");
+    cfg.detpixels[0] = cfg.detpixels[1] = b->pixels;
+    cfg.pixel_mm = b->heavy ? 204.8 / b->pixels : 0.1;
+    cfg.shape = b->shape;
+    cfg.N[0] = cfg.N[1] = cfg.N[2] = b->N;
+    return cfg;
 }
 
 /** Median kernel and wall times of warm renders into image. */
-static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
+static int time_renders(const device_case *b, const nb_scene *sc, float *image,
                         double *kernel, double *wall, nb_error *err)
 {
     nb_render_options options = {.precision = b->precision, .device_index = -1};
@@ -146,8 +120,8 @@ static int time_renders(const bench_case *b, const nb_scene *sc, float *image,
     nb_backend_cuda.close(state);
     if (st != NB_OK)
         return 0;
-    *kernel = bench_median(k, REPEATS);
-    *wall = bench_median(w, REPEATS);
+    *kernel = lab_median(k, REPEATS);
+    *wall = lab_median(w, REPEATS);
     return 1;
 }
 
@@ -163,10 +137,10 @@ static int render(const nb_scene *sc, nb_precision precision, float *image, nb_e
     return ok;
 }
 
-static int run(const bench_case *b)
+static int run(const device_case *b)
 {
     nb_model_inputs inputs;
-    nb_config cfg;
+    nb_config cfg = configure(b);
     nb_model model;
     nb_error err;
     nb_comparison c;
@@ -178,8 +152,7 @@ static int run(const bench_case *b)
     int ok = 0;
     memset(&inputs, 0, sizeof inputs);
     inputs.table.default_F = 100;
-    F = b->table ? nb_random_table(&inputs.table) : NULL;
-    configure(b, &cfg);
+    F = b->table ? lab_random_F(&inputs.table, 100, 1) : NULL;
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = time_renders(b, &model.scene, image, &kernel, &wall, &err) &&
              render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
@@ -204,22 +177,19 @@ static int run(const bench_case *b)
 }
 
 /** One table and then one for each wavelength of a spectrum: warm renders. */
-static int spectrum_pair(const nb_spectrum_case *c, float *image, float *truth)
+static int spectrum_pair(const lab_spectrum_case *c, float *image, float *truth)
 {
-    static nb_spectrum s;
-    const bench_case b = {"spectrum", 1, c->pixels,      20, 1, NB_PRECISION_MIXED,
-                          NULL,       0, NB_SHAPE_SQUARE};
+    static lab_spectrum s;
+    const device_case b = {"spectrum", 1, c->pixels,      20, 1, NB_PRECISION_MIXED,
+                           NULL,       0, NB_SHAPE_SQUARE};
     double kernel[2] = {NAN, NAN}, wall[2] = {NAN, NAN};
     const size_t n = (size_t)c->pixels * c->pixels;
     nb_error err = {0};
-    int k, ok = nb_spectrum_make(c, &s);
+    int k, ok = 1;
+    lab_spectrum_make(c, &s);
     for (k = 0; k < 2 && ok; k++) {
-        nb_model_inputs in = s.inputs;
+        const nb_model_inputs in = k ? s.inputs : lab_one_table(&s);
         nb_model model;
-        if (k == 0) {
-            in.table_of_source = NULL;
-            in.table.n_tables = 1;
-        }
         ok = nb_model_build(&s.cfg, &in, NULL, &model, &err) == NB_OK;
         if (!ok)
             break;
@@ -248,10 +218,10 @@ static int spectrum_pair(const nb_spectrum_case *c, float *image, float *truth)
 
 static int spectra(void)
 {
-    static const nb_spectrum_case all[] = {{100, 100, 1024, 1, 1, 50},
-                                           {100, 100, 2048, 1, 1, 50},
-                                           {100, 100, 2048, 10, 1, 50},
-                                           {100, 10, 2048, 10, 1, 50}};
+    static const lab_spectrum_case all[] = {{100, 100, 1024, 1, 1, 50},
+                                            {100, 100, 2048, 1, 1, 50},
+                                            {100, 100, 2048, 10, 1, 50},
+                                            {100, 10, 2048, 10, 1, 50}};
     const size_t n = (size_t)2048 * 2048;
     float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
     int ok = image && truth;
@@ -266,19 +236,18 @@ static int spectra(void)
  * cards with slow double precision. */
 static int errors_at(int N)
 {
-    const bench_case b = {"errors",       1, 512, N, 1, NB_PRECISION_MIXED, NULL, 0,
-                          NB_SHAPE_SQUARE};
+    const device_case b = {"errors",       1, 512, N, 1, NB_PRECISION_MIXED, NULL, 0,
+                           NB_SHAPE_SQUARE};
     const size_t n = (size_t)b.pixels * b.pixels;
     float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
     nb_model_inputs inputs;
-    nb_config cfg;
+    nb_config cfg = configure(&b);
     nb_model model;
     nb_error err;
     double *F;
     int k, ok = 0;
     memset(&inputs, 0, sizeof inputs);
-    F = nb_random_table(&inputs.table);
-    configure(&b, &cfg);
+    F = lab_random_F(&inputs.table, 100, 1);
     printf("| %d |", N);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
@@ -313,8 +282,8 @@ static int errors(void)
 static int frames(void)
 {
     enum { FRAMES = 2000 };
-    const bench_case b = {"frames", 0, 1024,           5, 0, NB_PRECISION_MIXED,
-                          NULL,     1, NB_SHAPE_SQUARE};
+    const device_case b = {"frames", 0, 1024,           5, 0, NB_PRECISION_MIXED,
+                           NULL,     1, NB_SHAPE_SQUARE};
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
     const nb_image_device *device = &nb_backend_cuda.device->image;
     nb_render_options options = {.precision = b.precision, .device_index = -1};
@@ -326,13 +295,12 @@ static int frames(void)
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);
     nb_model_inputs inputs;
-    nb_config cfg;
+    nb_config cfg = configure(&b);
     nb_model model;
     nb_error err;
     int k, ok;
     memset(&inputs, 0, sizeof inputs);
     inputs.table.default_F = 100;
-    configure(&b, &cfg);
     cfg.fluence = 1e31;
     ok = image && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK;
     if (ok) {
@@ -356,63 +324,27 @@ static int frames(void)
     return ok;
 }
 
-/** Stages of a detector's noise, of 16 Mpixel as one panel. */
-static int stages(void)
+int lab_device(const lab *l)
 {
-    const bench_case b = {"stages", 0, 4096,           5, 0, NB_PRECISION_MIXED,
-                          NULL,     0, NB_SHAPE_SQUARE};
-    nb_render_options options = {.precision = b.precision, .device_index = -1};
-    nb_backend_state *state = NULL;
-    nb_model_inputs inputs;
-    nb_config cfg;
-    nb_model model;
-    nb_error err = {0};
-    int failed = 1;
-    memset(&inputs, 0, sizeof inputs);
-    inputs.table.default_F = 100;
-    configure(&b, &cfg);
-    cfg.fluence = 1e31;
-    if (nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
-        if (nb_backend_cuda.open(&options, &state, &err) == NB_OK &&
-            nb_render_scene(&nb_backend_cuda, state, &model.scene, b.precision, NULL,
-                            &err) == NB_OK)
-            failed = time_stages(&nb_backend_cuda, state, &model.scene);
-        nb_backend_cuda.close(state);
-        nb_model_free(&model);
-    }
-    if (failed)
-        printf("stages failed: %s\n", err.message);
-    return !failed;
-}
-
-int main(int argc, char **argv)
-{
-    nb_render_options options = {
-        .isa = NB_ISA_AUTO, .precision = NB_PRECISION_MIXED, .device_index = -1};
-    nb_backend_state *state;
-    nb_error err;
-    size_t i;
+    const char *only = lab_word(l, 0, "");
+    const double start = nb_monotonic_seconds();
+    nb_backend_state *state = lab_open_cuda("device");
     int failed = 0;
-    double start = nb_monotonic_seconds();
-    if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
-        printf("skip gpu-time # %s\n", err.message);
+    if (!state)
         return 0;
+    if (strcmp(only, "errors") == 0)
+        failed = errors();
+    else {
+        printf("# first start of the device: %.1f ms\n",
+               (nb_monotonic_seconds() - start) * 1e3);
+        printf("%-30s %9s %9s %7s %8s %8s %8s\n", "case", "kernel_ms", "wall_ms",
+               "Gstep/s", "maxrel", "rel6", "1-corr");
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            if (strstr(cases[i].name, only))
+                failed += !run(&cases[i]);
+        failed += strstr("frames", only) && !frames();
+        failed += strstr("spectrum", only) && !spectra();
     }
-    if (argc > 1 && strcmp(argv[1], "--errors") == 0)
-        return errors() != 0;
-    printf("# first start of the device: %.1f ms\n",
-           (nb_monotonic_seconds() - start) * 1e3);
-    printf("%-30s %9s %9s %7s %8s %8s %8s\n", "case", "kernel_ms", "wall_ms", "Gstep/s",
-           "maxrel", "rel6", "1-corr");
-    for (i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (argc < 2 || strstr(cases[i].name, argv[1]))
-            failed += !run(&cases[i]);
-    if (argc < 2 || strstr("frames", argv[1]))
-        failed += !frames();
-    if (argc < 2 || strstr("spectrum", argv[1]))
-        failed += !spectra();
-    if (argc < 2 || strstr("stages", argv[1]))
-        failed += !stages();
     nb_backend_cuda.close(state);
-    return failed != 0;
+    return failed;
 }

@@ -4,65 +4,64 @@
  *   NAME kernel_ms wall_ms every_ms gain worst bound
  * worst: the largest |I - J| of the brightest pixel against every step, bound: what was promised.  The
  * times of every step come from a band of the same detector where the whole would take too long.
- * gpu_spots NAME: the cases that contain it.  Prints `skip` with the reason where there is no device. */
+ * Word: the cases whose name contains it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/backend/timing.h"
 #include "../support/picture.h"
 #include "sim/sim.h"
 #include "physics/panels.h"
 #include "render/request.h"
 #include "base/clock.h"
-#include "median.h"
+#include "lab.h"
 
 enum { REPEATS = 9 };
 
-typedef struct bench_case {
+typedef struct spot_case {
     char detector; /* A: 2048^2, B: 4096^2, C: A with 24 x 24 sub-pixels, S: 1024^2 stills */
     nb_shape shape;
     double tolerance;
     int N, domains, sources;
-} bench_case;
+} spot_case;
 
-static const bench_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
-                                   {'B', NB_SHAPE_GAUSS, 1e-6, 20, 100, 100},
-                                   {'B', NB_SHAPE_GAUSS, 1e-6, 100, 100, 100},
-                                   {'B', NB_SHAPE_GAUSS, 1e-6, 300, 100, 100},
-                                   {'B', NB_SHAPE_GAUSS, 1e-6, 20, 1000, 100},
-                                   {'B', NB_SHAPE_GAUSS, 1e-6, 100, 1000, 100},
-                                   {'B', NB_SHAPE_GAUSS, 1e-6, 300, 1000, 100},
-                                   {'B', NB_SHAPE_GAUSS, 0, 20, 100, 100},
-                                   {'B', NB_SHAPE_GAUSS, 0, 100, 100, 100},
-                                   {'B', NB_SHAPE_TOPHAT, 0, 20, 100, 100},
-                                   {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100},
-                                   {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
-                                   {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
-                                   {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100},
-                                   {'B', NB_SHAPE_SQUARE, 1e-3, 100, 100, 100},
-                                   {'B', NB_SHAPE_SQUARE, 1e-4, 100, 100, 100},
-                                   {'B', NB_SHAPE_SQUARE, 1e-6, 100, 100, 100},
-                                   {'B', NB_SHAPE_SQUARE, 1e-3, 300, 1000, 100},
-                                   {'B', NB_SHAPE_ROUND, 1e-3, 100, 100, 100},
-                                   {'B', NB_SHAPE_ROUND, 1e-4, 100, 100, 100},
-                                   {'B', NB_SHAPE_ROUND, 1e-6, 100, 100, 100},
-                                   {'A', NB_SHAPE_SQUARE, 1e-3, 20, 100, 100},
-                                   {'A', NB_SHAPE_SQUARE, 1e-4, 20, 100, 100},
-                                   {'A', NB_SHAPE_SQUARE, 1e-6, 20, 100, 100},
-                                   {'A', NB_SHAPE_SQUARE, 1e-3, 100, 25, 10},
-                                   {'A', NB_SHAPE_SQUARE, 1e-6, 100, 25, 1},
-                                   {'A', NB_SHAPE_ROUND, 1e-3, 20, 25, 10},
-                                   {'A', NB_SHAPE_ROUND, 1e-6, 20, 25, 10},
-                                   {'S', NB_SHAPE_SQUARE, 1e-4, 100, 25, 100}};
+static const spot_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 20, 100, 100},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 100, 100, 100},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 300, 100, 100},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 20, 1000, 100},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 100, 1000, 100},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 300, 1000, 100},
+                                  {'B', NB_SHAPE_GAUSS, 0, 20, 100, 100},
+                                  {'B', NB_SHAPE_GAUSS, 0, 100, 100, 100},
+                                  {'B', NB_SHAPE_TOPHAT, 0, 20, 100, 100},
+                                  {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100},
+                                  {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
+                                  {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
+                                  {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100},
+                                  {'B', NB_SHAPE_SQUARE, 1e-3, 100, 100, 100},
+                                  {'B', NB_SHAPE_SQUARE, 1e-4, 100, 100, 100},
+                                  {'B', NB_SHAPE_SQUARE, 1e-6, 100, 100, 100},
+                                  {'B', NB_SHAPE_SQUARE, 1e-3, 300, 1000, 100},
+                                  {'B', NB_SHAPE_ROUND, 1e-3, 100, 100, 100},
+                                  {'B', NB_SHAPE_ROUND, 1e-4, 100, 100, 100},
+                                  {'B', NB_SHAPE_ROUND, 1e-6, 100, 100, 100},
+                                  {'A', NB_SHAPE_SQUARE, 1e-3, 20, 100, 100},
+                                  {'A', NB_SHAPE_SQUARE, 1e-4, 20, 100, 100},
+                                  {'A', NB_SHAPE_SQUARE, 1e-6, 20, 100, 100},
+                                  {'A', NB_SHAPE_SQUARE, 1e-3, 100, 25, 10},
+                                  {'A', NB_SHAPE_SQUARE, 1e-6, 100, 25, 1},
+                                  {'A', NB_SHAPE_ROUND, 1e-3, 20, 25, 10},
+                                  {'A', NB_SHAPE_ROUND, 1e-6, 20, 25, 10},
+                                  {'S', NB_SHAPE_SQUARE, 1e-4, 100, 25, 100}};
 
 static const char *const shape_names[] = {[NB_SHAPE_GAUSS] = "gauss",
                                           [NB_SHAPE_TOPHAT] = "tophat",
                                           [NB_SHAPE_SQUARE] = "square",
                                           [NB_SHAPE_ROUND] = "round"};
 
-static nb_config config_of(const bench_case *c)
+static nb_config config_of(const spot_case *c)
 {
     nb_config cfg;
     const int far = c->detector == 'B';
@@ -102,8 +101,8 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_r
         }
     }
     if (!st) {
-        time[0] = bench_median(kernel, repeats);
-        time[1] = bench_median(wall, repeats);
+        time[0] = lab_median(kernel, repeats);
+        time[1] = lab_median(wall, repeats);
     }
     return st;
 }
@@ -141,7 +140,7 @@ static nb_scene band_of(const nb_scene *sc, double *part)
     return band;
 }
 
-static nb_status run(nb_backend_state *state, const bench_case *c, const nb_sim *sim,
+static nb_status run(nb_backend_state *state, const spot_case *c, const nb_sim *sim,
                      float *images[2], nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
@@ -168,7 +167,7 @@ static nb_status run(nb_backend_state *state, const bench_case *c, const nb_sim 
     return st;
 }
 
-static int run_case(nb_backend_state *state, const bench_case *c)
+static int run_case(nb_backend_state *state, const spot_case *c)
 {
     nb_config cfg = config_of(c);
     nb_sim *sim = NULL;
@@ -188,26 +187,22 @@ static int run_case(nb_backend_state *state, const bench_case *c)
     return !st;
 }
 
-int main(int argc, char **argv)
+int lab_spots(const lab *l)
 {
-    const nb_render_options options = {.device_index = -1};
-    nb_backend_state *state = NULL;
-    nb_error err;
+    nb_backend_state *state = lab_open_cuda("spots");
     int failed = 0;
     char name[64];
-    if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
-        printf("skip gpu-spots # %s\n", err.message);
+    if (!state)
         return 0;
-    }
     printf("# detector-shape-tolerance-N, domains x sources, kernels ms, call ms, every "
            "step "
            "ms, gain, worst error, bound\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(name, sizeof name, "%c-%s-%g-N%d", cases[i].detector,
                  shape_names[cases[i].shape], cases[i].tolerance, cases[i].N);
-        if (argc < 2 || strstr(name, argv[1]))
+        if (strstr(name, lab_word(l, 0, "")))
             failed += !run_case(state, &cases[i]);
     }
     nb_backend_cuda.close(state);
-    return failed != 0;
+    return failed;
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of renders on the device, as a table in markdown: 16.8 Mpixel as 256 panels beside one, a material beside
  * none, tricubic F by its kernel beside the one in double.  Kernels by device events, calls (the image stays
- * there) by the wall clock; medians.  Prints `skip` with the reason where there is no device.
- *
- *   gpu_panels [tricubic] */
+ * there) by the wall clock; medians.  Word: tricubic, for that pair alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/backend/timing.h"
 #include "../golden/compare.h"
 #include "../support/picture.h"
 #include "sim/sim.h"
 #include "base/clock.h"
-#include "median.h"
+#include "lab.h"
 #include "model/scene_build.h"
 #include "physics/limits.h"
-#include "random_table.h"
 #include "render/request.h"
 
 enum { MOST = 15 };
@@ -61,8 +57,8 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeat
             kernel[i] = nb_cuda_kernel_seconds(state);
     }
     if (!st) {
-        out->kernel = bench_median(kernel, repeats);
-        out->call = bench_median(call, repeats);
+        out->kernel = lab_median(kernel, repeats);
+        out->call = lab_median(call, repeats);
     }
     return st;
 }
@@ -77,27 +73,8 @@ static void print_pair(const char *name, const figures f[2], const char *wanted)
 
 static nb_config config_of(int heavy)
 {
-    nb_config cfg;
-    nb_config_defaults(&cfg);
-    nb_set_N(&cfg, heavy ? 20 : 5);
-    if (heavy)
-        nb_set_cell(&cfg, 70, 80, 90, 75, 85, 95);
-    else
-        nb_set_cell(&cfg, 100, 100, 100, 90, 90, 90);
-    nb_set_pixels(&cfg, 4096, 4096);
-    nb_set_misset(&cfg, 10, 20, 30);
-    cfg.default_F = 100;
-    cfg.lambda_A = 1;
-    cfg.oversample = 1;
-    cfg.pixel_mm = 0.075;
-    cfg.distance_mm = 120;
-    cfg.fluence = 1e27;
-    if (heavy) {
-        cfg.mosaic_spread_deg = 0.5;
-        cfg.mosaic_domains = 100;
-        cfg.dispersion_pct = 1;
-        cfg.dispersion_steps = 10;
-    }
+    nb_config cfg = lab_config(heavy ? NB_HEAVY : NB_SIMPLE " -misset 10 20 30 -lambda 1");
+    nb_words(&cfg, "-detpixels 4096 -pixel 0.075 -distance 120 -fluence 1e27");
     return cfg;
 }
 
@@ -168,13 +145,13 @@ static int tricubic(nb_backend_state *state)
     nb_status st;
     memset(&inputs, 0, sizeof inputs);
     inputs.table.default_F = 100;
-    double *F = nb_random_table(&inputs.table);
+    double *F = lab_random_F(&inputs.table, 100, 1);
     nb_set_pixels(&cfg, 2048, 2048);
     cfg.pixel_mm = 0.1;
     cfg.distance_mm = 100;
     cfg.interpolate = NB_ON;
-    st = F && images[0] && images[1] ? nb_model_build(&cfg, &inputs, NULL, &model, &err)
-                                     : NB_ERR_NOMEM;
+    st = images[0] && images[1] ? nb_model_build(&cfg, &inputs, NULL, &model, &err)
+                                : NB_ERR_NOMEM;
     if (!st) {
         st = by_path(state, &model.scene, "double", images[0], &f[0], &err);
         if (!st)
@@ -250,8 +227,10 @@ static int wet_scenes(nb_backend_state *state)
         double *F = NULL, off = -1;
         if (!nb_sim_create(&cfg, NULL, &sim, &err)) {
             nb_scene sc = sim->model.scene;
-            if (i >= SCENES && (F = nb_random_table(&sc.factors.table)))
+            if (i >= SCENES) {
+                F = lab_random_F(&sc.factors.table, 100, 1);
                 nb_factor_table_measure(&sc.factors.table);
+            }
             off = wet_difference(state, &sc, &err);
         }
         if (off < 0)
@@ -267,17 +246,13 @@ static int wet_scenes(nb_backend_state *state)
     return !(worst <= 1e-5);
 }
 
-int main(int argc, char **argv)
+int lab_panels(const lab *l)
 {
-    const int all = argc < 2 || strcmp(argv[1], "tricubic") != 0;
-    const nb_render_options options = {.device_index = -1};
-    nb_backend_state *state = NULL;
-    nb_error err;
+    const int all = strcmp(lab_word(l, 0, ""), "tricubic") != 0;
+    nb_backend_state *state = lab_open_cuda("panels");
     int failed = 0;
-    if (nb_backend_cuda.open(&options, &state, &err) != NB_OK) {
-        printf("skip gpu-panels # %s\n", err.message);
+    if (!state)
         return 0;
-    }
     puts("| case: first, second | kernels, ms | kernels, ms | ratio | call, ms | call, "
          "ms | "
          "ratio | wanted |");
@@ -289,5 +264,5 @@ int main(int argc, char **argv)
     failed += all ? wet_scenes(state) : 0;
     failed += tricubic(state);
     nb_backend_cuda.close(state);
-    return failed != 0;
+    return failed;
 }

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU time of the stages of a model's structure factors, least of some repeats, one thread.
- * usage: factors_time MODEL DMIN [direct|fft] [K_SOL] [REPEATS] */
+ * Words: MODEL DMIN [direct|fft] [K_SOL]. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "factors/model.h"
+#include "lab.h"
 
 enum { WAVELENGTHS = 20, ELEMENTS = 99 };
-
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static char *read_all(const char *path, size_t *n)
 {
@@ -45,21 +38,21 @@ static nb_status once(const char *data, size_t n, const nb_model_options *o, dou
     nb_anomalous f[ELEMENTS] = {{0, 0}};
     double t[5];
     int H[3];
-    t[0] = cpu();
+    t[0] = lab_processor();
     if (nb_structure_parse(data, n, "model", &s, err))
         return err->code;
-    t[1] = cpu();
+    t[1] = lab_processor();
     if (nb_partials_make(&s, o, "model", NULL, &p, err))
         return err->code;
-    t[2] = cpu();
+    t[2] = lab_processor();
     nb_index_limits(p.cell, p.dmin, H);
     if (nb_factor_grid_new(p.cell, H, &grid, err))
         return err->code;
     nb_partials_combine(&p, f, 0, 1, o->threads, &grid);
-    t[3] = cpu();
+    t[3] = lab_processor();
     for (int i = 1; i < WAVELENGTHS; i++)
         nb_partials_combine(&p, f, 0, 1, o->threads, &grid);
-    t[4] = cpu();
+    t[4] = lab_processor();
     for (int i = 0; i < 4; i++)
         best[i] = fmin(best[i], t[i + 1] - t[i]);
     best[4] = fmin(best[4], t[3] - t[0]);
@@ -76,31 +69,24 @@ static nb_status once(const char *data, size_t n, const nb_model_options *o, dou
     return NB_OK;
 }
 
-int main(int argc, char **argv)
+int lab_factors(const lab *l)
 {
     nb_model_options o = {.dmin = 2, .k_sol = 0.435, .B_sol = 46, .model = 1, .threads = 1};
     double best[6] = {9e9, 9e9, 9e9, 9e9, 9e9, 0};
     nb_error err = {0};
     size_t n = 0;
-    char *data = argc > 2 ? read_all(argv[1], &n) : NULL;
-    int repeats = argc > 5 ? atoi(argv[5]) : 5;
-    if (!data) {
-        fprintf(stderr,
-                "usage: factors_time MODEL DMIN [direct|fft|auto] [K_SOL] [REPEATS]\n");
-        return 2;
-    }
-    o.dmin = atof(argv[2]);
-    if (argc > 3)
-        o.method = !strcmp(argv[3], "direct") ? NB_SUM_DIRECT
-                   : !strcmp(argv[3], "fft")  ? NB_SUM_FFT
-                                              : NB_SUM_AUTO;
-    if (argc > 4)
-        o.k_sol = atof(argv[4]);
+    const char *method = lab_word(l, 2, "auto");
+    const int repeats = lab_repeats(l, 5);
+    char *data = l->count > 1 ? read_all(l->words[0], &n) : NULL;
+    if (!data)
+        lab_stop("factors: MODEL DMIN [direct|fft|auto] [K_SOL]");
+    o.dmin = atof(l->words[1]);
+    o.k_sol = atof(lab_word(l, 3, "0.435"));
+    o.method = !strcmp(method, "direct") ? NB_SUM_DIRECT
+               : !strcmp(method, "fft")  ? NB_SUM_FFT
+                                         : NB_SUM_AUTO;
     for (int i = 0; i < repeats; i++)
-        if (once(data, n, &o, best, &err)) {
-            fprintf(stderr, "%s\n", err.message);
-            return 1;
-        }
+        lab_need(once(data, n, &o, best, &err), &err);
     printf(
         "cpu ms: parse %.2f, sums %.2f, table %.2f, all %.2f; a further wavelength %.2f; "
         "twenty / one %.2f\n",

@@ -4,20 +4,17 @@
  * on a device, which leaves the image there or brings it to pinned memory.  The least of some turns counts,
  * of more where they are quick.
  *
- *   part_sweep [cpu|cuda] [COUNT] [SEED] [square|round|gauss|tophat]
- *
- * A line a scene with a gain below LITTLE, then a summary for each way that was taken.  Exit status 1 where the
+ * Words: COUNT, SEED, square|round|gauss|tophat.  A line a scene with a gain below LITTLE, then a summary for each way that was taken.  Exit status 1 where the
  * gain of any scene is below WANTED. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "../../cuda/backend/timing.h"
 #include "../support/picture.h"
 #include "sim/sim.h"
 #include "base/clock.h"
+#include "lab.h"
 #include "physics/panels.h"
 #include "render/request.h"
 #include "render/simd.h"
@@ -49,14 +46,9 @@ static int below(sweep *s, int n)
 
 #define ONE_OF(s, list) (list)[below(s, (int)(sizeof(list) / sizeof *(list)))]
 
-/** Of the process on a CPU: other work on the machine does not count. */
 static double seconds_now(const sweep *s)
 {
-    struct timespec t;
-    if (s->device)
-        return nb_monotonic_seconds();
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return s->device ? nb_monotonic_seconds() : lab_processor();
 }
 
 static const char *shape_word(nb_shape shape)
@@ -213,29 +205,28 @@ static int summarise(const sweep *s)
     return slow;
 }
 
-int main(int argc, char **argv)
+int lab_sweep(const lab *l)
 {
     const nb_render_options options = {.device_index = -1, .threads = 1};
-    const int scenes = argc > 2 ? atoi(argv[2]) : 60;
+    const int scenes = atoi(lab_word(l, 0, "60"));
     sweep s = {.backend = &nb_backend_simd, .least = 5e6, .most = 6e8};
     nb_error err;
-    s.random = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    s.device = argc > 1 && strcmp(argv[1], "cuda") == 0;
-    s.shape = argc > 4 ? argv[4] : NULL;
+    s.random = strtoull(lab_word(l, 1, "1"), NULL, 10);
+    s.shape = lab_word(l, 2, NULL);
+    s.device = lab_is_cuda(l);
     if (s.device) {
         s.backend = &nb_backend_cuda;
         s.least = 2e7;
         s.most = 6e10;
-    }
-    if (s.backend->open(&options, &s.state, &err) != NB_OK) {
-        printf("skip part-sweep # %s\n", err.message);
-        return 0;
-    }
+        if (!(s.state = lab_open_cuda("sweep")))
+            return 0;
+    } else
+        lab_need(s.backend->open(&options, &s.state, &err), &err);
     printf("| crystal, F | N | tolerance | pixels | domains x wavelengths x sub-pixels | "
            "every step, ms | with the tolerance, ms | gain | way |\n| --- | --- | --- | "
            "--- | --- | --- | --- | --- | --- |\n");
     for (int i = 0; i < scenes;)
         i += run(&s);
     s.backend->close(s.state);
-    return summarise(&s) > 0;
+    return summarise(&s);
 }
