@@ -52,20 +52,16 @@ nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
 nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
                         nb_error *err)
 {
-    nb_sim *sim = fit->sim;
+    nb_sim_engine *engine = &fit->sim->engine;
     const nb_request request = {.spans = spans,
                                 .n = n,
-                                .precision = sim->options.precision,
-                                .tolerance = sim->options.tolerance};
+                                .precision = engine->options.precision,
+                                .tolerance = engine->options.tolerance};
     const nb_planes planes = {.image = image, .pixels = fit->pixels};
-    nb_status st = NB_OK;
-    if (sim->backend->device)
-        nb_sim_device_join(sim);
-    if (!sim->state)
-        st = sim->backend->open(&sim->options, &sim->state, err);
+    nb_status st = nb_engine_open(engine, err);
     return st ? st
-              : sim->backend->render(sim->state, &sim->model.scene, &request, &planes,
-                                     err);
+              : engine->backend->render(engine->state, &fit->sim->model.scene, &request,
+                                        &planes, err);
 }
 
 nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)

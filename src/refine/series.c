@@ -111,7 +111,7 @@ static void refine_frame(shared *all, nb_sim *sim, int frame)
 static int workers_of(const shared *all)
 {
     int threads = nb_threads_of(nb_sim_config(all->base)), count = all->frames->count;
-    if (all->base->backend->device && threads > DEVICE_WORKERS)
+    if (all->base->engine.backend->device && threads > DEVICE_WORKERS)
         threads = DEVICE_WORKERS;
     return threads < count ? threads : count;
 }

@@ -17,7 +17,7 @@ nb_status nb_earlier_agree(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
             err, NB_ERR_INPUT,
             "-resume: the series was begun with the renderer %s, but this renderer "
             "(%.100s) gives other last digits; type the same -device or -isa as before",
-            maker, run->base->backend_line);
+            maker, run->base->engine.line);
     nb_ranks_share(run->ranks, first, sizeof first);
     if (mine != first[0])
         st = nb_fail(err, NB_ERR_INPUT,

@@ -155,9 +155,10 @@ static uint64_t hash_renderer(uint64_t h, const char *name)
 static const char *renderer_of(const nb_sim *sim)
 {
     nb_isa isa;
-    if (sim->backend == &nb_backend_simd && !nb_cpu_choose(sim->options.isa, &isa, NULL))
+    if (sim->engine.backend == &nb_backend_simd &&
+        !nb_cpu_choose(sim->engine.options.isa, &isa, NULL))
         return nb_isa_name(isa);
-    return sim->backend->name;
+    return sim->engine.backend->name;
 }
 
 uint64_t nb_fingerprint_renderer(uint64_t hash, const nb_sim *base,

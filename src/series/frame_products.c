@@ -108,14 +108,15 @@ void nb_frame_want_hdf5(const nb_frame *f, nb_hdf5_type type, nb_frame_wants *w)
 /** Room for whole images of this product, in memory that a device writes itself if there is one. */
 static nb_status reserve(nb_frame *f, const nb_product *p, nb_error *err)
 {
-    const nb_backend_device *device = f->sim->backend->device;
+    const nb_backend_device *device = f->sim->engine.backend->device;
     size_t bytes = f->pixels * nb_pixel_bytes(p->type);
     if (bytes <= f->room)
         return NB_OK;
     free_integers(f);
     f->lender = device ? &device->image : NULL;
     if (f->lender)
-        f->product.pixels = f->lender->allocate(f->sim->options.device_index, bytes);
+        f->product.pixels =
+            f->lender->allocate(f->sim->engine.options.device_index, bytes);
     if (!f->product.pixels) {
         f->lender = NULL;
         f->product.pixels = nb_alloc_raw(bytes, 1, "frame", err);
@@ -137,7 +138,7 @@ static nb_status take(nb_frame *f, const nb_product *p, nb_error *err)
 nb_status nb_frame_prepare(nb_frame *f, const nb_frame_wants *w, size_t pixels,
                            nb_rendering *rendering, nb_error *err)
 {
-    int here = w->photons || !f->sim->backend->device || f->sim->cfg.compat;
+    int here = w->photons || !f->sim->engine.backend->device || f->sim->cfg.compat;
     f->pixels = pixels;
     f->made = !here;
     if (here && !f->image &&

@@ -23,8 +23,8 @@ nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int
 
 int nb_pool_renderers(const nb_sim *base, int threads)
 {
-    const int fit =
-        nb_backend_renderers(base->backend, &base->model.scene, &base->options);
+    const int fit = nb_backend_renderers(base->engine.backend, &base->model.scene,
+                                         &base->engine.options);
     if (base->cfg.psf > NB_PSF_GAUSS) /* Fourier transforms of larger images */
         return 1;
     return fit < threads ? fit : threads;
@@ -104,12 +104,12 @@ static nb_status render_with(nb_renderer *r, nb_sim *sim, const nb_rendering *wa
                              nb_error *err)
 {
     nb_status st;
-    sim->options.device_index = r->device;
-    sim->state = r->state;
+    sim->engine.options.device_index = r->device;
+    sim->engine.state = r->state;
     st = nb_sim_make(sim, wanted, err);
-    r->state = sim->state;
-    sim->state = NULL;
-    nb_photons_forget(&sim->photons); /* the renderer's device has the next frame's */
+    r->state = sim->engine.state;
+    sim->engine.state = NULL;
+    nb_photons_forget(&sim->engine.photons); /* the renderer's device has the next frame's */
     return st;
 }
 

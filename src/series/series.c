@@ -102,22 +102,23 @@ static nb_status open_pool(nb_run *run, nb_error *err)
     nb_pool_devices devices = {-1, 0, run->threads};
     int each = 1;
     char more[32];
-    if (base->backend->device) {
+    if (base->engine.backend->device) {
         nb_device asked;
         each = nb_pool_renderers(base, run->threads);
         (void)nb_backend_of(base->cfg.device, &asked);
-        devices = nb_pool_devices_of(&asked, base->backend->device->count(),
+        devices = nb_pool_devices_of(&asked, base->engine.backend->device->count(),
                                      nb_ranks_local_rank(run->ranks),
                                      nb_ranks_local_count(run->ranks));
         /* an image that failed there is an error, not another renderer's */
-        snprintf(base->cfg.device, sizeof base->cfg.device, "%s", base->backend->name);
+        snprintf(base->cfg.device, sizeof base->cfg.device, "%s",
+                 base->engine.backend->name);
         if (devices.count > 1) {
             snprintf(more, sizeof more, "; %d devices", devices.count);
             strncat(run->progress.backend, more,
                     sizeof run->progress.backend - strlen(run->progress.backend) - 1);
         }
     }
-    return nb_pool_open(&run->pool, base->backend, devices, each, err);
+    return nb_pool_open(&run->pool, base->engine.backend, devices, each, err);
 }
 
 /** Rank 0 locks the HDF5 files of the series for this run, before any process opens them. */
@@ -249,7 +250,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->progress.frames = run->frames.count;
     nb_sim_times(run->base, &run->progress.times);
     run->progress.seed = run->frames.base.seed.value;
-    memcpy(run->progress.backend, run->base->backend_line, sizeof run->progress.backend);
+    memcpy(run->progress.backend, run->base->engine.line, sizeof run->progress.backend);
     choose_threads(run);
     if (nb_ranks_rank(run->ranks) == 0 &&
         (st = nb_frames_survey(&run->frames, run->base, err)))

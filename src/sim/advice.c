@@ -469,12 +469,12 @@ static void say_steps(const nb_sim *sim, const char *time)
 void nb_sim_say_long(const nb_sim *sim, int frames)
 {
     char why[200] = "", text[40];
-    nb_render_options options = sim->options;
+    nb_render_options options = sim->engine.options;
     double seconds;
     if (!sim->hooks.notice || nb_rendered_samples(&sim->model.scene) * frames < few_steps)
         return;
     options.images = frames;
-    seconds = sim->backend->estimate(&sim->model.scene, &options, why, sizeof why);
+    seconds = sim->engine.backend->estimate(&sim->model.scene, &options, why, sizeof why);
     say_seconds(seconds, text, sizeof text);
     if (sim->model.auto_phi_steps > 0 && sim->model.scene.lattice.n_phi >= 6 &&
         seconds > long_steps) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Many images from files that are loaded once. */
-#include <string.h>
-
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
@@ -15,26 +13,15 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     *clone = NULL;
     if (!sim)
         return NB_ERR_NOMEM;
-    *sim = *from;
-    memset(&sim->model, 0, sizeof sim->model);
-    memset(&sim->hooks, 0, sizeof sim->hooks);
-    memset(&sim->caller, 0, sizeof sim->caller);
-    sim->notes = NULL;
-    sim->n_notes = 0;
-    memset(&sim->times, 0, sizeof sim->times);
+    sim->cfg = from->cfg;
+    sim->seed = from->seed; /* not moved: a frame stands as its configuration says */
     sim->in = nb_inputs_hold(&from->in);
     sim->in.keeps_limit = 1;
-    sim->state = NULL;
-    memset(&sim->photons, 0, sizeof sim->photons);
-    memset(&sim->moved, 0,
-           sizeof sim->moved); /* a frame stands as its configuration says */
-    sim->warming = NULL;
-    sim->lent = NULL;
-    sim->spares = NULL;
+    sim->engine = nb_engine_like(&from->engine);
     if (hooks)
         sim->hooks = *hooks;
-    sim->cfg.threads = sim->options.threads = threads;
-    sim->options.hooks = sim->hooks;
+    sim->cfg.threads = sim->engine.options.threads = threads;
+    sim->engine.options.hooks = sim->hooks;
     st = nb_sim_rebuild(sim, &sim->cfg, err);
     if (st)
         nb_sim_free(sim);
@@ -45,7 +32,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
 
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
-    int threads = sim->options.threads;
+    int threads = sim->engine.options.threads;
     nb_status st = nb_config_check_fields(cfg, err);
     if (st)
         return st;

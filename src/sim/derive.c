@@ -128,9 +128,9 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
 /** Why a device does not make the derivatives, once. */
 static void say_cpu(nb_sim *sim, const char *why)
 {
-    if (!sim->said_cpu)
+    if (!sim->engine.said_cpu)
         nb_notice(&sim->hooks, "derivatives are calculated on the CPU: %s", why);
-    sim->said_cpu = 1;
+    sim->engine.said_cpu = 1;
 }
 
 /** The simulation's device, opened, if it has one that makes derivatives of this job; numbers: of sums over
@@ -138,7 +138,7 @@ static void say_cpu(nb_sim *sim, const char *why)
 static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers,
                                nb_slope_run *run, nb_error *err)
 {
-    const nb_backend_device *device = sim->backend->device;
+    const nb_backend_device *device = sim->engine.backend->device;
     const char *why;
     nb_error local = {0};
     nb_status st;
@@ -148,17 +148,14 @@ static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers
         say_cpu(sim, device->slopes ? why : "the device has no kernels for them");
         return NB_OK;
     }
-    nb_sim_device_join(sim);
-    st = nb_sim_check_device(sim, err ? err : &local);
-    if (!st && !sim->state)
-        st = sim->backend->open(&sim->options, &sim->state, err ? err : &local);
-    if (st == NB_ERR_DEVICE && nb_sim_device_is_automatic(sim)) {
+    st = nb_engine_open(&sim->engine, err ? err : &local);
+    if (st == NB_ERR_DEVICE && nb_device_is_automatic(&sim->cfg)) {
         say_cpu(sim, (err ? err : &local)->message);
         return NB_OK;
     }
     nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
     run->device = device->slopes;
-    run->state = sim->state;
+    run->state = sim->engine.state;
     return st;
 }
 
@@ -167,7 +164,7 @@ static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
                           nb_slope_run *run, nb_error *err)
 {
     nb_slope_way way = {sim->cfg.precision, NB_ISA_SCALAR};
-    if (sim->backend != &nb_backend_scalar)
+    if (sim->engine.backend != &nb_backend_scalar)
         nb_cpu_choose(sim->cfg.isa, &way.isa,
                       NULL); /* what cannot run was refused before */
     *run = (nb_slope_run){

@@ -2,7 +2,7 @@
 /* Images that stay where they were rendered.  The renderer keeps the memory of its last image.  If somebody
  * holds that image when the next one begins, the memory becomes the holders', and the renderer goes on with
  * memory that came back from earlier holders, if there is some: allocation on a device is slow. */
-#include "device_image.h"
+#include "engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "../base/fork.h"
+#include "../base/error.h"
 #include "../base/memory.h"
-#include "sim.h"
 
 enum { SPARE_MOST = 2 };
 
@@ -96,27 +96,27 @@ static void join_spares(nb_spares *s)
 }
 
 /** The lent memory is its holders' from now on; other: memory for the renderer in its place, or NULL. */
-static void part(nb_sim *sim, nb_device_image *lent, float *other)
+static void part(nb_sim_engine *engine, nb_device_image *lent, float *other)
 {
     if (lent->on)
-        lent->on->replace(sim->state, other, lent->count * sizeof(float));
+        lent->on->replace(engine->state, other, lent->count * sizeof(float));
     else
-        sim->photons.own = other;
-    nb_photons_forget(&sim->photons);
-    join_spares(sim->spares);
-    lent->spares = sim->spares;
+        engine->photons.own = other;
+    nb_photons_forget(&engine->photons);
+    join_spares(engine->spares);
+    lent->spares = engine->spares;
 }
 
-nb_status nb_sim_end_loan(nb_sim *sim, nb_error *err)
+nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err)
 {
-    nb_device_image *lent = sim->lent, *spare;
+    nb_device_image *lent = engine->lent, *spare;
     nb_status st = NB_OK;
     if (!lent)
         return NB_OK;
-    sim->lent = NULL;
+    engine->lent = NULL;
     if (atomic_load(&lent->holders) > 1) {
-        spare = take_spare(sim->spares, lent);
-        part(sim, lent, spare ? spare->pixels : NULL);
+        spare = take_spare(engine->spares, lent);
+        part(engine, lent, spare ? spare->pixels : NULL);
         nb_free(spare);
     }
     /* work of the last holders may still be queued there */
@@ -126,14 +126,14 @@ nb_status nb_sim_end_loan(nb_sim *sim, nb_error *err)
     return st;
 }
 
-void nb_sim_stop_lending(nb_sim *sim)
+void nb_engine_stop_lending(nb_sim_engine *engine)
 {
-    nb_spares *s = sim->spares;
-    if (sim->lent && atomic_load(&sim->lent->holders) > 1)
-        part(sim, sim->lent, NULL);
-    nb_device_image_free(sim->lent);
-    sim->lent = NULL;
-    sim->spares = NULL;
+    nb_spares *s = engine->spares;
+    if (engine->lent && atomic_load(&engine->lent->holders) > 1)
+        part(engine, engine->lent, NULL);
+    nb_device_image_free(engine->lent);
+    engine->lent = NULL;
+    engine->spares = NULL;
     if (!s)
         return;
     pthread_mutex_lock(&s->lock);
@@ -145,33 +145,33 @@ void nb_sim_stop_lending(nb_sim *sim)
     leave_spares(s);
 }
 
-nb_status nb_sim_lend(nb_sim *sim, nb_device_image **out, nb_error *err)
+nb_status nb_engine_lend(nb_sim_engine *engine, size_t pixels, nb_device_image **out,
+                         nb_error *err)
 {
-    const nb_scene *sc = &sim->flat;
     nb_device_image *image = nb_alloc(1, sizeof *image, "image", err);
     nb_status st = image ? NB_OK : NB_ERR_NOMEM;
-    if (!st && !sim->spares) {
-        sim->spares = nb_alloc(1, sizeof *sim->spares, "image", err);
-        st = sim->spares ? NB_OK : NB_ERR_NOMEM;
+    if (!st && !engine->spares) {
+        engine->spares = nb_alloc(1, sizeof *engine->spares, "image", err);
+        st = engine->spares ? NB_OK : NB_ERR_NOMEM;
         if (!st) {
-            pthread_mutex_init(&sim->spares->lock, NULL);
-            sim->spares->users = 1;
+            pthread_mutex_init(&engine->spares->lock, NULL);
+            engine->spares->users = 1;
         }
     }
     if (!st) {
-        *image = (nb_device_image){.count = sc->raster.pixels,
+        *image = (nb_device_image){.count = pixels,
                                    .device = -1,
-                                   .pixels = sim->photons.own,
-                                   .on = sim->photons.device};
+                                   .pixels = engine->photons.own,
+                                   .on = engine->photons.device};
         atomic_init(&image->holders, 1);
     }
     if (!st && image->on)
-        st = image->on->locate(sim->state, &image->pixels, &image->device, err);
+        st = image->on->locate(engine->state, &image->pixels, &image->device, err);
     if (st) {
         nb_free(image);
         return st;
     }
-    sim->lent = image;
+    engine->lent = image;
     *out = nb_device_image_hold(image);
     return NB_OK;
 }

@@ -162,7 +162,7 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_flag(s, "oversample_polar", m->scene.oversample_polar);
     nb_json_flag(s, "oversample_omega", m->scene.oversample_omega);
     nb_json_text(s, "precision", nb_param_choice("precision", (int)cfg->precision));
-    nb_json_text(s, "backend", sim->backend->name);
+    nb_json_text(s, "backend", sim->engine.backend->name);
     nb_json_number(s, "threads", cfg->threads);
     o = nb_json_object(root, "output");
     nb_json_text(o, "floatfile", cfg->write_float ? cfg->float_file : "");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Notices are kept for the report as they pass to the caller. */
 #include "notes.h"
 
 #include <stdlib.h>
@@ -7,42 +6,42 @@
 #include "../base/memory.h"
 
 /** Without memory a note is passed on but not kept. */
-static void keep(void *user, const char *line)
+static void keep(void *user, const char *text)
 {
-    nb_sim *sim = user;
-    char **more = realloc(sim->notes, ((size_t)sim->n_notes + 1) * sizeof *more);
+    nb_notes *notes = user;
+    char **more = realloc(notes->line, ((size_t)notes->n + 1) * sizeof *more);
     if (more) {
-        sim->notes = more;
-        more[sim->n_notes] = nb_strdup(line, NULL);
-        sim->n_notes += more[sim->n_notes] != NULL;
+        notes->line = more;
+        more[notes->n] = nb_strdup(text, NULL);
+        notes->n += more[notes->n] != NULL;
     }
-    if (sim->caller.notice)
-        sim->caller.notice(sim->caller.user, line);
+    if (notes->caller.notice)
+        notes->caller.notice(notes->caller.user, text);
 }
 
 static int pass_progress(void *user, double fraction)
 {
-    const nb_sim *sim = user;
-    return sim->caller.progress(sim->caller.user, fraction);
+    const nb_notes *notes = user;
+    return notes->caller.progress(notes->caller.user, fraction);
 }
 
-void nb_sim_hear(nb_sim *sim, const nb_hooks *hooks)
+nb_status nb_notes_keep(nb_hooks *hooks, nb_notes **out, nb_error *err)
 {
-    if (hooks)
-        sim->hooks = *hooks;
-    if (!sim->cfg.report_file[0])
+    nb_notes *notes = nb_alloc(1, sizeof *notes, "notes", err);
+    *out = notes;
+    if (!notes)
+        return NB_ERR_NOMEM;
+    notes->caller = *hooks;
+    *hooks = (nb_hooks){notes, keep, hooks->progress ? pass_progress : NULL};
+    return NB_OK;
+}
+
+void nb_notes_free(nb_notes *notes)
+{
+    if (!notes)
         return;
-    sim->caller = sim->hooks;
-    sim->hooks.user = sim;
-    sim->hooks.notice = keep;
-    sim->hooks.progress = sim->caller.progress ? pass_progress : NULL;
-}
-
-void nb_sim_forget(nb_sim *sim)
-{
-    for (int i = 0; i < sim->n_notes; i++)
-        nb_free(sim->notes[i]);
-    free(sim->notes);
-    sim->notes = NULL;
-    sim->n_notes = 0;
+    for (int i = 0; i < notes->n; i++)
+        nb_free(notes->line[i]);
+    free(notes->line);
+    nb_free(notes);
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /** Notes are passed to the caller and kept for the report. */
-#ifndef NB_API_NOTES_H
-#define NB_API_NOTES_H
+#ifndef NB_SIM_NOTES_H
+#define NB_SIM_NOTES_H
 
-#include "sim.h"
+#include "../nanobragg.h"
 
-/** Set the caller's hooks (may be NULL). With a report file, keep a copy of each note. */
-void nb_sim_hear(nb_sim *sim, const nb_hooks *hooks);
-/** Free the copies. */
-void nb_sim_forget(nb_sim *sim);
+typedef struct nb_notes {
+    nb_hooks caller; /* whom everything is passed to */
+    char **line;     /* owned; [n] */
+    int n;
+} nb_notes;
+
+/** Keep a copy of each note that passes these hooks, which are changed.  *notes: nb_notes_free.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_notes_keep(nb_hooks *hooks, nb_notes **notes, nb_error *err);
+void nb_notes_free(nb_notes *notes); /* NULL is fine */
 
 #endif

@@ -13,7 +13,7 @@ nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
     return (nb_photons){.scene = even ? &sim->model.scene : &sim->flat,
                         .stack = &sim->model.scene,
                         .pixels = image,
-                        .kernels = sim->kernels,
+                        .kernels = sim->engine.kernels,
                         .threads = sim->cfg.threads,
                         .hooks = &sim->hooks};
 }

@@ -48,9 +48,9 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
                              sim->cfg.truth_min,
                              nb_sim_first_phi(sim),
                              step,
-                             sim->options.tolerance.skip,
-                             sim->options.threads,
-                             sim->options.isa,
+                             sim->engine.options.tolerance.skip,
+                             sim->engine.options.threads,
+                             sim->engine.options.isa,
                              &sim->hooks};
     nb_status st = nb_reflections_find(&job, out, err);
     for (size_t i = 0; i < out->count; i++) {

@@ -8,24 +8,18 @@
 #include "../render/choose.h"
 #include "../render/request.h"
 #include "advice.h"
-#include "device_image.h"
 #include "sim.h"
-
-int nb_sim_device_is_automatic(const nb_sim *sim)
-{
-    return sim->cfg.device[0] == 0 || strcmp(sim->cfg.device, "auto") == 0;
-}
 
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */
 static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
 {
-    nb_photons *home = &sim->photons;
+    nb_photons *home = &sim->engine.photons;
     float *own = home->own;
     nb_status st = NB_OK;
     *home = nb_sim_photons(sim, *image);
     home->own = own;
-    if (sim->backend->device && nb_stack_is_even(&sim->model.scene)) {
-        home->device = &sim->backend->device->image;
+    if (sim->engine.backend->device && nb_stack_is_even(&sim->model.scene)) {
+        home->device = &sim->engine.backend->device->image;
     } else if (!*image) {
         st = nb_photons_memory(home, err);
         home->pixels = *image = home->own;
@@ -35,38 +29,30 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
 
 static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 {
+    nb_sim_engine *engine = &sim->engine;
+    nb_scene *sc = &sim->model.scene;
     double t0 = nb_monotonic_seconds(), t1;
-    const nb_request as = {.precision = sim->options.precision,
-                           .tolerance = sim->options.tolerance};
-    nb_status st = nb_sim_check_device(sim, err);
+    const nb_request as = {.precision = engine->options.precision,
+                           .tolerance = engine->options.tolerance};
+    nb_status st = nb_engine_check(engine, err);
     if (st)
         return st;
-    st = nb_sim_end_loan(sim, err);
+    st = nb_engine_end_loan(engine, err);
     if (!st)
         st = choose_home(sim, &image, err);
-    if (sim->backend->device) {
-        nb_sim_device_join(sim);
-        nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
-    }
-    if (!st && !sim->state)
-        st = sim->backend->open(&sim->options, &sim->state, err);
-    t1 = nb_monotonic_seconds();
-    sim->photons.state = sim->state;
+    if (engine->backend->device)
+        nb_tables_sign(&sim->in.tables, &sc->factors.table);
     if (!st)
-        st = nb_render_scene_as(sim->backend, sim->state, &sim->model.scene, &as, image,
-                                err);
+        st = nb_engine_open(engine, err);
+    t1 = nb_monotonic_seconds();
+    engine->photons.state = engine->state;
+    if (!st)
+        st = nb_render_scene_as(engine->backend, engine->state, sc, &as, image, err);
     if (st)
-        nb_photons_forget(&sim->photons);
+        nb_photons_forget(&engine->photons);
     sim->times.start += t1 - t0;
     sim->times.render += nb_monotonic_seconds() - t1;
     return st;
-}
-
-/** Another backend from now on. */
-static void change_backend(nb_sim *sim, const nb_backend *to)
-{
-    nb_sim_close_backend(sim);
-    sim->backend = to;
 }
 
 /** An accelerator that nobody asked for by name may fail: the CPU renders instead. */
@@ -74,7 +60,8 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
 {
     nb_notice(&sim->hooks, "%s; rendering on the CPU",
               err ? err->message : "device failed");
-    change_backend(sim, nb_backend_cpu(&sim->options));
+    nb_engine_close(&sim->engine);
+    sim->engine.backend = nb_backend_cpu(&sim->engine.options);
     return open_and_render(sim, image, err);
 }
 
@@ -99,7 +86,7 @@ static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
 {
     nb_product summary = {.type = NB_PIXEL_F32, .stats = stats};
     double start = nb_monotonic_seconds();
-    nb_status st = nb_image_make(&sim->photons, NULL, 0, &summary, 1, err);
+    nb_status st = nb_image_make(&sim->engine.photons, NULL, 0, &summary, 1, err);
     sim->times.statistics += nb_monotonic_seconds() - start;
     if (!st)
         name_panel(sim, stats);
@@ -114,18 +101,19 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
     nb_status st;
     nb_sim_say_long(sim, 1);
     st = open_and_render(sim, wanted->image, err ? err : &local);
-    if (st == NB_ERR_DEVICE && nb_sim_device_is_automatic(sim))
+    if (st == NB_ERR_DEVICE && nb_device_is_automatic(&sim->cfg))
         st = retry_on_cpu(sim, wanted->image, err ? err : &local);
     if (st)
         return st;
-    sim->backend->describe(sim->state, sim->backend_line, sizeof sim->backend_line);
+    sim->engine.backend->describe(sim->engine.state, sim->engine.line,
+                                  sizeof sim->engine.line);
     if (wanted->stats || nb_sim_may_overflow(sim))
         st = summarise(sim, wanted->stats ? wanted->stats : &own, err);
     if (!st && wanted->n_products)
-        st = nb_image_make(&sim->photons, stages, nb_sim_stages(sim, stages),
+        st = nb_image_make(&sim->engine.photons, stages, nb_sim_stages(sim, stages),
                            wanted->products, wanted->n_products, err);
     if (st || wanted->image)
-        nb_photons_forget(&sim->photons);
+        nb_photons_forget(&sim->engine.photons);
     return st;
 }
 
@@ -149,14 +137,14 @@ nb_status nb_sim_render_device(nb_sim *sim, nb_device_image **image, nb_stats *s
     NB_REFUSE_NULL(sim && image);
     nb_status st = nb_sim_render(sim, NULL, stats, err);
     *image = NULL;
-    return st ? st : nb_sim_lend(sim, image, err);
+    return st ? st : nb_engine_lend(&sim->engine, sim->flat.raster.pixels, image, err);
 }
 
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image);
-    nb_status st = nb_photons_fetch(&sim->photons, err);
-    *image = st ? NULL : sim->photons.pixels;
+    nb_status st = nb_photons_fetch(&sim->engine.photons, err);
+    *image = st ? NULL : sim->engine.photons.pixels;
     return st;
 }

@@ -38,15 +38,16 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_number(root, "seed", (double)sim->seed);
     add_background(sim, root);
     notes = nb_json_array(root, "notes");
-    for (int i = 0; i < sim->n_notes; i++)
-        nb_json_add_text(notes, sim->notes[i]);
+    for (int i = 0; sim->notes && i < sim->notes->n; i++)
+        nb_json_add_text(notes, sim->notes->line[i]);
 }
 
 /** What the image may lack, if anything. */
 static void add_lack(const nb_sim *sim, nb_json root)
 {
-    const nb_lack lack = sim->backend->lack && sim->state ? sim->backend->lack(sim->state)
-                                                          : (nb_lack){0, 0};
+    const nb_lack lack = sim->engine.backend->lack && sim->engine.state
+                             ? sim->engine.backend->lack(sim->engine.state)
+                             : (nb_lack){0, 0};
     if (!(lack.photons > 0))
         return;
     nb_json_number(root, "tolerance_reached", lack.part);
@@ -128,7 +129,7 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
     if (!cfg->report_file[0])
         return NB_OK;
     root.json = cJSON_CreateObject();
-    add_common(sim, sim->backend_line, root);
+    add_common(sim, sim->engine.line, root);
     add_image(root, sim->model.scene.n_panels, stats);
     add_lack(sim, root);
     clipped = nb_json_array(root, "clipped");

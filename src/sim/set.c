@@ -7,7 +7,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
-#include "device_image.h"
 #include "sim.h"
 
 /** Structure factors are loaded again when one of their parameters changes, but for these, which the
@@ -118,7 +117,7 @@ static int same_factors(const nb_sim *sim, const nb_config *cfg)
 /** Load everything again into a new simulation, and take its place. */
 static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
-    const nb_hooks hooks = sim->hooks.user == sim ? sim->caller : sim->hooks;
+    const nb_hooks hooks = sim->notes ? sim->notes->caller : sim->hooks;
     nb_sim *fresh, old;
     nb_config *again = nb_alloc_raw(1, sizeof *again, "configuration", err);
     nb_status st = again ? NB_OK : NB_ERR_NOMEM;
@@ -140,10 +139,6 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     *sim = *fresh;
     *fresh = old;
     nb_inputs_show(&sim->in, &sim->cfg);
-    if (sim->hooks.user == fresh)
-        sim->hooks.user = sim->options.hooks.user = sim;
-    if (sim->options.asking_user == fresh)
-        sim->options.asking_user = sim;
     nb_sim_free(fresh);
     return NB_OK;
 }
@@ -151,9 +146,9 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 /** The memory of the last image has another size than the next. */
 static nb_status forget_memory(nb_sim *sim, nb_error *err)
 {
-    nb_status st = nb_sim_end_loan(sim, err);
-    free(sim->photons.own);
-    sim->photons.own = NULL;
+    nb_status st = nb_engine_end_loan(&sim->engine, err);
+    free(sim->engine.photons.own);
+    sim->engine.photons.own = NULL;
     return st;
 }
 

@@ -20,10 +20,8 @@
 #include "advice.h"
 #include "background.h"
 #include "derive.h"
-#include "device_image.h"
 #include "idle_flags.h"
 #include "noise.h"
-#include "notes.h"
 
 int64_t nb_seed_from_clock(void)
 {
@@ -165,7 +163,7 @@ nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err)
     } else {
         nb_inputs_drop(&undo->in);
         nb_model_free(&undo->model);
-        nb_photons_forget(&sim->photons);
+        nb_photons_forget(&sim->engine.photons);
     }
     if (panels != sim->moved.panels)
         nb_free(panels);
@@ -207,18 +205,18 @@ static nb_status build(nb_sim *sim, nb_error *err)
     nb_status st = nb_sim_build_model(sim, err);
     if (st)
         return st;
-    sim->options.threads = cfg->threads;
-    sim->options.isa = cfg->isa;
-    sim->options.precision = cfg->precision;
-    sim->options.tolerance = tolerance_of(cfg);
-    sim->options.hooks = sim->hooks;
-    sim->options.device_alone = cfg->device_alone;
-    st = nb_sim_choose_backend(sim, err);
+    sim->engine.options.threads = cfg->threads;
+    sim->engine.options.isa = cfg->isa;
+    sim->engine.options.precision = cfg->precision;
+    sim->engine.options.tolerance = tolerance_of(cfg);
+    sim->engine.options.hooks = sim->hooks;
+    sim->engine.options.device_alone = cfg->device_alone;
+    st = nb_engine_choose(&sim->engine, &sim->model.scene, cfg->device, err);
     if (!st)
         st = nb_cpu_choose(cfg->isa, &isa, err);
     if (st)
         return st;
-    sim->kernels = nb_image_kernels_of(isa);
+    sim->engine.kernels = nb_image_kernels_of(isa);
     sim->times.scene = nb_monotonic_seconds() - start - sim->times.factors;
     return NB_OK;
 }
@@ -244,7 +242,7 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         (st = nb_cpu_choose(sim->cfg.isa, &isa, err))) /* factors are made with it, too */
         return st;
     if ((named = nb_backend_of(sim->cfg.device, &device)))
-        nb_sim_device_warm(sim, named, device.index);
+        nb_engine_warm(&sim->engine, named, device.index);
     if ((st = check_libraries(&sim->cfg, err)) ||
         (st = nb_load_headers(&sim->cfg, &sim->in, &sim->hooks, err)) ||
         (st = nb_resolve_crystal(&sim->cfg, &sim->hooks, err)) ||
@@ -277,10 +275,13 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     if (!sim)
         return NB_ERR_NOMEM;
     sim->cfg = *cfg;
-    nb_sim_hear(sim, hooks);
-    sim->options.images = images;
+    if (hooks)
+        sim->hooks = *hooks;
+    sim->engine.options.images = images;
     sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = nb_inputs_new(&sim->in, err);
+    if (!st && cfg->report_file[0])
+        st = nb_notes_keep(&sim->hooks, &sim->notes, err);
     if (!st)
         st = keep_arrays(sim, err);
     if (!st)
@@ -306,11 +307,8 @@ void nb_sim_free(nb_sim *sim)
 {
     if (!sim)
         return;
-    nb_sim_device_join(sim);
-    nb_sim_stop_lending(sim);
-    nb_sim_close_backend(sim);
-    free(sim->photons.own);
-    nb_sim_forget(sim);
+    nb_engine_free(&sim->engine);
+    nb_notes_free(sim->notes);
     nb_model_free(&sim->model);
     nb_free(sim->moved.panels);
     nb_inputs_drop(&sim->in);
@@ -332,7 +330,7 @@ int64_t nb_sim_seed(const nb_sim *sim)
 
 const char *nb_sim_backend(const nb_sim *sim)
 {
-    return sim ? sim->backend_line : "";
+    return sim ? sim->engine.line : "";
 }
 
 void nb_sim_times(const nb_sim *sim, nb_times *out)
@@ -343,9 +341,9 @@ void nb_sim_times(const nb_sim *sim, nb_times *out)
     *out = sim ? sim->times : (nb_times){0};
     if (!sim)
         return;
-    if (!sim->state || !sim->backend->device)
+    if (!sim->engine.state || !sim->engine.backend->device)
         return;
-    sim->backend->device->times(sim->state, &device);
+    sim->engine.backend->device->times(sim->engine.state, &device);
     out->device_render = device.kernels;
     out->device_effects = device.effects;
     out->device_download = device.download;

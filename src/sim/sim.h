@@ -5,63 +5,36 @@
 
 #include "../base/clock.h"
 #include "../base/error.h"
-#include "../image/image.h"
 #include "../io/common/meta.h"
 #include "../model/layout.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
-#include "../render/backend.h"
+#include "engine.h"
 #include "inputs.h"
+#include "notes.h"
 
 struct nb_sim {
     nb_config cfg; /* as typed, then completed from -img and -mask headers */
     nb_hooks hooks;
-    nb_hooks caller; /* whom they pass everything to when notes are kept */
-    char **notes;    /* owned; the notices, for cfg.report_file */
-    int n_notes;
+    nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
     int64_t seed;          /* noise */
     nb_inputs in;          /* loaded files */
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
     nb_model model;
     nb_scene flat; /* the scene with the stack as a rectangle, for what is made of its image */
-    const nb_backend *backend;
-    nb_backend_state *state; /* owned; opened by the first render */
-    nb_render_options options;
-    const nb_image_kernels *kernels; /* as options.isa asks */
-    nb_photons photons;              /* of nb_sim_render(sim, NULL, ...) */
-    nb_device_image *lent;      /* over the last image, or NULL; see device_image.c */
-    struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
-    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
-    char backend_line[256];     /* for nb_sim_backend */
+    nb_sim_engine engine;
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
     uint64_t n_observed; /* lists of observed pixels so far */
-    int said_cpu;        /* why derivatives are not on the device */
 };
 
 /** nb_sim_create for a simulation that will render `images` images. `-device auto` chooses by their number. */
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
 
-/** Choose the backend of the built model, and start its device. */
-nb_status nb_sim_choose_backend(nb_sim *sim, nb_error *err);
-
 /** A seed that nobody typed: from the clock, small enough to be typed again. */
 int64_t nb_seed_from_clock(void);
-
-/** Start a backend's device, if it has one, in a thread of its own.  nb_sim_device_join waits for it;
- * nb_sim_free and the first render call that. */
-void nb_sim_device_warm(nb_sim *sim, const nb_backend *backend, int device_index);
-void nb_sim_device_join(nb_sim *sim);
-
-/** Errors: NB_ERR_DEVICE when its device was lost in a fork. */
-nb_status nb_sim_check_device(const nb_sim *sim, nb_error *err);
-/** Close its state, unless that is on a device that a fork has lost. */
-void nb_sim_close_backend(nb_sim *sim);
-
-/** Did nobody ask for the device by name? */
-int nb_sim_device_is_automatic(const nb_sim *sim);
 
 /** What is wanted of a rendering. */
 typedef struct nb_rendering {

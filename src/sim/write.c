@@ -221,7 +221,7 @@ static void give_piece(void *user, void *memory)
 static void *close_device(void *user)
 {
     nb_sim *sim = user;
-    sim->backend->close(sim->state);
+    sim->engine.backend->close(sim->engine.state);
     return NULL;
 }
 
@@ -258,7 +258,7 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     st = nb_write_images(o->jobs, o->n, threads, is_from_device(o) ? &memory : NULL, err);
     if (o->closing) {
         pthread_join(o->closer, NULL);
-        o->sim->state = NULL;
+        o->sim->engine.state = NULL;
     }
     return st;
 }
@@ -269,7 +269,7 @@ static nb_status find_image(outputs *o, const float *image, nb_error *err)
     const nb_config *cfg = &o->sim->cfg;
     int here = cfg->png_file[0] || cfg->truth == NB_TRUTH_SPOTS;
     o->given = nb_sim_photons(o->sim, image);
-    o->photons = image ? &o->given : &o->sim->photons;
+    o->photons = image ? &o->given : &o->sim->engine.photons;
     return here || !o->photons->device ? nb_photons_fetch(o->photons, err) : NB_OK;
 }
 

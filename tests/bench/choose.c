@@ -35,8 +35,8 @@ static void scene(const lab *l, const char *const kind[2], int domains)
     cfg.mosaic_domains = domains;
     nb_words(&cfg, kind[1]);
     sim = lab_sim(&cfg);
-    const double guess =
-        sim->backend->estimate(&sim->model.scene, &sim->options, why, sizeof why);
+    const double guess = sim->engine.backend->estimate(
+        &sim->model.scene, &sim->engine.options, why, sizeof why);
     float *image = lab_memory(sim->model.scene.raster.pixels * sizeof *image);
     for (int i = 0; i < 3; i++) {
         double start = lab_processor();

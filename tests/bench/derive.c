@@ -131,7 +131,7 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
             lab_need(call(&w, what, &err), &err);
             wall[what][k] = nb_monotonic_seconds() - start;
             if (cuda)
-                kernel[what][k] = nb_cuda_kernel_seconds(sim->state);
+                kernel[what][k] = nb_cuda_kernel_seconds(sim->engine.state);
             else
                 used[what][k] = lab_processor() - before;
         }
@@ -183,7 +183,7 @@ static void evaluate(int repeats)
                                   matrix, &err),
                  &err);
         wall[i < 0 ? 0 : i] = nb_monotonic_seconds() - t;
-        kernel[i < 0 ? 0 : i] = nb_cuda_kernel_seconds(sim->state);
+        kernel[i < 0 ? 0 : i] = nb_cuda_kernel_seconds(sim->engine.state);
     }
     printf("one evaluation of a fit, %d parameters, %d of %d pixels: kernels %.3f ms, "
            "all %.3f ms\n",

@@ -145,7 +145,7 @@ static nb_status run(nb_backend_state *state, const spot_case *c, const nb_sim *
 {
     const nb_scene *sc = &sim->model.scene;
     const nb_request part = {.precision = NB_PRECISION_MIXED,
-                             .tolerance = sim->options.tolerance};
+                             .tolerance = sim->engine.options.tolerance};
     const nb_request all = {.precision = NB_PRECISION_MIXED};
     double time[2], every[2], of;
     const nb_scene band = band_of(sc, &of);

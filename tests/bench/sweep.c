@@ -136,7 +136,7 @@ static void count(sweep *s, int way, double gain)
 static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *image)
 {
     const nb_request part = {.precision = NB_PRECISION_MIXED,
-                             .tolerance = sim->options.tolerance},
+                             .tolerance = sim->engine.options.tolerance},
                      all = {.precision = NB_PRECISION_MIXED};
     double with = INFINITY, every = INFINITY, spent = 0, gain;
     const char *why;

@@ -127,9 +127,9 @@ static double from_reflections(const nb_sim *sim, float *image)
 {
     nb_backend_state *state;
     const nb_request as = {.precision = NB_PRECISION_MIXED,
-                           .tolerance = sim->options.tolerance};
+                           .tolerance = sim->engine.options.tolerance};
     double least = INFINITY;
-    if (nb_backend_simd.open(&sim->options, &state, NULL))
+    if (nb_backend_simd.open(&sim->engine.options, &state, NULL))
         return 0;
     for (int turn = 0; turn < TURNS; turn++) {
         double start = processor_seconds();

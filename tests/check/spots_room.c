@@ -54,7 +54,7 @@ static nb_status render(const nb_sim *sim, size_t room, const char **refused,
 {
     const nb_render_options options = {.device_index = -1};
     const nb_request as = {.precision = NB_PRECISION_MIXED,
-                           .tolerance = sim->options.tolerance};
+                           .tolerance = sim->engine.options.tolerance};
     nb_backend_state *state = NULL;
     void *taken = NULL;
     nb_status st = nb_backend_cuda.open(&options, &state, err);
@@ -95,7 +95,7 @@ static int run_case(const room_case *c, const nb_sim *sim, float *image[3])
     const char *refused;
     nb_error err;
     int good = 1, without = 0, every;
-    plain.options.tolerance = (nb_tolerance){0};
+    plain.engine.options.tolerance = (nb_tolerance){0};
     /* also loads the kernels */
     if (render(sim, 0, &refused, image[0], &err) || refused ||
         render(&plain, 0, &refused, image[1], &err)) {

@@ -38,6 +38,16 @@ silent() {
     return $found
 }
 
+# nb_sim stays small: inputs, model, engine and a few others. What belongs to a part is a member of that part.
+small_sim() {
+    local members
+    members=$(sed -n '/^struct nb_sim {/,/^};/p' src/sim/sim.h | tr '\n' ' ' |
+        sed 's,/\*[^*]*\*/,,g' | grep -o '[;,]' | wc -l)
+    [ "$members" -ge 5 ] && [ "$members" -le 21 ] && return 0
+    echo "    src/sim/sim.h: nb_sim has $((members - 1)) members, at most 20"
+    return 1
+}
+
 # Two files read HDF5: they check type, size and number of points of everything.
 hdf5_reads() {
     ! grep -rnE '\bH5[AD]read(_chunk)?\b' src cuda --include='*.[ch]*' |
@@ -104,6 +114,7 @@ check headers bash tests/lint/headers.sh
 check contents "${PYTHON:-python3}" tests/lint/contents.py
 check text "${PYTHON:-python3}" tests/lint/text.py
 check silent-library silent
+check small-sim small_sim
 check hdf5-reads hdf5_reads
 check fallbacks fallbacks
 check one-cxx-file one_cxx_file

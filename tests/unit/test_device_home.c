@@ -80,7 +80,7 @@ static void run(const nb_config *base, const scratch *s, const char *set, int pn
     name_files(&cfg, s, set, png);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     if (set[0] == 'b')
-        sim->backend = &fake_backend;
+        sim->engine.backend = &fake_backend;
     assert_int_equal(nb_sim_render(sim, NULL, stats, &err), NB_OK);
     assert_int_equal(nb_sim_write(sim, NULL, stats, &err), NB_OK);
     nb_sim_times(sim, &times);
@@ -151,7 +151,7 @@ static void large_files_close_the_device(void **state)
     snprintf(cfg.float_file, sizeof cfg.float_file, "%s/large",
              ((scratch *)*state)->folder);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
-    sim->backend = &fake_backend;
+    sim->engine.backend = &fake_backend;
     for (int k = 1; k <= 2; k++) { /* it opens again */
         assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_OK);
@@ -175,7 +175,7 @@ static void image_is_lent(void **state)
         nb_sim *sim;
         assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
         if (device)
-            sim->backend = &fake_backend;
+            sim->engine.backend = &fake_backend;
         assert_int_equal(nb_sim_image(sim, &theirs, &err), NB_ERR_INTERNAL);
         assert_int_equal(nb_sim_render(sim, ours, &stats, &err), NB_OK);
         assert_int_equal(nb_sim_image(sim, &theirs, &err), NB_ERR_INTERNAL);
@@ -199,7 +199,7 @@ static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t 
         memcmp(image, want, bytes) != 0)
         return 1; /* auto: the CPU */
     strcpy(sim->cfg.device, "fake");
-    sim->backend = &fake_backend;
+    sim->engine.backend = &fake_backend;
     if (nb_sim_render(sim, image, NULL, &err) != NB_ERR_DEVICE ||
         !strstr(err.message, "spawn"))
         return 2;
@@ -224,7 +224,7 @@ static void a_device_does_not_survive_fork(void **state)
     bytes = (size_t)cfg.detpixels[0] * (size_t)cfg.detpixels[1] * sizeof *image;
     image = malloc(bytes);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, NULL), NB_OK);
-    sim->backend = &fake_backend;
+    sim->engine.backend = &fake_backend;
     assert_int_equal(nb_sim_render(sim, image, NULL, NULL), NB_OK);
     nb_fork_uses_device();
     child = fork();
@@ -283,7 +283,7 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
     size_t n = 0;
     assert_int_equal(nb_sim_create(cfg, NULL, &f.sim, &err), NB_OK);
     if (backend)
-        f.sim->backend = backend;
+        f.sim->engine.backend = backend;
     f.sim->model.scene.raster.mask = frame_mask;
     nb_sim_size(f.sim, &layout.fast, &layout.slow);
     layout.type = type < 0 ? NB_HDF5_U16 : (nb_hdf5_type)type;

@@ -165,7 +165,7 @@ static void isa_of_the_configuration(void **state)
         if (!nb_cpu_runs(isas[i]))
             continue;
         sim = created(&cfg);
-        assert_ptr_equal(sim->kernels, nb_image_kernels_of(isas[i]));
+        assert_ptr_equal(sim->engine.kernels, nb_image_kernels_of(isas[i]));
         if (i == 0)
             assert_int_equal(nb_sim_render(sim, photons, NULL, NULL), NB_OK);
         assert_int_equal(nb_sim_digitize(sim, photons, NULL, integers[i > 0], NULL),
@@ -269,9 +269,9 @@ static nb_sim *on_device(nb_config *cfg, const nb_hooks *hooks)
     cfg->fluence = 1e30;
     cfg->water_um = 0.001;
     assert_int_equal(nb_sim_create(cfg, hooks, &sim, &err), NB_OK);
-    sim->backend = &fake_backend;
+    sim->engine.backend = &fake_backend;
     assert_int_equal(nb_sim_render(sim, NULL, NULL, &err), NB_OK);
-    assert_null(sim->photons.pixels);
+    assert_null(sim->engine.photons.pixels);
     return sim;
 }
 
@@ -291,17 +291,17 @@ static void device_makes_what_it_can(void **state)
             .type = NB_PIXEL_U16, .stages = i == 3, .scale = i < 5 ? i + 1 : 5};
     p[0] = (nb_product){.type = NB_PIXEL_F32, .stats = &stats};
     p[3].pixels = there;
-    assert_int_equal(nb_image_make(&sim->photons, &poisson, 1, p, 6, NULL), NB_OK);
+    assert_int_equal(nb_image_make(&sim->engine.photons, &poisson, 1, p, 6, NULL), NB_OK);
     assert_int_equal(p[0].place, -1);
     for (int i = 1; i < 5; i++)
         assert_int_equal(p[i].place, i - 1);
     assert_int_equal(p[5].place, p[4].place);
-    assert_null(sim->photons.pixels); /* nobody needs them */
+    assert_null(sim->engine.photons.pixels); /* nobody needs them */
     p[5].scale = 7;
-    assert_int_equal(nb_image_make(&sim->photons, &poisson, 1, p, 6, NULL), NB_OK);
+    assert_int_equal(nb_image_make(&sim->engine.photons, &poisson, 1, p, 6, NULL), NB_OK);
     assert_int_equal(p[5].place, -1);
-    assert_non_null(sim->photons.pixels);
-    copy = photons_of(sim->photons.pixels, sim->photons.scene, 1);
+    assert_non_null(sim->engine.photons.pixels);
+    copy = photons_of(sim->engine.photons.pixels, sim->engine.photons.scene, 1);
     p[0].stats = &same;
     p[3].pixels = here;
     assert_int_equal(nb_image_make(&copy, &poisson, 1, p, 6, NULL), NB_OK);
@@ -323,7 +323,8 @@ static void full_device_gives_the_photons(void **state)
     for (int full = 0; full < 2; full++) {
         nb_product p = {.type = NB_PIXEL_U16, .stages = 1, .pixels = out[full]};
         fake_is_full = full;
-        assert_int_equal(nb_image_make(&sim->photons, &poisson, 1, &p, 1, NULL), NB_OK);
+        assert_int_equal(nb_image_make(&sim->engine.photons, &poisson, 1, &p, 1, NULL),
+                         NB_OK);
         assert_int_equal(p.place, full ? -1 : 0);
     }
     fake_is_full = 0;
@@ -338,9 +339,9 @@ static void compat_fetches_the_photons(void **state)
     nb_sim *sim = on_device(&cfg, NULL);
     nb_product p = {.type = NB_PIXEL_U16, .stages = 1};
     (void)state;
-    assert_int_equal(nb_image_make(&sim->photons, &compat, 1, &p, 1, NULL), NB_OK);
+    assert_int_equal(nb_image_make(&sim->engine.photons, &compat, 1, &p, 1, NULL), NB_OK);
     assert_int_equal(p.place, -1);
-    assert_non_null(sim->photons.pixels);
+    assert_non_null(sim->engine.photons.pixels);
     nb_products_free(&p, 1);
     nb_sim_free(sim);
 }

@@ -341,7 +341,7 @@ static void spots_give_the_list_of_every_step(void **state)
         assert_int_equal(nb_sim_create(&cfg, NULL, &sim, NULL), NB_OK);
         assert_int_equal(nb_sim_render(sim, image, NULL, NULL), NB_OK);
         assert_int_equal(nb_sim_reflections(sim, image, &fast, NULL), NB_OK);
-        sim->options.tolerance = (nb_tolerance){0};
+        sim->engine.options.tolerance = (nb_tolerance){0};
         assert_int_equal(nb_sim_reflections(sim, image, &exact, NULL), NB_OK);
         check_lists(&fast, &exact);
         rows += fast.count;

@@ -178,7 +178,7 @@ static void short_frames_share_a_device(void **state)
     device.estimate = slow_estimate;
     strcpy(cfg.device, "cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
-    sim->backend = &device;
+    sim->engine.backend = &device;
     seconds_of_frame = 0.001;
     assert_int_equal(nb_pool_renderers(sim, 16), 5);
     assert_int_equal(nb_pool_renderers(sim, 2), 2);
@@ -192,7 +192,7 @@ static void short_frames_share_a_device(void **state)
     sim->model.scene.raster.pixels = 24 * 16;
     seconds_of_frame = 1;
     assert_int_equal(nb_pool_renderers(sim, 16), 1);
-    sim->backend = &nb_backend_scalar;
+    sim->engine.backend = &nb_backend_scalar;
     nb_sim_free(sim);
 }
 
@@ -220,7 +220,7 @@ static void renderers_without_room_are_closed(void **state)
     narrow.open = narrow_open;
     strcpy(cfg.device, "cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
-    sim->backend = &narrow;
+    sim->engine.backend = &narrow;
     assert_int_equal(nb_pool_open(&pool, &narrow, (nb_pool_devices){0, 1, 1}, 3, &err),
                      NB_OK);
     opens_to_fail = 2;

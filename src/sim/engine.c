@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* A device is started while files are read, or while it is asked whether it is quicker. */
+#include "engine.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/fork.h"
+#include "../base/memory.h"
+#include "../render/choose.h"
+
+struct nb_warming {
+    pthread_t thread;
+    const nb_backend *backend;
+    int device_index;
+};
+
+static void *warm(void *user)
+{
+    const struct nb_warming *w = user;
+    w->backend->device->warm(w->device_index);
+    return NULL;
+}
+
+void nb_engine_warm(nb_sim_engine *engine, const nb_backend *backend, int device_index)
+{
+    struct nb_warming *w;
+    if (engine->warming || !backend->device)
+        return;
+    w = nb_alloc(1, sizeof *w, "device", NULL);
+    if (!w)
+        return; /* open will take the time then */
+    w->backend = backend;
+    w->device_index = device_index;
+    nb_fork_uses_device();
+    if (pthread_create(&w->thread, NULL, warm, w))
+        nb_free(w);
+    else
+        engine->warming = w;
+}
+
+static void start_asked(void *user, const nb_backend *backend)
+{
+    nb_sim_engine *engine = user;
+    nb_engine_warm(engine, backend, engine->options.device_index);
+}
+
+int nb_device_is_automatic(const nb_config *cfg)
+{
+    return cfg->device[0] == 0 || strcmp(cfg->device, "auto") == 0;
+}
+
+nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
+                           const char *device, nb_error *err)
+{
+    nb_status st;
+    engine->options.asking = start_asked;
+    engine->options.asking_user = engine;
+    st = nb_backend_choose(scene, device, &engine->options, &engine->backend,
+                           engine->line, sizeof engine->line, err);
+    engine->options.asking = NULL; /* of this choice alone: the engine may move */
+    engine->options.asking_user = NULL;
+    if (!st)
+        nb_engine_warm(engine, engine->backend, engine->options.device_index);
+    return st;
+}
+
+nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
+{
+    nb_sim_engine like = *engine;
+    like.state = NULL;
+    like.photons = (nb_photons){0};
+    like.lent = NULL;
+    like.spares = NULL;
+    like.warming = NULL;
+    return like;
+}
+
+void nb_engine_join(nb_sim_engine *engine)
+{
+    if (!engine->warming)
+        return;
+    if (!nb_fork_lost_device())
+        pthread_join(engine->warming->thread, NULL);
+    nb_free(engine->warming);
+    engine->warming = NULL;
+}
+
+nb_status nb_engine_check(const nb_sim_engine *engine, nb_error *err)
+{
+    if (!engine->backend->device || !nb_fork_lost_device())
+        return NB_OK;
+    return nb_fail(err, NB_ERR_DEVICE, "-device %s: " NB_FORK_CURE, engine->backend->name);
+}
+
+nb_status nb_engine_open(nb_sim_engine *engine, nb_error *err)
+{
+    nb_status st = nb_engine_check(engine, err);
+    if (st)
+        return st;
+    if (engine->backend->device)
+        nb_engine_join(engine);
+    return engine->state ? NB_OK
+                         : engine->backend->open(&engine->options, &engine->state, err);
+}
+
+void nb_engine_close(nb_sim_engine *engine)
+{
+    if (engine->backend && !(engine->backend->device && nb_fork_lost_device()))
+        engine->backend->close(engine->state);
+    engine->state = NULL;
+}
+
+void nb_engine_free(nb_sim_engine *engine)
+{
+    nb_engine_join(engine);
+    nb_engine_stop_lending(engine);
+    nb_engine_close(engine);
+    free(engine->photons.own);
+    engine->photons.own = NULL;
+}

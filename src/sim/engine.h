@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/** What renders: the backend that was chosen, its state and device, and the image that it made last. */
+#ifndef NB_SIM_ENGINE_H
+#define NB_SIM_ENGINE_H
+
+#include "../image/image.h"
+#include "../nanobragg.h"
+#include "../render/backend.h"
+
+typedef struct nb_sim_engine {
+    const nb_backend *backend;
+    nb_backend_state *state; /* owned; opened by the first render */
+    nb_render_options options;
+    const nb_image_kernels *kernels; /* as options.isa asks */
+    nb_photons photons; /* the last image; those of nb_sim_render(sim, NULL, ...) are owned */
+    nb_device_image *lent;      /* over the last image, or NULL */
+    struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
+    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
+    char line[256];             /* for nb_sim_backend */
+    int said_cpu;               /* why derivatives are not on the device */
+} nb_sim_engine;
+
+/** Choose the backend of a scene as the word of -device asks, and start its device. */
+nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
+                           const char *device, nb_error *err);
+
+/** Another engine of the same backend, which is not open. */
+nb_sim_engine nb_engine_like(const nb_sim_engine *engine);
+
+/** Did nobody ask for the device by name? */
+int nb_device_is_automatic(const nb_config *cfg);
+
+/** Start a backend's device, if it has one, in a thread of its own.  nb_engine_join waits for it; nb_engine_open
+ * and nb_engine_free do that. */
+void nb_engine_warm(nb_sim_engine *engine, const nb_backend *backend, int device_index);
+void nb_engine_join(nb_sim_engine *engine);
+
+/** Errors: NB_ERR_DEVICE when its device was lost in a fork. */
+nb_status nb_engine_check(const nb_sim_engine *engine, nb_error *err);
+/** Open the backend, unless it is open.  Errors: as nb_engine_check, and the backend's. */
+nb_status nb_engine_open(nb_sim_engine *engine, nb_error *err);
+/** Close its state, unless that is on a device that a fork has lost. */
+void nb_engine_close(nb_sim_engine *engine);
+/** The same, with the image and its loan. */
+void nb_engine_free(nb_sim_engine *engine);
+
+/* --- the last image, lent (device_image.c) --- */
+
+/** Lend the last image, of so many pixels, to the caller, who frees *image.  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE. */
+nb_status nb_engine_lend(nb_sim_engine *engine, size_t pixels, nb_device_image **image,
+                         nb_error *err);
+
+/** Before the memory of the last image is used again: if somebody else holds it, it is theirs, and the
+ * renderer gets other memory.  Errors: NB_ERR_DEVICE. */
+nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err);
+
+/** The same for good: before the renderer is closed. */
+void nb_engine_stop_lending(nb_sim_engine *engine);
+
+#endif
