@@ -20,6 +20,36 @@ int nb_spot_box(const nb_spot_tile *t, const nb_spot *spot, const nb_spot_cell *
            nb_spot_clip(range[1], os, t->s0 * os, t->nv, box[1]);
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+int nb_spot_tile_place(nb_spot_tile *t, const nb_spots *spots, const nb_spot_list *list,
+                       const nb_vector_plan *plans, size_t number)
+{
+    const nb_scene *sc = spots->scene;
+    int panel = 0;
+    while (panel + 1 < sc->n_panels && list->grids[panel + 1].first <= number)
+        panel++;
+    const nb_spot_grid *grid = &list->grids[panel];
+    const int i = (int)(number - grid->first);
+    t->spots = spots;
+    t->list = list;
+    t->plan = &plans[panel];
+    t->plane = &list->planes[panel];
+    t->tile = number;
+    t->tophat = sc->lattice.shape == NB_LATTICE_TOPHAT;
+    t->has_factor = t->plan->sensor.absorb || sc->oversample_omega;
+    t->f0 = grid->region.fmin + i % grid->across * list->edge;
+    t->s0 = grid->region.smin + i / grid->across * list->edge;
+    t->nf = least(list->edge, grid->region.fmax + 1 - t->f0);
+    t->ns = least(list->edge, grid->region.smax + 1 - t->s0);
+    t->nu = t->nf * sc->oversample;
+    t->nv = t->ns * sc->oversample;
+    return panel;
+}
+
 nb_status nb_spot_tile_alloc(nb_spot_tile *t, int edge, nb_error *err)
 {
     const size_t pitch = (size_t)edge + 2 * NB_SPOT_PAD, n = (size_t)edge * pitch;

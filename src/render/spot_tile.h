@@ -43,6 +43,10 @@ nb_spot_draw nb_draw_sse2, nb_draw_avx2, nb_draw_avx512, nb_draw_neon;
 int nb_spot_box(const nb_spot_tile *tile, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2]);
 
+/** Place a tile at number of the list; plans: of each panel.  Returns its panel. */
+int nb_spot_tile_place(nb_spot_tile *tile, const nb_spots *spots, const nb_spot_list *list,
+                       const nb_vector_plan *plans, size_t number);
+
 /** Memory for tiles of so many sub-pixels along an edge.  Errors: NB_ERR_NOMEM. */
 nb_status nb_spot_tile_alloc(nb_spot_tile *tile, int edge, nb_error *err);
 void nb_spot_tile_free(nb_spot_tile *tile);

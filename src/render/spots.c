@@ -32,38 +32,6 @@ typedef struct spot_pass {
     atomic_int stop;
 } spot_pass;
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/** Place thread's tile at the one of this number. */
-static nb_spot_tile *place_tile(const spot_pass *pass, size_t tile, int thread)
-{
-    const nb_spot_list *list = &pass->list;
-    const int os = pass->spots->scene->oversample;
-    nb_spot_tile *t = &pass->tiles[thread];
-    int k = 0;
-    while (k + 1 < pass->spots->scene->n_panels && list->grids[k + 1].first <= tile)
-        k++;
-    const nb_spot_grid *grid = &list->grids[k];
-    const int i = (int)(tile - grid->first);
-    t->spots = pass->spots;
-    t->list = list;
-    t->plan = &pass->job->plans[k];
-    t->plane = &list->planes[k];
-    t->tile = tile;
-    t->tophat = pass->spots->scene->lattice.shape == NB_LATTICE_TOPHAT;
-    t->has_factor = t->plan->sensor.absorb || pass->spots->scene->oversample_omega;
-    t->f0 = grid->region.fmin + i % grid->across * list->edge;
-    t->s0 = grid->region.smin + i / grid->across * list->edge;
-    t->nf = least(list->edge, grid->region.fmax + 1 - t->f0);
-    t->ns = least(list->edge, grid->region.smax + 1 - t->s0);
-    t->nu = t->nf * os;
-    t->nv = t->ns * os;
-    return t;
-}
-
 static void run_tile(spot_pass *pass, size_t tile, int thread)
 {
     const nb_hooks *hooks = pass->job->hooks;
@@ -71,14 +39,15 @@ static void run_tile(spot_pass *pass, size_t tile, int thread)
     if (atomic_load_explicit(&pass->stop, memory_order_relaxed))
         return;
     if (list->first[tile] < list->first[tile + 1]) {
-        nb_spot_tile *t = place_tile(pass, tile, thread);
+        nb_spot_tile *t = &pass->tiles[thread];
+        const int panel = nb_spot_tile_place(t, pass->spots, list, pass->job->plans, tile);
         pass->job->kernels.spot(t);
         nb_bright *best = &pass->brightest[thread];
         if (pass->rows)
             best->photons =
                 nb_tile_finish(t, pass->rows, pass->job->planes->image, best->photons);
         else
-            *best = nb_tile_look(t, (int)(t->plan - pass->job->plans), *best);
+            *best = nb_tile_look(t, panel, *best);
     }
     size_t done = atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed) + 1;
     if (thread == 0 && pass->rows && hooks->progress &&

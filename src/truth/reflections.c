@@ -296,6 +296,7 @@ static nb_spot_draw *draw_of(nb_isa isa)
 static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
+    nb_spot_draw *const draw = draw_of(job->isa);
     const nb_engine engine = {0};
     nb_scene whole = *job->scene;
     nb_plan plan;
@@ -307,20 +308,18 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
     whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
     plan = nb_plan_of(&whole, NB_PRECISION_MIXED, &engine);
     plan.tolerance = (nb_tolerance){.skip = job->by_spots, .photons = bound_of(f)};
-    if (nb_spots_refuse(&plan))
+    if (!draw || nb_spots_refuse(&plan))
         return NB_OK;
     if ((st = nb_spots_build(&plan, &spots, err)))
         return st;
     nb_spots_limit(&spots, &plan.tolerance, &limits, &result);
     f->divided = !result.refused;
     if (f->divided) {
-        nb_spot_shares shares = {job->scene,        &spots,        &limits,
-                                 job->phi_first,    job->phi_step, job->threads,
-                                 job->hooks,        photons_at,    f,
-                                 draw_of(job->isa), NULL};
+        nb_spot_shares shares = {
+            job->scene, &spots,     &limits, job->phi_first, job->phi_step, job->threads,
+            job->hooks, photons_at, f,       draw,           NULL};
         nb_vector_plan *plans = NULL;
-        if (shares.draw)
-            st = nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &plans, err);
+        st = nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &plans, err);
         shares.plans = plans;
         if (!st)
             st = nb_spot_shares_add(&shares, table, err);

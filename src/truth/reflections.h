@@ -15,7 +15,7 @@ typedef struct nb_reflection_job {
     double phi_first, phi_step; /* rad, of the scene's phi steps */
     int by_spots; /* samples may be left out (nb_tolerance.skip): crystals whose spots end are divided by reflections */
     int threads;  /* 0: all; the list does not depend on it */
-    nb_isa isa;   /* vectors of spots and background; SCALAR: none */
+    nb_isa isa; /* vectors of spots and background; SCALAR: none, so every step is looked at */
     const nb_hooks *hooks; /* progress is called by the calling thread only */
 } nb_reflection_job;
 

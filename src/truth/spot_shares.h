@@ -20,8 +20,8 @@ typedef struct nb_spot_shares {
     double (*photons)(const void *user, int panel, int fast, int slow, double *least,
                       double *background);
     const void *user;
-    nb_spot_draw *draw;          /* vectors; NULL: a ray at a time */
-    const nb_vector_plan *plans; /* of each panel, with draw */
+    nb_spot_draw *draw;
+    const nb_vector_plan *plans; /* of each panel */
 } nb_spot_shares;
 
 /** Add every reflection's sums to the table.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
