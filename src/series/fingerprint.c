@@ -152,19 +152,19 @@ static uint64_t hash_renderer(uint64_t h, const char *name)
 }
 
 /** One of them: the vector renderer goes by its instructions. */
-static const char *renderer_of(const nb_sim *sim)
+static const char *renderer_of(const nb_sim_engine *engine)
 {
     nb_isa isa;
-    if (sim->engine.backend == &nb_backend_simd &&
-        !nb_cpu_choose(sim->engine.options.isa, &isa, NULL))
+    if (engine->backend == &nb_backend_simd &&
+        !nb_cpu_choose(engine->options.isa, &isa, NULL))
         return nb_isa_name(isa);
-    return sim->engine.backend->name;
+    return engine->backend->name;
 }
 
 uint64_t nb_fingerprint_renderer(uint64_t hash, const nb_sim *base,
                                  const nb_frames *frames)
 {
-    return only_counts(frames) ? hash : hash_renderer(hash, renderer_of(base));
+    return only_counts(frames) ? hash : hash_renderer(hash, renderer_of(&base->engine));
 }
 
 const char *nb_fingerprint_maker(uint64_t hash, uint64_t whole)

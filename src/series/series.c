@@ -190,7 +190,7 @@ static void notice_lost(const nb_run *run)
         (name.format == NB_FRAME_SMV || name.format == NB_FRAME_CBF))
         nb_notice_lost(run->base, &run->hooks, name.format == NB_FRAME_CBF);
     if (run->series->hdf5_file[0])
-        nb_notice_material(run->base, &run->hooks);
+        nb_notice_material(&run->base->model, &run->hooks);
 }
 
 /** What of the noise may surprise. */

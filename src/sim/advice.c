@@ -28,10 +28,10 @@ static const double real_beams = 1e27; /* photons/m^2: the largest of any real b
 /* --- units --- */
 
 /** The table has every reflection down to this spacing, A; 0: there is no table. */
-static double table_end(const nb_sim *sim)
+static double table_end(const nb_model *model)
 {
-    const nb_factor_table *sf = &sim->model.scene.factors.table;
-    const double *edge = sim->model.crystal.edge;
+    const nb_factor_table *sf = &model->scene.factors.table;
+    const double *edge = model->crystal.edge;
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
     double end = 0;
     if (sf->nh <= 0 ||
@@ -66,11 +66,11 @@ static int is_odd(const odd_length *l, char *text, size_t size)
 /** The finest reflection that any beamline has, A. */
 static const double finest_d = 0.25;
 
-static int odd_cell(const nb_sim *sim, char *text, size_t size)
+static int odd_cell(const nb_model *model, char *text, size_t size)
 {
-    const nb_crystal *x = &sim->model.crystal;
+    const nb_crystal *x = &model->crystal;
     const double edge = fmin(x->edge[0], fmin(x->edge[1], x->edge[2])),
-                 end = table_end(sim);
+                 end = table_end(model);
     if (edge < 0.5)
         snprintf(text, size,
                  "a cell edge of %.3g A is very short: is it in %s? -cell takes A", edge,
@@ -108,7 +108,7 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
 
 int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
 {
-    return odd_cell(sim, text, size) || odd_of_config(&sim->cfg, text, size);
+    return odd_cell(&sim->model, text, size) || odd_of_config(&sim->cfg, text, size);
 }
 
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
@@ -173,14 +173,14 @@ static int has_wavelengths(const nb_scene *sc)
 }
 
 /** No number of spindle steps was typed: what was taken.  by: the steps of the scene. */
-static void say_automatic(const nb_sim *sim, nb_steps by)
+static void say_automatic(const nb_model *model, const nb_hooks *hooks, nb_steps by)
 {
-    const nb_scene *sc = &sim->model.scene;
-    const int enough = sim->model.auto_phi_steps, n = by.count;
+    const nb_scene *sc = &model->scene;
+    const int enough = model->auto_phi_steps, n = by.count;
     double error = nb_steps_error(sc, &by);
     if (enough > n) {
         nb_notice(
-            &sim->hooks,
+            hooks,
             "%d spindle steps are the most of an automatic number: the photons of a "
             "reflection are wrong by %.0f %% (root mean square); -phisteps %d resolves "
             "them, and takes %.3g times as long",
@@ -191,7 +191,7 @@ static void say_automatic(const nb_sim *sim, nb_steps by)
     error = nb_steps_error(sc, &by);
     if (n > by.count && error > spot_tolerance)
         nb_notice(
-            &sim->hooks,
+            hooks,
             "no -phisteps: %d spindle steps resolve the spots; with -phisteps 2 the "
             "photons of a reflection are wrong by %.0f %% (root mean square)",
             n, 100 * error);
@@ -217,7 +217,7 @@ static void advise_steps(const nb_sim *sim)
         const int automatic = i == NB_STEPS_PHI && sim->model.auto_phi_steps > 0;
         double error = axes[i].there && !automatic ? nb_steps_error(sc, &by) : 0;
         if (automatic)
-            say_automatic(sim, by);
+            say_automatic(&sim->model, &sim->hooks, by);
         else if (error > most)
             nb_notice(&sim->hooks,
                       "%d %s are too few for the spots: the photons of a reflection are "
@@ -300,13 +300,13 @@ static void spacings(const nb_scene *sc, double *finest, double *coarsest)
     }
 }
 
-static void advise_factors(const nb_sim *sim)
+static void advise_factors(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_scene *sc = &sim->model.scene;
-    double end = table_end(sim), finest, coarsest;
+    const nb_scene *sc = &model->scene;
+    double end = table_end(model), finest, coarsest;
     spacings(sc, &finest, &coarsest);
     if (end > 1.01 * finest && sc->factors.dmin * 1e10 < 0.99 * end)
-        nb_notice(&sim->hooks,
+        nb_notice(hooks,
                   "the structure factors end at %.3g A, but the corner of the detector "
                   "is at %.3g A: between them F is -default_F, %g",
                   end, finest, sc->factors.table.default_F);
@@ -357,7 +357,7 @@ void nb_sim_advise(const nb_sim *sim)
     advise_volume(sim);
     advise_sampling(sim);
     advise_steps(sim);
-    advise_factors(sim);
+    advise_factors(&sim->model, &sim->hooks);
     advise_background(sim);
     advise_truth(sim);
 }
@@ -372,10 +372,10 @@ static double outside(double at_f, double at_s, double f, double s)
 
 /** Distance of the beam centre from the detector's edge if it is outside, m.  Between panels there are
  * gaps: a detector of several is missed when the beam is farther from each than the panel is long. */
-static double beam_off(const nb_sim *sim)
+static double beam_off(const nb_model *model)
 {
-    const nb_scene *sc = &sim->model.scene;
-    const nb_geometry *g = &sim->model.geometry;
+    const nb_scene *sc = &model->scene;
+    const nb_geometry *g = &model->geometry;
     double least = INFINITY;
     if (sc->n_panels == 1)
         return outside(g->Fbeam, g->Sbeam, g->fpixels * g->pixel,
@@ -395,7 +395,7 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
 {
     const nb_scene *sc = &sim->model.scene;
     const double *N = sc->lattice.N;
-    double off = beam_off(sim), end = table_end(sim), finest, coarsest;
+    double off = beam_off(&sim->model), end = table_end(&sim->model), finest, coarsest;
     spacings(sc, &finest, &coarsest);
     if (stats->rendered == 0)
         snprintf(text, size, "every pixel is masked");
@@ -453,13 +453,12 @@ static void say_seconds(double seconds, char *text, size_t size)
 }
 
 /** The automatic number of spindle steps makes the render long: what a third of them loses. */
-static void say_steps(const nb_sim *sim, const char *time)
+static void say_steps(const nb_model *m, const nb_hooks *hooks, const char *time)
 {
-    const nb_model *m = &sim->model;
     const int third = m->scene.lattice.n_phi / 3;
     const nb_steps by = {NB_STEPS_PHI, third, m->phi_range, m->geometry.spindle};
     nb_notice(
-        &sim->hooks,
+        hooks,
         "rendering will take about %s, with %d spindle steps, an automatic number; "
         "-phisteps %d is 3 times quicker, and the photons of a reflection are wrong "
         "by %.0f %% (root mean square)",
@@ -478,7 +477,7 @@ void nb_sim_say_long(const nb_sim *sim, int frames)
     say_seconds(seconds, text, sizeof text);
     if (sim->model.auto_phi_steps > 0 && sim->model.scene.lattice.n_phi >= 6 &&
         seconds > long_steps) {
-        say_steps(sim, text);
+        say_steps(&sim->model, &sim->hooks, text);
         return;
     }
     if (!(seconds > long_render))

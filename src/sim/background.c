@@ -151,10 +151,10 @@ static double middle_photons(const nb_scene *dark, size_t pixel)
                               (int)(at % columns), (int)(at / columns));
 }
 
-double nb_sim_background_about(const nb_sim *sim)
+double nb_background_about(const nb_model *model)
 {
     enum { SOME = 101 }; /* pixels */
-    nb_scene dark = sim->model.scene;
+    nb_scene dark = model->scene;
     const double rays = (double)dark.oversample * dark.oversample;
     double sum = 0;
     if (dark.raster.pixels == 0)

@@ -16,7 +16,7 @@ void nb_sim_advise_background(const nb_sim *sim);
 
 /** The materials in words, "" without any: for masters.  Returns text. */
 /** Photons of water and materials in the image, from the middles of some of its pixels: right to some percent. */
-double nb_sim_background_about(const nb_sim *sim);
+double nb_background_about(const nb_model *model);
 
 const char *nb_background_words(const nb_config *cfg, char *text, size_t size);
 

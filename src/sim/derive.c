@@ -94,11 +94,12 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     return st;
 }
 
-static void say_still(const nb_sim *sim, const nb_subject *of, const nb_variable_name *v)
+static void say_still(const nb_hooks *hooks, const nb_subject *of,
+                      const nb_variable_name *v)
 {
     char why[160];
     if (!nb_variable_moves(of, v, why))
-        nb_notice(&sim->hooks, "the derivative by %s is 0: %s", v->name, why);
+        nb_notice(hooks, "the derivative by %s is 0: %s", v->name, why);
 }
 
 /** The job of these names.  F is of a pullback alone. */
@@ -117,7 +118,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                                     "argument"
                                   : "F: all structure factors need a pullback; name one "
                                     "as F:1:-2:3");
-        say_still(sim, &of, &v[i]);
+        say_still(&sim->hooks, &of, &v[i]);
     }
     if (!st)
         st = nb_slope_job_build(&of, v, count, job, err);
@@ -126,11 +127,11 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
 }
 
 /** Why a device does not make the derivatives, once. */
-static void say_cpu(nb_sim *sim, const char *why)
+static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *why)
 {
-    if (!sim->engine.said_cpu)
-        nb_notice(&sim->hooks, "derivatives are calculated on the CPU: %s", why);
-    sim->engine.said_cpu = 1;
+    if (!engine->said_cpu)
+        nb_notice(hooks, "derivatives are calculated on the CPU: %s", why);
+    engine->said_cpu = 1;
 }
 
 /** The simulation's device, opened, if it has one that makes derivatives of this job; numbers: of sums over
@@ -145,12 +146,13 @@ static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers
     if (!device)
         return NB_OK;
     if (!device->slopes || !device->slopes->applies(job, numbers, &why)) {
-        say_cpu(sim, device->slopes ? why : "the device has no kernels for them");
+        say_cpu(&sim->engine, &sim->hooks,
+                device->slopes ? why : "the device has no kernels for them");
         return NB_OK;
     }
     st = nb_engine_open(&sim->engine, err ? err : &local);
     if (st == NB_ERR_DEVICE && nb_device_is_automatic(&sim->cfg)) {
-        say_cpu(sim, (err ? err : &local)->message);
+        say_cpu(&sim->engine, &sim->hooks, (err ? err : &local)->message);
         return NB_OK;
     }
     nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);

@@ -25,9 +25,8 @@ typedef struct changes {
 } changes;
 
 /** Counts and choices stay as the scene made them. */
-static void freeze(const nb_sim *sim, changes *c)
+static void freeze(const nb_inputs *in, const nb_model *m, changes *c)
 {
-    const nb_model *m = &sim->model;
     const nb_scene *sc = &m->scene;
     nb_config *cfg = &c->cfg;
     cfg->oversample = sc->oversample;
@@ -49,15 +48,14 @@ static void freeze(const nb_sim *sim, changes *c)
         cfg->N[i] = m->crystal.N[i];
         cfg->xtal_size_mm[i] = NAN;
     }
-    c->matrix_lambda_A =
-        sim->in.matrix.lambda_A > 0 ? sim->in.matrix.lambda_A : m->wavelength_A;
-    if (!sim->in.matrix.given)
-        c->matrix_lambda_A = sim->in.matrix.lambda_A;
+    c->matrix_lambda_A = in->matrix.lambda_A > 0 ? in->matrix.lambda_A : m->wavelength_A;
+    if (!in->matrix.given)
+        c->matrix_lambda_A = in->matrix.lambda_A;
 }
 
-static nb_status own_panels(const nb_sim *sim, changes *c, nb_error *err)
+static nb_status own_panels(const nb_model *model, changes *c, nb_error *err)
 {
-    const int n = sim->model.scene.n_panels;
+    const int n = model->scene.n_panels;
     if (c->moved.panels)
         return NB_OK;
     c->moved.n_panels = n;
@@ -65,12 +63,12 @@ static nb_status own_panels(const nb_sim *sim, changes *c, nb_error *err)
     return c->moved.panels ? NB_OK : NB_ERR_NOMEM;
 }
 
-static nb_status set_displacement(const nb_sim *sim, const nb_variable_name *v,
+static nb_status set_displacement(const nb_model *model, const nb_variable_name *v,
                                   double value, changes *c, nb_error *err)
 {
     nb_place_change *change = &c->moved.whole;
     if (v->panel >= 0) {
-        if (own_panels(sim, c, err))
+        if (own_panels(model, c, err))
             return NB_ERR_NOMEM;
         change = &c->moved.panels[v->panel];
     }
@@ -84,21 +82,21 @@ static nb_status set_displacement(const nb_sim *sim, const nb_variable_name *v,
 }
 
 /** A table of one's own, to be changed. */
-static nb_status own_table(const nb_sim *sim, changes *c, nb_error *err)
+static nb_status own_table(const nb_inputs *in, changes *c, nb_error *err)
 {
-    const size_t n = nb_table_values(&sim->in.tables.box);
-    if (c->F || sim->in.tables.box.nh == 0)
+    const size_t n = nb_table_values(&in->tables.box);
+    if (c->F || in->tables.box.nh == 0)
         return NB_OK;
     if (!(c->F = nb_alloc_raw(n, sizeof *c->F, "structure factors", err)))
         return NB_ERR_NOMEM;
-    memcpy(c->F, sim->in.tables.box.F, n * sizeof *c->F);
+    memcpy(c->F, in->tables.box.F, n * sizeof *c->F);
     return NB_OK;
 }
 
 static nb_status set_default_F(const nb_sim *sim, double value, changes *c, nb_error *err)
 {
     const size_t n = nb_table_values(&sim->in.tables.box);
-    nb_status st = own_table(sim, c, err);
+    nb_status st = own_table(&sim->in, c, err);
     for (size_t i = 0; i < n && c->F && !st; i++)
         if (c->F[i] == c->default_F)
             c->F[i] = value;
@@ -112,7 +110,7 @@ static nb_status set_F(const nb_sim *sim, const int hkl[3], double value, change
 {
     const nb_factor_table *box = &sim->in.tables.box;
     const size_t voxels = nb_table_values(box) / (size_t)nb_table_count(box);
-    nb_status st = own_table(sim, c, err);
+    nb_status st = own_table(&sim->in, c, err);
     size_t at;
     double by;
     if (st || !c->F)
@@ -125,9 +123,9 @@ static nb_status set_F(const nb_sim *sim, const int hkl[3], double value, change
     return NB_OK;
 }
 
-static void set_mosaic(const nb_sim *sim, double value, nb_config *cfg)
+static void set_mosaic(const nb_model *model, double value, nb_config *cfg)
 {
-    const double now = sim->model.mosaic.spread / NB_DEG;
+    const double now = model->mosaic.spread / NB_DEG;
     if (!cfg->mosaic_aniso_deg.set)
         cfg->mosaic_spread_deg = value;
     for (int i = 0; i < 3 && cfg->mosaic_aniso_deg.set && now > 0; i++)
@@ -212,7 +210,7 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
         c->cfg.N[v->axis] = value;
         return NB_OK;
     case NB_VAR_MOSAIC:
-        set_mosaic(sim, value, &c->cfg);
+        set_mosaic(&sim->model, value, &c->cfg);
         return NB_OK;
     case NB_VAR_LAMBDA:
         set_lambda(sim, value, c);
@@ -220,7 +218,7 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
     case NB_VAR_SHIFT:
     case NB_VAR_SHIFT_ALONG:
     case NB_VAR_TURN:
-        return set_displacement(sim, v, value, c, err);
+        return set_displacement(&sim->model, v, value, c, err);
     case NB_VAR_DEFAULT_F:
         return set_default_F(sim, value, c, err);
     case NB_VAR_F:
@@ -234,9 +232,9 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
 }
 
 /** The matrix of a new cell in the old orientation U: the cell's frame stays. */
-static void rebuild_matrix(const nb_sim *sim, changes *c)
+static void rebuild_matrix(const nb_inputs *in, changes *c)
 {
-    const double *m = sim->in.matrix.at, *x = c->cell;
+    const double *m = in->matrix.at, *x = c->cell;
     const double ca = cos(x[3] * NB_DEG), sa = sin(x[3] * NB_DEG),
                  cb = cos(x[4] * NB_DEG), cg = cos(x[5] * NB_DEG);
     const double w = sqrt(1 - ca * ca - cb * cb - cg * cg + 2 * ca * cb * cg);
@@ -277,7 +275,7 @@ static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
         nb_variable_name v = {.kind = NB_VAR_CELL, .axis = i, .panel = -1};
         c->cell[i] = nb_variable_value(&of, &v);
     }
-    freeze(sim, c);
+    freeze(&sim->in, &sim->model, c);
     if (!sim->moved.panels)
         return NB_OK;
     c->moved.panels = nb_alloc(panels, sizeof *c->moved.panels, "panels", err);
@@ -288,12 +286,12 @@ static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
 }
 
 /** The cell was changed: in the configuration, or in the matrix. */
-static void finish_cell(const nb_sim *sim, changes *c)
+static void finish_cell(const nb_inputs *in, changes *c)
 {
     if (!c->recell)
         return;
-    if (sim->in.matrix.given) {
-        rebuild_matrix(sim, c);
+    if (in->matrix.given) {
+        rebuild_matrix(in, c);
         return;
     }
     c->cfg.cell_count = 6;
@@ -363,7 +361,7 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
             st = set_value(sim, &v[i], values[i], c, err);
     }
     if (!st) {
-        finish_cell(sim, c);
+        finish_cell(&sim->in, c);
         st = take_changes(sim, c, err);
     }
     if (c) {

@@ -56,9 +56,9 @@ static suspect find_cause(const nb_sim *sim)
     return worst;
 }
 
-int nb_sim_may_overflow(const nb_sim *sim)
+int nb_model_may_overflow(const nb_model *model)
 {
-    return !(nb_photon_bound(&sim->model.scene) < FLT_MAX);
+    return !(nb_photon_bound(&model->scene) < FLT_MAX);
 }
 
 nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error *err)
@@ -66,7 +66,7 @@ nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error
     suspect cause;
     if (isfinite(stats->sum))
         return NB_OK;
-    if (!nb_sim_may_overflow(sim))
+    if (!nb_model_may_overflow(&sim->model))
         return nb_fail(err, NB_ERR_INTERNAL,
                        "a pixel is not a finite number; please report it with this "
                        "command, and try -isa scalar -device cpu");

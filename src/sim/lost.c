@@ -15,10 +15,10 @@ static const char *names(int lost)
                                      : "the detector's tilt and the spindle axis";
 }
 
-void nb_notice_material(const nb_sim *sim, const nb_hooks *hooks)
+void nb_notice_material(const nb_model *model, const nb_hooks *hooks)
 {
     static const char *const read[] = {"", "Si", "Silicon", "CdTe", "GaAs"};
-    const char *name = sim->model.detector->material.name;
+    const char *name = model->detector->material.name;
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         if (!strcmp(name, read[i]))
             return;

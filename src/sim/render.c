@@ -107,7 +107,7 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
         return st;
     sim->engine.backend->describe(sim->engine.state, sim->engine.line,
                                   sizeof sim->engine.line);
-    if (wanted->stats || nb_sim_may_overflow(sim))
+    if (wanted->stats || nb_model_may_overflow(&sim->model))
         st = summarise(sim, wanted->stats ? wanted->stats : &own, err);
     if (!st && wanted->n_products)
         st = nb_image_make(&sim->engine.photons, stages, nb_sim_stages(sim, stages),

@@ -147,7 +147,7 @@ static void report_wavelengths(nb_report_text *t, const nb_beam *beam)
 static void report_background(nb_report_text *t, const nb_sim *sim)
 {
     char materials[2 * NB_PATH_MAX] = "";
-    const double photons = nb_sim_background_about(sim);
+    const double photons = nb_background_about(&sim->model);
     nb_background_words(&sim->cfg, materials, sizeof materials);
     if (!(sim->model.scene.background > 0) && !sim->model.scene.amorphous)
         return;

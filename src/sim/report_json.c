@@ -25,7 +25,7 @@ static void add_background(const nb_sim *sim, nb_json root)
     nb_json_number(o, "water_um", sim->cfg.water_um);
     nb_json_text(o, "materials",
                  nb_background_words(&sim->cfg, materials, sizeof materials));
-    nb_json_number(o, "photons_about", nb_sim_background_about(sim));
+    nb_json_number(o, "photons_about", nb_background_about(&sim->model));
 }
 
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
@@ -43,10 +43,10 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 }
 
 /** What the image may lack, if anything. */
-static void add_lack(const nb_sim *sim, nb_json root)
+static void add_lack(const nb_sim_engine *engine, nb_json root)
 {
-    const nb_lack lack = sim->engine.backend->lack && sim->engine.state
-                             ? sim->engine.backend->lack(sim->engine.state)
+    const nb_lack lack = engine->backend->lack && engine->state
+                             ? engine->backend->lack(engine->state)
                              : (nb_lack){0, 0};
     if (!(lack.photons > 0))
         return;
@@ -131,7 +131,7 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
     root.json = cJSON_CreateObject();
     add_common(sim, sim->engine.line, root);
     add_image(root, sim->model.scene.n_panels, stats);
-    add_lack(sim, root);
+    add_lack(&sim->engine, root);
     clipped = nb_json_array(root, "clipped");
     if (cfg->write_int)
         add_clipped(clipped, cfg->int_file, largest_u16, (double)sim->clipped_int);

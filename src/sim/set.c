@@ -144,11 +144,11 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 }
 
 /** The memory of the last image has another size than the next. */
-static nb_status forget_memory(nb_sim *sim, nb_error *err)
+static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 {
-    nb_status st = nb_engine_end_loan(&sim->engine, err);
-    free(sim->engine.photons.own);
-    sim->engine.photons.own = NULL;
+    nb_status st = nb_engine_end_loan(engine, err);
+    free(engine->photons.own);
+    engine->photons.own = NULL;
     return st;
 }
 
@@ -179,7 +179,7 @@ static nb_status build_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
         return st;
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;
-    return pixels == sim->flat.raster.pixels ? NB_OK : forget_memory(sim, err);
+    return pixels == sim->flat.raster.pixels ? NB_OK : forget_memory(&sim->engine, err);
 }
 
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)

@@ -96,7 +96,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
 /** Could a pixel be more than a float holds?  Then nb_sim_render looks at every pixel. */
-int nb_sim_may_overflow(const nb_sim *sim);
+int nb_model_may_overflow(const nb_model *model);
 
 /** Refuse an image with these statistics if a pixel is not finite.  Errors: NB_ERR_INPUT, whose
  * message names the factor that is too large; NB_ERR_INTERNAL when none is. */
@@ -117,7 +117,7 @@ nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
 
 /** Say once that DIALS does not know the sensor's material in an HDF5 master. */
-void nb_notice_material(const nb_sim *sim, const nb_hooks *hooks);
+void nb_notice_material(const nb_model *model, const nb_hooks *hooks);
 
 /** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);

@@ -99,11 +99,11 @@ static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *f
 }
 
 /** The panel, where there are several. */
-static void say_panel(const printer *out, const nb_sim *sim)
+static void say_panel(const printer *out, const nb_inputs *in, const nb_model *model)
 {
-    if (sim->model.scene.n_panels > 1)
-        say(out, "panel: %d %s", sim->in.files->trace_panel,
-            sim->in.files->spec.panels[sim->in.files->trace_panel].name);
+    if (model->scene.n_panels > 1)
+        say(out, "panel: %d %s", in->files->trace_panel,
+            in->files->spec.panels[in->files->trace_panel].name);
 }
 
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
@@ -124,7 +124,7 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
         return st;
     panel = &sc->panels[at.panel];
     sensor = &sc->sensors[panel->sensor];
-    say_panel(&out, sim);
+    say_panel(&out, &sim->in, &sim->model);
     say(&out, "pixel: %d %d", fast, slow);
     for (layer = 0; layer < sensor->layers; layer++)
         for (subs = 0; subs < sc->oversample; subs++)
