@@ -8,22 +8,22 @@
 #include "slope_terms.h"
 
 /** Not inlined on a GPU: each of many kernels would have its own copy. */
-NB_TERM_CALL void nb_pixel_aim(const nb_scene *sc, const nb_pixel_place *pixel, int ray,
-                               nb_pull_point *at)
+NB_HD_CALL void nb_pixel_aim(const nb_scene *sc, const nb_pixel_place *pixel, int ray,
+                             nb_pull_point *at)
 {
     const int os = sc->oversample;
     nb_pull_point_to(sc, pixel, ray % os, ray / os % os, ray / os / os, at);
 }
 
-NB_TERM_CALL void nb_pixel_take(const nb_slope_job *job, const nb_pixel_place *pixel,
-                                const nb_pull_point *at, const nb_slope_sums *ray,
-                                nb_pixel_totals *to)
+NB_HD_CALL void nb_pixel_take(const nb_slope_job *job, const nb_pixel_place *pixel,
+                              const nb_pull_point *at, const nb_slope_sums *ray,
+                              nb_pixel_totals *to)
 {
     nb_totals_add(job, pixel, at, ray, to);
 }
 
-NB_TERM_CALL void nb_pixel_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
-                                  const nb_pull_point *first, nb_pixel_totals *t)
+NB_HD_CALL void nb_pixel_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
+                                const nb_pull_point *first, nb_pixel_totals *t)
 {
     nb_totals_finish(job, pixel, first, t);
 }

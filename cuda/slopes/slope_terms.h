@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The sums of a ray's terms by one thread: lattice in single precision from fixed-point indices
- * (fixed_point.h), as src/derive/kernel_terms.h has it for vectors.  Plain C, so that a test on the host runs it.
+ * (fixed_point.h).  Plain C, so that a test on the host runs it.
  *
  * All that parameters need beside the numbers of cells is linear in the gradient by h, k, l times the wavenumber.
  * Sources of one direction share h up to the wavenumber, so these gradients are added over them first, and the
@@ -11,69 +11,64 @@
 #include <limits.h>
 #include <string.h>
 
-#include "../../src/base/coefficients.h"
 #include "../../src/derive/ray_sums.h"
-#include "../../src/derive/slope_sine.h"
 #include "../../src/plan/fixed_point.h"
 
 #ifdef NB_GPU
 #include "../backend/vendor.h"
-#define NB_TERM static __device__ __forceinline__
-#define NB_TERM_CALL static __device__ __noinline__
+#endif
+
+#include "../../src/terms/interference.h"
+
+#ifdef NB_GPU_DEVICE_PASS
 #define NB_TERM_UNROLL _Pragma("unroll 4")
 #define NB_TERM_EACH _Pragma("unroll")
-NB_TERM int nb_low_word(double x)
-{
-    return __double2loint(x);
-}
-NB_TERM int nb_high_word(double x)
-{
-    return __double2hiint(x);
-}
-NB_TERM float nb_term_inverse(float x)
-{
-    return gpuReciprocal(x);
-}
-/** 1/sqrt to double precision, as cuda/steps/depth.cuh has it. */
-NB_TERM double nb_term_inverse_root(double x)
-{
-    const double r = gpuRoughRoot(x), e = fma(-x, r * r, 1.0);
-    return fma(r * e, fma(e, 0.375, 0.5), r);
-}
-NB_TERM float nb_term_load(const float *at)
-{
-    return __ldg(at);
-}
 #else
-#define NB_TERM static inline
-#define NB_TERM_CALL static inline
 #define NB_TERM_UNROLL
 #define NB_TERM_EACH
+#endif
+
 NB_TERM int nb_low_word(double x)
 {
+#ifdef NB_GPU_DEVICE_PASS
+    return __double2loint(x);
+#else
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return (int)(uint32_t)bits;
+#endif
 }
+
 NB_TERM int nb_high_word(double x)
 {
+#ifdef NB_GPU_DEVICE_PASS
+    return __double2hiint(x);
+#else
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return (int)(uint32_t)(bits >> 32);
+#endif
 }
-NB_TERM float nb_term_inverse(float x)
-{
-    return 1.0f / x;
-}
+
+/** 1/sqrt to double precision, as depth.cuh has it. */
 NB_TERM double nb_term_inverse_root(double x)
 {
+#ifdef NB_GPU_DEVICE_PASS
+    const double r = gpuRoughRoot(x), e = fma(-x, r * r, 1.0);
+    return fma(r * e, fma(e, 0.375, 0.5), r);
+#else
     return 1.0 / sqrt(x);
+#endif
 }
+
 NB_TERM float nb_term_load(const float *at)
 {
+#ifdef NB_GPU_DEVICE_PASS
+    return __ldg(at);
+#else
     return *at;
-}
 #endif
+}
 
 enum {
     NB_TERM_RUN = 64,         /* terms in single precision before they join the doubles */
@@ -157,21 +152,7 @@ typedef struct nb_term_gradient {
     float by[3], spectrum[3];
 } nb_term_gradient;
 
-/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), so that pi cos(pi x) = P + 2 z P'. */
-NB_TERM float nb_term_sine(float z, float *twice)
-{
-    *twice =
-        z * fmaf(fmaf(fmaf(NB_SINE_SLOPE3_3, z, NB_SINE_SLOPE3_2), z, NB_SINE_SLOPE3_1),
-                 z, NB_SINE_SLOPE3_0);
-    return fmaf(
-        fmaf(fmaf(fmaf((float)NB_SINE4_4, z, (float)NB_SINE4_3), z, (float)NB_SINE4_2), z,
-             (float)NB_SINE4_1),
-        z, (float)NB_PI);
-}
-
-/** One axis: s/N = value, s'/N^2 = (slope - s/N tilt) over_N, ds/dN = by_N over_N, over_N = 1/(N sin(pi d)).
- * slope - s/N tilt is (P_u + 2 z_u P_u') - s/N (P_d + 2 z_d P_d').  Where N d = u, P_u and s/N P_d are equal and are
- * left out: their difference would be rounding alone, and large beside what is left. */
+/** One axis: s/N = value, s'/N^2 = (slope - s/N tilt) over_N, ds/dN = by_N over_N, over_N = 1/(N sin(pi d)). */
 typedef struct nb_term_axis {
     float value, over_N, slope, tilt, by_N;
 } nb_term_axis;
@@ -179,25 +160,18 @@ typedef struct nb_term_axis {
 NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
                                      const nb_term_case how)
 {
-    const int turns = (int)((uint32_t)w * (uint32_t)t->cells[i]);
-    float d = fmaf((float)w, (float)NB_FIXED_STEP, how.one ? t->aside[i] : NB_FIXED_TINY),
-          z = d * d,
-          u = fmaf((float)turns, (float)NB_FIXED_STEP,
-                   how.one ? t->aside_turns[i] : t->tiny[i]),
-          Pd, Pu, by_d, by_u;
-    float outside = z >= t->edge[i] ? 1.0f : 0.0f; /* of the central fringe */
+    const float least = how.one ? t->aside_turns[i] : t->tiny[i];
+    const nb_slope_parts x = nb_slope_parts_of(
+        nb_fraction(w, how.one ? t->aside[i] : NB_FIXED_TINY),
+        how.general ? nb_turns_of_parts(w, t->cells[i], t->part[i], least)
+                    : nb_turns(w, t->cells[i], least),
+        t->edge[i], 3);
     nb_term_axis a;
-    if (how.general) { /* in floats: steps of 2^-32 are too coarse where N d is small */
-        u = fmaf((float)w * (float)NB_FIXED_STEP, t->part[i], u);
-        u -= (u + NB_ROUND_FLOAT) - NB_ROUND_FLOAT;
-    }
-    Pd = nb_term_sine(z, &by_d);
-    Pu = nb_term_sine(u * u, &by_u);
-    a.over_N = nb_term_inverse(d * Pd) * t->part_of[i];
-    a.value = u * Pu * a.over_N;
-    a.slope = fmaf(outside, Pu, by_u);
-    a.tilt = fmaf(outside, Pd, by_d);
-    a.by_N = d * (Pu + by_u);
+    a.over_N = vf_over(t->part_of[i], x.below);
+    a.value = x.top * a.over_N;
+    a.slope = x.slope;
+    a.tilt = x.tilt;
+    a.by_N = x.by_N;
     return a;
 }
 
@@ -357,7 +331,7 @@ NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_
 }
 
 /** Single precision joins the doubles.  A call with a copy, so that the doubles stay out of the registers. */
-NB_TERM_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to)
+NB_HD_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to)
 {
     int i;
     to->crystal += run.image;
@@ -409,8 +383,8 @@ NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slop
 }
 
 /** The materials of a ray: all of nb_run_source but the crystal and the water. */
-NB_TERM_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
-                                    nb_slope_sums *to)
+NB_HD_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
+                                  nb_slope_sums *to)
 {
     const nb_scene *sc = job->scene;
     nb_source_run run;

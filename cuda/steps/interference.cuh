@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** The interference function of a parallelepiped, sin(pi N d)/sin(pi d) on three axes,
- * in single precision from the fractions of the Miller indices as 32-bit fixed-point
- * numbers.
- *
- * N d reduces modulo 1 in the integer product, exactly for any whole N.  sin(pi x) = x
- * P(x^2) for |x| <= 1/2, with P's constant term pinned to pi so that the quotient is
- * exact at peak tops. The arguments keep their scale of 2^32 (x^2 its 2^64): the
- * coefficients take it up, times a common 2^124 that the quotient drops.  The last
- * coefficient of degree 4 is a denormal number, hence never compile this with
- * -ftz=true or -use_fast_math. */
+/** The interference function from fractions of Miller indices in fixed point (../../src/terms/interference.h), in their
+ * own scale: arguments of 2^32 turns, whose squares are of 2^64.  The coefficients take it up, times a common 2^124 that
+ * the quotient drops, and six multiplications are saved.  The last coefficient of degree 4 is a denormal number, hence
+ * never compile this with -ftz=true or -use_fast_math. */
 #ifndef NB_CUDA_INTERFERENCE_CUH
 #define NB_CUDA_INTERFERENCE_CUH
 
-#include "../../src/base/coefficients.h"
-#include "../../src/physics/hostdevice.h"
 #include "../backend/internal.h"
+
+#include "../../src/terms/interference.h"
 
 /** 2^124 P(y 2^-64): relative error 6e-9 (degree 4), 1.1e-6 (degree 3). */
 template <int DEGREE> static __device__ __forceinline__ float nb_scaled_sine(float y)
@@ -53,31 +47,18 @@ static __device__ __forceinline__ float nb_interference_product(const int w[3],
     return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
 }
 
-/** sin(pi x) for |x| <= 1/2, degree 4. */
-static __device__ __forceinline__ float nb_sine(float x)
-{
-    float y = x * x;
-    return x * fmaf(fmaf(fmaf(fmaf((float)NB_SINE4_4, y, (float)NB_SINE4_3), y,
-                              (float)NB_SINE4_2),
-                         y, (float)NB_SINE4_1),
-                    y, (float)NB_PI);
-}
-
-/** sin(pi x) of a fixed-point fraction. */
-static __device__ __forceinline__ float nb_fixed_sine(int w)
-{
-    return nb_sine((float)w * (float)NB_FIXED_STEP);
-}
-
 /** nb_interference_product with one reciprocal, for kernels that have many conversions
  * from double, which go through the same unit. */
 static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
                                                                  const int N[3])
 {
-    float num = nb_fixed_sine(w[0] * N[0]) * nb_fixed_sine(w[1] * N[1]) *
-                nb_fixed_sine(w[2] * N[2]);
-    float den = nb_fixed_sine(w[0]) * nb_fixed_sine(w[1]) * nb_fixed_sine(w[2]);
-    return num * nb_reciprocal(den);
+    nb_sine_args args;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        args.x[i] = (float)(w[i] * N[i]) * (float)NB_FIXED_STEP;
+        args.x[3 + i] = (float)w[i] * (float)NB_FIXED_STEP;
+    }
+    return nb_interference_of(args, 0);
 }
 
 /** Parts of F^2's index that do not change: see nb_cuda_factor_squares. */

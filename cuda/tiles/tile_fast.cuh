@@ -13,14 +13,14 @@
 static __device__ __forceinline__ float nb_tile_square_lattice(const nb_tile_pass *p,
                                                                const int w[3])
 {
-    float above = 1, below = 1, ratio;
+    nb_sine_args args;
+    float ratio;
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-        const float tiny = (float)NB_FIXED_TINY, step = (float)NB_FIXED_STEP;
-        above *= nb_sine(fmaf((float)(w[i] * p->N[i]), step, (float)p->N[i] * tiny));
-        below *= nb_sine(fmaf((float)w[i], step, tiny));
+        args.x[i] = nb_turns(w[i], p->N[i], (float)p->N[i] * NB_FIXED_TINY);
+        args.x[3 + i] = nb_fraction(w[i], NB_FIXED_TINY);
     }
-    ratio = above * nb_reciprocal(below);
+    ratio = nb_interference_of(args, 0);
     return ratio * ratio;
 }
 

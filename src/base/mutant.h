@@ -29,13 +29,17 @@ enum nb_mutant {
     NB_MUTANT_TILE_WIDE
 };
 
-/** `right`, but `broken` in the mutant of that name; NB_MUTANT_STATIC before a table with one. */
+/** `right`, but `broken` in the mutant of that name; NB_MUTANT_STATIC before a table with one, which is none in the memory
+ * of a GPU. */
 #ifdef NB_MUTATE
 #define NB_MUTANT(name, broken, right)                                                   \
     (NB_MUTATE == NB_MUTANT_##name ? (broken) : (right))
-#define NB_MUTANT_STATIC
 #else
 #define NB_MUTANT(name, broken, right) (right)
+#endif
+#if defined(NB_MUTATE) || defined(NB_GPU)
+#define NB_MUTANT_STATIC
+#else
 #define NB_MUTANT_STATIC static
 #endif
 

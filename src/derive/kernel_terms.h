@@ -6,7 +6,7 @@
 
 #include "../physics/lattice.h"
 #include "../render/kernel_fixed.h"
-#include "slope_sine.h"
+#include "../terms/interference.h"
 #include "vector_slopes.h"
 
 enum { SLOPE_BATCH = 16 }; /* blocks of a row that a kernel gets at once */
@@ -23,52 +23,6 @@ typedef struct slope_term {
     vf g[3]; /* d(F^2 L^2)/d(-h) */
     vf h[3]; /* -h */
 } slope_term;
-
-NB_INLINE vf vf_select(vi mask, vf yes, vf no)
-{
-    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
-}
-
-/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z).  The latter matters where z is large for u alone: there the
- * slope by d is small beside it. */
-NB_INLINE vf slope_sine(vf z, vf *twice, const int of_u)
-{
-    static const float sine[] = {NB_PI, NB_SINE4_1, NB_SINE4_2, NB_SINE4_3, NB_SINE4_4};
-    static const float u[] = {NB_SINE_SLOPE4_0, NB_SINE_SLOPE4_1, NB_SINE_SLOPE4_2,
-                              NB_SINE_SLOPE4_3, NB_SINE_SLOPE4_4};
-    static const float d[] = {NB_SINE_SLOPE3_0, NB_SINE_SLOPE3_1, NB_SINE_SLOPE3_2,
-                              NB_SINE_SLOPE3_3};
-    vf p = vf_set(sine[4]), by = vf_set(of_u ? u[4] : d[3]);
-    int k;
-    for (k = 3; k >= 0; k--)
-        p = vf_fma(p, z, vf_set(sine[k]));
-    for (k = of_u ? 3 : 2; k >= 0; k--)
-        by = vf_fma(by, z, vf_set(of_u ? u[k] : d[k]));
-    *twice = by * z;
-    return p;
-}
-
-/** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
- *   s = top/below,   s' = (N slope - s tilt)/below,   ds/dN = by_N/below.
- * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d are equal and
- * are left out: their difference would be rounding alone, and large beside what is left. */
-typedef struct slope_parts {
-    vf top, below, slope, tilt, by_N;
-} slope_parts;
-
-NB_INLINE slope_parts slope_parts_of(vf d, vf u, vf half_fringe)
-{
-    slope_parts x;
-    vf zd = d * d, zu = u * u, by_zd, by_zu;
-    vf Pd = slope_sine(zd, &by_zd, 0), Pu = slope_sine(zu, &by_zu, 1);
-    vi outside = (vi)(zd >= half_fringe);
-    x.top = u * Pu;
-    x.below = d * Pd;
-    x.slope = by_zu + (vf)(outside & (vi)Pu);
-    x.tilt = by_zd + (vf)(outside & (vi)Pd);
-    x.by_N = d * (Pu + by_zu);
-    return x;
-}
 
 /** Constants of a scene. */
 typedef struct slope_constants {
@@ -105,7 +59,7 @@ typedef struct slope_index {
 NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int parts,
                            slope_index *x)
 {
-    sine_args args;
+    nb_sine_args args;
     vi w[3];
     int i;
     for (i = 0; i < 3; i++) {
@@ -123,7 +77,7 @@ NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int p
 NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
-    sine_args args;
+    nb_sine_args args;
     int i;
     for (i = 0; i < 3; i++) {
         vd2 from = vd2_add(t[i], start);
@@ -171,7 +125,7 @@ NB_INLINE vf slope_exp2(vf whole, vf part)
     int k;
     for (k = 5; k >= 0; k--)
         power = vf_fma(power, part, vf_set(c[k]));
-    return vf_select((vi)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
+    return vf_pick((vf_mask)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
 }
 
 /** For the Gaussian: d, and what is left of a peak.  Its exponent is made in double, since far from a peak a
@@ -240,7 +194,7 @@ NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_
 
 /** What a term of the parallelepiped has before its only division is done. */
 typedef struct square_begun {
-    slope_parts of[3];
+    nb_slope_parts of[3];
     vf inverse, F2;
 } square_begun;
 
@@ -249,7 +203,7 @@ NB_INLINE void square_begin(const slope_constants *c, const slope_index *x, vf F
 {
     int i;
     for (i = 0; i < 3; i++)
-        to->of[i] = slope_parts_of(x->d[i], x->u[i], c->half_fringe[i]);
+        to->of[i] = nb_slope_parts_of(x->d[i], x->u[i], c->half_fringe[i], 4);
     to->inverse = vf_set(1.0f) / (to->of[0].below * to->of[1].below * to->of[2].below);
     to->F2 = F2;
 }
@@ -258,7 +212,7 @@ NB_INLINE void square_begin(const slope_constants *c, const slope_index *x, vf F
 NB_INLINE void square_finish(const slope_constants *c, const square_begun *from, vf *run,
                              slope_term *term, const slope_case how)
 {
-    const slope_parts *y = from->of;
+    const nb_slope_parts *y = from->of;
     const vf inverse = from->inverse, F2 = from->F2;
     vf s[3], one[3], L, twice;
     int i;

@@ -16,6 +16,8 @@
 
 #include "kernel_rays.h"
 
+#include "../terms/interference.h"
+
 /** What the compiler is to specialise for. */
 typedef struct fixed_case {
     int kind;    /* nb_f_kind */
@@ -44,7 +46,6 @@ typedef struct fixed_case {
 /** A 2^-40 that keeps sines off 0/0: at w = 0 the ratio is then N, elsewhere it changes
  * nothing that 2^-32 steps could see; its cube is still a normal float. */
 #define NB_TINY NB_MUTANT(NO_GUARD_AT_ZERO, 0.0f, NB_FIXED_TINY)
-#define NB_ULP ((float)NB_FIXED_STEP)
 
 typedef struct fixed_constants {
     vi N[3];    /* nearest whole numbers */
@@ -70,77 +71,33 @@ NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
     return c;
 }
 
-/** Arguments of a step's six sines: x[0..2] = N d, x[3..5] = d, in turns of pi. */
-typedef struct sine_args {
-    vf x[6];
-} sine_args;
-
-/** F_latt^2: product over the axes of (sin(pi N d)/sin(pi d))^2.  When fastest, the
- * denominators get the polynomial of degree 3: a peak's d is small.  The six go in step, so that
- * their chains of dependent operations overlap. */
-NB_INLINE vf interference(sine_args s, const int fastest)
+/** Arguments from the fractional indices. */
+NB_INLINE nb_sine_args args_of_words(const vi w[3], const fixed_constants *c)
 {
-    NB_MUTANT_STATIC const float degree4[] = {
-        NB_PI, NB_MUTANT(POLYNOMIAL_COEFFICIENT, 1.00002 * NB_SINE4_1, NB_SINE4_1),
-        NB_SINE4_2, NB_SINE4_3, NB_SINE4_4};
-    static const float degree3[] = {NB_PI, NB_SINE3_1, NB_SINE3_2, NB_SINE3_3};
-    const float *den = fastest ? degree3 : degree4;
-    vf y[6], p[6], g;
-    int i, k;
-    for (i = 0; i < 6; i++)
-        y[i] = s.x[i] * s.x[i];
-    for (i = 0; i < 6; i++)
-        p[i] = i >= 3 && fastest ? vf_set(den[3])
-                                 : vf_fma(y[i], vf_set(degree4[4]), vf_set(degree4[3]));
-    for (k = 2; k > 0; k--)
-        for (i = 0; i < 6; i++)
-            p[i] = vf_fma(p[i], y[i], vf_set(i < 3 ? degree4[k] : den[k]));
-    for (i = 0; i < 6; i++)
-        p[i] = fastest ? vf_fma(p[i], y[i], vf_set(degree4[0]))
-                       : vf_fma_once(p[i], y[i], vf_set(degree4[0]));
-    for (i = 0; i < 6; i++)
-        p[i] = p[i] * s.x[i];
-    g = p[0] * p[1] * p[2] / (p[3] * p[4] * p[5]);
-    return g * g;
-}
-
-/** Arguments from the fractional indices, d = w 2^-32. */
-NB_INLINE sine_args args_of_words(const vi w[3], const fixed_constants *c)
-{
-    sine_args s;
-    vi u[3];
+    nb_sine_args s;
     int i;
     for (i = 0; i < 3; i++)
-        u[i] = vi_mul(w[i], c->N[i]);
+        s.x[3 + i] = nb_fraction(w[i], vf_set(NB_TINY));
     for (i = 0; i < 3; i++)
-        s.x[3 + i] = vf_fma(vf_from_int(w[i]), vf_set(NB_ULP), vf_set(NB_TINY));
-    for (i = 0; i < 3; i++)
-        s.x[i] = vf_fma(vf_from_int(u[i]), vf_set(NB_ULP), c->tiny[i]);
+        s.x[i] = nb_turns(w[i], c->N[i], c->tiny[i]);
     return s;
 }
 
-/** As args_of_words for any N: the nearest whole number of times in integers, what is left of N in floats. */
-NB_INLINE sine_args args_of_parts(const vi w[3], const fixed_constants *c)
+/** The same for any N. */
+NB_INLINE nb_sine_args args_of_parts(const vi w[3], const fixed_constants *c)
 {
-    sine_args s;
-    vf d[3], u[3];
+    nb_sine_args s;
     int i;
-    for (i = 0; i < 3; i++) {
-        d[i] = vf_from_int(w[i]) * vf_set(NB_ULP);
-        s.x[3 + i] = d[i] + vf_set(NB_TINY);
-    }
     for (i = 0; i < 3; i++)
-        u[i] =
-            vf_fma(d[i], c->part[i],
-                   vf_fma(vf_from_int(vi_mul(w[i], c->N[i])), vf_set(NB_ULP), c->tiny[i]));
+        s.x[3 + i] = nb_fraction(w[i], vf_set(NB_TINY));
     for (i = 0; i < 3; i++)
-        s.x[i] = u[i] - ((u[i] + vf_set(NB_ROUND_FLOAT)) - vf_set(NB_ROUND_FLOAT));
+        s.x[i] = nb_turns_of_parts(w[i], c->N[i], c->part[i], c->tiny[i]);
     return s;
 }
 
 /** The same from N h: whole fringes in the high words, their fraction in the low ones. */
 NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axis,
-                               sine_args *s)
+                               nb_sine_args *s)
 {
     const vd N = vd_set(c->cells[axis]), start = vd_set(nb_fixed_start(1));
     const int32_t shift =
@@ -148,8 +105,7 @@ NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axi
     vd t0 = vd_fma(h.a, N, start), t1 = vd_fma(h.b, N, start);
     vi fringe =
         vi_add(vi_sub(high_words(t0, t1), vi_mul(high, c->N[axis])), vi_set(shift));
-    vf u =
-        vf_fma(vf_from_int(low_words(t0, t1) ^ INT32_MIN), vf_set(NB_ULP), c->tiny[axis]);
+    vf u = nb_fraction(low_words(t0, t1) ^ INT32_MIN, c->tiny[axis]);
     s->x[axis] = u;
     s->x[3 + axis] =
         NB_MUTANT(FRINGE_SIGN, vf_from_int(fringe) - u, vf_from_int(fringe) + u) *
@@ -171,9 +127,9 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
                         const fixed_constants *c, const vd2 h[3], const fixed_case how)
 {
     const vd start = vd_set(nb_fixed_start(1));
-    sine_args args;
+    nb_sine_args args;
     vi w[3], high[3], index = {0};
-    vf latt2;
+    vf latt, latt2;
     int i;
     for (i = 0; i < 3; i++)
         if (how.mode == NB_FIXED_FRINGES)
@@ -199,7 +155,8 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
         index = vi_add(index, vi_set(table->offset + NB_MUTANT(SHIFTED_INDEX, 1, 0)));
     if (how.kind == NB_F_TABLES)
         index = index & vi_set(table->mask);
-    latt2 = interference(args, how.fastest);
+    latt = nb_interference_of(args, how.fastest);
+    latt2 = latt * latt;
     return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(F2, index);
 }
 

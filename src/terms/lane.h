@@ -56,6 +56,11 @@ NB_TERM vi vf_bits(vf x)
 {
     return (vi)x;
 }
+/** y, and x more where the mask is true. */
+NB_TERM vf vf_add_where(vf_mask mask, vf x, vf y)
+{
+    return y + (vf)(mask & (vi)x);
+}
 /** x, and 1 more where the mask is true. */
 NB_TERM vi vi_count(vi x, vf_mask mask)
 {
@@ -91,6 +96,10 @@ NB_TERM vi vi_sub(vi a, vi b)
 {
     return (vi)((uint32_t)a - (uint32_t)b);
 }
+NB_TERM vi vi_mul(vi a, vi b)
+{
+    return (vi)((uint32_t)a * (uint32_t)b);
+}
 NB_TERM vi vi_shl(vi a, int32_t n)
 {
     return (vi)((uint32_t)a << n);
@@ -103,6 +112,14 @@ NB_TERM vi vi_clamp(vi a, int32_t most)
 NB_TERM vf vf_fma(vf a, vf b, vf c)
 {
     return fmaf(a, b, c);
+}
+NB_TERM vf vf_fma_once(vf a, vf b, vf c)
+{
+    return fmaf(a, b, c);
+}
+NB_TERM vf vf_from_int(vi a)
+{
+    return (float)a;
 }
 NB_TERM vf vf_min(vf a, vf b)
 {
@@ -153,6 +170,14 @@ NB_TERM vi vf_bits(vf x)
     vi bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+NB_TERM vf vf_add_where(vf_mask mask, vf x, vf y)
+{
+#ifdef NB_GPU_DEVICE_PASS
+    return fmaf(mask ? 1.0f : 0.0f, x, y);
+#else
+    return mask ? x + y : y;
+#endif
 }
 NB_TERM vi vi_count(vi x, vf_mask mask)
 {

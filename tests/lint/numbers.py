@@ -7,7 +7,7 @@ import glob
 import re
 import sys
 
-ROOMS = ("src/base", "src/physics", "src/plan", "src/render", "src/image", "cuda")
+ROOMS = ("src/base", "src/physics", "src/plan", "src/terms", "src/render", "src/image", "cuda")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.S)
 NUMBER = re.compile(r"(?<![\w.])(0[xX][0-9a-fA-F]{8,}|\d*\.?\d+\.?\d*(?:[eE][+-]?\d+)?)"
                     r"[uUlLfF]*(?![\w.])")

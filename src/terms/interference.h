@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/** The interference function of a parallelepiped, sin(pi N d)/sin(pi d) on three axes, and its slopes, in single
+ * precision from Miller indices in fixed point (../plan/fixed_point.h): the fraction w 2^-32 = d, and N w modulo
+ * 2^32, which is N d modulo 1, exactly for whole N. */
+#ifndef NB_TERMS_INTERFERENCE_H
+#define NB_TERMS_INTERFERENCE_H
+
+#include "lane.h"
+
+/* 2 P' of sin(pi x) = x P(z), z = x^2 <= 1/4, beside P of base/coefficients.h.  Degree 4: 2 z P' is 7e-10 off at most.
+ * Degree 3: 2 P' is 2.3e-6 off at most, and 2e-7 of itself near 0, where a central fringe needs it most. */
+#define NB_SINE_SLOPE4_0 (-10.3354254312f)
+#define NB_SINE_SLOPE4_1 10.2006488359f
+#define NB_SINE_SLOPE4_2 (-3.59545191419f)
+#define NB_SINE_SLOPE4_3 0.656075102602f
+#define NB_SINE_SLOPE4_4 (-0.0696856072811f)
+#define NB_SINE_SLOPE3_0 (-10.3354235f)
+#define NB_SINE_SLOPE3_1 10.2003803f
+#define NB_SINE_SLOPE3_2 (-3.59003806f)
+#define NB_SINE_SLOPE3_3 0.62130326f
+
+/** d of a fraction w.  least: keeps quotients of sines off 0/0 (NB_FIXED_TINY), or what w's rounding lost. */
+NB_TERM vf nb_fraction(vi w, vf least)
+{
+    return vf_fma(vf_from_int(w), vf_set((float)NB_FIXED_STEP), least);
+}
+
+/** N d modulo 1, of whole N; least: N times that of d. */
+NB_TERM vf nb_turns(vi w, vi N, vf least)
+{
+    return nb_fraction(vi_mul(w, N), least);
+}
+
+/** The same of any N: the nearest whole number of times in integers, what is left of N in floats. */
+NB_TERM vf nb_turns_of_parts(vi w, vi N, vf part, vf least)
+{
+    const vf u =
+        vf_fma(vf_from_int(w) * (float)NB_FIXED_STEP, part, nb_turns(w, N, least));
+    return u - ((u + NB_ROUND_FLOAT) - NB_ROUND_FLOAT);
+}
+
+/** Arguments of a step's six sines: x[0..2] = N d, x[3..5] = d, in turns of pi. */
+typedef struct nb_sine_args {
+    vf x[6];
+} nb_sine_args;
+
+/** F_latt, but for its sign.  fastest: the denominators get the polynomial of degree 3, since a peak's d is small.  The
+ * six go in step, so that their chains of dependent operations overlap. */
+NB_TERM vf nb_interference_of(nb_sine_args s, const int fastest)
+{
+    NB_MUTANT_STATIC const float degree4[] = {
+        (float)NB_PI,
+        (float)NB_MUTANT(POLYNOMIAL_COEFFICIENT, 1.00002 * NB_SINE4_1, NB_SINE4_1),
+        (float)NB_SINE4_2, (float)NB_SINE4_3, (float)NB_SINE4_4};
+    NB_MUTANT_STATIC const float degree3[] = {(float)NB_PI, (float)NB_SINE3_1,
+                                              (float)NB_SINE3_2, (float)NB_SINE3_3};
+    const float *den = fastest ? degree3 : degree4;
+    vf y[6], p[6];
+    int i, k;
+    for (i = 0; i < 6; i++)
+        y[i] = s.x[i] * s.x[i];
+    for (i = 0; i < 6; i++)
+        p[i] = i >= 3 && fastest ? vf_set(den[3])
+                                 : vf_fma(y[i], vf_set(degree4[4]), vf_set(degree4[3]));
+    for (k = 2; k > 0; k--)
+        for (i = 0; i < 6; i++)
+            p[i] = vf_fma(p[i], y[i], vf_set(i < 3 ? degree4[k] : den[k]));
+    for (i = 0; i < 6; i++)
+        p[i] = fastest ? vf_fma(p[i], y[i], vf_set(degree4[0]))
+                       : vf_fma_once(p[i], y[i], vf_set(degree4[0]));
+    for (i = 0; i < 6; i++)
+        p[i] = p[i] * s.x[i];
+    return vf_over(p[0] * p[1] * p[2], p[3] * p[4] * p[5]);
+}
+
+/** d^2 at the edge of the central fringe, |N d| = 1/2; a little within, so that no rounding of d lets a phase N d that has
+ * gone round by a turn pass for a central one. */
+static inline float nb_slope_edge(double N)
+{
+    return (float)((0.25 - 1e-6) / (N * N));
+}
+
+/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), the latter of degree 4 or 3. */
+NB_TERM vf nb_sine_slope(vf z, vf *twice, const int degree)
+{
+    vf p = vf_fma(vf_set((float)NB_SINE4_4), z, vf_set((float)NB_SINE4_3)), by;
+    p = vf_fma(p, z, vf_set((float)NB_SINE4_2));
+    p = vf_fma(p, z, vf_set((float)NB_SINE4_1));
+    p = vf_fma(p, z, vf_set((float)NB_PI));
+    by = degree == 4 ? vf_fma(vf_set(NB_SINE_SLOPE4_4), z, vf_set(NB_SINE_SLOPE4_3))
+                     : vf_set(NB_SINE_SLOPE3_3);
+    by = vf_fma(by, z, vf_set(degree == 4 ? NB_SINE_SLOPE4_2 : NB_SINE_SLOPE3_2));
+    by = vf_fma(by, z, vf_set(degree == 4 ? NB_SINE_SLOPE4_1 : NB_SINE_SLOPE3_1));
+    by = vf_fma(by, z, vf_set(degree == 4 ? NB_SINE_SLOPE4_0 : NB_SINE_SLOPE3_0));
+    *twice = by * z;
+    return p;
+}
+
+/** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
+ *   s = top/below,   s' = (N slope - s tilt)/below,   ds/dN = by_N/below.
+ * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d are equal and
+ * are left out: their difference would be rounding alone, and large beside what is left. */
+typedef struct nb_slope_parts {
+    vf top, below, slope, tilt, by_N;
+} nb_slope_parts;
+
+/** edge: nb_slope_edge; degree: that of u's slope, as nb_sine_slope.  It matters where u is large: there the slope by d
+ * is small beside it. */
+NB_TERM nb_slope_parts nb_slope_parts_of(vf d, vf u, vf edge, const int degree)
+{
+    const vf zd = d * d;
+    const vf_mask outside = (vf_mask)(zd >= edge);
+    vf by_zd, by_zu, Pd = nb_sine_slope(zd, &by_zd, 3),
+                     Pu = nb_sine_slope(u * u, &by_zu, degree);
+    nb_slope_parts x;
+    x.top = u * Pu;
+    x.below = d * Pd;
+    x.slope = vf_add_where(outside, Pu, by_zu);
+    x.tilt = vf_add_where(outside, Pd, by_zd);
+    x.by_N = d * (Pu + by_zu);
+    return x;
+}
+
+#endif
