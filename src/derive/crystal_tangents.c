@@ -79,11 +79,11 @@ static void stretch_crystal(const nb_crystal *x, int axis, nb_tangent *t)
 }
 
 /** The power of a block's volume by which the number of blocks in the beam falls. */
-static double blocks_fall(const nb_config *cfg, const nb_crystal *x)
+static double blocks_fall(const nb_settings *cfg, const nb_crystal *x)
 {
-    if (NB_GIVEN(cfg, crystal_volume_um3))
+    if (NB_TYPED(cfg, crystal_volume_um3))
         return 1;
-    return cfg->clip_crystal && nb_crystal_in_beam(cfg, x) < 1 ? 2.0 / 3 : 0;
+    return cfg->value.clip_crystal && nb_crystal_in_beam(cfg, x) < 1 ? 2.0 / 3 : 0;
 }
 
 void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tangent *t)

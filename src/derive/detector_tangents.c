@@ -76,7 +76,7 @@ static motion tilt(const nb_subject *of, int axis)
     const nb_geometry *g = &of->model->geometry;
     const nb_placement *at = &g->placed;
     const nb_body *body = &g->body;
-    double swung = NB_VALUE(of->cfg, close_twotheta_deg) * NB_DEG, dr, dC = 0, dD = 0;
+    double swung = of->cfg->value.close_twotheta_deg * NB_DEG, dr, dC = 0, dD = 0;
     nb_vec3 n0 = zero, n = g->twotheta_axis,
             o = nb_rotate_xyz(at->typed_normal, g->rotx, g->roty, g->rotz);
     motion by;
@@ -87,9 +87,9 @@ static motion tilt(const nb_subject *of, int axis)
                             NB_SLOPE_MUTANT(TWOTHETA_ORDER, 0, g->twotheta));
     }
     dr = nb_dot(g->beam, nb_rotate_about(nb_cross(n0, o), g->twotheta_axis, swung));
-    if (!NB_GIVEN(of->cfg, close_distance_mm))
+    if (!NB_TYPED(of->cfg, close_distance_mm))
         dC = NB_SLOPE_MUTANT(CLOSE_DISTANCE, 0, 1) *
-             fabs(NB_VALUE(of->cfg, distance_mm) * NB_MM) * sign(at->ratio) * dr;
+             fabs(of->cfg->value.distance_mm * NB_MM) * sign(at->ratio) * dr;
     else
         dD = -at->close_distance / (at->ratio * at->ratio) * dr;
     by.spin = nb_scale(NB_DEG, n);
@@ -146,10 +146,10 @@ static nb_body undisplaced(const nb_subject *of, int k)
 {
     nb_geometry plain = of->model->geometry;
     nb_panel p;
-    if (!of->cfg->detector)
+    if (!of->cfg->value.detector)
         return plain.body;
     plain.moved = NULL;
-    nb_panel_place(&plain, &of->cfg->detector->panels[k], k, &p);
+    nb_panel_place(&plain, &of->cfg->value.detector->panels[k], k, &p);
     return (nb_body){p.pix0, {p.fast, p.slow, nb_unit(nb_cross(p.fast, p.slow))}};
 }
 
@@ -190,10 +190,11 @@ static motion displace_panel(const nb_subject *of, const nb_variable_name *v, in
 }
 
 /** Does the attenuation depth follow the thickness? */
-static int depth_follows(const nb_config *cfg, int k)
+static int depth_follows(const nb_settings *cfg, int k)
 {
-    const nb_panel_spec *spec = cfg->detector ? &cfg->detector->panels[k] : NULL;
-    return !NB_GIVEN(cfg, abs_um) && !cfg->sensor[0] &&
+    const nb_panel_spec *spec =
+        cfg->value.detector ? &cfg->value.detector->panels[k] : NULL;
+    return !NB_TYPED(cfg, abs_um) && !cfg->value.sensor[0] &&
            (!spec || (isnan(spec->attenuation) && !spec->material[0]));
 }
 
@@ -206,12 +207,12 @@ static nb_panel_slope sensor_tangent(const nb_subject *of, const nb_variable_nam
     if (!sensor->absorb)
         return s;
     if (v->kind == NB_VAR_ABS) {
-        s.mu = -sensor->mu / of->cfg->abs_um;
+        s.mu = -sensor->mu / of->cfg->value.abs_um;
         return s;
     }
     s.layer_step = NB_UM / sensor->layers;
     if (depth_follows(of->cfg, k))
-        s.mu = -sensor->mu / of->cfg->thick_um;
+        s.mu = -sensor->mu / of->cfg->value.thick_um;
     return s;
 }
 

@@ -156,7 +156,7 @@ static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *e
 static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;
-    const double width = NB_VALUE(of->cfg, dispersion_pct),
+    const double width = of->cfg->value.dispersion_pct,
                  middle = nb_beam_wavelength(of->cfg) * NB_ANGSTROM;
     if (of->has_sources || !(width > 0))
         return NB_OK;
@@ -230,8 +230,9 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_DISPERSION:
         if (of->has_sources)
             return "the wavelengths are those of a file";
-        return of->cfg->dispersion_pct > 0 ? NULL
-                                           : "there is one wavelength (-dispersion)";
+        return of->cfg->value.dispersion_pct > 0
+                   ? NULL
+                   : "there is one wavelength (-dispersion)";
     case NB_VAR_CENTRE:
         return nb_centre_moves(of, v->axis)
                    ? NULL
@@ -242,9 +243,10 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_POLAR:
         return sc->beam.nopolar ? "-nopolar is typed" : NULL;
     case NB_VAR_FUDGE:
-        return of->cfg->shape == NB_SHAPE_SQUARE ? "the shape does not use it" : NULL;
+        return of->cfg->value.shape == NB_SHAPE_SQUARE ? "the shape does not use it"
+                                                       : NULL;
     case NB_VAR_WATER:
-        return of->cfg->water_um > 0 ? NULL : "there is no water";
+        return of->cfg->value.water_um > 0 ? NULL : "there is no water";
     default:
         return NULL;
     }

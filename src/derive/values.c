@@ -28,16 +28,18 @@ static double cell_value(const nb_subject *of, int axis)
 {
     double cell[6];
     nb_cell_of(&of->model->crystal, cell);
-    if (of->cfg->cell_count > axis && of->cfg->cell[axis] > 0 && !of->has_matrix)
-        return of->cfg->cell[axis];
+    if (of->cfg->value.cell_count > axis && of->cfg->value.cell[axis] > 0 &&
+        !of->has_matrix)
+        return of->cfg->value.cell[axis];
     return cell[axis];
 }
 
-/** The field of a flag of the beam centre. */
-static double *centre_field(nb_config *cfg, int axis)
+/** The member of a flag of the beam centre. */
+static size_t centre_member(int axis)
 {
-    double *const fields[] = {&cfg->Xbeam_mm, &cfg->Ybeam_mm, &cfg->orgx, &cfg->orgy};
-    return fields[axis];
+    const size_t members[] = {offsetof(nb_config, Xbeam_mm), offsetof(nb_config, Ybeam_mm),
+                              offsetof(nb_config, orgx), offsetof(nb_config, orgy)};
+    return members[axis];
 }
 
 static double centre_value(const nb_subject *of, int axis)
@@ -46,19 +48,20 @@ static double centre_value(const nb_subject *of, int axis)
     const double now[] = {g->Xbeam / NB_MM, g->Ybeam / NB_MM,
                           g->placed.Fclose / g->pixel + 0.5,
                           g->placed.Sclose / g->pixel + 0.5};
-    const double typed[] = {of->cfg->Xbeam_mm, of->cfg->Ybeam_mm, of->cfg->orgx,
-                            of->cfg->orgy};
+    const double typed[] = {of->cfg->value.Xbeam_mm, of->cfg->value.Ybeam_mm,
+                            of->cfg->value.orgx, of->cfg->value.orgy};
     return nb_said_or(typed[axis], now[axis]);
 }
 
 nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis)
 {
     nb_geometry at = of->model->geometry, beyond = at;
-    nb_config cfg = *of->cfg;
-    double *field = centre_field(&cfg, axis);
-    *field = centre_value(of, axis);
+    nb_settings cfg = *of->cfg;
+    const double value = centre_value(of, axis);
+    nb_settings_put(&cfg, centre_member(axis), value);
     nb_geometry_centre(&cfg, &at);
-    *field += 1; /* linear, so a step of any size tells the rate */
+    /* linear, so a step of any size tells the rate */
+    nb_settings_put(&cfg, centre_member(axis), value + 1);
     nb_geometry_centre(&cfg, &beyond);
     return (nb_centre_rate){beyond.Fbeam - at.Fbeam, beyond.Sbeam - at.Sbeam,
                             beyond.Fclose - at.Fclose, beyond.Sclose - at.Sclose};
@@ -67,7 +70,7 @@ nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis)
 int nb_centre_moves(const nb_subject *of, int axis)
 {
     nb_centre_rate r;
-    if (of->cfg->detector || of->cfg->pix0_m.set)
+    if (of->cfg->value.detector || of->cfg->value.pix0_m.set)
         return 0;
     r = nb_centre_rate_of(of, axis);
     return of->model->geometry.pivot == NB_PIVOT_BEAM ? r.Fbeam != 0 || r.Sbeam != 0
@@ -86,15 +89,15 @@ static const nb_place_change *change_of(const nb_subject *of, int panel)
 static double detector_value(const nb_subject *of, const nb_variable_name *v)
 {
     const nb_geometry *g = &of->model->geometry;
-    const nb_config *cfg = of->cfg;
-    const double tilt[] = {cfg->rot_deg[0], cfg->rot_deg[1], cfg->rot_deg[2],
-                           cfg->twotheta_deg};
+    const nb_settings *cfg = of->cfg;
+    const double tilt[] = {cfg->value.rot_deg[0], cfg->value.rot_deg[1],
+                           cfg->value.rot_deg[2], cfg->value.twotheta_deg};
     const nb_place_change *change = change_of(of, v->panel);
     switch (v->kind) {
     case NB_VAR_DISTANCE:
-        return NB_VALUE(cfg, distance_mm);
+        return cfg->value.distance_mm;
     case NB_VAR_CLOSE_DISTANCE:
-        return NB_VALUE_OR(cfg, close_distance_mm, g->placed.close_distance / NB_MM);
+        return NB_TYPED_OR(cfg, close_distance_mm, g->placed.close_distance / NB_MM);
     case NB_VAR_CENTRE:
         return centre_value(of, v->axis);
     case NB_VAR_TILT:
@@ -106,9 +109,9 @@ static double detector_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_TURN:
         return change->turn[v->axis] / NB_DEG;
     case NB_VAR_THICK:
-        return NB_VALUE(cfg, thick_um);
+        return cfg->value.thick_um;
     default:
-        return NB_VALUE(cfg, abs_um);
+        return cfg->value.abs_um;
     }
 }
 
@@ -121,11 +124,12 @@ static double F_value(const nb_subject *of, const int hkl[3])
 double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
 {
     const nb_model *m = of->model;
-    const nb_config *cfg = of->cfg;
+    const nb_settings *cfg = of->cfg;
     switch (v->kind) {
     case NB_VAR_MISSET:
-        return cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[v->axis]
-                                                   : m->crystal.misset[v->axis] / NB_DEG;
+        return cfg->value.misset_mode == NB_MISSET_FIXED
+                   ? cfg->value.misset_deg[v->axis]
+                   : m->crystal.misset[v->axis] / NB_DEG;
     case NB_VAR_ROT:
         return of->moved->rot[v->axis] / NB_DEG;
     case NB_VAR_CELL:
@@ -133,24 +137,24 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_CELLS:
         return m->crystal.N[v->axis];
     case NB_VAR_MOSAIC:
-        return cfg->mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG
-                                         : NB_VALUE(cfg, mosaic_spread_deg);
+        return cfg->value.mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG
+                                               : cfg->value.mosaic_spread_deg;
     case NB_VAR_PHI:
-        return NB_VALUE(cfg, phi_deg);
+        return cfg->value.phi_deg;
     case NB_VAR_OSC:
-        return NB_VALUE_OR(cfg, osc_deg, m->phi_range / NB_DEG);
+        return NB_TYPED_OR(cfg, osc_deg, m->phi_range / NB_DEG);
     case NB_VAR_LAMBDA:
         return of->wavelength_A;
     case NB_VAR_DISPERSION:
-        return NB_VALUE(cfg, dispersion_pct);
+        return cfg->value.dispersion_pct;
     case NB_VAR_POLAR:
-        return cfg->polarization;
+        return cfg->value.polarization;
     case NB_VAR_FUDGE:
-        return cfg->fudge;
+        return cfg->value.fudge;
     case NB_VAR_FLUENCE:
         return m->fluence;
     case NB_VAR_WATER:
-        return cfg->water_um;
+        return cfg->value.water_um;
     case NB_VAR_DEFAULT_F:
         return m->scene.factors.table.default_F;
     case NB_VAR_F:
@@ -177,12 +181,12 @@ static nb_status check_F(const nb_subject *of, const nb_variable_name *v, nb_err
 static nb_status check_placement(const nb_subject *of, const nb_variable_name *v,
                                  nb_error *err)
 {
-    int close = NB_GIVEN(of->cfg, close_distance_mm);
-    if (of->cfg->detector || of->cfg->pix0_m.set)
+    int close = NB_TYPED(of->cfg, close_distance_mm);
+    if (of->cfg->value.detector || of->cfg->value.pix0_m.set)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s: %s places the detector; use shift_x, shift_y, shift_z, "
                        "rot_fast, rot_slow, rot_normal",
-                       v->name, of->cfg->detector ? "a file" : "-pix0_vector");
+                       v->name, of->cfg->value.detector ? "a file" : "-pix0_vector");
     if (v->kind == NB_VAR_DISTANCE && close)
         return nb_fail(err, NB_ERR_INPUT,
                        "distance: -close_distance is typed; use close_distance");
@@ -197,8 +201,8 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
 {
     const nb_model *m = of->model;
     int absorbs = 0, typed = v->kind == NB_VAR_THICK
-                                 ? NB_GIVEN(of->cfg, thick_um)
-                                 : NB_GIVEN(of->cfg, abs_um) && !of->cfg->sensor[0];
+                                 ? NB_TYPED(of->cfg, thick_um)
+                                 : NB_TYPED(of->cfg, abs_um) && !of->cfg->value.sensor[0];
     for (int k = 0; k < m->scene.n_panels; k++)
         absorbs |= m->scene.sensors[m->scene.panels[k].sensor].absorb;
     if (typed || !absorbs)
@@ -210,7 +214,7 @@ static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_
 {
     switch (v->kind) {
     case NB_VAR_CELL:
-        if (of->has_matrix && of->cfg->cell_count > 0)
+        if (of->has_matrix && of->cfg->value.cell_count > 0)
             return nb_fail(err, NB_ERR_INPUT,
                            "%s: both -mat and -cell are given; leave -cell out", v->name);
         return NB_OK;
@@ -234,10 +238,10 @@ nb_status nb_variable_check(const nb_subject *of, const nb_variable_name *v, nb_
     int scale = v->kind == NB_VAR_FLUENCE || v->kind == NB_VAR_WATER ||
                 v->kind == NB_VAR_DEFAULT_F || v->kind == NB_VAR_F ||
                 v->kind == NB_VAR_ALL_F;
-    if (of->cfg->compat)
+    if (of->cfg->value.compat)
         return nb_fail(err, NB_ERR_INPUT, "%s: there are no derivatives with -compat",
                        v->name);
-    if (of->cfg->shape == NB_SHAPE_TOPHAT && !scale)
+    if (of->cfg->value.shape == NB_SHAPE_TOPHAT && !scale)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s: top-hat spots have no slope; only fluence, water, default_F "
                        "and F have derivatives",

@@ -162,7 +162,7 @@ static nb_status parse_F(const char *name, nb_variable_name *out, nb_error *err)
 static nb_status find_panel(const nb_subject *of, const char *word, int *panel,
                             nb_error *err)
 {
-    const nb_detector_spec *d = of->cfg->detector;
+    const nb_detector_spec *d = of->cfg->value.detector;
     for (*panel = 0; d && *panel < d->n_panels; ++*panel)
         if (!strcmp(word, d->panels[*panel].name))
             return NB_OK;
@@ -239,7 +239,7 @@ static nb_status add_name(collection *c, const char *name, nb_error *err)
 static int pair_in_force(const nb_subject *of)
 {
     int mm = nb_centre_moves(of, 0), org = nb_centre_moves(of, 2);
-    int typed = !NB_GIVEN(of->cfg, Xbeam_mm) && NB_GIVEN(of->cfg, orgx);
+    int typed = !NB_TYPED(of->cfg, Xbeam_mm) && NB_TYPED(of->cfg, orgx);
     return org && (!mm || typed) ? 2 : 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
+#include "../params/params.h"
 
 /** What a name stands for; `axis` of nb_variable_name tells x, y, z or a, b, c. */
 typedef enum nb_variable_kind {
@@ -47,7 +48,7 @@ typedef struct nb_variable_name {
 
 /** The simulation that is differentiated. */
 typedef struct nb_subject {
-    const nb_config *cfg;
+    const nb_settings *cfg;
     const nb_model *model;
     const nb_displacement *moved; /* never NULL */
     double wavelength_A;          /* central, of a list the mean */

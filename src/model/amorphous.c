@@ -15,19 +15,19 @@ double nb_molecules_per_area(double path_mm, double density, double mass)
     return path_mm * 1e-3 * density * 1e6 * NB_AVOGADRO / mass;
 }
 
-static double beam_area(const nb_config *cfg)
+static double beam_area(const nb_settings *cfg)
 {
-    double edge = NB_VALUE(cfg, beamsize_mm) * 1e-3;
+    double edge = cfg->value.beamsize_mm * 1e-3;
     return edge * edge;
 }
 
-double nb_table_molecules(const nb_config *cfg)
+double nb_table_molecules(const nb_settings *cfg)
 {
-    if (NB_GIVEN(cfg, molecules))
-        return cfg->molecules;
-    return beam_area(cfg) * nb_molecules_per_area(NB_VALUE(cfg, amorphous_thick_mm),
-                                                  NB_VALUE(cfg, density),
-                                                  NB_VALUE(cfg, molecule_mass));
+    if (NB_TYPED(cfg, molecules))
+        return cfg->value.molecules;
+    return beam_area(cfg) * nb_molecules_per_area(cfg->value.amorphous_thick_mm,
+                                                  cfg->value.density,
+                                                  cfg->value.molecule_mass);
 }
 
 /** The divided difference of F over the points i .. j of a table. */
@@ -150,7 +150,7 @@ void nb_amorphous_set_free(nb_amorphous_set *set)
     memset(set, 0, sizeof *set);
 }
 
-nb_status nb_amorphous_of(const nb_config *cfg, const nb_amorphous_set *set,
+nb_status nb_amorphous_of(const nb_settings *cfg, const nb_amorphous_set *set,
                           double blocks, nb_amorphous **amorphous, nb_error *err)
 {
     const size_t n = (size_t)set->tables.n;

@@ -4,6 +4,7 @@
 #define NB_MODEL_AMORPHOUS_H
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 #include "../physics/scene.h"
 
 /** A point of a table. */
@@ -38,11 +39,11 @@ void nb_amorphous_set_free(nb_amorphous_set *set); /* zero or built */
 double nb_molecules_per_area(double path_mm, double density, double mass);
 
 /** Molecules of the table of -stol in the beam, by -molecules or path, density and mass. */
-double nb_table_molecules(const nb_config *cfg);
+double nb_table_molecules(const nb_settings *cfg);
 
 /** The materials of a model with so many blocks: the set's, with their molecules.  Its tables are those
  * of the set; the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
-nb_status nb_amorphous_of(const nb_config *cfg, const nb_amorphous_set *set,
+nb_status nb_amorphous_of(const nb_settings *cfg, const nb_amorphous_set *set,
                           double blocks, nb_amorphous **amorphous, nb_error *err);
 
 #endif

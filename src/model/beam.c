@@ -11,20 +11,20 @@
 
 enum { MAX_SOURCES = 10000000 };
 
-double nb_beam_wavelength(const nb_config *cfg)
+double nb_beam_wavelength(const nb_settings *cfg)
 {
-    if (NB_GIVEN(cfg, energy_eV))
-        return (cfg->compat ? NB_HC_EV_ANGSTROM_COMPAT : NB_HC_EV_ANGSTROM) /
-               cfg->energy_eV;
-    return NB_VALUE(cfg, lambda_A);
+    if (NB_TYPED(cfg, energy_eV))
+        return (cfg->value.compat ? NB_HC_EV_ANGSTROM_COMPAT : NB_HC_EV_ANGSTROM) /
+               cfg->value.energy_eV;
+    return cfg->value.lambda_A;
 }
 
-double nb_beam_fluence(const nb_config *cfg)
+double nb_beam_fluence(const nb_settings *cfg)
 {
-    double beam = NB_VALUE(cfg, beamsize_mm) * NB_MM;
-    if (cfg->flux != 0 && cfg->exposure_s > 0 && beam > 0)
-        return cfg->flux * cfg->exposure_s / (beam * beam);
-    return NB_VALUE(cfg, fluence);
+    double beam = cfg->value.beamsize_mm * NB_MM;
+    if (cfg->value.flux != 0 && cfg->value.exposure_s > 0 && beam > 0)
+        return cfg->value.flux * cfg->value.exposure_s / (beam * beam);
+    return cfg->value.fluence;
 }
 
 /** Offset of point i from the centre of its range. */
@@ -48,20 +48,20 @@ static int outside_round_beam(const nb_sampling *h, const nb_sampling *v, double
     return 4 * (reach(h, dh) + reach(v, dv)) > 1.1;
 }
 
-static nb_status sample_directions(const nb_config *cfg, nb_sampling *h, nb_sampling *v,
+static nb_status sample_directions(const nb_settings *cfg, nb_sampling *h, nb_sampling *v,
                                    nb_error *err)
 {
-    nb_status st = nb_sample_divergence(cfg->hdiv_range_mrad * NB_MRAD,
-                                        cfg->hdiv_step_mrad * NB_MRAD, cfg->hdiv_steps,
-                                        "-hdivrange", h, err);
+    nb_status st = nb_sample_divergence(NB_TYPED_OR(cfg, hdiv_range_mrad, NAN) * NB_MRAD,
+                                        cfg->value.hdiv_step_mrad * NB_MRAD,
+                                        cfg->value.hdiv_steps, "-hdivrange", h, err);
     if (st)
         return st;
-    return nb_sample_divergence(cfg->vdiv_range_mrad * NB_MRAD,
-                                cfg->vdiv_step_mrad * NB_MRAD, cfg->vdiv_steps,
-                                "-vdivrange", v, err);
+    return nb_sample_divergence(NB_TYPED_OR(cfg, vdiv_range_mrad, NAN) * NB_MRAD,
+                                cfg->value.vdiv_step_mrad * NB_MRAD,
+                                cfg->value.vdiv_steps, "-vdivrange", v, err);
 }
 
-nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **out,
+nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g, nb_source **out,
                        int *count, nb_error *err)
 {
     nb_sampling h, v, w;
@@ -73,8 +73,9 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **o
     *count = 0;
     if ((st = sample_directions(cfg, &h, &v, err)))
         return st;
-    w = nb_sample_dispersion(cfg->dispersion_pct * NB_PERCENT,
-                             cfg->dispersion_step_pct * NB_PERCENT, cfg->dispersion_steps);
+    w = nb_sample_dispersion(NB_TYPED_OR(cfg, dispersion_pct, NAN) * NB_PERCENT,
+                             cfg->value.dispersion_step_pct * NB_PERCENT,
+                             cfg->value.dispersion_steps);
     if ((double)h.count * v.count * w.count > MAX_SOURCES)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -87,7 +88,8 @@ nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *g, nb_source **o
     for (i = 0; i < h.count; i++)
         for (j = 0; j < v.count; j++) {
             nb_vec3 position = nb_scale(-10.0, g->beam);
-            if (!cfg->square_div && outside_round_beam(&h, &v, point(&h, i), point(&v, j)))
+            if (!cfg->value.square_div &&
+                outside_round_beam(&h, &v, point(&h, i), point(&v, j)))
                 continue;
             position = nb_rotate_about(position, g->polar, point(&v, j));
             position = nb_rotate_about(position, g->vertical, point(&h, i));

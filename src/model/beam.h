@@ -4,6 +4,7 @@
 #define NB_MODEL_BEAM_H
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 #include "../physics/scene.h"
 #include "detector.h"
 
@@ -15,14 +16,14 @@ typedef struct nb_source_line {
 } nb_source_line;
 
 /** Central wavelength in A. */
-double nb_beam_wavelength(const nb_config *cfg);
+double nb_beam_wavelength(const nb_settings *cfg);
 
 /** Photons/m^2 on the sample. */
-double nb_beam_fluence(const nb_config *cfg);
+double nb_beam_fluence(const nb_settings *cfg);
 
 /** Sources from divergence and dispersion, wavelength innermost. Free *sources with
  * nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
-nb_status nb_beam_grid(const nb_config *cfg, const nb_geometry *geometry,
+nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *geometry,
                        nb_source **sources, int *count, nb_error *err);
 
 /** Can these intensities be scaled to a mean of 1?  *sum: what they add up to. */

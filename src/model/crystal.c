@@ -14,13 +14,13 @@ typedef struct cell {
     double a, b, c, alpha, beta, gamma, volume;
 } cell;
 
-static nb_status read_cell(const nb_config *cfg, cell *out, nb_error *err)
+static nb_status read_cell(const nb_settings *cfg, cell *out, nb_error *err)
 {
     double v[6], s, square;
     int i;
     for (i = 0; i < 6; i++) {
-        v[i] = i < cfg->cell_count ? cfg->cell[i] : 0;
-        if (i < 3 && v[i] <= 0 && i > 0 && i >= cfg->cell_count)
+        v[i] = i < cfg->value.cell_count ? cfg->value.cell[i] : 0;
+        if (i < 3 && v[i] <= 0 && i > 0 && i >= cfg->value.cell_count)
             v[i] = v[0]; /* missing edges are a */
         if (i >= 3 && v[i] <= 0)
             v[i] = 90;
@@ -113,17 +113,20 @@ static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error
     return NB_OK;
 }
 
-static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_crystal *x,
-                                nb_error *err)
+static nb_status turn_by_misset(const nb_settings *cfg, int64_t default_seed,
+                                nb_crystal *x, nb_error *err)
 {
     double *m = x->misset;
     int i;
-    x->misset_seed = cfg->misset_seed.set ? cfg->misset_seed.value : default_seed;
+    x->misset_seed =
+        NB_TYPED(cfg, misset_seed) ? cfg->value.misset_seed.value : default_seed;
     for (i = 0; i < 3; i++)
-        m[i] = cfg->misset_mode == NB_MISSET_FIXED ? cfg->misset_deg[i] * NB_DEG : 0;
-    if (cfg->misset_mode == NB_MISSET_RANDOM && cfg->compat)
+        m[i] = cfg->value.misset_mode == NB_MISSET_FIXED
+                   ? cfg->value.misset_deg[i] * NB_DEG
+                   : 0;
+    if (cfg->value.misset_mode == NB_MISSET_RANDOM && cfg->value.compat)
         nb_misset_random_compat(x->misset_seed, m);
-    else if (cfg->misset_mode == NB_MISSET_RANDOM &&
+    else if (cfg->value.misset_mode == NB_MISSET_RANDOM &&
              nb_misset_random(x->misset_seed, m, err))
         return NB_ERR_UNSUPPORTED;
     x->astar = nb_rotate_xyz(x->astar, m[0], m[1], m[2]);
@@ -132,15 +135,15 @@ static nb_status turn_by_misset(const nb_config *cfg, int64_t default_seed, nb_c
     return NB_OK;
 }
 
-static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks,
+static nb_status set_cell_counts(const nb_settings *cfg, const nb_hooks *hooks,
                                  nb_crystal *x, nb_error *err)
 {
-    double beam = NB_VALUE(cfg, beamsize_mm), size;
+    double beam = cfg->value.beamsize_mm, size;
     char line[160];
     int i;
     for (i = 0; i < 3; i++) {
-        x->N[i] = cfg->N[i] > 1 ? cfg->N[i] : 1;
-        size = NB_GIVEN(cfg, xtal_size_mm[i]) ? cfg->xtal_size_mm[i] : 0;
+        x->N[i] = fmax(cfg->value.N[i], 1);
+        size = NB_TYPED_OR(cfg, xtal_size_mm[i], 0);
         if (!(size > 0))
             continue;
         if (i > 0 && size > beam) {
@@ -164,21 +167,21 @@ static nb_status set_cell_counts(const nb_config *cfg, const nb_hooks *hooks,
     return NB_OK;
 }
 
-nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
+nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *x, nb_error *err)
 {
     cell typed = {0};
     nb_status st;
     memset(x, 0, sizeof *x);
-    if (cfg->cell_count > 0) {
+    if (cfg->value.cell_count > 0) {
         if ((st = read_cell(cfg, &typed, err)))
             return st;
-        reciprocal_from_cell(&typed, cfg->compat, x);
+        reciprocal_from_cell(&typed, cfg->value.compat, x);
     }
     if (inputs->matrix)
         reciprocal_from_matrix(inputs->matrix, inputs->lambda_A, x);
     if ((st = turn_by_misset(cfg, inputs->default_seed, x, err)) ||
-        (st = real_from_reciprocal(cfg->cell_count > 0 ? &typed : NULL, x, err)))
+        (st = real_from_reciprocal(cfg->value.cell_count > 0 ? &typed : NULL, x, err)))
         return st;
     return set_cell_counts(cfg, hooks, x, err);
 }
@@ -207,24 +210,25 @@ double nb_crystal_block_um3(const nb_crystal *x)
 }
 
 /** Blocks of the whole crystal. */
-static double whole_blocks(const nb_config *cfg, const nb_crystal *x)
+static double whole_blocks(const nb_settings *cfg, const nb_crystal *x)
 {
-    if (NB_GIVEN(cfg, crystal_volume_um3))
-        return cfg->crystal_volume_um3 / nb_crystal_block_um3(x);
-    return NB_VALUE(cfg, blocks);
+    if (NB_TYPED(cfg, crystal_volume_um3))
+        return cfg->value.crystal_volume_um3 / nb_crystal_block_um3(x);
+    return cfg->value.blocks;
 }
 
-double nb_crystal_in_beam(const nb_config *cfg, const nb_crystal *x)
+double nb_crystal_in_beam(const nb_settings *cfg, const nb_crystal *x)
 {
-    const double beam_um = NB_VALUE(cfg, beamsize_mm) * 1e3;
+    const double beam_um = cfg->value.beamsize_mm * 1e3;
     const double volume = whole_blocks(cfg, x) * nb_crystal_block_um3(x);
     const double part = beam_um / cbrt(volume);
-    return NB_GIVEN(cfg, crystal_volume_um3) || NB_GIVEN(cfg, blocks)
+    return NB_TYPED(cfg, crystal_volume_um3) || NB_TYPED(cfg, blocks)
                ? fmin(1, part * part)
                : 1;
 }
 
-double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *x)
+double nb_crystal_blocks(const nb_settings *cfg, const nb_crystal *x)
 {
-    return whole_blocks(cfg, x) * (cfg->clip_crystal ? nb_crystal_in_beam(cfg, x) : 1);
+    return whole_blocks(cfg, x) *
+           (cfg->value.clip_crystal ? nb_crystal_in_beam(cfg, x) : 1);
 }

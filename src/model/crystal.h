@@ -4,6 +4,7 @@
 #define NB_MODEL_CRYSTAL_H
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 #include "../physics/scene.h"
 
 typedef struct nb_crystal {
@@ -25,16 +26,16 @@ typedef struct nb_crystal_inputs {
 
 /** Cell (-cell), matrix (-mat) or both, then misset, then size. Errors (NB_ERR_INPUT): an
  * impossible cell, a singular matrix, too many cells. */
-nb_status nb_crystal_build(const nb_config *cfg, const nb_crystal_inputs *inputs,
+nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *out, nb_error *err);
 
 /** The part of a crystal of -crystal_volume or -blocks, a cube, that a square beam of -beamsize lights; 1 without these
  * flags. */
-double nb_crystal_in_beam(const nb_config *cfg, const nb_crystal *x);
+double nb_crystal_in_beam(const nb_settings *cfg, const nb_crystal *x);
 
 /** Number of blocks of N cells in the beam: as typed, or the illuminated volume over the
  * volume of a block; default 1. */
-double nb_crystal_blocks(const nb_config *cfg, const nb_crystal *crystal);
+double nb_crystal_blocks(const nb_settings *cfg, const nb_crystal *crystal);
 /** Volume of a block, um^3. */
 double nb_crystal_block_um3(const nb_crystal *crystal);
 

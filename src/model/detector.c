@@ -10,31 +10,31 @@
 #include "panels_geometry.h"
 #include "units.h"
 
-static nb_status set_roi(const nb_config *cfg, nb_detector *det, nb_error *err)
+static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err)
 {
     det->raster.roi.fmin = det->raster.roi.smin = 0;
     det->raster.roi.fmax = det->raster.columns - 1;
     det->raster.roi.smax = det->raster.rows - 1;
-    if (!cfg->roi_set)
+    if (!cfg->value.roi_set)
         return NB_OK;
     if (det->n_panels > 1)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-roi: a region of one panel, but the detector has %d; type -panel",
             det->n_panels);
-    if (cfg->roi[0] < 0 || cfg->roi[1] >= det->raster.columns || cfg->roi[2] < 0 ||
-        cfg->roi[3] >= det->raster.rows || cfg->roi[0] > cfg->roi[1] ||
-        cfg->roi[2] > cfg->roi[3])
+    if (cfg->value.roi[0] < 0 || cfg->value.roi[1] >= det->raster.columns ||
+        cfg->value.roi[2] < 0 || cfg->value.roi[3] >= det->raster.rows ||
+        cfg->value.roi[0] > cfg->value.roi[1] || cfg->value.roi[2] > cfg->value.roi[3])
         return nb_fail(
             err, NB_ERR_INPUT,
             "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
             "are rendered)",
-            cfg->roi[0], cfg->roi[1], cfg->roi[2], cfg->roi[3], det->raster.columns - 1,
-            det->raster.rows - 1);
-    det->raster.roi.fmin = cfg->roi[0];
-    det->raster.roi.fmax = cfg->roi[1];
-    det->raster.roi.smin = cfg->roi[2];
-    det->raster.roi.smax = cfg->roi[3];
+            cfg->value.roi[0], cfg->value.roi[1], cfg->value.roi[2], cfg->value.roi[3],
+            det->raster.columns - 1, det->raster.rows - 1);
+    det->raster.roi.fmin = cfg->value.roi[0];
+    det->raster.roi.fmax = cfg->value.roi[1];
+    det->raster.roi.smin = cfg->value.roi[2];
+    det->raster.roi.smax = cfg->value.roi[3];
     return NB_OK;
 }
 
@@ -64,26 +64,28 @@ static nb_status set_curvature(nb_panel *panel, nb_error *err)
 }
 
 /** What -sensor says of the attenuation. */
-static nb_status find_material(const nb_config *cfg, double wavelength_A,
+static nb_status find_material(const nb_settings *cfg, double wavelength_A,
                                nb_material *out, nb_error *err)
 {
-    double thickest = NB_VALUE(cfg, thick_um);
-    if (!cfg->sensor[0])
+    double thickest = cfg->value.thick_um;
+    if (!cfg->value.sensor[0])
         return NB_OK;
-    for (int k = 0; cfg->detector && k < cfg->detector->n_panels; k++)
-        thickest = fmax(thickest, cfg->detector->panels[k].thickness);
-    if (!NB_GIVEN(cfg, thick_um) && !(thickest > 0))
+    for (int k = 0; cfg->value.detector && k < cfg->value.detector->n_panels; k++)
+        thickest = fmax(thickest, cfg->value.detector->panels[k].thickness);
+    if (!NB_TYPED(cfg, thick_um) && !(thickest > 0))
         return nb_fail(err, NB_ERR_INPUT,
-                       "-sensor %s needs a thickness: add -detector_thick", cfg->sensor);
-    return nb_material_find(cfg->sensor, wavelength_A, out, err);
+                       "-sensor %s needs a thickness: add -detector_thick",
+                       cfg->value.sensor);
+    return nb_material_find(cfg->value.sensor, wavelength_A, out, err);
 }
 
 /** A typed normal that points upstream puts the detector upstream, unless -pix0_vector sets
  * another position. */
-static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_hooks *hooks)
+static void say_upstream(const nb_settings *cfg, const nb_geometry *g,
+                         const nb_hooks *hooks)
 {
-    const double *o = cfg->odet_vector.v;
-    int used = cfg->convention == NB_CONV_CUSTOM && cfg->odet_vector.set;
+    const double *o = cfg->value.odet_vector.v;
+    int used = cfg->value.convention == NB_CONV_CUSTOM && cfg->value.odet_vector.set;
     if (used && nb_dot(nb_v3(o[0], o[1], o[2]), g->beam) < 0)
         nb_notice(hooks, "-odet_vector %g %g %g points upstream: %s", o[0], o[1], o[2],
                   g->distance < 0 ? "the detector is on the source side of the crystal"
@@ -91,18 +93,19 @@ static void say_upstream(const nb_config *cfg, const nb_geometry *g, const nb_ho
 }
 
 /** What flags say of every panel. */
-static void set_pixels(const nb_config *cfg, nb_panel *panel)
+static void set_pixels(const nb_settings *cfg, nb_panel *panel)
 {
-    int square = panel->curved || (cfg->compat && !cfg->detector); /* as in nanoBragg */
+    int square = panel->curved ||
+                 (cfg->value.compat && !cfg->value.detector); /* as in nanoBragg */
     double c = square ? 0 : nb_dot(panel->fast, panel->slow);
-    panel->point_pixel = cfg->point_pixel != 0;
+    panel->point_pixel = cfg->value.point_pixel != 0;
     panel->pixel_area = panel->pixel_fast * panel->pixel_slow * sqrt(1 - c * c);
-    if (cfg->compat && panel->point_pixel && !panel->curved)
+    if (cfg->value.compat && panel->point_pixel && !panel->curved)
         panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
 }
 
 /** The panel that flags describe. */
-static nb_status one_panel(const nb_config *cfg, const nb_geometry *g,
+static nb_status one_panel(const nb_settings *cfg, const nb_geometry *g,
                            const nb_hooks *hooks, nb_detector *det, nb_error *err)
 {
     nb_panel *panel = det->panels;
@@ -118,9 +121,10 @@ static nb_status one_panel(const nb_config *cfg, const nb_geometry *g,
     panel->close_distance = g->close_distance;
     panel->Fbeam = g->Fbeam;
     panel->Sbeam = g->Sbeam;
-    panel->curved = cfg->curved != 0;
-    panel->exact_omega = panel->curved && cfg->curved_omega == NB_OMEGA_EXACT;
-    if (cfg->curved_omega == NB_OMEGA_EXACT && !panel->curved && hooks && hooks->notice)
+    panel->curved = cfg->value.curved != 0;
+    panel->exact_omega = panel->curved && cfg->value.curved_omega == NB_OMEGA_EXACT;
+    if (cfg->value.curved_omega == NB_OMEGA_EXACT && !panel->curved && hooks &&
+        hooks->notice)
         hooks->notice(hooks->user, "-curved_omega has no effect without -curved_det");
     set_pixels(cfg, panel);
     say_upstream(cfg, g, hooks);
@@ -148,13 +152,13 @@ static int find_sensor(nb_detector *det, const nb_sensor *sensor)
     return det->n_sensors++;
 }
 
-static nb_status panels_of_file(const nb_config *cfg, const nb_geometry *g,
+static nb_status panels_of_file(const nb_settings *cfg, const nb_geometry *g,
                                 double wavelength_A, const nb_hooks *hooks,
                                 nb_detector *det, nb_error *err)
 {
     nb_material found = det->material; /* of the last panel's name */
     for (int k = 0; k < det->n_panels; k++) {
-        const nb_panel_spec *spec = &cfg->detector->panels[k];
+        const nb_panel_spec *spec = &cfg->value.detector->panels[k];
         const nb_sensor_inputs in = {wavelength_A, &det->material, k == 0};
         nb_sensor sensor;
         nb_status st = nb_sensor_of_panel(cfg, spec, &in, hooks, &found, &sensor, err);
@@ -182,11 +186,11 @@ static void stack_panels(nb_detector *det)
     }
 }
 
-nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
+nb_status nb_detector_build(const nb_settings *cfg, const nb_geometry *g,
                             double wavelength_A, const nb_hooks *hooks, nb_detector *det,
                             nb_error *err)
 {
-    int n = cfg->detector ? cfg->detector->n_panels : 1;
+    int n = cfg->value.detector ? cfg->value.detector->n_panels : 1;
     nb_status st;
     memset(det, 0, sizeof *det);
     det->panels = nb_alloc((size_t)n, sizeof *det->panels, "panels", err);
@@ -196,8 +200,8 @@ nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *g,
     det->n_panels = n;
     if ((st = find_material(cfg, wavelength_A, &det->material, err)))
         return st;
-    st = cfg->detector ? panels_of_file(cfg, g, wavelength_A, hooks, det, err)
-                       : one_panel(cfg, g, hooks, det, err);
+    st = cfg->value.detector ? panels_of_file(cfg, g, wavelength_A, hooks, det, err)
+                             : one_panel(cfg, g, hooks, det, err);
     stack_panels(det);
     return st ? st : set_roi(cfg, det, err);
 }

@@ -4,6 +4,7 @@
 #define NB_MODEL_DETECTOR_H
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 #include "../physics/scene.h"
 #include "displace.h"
 #include "sensor.h"
@@ -43,15 +44,15 @@ typedef struct nb_geometry {
 /** Resolve the geometry of cfg (physics: docs/physics.md, "Detector geometry"). Errors
  * (NB_ERR_INPUT): zero vectors, no pixels, the plane goes through the sample, polarization
  * axis along the beam. */
-nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *out, nb_error *err);
+nb_status nb_geometry_build(const nb_settings *cfg, nb_geometry *out, nb_error *err);
 
 /** The same with the detector displaced; moved must outlive *out, and NULL displaces nothing. */
-nb_status nb_geometry_build_moved(const nb_config *cfg, const nb_displacement *moved,
+nb_status nb_geometry_build_moved(const nb_settings *cfg, const nb_displacement *moved,
                                   nb_geometry *out, nb_error *err);
 
 /** Where the flags of the beam centre put the beam and the nearest point: out->Fbeam, Sbeam, Fclose
  * and Sclose from out's convention, pixel and size. */
-void nb_geometry_centre(const nb_config *cfg, nb_geometry *out);
+void nb_geometry_centre(const nb_settings *cfg, nb_geometry *out);
 
 /** The detector of a configuration. */
 typedef struct nb_detector {
@@ -67,7 +68,7 @@ typedef struct nb_detector {
  * axis along the beam, -sensor without thickness or unknown; NB_ERR_UNSUPPORTED: a sensor whose
  * attenuation is not known; NB_ERR_NOMEM. A note is sent through hooks if a default depth is used.
  * Free it, after an error too. */
-nb_status nb_detector_build(const nb_config *cfg, const nb_geometry *geometry,
+nb_status nb_detector_build(const nb_settings *cfg, const nb_geometry *geometry,
                             double wavelength_A, const nb_hooks *hooks, nb_detector *det,
                             nb_error *err);
 void nb_detector_free(nb_detector *det);

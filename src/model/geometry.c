@@ -42,10 +42,11 @@ static nb_vec3 from_array(const double v[3])
 }
 
 /** The user's vector in CUSTOM, else that of the convention; normalised. */
-static nb_status pick(const nb_config *cfg, const nb_opt3 *typed, const double standard[3],
-                      const char *flag, nb_vec3 *out, nb_error *err)
+static nb_status pick(const nb_settings *cfg, const nb_opt3 *typed,
+                      const double standard[3], const char *flag, nb_vec3 *out,
+                      nb_error *err)
 {
-    int custom = cfg->convention == NB_CONV_CUSTOM && typed->set;
+    int custom = cfg->value.convention == NB_CONV_CUSTOM && typed->set;
     *out = from_array(custom ? typed->v : standard);
     if (!(nb_norm(*out) > 0) || !isfinite(nb_norm(*out)))
         return nb_fail(err, NB_ERR_INPUT, "%s %g %g %g: a direction cannot be zero", flag,
@@ -64,32 +65,34 @@ static void standard_of(const nb_opt3 *said, const double convention[3],
 }
 
 /** The frame of the convention with beam, polarization and spindle of a geometry file. */
-static frame frame_of(const nb_config *cfg, const nb_geometry *g)
+static frame frame_of(const nb_settings *cfg, const nb_geometry *g)
 {
     frame fr = frames[g->convention];
-    const nb_detector_spec *d = cfg->detector;
+    const nb_detector_spec *d = cfg->value.detector;
     if (d) {
         standard_of(&d->beam, frames[g->convention].beam, g, fr.beam);
         standard_of(&d->polar_axis, frames[g->convention].polar, g, fr.polar);
         standard_of(&d->spindle, frames[g->convention].spindle, g, fr.spindle);
     }
-    for (int i = 0; i < 3 && cfg->spindle_back; i++)
+    for (int i = 0; i < 3 && cfg->value.spindle_back; i++)
         fr.spindle[i] = 0 - fr.spindle[i]; /* no -0 */
     return fr;
 }
 
-static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
+static nb_status set_axes(const nb_settings *cfg, const frame *fr, nb_geometry *g,
                           nb_error *err)
 {
     nb_status st;
-    if ((st = pick(cfg, &cfg->beam_vector, fr->beam, "-beam_vector", &g->beam, err)) ||
-        (st = pick(cfg, &cfg->fdet_vector, fr->fast, "-fdet_vector", &g->fast, err)) ||
-        (st = pick(cfg, &cfg->sdet_vector, fr->slow, "-sdet_vector", &g->slow, err)) ||
-        (st = pick(cfg, &cfg->odet_vector, fr->normal, "-odet_vector", &g->normal, err)) ||
-        (st = pick(cfg, &cfg->polar_vector, fr->polar, "-polar_vector", &g->polar, err)) ||
-        (st = pick(cfg, &cfg->spindle_axis, fr->spindle, "-spindle_axis", &g->spindle,
+    if ((st = pick(cfg, &cfg->value.beam_vector, fr->beam, "-beam_vector", &g->beam, err)) ||
+        (st = pick(cfg, &cfg->value.fdet_vector, fr->fast, "-fdet_vector", &g->fast, err)) ||
+        (st = pick(cfg, &cfg->value.sdet_vector, fr->slow, "-sdet_vector", &g->slow, err)) ||
+        (st = pick(cfg, &cfg->value.odet_vector, fr->normal, "-odet_vector", &g->normal,
                    err)) ||
-        (st = pick(cfg, &cfg->twotheta_axis, fr->twotheta, "-twotheta_axis",
+        (st = pick(cfg, &cfg->value.polar_vector, fr->polar, "-polar_vector", &g->polar,
+                   err)) ||
+        (st = pick(cfg, &cfg->value.spindle_axis, fr->spindle, "-spindle_axis",
+                   &g->spindle, err)) ||
+        (st = pick(cfg, &cfg->value.twotheta_axis, fr->twotheta, "-twotheta_axis",
                    &g->twotheta_axis, err)))
         return st;
     if (nb_norm(nb_cross(g->fast, g->slow)) < 1e-9)
@@ -104,14 +107,14 @@ static nb_status set_axes(const nb_config *cfg, const frame *fr, nb_geometry *g,
     return NB_OK;
 }
 
-static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
+static nb_status set_size(const nb_settings *cfg, nb_geometry *g, nb_error *err)
 {
     double size[2], pixels[2];
     int i;
-    g->pixel = NB_VALUE(cfg, pixel_mm) * NB_MM;
+    g->pixel = cfg->value.pixel_mm * NB_MM;
     for (i = 0; i < 2; i++) {
-        size[i] = cfg->detpixels[i] > 0 ? g->pixel * cfg->detpixels[i]
-                                        : NB_VALUE(cfg, detsize_mm[i]) * NB_MM;
+        size[i] = cfg->value.detpixels[i] > 0 ? g->pixel * cfg->value.detpixels[i]
+                                              : cfg->value.detsize_mm[i] * NB_MM;
         pixels[i] = ceil(size[i] / g->pixel - 0.5);
         if (!(pixels[i] >= 1 && pixels[i] <= 1000000))
             return nb_fail(
@@ -128,13 +131,13 @@ static nb_status set_size(const nb_config *cfg, nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-void nb_geometry_centre(const nb_config *cfg, nb_geometry *g)
+void nb_geometry_centre(const nb_settings *cfg, nb_geometry *g)
 {
     double p = g->pixel, F = g->detsize_f, S = g->detsize_s, x0, y0;
-    double orgF = NB_GIVEN(cfg, orgx) ? (cfg->orgx - 0.5) * p : F / 2;
-    double orgS = NB_GIVEN(cfg, orgy) ? (cfg->orgy - 0.5) * p : S / 2;
-    double Xclose = NB_GIVEN(cfg, Xclose_mm) ? cfg->Xclose_mm * NB_MM : orgF;
-    double Yclose = NB_GIVEN(cfg, Yclose_mm) ? cfg->Yclose_mm * NB_MM : orgS;
+    double orgF = NB_TYPED(cfg, orgx) ? (cfg->value.orgx - 0.5) * p : F / 2;
+    double orgS = NB_TYPED(cfg, orgy) ? (cfg->value.orgy - 0.5) * p : S / 2;
+    double Xclose = NB_TYPED(cfg, Xclose_mm) ? cfg->value.Xclose_mm * NB_MM : orgF;
+    double Yclose = NB_TYPED(cfg, Yclose_mm) ? cfg->value.Yclose_mm * NB_MM : orgS;
     nb_convention c = g->convention;
     x0 = Xclose;
     y0 = Yclose;
@@ -145,8 +148,8 @@ void nb_geometry_centre(const nb_config *cfg, nb_geometry *g)
         x0 = (S + p) / 2;
         y0 = (F + p) / 2;
     }
-    g->Xbeam = NB_GIVEN(cfg, Xbeam_mm) ? cfg->Xbeam_mm * NB_MM : x0;
-    g->Ybeam = NB_GIVEN(cfg, Ybeam_mm) ? cfg->Ybeam_mm * NB_MM : y0;
+    g->Xbeam = NB_TYPED(cfg, Xbeam_mm) ? cfg->value.Xbeam_mm * NB_MM : x0;
+    g->Ybeam = NB_TYPED(cfg, Ybeam_mm) ? cfg->value.Ybeam_mm * NB_MM : y0;
     g->Fclose = orgF;
     g->Sclose = orgS;
     g->Fbeam = g->Xbeam;
@@ -199,13 +202,14 @@ static double obliquity(const nb_geometry *g, double twotheta)
 /** Distances, rotations and the origin, from beam centre and pivot. Typed distances are
  * measured before the two-theta swing. A header's close distance is measured at its own
  * two-theta. */
-static void place(const nb_config *cfg, nb_geometry *g)
+static void place(const nb_settings *cfg, nb_geometry *g)
 {
-    double typed = NB_VALUE(cfg, distance_mm) * NB_MM;
-    double ratio = obliquity(g, NB_VALUE(cfg, close_twotheta_deg) * NB_DEG);
+    double typed = cfg->value.distance_mm * NB_MM;
+    double ratio = obliquity(g, cfg->value.close_twotheta_deg * NB_DEG);
     nb_vec3 corner;
-    g->close_distance = NB_GIVEN(cfg, close_distance_mm) ? cfg->close_distance_mm * NB_MM
-                                                         : fabs(ratio * typed);
+    g->close_distance = NB_TYPED(cfg, close_distance_mm)
+                            ? cfg->value.close_distance_mm * NB_MM
+                            : fabs(ratio * typed);
     g->distance = g->close_distance / ratio;
     g->placed = (nb_placement){g->normal, ratio,    g->close_distance, g->distance,
                                g->Fbeam,  g->Sbeam, g->Fclose,         g->Sclose};
@@ -220,8 +224,8 @@ static void place(const nb_config *cfg, nb_geometry *g)
         g->pix0 =
             nb_add(nb_scale(-g->Fbeam, g->fast),
                    nb_add(nb_scale(-g->Sbeam, g->slow), nb_scale(g->distance, g->beam)));
-    if (cfg->pix0_m.set)
-        g->pix0 = from_array(cfg->pix0_m.v);
+    if (cfg->value.pix0_m.set)
+        g->pix0 = from_array(cfg->value.pix0_m.v);
 }
 
 /** The detector of flags is one panel. */
@@ -268,51 +272,53 @@ static nb_status measure(nb_geometry *g, nb_error *err)
 }
 
 /** The geometry of a detector from a file. */
-static nb_status build_of_file(const nb_config *cfg, const nb_displacement *moved,
+static nb_status build_of_file(const nb_settings *cfg, const nb_displacement *moved,
                                nb_geometry *g, nb_error *err)
 {
     nb_status st = nb_geometry_frame(cfg, g, err);
     if (st)
         return st;
-    nb_geometry_take_panel(cfg->detector, moved, g);
+    nb_geometry_take_panel(cfg->value.detector, moved, g);
     if ((st = measure(g, err)))
         return st;
     beam_centre_from_plane(g);
     return NB_OK;
 }
 
-nb_status nb_geometry_build(const nb_config *cfg, nb_geometry *g, nb_error *err)
+nb_status nb_geometry_build(const nb_settings *cfg, nb_geometry *g, nb_error *err)
 {
     return nb_geometry_build_moved(cfg, NULL, g, err);
 }
 
-nb_status nb_geometry_build_moved(const nb_config *cfg, const nb_displacement *moved,
+nb_status nb_geometry_build_moved(const nb_settings *cfg, const nb_displacement *moved,
                                   nb_geometry *g, nb_error *err)
 {
     frame fr;
     nb_status st;
     memset(g, 0, sizeof *g);
-    g->convention = cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention;
+    g->convention = cfg->value.convention;
     fr = frame_of(cfg, g);
-    g->pivot = cfg->pivot ? cfg->pivot : fr.pivot ? fr.pivot : cfg->pivot_implied;
+    g->pivot = cfg->value.pivot ? cfg->value.pivot
+               : fr.pivot       ? fr.pivot
+                                : cfg->value.pivot_implied;
     if (g->pivot == NB_PIVOT_UNSET)
         g->pivot = NB_PIVOT_BEAM;
-    if ((!cfg->detector && (st = set_size(cfg, g, err))) ||
+    if ((!cfg->value.detector && (st = set_size(cfg, g, err))) ||
         (st = set_axes(cfg, &fr, g, err)))
         return st;
-    if (cfg->detector)
+    if (cfg->value.detector)
         return build_of_file(cfg, moved, g, err);
     g->moved = moved;
-    g->rotx = NB_VALUE(cfg, rot_deg[0]) * NB_DEG;
-    g->roty = NB_VALUE(cfg, rot_deg[1]) * NB_DEG;
-    g->rotz = NB_VALUE(cfg, rot_deg[2]) * NB_DEG;
-    g->twotheta = NB_VALUE(cfg, twotheta_deg) * NB_DEG;
+    g->rotx = cfg->value.rot_deg[0] * NB_DEG;
+    g->roty = cfg->value.rot_deg[1] * NB_DEG;
+    g->rotz = cfg->value.rot_deg[2] * NB_DEG;
+    g->twotheta = cfg->value.twotheta_deg * NB_DEG;
     nb_geometry_centre(cfg, g);
     place(cfg, g);
     displace(g);
     if ((st = measure(g, err)))
         return st;
-    if (cfg->pix0_m.set)
+    if (cfg->value.pix0_m.set)
         beam_centre_from_plane(g);
     return NB_OK;
 }

@@ -9,29 +9,27 @@
 #include "misset.h"
 #include "units.h"
 
-enum { DEFAULT_MOSAIC_SEED = 12345678 };
-
 /** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
-static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
+static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)
 {
-    const double *v = cfg->mosaic_aniso_deg.v;
+    const double *v = cfg->value.mosaic_aniso_deg.v;
     double square = 0;
     int i;
-    m->spread = NB_VALUE(cfg, mosaic_spread_deg) * NB_DEG;
+    m->spread = cfg->value.mosaic_spread_deg * NB_DEG;
     for (i = 0; i < 3; i++)
         m->sigma[i] = m->spread;
     if (m->model == NB_MOSAIC_UNIFORM) /* no rotation is larger */
         m->spread = fmin(m->spread, NB_PI);
-    if (!cfg->mosaic_aniso_deg.set)
+    if (!cfg->value.mosaic_aniso_deg.set)
         return NB_OK;
-    if (cfg->mosaic_model != NB_MOSAIC_GAUSS)
+    if (cfg->value.mosaic_model != NB_MOSAIC_GAUSS)
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic_aniso %g %g %g: needs -mosaic_model gauss", v[0], v[1],
                        v[2]);
-    if (NB_GIVEN(cfg, mosaic_spread_deg))
+    if (NB_TYPED(cfg, mosaic_spread_deg))
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic %g and -mosaic_aniso %g %g %g: give one of them",
-                       cfg->mosaic_spread_deg, v[0], v[1], v[2]);
+                       cfg->value.mosaic_spread_deg, v[0], v[1], v[2]);
     for (i = 0; i < 3; i++) {
         m->sigma[i] = v[i] * NB_DEG;
         square += m->sigma[i] * m->sigma[i] / 3;
@@ -40,12 +38,12 @@ static nb_status set_spreads(const nb_config *cfg, nb_mosaic *m, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
+nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
                             nb_mosaic *out, nb_error *err)
 {
     memset(out, 0, sizeof *out);
-    out->model = cfg->mosaic_model;
-    out->seed = cfg->mosaic_seed.set ? cfg->mosaic_seed.value : DEFAULT_MOSAIC_SEED;
+    out->model = cfg->value.mosaic_model;
+    out->seed = cfg->value.mosaic_seed.value;
     out->axes[0] = nb_unit(astar);
     out->axes[1] = nb_unit(nb_cross(c, astar));
     out->axes[2] = nb_unit(c);

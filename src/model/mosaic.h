@@ -4,6 +4,7 @@
 #define NB_MODEL_MOSAIC_H
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 #include "../physics/vec3.h"
 
 /** A distribution of rotations. */
@@ -17,7 +18,7 @@ typedef struct nb_mosaic {
 
 /** Spreads and seed from cfg, axes from the crystal's a* and c (any length). Errors:
  * NB_ERR_INPUT if -mosaic, -mosaic_model and -mosaic_aniso contradict each other. */
-nb_status nb_mosaic_resolve(const nb_config *cfg, nb_vec3 astar, nb_vec3 c,
+nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
                             nb_mosaic *out, nb_error *err);
 
 /** Rotations [count] of the domains, in the lab frame at phi 0 (docs/physics.md, section 9).

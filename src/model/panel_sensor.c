@@ -14,9 +14,9 @@ typedef struct plate {
     double thick, mu;
 } plate;
 
-static nb_sensor sensor_of(const nb_config *cfg, plate p)
+static nb_sensor sensor_of(const nb_settings *cfg, plate p)
 {
-    nb_sampling layers = nb_sample_layers(p.mu > 0 ? p.thick : 0, cfg->thick_steps);
+    nb_sampling layers = nb_sample_layers(p.mu > 0 ? p.thick : 0, cfg->value.thick_steps);
     nb_sensor sensor = {0};
     sensor.layers = layers.count;
     sensor.layer_step = layers.step;
@@ -24,16 +24,14 @@ static nb_sensor sensor_of(const nb_config *cfg, plate p)
     if (!sensor.absorb)
         return sensor;
     sensor.mu = p.mu;
-    sensor.mean_depth = cfg->layer_depth == NB_LAYER_UNSET
-                            ? !cfg->compat
-                            : cfg->layer_depth == NB_LAYER_MEAN;
+    sensor.mean_depth = cfg->value.layer_depth == NB_LAYER_MEAN;
     return sensor;
 }
 
 /** The typed attenuation; NaN: none is typed. */
-static double typed_mu(const nb_config *cfg)
+static double typed_mu(const nb_settings *cfg)
 {
-    double depth = cfg->abs_um * NB_UM;
+    double depth = cfg->value.abs_um * NB_UM;
     if (isnan(depth))
         return NAN;
     return depth == 0 || isinf(depth) ? 0 : 1.0 / depth;
@@ -49,9 +47,10 @@ static double default_mu(double thick, const nb_hooks *hooks)
     return 1.0 / thick;
 }
 
-nb_sensor nb_sensor_typed(const nb_config *cfg, double material_mu, const nb_hooks *hooks)
+nb_sensor nb_sensor_typed(const nb_settings *cfg, double material_mu,
+                          const nb_hooks *hooks)
 {
-    plate p = {NB_VALUE(cfg, thick_um) * NB_UM, nb_said_or(material_mu, typed_mu(cfg))};
+    plate p = {cfg->value.thick_um * NB_UM, nb_said_or(material_mu, typed_mu(cfg))};
     if (isnan(p.mu))
         p.mu = default_mu(p.thick, hooks);
     return sensor_of(cfg, p);
@@ -73,11 +72,11 @@ static nb_status find_material(const nb_panel_spec *spec, double wavelength_A,
                    spec->name, spec->material, local.message);
 }
 
-nb_status nb_sensor_of_panel(const nb_config *cfg, const nb_panel_spec *spec,
+nb_status nb_sensor_of_panel(const nb_settings *cfg, const nb_panel_spec *spec,
                              const nb_sensor_inputs *in, const nb_hooks *hooks,
                              nb_material *found, nb_sensor *out, nb_error *err)
 {
-    plate p = {NB_GIVEN(cfg, thick_um) ? cfg->thick_um * NB_UM : spec->thickness,
+    plate p = {NB_TYPED(cfg, thick_um) ? cfg->value.thick_um * NB_UM : spec->thickness,
                in->typed->name[0] ? in->typed->mu : typed_mu(cfg)};
     nb_status st = NB_OK;
     if (isnan(p.mu))

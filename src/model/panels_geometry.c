@@ -109,14 +109,14 @@ void nb_geometry_take_panel(const nb_detector_spec *d, const nb_displacement *mo
     g->pix0 = p.pix0;
 }
 
-nb_status nb_geometry_frame(const nb_config *cfg, nb_geometry *g, nb_error *err)
+nb_status nb_geometry_frame(const nb_settings *cfg, nb_geometry *g, nb_error *err)
 {
     if (g->convention == NB_CONV_ADXV)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-adxv: its frame is mirrored, which a detector from a file is not; "
             "type -mosflm, -xds or -dials");
-    g->shift = nb_add(nb_scale(-cfg->beam_shift_mm[0] * NB_MM, g->fast),
-                      nb_scale(-cfg->beam_shift_mm[1] * NB_MM, g->slow));
+    g->shift = nb_add(nb_scale(-cfg->value.beam_shift_mm[0] * NB_MM, g->fast),
+                      nb_scale(-cfg->value.beam_shift_mm[1] * NB_MM, g->slow));
     return NB_OK;
 }

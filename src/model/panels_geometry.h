@@ -7,7 +7,7 @@
 
 /** Before the panels are placed: the shift of all of them, along fast and slow of the convention,
  * which g holds.  Errors: NB_ERR_INPUT for a mirrored frame. */
-nb_status nb_geometry_frame(const nb_config *cfg, nb_geometry *g, nb_error *err);
+nb_status nb_geometry_frame(const nb_settings *cfg, nb_geometry *g, nb_error *err);
 
 /** Choose the panel of the beam; g holds what is asked of one panel. */
 void nb_geometry_take_panel(const nb_detector_spec *detector,

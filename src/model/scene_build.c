@@ -20,7 +20,7 @@ enum {
 }; /* of a frame: an image of minutes stays one of minutes */
 
 /** The sensor's wavelength, A: the sources' weighted mean, for a list of them. */
-static double sensor_wavelength(const nb_config *cfg, const nb_model_inputs *in)
+static double sensor_wavelength(const nb_settings *cfg, const nb_model_inputs *in)
 {
     double weight = 0, sum = 0;
     for (int i = 0; in->sources && i < in->n_sources; i++) {
@@ -30,7 +30,7 @@ static double sensor_wavelength(const nb_config *cfg, const nb_model_inputs *in)
     return sum > 0 && weight > 0 ? sum / weight / NB_ANGSTROM : nb_beam_wavelength(cfg);
 }
 
-static nb_status build_detector(const nb_config *cfg, const nb_model_inputs *in,
+static nb_status build_detector(const nb_settings *cfg, const nb_model_inputs *in,
                                 const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
@@ -68,14 +68,15 @@ static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *
     return NB_OK;
 }
 
-static nb_status build_sources(const nb_config *cfg, const nb_model_inputs *in,
+static nb_status build_sources(const nb_settings *cfg, const nb_model_inputs *in,
                                nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
     nb_status st;
     if (in->sources) {
         sc->beam.n_sources = in->n_sources;
-        st = nb_beam_from_list(in->sources, in->n_sources, cfg->compat, &m->sources, err);
+        st = nb_beam_from_list(in->sources, in->n_sources, cfg->value.compat, &m->sources,
+                               err);
     } else {
         st = nb_beam_grid(cfg, &m->geometry, &m->sources, &sc->beam.n_sources, err);
     }
@@ -101,18 +102,18 @@ static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
 
 /** Every phi step of every domain.  Domains turn with the crystal, R_phi U a; the order of -compat
  * U R_phi a leaves them standing in the lab. */
-static void fill_orientations(const nb_config *cfg, nb_model *m, const nb_mat3 *domains)
+static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3 *domains)
 {
     nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
     nb_vec3 axis = m->geometry.spindle;
-    double middle = cfg->compat ? 0.0 : 0.5;
+    double middle = cfg->value.compat ? 0.0 : 0.5;
     int i, j, n = m->scene.lattice.n_domains;
     for (i = 0; i < m->scene.lattice.n_phi; i++) {
         double phi = m->phi0 + (m->phi_range > 0 ? (i + middle) * m->phi_step : 0);
         for (j = 0; j < n; j++) {
             nb_orientation *u = &m->orientations[(size_t)i * n + j];
-            *u = cfg->compat ? turn_by(turn_about(start, axis, phi), &domains[j])
-                             : turn_about(turn_by(start, &domains[j]), axis, phi);
+            *u = cfg->value.compat ? turn_by(turn_about(start, axis, phi), &domains[j])
+                                   : turn_about(turn_by(start, &domains[j]), axis, phi);
         }
     }
 }
@@ -161,14 +162,15 @@ static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
 }
 
 /** The number of spindle steps, where it is open, and all orientations. */
-static nb_status place_domains(const nb_config *cfg, const nb_mat3 *domains, nb_model *m,
-                               nb_error *err)
+static nb_status place_domains(const nb_settings *cfg, const nb_mat3 *domains,
+                               nb_model *m, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
-    const double range = cfg->osc_deg * NB_DEG, step = cfg->phistep_deg * NB_DEG;
+    const double range = NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
+                 step = cfg->value.phistep_deg * NB_DEG;
     const int most = MAX_ORIENTATIONS / lattice->n_domains;
     nb_status st;
-    if (nb_phi_open(range, step, cfg->phi_steps, cfg->compat)) {
+    if (nb_phi_open(range, step, cfg->value.phi_steps, cfg->value.compat)) {
         int n;
         if ((st = auto_phi_steps(m, domains, err)))
             return st;
@@ -187,12 +189,13 @@ static nb_status place_domains(const nb_config *cfg, const nb_mat3 *domains, nb_
     return NB_OK;
 }
 
-static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs *in,
+static nb_status build_orientations(const nb_settings *cfg, const nb_model_inputs *in,
                                     const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
-    nb_sampling phi = nb_sample_phi(cfg->osc_deg * NB_DEG, cfg->phistep_deg * NB_DEG,
-                                    cfg->phi_steps, cfg->compat);
+    nb_sampling phi = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
+                                    cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
+                                    cfg->value.compat);
     nb_mat3 *domains;
     nb_status st;
     if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
@@ -204,11 +207,11 @@ static nb_status build_orientations(const nb_config *cfg, const nb_model_inputs 
                   "%d phi steps without -osc make a still: all steps have the same "
                   "angle; add -osc for a rotation",
                   phi.count);
-    m->phi0 = NB_VALUE(cfg, phi_deg) * NB_DEG;
+    m->phi0 = cfg->value.phi_deg * NB_DEG;
     m->phi_range = phi.range;
     m->phi_step = phi.step;
     lattice->n_phi = phi.count;
-    lattice->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->mosaic_domains);
+    lattice->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->value.mosaic_domains);
     if ((st = fit_orientations(lattice, err)))
         return st;
     lattice->n_orientations = lattice->n_phi * lattice->n_domains;
@@ -234,19 +237,19 @@ static double longest(const nb_crystal *x)
 }
 
 /** The least of distance over pixel edge. */
-static double fewest_pixels(const nb_config *cfg, const nb_model *m)
+static double fewest_pixels(const nb_settings *cfg, const nb_model *m)
 {
     const nb_geometry *g = &m->geometry;
     double least = INFINITY;
-    for (int k = 0; cfg->detector && k < m->scene.n_panels; k++) {
+    for (int k = 0; cfg->value.detector && k < m->scene.n_panels; k++) {
         const nb_panel *p = &m->scene.panels[k];
         least = fmin(least, p->close_distance / fmax(p->pixel_fast, p->pixel_slow));
     }
-    return cfg->detector ? least : g->distance / g->pixel;
+    return cfg->value.detector ? least : g->distance / g->pixel;
 }
 
 /** Sub-pixels that resolve the crystal's narrowest fringe three times. */
-static int auto_oversample(const nb_config *cfg, const nb_model *m)
+static int auto_oversample(const nb_settings *cfg, const nb_model *m)
 {
     double fringe = m->wavelength_A * NB_ANGSTROM * fewest_pixels(cfg, m);
     double n = nb_ceil_ratio(3.0 * longest(&m->crystal) / fringe);
@@ -254,10 +257,10 @@ static int auto_oversample(const nb_config *cfg, const nb_model *m)
 }
 
 /** More than anyone waits for, unless it was typed. */
-static nb_status check_oversample(const nb_config *cfg, const nb_model *m, nb_error *err)
+static nb_status check_oversample(const nb_settings *cfg, const nb_model *m, nb_error *err)
 {
     int n = m->auto_oversample;
-    if (cfg->oversample > 0 || n <= MAX_AUTO_OVERSAMPLE)
+    if (cfg->value.oversample > 0 || n <= MAX_AUTO_OVERSAMPLE)
         return NB_OK;
     return nb_fail(
         err, NB_ERR_INPUT,
@@ -266,8 +269,9 @@ static nb_status check_oversample(const nb_config *cfg, const nb_model *m, nb_er
         longest(&m->crystal) / NB_UM, n, n, (n + 2) / 3);
 }
 
-static void set_table(const nb_config *cfg, const nb_factor_table *table, nb_model *m)
+static void set_table(const nb_factor_table *table, nb_model *m)
 {
+    const nb_config *cfg = &m->settings.value;
     const double *N = m->crystal.N;
     int small = N[0] <= 2 || N[1] <= 2 || N[2] <= 2;
     nb_factor_table *own = &m->scene.factors.table;
@@ -279,30 +283,29 @@ static void set_table(const nb_config *cfg, const nb_factor_table *table, nb_mod
                                        (cfg->interpolate == NB_AUTO && small));
 }
 
-void nb_model_set_tables(const nb_config *cfg, const nb_factor_table *table,
-                         const int *of_source, nb_model *m)
+void nb_model_set_tables(const nb_factor_table *table, const int *of_source, nb_model *m)
 {
-    set_table(cfg, table, m);
+    set_table(table, m);
     for (int i = 0; i < m->scene.beam.n_sources; i++)
         m->sources[i].table = of_source[i];
 }
 
-static void build_crystal_terms(const nb_config *cfg, const nb_model_inputs *in,
+static void build_crystal_terms(const nb_settings *cfg, const nb_model_inputs *in,
                                 nb_model *m)
 {
     nb_scene *sc = &m->scene;
-    nb_crystal_shape_metric(&m->crystal, cfg->compat, sc->lattice.radius2);
-    set_table(cfg, &in->table, m);
-    sc->factors.dmin = cfg->dmin_A * NB_ANGSTROM;
+    nb_crystal_shape_metric(&m->crystal, cfg->value.compat, sc->lattice.radius2);
+    set_table(&in->table, m);
+    sc->factors.dmin = cfg->value.dmin_A * NB_ANGSTROM;
 }
 
 /** Background and scale: each step adds F_bg^2 for every water molecule.  The number of
  * blocks multiplies the scale, for the crystal's sake. The water does not depend on it, so its term is divided by it. */
-static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
+static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
     nb_scene *sc = &m->scene;
-    double w = cfg->water_um * NB_UM;
+    double w = cfg->value.water_um * NB_UM;
     double steps = (double)sc->beam.n_sources * sc->lattice.n_orientations *
                    sc->oversample * (double)sc->oversample;
     if (steps > 1e18)
@@ -318,7 +321,7 @@ static nb_status build_scale(const nb_config *cfg, nb_model *m, nb_error *err)
     return NB_OK;
 }
 
-static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
+static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
                              const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
@@ -332,19 +335,20 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
         (st = build_sources(cfg, in, m, err)))
         return st;
     memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
-    sc->lattice.shape = (int)cfg->shape;
-    sc->lattice.fudge = cfg->fudge;
+    sc->lattice.shape = (int)cfg->value.shape;
+    sc->lattice.fudge = cfg->value.fudge;
     if ((st = build_orientations(cfg, in, hooks, m, err)))
         return st;
     m->auto_oversample = auto_oversample(cfg, m);
     if ((st = check_oversample(cfg, m, err)))
         return st;
-    sc->oversample = cfg->oversample > 0 ? cfg->oversample : m->auto_oversample;
-    sc->oversample_polar = cfg->oversample_polar;
-    sc->oversample_omega = cfg->oversample_omega;
-    sc->beam.polarization = cfg->polarization;
+    sc->oversample =
+        cfg->value.oversample > 0 ? cfg->value.oversample : m->auto_oversample;
+    sc->oversample_polar = cfg->value.oversample_polar;
+    sc->oversample_omega = cfg->value.oversample_omega;
+    sc->beam.polarization = cfg->value.polarization;
     sc->beam.polar_axis = m->geometry.polar;
-    sc->beam.nopolar = cfg->nopolar;
+    sc->beam.nopolar = cfg->value.nopolar;
     build_crystal_terms(cfg, in, m);
     st = build_scale(cfg, m, err);
     if (!st && in->amorphous)
@@ -356,11 +360,13 @@ static nb_status build_scene(const nb_config *cfg, const nb_model_inputs *in,
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in,
                          const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
+    const nb_settings *all = &m->settings;
     nb_status st;
-    memset(m, 0, sizeof *m);
-    m->wavelength_A = nb_beam_wavelength(cfg);
-    m->fluence = nb_beam_fluence(cfg);
-    st = build_scene(cfg, in, hooks, m, err);
+    memset((char *)m + sizeof m->settings, 0, sizeof *m - sizeof m->settings);
+    nb_resolve(cfg, &m->settings);
+    m->wavelength_A = nb_beam_wavelength(all);
+    m->fluence = nb_beam_fluence(all);
+    st = build_scene(all, in, hooks, m, err);
     if (st)
         nb_model_free(m);
     return st;

@@ -4,6 +4,7 @@
 #define NB_MODEL_SCENE_BUILD_H
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 #include "../physics/scene.h"
 #include "amorphous.h"
 #include "beam.h"
@@ -30,7 +31,8 @@ typedef struct nb_model_inputs {
 
 /** The scene, and the values behind it that reports and headers need. */
 typedef struct nb_model {
-    nb_scene scene; /* points into the arrays below and into the inputs */
+    nb_settings settings; /* of the configuration that it was built from */
+    nb_scene scene;       /* points into the arrays below and into the inputs */
     nb_geometry geometry;
     nb_crystal crystal;
     double wavelength_A; /* central */
@@ -51,8 +53,8 @@ typedef struct nb_model {
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
                          const nb_hooks *hooks, nb_model *model, nb_error *err);
 /** Give a built model other tables; of_source: [sources of the beam], which table each has. */
-void nb_model_set_tables(const nb_config *cfg, const nb_factor_table *table,
-                         const int *of_source, nb_model *model);
+void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
+                         nb_model *model);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
 /** Solid angle of all pixels that are rendered, sr: of their area as a whole on a flat detector

@@ -38,18 +38,16 @@ static void add_numbers(writer *w, const double *v, int n)
         add_number(w, v[i]);
 }
 
-int nb_param_elements(const nb_param *p)
-{
-    if (p->kind == NB_KIND_NUMBER_OR)
-        return 1;
-    return (int)(p->size / (p->kind == NB_KIND_NUMBER ? sizeof(double) : sizeof(int)));
-}
-
 /** Are the elements of the field doubles, not ints? */
 static int is_double(const nb_param *p)
 {
-    return p->kind == NB_KIND_NUMBER ||
+    return p->kind == NB_KIND_NUMBER || p->kind == NB_KIND_DEPTH ||
            (p->kind == NB_KIND_NUMBER_OR && p->size == sizeof(double));
+}
+
+int nb_param_elements(const nb_param *p)
+{
+    return (int)(p->size / (is_double(p) ? sizeof(double) : sizeof(int)));
 }
 
 double nb_param_element(const nb_param *p, const void *base, int i)
@@ -67,8 +65,7 @@ int nb_param_is_unset(const nb_param *p, double x)
 /** Does the row's field hold the double at this place of an nb_config? */
 static int holds(const nb_param *p, size_t offset)
 {
-    return !(p->flags & NB_PARAM_SERIES) && offset - p->offset < p->size &&
-           (is_double(p) || p->kind == NB_KIND_DEPTH);
+    return !(p->flags & NB_PARAM_SERIES) && offset - p->offset < p->size && is_double(p);
 }
 
 int nb_config_given(const nb_config *cfg, size_t offset)
@@ -383,7 +380,7 @@ static int is_among(const char *words, const char *name)
     return 0;
 }
 
-/* A check asks for many rows by their names, so names come first and most cost one letter. */
+/* A check asks for many rows by their names, so names come first and most cost two letters. */
 const nb_param *nb_param_find(const char *name)
 {
     size_t count;
@@ -391,7 +388,8 @@ const nb_param *nb_param_find(const char *name)
     if (!name || !*name)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        if (*table[i].name == *name && !strcmp(table[i].name, name))
+        if (table[i].name[0] == name[0] && table[i].name[1] == name[1] &&
+            !strcmp(table[i].name, name))
             return &table[i];
     for (size_t i = 0; i < count; i++)
         if (is_among(table[i].synonyms, name))

@@ -63,6 +63,28 @@ int nb_config_given(const nb_config *cfg, size_t offset);
     nb_config_value_or(cfg, NB_OFFSET(cfg, member), other)
 #define NB_GIVEN(cfg, member) nb_config_given(cfg, NB_OFFSET(cfg, member))
 
+/** A configuration in which each member that has a default is set, by its row; made once from what flags and
+ * files say, and read only. */
+typedef struct nb_settings {
+    nb_config value;
+    uint32_t typed[sizeof(nb_config) / 128]; /* a bit for each 4 bytes of it: nb_is_typed */
+} nb_settings;
+
+/** Fill *out from what is typed, or what files say.  A default that depends on other members stays unset, as does
+ * what has none.  Returns out. */
+const nb_settings *nb_resolve(const nb_config *typed, nb_settings *out);
+/** Is the member (an element of an array) typed, or said by a file?  offset: in the nb_config. */
+int nb_is_typed(const nb_settings *settings, size_t offset);
+/** Another number, as if it were typed. */
+void nb_settings_put(nb_settings *settings, size_t offset, double value);
+/* By the member's name, as in NB_TYPED(settings, distance_mm). */
+#define NB_TYPED(settings, member)                                                       \
+    nb_is_typed(settings, NB_OFFSET(&(settings)->value, member))
+/* Of a configuration that only one call needs resolved; it lives as long as the block. */
+#define NB_RESOLVED(cfg) nb_resolve((cfg), &(nb_settings){.typed = {0}})
+#define NB_TYPED_OR(settings, member, other)                                             \
+    (NB_TYPED(settings, member) ? (settings)->value.member : (other))
+
 /** Check every field of a configuration, without the pairs: headers may fill in both of a pair.  A device may be
  * any word: the rooms that know the devices check it. */
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);

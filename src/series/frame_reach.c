@@ -24,7 +24,7 @@ static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
     const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->in.lines;
     *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->in.n_lines;
     return lines ? nb_beam_from_list(lines, *n, cfg->compat, sources, err)
-                 : nb_beam_grid(cfg, g, sources, n, err);
+                 : nb_beam_grid(NB_RESOLVED(cfg), g, sources, n, err);
 }
 
 /** |q| that the detector of this configuration sees. */
@@ -35,9 +35,10 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
     nb_source *sources = NULL;
     nb_geometry g;
     nb_detector det = {0};
+    const nb_settings *all = NB_RESOLVED(cfg);
     nb_status st;
-    if (!(st = nb_geometry_build(cfg, &g, err)) &&
-        !(st = nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, &det, err)) &&
+    if (!(st = nb_geometry_build(all, &g, err)) &&
+        !(st = nb_detector_build(all, &g, nb_beam_wavelength(all), NULL, &det, err)) &&
         !(st = sources_of(f, k, base, cfg, &g, &sources, &sc.beam.n_sources, err))) {
         sc.n_panels = det.n_panels;
         sc.panels = det.panels;
@@ -55,8 +56,9 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
 static nb_status crystal_of(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {
-    nb_crystal_inputs in = nb_crystal_inputs_of(cfg, &base->in.matrix, base->seed);
-    return nb_crystal_build(cfg, &in, NULL, out, err);
+    const nb_settings *all = NB_RESOLVED(cfg);
+    nb_crystal_inputs in = nb_crystal_inputs_of(all, &base->in.matrix, base->seed);
+    return nb_crystal_build(all, &in, NULL, out, err);
 }
 
 static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,

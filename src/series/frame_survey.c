@@ -57,7 +57,7 @@ static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
                                  s->count ? (int)(s->first[k + 1] - s->first[k]) : 0, h,
                                  err);
     else if (!(st = check_files(cfg, &f->base, err)) && *known)
-        st = nb_geometry_build(cfg, h, err);
+        st = nb_geometry_build(NB_RESOLVED(cfg), h, err);
     return st || !*known ? st : nb_frames_check(f, h, cfg, err);
 }
 
@@ -77,7 +77,7 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
     nb_geometry g;
     nb_status st;
     nb_frames_plain_config(f, k, &before);
-    if ((st = nb_geometry_build(&before, &g, err)))
+    if ((st = nb_geometry_build(NB_RESOLVED(&before), &g, err)))
         return st;
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);

@@ -327,7 +327,7 @@ static void advise_background(const nb_sim *sim)
 static void advise_volume(const nb_sim *sim)
 {
     const nb_crystal *x = &sim->model.crystal;
-    const double part = nb_crystal_in_beam(&sim->cfg, x),
+    const double part = nb_crystal_in_beam(&sim->model.settings, x),
                  beam_um = NB_VALUE(&sim->cfg, beamsize_mm) * 1e3;
     if (!(part < 1))
         return;

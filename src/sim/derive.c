@@ -29,7 +29,7 @@ double nb_sim_mean_wavelength(const nb_sim *sim)
 
 nb_subject nb_sim_subject(const nb_sim *sim)
 {
-    return (nb_subject){.cfg = &sim->cfg,
+    return (nb_subject){.cfg = &sim->model.settings,
                         .model = &sim->model,
                         .moved = &sim->moved,
                         .wavelength_A = nb_sim_mean_wavelength(sim),

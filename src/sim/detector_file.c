@@ -19,7 +19,7 @@
 static void say_other_wavelength(const nb_config *cfg, const nb_panel_spec *p,
                                  double file_A, const nb_hooks *hooks)
 {
-    double used = nb_beam_wavelength(cfg);
+    double used = nb_beam_wavelength(NB_RESOLVED(cfg));
     if (cfg->expt_file[0] && p->thickness > 0 && !isnan(p->attenuation) &&
         !NB_GIVEN(cfg, abs_um) && !(cfg->thick_um == 0) &&
         fabs(used - file_A) > 1e-9 * file_A)

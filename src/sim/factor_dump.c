@@ -260,13 +260,14 @@ static nb_status check_standalone(const nb_config *cfg, nb_error *err)
 static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
                                  standalone *s, nb_times *times, nb_error *err)
 {
-    double start = nb_monotonic_seconds(), wavelength = nb_beam_wavelength(cfg);
+    const nb_settings *all = NB_RESOLVED(cfg);
+    double start = nb_monotonic_seconds(), wavelength = nb_beam_wavelength(all);
     nb_crystal_inputs in = {NULL, wavelength, 0};
     nb_crystal crystal;
     nb_status st = check_standalone(cfg, err);
     nb_advise_threads(hooks, cfg->threads);
     if (!st && cfg->cell_count > 0)
-        st = nb_crystal_build(cfg, &in, NULL, &crystal, err);
+        st = nb_crystal_build(all, &in, NULL, &crystal, err);
     if (!st)
         st = nb_factor_maker_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
                                   &s->maker, err);

@@ -28,9 +28,10 @@ int nb_threads_of(const nb_config *cfg)
 static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
                                int64_t seed, nb_crystal *out, int *typed, nb_error *err)
 {
-    nb_crystal_inputs in = nb_crystal_inputs_of(cfg, matrix, seed);
+    const nb_settings *all = NB_RESOLVED(cfg);
+    nb_crystal_inputs in = nb_crystal_inputs_of(all, matrix, seed);
     *typed = matrix->given || (cfg->cell_count > 0 && !cfg->cell_from_file);
-    return *typed ? nb_crystal_build(cfg, &in, NULL, out, err) : NB_OK;
+    return *typed ? nb_crystal_build(all, &in, NULL, out, err) : NB_OK;
 }
 
 nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
@@ -287,7 +288,7 @@ static nb_status update_tables(nb_sim *sim, nb_error *err)
     if (!st) {
         table = sim->in.tables.box;
         table.default_F = NB_VALUE(&sim->cfg, default_F);
-        nb_model_set_tables(&sim->cfg, &table, waves.of_source, &sim->model);
+        nb_model_set_tables(&table, waves.of_source, &sim->model);
     }
     nb_waves_free(&waves);
     sim->times.factors += nb_monotonic_seconds() - start;

@@ -21,7 +21,7 @@ static nb_geometry_typed typed_of(const nb_config *cfg)
     int wavelength = NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV);
     return (nb_geometry_typed){
         cfg->distance_mm,
-        wavelength ? nb_beam_wavelength(cfg) : NAN,
+        wavelength ? nb_beam_wavelength(NB_RESOLVED(cfg)) : NAN,
         cfg->expt_number,
         cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention,
         cfg->max_read_MB,

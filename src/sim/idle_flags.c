@@ -88,7 +88,7 @@ static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
 {
     nb_geometry now, then;
     nb_error err;
-    if (!typed || nb_geometry_build(cfg, &now, &err))
+    if (!typed || nb_geometry_build(NB_RESOLVED(cfg), &now, &err))
         return;
     for (unsigned i = 0; i < PLACING; i++) {
         const nb_param *p = nb_param_find(placing[i]);
@@ -96,7 +96,7 @@ static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
             continue; /* the reader of a file takes the distance */
         *other = *cfg;
         change(p, other);
-        if (!nb_geometry_build(other, &then, &err) && stays(&now, &then))
+        if (!nb_geometry_build(NB_RESOLVED(other), &then, &err) && stays(&now, &then))
             nb_notice(hooks, "-%s has no effect: %s", p->name, reason(cfg, &now, p->name));
     }
     if (cfg->pix0_m.set && cfg->pivot)

@@ -29,7 +29,7 @@ static int is_located(const nb_config *c)
 /** Our own files leave out what was not typed: the defaults hold then. */
 static void fill_defaults(nb_config *c)
 {
-    c->lambda_A = nb_beam_wavelength(c);
+    c->lambda_A = nb_beam_wavelength(NB_RESOLVED(c));
     c->energy_eV = NAN;
     c->pixel_mm = NB_VALUE(c, pixel_mm);
     if (!NB_GIVEN(c, close_distance_mm))
@@ -76,7 +76,7 @@ static nb_status locate(const nb_opened_image *in, const nb_config *typed,
         fill_defaults(cfg);
     cfg->detpixels[0] = image->fast;
     cfg->detpixels[1] = image->slow;
-    if (!st && is_located(cfg) && !(st = nb_geometry_build(cfg, &g, err))) {
+    if (!st && is_located(cfg) && !(st = nb_geometry_build(NB_RESOLVED(cfg), &g, err))) {
         image->centre[0] = g.Fbeam / g.pixel;
         image->centre[1] = g.Sbeam / g.pixel;
         image->geometry = cfg;

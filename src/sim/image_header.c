@@ -123,7 +123,8 @@ static void take_sensor(const sayings *s, nb_config *cfg, const char *flag,
         return;
     if (!cfg->sensor[0]) {
         if (!s->material[0] ||
-            nb_material_find(s->material, nb_beam_wavelength(cfg), &found, &why)) {
+            nb_material_find(s->material, nb_beam_wavelength(NB_RESOLVED(cfg)), &found,
+                             &why)) {
             nb_notice(hooks, "%s %s: the sensor, %.7g mm of '%s', is not taken%s%s", flag,
                       name, s->thick_mm, s->material, why.message[0] ? ": " : "",
                       why.message);

@@ -101,7 +101,7 @@ void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n)
     in->has_spectrum = 1;
 }
 
-nb_crystal_inputs nb_crystal_inputs_of(const nb_config *cfg, const nb_matrix *matrix,
+nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *matrix,
                                        int64_t seed)
 {
     return (nb_crystal_inputs){

@@ -57,7 +57,7 @@ typedef struct nb_matrix {
 } nb_matrix;
 
 /** What the crystal of cfg is built from. */
-nb_crystal_inputs nb_crystal_inputs_of(const nb_config *cfg, const nb_matrix *matrix,
+nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *matrix,
                                        int64_t seed);
 
 /** Tables of F: of a file, or made for the wavelengths of a beam. */

@@ -108,18 +108,22 @@ nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
     return NB_OK;
 }
 
-/** Rows of -sourcefile; g: the beam, where a row does not say it. */
-static nb_status read_sources(const nb_config *cfg, const nb_geometry *g,
-                              nb_source_list *list, nb_error *err)
+/** Rows of -sourcefile.  A row may leave out the beam's direction and wavelength. */
+static nb_status read_sources(const nb_config *cfg, nb_source_list *list, nb_error *err)
 {
+    const nb_settings *all = NB_RESOLVED(cfg);
     const char *path = cfg->source_file;
     const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_SOURCES);
-    nb_vec3 from = nb_scale(-10.0, g->beam);
-    nb_source_defaults standard = {{from.x, from.y, from.z},
-                                   nb_beam_wavelength(cfg) * NB_ANGSTROM};
+    nb_source_defaults standard = {{0, 0, 0}, nb_beam_wavelength(all) * NB_ANGSTROM};
+    nb_geometry g;
     char *data;
     size_t bytes;
-    nb_status st;
+    nb_status st = nb_geometry_build(all, &g, err);
+    if (st)
+        return st;
+    standard.position[0] = -10 * g.beam.x;
+    standard.position[1] = -10 * g.beam.y;
+    standard.position[2] = -10 * g.beam.z;
     if (memory)
         return nb_arrays_sources(memory, standard.position, list, err);
     if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
@@ -132,10 +136,7 @@ static nb_status read_sources(const nb_config *cfg, const nb_geometry *g,
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err)
 {
     nb_source_list list = {0};
-    nb_geometry g;
-    nb_status st = nb_geometry_build(cfg, &g, err);
-    if (!st && cfg->source_file[0])
-        st = read_sources(cfg, &g, &list, err);
+    nb_status st = cfg->source_file[0] ? read_sources(cfg, &list, err) : NB_OK;
     return st ? st : nb_inputs_take_sources(in, &list, err);
 }
 
@@ -201,7 +202,7 @@ static size_t pixels_of(const nb_detector_spec *d, const nb_geometry *g)
 static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err)
 {
     nb_geometry g;
-    nb_status st = nb_geometry_build(cfg, &g, err);
+    nb_status st = nb_geometry_build(NB_RESOLVED(cfg), &g, err);
     if (!st)
         st = make_mask(cfg, &g, files, err);
     if (!st)

@@ -135,10 +135,12 @@ const nb_writer *nb_picture_writer(const nb_picture_job *job)
 static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wavelength,
                              nb_error *err)
 {
+    const nb_settings *all = NB_RESOLVED(cfg);
+    const double wavelength_A = nb_beam_wavelength(all);
     nb_geometry g;
-    nb_status st = nb_geometry_build(cfg, &g, err);
-    *wavelength = nb_beam_wavelength(cfg) * NB_ANGSTROM;
-    return st ? st : nb_detector_build(cfg, &g, nb_beam_wavelength(cfg), NULL, det, err);
+    nb_status st = nb_geometry_build(all, &g, err);
+    *wavelength = wavelength_A * NB_ANGSTROM;
+    return st ? st : nb_detector_build(all, &g, wavelength_A, NULL, det, err);
 }
 
 /** A copy of an image to draw, whose left-out pixels are NaN.  Free its pixels with nb_free. */

@@ -82,9 +82,10 @@ static int differs(const nb_sim *sim, const nb_config *cfg,
     size_t n;
     const nb_param *p = nb_params(&n);
     for (size_t i = 0; i < n; i++)
-        if (!(p[i].flags & NB_PARAM_SERIES) && kind(sim, &p[i]) &&
+        if (!(p[i].flags & NB_PARAM_SERIES) &&
             memcmp((const char *)cfg + p[i].offset, (const char *)&sim->cfg + p[i].offset,
-                   p[i].size) != 0)
+                   p[i].size) != 0 &&
+            kind(sim, &p[i]))
             return 1;
     return 0;
 }
@@ -196,6 +197,7 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
         const nb_arrays *own = sim->cfg.arrays;
         sim->cfg = *cfg; /* no error can follow: nb_sim_write may be undone */
         sim->cfg.arrays = own;
+        nb_resolve(&sim->cfg, &sim->model.settings);
         return NB_OK;
     }
     return build_again(sim, cfg, err);

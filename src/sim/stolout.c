@@ -188,7 +188,7 @@ static nb_status write_table(table_job *job, const nb_binned *sorted, const size
             text, room,
             "# sin(theta)/lambda (1/A), F (electrons), its sigma, pixels; nanobragg "
             "%s, %.3g molecules\n",
-            NB_VERSION, nb_table_molecules(&job->sim->cfg));
+            NB_VERSION, nb_table_molecules(&job->sim->model.settings));
     for (int b = 0; !st && b < job->bins.n; b++) {
         nb_bin_mean m;
         if (first[b] == first[b + 1])
@@ -261,7 +261,7 @@ nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err)
     job.adc = cfg->adc_set ? cfg->adc_offset : job.image.pedestal;
     job.source.incident = sim->model.geometry.beam;
     job.source.lambda = sim->model.wavelength_A * NB_ANGSTROM;
-    job.scale = NB_R_E_SQR * sim->model.fluence * nb_table_molecules(cfg);
+    job.scale = NB_R_E_SQR * sim->model.fluence * nb_table_molecules(&sim->model.settings);
     if (!st)
         st = place_panels(&job, path, err);
     if (!st)

@@ -215,8 +215,8 @@ static int count_sources(const check_case *c)
     int n = 0;
     if (c->inputs.sources)
         return c->inputs.n_sources;
-    if (nb_geometry_build(&c->cfg, &g, &err) != NB_OK ||
-        nb_beam_grid(&c->cfg, &g, &sources, &n, &err) != NB_OK)
+    if (nb_geometry_build(NB_RESOLVED(&c->cfg), &g, &err) != NB_OK ||
+        nb_beam_grid(NB_RESOLVED(&c->cfg), &g, &sources, &n, &err) != NB_OK)
         return 0;
     nb_free(sources);
     return n;

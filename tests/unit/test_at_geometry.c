@@ -9,7 +9,7 @@ static nb_geometry geometry_of(const nb_config *cfg)
 {
     nb_geometry g;
     nb_error err = {0};
-    if (nb_geometry_build(cfg, &g, &err))
+    if (nb_geometry_build(NB_RESOLVED(cfg), &g, &err))
         fail_msg("geometry: %s", err.message);
     return g;
 }

@@ -20,7 +20,7 @@ static nb_crystal built(const nb_config *cfg, const double *matrix)
     nb_crystal_inputs in = {matrix, 1.0, 7};
     nb_crystal x;
     nb_error err = {0};
-    if (nb_crystal_build(cfg, &in, NULL, &x, &err))
+    if (nb_crystal_build(NB_RESOLVED(cfg), &in, NULL, &x, &err))
         fail_msg("%s", err.message);
     return x;
 }
@@ -142,7 +142,8 @@ static void impossible_cells(void **state)
         nb_crystal_inputs in = {NULL, 1, 0};
         nb_crystal x;
         nb_error err = {0};
-        assert_int_equal(nb_crystal_build(&cfg, &in, NULL, &x, &err), NB_ERR_INPUT);
+        assert_int_equal(nb_crystal_build(NB_RESOLVED(&cfg), &in, NULL, &x, &err),
+                         NB_ERR_INPUT);
         assert_non_null(strstr(err.message, "-cell"));
     }
 }
@@ -164,16 +165,17 @@ static void matrix(void **state)
         m[3] = lambda * x.astar.y, m[4] = lambda * x.bstar.y, m[5] = lambda * x.cstar.y;
         m[6] = lambda * x.astar.z, m[7] = lambda * x.bstar.z, m[8] = lambda * x.cstar.z;
         in.matrix = m;
-        assert_int_equal(nb_crystal_build(&bare, &in, NULL, &y, &err), NB_OK);
+        assert_int_equal(nb_crystal_build(NB_RESOLVED(&bare), &in, NULL, &y, &err), NB_OK);
         check_lattice(&y, cells[i], 1e-11);
         check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-11 * cells[i][0] * ANGSTROM);
         check_vector(nb_sub(y.c, x.c), 0, 0, 0, 1e-11 * cells[i][2] * ANGSTROM);
         nb_set_misset(&bare, 5, 6, 7); /* on top of the matrix */
-        assert_int_equal(nb_crystal_build(&bare, &in, NULL, &y, &err), NB_OK);
+        assert_int_equal(nb_crystal_build(NB_RESOLVED(&bare), &in, NULL, &y, &err), NB_OK);
         x.a = nb_rotate_xyz(x.a, 5 * NB_DEG, 6 * NB_DEG, 7 * NB_DEG);
         check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-11 * cells[i][0] * ANGSTROM);
         m[2] = m[0] + m[1], m[5] = m[3] + m[4], m[8] = m[6] + m[7]; /* coplanar */
-        assert_int_equal(nb_crystal_build(&bare, &in, NULL, &y, &err), NB_ERR_INPUT);
+        assert_int_equal(nb_crystal_build(NB_RESOLVED(&bare), &in, NULL, &y, &err),
+                         NB_ERR_INPUT);
     }
 }
 
@@ -209,7 +211,8 @@ static void cells_in_a_crystal(void **state)
     {
         nb_crystal_inputs in = {NULL, 1, 0};
         nb_error err;
-        assert_int_equal(nb_crystal_build(&cfg, &in, NULL, &x, &err), NB_ERR_INPUT);
+        assert_int_equal(nb_crystal_build(NB_RESOLVED(&cfg), &in, NULL, &x, &err),
+                         NB_ERR_INPUT);
     }
 }
 

@@ -338,6 +338,36 @@ static void a_number_that_is_not_set_has_its_fallback(void **state)
     assert_true(NB_VALUE(&cfg, rot_deg[2]) == 5 && NB_VALUE_OR(&cfg, gain, 3) == 2);
 }
 
+/* Numbers, choices and seeds by the rows that the help prints. */
+static void settings_have_every_default_of_the_rows(void **state)
+{
+    static nb_settings all;
+    const nb_config *v = &all.value;
+    (void)state;
+    fresh();
+    set("osc", "2"), set("misset", "1 2 3"), set("detector_roty", "4"),
+        set("ncs", "apply");
+    assert_ptr_equal(nb_resolve(&cfg, &all), &all);
+    assert_true(v->distance_mm == 100 && v->rot_deg[0] == 0 && v->rot_deg[1] == 4);
+    assert_true(v->N[0] == 1 && v->N[2] == 1 && v->osc_deg == 2 && v->F_scale == 1);
+    assert_true(v->model == 1 && v->expt_number == 0 && v->max_read_MB == 500);
+    assert_true(v->mosaic_seed.set && v->mosaic_seed.value == 12345678);
+    assert_true(v->calib_seed.set && v->calib_seed.value == 123456789 && !v->seed.set);
+    assert_true(v->convention == NB_CONV_MOSFLM && v->layer_depth == NB_LAYER_MEAN);
+    assert_true(v->anomalous == NB_ANOMALOUS_EACH && v->ncs == NB_NCS_APPLY);
+    assert_true(v->mosaic_domains == 0 && v->phi_steps == 0); /* by rules */
+    assert_true(isnan(v->orgx) && isnan(v->crystal_volume_um3) && isnan(v->tolerance));
+    assert_true(NB_TYPED(&all, osc_deg) && !NB_TYPED(&all, phi_deg));
+    assert_true(NB_TYPED(&all, rot_deg[1]) && !NB_TYPED(&all, rot_deg[0]));
+    assert_true(NB_TYPED(&all, misset_deg) && NB_TYPED(&all, ncs));
+    assert_true(!NB_TYPED(&all, mosaic_seed) && !NB_TYPED(&all, convention));
+    assert_true(NB_TYPED_OR(&all, osc_deg, 7) == 2 && NB_TYPED_OR(&all, phi_deg, 7) == 7);
+    nb_settings_put(&all, offsetof(nb_config, phi_deg), 5);
+    assert_true(NB_TYPED(&all, phi_deg) && v->phi_deg == 5);
+    cfg.compat = 1;
+    assert_int_equal(nb_resolve(&cfg, &all)->value.layer_depth, NB_LAYER_FRONT);
+}
+
 /* FNV-1a. */
 static uint64_t hash(uint64_t h, const void *bytes, size_t n)
 {
@@ -410,6 +440,7 @@ int main(void)
         TEST(what_follows),
         TEST(check_refuses),
         TEST(limits_hold_for_text_and_field),
+        TEST(settings_have_every_default_of_the_rows),
         TEST(members_of_0_3_0_keep_their_places),
         TEST(what_a_library_does_not_know_is_refused),
         TEST(pointers),

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What is typed -> settings, in which every default is set. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/text.h"
+#include "params.h"
+
+/** Number or choice that a fallback begins with, if no rule follows ("10 with -mosaic"); NaN: there is none. */
+static double fallback_of(const nb_param *p)
+{
+    const char *text = p->fallback ? p->fallback : "", *end = text;
+    double value;
+    if (p->kind != NB_KIND_CHOICE && !(*text >= '0' && *text <= '9'))
+        return NAN;
+    while (*end && !strchr(" ,;", *end))
+        end++;
+    if (*end == ' ' && end[1] != '(')
+        return NAN;
+    for (int i = 0; p->kind == NB_KIND_CHOICE && p->choices[i]; i++)
+        if (end > text && strlen(p->choices[i]) == (size_t)(end - text) &&
+            !memcmp(p->choices[i], text, (size_t)(end - text)))
+            return i;
+    return p->kind != NB_KIND_CHOICE && nb_text_double(text, end, &value) == end ? value
+                                                                                 : NAN;
+}
+
+static void mark_typed(nb_settings *s, size_t offset)
+{
+    s->typed[offset / 128] |= 1u << offset / 4 % 32;
+}
+
+static void resolve_elements(const nb_param *p, const nb_config *typed, nb_settings *out)
+{
+    const double fallback = fallback_of(p);
+    const int n = nb_param_elements(p);
+    const size_t bytes = p->size / (size_t)n;
+    for (int i = 0; i < n; i++) {
+        const size_t offset = p->offset + (size_t)i * bytes;
+        char *field = (char *)&out->value + offset;
+        const int whole = (int)fallback;
+        if (!nb_param_is_unset(p, nb_param_element(p, typed, i)))
+            mark_typed(out, offset);
+        else if (!isnan(fallback) && bytes == sizeof(double))
+            memcpy(field, &fallback, sizeof fallback);
+        else if (!isnan(fallback))
+            memcpy(field, &whole, sizeof whole);
+    }
+}
+
+static void resolve_row(const nb_param *p, const nb_config *typed, nb_settings *out)
+{
+    const double fallback = fallback_of(p);
+    switch (p->kind) {
+    case NB_KIND_PRESET:
+        return;
+    case NB_KIND_SWITCH:
+    case NB_KIND_CHOICE:
+    case NB_KIND_INTEGER:
+    case NB_KIND_NUMBER:
+    case NB_KIND_NUMBER_OR:
+    case NB_KIND_DEPTH:
+        resolve_elements(p, typed, out);
+        return;
+    default:
+        if (nb_param_is_set(p, typed))
+            mark_typed(out, p->offset);
+        else if (p->kind == NB_KIND_SEED && !isnan(fallback))
+            *(nb_seed *)(void *)((char *)&out->value + p->offset) =
+                (nb_seed){1, (int64_t)fallback};
+    }
+}
+
+const nb_settings *nb_resolve(const nb_config *typed, nb_settings *out)
+{
+    size_t n;
+    const nb_param *p = nb_params(&n);
+    memcpy(&out->value, typed, offsetof(nb_config, reserved));
+    memset(out->typed, 0, sizeof out->typed);
+    for (size_t i = 0; i < n; i++)
+        if (!(p[i].flags & NB_PARAM_SERIES))
+            resolve_row(&p[i], typed, out);
+    if (typed->compat && !NB_TYPED(out, layer_depth))
+        out->value.layer_depth = NB_LAYER_FRONT;
+    return out;
+}
+
+int nb_is_typed(const nb_settings *s, size_t offset)
+{
+    return s->typed[offset / 128] >> offset / 4 % 32 & 1;
+}
+
+void nb_settings_put(nb_settings *s, size_t offset, double value)
+{
+    memcpy((char *)&s->value + offset, &value, sizeof value);
+    mark_typed(s, offset);
+}
