@@ -46,8 +46,8 @@ static void make_row(const nb_product *p, int row, const nb_stack_row *r, double
         nb_light_row(p->light, row, x);
     for (int f = r->first; f < r->end; f += NB_PIECE) {
         int left = r->end - f;
-        const nb_piece piece = {p->photons, r->start + (size_t)f,
-                                left < NB_PIECE ? left : NB_PIECE, r->panel};
+        const nb_stage_piece piece = {p->photons, r->start + (size_t)f,
+                                      left < NB_PIECE ? left : NB_PIECE, r->panel};
         double v[NB_PIECE] = {0};
         if (spread >= 0)
             memcpy(v, x + f, (size_t)piece.count * sizeof *v);

@@ -32,7 +32,7 @@ int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind)
     return -1;
 }
 
-void nb_piece_load(const nb_piece *piece, double *v)
+void nb_piece_load(const nb_stage_piece *piece, double *v)
 {
     const float *from = piece->photons->pixels + piece->pixel;
     const uint8_t *mask = piece->photons->scene->raster.mask;
@@ -50,8 +50,8 @@ void nb_light_counts(const nb_light_source *source, int row, double *n)
     memset(n, 0, (size_t)r.columns * sizeof *n);
     for (int f = r.first; f < r.end; f += NB_PIECE) {
         int left = r.end - f;
-        const nb_piece piece = {photons, r.start + (size_t)f,
-                                left < NB_PIECE ? left : NB_PIECE, r.panel};
+        const nb_stage_piece piece = {photons, r.start + (size_t)f,
+                                      left < NB_PIECE ? left : NB_PIECE, r.panel};
         double v[NB_PIECE];
         nb_piece_load(&piece, v);
         nb_piece_apply(&piece, source->stages, 0, source->n, 0, v);
@@ -62,8 +62,8 @@ void nb_light_counts(const nb_light_source *source, int row, double *n)
 _Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");
 
 /** Draw again the pixels whose bits are set, from their value in double precision. */
-static void redraw(const nb_piece *piece, const nb_stage *stages, int at, uint64_t doubts,
-                   double *v)
+static void redraw(const nb_stage_piece *piece, const nb_stage *stages, int at,
+                   uint64_t doubts, double *v)
 {
     const nb_stage *stage = &stages[at];
     for (; doubts; doubts &= doubts - 1) {
@@ -86,7 +86,8 @@ static void redraw(const nb_piece *piece, const nb_stage *stages, int at, uint64
     }
 }
 
-static void draw_counts(const nb_piece *piece, const nb_stage *stages, int at, double *v)
+static void draw_counts(const nb_stage_piece *piece, const nb_stage *stages, int at,
+                        double *v)
 {
     const nb_stage *stage = &stages[at];
     const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
@@ -102,14 +103,14 @@ static void draw_counts(const nb_piece *piece, const nb_stage *stages, int at, d
         redraw(piece, stages, at, doubts, v);
 }
 
-static void normals_of(const nb_piece *piece, const nb_stage *stage, uint32_t stream,
-                       double *g)
+static void normals_of(const nb_stage_piece *piece, const nb_stage *stage,
+                       uint32_t stream, double *g)
 {
     const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
     piece->photons->kernels->normals(&key, stream, g);
 }
 
-static void calibrate(const nb_piece *piece, const nb_stage *stage, double *v)
+static void calibrate(const nb_stage_piece *piece, const nb_stage *stage, double *v)
 {
     double g[NB_PIECE];
     normals_of(piece, stage, NB_STREAM_CALIBRATION, g);
@@ -117,7 +118,7 @@ static void calibrate(const nb_piece *piece, const nb_stage *stage, double *v)
         v[i] = nb_calibrated(v[i], stage->amount, g[i]);
 }
 
-static void read_out(const nb_piece *piece, const nb_stage *stage, double *v)
+static void read_out(const nb_stage_piece *piece, const nb_stage *stage, double *v)
 {
     double g[NB_PIECE];
     normals_of(piece, stage, NB_STREAM_READOUT, g);
@@ -125,15 +126,16 @@ static void read_out(const nb_piece *piece, const nb_stage *stage, double *v)
         v[i] = v[i] + stage->amount * g[i];
 }
 
-static void amplify(const nb_piece *piece, const nb_stage *stage, double adc, double *v)
+static void amplify(const nb_stage_piece *piece, const nb_stage *stage, double adc,
+                    double *v)
 {
     double gain = stage->of_panels ? stage->of_panels[piece->panel] : stage->amount;
     for (int i = 0; i < NB_PIECE; i++)
         v[i] = gain * v[i] + adc;
 }
 
-static void apply_one(const nb_piece *piece, const nb_stage *stages, int at, double adc,
-                      double *v)
+static void apply_one(const nb_stage_piece *piece, const nb_stage *stages, int at,
+                      double adc, double *v)
 {
     const nb_stage *stage = &stages[at];
     switch (stage->kind) {
@@ -163,7 +165,7 @@ static void apply_one(const nb_piece *piece, const nb_stage *stages, int at, dou
     }
 }
 
-void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
+void nb_piece_apply(const nb_stage_piece *piece, const nb_stage *stages, int from, int to,
                     double adc, double *v)
 {
     for (int i = from; i < to; i++)

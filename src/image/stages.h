@@ -9,12 +9,12 @@
 enum { NB_PIECE = 64 /* NB_NOISE_BLOCK */ };
 
 /** Pixels of a row, all of one panel. */
-typedef struct nb_piece {
+typedef struct nb_stage_piece {
     const nb_photons *photons;
     size_t pixel; /* the first, in the stack */
     int count;    /* <= NB_PIECE */
     int panel;
-} nb_piece;
+} nb_stage_piece;
 
 /** A row of the stack. */
 typedef struct nb_stack_row {
@@ -30,11 +30,11 @@ nb_stack_row nb_stack_row_of(const nb_scene *scene, int row);
 int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind);
 
 /** v[NB_PIECE] = the expected photons; 0 for masked pixels and behind the last one. */
-void nb_piece_load(const nb_piece *piece, double *v);
+void nb_piece_load(const nb_stage_piece *piece, double *v);
 
 /** v[NB_PIECE] becomes what stages[from ... to-1] make of it, none of which is SPREAD; adc is added by
  * NB_STAGE_GAIN. */
-void nb_piece_apply(const nb_piece *piece, const nb_stage *stages, int from, int to,
+void nb_piece_apply(const nb_stage_piece *piece, const nb_stage *stages, int from, int to,
                     double adc, double *v);
 
 /** Where the counts of a row come from: photons behind n stages. */

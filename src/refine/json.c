@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A fit as JSON. */
-#include "../sim/json_node.h"
+#include "../sim/report.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../sim/named_files.h"
+#include "../sim/write.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"

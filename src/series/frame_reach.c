@@ -2,7 +2,7 @@
 /* How far the frames of a series see, so that one table of structure factors serves all. */
 #include <math.h>
 
-#include "../sim/reach.h"
+#include "../sim/factors.h"
 #include "../base/memory.h"
 #include "../model/scene_build.h"
 #include "fingerprint.h"

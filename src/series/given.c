@@ -6,10 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/background.h"
-#include "../sim/image.h"
-#include "../sim/image_header.h"
-#include "../sim/stack.h"
+#include "../sim/load.h"
+#include "../sim/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/hdf5/hdf5_read.h"

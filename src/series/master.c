@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master.h"
 
-#include "../sim/background.h"
+#include "../sim/load.h"
 #include "../sim/noise.h"
 #include "../base/memory.h"
 #include "../params/params.h"

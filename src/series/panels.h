@@ -3,7 +3,7 @@
 #ifndef NB_SERIES_PANELS_H
 #define NB_SERIES_PANELS_H
 
-#include "../sim/detector_file.h"
+#include "../sim/load.h"
 #include "../io/hdf5/hdf5_file.h"
 
 /** Is a frame of the canvas the stack as it is? */

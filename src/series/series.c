@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "../sim/advice.h"
-#include "../sim/background.h"
+#include "../sim/load.h"
 #include "../sim/noise.h"
-#include "../sim/report_json.h"
+#include "../sim/report.h"
 #include "../base/c_locale.h"
 #include "../base/cpu.h"
-#include "../sim/geometry_out.h"
+#include "../sim/write.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"

@@ -14,7 +14,7 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
-#include "background.h"
+#include "load.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double domains_tolerance =

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** Notes about probable mistakes, through the notice hook. */
-#ifndef NB_API_ADVICE_H
-#define NB_API_ADVICE_H
+/** Notes about probable mistakes and flags without an effect, through the notice hook. */
+#ifndef NB_SIM_ADVICE_H
+#define NB_SIM_ADVICE_H
 
+#include "../nanobragg.h"
+#include "../physics/scene.h"
 #include "sim.h"
+
+/* --- notes about probable mistakes, through the notice hook --- */
 
 /** For a new simulation: improbable units, one cell, sampling, structure factors, truth. */
 void nb_sim_advise(const nb_sim *sim);
@@ -22,5 +26,15 @@ int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size);
 
 /** The message of a model that cannot be built gets the flag that is probably in another unit, if any. */
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
+
+/* --- typed flags that have no effect --- */
+
+/** Which flags that place a detector are set; ask it before headers and files fill in others. */
+unsigned nb_typed_place(const nb_config *cfg);
+
+/** A note for each of them that moves nothing in the complete configuration, and for flags of sensors,
+ * panels and steps that have nothing to act on. */
+void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *scene,
+                       const nb_hooks *hooks);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "background.h"
+#include "load.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,8 +10,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../io/image/left_out.h"
-#include "pair.h"
-#include "stack.h"
+#include "picture.h"
 
 void nb_compare_defaults(nb_compare_options *o)
 {

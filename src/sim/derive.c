@@ -12,7 +12,6 @@
 #include "../model/units.h"
 #include "../render/rows.h"
 #include "derive.h"
-#include "derive_spread.h"
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** What the calls of nanobragg/derivatives.h share. */
-#ifndef NB_API_DERIVE_H
-#define NB_API_DERIVE_H
+#ifndef NB_SIM_DERIVE_H
+#define NB_SIM_DERIVE_H
 
 #include "../derive/pass.h"
 #include "../derive/variables.h"
+#include "../image/stages.h"
 #include "sim.h"
 
 /** The simulation as the engine sees it; valid until sim changes. */
@@ -36,5 +37,20 @@ nb_status nb_sim_observe(nb_sim *sim, const nb_observation *seen, nb_slope_pixel
 nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
                            const nb_observation *seen, const nb_slope_pixels *pixels,
                            double *loss, double *gradient, double *fisher, nb_error *err);
+
+/* --- numbers of pixels through the point spread of a simulation --- */
+
+/** Is there a point spread?  *psf: its stage. */
+int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf);
+
+/** values[pixels of the stack], those of the region, through the spread, to the digits of doubles.  Errors:
+ * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
+nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
+                               nb_error *err);
+
+/** What the spread makes of the slopes of a loss by the pixels behind it: those by the pixels before it, [pixels], 0
+ * outside of the region and the mask.  *out: nb_free.  Errors as above. */
+nb_status nb_sim_spread_loss(const nb_sim *sim, const nb_stage *psf, nb_real_type type,
+                             const void *dloss, double **out, nb_error *err);
 
 #endif

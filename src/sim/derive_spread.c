@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "derive_spread.h"
+#include "derive.h"
 
 #include "../base/memory.h"
 #include "../derive/products.h"

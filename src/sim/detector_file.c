@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detector_file.h"
+#include "load.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,6 @@
 #include "../model/frame.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "geometry_file.h"
-#include "image.h"
 
 static void say_other_wavelength(const nb_config *cfg, const nb_panel_spec *p,
                                  double file_A, const nb_hooks *hooks)

@@ -9,8 +9,8 @@
 #include "../io/common/axes.h"
 #include "../io/common/panel_spec.h"
 #include "../model/frame.h"
-#include "geometry_out.h"
-#include "json_node.h"
+#include "write.h"
+#include "report.h"
 
 static void put_dxtbx(nb_json to, const char *key, const double nexus[3], double scale)
 {

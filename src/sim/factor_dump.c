@@ -14,7 +14,7 @@
 #include "../params/params.h"
 #include "../physics/limits.h"
 #include "advice.h"
-#include "factor_report.h"
+#include "report.h"
 #include "sim.h"
 
 /* --- files --- */

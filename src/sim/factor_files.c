@@ -16,7 +16,7 @@
 #include "../io/table/arrays.h"
 #include "../io/table/hkl.h"
 #include "../params/params.h"
-#include "factor_files.h"
+#include "load.h"
 #include "factors.h"
 
 /** The bytes of a file, unpacked. */

@@ -9,7 +9,6 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "factors.h"
-#include "reach.h"
 
 #define ELEMENTS_WITH_F 92 /* the tables of f' end with uranium */
 

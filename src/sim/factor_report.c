@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said of structure factors: lines of a report, and JSON. */
-#include "factor_report.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../model/units.h"
-#include "json_node.h"
 
 enum { LINE = 400 };
 

@@ -12,7 +12,8 @@
 #include "../base/threads.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "reach.h"
+#include "factors.h"
+#include "load.h"
 #include "sim.h"
 
 int nb_threads_of(const nb_config *cfg)

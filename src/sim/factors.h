@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** Structure factors that are made from the files of a configuration: atomic models, reflection
- * files, and lists that are expanded or changed.  Rules: docs/physics.md, "Structure factors". */
-#ifndef NB_API_FACTORS_H
-#define NB_API_FACTORS_H
+/** Structure factors that are made from the files of a configuration: atomic models, reflection files, and lists that are expanded or changed.  Rules: docs/physics.md, "Structure factors". */
+#ifndef NB_SIM_FACTORS_H
+#define NB_SIM_FACTORS_H
 
 #include "../factors/factors.h"
 #include "../factors/model.h"
 #include "../factors/reflections.h"
 #include "../io/structure/fprime.h"
 #include "../model/crystal.h"
+#include "../nanobragg.h"
+#include "../physics/scene.h"
 
 /** f' and f'' of the elements of a model at one wavelength. */
 typedef struct nb_wave {
@@ -111,5 +112,18 @@ double nb_mean_wavelength(const nb_source *sources, int n);
 
 /** Which atoms' f' and f'' are which: resolve symbols, and refuse unknown ones. */
 nb_status nb_check_fprime(const nb_factor_maker *maker, nb_error *err);
+
+/* --- how far in reciprocal space a detector sees, and what a table of f then needs --- */
+
+/** Largest |q| = 2 sin(theta) / lambda of the pixels that are rendered, for any source, 1/A. */
+double nb_scene_reach(const nb_scene *scene);
+
+/** The d (A) to which a table of F over `cell` must go, for an image to q (1/A) of the crystal: half
+ * of the longest diagonal of a reciprocal cell beyond it. interpolated: and two diagonals more. */
+double nb_table_limit(double q, const nb_crystal *crystal, const double cell[6],
+                      int interpolated);
+
+/** Largest ratio |h*| of cell b over |h*| of cell a, of any h. */
+double nb_metric_ratio(const double a[6], const double b[6]);
 
 #endif

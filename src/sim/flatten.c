@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "flatten.h"
+#include "picture.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "geometry_file.h"
+#include "load.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "../model/beam.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "image_header.h"
 
 static nb_geometry_typed typed_of(const nb_config *cfg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "geometry_out.h"
+#include "write.h"
 
 #include <math.h>
 #include <string.h>

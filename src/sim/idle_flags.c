@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Typed flags of the geometry that move nothing: each is changed in turn, and a detector that stays where it
  * was makes a note. */
-#include "idle_flags.h"
+#include "advice.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,9 +14,8 @@
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "image.h"
-#include "image_header.h"
-#include "stack.h"
+#include "load.h"
+#include "picture.h"
 #include "sim.h"
 
 /** Do we know where the detector stands? */

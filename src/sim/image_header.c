@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "image_header.h"
+#include "load.h"
 
 #include <math.h>
 #include <stdio.h>

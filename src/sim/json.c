@@ -9,8 +9,7 @@
 #include "../base/text.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "json_node.h"
-#include "json_panels.h"
+#include "report.h"
 #include "sim.h"
 
 static void vector(nb_json to, const char *key, double scale, nb_vec3 v)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "json_node.h"
+#include "report.h"
 
 #include <math.h>
 

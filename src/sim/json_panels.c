@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* detector.panels of -show_config. */
-#include "json_panels.h"
+#include "report.h"
 
 #include <math.h>
 
 #include "../base/memory.h"
 #include "../params/params.h"
-#include "detector_file.h"
+#include "load.h"
 
 static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
 {

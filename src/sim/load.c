@@ -15,11 +15,7 @@
 #include "../io/table/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "background.h"
-#include "detector_file.h"
-#include "factor_files.h"
-#include "image.h"
-#include "image_header.h"
+#include "load.h"
 #include "noise.h"
 #include "sim.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "named_files.h"
+#include "write.h"
 
 #include <stdio.h>
 #include <string.h>

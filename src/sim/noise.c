@@ -12,6 +12,7 @@
 #include "../image/stages.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "load.h"
 
 static const int64_t standard_calibration = 123456789;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** The noise of source and detector of a configuration. */
-#ifndef NB_API_NOISE_H
-#define NB_API_NOISE_H
+#ifndef NB_SIM_NOISE_H
+#define NB_SIM_NOISE_H
 
 #include "sim.h"
 
@@ -20,13 +20,6 @@ nb_noise nb_noise_of(const nb_config *cfg);
 
 /** The factor of the source in this image: 1 without -flicker. */
 double nb_sim_flicker(const nb_sim *sim);
-
-/** Read -gainmap for a detector of so many pixels. */
-nb_status nb_load_gainmap(const nb_config *cfg, size_t pixels, nb_files *files,
-                          nb_error *err);
-
-/** The gain and the largest trusted value of each panel of a file. */
-nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /** The largest trusted value of a kind of file, ADU; a panel may have a lower one. */
 double nb_noise_trusted(const nb_config *cfg, nb_noise_file file);

@@ -14,10 +14,7 @@
 #include "../params/params.h"
 #include "../picture/sheet.h"
 #include "../picture/shrink.h"
-#include "flatten.h"
-#include "pair.h"
 #include "sim.h"
-#include "stack.h"
 
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures for the writers of src/io. */
-#ifndef NB_API_PICTURE_H
-#define NB_API_PICTURE_H
+/** Pictures for the writers of src/io, and panels in images. */
+#ifndef NB_SIM_PICTURE_H
+#define NB_SIM_PICTURE_H
 
+#include "../analysis/pixels.h"
 #include "../io/image/writer.h"
 #include "../nanobragg.h"
+#include "../picture/assemble.h"
 #include "../picture/draw.h"
+
+/* --- pictures for the writers of src/io --- */
 
 /** The picture, grey or coloured; *view gets its size, type and pixels, which are the caller's:
  * nb_free.  Errors: those of nb_picture_draw. */
@@ -32,5 +36,38 @@ void nb_picture_own_free(nb_picture_own *own);
 
 /** The writer of a picture. */
 const nb_writer *nb_picture_writer(const nb_picture_job *job);
+
+/* --- two images of the same size, for the comparison and its picture --- */
+
+/** Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
+nb_status nb_pair_of(const nb_image *a, const nb_image *b,
+                     const nb_compare_options *options, nb_pair *pair, nb_error *err);
+
+/* --- the automatic scale of a picture of counts with a background --- */
+
+/** With -pngscale auto, where the image has whole counts and half of its pixels at least four: the job shows counts
+ * above the background of their surroundings, in its deviations from two on, so that spots are seen and rings are
+ * not.  The job then borrows *options and *pixels, which is the caller's (nb_free); else *pixels is
+ * NULL.  Errors: NB_ERR_NOMEM. */
+nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixels,
+                     nb_error *err);
+
+/* --- panels in an image of the stack or of a canvas --- */
+
+/** Where the panels' pixels lie in an image: of a headerless file the stack, else the array of the
+ * layout whose size it has.  out[n_panels].  0: it is no image of this detector. */
+int nb_panels_in_image(const nb_detector_spec *detector, const nb_image *image,
+                       nb_panel_pixels *out);
+
+/** A rectangle of as many pixels as the stack has: as wide as the first panel, if that fits. */
+void nb_stack_size(const nb_detector_spec *detector, int *fast, int *slow);
+
+/** The panel that holds the pixel (fast, slow) of the image, and *at: the pixel in it; -1: none. */
+int nb_panel_in_image(const nb_image *image, int fast, int slow, int at[2]);
+
+/** The detector of an image file, if it has several panels: that of the geometry file in typed (may be
+ * NULL), or of the HDF5 file (may be NULL).  Sets image->detector.  Errors: those of the geometry file. */
+nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_image *image,
+                               nb_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reach.h"
+#include "factors.h"
 
 #include <math.h>
 #include <string.h>

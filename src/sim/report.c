@@ -12,8 +12,8 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
-#include "background.h"
-#include "factor_report.h"
+#include "load.h"
+#include "report.h"
 #include "noise.h"
 
 /** The default model of nanoBragg is not named, so the line is as in earlier versions. */

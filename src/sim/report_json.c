@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* -report: the settings and results of a run as JSON (docs/formats.md). */
-#include "report_json.h"
+#include "report.h"
 
 #include <string.h>
 #include <strings.h>
@@ -8,8 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "background.h"
-#include "json_node.h"
+#include "load.h"
 
 static const double largest_u16 = 65535; /* of the integer image */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report_text.h"
+#include "report.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "../base/error.h"
 #include "../params/params.h"
-#include "background.h"
+#include "load.h"
 #include "sim.h"
 
 const char *nb_dump_name(const nb_config *cfg)

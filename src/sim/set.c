@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
+#include "load.h"
 #include "sim.h"
 
 /** Structure factors are loaded again when one of their parameters changes, but for these, which the

@@ -18,9 +18,8 @@
 #include "../physics/panels.h"
 #include "../render/choose.h"
 #include "advice.h"
-#include "background.h"
+#include "load.h"
 #include "derive.h"
-#include "idle_flags.h"
 #include "noise.h"
 
 int64_t nb_seed_from_clock(void)

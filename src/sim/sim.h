@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** The inside of nb_sim, for the files of this room and of src/series only. */
-#ifndef NB_API_SIM_H
-#define NB_API_SIM_H
+#ifndef NB_SIM_SIM_H
+#define NB_SIM_SIM_H
 
 #include "../base/clock.h"
 #include "../base/error.h"
@@ -60,15 +60,6 @@ nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *er
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
-/** Complete cfg from the files of a detector, -img and -mask, which are read into *in. */
-nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
-                          nb_error *err);
-/** Read all other files. */
-nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
-/** The sources, or the matrix, alone.  On an error the loaded ones stay. */
-nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
-nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err);
-
 /** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
@@ -126,8 +117,6 @@ nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
  * where the boxes differ.  Errors: NB_ERR_NOMEM; as nb_sim_build_model. */
 nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err);
 
-/** Read models and reflection files; the cell of the configuration is completed. */
-nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
 /** Make the structure factors to dmin (A), or (0) to what the built model sees, unless they go as far
  * already; then the tables. On an error the old ones stay. Those of a clone keep their
  * limit.  Without made factors it does nothing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stack.h"
+#include "picture.h"
 
 #include <string.h>
 

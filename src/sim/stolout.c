@@ -13,9 +13,9 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/amorphous.h"
-#include "detector_file.h"
+#include "load.h"
 #include "sim.h"
-#include "stack.h"
+#include "picture.h"
 
 enum { MOST_BINS = 1000000, LINE = 100 };
 

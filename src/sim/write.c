@@ -17,10 +17,10 @@
 #include "../params/params.h"
 #include "../picture/preview.h"
 #include "derive.h"
-#include "geometry_out.h"
+#include "write.h"
 #include "noise.h"
 #include "picture.h"
-#include "report_json.h"
+#include "report.h"
 #include "sim.h"
 
 enum { NB_JOBS = 8 }; /* more than there are kinds of output */

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** Files that input files name in their turn. */
-#ifndef NB_API_NAMED_FILES_H
-#define NB_API_NAMED_FILES_H
+/** The files that a simulation writes. */
+#ifndef NB_SIM_WRITE_H
+#define NB_SIM_WRITE_H
 
 #include "../nanobragg.h"
+#include "load.h"
+
+/* --- -geomout and -exptout --- */
+
+/** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL. */
+nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *err);
+
+/** Experiments of DIALS: detector, beam, goniometer, scan, crystal. */
+nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *detector,
+                        nb_error *err);
+
+/* --- files that input files name in their turn --- */
 
 typedef struct nb_named_files {
     nb_file_use *uses; /* owned: those that were given, then the named ones, all read */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/** Reading the files of a simulation. */
+#ifndef NB_SIM_LOAD_H
+#define NB_SIM_LOAD_H
+
+#include "../io/hdf5/hdf5_read.h"
+#include "../io/image/cbf_read.h"
+#include "../io/structure/gemmi.h"
+#include "../io/table/hkl.h"
+#include "../nanobragg.h"
+#include "sim.h"
+
+/* --- all files, in this order --- */
+
+/** Complete cfg from the files of a detector, -img and -mask, which are read into *in. */
+nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
+                          nb_error *err);
+/** Read all other files. */
+nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
+/** The sources, or the matrix, alone.  On an error the loaded ones stay. */
+nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
+nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err);
+
+/** Read models and reflection files; the cell of the configuration is completed. */
+nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
+
+/** Read -gainmap for a detector of so many pixels. */
+nb_status nb_load_gainmap(const nb_config *cfg, size_t pixels, nb_files *files,
+                          nb_error *err);
+
+/** The gain and the largest trusted value of each panel of a file. */
+nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
+
+/* --- a detector from a file, in a simulation --- */
+
+/** Read the file that cfg names, or copy the detector that it holds; complete cfg from it, and refuse or
+ * switch off files of one panel where there are several. */
+nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
+                           nb_error *err);
+
+/** The mask of the stack: of the file, of -panel and of -mask. */
+nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err);
+
+/** The crystal of the detector's file, where no other is typed. */
+void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix);
+
+/** Places of the panels in the canvas of this run; place[n_panels] may be NULL. */
+nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2]);
+
+/** The detector of any simulation as a file describes one.  Free *out.  Errors: NB_ERR_INPUT for a
+ * curved detector or a mirrored frame, NB_ERR_NOMEM. */
+nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_error *err);
+
+/* --- the detector that a geometry file describes --- */
+
+/** Read the geometry file that cfg names; *out has no panels without one.  Free it with
+ * nb_detector_spec_free, after an error too.  Errors: those of nb_config_load_geometry. */
+nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
+                           nb_detector_spec *out, nb_error *err);
+
+/* --- image files as inputs of a simulation --- */
+
+/** Read an image of any format that nb_image_read knows, once: what its header says completes cfg,
+ * as -img does, and its pixels go to *pixels (nb_image_free; no geometry, no centre).  pixels
+ * NULL: only the header is wanted.  A headerless float image is square or has cfg's detpixels.
+ * flag names the option in messages.  hooks (may be NULL) hear what was guessed or cannot be used.
+ * *fields (may be NULL) gets the NB_OPEN_* that such a file has, besides its own.
+ * Errors: those of nb_image_read. */
+nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
+                        nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
+
+/* --- what an image's header says of the geometry, as settings --- */
+
+/** A file that is being read. */
+typedef struct nb_opened_image {
+    nb_image_file file;
+    char name[NB_PATH_MAX];
+    nb_image_format format;
+    char *data;            /* owned; NULL: HDF5 */
+    nb_hdf5_geometry said; /* by HDF5 */
+} nb_opened_image;
+
+/** Was a convention or a beam centre typed? */
+int nb_header_loses_centre(const nb_config *cfg);
+
+/** What a header may leave open, as a sum. */
+typedef enum nb_header_field {
+    NB_OPEN_DISTANCE = 1,
+    NB_OPEN_PIXEL = 2,
+    NB_OPEN_CENTRE = 4,
+    NB_OPEN_WAVELENGTH = 8,
+    NB_OPEN_TWOTHETA = 16,
+    NB_OPEN_START = 32,
+    NB_OPEN_WIDTH = 64,
+    NB_OPEN_SENSOR = 128,
+    NB_OPEN_POLARIZATION = 256,
+    NB_OPEN_BEAM = 512
+} nb_header_field;
+
+/** What is known of a file besides its geometry. */
+typedef struct nb_header_found {
+    int own;         /* nanobragg wrote this SMV file */
+    double pedestal; /* of SMV */
+    unsigned fields; /* NB_OPEN_* that such a file has, without those that it gives and cfg need not show.
+                        A file of nanobragg has what was typed: it leaves none open. */
+} nb_header_found;
+
+/** Fill what cfg leaves open from the file.  hooks (may be NULL) hear what the file says and is not taken.
+ * Errors: those of nb_smv_apply_header. */
+nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
+                          const nb_hooks *hooks, nb_config *cfg, nb_header_found *found,
+                          nb_error *err);
+
+/** The fields, of all, that cfg leaves open; NB_OPEN_BEAM is never among them. */
+unsigned nb_header_open(const nb_config *cfg);
+
+/** Of these fields those that cfg leaves open: one note with what is assumed, or none. */
+void nb_header_say_open(const nb_config *cfg, unsigned fields, const char *flag,
+                        const char *name, const nb_hooks *hooks);
+
+/* --- the tables of an amorphous background --- */
+
+/** Does the configuration have a material? */
+int nb_config_has_background(const nb_config *cfg);
+
+/** Read the table of -stol, -4stol or -Q, and find those of -background. */
+nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err);
+
+/** For a new simulation: an image that goes beyond its table, and flags without one. */
+void nb_sim_advise_background(const nb_sim *sim);
+
+/** Photons of water and materials in the image, from the middles of some of its pixels: right to some percent. */
+double nb_background_about(const nb_model *model);
+
+/** The materials in words, "" without any: for masters.  Returns text. */
+const char *nb_background_words(const nb_config *cfg, char *text, size_t size);
+
+/* --- kinds of files of structure factors, for messages --- */
+
+/** "an MTZ file", and in *flag which flags take it (NULL: none); NULL: nothing that is known. */
+const char *nb_content_means(nb_content kind, const char *data, size_t n,
+                             const char **flag);
+
+/** The rows of -hkl, a file or an array.  Its bytes go on with *hash.  *list is the caller's
+ * (nb_hkl_list_free); its name is static or cfg's.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
+                      nb_error *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/** What is told of a simulation: its configuration and files as JSON, and the text of the report. */
+#ifndef NB_SIM_REPORT_H
+#define NB_SIM_REPORT_H
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+#include "../nanobragg.h"
+#include "factors.h"
+#include "sim.h"
+
+/* --- JSON; exhausted memory is reported once, at the end --- */
+
+/** An object or an array, and the flag for exhausted memory. */
+typedef struct nb_json {
+    cJSON *json;
+    int *failed;
+} nb_json;
+
+nb_json nb_json_object(nb_json to, const char *key);
+nb_json nb_json_array(nb_json to, const char *key);
+/** A new object at the end of an array. */
+nb_json nb_json_add_object(nb_json to);
+void nb_json_add_text(nb_json to, const char *value);
+void nb_json_text(nb_json to, const char *key, const char *value);
+void nb_json_flag(nb_json to, const char *key, int value);
+/** 17 digits; null if it is not finite. */
+void nb_json_number(nb_json to, const char *key, double value);
+void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
+
+/** The same at the end of an array. */
+void nb_json_add_numbers(nb_json to, const double *v, int n);
+
+/** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, with the name
+ * of the object; also if an earlier call failed. */
+nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);
+
+/** The resolved configuration, into an object. */
+void nb_sim_config_node(const nb_sim *sim, nb_json root);
+/** How the structure factors were made, under "structure_factors"; nothing when they are read. */
+void nb_sim_factors_node(const nb_sim *sim, nb_json root);
+/** Every parameter that differs from its default (typed, or from a header), without the names of
+ * the files that are written. */
+void nb_sim_parameters_node(const nb_sim *sim, nb_json root);
+
+/* --- detector.panels of -show_config --- */
+
+void nb_json_panels(nb_json detector, const nb_sim *sim);
+
+/* --- the file of -report --- */
+
+/** Of an image and its files, which are written; nothing when cfg names no file.  Errors: NB_ERR_IO,
+ * NB_ERR_NOMEM. */
+nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err);
+
+/** The report of a complete series. */
+nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
+                                 const nb_series_progress *progress, nb_error *err);
+
+/* --- a text that grows; exhausted memory is reported once, at the end --- */
+
+typedef struct nb_report_text {
+    char *data;
+    size_t used, size;
+    int failed;
+} nb_report_text;
+
+/** Add up to 511 bytes, printf style. */
+void nb_report_put(nb_report_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** The text to *out (nb_free), or the error. */
+nb_status nb_report_end(nb_report_text *text, char **out, nb_error *err);
+
+/* --- what is said of structure factors --- */
+
+/** Lines for a report; stats: of the first table. */
+void nb_factor_maker_put(nb_report_text *text, const nb_factor_maker *maker,
+                         const nb_waves *waves, const nb_factor_stats *stats);
+
+/** The lines alone, *report of the caller (nb_free). */
+nb_status nb_factor_maker_report(const nb_factor_maker *maker, const nb_waves *waves,
+                                 const nb_factor_grid *grid, char **report, nb_error *err);
+
+#endif
