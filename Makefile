@@ -229,8 +229,8 @@ link: $(PROG)
 COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(CFLAGS)
 $(call stamp,commit,$(COMMIT))
-$B/src/cli/bench/machine.o: $B/commit
-$B/src/cli/bench/machine.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
+$B/src/cli/bench/results.o: $B/commit
+$B/src/cli/bench/results.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
     -DNB_BUILD_COMPILER='"$(CC_VERSION)"' -DNB_BUILD_FLAGS='"$(strip $(BUILD_FLAGS))"'
 
 $B/src/cli/tools.o: $(sort $(wildcard src/tools/*.py)) # in the program as text

@@ -151,7 +151,7 @@ def check_without_python():
                           capture_output=True, text=True, check=False)
     lines = done.stdout.split("\n")
     check("bench-plain", done.returncode == 0 and lines[0].startswith("size        nanobragg: simple 32x32 on cpu")
-          and "cold" in lines[0] and "warm" in lines[0] and lines[2].startswith("batch       2 frames: simple")
+          and "cold" in lines[0] and "warm" in lines[0] and lines[2].startswith("batch       nanobragg: simple") and "2 frames" in lines[2]
           and lines[3] == "report      plain", done.stdout)
     check("bench-plain-note", done.stderr.count("\n") == 1 and "python3" in done.stderr, done.stderr)
     check("bench-plain-files", sorted(os.listdir("plain")) == ["report.py", "results.json"])

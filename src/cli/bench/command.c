@@ -5,7 +5,7 @@
 
 #include "../common.h"
 #include "../subcommands.h"
-#include "options.h"
+#include "bench.h"
 
 /** Whole paths lose their folders: a report must not show private folders. */
 static void add_word(char *text, size_t size, const char *word)

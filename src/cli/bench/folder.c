@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* nftw */
-#include "folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +12,12 @@
 #include <unistd.h>
 
 #include "../common.h"
+#include "bench.h"
 
 static nb_status fail(nb_error *err, const char *what, const char *path)
 {
-    int number = errno;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_IO;
-    snprintf(err->message, sizeof err->message, "-outdir: cannot %s %.300s: %s", what,
-             path, strerror(number));
-    return NB_ERR_IO;
+    return nb_bench_fail(err, NB_ERR_IO, "-outdir: cannot %s %.300s: %s", what, path,
+                         strerror(errno));
 }
 
 void nb_bench_path(const char *folder, const char *name, char *path)
@@ -129,10 +125,9 @@ void nb_bench_folder_abort(nb_bench_folder *f)
     f->scratch[0] = f->part[0] = 0;
 }
 
-nb_status nb_bench_scratch(const nb_bench_folder *f, const char *name, char *path,
-                           nb_error *err)
+nb_status nb_bench_scratch(const nb_bench_folder *f, char *path, nb_error *err)
 {
-    nb_bench_path(f->scratch, name, path);
+    nb_bench_path(f->scratch, "run", path);
     if (!access(path, F_OK))
         remove_tree(path);
     return mkdir(path, 0777) ? fail(err, "make", path) : NB_OK;

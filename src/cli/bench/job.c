@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "job.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../options.h"
-#include "../common.h"
+#include "bench.h"
 
 enum { WORDS = 256 };
 
 /* The flags of a case for every program, and the flags only for ours. The heavy case has a
  * cell that is not orthogonal and many domains. -compat selects the old program's
  * definitions for them. */
-typedef struct case_row {
+static const struct {
     const char *name, *flags, *ours;
-} case_row;
-
-static const case_row cases[] = {
+} cases[] = {
     {"simple",
      "-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -pixel "
-     "0.1 "
-     "-oversample 1",
+     "0.1 -oversample 1",
      ""},
     {"heavy",
      "-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 "
@@ -35,42 +31,19 @@ static const case_row cases[] = {
      ""},
     {"own", "", ""}};
 
-static const char *const *names_of(const char *param)
-{
-    return nb_param_find(param)->choices;
-}
-
 const char *nb_bench_case_name(nb_bench_case which)
 {
     return cases[which].name;
 }
 
-const char *nb_bench_isa_name(nb_isa isa)
+const char *nb_bench_isa_name(int isa)
 {
-    return names_of("isa")[isa];
+    return nb_param_find("isa")->choices[isa];
 }
 
-const char *nb_bench_precision_name(nb_precision precision)
+const char *nb_bench_precision_name(int precision)
 {
-    return names_of("precision")[precision];
-}
-
-static int find(const char *const *names, const char *name)
-{
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], name))
-            return i;
-    return -1;
-}
-
-int nb_bench_isa_of(const char *name)
-{
-    return find(names_of("isa"), name);
-}
-
-int nb_bench_precision_of(const char *name)
-{
-    return find(names_of("precision"), name);
+    return nb_param_find("precision")->choices[precision];
 }
 
 void nb_bench_case_text(nb_bench_case which, const nb_bench_own *own, char *text,
@@ -85,13 +58,14 @@ void nb_bench_case_text(nb_bench_case which, const nb_bench_own *own, char *text
 
 void nb_bench_job_text(const nb_bench_job *job, char *text, size_t size)
 {
-    int used = snprintf(text, size, "%s %dx%d on %s", cases[job->which].name, job->size,
-                        job->size, job->device);
-    if (!strcmp(job->device, "cpu") && job->isa != NB_ISA_AUTO)
-        used += snprintf(text + used, size - (size_t)used, " %s",
-                         nb_bench_isa_name(job->isa));
-    used += snprintf(text + used, size - (size_t)used, " %s",
-                     nb_bench_precision_name(job->precision));
+    const int named = !strcmp(job->device, "cpu") && job->isa != NB_ISA_AUTO;
+    int used = snprintf(text, size, "%s %dx%d on %s%s%s %s", cases[job->which].name,
+                        job->size, job->size, job->device, named ? " " : "",
+                        named ? nb_bench_isa_name(job->isa) : "",
+                        nb_bench_precision_name(job->precision));
+    if (job->shape)
+        used += snprintf(text + used, size - (size_t)used, ", %s -tolerance %s",
+                         job->shape, job->tolerance ? job->tolerance : "unset");
     if (job->oversample)
         used += snprintf(text + used, size - (size_t)used, ", %d x %d sub-pixels",
                          job->oversample, job->oversample);
@@ -102,11 +76,25 @@ void nb_bench_job_text(const nb_bench_job *job, char *text, size_t size)
                  job->threads > 1 ? "s" : "");
 }
 
+void nb_bench_show(const nb_bench *b, const nb_bench_point *p, const char *how)
+{
+    char text[240];
+    if (!isatty(STDERR_FILENO))
+        return;
+    fputs("\r\033[K", stderr);
+    if (p) {
+        nb_bench_job_text(&p->job, text, sizeof text);
+        fprintf(stderr, "[%d/%d] %s, %s: %.100s", b->done, b->total,
+                nb_bench_program(b, p), how, text);
+    }
+    fflush(stderr);
+}
+
 /** A command line under construction, in memory of its own. */
 typedef struct words {
     char *v[WORDS + 1];
     int count;
-    char text[4096];
+    char text[4096 + NB_PATH_MAX];
     size_t used;
 } words;
 
@@ -126,18 +114,25 @@ static void add_line(words *w, const char *line)
         add(w, word);
 }
 
+static void add_pair(words *w, const char *flag, const char *value)
+{
+    if (!value)
+        return;
+    add(w, flag);
+    add(w, value);
+}
+
 static void add_number(words *w, const char *flag, double value)
 {
     char text[40];
     snprintf(text, sizeof text, "%.12g", value);
-    if (flag)
-        add(w, flag);
-    add(w, text);
+    add_pair(w, flag, text);
 }
 
 /** Flags that every program understands. */
 static void add_physics(words *w, const nb_bench_job *job)
 {
+    char roi[80];
     for (int i = 0; job->which == NB_BENCH_OWN && i < job->own->count; i++)
         add(w, job->own->flags[i]);
     add_line(w, cases[job->which].flags);
@@ -147,39 +142,29 @@ static void add_physics(words *w, const nb_bench_job *job)
     if (job->domains)
         add_number(w, "-mosaic_domains", job->domains);
     if (job->osc > 0) {
-        add_line(w, "-phi 0 -phisteps 1");
+        add_number(w, "-phi", job->phi);
+        add_line(w, "-phisteps 1");
         add_number(w, "-osc", job->osc);
     }
-    if (job->hkl) {
-        add(w, "-hkl");
-        add(w, job->hkl);
-    }
+    add_pair(w, "-hkl", job->hkl);
     if (job->shape)
         add(w, job->shape);
-    if (job->rows) {
-        add_number(w, "-roi", 0);
-        add_number(w, NULL, job->size - 1);
-        add_number(w, NULL, job->row);
-        add_number(w, NULL, job->row + job->rows - 1);
-    }
+    snprintf(roi, sizeof roi, "-roi 0 %d %d %d", job->size - 1, job->row,
+             job->row + job->rows - 1);
+    if (job->rows)
+        add_line(w, roi);
     add_line(w, "-nonoise -nopgm");
 }
 
 static void add_ours(words *w, const nb_bench_job *job)
 {
     add_line(w, cases[job->which].ours);
-    add(w, "-device");
-    add(w, job->device);
-    add(w, "-isa");
-    add(w, nb_bench_isa_name(job->isa));
-    add(w, "-precision");
-    add(w, nb_bench_precision_name(job->precision));
+    add_pair(w, "-device", job->device);
+    add_pair(w, "-isa", nb_bench_isa_name(job->isa));
+    add_pair(w, "-precision", nb_bench_precision_name(job->precision));
     if (job->threads)
         add_number(w, "-threads", job->threads);
-    if (job->tolerance) {
-        add(w, "-tolerance");
-        add(w, job->tolerance);
-    }
+    add_pair(w, "-tolerance", job->tolerance);
     add_line(w, "-seed 1 -quiet");
     if (job->reports)
         add_line(w, "-time json");
@@ -189,9 +174,7 @@ static words *make(const nb_bench_job *job, int is_ours, nb_error *err)
 {
     words *w = calloc(1, sizeof *w);
     if (!w) {
-        memset(err, 0, sizeof *err);
-        err->code = NB_ERR_NOMEM;
-        snprintf(err->message, sizeof err->message, "out of memory (command line)");
+        nb_bench_no_memory(err);
         return NULL;
     }
     add(w, "nanobragg");
@@ -223,4 +206,13 @@ nb_status nb_bench_config(const nb_bench_job *job, nb_config *cfg, nb_error *err
     *cfg = cli.cfg;
     cfg->write_float = cfg->write_int = 0;
     return NB_OK;
+}
+
+nb_status nb_bench_sim(const nb_bench_job *job, nb_sim **sim, nb_error *err)
+{
+    nb_hooks hooks = nb_bench_hooks();
+    nb_config cfg;
+    nb_status st = nb_bench_config(job, &cfg, err);
+    *sim = NULL;
+    return st ? st : nb_sim_create(&cfg, &hooks, sim, err);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "options.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common.h"
-#include "stats.h"
+#include "bench.h"
 
-static const char *const sweep_names[NB_SWEEPS] = {
-    "size", "precision", "threads", "oversample", "domains", "batch", "breakdown"};
+static const char *const sweep_names[] = {"size",       "precision", "threads",
+                                          "oversample", "domains",   "batch",
+                                          "breakdown",  "gain"};
 
 const char *nb_bench_sweep_name(nb_bench_sweep sweep)
 {
@@ -30,124 +29,117 @@ static int next_word(const char **cursor, char *word, size_t size)
     return 1;
 }
 
-/** A list of numbers or names. read converts a word to a number, or returns -1. */
-static nb_status take_list(const char *flag, const char *text, const char *allowed,
-                           int (*read)(const char *word), nb_bench_list *out,
-                           nb_error *err)
+/** What a list may have: the words of name, or whole numbers. */
+typedef struct list_kind {
+    const char *flag, *allowed;
+    size_t offset;              /* in nb_bench_options */
+    const char *(*name)(int i); /* NULL after the last */
+    int low, high;              /* without name */
+} list_kind;
+
+static const char *case_name(int i)
 {
+    return i < NB_BENCH_CASES ? nb_bench_case_name((nb_bench_case)i) : NULL;
+}
+
+static const char *sweep_name(int i)
+{
+    return i < NB_SWEEPS ? sweep_names[i] : NULL;
+}
+
+enum { SIZES, OVERSAMPLES, DOMAINS, THREADS, BATCHES, CASES, ISAS, PRECISIONS, SWEEPS };
+
+#define AT(member) offsetof(nb_bench_options, member)
+
+static const list_kind kinds[] = {
+    {"-sizes", "whole numbers from 8 to 32768", AT(sizes), NULL, 8, 32768},
+    {"-oversamples", "whole numbers from 1 to 64", AT(oversamples), NULL, 1, 64},
+    {"-domains", "whole numbers from 1 to 1000000", AT(domains), NULL, 1, 1000000},
+    {"-threads", "whole numbers from 1 to 4096", AT(threads), NULL, 1, 4096},
+    {"-batches", "whole numbers from 1 to 4096", AT(batches), NULL, 1, 4096},
+    {"-cases", "simple, heavy, xfel or own", AT(cases), case_name, 0, 0},
+    {"-isas", "scalar, sse2, avx2, avx512, neon or auto", AT(isas), nb_bench_isa_name, 0,
+     0},
+    {"-precisions", "double, mixed or single", AT(precisions), nb_bench_precision_name, 0,
+     0},
+    {"-sweeps", "size, precision, threads, oversample, domains, batch or breakdown",
+     AT(sweeps), sweep_name, 0, 0}};
+
+/** The number or the place of a word; -1: it is not allowed. */
+static int read_word(const list_kind *kind, const char *word)
+{
+    int n;
+    if (!kind->name)
+        return nb_read_whole(word, kind->low, kind->high, &n) ? n : -1;
+    for (n = 0; kind->name(n); n++)
+        if (!strcmp(kind->name(n), word))
+            return n;
+    return -1;
+}
+
+static nb_status take_list(void *target, int which, const char *text, nb_error *err)
+{
+    const list_kind *kind = &kinds[which];
+    nb_bench_list *out = (nb_bench_list *)((char *)target + kind->offset);
     const char *cursor = text;
     char word[32];
     out->count = 0;
-    while (*cursor) {
-        int value = next_word(&cursor, word, sizeof word) ? read(word) : -1;
+    while (*cursor || !out->count) {
+        int value = next_word(&cursor, word, sizeof word) ? read_word(kind, word) : -1;
         if (value < 0)
-            return nb_cli_fail(err, "%s '%.80s': must be %s, separated by commas", flag,
-                               text, allowed);
+            return nb_cli_fail(err, "%s '%.80s': must be %s, separated by commas",
+                               kind->flag, text, kind->allowed);
         if (out->count == NB_BENCH_LIST_MAX)
-            return nb_cli_fail(err, "%s %.80s: at most %d values", flag, text,
+            return nb_cli_fail(err, "%s %.80s: at most %d values", kind->flag, text,
                                NB_BENCH_LIST_MAX);
         out->v[out->count++] = value;
     }
-    return out->count
-               ? NB_OK
-               : nb_cli_fail(err, "%s '': must be %s, separated by commas", flag, allowed);
-}
-
-static int read_number(const char *word, int low, int high)
-{
-    int n;
-    return nb_read_whole(word, low, high, &n) ? n : -1;
-}
-
-static int read_size(const char *word)
-{
-    return read_number(word, 8, 32768);
-}
-
-static int read_oversample(const char *word)
-{
-    return read_number(word, 1, 64);
-}
-
-static int read_domains(const char *word)
-{
-    return read_number(word, 1, 1000000);
-}
-
-static int read_threads(const char *word)
-{
-    return read_number(word, 1, 4096);
-}
-
-static int read_case(const char *word)
-{
-    for (int i = 0; i < NB_BENCH_CASES; i++)
-        if (!strcmp(nb_bench_case_name((nb_bench_case)i), word))
-            return i;
-    return -1;
-}
-
-static int read_sweep(const char *word)
-{
-    for (int i = 0; i < NB_SWEEPS; i++)
-        if (!strcmp(sweep_names[i], word))
-            return i;
-    return -1;
+    return NB_OK;
 }
 
 static nb_status take_sizes(void *t, char **v, nb_error *err)
 {
-    return take_list("-sizes", v[0], "whole numbers from 8 to 32768", read_size,
-                     &((nb_bench_options *)t)->sizes, err);
-}
-
-static nb_status take_cases(void *t, char **v, nb_error *err)
-{
-    return take_list("-cases", v[0], "simple, heavy, xfel or own", read_case,
-                     &((nb_bench_options *)t)->cases, err);
-}
-
-static nb_status take_sweeps(void *t, char **v, nb_error *err)
-{
-    return take_list("-sweeps", v[0],
-                     "size, precision, threads, oversample, domains, batch or breakdown",
-                     read_sweep, &((nb_bench_options *)t)->sweeps, err);
-}
-
-static nb_status take_isas(void *t, char **v, nb_error *err)
-{
-    return take_list("-isas", v[0], "scalar, sse2, avx2, avx512, neon or auto",
-                     nb_bench_isa_of, &((nb_bench_options *)t)->isas, err);
-}
-
-static nb_status take_precisions(void *t, char **v, nb_error *err)
-{
-    return take_list("-precisions", v[0], "double, mixed or single",
-                     nb_bench_precision_of, &((nb_bench_options *)t)->precisions, err);
-}
-
-static nb_status take_threads(void *t, char **v, nb_error *err)
-{
-    return take_list("-threads", v[0], "whole numbers from 1 to 4096", read_threads,
-                     &((nb_bench_options *)t)->threads, err);
+    return take_list(t, SIZES, v[0], err);
 }
 
 static nb_status take_oversamples(void *t, char **v, nb_error *err)
 {
-    return take_list("-oversamples", v[0], "whole numbers from 1 to 64", read_oversample,
-                     &((nb_bench_options *)t)->oversamples, err);
+    return take_list(t, OVERSAMPLES, v[0], err);
 }
 
 static nb_status take_domains(void *t, char **v, nb_error *err)
 {
-    return take_list("-domains", v[0], "whole numbers from 1 to 1000000", read_domains,
-                     &((nb_bench_options *)t)->domains, err);
+    return take_list(t, DOMAINS, v[0], err);
+}
+
+static nb_status take_threads(void *t, char **v, nb_error *err)
+{
+    return take_list(t, THREADS, v[0], err);
 }
 
 static nb_status take_batches(void *t, char **v, nb_error *err)
 {
-    return take_list("-batches", v[0], "whole numbers from 1 to 4096", read_threads,
-                     &((nb_bench_options *)t)->batches, err);
+    return take_list(t, BATCHES, v[0], err);
+}
+
+static nb_status take_cases(void *t, char **v, nb_error *err)
+{
+    return take_list(t, CASES, v[0], err);
+}
+
+static nb_status take_isas(void *t, char **v, nb_error *err)
+{
+    return take_list(t, ISAS, v[0], err);
+}
+
+static nb_status take_precisions(void *t, char **v, nb_error *err)
+{
+    return take_list(t, PRECISIONS, v[0], err);
+}
+
+static nb_status take_sweeps(void *t, char **v, nb_error *err)
+{
+    return take_list(t, SWEEPS, v[0], err);
 }
 
 int nb_bench_names_device(const char *word)
@@ -258,8 +250,7 @@ const nb_sub_option nb_bench_option_table[] = {
      take_sizes},
     {"cases", 1, "name,...",
      "simple: one step per pixel; heavy: a thousand; xfel: what a tolerance gains with "
-     "ten "
-     "thousand, at the largest of -sizes; own: the flags behind -- (default: "
+     "ten thousand, at the largest of -sizes; own: the flags behind -- (default: "
      "simple,heavy, or own when there are flags)",
      take_cases},
     {"sweeps", 1, "name,...",

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
-
+/* The report of results.json: src/tools/report.py makes its tables and plots. */
 #include <stdio.h>
 #include <string.h>
 
 #include "../common.h"
 #include "../tools.h"
-#include "process.h"
+#include "bench.h"
 
 enum { WORDS = 8 + 2 * NB_BENCH_PEERS_MAX };
 

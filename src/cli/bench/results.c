@@ -1,230 +1,260 @@
 /* SPDX-License-Identifier: MIT */
-#include "results.h"
-
+/* results.json (format: docs/bench.md), the plain table, the machine, and statistics. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "../json_memory.h"
 #include "../common.h"
-#include "json.h"
-#include "machine.h"
+#include "../json_memory.h"
+#include "bench.h"
 
-static void add_job(cJSON *to, const nb_bench_job *job)
+void nb_bench_series_add(nb_bench_series *s, double value)
 {
-    cJSON_AddStringToObject(to, "case", nb_bench_case_name(job->which));
-    nb_bench_add(to, "size", job->size);
-    nb_bench_add(to, "pixels", (double)job->size * job->size);
-    if (job->oversample)
-        nb_bench_add(to, "oversample", job->oversample);
-    if (job->domains)
-        nb_bench_add(to, "domains", job->domains);
+    if (s->count < NB_BENCH_REPEATS_MAX)
+        s->v[s->count++] = value;
 }
 
-static void add_engine(cJSON *to, const nb_bench_job *job)
+static int ascending(const void *a, const void *b)
 {
-    cJSON_AddStringToObject(to, "device", job->device);
-    cJSON_AddStringToObject(to, "isa", nb_bench_isa_name(job->isa));
-    cJSON_AddStringToObject(to, "precision", nb_bench_precision_name(job->precision));
-    nb_bench_add(to, "threads", job->threads);
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static void add_point(cJSON *list, const nb_bench_point *p)
+double nb_bench_quantile(const nb_bench_series *s, double q)
 {
-    cJSON *o = cJSON_CreateObject();
-    double warm = nb_bench_summarize(&p->warm).median;
-    double pixels = (double)p->job.size * p->job.size;
-    cJSON_AddItemToArray(list, o);
-    cJSON_AddStringToObject(o, "sweep", p->sweep);
-    cJSON_AddStringToObject(o, "program", p->program);
-    add_job(o, &p->job);
-    nb_bench_add(o, "steps_per_pixel", p->steps);
-    if (p->peer < 0) {
-        add_engine(o, &p->job);
-        cJSON_AddStringToObject(o, "backend", p->backend);
-    }
-    if (p->cold.count) {
-        nb_bench_add_times(o, "cold", &p->cold);
-        nb_bench_add(o, "peak_mib", p->peak_mib);
-    }
-    if (p->warm.count) {
-        nb_bench_add_times(o, "warm", &p->warm);
-        nb_bench_add(o, "pixels_per_s", pixels / warm);
-        nb_bench_add(o, "steps_per_s", pixels * p->steps / warm);
-    }
-    if (p->resident.count)
-        nb_bench_add_times(o, "resident", &p->resident);
-    nb_bench_add_check(o, &p->worst, p->images, p->rows, p->of_rows);
+    nb_bench_series sorted = *s;
+    const double at = q * (s->count - 1);
+    const int i = (int)at, next = i + 1 < s->count ? i + 1 : i;
+    if (!s->count)
+        return 0;
+    qsort(sorted.v, (size_t)s->count, sizeof *sorted.v, ascending);
+    return sorted.v[i] + (at - i) * (sorted.v[next] - sorted.v[i]);
 }
 
-static void add_left_out(cJSON *list, const char *sweep, const nb_bench_job *job,
-                         const char *program, const char *why)
+double nb_bench_median(const nb_bench_series *s)
 {
-    char text[200];
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
-    if (strcmp(program, "nanobragg"))
-        snprintf(text, sizeof text, "%s %dx%d", nb_bench_case_name(job->which), job->size,
-                 job->size);
-    else
-        nb_bench_job_text(job, text, sizeof text);
-    cJSON_AddStringToObject(o, "sweep", sweep);
-    cJSON_AddStringToObject(o, "program", program);
-    cJSON_AddStringToObject(o, "what", text);
-    cJSON_AddStringToObject(o, "why", why);
+    return nb_bench_quantile(s, 0.5);
 }
 
-static void add_batch(cJSON *list, const nb_bench_batch *batch)
+void nb_bench_add(cJSON *to, const char *key, double value)
 {
-    cJSON *o = cJSON_CreateObject();
-    double median = nb_bench_summarize(&batch->seconds).median;
-    cJSON_AddItemToArray(list, o);
-    add_job(o, &batch->job);
-    add_engine(o, &batch->job);
-    nb_bench_add(o, "frames", batch->frames);
-    nb_bench_add_times(o, "seconds", &batch->seconds);
-    nb_bench_add(o, "frames_per_s", batch->frames / median);
-    nb_bench_add_check(o, &batch->worst, batch->images, batch->rows, batch->job.size);
+    if (isfinite(value))
+        cJSON_AddNumberToObject(to, key, value);
 }
 
-static void add_breakdown(cJSON *list, const nb_bench_breakdown *d)
+void nb_bench_add_times(cJSON *to, const char *key, const nb_bench_series *s)
 {
-    cJSON *o = cJSON_CreateObject(), *stages;
-    cJSON_AddItemToArray(list, o);
-    add_job(o, &d->job);
-    add_engine(o, &d->job);
-    stages = cJSON_AddArrayToObject(o, "stages");
-    for (int i = 0; i < d->stages; i++) {
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddItemToArray(stages, one);
-        cJSON_AddStringToObject(one, "name", d->names[i]);
-        nb_bench_add_times(one, "seconds", &d->seconds[i]);
-    }
-    nb_bench_add_check(o, &d->figures, d->seconds[0].count, d->job.size, d->job.size);
+    cJSON *o = cJSON_AddObjectToObject(to, key), *values;
+    nb_bench_add(o, "repeats", s->count);
+    nb_bench_add(o, "median", nb_bench_median(s));
+    nb_bench_add(o, "min", nb_bench_quantile(s, 0));
+    nb_bench_add(o, "max", nb_bench_quantile(s, 1));
+    nb_bench_add(o, "q1", nb_bench_quantile(s, 0.25));
+    nb_bench_add(o, "q3", nb_bench_quantile(s, 0.75));
+    values = cJSON_AddArrayToObject(o, "values");
+    for (int i = 0; i < s->count; i++)
+        cJSON_AddItemToArray(values, cJSON_CreateNumber(s->v[i]));
 }
 
-static void add_part(cJSON *to, const nb_bench_part *part, const nb_bench_gain *g)
+/* The makefile defines them only for this file. Other builds do not have them. */
+#ifndef NB_BUILD_COMMIT
+#define NB_BUILD_COMMIT "unknown"
+#define NB_BUILD_COMPILER "unknown"
+#define NB_BUILD_FLAGS "unknown"
+#endif
+
+int nb_bench_cores(void)
 {
-    nb_bench_add(to, "rows", part->rows);
-    nb_bench_add(to, "seconds", part->seconds);
-    nb_bench_add(to, "steps_per_s", g->steps * part->rows * g->job.size / part->seconds);
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    return 1;
 }
 
-static void add_gain(cJSON *list, const nb_bench *b, const nb_bench_gain *g)
+void nb_bench_date(char text[16])
 {
-    cJSON *o = cJSON_CreateObject(), *others;
-    double whole = nb_bench_summarize(&g->whole).median;
-    cJSON_AddItemToArray(list, o);
-    add_job(o, &g->job);
-    add_engine(o, &g->job);
-    cJSON_AddStringToObject(o, "shape", g->job.shape);
-    cJSON_AddStringToObject(o, "tolerance", g->job.tolerance ? g->job.tolerance : "");
-    cJSON_AddStringToObject(o, "backend", g->backend);
-    cJSON_AddStringToObject(o, "every_step_backend", g->every_backend);
-    nb_bench_add(o, "steps_per_pixel", g->steps);
-    nb_bench_add_times(o, "whole", &g->whole);
-    add_part(cJSON_AddObjectToObject(o, "every_step"), &g->every, g);
-    nb_bench_add(o, "gain", g->every.seconds * g->job.size / g->every.rows / whole);
-    nb_bench_add(o, "too_dark", g->dark);
-    nb_bench_add(o, "too_bright", g->bright);
-    others = cJSON_AddArrayToObject(o, "others");
-    for (int i = 0; i < b->opt->peer_count; i++)
-        if (g->peers[i].rows) {
-            cJSON *one = cJSON_CreateObject();
-            cJSON_AddItemToArray(others, one);
-            cJSON_AddStringToObject(one, "program", b->peer_names[i]);
-            add_part(one, &g->peers[i], g);
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm utc;
+    if (!gmtime_r(&now, &utc) || !strftime(text, 16, "%Y-%m-%d", &utc))
+        snprintf(text, 16, "undated");
+}
+
+/** The first "key : value" of a file of such lines. */
+static void look_up(const char *path, const char *key, char *value, size_t size)
+{
+    char line[512];
+    FILE *file = fopen(path, "r");
+    snprintf(value, size, "unknown");
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (colon && !strncmp(line, key, strlen(key))) {
+            line[strcspn(line, "\n")] = 0;
+            snprintf(value, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
+            break;
         }
+    }
+    if (file)
+        fclose(file);
 }
 
-static void add_cases(const nb_bench *b, cJSON *root)
+static void add_features(cJSON *to)
 {
-    cJSON *cases = cJSON_AddObjectToObject(root, "cases");
-    char text[2048];
+    const nb_feature *part;
+    cJSON *o = cJSON_AddObjectToObject(to, "features");
+    for (int i = 0; (part = nb_feature_at(i)); i++)
+        cJSON_AddStringToObject(o, part->name, part->present ? part->detail : "absent");
+}
+
+void nb_bench_add_machine(cJSON *root)
+{
+    cJSON *m = cJSON_AddObjectToObject(root, "machine"), *b;
+    char text[256], date[16];
+    struct utsname os;
+    double load[3];
+    look_up("/proc/cpuinfo", "model name", text, sizeof text);
+    cJSON_AddStringToObject(m, "processor", text);
+    nb_bench_add(m, "cores", nb_bench_cores());
+    nb_bench_add(m, "memory_mib",
+                 (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p20);
+    if (!uname(&os)) {
+        snprintf(text, sizeof text, "%.60s %.120s %.60s", os.sysname, os.release,
+                 os.machine);
+        cJSON_AddStringToObject(m, "system", text);
+    }
+    if (getloadavg(load, 3) == 3)
+        nb_bench_add(m, "load_at_start", load[0]);
+    look_up("/proc/driver/nvidia/version", "NVRM version", text, sizeof text);
+    if (strcmp(text, "unknown"))
+        cJSON_AddStringToObject(m, "gpu_driver", text);
+    b = cJSON_AddObjectToObject(root, "build");
+    cJSON_AddStringToObject(b, "version", nb_version());
+    cJSON_AddStringToObject(b, "commit", NB_BUILD_COMMIT);
+    cJSON_AddStringToObject(b, "compiler", NB_BUILD_COMPILER);
+    cJSON_AddStringToObject(b, "flags", NB_BUILD_FLAGS);
+    add_features(b);
+    nb_bench_date(date);
+    cJSON_AddStringToObject(root, "date", date);
+}
+
+/** What every row has beside what its measurement found. */
+static void add_point(const nb_bench *b, cJSON *list, nb_bench_point *p)
+{
+    const nb_bench_job *job = &p->job;
+    cJSON *o = p->found, *check;
+    p->found = NULL; /* the list owns it */
+    cJSON_AddItemToArray(list, o);
+    cJSON_AddStringToObject(o, "sweep", nb_bench_sweep_name(p->sweep));
+    cJSON_AddStringToObject(o, "program", nb_bench_program(b, p));
+    cJSON_AddStringToObject(o, "case", nb_bench_case_name(job->which));
+    nb_bench_add(o, "size", job->size);
+    nb_bench_add(o, "pixels", (double)job->size * job->size);
+    if (job->oversample)
+        nb_bench_add(o, "oversample", job->oversample);
+    if (job->domains)
+        nb_bench_add(o, "domains", job->domains);
+    if (p->peer < 0) {
+        cJSON_AddStringToObject(o, "device", job->device);
+        cJSON_AddStringToObject(o, "isa", nb_bench_isa_name(job->isa));
+        cJSON_AddStringToObject(o, "precision", nb_bench_precision_name(job->precision));
+        nb_bench_add(o, "threads", job->threads);
+    }
+    if (p->sweep == NB_SWEEP_GAIN)
+        return;
+    check = cJSON_AddObjectToObject(o, "check");
+    nb_bench_add(check, "images", p->images);
+    nb_bench_add(check, "rows", p->rows);
+    nb_bench_add(check, "of_rows", p->of_rows);
+    nb_bench_add(check, "correlation", p->worst.correlation);
+    nb_bench_add(check, "max_error", p->worst.max_error);
+    nb_bench_add(check, "mean_relative_error", p->worst.mean_relative);
+}
+
+static void add_left_out(const nb_bench *b, cJSON *list, const nb_bench_point *p)
+{
+    char text[240];
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, o);
+    nb_bench_job_text(&p->job, text, sizeof text);
+    if (p->peer >= 0)
+        text[strcspn(text + strcspn(text, " ") + 1, " ") + strcspn(text, " ") + 1] = 0;
+    cJSON_AddStringToObject(o, "sweep", nb_bench_sweep_name(p->sweep));
+    cJSON_AddStringToObject(o, "program", nb_bench_program(b, p));
+    cJSON_AddStringToObject(o, "what", text);
+    cJSON_AddStringToObject(o, "why", p->left_out);
+}
+
+static void add_lists(const nb_bench *b, cJSON *root)
+{
+    cJSON *points = cJSON_AddArrayToObject(root, "points");
+    cJSON *left_out = cJSON_AddArrayToObject(root, "left_out");
+    cJSON *batches = cJSON_AddArrayToObject(root, "batches");
+    cJSON *breakdowns = cJSON_AddArrayToObject(root, "breakdowns");
+    cJSON *gains = cJSON_CreateArray();
+    for (int i = 0; i < b->count; i++) {
+        nb_bench_point *p = &b->points[i];
+        if (p->left_out[0])
+            add_left_out(b, left_out, p);
+        else
+            add_point(b,
+                      p->sweep == NB_SWEEP_BATCH       ? batches
+                      : p->sweep == NB_SWEEP_BREAKDOWN ? breakdowns
+                      : p->sweep == NB_SWEEP_GAIN      ? gains
+                                                       : points,
+                      p);
+    }
+    if (cJSON_GetArraySize(gains))
+        cJSON_AddItemToObject(root, "gains", gains);
+    else
+        cJSON_Delete(gains);
+}
+
+nb_status nb_bench_write_results(const nb_bench *b, nb_error *err)
+{
+    cJSON *root = cJSON_CreateObject(), *cases;
+    char text[2048], *json;
+    nb_status st;
+    cJSON_AddStringToObject(root, "format", "nanobragg-bench-1");
+    cJSON_AddStringToObject(root, "name", b->opt->name);
+    cJSON_AddStringToObject(root, "command", b->command);
+    nb_bench_add_machine(root);
+    cases = cJSON_AddObjectToObject(root, "cases");
     for (int i = 0; i < b->opt->cases.count; i++) {
         nb_bench_case which = (nb_bench_case)b->opt->cases.v[i];
         nb_bench_case_text(which, &b->opt->own, text, sizeof text);
         cJSON_AddStringToObject(cases, nb_bench_case_name(which), text);
     }
-}
-
-static cJSON *results_of(const nb_bench *b)
-{
-    cJSON *root = cJSON_CreateObject(), *points, *list, *left_out;
-    cJSON_AddStringToObject(root, "format", "nanobragg-bench-1");
-    cJSON_AddStringToObject(root, "name", b->opt->name);
-    cJSON_AddStringToObject(root, "command", b->command);
-    nb_bench_add_machine(root);
-    add_cases(b, root);
-    points = cJSON_AddArrayToObject(root, "points");
-    left_out = cJSON_AddArrayToObject(root, "left_out");
-    for (int i = 0; i < b->point_count; i++) {
-        const nb_bench_point *p = &b->points[i];
-        if (p->left_out[0])
-            add_left_out(left_out, p->sweep, &p->job, p->program, p->left_out);
-        else
-            add_point(points, p);
-    }
-    list = cJSON_AddArrayToObject(root, "batches");
-    for (int i = 0; i < b->batch_count; i++) {
-        const nb_bench_batch *batch = &b->batches[i];
-        if (batch->left_out[0])
-            add_left_out(left_out, "batch", &batch->job, "nanobragg", batch->left_out);
-        else
-            add_batch(list, batch);
-    }
-    if (b->gain_count)
-        list = cJSON_AddArrayToObject(root, "gains");
-    for (int i = 0; i < b->gain_count; i++) {
-        const nb_bench_gain *g = &b->gains[i];
-        if (g->left_out[0])
-            add_left_out(left_out, "gain", &g->job, "nanobragg", g->left_out);
-        else
-            add_gain(list, b, g);
-    }
-    list = cJSON_AddArrayToObject(root, "breakdowns");
-    for (int i = 0; i < b->breakdown_count; i++)
-        add_breakdown(list, &b->breakdowns[i]);
-    return root;
-}
-
-nb_status nb_bench_write_results(const nb_bench *b, nb_error *err)
-{
-    cJSON *root = results_of(b);
-    char *text = cJSON_Print(root);
-    nb_status st = nb_json_memory("results.json", err);
+    add_lists(b, root);
+    json = cJSON_Print(root);
     cJSON_Delete(root);
+    st = nb_json_memory("results.json", err);
     if (!st)
-        st = text ? nb_bench_write_text(&b->folder, "results.json", text, err)
+        st = json ? nb_bench_write_text(&b->folder, "results.json", json, err)
                   : nb_bench_no_memory(err);
-    free(text);
+    free(json);
     return st;
-}
-
-/** Milliseconds of a series of repeats; nothing without one. */
-static void print_ms(const char *name, const nb_bench_series *s)
-{
-    if (s->count)
-        printf(", %s %.3g ms", name, 1e3 * nb_bench_summarize(s).median);
 }
 
 void nb_bench_print_plain(const nb_bench *b)
 {
-    char text[200];
-    for (int i = 0; i < b->point_count; i++) {
+    for (int i = 0; i < b->count; i++) {
         const nb_bench_point *p = &b->points[i];
+        char text[240];
         nb_bench_job_text(&p->job, text, sizeof text);
-        printf("%-11s %s: %s", p->sweep, p->program, text);
-        print_ms("cold", &p->cold);
-        print_ms("warm", &p->warm);
-        print_ms("left there", &p->resident);
+        printf("%-11s %s: %s", nb_bench_sweep_name(p->sweep), nb_bench_program(b, p),
+               text);
+        if (p->frames)
+            printf(", %d frames", p->frames);
+        if (p->cold.count)
+            printf(", cold %.3g ms", 1e3 * nb_bench_median(&p->cold));
+        if (p->warm.count)
+            printf(", warm %.3g ms", 1e3 * nb_bench_median(&p->warm));
         printf("%s%s\n", p->left_out[0] ? ", left out: " : "", p->left_out);
-    }
-    for (int i = 0; i < b->batch_count; i++) {
-        const nb_bench_batch *batch = &b->batches[i];
-        nb_bench_job_text(&batch->job, text, sizeof text);
-        printf("batch       %d frames: %s", batch->frames, text);
-        print_ms("in all", &batch->seconds);
-        printf("%s%s\n", batch->left_out[0] ? ", left out: " : "", batch->left_out);
     }
 }
