@@ -26,7 +26,8 @@ NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wex
 
 # Files without kernels need no more than one architecture.
 CUDA_HOST_ONLY := backend/backend backend/device backend/download backend/render backend/scene_device image/chain \
-    image/fft image/fibre image/product slopes/slope_products slopes/slopes steps/cuts steps/panels
+    image/fft image/fibre image/product slopes/slope_products slopes/slopes steps/cuts steps/panels \
+    steps/steps
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_REAL),-arch=sm_$a))
 

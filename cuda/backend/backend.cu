@@ -36,20 +36,19 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     double table = sf->nh > 0 ? 8.0 * (double)nb_table_values(sf) : 0;
     double image = 4.0 * (double)sc->raster.pixels;
     nb_cuda_device device;
+    const nb_path *path;
     const char *reason;
-    nb_cuda_path path;
     nb_engine engine;
     nb_plan plan;
     if (!nb_cuda_probe(options->device_index, &device, why, why_size))
         return -1;
     engine = nb_cuda_engine(&device);
-    plan = nb_plan_of(sc, options->precision, &engine);
-    plan.tolerance = options->tolerance;
+    plan = nb_cuda_plan_of(sc, options->precision, &options->tolerance, &engine);
     path = nb_cuda_choose_path(&plan, &reason);
     snprintf(why, why_size, NB_GPU_GENERATION " %d.%d, %s%s%s", device.major,
-             device.minor, nb_cuda_paths[path].name, *reason ? ": " : "", reason);
+             device.minor, path->how, *reason ? ": " : "", reason);
     return start + table / bytes_per_second +
-           (image / bytes_per_second + nb_cuda_paths[path].seconds(&plan)) *
+           (image / bytes_per_second + path->seconds(&plan)) *
                (options->images > 1 ? options->images : 1);
 }
 
@@ -146,6 +145,7 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
     if (!s)
         return NB_ERR_NOMEM;
     s->options = *options;
+    s->path = nb_cuda_paths[0];
     if (!nb_cuda_probe(options->device_index, &s->device, why, sizeof why)) {
         nb_free(s);
         return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s", why);
@@ -160,24 +160,22 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
 
 static nb_lack lack(const nb_backend_state *state)
 {
-    if ((state->path != NB_PATH_SPOTS && state->path != NB_PATH_TILES) ||
-        !(state->left.bound > 0))
+    const nb_spots_result *left = &state->notes.left;
+    if (!state->path->skips || !(left->bound > 0))
         return {0, 0};
-    return {state->left.bound, nb_spots_part(&state->left)};
+    return {left->bound, nb_spots_part(left)};
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
+    const char *refused = state->notes.left.refused;
+    const int lost = state->asked && refused;
     char how[300];
-    if (state->path == NB_PATH_SPOTS)
-        nb_spots_describe(&state->left, how, sizeof how);
-    else if (state->path == NB_PATH_TILES)
-        snprintf(how, sizeof how, "%s, a pixel lacks at most %.2g of the brightest",
-                 nb_cuda_paths[state->path].name, nb_spots_part(&state->left));
+    if (state->path->describe)
+        state->path->describe(&state->notes, how, sizeof how);
     else
-        snprintf(how, sizeof how, "%s%s%s", nb_cuda_paths[state->path].name,
-                 state->asked && state->left.refused ? "; -tolerance has no effect: " : "",
-                 state->asked && state->left.refused ? state->left.refused : "");
+        snprintf(how, sizeof how, "%s%s%s", state->path->how,
+                 lost ? "; -tolerance has no effect: " : "", lost ? refused : "");
     snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
              state->device.name, how);
 }

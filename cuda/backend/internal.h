@@ -176,8 +176,6 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
  * panel of its launch, whose window must have pixels; before: those of all panels before it. */
 
 /* --- double.cu --- */
-void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
-                           const nb_cuda_many *many);
 /** Compute every pixel of the window that is not finite again, if *launch->repair is
  * set, the crystal alone or with_materials. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
@@ -224,33 +222,8 @@ int nb_cuda_has_tensor_code(void);
 typedef struct nb_cuda_octets {
     int first, end, add, degree;
 } nb_cuda_octets;
-void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           const nb_cuda_octets *octets, const nb_cuda_many *many);
-extern const size_t nb_cuda_tensor_job_bytes;
-int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                       const nb_cuda_octets *octets, int before, void *to);
-
-/* --- tricubic.cu --- */
-void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                             const nb_cuda_many *many);
-/** As nb_cuda_tensor_job, of as many bytes. */
-int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                         int before, void *to);
-/** Fill the cells of a table, which have room; F: on the device. */
-void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells,
-                                gpuStream_t stream);
-/** Room for what the kernel knows of the sources, and what fills it from those on the device. */
-size_t nb_cuda_cubic_wave_bytes(const nb_beam *beam);
-void nb_cuda_launch_cubic_waves(const nb_beam *beam, void *waves, gpuStream_t stream);
 
 /* --- direct.cu --- */
-/** May a launch take the materials' cells along?  Where a pixel has one ray and one step. */
-int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
-/** with_materials: nb_cuda_direct_is_wet. */
-void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           int with_materials, const nb_cuda_many *many);
 extern const size_t nb_cuda_direct_job_bytes; /* the panel is first */
-int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                       int before, void *to);
 
 #endif

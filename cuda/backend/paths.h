@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The kernels that render, as paths.  Plain C, for it needs no device. */
+/** The ways to render on a device, and what they share.  Plain C, for to choose needs no device. */
 #ifndef NB_CUDA_PATHS_H
 #define NB_CUDA_PATHS_H
 
@@ -9,39 +9,53 @@
 extern "C" {
 #endif
 
-/** Which kernel renders a scene. */
-typedef enum nb_cuda_path {
-    NB_PATH_DIRECT,   /* few steps a pixel: Miller indices in double, lattice in float */
-    NB_PATH_TENSOR,   /* many steps: Miller indices on the FP64 tensor cores */
-    NB_PATH_TRICUBIC, /* F between reflections: indices and F in double, lattice in float */
-    NB_PATH_DOUBLE,   /* src/physics in double, everything */
-    NB_PATH_SPOTS,    /* from reflections to pixels: steps that are dark are left out */
-    NB_PATH_TILES,    /* from blocks of rays to the steps that matter there */
-    NB_CUDA_PATHS
-} nb_cuda_path;
+extern const nb_path *const nb_cuda_paths[]; /* NULL-terminated */
 
-extern const nb_path nb_cuda_paths[NB_CUDA_PATHS];
+/** A plan whose paths are those of a device.  The environment's NANOBRAGG_CUDA_PATH (direct, mma, tricubic,
+ * double, spots or tiles) asks for one. */
+nb_plan nb_cuda_plan_of(const nb_scene *scene, nb_precision precision,
+                        const nb_tolerance *tolerance, const nb_engine *engine);
 
-/** The kernel for a scene on plan->engine; *why says in a few words why it is DOUBLE, else "".  The
- * environment's NANOBRAGG_CUDA_PATH (direct, mma, tricubic, double, spots or tiles) asks for one. */
-nb_cuda_path nb_cuda_choose_path(const nb_plan *plan, const char **why);
+/** The path for such a plan; *why says in a few words why it is the last of them, else "". */
+const nb_path *nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
-/** Why the steps that the tolerance allows are not left out, in a few words; NULL: NB_PATH_SPOTS or
- * NB_PATH_TILES leaves them out, or says why not when it renders. */
-const char *nb_cuda_refuses_tolerance(const nb_plan *plan);
+/** The one that renders everything. */
+const nb_path *nb_cuda_last_path(void);
 
-/** How NB_PATH_TILES is to go on: the same for every region. */
-typedef struct nb_cuda_tile_choice {
-    int exact;    /* terms are in doubles: floats do not hold them */
-    double every; /* seconds of every step of the whole detector; 0: it is forced */
-} nb_cuda_tile_choice;
-nb_cuda_tile_choice nb_cuda_choose_tiles(const nb_plan *plan);
-
+/* --- what paths share: steps/floats.c --- */
+/** May indices be in fixed point, and lattice and sums in float?  As a path's applies. */
+int nb_cuda_floats_apply(const nb_plan *plan, const char **why);
+/** Are there reflections to interpolate between? */
+int nb_cuda_interpolates(const nb_scene *scene);
+int nb_cuda_has_one_direction(const nb_beam *beam);
 /** A round crystal of so few steps a pixel that the zeros of a single sphere show. */
 int nb_cuda_is_few_round(const nb_plan *plan);
+#define NB_CUDA_SINGLE_SPHERE "the zeros of a single sphere need double precision"
+/** Steps of a shape in the time of one of a parallelepiped. */
+double nb_cuda_shape_rate(const nb_plan *plan);
+/** Of the rate where double precision is not slow. */
+double nb_cuda_slow_double(const nb_plan *plan);
 
-/** Steps a second that the kernel of a path reaches on plan->engine. */
-double nb_cuda_step_rate(nb_cuda_path path, const nb_plan *plan);
+/* --- steps/..._path.c: steps a second, from measurements on an H200 (132 multiprocessors at 1.98 GHz, FP64 at
+ * half the FP32 rate) --- */
+int nb_cuda_direct_applies(const nb_plan *plan, const char **why);
+double nb_cuda_direct_rate(const nb_plan *plan);
+double nb_cuda_tensor_rate(const nb_plan *plan);
+double nb_cuda_tricubic_rate(const nb_plan *plan);
+double nb_cuda_double_rate(const nb_plan *plan);
+
+/* --- of a device; a build without its code can choose a path, but not run it --- */
+#ifdef NB_HAVE_CUDA
+#define NB_ON_DEVICE(is) (is)
+#else
+#define NB_ON_DEVICE(is) NULL
+#endif
+nb_status nb_cuda_steps_prepare(nb_render *render, nb_error *err);
+nb_status nb_cuda_steps_run(nb_render *render, nb_error *err);
+nb_status nb_cuda_spots_run(nb_render *render, nb_error *err);
+nb_status nb_cuda_tiles_run(nb_render *render, nb_error *err);
+extern const struct nb_path_kernel nb_cuda_kernel_direct, nb_cuda_kernel_tensor,
+    nb_cuda_kernel_tricubic, nb_cuda_kernel_double;
 
 #ifdef __cplusplus
 }

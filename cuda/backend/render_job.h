@@ -11,7 +11,7 @@ typedef struct nb_cuda_cut {
     int rows, bands, parts;
 } nb_cuda_cut;
 
-typedef struct nb_cuda_job {
+struct nb_render {
     nb_backend_state *state;
     const nb_scene *scene; /* host */
     nb_plan plan;
@@ -24,8 +24,48 @@ typedef struct nb_cuda_job {
     int kept; /* the jobs of all panels are on the device, so that several may share a launch */
     const nb_cuda_many *many[NB_CUDA_JOBS]; /* of a launch for several panels; NULL: for one */
     int stays;                              /* the image is left on the device */
-    int filled; /* the spans fill the region of interest of `scene` */
-} nb_cuda_job;
+    int filled;  /* the spans fill the region of interest of `scene` */
+    int no_room; /* for the tables of the path */
+};
+typedef struct nb_render nb_cuda_job;
+
+/** Which pixels of a kernel are calculated again (nb_cuda_launch_repair). */
+typedef enum nb_cuda_repair {
+    NB_REPAIR_NONE,
+    NB_REPAIR_RARE, /* with few steps: so that it is the host that looks where the image is downloaded */
+    NB_REPAIR_ALWAYS
+} nb_cuda_repair;
+
+/** How a path takes every step of the pixels of a launch. */
+typedef struct nb_path_kernel {
+    double (*rate)(const nb_plan *plan); /* steps a second */
+    /** job->terms, but for what nb_cuda_begin_terms fills; *fits = 0: no room.  NULL: it has no tables. */
+    nb_status (*prepare)(nb_cuda_job *job, int *fits, nb_error *err);
+    int (*parts)(const nb_cuda_job *job); /* of a pixel's steps, the most; NULL: 1 */
+    /** Start it for the window.  with_materials: is_wet. */
+    void (*submit)(nb_cuda_job *job, int part, int with_materials);
+    /** May a launch take the materials' cells along?  NULL: none does. */
+    int (*is_wet)(const nb_cuda_job *job);
+    /** The job of the panel of the launch, of job_bytes; its blocks.  before: those of all panels before it.
+     * NULL: nb_cuda_plain_job_of. */
+    int (*job)(const nb_cuda_job *job, const nb_cuda_terms *terms, int before, void *to);
+    size_t job_bytes;
+    nb_cuda_repair repair;
+    int exact;      /* src/physics in double: all of its bits */
+    int adds_parts; /* the sums of a pixel's parts are in state->sums */
+} nb_path_kernel;
+
+/** NULL: the path leaves steps out. */
+static inline const nb_path_kernel *nb_cuda_kernel_of(const nb_backend_state *state)
+{
+    return state->path->kernel;
+}
+
+/* --- steps.cu, and nb_cuda_steps_prepare, nb_cuda_steps_run --- */
+/** Nothing to repair yet, and pixels that no kernel writes are 0. */
+nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err);
+/** The materials alone, of all panels. */
+nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err);
 
 /* --- cuts.cu --- */
 nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);

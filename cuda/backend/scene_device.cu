@@ -17,11 +17,7 @@ extern "C" {
 enum {
     MAX_CELLS = 1 << 28,  /* of F^2: 1 GiB */
     MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
-    MAX_KEPT = 1 << 28,   /* bytes of steps of several panels */
-    MOST_PANELS = 65535,  /* rows of blocks in one launch */
-    MAX_CUBICS = 1 << 25, /* cells: 8.5 GiB, and half of the free memory */
     SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
-    CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float),
     HASH_THREADS = 16
 };
 
@@ -272,8 +268,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     return NB_OK;
 }
 
-/** Has the buffer of tables so many bytes, or does half of the memory that is free to it? */
-static int have_room(const nb_backend_state *state, double bytes)
+int nb_cuda_has_room(const nb_backend_state *state, double bytes)
 {
     size_t available = 0, all = 0;
     return bytes <= (double)state->F2.bytes ||
@@ -287,7 +282,7 @@ static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_square
     double cells = nb_index_box_count(&F2->box), values = cells * F2->side;
     if (F2->side == 1)
         return cells <= MAX_CELLS;
-    return values <= MAX_VALUES && have_room(state, values * sizeof(float));
+    return values <= MAX_VALUES && nb_cuda_has_room(state, values * sizeof(float));
 }
 
 nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
@@ -296,8 +291,10 @@ nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
 {
     const nb_scene *sc = plan->scene;
     size_t values;
-    nb_status st = nb_visible_box(plan, &F2->box, err);
-    if (st)
+    nb_status st;
+    if (sc->factors.table.nh == 0)
+        return NB_OK;
+    if ((st = nb_visible_box(plan, &F2->box, err)))
         return st;
     F2->table = sc->beam.sources[0].table;
     if (!nb_one_table(&sc->beam))
@@ -313,50 +310,6 @@ nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
     nb_cuda_launch_fill_F2(&launch->scene.factors.table, F2, (float *)state->F2.at,
                            state->stream);
     return NB_OK;
-}
-
-static int equal_weights(const nb_scene *sc, double *sum)
-{
-    int i, equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
-                   sc->lattice.N[2] > 1; /* idle steps add 0 */
-    *sum = 0;
-    for (i = 0; i < sc->beam.n_sources; i++) {
-        *sum += sc->beam.sources[i].weight * sc->lattice.n_orientations;
-        equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
-    }
-    return equal;
-}
-
-static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch *launch,
-                                   int equal, nb_cuda_terms *terms, nb_error *err)
-{
-    size_t octets = ((size_t)terms->count + 7) / 8;
-    int several = terms->F2.side > 1;
-    nb_status st;
-    terms->octets = (int)octets;
-    if ((st = nb_cuda_reserve(&state->terms, (octets + 1) * 96 * sizeof(double),
-                              "the steps", err)) ||
-        (!equal && (st = nb_cuda_reserve(&state->weights, (octets + 1) * 8 * sizeof(float),
-                                         "the weights", err))) ||
-        (several && (st = nb_cuda_reserve(&state->tables, (octets + 1) * 8 * sizeof(int),
-                                          "the numbers of the tables", err))))
-        return st;
-    terms->fragments = (const double *)state->terms.at;
-    terms->weights = equal ? NULL : (const float *)state->weights.at;
-    terms->tables = several ? (const int *)state->tables.at : NULL;
-    const nb_cuda_fragments to = {(int)octets, (double *)state->terms.at,
-                                  equal ? NULL : (float *)state->weights.at,
-                                  several ? (int *)state->tables.at : NULL};
-    nb_cuda_launch_fragments(&launch->scene, &terms->F2, &to, state->stream);
-    return NB_OK;
-}
-
-/** Panels whose steps, so many a panel, are kept at once: all or one. */
-static int panels_kept(const nb_scene *sc, size_t steps)
-{
-    const size_t n = (size_t)sc->n_panels;
-    return n <= MOST_PANELS && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
-                                                                                   : 1;
 }
 
 void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
@@ -375,63 +328,14 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
                                 (nb_cuda_direct_term *)terms->direct, launch->stream);
 }
 
-/** The cells of the one table, and the sources.  *fits as in nb_cuda_prepare_terms. */
-static nb_status prepare_tricubic(nb_backend_state *state, const nb_plan *plan,
-                                  const nb_cuda_launch *launch, nb_cuda_terms *terms,
-                                  int *fits, nb_error *err)
-{
-    const nb_scene *sc = &launch->scene;
-    nb_index_box box;
-    double cells;
-    nb_status st = nb_visible_box(plan, &box, err);
-    if (st)
-        return st;
-    terms->cubic =
-        nb_cubic_table_of(&sc->factors.table, plan->scene->beam.sources[0].table, &box);
-    terms->is_cubic = 1;
-    cells = nb_cubic_cells(&terms->cubic);
-    *fits = cells <= MAX_CUBICS && have_room(state, cells * CUBIC_BYTES);
-    if (!*fits)
-        return NB_OK;
-    if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * CUBIC_BYTES + 1,
-                              "the table of structure factors", err)) ||
-        (st = nb_cuda_reserve(&state->terms, nb_cuda_cubic_wave_bytes(&sc->beam),
-                              "the sources", err)))
-        return st;
-    terms->cubic.cells = (const float *)state->F2.at;
-    nb_cuda_launch_cubic_cells(&terms->cubic, (float *)state->F2.at, state->stream);
-    nb_cuda_launch_cubic_waves(&sc->beam, state->terms.at, state->stream);
-    terms->waves = state->terms.at;
-    return NB_OK;
-}
-
-nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
-                                const nb_cuda_launch *launch, nb_cuda_path path,
-                                nb_cuda_terms *terms, int *fits, nb_error *err)
+void nb_cuda_begin_terms(const nb_plan *plan, nb_cuda_terms *terms)
 {
     const nb_scene *sc = plan->scene;
-    int equal = equal_weights(sc, &terms->weight_sum);
-    nb_status st;
-    *fits = 1;
+    const double F = sc->factors.table.default_F;
     terms->count = sc->beam.n_sources * sc->lattice.n_orientations;
     terms->F2.side = 1;
-    terms->F2.constant =
-        (float)(sc->factors.table.default_F * sc->factors.table.default_F);
-    if (path == NB_PATH_TRICUBIC)
-        return prepare_tricubic(state, plan, launch, terms, fits, err);
-    if (sc->factors.table.nh > 0 &&
-        ((st = nb_cuda_prepare_F2(state, plan, launch, &terms->F2, fits, err)) || !*fits))
-        return st;
-    if (path == NB_PATH_TENSOR)
-        return prepare_fragments(
-            state, launch, equal && sc->lattice.shape == NB_LATTICE_SQUARE, terms, err);
-    terms->panels = panels_kept(sc, (size_t)terms->count);
-    st = nb_cuda_reserve(&state->terms,
-                         (size_t)terms->panels * (size_t)terms->count *
-                             sizeof *terms->direct,
-                         "the steps", err);
-    terms->direct = (const nb_cuda_direct_term *)state->terms.at;
-    if (!st)
-        nb_cuda_aim_terms(launch, terms);
-    return st;
+    terms->F2.constant = (float)(F * F);
+    terms->weight_sum = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        terms->weight_sum += sc->beam.sources[i].weight * sc->lattice.n_orientations;
 }

@@ -52,7 +52,7 @@ typedef struct nb_cuda_products {
 typedef struct nb_cuda_jobs_of {
     nb_scene scene; /* as in nb_cuda_launch; its mask is that of the stack */
     nb_cuda_terms terms;
-    nb_cuda_path path;
+    const nb_path *path;
     nb_precision precision;
     const void *image;
     uint64_t change; /* of the host's copies */
@@ -67,9 +67,9 @@ struct nb_backend_state {
     nb_cuda_ring *ring;      /* owned */
     int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
     double *brightest;       /* pinned, owned: a pixel of a first pass */
-    nb_cuda_path path;       /* of the last render */
+    const nb_path *path;     /* of the last render */
     int asked;               /* a tolerance, for the last render */
-    nb_spots_result left;    /* what was left out of it, or why nothing was */
+    nb_path_notes notes;     /* of its image */
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
     nb_cuda_buffer spot_sums;  /* of the terms by whole numbers: 0 between renders */
@@ -94,7 +94,7 @@ struct nb_backend_state {
     /* the tables for the last scene, still good if the same one comes again */
     nb_scene prepared_scene; /* as in nb_cuda_launch */
     nb_cuda_terms prepared;
-    nb_cuda_path prepared_path;
+    const nb_path *prepared_path;
     int is_prepared;
     struct nb_cuda_slopes *slopes; /* owned; of derivatives */
 };
@@ -129,7 +129,13 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
 
-/** The box of reflections that the panels can see, and its F^2.  *fits as below. */
+/** Has the buffer of tables so many bytes, or does half of the memory that is free to it? */
+int nb_cuda_has_room(const nb_backend_state *state, double bytes);
+
+/** What all fast kernels have in their tables. */
+void nb_cuda_begin_terms(const nb_plan *plan, nb_cuda_terms *terms);
+
+/** The box of reflections that the panels can see, and its F^2.  *fits = 0: it would be too large. */
 nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
                              const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
                              int *fits, nb_error *err);
@@ -143,6 +149,10 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
 /** Whether a device may be in this machine, without a call of the driver. */
 int nb_cuda_may_be_present(void);
 
+/* --- steps.cu --- */
+/** Is the last image made by src/physics in double, with all of its bits? */
+int nb_cuda_is_exact(const nb_backend_state *state);
+
 /* --- render.cu --- */
 /** The pixels of a request into the image there, and from there to `image` if it is not NULL. */
 nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
@@ -155,11 +165,5 @@ nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
 /** lit[pixels], on the device: 1 in the spans and 0 elsewhere.  request->n > 0. */
 nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size_t pixels,
                         const uint8_t **lit, nb_error *err);
-
-/** Build the tables of the fast kernels.  *fits = 0: the table of F^2 would be too
- * large. */
-nb_status nb_cuda_prepare_terms(nb_backend_state *state, const nb_plan *plan,
-                                const nb_cuda_launch *launch, nb_cuda_path path,
-                                nb_cuda_terms *terms, int *fits, nb_error *err);
 
 #endif

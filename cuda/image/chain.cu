@@ -195,7 +195,7 @@ static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
 static int has_doubts(const nb_backend_state *state, const nb_product *p)
 {
     const nb_stage *counts = stage_of(p, NB_STAGE_POISSON);
-    return counts && counts->error > 0 && state->path != NB_PATH_DOUBLE;
+    return counts && counts->error > 0 && !nb_cuda_is_exact(state);
 }
 
 nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,

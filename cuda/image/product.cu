@@ -96,7 +96,7 @@ static int makes(const nb_backend_state *state, const nb_product *product)
 /** Is it noise, of floats that are not the double kernel's? */
 static int has_doubts(const nb_backend_state *state, const nb_product *product)
 {
-    return product->stages && product->stage.error > 0 && state->path != NB_PATH_DOUBLE;
+    return product->stages && product->stage.error > 0 && !nb_cuda_is_exact(state);
 }
 
 static nb_status launch_one(nb_backend_state *state, const nb_scene *there,

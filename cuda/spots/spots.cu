@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures from reflections (spot_work.h).  Sums are whole numbers, so their order, and with it that of the blocks,
  * changes no byte. */
+#include "../backend/render_job.h"
 #include "spots.h"
 
 #include "spot_find.h"
@@ -326,10 +327,12 @@ int nb_cuda_spots_lack_room(nb_backend_state *state)
     return 1;
 }
 
-nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
-                               const nb_cuda_launch *launch, nb_spots_result *result,
-                               nb_error *err)
+nb_status nb_cuda_spots_run(nb_cuda_job *job, nb_error *err)
 {
+    nb_backend_state *state = job->state;
+    const nb_plan *plan = &job->plan;
+    const nb_cuda_launch *launch = &job->launch;
+    nb_spots_result *result = &state->notes.left;
     nb_cuda_spot_run render;
     nb_spot_setup setup;
     nb_scene there = launch->scene;
@@ -344,8 +347,8 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
     if (!st)
         st = nb_cuda_reserve_sums(state, &setup.pass, err);
     if (!st)
-        st = nb_cuda_spot_run_of(state, plan, launch,
-                                 nb_cuda_paths[NB_PATH_SPOTS].seconds(plan), &render, err);
+        st = nb_cuda_spot_run_of(state, plan, launch, state->path->seconds(plan), &render,
+                                 err);
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
     if (!st)
@@ -359,5 +362,5 @@ nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
 
 const nb_spots_result *nb_cuda_left(const nb_backend_state *state)
 {
-    return &state->left;
+    return &state->notes.left;
 }

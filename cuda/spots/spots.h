@@ -5,17 +5,6 @@
 
 #include "../backend/state.h"
 
-/** Make the image of plan->scene, or refuse; launch->scene.raster.mask: of the stack, or NULL.  Errors:
- * NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
-nb_status nb_cuda_render_spots(nb_backend_state *state, const nb_plan *plan,
-                               const nb_cuda_launch *launch, nb_spots_result *result,
-                               nb_error *err);
-
-/** The same in blocks of rays (tile_work.h). */
-nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
-                               const nb_cuda_launch *launch, nb_spots_result *result,
-                               nb_error *err);
-
 /** What a look for the brightest pixel leaves on the device, at NB_SMALL_LOOK. */
 typedef struct nb_cuda_look {
     unsigned long long key; /* the bits of its photons in float << 32 | its number in the stack */

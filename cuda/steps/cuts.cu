@@ -7,13 +7,20 @@
 /* At most: display watchdogs, progress and SIGINT. */
 static const double launch_seconds = 0.3;
 
-static nb_cuda_cut cut_bands(const nb_plan *plan, const nb_panel *panel,
-                             nb_cuda_path path, int max_parts)
+/** Steps a second. */
+static double rate_of(const nb_cuda_job *job)
 {
+    const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
+    return kernel ? kernel->rate(&job->plan) : nb_cuda_double_rate(&job->plan);
+}
+
+nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k)
+{
+    const nb_plan *plan = &job->plan;
     const int quantum = 4;
-    const nb_region r = nb_panel_region(plan->scene, panel);
+    const nb_region r = nb_panel_region(plan->scene, &job->scene->panels[k]);
     double width = r.fmax - r.fmin + 1, height = r.smax - r.smin + 1;
-    double rows = launch_seconds * nb_cuda_step_rate(path, plan) / (width * plan->terms);
+    double rows = launch_seconds * rate_of(job) / (width * plan->terms);
     nb_cuda_cut cut = {quantum, 0, 1};
     if (nb_region_pixels(r) == 0)
         return cut;
@@ -22,23 +29,16 @@ static nb_cuda_cut cut_bands(const nb_plan *plan, const nb_panel *panel,
     else if (rows > quantum)
         cut.rows = (int)(rows / quantum) * quantum;
     else
-        cut.parts = (int)fmin(ceil(quantum / rows), (double)max_parts);
+        cut.parts = (int)fmin(ceil(quantum / rows), (double)job->max_parts);
     cut.bands = (int)ceil(height / cut.rows);
     return cut;
-}
-
-nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k)
-{
-    return cut_bands(&job->plan, &job->scene->panels[k], job->state->path, job->max_parts);
 }
 
 int nb_cuda_end_of_launch(const nb_cuda_job *job, int k)
 {
     const nb_scene *sc = job->scene;
     const nb_panel *first = &sc->panels[k];
-    double pixels = 0, most = launch_seconds *
-                              nb_cuda_step_rate(job->state->path, &job->plan) /
-                              job->plan.terms;
+    double pixels = 0, most = launch_seconds * rate_of(job) / job->plan.terms;
     int end = k;
     for (; job->kept && end < sc->n_panels; end++) {
         const nb_panel *panel = &sc->panels[end];

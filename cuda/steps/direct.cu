@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Few steps a pixel: distances and Miller indices in double and the lattice in float.
  * Along a row the position is linear, so an index costs two multiply-adds. */
+#include "../backend/render_job.h"
 #include "many.cuh"
 #include "material_look.cuh"
 
@@ -390,13 +391,13 @@ static row_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms
 static_assert(offsetof(row_job, panel) == 0, "k_panels_terms looks there");
 const size_t nb_cuda_direct_job_bytes = sizeof(row_job);
 
-int nb_cuda_direct_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                       int before, void *to)
+static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int before,
+                         void *to)
 {
     dim3 grid;
     int one;
-    const row_job job = make_job(launch, terms, 1, &one, &grid);
-    return put_job(job, before, (int)(grid.x * grid.y), to);
+    const row_job of_panel = make_job(&job->launch, terms, 1, &one, &grid);
+    return put_job(of_panel, before, (int)(grid.x * grid.y), to);
 }
 
 /** The materials' molecules against the crystal's cells: k_one_wet's share. */
@@ -406,9 +407,11 @@ static double share_of(const nb_cuda_launch *launch, const row_job *job)
            launch->scene.lattice.n_orientations / job->scale;
 }
 
-int nb_cuda_direct_is_wet(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
+/** Where a pixel has one ray and one step. */
+static int is_wet(const nb_cuda_job *render)
 {
-    row_job job = make_row_job(launch, terms);
+    const nb_cuda_launch *launch = &render->launch;
+    row_job job = make_row_job(launch, &render->terms);
     const double share = share_of(launch, &job), far = 1e25; /* floats hold it and F^2 */
     return launch->cells.n > 0 && is_plain(&job) &&
            launch->scene.lattice.shape == NB_LATTICE_SQUARE && share > 1 / far &&
@@ -439,9 +442,11 @@ static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 gr
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(all);
 }
 
-void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           int with_materials, const nb_cuda_many *many)
+static void submit(nb_cuda_job *render, int part, int with_materials)
 {
+    const nb_cuda_launch *launch = &render->launch;
+    const nb_cuda_terms *terms = &render->terms;
+    const nb_cuda_many *many = render->many[NB_JOBS_FAST];
     dim3 grid;
     int one;
     row_job job = make_job(launch, terms, many != NULL, &one, &grid);
@@ -452,6 +457,7 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
               deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
+    (void)part; /* the only one */
     if (with_materials) {
         launch_wet(launch, many ? job_of_many(job, many) : job, grid, many);
         return;
@@ -469,3 +475,48 @@ void nb_cuda_launch_direct(const nb_cuda_launch *launch, const nb_cuda_terms *te
     }
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }
+
+/* ------------------------------------------------------------------ the path's kernel */
+
+enum {
+    MAX_KEPT = 1 << 28, /* bytes of steps of several panels */
+    MOST_PANELS = 65535 /* rows of blocks in one launch */
+};
+
+/** Panels whose steps, so many a panel, are kept at once: all or one. */
+static int panels_kept(const nb_scene *sc, size_t steps)
+{
+    const size_t n = (size_t)sc->n_panels;
+    return n <= MOST_PANELS && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
+                                                                                   : 1;
+}
+
+static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    nb_cuda_terms *terms = &job->terms;
+    nb_status st =
+        nb_cuda_prepare_F2(state, &job->plan, &job->launch, &terms->F2, fits, err);
+    if (st || !*fits)
+        return st;
+    terms->panels = panels_kept(job->plan.scene, (size_t)terms->count);
+    st = nb_cuda_reserve(&state->terms,
+                         (size_t)terms->panels * (size_t)terms->count *
+                             sizeof *terms->direct,
+                         "the steps", err);
+    terms->direct = (const nb_cuda_direct_term *)state->terms.at;
+    if (!st)
+        nb_cuda_aim_terms(&job->launch, terms);
+    return st;
+}
+
+extern "C" const nb_path_kernel nb_cuda_kernel_direct = {.rate = nb_cuda_direct_rate,
+                                                         .prepare = prepare,
+                                                         .parts = NULL,
+                                                         .submit = submit,
+                                                         .is_wet = is_wet,
+                                                         .job = put_panel_job,
+                                                         .job_bytes = sizeof(row_job),
+                                                         .repair = NB_REPAIR_RARE,
+                                                         .exact = 0,
+                                                         .adds_parts = 0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The general kernels: src/physics in double precision, every feature. */
+#include "../backend/render_job.h"
 #include "many.cuh"
 
 #include <float.h>
@@ -59,14 +60,23 @@ int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to)
     return put_job(job, before, (int)(grid.x * grid.y), to);
 }
 
-void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *part,
-                           const nb_cuda_many *many)
+/** A part of the orientations. */
+static void submit(nb_cuda_job *render, int part, int with_materials)
 {
+    const nb_cuda_launch *launch = &render->launch;
+    const nb_cuda_many *many = render->many[NB_JOBS_PLAIN];
+    const int n = render->scene->lattice.n_orientations, parts = render->cut.parts;
+    nb_cuda_part p = {(int)((int64_t)n * part / parts), 0, NULL, part == 0,
+                      part == parts - 1};
     dim3 grid;
     nb_cuda_plain_job job = make_job(launch, &grid);
-    job.part = *part;
-    job.scene.lattice.orientations += part->first;
-    job.scene.lattice.n_orientations = part->count;
+    (void)with_materials; /* never */
+    p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
+    if (parts > 1)
+        p.sums = (double *)render->state->sums.at + launch->panel.first_pixel;
+    job.part = p;
+    job.scene.lattice.orientations += p.first;
+    job.scene.lattice.n_orientations = p.count;
     if (many)
         k_double<true>
             <<<(unsigned)many->blocks, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(
@@ -74,6 +84,22 @@ void nb_cuda_launch_double(const nb_cuda_launch *launch, const nb_cuda_part *par
     else
         k_double<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }
+
+static int most_parts(const nb_cuda_job *job)
+{
+    return job->scene->lattice.n_orientations;
+}
+
+extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_rate,
+                                                         .prepare = NULL,
+                                                         .parts = most_parts,
+                                                         .submit = submit,
+                                                         .is_wet = NULL,
+                                                         .job = NULL,
+                                                         .job_bytes = 0,
+                                                         .repair = NB_REPAIR_NONE,
+                                                         .exact = 1,
+                                                         .adds_parts = 1};
 
 /** Any pixel of a panel, by whole warps; with_materials: their photons are in the image, too. */
 static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,

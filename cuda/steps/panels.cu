@@ -6,13 +6,11 @@
 
 static size_t bytes_of_job(const nb_cuda_job *job, int which)
 {
-    const nb_cuda_path path = job->state->path;
     if (which == NB_JOBS_PLAIN)
         return nb_cuda_plain_job_bytes;
     if (which == NB_JOBS_MATERIALS)
         return nb_cuda_direct_job_bytes;
-    return path == NB_PATH_TENSOR || path == NB_PATH_TRICUBIC ? nb_cuda_tensor_job_bytes
-                                                              : nb_cuda_direct_job_bytes;
+    return nb_cuda_kernel_of(job->state)->job_bytes;
 }
 
 nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
@@ -28,16 +26,11 @@ nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
 static int write_job(const nb_cuda_job *job, int which, int k, int before, void *to)
 {
     const nb_cuda_terms terms = nb_cuda_terms_of(job, k);
-    const nb_cuda_octets octets = nb_cuda_octets_of(job, 0);
     if (which == NB_JOBS_PLAIN)
         return nb_cuda_plain_job_of(&job->launch, before, to);
     if (which == NB_JOBS_MATERIALS)
         return nb_cuda_materials_job(&job->launch, before, to);
-    if (job->state->path == NB_PATH_TENSOR)
-        return nb_cuda_tensor_job(&job->launch, &terms, &octets, before, to);
-    if (job->state->path == NB_PATH_TRICUBIC)
-        return nb_cuda_tricubic_job(&job->launch, &terms, before, to);
-    return nb_cuda_direct_job(&job->launch, &terms, before, to);
+    return nb_cuda_kernel_of(job->state)->job(job, &terms, before, to);
 }
 
 static void describe_jobs(const nb_cuda_job *job, nb_cuda_jobs_of *is)

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "../backend/render_job.h"
 #include "many.cuh"
 #include "tensor_job.cuh"
 
@@ -219,26 +220,90 @@ int nb_cuda_has_tensor_code(void)
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }
 
-const size_t nb_cuda_tensor_job_bytes = sizeof(tensor_job);
-
-int nb_cuda_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                       const nb_cuda_octets *octets, int before, void *to)
+static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int before,
+                         void *to)
 {
-    const tensor_job job = make_tensor_job(launch, terms, octets, WARPS);
-    return put_job(job, before, job.many.across, to);
+    const nb_cuda_octets octets = nb_cuda_octets_of(job, 0);
+    const tensor_job of_panel = make_tensor_job(&job->launch, terms, &octets, WARPS);
+    return put_job(of_panel, before, of_panel.many.across, to);
 }
 
-void nb_cuda_launch_tensor(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                           const nb_cuda_octets *octets, const nb_cuda_many *many)
+static void submit(nb_cuda_job *render, int part, int with_materials)
 {
-    tensor_job job = make_tensor_job(launch, terms, octets, WARPS);
+    const nb_cuda_launch *launch = &render->launch;
+    const nb_cuda_many *many = render->many[NB_JOBS_FAST];
+    const nb_cuda_octets octets = nb_cuda_octets_of(render, part);
+    tensor_job job = make_tensor_job(launch, &render->terms, &octets, WARPS);
     const int table = !job.F2 ? 0 : job.tables ? SEVERAL : 1;
     const int shape = launch->scene.lattice.shape;
     tensor_kernel kernel =
-        many ? choose_kernel<true>(shape, octets->degree, table, job.weights != NULL)
-             : choose_kernel<false>(shape, octets->degree, table, job.weights != NULL);
+        many ? choose_kernel<true>(shape, octets.degree, table, job.weights != NULL)
+             : choose_kernel<false>(shape, octets.degree, table, job.weights != NULL);
     unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
+    (void)with_materials; /* never */
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }
+
+/* ------------------------------------------------------------------ the path's kernel */
+
+static int equal_weights(const nb_scene *sc)
+{
+    int equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
+                sc->lattice.N[2] > 1; /* idle steps add 0 */
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
+    return equal;
+}
+
+static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch *launch,
+                                   int equal, nb_cuda_terms *terms, nb_error *err)
+{
+    size_t octets = ((size_t)terms->count + 7) / 8;
+    int several = terms->F2.side > 1;
+    nb_status st;
+    terms->octets = (int)octets;
+    if ((st = nb_cuda_reserve(&state->terms, (octets + 1) * 96 * sizeof(double),
+                              "the steps", err)) ||
+        (!equal && (st = nb_cuda_reserve(&state->weights, (octets + 1) * 8 * sizeof(float),
+                                         "the weights", err))) ||
+        (several && (st = nb_cuda_reserve(&state->tables, (octets + 1) * 8 * sizeof(int),
+                                          "the numbers of the tables", err))))
+        return st;
+    terms->fragments = (const double *)state->terms.at;
+    terms->weights = equal ? NULL : (const float *)state->weights.at;
+    terms->tables = several ? (const int *)state->tables.at : NULL;
+    const nb_cuda_fragments to = {(int)octets, (double *)state->terms.at,
+                                  equal ? NULL : (float *)state->weights.at,
+                                  several ? (int *)state->tables.at : NULL};
+    nb_cuda_launch_fragments(&launch->scene, &terms->F2, &to, state->stream);
+    return NB_OK;
+}
+
+static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
+{
+    const nb_scene *sc = job->plan.scene;
+    const int equal = equal_weights(sc) && sc->lattice.shape == NB_LATTICE_SQUARE;
+    nb_status st = nb_cuda_prepare_F2(job->state, &job->plan, &job->launch,
+                                      &job->terms.F2, fits, err);
+    if (st || !*fits)
+        return st;
+    return prepare_fragments(job->state, &job->launch, equal, &job->terms, err);
+}
+
+static int most_parts(const nb_cuda_job *job)
+{
+    return job->terms.octets;
+}
+
+extern "C" const nb_path_kernel nb_cuda_kernel_tensor = {.rate = nb_cuda_tensor_rate,
+                                                         .prepare = prepare,
+                                                         .parts = most_parts,
+                                                         .submit = submit,
+                                                         .is_wet = NULL,
+                                                         .job = put_panel_job,
+                                                         .job_bytes = sizeof(tensor_job),
+                                                         .repair = NB_REPAIR_ALWAYS,
+                                                         .exact = 0,
+                                                         .adds_parts = 0};

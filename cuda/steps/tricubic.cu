@@ -9,6 +9,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "../backend/render_job.h"
 #include "many.cuh"
 #include "tensor_job.cuh"
 
@@ -296,20 +297,23 @@ static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *te
     return make_tensor_job(launch, terms, &octets, WARPS);
 }
 
-int nb_cuda_tricubic_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                         int before, void *to)
+static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int before,
+                         void *to)
 {
-    const tensor_job job = make_job(launch, terms);
-    return put_job(job, before, job.many.across, to);
+    const tensor_job of_panel = make_job(&job->launch, terms);
+    return put_job(of_panel, before, of_panel.many.across, to);
 }
 
-void nb_cuda_launch_tricubic(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
-                             const nb_cuda_many *many)
+static void submit(nb_cuda_job *render, int part, int with_materials)
 {
-    tensor_job job = make_job(launch, terms);
+    const nb_cuda_launch *launch = &render->launch;
+    const nb_cuda_many *many = render->many[NB_JOBS_FAST];
+    tensor_job job = make_job(launch, &render->terms);
     const tricubic_kernel kernel =
         choose_kernel(launch->scene.lattice.shape, job.cubic.whole, many != NULL);
     const unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
+    (void)part; /* the only one */
+    (void)with_materials;
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
@@ -330,8 +334,8 @@ __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64
         to[k] = make_float4(c[4 * k], c[4 * k + 1], c[4 * k + 2], c[4 * k + 3]);
 }
 
-void nb_cuda_launch_cubic_cells(const nb_cubic_table *table, float *cells,
-                                gpuStream_t stream)
+/** Fill the cells of a table, which have room; F: on the device. */
+static void launch_cells(const nb_cubic_table *table, float *cells, gpuStream_t stream)
 {
     const int64_t n = (int64_t)nb_cubic_cells(table);
     if (n > 0)
@@ -361,13 +365,62 @@ __global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *w
     waves[i] = wave;
 }
 
-size_t nb_cuda_cubic_wave_bytes(const nb_beam *beam)
+/** Room for what the kernel knows of the sources. */
+static size_t wave_bytes(const nb_beam *beam)
 {
     return ((size_t)beam->n_sources + 1) * sizeof(cubic_wave);
 }
 
-void nb_cuda_launch_cubic_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
+/** Fills it from those on the device. */
+static void launch_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
 {
     k_cubic_waves<<<(unsigned)beam->n_sources / 256 + 1, 256, 0, stream>>>(
         *beam, (cubic_wave *)waves);
 }
+
+/* ------------------------------------------------------------------ the path's kernel */
+
+enum {
+    MAX_CUBICS = 1 << 25, /* cells: 8.5 GiB, and half of the free memory */
+    CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float)
+};
+
+/** The cells of the one table, and the sources.  */
+static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    nb_cuda_terms *terms = &job->terms;
+    const nb_scene *sc = &job->launch.scene;
+    nb_index_box box;
+    double cells;
+    nb_status st = nb_visible_box(&job->plan, &box, err);
+    if (st)
+        return st;
+    terms->cubic = nb_cubic_table_of(&sc->factors.table,
+                                     job->plan.scene->beam.sources[0].table, &box);
+    terms->is_cubic = 1;
+    cells = nb_cubic_cells(&terms->cubic);
+    *fits = cells <= MAX_CUBICS && nb_cuda_has_room(state, cells * CUBIC_BYTES);
+    if (!*fits)
+        return NB_OK;
+    if ((st = nb_cuda_reserve(&state->F2, (size_t)cells * CUBIC_BYTES + 1,
+                              "the table of structure factors", err)) ||
+        (st = nb_cuda_reserve(&state->terms, wave_bytes(&sc->beam), "the sources", err)))
+        return st;
+    terms->cubic.cells = (const float *)state->F2.at;
+    launch_cells(&terms->cubic, (float *)state->F2.at, state->stream);
+    launch_waves(&sc->beam, state->terms.at, state->stream);
+    terms->waves = state->terms.at;
+    return NB_OK;
+}
+
+extern "C" const nb_path_kernel nb_cuda_kernel_tricubic = {.rate = nb_cuda_tricubic_rate,
+                                                           .prepare = prepare,
+                                                           .parts = NULL,
+                                                           .submit = submit,
+                                                           .is_wet = NULL,
+                                                           .job = put_panel_job,
+                                                           .job_bytes = sizeof(tensor_job),
+                                                           .repair = NB_REPAIR_ALWAYS,
+                                                           .exact = 0,
+                                                           .adds_parts = 0};

@@ -2,12 +2,14 @@
 /* Pictures in blocks of rays (tile_work.h): a warp takes a first block after the other.  Sums are whole numbers, so
  * the order of the blocks changes no byte. */
 #include "../steps/shapes.cuh"
+#include "../backend/render_job.h"
 #include "../spots/spots.h"
 
 #include <string.h>
 
 extern "C" {
 #include "../../src/plan/tile_factors.h"
+#include "tile_choice.h"
 #include "tile_setup.h"
 }
 
@@ -354,10 +356,12 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }
 
-nb_status nb_cuda_render_tiles(nb_backend_state *state, const nb_plan *plan,
-                               const nb_cuda_launch *launch, nb_spots_result *result,
-                               nb_error *err)
+nb_status nb_cuda_tiles_run(nb_cuda_job *job, nb_error *err)
 {
+    nb_backend_state *state = job->state;
+    const nb_plan *plan = &job->plan;
+    const nb_cuda_launch *launch = &job->launch;
+    nb_spots_result *result = &state->notes.left;
     nb_cuda_spot_run render;
     const nb_tile_runner run = {nb_cuda_run_spots, run_pixel, run_tiles, &render};
     const nb_cuda_tile_choice choice = nb_cuda_choose_tiles(plan);

@@ -2,6 +2,7 @@
 #include "path.h"
 
 #include <math.h>
+#include <string.h>
 
 const nb_path *nb_path_choose(const nb_plan *plan, const char **why)
 {
@@ -21,6 +22,11 @@ const nb_path *nb_path_choose(const nb_plan *plan, const char **why)
         }
     }
     return best;
+}
+
+int nb_path_is_forced(const nb_plan *plan, const char *name)
+{
+    return plan->forced && strcmp(plan->forced, name) == 0;
 }
 
 double nb_path_every_step(const nb_plan *plan)

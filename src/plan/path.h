@@ -33,7 +33,11 @@ typedef struct nb_path {
     nb_status (*run)(nb_render *render, nb_error *err);
     /** What the user is told of the image, a part of a line; NULL: nothing. */
     void (*describe)(const nb_path_notes *notes, char *line, size_t size);
+    const struct nb_path_kernel *kernel; /* what run starts, of each renderer; NULL: run knows */
 } nb_path;
+
+/** Is the path of this name asked for? */
+int nb_path_is_forced(const nb_plan *plan, const char *name);
 
 /** For `applies`. */
 static inline int nb_path_refuse(const char **why, const char *reason)

@@ -26,16 +26,17 @@ typedef struct nb_plan {
     nb_precision precision;
     nb_tolerance tolerance; /* for whoever made the plan to set; else every step */
     nb_engine engine;
-    const struct nb_path *const
-        *paths;     /* NULL-terminated, the last applies always; likewise to be set */
-    double pixels;  /* that are rendered */
-    double rays;    /* of them all: sub-pixels and layers */
-    double steps;   /* of a ray: sources and orientations */
-    double terms;   /* of a pixel, the most: rays and steps */
-    double cells;   /* most unit cells along an axis */
-    double weight;  /* of the strongest source, 1 at least */
-    double largest; /* |F|, electrons */
-    double index;   /* bound of |h|, |k| and |l| over the whole sphere of directions */
+    /* To be set before a path is chosen: */
+    const struct nb_path *const *paths; /* NULL-terminated, the last applies always */
+    const char *forced; /* name of the one that is asked for; NULL: none */
+    double pixels;      /* that are rendered */
+    double rays;        /* of them all: sub-pixels and layers */
+    double steps;       /* of a ray: sources and orientations */
+    double terms;       /* of a pixel, the most: rays and steps */
+    double cells;       /* most unit cells along an axis */
+    double weight;      /* of the strongest source, 1 at least */
+    double largest;     /* |F|, electrons */
+    double index; /* bound of |h|, |k| and |l| over the whole sphere of directions */
 } nb_plan;
 
 /** The scene must outlive the plan. */

@@ -74,14 +74,16 @@ registry() {
         sed 's/^/    /' | grep .
 }
 
-# A path is named in its own file and in its list; all others get it from the list.
+# A path is named in its own file and in its list; all others get it from the list.  None has a number.
 paths() {
     local path found=0
-    for path in $(grep -rhoE '^const nb_path nb_[a-z_]+ =' src cuda | grep -oE 'nb_path_[a-z_]+'); do
+    for path in $(grep -rhoE '^const nb_path nb_[a-z_]+ =' src cuda | grep -oE 'nb_(cuda_)?path_[a-z_]+'); do
         [ "$(grep -rlw "$path" src cuda tests | wc -l)" = 2 ] && continue
         grep -rnw "$path" src cuda tests | sed 's/^/    /'
         found=1
     done
+    grep -rnE '\bNB_PATH_[A-Z]+' src cuda tests --include='*.[ch]' --include='*.cu' --include='*.cuh' |
+        grep -vE 'NB_PATH_MAX|NB_PLAN_PATH_H' | sed 's/^/    /' | grep . && found=1
     return $found
 }
 

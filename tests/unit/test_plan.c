@@ -254,15 +254,16 @@ static void the_cpu_takes_its_quickest_path(void **state)
     assert_non_null(strstr(why, "32 bits"));
 }
 
-static nb_cuda_path gpu_path(const nb_config *cfg, const nb_engine *engine,
-                             const char **why)
+static const char *gpu_path(const nb_config *cfg, const nb_engine *engine,
+                            const char **why)
 {
     const nb_model_inputs constant_F = {.table = {.default_F = cfg->default_F}};
     nb_model model = built(cfg, &constant_F);
-    nb_plan plan = nb_plan_of(&model.scene, NB_PRECISION_MIXED, engine);
-    nb_cuda_path path = nb_cuda_choose_path(&plan, why);
+    const nb_tolerance none = {0};
+    nb_plan plan = nb_cuda_plan_of(&model.scene, NB_PRECISION_MIXED, &none, engine);
+    const nb_path *path = nb_cuda_choose_path(&plan, why);
     nb_model_free(&model);
-    return path;
+    return path->name;
 }
 
 static nb_config with_domains(int n)
@@ -276,26 +277,26 @@ static nb_config with_domains(int n)
 static void the_gpu_takes_its_quickest_path(void **state)
 {
     const nb_engine *engines[] = {&with_tensor, &slow_fp64};
-    const nb_cuda_path many[] = {NB_PATH_TENSOR, NB_PATH_DIRECT};
+    const char *const many[] = {"mma", "direct"};
     nb_config cfg;
     const char *why;
     (void)state;
     for (int i = 0; i < 2; i++) {
         cfg = with_domains(23);
-        assert_int_equal(gpu_path(&cfg, engines[i], &why), NB_PATH_DIRECT);
+        assert_string_equal(gpu_path(&cfg, engines[i], &why), "direct");
         cfg = with_domains(24);
-        assert_int_equal(gpu_path(&cfg, engines[i], &why), many[i]);
+        assert_string_equal(gpu_path(&cfg, engines[i], &why), many[i]);
         assert_string_equal(why, "");
         cfg.default_F = 0;
-        assert_int_equal(gpu_path(&cfg, engines[i], &why), NB_PATH_DIRECT);
+        assert_string_equal(gpu_path(&cfg, engines[i], &why), "direct");
         cfg.default_F = 1;
         cfg.curved = 1;
-        assert_int_equal(gpu_path(&cfg, engines[i], &why), NB_PATH_DOUBLE);
+        assert_string_equal(gpu_path(&cfg, engines[i], &why), "double");
         assert_string_equal(why, "the detector is curved");
     }
     cfg = with_domains(24);
     cfg.N[2] = 6.25;
-    assert_int_equal(gpu_path(&cfg, &with_tensor, &why), NB_PATH_DOUBLE);
+    assert_string_equal(gpu_path(&cfg, &with_tensor, &why), "double");
 }
 
 static void deep_layers_take_tensor_cores_sooner(void **state)
@@ -307,22 +308,20 @@ static void deep_layers_take_tensor_cores_sooner(void **state)
     cfg.abs_um = 200;
     cfg.thick_steps = 1;
     cfg.layer_depth = NB_LAYER_MEAN;
-    assert_int_equal(gpu_path(&cfg, &with_tensor, &why), NB_PATH_DIRECT);
+    assert_string_equal(gpu_path(&cfg, &with_tensor, &why), "direct");
     cfg.mosaic_domains = 8;
-    assert_int_equal(gpu_path(&cfg, &with_tensor, &why), NB_PATH_TENSOR);
-    assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_DIRECT);
+    assert_string_equal(gpu_path(&cfg, &with_tensor, &why), "mma");
+    assert_string_equal(gpu_path(&cfg, &slow_fp64, &why), "direct");
 }
 
-static nb_cuda_path gpu_path_with(const nb_config *cfg, nb_tolerance may, const char **why)
+static const char *gpu_path_with(const nb_config *cfg, nb_tolerance may, const char **why)
 {
     nb_model model = built(cfg, &some_F);
-    nb_plan plan = nb_plan_of(&model.scene, NB_PRECISION_MIXED, &with_tensor);
-    nb_cuda_path path;
-    plan.tolerance = may;
-    path = nb_cuda_choose_path(&plan, why);
-    *why = nb_cuda_refuses_tolerance(&plan);
+    nb_plan plan = nb_cuda_plan_of(&model.scene, NB_PRECISION_MIXED, &may, &with_tensor);
+    const nb_path *path = nb_cuda_choose_path(&plan, why);
+    *why = nb_path_refuses_tolerance(&plan);
     nb_model_free(&model);
-    return path;
+    return path->name;
 }
 
 static void the_gpu_goes_from_reflections(void **state)
@@ -336,34 +335,34 @@ static void the_gpu_goes_from_reflections(void **state)
     cfg.dispersion_pct = 0.1;
     cfg.dispersion_steps = 10;
     cfg.shape = NB_SHAPE_GAUSS;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "spots");
     assert_null(why);
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TENSOR);
+    assert_string_equal(gpu_path_with(&cfg, none, &why), "mma");
     assert_string_equal(why, "every step was asked for");
     nb_set_N(&cfg, 3);
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TENSOR);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "mma");
     assert_string_equal(why, "spots of so few cells overlap");
     cfg.shape = NB_SHAPE_TOPHAT;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "spots");
     nb_set_N(&cfg, 30);
     cfg.shape = NB_SHAPE_ROUND;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TILES);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "tiles");
     assert_null(why);
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TENSOR);
+    assert_string_equal(gpu_path_with(&cfg, none, &why), "mma");
     cfg.shape = NB_SHAPE_SQUARE;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_TILES);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "tiles");
     cfg.shape = NB_SHAPE_ROUND;
     cfg.mosaic_domains = cfg.dispersion_steps = 1;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DIRECT);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "direct");
     cfg.hdiv_range_mrad = 1;
     cfg.hdiv_steps = 3;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DOUBLE); /* zeros */
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "double"); /* zeros */
     cfg.hdiv_steps = 1;
     cfg.shape = NB_SHAPE_GAUSS;
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_DIRECT);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "direct");
     assert_string_equal(why, "every step is as quick");
     setenv("NANOBRAGG_CUDA_PATH", "spots", 1);
-    assert_int_equal(gpu_path_with(&cfg, some, &why), NB_PATH_SPOTS);
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "spots");
     unsetenv("NANOBRAGG_CUDA_PATH");
 }
 
@@ -374,35 +373,35 @@ static void the_gpu_interpolates_in_a_kernel_of_its_own(void **state)
     const char *why;
     (void)state;
     cfg.interpolate = NB_ON;
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TRICUBIC);
+    assert_string_equal(gpu_path_with(&cfg, none, &why), "tricubic");
     nb_set_N(&cfg, 1);
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_TRICUBIC);
+    assert_string_equal(gpu_path_with(&cfg, none, &why), "tricubic");
     cfg.curved = 1;
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_DOUBLE);
+    assert_string_equal(gpu_path_with(&cfg, none, &why), "double");
     cfg.curved = 0;
     cfg.interpolate = NB_OFF;
-    assert_int_equal(gpu_path_with(&cfg, none, &why), NB_PATH_DOUBLE);
+    assert_string_equal(gpu_path_with(&cfg, none, &why), "double");
 }
 
 static void a_path_can_be_asked_for(void **state)
 {
     static const struct {
         const char *word;
-        nb_cuda_path path;
-    } asked[] = {{"direct", NB_PATH_DIRECT},
-                 {"mma", NB_PATH_TENSOR},
-                 {"tricubic", NB_PATH_TENSOR}, /* there is nothing to interpolate */
-                 {"double", NB_PATH_DOUBLE},
-                 {"unknown", NB_PATH_TENSOR}};
+        const char *path;
+    } asked[] = {{"direct", "direct"},
+                 {"mma", "mma"},
+                 {"tricubic", "mma"}, /* there is nothing to interpolate */
+                 {"double", "double"},
+                 {"unknown", "mma"}};
     nb_config cfg = with_domains(40);
     const char *why;
     (void)state;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         setenv("NANOBRAGG_CUDA_PATH", asked[i].word, 1);
-        assert_int_equal(gpu_path(&cfg, &with_tensor, &why), asked[i].path);
+        assert_string_equal(gpu_path(&cfg, &with_tensor, &why), asked[i].path);
     }
     setenv("NANOBRAGG_CUDA_PATH", "mma", 1);
-    assert_int_equal(gpu_path(&cfg, &slow_fp64, &why), NB_PATH_DIRECT);
+    assert_string_equal(gpu_path(&cfg, &slow_fp64, &why), "direct");
     unsetenv("NANOBRAGG_CUDA_PATH");
 }
 

@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "part_costs.h"
+#include "tile_choice.h"
 
 #include <math.h>
 
-#include "../../src/plan/spots.h"
-
-/* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
- * orientations, a reflection in an orientation, a ray of its box, one of a Gaussian with several sources, a term, a
- * pixel. */
-#define SPOTS_START 2e-4
-#define SPOTS_COLUMN 1e-9
-#define SPOTS_PAIR 3e-10
-#define SPOTS_RAY 2e-11
-#define SPOTS_GAUSS_RAY 1e-11
-#define SPOTS_TERM 5e-13
-#define SPOTS_PIXEL 3e-12
-#define SPOTS_DIM 1e3 /* nb_spots_work_of */
-
-double nb_cuda_spots_seconds(const nb_plan *plan)
-{
-    const nb_spots_work w = nb_spots_work_of(plan, SPOTS_DIM);
-    const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
-    const nb_scene *sc = plan->scene;
-    const int slow = sc->lattice.shape == NB_LATTICE_GAUSS && sc->beam.n_sources > 1;
-    const double ray = slow ? SPOTS_GAUSS_RAY : SPOTS_RAY;
-    return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
-           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + ray * w.rays +
-            SPOTS_TERM * w.terms) /
-               (size * fp64);
-}
+#include "../../src/plan/tiles.h"
+#include "../backend/paths.h"
 
 /* Fitted to the trials of 108 random scenes, and scaled to 220 others (reports/cuda).  With one F for all reflections the tails
  * of square crystals meet everywhere. */
-double nb_cuda_tiles_gain(const nb_plan *plan)
+/** Time of every step over that in blocks of rays, for the plan's part of the picture, about. */
+static double tiles_gain(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
     const double *N = lattice->N, cells = cbrt(N[0] * N[1] * N[2]);
@@ -60,14 +37,16 @@ double nb_cuda_tiles_gain(const nb_plan *plan)
 /* Steps that take less than TILES_START by the slowest kernel in single precision, on an H200. */
 #define TILES_FEW 5e7
 
-int nb_cuda_has_few_steps(const nb_plan *plan)
+/** Is a tolerance asked for, and are there so few steps on the whole detector, layers aside, that every one is quick? */
+static int has_few_steps(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
     return plan->tolerance.skip && (double)sc->raster.pixels * (double)sc->samples <
                                        TILES_FEW * plan->engine.size;
 }
 
-const char *nb_cuda_refuse_trial(const nb_plan *plan, double every)
+/** Is it not worth a trial where every step takes so many seconds? */
+static const char *refuse_trial(const nb_plan *plan, double every)
 {
     const double trial = TILES_TRIAL + TILES_TRIAL_STEP * plan->steps;
     const double seem = trial > TILES_DEAR * every ? TILES_SEEM_DEAR : TILES_SEEM;
@@ -75,7 +54,35 @@ const char *nb_cuda_refuse_trial(const nb_plan *plan, double every)
         return "every step is quick";
     if (every < TILES_LONG + TILES_LONG_STEP * plan->steps +
                     TILES_LOOK * nb_spots_look_seconds(plan) &&
-        nb_spots_whole(plan, nb_cuda_tiles_gain) < seem)
+        nb_spots_whole(plan, tiles_gain) < seem)
         return "every step seems to be as quick";
     return NULL;
+}
+
+const char *nb_cuda_tiles_refuse(const nb_plan *plan)
+{
+    const int forced = nb_path_is_forced(plan, NB_CUDA_TILES);
+    const char *reason = NULL;
+    if (!forced && has_few_steps(plan)) /* to look further takes microseconds */
+        reason = "every step is quick";
+    if (!reason)
+        reason = nb_tiles_refuse(plan);
+    if (!reason && !forced)
+        reason = refuse_trial(plan, nb_spots_whole(plan, nb_path_every_step));
+    return reason;
+}
+
+static double floats_hold(const nb_plan *plan)
+{
+    const char *unused;
+    return nb_cuda_direct_applies(plan, &unused);
+}
+
+nb_cuda_tile_choice nb_cuda_choose_tiles(const nb_plan *plan)
+{
+    const nb_cuda_tile_choice choice = {!(nb_spots_whole(plan, floats_hold) > 0),
+                                        nb_path_is_forced(plan, NB_CUDA_TILES)
+                                            ? 0
+                                            : nb_spots_whole(plan, nb_path_every_step)};
+    return choice;
 }

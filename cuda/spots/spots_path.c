@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* From reflections to pixels: steps that are dark are left out (spots.cu). */
+#include <math.h>
+#include <string.h>
+
+#include "../backend/paths.h"
+
+/* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
+ * orientations, a reflection in an orientation, a ray of its box, one of a Gaussian with several sources, a term, a
+ * pixel. */
+#define SPOTS_START 2e-4
+#define SPOTS_COLUMN 1e-9
+#define SPOTS_PAIR 3e-10
+#define SPOTS_RAY 2e-11
+#define SPOTS_GAUSS_RAY 1e-11
+#define SPOTS_TERM 5e-13
+#define SPOTS_PIXEL 3e-12
+#define SPOTS_DIM 1e3 /* nb_spots_work_of */
+
+static double spots_seconds(const nb_plan *plan)
+{
+    const nb_spots_work w = nb_spots_work_of(plan, SPOTS_DIM);
+    const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
+    const nb_scene *sc = plan->scene;
+    const int slow = sc->lattice.shape == NB_LATTICE_GAUSS && sc->beam.n_sources > 1;
+    const double ray = slow ? SPOTS_GAUSS_RAY : SPOTS_RAY;
+    return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
+           (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + ray * w.rays +
+            SPOTS_TERM * w.terms) /
+               (size * fp64);
+}
+
+#define GAIN 1.5 /* less is not worth it: estimates are that good */
+
+static int applies(const nb_plan *plan, const char **why)
+{
+    const char *reason = nb_spots_refuse(plan);
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (!nb_path_is_forced(plan, "spots") &&
+        !(GAIN * spots_seconds(plan) < nb_spots_whole(plan, nb_path_every_step)))
+        return nb_path_refuse(why, "every step is as quick");
+    return 1;
+}
+
+/** Of the whole detector; where it applies it is taken, for small regions too. */
+static double seconds(const nb_plan *plan)
+{
+    if (nb_spots_refuse(plan))
+        return INFINITY;
+    return fmin(spots_seconds(plan), 0.5 * nb_path_every_step(plan));
+}
+
+static void describe(const nb_path_notes *notes, char *line, size_t size)
+{
+    nb_spots_describe(&notes->left, line, size);
+}
+
+const nb_path nb_cuda_path_spots = {.name = "spots",
+                                    .how = "from its reflections",
+                                    .applies = applies,
+                                    .seconds = seconds,
+                                    .skips = nb_spots_suit,
+                                    .run = NB_ON_DEVICE(nb_cuda_spots_run),
+                                    .describe = describe};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* When a kernel of the device may have indices in fixed point, and lattice and sums in float. */
+#include <math.h>
+#include <string.h>
+
+#include "../../src/physics/limits.h"
+#include "../../src/physics/panels.h"
+#include "../../src/plan/fixed_point.h"
+#include "../backend/paths.h"
+#include "edge.h"
+
+/* of a pixel, from which on no zero of a sphere's transform stands alone: near the first ones a float is 2e-4 off */
+#define ROUND_TERMS 8
+/* from which on the brightest stands near a peak, and not in tails alone: there a float of a round or
+ * Gaussian crystal is up to 3e-6 of the value off */
+#define FORM_PIXELS 1e5
+/* of a pixel, in a table */
+#define MAX_STEPS 1e8
+
+int nb_cuda_has_one_direction(const nb_beam *beam)
+{
+    for (int i = 1; i < beam->n_sources; i++)
+        if (memcmp(&beam->sources[i].incident, &beam->sources[0].incident,
+                   sizeof(nb_vec3)) != 0)
+            return 0;
+    return 1;
+}
+
+/** Cells up to which fractions of 32 bits will do.  Their rounding shifts a peak's flank (NB_FIXED_CELLS),
+ * some times more in the tails.  Over many steps the errors average, and the brightest of many pixels
+ * stands on a peak's top, where a shift does not show: at N = 1000 and 1000 steps 1.9e-6 of the maximum
+ * at 512x512, 8e-7 at 2048x2048. */
+static double fraction_limit(const nb_plan *plan)
+{
+    const int os = plan->scene->oversample;
+    double points = plan->pixels * os * os;
+    if (plan->precision == NB_PRECISION_SINGLE)
+        return 2000;
+    if (points < 1e5)
+        return NB_FIXED_CELLS;
+    if (points < 3e6)
+        return 300;
+    return 300 * fmin(fmax(sqrt(plan->steps) / 4, 1), 5);
+}
+
+/** Do floats hold the factor of every panel that makes photons of sums relative to `unit`? */
+static int floats_hold_photons(const nb_scene *sc, double unit)
+{
+    for (int k = 0; k < sc->n_panels; k++) {
+        double photons =
+            sc->intensity_scale * unit * nb_largest_solid_angle(&sc->panels[k]);
+        if (!(photons < NB_FLOAT_TOP && photons > NB_FLOAT_LOW))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_flat(const nb_scene *sc)
+{
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->panels[k].curved)
+            return 0;
+    return 1;
+}
+
+/** All but parallelepipeds have their own lattice in float, of any real N. */
+static int has_form(const nb_scene *sc)
+{
+    return sc->lattice.shape != NB_LATTICE_SQUARE;
+}
+
+static int has_edge(const nb_scene *sc)
+{
+    return sc->lattice.shape == NB_LATTICE_TOPHAT;
+}
+
+/** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
+ * steps, the water, and the factor that makes photons of them? */
+static int floats_hold_sums(const nb_plan *plan)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_factor_table *sf = &sc->factors.table;
+    double F2 = sf->default_F * sf->default_F, unit = sf->nh > 0 || F2 == 0 ? 1 : F2;
+    const double height = nb_largest_lattice(&sc->lattice);
+    return nb_plan_floats_carry(plan, unit, plan->terms) && unit < NB_FLOAT_TOP &&
+           unit > NB_FLOAT_LOW && sc->background / unit * plan->terms < NB_FLOAT_TOP &&
+           floats_hold_photons(sc, has_form(sc) ? unit * height : unit);
+}
+
+static const char *needs_double(const nb_plan *plan)
+{
+    if (has_form(plan->scene) && plan->precision != NB_PRECISION_DOUBLE)
+        return NULL;
+    return nb_plan_needs_double(plan, 0);
+}
+
+/** Cells along the axis on which the lattice varies most. */
+static double sharpest(const nb_plan *plan)
+{
+    const nb_lattice *lattice = &plan->scene->lattice;
+    const double *r = lattice->radius2;
+    if (!has_form(plan->scene))
+        return plan->cells;
+    return sqrt(lattice->fudge) * (lattice->shape == NB_LATTICE_ROUND
+                                       ? plan->cells
+                                       : sqrt(fmax(r[0], fmax(r[1], r[2]))));
+}
+
+/** Are there reflections to interpolate between? */
+int nb_cuda_interpolates(const nb_scene *sc)
+{
+    return sc->factors.table.interpolate && sc->factors.table.nh > 0;
+}
+
+/** May indices be in fixed point, and lattice and sums in float? */
+int nb_cuda_floats_apply(const nb_plan *plan, const char **why)
+{
+    const nb_scene *sc = plan->scene;
+    const char *reason = needs_double(plan);
+    if (reason)
+        return nb_path_refuse(why, reason);
+    if (plan->cells == 1 && !nb_cuda_interpolates(sc))
+        return nb_path_refuse(why, "a single unit cell has no lattice to speed up");
+    if (sc->factors.dmin > 0)
+        return nb_path_refuse(why, "dmin culls by source");
+    if (!is_flat(sc))
+        return nb_path_refuse(why, "the detector is curved");
+    if (has_edge(sc) && !(nb_edge_doubt(&sc->lattice) < NB_EDGE_DOUBT))
+        return nb_path_refuse(why, "the edges of the spots need double precision");
+    if (has_form(sc) && !has_edge(sc) && plan->pixels < FORM_PIXELS)
+        return nb_path_refuse(why, "the tails of a small picture need double precision");
+    if (!has_edge(sc) && !(sharpest(plan) <= fraction_limit(plan)))
+        return nb_path_refuse(why, "the crystal is too large for 32-bit fractions");
+    if (!(plan->index < NB_FIXED_INDICES))
+        return nb_path_refuse(why, "Miller indices are too large for fixed point");
+    if (sc->oversample_polar && !sc->beam.nopolar && !nb_cuda_has_one_direction(&sc->beam))
+        return nb_path_refuse(why, "polarization is by source");
+    if (plan->steps > MAX_STEPS)
+        return nb_path_refuse(why, "the table of steps would be too large");
+    if (!floats_hold_sums(plan))
+        return nb_path_refuse(why, "single precision cannot hold the numbers");
+    return 1;
+}
+
+int nb_cuda_is_few_round(const nb_plan *plan)
+{
+    return plan->scene->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS;
+}
+
+double nb_cuda_shape_rate(const nb_plan *plan)
+{
+    static const double rates[] = {1, 0.82, 1.7, 1.75}; /* NB_LATTICE_... */
+    return rates[plan->scene->lattice.shape];
+}
+
+double nb_cuda_slow_double(const nb_plan *plan)
+{
+    const double fp64 = 2.0 / plan->engine.fp64_ratio;
+    return fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64);
+}

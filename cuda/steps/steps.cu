@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Every step of a render, by the kernel of its path. */
+#include <string.h>
+
+#include "../backend/render_job.h"
+
+int nb_cuda_is_exact(const nb_backend_state *state)
+{
+    const nb_path_kernel *kernel = nb_cuda_kernel_of(state);
+    return kernel && kernel->exact;
+}
+
+/** Whether the materials have a kernel of their own: they need cells, flat panels with layers at the same depths, and one
+ * factor of polarization. */
+static int has_cells(const nb_cuda_job *job)
+{
+    const nb_scene *sc = job->scene;
+    if (!job->launch.cells.n || nb_cuda_is_exact(job->state))
+        return 0;
+    for (int i = 1; i < sc->beam.n_sources && sc->oversample_polar && !sc->beam.nopolar;
+         i++)
+        if (memcmp(&sc->beam.sources[i].incident, &sc->beam.sources[0].incident,
+                   sizeof(nb_vec3)) != 0)
+            return 0;
+    const int deep = sc->sensors[sc->panels[0].sensor].mean_depth;
+    for (int k = 0; k < sc->n_panels; k++)
+        if (sc->panels[k].curved || sc->sensors[sc->panels[k].sensor].mean_depth != deep)
+            return 0;
+    return 1;
+}
+
+/** Does the crystal's kernel take the materials along? */
+static int is_wet(const nb_cuda_job *job)
+{
+    const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
+    return kernel->is_wet && job->launch.scene.amorphous && has_cells(job) &&
+           kernel->is_wet(job);
+}
+
+/** The materials of a panel, or of many. */
+static void submit_materials(nb_cuda_job *job)
+{
+    if (has_cells(job))
+        nb_cuda_launch_materials(&job->launch, job->many[NB_JOBS_MATERIALS]);
+    else
+        nb_cuda_launch_background(&job->launch, nb_cuda_is_exact(job->state),
+                                  job->many[NB_JOBS_PLAIN]);
+}
+
+/** Is the image repaired on the device?  It is where it stays, and before materials are added. */
+static int repairs_there(const nb_cuda_job *job)
+{
+    return job->stays || job->launch.scene.amorphous;
+}
+
+/** Does the host look, after a download, whether there is anything to repair? */
+static int host_repairs(const nb_cuda_job *job)
+{
+    const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
+    return kernel && kernel->repair == NB_REPAIR_RARE && !repairs_there(job);
+}
+
+/** What the window asks for: one part of its steps. */
+static void submit(nb_cuda_job *job, int part)
+{
+    const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
+    const int wet = is_wet(job), is_last = part == job->cut.parts - 1;
+    kernel->submit(job, part, wet);
+    if (is_last && kernel->repair != NB_REPAIR_NONE && !host_repairs(job))
+        nb_cuda_launch_repair(&job->launch, wet, job->many[NB_JOBS_PLAIN]);
+    if (job->launch.scene.amorphous && is_last && !wet)
+        submit_materials(job);
+}
+
+/** Wait for launch i; ask the caller whether to go on. */
+static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err)
+{
+    const nb_hooks *hooks = &job->state->options.hooks;
+    nb_status st =
+        nb_cuda_check(err, gpuEventSynchronize(job->state->bands[i % 2]), "rendering");
+    if (!st && hooks->progress && hooks->progress(hooks->user, (i + 1.0) / total))
+        st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    return st;
+}
+
+/* ------------------------------------------------------------------ several panels */
+
+/** Do any kernels in double precision follow, or render? */
+static int needs_plain(const nb_cuda_job *job)
+{
+    return !host_repairs(job);
+}
+
+static int needs_jobs(const nb_cuda_job *job, int which)
+{
+    if (which == NB_JOBS_MATERIALS)
+        return job->launch.scene.amorphous && has_cells(job);
+    return which == NB_JOBS_FAST ? nb_cuda_kernel_of(job->state)->job != NULL
+                                 : needs_plain(job);
+}
+
+/** Make it possible that panels share launches. */
+static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
+{
+    const int n = job->scene->n_panels;
+    nb_status st = NB_OK;
+    if (n == 1 || (job->terms.direct && job->terms.panels != n))
+        return NB_OK;
+    for (int which = 0; which < NB_CUDA_JOBS && !st; which++)
+        if (needs_jobs(job, which))
+            st = nb_cuda_upload_jobs(job, which, err);
+    job->kept = !st;
+    return st;
+}
+
+/** One launch for panels k to end - 1. */
+static void submit_panels(nb_cuda_job *job, int k, int end)
+{
+    nb_cuda_many many[NB_CUDA_JOBS] = {};
+    while (k < end - 1 &&
+           nb_region_pixels(nb_panel_region(job->scene, &job->scene->panels[k])) == 0)
+        k++;
+    nb_cuda_turn(job, k);
+    if (nb_region_pixels(job->region) == 0)
+        return;
+    job->cut.parts = 1;
+    for (int i = 0; i < NB_CUDA_JOBS; i++)
+        if (needs_jobs(job, i)) {
+            many[i] = nb_cuda_many_of(job, i, k, end);
+            job->many[i] = &many[i];
+        }
+    submit(job, 0);
+    for (int i = 0; i < NB_CUDA_JOBS; i++)
+        job->many[i] = NULL;
+}
+
+/* ------------------------------------------------------------------ all panels */
+
+/** After launch i of `total`, one ahead of the one that is waited for. */
+static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    nb_status st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    if (!st && (total > 1 || state->options.hooks.progress))
+        st = nb_cuda_check(err, gpuEventRecord(state->bands[i % 2], state->stream),
+                           "rendering");
+    if (!st && i > 0)
+        st = finish_launch(job, i - 1, total, err);
+    return st;
+}
+
+/** The launches of panel k; *i: launches before it. */
+static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error *err)
+{
+    const nb_cuda_terms all = job->terms;
+    nb_status st = NB_OK;
+    nb_cuda_turn(job, k);
+    job->terms = nb_cuda_terms_of(job, k);
+    if (job->scene->n_panels > 1 && !job->kept) {
+        nb_cuda_aim_terms(&job->launch, &job->terms);
+        job->state->aimed = 0;
+    }
+    for (int n = 0; n < job->cut.bands * job->cut.parts && !st; n++, ++*i) {
+        nb_cuda_set_window(job, n / job->cut.parts * job->cut.rows, job->cut.rows);
+        submit(job, n % job->cut.parts);
+        st = launched(job, *i, total, err);
+    }
+    job->terms = all;
+    return st;
+}
+
+/** All launches.  Steps are aimed at the first panel already. */
+static nb_status run_panels(nb_cuda_job *job, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    if (host_repairs(job))
+        job->launch.repair = job->state->repair;
+    job->launch.few_round = nb_cuda_is_few_round(&job->plan);
+    nb_status st = keep_jobs(job, err);
+    int total = nb_cuda_count_launches(job), i = 0;
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
+    if (!st && job->kept && job->terms.direct && !state->aimed) {
+        nb_cuda_aim_panels(&job->launch, &job->terms, state->jobs[NB_JOBS_FAST].device.at,
+                           nb_cuda_direct_job_bytes);
+        state->aimed = 1;
+    }
+    for (int k = 0, end; k < job->scene->n_panels && !st; k = end) {
+        end = nb_cuda_end_of_launch(job, k);
+        if (end - k == 1) {
+            st = run_panel(job, k, &i, total, err);
+            continue;
+        }
+        submit_panels(job, k, end);
+        st = launched(job, i++, total, err);
+    }
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
+    if (!st && total > 0 && (total > 1 || state->options.hooks.progress))
+        st = finish_launch(job, total - 1, total, err);
+    return st;
+}
+
+static int covers_image(const nb_raster *raster)
+{
+    return raster->roi.fmin == 0 && raster->roi.smin == 0 &&
+           raster->roi.fmax == raster->columns - 1 && raster->roi.smax == raster->rows - 1;
+}
+
+/** Nothing to repair yet, and pixels that no kernel writes are 0. */
+nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err)
+{
+    const nb_raster *raster = &job->scene->raster;
+    gpuError_t code = gpuSuccess;
+    *job->state->repair = 0;
+    if (needs_plain(job))
+        code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
+    if (code == gpuSuccess && !(job->filled && covers_image(raster)))
+        code = gpuMemsetAsync(job->state->image.at, 0, raster->pixels * sizeof(float),
+                              job->state->stream);
+    return nb_cuda_check(err, code, "clearing the image");
+}
+
+/** The tables of the fast kernels, or the ones of the last render if nothing has changed.
+ * *fits = 0: there is no room for them. */
+static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    const nb_scene *sc = &job->launch.scene;
+    nb_status st;
+    if (state->is_prepared && state->prepared_path == state->path &&
+        memcmp(&state->prepared_scene, sc, sizeof *sc) == 0) {
+        job->terms = state->prepared;
+        return NB_OK;
+    }
+    state->is_prepared = state->aimed = 0;
+    nb_cuda_begin_terms(&job->plan, &job->terms);
+    st = nb_cuda_kernel_of(state)->prepare(job, fits, err);
+    if (st || !*fits)
+        return st;
+    state->prepared = job->terms;
+    state->prepared_path = state->path;
+    memcpy(&state->prepared_scene, sc, sizeof *sc);
+    state->is_prepared = 1;
+    return NB_OK;
+}
+
+static int most_parts(const nb_cuda_job *job)
+{
+    int parts = 1;
+    for (int k = 0; k < job->scene->n_panels && job->max_parts > 1; k++) {
+        const int of_panel = nb_cuda_cut_panel(job, k).parts;
+        parts = of_panel > parts ? of_panel : parts;
+    }
+    return parts;
+}
+
+nb_status nb_cuda_steps_prepare(nb_cuda_job *job, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    int fits = 1;
+    nb_status st = NB_OK;
+    if (nb_cuda_kernel_of(state)->prepare)
+        st = prepare(job, &fits, err);
+    job->no_room = !fits;
+    return st;
+}
+
+nb_status nb_cuda_steps_run(nb_cuda_job *job, nb_error *err)
+{
+    nb_backend_state *state = job->state;
+    const nb_path_kernel *kernel = nb_cuda_kernel_of(state);
+    nb_status st = NB_OK;
+    job->max_parts = kernel->parts ? kernel->parts(job) : 1;
+    if (kernel->adds_parts && most_parts(job) > 1)
+        st = nb_cuda_reserve(&state->sums, job->scene->raster.pixels * sizeof(double),
+                             "partial sums", err);
+    if (!st)
+        st = nb_cuda_clear(job, err);
+    return st ? st : run_panels(job, err);
+}
+
+nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err)
+{
+    const int n = job->scene->n_panels,
+              which = has_cells(job) ? NB_JOBS_MATERIALS : NB_JOBS_PLAIN;
+    nb_cuda_many many = {};
+    if (n > 1) {
+        nb_status st = nb_cuda_upload_jobs(job, which, err);
+        if (st)
+            return st;
+        many = nb_cuda_many_of(job, which, 0, n);
+        job->many[which] = &many;
+    }
+    nb_cuda_turn(job, 0);
+    if (n > 1 ? many.blocks > 0 : nb_region_pixels(job->region) > 0)
+        submit_materials(job);
+    job->many[which] = NULL;
+    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+}
