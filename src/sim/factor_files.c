@@ -150,14 +150,14 @@ static nb_status check_mtz(const content *c, nb_error *err)
 /** The rules of the flags, now that it is known what -cif is. */
 static nb_status check_as(const nb_factor_maker *m, int cif_is_model, nb_error *err)
 {
-    nb_config as = m->cfg;
+    nb_config as = *m->asked;
     char *to = cif_is_model ? as.pdb_file : as.mtz_file;
     nb_error why = {0};
     nb_status st;
     if (!as.cif_file[0])
         return NB_OK;
     if (to[0])
-        return nb_fail_at(err, NB_ERR_INPUT, m->cfg.cif_file, 0,
+        return nb_fail_at(err, NB_ERR_INPUT, m->settings.value.cif_file, 0,
                           "-cif holds %s, and so does %s %.180s; give one of them",
                           cif_is_model ? "a model" : "reflections",
                           cif_is_model ? "-pdb" : "-mtz", to);
@@ -165,7 +165,7 @@ static nb_status check_as(const nb_factor_maker *m, int cif_is_model, nb_error *
     as.cif_file[0] = '\0';
     if (!(st = nb_config_check_factors(&as, &why)))
         return NB_OK;
-    return nb_fail_at(err, st, m->cfg.cif_file, 0, "-cif holds %s: %s",
+    return nb_fail_at(err, st, m->settings.value.cif_file, 0, "-cif holds %s: %s",
                       cif_is_model ? "a model" : "reflections", why.message);
 }
 
@@ -184,7 +184,8 @@ static nb_status parse_list(nb_factor_maker *m, const content *c, nb_error *err)
     m->list_flag = c->flag;
     m->list_path = c->path;
     if (!st)
-        st = nb_columns_choose(&m->list, m->cfg.mtz_label, c->path, &m->columns, err);
+        st = nb_columns_choose(&m->list, m->settings.value.mtz_label, c->path,
+                               &m->columns, err);
     return st;
 }
 
@@ -199,7 +200,7 @@ static nb_status read_one(nb_factor_maker *m, const char *flag, const char *path
         return NB_OK;
     st = read_content(m, flag, path, &c, err);
     if (!st && flag[1] == 'c') {
-        if (!(st = check_cif(&m->cfg, &c, &model, err)))
+        if (!(st = check_cif(&m->settings.value, &c, &model, err)))
             st = check_as(m, model, err);
     } else if (!st) {
         st = model ? check_pdb(&c, err) : check_mtz(&c, err);
@@ -251,9 +252,9 @@ nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
 static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
 {
     nb_status st;
-    if (!m->cfg.hkl_file[0])
+    if (!m->settings.value.hkl_file[0])
         return NB_OK;
-    if ((st = nb_hkl_load(&m->cfg, &m->hkl, &m->hash, err)))
+    if ((st = nb_hkl_load(&m->settings.value, &m->hkl, &m->hash, err)))
         return st;
     m->list_flag = "-hkl";
     m->list_path = m->hkl.name;
@@ -265,14 +266,15 @@ static nb_status read_fprime(nb_factor_maker *m, nb_error *err)
     char *data;
     size_t bytes;
     nb_status st = NB_OK;
-    if (m->cfg.fprime[0])
-        st = nb_fprime_words(m->cfg.fprime, &m->typed, err);
-    if (!st && m->cfg.fprime_table[0]) {
-        st = nb_read_file(m->cfg.fprime_table, "-fprime_table", 0, &data, &bytes, err);
+    if (m->settings.value.fprime[0])
+        st = nb_fprime_words(m->settings.value.fprime, &m->typed, err);
+    if (!st && m->settings.value.fprime_table[0]) {
+        st = nb_read_file(m->settings.value.fprime_table, "-fprime_table", 0, &data,
+                          &bytes, err);
         if (st)
             return st;
         m->hash = nb_hash_bytes(m->hash, data, bytes);
-        st = nb_fprime_parse(data, bytes, m->cfg.fprime_table, &m->curves, err);
+        st = nb_fprime_parse(data, bytes, m->settings.value.fprime_table, &m->curves, err);
         nb_free(data);
     }
     return st ? st : nb_check_fprime(m, err);
@@ -358,10 +360,11 @@ static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmet
                                  nb_error *err)
 {
     nb_error why = {0};
-    if (m->cfg.space_group[0]) {
-        nb_status st = nb_symmetry_find(m->cfg.space_group, cell, own, &why);
+    if (m->settings.value.space_group[0]) {
+        nb_status st = nb_symmetry_find(m->settings.value.space_group, cell, own, &why);
         if (st)
-            return nb_fail(err, st, "-sg %s: %s", m->cfg.space_group, why.message);
+            return nb_fail(err, st, "-sg %s: %s", m->settings.value.space_group,
+                           why.message);
     }
     if (!own->count && own->name[0])
         return nb_fail_at(err, NB_ERR_INPUT, path, 0,
@@ -389,7 +392,7 @@ static nb_status choose_symmetries(nb_factor_maker *m, const nb_hooks *hooks,
                              err);
     if (!st && m->list_path && !m->hkl.rows)
         st = choose_symmetry(m, m->list_path, &m->list.symmetry, m->cell, hooks, err);
-    if (!st && m->hkl.rows && m->cfg.space_group[0])
+    if (!st && m->hkl.rows && m->settings.value.space_group[0])
         st = choose_symmetry(m, m->list_path, &m->list.symmetry, m->cell, hooks, err);
     m->symmetry = m->list_path ? m->list.symmetry : m->model.symmetry;
     return st;
@@ -435,11 +438,11 @@ static nb_status load(nb_factor_maker *m, const nb_crystal *crystal,
                       const nb_hooks *hooks, nb_error *err)
 {
     nb_status st;
-    if ((st = check_folders(&m->cfg, err)) || (st = read_fprime(m, err)) ||
-        (st = read_one(m, "-pdb", m->cfg.pdb_file, err)) ||
-        (st = read_one(m, "-cif", m->cfg.cif_file, err)) ||
-        (st = read_one(m, "-mtz", m->cfg.mtz_file, err)) || (st = read_hkl(m, err)) ||
-        (st = choose_cell(m, crystal, hooks, err)) ||
+    if ((st = check_folders(&m->settings.value, err)) || (st = read_fprime(m, err)) ||
+        (st = read_one(m, "-pdb", m->settings.value.pdb_file, err)) ||
+        (st = read_one(m, "-cif", m->settings.value.cif_file, err)) ||
+        (st = read_one(m, "-mtz", m->settings.value.mtz_file, err)) ||
+        (st = read_hkl(m, err)) || (st = choose_cell(m, crystal, hooks, err)) ||
         (st = choose_symmetries(m, hooks, err)))
         return st;
     say_columns(m, hooks);
@@ -466,11 +469,13 @@ nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
     *out = NULL;
     if (!m)
         return NB_ERR_NOMEM;
-    m->cfg = *cfg;
+    nb_resolve(cfg, &m->settings);
+    m->asked = cfg;
     m->hash = NB_HASH_START;
     m->scale_k = m->scale_B = NAN;
     st = load(m, crystal, hooks, err);
-    m->cfg.arrays = NULL; /* the caller's, and not used again */
+    m->asked = NULL; /* the caller's */
+    m->settings.value.arrays = NULL;
     if (st)
         nb_shared_drop(m);
     else

@@ -17,30 +17,24 @@ int nb_factor_maker_is_constant(const nb_factor_maker *m)
     return m->list_path != NULL;
 }
 
-static double scale_of(const nb_config *cfg)
-{
-    return cfg->F_scale > 0 ? cfg->F_scale : 1;
-}
-
 double nb_factor_maker_scale(const nb_factor_maker *m)
 {
-    return scale_of(&m->cfg);
+    const double scale = m->settings.value.F_scale;
+    return scale == NB_FSCALE_MODEL ? 1 : scale;
 }
 
 /* --- a model --- */
 
 static nb_model_options options_of(const nb_factor_maker *m, double dmin, int threads)
 {
-    const nb_config *cfg = &m->cfg;
+    const nb_config *cfg = &m->settings.value;
     int small = m->model.kind == NB_STRUCTURE_SMALL;
     return (nb_model_options){.dmin = dmin,
-                              .k_sol = small ? NB_VALUE_OR(cfg, k_sol, 0)
-                                             : NB_VALUE(cfg, k_sol),
-                              .B_sol = NB_VALUE(cfg, B_sol),
+                              .k_sol = small ? NB_TYPED_OR(&m->settings, k_sol, 0)
+                                             : cfg->k_sol,
+                              .B_sol = cfg->B_sol,
                               .drop_hydrogens = cfg->hydrogens == NB_HYDROGENS_DROP,
-                              .model = cfg->model == NB_MODEL_ALL ? 0
-                                       : cfg->model               ? cfg->model
-                                                                  : 1,
+                              .model = cfg->model == NB_MODEL_ALL ? 0 : cfg->model,
                               .apply_ncs = cfg->ncs == NB_NCS_APPLY,
                               .with_000 = cfg->F000 == NB_F000_CALC,
                               .method = cfg->sf_method == NB_SF_DIRECT ? NB_SUM_DIRECT
@@ -63,7 +57,7 @@ static void say_model(const nb_factor_maker *m, const nb_hooks *hooks)
     }
     for (int e = 0; e < m->partials.n_elements; e++)
         if (m->partials.elements[e].Z > ELEMENTS_WITH_F &&
-            m->cfg.anomalous != NB_ANOMALOUS_OFF)
+            m->settings.value.anomalous != NB_ANOMALOUS_OFF)
             nb_notice(hooks, "%s: no f' and f'' are known for %s; they are 0 (-fprime)",
                       m->model_path, nb_element_symbol(m->partials.elements[e].Z));
 }
@@ -113,12 +107,13 @@ static size_t origin_of(const nb_factor_grid *grid)
 }
 
 /** F(000) as typed. */
-static void put_000(const nb_config *cfg, double scale, nb_factor_grid *grid)
+static void put_000(const nb_factor_maker *m, double scale, nb_factor_grid *grid)
 {
+    const double F = NB_TYPED_OR(&m->settings, F000, NAN);
     size_t at = origin_of(grid);
-    if (!(cfg->F000 >= 0))
+    if (!(F >= 0))
         return;
-    grid->F[at] = cfg->F000 * scale;
+    grid->F[at] = F * scale;
     if (grid->phase)
         grid->phase[at] = 0;
 }
@@ -135,7 +130,7 @@ static void copy_000(const nb_factor_grid *model, nb_factor_grid *grid)
 static nb_status use_model(nb_factor_maker *m, double dmin, double wavelength,
                            int threads, const nb_hooks *hooks, nb_error *err)
 {
-    const nb_config *cfg = &m->cfg;
+    const nb_config *cfg = &m->settings.value;
     nb_factor_grid model = {0};
     nb_waves waves = {0};
     double k = 1, B = 0;
@@ -179,13 +174,13 @@ static nb_status expand(nb_factor_maker *m, double dmin, const nb_hooks *hooks,
 /** Where fills end: at the typed limit, else at the file's. */
 static double fill_limit(const nb_factor_maker *m)
 {
-    return m->cfg.dmin_A > 0 ? m->cfg.dmin_A : m->expansion.dmin;
+    return m->settings.value.dmin_A > 0 ? m->settings.value.dmin_A : m->expansion.dmin;
 }
 
 static nb_status make_list(nb_factor_maker *m, double dmin, double wavelength,
                            int threads, const nb_hooks *hooks, nb_error *err)
 {
-    const nb_config *cfg = &m->cfg;
+    const nb_config *cfg = &m->settings.value;
     nb_status st = expand(m, dmin, hooks, err);
     if (!st && m->model_path) {
         double ratio = nb_metric_ratio(m->cell, m->model.cell);
@@ -198,9 +193,9 @@ static nb_status make_list(nb_factor_maker *m, double dmin, double wavelength,
         return st;
     if (cfg->fill == NB_FILL_SHELL)
         m->filled = nb_fill_shell(&m->grid, fill_limit(m));
-    put_000(cfg, 1, &m->grid);
-    if (cfg->B_add != 0 || scale_of(cfg) != 1)
-        nb_factor_grid_scale(&m->grid, scale_of(cfg), cfg->B_add);
+    put_000(m, 1, &m->grid);
+    if (cfg->B_add != 0 || nb_factor_maker_scale(m) != 1)
+        nb_factor_grid_scale(&m->grid, nb_factor_maker_scale(m), cfg->B_add);
     m->dmin = m->expansion.limit;
     return NB_OK;
 }
@@ -247,9 +242,9 @@ void nb_factor_maker_fill(const nb_factor_maker *m, const nb_wave *wave, int thr
         return;
     }
     out->wavelength = wave->wavelength;
-    nb_partials_combine(&m->partials, wave->f, m->cfg.B_add, scale_of(&m->cfg), threads,
-                        out);
-    put_000(&m->cfg, scale_of(&m->cfg), out);
+    nb_partials_combine(&m->partials, wave->f, m->settings.value.B_add,
+                        nb_factor_maker_scale(m), threads, out);
+    put_000(m, nb_factor_maker_scale(m), out);
 }
 
 /** Phases and marks of absence of reflections. */

@@ -88,15 +88,14 @@ static void put_atoms(nb_report_text *t, const nb_factor_maker *m)
 {
     const nb_partials *p = &m->partials;
     char atoms[LINE], models[64];
-    int used = m->cfg.model;
+    int used = m->settings.value.model;
     list_atoms(p, atoms);
     if (m->model.n_models < 2)
         snprintf(models, sizeof models, "1 model");
     else if (used == NB_MODEL_ALL)
         snprintf(models, sizeof models, "average of %d models", m->model.n_models);
     else
-        snprintf(models, sizeof models, "model %d of %d", used ? used : 1,
-                 m->model.n_models);
+        snprintf(models, sizeof models, "model %d of %d", used, m->model.n_models);
     nb_report_put(t,
                   "          %s%s, %zu atoms: %s; %zu on special positions, %zu in "
                   "alternative conformations",
@@ -104,7 +103,7 @@ static void put_atoms(nb_report_text *t, const nb_factor_maker *m)
                   p->alternates);
     if (m->model.n_ncs)
         nb_report_put(t, "; %d NCS operators %s", m->model.n_ncs,
-                      m->cfg.ncs == NB_NCS_APPLY ? "applied" : "ignored");
+                      m->settings.value.ncs == NB_NCS_APPLY ? "applied" : "ignored");
     nb_report_put(t, "\n");
 }
 
@@ -112,7 +111,7 @@ static void put_anomalous(nb_report_text *t, const nb_factor_maker *m,
                           const nb_waves *waves)
 {
     char text[LINE];
-    if (m->cfg.anomalous == NB_ANOMALOUS_OFF) {
+    if (m->settings.value.anomalous == NB_ANOMALOUS_OFF) {
         nb_report_put(t, "          no f' and f'' (-anomalous off)\n");
         return;
     }
@@ -163,8 +162,8 @@ static void put_sum(nb_report_text *t, const nb_factor_maker *m, const nb_factor
 /** Of reflections: columns, completeness, fills and scale. */
 static void put_list(nb_report_text *t, const nb_factor_maker *m, const nb_factor_stats *s)
 {
-    static const char *const fills[] = {"-default_F", "-default_F",
-                                        "the rms of its shell", "the model"};
+    static const char *const fills[] = {"", "-default_F", "the rms of its shell",
+                                        "the model"};
     const nb_expansion *e = &m->expansion;
     size_t whole = e->present + e->missing;
     char columns[128] = "F";
@@ -176,7 +175,7 @@ static void put_list(nb_report_text *t, const nb_factor_maker *m, const nb_facto
     nb_report_put(t,
                   "          d >= %.4g A: %.2f %% complete, %zu filled; others get %s\n",
                   e->limit, whole ? 100.0 * (double)e->present / (double)whole : 0,
-                  m->filled, fills[m->cfg.fill]);
+                  m->filled, fills[m->settings.value.fill]);
     if (!isnan(m->scale_k))
         nb_report_put(t, "          Fo = %.5g exp(-%.4g s^2/4) F of the model\n",
                       m->scale_k, m->scale_B);
@@ -187,7 +186,7 @@ static void put_list(nb_report_text *t, const nb_factor_maker *m, const nb_facto
 void nb_factor_maker_put(nb_report_text *t, const nb_factor_maker *m,
                          const nb_waves *waves, const nb_factor_stats *stats)
 {
-    const nb_config *cfg = &m->cfg;
+    const nb_config *cfg = &m->settings.value;
     put_source(t, m);
     if (m->model_path) {
         put_atoms(t, m);
@@ -199,9 +198,10 @@ void nb_factor_maker_put(nb_report_text *t, const nb_factor_maker *m,
         put_list(t, m, stats);
     else
         put_sum(t, m, stats);
-    if (cfg->B_add != 0 || cfg->F_scale > 0)
+    if (cfg->B_add != 0 ||
+        (NB_TYPED(&m->settings, F_scale) && cfg->F_scale != NB_FSCALE_MODEL))
         nb_report_put(t, "          F multiplied by %g exp(-%g s^2/4)\n",
-                      cfg->F_scale > 0 ? cfg->F_scale : 1, cfg->B_add);
+                      nb_factor_maker_scale(m), cfg->B_add);
 }
 
 nb_status nb_factor_maker_report(const nb_factor_maker *maker, const nb_waves *waves,
@@ -241,7 +241,7 @@ static void add_model(nb_json to, const nb_factor_maker *m, const nb_waves *wave
     nb_json_text(to, "model", m->model_path);
     nb_json_number(to, "models", m->model.n_models);
     nb_json_number(to, "ncs_operators", m->model.n_ncs);
-    nb_json_flag(to, "ncs_applied", m->cfg.ncs == NB_NCS_APPLY);
+    nb_json_flag(to, "ncs_applied", m->settings.value.ncs == NB_NCS_APPLY);
     nb_json_number(to, "atoms", (double)p->atoms);
     add_elements(to, m, waves);
     nb_json_number(to, "special_positions", (double)p->special);
@@ -293,7 +293,7 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
     nb_json_number(to, "F000", isnan(s->F000) ? 0 : s->F000);
     nb_json_number(to, "rms_F", s->rms);
     nb_json_number(to, "friedel_difference", s->friedel);
-    nb_json_number(to, "B_add", m->cfg.B_add);
+    nb_json_number(to, "B_add", m->settings.value.B_add);
     nb_json_number(to, "tables", sim->in.tables.waves->n);
     nb_json_number(to, "table_bytes",
                    (double)sim->in.tables.waves->n *

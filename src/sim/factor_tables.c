@@ -116,7 +116,7 @@ static nb_factor_stats fill_table(const nb_config *cfg, const nb_factor_maker *m
     for (size_t i = 0; i < voxels; i++)
         grid->F[i] = NAN;
     nb_factor_maker_fill(maker, wave, nb_threads_of(cfg), grid);
-    if (!maker->list_path && !NB_GIVEN(&maker->cfg, F000)) /* in the direct beam */
+    if (!maker->list_path && !NB_TYPED(&maker->settings, F000)) /* in the direct beam */
         grid->F[voxels / 2] = 0;
     stats = nb_factor_stats_of(grid);
     for (size_t i = 0; i < voxels; i++)
@@ -127,10 +127,9 @@ static nb_factor_stats fill_table(const nb_config *cfg, const nb_factor_maker *m
 /** F of 0 0 0 where no sum gives it; NaN: the sum's. */
 static double origin_of(const nb_factor_maker *maker)
 {
-    const nb_config *cfg = &maker->cfg;
-    if (!NB_GIVEN(cfg, F000)) /* in the direct beam */
-        return 0;
-    return cfg->F000 >= 0 ? nb_factor_maker_scale(maker) * cfg->F000 : NAN;
+    const double F =
+        maker->settings.value.F000; /* in the direct beam 0, unless it is typed */
+    return F >= 0 ? nb_factor_maker_scale(maker) * F : NAN;
 }
 
 /** Numbers of a table that one thread writes and measures. */
@@ -186,7 +185,7 @@ static nb_status fill_more(const nb_factor_maker *maker, const nb_waves *waves,
     int H[3];
     nb_status st;
     nb_factor_maker_limits(maker, H);
-    st = nb_orbit_map_make(&maker->partials, H, maker->cfg.B_add,
+    st = nb_orbit_map_make(&maker->partials, H, maker->settings.value.B_add,
                            nb_factor_maker_scale(maker), &map, err);
     for (int i = 1; i < waves->n && !st; i++) {
         nb_orbit_map_combine(&map, waves->group[i].f, default_F, r->threads);

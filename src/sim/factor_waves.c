@@ -13,13 +13,6 @@
 
 #define EQUAL 1e-6
 
-static const nb_anomalous_mode default_mode = NB_ANOMALOUS_EACH;
-
-static nb_anomalous_mode mode_of(const nb_factor_maker *m)
-{
-    return m->cfg.anomalous ? m->cfg.anomalous : default_mode;
-}
-
 /** The rows of an element; returns how many. */
 static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **first)
 {
@@ -39,7 +32,7 @@ static nb_anomalous of_element(const nb_factor_maker *m, int Z, double energy,
     const nb_fprime_row *rows = NULL;
     nb_anomalous f = {0, 0};
     size_t n;
-    if (mode_of(m) == NB_ANOMALOUS_OFF)
+    if (m->settings.value.anomalous == NB_ANOMALOUS_OFF)
         return f;
     if (rows_of(&m->typed, Z, &rows))
         return (nb_anomalous){rows->f1, rows->f2};
@@ -64,7 +57,7 @@ static void fill_wave(const nb_factor_maker *m, double wavelength, const nb_hook
             nb_notice(
                 hooks,
                 "%s has no %s at %.6g eV: f' and f'' of Cromer and Liberman are used",
-                m->cfg.fprime_table, nb_element_symbol(Z), energy);
+                m->settings.value.fprime_table, nb_element_symbol(Z), energy);
     }
 }
 
@@ -89,7 +82,7 @@ static nb_status check_list(const nb_fprime_list *list, const char *path, nb_err
 nb_status nb_check_fprime(const nb_factor_maker *m, nb_error *err)
 {
     nb_status st = check_list(&m->typed, NULL, err);
-    return st ? st : check_list(&m->curves, m->cfg.fprime_table, err);
+    return st ? st : check_list(&m->curves, m->settings.value.fprime_table, err);
 }
 
 /* --- groups --- */
@@ -168,9 +161,9 @@ static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
 static int end_of_group(const nb_factor_maker *m, const entry *e, int n, int first,
                         nb_wave at[2])
 {
-    double tolerance = NB_VALUE(&m->cfg, anomalous_tol);
+    double tolerance = m->settings.value.anomalous_tol;
     int end = first + 1;
-    if (mode_of(m) != NB_ANOMALOUS_EACH || !m->partials.n_elements)
+    if (m->settings.value.anomalous != NB_ANOMALOUS_EACH || !m->partials.n_elements)
         return n;
     fill_wave(m, e[first].wavelength, NULL, &at[0]);
     for (; end < n; end++) {

@@ -38,7 +38,8 @@ nb_factor_stats nb_factor_stats_of(const nb_factor_grid *grid);
 /** What the files gave, and what was made of it. It does not change while images are rendered, so
  * that the frames of a series share it. */
 typedef struct nb_factor_maker {
-    nb_config cfg; /* when the files were read */
+    nb_settings settings;   /* when the files were read */
+    const nb_config *asked; /* while they are read */
     const char *model_flag, *model_path, *list_flag, *list_path; /* into cfg; NULL: none */
     nb_structure model;      /* owned; with list_path alone zero */
     nb_reflection_file list; /* owned */
