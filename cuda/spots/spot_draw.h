@@ -143,9 +143,10 @@ static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
         return 0;
     }
     nb_ray ray;
-    nb_spot_line line;
-    nb_spot_aim aim = nb_spot_aim_at(&p, PLAIN, brush, &box, &frame, at->u, at->v, &ray);
-    if (!nb_spot_line_of(&brush->pair, &aim, &line))
+    const nb_spot_aim aim =
+        nb_spot_aim_at(&p, PLAIN, brush, &box, &frame, at->u, at->v, &ray);
+    const nb_spot_lines line = nb_spot_lines_of(&aim);
+    if (!(line.across2 <= brush->pair.most))
         return 0;
     *span = nb_spot_span_of(&brush->pair, &line);
     *counts = nb_spot_counts(&p, PLAIN, brush, &ray);

@@ -3,7 +3,16 @@
 #ifndef NB_CUDA_SPOT_SPAN_H
 #define NB_CUDA_SPOT_SPAN_H
 
-#include "../../src/plan/spot_terms.h"
+#ifdef NB_GPU
+#include "../backend/vendor.h"
+#define NB_SPOT_INVERSE_ROOT(x) rsqrt(x)
+#else
+#define NB_SPOT_INVERSE_ROOT(x) (1 / sqrt(x))
+#endif
+
+#include "../../src/terms/spot_terms.h"
+
+#define NB_SPOT_FALL_ROOT 2.1400897777407284 /* sqrt(-NB_SPOT_FALL) */
 
 /* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: 2e-9 of it in exact arithmetic. */
 #define NB_SPOT_POWER_0 ((float)NB_SQRT_2)
@@ -49,12 +58,13 @@ typedef struct nb_spot_span {
     int first;
 } nb_spot_span;
 
-NB_HD nb_spot_span nb_spot_span_of(const nb_spot_pair *pair, const nb_spot_line *line)
+NB_HD nb_spot_span nb_spot_span_of(const nb_spot_pair *pair, const nb_spot_lines *line)
 {
     const double left = fmax(0.0, pair->spot->reach2 - line->across2);
-    const double reach = left > 0 ? left * NB_SPOT_INVERSE_ROOT(left) * line->inverse : 0;
+    const double reach =
+        left > 0 ? left * NB_SPOT_INVERSE_ROOT(left) * line->by_slope2 : 0;
     nb_spot_span span;
-    span.scale = line->slope2 * line->inverse * NB_SPOT_FALL_ROOT;
+    span.scale = line->slope2 * line->by_slope2 * NB_SPOT_FALL_ROOT;
     span.shift = line->shift * span.scale;
     span.base = fma(line->across2, NB_SPOT_FALL, NB_SPOT_FIXED);
     span.high = fmin(-line->shift + reach, line->last);
@@ -84,20 +94,33 @@ NB_HD double nb_spot_span_terms(const nb_spots *sp, const nb_spot_span *span)
                         : nb_spot_span_sum(sp->offset, sp->weight, span);
 }
 
-/** Weighted F_latt^2/cells^2 that a pair adds to a ray; shape: that of the lattice. */
-NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
-                           const nb_spot_ray *at, int shape, nb_spot_aim *aim)
+/** Weighted F_latt^2/cells^2 of a ray with one source. */
+NB_HD double nb_spot_one_term(const nb_spot_pair *pair, const nb_spot_ray *at, int shape,
+                              const nb_spot_aim *aim)
 {
-    const double *U = aim->U;
-    nb_spot_line line;
-    nb_spot_span span;
-    if (pair->run->n == 1)
-        return nb_spot_one_term(pair, at, shape,
-                                fma(U[0], U[0], fma(U[1], U[1], U[2] * U[2])), aim->last);
-    if (!nb_spot_line_of(pair, aim, &line))
+    const double R2 = nb_spot_radius2(aim);
+    if (!(R2 <= pair->most) || !(aim->last >= pair->offset[0]))
         return 0;
     if (shape == NB_LATTICE_TOPHAT)
-        return nb_spot_tophat_weights(pair, at, &line);
+        return nb_spot_tophat_lit(pair, at, 0, R2) ? pair->weight[0] : 0;
+    return nb_spot_gauss_term(pair, R2, 1);
+}
+
+/** Weighted F_latt^2/cells^2 that a pair adds to a ray; shape: that of the lattice. */
+NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
+                           const nb_spot_ray *at, int shape, const nb_spot_aim *aim)
+{
+    nb_spot_lines line;
+    nb_spot_span span;
+    if (pair->run->n == 1)
+        return nb_spot_one_term(pair, at, shape, aim);
+    line = nb_spot_lines_of(aim);
+    if (!(line.across2 <= pair->most))
+        return 0;
+    if (shape == NB_LATTICE_TOPHAT) {
+        const nb_spot_line one = {line.across2, line.slope2, line.shift, line.last};
+        return nb_spot_tophat_weights(pair, at, &one);
+    }
     span = nb_spot_span_of(pair, &line);
     return nb_spot_span_terms(sp, &span);
 }

@@ -305,17 +305,25 @@ NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const 
 }
 
 /** The ray to sub-pixel (u, v) of a box.  plain: the pass's; *frame, the box's, is
- * needed where it is, and *ray is set where it is not. */
+ * needed where it is; the direction of *ray is set where it is not. */
 NB_HD nb_spot_aim nb_spot_aim_at(const nb_spot_pass *p, int plain, nb_spot_brush *brush,
                                  const nb_spot_box *box, const nb_spot_frame *frame,
                                  int u, int v, nb_ray *ray)
 {
+    nb_vec3 q;
+    double way[3];
     brush->at.u = box->u + u;
     brush->at.v = box->v + v;
-    if (plain)
+    if (plain) {
+        ray->capture = ray->omega = 1;
         return nb_spot_frame_aim(frame, u, v);
+    }
     *ray = nb_spot_ray_of(&brush->at);
-    return nb_spot_aim_of(&brush->pair, p->scene.factors.dmin, ray->direction);
+    q = nb_sub(ray->direction, brush->pair.run->incident);
+    way[0] = q.x;
+    way[1] = q.y;
+    way[2] = q.z;
+    return nb_spot_aim_of(&brush->pair, p->scene.factors.dmin, way);
 }
 
 /** What the terms of a ray count. */

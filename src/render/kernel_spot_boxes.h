@@ -4,9 +4,10 @@
 #ifndef NB_RENDER_KERNEL_SPOT_BOXES_H
 #define NB_RENDER_KERNEL_SPOT_BOXES_H
 
-#include "../plan/spot_terms.h"
 #include "kernel_rays.h"
 #include "spot_tile.h"
+
+#include "../terms/spot_terms.h"
 
 /** What all boxes of a group of orientations share on a panel, for one run of sources (nb_spot_seen). */
 typedef struct spot_view {

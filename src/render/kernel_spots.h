@@ -5,7 +5,6 @@
 #ifndef NB_RENDER_KERNEL_SPOTS_H
 #define NB_RENDER_KERNEL_SPOTS_H
 
-#include "../plan/spot_terms.h"
 #include "kernel_spot_boxes.h"
 
 #define NB_SPOT_PASTE2(a, b) a##b
@@ -25,28 +24,12 @@ NB_INLINE void vd_store(double *to, vd x)
     memcpy(to, &x, sizeof x);
 }
 
-NB_INLINE vd vd_and(vl mask, vd x)
-{
-    return (vd)(mask & (vl)x);
-}
-
 NB_INLINE double vd_sum(vd x)
 {
     double sum = 0;
     for (int i = 0; i < NB_H; i++)
         sum += x[i];
     return sum;
-}
-
-static const double nb_spot_exp2_terms[9] = {1.0,           NB_SPOT_LN2,   NB_SPOT_EXP_2,
-                                             NB_SPOT_EXP_3, NB_SPOT_EXP_4, NB_SPOT_EXP_5,
-                                             NB_SPOT_EXP_6, NB_SPOT_EXP_7, NB_SPOT_EXP_8};
-
-/** 2^x for -1000 < x <= 0: relative error 2e-10, a hundredth of a float's. */
-NB_INLINE vd spot_exp2(vd x)
-{
-    const vd n = vd_round(x);
-    return vd_horner(nb_spot_exp2_terms, 8, x - n) * vd_exp2_whole(n);
 }
 
 /* ------------------------------------------------------------------ rays of a tile */
@@ -125,9 +108,10 @@ NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
     return at;
 }
 
-/** nb_spot_line of NB_H rays, and their first and last offset within reach. */
+/** The lines of NB_H rays, and their first and last offset within reach. */
 typedef struct spot_lines {
-    vd across2, slope2, shift, last, low, high;
+    nb_spot_lines of;
+    vd low, high;
 } spot_lines;
 
 /** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda: times the wavelength, or NULL. */
@@ -135,18 +119,19 @@ NB_INLINE double gauss_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                const spot_lines *lines, int i, double *lambda)
 {
     const double *wave = t->spots->wave + pair->run->first;
-    const vd across = vd_set(lines->across2[i] * NB_SPOT_FALL),
-             slope = vd_set(lines->slope2[i] * NB_SPOT_FALL);
-    const double shift = lines->shift[i], high = lines->high[i];
+    const vd across = vd_set(lines->of.across2[i] * NB_SPOT_FALL),
+             slope = vd_set(lines->of.slope2[i] * NB_SPOT_FALL);
+    const double shift = lines->of.shift[i], high = lines->high[i];
     vd sum = {0}, long_sum = {0};
     for (int a = nb_spot_entry(pair, lines->low[i]); pair->offset[a] <= high; a += NB_H) {
         const vd offset = vd_load(pair->offset + a), k = offset + shift;
         const vl in = (vl)(offset <= vd_set(high));
-        const vd power = vd_and(in, vd_fma(k * k, slope, across));
-        const vd weight = vd_and(in, vd_load(pair->weight + a)), fall = spot_exp2(power);
+        const vd power = vd_where(in, vd_fma(k * k, slope, across));
+        const vd weight = vd_where(in, vd_load(pair->weight + a)),
+                 fall = nb_spot_exp2(power);
         sum = vd_fma(fall, weight, sum);
         if (lambda)
-            long_sum = vd_fma(fall, vd_and(in, vd_load(wave + a)), long_sum);
+            long_sum = vd_fma(fall, vd_where(in, vd_load(wave + a)), long_sum);
     }
     if (lambda)
         *lambda = vd_sum(long_sum);
@@ -159,8 +144,8 @@ NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                 double *lambda)
 {
     const double *wave = t->spots->wave + pair->run->first;
-    const nb_spot_line line = {lines->across2[i], lines->slope2[i], lines->shift[i],
-                               lines->last[i], 0};
+    const nb_spot_line line = {lines->of.across2[i], lines->of.slope2[i],
+                               lines->of.shift[i], lines->of.last[i]};
     const nb_spot_ray at = spot_ray_at(t, u + i, v);
     if (lambda) {
         *lambda = 0;
@@ -188,18 +173,6 @@ NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
     return sum;
 }
 
-/** Largest offset that -dmin leaves, for each ray; q: d - i. */
-NB_INLINE vd last_offsets(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3])
-{
-    const double dmin = t->plan->scene.factors.dmin;
-    vd q2;
-    if (!(dmin > 0))
-        return vd_set(1e100);
-    q2 = vd_fma(q[0], q[0], vd_fma(q[1], q[1], q[2] * q[2]));
-    return vd_pick((vl)(q2 > 0.0), vd_set(1 / dmin) / vd_sqrt(q2) - pair->run->middle,
-                   vd_set(1e100));
-}
-
 /** One source of a top hat: the lanes that are set, and lit. */
 static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
                         unsigned lanes, int u, int v)
@@ -224,9 +197,7 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
         return vd_set(0);
     if (t->tophat)
         return tophat_source(t, pair, R2, lanes, u, v);
-    return vd_and(near & (vl)(R2 <= pair->spot->reach2),
-                  spot_exp2(vd_and(near, R2) * NB_SPOT_FALL)) *
-           pair->weight[0];
+    return nb_spot_gauss_term(pair, R2, near);
 }
 
 /** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda: the same times the wavelengths, or
@@ -234,41 +205,29 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
 NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
                         const int at[2], vd *lambda)
 {
-    const double kappa = pair->run->middle;
     const int left = t->nu - at[0];
+    const nb_spot_aim aim = nb_spot_aim_of(pair, t->plan->scene.factors.dmin, q);
     spot_lines lines;
-    vd G[3], U[3], reach;
+    vd reach;
     unsigned near;
-    lines.last = last_offsets(t, pair, q);
-    for (int i = 0; i < 3; i++) {
-        const double *A = pair->A[i];
-        G[i] = vd_fma(q[0], vd_set(A[0]), vd_fma(q[1], vd_set(A[1]), q[2] * A[2]));
-        U[i] = vd_fma(G[i], vd_set(kappa), vd_set(-pair->Lh[i]));
-    }
     if (pair->run->n == 1) {
-        const vd R2 = vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
-        const vd term = one_source(t, pair, R2, lines.last, at[0], at[1]);
+        const vd term = one_source(t, pair, nb_spot_radius2(&aim), aim.last, at[0], at[1]);
         if (lambda)
-            *lambda = term * (1 / (pair->offset[0] + kappa));
+            *lambda = term * (1 / (pair->offset[0] + pair->run->middle));
         return term;
     }
     if (lambda)
         *lambda = vd_set(0);
-    lines.slope2 =
-        vd_fma(G[0], G[0], vd_fma(G[1], G[1], vd_fma(G[2], G[2], vd_set(1e-60))));
-    lines.shift = vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])) / lines.slope2;
-    for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
-        U[i] = vd_fnma(lines.shift, G[i], U[i]);
-    lines.across2 = vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
-    near = vl_bits((vl)(lines.across2 <= pair->most));
+    lines.of = nb_spot_lines_of(&aim);
+    near = vl_bits((vl)(lines.of.across2 <= pair->most));
     if (left < NB_H)
         near &= (1u << left) - 1;
     if (!near)
         return vd_set(0);
-    reach =
-        vd_sqrt(vd_max(vd_set(0), (pair->spot->reach2 - lines.across2) / lines.slope2));
-    lines.low = -lines.shift - reach;
-    lines.high = vd_min(reach - lines.shift, lines.last);
+    reach = vd_sqrt(
+        vd_max(vd_set(0), (pair->spot->reach2 - lines.of.across2) / lines.of.slope2));
+    lines.low = -lines.of.shift - reach;
+    lines.high = vd_min(reach - lines.of.shift, lines.of.last);
     return weights_of(t, pair, &lines, near, at, lambda);
 }
 

@@ -56,6 +56,29 @@ NB_TERM vi vf_bits(vf x)
 {
     return (vi)x;
 }
+/** Where the mask is true x, else 0. */
+NB_TERM vd vd_where(vd_mask mask, vd x)
+{
+    return (vd)(mask & (vl)x);
+}
+/** The whole number n next to x, |n| < 1022, and *power = 2^n. */
+NB_TERM vd vd_whole(vd x, vd *power)
+{
+    const vd n = vd_round(x);
+    *power = vd_exp2_whole(n);
+    return n;
+}
+/** A number > 0 to divide by: on a CPU the number, elsewhere the inverse of its root, which is a few multiplications. */
+typedef vd vd_divisor;
+
+NB_TERM vd_divisor vd_divisor_of(vd x)
+{
+    return x;
+}
+NB_TERM vd vd_divided(vd x, vd_divisor by)
+{
+    return x / by;
+}
 /** y, and x more where the mask is true. */
 NB_TERM vf vf_add_where(vf_mask mask, vf x, vf y)
 {
@@ -182,6 +205,54 @@ NB_TERM vf vf_add_where(vf_mask mask, vf x, vf y)
 NB_TERM vi vi_count(vi x, vf_mask mask)
 {
     return x + mask;
+}
+NB_TERM vd vd_set(double x)
+{
+    return x;
+}
+NB_TERM vd vd_fma(vd a, vd b, vd c)
+{
+    return fma(a, b, c);
+}
+NB_TERM vd vd_fnma(vd a, vd b, vd c)
+{
+    return fma(-a, b, c);
+}
+NB_TERM vd vd_sqrt(vd a)
+{
+    return sqrt(a);
+}
+NB_TERM vd vd_pick(vd_mask mask, vd yes, vd no)
+{
+    return mask ? yes : no;
+}
+NB_TERM vd vd_where(vd_mask mask, vd x)
+{
+    return mask ? x : 0;
+}
+NB_TERM vd vd_whole(vd x, vd *power)
+{
+    const vd big = x + NB_ROUND_DOUBLE; /* its low word is n */
+    int64_t bits;
+    memcpy(&bits, &big, sizeof bits);
+    bits = (int64_t)NB_ONE_BITS + (int64_t)(int32_t)bits * ((int64_t)1 << 52);
+    memcpy(power, &bits, sizeof bits);
+    return big - NB_ROUND_DOUBLE;
+}
+
+typedef vd vd_divisor;
+
+NB_TERM vd_divisor vd_divisor_of(vd x)
+{
+#ifdef NB_GPU_DEVICE_PASS
+    return rsqrt(x);
+#else
+    return 1 / sqrt(x);
+#endif
+}
+NB_TERM vd vd_divided(vd x, vd_divisor by)
+{
+    return x * (by * by);
 }
 
 #endif

@@ -12,7 +12,6 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../plan/spot_list.h"
-#include "../plan/spot_terms.h"
 #include "../render/rows.h"
 
 enum { TILE = 64 /* sub-pixels along an edge, about */, BLOCK = 1024 /* tiles */ };

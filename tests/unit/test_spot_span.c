@@ -43,9 +43,9 @@ static nb_spots sources_of(uint64_t *seed, nb_spot_run *run, double *offset,
 }
 
 /** The sum of a line, with exp. */
-static double reference(const nb_spots *sp, const nb_spot *spot, const nb_spot_line *line)
+static double reference(const nb_spots *sp, const nb_spot *spot, const nb_spot_lines *line)
 {
-    const double reach = sqrt(fmax(0, spot->reach2 - line->across2)) * line->inverse;
+    const double reach = sqrt(fmax(0, spot->reach2 - line->across2)) * line->by_slope2;
     double sum = 0;
     for (int i = 0; i < SOURCES; i++) {
         const double k = sp->offset[i] + line->shift;
@@ -68,13 +68,13 @@ static void spans_have_the_terms_within_reach(void **state)
         const nb_spot spot = {.reach2 = uniform(&seed, 0.1, 12)};
         const nb_spot_pair pair = {
             .spot = &spot, .run = &run, .offset = offset, .weight = weight};
-        nb_spot_line line = {.across2 = uniform(&seed, 0, 1) * spot.reach2,
-                             .slope2 = pow(10, uniform(&seed, -14, -10)),
-                             .shift = uniform(&seed, -1e7, 1e7),
-                             .last = i % 3 ? 1e100 : uniform(&seed, -1e7, 1e7)};
+        nb_spot_lines line = {.across2 = uniform(&seed, 0, 1) * spot.reach2,
+                              .slope2 = pow(10, uniform(&seed, -14, -10)),
+                              .shift = uniform(&seed, -1e7, 1e7),
+                              .last = i % 3 ? 1e100 : uniform(&seed, -1e7, 1e7)};
         nb_spot_span span;
         double want, got;
-        line.inverse = 1 / sqrt(line.slope2);
+        line.by_slope2 = 1 / sqrt(line.slope2);
         sp.even = i % 2 ? 1.25 : 0;
         span = nb_spot_span_of(&pair, &line);
         want = reference(&sp, &spot, &line);

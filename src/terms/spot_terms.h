@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The terms that a reflection of an orientation adds to a ray, in double, for host and device.  What
- * a ray gets depends on its own tests alone. */
-#ifndef NB_PLAN_SPOT_TERMS_H
-#define NB_PLAN_SPOT_TERMS_H
+/** The terms that a reflection of an orientation adds to a ray (../plan/spots.h), in double.  A lane is a ray; what it
+ * gets depends on its own tests alone. */
+#ifndef NB_TERMS_SPOT_TERMS_H
+#define NB_TERMS_SPOT_TERMS_H
 
-#include <string.h>
-
-#include "../base/coefficients.h"
 #include "../physics/pixel.h"
-#include "spot_tests.h"
+#include "../plan/spot_tests.h"
+#include "lane.h"
 
 /** exp(-2 R^2/width) is 2 to the power of this times R^2. */
 #define NB_SPOT_FALL (-2.0 / NB_GAUSS_WIDTH * NB_LOG2_E)
@@ -24,14 +22,6 @@
 #define NB_SPOT_EXP_6 (NB_SPOT_LN2_5 * NB_SPOT_LN2 / 720)
 #define NB_SPOT_EXP_7 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 / 5040)
 #define NB_SPOT_EXP_8 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 40320)
-
-#ifdef NB_GPU
-#define NB_SPOT_INVERSE_ROOT(x) rsqrt(x)
-#else
-#define NB_SPOT_INVERSE_ROOT(x) (1 / sqrt(x))
-#endif
-
-#define NB_SPOT_FALL_ROOT 2.1400897777407284 /* sqrt(-NB_SPOT_FALL) */
 
 /** A reflection of an orientation, as the sources of a run see it. */
 typedef struct nb_spot_pair {
@@ -56,7 +46,6 @@ typedef struct nb_spot_ray {
 /** Line of R^2 against kappa of one ray: across2 + slope2 (offset + shift)^2. */
 typedef struct nb_spot_line {
     double across2, slope2, shift, last; /* last: largest offset, beyond it -dmin culls */
-    double inverse;                      /* 1/sqrt(slope2) */
 } nb_spot_line;
 
 /** g of a reflection in an orientation, 1/m. */
@@ -182,84 +171,86 @@ NB_HD double nb_spot_tophat_weights(const nb_spot_pair *pair, const nb_spot_ray 
     return pair->below[b] - pair->below[a];
 }
 
-/** 2^x for -1000 < x <= 0. */
-NB_HD double nb_spot_exp2(double x)
+/** 2^x for -1000 < x <= 0: relative error 2e-10, a hundredth of a float's. */
+NB_TERM vd nb_spot_exp2(vd x)
 {
-    const double shifted = x + NB_ROUND_DOUBLE, f = x - (shifted - NB_ROUND_DOUBLE);
-    int64_t bits, one = (int64_t)NB_ONE_BITS;
-    double sum = NB_SPOT_EXP_8, power;
-    sum = fma(sum, f, NB_SPOT_EXP_7);
-    sum = fma(sum, f, NB_SPOT_EXP_6);
-    sum = fma(sum, f, NB_SPOT_EXP_5);
-    sum = fma(sum, f, NB_SPOT_EXP_4);
-    sum = fma(sum, f, NB_SPOT_EXP_3);
-    sum = fma(sum, f, NB_SPOT_EXP_2);
-    sum = fma(sum, f, NB_SPOT_LN2);
-    sum = fma(sum, f, 1.0);
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = one + (int64_t)(int32_t)bits * ((int64_t)1 << 52); /* the exponent */
-    memcpy(&power, &bits, sizeof power);
-    return x > -1000 ? sum * power : 0;
+    vd power;
+    const vd f = x - vd_whole(x, &power);
+    vd sum = vd_fma(vd_set(NB_SPOT_EXP_8), f, vd_set(NB_SPOT_EXP_7));
+    sum = vd_fma(sum, f, vd_set(NB_SPOT_EXP_6));
+    sum = vd_fma(sum, f, vd_set(NB_SPOT_EXP_5));
+    sum = vd_fma(sum, f, vd_set(NB_SPOT_EXP_4));
+    sum = vd_fma(sum, f, vd_set(NB_SPOT_EXP_3));
+    sum = vd_fma(sum, f, vd_set(NB_SPOT_EXP_2));
+    sum = vd_fma(sum, f, vd_set(NB_SPOT_LN2));
+    return vd_fma(sum, f, vd_set(1)) * power;
 }
 
-/** Largest offset that -dmin leaves; q: d - i. */
-NB_HD double nb_spot_last_offset(const nb_spot_pair *pair, double dmin, nb_vec3 q)
+/** Weighted F_latt^2/cells^2 of a Gaussian, of a run of one source; near: where R^2 is no more than the pair's `most`. */
+NB_TERM vd nb_spot_gauss_term(const nb_spot_pair *pair, vd R2, vd_mask near)
 {
-    const double q2 = nb_dot(q, q), none = 1e100;
-    return dmin > 0 && q2 > 0 ? 1 / dmin / sqrt(q2) - pair->run->middle : none;
+    const vd_mask lit = near & (vd_mask)(R2 <= pair->spot->reach2);
+    return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * NB_SPOT_FALL)) *
+           pair->weight[0];
 }
 
-/** Weighted F_latt^2/cells^2 of the ray along d; a run of one source. */
-NB_HD double nb_spot_one_term(const nb_spot_pair *pair, const nb_spot_ray *at, int shape,
-                              double R2, double last)
-{
-    if (!(R2 <= pair->most) || !(last >= pair->offset[0]))
-        return 0;
-    if (shape == NB_LATTICE_TOPHAT)
-        return nb_spot_tophat_lit(pair, at, 0, R2) ? pair->weight[0] : 0;
-    return R2 <= pair->spot->reach2 ? nb_spot_exp2(R2 * NB_SPOT_FALL) * pair->weight[0]
-                                    : 0;
-}
-
-/** The line of a ray with G = A q, A q of its d - i, and U = kappa G - L hkl in the middle of the run; `last` is not set.
- * 0: out of reach. */
-NB_HD int nb_spot_line_through(double most, const double G[3], double U[3],
-                               nb_spot_line *line)
-{
-    line->slope2 = fma(G[0], G[0], fma(G[1], G[1], fma(G[2], G[2], 1e-60)));
-    line->inverse = NB_SPOT_INVERSE_ROOT(line->slope2);
-    line->shift =
-        fma(U[0], G[0], fma(U[1], G[1], U[2] * G[2])) * (line->inverse * line->inverse);
-    for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
-        U[i] = fma(-line->shift, G[i], U[i]);
-    line->across2 = fma(U[0], U[0], fma(U[1], U[1], U[2] * U[2]));
-    return line->across2 <= most;
-}
-
-/** A ray as a pair sees it. */
+/** Rays as a pair sees them. */
 typedef struct nb_spot_aim {
-    double G[3], U[3]; /* A q and kappa A q - L hkl, in the middle of the run; q = d - i */
-    double last;       /* largest offset */
+    vd G[3], U[3]; /* A q and kappa A q - L hkl, in the middle of the run; q = d - i */
+    vd last;       /* largest offset that -dmin leaves */
 } nb_spot_aim;
 
-NB_HD nb_spot_aim nb_spot_aim_of(const nb_spot_pair *pair, double dmin, nb_vec3 d)
+NB_TERM vd nb_spot_last_offset(const nb_spot_pair *pair, double dmin, const vd q[3])
 {
-    const nb_vec3 q = nb_sub(d, pair->run->incident);
+    vd q2;
+    if (!(dmin > 0))
+        return vd_set(1e100);
+    q2 = vd_fma(q[0], q[0], vd_fma(q[1], q[1], q[2] * q[2]));
+    return vd_pick((vd_mask)(q2 > 0.0),
+                   vd_set(1 / dmin) / vd_sqrt(q2) - pair->run->middle, vd_set(1e100));
+}
+
+NB_TERM nb_spot_aim nb_spot_aim_of(const nb_spot_pair *pair, double dmin, const vd q[3])
+{
     nb_spot_aim aim;
+    aim.last = nb_spot_last_offset(pair, dmin, q);
     for (int i = 0; i < 3; i++) {
         const double *A = pair->A[i];
-        aim.G[i] = fma(q.x, A[0], fma(q.y, A[1], q.z * A[2]));
-        aim.U[i] = fma(aim.G[i], pair->run->middle, -pair->Lh[i]);
+        aim.G[i] = vd_fma(q[0], vd_set(A[0]), vd_fma(q[1], vd_set(A[1]), q[2] * A[2]));
+        aim.U[i] = vd_fma(aim.G[i], vd_set(pair->run->middle), vd_set(-pair->Lh[i]));
     }
-    aim.last = nb_spot_last_offset(pair, dmin, q);
     return aim;
 }
 
-/** The line of a ray, of a run of several sources; 0: out of reach. */
-NB_HD int nb_spot_line_of(const nb_spot_pair *pair, nb_spot_aim *aim, nb_spot_line *line)
+/** R^2 in the middle of the run. */
+NB_TERM vd nb_spot_radius2(const nb_spot_aim *aim)
 {
-    line->last = aim->last;
-    return nb_spot_line_through(pair->most, aim->G, aim->U, line);
+    const vd *U = aim->U;
+    return vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
+}
+
+/** nb_spot_line of rays. */
+typedef struct nb_spot_lines {
+    vd across2, slope2, shift, last;
+    vd_divisor by_slope2;
+} nb_spot_lines;
+
+/** The lines of a run of several sources. */
+NB_TERM nb_spot_lines nb_spot_lines_of(const nb_spot_aim *aim)
+{
+    const vd *G = aim->G, *U = aim->U;
+    nb_spot_aim across;
+    nb_spot_lines line;
+    line.last = aim->last;
+    line.slope2 =
+        vd_fma(G[0], G[0], vd_fma(G[1], G[1], vd_fma(G[2], G[2], vd_set(1e-60))));
+    line.by_slope2 = vd_divisor_of(line.slope2);
+    line.shift =
+        vd_divided(vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])), line.by_slope2);
+    for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
+        across.U[i] = vd_fnma(line.shift, G[i], U[i]);
+    line.across2 = nb_spot_radius2(&across);
+    return line;
 }
 
 #endif
