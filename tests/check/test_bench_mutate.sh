@@ -24,12 +24,14 @@ if ! "$build/nanobragg" -version | grep -qE '^  cJSON +yes'; then
 fi
 
 failed=0
+# The objects of the program; others in the build folder are left from sources that are gone.
+objects() { find src/cli -name '*.c' | sed "s|^|$build/|; s|c\$|o|"; }
 # link [-DNB_MUTATE=...]: the program is $work/nanobragg
 link() {
     rm -f "$work/nanobragg"
     "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -msse2 "$@" \
         -c src/render/kernel_sse2.c -o "$work/kernel.o" &&
-        "$cc" -fopenmp "$build"/src/cli/*.o "$build"/src/cli/*/*.o "$work/kernel.o" \
+        "$cc" -fopenmp $(objects) "$work/kernel.o" \
             "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/nanobragg"
 }
 
