@@ -19,115 +19,45 @@ typedef struct compare {
     const char *picture, *mask;
 } compare;
 
-static nb_status take_size(void *target, char **v, nb_error *err)
-{
-    compare *c = target;
-    nb_status st = nb_sub_whole("-size", v[0], 1, 1000000, &c->size[0], err);
-    return st ? st : nb_sub_whole("-size", v[1], 1, 1000000, &c->size[1], err);
-}
-
-static nb_status take_roi(void *target, char **v, nb_error *err)
-{
-    compare *c = target;
-    nb_status st = NB_OK;
-    for (int i = 0; i < 4 && !st; i++)
-        st = nb_sub_whole("-roi", v[i], 0, 1000000, &c->options.roi[i], err);
-    c->options.roi_set = 1;
-    return st;
-}
-
-static nb_status take_json(void *target, char **v, nb_error *err)
-{
-    (void)v;
-    (void)err;
-    ((compare *)target)->json = 1;
-    return NB_OK;
-}
-
 static nb_status take_threshold(void *target, char **v, nb_error *err)
 {
     return nb_thresholds_parse(v[0], &((compare *)target)->thresholds, err);
 }
 
-static nb_status take_diff(void *target, char **v, nb_error *err)
-{
-    ((compare *)target)->picture = v[0];
-    return *v[0] ? NB_OK : nb_cli_fail(err, "-diff '': the file name is empty");
-}
-
-static nb_status take_mask(void *target, char **v, nb_error *err)
-{
-    ((compare *)target)->mask = v[0];
-    return *v[0] ? NB_OK : nb_cli_fail(err, "-mask '': the file name is empty");
-}
-
-static nb_status take_floor(void *target, char **v, nb_error *err)
-{
-    return nb_sub_number("-floor", v[0], 0, 0.999999, &((compare *)target)->options.floor,
-                         err);
-}
-
-static nb_status take_percentile(void *target, char **v, nb_error *err)
-{
-    return nb_sub_number("-peak_percentile", v[0], 0, 100,
-                         &((compare *)target)->options.peak_percentile, err);
-}
-
-static nb_status take_exclusion(void *target, char **v, nb_error *err)
-{
-    return nb_sub_whole("-peak_exclusion", v[0], 0, 1000,
-                        &((compare *)target)->options.peak_exclusion, err);
-}
-
-static nb_status take_count(void *target, char **v, nb_error *err)
-{
-    return nb_sub_whole("-peak_count", v[0], 0, 1000000000,
-                        &((compare *)target)->options.peak_count, err);
-}
-
-static nb_status take_gate(void *target, char **v, nb_error *err)
-{
-    return nb_sub_number("-gate", v[0], 0, 1000, &((compare *)target)->options.gate_px,
-                         err);
-}
-
-static nb_status take_centre(void *target, char **v, nb_error *err)
-{
-    compare *c = target;
-    nb_status st = nb_sub_number("-centre", v[0], -1e6, 1e6, &c->options.centre[0], err);
-    return st ? st : nb_sub_number("-centre", v[1], -1e6, 1e6, &c->options.centre[1], err);
-}
-
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow", "pixels of float images without header (default: square)",
-     take_size},
+     NB_SUB_WHOLE(compare, size, 1, 1000000)},
     {"roi", 4, "xmin xmax ymin ymax", "compare only these pixels, limits included",
-     take_roi},
-    {"json", 0, NULL, "print JSON instead of text", take_json},
+     NB_SUB_WHOLE(compare, options.roi, 0, 1000000)},
+    {"json", 0, NULL, "print JSON instead of text", NB_SUB_SET(compare, json)},
     {"threshold", 1, "key=x,...",
      "limits of the test: corr, peaks at least; sum, rmse, max, maxrel, rel, rel99, "
      "shift, radial at most; or none (default: " NB_THRESHOLD_DEFAULT ")",
-     take_threshold},
-    {"diff", 1, "file.png", "picture of A, B and A - B", take_diff},
-    {"mask", 1, "file", NB_CLI_MASK_HELP, take_mask},
-    {"floor", 1, "x", "relative errors where B > x max(B) (default: 1e-6)", take_floor},
+     NB_SUB_TAKE(take_threshold)},
+    {"diff", 1, "file.png", "picture of A, B and A - B", NB_SUB_NAME(compare, picture)},
+    {"mask", 1, "file", NB_CLI_MASK_HELP, NB_SUB_NAME(compare, mask)},
+    {"floor", 1, "x", "relative errors where B > x max(B) (default: 1e-6)",
+     NB_SUB_NUMBER(compare, options.floor, 0, 0.999999)},
     {"peak_percentile", 1, "P", "peaks are above this percentile (default: 99)",
-     take_percentile},
+     NB_SUB_NUMBER(compare, options.peak_percentile, 0, 100)},
     {"peak_exclusion", 1, "n", "and above all within n pixels (default: 3)",
-     take_exclusion},
-    {"peak_count", 1, "n", "the brightest n peaks, 0 all (default: 100)", take_count},
-    {"gate", 1, "d", "pair peaks up to d pixels apart (default: 2)", take_gate},
+     NB_SUB_WHOLE(compare, options.peak_exclusion, 0, 1000)},
+    {"peak_count", 1, "n", "the brightest n peaks, 0 all (default: 100)",
+     NB_SUB_WHOLE(compare, options.peak_count, 0, 1000000000)},
+    {"gate", 1, "d", "pair peaks up to d pixels apart (default: 2)",
+     NB_SUB_NUMBER(compare, options.gate_px, 0, 1000)},
     {"centre", 2, "fast slow",
      "centre of the radial profile, pixels from the "
      "corner (default: beam centre, else middle)",
-     take_centre},
-    {NULL, 0, NULL, NULL, NULL}};
+     NB_SUB_NUMBER(compare, options.centre, -1e6, 1e6)},
+    NB_SUB_END};
 
 static void defaults(void *target)
 {
     compare *c = target;
     nb_error err;
     nb_compare_defaults(&c->options);
+    c->options.roi[0] = -1; /* not typed */
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &c->thresholds, &err);
 }
 
@@ -181,13 +111,15 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
 
 static int run(void *target, const nb_sub_line *line)
 {
+    compare *c = target;
     nb_image images[2];
     nb_error err;
     nb_status st;
     int passed = 0;
     memset(images, 0, sizeof images);
     memset(&err, 0, sizeof err);
-    st = both(target, line, images, &passed, &err);
+    c->options.roi_set = c->options.roi[0] >= 0;
+    st = both(c, line, images, &passed, &err);
     nb_image_free(&images[0]);
     nb_image_free(&images[1]);
     if (st) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nanobragg noise IN OUT: background and noise onto images that exist. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -13,31 +14,11 @@
 
 typedef struct noise {
     int size[2];
-    int pedestal_set;
     double pedestal, unit;
     nb_hdf5_type type;
     nb_compression compress;
     int frames_per_file;
 } noise;
-
-static nb_status take_size(void *target, char **v, nb_error *err)
-{
-    noise *c = target;
-    nb_status st = nb_sub_whole("-size", v[0], 1, 1000000, &c->size[0], err);
-    return st ? st : nb_sub_whole("-size", v[1], 1, 1000000, &c->size[1], err);
-}
-
-static nb_status take_pedestal(void *target, char **v, nb_error *err)
-{
-    noise *c = target;
-    c->pedestal_set = 1;
-    return nb_sub_number("-pedestal", v[0], -1e9, 1e9, &c->pedestal, err);
-}
-
-static nb_status take_unit(void *target, char **v, nb_error *err)
-{
-    return nb_sub_number("-unit", v[0], 1e-30, 1e30, &((noise *)target)->unit, err);
-}
 
 /** A flag of a series, as the main table has it. */
 static nb_status take_of_series(const char *name, void *target, char **v, nb_error *err)
@@ -75,22 +56,25 @@ static nb_status take_per_file(void *target, char **v, nb_error *err)
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow",
      "pixels of float images without header (default: square, or the detector's)",
-     take_size},
+     NB_SUB_WHOLE(noise, size, 1, 1000000)},
     {"pedestal", 1, "x",
      "value of an input pixel without photons (default: that of the header, else 0)",
-     take_pedestal},
-    {"unit", 1, "x", "photons of one unit of the input (default: 1)", take_unit},
+     NB_SUB_NUMBER(noise, pedestal, -1e9, 1e9)},
+    {"unit", 1, "x", "photons of one unit of the input (default: 1)",
+     NB_SUB_NUMBER(noise, unit, 1e-30, 1e30)},
     {"hdf5type", 1, "uint16|int16|int32|float32",
      "pixels in HDF5 (default: uint16); float32: photons with background, without noise",
-     take_type},
-    {"compress", 1, "gzip|none|bslz4", "of HDF5 (default: gzip)", take_compress},
+     NB_SUB_TAKE(take_type)},
+    {"compress", 1, "gzip|none|bslz4", "of HDF5 (default: gzip)",
+     NB_SUB_TAKE(take_compress)},
     {"frames_per_file", 1, "n", "frames in an HDF5 data file (default: 100)",
-     take_per_file},
-    {NULL, 0, NULL, NULL, NULL}};
+     NB_SUB_TAKE(take_per_file)},
+    NB_SUB_END};
 
 static void defaults(void *target)
 {
     memset(target, 0, sizeof(noise));
+    ((noise *)target)->pedestal = NAN;
 }
 
 static int ends_with(const char *name, const char *ending)
@@ -139,8 +123,8 @@ static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
     nb_cli_join(line->word_count + 2, line->words - 2, cli.cfg.command_line,
                 sizeof cli.cfg.command_line);
     memcpy(cli.series.input_size, c->size, sizeof c->size);
-    cli.series.input_pedestal_set = c->pedestal_set;
-    cli.series.input_pedestal = c->pedestal;
+    cli.series.input_pedestal_set = !isnan(c->pedestal);
+    cli.series.input_pedestal = isnan(c->pedestal) ? 0 : c->pedestal;
     cli.series.input_unit = c->unit;
     cli.series.hdf5_type = c->type;
     cli.series.compress = c->compress;

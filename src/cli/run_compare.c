@@ -16,27 +16,6 @@ typedef struct typed {
     const char *ref, *ours, *out, *threshold;
 } typed;
 
-static nb_status take_name(const char **to, const char *flag, char **v, nb_error *err)
-{
-    *to = v[0];
-    return *v[0] ? NB_OK : nb_cli_fail(err, "%s '': the name is empty", flag);
-}
-
-static nb_status take_ref(void *target, char **v, nb_error *err)
-{
-    return take_name(&((typed *)target)->ref, "-ref", v, err);
-}
-
-static nb_status take_ours(void *target, char **v, nb_error *err)
-{
-    return take_name(&((typed *)target)->ours, "-ours", v, err);
-}
-
-static nb_status take_out(void *target, char **v, nb_error *err)
-{
-    return take_name(&((typed *)target)->out, "-out", v, err);
-}
-
 static nb_status take_threshold(void *target, char **v, nb_error *err)
 {
     nb_thresholds checked;
@@ -45,12 +24,16 @@ static nb_status take_threshold(void *target, char **v, nb_error *err)
 }
 
 static const nb_sub_option options[] = {
-    {"ref", 1, "program", "the reference: a program of the same command line", take_ref},
-    {"ours", 1, "program", "the other one (default: this program)", take_ours},
-    {"out", 1, "folder", "folder of the results (default: run-compare.out)", take_out},
+    {"ref", 1, "program", "the reference: a program of the same command line",
+     NB_SUB_NAME(typed, ref)},
+    {"ours", 1, "program", "the other one (default: this program)",
+     NB_SUB_NAME(typed, ours)},
+    {"out", 1, "folder", "folder of the results (default: run-compare.out)",
+     NB_SUB_NAME(typed, out)},
     {"threshold", 1, "key=x,...",
-     "as of nanobragg compare (default: " NB_THRESHOLD_DEFAULT ")", take_threshold},
-    {NULL, 0, NULL, NULL, NULL}};
+     "as of nanobragg compare (default: " NB_THRESHOLD_DEFAULT ")",
+     NB_SUB_TAKE(take_threshold)},
+    NB_SUB_END};
 
 static void defaults(void *target)
 {

@@ -8,7 +8,7 @@
 #include "progress.h"
 #include "subcommands.h"
 
-static const nb_sub_option options[] = {{NULL, 0, NULL, NULL, NULL}};
+static const nb_sub_option options[] = {NB_SUB_END};
 
 static void defaults(void *target)
 {

@@ -20,26 +20,47 @@ typedef struct parser {
     int borrowed_count;
 } parser;
 
-/** A number for a subcommand is a row like those of the table. */
-static nb_param row_of(const char *flag, nb_kind kind, size_t size, double low,
-                       double high)
+nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
+                      int *out, nb_error *err)
 {
-    nb_param row = {.name = flag + 1, .kind = kind, .size = size, .low = low, .high = high};
-    return row;
+    char all[200] = "";
+    for (int i = 0; words[i]; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+        if (!strcmp(word, words[i])) {
+            *out = i;
+            return NB_OK;
+        }
+    }
+    return nb_cli_fail(err, "%s '%.60s': must be one of %s", flag, word, all);
 }
 
-nb_status nb_sub_number(const char *flag, const char *text, double low, double high,
-                        double *out, nb_error *err)
-{
-    nb_param row = row_of(flag, NB_KIND_NUMBER, sizeof *out, low, high);
-    return nb_param_set(&row, out, &text, 1, err);
-}
-
-nb_status nb_sub_whole(const char *flag, const char *text, int low, int high, int *out,
+/** Store the k-th value of a flag at its place. */
+static nb_status store(const nb_sub_option *option, void *target, const char *text, int k,
                        nb_error *err)
 {
-    nb_param row = row_of(flag, NB_KIND_INTEGER, sizeof *out, low, high);
-    return nb_param_set(&row, out, &text, 1, err);
+    const nb_sub_place *place = &option->place;
+    const int whole = place->kind == NB_SUB_IS_WHOLE;
+    const size_t size = whole ? sizeof(int) : sizeof(double);
+    const nb_param row = {.name = option->name,
+                          .kind = whole ? NB_KIND_INTEGER : NB_KIND_NUMBER,
+                          .size = size,
+                          .low = place->low,
+                          .high = place->high};
+    char *to = (char *)target + place->offset, flag[64];
+    snprintf(flag, sizeof flag, "-%s", option->name);
+    switch (place->kind) {
+    case NB_SUB_IS_SET:
+        *(int *)to = 1;
+        return NB_OK;
+    case NB_SUB_IS_NAME:
+        memcpy(to, &text, sizeof text);
+        return *text ? NB_OK : nb_cli_fail(err, "%s '': it is empty", flag);
+    case NB_SUB_IS_WORD:
+        return nb_sub_word(flag, text, place->words, (int *)to, err);
+    default:
+        return nb_param_set(&row, to + (size_t)k * size, &text, 1, err);
+    }
 }
 
 static const nb_sub_option *find_own(const nb_sub_command *command, const char *name)
@@ -82,8 +103,11 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
     char *flag = p->argv[p->at];
     nb_status status = needs(p, flag, option->values, option->value ? option->value : "");
 
-    if (!status)
+    if (!status && option->take)
         status = option->take(p->target, p->argv + p->at + 1, p->err);
+    else
+        for (int k = 0; !status && k < (option->values ? option->values : 1); k++)
+            status = store(option, p->target, p->argv[p->at + 1 + k], k, p->err);
     p->at += 1 + option->values;
     return status;
 }

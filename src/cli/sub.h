@@ -4,20 +4,61 @@
 #ifndef NB_CLI_SUB_H
 #define NB_CLI_SUB_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "flags.h"
 
 #define NB_OPERANDS_MAX 1024
 
+/** Where a flag is stored in the command's own struct. */
+typedef struct nb_sub_place {
+    enum {
+        NB_SUB_IS_SET,
+        NB_SUB_IS_WHOLE,
+        NB_SUB_IS_NUMBER,
+        NB_SUB_IS_NAME,
+        NB_SUB_IS_WORD
+    } kind;
+    size_t offset;
+    double low, high;         /* of numbers */
+    const char *const *words; /* one of them, NULL after the last */
+} nb_sub_place;
+
 typedef struct nb_sub_option {
     const char *name;  /* without dash; NULL ends the table */
     int values;        /* arguments that it takes */
     const char *value; /* how help shows them, NULL for none */
     const char *help;  /* one line, no full stop */
-    /** Store values[0..] in the command's own struct. */
+    /** Store values[0..] in the command's own struct.  NULL: as `place` says. */
     nb_status (*take)(void *target, char **values, nb_error *err);
+    nb_sub_place place;
 } nb_sub_option;
+
+/* The end of a row: a function; 1; whole numbers (int); numbers (double); a text that is not empty; the place of
+ * a word in a list (int). */
+#define NB_SUB_TAKE(take)                                                                \
+    take,                                                                                \
+    {                                                                                    \
+        NB_SUB_IS_SET, 0, 0, 0, NULL                                                     \
+    }
+#define NB_SUB_AT(kind, type, member, low, high, words)                                  \
+    NULL,                                                                                \
+    {                                                                                    \
+        kind, offsetof(type, member), low, high, words                                   \
+    }
+#define NB_SUB_SET(type, member) NB_SUB_AT(NB_SUB_IS_SET, type, member, 0, 0, NULL)
+#define NB_SUB_WHOLE(type, member, low, high)                                            \
+    NB_SUB_AT(NB_SUB_IS_WHOLE, type, member, low, high, NULL)
+#define NB_SUB_NUMBER(type, member, low, high)                                           \
+    NB_SUB_AT(NB_SUB_IS_NUMBER, type, member, low, high, NULL)
+#define NB_SUB_NAME(type, member) NB_SUB_AT(NB_SUB_IS_NAME, type, member, 0, 0, NULL)
+#define NB_SUB_WORD(type, member, words)                                                 \
+    NB_SUB_AT(NB_SUB_IS_WORD, type, member, 0, 0, words)
+#define NB_SUB_END                                                                       \
+    {                                                                                    \
+        NULL, 0, NULL, NULL, NB_SUB_TAKE(NULL)                                           \
+    }
 
 /** A parsed command line of a subcommand; it points into argv. */
 typedef struct nb_sub_line {
@@ -64,10 +105,8 @@ void nb_sub_help_list(FILE *out);
 void nb_sub_help_markdown(FILE *out);
 void nb_sub_help_man(FILE *out);
 
-/** Readers of values for the tables; flag is for the message. */
-nb_status nb_sub_number(const char *flag, const char *text, double low, double high,
-                        double *out, nb_error *err);
-nb_status nb_sub_whole(const char *flag, const char *text, int low, int high, int *out,
-                       nb_error *err);
+/** The place of a word in a list, for a flag with a function. */
+nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
+                      int *out, nb_error *err);
 
 #endif

@@ -14,31 +14,13 @@ typedef struct view {
     const char *mask;
 } view;
 
-static nb_status take_size(void *target, char **v, nb_error *err)
-{
-    view *c = target;
-    nb_status st = nb_sub_whole("-size", v[0], 1, 1000000, &c->size[0], err);
-    return st ? st : nb_sub_whole("-size", v[1], 1, 1000000, &c->size[1], err);
-}
-
-static nb_status take_pedestal(void *target, char **v, nb_error *err)
-{
-    return nb_sub_number("-pedestal", v[0], -1e9, 1e9, &((view *)target)->pedestal, err);
-}
-
-static nb_status take_mask(void *target, char **v, nb_error *err)
-{
-    ((view *)target)->mask = v[0];
-    return *v[0] ? NB_OK : nb_cli_fail(err, "-mask '': the file name is empty");
-}
-
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow", "pixels of a float image without header (default: square)",
-     take_size},
+     NB_SUB_WHOLE(view, size, 1, 1000000)},
     {"pedestal", 1, "x", "value of a pixel without photons (default: that of the header)",
-     take_pedestal},
-    {"mask", 1, "file", NB_CLI_MASK_HELP, take_mask},
-    {NULL, 0, NULL, NULL, NULL}};
+     NB_SUB_NUMBER(view, pedestal, -1e9, 1e9)},
+    {"mask", 1, "file", NB_CLI_MASK_HELP, NB_SUB_NAME(view, mask)},
+    NB_SUB_END};
 
 static void defaults(void *target)
 {

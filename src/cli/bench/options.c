@@ -173,30 +173,6 @@ static nb_status take_devices(void *t, char **v, nb_error *err)
     return NB_OK;
 }
 
-static nb_status take_at(void *t, char **v, nb_error *err)
-{
-    return nb_sub_whole("-at", v[0], 8, 32768, &((nb_bench_options *)t)->at, err);
-}
-
-static nb_status take_repeats(void *t, char **v, nb_error *err)
-{
-    return nb_sub_whole("-repeats", v[0], 5, NB_BENCH_REPEATS_MAX,
-                        &((nb_bench_options *)t)->repeats, err);
-}
-
-static nb_status take_limit(void *t, char **v, nb_error *err)
-{
-    return nb_sub_number("-limit", v[0], 0.01, 1e6, &((nb_bench_options *)t)->limit, err);
-}
-
-static nb_status take_quick(void *t, char **v, nb_error *err)
-{
-    (void)v;
-    (void)err;
-    ((nb_bench_options *)t)->quick = 1;
-    return NB_OK;
-}
-
 static nb_status take_vs(void *t, char **v, nb_error *err)
 {
     nb_bench_options *o = t;
@@ -221,77 +197,58 @@ static nb_status take_peer_results(void *t, char **v, nb_error *err)
     return NB_OK;
 }
 
-static nb_status take_text(const char **to, const char *flag, char **v, nb_error *err)
-{
-    *to = v[0];
-    return *v[0] ? NB_OK : nb_cli_fail(err, "%s '': it is empty", flag);
-}
-
-static nb_status take_outdir(void *t, char **v, nb_error *err)
-{
-    return take_text(&((nb_bench_options *)t)->outdir, "-outdir", v, err);
-}
-
-static nb_status take_name(void *t, char **v, nb_error *err)
-{
-    if (strchr(v[0], '/') || strlen(v[0]) > 64)
-        return nb_cli_fail(err, "-name %.60s: must be up to 64 letters without /", v[0]);
-    return take_text(&((nb_bench_options *)t)->name, "-name", v, err);
-}
-
-static nb_status take_from(void *t, char **v, nb_error *err)
-{
-    return take_text(&((nb_bench_options *)t)->from, "-from", v, err);
-}
-
 const nb_sub_option nb_bench_option_table[] = {
-    {"quick", 0, NULL, "a short sweep, well under a minute", take_quick},
+    {"quick", 0, NULL, "a short sweep, well under a minute",
+     NB_SUB_SET(nb_bench_options, quick)},
     {"sizes", 1, "n,...", "pixels along an edge (default: 256,512,1024,2048,4096)",
-     take_sizes},
+     NB_SUB_TAKE(take_sizes)},
     {"cases", 1, "name,...",
      "simple: one step per pixel; heavy: a thousand; xfel: what a tolerance gains with "
      "ten thousand, at the largest of -sizes; own: the flags behind -- (default: "
      "simple,heavy, or own when there are flags)",
-     take_cases},
+     NB_SUB_TAKE(take_cases)},
     {"sweeps", 1, "name,...",
      "of size, precision, threads, oversample, domains, batch, breakdown (default: all)",
-     take_sweeps},
+     NB_SUB_TAKE(take_sweeps)},
     {"devices", 1, "name,...",
-     "as -device takes them (default: cpu, and a GPU if it starts)", take_devices},
+     "as -device takes them (default: cpu, and a GPU if it starts)",
+     NB_SUB_TAKE(take_devices)},
     {"precisions", 1, "name,...", "of the precision sweep (default: double,mixed,single)",
-     take_precisions},
+     NB_SUB_TAKE(take_precisions)},
     {"isas", 1, "name,...", "of the precision sweep (default: all that run here)",
-     take_isas},
+     NB_SUB_TAKE(take_isas)},
     {"threads", 1, "n,...",
      "of the threads sweep; the other sweeps use the last "
      "number (default: 1,2,4,... all cores)",
-     take_threads},
+     NB_SUB_TAKE(take_threads)},
     {"oversamples", 1, "n,...", "sub-pixels along an edge (default: 1,2,3,4)",
-     take_oversamples},
+     NB_SUB_TAKE(take_oversamples)},
     {"domains", 1, "n,...", "mosaic domains of the heavy case (default: 1,10,100,1000)",
-     take_domains},
+     NB_SUB_TAKE(take_domains)},
     {"batches", 1, "n,...", "frames of a series (default: 1,2,4,8,16,32,64,128,256,512)",
-     take_batches},
-    {"at", 1, "n", "pixels along an edge of every sweep but size (default: 512)", take_at},
+     NB_SUB_TAKE(take_batches)},
+    {"at", 1, "n", "pixels along an edge of every sweep but size (default: 512)",
+     NB_SUB_WHOLE(nb_bench_options, at, 8, 32768)},
     {"repeats", 1, "n", "repeats of each measurement, at least 5 (default: 5)",
-     take_repeats},
+     NB_SUB_WHOLE(nb_bench_options, repeats, 5, NB_BENCH_REPEATS_MAX)},
     {"limit", 1, "s",
      "leave out measurements whose repeats take "
      "longer together (default: 20)",
-     take_limit},
+     NB_SUB_NUMBER(nb_bench_options, limit, 0.01, 1e6)},
     {"vs", 1, "name=program",
      "another program of the same command line, timed in alternation; may be repeated",
-     take_vs},
+     NB_SUB_TAKE(take_vs)},
     {"peer-results", 1, "file.json",
      "figures of a program with another command line (docs/bench.md); may be repeated",
-     take_peer_results},
-    {"name", 1, "text", "of the report: DATE-text (default: bench)", take_name},
+     NB_SUB_TAKE(take_peer_results)},
+    {"name", 1, "text", "of the report: DATE-text (default: bench)",
+     NB_SUB_NAME(nb_bench_options, name)},
     {"outdir", 1, "folder", "of the report (default: reports/benchmarks/DATE-NAME)",
-     take_outdir},
-    {"o", 1, "folder", "the same", take_outdir},
+     NB_SUB_NAME(nb_bench_options, outdir)},
+    {"o", 1, "folder", "the same", NB_SUB_NAME(nb_bench_options, outdir)},
     {"from", 1, "results.json", "measure nothing: tables and plots of an earlier run",
-     take_from},
-    {NULL, 0, NULL, NULL, NULL}};
+     NB_SUB_NAME(nb_bench_options, from)},
+    NB_SUB_END};
 
 void nb_bench_defaults(void *target)
 {
@@ -341,6 +298,9 @@ nb_status nb_bench_resolve(nb_bench_options *o, int cores, nb_error *err)
     fill_lists(o);
     fill_threads(&o->threads, cores);
     o->name = o->name ? o->name : "bench";
+    if (strchr(o->name, '/') || strlen(o->name) > 64)
+        return nb_cli_fail(err, "-name %.60s: must be up to 64 letters without /",
+                           o->name);
     o->repeats = o->repeats ? o->repeats : 5;
     o->at = o->at ? o->at : o->quick ? 256 : 512;
     o->limit = o->limit > 0 ? o->limit : o->quick ? 3 : 20;
