@@ -91,7 +91,8 @@ control() {
 }
 about='X-ray diffraction of nanocrystals'
 control nanobragg science "$(linked "$work/nanobragg/usr/bin/nanobragg")" \
-    "${late:+Recommends: $late}" "$about"
+    "Recommends: ${late:+$late, }python3
+Suggests: python3-matplotlib" "$about"
 control libnanobragg1 libs "$(linked "$work/libnanobragg1/usr/lib/$multiarch/libnanobragg.so.1")" \
     "${late:+Suggests: $late}" "$about: the library"
 control libnanobragg-dev libdevel "libnanobragg1 (= $version)" '' "$about: headers and archive"

@@ -66,6 +66,11 @@ one_cxx_file() {
         grep -vx src/io/structure/gemmi.cc | sed 's/^/    /' | grep .
 }
 
+# What is timed is a row of tests/bench/bench.c, and no program of its own.
+one_bench() {
+    ! grep -lwE '^(int )?main' tests/bench/*.c | grep -vx tests/bench/bench.c | sed 's/^/    /' | grep .
+}
+
 # A backend is named in the registry.  The parameters' table has the words of -device for its users,
 # which tests/unit/test_options.c compares with the backends'.
 registry() {
@@ -120,6 +125,7 @@ check small-sim small_sim
 check hdf5-reads hdf5_reads
 check fallbacks fallbacks
 check one-cxx-file one_cxx_file
+check one-bench one_bench
 check registry registry
 check paths paths
 check vendor-names vendor_names

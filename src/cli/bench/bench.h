@@ -23,6 +23,20 @@ enum {
 
 /* --- settings (options.c) --- */
 
+/** Flags with a list. */
+enum {
+    NB_LIST_SIZES = 0,
+    NB_LIST_OVERSAMPLES,
+    NB_LIST_DOMAINS,
+    NB_LIST_THREADS,
+    NB_LIST_BATCHES,
+    NB_LIST_CASES,
+    NB_LIST_ISAS,
+    NB_LIST_PRECISIONS,
+    NB_LIST_SWEEPS,
+    NB_LISTS
+};
+
 /** Numbers, or places of words in the list of those that are allowed. */
 typedef struct nb_bench_list {
     int count; /* 0: not typed */
@@ -48,6 +62,7 @@ typedef struct nb_bench_own {
 } nb_bench_own;
 
 typedef struct nb_bench_options {
+    const char *lists[NB_LISTS]; /* as typed; NULL: not */
     nb_bench_list sizes, oversamples, domains, threads, batches;
     nb_bench_list cases, isas, precisions, sweeps; /* words */
     int device_count;                              /* 0: cpu, and each GPU that starts */

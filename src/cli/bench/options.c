@@ -29,7 +29,7 @@ static int next_word(const char **cursor, char *word, size_t size)
     return 1;
 }
 
-/** What a list may have: the words of name, or whole numbers. */
+/** A list of words or whole numbers. */
 typedef struct list_kind {
     const char *flag, *allowed;
     size_t offset;              /* in nb_bench_options */
@@ -47,23 +47,27 @@ static const char *sweep_name(int i)
     return i < NB_SWEEPS ? sweep_names[i] : NULL;
 }
 
-enum { SIZES, OVERSAMPLES, DOMAINS, THREADS, BATCHES, CASES, ISAS, PRECISIONS, SWEEPS };
-
 #define AT(member) offsetof(nb_bench_options, member)
 
-static const list_kind kinds[] = {
-    {"-sizes", "whole numbers from 8 to 32768", AT(sizes), NULL, 8, 32768},
-    {"-oversamples", "whole numbers from 1 to 64", AT(oversamples), NULL, 1, 64},
-    {"-domains", "whole numbers from 1 to 1000000", AT(domains), NULL, 1, 1000000},
-    {"-threads", "whole numbers from 1 to 4096", AT(threads), NULL, 1, 4096},
-    {"-batches", "whole numbers from 1 to 4096", AT(batches), NULL, 1, 4096},
-    {"-cases", "simple, heavy, xfel or own", AT(cases), case_name, 0, 0},
-    {"-isas", "scalar, sse2, avx2, avx512, neon or auto", AT(isas), nb_bench_isa_name, 0,
-     0},
-    {"-precisions", "double, mixed or single", AT(precisions), nb_bench_precision_name, 0,
-     0},
-    {"-sweeps", "size, precision, threads, oversample, domains, batch or breakdown",
-     AT(sweeps), sweep_name, 0, 0}};
+static const list_kind kinds[NB_LISTS] = {
+    [NB_LIST_SIZES] = {"-sizes", "whole numbers from 8 to 32768", AT(sizes), NULL, 8,
+                       32768},
+    [NB_LIST_OVERSAMPLES] = {"-oversamples", "whole numbers from 1 to 64",
+                             AT(oversamples), NULL, 1, 64},
+    [NB_LIST_DOMAINS] = {"-domains", "whole numbers from 1 to 1000000", AT(domains), NULL,
+                         1, 1000000},
+    [NB_LIST_THREADS] = {"-threads", "whole numbers from 1 to 4096", AT(threads), NULL, 1,
+                         4096},
+    [NB_LIST_BATCHES] = {"-batches", "whole numbers from 1 to 4096", AT(batches), NULL, 1,
+                         4096},
+    [NB_LIST_CASES] = {"-cases", "simple, heavy, xfel or own", AT(cases), case_name, 0, 0},
+    [NB_LIST_ISAS] = {"-isas", "scalar, sse2, avx2, avx512, neon or auto", AT(isas),
+                      nb_bench_isa_name, 0, 0},
+    [NB_LIST_PRECISIONS] = {"-precisions", "double, mixed or single", AT(precisions),
+                            nb_bench_precision_name, 0, 0},
+    [NB_LIST_SWEEPS] = {
+        "-sweeps", "size, precision, threads, oversample, domains, batch or breakdown",
+        AT(sweeps), sweep_name, 0, 0}};
 
 /** The number or the place of a word; -1: it is not allowed. */
 static int read_word(const list_kind *kind, const char *word)
@@ -77,13 +81,12 @@ static int read_word(const list_kind *kind, const char *word)
     return -1;
 }
 
-static nb_status take_list(void *target, int which, const char *text, nb_error *err)
+static nb_status read_list(nb_bench_options *o, const list_kind *kind, const char *text,
+                           nb_error *err)
 {
-    const list_kind *kind = &kinds[which];
-    nb_bench_list *out = (nb_bench_list *)((char *)target + kind->offset);
+    nb_bench_list *out = (nb_bench_list *)((char *)o + kind->offset);
     const char *cursor = text;
     char word[32];
-    out->count = 0;
     while (*cursor || !out->count) {
         int value = next_word(&cursor, word, sizeof word) ? read_word(kind, word) : -1;
         if (value < 0)
@@ -95,51 +98,6 @@ static nb_status take_list(void *target, int which, const char *text, nb_error *
         out->v[out->count++] = value;
     }
     return NB_OK;
-}
-
-static nb_status take_sizes(void *t, char **v, nb_error *err)
-{
-    return take_list(t, SIZES, v[0], err);
-}
-
-static nb_status take_oversamples(void *t, char **v, nb_error *err)
-{
-    return take_list(t, OVERSAMPLES, v[0], err);
-}
-
-static nb_status take_domains(void *t, char **v, nb_error *err)
-{
-    return take_list(t, DOMAINS, v[0], err);
-}
-
-static nb_status take_threads(void *t, char **v, nb_error *err)
-{
-    return take_list(t, THREADS, v[0], err);
-}
-
-static nb_status take_batches(void *t, char **v, nb_error *err)
-{
-    return take_list(t, BATCHES, v[0], err);
-}
-
-static nb_status take_cases(void *t, char **v, nb_error *err)
-{
-    return take_list(t, CASES, v[0], err);
-}
-
-static nb_status take_isas(void *t, char **v, nb_error *err)
-{
-    return take_list(t, ISAS, v[0], err);
-}
-
-static nb_status take_precisions(void *t, char **v, nb_error *err)
-{
-    return take_list(t, PRECISIONS, v[0], err);
-}
-
-static nb_status take_sweeps(void *t, char **v, nb_error *err)
-{
-    return take_list(t, SWEEPS, v[0], err);
 }
 
 int nb_bench_names_device(const char *word)
@@ -201,32 +159,32 @@ const nb_sub_option nb_bench_option_table[] = {
     {"quick", 0, NULL, "a short sweep, well under a minute",
      NB_SUB_SET(nb_bench_options, quick)},
     {"sizes", 1, "n,...", "pixels along an edge (default: 256,512,1024,2048,4096)",
-     NB_SUB_TAKE(take_sizes)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_SIZES])},
     {"cases", 1, "name,...",
      "simple: one step per pixel; heavy: a thousand; xfel: what a tolerance gains with "
      "ten thousand, at the largest of -sizes; own: the flags behind -- (default: "
      "simple,heavy, or own when there are flags)",
-     NB_SUB_TAKE(take_cases)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_CASES])},
     {"sweeps", 1, "name,...",
      "of size, precision, threads, oversample, domains, batch, breakdown (default: all)",
-     NB_SUB_TAKE(take_sweeps)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_SWEEPS])},
     {"devices", 1, "name,...",
      "as -device takes them (default: cpu, and a GPU if it starts)",
      NB_SUB_TAKE(take_devices)},
     {"precisions", 1, "name,...", "of the precision sweep (default: double,mixed,single)",
-     NB_SUB_TAKE(take_precisions)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_PRECISIONS])},
     {"isas", 1, "name,...", "of the precision sweep (default: all that run here)",
-     NB_SUB_TAKE(take_isas)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_ISAS])},
     {"threads", 1, "n,...",
      "of the threads sweep; the other sweeps use the last "
      "number (default: 1,2,4,... all cores)",
-     NB_SUB_TAKE(take_threads)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_THREADS])},
     {"oversamples", 1, "n,...", "sub-pixels along an edge (default: 1,2,3,4)",
-     NB_SUB_TAKE(take_oversamples)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_OVERSAMPLES])},
     {"domains", 1, "n,...", "mosaic domains of the heavy case (default: 1,10,100,1000)",
-     NB_SUB_TAKE(take_domains)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_DOMAINS])},
     {"batches", 1, "n,...", "frames of a series (default: 1,2,4,8,16,32,64,128,256,512)",
-     NB_SUB_TAKE(take_batches)},
+     NB_SUB_NAME(nb_bench_options, lists[NB_LIST_BATCHES])},
     {"at", 1, "n", "pixels along an edge of every sweep but size (default: 512)",
      NB_SUB_WHOLE(nb_bench_options, at, 8, 32768)},
     {"repeats", 1, "n", "repeats of each measurement, at least 5 (default: 5)",
@@ -295,6 +253,12 @@ static void fill_lists(nb_bench_options *o)
 
 nb_status nb_bench_resolve(nb_bench_options *o, int cores, nb_error *err)
 {
+    nb_status st = NB_OK;
+    for (int i = 0; i < NB_LISTS && !st; i++)
+        if (o->lists[i])
+            st = read_list(o, &kinds[i], o->lists[i], err);
+    if (st)
+        return st;
     fill_lists(o);
     fill_threads(&o->threads, cores);
     o->name = o->name ? o->name : "bench";
