@@ -10,10 +10,11 @@ static const char *const flags[] = {
     "flicker",    "deadtime", "nopoisson", "psf",           "psf_fwhm",   "calibration",
     "calib_seed", "gainmap",  "gain",      "readout_noise", "saturation", "noisefloat"};
 
-int nb_config_has_noise_chain(const nb_config *cfg)
+int nb_has_noise_chain(const nb_settings *all)
 {
+    const nb_config *cfg = &all->value;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (nb_param_is_set(nb_param_find(flags[i]), cfg))
+        if (nb_is_typed(all, nb_param_find(flags[i])->offset))
             return 1;
     for (int k = 0; cfg->detector && !cfg->compat && k < cfg->detector->n_panels; k++)
         if (cfg->detector->panels[k].gain != 1 ||

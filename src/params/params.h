@@ -106,7 +106,7 @@ int nb_config_same_factors(const nb_config *a, const nb_config *b);
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
 /** Does a parameter, or the detector of a file, ask for more than counts and an offset? */
-int nb_config_has_noise_chain(const nb_config *cfg);
+int nb_has_noise_chain(const nb_settings *settings);
 /** Refuse flags of the noise that contradict each other or have nothing to act on. */
 nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
 /** Refuse a -saturation above `most`, which is all that `where` holds. */

@@ -14,11 +14,6 @@
 #define SMV_OFFSET 40
 #define MOST_NEGATIVE 0.001 /* part of the pixels, without a notice */
 
-static double or_else(double value, double other)
-{
-    return isnan(value) ? other : value;
-}
-
 static double offset_of(const nb_config *cfg, const nb_image *picture)
 {
     if (cfg->adc_set)
@@ -66,13 +61,13 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
     const nb_sim *sim = fit->sim;
     const nb_scene *sc = &sim->model.scene;
     const nb_panel *panel = &sc->panels[k];
-    const nb_config *cfg = &sim->cfg;
+    const nb_settings *all = &sim->model.settings;
     nb_region region = nb_panel_region(sc, panel);
     double wavelength = nb_sim_wavelength(sim);
-    double gain = or_else(cfg->gain,
-                          sim->in.files->panel_gains ? sim->in.files->panel_gains[k] : 1);
-    double most = or_else(cfg->saturation, INFINITY);
-    if (!NB_GIVEN(cfg, saturation) && sim->in.files->panel_gains &&
+    double gain = NB_TYPED_OR(
+        all, gain, sim->in.files->panel_gains ? sim->in.files->panel_gains[k] : 1);
+    double most = NB_TYPED_OR(all, saturation, INFINITY);
+    if (!NB_TYPED(all, saturation) && sim->in.files->panel_gains &&
         sim->in.files->panel_gains[sim->in.files->spec.n_panels + k] > 0)
         most = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
     for (int s = region.smin; s <= region.smax; s++)
@@ -131,9 +126,9 @@ static nb_status count(nb_fit *fit, nb_error *err)
 nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
 {
     const nb_scene *sc = &fit->sim->model.scene;
-    const nb_config *cfg = &fit->sim->cfg;
+    const nb_settings *all = &fit->sim->model.settings;
     int fast, slow;
-    double gain = or_else(cfg->gain, 1);
+    double gain = all->value.gain;
     nb_sim_size(fit->sim, &fast, &slow);
     fit->pixels = sc->raster.pixels;
     if ((size_t)picture->fast * (size_t)picture->slow != fit->pixels ||
@@ -152,13 +147,13 @@ nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
     if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full ||
         !fit->spots)
         return NB_ERR_NOMEM;
-    if (fit->sim->in.files->panel_gains && !NB_GIVEN(cfg, gain))
+    if (fit->sim->in.files->panel_gains && !NB_TYPED(all, gain))
         gain = fit->sim->in.files->panel_gains[0];
-    fit->sigma = or_else(cfg->readout_noise, 0) / gain;
+    fit->sigma = all->value.readout_noise / gain;
     for (size_t i = 0; i < fit->pixels; i++)
         fit->photons[i] = fit->full[i] = NAN;
     for (int k = 0; k < sc->n_panels; k++)
-        observe_panel(fit, picture, k, offset_of(cfg, picture));
+        observe_panel(fit, picture, k, offset_of(&all->value, picture));
     return count(fit, err);
 }
 

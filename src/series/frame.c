@@ -53,13 +53,13 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
         t.A_drawn[6 + c] = drawn[c].z;
     }
     t.blocks = m->blocks;
-    t.phi_deg = NB_VALUE(&f->sim->cfg, phi_deg);
+    t.phi_deg = f->sim->model.settings.value.phi_deg;
     t.osc_deg = m->phi_range / NB_DEG;
     t.wavelength_A = nb_sim_wavelength(f->sim);
     t.fluence = m->fluence;
     t.mosaic_deg = m->mosaic.spread / NB_DEG;
     t.exposure_s = f->sim->cfg.exposure_s;
-    t.beamsize_mm = NB_VALUE(&f->sim->cfg, beamsize_mm);
+    t.beamsize_mm = f->sim->model.settings.value.beamsize_mm;
     t.seed = f->sim->seed;
     t.flicker = nb_sim_flicker(f->sim);
     return t;

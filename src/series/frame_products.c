@@ -74,7 +74,7 @@ nb_product nb_frame_hdf5_product(const nb_frame *f, nb_hdf5_type type)
     nb_product p = product_of(f, types[type], typed_offset(cfg));
     p.marks_masked = p.type != NB_PIXEL_F32;
     if (p.marks_masked) /* of the stages that have a limit */
-        p.trusted = nb_noise_trusted(cfg, nb_frame_hdf5_noise(type));
+        p.trusted = nb_noise_trusted(&f->sim->model.settings, nb_frame_hdf5_noise(type));
     return p;
 }
 

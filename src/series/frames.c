@@ -186,12 +186,13 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
     f->geometry = *g;
-    f->thick_um = NB_VALUE(&base->cfg, thick_um);
-    f->phi_deg = NB_VALUE(&base->cfg, phi_deg);
-    f->osc_deg = NB_VALUE_OR(&base->cfg, osc_deg, base->model.phi_range / NB_DEG);
+    f->thick_um = base->model.settings.value.thick_um;
+    f->phi_deg = base->model.settings.value.phi_deg;
+    f->osc_deg =
+        NB_TYPED_OR(&base->model.settings, osc_deg, base->model.phi_range / NB_DEG);
     f->wavelength_A = base->model.wavelength_A;
     f->fluence = base->model.fluence;
-    f->mosaic_deg = NB_VALUE(&base->cfg, mosaic_spread_deg);
+    f->mosaic_deg = base->model.settings.value.mosaic_spread_deg;
     f->Xbeam_mm = g->Xbeam * 1e3;
     f->Ybeam_mm = g->Ybeam * 1e3;
     f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;

@@ -32,8 +32,9 @@ static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *er
 /** Of the base configuration. */
 static nb_hdf5_noise noise_of(const nb_run *run)
 {
-    const nb_config *cfg = &run->base->cfg;
-    const nb_noise n = nb_noise_of(cfg);
+    const nb_settings *all = &run->base->model.settings;
+    const nb_config *cfg = &all->value;
+    const nb_noise n = nb_noise_of(all);
     nb_noise_file file = nb_frame_hdf5_noise(run->layout.type);
     double adc = cfg->adc_set ? cfg->adc_offset : 0;
     nb_hdf5_noise noise = {.wanted = n.chained || cfg->adc_set,
@@ -45,7 +46,7 @@ static nb_hdf5_noise noise_of(const nb_run *run)
                            .psf = n.psf ? nb_param_choice("psf", (int)n.psf) : "none",
                            .psf_fwhm_um = n.psf ? n.fwhm * 1e6 : 0};
     if (n.chained)
-        noise.trusted = nb_noise_largest(cfg, file) - 1;
+        noise.trusted = nb_sim_noise_largest(run->base, file) - 1;
     return cfg->write_noise ? noise : (nb_hdf5_noise){0};
 }
 
@@ -84,7 +85,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.bad = bad;
     master.noise = noise_of(run);
     master.background =
-        nb_background_words(&run->frames.base, background, sizeof background);
+        nb_background_words(&run->base->model.settings, background, sizeof background);
     master.config = config;
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
     master.data_name = nb_hdf5_sink_link;

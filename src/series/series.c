@@ -210,7 +210,7 @@ static void notice_noise(const nb_run *run)
                   : hdf5      ? "HDF5"
                               : "CBF");
     if (smv || (hdf5 && run->layout.type == NB_HDF5_U16))
-        nb_notice_readout(cfg, &run->hooks, offset);
+        nb_notice_readout(&run->base->model.settings, &run->hooks, offset);
 }
 
 /** Numbered files that hold one panel. */

@@ -315,9 +315,9 @@ static void advise_factors(const nb_model *model, const nb_hooks *hooks)
 /** Materials fill the beam, whose side the fluence does not say. */
 static void advise_background(const nb_sim *sim)
 {
-    const nb_config *cfg = &sim->cfg;
-    if (nb_config_has_background(cfg) && !NB_GIVEN(cfg, molecules) &&
-        NB_GIVEN(cfg, fluence) && !NB_GIVEN(cfg, beamsize_mm))
+    const nb_settings *all = &sim->model.settings;
+    if (nb_config_has_background(&all->value) && !NB_TYPED(all, molecules) &&
+        NB_TYPED(all, fluence) && !NB_TYPED(all, beamsize_mm))
         nb_notice(&sim->hooks,
                   "-fluence without -beamsize: the background fills a beam of "
                   "0.1 x 0.1 mm, and grows with this area; type -beamsize");
@@ -328,7 +328,7 @@ static void advise_volume(const nb_sim *sim)
 {
     const nb_crystal *x = &sim->model.crystal;
     const double part = nb_crystal_in_beam(&sim->model.settings, x),
-                 beam_um = NB_VALUE(&sim->cfg, beamsize_mm) * 1e3;
+                 beam_um = sim->model.settings.value.beamsize_mm * 1e3;
     if (!(part < 1))
         return;
     if (sim->cfg.clip_crystal)

@@ -126,17 +126,17 @@ nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_err
     return st;
 }
 
-const char *nb_background_words(const nb_config *cfg, char *text, size_t size)
+const char *nb_background_words(const nb_settings *all, char *text, size_t size)
 {
+    const nb_config *cfg = &all->value;
     const char *flag = nb_config_stol_flag(cfg);
     int n = 0;
     text[0] = '\0';
-    if (flag && NB_GIVEN(cfg, molecules))
+    if (flag && NB_TYPED(all, molecules))
         n = snprintf(text, size, "table:%g molecules", cfg->molecules);
     else if (flag)
         n = snprintf(text, size, "table:%g mm, %g g/cm3, %g g/mol",
-                     NB_VALUE(cfg, amorphous_thick_mm), NB_VALUE(cfg, density),
-                     NB_VALUE(cfg, molecule_mass));
+                     cfg->amorphous_thick_mm, cfg->density, cfg->molecule_mass);
     if (cfg->background[0] && n >= 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, "%s%s", n ? "; " : "", cfg->background);
     return text;
@@ -189,14 +189,15 @@ static void seen(const nb_scene *sc, double range[2])
 
 void nb_sim_advise_background(const nb_sim *sim)
 {
-    const nb_config *cfg = &sim->cfg;
+    const nb_settings *all = &sim->model.settings;
+    const nb_config *cfg = &all->value;
     const nb_amorphous_set *set = &sim->in.files->amorphous;
     double range[2];
     if (!nb_config_stol_flag(cfg) && !cfg->stolout_file[0] &&
-        !(!NB_GIVEN(cfg, density) && !NB_GIVEN(cfg, molecule_mass)))
+        (NB_TYPED(all, density) || NB_TYPED(all, molecule_mass)))
         nb_notice(&sim->hooks,
                   "%s has no effect: it belongs to a table of -stol, -4stol or -Q",
-                  NB_GIVEN(cfg, density) ? "-density" : "-MW");
+                  NB_TYPED(all, density) ? "-density" : "-MW");
     if (set->tables.n == 0 || cfg->stolout_file[0])
         return;
     if (set->negative)

@@ -269,7 +269,7 @@ static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
     c->cfg = sim->cfg;
     c->moved = sim->moved;
     c->lambda_factor = 1;
-    c->default_F = NB_VALUE(&sim->cfg, default_F);
+    c->default_F = sim->model.settings.value.default_F;
     memcpy(c->matrix, sim->in.matrix.at, sizeof c->matrix);
     for (int i = 0; i < 6; i++) {
         nb_variable_name v = {.kind = NB_VAR_CELL, .axis = i, .panel = -1};

@@ -73,11 +73,11 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
 nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
                                     nb_noise_file file)
 {
-    const nb_noise noise = nb_noise_of(&sim->cfg);
+    const nb_noise noise = nb_noise_of(&sim->model.settings);
     if (!noise.chained)
         return meta;
     meta.gain = noise.gain;
-    if (nb_noise_bounded(&sim->cfg))
-        meta.saturation = nb_noise_largest(&sim->cfg, file) - 1;
+    if (nb_noise_bounded(&sim->model.settings))
+        meta.saturation = nb_sim_noise_largest(sim, file) - 1;
     return meta;
 }

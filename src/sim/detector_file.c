@@ -281,7 +281,7 @@ static void spec_of(const nb_sim *sim, nb_convention c, const nb_panel *p,
     nb_nexus_of_lab(c, p->slow, out->slow);
     out->thickness = sensor->absorb ? sensor->layer_step * sensor->layers : 0;
     out->attenuation = sensor->absorb ? sensor->mu : 0;
-    if (from && sensor->absorb && !NB_GIVEN(&sim->cfg, thick_um))
+    if (from && sensor->absorb && !NB_TYPED(&sim->model.settings, thick_um))
         out->thickness = from->thickness; /* not divided and multiplied */
 }
 

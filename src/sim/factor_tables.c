@@ -287,7 +287,7 @@ static nb_status update_tables(nb_sim *sim, nb_error *err)
     st = fit_tables(sim, &waves, err);
     if (!st) {
         table = sim->in.tables.box;
-        table.default_F = NB_VALUE(&sim->cfg, default_F);
+        table.default_F = sim->model.settings.value.default_F;
         nb_model_set_tables(&table, waves.of_source, &sim->model);
     }
     nb_waves_free(&waves);

@@ -49,12 +49,14 @@ static void add_panel(nb_json list, const nb_sim *sim, int k, const int place[2]
     nb_json_numbers(one, "size", size, 2);
     nb_json_number(one, "close_distance_mm", p->close_distance * 1e3);
     nb_json_number(one, "thickness_mm",
-                   sensor->absorb && !NB_GIVEN(&sim->cfg, thick_um) && said.thickness > 0
+                   sensor->absorb && !NB_TYPED(&sim->model.settings, thick_um) &&
+                           said.thickness > 0
                        ? said.thickness * 1e3
                        : thick);
     nb_json_number(one, "attenuation_per_mm", sensor->absorb ? sensor->mu * 1e-3 : 0);
-    nb_json_number(one, "gain", NB_VALUE_OR(&sim->cfg, gain, said.gain));
-    nb_json_number(one, "saturation", NB_VALUE_OR(&sim->cfg, saturation, said.saturation));
+    nb_json_number(one, "gain", NB_TYPED_OR(&sim->model.settings, gain, said.gain));
+    nb_json_number(one, "saturation",
+                   NB_TYPED_OR(&sim->model.settings, saturation, said.saturation));
     nb_json_number(one, "masked", masked_pixels(sc, p));
     nb_json_numbers(one, "data", at, 2);
 }

@@ -133,7 +133,7 @@ void nb_sim_advise_background(const nb_sim *sim);
 double nb_background_about(const nb_model *model);
 
 /** The materials in words, "" without any: for masters.  Returns text. */
-const char *nb_background_words(const nb_config *cfg, char *text, size_t size);
+const char *nb_background_words(const nb_settings *all, char *text, size_t size);
 
 /* --- kinds of files of structure factors, for messages --- */
 

@@ -14,24 +14,21 @@
 #include "../params/params.h"
 #include "load.h"
 
-static const int64_t standard_calibration = 123456789;
-
-nb_noise nb_noise_of(const nb_config *cfg)
+nb_noise nb_noise_of(const nb_settings *all)
 {
-    nb_noise n = {
-        .flicker = NB_VALUE(cfg, flicker),
-        .deadtime = NB_VALUE(cfg, deadtime_ns) * 1e-9,
-        .counts = !cfg->nopoisson,
-        .psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf,
-        .fwhm = NB_VALUE(cfg, psf_fwhm_um) * 1e-6,
-        .calibration = NB_VALUE(cfg, calibration),
-        .calib_seed = cfg->calib_seed.set ? cfg->calib_seed.value : standard_calibration,
-        .gain = NB_VALUE_OR(cfg, gain,
-                            cfg->detector && cfg->detector->n_panels && !cfg->compat
-                                ? cfg->detector->panels[0].gain
-                                : 1),
-        .readout = NB_VALUE(cfg, readout_noise)};
-    n.chained = nb_config_has_noise_chain(cfg);
+    const nb_config *cfg = &all->value;
+    nb_noise n = {.flicker = cfg->flicker,
+                  .deadtime = cfg->deadtime_ns * 1e-9,
+                  .counts = !cfg->nopoisson,
+                  .psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf,
+                  .fwhm = cfg->psf_fwhm_um * 1e-6,
+                  .calibration = cfg->calibration,
+                  .calib_seed = cfg->calib_seed.value,
+                  .gain = cfg->gain,
+                  .readout = cfg->readout_noise};
+    if (!NB_TYPED(all, gain) && cfg->detector && cfg->detector->n_panels && !cfg->compat)
+        n.gain = cfg->detector->panels[0].gain;
+    n.chained = nb_has_noise_chain(all);
     return n;
 }
 
@@ -41,40 +38,47 @@ static double trusted_of_type(nb_noise_file file)
     return trusted[file];
 }
 
-double nb_noise_trusted(const nb_config *cfg, nb_noise_file file)
+double nb_noise_trusted(const nb_settings *all, nb_noise_file file)
 {
-    return fmin(trusted_of_type(file), NB_VALUE_OR(cfg, saturation, INFINITY));
+    return fmin(trusted_of_type(file), NB_TYPED_OR(all, saturation, INFINITY));
 }
 
-/** The least of the panels' largest trusted values; infinite without any. */
-static double trusted_of_panels(const nb_config *cfg)
+/** The typed one, or the least of the panels' largest trusted values; infinite without any. */
+static double trusted_of_all(const nb_settings *all)
 {
-    const nb_detector_spec *d = cfg->detector;
+    const nb_detector_spec *d = all->value.detector;
     double least = INFINITY;
+    if (NB_TYPED(all, saturation))
+        return all->value.saturation;
     for (int k = 0; d && k < d->n_panels; k++)
         least = fmin(least, nb_said_or(d->panels[k].saturation, INFINITY));
     return least;
 }
 
-double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
+static double largest_of(const nb_settings *all, nb_noise_file file)
 {
     double most = trusted_of_type(file);
-    int chained = cfg->write_noise && nb_config_has_noise_chain(cfg);
-    if (cfg->compat || (file == NB_NOISE_HDF5_U16 && !chained))
+    int chained = all->value.write_noise && nb_has_noise_chain(all);
+    if (all->value.compat || (file == NB_NOISE_HDF5_U16 && !chained))
         return file == NB_NOISE_HDF5_I16 ? 32767 : 65535;
     if (chained)
-        most = floor(fmin(most, NB_VALUE_OR(cfg, saturation, trusted_of_panels(cfg))));
+        most = floor(fmin(most, trusted_of_all(all)));
     return most + 1;
 }
 
-int nb_noise_bounded(const nb_config *cfg)
+double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
 {
-    return isfinite(NB_VALUE_OR(cfg, saturation, trusted_of_panels(cfg)));
+    return largest_of(NB_RESOLVED(cfg), file);
+}
+
+int nb_noise_bounded(const nb_settings *all)
+{
+    return isfinite(trusted_of_all(all));
 }
 
 double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file)
 {
-    return nb_noise_largest(&sim->cfg, file);
+    return largest_of(&sim->model.settings, file);
 }
 
 nb_status nb_load_gainmap(const nb_config *cfg, size_t pixels, nb_files *files,
@@ -126,9 +130,10 @@ static void add(nb_stage *stages, int *n, int wanted, nb_stage stage)
 
 int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
 {
-    const nb_config *cfg = &sim->cfg;
+    const nb_settings *all = &sim->model.settings;
+    const nb_config *cfg = &all->value;
     const nb_files *files = sim->in.files;
-    const nb_noise noise = nb_noise_of(cfg);
+    const nb_noise noise = nb_noise_of(all);
     const int64_t seed = sim->seed;
     int compat = cfg->compat, mixed = cfg->precision == NB_PRECISION_MIXED, n = 0;
     const nb_stage counts = {.kind = compat ? NB_STAGE_POISSON_COMPAT : NB_STAGE_POISSON,
@@ -157,7 +162,7 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
     add(stages, &n, 1,
         (nb_stage){.kind = NB_STAGE_GAIN,
                    .amount = noise.gain,
-                   .of_panels = NB_GIVEN(cfg, gain) ? NULL : files->panel_gains});
+                   .of_panels = NB_TYPED(all, gain) ? NULL : files->panel_gains});
     add(stages, &n, noise.readout > 0,
         (nb_stage){.kind = NB_STAGE_READOUT, .seed = seed, .amount = noise.readout});
     return n;
@@ -165,13 +170,13 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
 
 double nb_sim_flicker(const nb_sim *sim)
 {
-    double rms = NB_VALUE(&sim->cfg, flicker);
+    double rms = sim->model.settings.value.flicker;
     return rms > 0 ? nb_flicker_factor(sim->seed, 0, rms) : 1;
 }
 
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset)
 {
-    const nb_config *cfg = &sim->cfg;
+    const nb_settings *all = &sim->model.settings;
     nb_stage stages[NB_STAGES_MOST];
     const nb_files *files = sim->in.files;
     const double *most =
@@ -180,23 +185,24 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
                         .stages = nb_sim_stages(sim, stages),
                         .scale = 1,
                         .adc_offset = adc_offset,
-                        .trusted = NB_VALUE_OR(cfg, saturation, 0),
-                        .trusted_of = NB_GIVEN(cfg, saturation) ? NULL : most,
-                        .ends_at_16_bits = cfg->compat};
+                        .trusted = NB_TYPED_OR(all, saturation, 0),
+                        .trusted_of = NB_TYPED(all, saturation) ? NULL : most,
+                        .ends_at_16_bits = all->value.compat};
 }
 
 void nb_sim_advise_noise(const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
-    if (nb_config_has_noise_chain(cfg) && !cfg->write_noise && !cfg->noise_float_file[0])
+    if (nb_has_noise_chain(&sim->model.settings) && !cfg->write_noise &&
+        !cfg->noise_float_file[0])
         nb_notice(&sim->hooks, "no file with noise is written: the noise of source and "
                                "detector has no effect");
 }
 
-void nb_notice_readout(const nb_config *cfg, const nb_hooks *hooks, double adc_offset)
+void nb_notice_readout(const nb_settings *all, const nb_hooks *hooks, double adc_offset)
 {
-    double rms = NB_VALUE(cfg, readout_noise);
-    if (cfg->write_noise && adc_offset < 3 * rms)
+    double rms = all->value.readout_noise;
+    if (all->value.write_noise && adc_offset < 3 * rms)
         nb_notice(
             hooks,
             "16-bit pixels cannot be negative: with -readout_noise %g and an offset "

@@ -16,16 +16,16 @@ typedef struct nb_noise {
     int64_t calib_seed;
     double gain, readout;
 } nb_noise;
-nb_noise nb_noise_of(const nb_config *cfg);
+nb_noise nb_noise_of(const nb_settings *all);
 
 /** The factor of the source in this image: 1 without -flicker. */
 double nb_sim_flicker(const nb_sim *sim);
 
 /** The largest trusted value of a kind of file, ADU; a panel may have a lower one. */
-double nb_noise_trusted(const nb_config *cfg, nb_noise_file file);
+double nb_noise_trusted(const nb_settings *all, nb_noise_file file);
 
 /** Is that less than what the type of a file holds: by -saturation or the detector's file? */
-int nb_noise_bounded(const nb_config *cfg);
+int nb_noise_bounded(const nb_settings *all);
 
 /** A noise image, after all stages of nb_sim_stages. */
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset);
@@ -33,6 +33,6 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
 /** Say what of the noise has no effect. */
 void nb_sim_advise_noise(const nb_sim *sim);
 /** Say that read-out noise will be cut in unsigned pixels with this offset. */
-void nb_notice_readout(const nb_config *cfg, const nb_hooks *hooks, double adc_offset);
+void nb_notice_readout(const nb_settings *all, const nb_hooks *hooks, double adc_offset);
 
 #endif

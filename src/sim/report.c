@@ -101,7 +101,7 @@ static void report_polarization(nb_report_text *t, const nb_sim *sim)
 /** What the noise images have beside counts and an offset. */
 static void report_noise(nb_report_text *t, const nb_sim *sim)
 {
-    const nb_noise n = nb_noise_of(&sim->cfg);
+    const nb_noise n = nb_noise_of(&sim->model.settings);
     if (!n.chained)
         return;
     nb_report_put(t, "noise     %s", n.counts ? "counts" : "no counting noise");
@@ -120,7 +120,7 @@ static void report_noise(nb_report_text *t, const nb_sim *sim)
         nb_report_put(t, ", read-out %g ADU", n.readout);
     if (sim->cfg.gainmap_file[0])
         nb_report_put(t, ", gain map %.300s", sim->cfg.gainmap_file);
-    if (NB_GIVEN(&sim->cfg, saturation))
+    if (NB_TYPED(&sim->model.settings, saturation))
         nb_report_put(t, ", trusted up to %g ADU", sim->cfg.saturation);
     nb_report_put(t, "\n");
 }
@@ -148,7 +148,7 @@ static void report_background(nb_report_text *t, const nb_sim *sim)
 {
     char materials[2 * NB_PATH_MAX] = "";
     const double photons = nb_background_about(&sim->model);
-    nb_background_words(&sim->cfg, materials, sizeof materials);
+    nb_background_words(&sim->model.settings, materials, sizeof materials);
     if (!(sim->model.scene.background > 0) && !sim->model.scene.amorphous)
         return;
     nb_report_put(t, "background");
@@ -164,9 +164,9 @@ static void report_background(nb_report_text *t, const nb_sim *sim)
 /** Says that the place of the beam is the default. */
 static void report_default_centre(nb_report_text *t, const nb_sim *sim)
 {
-    const nb_config *cfg = &sim->cfg;
+    const nb_settings *all = &sim->model.settings;
     if (sim->model.geometry.convention == NB_CONV_MOSFLM && !sim->in.files->spec.n_panels &&
-        !cfg->pix0_m.set && !NB_GIVEN(cfg, Xbeam_mm) && !NB_GIVEN(cfg, Ybeam_mm))
+        !NB_TYPED(all, pix0_m) && !NB_TYPED(all, Xbeam_mm) && !NB_TYPED(all, Ybeam_mm))
         nb_report_put(t,
                       "          this is the default, a pixel off the middle: MOSFLM's "
                       "centre is half a pixel off, and its origin another half\n");

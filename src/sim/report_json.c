@@ -23,7 +23,7 @@ static void add_background(const nb_sim *sim, nb_json root)
     o = nb_json_object(root, "background");
     nb_json_number(o, "water_um", sim->cfg.water_um);
     nb_json_text(o, "materials",
-                 nb_background_words(&sim->cfg, materials, sizeof materials));
+                 nb_background_words(&sim->model.settings, materials, sizeof materials));
     nb_json_number(o, "photons_about", nb_background_about(&sim->model));
 }
 

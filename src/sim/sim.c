@@ -176,12 +176,13 @@ nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err)
 #define UNSEEN_PHOTONS 1e-12
 
 /** What may be left out.  The reference and double leave nothing out. */
-static nb_tolerance tolerance_of(const nb_config *cfg)
+static nb_tolerance tolerance_of(const nb_settings *all)
 {
+    const nb_config *cfg = &all->value;
     nb_tolerance may = {.skip = 1,
                         .asked = 1,
-                        .part = NB_VALUE_OR(cfg, tolerance, 0),
-                        .photons = NB_VALUE_OR(cfg, tolerance_photons, 0)};
+                        .part = NB_TYPED_OR(all, tolerance, 0),
+                        .photons = NB_TYPED_OR(all, tolerance_photons, 0)};
     if (cfg->precision == NB_PRECISION_DOUBLE || cfg->isa == NB_ISA_SCALAR ||
         cfg->tolerance == 0)
         return (nb_tolerance){0};
@@ -207,7 +208,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
     sim->engine.options.threads = cfg->threads;
     sim->engine.options.isa = cfg->isa;
     sim->engine.options.precision = cfg->precision;
-    sim->engine.options.tolerance = tolerance_of(cfg);
+    sim->engine.options.tolerance = tolerance_of(&sim->model.settings);
     sim->engine.options.hooks = sim->hooks;
     sim->engine.options.device_alone = cfg->device_alone;
     st = nb_engine_choose(&sim->engine, &sim->model.scene, cfg->device, err);

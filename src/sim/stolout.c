@@ -76,7 +76,7 @@ static nb_status choose_bins(table_job *job, nb_error *err)
         job->bins = (bin_list){a->pieces + lead, 0, last + 1 - lead};
         return NB_OK;
     }
-    job->bins.step = NB_VALUE(&sim->cfg, stol_step) / NB_ANGSTROM;
+    job->bins.step = sim->model.settings.value.stol_step / NB_ANGSTROM;
     n = ceil(most / job->bins.step) + 1;
     if (!(n <= MOST_BINS))
         return nb_fail(err, NB_ERR_INPUT,
@@ -92,9 +92,9 @@ static int photons_of(const table_job *job, float value, int panel, double *phot
     const nb_sim *sim = job->sim;
     const double *of_panel = sim->in.files->panel_gains;
     const int n = sim->model.scene.n_panels;
-    double gain = NB_VALUE_OR(&sim->cfg, gain, of_panel ? of_panel[panel] : 1);
+    double gain = NB_TYPED_OR(&sim->model.settings, gain, of_panel ? of_panel[panel] : 1);
     double most = of_panel && of_panel[n + panel] > 0 ? of_panel[n + panel] : INFINITY;
-    most = NB_VALUE_OR(&sim->cfg, saturation, most);
+    most = NB_TYPED_OR(&sim->model.settings, saturation, most);
     *photons = (value - job->adc) / gain;
     if (!isfinite(value) || value > most)
         return 0;

@@ -138,9 +138,8 @@ static nb_status add_png(outputs *o, nb_error *err)
 static nb_status check_noise_floats(const nb_config *cfg, const nb_stats *stats,
                                     nb_error *err)
 {
-    const double gain = NB_VALUE(cfg, gain), readout = NB_VALUE(cfg, readout_noise);
-    const double spread =
-        1 + 10 * NB_VALUE(cfg, flicker) + 10 * NB_VALUE(cfg, calibration);
+    const double gain = cfg->gain, readout = cfg->readout_noise;
+    const double spread = 1 + 10 * cfg->flicker + 10 * cfg->calibration;
     const double most = gain * (spread * stats->max + 10 * sqrt(fmax(stats->max, 1))) +
                         10 * readout + cfg->adc_offset;
     if (!cfg->noise_float_file[0] || most < FLT_MAX)
@@ -333,7 +332,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st && cfg->write_noise)
         st = nb_saturation_check(cfg, 65534, "-noisefile", err);
     if (!st)
-        st = check_noise_floats(cfg, stats, err);
+        st = check_noise_floats(&sim->model.settings.value, stats, err);
     o.sim = sim;
     o.meta = nb_sim_describe(sim);
     o.noise_meta = nb_sim_describe_noise(sim, o.meta, NB_NOISE_U16);
@@ -343,7 +342,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st && sim->model.scene.n_panels == 1 && (cfg->write_int || cfg->write_noise))
         nb_notice_lost(sim, &sim->hooks, 0);
     if (!st)
-        nb_notice_readout(cfg, &sim->hooks, cfg->adc_offset);
+        nb_notice_readout(&sim->model.settings, &sim->hooks, cfg->adc_offset);
     if (!st)
         st = nb_sim_write_dumps(sim, 1, err);
     if (!st)
