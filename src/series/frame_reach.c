@@ -70,7 +70,7 @@ static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
     if (!st)
         st = crystal_of(base, cfg, &crystal, err);
     if (!st)
-        *dmin = fmin(*dmin, nb_factor_maker_limit(base->in.maker, cfg, q, &crystal));
+        *dmin = fmin(*dmin, nb_factor_files_limit(base->in.factors, cfg, q, &crystal));
     return st;
 }
 
@@ -78,13 +78,13 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 {
     nb_config cfg;
     double dmin;
-    if (!base->in.maker || nb_factor_maker_is_constant(base->in.maker) ||
+    if (!base->in.sums || nb_factor_files_are_constant(base->in.factors) ||
         !frames_differ(f))
         return NB_OK;
-    dmin = base->in.maker->dmin;
+    dmin = base->in.sums->dmin;
     for (int k = 0; k < f->count;
          k++) /* a frame with an error says so when its turn comes */
         if (!nb_frames_config(f, k, &cfg, NULL) && nb_same_inputs(&cfg, &f->base))
             (void)limit_of(f, k, base, &cfg, &dmin, NULL);
-    return nb_sim_make_factors(base, dmin, err);
+    return nb_inputs_make_factors(&base->in, &base->model, dmin, &base->hooks, err);
 }

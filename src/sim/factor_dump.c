@@ -86,7 +86,7 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
 }
 
 /** The table at the mean wavelength, with phases. */
-static nb_status mean_grid(const nb_factor_maker *m, double wavelength, int threads,
+static nb_status mean_grid(const nb_factor_sums *m, double wavelength, int threads,
                            const nb_hooks *hooks, nb_factor_grid *out, nb_error *err)
 {
     nb_waves waves;
@@ -94,7 +94,7 @@ static nb_status mean_grid(const nb_factor_maker *m, double wavelength, int thre
     memset(out, 0, sizeof *out);
     if (st)
         return st;
-    st = nb_factor_maker_grid(m, waves.group, threads, out, err);
+    st = nb_factor_sums_grid(m, waves.group, threads, out, err);
     nb_waves_free(&waves);
     return st;
 }
@@ -106,11 +106,11 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
     nb_factor_grid grid;
     nb_status st;
     cache = cache && cfg->write_dump && sim->in.table_from_hkl;
-    if (!sim->in.maker)
+    if (!sim->in.sums)
         return cache ? write_cache(sim->in.tables.file, nb_dump_name(cfg), err) : NB_OK;
     if (!cache && !cfg->dump_mtz_file[0] && !cfg->dump_hkl_file[0])
         return NB_OK;
-    st = mean_grid(sim->in.maker, nb_mean_wavelength(beam->sources, beam->n_sources),
+    st = mean_grid(sim->in.sums, nb_mean_wavelength(beam->sources, beam->n_sources),
                    nb_threads_of(cfg), NULL, &grid, err);
     if (!st)
         st = write_dumps(cfg, &grid, cache, err);
@@ -214,10 +214,10 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     if (table < 0 || table >= nb_sim_factor_tables(sim))
         return nb_fail(err, NB_ERR_INPUT, "table %d of structure factors: there are %d",
                        table, nb_sim_factor_tables(sim));
-    if (!sim->in.maker)
+    if (!sim->in.sums)
         return list_table(&sim->in.tables.box, table, out, err);
-    st = nb_factor_maker_grid(sim->in.maker, &sim->in.tables.waves->group[table],
-                              nb_threads_of(&sim->cfg), &grid, err);
+    st = nb_factor_sums_grid(sim->in.sums, &sim->in.tables.waves->group[table],
+                             nb_threads_of(&sim->cfg), &grid, err);
     if (!st)
         st = list_grid(&grid, out, err);
     nb_factor_grid_free(&grid);
@@ -231,14 +231,16 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
 
 /** What `sf` makes of a configuration. */
 typedef struct standalone {
-    nb_factor_maker *maker; /* shared */
+    nb_factor_files *files; /* shared */
+    nb_factor_sums *sums;   /* shared */
     nb_factor_grid grid;    /* owned */
     nb_waves waves;         /* owned */
 } standalone;
 
 static void standalone_free(standalone *s)
 {
-    nb_shared_drop(s->maker);
+    nb_shared_drop(s->files);
+    nb_shared_drop(s->sums);
     nb_factor_grid_free(&s->grid);
     nb_waves_free(&s->waves);
 }
@@ -269,23 +271,23 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     if (!st && cfg->cell_count > 0)
         st = nb_crystal_build(all, &in, NULL, &crystal, err);
     if (!st)
-        st = nb_factor_maker_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
-                                  &s->maker, err);
+        st = nb_factor_files_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
+                                  &s->files, err);
     times->load = nb_monotonic_seconds() - start;
     if (st)
         return st;
-    if (!s->maker->list_path && !(cfg->dmin_A > 0))
+    if (!s->files->list_path && !(cfg->dmin_A > 0))
         return nb_fail(err, NB_ERR_INPUT,
                        "%s %.200s: a model has no limit of resolution; add -dmin d (A)",
-                       s->maker->model_flag, s->maker->model_path);
+                       s->files->model_flag, s->files->model_path);
     start = nb_monotonic_seconds();
-    st = nb_factor_maker_make(s->maker, cfg->dmin_A, wavelength, nb_threads_of(cfg),
-                              hooks, err);
+    st = nb_factor_sums_make(s->files, cfg->dmin_A, wavelength, nb_threads_of(cfg), hooks,
+                             &s->sums, err);
     if (!st)
-        st = nb_waves_one(s->maker, wavelength, hooks, &s->waves, err);
+        st = nb_waves_one(s->sums, wavelength, hooks, &s->waves, err);
     if (!st)
-        st = nb_factor_maker_grid(s->maker, s->waves.group, nb_threads_of(cfg), &s->grid,
-                                  err);
+        st = nb_factor_sums_grid(s->sums, s->waves.group, nb_threads_of(cfg), &s->grid,
+                                 err);
     times->factors = nb_monotonic_seconds() - start;
     return st;
 }
@@ -319,7 +321,7 @@ nb_status nb_config_dump_factors(const nb_config *cfg, const nb_hooks *hooks,
     if (report)
         *report = NULL;
     if (!st && report)
-        st = nb_factor_maker_report(s.maker, &s.waves, &s.grid, report, err);
+        st = nb_factor_sums_report(s.sums, &s.waves, &s.grid, report, err);
     start = nb_monotonic_seconds();
     if (!st)
         st = write_dumps(cfg, &s.grid, cfg->dump_file[0] != '\0', err);

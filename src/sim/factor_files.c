@@ -27,7 +27,7 @@ typedef struct content {
     nb_content kind;
 } content;
 
-static nb_status read_content(nb_factor_maker *m, const char *flag, const char *path,
+static nb_status read_content(nb_factor_files *m, const char *flag, const char *path,
                               content *out, nb_error *err)
 {
     nb_status st;
@@ -148,7 +148,7 @@ static nb_status check_mtz(const content *c, nb_error *err)
 }
 
 /** The rules of the flags, now that it is known what -cif is. */
-static nb_status check_as(const nb_factor_maker *m, int cif_is_model, nb_error *err)
+static nb_status check_as(const nb_factor_files *m, int cif_is_model, nb_error *err)
 {
     nb_config as = *m->asked;
     char *to = cif_is_model ? as.pdb_file : as.mtz_file;
@@ -171,14 +171,14 @@ static nb_status check_as(const nb_factor_maker *m, int cif_is_model, nb_error *
 
 /* --- reading --- */
 
-static nb_status parse_model(nb_factor_maker *m, const content *c, nb_error *err)
+static nb_status parse_model(nb_factor_files *m, const content *c, nb_error *err)
 {
     m->model_flag = c->flag;
     m->model_path = c->path;
     return nb_structure_parse(c->data, c->bytes, c->path, &m->model, err);
 }
 
-static nb_status parse_list(nb_factor_maker *m, const content *c, nb_error *err)
+static nb_status parse_list(nb_factor_files *m, const content *c, nb_error *err)
 {
     nb_status st = nb_reflection_file_parse(c->data, c->bytes, c->path, &m->list, err);
     m->list_flag = c->flag;
@@ -190,7 +190,7 @@ static nb_status parse_list(nb_factor_maker *m, const content *c, nb_error *err)
 }
 
 /** Read what one flag names, as a model or as reflections. */
-static nb_status read_one(nb_factor_maker *m, const char *flag, const char *path,
+static nb_status read_one(nb_factor_files *m, const char *flag, const char *path,
                           nb_error *err)
 {
     content c;
@@ -249,7 +249,7 @@ nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
     return st;
 }
 
-static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
+static nb_status read_hkl(nb_factor_files *m, nb_error *err)
 {
     nb_status st;
     if (!m->settings.value.hkl_file[0])
@@ -261,7 +261,7 @@ static nb_status read_hkl(nb_factor_maker *m, nb_error *err)
     return NB_OK;
 }
 
-static nb_status read_fprime(nb_factor_maker *m, nb_error *err)
+static nb_status read_fprime(nb_factor_files *m, nb_error *err)
 {
     char *data;
     size_t bytes;
@@ -311,7 +311,7 @@ static nb_status no_cell(const char *path, const char *flag, nb_error *err)
 }
 
 /** The cell of F: of the reflections, else of the model, else the typed one. */
-static nb_status choose_cell(nb_factor_maker *m, const nb_crystal *crystal,
+static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                              const nb_hooks *hooks, nb_error *err)
 {
     double typed[6], *of_model = m->model.cell, *of_list = m->list.cell;
@@ -355,7 +355,7 @@ static void be_P1(nb_symmetry *sg)
 }
 
 /** The space group of one file: typed, its own, or P 1. */
-static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmetry *own,
+static nb_status choose_symmetry(nb_factor_files *m, const char *path, nb_symmetry *own,
                                  const double cell[6], const nb_hooks *hooks,
                                  nb_error *err)
 {
@@ -383,7 +383,7 @@ static nb_status choose_symmetry(nb_factor_maker *m, const char *path, nb_symmet
     return NB_OK;
 }
 
-static nb_status choose_symmetries(nb_factor_maker *m, const nb_hooks *hooks,
+static nb_status choose_symmetries(nb_factor_files *m, const nb_hooks *hooks,
                                    nb_error *err)
 {
     nb_status st = NB_OK;
@@ -399,7 +399,7 @@ static nb_status choose_symmetries(nb_factor_maker *m, const nb_hooks *hooks,
 }
 
 /** What is taken of a reflection file. */
-static void say_columns(const nb_factor_maker *m, const nb_hooks *hooks)
+static void say_columns(const nb_factor_files *m, const nb_hooks *hooks)
 {
     char columns[128];
     if (!m->list_path || m->hkl.rows)
@@ -434,7 +434,7 @@ static nb_status check_folders(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-static nb_status load(nb_factor_maker *m, const nb_crystal *crystal,
+static nb_status load(nb_factor_files *m, const nb_crystal *crystal,
                       const nb_hooks *hooks, nb_error *err)
 {
     nb_status st;
@@ -449,22 +449,20 @@ static nb_status load(nb_factor_maker *m, const nb_crystal *crystal,
     return NB_OK;
 }
 
-static void free_maker(void *object)
+static void free_files(void *object)
 {
-    nb_factor_maker *m = object;
+    nb_factor_files *m = object;
     nb_structure_free(&m->model);
     nb_reflection_file_free(&m->list);
     nb_hkl_list_free(&m->hkl);
     nb_fprime_free(&m->typed);
     nb_fprime_free(&m->curves);
-    nb_partials_free(&m->partials);
-    nb_factor_grid_free(&m->grid);
 }
 
-nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
-                               const nb_hooks *hooks, nb_factor_maker **out, nb_error *err)
+nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
+                               const nb_hooks *hooks, nb_factor_files **out, nb_error *err)
 {
-    nb_factor_maker *m = nb_shared_new(sizeof *m, free_maker, "structure factors", err);
+    nb_factor_files *m = nb_shared_new(sizeof *m, free_files, "structure factors", err);
     nb_status st;
     *out = NULL;
     if (!m)
@@ -472,7 +470,6 @@ nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
     nb_resolve(cfg, &m->settings);
     m->asked = cfg;
     m->hash = NB_HASH_START;
-    m->scale_k = m->scale_B = NAN;
     st = load(m, crystal, hooks, err);
     m->asked = NULL; /* the caller's */
     m->settings.value.arrays = NULL;

@@ -3,34 +3,34 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "factors.h"
 
 #define ELEMENTS_WITH_F 92 /* the tables of f' end with uranium */
 
-int nb_factor_maker_is_constant(const nb_factor_maker *m)
+int nb_factor_files_are_constant(const nb_factor_files *files)
 {
-    return m->list_path != NULL;
+    return files->list_path != NULL;
 }
 
-double nb_factor_maker_scale(const nb_factor_maker *m)
+double nb_factor_files_scale(const nb_factor_files *files)
 {
-    const double scale = m->settings.value.F_scale;
+    const double scale = files->settings.value.F_scale;
     return scale == NB_FSCALE_MODEL ? 1 : scale;
 }
 
 /* --- a model --- */
 
-static nb_model_options options_of(const nb_factor_maker *m, double dmin, int threads)
+static nb_model_options options_of(const nb_factor_sums *m, double dmin, int threads)
 {
-    const nb_config *cfg = &m->settings.value;
-    int small = m->model.kind == NB_STRUCTURE_SMALL;
+    const nb_config *cfg = &m->files->settings.value;
+    int small = m->files->model.kind == NB_STRUCTURE_SMALL;
     return (nb_model_options){.dmin = dmin,
-                              .k_sol = small ? NB_TYPED_OR(&m->settings, k_sol, 0)
+                              .k_sol = small ? NB_TYPED_OR(&m->files->settings, k_sol, 0)
                                              : cfg->k_sol,
                               .B_sol = cfg->B_sol,
                               .drop_hydrogens = cfg->hydrogens == NB_HYDROGENS_DROP,
@@ -45,44 +45,44 @@ static nb_model_options options_of(const nb_factor_maker *m, double dmin, int th
 }
 
 /** What a user should know of the sum. */
-static void say_model(const nb_factor_maker *m, const nb_hooks *hooks)
+static void say_model(const nb_factor_sums *m, const nb_hooks *hooks)
 {
-    for (size_t i = 0; i < m->typed.count; i++) {
-        int Z = nb_element_number(m->typed.rows[i].element), found = 0;
+    for (size_t i = 0; i < m->files->typed.count; i++) {
+        int Z = nb_element_number(m->files->typed.rows[i].element), found = 0;
         for (int e = 0; e < m->partials.n_elements; e++)
             found |= m->partials.elements[e].Z == Z;
         if (!found)
             nb_notice(hooks, "-fprime %s has no effect: %s has no such atom",
-                      m->typed.rows[i].element, m->model_path);
+                      m->files->typed.rows[i].element, m->files->model_path);
     }
     for (int e = 0; e < m->partials.n_elements; e++)
         if (m->partials.elements[e].Z > ELEMENTS_WITH_F &&
-            m->settings.value.anomalous != NB_ANOMALOUS_OFF)
+            m->files->settings.value.anomalous != NB_ANOMALOUS_OFF)
             nb_notice(hooks, "%s: no f' and f'' are known for %s; they are 0 (-fprime)",
-                      m->model_path, nb_element_symbol(m->partials.elements[e].Z));
+                      m->files->model_path, nb_element_symbol(m->partials.elements[e].Z));
 }
 
-static nb_status sum_model(nb_factor_maker *m, double dmin, int threads,
+static nb_status sum_model(nb_factor_sums *m, double dmin, int threads,
                            const nb_hooks *hooks, nb_error *err)
 {
     nb_model_options options = options_of(m, dmin, threads);
-    nb_status st =
-        nb_partials_make(&m->model, &options, m->model_path, hooks, &m->partials, err);
+    nb_status st = nb_partials_make(&m->files->model, &options, m->files->model_path,
+                                    hooks, &m->partials, err);
     if (!st)
         say_model(m, hooks);
     return st;
 }
 
-void nb_factor_maker_limits(const nb_factor_maker *m, int H[3])
+void nb_factor_sums_limits(const nb_factor_sums *m, int H[3])
 {
-    if (m->list_path)
+    if (m->files->list_path)
         memcpy(H, m->grid.H, 3 * sizeof *H);
     else
         nb_index_limits(m->partials.cell, m->partials.dmin, H);
 }
 
 /** The model's table, as large as the limit of its partials. */
-static nb_status model_grid(const nb_factor_maker *m, const nb_wave *wave, int threads,
+static nb_status model_grid(const nb_factor_sums *m, const nb_wave *wave, int threads,
                             nb_factor_grid *out, nb_error *err)
 {
     int H[3];
@@ -107,9 +107,9 @@ static size_t origin_of(const nb_factor_grid *grid)
 }
 
 /** F(000) as typed. */
-static void put_000(const nb_factor_maker *m, double scale, nb_factor_grid *grid)
+static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
 {
-    const double F = NB_TYPED_OR(&m->settings, F000, NAN);
+    const double F = NB_TYPED_OR(&m->files->settings, F000, NAN);
     size_t at = origin_of(grid);
     if (!(F >= 0))
         return;
@@ -127,10 +127,10 @@ static void copy_000(const nb_factor_grid *model, nb_factor_grid *grid)
 }
 
 /** -Fscale model and -fill model. */
-static nb_status use_model(nb_factor_maker *m, double dmin, double wavelength,
-                           int threads, const nb_hooks *hooks, nb_error *err)
+static nb_status use_model(nb_factor_sums *m, double dmin, double wavelength, int threads,
+                           const nb_hooks *hooks, nb_error *err)
 {
-    const nb_config *cfg = &m->settings.value;
+    const nb_config *cfg = &m->files->settings.value;
     nb_factor_grid model = {0};
     nb_waves waves = {0};
     double k = 1, B = 0;
@@ -156,34 +156,35 @@ static nb_status use_model(nb_factor_maker *m, double dmin, double wavelength,
     return st;
 }
 
-static nb_status expand(nb_factor_maker *m, double dmin, const nb_hooks *hooks,
+static nb_status expand(nb_factor_sums *m, double dmin, const nb_hooks *hooks,
                         nb_error *err)
 {
-    nb_expansion_request r = {.file = m->hkl.rows ? NULL : &m->list,
-                              .columns = m->columns,
-                              .list = m->hkl.rows ? &m->hkl : NULL,
-                              .sg = &m->symmetry,
+    nb_expansion_request r = {.file = m->files->hkl.rows ? NULL : &m->files->list,
+                              .columns = m->files->columns,
+                              .list = m->files->hkl.rows ? &m->files->hkl : NULL,
+                              .sg = &m->files->symmetry,
                               .dmin = dmin,
                               .whole_sphere = 1,
-                              .name = m->list_path,
+                              .name = m->files->list_path,
                               .hooks = hooks};
-    memcpy(r.cell, m->cell, sizeof r.cell);
+    memcpy(r.cell, m->files->cell, sizeof r.cell);
     return nb_expand(&r, &m->grid, &m->expansion, err);
 }
 
 /** Where fills end: at the typed limit, else at the file's. */
-static double fill_limit(const nb_factor_maker *m)
+static double fill_limit(const nb_factor_sums *m)
 {
-    return m->settings.value.dmin_A > 0 ? m->settings.value.dmin_A : m->expansion.dmin;
+    return m->files->settings.value.dmin_A > 0 ? m->files->settings.value.dmin_A
+                                               : m->expansion.dmin;
 }
 
-static nb_status make_list(nb_factor_maker *m, double dmin, double wavelength,
-                           int threads, const nb_hooks *hooks, nb_error *err)
+static nb_status make_list(nb_factor_sums *m, double dmin, double wavelength, int threads,
+                           const nb_hooks *hooks, nb_error *err)
 {
-    const nb_config *cfg = &m->settings.value;
+    const nb_config *cfg = &m->files->settings.value;
     nb_status st = expand(m, dmin, hooks, err);
-    if (!st && m->model_path) {
-        double ratio = nb_metric_ratio(m->cell, m->model.cell);
+    if (!st && m->files->model_path) {
+        double ratio = nb_metric_ratio(m->files->cell, m->files->model.cell);
         st = sum_model(m, m->expansion.limit / fmax(1, ratio * (1 + 1e-9)), threads,
                        hooks, err);
         if (!st)
@@ -194,8 +195,8 @@ static nb_status make_list(nb_factor_maker *m, double dmin, double wavelength,
     if (cfg->fill == NB_FILL_SHELL)
         m->filled = nb_fill_shell(&m->grid, fill_limit(m));
     put_000(m, 1, &m->grid);
-    if (cfg->B_add != 0 || nb_factor_maker_scale(m) != 1)
-        nb_factor_grid_scale(&m->grid, nb_factor_maker_scale(m), cfg->B_add);
+    if (cfg->B_add != 0 || nb_factor_files_scale(m->files) != 1)
+        nb_factor_grid_scale(&m->grid, nb_factor_files_scale(m->files), cfg->B_add);
     m->dmin = m->expansion.limit;
     return NB_OK;
 }
@@ -212,39 +213,50 @@ static nb_status check_dmin(double dmin, nb_error *err)
                    dmin, NB_SHORTEST_D);
 }
 
-nb_status nb_factor_maker_make(nb_factor_maker *m, double dmin, double wavelength_A,
-                               int threads, const nb_hooks *hooks, nb_error *err)
+static void free_sums(void *object)
 {
-    double start = nb_monotonic_seconds();
-    nb_status st = m->model_path ? check_dmin(dmin, err) : NB_OK;
+    nb_factor_sums *m = object;
+    nb_shared_drop(m->files);
     nb_partials_free(&m->partials);
     nb_factor_grid_free(&m->grid);
-    m->dmin = 0;
+}
+
+nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
+                              double wavelength_A, int threads, const nb_hooks *hooks,
+                              nb_factor_sums **out, nb_error *err)
+{
+    nb_status st = files->model_path ? check_dmin(dmin, err) : NB_OK;
+    nb_factor_sums *m;
+    *out = NULL;
     if (st)
         return st;
-    if (m->list_path) {
-        st = make_list(m, dmin, wavelength_A, threads, hooks, err);
-    } else {
-        st = sum_model(m, dmin, threads, hooks, err);
-        m->dmin = st ? 0 : dmin;
-    }
-    m->seconds += nb_monotonic_seconds() - start;
+    if (!(m = nb_shared_new(sizeof *m, free_sums, "structure factors", err)))
+        return NB_ERR_NOMEM;
+    m->files = nb_shared_hold(files);
+    m->dmin = dmin; /* of a list: its own */
+    m->scale_k = m->scale_B = NAN;
+    st = files->list_path ? make_list(m, dmin, wavelength_A, threads, hooks, err)
+                          : sum_model(m, dmin, threads, hooks, err);
+    if (st)
+        nb_shared_drop(m);
+    else
+        *out = m;
     return st;
 }
 
-void nb_factor_maker_fill(const nb_factor_maker *m, const nb_wave *wave, int threads,
-                          nb_factor_grid *out)
+void nb_factor_sums_fill(const nb_factor_sums *m, const nb_wave *wave, int threads,
+                         nb_factor_grid *out)
 {
     size_t n = nb_factor_grid_voxels(out);
-    if (m->list_path) {
+    if (m->files->list_path) {
         out->wavelength = m->grid.wavelength;
         memcpy(out->F, m->grid.F, n * sizeof *out->F);
         return;
     }
     out->wavelength = wave->wavelength;
-    nb_partials_combine(&m->partials, wave->f, m->settings.value.B_add,
-                        nb_factor_maker_scale(m), threads, out);
-    put_000(m, nb_factor_maker_scale(m), out);
+    nb_partials_combine(&m->partials, wave->f, m->files->settings.value.B_add,
+                        nb_factor_files_scale(m->files), threads, out);
+    put_000(m, nb_factor_files_scale(m->files), out);
 }
 
 /** Phases and marks of absence of reflections. */
@@ -259,19 +271,19 @@ static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_e
     return st;
 }
 
-nb_status nb_factor_maker_grid(const nb_factor_maker *m, const nb_wave *wave, int threads,
-                               nb_factor_grid *out, nb_error *err)
+nb_status nb_factor_sums_grid(const nb_factor_sums *m, const nb_wave *wave, int threads,
+                              nb_factor_grid *out, nb_error *err)
 {
     int H[3];
     nb_status st;
-    nb_factor_maker_limits(m, H);
-    if ((st = nb_factor_grid_new(m->cell, H, out, err)))
+    nb_factor_sums_limits(m, H);
+    if ((st = nb_factor_grid_new(m->files->cell, H, out, err)))
         return st;
-    st = m->list_path ? copy_more(&m->grid, out, err)
-                      : nb_factor_grid_add_phases(out, err);
+    st = m->files->list_path ? copy_more(&m->grid, out, err)
+                             : nb_factor_grid_add_phases(out, err);
     if (st)
         nb_factor_grid_free(out);
     else
-        nb_factor_maker_fill(m, wave, threads, out);
+        nb_factor_sums_fill(m, wave, threads, out);
     return st;
 }

@@ -32,13 +32,15 @@ nb_factor_stats nb_factor_stats_of(const nb_factor_grid *g)
 
 /* --- words --- */
 
-static const char *kind_of(const nb_factor_maker *m)
+static const char *kind_of(const nb_factor_sums *m)
 {
     static const char *const of_model[] = {"PDB model", "mmCIF model",
                                            "small-molecule CIF"};
-    if (m->list_path)
-        return m->hkl.rows ? "list" : m->list.is_cif ? "structure-factor CIF" : "MTZ";
-    return of_model[m->model.kind];
+    if (m->files->list_path)
+        return m->files->hkl.rows      ? "list"
+               : m->files->list.is_cif ? "structure-factor CIF"
+                                       : "MTZ";
+    return of_model[m->files->model.kind];
 }
 
 static const char *method_of(const nb_partials *p)
@@ -70,13 +72,13 @@ static void list_anomalous(const nb_partials *p, const nb_wave *wave, char text[
 
 /* --- lines --- */
 
-static void put_source(nb_report_text *t, const nb_factor_maker *m)
+static void put_source(nb_report_text *t, const nb_factor_sums *m)
 {
-    const double *c = m->cell;
-    const nb_symmetry *sg = &m->symmetry;
+    const double *c = m->files->cell;
+    const nb_symmetry *sg = &m->files->symmetry;
     nb_report_put(t, "factors   %.200s: %s, cell %.6g %.6g %.6g A  %.6g %.6g %.6g deg, ",
-                  m->list_path ? m->list_path : m->model_path, kind_of(m), c[0], c[1],
-                  c[2], c[3], c[4], c[5]);
+                  m->files->list_path ? m->files->list_path : m->files->model_path,
+                  kind_of(m), c[0], c[1], c[2], c[3], c[4], c[5]);
     if (sg->count)
         nb_report_put(t, "space group %s, %d operator%s\n", sg->name, sg->count,
                       sg->count == 1 ? "" : "s");
@@ -84,34 +86,35 @@ static void put_source(nb_report_text *t, const nb_factor_maker *m)
         nb_report_put(t, "every reflection as listed\n");
 }
 
-static void put_atoms(nb_report_text *t, const nb_factor_maker *m)
+static void put_atoms(nb_report_text *t, const nb_factor_sums *m)
 {
     const nb_partials *p = &m->partials;
     char atoms[LINE], models[64];
-    int used = m->settings.value.model;
+    int used = m->files->settings.value.model;
     list_atoms(p, atoms);
-    if (m->model.n_models < 2)
+    if (m->files->model.n_models < 2)
         snprintf(models, sizeof models, "1 model");
     else if (used == NB_MODEL_ALL)
-        snprintf(models, sizeof models, "average of %d models", m->model.n_models);
+        snprintf(models, sizeof models, "average of %d models", m->files->model.n_models);
     else
-        snprintf(models, sizeof models, "model %d of %d", used, m->model.n_models);
+        snprintf(models, sizeof models, "model %d of %d", used, m->files->model.n_models);
     nb_report_put(t,
                   "          %s%s, %zu atoms: %s; %zu on special positions, %zu in "
                   "alternative conformations",
-                  models, m->list_path ? " as well" : "", p->atoms, atoms, p->special,
-                  p->alternates);
-    if (m->model.n_ncs)
-        nb_report_put(t, "; %d NCS operators %s", m->model.n_ncs,
-                      m->settings.value.ncs == NB_NCS_APPLY ? "applied" : "ignored");
+                  models, m->files->list_path ? " as well" : "", p->atoms, atoms,
+                  p->special, p->alternates);
+    if (m->files->model.n_ncs)
+        nb_report_put(t, "; %d NCS operators %s", m->files->model.n_ncs,
+                      m->files->settings.value.ncs == NB_NCS_APPLY ? "applied"
+                                                                   : "ignored");
     nb_report_put(t, "\n");
 }
 
-static void put_anomalous(nb_report_text *t, const nb_factor_maker *m,
+static void put_anomalous(nb_report_text *t, const nb_factor_sums *m,
                           const nb_waves *waves)
 {
     char text[LINE];
-    if (m->settings.value.anomalous == NB_ANOMALOUS_OFF) {
+    if (m->files->settings.value.anomalous == NB_ANOMALOUS_OFF) {
         nb_report_put(t, "          no f' and f'' (-anomalous off)\n");
         return;
     }
@@ -128,7 +131,7 @@ static void put_anomalous(nb_report_text *t, const nb_factor_maker *m,
     }
 }
 
-static void put_solvent(nb_report_text *t, const nb_factor_maker *m,
+static void put_solvent(nb_report_text *t, const nb_factor_sums *m,
                         const nb_factor_stats *s)
 {
     const nb_partials *p = &m->partials;
@@ -147,7 +150,7 @@ static void put_values(nb_report_text *t, const nb_factor_stats *s)
                   s->reflections, s->rms, s->friedel);
 }
 
-static void put_sum(nb_report_text *t, const nb_factor_maker *m, const nb_factor_stats *s)
+static void put_sum(nb_report_text *t, const nb_factor_sums *m, const nb_factor_stats *s)
 {
     const nb_partials *p = &m->partials;
     char grid[64] = "";
@@ -160,22 +163,23 @@ static void put_sum(nb_report_text *t, const nb_factor_maker *m, const nb_factor
 }
 
 /** Of reflections: columns, completeness, fills and scale. */
-static void put_list(nb_report_text *t, const nb_factor_maker *m, const nb_factor_stats *s)
+static void put_list(nb_report_text *t, const nb_factor_sums *m, const nb_factor_stats *s)
 {
     static const char *const fills[] = {"", "-default_F", "the rms of its shell",
                                         "the model"};
     const nb_expansion *e = &m->expansion;
     size_t whole = e->present + e->missing;
     char columns[128] = "F";
-    if (!m->hkl.rows)
-        nb_columns_describe(&m->list, &m->columns, columns, sizeof columns);
+    if (!m->files->hkl.rows)
+        nb_columns_describe(&m->files->list, &m->files->columns, columns, sizeof columns);
     nb_report_put(t, "          %s as %s, %zu reflections with a value\n", columns,
-                  m->columns.intensities ? "intensities" : "amplitudes in electrons",
+                  m->files->columns.intensities ? "intensities"
+                                                : "amplitudes in electrons",
                   e->given);
     nb_report_put(t,
                   "          d >= %.4g A: %.2f %% complete, %zu filled; others get %s\n",
                   e->limit, whole ? 100.0 * (double)e->present / (double)whole : 0,
-                  m->filled, fills[m->settings.value.fill]);
+                  m->filled, fills[m->files->settings.value.fill]);
     if (!isnan(m->scale_k))
         nb_report_put(t, "          Fo = %.5g exp(-%.4g s^2/4) F of the model\n",
                       m->scale_k, m->scale_B);
@@ -183,39 +187,39 @@ static void put_list(nb_report_text *t, const nb_factor_maker *m, const nb_facto
     put_values(t, s);
 }
 
-void nb_factor_maker_put(nb_report_text *t, const nb_factor_maker *m,
-                         const nb_waves *waves, const nb_factor_stats *stats)
+void nb_factor_sums_put(nb_report_text *t, const nb_factor_sums *m, const nb_waves *waves,
+                        const nb_factor_stats *stats)
 {
-    const nb_config *cfg = &m->settings.value;
+    const nb_config *cfg = &m->files->settings.value;
     put_source(t, m);
-    if (m->model_path) {
+    if (m->files->model_path) {
         put_atoms(t, m);
-        if (!m->list_path)
+        if (!m->files->list_path)
             put_anomalous(t, m, waves);
         put_solvent(t, m, stats);
     }
-    if (m->list_path)
+    if (m->files->list_path)
         put_list(t, m, stats);
     else
         put_sum(t, m, stats);
     if (cfg->B_add != 0 ||
-        (NB_TYPED(&m->settings, F_scale) && cfg->F_scale != NB_FSCALE_MODEL))
+        (NB_TYPED(&m->files->settings, F_scale) && cfg->F_scale != NB_FSCALE_MODEL))
         nb_report_put(t, "          F multiplied by %g exp(-%g s^2/4)\n",
-                      nb_factor_maker_scale(m), cfg->B_add);
+                      nb_factor_files_scale(m->files), cfg->B_add);
 }
 
-nb_status nb_factor_maker_report(const nb_factor_maker *maker, const nb_waves *waves,
-                                 const nb_factor_grid *grid, char **report, nb_error *err)
+nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_waves *waves,
+                                const nb_factor_grid *grid, char **report, nb_error *err)
 {
     nb_factor_stats stats = nb_factor_stats_of(grid);
     nb_report_text text = {0};
-    nb_factor_maker_put(&text, maker, waves, &stats);
+    nb_factor_sums_put(&text, sums, waves, &stats);
     return nb_report_end(&text, report, err);
 }
 
 /* --- JSON --- */
 
-static void add_elements(nb_json to, const nb_factor_maker *m, const nb_waves *waves)
+static void add_elements(nb_json to, const nb_factor_sums *m, const nb_waves *waves)
 {
     const nb_partials *p = &m->partials;
     nb_json list = nb_json_array(to, "elements");
@@ -223,14 +227,14 @@ static void add_elements(nb_json to, const nb_factor_maker *m, const nb_waves *w
         nb_json one = nb_json_add_object(list);
         nb_json_text(one, "element", nb_element_symbol(p->elements[i].Z));
         nb_json_number(one, "atoms", (double)p->elements[i].atoms);
-        if (!m->list_path) {
+        if (!m->files->list_path) {
             nb_json_number(one, "f_prime", waves->group[0].f[i].f1);
             nb_json_number(one, "f_double_prime", waves->group[0].f[i].f2);
         }
     }
 }
 
-static void add_model(nb_json to, const nb_factor_maker *m, const nb_waves *waves)
+static void add_model(nb_json to, const nb_factor_sums *m, const nb_waves *waves)
 {
     const nb_partials *p = &m->partials;
     double grid[3], mask[3];
@@ -238,10 +242,10 @@ static void add_model(nb_json to, const nb_factor_maker *m, const nb_waves *wave
         grid[i] = p->density_grid[i];
         mask[i] = p->solvent_grid[i];
     }
-    nb_json_text(to, "model", m->model_path);
-    nb_json_number(to, "models", m->model.n_models);
-    nb_json_number(to, "ncs_operators", m->model.n_ncs);
-    nb_json_flag(to, "ncs_applied", m->settings.value.ncs == NB_NCS_APPLY);
+    nb_json_text(to, "model", m->files->model_path);
+    nb_json_number(to, "models", m->files->model.n_models);
+    nb_json_number(to, "ncs_operators", m->files->model.n_ncs);
+    nb_json_flag(to, "ncs_applied", m->files->settings.value.ncs == NB_NCS_APPLY);
     nb_json_number(to, "atoms", (double)p->atoms);
     add_elements(to, m, waves);
     nb_json_number(to, "special_positions", (double)p->special);
@@ -255,16 +259,16 @@ static void add_model(nb_json to, const nb_factor_maker *m, const nb_waves *wave
     nb_json_number(to, "B_sol", p->B_sol);
 }
 
-static void add_list(nb_json to, const nb_factor_maker *m)
+static void add_list(nb_json to, const nb_factor_sums *m)
 {
     const nb_expansion *e = &m->expansion;
     size_t whole = e->present + e->missing;
     char columns[128] = "F";
-    if (!m->hkl.rows)
-        nb_columns_describe(&m->list, &m->columns, columns, sizeof columns);
-    nb_json_text(to, "reflection_file", m->list_path);
+    if (!m->files->hkl.rows)
+        nb_columns_describe(&m->files->list, &m->files->columns, columns, sizeof columns);
+    nb_json_text(to, "reflection_file", m->files->list_path);
     nb_json_text(to, "columns", columns);
-    nb_json_flag(to, "intensities", m->columns.intensities);
+    nb_json_flag(to, "intensities", m->files->columns.intensities);
     nb_json_number(to, "given", (double)e->given);
     nb_json_number(to, "completeness", whole ? (double)e->present / (double)whole : 0);
     nb_json_number(to, "filled", (double)m->filled);
@@ -274,26 +278,26 @@ static void add_list(nb_json to, const nb_factor_maker *m)
 
 void nb_sim_factors_node(const nb_sim *sim, nb_json root)
 {
-    const nb_factor_maker *m = sim->in.maker;
+    const nb_factor_sums *m = sim->in.sums;
     const nb_factor_stats *s = &sim->in.tables.stats;
     nb_json to, list;
     if (!m)
         return;
     to = nb_json_object(root, "structure_factors");
     nb_json_text(to, "kind", kind_of(m));
-    nb_json_numbers(to, "cell", m->cell, 6);
-    nb_json_text(to, "space_group", m->symmetry.name);
-    nb_json_number(to, "operators", m->symmetry.count);
-    if (m->model_path)
+    nb_json_numbers(to, "cell", m->files->cell, 6);
+    nb_json_text(to, "space_group", m->files->symmetry.name);
+    nb_json_number(to, "operators", m->files->symmetry.count);
+    if (m->files->model_path)
         add_model(to, m, sim->in.tables.waves);
-    if (m->list_path)
+    if (m->files->list_path)
         add_list(to, m);
     nb_json_number(to, "dmin_A", m->dmin);
     nb_json_number(to, "reflections", (double)s->reflections);
     nb_json_number(to, "F000", isnan(s->F000) ? 0 : s->F000);
     nb_json_number(to, "rms_F", s->rms);
     nb_json_number(to, "friedel_difference", s->friedel);
-    nb_json_number(to, "B_add", m->settings.value.B_add);
+    nb_json_number(to, "B_add", m->files->settings.value.B_add);
     nb_json_number(to, "tables", sim->in.tables.waves->n);
     nb_json_number(to, "table_bytes",
                    (double)sim->in.tables.waves->n *

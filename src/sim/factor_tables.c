@@ -9,6 +9,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../base/threads.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -42,8 +43,8 @@ nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
     int typed;
     nb_status st = typed_crystal(cfg, &sim->in.matrix, sim->seed, &crystal, &typed, err);
     if (!st)
-        st = nb_factor_maker_load(cfg, typed ? &crystal : NULL, &sim->hooks,
-                                  &sim->in.maker, err);
+        st = nb_factor_files_load(cfg, typed ? &crystal : NULL, &sim->hooks,
+                                  &sim->in.factors, err);
     if (st)
         return st;
     sim->in.table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
@@ -51,7 +52,7 @@ nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
         return NB_OK;
     cfg->cell_count = 6;
     cfg->cell_from_file = 1;
-    memcpy(cfg->cell, sim->in.maker->cell, sizeof cfg->cell);
+    memcpy(cfg->cell, sim->in.factors->cell, sizeof cfg->cell);
     return NB_OK;
 }
 
@@ -63,30 +64,29 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
     return cfg->interpolate == NB_ON || (cfg->interpolate == NB_AUTO && small);
 }
 
-double nb_factor_maker_limit(const nb_factor_maker *maker, const nb_config *cfg, double q,
+double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal)
 {
     if (cfg->dmin_A > 0)
         q = fmin(q, 1 / cfg->dmin_A);
-    return nb_table_limit(q, crystal, maker->cell, may_interpolate(cfg, crystal));
+    return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
 }
 
 /** What a model sees.  Reflections without a typed limit are taken as far as they go. */
-static double limit_of_model(const nb_factor_maker *maker, const nb_config *cfg,
-                             const nb_model *model)
+static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
-    if (nb_factor_maker_is_constant(maker) && !(cfg->dmin_A > 0))
+    const nb_config *cfg = &model->settings.value;
+    if (nb_factor_files_are_constant(files) && !(cfg->dmin_A > 0))
         return 0;
-    return nb_factor_maker_limit(maker, cfg, nb_scene_reach(&model->scene),
+    return nb_factor_files_limit(files, cfg, nb_scene_reach(&model->scene),
                                  &model->crystal);
 }
 
 /** The half of a cell that a table has in excess may pass the limit of what is known. */
-static double allow_margin(const nb_config *cfg, const nb_scene *sc, double dmin)
+static double allow_margin(const nb_model *model, double dmin)
 {
-    double seen = 1 / nb_scene_reach(sc);
-    if (cfg->dmin_A > seen)
-        seen = cfg->dmin_A;
+    const double seen =
+        fmax(1 / nb_scene_reach(&model->scene), model->settings.value.dmin_A);
     return dmin > 0 && dmin < NB_SHORTEST_D && seen >= NB_SHORTEST_D ? NB_SHORTEST_D
                                                                      : dmin;
 }
@@ -107,16 +107,16 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
 }
 
 /** The first table into its place, which the grid is. */
-static nb_factor_stats fill_table(const nb_config *cfg, const nb_factor_maker *maker,
-                                  const nb_wave *wave, nb_factor_grid *grid)
+static nb_factor_stats fill_table(const nb_factor_sums *sums, const nb_wave *wave,
+                                  double default_F, int threads, nb_factor_grid *grid)
 {
-    double default_F = NB_VALUE(cfg, default_F);
+    const nb_factor_files *files = sums->files;
     nb_factor_stats stats;
     size_t voxels = nb_factor_grid_voxels(grid);
     for (size_t i = 0; i < voxels; i++)
         grid->F[i] = NAN;
-    nb_factor_maker_fill(maker, wave, nb_threads_of(cfg), grid);
-    if (!maker->list_path && !NB_TYPED(&maker->settings, F000)) /* in the direct beam */
+    nb_factor_sums_fill(sums, wave, threads, grid);
+    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* in the direct beam */
         grid->F[voxels / 2] = 0;
     stats = nb_factor_stats_of(grid);
     for (size_t i = 0; i < voxels; i++)
@@ -125,11 +125,11 @@ static nb_factor_stats fill_table(const nb_config *cfg, const nb_factor_maker *m
 }
 
 /** F of 0 0 0 where no sum gives it; NaN: the sum's. */
-static double origin_of(const nb_factor_maker *maker)
+static double origin_of(const nb_factor_files *files)
 {
     const double F =
-        maker->settings.value.F000; /* in the direct beam 0, unless it is typed */
-    return F >= 0 ? nb_factor_maker_scale(maker) * F : NAN;
+        files->settings.value.F000; /* in the direct beam 0, unless it is typed */
+    return F >= 0 ? nb_factor_files_scale(files) * F : NAN;
 }
 
 /** Numbers of a table that one thread writes and measures. */
@@ -177,31 +177,32 @@ static double *table_memory(size_t voxels, size_t tables, nb_error *err)
 }
 
 /** The tables of a model from the second on. */
-static nb_status fill_more(const nb_factor_maker *maker, const nb_waves *waves,
-                           const table_runs *r, double default_F, double *F,
-                           nb_table_run *extent, nb_error *err)
+static nb_status fill_more(const nb_factor_sums *sums, const nb_waves *waves,
+                           const table_runs *r, nb_tables *tables, nb_table_run *extent,
+                           nb_error *err)
 {
+    const nb_factor_files *files = sums->files;
     nb_orbit_map map;
     int H[3];
     nb_status st;
-    nb_factor_maker_limits(maker, H);
-    st = nb_orbit_map_make(&maker->partials, H, maker->settings.value.B_add,
-                           nb_factor_maker_scale(maker), &map, err);
+    nb_factor_sums_limits(sums, H);
+    st = nb_orbit_map_make(&sums->partials, H, files->settings.value.B_add,
+                           nb_factor_files_scale(files), &map, err);
     for (int i = 1; i < waves->n && !st; i++) {
-        nb_orbit_map_combine(&map, waves->group[i].f, default_F, r->threads);
-        finish_table(r, &map, origin_of(maker), F + (size_t)i * r->voxels, extent);
+        nb_orbit_map_combine(&map, waves->group[i].f, tables->default_F, r->threads);
+        finish_table(r, &map, origin_of(files), tables->file->F + (size_t)i * r->voxels,
+                     extent);
     }
     nb_orbit_map_free(&map);
     return st;
 }
 
 /** Fill the memory of the tables, and measure it. */
-static nb_status fill_all(const nb_config *cfg, const nb_factor_maker *maker,
-                          const nb_waves *waves, nb_factor_grid *grid, nb_tables *tables,
-                          nb_error *err)
+static nb_status fill_all(const nb_factor_sums *sums, const nb_waves *waves, int threads,
+                          nb_factor_grid *grid, nb_tables *tables, nb_error *err)
 {
     table_runs r = {.voxels = nb_factor_grid_voxels(grid),
-                    .threads = nb_threads_of(cfg),
+                    .threads = threads,
                     .with_hash = waves->n > 1};
     nb_table_run extent = nb_table_run_none();
     nb_status st = NB_OK;
@@ -210,120 +211,122 @@ static nb_status fill_all(const nb_config *cfg, const nb_factor_maker *maker,
     if (!r.run)
         return NB_ERR_NOMEM;
     grid->F = tables->file->F;
-    tables->stats = fill_table(cfg, maker, waves->group, grid);
+    tables->stats = fill_table(sums, waves->group, tables->default_F, threads, grid);
     tables->file->reflections = (int64_t)tables->stats.reflections;
     finish_table(&r, NULL, NAN, grid->F, &extent);
     if (waves->n > 1)
-        st = fill_more(maker, waves, &r, NB_VALUE(cfg, default_F), grid->F, &extent, err);
+        st = fill_more(sums, waves, &r, tables, &extent, err);
     nb_free(r.run);
     nb_tables_describe(tables, waves->n, &extent);
     return st;
 }
 
 /** Tables for these wavelengths, which they take. *tables is the caller's after an error, too. */
-static nb_status make_tables(const nb_config *cfg, const nb_factor_maker *maker,
+static nb_status make_tables(const nb_factor_sums *sums, const nb_config *cfg,
                              nb_waves *waves, nb_tables *tables, nb_error *err)
 {
     nb_factor_grid grid = {0};
     const int *H = grid.H;
     size_t voxels;
     nb_status st;
-    nb_factor_maker_limits(maker, grid.H);
-    memcpy(grid.cell, maker->cell, sizeof grid.cell);
+    nb_factor_sums_limits(sums, grid.H);
+    memcpy(grid.cell, sums->files->cell, sizeof grid.cell);
     voxels = nb_factor_grid_voxels(&grid);
     if ((st = check_memory(voxels, waves->n, err)) || (st = nb_tables_new(tables, err)))
         return st;
+    tables->dmin = sums->dmin;
+    tables->default_F = cfg->default_F;
     *tables->file = (nb_factor_file){-H[0], H[0], -H[1], H[1], -H[2], H[2], 0, NULL};
     tables->file->F = table_memory(voxels, (size_t)waves->n, err);
-    st = tables->file->F ? fill_all(cfg, maker, waves, &grid, tables, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_tables_take_waves(tables, waves, err);
-    tables->dmin = maker->dmin;
-    tables->default_F = NB_VALUE(cfg, default_F);
-    return st;
+    if (!tables->file->F)
+        return NB_ERR_NOMEM;
+    st = fill_all(sums, waves, nb_threads_of(cfg), &grid, tables, err);
+    return st ? st : nb_tables_take_waves(tables, waves, err);
 }
 
-/** Are the tables those of these wavelengths? */
-static int fit(const nb_inputs *in, const nb_config *cfg, const nb_waves *waves)
-{
-    const nb_tables *t = &in->tables;
-    return t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-           t->dmin == in->maker->dmin && t->default_F == NB_VALUE(cfg, default_F);
-}
+/* --- the inputs of a model: files -> sums -> tables, each made anew when it does not go far enough --- */
 
-/** Other tables for these wavelengths, unless they fit. */
-static nb_status fit_tables(nb_sim *sim, nb_waves *waves, nb_error *err)
+/** Sums to dmin (0: as far as the model sees). */
+static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
+                          const nb_hooks *hooks, nb_error *err)
 {
-    nb_inputs *in = &sim->in;
-    nb_tables fresh = {0};
+    const nb_beam *beam = &model->scene.beam;
+    nb_factor_sums *fresh;
     nb_status st;
-    if (fit(in, &sim->cfg, waves))
+    if (!(dmin > 0))
+        dmin = limit_of_model(in->factors, model);
+    dmin = allow_margin(model, dmin);
+    if (in->sums && (nb_factor_files_are_constant(in->factors) || in->sums->dmin <= dmin))
         return NB_OK;
-    st = make_tables(&sim->cfg, in->maker, waves, &fresh, err);
-    if (!st && in->tables.typed_F)
-        nb_notice(&sim->hooks,
-                  "the table of structure factors was made again for another "
-                  "wavelength or limit: the F that were given as one array "
-                  "are gone");
-    nb_tables_drop(st ? &fresh : &in->tables);
+    st = nb_factor_sums_make(in->factors, dmin,
+                             nb_mean_wavelength(beam->sources, beam->n_sources),
+                             nb_threads_of(&model->settings.value), hooks, &fresh, err);
+    if (st)
+        return st;
+    nb_shared_drop(in->sums);
+    in->sums = fresh;
+    return NB_OK;
+}
+
+/** Tables for these wavelengths. */
+static nb_status fit_tables(nb_inputs *in, const nb_config *cfg, nb_waves *waves,
+                            const nb_hooks *hooks, nb_error *err)
+{
+    nb_tables *t = &in->tables, fresh = {0};
+    nb_status st;
+    if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
+        t->dmin == in->sums->dmin && t->default_F == cfg->default_F)
+        return NB_OK;
+    st = make_tables(in->sums, cfg, waves, &fresh, err);
+    if (!st && t->typed_F)
+        nb_notice(hooks, "the table of structure factors was made again for another "
+                         "wavelength or limit: the F that were given as one array "
+                         "are gone");
+    nb_tables_drop(st ? &fresh : t);
     if (!st)
-        in->tables = fresh;
+        *t = fresh;
     return st;
 }
 
-static nb_status update_tables(nb_sim *sim, nb_error *err)
+/** Tables for the wavelengths of the model, and give them to it. */
+static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hooks,
+                             nb_error *err)
 {
-    const nb_beam *beam = &sim->model.scene.beam;
-    const nb_factor_maker *maker = sim->in.maker;
-    double start = nb_monotonic_seconds();
+    const nb_beam *beam = &model->scene.beam;
+    const nb_config *cfg = &model->settings.value;
     nb_factor_table table;
     nb_waves waves;
-    nb_status st;
-    if (!maker || !(maker->dmin > 0))
-        return NB_OK;
-    if ((st = nb_waves_group(maker, beam->sources, beam->n_sources,
-                             sim->in.keeps_limit ? NULL : &sim->hooks, &waves, err)))
+    nb_status st = nb_waves_group(in->sums, beam->sources, beam->n_sources,
+                                  in->keeps_limit ? NULL : hooks, &waves, err);
+    if (st)
         return st;
-    st = fit_tables(sim, &waves, err);
+    st = fit_tables(in, cfg, &waves, hooks, err);
     if (!st) {
-        table = sim->in.tables.box;
-        table.default_F = sim->model.settings.value.default_F;
-        nb_model_set_tables(&table, waves.of_source, &sim->model);
+        table = in->tables.box;
+        table.default_F = cfg->default_F;
+        nb_model_set_tables(&table, waves.of_source, model);
     }
     nb_waves_free(&waves);
-    sim->times.factors += nb_monotonic_seconds() - start;
     return st;
 }
 
-/** Make them anew, then the tables; on an error the old ones stay. */
-static nb_status make(nb_sim *sim, double dmin, nb_error *err)
+nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
+                                 const nb_hooks *hooks, nb_error *err)
 {
-    const nb_beam *beam = &sim->model.scene.beam;
-    nb_factor_maker *maker = sim->in.maker, old = *maker;
-    nb_status st;
-    memset(&maker->partials, 0, sizeof maker->partials);
-    memset(&maker->grid, 0, sizeof maker->grid);
-    st = nb_factor_maker_make(maker, dmin,
-                              nb_mean_wavelength(beam->sources, beam->n_sources),
-                              nb_threads_of(&sim->cfg), &sim->hooks, err);
-    if (!st)
-        st = update_tables(sim, err);
-    nb_partials_free(st ? &maker->partials : &old.partials);
-    nb_factor_grid_free(st ? &maker->grid : &old.grid);
-    if (st)
-        *maker = old;
+    nb_factor_sums *old;
+    nb_status st = NB_OK;
+    if (!in->factors)
+        return NB_OK;
+    old = nb_shared_hold(in->sums);
+    if (!in->keeps_limit)
+        st = fit_sums(in, model, dmin, hooks, err);
+    if (!st && in->sums)
+        st = show_tables(in, model, hooks, err);
+    if (st) {
+        nb_shared_drop(in->sums);
+        in->sums = old;
+    } else {
+        nb_shared_drop(old);
+    }
     return st;
-}
-
-nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err)
-{
-    const nb_factor_maker *maker = sim->in.maker;
-    if (!maker || sim->in.keeps_limit)
-        return update_tables(sim, err);
-    if (!(dmin > 0))
-        dmin = limit_of_model(maker, &sim->cfg, &sim->model);
-    dmin = allow_margin(&sim->cfg, &sim->model.scene, dmin);
-    if (!(maker->dmin > 0) || (!nb_factor_maker_is_constant(maker) && maker->dmin > dmin))
-        return make(sim, dmin, err);
-    return update_tables(sim, err);
 }

@@ -26,17 +26,16 @@ static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **f
 }
 
 /** f' and f'' of one element; *outside: measured curves end before this energy. */
-static nb_anomalous of_element(const nb_factor_maker *m, int Z, double energy,
-                               int *outside)
+static nb_anomalous of_element(const nb_factor_sums *m, int Z, double energy, int *outside)
 {
     const nb_fprime_row *rows = NULL;
     nb_anomalous f = {0, 0};
     size_t n;
-    if (m->settings.value.anomalous == NB_ANOMALOUS_OFF)
+    if (m->files->settings.value.anomalous == NB_ANOMALOUS_OFF)
         return f;
-    if (rows_of(&m->typed, Z, &rows))
+    if (rows_of(&m->files->typed, Z, &rows))
         return (nb_anomalous){rows->f1, rows->f2};
-    if ((n = rows_of(&m->curves, Z, &rows))) {
+    if ((n = rows_of(&m->files->curves, Z, &rows))) {
         if (nb_fprime_at(rows, n, energy, &f.f1, &f.f2))
             return f;
         *outside = 1;
@@ -45,7 +44,7 @@ static nb_anomalous of_element(const nb_factor_maker *m, int Z, double energy,
     return f;
 }
 
-static void fill_wave(const nb_factor_maker *m, double wavelength, const nb_hooks *hooks,
+static void fill_wave(const nb_factor_sums *m, double wavelength, const nb_hooks *hooks,
                       nb_wave *out)
 {
     double energy = NB_HC_EV_ANGSTROM / wavelength;
@@ -57,7 +56,7 @@ static void fill_wave(const nb_factor_maker *m, double wavelength, const nb_hook
             nb_notice(
                 hooks,
                 "%s has no %s at %.6g eV: f' and f'' of Cromer and Liberman are used",
-                m->settings.value.fprime_table, nb_element_symbol(Z), energy);
+                m->files->settings.value.fprime_table, nb_element_symbol(Z), energy);
     }
 }
 
@@ -79,10 +78,10 @@ static nb_status check_list(const nb_fprime_list *list, const char *path, nb_err
     return NB_OK;
 }
 
-nb_status nb_check_fprime(const nb_factor_maker *m, nb_error *err)
+nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err)
 {
-    nb_status st = check_list(&m->typed, NULL, err);
-    return st ? st : check_list(&m->curves, m->settings.value.fprime_table, err);
+    nb_status st = check_list(&files->typed, NULL, err);
+    return st ? st : check_list(&files->curves, files->settings.value.fprime_table, err);
 }
 
 /* --- groups --- */
@@ -158,12 +157,12 @@ static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
 }
 
 /** Sources e[first..] of one group; returns where it ends.  at: scratch. */
-static int end_of_group(const nb_factor_maker *m, const entry *e, int n, int first,
+static int end_of_group(const nb_factor_sums *m, const entry *e, int n, int first,
                         nb_wave at[2])
 {
-    double tolerance = m->settings.value.anomalous_tol;
+    double tolerance = m->files->settings.value.anomalous_tol;
     int end = first + 1;
-    if (m->settings.value.anomalous != NB_ANOMALOUS_EACH || !m->partials.n_elements)
+    if (m->files->settings.value.anomalous != NB_ANOMALOUS_EACH || !m->partials.n_elements)
         return n;
     fill_wave(m, e[first].wavelength, NULL, &at[0]);
     for (; end < n; end++) {
@@ -176,7 +175,7 @@ static int end_of_group(const nb_factor_maker *m, const entry *e, int n, int fir
     return end;
 }
 
-static void make_groups(const nb_factor_maker *m, const entry *e, int n,
+static void make_groups(const nb_factor_sums *m, const entry *e, int n,
                         const nb_hooks *hooks, nb_wave at[2], nb_waves *out)
 {
     for (int first = 0, end; first < n; first = end) {
@@ -190,7 +189,7 @@ static void make_groups(const nb_factor_maker *m, const entry *e, int n,
     }
 }
 
-static nb_status group_entries(const nb_factor_maker *m, entry *e, int n,
+static nb_status group_entries(const nb_factor_sums *m, entry *e, int n,
                                const nb_hooks *hooks, nb_waves *out, nb_error *err)
 {
     int elements = m->partials.n_elements;
@@ -209,7 +208,7 @@ static nb_status group_entries(const nb_factor_maker *m, entry *e, int n,
     return NB_OK;
 }
 
-nb_status nb_waves_group(const nb_factor_maker *m, const nb_source *sources, int n,
+nb_status nb_waves_group(const nb_factor_sums *m, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err)
 {
     entry *e = nb_alloc((size_t)n, sizeof *e, "wavelengths", err);
@@ -224,7 +223,7 @@ nb_status nb_waves_group(const nb_factor_maker *m, const nb_source *sources, int
     return st;
 }
 
-nb_status nb_waves_one(const nb_factor_maker *m, double wavelength_A,
+nb_status nb_waves_one(const nb_factor_sums *m, double wavelength_A,
                        const nb_hooks *hooks, nb_waves *out, nb_error *err)
 {
     entry one = {wavelength_A, 1, 0};

@@ -35,9 +35,8 @@ typedef struct nb_factor_stats {
 
 nb_factor_stats nb_factor_stats_of(const nb_factor_grid *grid);
 
-/** What the files gave, and what was made of it. It does not change while images are rendered, so
- * that the frames of a series share it. */
-typedef struct nb_factor_maker {
+/** What files of structure factors gave.  It does not change, and is shared. */
+typedef struct nb_factor_files {
     nb_settings settings;   /* when the files were read */
     const nb_config *asked; /* while they are read */
     const char *model_flag, *model_path, *list_flag, *list_path; /* into cfg; NULL: none */
@@ -49,58 +48,63 @@ typedef struct nb_factor_maker {
     double cell[6]; /* A, deg: of F, whatever the crystal's is */
     nb_symmetry symmetry;
     uint64_t hash; /* of the bytes of the files */
+} nb_factor_files;
 
-    double dmin;          /* of the table, A; 0: nothing is made yet */
-    nb_partials partials; /* owned; of the model */
-    nb_factor_grid grid;  /* owned; amplitudes of reflections; F NULL without them */
+/** Sums of the files' model and expanded reflections, to a limit: what tables of any wavelength are made from.  They
+ * do not change, and are shared. */
+typedef struct nb_factor_sums {
+    const nb_factor_files *files; /* shared */
+    double dmin;                  /* of the table, A */
+    nb_partials partials;         /* owned; of the model */
+    nb_factor_grid grid; /* owned; amplitudes of reflections; F NULL without them */
     nb_expansion expansion;
     size_t filled;
     double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
-    double seconds;
-} nb_factor_maker;
+} nb_factor_sums;
 
 /** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is shared, with one
  * holder (nb_shared_drop), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM,
  * NB_ERR_UNSUPPORTED. */
-nb_status nb_factor_maker_load(const nb_config *cfg, const nb_crystal *crystal,
-                               const nb_hooks *hooks, nb_factor_maker **out,
+nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
+                               const nb_hooks *hooks, nb_factor_files **out,
                                nb_error *err);
 
 /* A; the table of f0 ends there */
 #define NB_SHORTEST_D 0.25
 
 /** Is a table of F at every wavelength the same? */
-int nb_factor_maker_is_constant(const nb_factor_maker *maker);
-
-/** Sum the model and expand the reflections up to dmin (A, > 0; of reflections 0: their own limit).
- * Fills end at cfg.dmin_A.  wavelength_A: of the model that
- * reflections are scaled to or filled with. */
-nb_status nb_factor_maker_make(nb_factor_maker *maker, double dmin, double wavelength_A,
-                               int threads, const nb_hooks *hooks, nb_error *err);
+int nb_factor_files_are_constant(const nb_factor_files *files);
 
 /** The number that multiplies F, -Fscale. */
-double nb_factor_maker_scale(const nb_factor_maker *maker);
+double nb_factor_files_scale(const nb_factor_files *files);
 
 /** The d (A) to which the tables of an image to q (1/A) must go. */
-double nb_factor_maker_limit(const nb_factor_maker *maker, const nb_config *cfg, double q,
+double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal);
 
-/** The box of its tables. */
-void nb_factor_maker_limits(const nb_factor_maker *maker, int H[3]);
+/** Sum the model and expand the reflections up to dmin (A, > 0; of reflections 0: their own limit).
+ * Fills end at cfg.dmin_A.  wavelength_A: of the model that reflections are scaled to or filled with.  *out is shared,
+ * with one holder (nb_shared_drop), NULL on error. */
+nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
+                              double wavelength_A, int threads, const nb_hooks *hooks,
+                              nb_factor_sums **out, nb_error *err);
+
+/** The box of their tables. */
+void nb_factor_sums_limits(const nb_factor_sums *sums, int H[3]);
 
 /** The table at one wavelength (wave: not used without a model) into *out (nb_factor_grid_free), with
  * phases where they are known. */
-nb_status nb_factor_maker_grid(const nb_factor_maker *maker, const nb_wave *wave,
-                               int threads, nb_factor_grid *out, nb_error *err);
+nb_status nb_factor_sums_grid(const nb_factor_sums *sums, const nb_wave *wave,
+                              int threads, nb_factor_grid *out, nb_error *err);
 /** The same into a grid of the caller's, whose F are NaN. */
-void nb_factor_maker_fill(const nb_factor_maker *maker, const nb_wave *wave, int threads,
-                          nb_factor_grid *out);
+void nb_factor_sums_fill(const nb_factor_sums *sums, const nb_wave *wave, int threads,
+                         nb_factor_grid *out);
 
 /** Groups of sources.  hooks: for notices, or NULL.  *out is the caller's (nb_waves_free). */
-nb_status nb_waves_group(const nb_factor_maker *maker, const nb_source *sources, int n,
+nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err);
 /** One group at one wavelength. */
-nb_status nb_waves_one(const nb_factor_maker *maker, double wavelength_A,
+nb_status nb_waves_one(const nb_factor_sums *sums, double wavelength_A,
                        const nb_hooks *hooks, nb_waves *out, nb_error *err);
 void nb_waves_free(nb_waves *waves);
 /** *to becomes *from without of_source, which stays; an older *to must have been freed. */
@@ -112,7 +116,7 @@ int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 double nb_mean_wavelength(const nb_source *sources, int n);
 
 /** Which atoms' f' and f'' are which: resolve symbols, and refuse unknown ones. */
-nb_status nb_check_fprime(const nb_factor_maker *maker, nb_error *err);
+nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err);
 
 /* --- how far in reciprocal space a detector sees, and what a table of f then needs --- */
 

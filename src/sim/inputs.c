@@ -48,7 +48,8 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
     nb_arrays_hold(&in->arrays);
     nb_shared_hold(in->files);
     nb_shared_hold(in->sources);
-    nb_shared_hold(in->maker);
+    nb_shared_hold(in->factors);
+    nb_shared_hold(in->sums);
     hold_tables(&in->tables);
     return *in;
 }
@@ -58,7 +59,8 @@ void nb_inputs_drop(nb_inputs *in)
     nb_arrays_drop(&in->arrays, NB_ARRAYS_ALL);
     nb_shared_drop(in->files);
     nb_shared_drop(in->sources);
-    nb_shared_drop(in->maker);
+    nb_shared_drop(in->factors);
+    nb_shared_drop(in->sums);
     nb_tables_drop(&in->tables);
     memset(in, 0, sizeof *in);
 }

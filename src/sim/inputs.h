@@ -8,7 +8,7 @@
 #include "../io/table/factor_file.h"
 #include "../io/table/sources.h"
 #include "../model/amorphous.h"
-#include "../model/crystal.h"
+#include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
 #include "factors.h"
@@ -97,9 +97,10 @@ typedef struct nb_inputs {
     int n_lines;
     nb_source_list *sources; /* shared; whose the lines are; NULL: another's */
     int has_spectrum;        /* the lines are the spectrum of one frame */
-    nb_factor_maker *maker; /* shared; behind tables that are made; NULL: -hkl or a cache */
-    int table_from_hkl;     /* read from -hkl, or -dump is typed: the cache is written */
-    int keeps_limit;        /* of a clone: the tables are not made to another limit */
+    nb_factor_files *factors; /* shared; behind tables that are made; NULL: -hkl or a cache */
+    nb_factor_sums *sums;     /* shared; of these files; NULL: nothing is made yet */
+    int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
+    int keeps_limit;    /* of a clone: the tables are not made to another limit */
     nb_tables tables;
 } nb_inputs;
 
@@ -119,5 +120,11 @@ nb_status nb_inputs_take_sources(nb_inputs *in, nb_source_list *list, nb_error *
 
 /** The spectrum of a frame, which another owns, in the place of the sources. */
 void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n);
+
+/** Make the structure factors of these files to dmin (A), or (0) to what the model sees, unless they go as far
+ * already; then the tables for the model's wavelengths, and give them to it.  On an error the old ones stay.  A clone's
+ * keep their limit.  Without such files it does nothing. */
+nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
+                                 const nb_hooks *hooks, nb_error *err);
 
 #endif

@@ -70,8 +70,8 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
         nb_report_put(t, "          every structure factor is %g electrons\n",
                       sc->factors.table.default_F);
     report_mosaic(t, sim);
-    if (sim->in.maker)
-        nb_factor_maker_put(t, sim->in.maker, sim->in.tables.waves, &sim->in.tables.stats);
+    if (sim->in.sums)
+        nb_factor_sums_put(t, sim->in.sums, sim->in.tables.waves, &sim->in.tables.stats);
 }
 
 /** DIALS 3.12 does not read the polarization from our files. Print what to type, unless

@@ -37,7 +37,7 @@ static unsigned loaded_alone(const nb_sim *sim, const nb_config *cfg)
     if ((old->source_file[0] && cfg->source_file[0]) ||
         (!has_headers(old) && !has_headers(cfg)))
         kinds |= NB_ARRAY_SOURCES;
-    if (old->mat_file[0] && cfg->mat_file[0] && !sim->in.maker)
+    if (old->mat_file[0] && cfg->mat_file[0] && !sim->in.factors)
         kinds |= NB_ARRAY_MATRIX;
     return kinds;
 }

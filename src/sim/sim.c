@@ -117,8 +117,11 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
         nb_error_odd_unit(cfg, err);
     if (!st)
         st = check_built(cfg, &sim->model, err);
-    if (!st) /* last: the old tables are freed */
-        st = nb_sim_make_factors(sim, 0, err);
+    if (!st) {
+        const double start = nb_monotonic_seconds();
+        st = nb_inputs_make_factors(&sim->in, &sim->model, 0, &sim->hooks, err);
+        sim->times.factors += nb_monotonic_seconds() - start;
+    }
     if (st)
         nb_model_free(&sim->model);
     else

@@ -117,10 +117,6 @@ nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
  * where the boxes differ.  Errors: NB_ERR_NOMEM; as nb_sim_build_model. */
 nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err);
 
-/** Make the structure factors to dmin (A), or (0) to what the built model sees, unless they go as far
- * already; then the tables. On an error the old ones stay. Those of a clone keep their
- * limit.  Without made factors it does nothing. */
-nb_status nb_sim_make_factors(nb_sim *sim, double dmin, nb_error *err);
 /** Processor threads as asked for, or all. */
 int nb_threads_of(const nb_config *cfg);
 

@@ -154,7 +154,7 @@ static nb_sim *simulation(int kind)
         cfg.distance_mm = NAN;
     }
     sim = created(&cfg);
-    assert_int_equal(sim->in.maker != NULL, kind == 1);
+    assert_int_equal(sim->in.sums != NULL, kind == 1);
     assert_int_equal(sim->in.files->spec.n_panels, kind == 2 ? PANELS : 0);
     nb_detector_spec_free(&panels);
     return sim;
