@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const char pixels_of[] = "clipped   %" PRId64 " pixel%s of ";
 
@@ -82,45 +81,32 @@ void nb_report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
 
 /** A kind of file of a series, and what to do against its clipped pixels. */
 typedef struct series_file {
-    const char *name;
-    nb_noise_file file;
-    const char *mend;
+    const char *name, *mend;
 } series_file;
 
 static void report_frames(FILE *out, const nb_config *cfg, const nb_series_progress *p,
                           const nb_clipped *c, const series_file *f)
 {
-    const char *bound = bound_of(cfg, f->file, c->largest);
+    const char *bound = bound_of(cfg, c->file, c->largest);
     if (c->pixels == 0)
         return;
     fprintf(out, pixels_of, c->pixels, c->pixels == 1 ? "" : "s");
     fputs(f->name, out);
-    put_limit(out, cfg, f->file, c->largest);
+    put_limit(out, cfg, c->file, c->largest);
     fprintf(out, ", in %d of %d frames, most in frame %d (%" PRId64 "): %s\n", c->frames,
             p->done, c->worst + 1, c->most, bound ? bound : f->mend);
 }
 
-static int ends_in(const char *name, const char *extension)
-{
-    size_t n = strlen(name), m = strlen(extension);
-    return n >= m && !strcasecmp(name + n - m, extension);
-}
-
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p)
 {
-    static const nb_noise_file kinds[] = {[NB_HDF5_U16] = NB_NOISE_HDF5_U16,
-                                          [NB_HDF5_I32] = NB_NOISE_I32,
-                                          [NB_HDF5_F32] = NB_NOISE_I32,
-                                          [NB_HDF5_I16] = NB_NOISE_HDF5_I16};
     const nb_series *s = &cli->series;
     const nb_config *cfg = &cli->cfg;
-    int cbf = ends_in(s->output, ".cbf"), i32 = s->hdf5_type == NB_HDF5_I32;
-    const series_file file = {s->output, cbf ? NB_NOISE_I32 : NB_NOISE_U16,
-                              cbf || cfg->compat ? "use .bin (photons without noise)"
-                                                 : "use .cbf"};
-    const series_file hdf5 = {s->hdf5_file, kinds[s->hdf5_type],
-                              i32 || cfg->compat
-                                  ? "use -hdf5type float32 (photons without noise)"
+    int wide = p->clipped_output.file == NB_NOISE_I32 || cfg->compat;
+    int i32 = s->hdf5_type == NB_HDF5_I32 || cfg->compat;
+    const series_file file = {s->output,
+                              wide ? "use .bin (photons without noise)" : "use .cbf"};
+    const series_file hdf5 = {s->hdf5_file,
+                              i32 ? "use -hdf5type float32 (photons without noise)"
                                   : "use -hdf5type int32"};
     report_frames(out, cfg, p, &p->clipped_output, &file);
     report_frames(out, cfg, p, &p->clipped_hdf5, &hdf5);

@@ -32,7 +32,8 @@ typedef struct nb_clipped {
     int frames;     /* that have some */
     int worst;      /* the frame with most of them, from 0 */
     int64_t most;   /* and how many */
-    double largest; /* what they hold, ADU: nb_sim_noise_largest */
+    double largest; /* what they hold, ADU: nb_sim_noise_largest of `file` */
+    nb_noise_file file;
 } nb_clipped;
 
 /** Progress of a running series. */

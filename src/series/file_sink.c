@@ -84,10 +84,8 @@ nb_status nb_file_sink_open(nb_file_sink *s, const nb_series *series, int frames
                             const nb_journal_key *key, nb_error *err)
 {
     nb_status st = nb_template_of(series, &s->name, err);
-    if (!st && s->name.format == NB_FRAME_PNG)
-        st = nb_png_ready("-output", err);
-    if (!st && s->name.format == NB_FRAME_TIFF)
-        st = nb_tiff_ready("-output", err);
+    if (!st)
+        st = nb_writer_ready(s->name.format->writer, "-output", err);
     if (st)
         return st;
     s->frames = frames;

@@ -53,13 +53,7 @@ static unsigned what_counts(const nb_series *s)
         counts |= NB_PARAM_HDF5;
     if (!s->output[0] || nb_template_of(s, &t, NULL))
         return counts;
-    if (t.format == NB_FRAME_PNG)
-        counts |= NB_PARAM_PNG;
-    if (t.format == NB_FRAME_TIFF)
-        counts |= NB_PARAM_TIFF;
-    if (t.format == NB_FRAME_TIFF || t.format == NB_FRAME_SMV)
-        counts |= NB_PARAM_ADU;
-    return counts;
+    return counts | t.format->params;
 }
 
 /* --- contents of loaded files --- */
@@ -142,8 +136,7 @@ static int only_counts(const nb_frames *f)
     if (!s->output[0])
         return 1;
     return !nb_template_of(s, &t, NULL) &&
-           (t.format == NB_FRAME_SMV || t.format == NB_FRAME_CBF ||
-            (t.format == NB_FRAME_TIFF && f->base.tiff_bits == 16));
+           nb_pixel_is_count(nb_format_writer(t.format, f->base.tiff_bits)->pixel);
 }
 
 static uint64_t hash_renderer(uint64_t h, const char *name)

@@ -83,40 +83,24 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
     return st;
 }
 
-/** The writer of a format, but for pictures. */
-static const nb_writer *writer_of(const nb_config *cfg, nb_frame_format format)
-{
-    switch (format) {
-    case NB_FRAME_SMV:
-        return &nb_writer_smv;
-    case NB_FRAME_CBF:
-        return &nb_writer_cbf;
-    case NB_FRAME_TIFF:
-        return cfg->tiff_bits == 16 ? &nb_writer_tiff_u16 : &nb_writer_tiff_f32;
-    default:
-        return &nb_writer_float;
-    }
-}
-
-nb_status nb_frame_write(nb_frame *f, nb_frame_format format, const char *path,
+nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                          nb_error *err)
 {
     const nb_config *cfg = &f->sim->cfg;
-    const nb_writer *writer = writer_of(cfg, format);
+    const nb_writer *writer = nb_format_writer(format, cfg->tiff_bits);
     const nb_product product = nb_frame_file_product(f, format);
     nb_image_meta meta = nb_sim_describe(f->sim);
     nb_image_view view = {
         .fast = meta.fast, .slow = meta.slow, .type = writer->pixel, .scale = 1};
     nb_status st;
-    if (format == NB_FRAME_PNG) {
+    if (writer->pixel == NB_PIXEL_U8) {
         f->overloads = 0;
         return write_picture(f, path, &meta, err);
     }
     if (view.type == NB_PIXEL_U16 && !cfg->write_noise)
         view.scale = cfg->scale;
     if (product.stages)
-        meta = nb_sim_describe_noise(
-            f->sim, meta, format == NB_FRAME_CBF ? NB_NOISE_I32 : NB_NOISE_U16);
+        meta = nb_sim_describe_noise(f->sim, meta, nb_frame_file_noise(writer));
     st = nb_frame_pixels(f, &product, &view.pixels, err);
     return st ? st : nb_write_image(writer, path, &view, &meta, err);
 }

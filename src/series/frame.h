@@ -32,13 +32,14 @@ typedef struct nb_frame_wants {
     nb_product integers; /* type ANY: none */
 } nb_frame_wants;
 
-void nb_frame_want_file(const nb_frame *frame, nb_frame_format format,
+void nb_frame_want_file(const nb_frame *frame, const nb_format *format,
                         nb_frame_wants *wants);
 void nb_frame_want_hdf5(const nb_frame *frame, nb_hdf5_type type, nb_frame_wants *wants);
 
 /** The pixels of a file, of HDF5. */
-nb_product nb_frame_file_product(const nb_frame *frame, nb_frame_format format);
+nb_product nb_frame_file_product(const nb_frame *frame, const nb_format *format);
 nb_product nb_frame_hdf5_product(const nb_frame *frame, nb_hdf5_type type);
+nb_noise_file nb_frame_file_noise(const nb_writer *writer);
 nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
 
 /** What to render: the photons, or integers that the device makes of them.  Outputs then find either.
@@ -55,7 +56,7 @@ nb_status nb_frame_pixels(nb_frame *frame, const nb_product *wanted, const void 
 nb_hdf5_frame nb_frame_truth(const nb_frame *frame);
 
 /** Write the image in a single-image format, whole or not at all. */
-nb_status nb_frame_write(nb_frame *frame, nb_frame_format format, const char *path,
+nb_status nb_frame_write(nb_frame *frame, const nb_format *format, const char *path,
                          nb_error *err);
 
 /** Compress the image for HDF5 into chunk[nb_hdf5_chunk_bound]. */

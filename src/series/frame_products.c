@@ -44,17 +44,25 @@ static double typed_offset(const nb_config *cfg)
     return cfg->adc_set && cfg->write_noise ? cfg->adc_offset : 0;
 }
 
-nb_product nb_frame_file_product(const nb_frame *f, nb_frame_format format)
+nb_product nb_frame_file_product(const nb_frame *f, const nb_format *format)
 {
     const nb_config *cfg = &f->sim->cfg;
     nb_product p;
-    if (format == NB_FRAME_SMV || (format == NB_FRAME_TIFF && cfg->tiff_bits == 16))
+    switch (nb_format_writer(format, cfg->tiff_bits)->pixel) {
+    case NB_PIXEL_U16:
         return product_of(f, NB_PIXEL_U16, cfg->adc_offset);
-    if (format != NB_FRAME_CBF)
+    case NB_PIXEL_I32:
+        p = product_of(f, NB_PIXEL_I32, typed_offset(cfg));
+        p.marks_masked = 1;
+        return p;
+    default:
         return product_of(f, NB_PIXEL_F32, 0);
-    p = product_of(f, NB_PIXEL_I32, typed_offset(cfg));
-    p.marks_masked = 1;
-    return p;
+    }
+}
+
+nb_noise_file nb_frame_file_noise(const nb_writer *writer)
+{
+    return writer->pixel == NB_PIXEL_I32 ? NB_NOISE_I32 : NB_NOISE_U16;
 }
 
 nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
@@ -95,7 +103,7 @@ static void want(nb_product p, nb_frame_wants *w)
     w->integers = p;
 }
 
-void nb_frame_want_file(const nb_frame *f, nb_frame_format format, nb_frame_wants *w)
+void nb_frame_want_file(const nb_frame *f, const nb_format *format, nb_frame_wants *w)
 {
     want(nb_frame_file_product(f, format), w);
 }

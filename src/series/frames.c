@@ -88,6 +88,7 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
     static const double most[] = {
         [NB_HDF5_U16] = 65533, [NB_HDF5_I32] = 2147483645, [NB_HDF5_F32] = INFINITY, [NB_HDF5_I16] = 32766};
     nb_template t = {0};
+    nb_pixel_type pixel;
     char where[64];
     nb_status st = NB_OK;
     if (!cfg->write_noise)
@@ -98,11 +99,12 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
         st = nb_saturation_check(cfg, most[s->hdf5_type], where, err);
     if (st || !s->output[0] || nb_template_of(s, &t, NULL))
         return st;
-    if (t.format == NB_FRAME_CBF)
-        return nb_saturation_check(cfg, 2147483645, "-output of CBF", err);
-    if (t.format == NB_FRAME_SMV || (t.format == NB_FRAME_TIFF && cfg->tiff_bits == 16))
-        return nb_saturation_check(cfg, 65534, "-output of 16 bits", err);
-    return NB_OK;
+    pixel = nb_format_writer(t.format, cfg->tiff_bits)->pixel;
+    snprintf(where, sizeof where, "-output of %s",
+             pixel == NB_PIXEL_U16 ? "16 bits" : t.format->name);
+    return pixel == NB_PIXEL_I32   ? nb_saturation_check(cfg, 2147483645, where, err)
+           : pixel == NB_PIXEL_U16 ? nb_saturation_check(cfg, 65534, where, err)
+                                   : NB_OK;
 }
 
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)

@@ -169,8 +169,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     }
     if ((st = nb_image_load(name, "the input", hooks, cfg, &image, &fields, err)))
         return st;
-    if (!strcmp(image.format, "float") || !strcmp(image.format, "TIFF") ||
-        !strcmp(image.format, "PGM"))
+    if (nb_image_format_is_plain(image.format))
         fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
     if (g->kind == NB_GIVEN_ONE) /* it may be a pipe */
         g->image = image;

@@ -187,8 +187,8 @@ static void notice_lost(const nb_run *run)
 {
     nb_template name;
     if (run->series->output[0] && !nb_template_of(run->series, &name, NULL) &&
-        (name.format == NB_FRAME_SMV || name.format == NB_FRAME_CBF))
-        nb_notice_lost(run->base, &run->hooks, name.format == NB_FRAME_CBF);
+        name.format->header)
+        nb_notice_lost(run->base, &run->hooks, name.format->header);
     if (run->series->hdf5_file[0])
         nb_notice_material(&run->base->model, &run->hooks);
 }
@@ -200,16 +200,15 @@ static void notice_noise(const nb_run *run)
     int hdf5 = run->series->hdf5_file[0] && run->layout.type != NB_HDF5_F32;
     nb_template name = {0};
     int files = run->series->output[0] && !nb_template_of(run->series, &name, NULL);
-    int cbf = files && name.format == NB_FRAME_CBF;
-    int smv = files && name.format == NB_FRAME_SMV;
-    double offset = cfg->adc_set || smv ? cfg->adc_offset : 0;
-    if (cfg->adc_set && cfg->write_noise && (hdf5 || cbf))
-        nb_notice(&run->hooks, "-adc %g is added to the pixels of %s, too",
-                  cfg->adc_offset,
-                  hdf5 && cbf ? "CBF and HDF5"
-                  : hdf5      ? "HDF5"
-                              : "CBF");
-    if (smv || (hdf5 && run->layout.type == NB_HDF5_U16))
+    nb_pixel_type pixel =
+        files ? nb_format_writer(name.format, cfg->tiff_bits)->pixel : NB_PIXEL_ANY;
+    int counts = pixel == NB_PIXEL_I32, narrow = pixel == NB_PIXEL_U16;
+    double offset = cfg->adc_set || narrow ? cfg->adc_offset : 0;
+    if (cfg->adc_set && cfg->write_noise && (hdf5 || counts))
+        nb_notice(&run->hooks, "-adc %g is added to the pixels of %s%s%s, too",
+                  cfg->adc_offset, counts ? name.format->name : "",
+                  hdf5 && counts ? " and " : "", hdf5 ? "HDF5" : "");
+    if (narrow || (hdf5 && run->layout.type == NB_HDF5_U16))
         nb_notice_readout(&run->base->model.settings, &run->hooks, offset);
 }
 
@@ -219,7 +218,7 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
     const int n = run->base->model.scene.n_panels;
     nb_template name;
     if (n == 1 || !run->series->output[0] || nb_template_of(run->series, &name, NULL) ||
-        name.format == NB_FRAME_PNG || name.format == NB_FRAME_FLOAT)
+        name.format->any_panels)
         return NB_OK;
     return nb_fail(
         err, NB_ERR_INPUT,
@@ -271,11 +270,15 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
 /** What clipped pixels of the files hold. */
 static void find_largest(nb_run *run)
 {
-    const int cbf = run->files.name.format == NB_FRAME_CBF;
-    run->progress.clipped_output.largest =
-        nb_sim_noise_largest(run->base, cbf ? NB_NOISE_I32 : NB_NOISE_U16);
-    run->progress.clipped_hdf5.largest =
-        nb_sim_noise_largest(run->base, nb_frame_hdf5_noise(run->layout.type));
+    nb_clipped *output = &run->progress.clipped_output,
+               *hdf5 = &run->progress.clipped_hdf5;
+    const nb_format *format = run->files.name.format; /* NULL: no -output */
+    if (format)
+        output->file =
+            nb_frame_file_noise(nb_format_writer(format, run->base->cfg.tiff_bits));
+    hdf5->file = nb_frame_hdf5_noise(run->layout.type);
+    output->largest = nb_sim_noise_largest(run->base, output->file);
+    hdf5->largest = nb_sim_noise_largest(run->base, hdf5->file);
 }
 
 /** Files, memory, and the frames that an earlier run finished. */

@@ -8,30 +8,21 @@
 
 #include "../base/error.h"
 
-static const struct {
-    const char *extension;
-    nb_frame_format format;
-} formats[] = {{".img", NB_FRAME_SMV},  {".cbf", NB_FRAME_CBF},
-               {".tif", NB_FRAME_TIFF}, {".tiff", NB_FRAME_TIFF},
-               {".png", NB_FRAME_PNG},  {".bin", NB_FRAME_FLOAT}};
-
 static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
 {
     const char *dot = strrchr(text, '.');
-    for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
-        if (strcasecmp(dot, formats[i].extension) == 0) {
-            t->format = formats[i].format;
-            return NB_OK;
-        }
+    char all[128];
+    t->format = nb_format_of(text);
+    if (t->format)
+        return NB_OK;
     if (dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".nxs")))
         return nb_fail(
             err, NB_ERR_INPUT,
             "-output %.200s: HDF5 holds all frames in one master; use -hdf5 FILE", text);
-    return nb_fail(
-        err, NB_ERR_INPUT,
-        "-output %.200s: the extension chooses the format and must be .img, .cbf, "
-        ".tif, .png or .bin",
-        text);
+    nb_format_extensions(all, sizeof all);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-output %.200s: the extension chooses the format and must be %s",
+                   text, all);
 }
 
 /** The end of the conversion at p ("%05d"), or NULL if it is not allowed. */

@@ -3,21 +3,14 @@
 #ifndef NB_SERIES_TEMPLATE_H
 #define NB_SERIES_TEMPLATE_H
 
+#include "../io/image/format.h"
 #include "../nanobragg.h"
-
-typedef enum nb_frame_format {
-    NB_FRAME_SMV = 0,
-    NB_FRAME_CBF,
-    NB_FRAME_TIFF,
-    NB_FRAME_PNG,
-    NB_FRAME_FLOAT
-} nb_frame_format;
 
 typedef struct nb_template {
     char before[NB_PATH_MAX], after[NB_PATH_MAX];
     int digits;  /* at least so many, zeros in front */
     int is_name; /* one file, without number: before and after are its name */
-    nb_frame_format format;
+    const nb_format *format;
 } nb_template;
 
 /** Read a template with one %d or %0Nd (%% is a percent sign). NB_ERR_INPUT if there is

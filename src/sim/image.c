@@ -100,11 +100,11 @@ static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_er
     if (pixels > 0)
         return nb_fail_at(
             err, NB_ERR_INPUT, in->file.name, 0,
-            "not an SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are "
+            "not an " NB_READ_FORMATS " image, and its %zu bytes are "
             "not %d x %d floats, the size that is given (-detpixels, or -size)",
             in->file.bytes, cfg->detpixels[0], cfg->detpixels[1]);
     return nb_fail_at(err, NB_ERR_INPUT, in->file.name, 0,
-                      "not an SMV, CBF, TIFF, PGM or HDF5 image, and its %zu bytes are "
+                      "not an " NB_READ_FORMATS " image, and its %zu bytes are "
                       "no square image of floats; type its size (-detpixels, or -size)",
                       in->file.bytes);
 }
@@ -125,8 +125,7 @@ static void tell(const nb_opened_image *in, const nb_image *image, int is_mask,
                  const char *flag, const nb_hooks *hooks, const nb_config *cfg)
 {
     const char *name = in->file.name;
-    int plain = in->format == NB_FORMAT_TIFF || in->format == NB_FORMAT_PGM ||
-                in->format == NB_FORMAT_FLOAT;
+    int plain = nb_image_format_is_plain(nb_image_format_name(in->format));
     if (in->format == NB_FORMAT_FLOAT && !in->file.fast)
         nb_notice(hooks, "%s %s has no known header: it is read as %d x %d floats", flag,
                   name, image->fast, image->slow);

@@ -58,13 +58,14 @@ static void notice_unkept(const nb_sim *sim, const nb_hooks *hooks)
                   text);
 }
 
-void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf)
+void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, nb_header_kind header)
 {
+    const int simple = header == NB_HEADER_SIMPLE;
     const nb_image_meta m = nb_sim_describe(sim);
     int lost = nb_simple_header_loses(&m);
-    if (!cbf)
+    if (simple)
         notice_unkept(sim, hooks);
-    if (lost && !cbf)
+    if (lost && simple)
         nb_notice(hooks,
                   "DIALS cannot read %s from SMV; use -hdf5 FILE or -output "
                   "'img_%%05d.cbf' (for one image with -stills 1 or -frames 1)",

@@ -3,11 +3,11 @@
 #include "report.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../io/image/format.h"
 #include "load.h"
 
 static const double largest_u16 = 65535; /* of the integer image */
@@ -154,24 +154,17 @@ static void add_clipped_frames(nb_json list, const char *file, const nb_clipped 
     nb_json_number(one, "worst_pixels", (double)c->most);
 }
 
-static int ends_in(const char *name, const char *extension)
-{
-    size_t n = strlen(name), m = strlen(extension);
-    return n >= m && !strcasecmp(name + n - m, extension);
-}
-
 static void add_outputs(nb_json root, const nb_config *cfg, const nb_series *s,
                         const nb_series_progress *p)
 {
-    int is_tiff = ends_in(s->output, ".tif") || ends_in(s->output, ".tiff");
+    const nb_format *format = nb_format_of(s->output);
     nb_json files = nb_json_array(root, "files");
     nb_json clipped = nb_json_array(root, "clipped");
     if (s->output[0])
         nb_json_add_text(files, s->output);
     if (s->hdf5_file[0])
         nb_json_add_text(files, s->hdf5_file);
-    if (ends_in(s->output, ".cbf") || ends_in(s->output, ".img") ||
-        (is_tiff && cfg->tiff_bits == 16))
+    if (format && nb_pixel_is_count(nb_format_writer(format, cfg->tiff_bits)->pixel))
         add_clipped_frames(clipped, s->output, &p->clipped_output);
     if (s->hdf5_file[0] && s->hdf5_type != NB_HDF5_F32)
         add_clipped_frames(clipped, s->hdf5_file, &p->clipped_hdf5);

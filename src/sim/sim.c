@@ -227,10 +227,13 @@ static nb_status build(nb_sim *sim, nb_error *err)
 /** Before anything is rendered: can the pictures be written? */
 static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 {
-    nb_status st = cfg->png_file[0] ? nb_png_ready("-pngfile", err) : NB_OK;
+    nb_status st =
+        cfg->png_file[0] ? nb_writer_ready(&nb_writer_png, "-pngfile", err) : NB_OK;
     if (!st && cfg->psf > NB_PSF_GAUSS && (cfg->write_noise || cfg->noise_float_file[0]))
         st = nb_fftw_need("-psf fibre", err);
-    return st || !cfg->tiff_file[0] ? st : nb_tiff_ready("-tifffile", err);
+    return st || !cfg->tiff_file[0]
+               ? st
+               : nb_writer_ready(&nb_writer_tiff_f32, "-tifffile", err);
 }
 
 static nb_status prepare(nb_sim *sim, nb_error *err)

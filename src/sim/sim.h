@@ -103,9 +103,9 @@ nb_image_meta nb_sim_describe(const nb_sim *sim);
 nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
                                     nb_noise_file file);
 
-/** Name, once, the parts of the geometry that SMV files (with `cbf`, mini-CBF files) cannot hold, so that DIALS
+/** Name, once, the parts of the geometry that files with this header cannot hold, so that DIALS
  * does not know them. */
-void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, int cbf);
+void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, nb_header_kind header);
 
 /** Say once that DIALS does not know the sensor's material in an HDF5 master. */
 void nb_notice_material(const nb_model *model, const nb_hooks *hooks);

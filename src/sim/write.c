@@ -340,7 +340,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     o.pgm_scale = nb_pgm_scale(cfg->pgm_scale, stats, o.int_scale);
     o.noise_job = -1;
     if (!st && sim->model.scene.n_panels == 1 && (cfg->write_int || cfg->write_noise))
-        nb_notice_lost(sim, &sim->hooks, 0);
+        nb_notice_lost(sim, &sim->hooks, NB_HEADER_SIMPLE);
     if (!st)
         nb_notice_readout(&sim->model.settings, &sim->hooks, cfg->adc_offset);
     if (!st)

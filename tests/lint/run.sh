@@ -92,6 +92,13 @@ paths() {
     return $found
 }
 
+# A format of image files is named in its own file and in the list of all (io/image/format.h).
+formats() {
+    ! grep -rnE "\\bnb_format_($(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
+        grep -oE '\w+\)' | tr -d ')' | paste -sd'|'))\\b" src cuda --include='*.[ch]*' |
+        grep -v '^src/io/image/' | sed 's/^/    /' | grep .
+}
+
 # One header for each vendor of GPUs has its names.
 vendor_names() {
     ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
@@ -128,6 +135,7 @@ check one-cxx-file one_cxx_file
 check one-bench one_bench
 check registry registry
 check paths paths
+check formats formats
 check vendor-names vendor_names
 check exports exports
 if command -v cppcheck >/dev/null; then

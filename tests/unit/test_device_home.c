@@ -273,7 +273,7 @@ static const uint8_t *frame_mask;
 
 /** A frame of a series in one form, as a file or encoded for HDF5. */
 static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
-                         nb_frame_format format, int type, void *out, const char *path)
+                         const nb_format *format, int type, void *out, const char *path)
 {
     nb_hdf5_layout layout = {0};
     nb_frame f = {0};
@@ -318,13 +318,14 @@ static void frames_are_the_same(void **state)
         cfg.compat = k >> 1 & 1;
         cfg.fluence = k & 4 ? 1e37 : 1e31; /* counts beyond 16 bits */
         for (int type = 0; type < (cfg.compat ? 3 : 4); type++) {
-            size_t n = make_frame(&cfg, NULL, NB_FRAME_SMV, type, a, NULL);
+            size_t n = make_frame(&cfg, NULL, &nb_format_smv, type, a, NULL);
             assert_int_equal(
-                n, make_frame(&cfg, &fake_backend, NB_FRAME_SMV, type, b, NULL));
+                n, make_frame(&cfg, &fake_backend, &nb_format_smv, type, b, NULL));
             assert_memory_equal(a, b, n);
         }
         for (int i = 0; i < 3; i++) {
-            const nb_frame_format form[] = {NB_FRAME_SMV, NB_FRAME_CBF, NB_FRAME_FLOAT};
+            const nb_format *const form[] = {&nb_format_smv, &nb_format_cbf,
+                                             &nb_format_float};
             char path[2][NB_PATH_MAX];
             char *data[2];
             size_t bytes[2];
@@ -362,9 +363,9 @@ static void masked_pixels_are_marked(void **state)
         cfg.write_noise = k < 4;
         cfg.scale = 1;
         cfg.gain = k & 2 ? 2 : NAN;
-        make_frame(&cfg, backend, NB_FRAME_SMV, NB_HDF5_U16, u16, NULL);
-        make_frame(&cfg, backend, NB_FRAME_SMV, NB_HDF5_I32, i32, NULL);
-        make_frame(&cfg, backend, NB_FRAME_SMV, NB_HDF5_I16, i16, NULL);
+        make_frame(&cfg, backend, &nb_format_smv, NB_HDF5_U16, u16, NULL);
+        make_frame(&cfg, backend, &nb_format_smv, NB_HDF5_I32, i32, NULL);
+        make_frame(&cfg, backend, &nb_format_smv, NB_HDF5_I16, i16, NULL);
         for (int i = 0; i < PIXELS; i++) {
             assert_true(mask[i] || u16[i] == 65535);
             assert_int_equal(i32[i] == -2, !mask[i]);

@@ -255,7 +255,7 @@ static void templates(void **state)
     nb_template t;
     (void)state;
     assert_int_equal(nb_template_parse("a%%b/x_%04d.v1.CBF", &t, NULL), NB_OK);
-    assert_int_equal(t.format, NB_FRAME_CBF);
+    assert_ptr_equal(t.format, &nb_format_cbf);
     assert_int_equal(nb_template_name(&t, 37, name, NULL), NB_OK);
     assert_string_equal(name, "a%b/x_0037.v1.CBF");
     assert_int_equal(nb_template_name(&t, 123456, name, NULL), NB_OK);

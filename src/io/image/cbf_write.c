@@ -10,7 +10,7 @@
 #include "../../base/memory.h"
 #include "cbf_full.h"
 #include "../common/axes.h"
-#include "writer.h"
+#include "format.h"
 
 enum { TEXT_MAX = 16384, LONGEST_PIXEL = 1 + 2 + 4 + 8 };
 
@@ -152,4 +152,9 @@ static nb_status write_cbf(const nb_image_view *image, const nb_image_meta *meta
     return st;
 }
 
-const nb_writer nb_writer_cbf = {"mini-CBF", "cbf", NB_PIXEL_I32, NULL, NULL, write_cbf};
+const nb_writer nb_writer_cbf = {"mini-CBF", "cbf",     NB_PIXEL_I32, NULL,
+                                 NULL,       write_cbf, NULL};
+const nb_format nb_format_cbf = {.name = "CBF",
+                                 .extensions = ".cbf",
+                                 .writer = &nb_writer_cbf,
+                                 .header = NB_HEADER_FULL};

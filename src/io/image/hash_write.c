@@ -47,4 +47,5 @@ static nb_status write_hash(const nb_image_view *image, const nb_image_meta *met
     return nb_outfile_write(out, line, (size_t)n, err);
 }
 
-const nb_writer nb_writer_hash = {"hash", "hash", NB_PIXEL_ANY, NULL, NULL, write_hash};
+const nb_writer nb_writer_hash = {"hash", "hash",     NB_PIXEL_ANY, NULL,
+                                  NULL,   write_hash, NULL};

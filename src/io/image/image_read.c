@@ -39,12 +39,6 @@ nb_image_format nb_image_format_of(const nb_image_file *file)
     return NB_FORMAT_FLOAT;
 }
 
-const char *nb_image_format_name(nb_image_format format)
-{
-    static const char *const names[] = {"float", "SMV", "TIFF", "PGM", "CBF", "HDF5"};
-    return names[format];
-}
-
 static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *err)
 {
     size_t pixels = file->bytes / sizeof(float);
@@ -61,7 +55,7 @@ static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *
         (size_t)side * (size_t)side != pixels)
         return nb_fail_at(
             err, NB_ERR_INPUT, file->name, 0,
-            "not an SMV, TIFF, PGM, CBF or HDF5 image, and its %zu bytes are not a "
+            "not an " NB_READ_FORMATS " image, and its %zu bytes are not a "
             "square image of floats; type the size of a float image: -size fast slow",
             file->bytes);
     out->fast = out->slow = (int)side;
@@ -102,6 +96,38 @@ static nb_status smv_parse(const nb_image_file *file, nb_image *out, nb_error *e
     return st;
 }
 
+static nb_status refuse_hdf5(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    (void)out;
+    return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                      "HDF5 cannot be read from a pipe, nor packed by gzip or "
+                      "bzip2; give a file");
+}
+
+static const struct {
+    const char *name;
+    int plain; /* the header says no more than the size */
+    nb_status (*parse)(const nb_image_file *file, nb_image *out, nb_error *err);
+} formats[] = {[NB_FORMAT_FLOAT] = {"float", 1, float_parse},
+               [NB_FORMAT_SMV] = {"SMV", 0, smv_parse},
+               [NB_FORMAT_TIFF] = {"TIFF", 1, nb_tiff_parse},
+               [NB_FORMAT_PGM] = {"PGM", 1, nb_pgm_parse},
+               [NB_FORMAT_CBF] = {"CBF", 0, nb_cbf_parse},
+               [NB_FORMAT_HDF5] = {"HDF5", 0, refuse_hdf5}};
+
+const char *nb_image_format_name(nb_image_format format)
+{
+    return formats[format].name;
+}
+
+int nb_image_format_is_plain(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return formats[i].plain;
+    return 0;
+}
+
 nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
     nb_image_format format = nb_image_format_of(file);
@@ -109,28 +135,7 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
     memset(out, 0, sizeof *out);
     out->centre[0] = out->centre[1] = NAN;
     snprintf(out->format, sizeof out->format, "%s", nb_image_format_name(format));
-    switch (format) {
-    case NB_FORMAT_SMV:
-        st = smv_parse(file, out, err);
-        break;
-    case NB_FORMAT_TIFF:
-        st = nb_tiff_parse(file, out, err);
-        break;
-    case NB_FORMAT_PGM:
-        st = nb_pgm_parse(file, out, err);
-        break;
-    case NB_FORMAT_CBF:
-        st = nb_cbf_parse(file, out, err);
-        break;
-    case NB_FORMAT_HDF5:
-        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                        "HDF5 cannot be read from a pipe, nor packed by gzip or "
-                        "bzip2; give a file");
-        break;
-    default:
-        st = float_parse(file, out, err);
-        break;
-    }
+    st = formats[format].parse(file, out, err);
     if (!st && said_pixels(file) && (out->fast != file->fast || out->slow != file->slow))
         st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
                         "has %d x %d pixels, not %d x %d", out->fast, out->slow,

@@ -30,6 +30,12 @@ typedef enum nb_image_format {
 nb_image_format nb_image_format_of(const nb_image_file *file);
 const char *nb_image_format_name(nb_image_format format);
 
+/** Does its header say no more than the size?  The name of a format, as nb_image.format has it. */
+int nb_image_format_is_plain(const char *name);
+
+/** The formats with a magic number, for messages. */
+#define NB_READ_FORMATS "SMV, CBF, TIFF, PGM or HDF5"
+
 /** Fill fast, slow, pixels (caller's, nb_free) and format of *out, which is zeroed first.
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err);

@@ -11,4 +11,5 @@ static nb_status write_nothing(const nb_image_view *image, const nb_image_meta *
     return NB_OK;
 }
 
-const nb_writer nb_writer_null = {"null", NULL, NB_PIXEL_ANY, NULL, NULL, write_nothing};
+const nb_writer nb_writer_null = {"null", NULL,          NB_PIXEL_ANY, NULL,
+                                  NULL,   write_nothing, NULL};

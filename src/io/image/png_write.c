@@ -3,7 +3,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "writer.h"
+#include "format.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -111,11 +111,18 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     return s.status;
 }
 
-nb_status nb_png_ready(const char *flag, nb_error *err)
+static nb_status png_ready(const char *flag, nb_error *err)
 {
     (void)flag; /* the message names the library */
     return nb_png_load(err);
 }
 
-const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, NULL, write_png};
-const nb_writer nb_writer_png_rgb = {"PNG", "png", NB_PIXEL_RGB, NULL, NULL, write_png};
+const nb_writer nb_writer_png = {"PNG", "png",     NB_PIXEL_U8, NULL,
+                                 NULL,  write_png, png_ready};
+const nb_writer nb_writer_png_rgb = {"PNG", "png",     NB_PIXEL_RGB, NULL,
+                                     NULL,  write_png, png_ready};
+const nb_format nb_format_png = {.name = "PNG",
+                                 .extensions = ".png",
+                                 .writer = &nb_writer_png,
+                                 .params = NB_PARAM_PNG,
+                                 .any_panels = 1};

@@ -10,7 +10,7 @@
 #include "../../base/error.h"
 #include "../common/axes.h"
 #include "smv_keys.h"
-#include "writer.h"
+#include "format.h"
 
 enum { HEADER_UNIT = 512 };
 
@@ -220,4 +220,10 @@ static nb_status smv_header(const nb_image_view *image, const nb_image_meta *met
     return finish(h, err);
 }
 
-const nb_writer nb_writer_smv = {"SMV", "img", NB_PIXEL_U16, NULL, smv_header, NULL};
+const nb_writer nb_writer_smv = {"SMV",      "img", NB_PIXEL_U16, NULL,
+                                 smv_header, NULL,  NULL};
+const nb_format nb_format_smv = {.name = "SMV",
+                                 .extensions = ".img",
+                                 .writer = &nb_writer_smv,
+                                 .params = NB_PARAM_ADU,
+                                 .header = NB_HEADER_SIMPLE};

@@ -3,7 +3,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "writer.h"
+#include "format.h"
 
 #ifdef NB_HAVE_TIFF
 
@@ -159,7 +159,7 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     return !st && s.error ? fail(&s, err) : st;
 }
 
-nb_status nb_tiff_ready(const char *flag, nb_error *err)
+static nb_status tiff_ready(const char *flag, nb_error *err)
 {
     (void)flag; /* the message names the library */
     return nb_tiff_load(err);
@@ -178,7 +178,7 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libtiff");
 }
 
-nb_status nb_tiff_ready(const char *flag, nb_error *err)
+static nb_status tiff_ready(const char *flag, nb_error *err)
 {
     return nb_fail(err, NB_ERR_UNSUPPORTED,
                    "%s: this build has no libtiff (install libtiff-dev and rebuild)",
@@ -189,7 +189,12 @@ nb_status nb_tiff_ready(const char *flag, nb_error *err)
 
 #endif
 
-const nb_writer nb_writer_tiff_f32 = {"TIFF",  "tif", NB_PIXEL_F32,
-                                      MISSING, NULL,  write_tiff};
-const nb_writer nb_writer_tiff_u16 = {"TIFF",  "tif", NB_PIXEL_U16,
-                                      MISSING, NULL,  write_tiff};
+const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif",      NB_PIXEL_F32, MISSING,
+                                      NULL,   write_tiff, tiff_ready};
+const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif",      NB_PIXEL_U16, MISSING,
+                                      NULL,   write_tiff, tiff_ready};
+const nb_format nb_format_tiff = {.name = "TIFF",
+                                  .extensions = ".tif .tiff",
+                                  .writer = &nb_writer_tiff_f32,
+                                  .narrow = &nb_writer_tiff_u16,
+                                  .params = NB_PARAM_TIFF | NB_PARAM_ADU};

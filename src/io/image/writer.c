@@ -21,6 +21,11 @@ time_t nb_image_date(void)
     return errno || *end || seconds < 0 || seconds > last ? 0 : (time_t)seconds;
 }
 
+nb_status nb_writer_ready(const nb_writer *writer, const char *flag, nb_error *err)
+{
+    return writer->ready ? writer->ready(flag, err) : NB_OK;
+}
+
 nb_status nb_image_check(const nb_writer *writer, const char *path,
                          const nb_image_view *image, nb_error *err)
 {

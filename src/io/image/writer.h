@@ -41,6 +41,8 @@ typedef struct nb_writer {
     /** For the other formats: write everything.  NULL when header is set. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
+    /** Load the library that it needs; NULL: none.  Errors: NB_ERR_UNSUPPORTED names the flag and the library. */
+    nb_status (*ready)(const char *flag, nb_error *err);
 } nb_writer;
 
 extern const nb_writer nb_writer_float;    /* raw float32, native order, nothing else */
@@ -86,10 +88,8 @@ typedef struct nb_write_memory {
 nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
                           const nb_write_memory *memory, nb_error *err);
 
-/** Can this build write PNG, TIFF? NB_ERR_UNSUPPORTED names the flag and the missing
- * library. */
-nb_status nb_png_ready(const char *flag, nb_error *err);
-nb_status nb_tiff_ready(const char *flag, nb_error *err);
+/** Can this build write it?  flag: for messages.  Errors: as nb_writer.ready. */
+nb_status nb_writer_ready(const nb_writer *writer, const char *flag, nb_error *err);
 
 /** Can this writer take this image?  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */
 nb_status nb_image_check(const nb_writer *writer, const char *path,
