@@ -37,7 +37,7 @@ static const lab_row rows[] = {
      lab_factors, 1},
     {"device", "[TEXT|errors]", "kernels and calls of a GPU, cases that contain TEXT",
      lab_device, 0},
-    {"spots", "[TEXT]", "images from reflections on a GPU beside every step", lab_spots, 0},
+    {"spots", "[TEXT]", "images from reflections beside every step", lab_spots, 0},
     {"panels", "[tricubic]", "pairs on a GPU: panels, materials, tricubic F", lab_panels,
      0},
 };

@@ -80,7 +80,7 @@ spots() {
         END { printf "spots, %d pictures, %d refused, %d dark; worst beyond the bound %.2g of the brightest pixel, worst part of a bound %.3f",
             n, refused, dark, beyond, part }')"
     grep -E '^# .*(too bright|lacks more|alone|other bytes|render|bound is|reached)' "$out/spots.txt" | head -n 20
-    "$B/tests/bench/bench" spots >"$out/spots-times.txt" 2>&1 || failed=1
+    "$B/tests/bench/bench" spots -device cuda >"$out/spots-times.txt" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/spots-times.txt"
 }
 

@@ -1,60 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of pictures from reflections on the device beside those of every step (docs/performance.md): kernels
- * by device events, warm calls by the wall clock.  One line a case:
+/* Times of pictures from reflections and from blocks of rays beside those of every step (docs/performance.md).
+ * On a device: kernels by its events, warm calls by the wall clock; one line a case:
  *   NAME kernel_ms wall_ms every_ms gain worst bound
- * worst: the largest |I - J| of the brightest pixel against every step, bound: what was promised.  The
- * times of every step come from a band of the same detector where the whole would take too long.
- * Word: the cases whose name contains it. */
+ * worst: the largest |I - J| of the brightest pixel against every step, bound: what was promised.  On the CPU:
+ * processor seconds of one thread (reports/cpu/spots.md).  The times of every step come from some rows of the
+ * detector.  Word: the cases whose name contains it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../support/picture.h"
-#include "sim/sim.h"
-#include "physics/panels.h"
-#include "render/request.h"
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "lab.h"
+#include "physics/panels.h"
+#include "render/dark_rows.h"
+#include "render/request.h"
+#include "render/rows.h"
+#include "render/simd.h"
+#include "sim/sim.h"
 
-enum { REPEATS = 9 };
+enum { REPEATS = 9, TURNS = 3, ROWS = 16 };
 
 typedef struct spot_case {
     char detector; /* A: 2048^2, B: 4096^2, C: A with 24 x 24 sub-pixels, S: 1024^2 stills */
     nb_shape shape;
     double tolerance;
     int N, domains, sources;
+    int slow; /* on a CPU: not there */
 } spot_case;
 
-static const spot_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
-                                  {'B', NB_SHAPE_GAUSS, 1e-6, 20, 100, 100},
-                                  {'B', NB_SHAPE_GAUSS, 1e-6, 100, 100, 100},
-                                  {'B', NB_SHAPE_GAUSS, 1e-6, 300, 100, 100},
-                                  {'B', NB_SHAPE_GAUSS, 1e-6, 20, 1000, 100},
-                                  {'B', NB_SHAPE_GAUSS, 1e-6, 100, 1000, 100},
-                                  {'B', NB_SHAPE_GAUSS, 1e-6, 300, 1000, 100},
-                                  {'B', NB_SHAPE_GAUSS, 0, 20, 100, 100},
-                                  {'B', NB_SHAPE_GAUSS, 0, 100, 100, 100},
-                                  {'B', NB_SHAPE_TOPHAT, 0, 20, 100, 100},
-                                  {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100},
-                                  {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10},
-                                  {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1},
-                                  {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100},
-                                  {'B', NB_SHAPE_SQUARE, 1e-3, 100, 100, 100},
-                                  {'B', NB_SHAPE_SQUARE, 1e-4, 100, 100, 100},
-                                  {'B', NB_SHAPE_SQUARE, 1e-6, 100, 100, 100},
-                                  {'B', NB_SHAPE_SQUARE, 1e-3, 300, 1000, 100},
-                                  {'B', NB_SHAPE_ROUND, 1e-3, 100, 100, 100},
-                                  {'B', NB_SHAPE_ROUND, 1e-4, 100, 100, 100},
-                                  {'B', NB_SHAPE_ROUND, 1e-6, 100, 100, 100},
-                                  {'A', NB_SHAPE_SQUARE, 1e-3, 20, 100, 100},
-                                  {'A', NB_SHAPE_SQUARE, 1e-4, 20, 100, 100},
-                                  {'A', NB_SHAPE_SQUARE, 1e-6, 20, 100, 100},
-                                  {'A', NB_SHAPE_SQUARE, 1e-3, 100, 25, 10},
-                                  {'A', NB_SHAPE_SQUARE, 1e-6, 100, 25, 1},
-                                  {'A', NB_SHAPE_ROUND, 1e-3, 20, 25, 10},
-                                  {'A', NB_SHAPE_ROUND, 1e-6, 20, 25, 10},
-                                  {'S', NB_SHAPE_SQUARE, 1e-4, 100, 25, 100}};
+static const spot_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10, 0},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 20, 100, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 300, 100, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 20, 1000, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 100, 1000, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 1e-6, 300, 1000, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 0, 20, 100, 100, 0},
+                                  {'B', NB_SHAPE_GAUSS, 0, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_TOPHAT, 0, 20, 100, 100, 0},
+                                  {'B', NB_SHAPE_TOPHAT, 0, 100, 100, 100, 0},
+                                  {'A', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10, 0},
+                                  {'A', NB_SHAPE_GAUSS, 1e-3, 100, 25, 10, 0},
+                                  {'C', NB_SHAPE_GAUSS, 1e-6, 100, 1, 1, 0},
+                                  {'S', NB_SHAPE_GAUSS, 1e-6, 100, 25, 100, 0},
+                                  {'B', NB_SHAPE_SQUARE, 1e-3, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_SQUARE, 1e-4, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_SQUARE, 1e-6, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_SQUARE, 1e-3, 300, 1000, 100, 1},
+                                  {'B', NB_SHAPE_ROUND, 1e-3, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_ROUND, 1e-4, 100, 100, 100, 0},
+                                  {'B', NB_SHAPE_ROUND, 1e-6, 100, 100, 100, 0},
+                                  {'A', NB_SHAPE_SQUARE, 1e-3, 20, 100, 100, 0},
+                                  {'A', NB_SHAPE_SQUARE, 1e-4, 20, 100, 100, 0},
+                                  {'A', NB_SHAPE_SQUARE, 1e-6, 20, 100, 100, 0},
+                                  {'A', NB_SHAPE_SQUARE, 1e-3, 100, 25, 10, 0},
+                                  {'A', NB_SHAPE_SQUARE, 1e-6, 100, 25, 1, 0},
+                                  {'A', NB_SHAPE_ROUND, 1e-3, 20, 25, 10, 0},
+                                  {'A', NB_SHAPE_ROUND, 1e-6, 20, 25, 10, 0},
+                                  {'S', NB_SHAPE_SQUARE, 1e-4, 100, 25, 100, 0},
+                                  {'A', NB_SHAPE_SQUARE, 1e-4, 300, 25, 10, 0}};
 
 static const char *const shape_names[] = {[NB_SHAPE_GAUSS] = "gauss",
                                           [NB_SHAPE_TOPHAT] = "tophat",
@@ -187,22 +194,115 @@ static int run_case(nb_backend_state *state, const spot_case *c)
     return !st;
 }
 
+/** Seconds of every step of the picture, from a few of its rows; no dark pixel is left out. */
+static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    const nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
+    const int count =
+        (int)fmax(1, 2e8 / ((double)sc->raster.columns * (double)sc->samples));
+    const int rows = count < ROWS ? count : ROWS;
+    const nb_hooks quiet = {0};
+    nb_span spans[ROWS];
+    const nb_request request = {.spans = spans, .n = (size_t)rows};
+    nb_dark_rows work = {.kernel = kernel};
+    nb_vector_plan *plans;
+    float *image = lab_memory(sc->raster.pixels * sizeof *image);
+    const nb_planes planes = {image, sc->raster.pixels};
+    const nb_row_job job = {sc, &request, &planes, &work, nb_dark_row, 1, &quiet};
+    double start, seconds;
+    for (int i = 0; i < rows; i++) {
+        int row = (2 * i + 1) * sc->raster.rows / (2 * rows);
+        spans[i] = (nb_span){0, 0, row, sc->raster.columns, nb_row_start(sc, row)};
+    }
+    if (nb_vector_plans_build(
+            &plan, sc->lattice.shape == NB_LATTICE_SQUARE ? NB_SUMS_FIXED : NB_SUMS_DOUBLE,
+            NULL, &plans, NULL))
+        lab_stop("not enough memory");
+    work.plans = plans;
+    start = lab_processor();
+    nb_render_rows(&job, NULL);
+    seconds = lab_processor() - start;
+    nb_vector_plans_free(plans);
+    free(image);
+    return seconds * sc->raster.rows / rows;
+}
+
+/** The quickest of some turns. */
+static double from_reflections(const nb_sim *sim, float *image)
+{
+    nb_backend_state *state;
+    nb_error err;
+    const nb_request as = {.precision = NB_PRECISION_MIXED,
+                           .tolerance = sim->engine.options.tolerance};
+    double least = INFINITY;
+    lab_need(nb_backend_simd.open(&sim->engine.options, &state, &err), &err);
+    for (int turn = 0; turn < TURNS; turn++) {
+        double start = lab_processor();
+        lab_need(nb_render_scene_as(&nb_backend_simd, state, &sim->model.scene, &as,
+                                    image, &err),
+                 &err);
+        least = fmin(least, lab_processor() - start);
+    }
+    nb_backend_simd.close(state);
+    return least;
+}
+
+static nb_row_kernel *widest(void)
+{
+#if defined(__x86_64__)
+    return nb_cpu_runs(NB_ISA_AVX512) ? nb_row_avx512
+           : nb_cpu_runs(NB_ISA_AVX2) ? nb_row_avx2
+                                      : nb_row_sse2;
+#elif defined(__aarch64__)
+    return nb_row_neon;
+#else
+    return NULL;
+#endif
+}
+
+static void run_on_cpu(const char *name, const spot_case *c)
+{
+    nb_config cfg = config_of(c);
+    nb_sim *sim;
+    float *image;
+    double every, spots;
+    cfg.threads = 1;
+    sim = lab_sim(&cfg);
+    image = lab_memory(sim->model.scene.raster.pixels * sizeof *image);
+    every = every_step(&sim->model.scene, widest());
+    spots = from_reflections(sim, image);
+    printf("| %s | %d x %d | %.1f | %.4f | %.0f |\n", name, c->domains, c->sources, every,
+           spots, every / spots);
+    fflush(stdout);
+    free(image);
+    nb_sim_free(sim);
+}
+
 int lab_spots(const lab *l)
 {
-    nb_backend_state *state = lab_open_cuda("spots");
+    const int cuda = lab_is_cuda(l);
+    nb_backend_state *state = cuda ? lab_open_cuda("spots") : NULL;
     int failed = 0;
     char name[64];
-    if (!state)
+    if (cuda && !state)
         return 0;
-    printf("# detector-shape-tolerance-N, domains x sources, kernels ms, call ms, every "
-           "step "
-           "ms, gain, worst error, bound\n");
+    puts(cuda ? "# detector-shape-tolerance-N, domains x sources, kernels ms, call ms, "
+                "every "
+                "step ms, gain, worst error, bound"
+              : "| detector-shape-tolerance-N | domains x sources | every step, s | "
+                "s | gain |\n| --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(name, sizeof name, "%c-%s-%g-N%d", cases[i].detector,
                  shape_names[cases[i].shape], cases[i].tolerance, cases[i].N);
-        if (strstr(name, lab_word(l, 0, "")))
+        if (!strstr(name, lab_word(l, 0, "")))
+            continue;
+        if (cuda)
             failed += !run_case(state, &cases[i]);
+        else if (!cases[i].slow)
+            run_on_cpu(name, &cases[i]);
     }
-    nb_backend_cuda.close(state);
+    if (cuda)
+        nb_backend_cuda.close(state);
     return failed;
 }

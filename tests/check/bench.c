@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../support/scenes.h"
 #include "cases.h"
 #include "base/cpu.h"
 #include "render/simd.h"
@@ -34,22 +35,13 @@ static const scene_kind kinds[] = {
 
 static void make(check_case *c, const scene_kind *k)
 {
-    static const double cell[6] = {70, 80, 90, 75, 85, 95};
     const int low[3] = {-64, -64, -64}, count[3] = {128, 128, 128};
     check_rng r = {1};
     memset(c, 0, sizeof *c);
     nb_config_defaults(&c->cfg);
-    c->cfg.cell_count = 6;
-    memcpy(c->cfg.cell, cell, sizeof cell);
+    nb_words(&c->cfg, NB_TRICLINIC " -detpixels 256 -pixel 0.8");
     c->cfg.N[0] = c->cfg.N[1] = c->cfg.N[2] = k->N;
-    c->cfg.misset_mode = NB_MISSET_FIXED;
-    c->cfg.misset_deg[0] = 10;
-    c->cfg.misset_deg[1] = 20;
-    c->cfg.misset_deg[2] = 30;
     c->cfg.shape = k->shape;
-    c->cfg.detpixels[0] = c->cfg.detpixels[1] = 256;
-    c->cfg.pixel_mm = 0.8;
-    c->cfg.oversample = 1;
     if (k->domains > 1) {
         c->cfg.mosaic_spread_deg = 0.5;
         c->cfg.mosaic_domains = k->domains;
@@ -59,7 +51,7 @@ static void make(check_case *c, const scene_kind *k)
         c->cfg.dispersion_steps = k->dispersion;
     }
     c->cfg.interpolate = k->interpolate ? NB_ON : NB_OFF;
-    c->inputs.table.default_F = c->cfg.default_F = 100;
+    c->inputs.table.default_F = 100;
     if (k->table)
         check_fill_table(c, &r, low, count);
 }

@@ -11,7 +11,7 @@
  *   cuda   the device: ten runs of the same bytes
  *   room   the device with little room: it takes the memory from other programs too, so run it alone
  *
- *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [--bench] [-v] */
+ *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,6 @@
 #include "base/cpu.h"
 #include "common.h"
 #include "spot_grid.h"
-#include "spots_bench.h"
 #include "spots_room.h"
 #include "spots_scenes.h"
 #include "tile_grid.h"
@@ -454,10 +453,6 @@ int main(int argc, char **argv)
             stderr,
             "usage: spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v]\n");
         return 2;
-    }
-    if (ss.opt.bench) {
-        check_spots_bench(ss.opt.only > 0 ? ss.opt.only : 0);
-        return 0;
     }
     if (on_device(&ss.opt) && !open_device(&ss))
         return 0;
