@@ -106,9 +106,10 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
     return text[0] != '\0';
 }
 
-int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size)
+static int odd_unit(const nb_model *model, char *text, size_t size)
 {
-    return odd_cell(&sim->model, text, size) || odd_of_config(&sim->cfg, text, size);
+    return odd_cell(model, text, size) ||
+           odd_of_config(&model->settings.value, text, size);
 }
 
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
@@ -119,11 +120,11 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
         snprintf(err->message + end, sizeof err->message - end, "; %s", text);
 }
 
-static void advise_units(const nb_sim *sim)
+static void advise_units(const nb_model *model, const nb_hooks *hooks)
 {
     char text[120];
-    if (nb_sim_odd_unit(sim, text, sizeof text))
-        nb_notice(&sim->hooks, "%s", text);
+    if (odd_unit(model, text, sizeof text))
+        nb_notice(hooks, "%s", text);
 }
 
 /* --- threads --- */
@@ -147,18 +148,18 @@ void nb_advise_threads(const nb_hooks *hooks, int asked)
 
 /* --- sampling --- */
 
-static void advise_sampling(const nb_sim *sim)
+static void advise_sampling(const nb_model *model, const nb_hooks *hooks)
 {
-    int typed = sim->cfg.oversample;
+    int typed = model->settings.value.oversample;
     int enough =
-        (sim->model.auto_oversample + 1) / 2; /* samples of the narrowest fringe: 1.5 */
+        (model->auto_oversample + 1) / 2; /* samples of the narrowest fringe: 1.5 */
     double error;
     if (typed <= 0 || typed >= enough)
         return;
-    error = nb_sampling_error(&sim->model.scene, typed);
+    error = nb_sampling_error(&model->scene, typed);
     if (error > spot_tolerance)
         nb_notice(
-            &sim->hooks,
+            hooks,
             "-oversample %d is too coarse for the spots: the photons of a reflection are "
             "wrong by %.0f %% (root mean square); -oversample %d resolves them",
             typed, 100 * error, enough);
@@ -197,29 +198,29 @@ static void say_automatic(const nb_model *model, const nb_hooks *hooks, nb_steps
             n, 100 * error);
 }
 
-static void advise_steps(const nb_sim *sim)
+static void advise_steps(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_scene *sc = &sim->model.scene;
-    const double range = sim->model.phi_range > 0 ? sim->model.phi_range : 0;
+    const nb_scene *sc = &model->scene;
+    const double range = model->phi_range > 0 ? model->phi_range : 0;
     const struct {
         int count, there;
         const char *what, *flag;
     } axes[] = {
         [NB_STEPS_PHI] = {sc->lattice.n_phi, range > 0, "spindle steps", "-phisteps"},
         [NB_STEPS_SOURCES] = {sc->beam.n_sources, has_wavelengths(sc), "wavelengths",
-                              sim->cfg.dispersion_pct > 0 ? "-dispsteps" : "a list of"},
+                              model->settings.value.dispersion_pct > 0 ? "-dispsteps"
+                                                                       : "a list of"},
         [NB_STEPS_DOMAINS] = {sc->lattice.n_domains, sc->lattice.n_domains > 1,
                               "mosaic domains", "-mosaic_dom"}};
     for (int i = 0; i < (int)(sizeof axes / sizeof *axes); i++) {
-        nb_steps by = {(nb_steps_axis)i, axes[i].count, range,
-                       sim->model.geometry.spindle};
+        nb_steps by = {(nb_steps_axis)i, axes[i].count, range, model->geometry.spindle};
         double most = i == NB_STEPS_DOMAINS ? domains_tolerance : spot_tolerance;
-        const int automatic = i == NB_STEPS_PHI && sim->model.auto_phi_steps > 0;
+        const int automatic = i == NB_STEPS_PHI && model->auto_phi_steps > 0;
         double error = axes[i].there && !automatic ? nb_steps_error(sc, &by) : 0;
         if (automatic)
-            say_automatic(&sim->model, &sim->hooks, by);
+            say_automatic(model, hooks, by);
         else if (error > most)
-            nb_notice(&sim->hooks,
+            nb_notice(hooks,
                       "%d %s are too few for the spots: the photons of a reflection are "
                       "wrong by %.0f %% (root mean square); %s %d resolves them",
                       by.count, axes[i].what, 100 * error, axes[i].flag,
@@ -229,44 +230,46 @@ static void advise_steps(const nb_sim *sim)
 
 /* --- crystal --- */
 
-static void advise_hand(const nb_sim *sim)
+static void advise_hand(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_crystal *x = &sim->model.crystal;
+    const nb_crystal *x = &model->crystal;
     if (nb_dot(x->a, nb_cross(x->b, x->c)) < 0)
-        nb_notice(&sim->hooks,
+        nb_notice(hooks,
                   "%s: the matrix is left-handed (a . b x c < 0); it is used as it is",
-                  sim->cfg.mat_file[0] ? sim->cfg.mat_file : "the crystal of the file");
+                  model->settings.value.mat_file[0] ? model->settings.value.mat_file
+                                                    : "the crystal of the file");
 }
 
-static void advise_crystal(const nb_sim *sim)
+static void advise_crystal(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_config *cfg = &sim->cfg;
-    const double *N = sim->model.crystal.N;
+    const nb_config *cfg = &model->settings.value;
+    const double *N = model->crystal.N;
     int any = 0, sized = 0;
     for (int i = 0; i < 3; i++) {
-        any |= cfg->N[i] > 0;
+        any |= NB_TYPED(&model->settings, N[i]);
         sized |= cfg->xtal_size_mm[i] > 0;
     }
     if (N[0] != 1 || N[1] != 1 || N[2] != 1 || any)
         return;
     if (sized)
-        nb_notice(&sim->hooks,
+        nb_notice(hooks,
                   "the crystal is smaller than one unit cell: one cell is simulated, and "
                   "the image has no spots; type a larger -samplesize");
     else
-        nb_notice(&sim->hooks,
+        nb_notice(hooks,
                   "no -N: one unit cell is simulated, and the image has no spots; type "
                   "-N 10 for 10x10x10 cells (-N 1 if you want one cell)");
 }
 
-static void advise_truth(const nb_sim *sim)
+static void advise_truth(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_scene *sc = &sim->model.scene;
-    if (sim->cfg.truth == NB_TRUTH_SPOTS && sc->lattice.shape == NB_LATTICE_SQUARE &&
+    const nb_scene *sc = &model->scene;
+    if (model->settings.value.truth == NB_TRUTH_SPOTS &&
+        sc->lattice.shape == NB_LATTICE_SQUARE &&
         sc->lattice.N[0] * sc->lattice.N[1] * sc->lattice.N[2] > 1)
-        nb_notice(&sim->hooks, "-truth spots: a square crystal puts a quarter of each "
-                               "intensity into fringes outside of the spot, and "
-                               "integration misses it; -gauss_xtal has no fringes");
+        nb_notice(hooks, "-truth spots: a square crystal puts a quarter of each "
+                         "intensity into fringes outside of the spot, and "
+                         "integration misses it; -gauss_xtal has no fringes");
 }
 
 /* --- structure factors --- */
@@ -313,33 +316,32 @@ static void advise_factors(const nb_model *model, const nb_hooks *hooks)
 }
 
 /** Materials fill the beam, whose side the fluence does not say. */
-static void advise_background(const nb_sim *sim)
+static void advise_background(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_settings *all = &sim->model.settings;
+    const nb_settings *all = &model->settings;
     if (nb_config_has_background(&all->value) && !NB_TYPED(all, molecules) &&
         NB_TYPED(all, fluence) && !NB_TYPED(all, beamsize_mm))
-        nb_notice(&sim->hooks,
-                  "-fluence without -beamsize: the background fills a beam of "
-                  "0.1 x 0.1 mm, and grows with this area; type -beamsize");
+        nb_notice(hooks, "-fluence without -beamsize: the background fills a beam of "
+                         "0.1 x 0.1 mm, and grows with this area; type -beamsize");
 }
 
 /** A crystal that sticks out of the beam scatters as a whole, unless -clip_crystal. */
-static void advise_volume(const nb_sim *sim)
+static void advise_volume(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_crystal *x = &sim->model.crystal;
-    const double part = nb_crystal_in_beam(&sim->model.settings, x),
-                 beam_um = sim->model.settings.value.beamsize_mm * 1e3;
+    const nb_crystal *x = &model->crystal;
+    const double part = nb_crystal_in_beam(&model->settings, x),
+                 beam_um = model->settings.value.beamsize_mm * 1e3;
     if (!(part < 1))
         return;
-    if (sim->cfg.clip_crystal)
+    if (model->settings.value.clip_crystal)
         nb_notice(
-            &sim->hooks,
+            hooks,
             "the crystal, a cube with an edge of %.4g um, is wider than the beam of "
             "%.4g um (-beamsize): %.3g %% of it are lit (-clip_crystal)",
             beam_um / sqrt(part), beam_um, 100 * part);
     else
         nb_notice(
-            &sim->hooks,
+            hooks,
             "the crystal, a cube with an edge of %.4g um, is wider than the beam of "
             "%.4g um (-beamsize), but all of it scatters; -clip_crystal keeps the "
             "%.3g %% in the beam",
@@ -348,18 +350,20 @@ static void advise_volume(const nb_sim *sim)
 
 void nb_sim_advise(const nb_sim *sim)
 {
-    if (!sim->hooks.notice)
+    const nb_model *model = &sim->model;
+    const nb_hooks *hooks = &sim->hooks;
+    if (!hooks->notice)
         return;
-    nb_advise_threads(&sim->hooks, sim->cfg.threads);
-    advise_units(sim);
-    advise_hand(sim);
-    advise_crystal(sim);
-    advise_volume(sim);
-    advise_sampling(sim);
-    advise_steps(sim);
-    advise_factors(&sim->model, &sim->hooks);
-    advise_background(sim);
-    advise_truth(sim);
+    nb_advise_threads(hooks, sim->cfg.threads);
+    advise_units(model, hooks);
+    advise_hand(model, hooks);
+    advise_crystal(model, hooks);
+    advise_volume(model, hooks);
+    advise_sampling(model, hooks);
+    advise_steps(model, hooks);
+    advise_factors(model, hooks);
+    advise_background(model, hooks);
+    advise_truth(model, hooks);
 }
 
 /* --- nothing in the image --- */
@@ -391,17 +395,17 @@ static double beam_off(const nb_model *model)
 }
 
 /** The reason why there are so few photons. */
-static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
+static void why_dark(const nb_model *model, const nb_stats *stats, char *text, size_t size)
 {
-    const nb_scene *sc = &sim->model.scene;
+    const nb_scene *sc = &model->scene;
     const double *N = sc->lattice.N;
-    double off = beam_off(&sim->model), end = table_end(&sim->model), finest, coarsest;
+    double off = beam_off(model), end = table_end(model), finest, coarsest;
     spacings(sc, &finest, &coarsest);
     if (stats->rendered == 0)
         snprintf(text, size, "every pixel is masked");
-    else if (sim->model.fluence == 0)
+    else if (model->fluence == 0)
         snprintf(text, size, "the fluence is 0");
-    else if (nb_sim_odd_unit(sim, text, size))
+    else if (odd_unit(model, text, size))
         return;
     else if (nb_largest_F(&sc->factors.table) == 0)
         snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");
@@ -414,7 +418,7 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
     else if (sc->factors.dmin * 1e10 > coarsest)
         snprintf(text, size, "-dmin is %.3g A, and the detector begins at %.3g A",
                  sc->factors.dmin * 1e10, coarsest);
-    else if (stats->max > 0 && sim->model.blocks == 1 && sim->model.fluence < real_beams)
+    else if (stats->max > 0 && model->blocks == 1 && model->fluence < real_beams)
         snprintf(text, size,
                  "this is one block of %gx%gx%g cells; type "
                  "-crystal_volume, the illuminated volume",
@@ -430,7 +434,7 @@ void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
     char why[200];
     if (!sim->hooks.notice || !(stats->sum < 1) || stats->sum < 0)
         return; /* below 0: a background's F < 0, which has a note of its own */
-    why_dark(sim, stats, why, sizeof why);
+    why_dark(&sim->model, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(&sim->hooks, "only %.2g photons reached the detector: %s", stats->sum,
                   why);

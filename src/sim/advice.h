@@ -21,9 +21,6 @@ void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats);
 /** Before this number of frames is rendered: the time, if it is above ten minutes. */
 void nb_sim_say_long(const nb_sim *sim, int frames);
 
-/** Is a number of the configuration probably in another unit? Then text names it. */
-int nb_sim_odd_unit(const nb_sim *sim, char *text, size_t size);
-
 /** The message of a model that cannot be built gets the flag that is probably in another unit, if any. */
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
 

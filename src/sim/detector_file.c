@@ -266,10 +266,10 @@ void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
 
 /* --- and back --- */
 
-static void spec_of(const nb_sim *sim, nb_convention c, const nb_panel *p,
+static void spec_of(const nb_model *model, nb_convention c, const nb_panel *p,
                     const nb_panel_spec *from, nb_panel_spec *out)
 {
-    const nb_sensor *sensor = &sim->model.scene.sensors[p->sensor];
+    const nb_sensor *sensor = &model->scene.sensors[p->sensor];
     if (from)
         *out = *from;
     out->size[0] = p->columns;
@@ -281,7 +281,7 @@ static void spec_of(const nb_sim *sim, nb_convention c, const nb_panel *p,
     nb_nexus_of_lab(c, p->slow, out->slow);
     out->thickness = sensor->absorb ? sensor->layer_step * sensor->layers : 0;
     out->attenuation = sensor->absorb ? sensor->mu : 0;
-    if (from && sensor->absorb && !NB_TYPED(&sim->model.settings, thick_um))
+    if (from && sensor->absorb && !NB_TYPED(&model->settings, thick_um))
         out->thickness = from->thickness; /* not divided and multiplied */
 }
 
@@ -318,7 +318,7 @@ nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_erro
     if ((st = nb_detector_spec_new(sc->n_panels, out, err)))
         return st;
     for (int k = 0; k < sc->n_panels; k++)
-        spec_of(sim, g->convention, &sc->panels[k], from ? &from->panels[k] : NULL,
+        spec_of(&sim->model, g->convention, &sc->panels[k], from ? &from->panels[k] : NULL,
                 &out->panels[k]);
     use_typed(&sim->cfg, out);
     out->wavelength_A = nb_sim_wavelength(sim);

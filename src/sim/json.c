@@ -76,9 +76,9 @@ static nb_json add_detector(nb_json root, const nb_model *m)
     return d;
 }
 
-static void add_beam(nb_json root, const nb_sim *sim)
+static void add_beam(nb_json root, const nb_model *model)
 {
-    const nb_model *m = &sim->model;
+    const nb_model *m = model;
     const nb_scene *sc = &m->scene;
     nb_json b = nb_json_object(root, "beam"), list;
     int i;
@@ -188,7 +188,7 @@ static void config_node(const nb_sim *sim, int panels, nb_json root)
     detector = add_detector(root, &sim->model);
     if (panels)
         nb_json_panels(detector, sim);
-    add_beam(root, sim);
+    add_beam(root, &sim->model);
     add_crystal(root, sim);
     nb_sim_factors_node(sim, root);
     add_running(root, sim);

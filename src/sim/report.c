@@ -162,10 +162,10 @@ static void report_background(nb_report_text *t, const nb_sim *sim)
 }
 
 /** Says that the place of the beam is the default. */
-static void report_default_centre(nb_report_text *t, const nb_sim *sim)
+static void report_default_centre(nb_report_text *t, const nb_inputs *in, const nb_model *model)
 {
-    const nb_settings *all = &sim->model.settings;
-    if (sim->model.geometry.convention == NB_CONV_MOSFLM && !sim->in.files->spec.n_panels &&
+    const nb_settings *all = &model->settings;
+    if (model->geometry.convention == NB_CONV_MOSFLM && !in->files->spec.n_panels &&
         !NB_TYPED(all, pix0_m) && !NB_TYPED(all, Xbeam_mm) && !NB_TYPED(all, Ybeam_mm))
         nb_report_put(t,
                       "          this is the default, a pixel off the middle: MOSFLM's "
@@ -204,7 +204,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(
         &t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
         g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
-    report_default_centre(&t, sim);
+    report_default_centre(&t, &sim->in, &sim->model);
     if (sc->n_panels > 1)
         nb_report_put(
             &t,
