@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/io/hdf5/hdf5_bitshuffle.h"
 #include "../../src/io/hdf5/hdf5_chunk.h"
 
 enum { RANK = 4, MOST_VALUES = 4096, EDGE = 8 };

@@ -6,7 +6,7 @@
 #define NB_TESTS_FUZZ_HDF5_BUILD_H
 
 #ifdef NB_HAVE_HDF5
-#include "../../src/io/hdf5/hdf5_open.h"
+#include "../../src/io/hdf5/hdf5_lib.h"
 #include "fuzz.h"
 
 /** The remaining bytes; 0 after the last one. */

@@ -7,10 +7,9 @@
 
 #ifdef NB_HAVE_HDF5
 #include "base/hash.h"
-#include "io/hdf5/hdf5_bitshuffle.h"
+#include "io/hdf5/hdf5_filters.h"
 #include "io/hdf5/hdf5_file.h"
 #include "io/hdf5/hdf5_lib.h"
-#include "io/hdf5/hdf5_open.h"
 #include "io/table/spectra.h"
 #include "nanobragg.h"
 

@@ -233,12 +233,6 @@ void nb_spec_drop_mask(nb_detector_spec *detector)
     detector->mask = NULL;
 }
 
-void nb_spec_no_places(nb_detector_spec *detector)
-{
-    for (int k = 0; k < detector->n_panels; k++)
-        detector->panels[k].place[0] = detector->panels[k].place[1] = -1;
-}
-
 void nb_spec_positive_osc(nb_detector_spec *detector)
 {
     if (!(detector->osc_deg < 0))

@@ -63,9 +63,6 @@ int nb_spec_mask_boxes(const nb_detector_spec *detector, int most, nb_mask_box *
 /** Remove the mask when it masks nothing. */
 void nb_spec_drop_mask(nb_detector_spec *detector);
 
-/** Forget the places in the file. */
-void nb_spec_no_places(nb_detector_spec *detector);
-
 /** From the frame of dxtbx to that of NeXus, and back. */
 void nb_turn_dxtbx(double v[3]);
 

@@ -26,7 +26,8 @@ static int is_place(nb_piece span)
     return span.p && span.p < span.end && *span.p == '/';
 }
 
-double nb_geom_length(nb_piece span)
+/* The length in a span, m; unit m (also without one) or mm.  NaN: none. */
+static double geom_length(nb_piece span)
 {
     double value;
     nb_piece unit = nb_geom_number(span, &value);
@@ -99,7 +100,7 @@ static nb_status set_shift(nb_geom_text *text, nb_error *err)
                 text->name, at.line, keys[i]);
             continue;
         }
-        text->shift_m[i] = nb_geom_length(at);
+        text->shift_m[i] = geom_length(at);
         if (isnan(text->shift_m[i]))
             return refuse(text, at, keys[i], "must be a length in m or mm", err);
     }
@@ -170,7 +171,7 @@ static nb_status set_origin(const nb_geom_text *text, const nb_geom_panel *p,
     if (isnan(clen) && is_place(at))
         return refuse(text, at, "clen",
                       "a place in a data file, which is not read: type -distance", err);
-    if (isnan(clen) && isnan(clen = nb_geom_length(at)))
+    if (isnan(clen) && isnan(clen = geom_length(at)))
         return refuse(text, at, "clen", "must be a length in m or mm", err);
     out->origin[0] = p->corner_x / p->res + text->shift_m[0];
     out->origin[1] = p->corner_y / p->res + text->shift_m[1];

@@ -27,7 +27,4 @@ nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error
 nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
                              nb_detector_spec *out, nb_error *err);
 
-/** The length in a span, m; unit m (also without one) or mm.  NaN: none. */
-double nb_geom_length(nb_piece span);
-
 #endif

@@ -4,7 +4,10 @@
 #define NB_IO_HDF5_CHUNK_H
 
 #include "../../nanobragg.h"
-#include "../image/planes.h"
+#include "planes.h"
+
+/** Filter 32008, bitshuffle, and its number for LZ4. */
+enum { NB_H5_BITSHUFFLE = 32008, NB_H5_BITSHUFFLE_LZ4 = 2 };
 
 /** The properties of all frames of a data set. */
 typedef struct nb_hdf5_layout {
@@ -29,8 +32,6 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err);
 
-/** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
-size_t nb_bitshuffle_block(size_t value_bytes);
 /** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
  * Masui et al., Astronomy and Computing 12, 181 (2015). */
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "hdf5_parts.h"
-
-#ifdef NB_HAVE_HDF5
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/outfile.h"
 #include "../common/declared.h"
 #include "hdf5_filters.h"
+#include "hdf5_get.h"
+
+#ifdef NB_HAVE_HDF5
 
 enum {
     RECORD_BYTES =
@@ -204,6 +207,302 @@ nb_status nb_h5_read_chunks(const nb_h5_set *set, const nb_h5_box *box,
     return read_through_copy(set, &c, box, to, err);
 }
 
-#else
-typedef int nb_hdf5_chunks_are_not_in_this_build;
+/* Sources of one box, of one that is itself a source; mappings of a set; virtual sets in a row. */
+enum {
+    MOST_SOURCES = 1000,
+    MOST_NESTED = 64,
+    MOST_MAPPINGS = 1000000,
+    MOST_DEPTH = 2,
+    NAME = 1024
+};
+
+/** Positions along one dimension: blocks of `block`, `stride` apart. */
+typedef struct pattern {
+    hsize_t start, stride, count, block;
+} pattern;
+
+/** Positions of all dimensions, 1s before those of a smaller rank. */
+typedef struct selection {
+    pattern of[NB_H5_RANK];
+    int all; /* of a source: all of it; the library does not know its size yet */
+} selection;
+
+static int within(hsize_t x)
+{
+    return x <= 0x7fffffff;
+}
+
+static int read_pattern(hid_t space, selection *s)
+{
+    hsize_t start[NB_H5_RANK] = {0}, stride[NB_H5_RANK] = {1, 1, 1};
+    hsize_t count[NB_H5_RANK] = {1, 1, 1}, block[NB_H5_RANK] = {1, 1, 1};
+    int rank = H5Sget_simple_extent_ndims(space);
+    s->all = H5Sget_select_type(space) == H5S_SEL_ALL;
+    if (s->all && rank == 0) {
+        memset(s->of, 0, sizeof s->of);
+        return 1;
+    }
+    if (rank < 1 || rank > NB_H5_RANK)
+        return 0;
+    if (s->all) {
+        if (H5Sget_simple_extent_dims(space, block, NULL) != rank)
+            return 0;
+    } else if (H5Sget_select_type(space) != H5S_SEL_HYPERSLABS ||
+               H5Sis_regular_hyperslab(space) <= 0 ||
+               H5Sget_regular_hyperslab(space, start, stride, count, block) < 0) {
+        return 0;
+    }
+    for (int i = 0; i < NB_H5_RANK; i++)
+        s->of[i] = (pattern){0, 1, 1, 1};
+    for (int i = 0; i < rank; i++)
+        s->of[NB_H5_RANK - rank + i] = (pattern){start[i], stride[i], count[i], block[i]};
+    return 1;
+}
+
+/** One run where the blocks touch; 0: unlimited, empty or overlapping. */
+static int is_plain(pattern *p)
+{
+    if (!within(p->start) || !within(p->stride) || !within(p->count) ||
+        !within(p->block) || !p->count || !p->block ||
+        (p->count > 1 && p->stride < p->block) || !within(p->count * p->block))
+        return 0;
+    if (p->count == 1 || p->stride == p->block)
+        *p = (pattern){p->start, 1, 1, p->count * p->block};
+    return 1;
+}
+
+/** Mapping i: boxes of equal size in both sets, or along the first dimension regular blocks. */
+static int read_mapping(hid_t creation, size_t i, selection *to, selection *from)
+{
+    hid_t virtual_space = H5Pget_virtual_vspace(creation, i);
+    hid_t source_space = H5Pget_virtual_srcspace(creation, i);
+    int ok = virtual_space >= 0 && source_space >= 0 && read_pattern(virtual_space, to) &&
+             read_pattern(source_space, from);
+    for (int d = 0; ok && d < NB_H5_RANK; d++) {
+        if (from->all)
+            from->of[d] = (pattern){0, 1, 1, to->of[d].count * to->of[d].block};
+        ok = is_plain(&to->of[d]) && is_plain(&from->of[d]) &&
+             to->of[d].count * to->of[d].block == from->of[d].count * from->of[d].block &&
+             (d == 0 || (to->of[d].count == 1 && from->of[d].count == 1));
+    }
+    if (virtual_space >= 0)
+        H5Sclose(virtual_space);
+    if (source_space >= 0)
+        H5Sclose(source_space);
+    return ok;
+}
+
+int nb_h5_virtual_is_known(hid_t creation)
+{
+    size_t n = 0;
+    selection to, from;
+    if (H5Pget_virtual_count(creation, &n) < 0 || n > MOST_MAPPINGS)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!read_mapping(creation, i, &to, &from))
+            return 0;
+    return 1;
+}
+
+/** The index of position `at`, from 0; *there is 0 if it is no position. */
+static hsize_t ordinal(const pattern *p, hsize_t at, int *there)
+{
+    hsize_t from = at - p->start, n = from / p->stride, in = from % p->stride;
+    if (p->count == 1) {
+        *there = at >= p->start && from < p->block;
+        return from;
+    }
+    *there = at >= p->start && n < p->count && in < p->block;
+    return n * p->block + in;
+}
+
+static hsize_t position(const pattern *p, hsize_t n)
+{
+    return p->count == 1 ? p->start + n
+                         : p->start + n / p->block * p->stride + n % p->block;
+}
+
+/** The part of a frame that a mapping gives: box->first[0] is the frame in the virtual set,
+ * and *source its position in the mapping's own set. 0: no part. */
+static int overlap(const selection *to, const selection *from, const nb_h5_box *box,
+                   nb_h5_box *part, nb_h5_box *source)
+{
+    int there;
+    hsize_t n = ordinal(&to->of[0], box->first[0], &there);
+    if (!there)
+        return 0;
+    part->first[0] = box->first[0];
+    source->first[0] = position(&from->of[0], n);
+    part->count[0] = source->count[0] = 1;
+    for (int d = 1; d < NB_H5_RANK; d++) {
+        hsize_t begin = to->of[d].start, end = begin + to->of[d].block;
+        hsize_t first = box->first[d] > begin ? box->first[d] : begin;
+        hsize_t last =
+            box->first[d] + box->count[d] < end ? box->first[d] + box->count[d] : end;
+        if (first >= last)
+            return 0;
+        part->first[d] = first;
+        part->count[d] = source->count[d] = last - first;
+        source->first[d] = from->of[d].start + (first - begin);
+    }
+    return 1;
+}
+
+/** "%%" is a percent sign; 0: the name is too long, or has a number per block ("%b"). */
+static int plain_name(const char *name, char *out)
+{
+    size_t n = 0;
+    for (const char *p = name; *p; p++) {
+        if (*p == '%' && *++p != '%')
+            return 0;
+        if (n + 1 >= NAME)
+            return 0;
+        out[n++] = *p;
+    }
+    out[n] = '\0';
+    return n > 0;
+}
+
+/** The source file's path: beside the file where the set is. */
+static int source_path(hid_t set, const char *name, char *path)
+{
+    char here[NAME];
+    ssize_t n = H5Fget_name(set, here, sizeof here);
+    char *slash;
+    if (n <= 0 || n >= NAME)
+        return 0;
+    if (!strcmp(name, "."))
+        return snprintf(path, 2 * NAME, "%s", here) > 0;
+    slash = strrchr(here, '/');
+    if (name[0] == '/' || !slash)
+        return snprintf(path, 2 * NAME, "%s", name) > 0;
+    slash[1] = '\0';
+    return snprintf(path, 2 * NAME, "%s%s", here, name) > 0;
+}
+
+/** The source of a mapping's values. */
+typedef struct source {
+    char path[2 * NAME], set_name[NAME];
+    nb_h5_input in;
+    nb_h5_set set;
+} source;
+
+static nb_status open_source(const nb_h5_set *set, size_t i, source *s, nb_error *err)
+{
+    char name[NAME], raw[NAME], raw_set[NAME];
+    ssize_t n = H5Pget_virtual_filename(set->creation, i, raw, sizeof raw);
+    ssize_t m = H5Pget_virtual_dsetname(set->creation, i, raw_set, sizeof raw_set);
+    s->in = *set->in;
+    s->in.depth++;
+    s->in.name = s->path;
+    s->in.file = s->set.id = -1;
+    if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || !plain_name(raw, name) ||
+        !plain_name(raw_set, s->set_name) || !source_path(set->id, name, s->path))
+        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                          "the virtual data set %s: the names of "
+                          "its sources cannot be read",
+                          set->path);
+    if (nb_is_regular_file(s->path))
+        s->in.file = H5Fopen(s->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (s->in.file >= 0 && nb_h5_set_open(&s->in, s->set_name, -1, &s->set))
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                      "the virtual data set %s: its part %s of %s cannot be opened",
+                      set->path, s->set_name, s->path);
+}
+
+static void close_source(source *s)
+{
+    nb_h5_set_close(&s->set);
+    if (s->in.file >= 0)
+        H5Fclose(s->in.file);
+}
+
+static nb_status read_source(const nb_h5_set *set, size_t i, const nb_h5_box *box,
+                             const nb_h5_target *to, nb_error *err)
+{
+    source *s = nb_alloc(1, sizeof *s, "source of a virtual set", err);
+    nb_status st;
+    if (!s)
+        return NB_ERR_NOMEM;
+    st = open_source(set, i, s, err);
+    if (!st)
+        st = nb_h5_read_box(&s->set, box, to, err);
+    close_source(s);
+    nb_free(s);
+    return st;
+}
+
+/** Values without a mapping have the set's fill value. */
+static nb_status fill(const nb_h5_set *set, const nb_h5_box *box, const nb_h5_target *to,
+                      nb_error *err)
+{
+    unsigned char value[sizeof(double)] = {0};
+    unsigned char *values = to->values;
+    if (to->type_bytes > sizeof value ||
+        H5Pget_fill_value(set->creation, to->type, value) < 0)
+        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                          "%s cannot be read: damaged", set->path);
+    for (hsize_t i = 0; i < box->count[0]; i++)
+        for (hsize_t j = 0; j < box->count[1]; j++)
+            for (hsize_t k = 0; k < box->count[2]; k++) {
+                size_t row = (to->first[0] + i) * to->dims[1] + to->first[1] + j;
+                size_t at = row * to->dims[2] + to->first[2] + k;
+                memcpy(values + at * to->type_bytes, value, to->type_bytes);
+            }
+    return NB_OK;
+}
+
+/** Read one frame of the box from every mapping that has a part of it; *sources: number
+ * opened so far. */
+static nb_status read_frame(const nb_h5_set *set, const nb_h5_box *frame,
+                            const nb_h5_target *to, int *sources, nb_error *err)
+{
+    size_t mappings = 0;
+    int before = *sources;
+    nb_status st = NB_OK;
+    H5Pget_virtual_count(set->creation, &mappings);
+    for (size_t i = 0; !st && i < mappings; i++) {
+        selection there, from;
+        nb_h5_box part, origin;
+        nb_h5_target piece = *to;
+        if (!read_mapping(set->creation, i, &there, &from) ||
+            !overlap(&there, &from, frame, &part, &origin))
+            continue;
+        for (int d = 0; d < NB_H5_RANK; d++)
+            piece.first[d] += part.first[d] - frame->first[d];
+        if (++*sources > (set->in->depth ? MOST_NESTED : MOST_SOURCES))
+            return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                              "the virtual data set %s has too many parts", set->path);
+        st = read_source(set, i, &origin, &piece, err);
+    }
+    if (!st && *sources == before)
+        st = nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                        "the virtual data set %s: no file has number %llu", set->path,
+                        (unsigned long long)frame->first[0]);
+    return st;
+}
+
+nb_status nb_h5_read_virtual(const nb_h5_set *set, const nb_h5_box *box,
+                             const nb_h5_target *to, nb_error *err)
+{
+    nb_h5_box frame = *box;
+    nb_h5_target there = *to;
+    int sources = 0;
+    nb_status st;
+    if (set->in->depth >= MOST_DEPTH)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, set->in->name, 0,
+            "the virtual data set %s has more than two levels of virtual sources",
+            set->path);
+    st = fill(set, box, to, err);
+    frame.count[0] = 1;
+    for (hsize_t i = 0; !st && i < box->count[0]; i++) {
+        frame.first[0] = box->first[0] + i;
+        there.first[0] = to->first[0] + i;
+        st = read_frame(set, &frame, &there, &sources, err);
+    }
+    return st;
+}
+
 #endif

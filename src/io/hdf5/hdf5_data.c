@@ -5,11 +5,10 @@
 #include "../../base/error.h"
 #include "../../base/hash.h"
 #include "../../base/memory.h"
-#include "hdf5_bitshuffle.h"
+#include "hdf5_chunk.h"
 #include "hdf5_facts.h"
 #include "hdf5_file.h"
 #include "hdf5_get.h"
-#include "hdf5_lists.h"
 
 #ifdef NB_HAVE_HDF5
 

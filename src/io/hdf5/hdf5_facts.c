@@ -1,15 +1,314 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_facts.h"
 
+#include <math.h>
 #include <string.h>
 
-#ifdef NB_HAVE_HDF5
-#include <math.h>
-
+#include "../../base/error.h"
+#include "../../base/hash.h"
+#include "../../base/memory.h"
 #include "hdf5_get.h"
-#include "hdf5_rows.h"
+#include "hdf5_put.h"
 
-#define TABLE "/entry/data/statistics"
+#ifdef NB_HAVE_HDF5
+
+#define GROUP "/entry/simulation/reflections"
+#define TABLE GROUP "/table"
+
+enum { CHUNK_ROWS = 4096 };
+
+_Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
+                   offsetof(nb_reflection, F) ==
+                       offsetof(nb_reflection, fast) + 7 * sizeof(double) &&
+                   sizeof(nb_reflection) ==
+                       offsetof(nb_reflection, fast) + 12 * sizeof(double),
+               "the table's columns are the members in their order");
+
+/** layout.reflections of a detector of several panels: rows have the panel. */
+enum { WITH_PANEL = 2, WHOLE = 4, REAL = 12, ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL };
+
+/** A row of the table, as the file has it: that of several panels is an nb_reflection, that of one
+ * has no column of the panel and no room for it. */
+static hid_t row_type(int reflections)
+{
+    static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
+    static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
+                                       "phi",  "wavelength", "excitation", "F",
+                                       "d",    "background", "pixels",     "sigma"};
+    const int several = reflections == WITH_PANEL;
+    const size_t first = several ? offsetof(nb_reflection, fast) : 4 * WHOLE;
+    hid_t type = H5Tcreate(H5T_COMPOUND, several ? sizeof(nb_reflection) : ONE_PANEL_ROW);
+    for (size_t i = 0; i < (size_t)(WHOLE + several); i++)
+        H5Tinsert(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
+    for (size_t i = 0; i < REAL; i++)
+        H5Tinsert(type, real[i], first + i * sizeof(double), H5T_NATIVE_DOUBLE);
+    return type;
+}
+
+/** Rows as the file has them; the caller's (nb_free). */
+static void *rows_of(const nb_reflection *list, size_t n, int reflections)
+{
+    char *rows = nb_alloc_raw(n, sizeof *list, "rows of spots", NULL), *to = rows;
+    if (rows && reflections == WITH_PANEL && n)
+        memcpy(rows, list, n * sizeof *list);
+    for (size_t i = 0; rows && reflections != WITH_PANEL && i < n; i++) {
+        memcpy(to, &list[i], 4 * WHOLE);
+        memcpy(to + 4 * WHOLE, &list[i].fast, 8 * REAL);
+        to += ONE_PANEL_ROW;
+    }
+    return rows;
+}
+
+static size_t row_bytes(int reflections)
+{
+    return reflections == WITH_PANEL ? sizeof(nb_reflection) : ONE_PANEL_ROW;
+}
+
+static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
+{
+    hid_t list = nb_h5_creation(), space = H5Screate_simple(1, &rows, NULL);
+    hsize_t chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
+    hid_t set;
+    if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_chunk(list, 1, &chunk);
+        H5Pset_shuffle(list);
+        H5Pset_deflate(list, 1);
+    }
+    set = H5Dcreate2(h->file, TABLE, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    h->ok &= set >= 0;
+    return set;
+}
+
+/** Rows first.. of the table. */
+static int put_rows(hid_t set, hid_t type, hsize_t first, const void *rows, hsize_t n)
+{
+    hid_t to = H5Dget_space(set), from = H5Screate_simple(1, &n, NULL);
+    int ok =
+        n == 0 || (H5Sselect_hyperslab(to, H5S_SELECT_SET, &first, NULL, &n, NULL) >= 0 &&
+                   H5Dwrite(set, type, from, to, H5P_DEFAULT, rows) >= 0);
+    H5Sclose(from);
+    H5Sclose(to);
+    return ok;
+}
+
+/** Columns per frame: number of rows, first row, photons that are not listed. */
+static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
+{
+    const hsize_t n = (hsize_t)frames;
+    int64_t *count = nb_alloc(2 * (size_t)frames, sizeof *count, "lists", NULL);
+    double *photons = nb_alloc(2 * (size_t)frames, sizeof *photons, "lists", NULL);
+    h->ok &= count && photons;
+    if (h->ok) {
+        for (int i = 0; i < frames; i++) {
+            count[i] = lists[i].count;
+            count[frames + i] = i ? count[frames + i - 1] + count[i - 1] : 0;
+            photons[i] = lists[i].background;
+            photons[frames + i] = lists[i].unassigned;
+        }
+        nb_h5_array(h, GROUP "/count", H5T_NATIVE_INT64, count, 1, &n);
+        nb_h5_array(h, GROUP "/first", H5T_NATIVE_INT64, count + frames, 1, &n);
+        nb_h5_array(h, GROUP "/background", H5T_NATIVE_DOUBLE, photons, 1, &n);
+        nb_h5_array(h, GROUP "/unassigned", H5T_NATIVE_DOUBLE, photons + frames, 1, &n);
+        nb_h5_attr_text(h, GROUP "/background", "units", "photon");
+        nb_h5_attr_text(h, GROUP "/unassigned", "units", "photon");
+    }
+    nb_free(count);
+    nb_free(photons);
+}
+
+/** The unit of each column, in the order of the columns; "1" is a pure number. */
+static void put_units(nb_h5 *h, int reflections)
+{
+    static const char *const units[] = {
+        "1",          "1",        "1",        "1",
+        "1",                   /* frame h k l panel */
+        "pixel",      "pixel", /* from the outer corner of the first one */
+        "photon",     "photon",   "deg",      "angstrom",
+        "1/angstrom", "electron", "angstrom", "photon/pixel",
+        "pixel",      "photon"};
+    const size_t skip = reflections == WITH_PANEL ? 0 : 1;
+    nb_h5_attr_texts(h, TABLE, "units", units + skip, sizeof units / sizeof *units - skip);
+}
+
+/** The hash of a table starts with the series of the file ... */
+static uint64_t hash_owner(const nb_hdf5_data *data)
+{
+    const int64_t owner[] = {data->seed, data->per_file, data->first, data->frames};
+    uint64_t hash =
+        nb_hash_bytes(NB_HASH_START, &data->fingerprint, sizeof data->fingerprint);
+    return nb_hash_bytes(hash, owner, sizeof owner);
+}
+
+/** ... and continues frame by frame: the rows, and the values beside them. */
+static uint64_t hash_list(uint64_t hash, const void *rows, size_t bytes,
+                          const nb_hdf5_list *list)
+{
+    const double photons[] = {list->background, list->unassigned};
+    hash = nb_hash_bytes(hash, rows, (size_t)list->count * bytes);
+    return nb_hash_bytes(hash, photons, sizeof photons);
+}
+
+nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
+                            void *user, nb_error *err)
+{
+    nb_hdf5_list *lists = nb_alloc((size_t)data->frames, sizeof *lists, "lists", err);
+    const int kind = data->layout.reflections;
+    hid_t type = row_type(kind), set;
+    uint64_t hash = hash_owner(data);
+    hsize_t rows = 0, row = 0;
+    nb_status st = lists ? NB_OK : NB_ERR_NOMEM;
+    for (int i = 0; i < data->frames; i++)
+        rows += (hsize_t)data->reflections[i];
+    nb_h5_group(h, "/entry/simulation", "NXcollection");
+    nb_h5_group(h, GROUP, "NXcollection");
+    set = h->ok ? create_table(h, type, rows) : -1;
+    put_units(h, data->layout.reflections);
+    for (int i = 0; !st && h->ok && i < data->frames; i++) {
+        nb_reflections list;
+        void *of_frame;
+        if ((st = next(user, i, &list, err)))
+            break;
+        of_frame = rows_of(list.list, list.count, kind);
+        h->ok &= of_frame && put_rows(set, type, row, of_frame, list.count);
+        row += list.count;
+        lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned};
+        if (of_frame)
+            hash = hash_list(hash, of_frame, row_bytes(kind), &lists[i]);
+        nb_free(of_frame);
+    }
+    if (set >= 0 && H5Dclose(set) < 0)
+        h->ok = 0;
+    H5Tclose(type);
+    if (!st) {
+        put_columns(h, data->frames, lists);
+        nb_h5_attr_array(h, GROUP, "hash", H5T_NATIVE_UINT64, &hash, 1);
+    }
+    nb_free(lists);
+    return st;
+}
+
+/* --- reading back --- */
+
+/** Do the table and the values beside it have the written hash? */
+static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
+                          const nb_hdf5_list *lists, int64_t rows)
+{
+    const int kind = data->layout.reflections;
+    const size_t bytes = row_bytes(kind);
+    hid_t type = row_type(kind);
+    uint64_t written = 0, hash = hash_owner(data);
+    void *read = NULL;
+    size_t row = 0;
+    int ok = nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &written) &&
+             nb_h5_get_rows(in, TABLE, type, bytes, (size_t)rows, &read);
+    for (int i = 0; ok && i < data->frames; row += (size_t)lists[i++].count)
+        hash = hash_list(hash, (const char *)read + row * bytes, bytes, &lists[i]);
+    ok = ok && hash == written;
+    H5Tclose(type);
+    nb_free(read);
+    return ok;
+}
+
+static int read_column(const nb_h5_input *in, const char *path, hid_t type, int frames,
+                       void *values)
+{
+    return nb_h5_get_column(in, path, type, sizeof(double), (size_t)frames, values);
+}
+
+int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
+                       nb_hdf5_list *lists)
+{
+    size_t n = (size_t)data->frames;
+    int64_t *count = nb_alloc(2 * n, sizeof *count, "lists", NULL), rows = 0;
+    double *photons = nb_alloc(2 * n, sizeof *photons, "lists", NULL);
+    int frames = data->frames;
+    int ok = count && photons &&
+             read_column(in, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
+             read_column(in, GROUP "/first", H5T_NATIVE_INT64, frames, count + n) &&
+             read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
+             read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n);
+    for (size_t i = 0; ok && i < n; i++) {
+        lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i]};
+        ok = count[i] >= 0 && count[i] <= 0x7fffffff - rows && count[n + i] == rows;
+        rows += ok ? count[i] : 0;
+    }
+    ok = ok && table_is_whole(in, data, lists, rows);
+    nb_free(count);
+    nb_free(photons);
+    return ok;
+}
+
+/* --- the master --- */
+
+static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_list *lists,
+                        hsize_t rows)
+{
+    hid_t list = nb_h5_creation(), all = H5Screate_simple(1, &rows, NULL);
+    hid_t type = row_type(master->layout.reflections), set;
+    hsize_t at = 0;
+    char name[NB_PATH_MAX];
+    for (int first = 0, file = 0; h->ok && first < master->frames; file++) {
+        hsize_t n = 0;
+        hid_t source;
+        for (int i = 0; i < master->frames_per_file && first < master->frames; i++)
+            n += (hsize_t)lists[first++].count;
+        if (n == 0)
+            continue;
+        source = H5Screate_simple(1, &n, NULL);
+        master->data_name(master->user, file, name);
+        h->ok &= H5Sselect_hyperslab(all, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
+                 H5Pset_virtual(list, all, name, TABLE, source) >= 0;
+        H5Sclose(source);
+        at += n;
+    }
+    H5Sselect_all(all);
+    set = H5Dcreate2(h->file, TABLE, type, all, H5P_DEFAULT, list, H5P_DEFAULT);
+    h->ok &= set >= 0;
+    if (set >= 0)
+        H5Dclose(set);
+    H5Tclose(type);
+    H5Sclose(all);
+    H5Pclose(list);
+}
+
+/** The list's values in the truth of every frame. */
+static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
+{
+    nb_hdf5_frame truth;
+    for (int i = 0; i < master->frames; i++) {
+        if (master->truth(master->truth_user, i, 1, &truth, NULL))
+            return 0;
+        lists[i] = truth.list;
+    }
+    return 1;
+}
+
+void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
+{
+    size_t n = (size_t)master->frames;
+    nb_hdf5_list *lists = nb_alloc(n, sizeof *lists, "lists", NULL);
+    hsize_t rows = 0;
+    h->ok &= lists && gather(master, lists);
+    for (size_t i = 0; h->ok && i < n; i++)
+        rows += (hsize_t)lists[i].count;
+    if (!h->ok) {
+        nb_free(lists);
+        return;
+    }
+    nb_h5_group(h, GROUP, "NXcollection");
+    put_columns(h, master->frames, lists);
+    link_tables(h, master, lists, rows);
+    put_units(h, master->layout.reflections);
+    nb_free(lists);
+}
+
+#endif
+
+#ifdef NB_HAVE_HDF5
+
+#define STATISTICS "/entry/data/statistics"
 #define SIMULATION "/entry/simulation"
 
 enum { COLUMNS = 5 };
@@ -20,9 +319,9 @@ _Static_assert(sizeof(nb_hdf5_facts) == COLUMNS * sizeof(double),
 void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data)
 {
     const hsize_t dims[2] = {(hsize_t)data->frames, COLUMNS};
-    nb_h5_array(h, TABLE, H5T_NATIVE_DOUBLE, data->facts, 2, dims);
+    nb_h5_array(h, STATISTICS, H5T_NATIVE_DOUBLE, data->facts, 2, dims);
     nb_h5_attr_text(
-        h, TABLE, "columns",
+        h, STATISTICS, "columns",
         "clipped pixels, photons of the brightest pixel, its place along fast "
         "and slow, photons of the image");
 }
@@ -39,7 +338,7 @@ static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
     nb_h5_set set;
     nb_h5_box all;
     int ok;
-    if (!nb_h5_set_open(in, TABLE, -1, &set))
+    if (!nb_h5_set_open(in, STATISTICS, -1, &set))
         return 0;
     all = nb_h5_whole(&set);
     ok = set.rank == 2 && set.dims[1] == (hsize_t)frames && set.dims[2] == COLUMNS &&

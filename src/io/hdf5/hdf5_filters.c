@@ -1,8 +1,117 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "../../base/memory.h"
 #include "hdf5_filters.h"
 
+#include "hdf5_chunk.h"
+
 #ifdef NB_HAVE_HDF5
-#include "hdf5_bitshuffle.h"
+
+#ifdef NB_HAVE_LZ4
+#include <lz4.h>
+
+enum { HEAD = 12, LARGEST = 1 << 30 };
+
+static uint64_t big_endian(const unsigned char *p, int bytes)
+{
+    uint64_t x = 0;
+    for (int i = 0; i < bytes; i++)
+        x = x << 8 | p[i];
+    return x;
+}
+
+/** Decompress a chunk (format: hdf5_chunk.c) into out[bytes] through scratch[block], and
+ * check every size; 0: it is damaged. */
+static int unpack(const unsigned char *p, const unsigned char *end, size_t value,
+                  size_t block, unsigned char *scratch, unsigned char *out, size_t bytes)
+{
+    size_t done = 0, step = 8 * value;
+    while (done < bytes / step * step) {
+        size_t n = bytes - done < block ? (bytes - done) / step * step : block;
+        uint64_t packed = end - p >= 4 ? big_endian(p, 4) : 0;
+        if (packed == 0 || packed > (uint64_t)(end - p - 4) ||
+            LZ4_decompress_safe((const char *)p + 4, (char *)scratch, (int)packed,
+                                (int)n) != (int)n)
+            return 0;
+        nb_bitunshuffle(scratch, n / value, value, out + done);
+        p += 4 + packed;
+        done += n;
+    }
+    if ((size_t)(end - p) != bytes - done)
+        return 0;
+    memcpy(out + done, p, bytes - done);
+    return 1;
+}
+
+/** most: bytes that the chunk may have. */
+static size_t undo(size_t value, size_t most, size_t have, size_t *room, void **buffer)
+{
+    const unsigned char *in = *buffer;
+    uint64_t bytes = have >= HEAD ? big_endian(in, 8) : 0;
+    uint64_t block = have >= HEAD ? big_endian(in + 8, 4) : 0;
+    unsigned char *out, *scratch;
+    int ok;
+    if (!value || value > 8 || !bytes || bytes > most || bytes % value || !block ||
+        block > LARGEST || block % (8 * value) || bytes / 250 > have)
+        return 0;
+    out = H5allocate_memory((size_t)bytes, 0);
+    scratch = nb_alloc_raw((size_t)(block < bytes ? block : bytes), 1, "bitshuffle", NULL);
+    ok = out && scratch &&
+         unpack(in + HEAD, in + have, value, (size_t)block, scratch, out, (size_t)bytes);
+    nb_free(scratch);
+    if (!ok) {
+        H5free_memory(out);
+        return 0;
+    }
+    H5free_memory(*buffer);
+    *buffer = out;
+    *room = (size_t)bytes;
+    return (size_t)bytes;
+}
+#endif
+
+/** Called for reading only: written chunks are already filtered. */
+static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
+                     size_t bytes, size_t *room, void **buffer)
+{
+#ifdef NB_HAVE_LZ4
+    if ((flags & H5Z_FLAG_REVERSE) && n_values >= 5 && values[4] == NB_H5_BITSHUFFLE_LZ4)
+        return undo(values[2], n_values == 6 && values[5] < LARGEST ? values[5] : LARGEST,
+                    bytes, room, buffer);
+#endif
+    (void)flags;
+    (void)n_values;
+    (void)values;
+    (void)bytes;
+    (void)room;
+    (void)buffer;
+    return 0; /* failure */
+}
+
+static const H5Z_class2_t bitshuffle = {
+    H5Z_CLASS_T_VERS,
+    NB_H5_BITSHUFFLE,
+    1,
+    1,
+    "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
+    NULL,
+    NULL,
+    filter};
+
+void nb_h5_bitshuffle_begin(void)
+{
+    H5Zregister(&bitshuffle);
+}
+
+void nb_h5_bitshuffle_end(void)
+{
+    H5Zunregister(NB_H5_BITSHUFFLE);
+}
+
+#endif
+
+#ifdef NB_HAVE_HDF5
 
 #if defined NB_HAVE_LIBDEFLATE
 #include <libdeflate.h>
@@ -82,11 +191,11 @@ void nb_h5_filters_end(void)
 }
 
 /** One filter of a file and its parameters. */
-typedef struct filter {
+typedef struct set_filter {
     H5Z_filter_t id;
     unsigned flags, values[MOST_VALUES + 1];
     size_t count;
-} filter;
+} set_filter;
 
 static int put_check(hid_t list, unsigned least, unsigned most)
 {
@@ -96,7 +205,7 @@ static int put_check(hid_t list, unsigned least, unsigned most)
 
 /** Our version of a filter, whose output must be between the bounds; 0: the filter is not
  * supported. */
-static int put_one(hid_t list, filter *f, unsigned least, unsigned most)
+static int put_one(hid_t list, set_filter *f, unsigned least, unsigned most)
 {
     const unsigned bounds[2] = {least, most};
     switch (f->id) {
@@ -107,7 +216,7 @@ static int put_one(hid_t list, filter *f, unsigned least, unsigned most)
         break;
     case NB_H5_BITSHUFFLE:
         f->count = f->count < 5 ? f->count : 5;
-        f->values[f->count++] = most; /* hdf5_bitshuffle.c */
+        f->values[f->count++] = most; /* as unpack wants it */
         break;
     default:
         if (f->id < H5Z_FILTER_RESERVED) /* the rest are plugins that the user installed */
@@ -126,7 +235,7 @@ int nb_h5_put_filters(hid_t list, hid_t creation, unsigned chunk_bytes,
         return 0;
     map->count = n;
     for (int i = 0; i < n; i++) {
-        filter f = {0};
+        set_filter f = {0};
         f.count = MOST_VALUES;
         f.id = H5Pget_filter2(creation, (unsigned)i, &f.flags, &f.count, f.values, 0,
                               NULL, NULL);
@@ -151,6 +260,4 @@ uint32_t nb_h5_filter_mask(const nb_h5_filter_map *map, uint32_t mask)
     return ours;
 }
 
-#else
-typedef int nb_hdf5_filters_are_not_in_this_build;
 #endif

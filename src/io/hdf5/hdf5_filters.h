@@ -29,5 +29,13 @@ int nb_h5_put_filters(hid_t list, hid_t creation, unsigned chunk_bytes,
 /** A chunk's mask of filters that were left out, for that list. */
 uint32_t nb_h5_filter_mask(const nb_h5_filter_map *map, uint32_t mask);
 
+/** Filter 32008, bitshuffle and LZ4, for the HDF5 library. For writing only its name is
+ * needed, because chunks are already filtered. For reading it decompresses, so no plugin is
+ * needed. It
+ * is registered between begin and end. nb_hdf5_load must have succeeded. */
+void nb_h5_bitshuffle_begin(void);
+void nb_h5_bitshuffle_end(void);
+
 #endif
+
 #endif

@@ -5,13 +5,14 @@
 #ifndef NB_IO_HDF5_LIB_H
 #define NB_IO_HDF5_LIB_H
 
+#include "../../base/apart.h"
+#include "../../base/late_library.h"
+
 #ifdef NB_HAVE_HDF5
 #include <hdf5.h>
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
-
-#include "../../base/late_library.h"
 
 /* Every function and type of the library that we call. */
 /* clang-format off */
@@ -48,11 +49,6 @@
 
 #define NB_HDF5_NAMES(X) NB_HDF5_FUNCTIONS(X) NB_HDF5_VARIABLES(X)
 NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
-
-/** Keep other threads of ours out of the library, which is rarely built for several.  Everything
- * but nb_hdf5_load happens between these two (hdf5_open.h calls them); not to be nested. */
-void nb_hdf5_enter(void);
-void nb_hdf5_leave(void);
 
 #ifndef NB_HDF5_LIB_ITSELF
 #define H5Aclose (nb_hdf5()->H5Aclose_)
@@ -166,5 +162,56 @@ void nb_hdf5_leave(void);
 #define H5T_NATIVE_UINT32_g (*nb_hdf5()->H5T_NATIVE_UINT32_g_)
 #define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
 #endif
+
+/** Keep other threads of ours out of the library, which is rarely built for several.  Everything
+ * but nb_hdf5_load happens between these two (hdf5_open.c calls them); not to be nested. */
+void nb_hdf5_enter(void);
+void nb_hdf5_leave(void);
+
+/* --- use of the library: one thread at a time, without its own messages --- */
+
+/** The library's own printing of errors, to restore it. */
+typedef struct nb_h5_quiet {
+    H5E_auto2_t print;
+    void *data;
+} nb_h5_quiet;
+
+/** Load the library and begin to use it. Until nb_h5_end other threads wait, the library
+ * prints nothing, and the bitshuffle filter is registered. Call nb_h5_end only after
+ * success. Do not nest. Errors: NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
+void nb_h5_end(const nb_h5_quiet *quiet);
+
+/** What a reader found odd, as names with commas between them, for a note. */
+typedef struct nb_h5_remarks {
+    char bare[160]; /* without a unit */
+    char odd[160];  /* with a unit that is not known */
+} nb_h5_remarks;
+
+/** An HDF5 file being read. */
+typedef struct nb_h5_input {
+    hid_t file;
+    const char *name; /* the caller's */
+    double most_MB;   /* the job's */
+    int depth;        /* 1: the source of a virtual data set of another, and so on */
+    nb_h5_remarks *remarks; /* the caller's; NULL: nobody listens */
+} nb_h5_input;
+
+/** What is read of an HDF5 file. */
+typedef struct nb_h5_job {
+    const char *file;
+    double most_MB; /* for nb_declared_check; 0: no check */
+    void *user;
+    nb_status (*read)(void *user, const nb_h5_input *in, nb_error *err); /* in a child */
+    void (*pass)(void *user, nb_passage *p); /* as in nb_apart_task */
+} nb_h5_job;
+
+/** Open the file and read it in a child process: a damaged file can crash the library.  What the disk or the
+ * memory refused is an error, and not an entry that is absent.  Errors: those of job->read; NB_ERR_INPUT when the
+ * file is not there, is a pipe, cannot be opened or crashed the library; NB_ERR_IO, NB_ERR_NOMEM,
+ * NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err);
+
 #endif
+
 #endif

@@ -1,24 +1,280 @@
 /* SPDX-License-Identifier: MIT */
-/* The NXmx master: geometry, beam, goniometer and truth, and the frames of the data files under
- * one name (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
-#include "hdf5_file.h"
-#include "hdf5_put.h"
-
-#ifdef NB_HAVE_HDF5
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "hdf5_beam.h"
-#include "hdf5_frames.h"
-#include "hdf5_panels.h"
-#include "hdf5_place.h"
-#include "hdf5_open.h"
-#include "hdf5_rows.h"
-#include "hdf5_truth.h"
+#include "../common/axes.h"
+#include "hdf5_file.h"
+#include "hdf5_lib.h"
+#include "hdf5_put.h"
+
+#ifdef NB_HAVE_HDF5
+
+static int file_count(const nb_hdf5_master *master)
+{
+    return (master->frames + master->frames_per_file - 1) / master->frames_per_file;
+}
+
+static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const char *path)
+{
+    char name[NB_PATH_MAX];
+    master->data_name(master->user, number, name);
+    h->ok &= H5Lcreate_external(name, "/entry/data/data", h->file, path, H5P_DEFAULT,
+                                H5P_DEFAULT) >= 0;
+}
+
+/** A link to each data file.  Not in /entry/data: some readers count the frames of every set there
+ * whose name begins with "data". */
+static void link_files(nb_h5 *h, const nb_hdf5_master *master)
+{
+    char path[64];
+    nb_h5_group(h, NB_HDF5_LINKS, "NXcollection");
+    for (int i = 0; h->ok && i < file_count(master); i++) {
+        snprintf(path, sizeof path, NB_HDF5_LINKS "/data_%06d", i + 1);
+        link_file(h, master, i, path);
+    }
+}
+
+/** Frames of a missing data file read as a value that no pixel can have, and not as zeros. */
+static int set_fill(hid_t list, nb_hdf5_type type)
+{
+    const uint16_t u16 = UINT16_MAX;
+    const int16_t i16 = INT16_MIN;
+    const int32_t i32 = INT32_MIN;
+    const float f32 = NAN;
+    const void *value = type == NB_HDF5_U16   ? (const void *)&u16
+                        : type == NB_HDF5_I16 ? (const void *)&i16
+                        : type == NB_HDF5_I32 ? (const void *)&i32
+                                              : (const void *)&f32;
+    return H5Pset_fill_value(list, nb_h5_pixel_type(type), value) >= 0;
+}
+
+/** Map the frames of each file to their place in the whole. */
+static int map_files(const nb_hdf5_master *master, hid_t list, hid_t all,
+                     const hsize_t dims[3])
+{
+    char name[NB_PATH_MAX];
+    int ok = 1;
+    for (int i = 0; ok && i < file_count(master); i++) {
+        int first = i * master->frames_per_file, left = master->frames - first;
+        int count = left < master->frames_per_file ? left : master->frames_per_file;
+        hsize_t at[3] = {(hsize_t)first, 0, 0};
+        hsize_t part[3] = {(hsize_t)count, dims[1], dims[2]};
+        hid_t source = H5Screate_simple(3, part, NULL);
+        master->data_name(master->user, i, name);
+        ok = H5Sselect_hyperslab(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+             H5Pset_virtual(list, all, name, "/entry/data/data", source) >= 0;
+        H5Sclose(source);
+    }
+    return ok;
+}
+
+/** All frames under one name: a virtual data set over the files. */
+static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_layout *l = &master->layout;
+    hsize_t dims[3] = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast};
+    hid_t list = nb_h5_creation(), all = H5Screate_simple(3, dims, NULL), set;
+    h->ok &= set_fill(list, l->type) && map_files(master, list, all, dims);
+    H5Sselect_all(all);
+    set = H5Dcreate2(h->file, "/entry/data/data", nb_h5_pixel_type(l->type), all,
+                     H5P_DEFAULT, list, H5P_DEFAULT);
+    h->ok &= set >= 0;
+    if (set >= 0)
+        H5Dclose(set);
+    H5Sclose(all);
+    H5Pclose(list);
+    nb_h5_tidy(); /* four copies of the mapping, ten kilobytes a file */
+}
+
+/* Write /entry/data/data, and the links to the data files in NB_HDF5_LINKS. */
+static void put_frames(nb_h5 *h, const nb_hdf5_master *master)
+{
+    nb_h5_group(h, "/entry/data", "NXdata");
+    nb_h5_attr_text(h, "/entry/data", "signal", "data");
+    link_files(h, master);
+    if (file_count(master) == 1)
+        link_file(h, master, 0, "/entry/data/data");
+    else
+        put_virtual(h, master);
+}
+
+#define BEAM "/entry/instrument/beam"
+#define WAVELENGTH BEAM "/incident_wavelength"
+#define SPECTRUM_NAME "incident_wavelength_1Dspectrum"
+#define SPECTRUM BEAM "/" SPECTRUM_NAME
+
+static void put_wavelengths(nb_h5 *h, const nb_hdf5_master *master)
+{
+    nb_hdf5_put_rows(h, master, WAVELENGTH, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member,
+                     offsetof(nb_hdf5_frame, wavelength_A));
+    nb_h5_attr_text(h, WAVELENGTH, "units", "angstrom");
+}
+
+/** The longest of the first n spectra. */
+static size_t longest(const nb_spectra *s, int n)
+{
+    size_t most = 0;
+    for (int i = 0; i < n; i++)
+        if (s->first[i + 1] - s->first[i] > most)
+            most = s->first[i + 1] - s->first[i];
+    return most;
+}
+
+/** Rows of equal length: a shorter spectrum is padded with its last wavelength and weight
+ * 0. */
+static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_spectra *s = master->spectra;
+    size_t n = (size_t)master->frames, m = longest(s, master->frames);
+    const hsize_t dims[2] = {n, m};
+    double *A = nb_alloc(n * m, 2 * sizeof *A, "spectra", NULL), *weight = A + n * m;
+    h->ok &= A != NULL;
+    if (!A)
+        return;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            size_t have = s->first[i + 1] - s->first[i];
+            const nb_source_line *line =
+                &s->lines[s->first[i] + (j < have ? j : have - 1)];
+            A[i * m + j] = line->lambda * 1e10;
+            weight[i * m + j] = j < have ? line->intensity : 0;
+        }
+    nb_h5_attr_text(h, WAVELENGTH, "variant", SPECTRUM_NAME);
+    nb_h5_array(h, SPECTRUM, H5T_NATIVE_DOUBLE, A, 2, dims);
+    nb_h5_attr_text(h, SPECTRUM, "units", "angstrom");
+    nb_h5_array(h, SPECTRUM "_weights", H5T_NATIVE_DOUBLE, weight, 2, dims);
+    nb_free(A);
+}
+
+/** Photons per second: through a square metre, and through the beam. With a typed fluence
+ * the beam has the default size. */
+static void flux(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    (void)offset;
+    *(double *)row = frame->fluence / frame->exposure_s;
+}
+
+static void total_flux(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    double side = frame->beamsize_mm * 1e-3;
+    (void)offset;
+    *(double *)row = frame->fluence / frame->exposure_s * side * side;
+}
+
+/** One number, or one for each frame if they differ. */
+static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                           nb_hdf5_row *row, const char *units)
+{
+    const size_t parts[] = {offsetof(nb_hdf5_frame, fluence),
+                            offsetof(nb_hdf5_frame, exposure_s),
+                            offsetof(nb_hdf5_frame, beamsize_mm)};
+    nb_hdf5_frame first;
+    double value;
+    int differ = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        differ |= nb_hdf5_varies(master, parts[i], sizeof(double));
+    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    if (!h->ok || !(first.exposure_s > 0))
+        return;
+    row(&first, 0, &value);
+    if (differ)
+        nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, row, 0);
+    else
+        nb_h5_number(h, path, value, NULL);
+    nb_h5_attr_text(h, path, "units", units);
+}
+
+static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const hsize_t two = 2;
+    nb_hdf5_frame first;
+    put_maybe_rows(h, master, BEAM "/flux", flux, "1/m^2/s");
+    put_maybe_rows(h, master, BEAM "/total_flux", total_flux, "Hz");
+    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    if (h->ok) {
+        const double size[2] = {first.beamsize_mm, first.beamsize_mm};
+        nb_h5_array(h, BEAM "/incident_beam_size", H5T_NATIVE_DOUBLE, size, 1, &two);
+        nb_h5_attr_text(h, BEAM "/incident_beam_size", "units", "mm");
+        nb_h5_text(h, BEAM "/profile", "rectangular");
+    }
+}
+
+/** The axes across the beam, which the Stokes parameters need. */
+typedef struct stokes_maker {
+    const nb_hdf5_master *master;
+    const double *x, *y;
+} stokes_maker;
+
+/** I, Q, U, V of rows of frames: Kahn's factor is the degree of linear polarization, along the
+ * polarization vector. */
+static nb_status stokes(void *user, int first, int count, void *rows, nb_error *err)
+{
+    const stokes_maker *m = user;
+    double(*out)[4] = rows;
+    for (int i = 0; i < count; i++) {
+        nb_hdf5_frame t;
+        double ex, ey, square;
+        nb_status st = m->master->truth(m->master->truth_user, first + i, 1, &t, err);
+        if (st)
+            return st;
+        ex = nb_dot3(m->x, t.polar_axis);
+        ey = nb_dot3(m->y, t.polar_axis);
+        square = ex * ex + ey * ey;
+        out[i][0] = 1; /* + 0.0: never -0 */
+        out[i][1] = square > 0 ? t.polarization * (ex * ex - ey * ey) / square + 0.0 : 0;
+        out[i][2] = square > 0 ? t.polarization * 2 * ex * ey / square + 0.0 : 0;
+        out[i][3] = 0;
+    }
+    return NB_OK;
+}
+
+/** Without a polarization factor the parameters are left out. */
+static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
+                             const double y[3])
+{
+    stokes_maker maker = {master, x, y};
+    nb_h5_stream s = {BEAM "/incident_polarization_stokes",
+                      H5T_NATIVE_DOUBLE,
+                      2,
+                      {(hsize_t)master->frames, 4, 0},
+                      4 * sizeof(double),
+                      stokes,
+                      &maker};
+    nb_h5_number(h, BEAM "/incident_polarization_factor", master->meta->polarization,
+                 NULL);
+    if (!master->meta->nopolar)
+        nb_h5_put_stream(h, &s);
+}
+
+/* x and y: of NeXus' frame, in the lab. */
+static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
+                     const double y[3])
+{
+    const nb_image_meta *m = master->meta;
+    nb_h5_group(h, BEAM, "NXbeam");
+    if (!master->rotation &&
+        (master->spectra ||
+         nb_hdf5_varies(master, offsetof(nb_hdf5_frame, wavelength_A), sizeof(double))))
+        put_wavelengths(h, master);
+    else
+        nb_h5_number(h, WAVELENGTH, m->wavelength_A, "angstrom");
+    put_polarization(h, master, x, y);
+    put_flux(h, master);
+    if (master->spectra)
+        put_spectra(h, master);
+}
+
+#endif
+
+/* The NXmx master: geometry, beam, goniometer and truth, and the frames of the data files under
+ * one name (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
+
+#ifdef NB_HAVE_HDF5
 
 #define DETECTOR NB_HDF5_DETECTOR
 #define TRANSFORM "/entry/sample/transformations"
@@ -146,10 +402,10 @@ static void fill(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_text(h, "/entry/title", "simulated diffraction images");
     put_times(h, master);
     nb_h5_text(h, "/entry/program_name", "nanobragg " NB_VERSION);
-    nb_hdf5_put_frames(h, master);
+    put_frames(h, master);
     nb_h5_group(h, "/entry/instrument", "NXinstrument");
     nb_h5_text(h, "/entry/instrument/name", "nanobragg");
-    nb_hdf5_put_beam(h, master, f.x, f.y);
+    put_beam(h, master, f.x, f.y);
     nb_h5_group(h, "/entry/source", "NXsource");
     nb_h5_text(h, "/entry/source/name", "nanobragg simulation");
     nb_h5_attr_text(h, "/entry/source/name", "short_name", "nanobragg");
@@ -179,6 +435,4 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     return st;
 }
 
-#else
-typedef int nb_hdf5_nexus_is_not_in_this_build;
 #endif

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "hdf5_open.h"
-
-#ifdef NB_HAVE_HDF5
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +7,9 @@
 #include "../../base/error.h"
 #include "../../base/outfile.h"
 #include "hdf5_filters.h"
+#include "hdf5_lib.h"
 
+#ifdef NB_HAVE_HDF5
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
 {
     nb_status st = nb_hdf5_load(err);
@@ -143,6 +142,4 @@ nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err)
     return st ? st : nb_apart_take(&a, &task, err);
 #endif
 }
-#else
-typedef int nb_h5_open_is_absent; /* a file must not be empty */
 #endif

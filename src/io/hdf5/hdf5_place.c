@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "hdf5_place.h"
-
-#ifdef NB_HAVE_HDF5
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "hdf5_rows.h"
+#include "../../base/memory.h"
+#include "../common/axes.h"
+#include "../common/panel_spec.h"
+#include "hdf5_facts.h"
+#include "hdf5_put.h"
+
+#ifdef NB_HAVE_HDF5
 
 #define DETECTOR NB_HDF5_DETECTOR
 #define MODULE DETECTOR "/module"
@@ -175,6 +178,328 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     put_module(h, m, f, corner, ".");
 }
 
-#else
-typedef int nb_hdf5_place_is_not_in_this_build;
+#define SIMULATION "/entry/simulation"
+
+#define PANELS SIMULATION "/panels"
+
+enum { PATH = 120 };
+
+static void put_direction(nb_h5 *h, const char *module, const char *name, double pixel,
+                          const double v[3], const char *stands_on)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", module, name);
+    nb_h5_number(h, path, pixel * 1e3, "mm");
+    nb_hdf5_make_axis(h, path, "translation", v, stands_on);
+}
+
+static void put_panel_module(nb_h5 *h, const char *module, const nb_panel_spec *p,
+                             const int place[2])
+{
+    const int64_t origin[2] = {place[1], place[0]}, size[2] = {p->size[1], p->size[0]};
+    const hsize_t two = 2;
+    double v[3] = {0, 0, 1}, length = nb_length3(p->origin);
+    char path[PATH], offset[PATH];
+    nb_h5_group(h, module, "NXdetector_module");
+    nb_h5_attr_text(h, module, "panel_name", p->name);
+    snprintf(path, sizeof path, "%s/data_origin", module);
+    nb_h5_array(h, path, H5T_NATIVE_INT64, origin, 1, &two);
+    snprintf(path, sizeof path, "%s/data_size", module);
+    nb_h5_array(h, path, H5T_NATIVE_INT64, size, 1, &two);
+    for (int i = 0; i < 3; i++)
+        v[i] = p->origin[i] / length;
+    snprintf(offset, sizeof offset, "%s/module_offset", module);
+    nb_h5_number(h, offset, length * 1e3, "mm");
+    nb_hdf5_make_axis(h, offset, "translation", v, ".");
+    put_direction(h, module, "fast_pixel_direction", p->pixel[0], p->fast, offset);
+    put_direction(h, module, "slow_pixel_direction", p->pixel[1], p->slow, offset);
+}
+
+void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_panels *all = master->panels;
+    const nb_detector_spec *d = all->detector;
+    char module[64];
+    for (int k = 0; k < d->n_panels; k++) {
+        snprintf(module, sizeof module, NB_HDF5_DETECTOR "/module_%04d", k);
+        put_panel_module(h, d->n_panels > 1 ? module : NB_HDF5_DETECTOR "/module",
+                         &d->panels[k], all->place[k]);
+    }
+}
+
+/** One number of each panel. */
+static void put_numbers(nb_h5 *h, const char *path, const nb_detector_spec *d,
+                        size_t offset, const char *units)
+{
+    hsize_t n = (hsize_t)d->n_panels;
+    double *values = nb_alloc((size_t)n, sizeof *values, "panels", NULL);
+    h->ok &= values != NULL;
+    for (hsize_t k = 0; values && k < n; k++)
+        memcpy(&values[k], (const char *)&d->panels[k] + offset, sizeof *values);
+    if (values)
+        nb_h5_array(h, path, H5T_NATIVE_DOUBLE, values, 1, &n);
+    if (values && units)
+        nb_h5_attr_text(h, path, "units", units);
+    nb_free(values);
+}
+
+/** Two integers, or two doubles, of each panel. */
+static void put_pairs(nb_h5 *h, const nb_hdf5_panels *all)
+{
+    const nb_detector_spec *d = all->detector;
+    const hsize_t dims[2] = {(hsize_t)d->n_panels, 2};
+    double(*pixel)[2] = nb_alloc((size_t)d->n_panels, sizeof *pixel, "panels", NULL);
+    int32_t(*size)[2] = nb_alloc((size_t)d->n_panels, sizeof *size, "panels", NULL);
+    h->ok &= pixel && size;
+    if (h->ok) {
+        for (int k = 0; k < d->n_panels; k++)
+            for (int i = 0; i < 2; i++) {
+                pixel[k][i] = d->panels[k].pixel[i];
+                size[k][i] = d->panels[k].size[i];
+            }
+        nb_h5_array(h, PANELS "/pixel", H5T_NATIVE_DOUBLE, pixel, 2, dims);
+        nb_h5_attr_text(h, PANELS "/pixel", "units", "m");
+        nb_h5_array(h, PANELS "/size", H5T_NATIVE_INT32, size, 2, dims);
+        for (int k = 0; k < d->n_panels; k++)
+            for (int i = 0; i < 2; i++)
+                size[k][i] = all->place[k][i];
+        nb_h5_array(h, PANELS "/place", H5T_NATIVE_INT32, size, 2, dims);
+    }
+    nb_free(pixel);
+    nb_free(size);
+}
+
+static void put_names(nb_h5 *h, const nb_detector_spec *d)
+{
+    const char **names =
+        nb_alloc((size_t)d->n_panels, sizeof *names, "names of panels", NULL);
+    h->ok &= names != NULL;
+    for (int k = 0; names && k < d->n_panels; k++)
+        names[k] = d->panels[k].name;
+    if (names)
+        nb_h5_texts(h, PANELS "/name", names, (hsize_t)d->n_panels);
+    nb_free(names);
+}
+
+/** Vectors in millimetres where the older fields have them. */
+static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t dims[2])
+{
+    size_t n = (size_t)all->detector->n_panels;
+    double(*mm)[3] = nb_alloc(n, sizeof *mm, "panels", NULL);
+    h->ok &= mm != NULL;
+    for (size_t k = 0; mm && k < n; k++)
+        for (int i = 0; i < 3; i++)
+            mm[k][i] = all->origin[k][i] * 1e3;
+    if (mm)
+        nb_h5_array(h, SIMULATION "/pix0_vector", H5T_NATIVE_DOUBLE, mm, 2, dims);
+    nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
+    nb_free(mm);
+}
+
+static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_panels *all = master->panels;
+    const nb_detector_spec *d = all->detector;
+    const hsize_t dims[2] = {(hsize_t)d->n_panels, 3};
+    put_millimetres(h, all, dims);
+    nb_h5_array(h, SIMULATION "/fdet_vector", H5T_NATIVE_DOUBLE, all->fast, 2, dims);
+    nb_h5_array(h, SIMULATION "/sdet_vector", H5T_NATIVE_DOUBLE, all->slow, 2, dims);
+    nb_h5_group(h, PANELS, "NXcollection");
+    nb_h5_attr_text(h, PANELS, "convention", all->convention);
+    nb_h5_array(h, PANELS "/origin", H5T_NATIVE_DOUBLE, all->origin, 2, dims);
+    nb_h5_attr_text(h, PANELS "/origin", "units", "m");
+    nb_h5_array(h, PANELS "/fast", H5T_NATIVE_DOUBLE, all->fast, 2, dims);
+    nb_h5_array(h, PANELS "/slow", H5T_NATIVE_DOUBLE, all->slow, 2, dims);
+    put_pairs(h, all);
+    put_numbers(h, PANELS "/thickness", d, offsetof(nb_panel_spec, thickness), "m");
+    put_numbers(h, PANELS "/attenuation", d, offsetof(nb_panel_spec, attenuation), "1/m");
+    put_numbers(h, PANELS "/gain", d, offsetof(nb_panel_spec, gain), NULL);
+    put_numbers(h, PANELS "/saturation", d, offsetof(nb_panel_spec, saturation), NULL);
+    put_names(h, d);
+}
+
+static void column(const double A[9], int c, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = A[3 * i + c];
+}
+
+/** A = U B (Busing & Levy 1967): B has a* along x and b* in the xy plane; columns of U are
+ * those axes in the lab. */
+static void split(const double A[9], double U[9], double B[9])
+{
+    double v[3][3], e[3][3] = {{0}}, length;
+    for (int c = 0; c < 3; c++) {
+        column(A, c, v[c]);
+        memcpy(e[c], v[c], sizeof e[c]);
+        for (int k = 0; k < c; k++) { /* Gram and Schmidt */
+            double along = nb_dot3(e[k], e[c]);
+            for (int i = 0; i < 3; i++)
+                e[c][i] -= along * e[k][i];
+        }
+        length = sqrt(nb_dot3(e[c], e[c]));
+        for (int i = 0; i < 3; i++)
+            e[c][i] /= length;
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            U[3 * r + c] = e[c][r];
+            B[3 * r + c] = r <= c ? nb_dot3(e[r], v[c]) : 0;
+        }
+}
+
+/** The nth of A, U, B and A_drawn. */
+static void matrix(const nb_hdf5_frame *frame, size_t n, void *row)
+{
+    double all[4][9];
+    memcpy(all[3], frame->A_drawn, sizeof all[3]);
+    memcpy(all[0], frame->A, sizeof all[0]);
+    split(frame->A, all[1], all[2]);
+    memcpy(row, all[n], sizeof all[n]);
+}
+
+static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
+{
+    nb_hdf5_put_rows(h, master, SIMULATION "/A", H5T_NATIVE_DOUBLE, 9, matrix, 0);
+    nb_h5_attr_text(h, SIMULATION "/A", "units", "1/angstrom");
+    nb_h5_attr_text(h, SIMULATION "/A", "about",
+                    "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
+    nb_hdf5_put_rows(h, master, SIMULATION "/U", H5T_NATIVE_DOUBLE, 9, matrix, 1);
+    nb_hdf5_put_rows(h, master, SIMULATION "/B", H5T_NATIVE_DOUBLE, 9, matrix, 2);
+    nb_h5_attr_text(h, SIMULATION "/B", "units", "1/angstrom");
+    nb_hdf5_put_rows(h, master, SIMULATION "/A_drawn", H5T_NATIVE_DOUBLE, 9, matrix, 3);
+    nb_h5_attr_text(h, SIMULATION "/A_drawn", "units", "1/angstrom");
+    nb_h5_attr_text(h, SIMULATION "/A_drawn", "about",
+                    "as A, of the mean of the mosaic domains that were drawn");
+}
+
+/** One double of each frame's truth. */
+static void put_truth_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                             size_t offset, const char *units)
+{
+    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
+    if (units[0])
+        nb_h5_attr_text(h, path, "units", units);
+}
+
+/** The line of -spectra of each shot, from 0. */
+static void put_spectrum_numbers(nb_h5 *h, int frames)
+{
+    hsize_t n = (hsize_t)frames;
+    int64_t *numbers = nb_alloc((size_t)n, sizeof *numbers, "truth", NULL);
+    h->ok &= numbers != NULL;
+    for (hsize_t i = 0; numbers && i < n; i++)
+        numbers[i] = (int64_t)i;
+    if (numbers)
+        nb_h5_array(h, SIMULATION "/spectrum", H5T_NATIVE_INT64, numbers, 1, &n);
+    nb_free(numbers);
+}
+
+/** The lab frame and the detector position of each frame. */
+static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
+{
+    static const struct {
+        const char *path;
+        size_t offset;
+        int of_panel;
+    } vectors[] = {
+        {SIMULATION "/beam_vector", offsetof(nb_hdf5_frame, beam), 0},
+        {SIMULATION "/fdet_vector", offsetof(nb_hdf5_frame, fast_axis), 1},
+        {SIMULATION "/sdet_vector", offsetof(nb_hdf5_frame, slow_axis), 1},
+        {SIMULATION "/spindle_axis", offsetof(nb_hdf5_frame, spindle), 0},
+        {SIMULATION "/polar_vector", offsetof(nb_hdf5_frame, polar_axis), 0},
+        {SIMULATION "/N", offsetof(nb_hdf5_frame, N), 0},
+        {SIMULATION "/pix0_vector", offsetof(nb_hdf5_frame, pix0_mm), 1},
+    };
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (!vectors[i].of_panel || !master->panels)
+            nb_hdf5_put_rows(h, master, vectors[i].path, H5T_NATIVE_DOUBLE, 3,
+                             nb_hdf5_vector, vectors[i].offset);
+    if (master->panels)
+        put_panels(h, master);
+    else
+        nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
+}
+
+/** The text of -jobs, and the line of each frame (without blank lines). If one long line
+ * would make the table of lines much larger than the text, only the text is written. */
+static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
+{
+    size_t n = (size_t)master->frames, size = strlen(master->jobs) + 1;
+    size_t found = 0, longest = 0, most = 8 * size + (1 << 20);
+    char *copy = nb_alloc_raw(size, 1, "jobs", NULL), *rest = copy, *line;
+    const char **lines = nb_alloc(n, sizeof *lines, "jobs", NULL);
+    h->ok &= copy && lines;
+    if (h->ok) {
+        memcpy(copy, master->jobs, size);
+        while (found < n && (line = strsep(&rest, "\n")))
+            if (line[strspn(line, " \t\r")]) {
+                lines[found++] = line;
+                longest = strlen(line) > longest ? strlen(line) : longest;
+            }
+        nb_h5_text(h, SIMULATION "/jobs_file", master->jobs);
+    }
+    if (h->ok && found == n && longest <= most / n)
+        nb_h5_texts(h, SIMULATION "/job", lines, n);
+    nb_free(lines);
+    nb_free(copy);
+}
+
+/** The noise of source and detector, of all frames but for the flicker. */
+static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_hdf5_noise *n = &master->noise;
+    if (!n->wanted)
+        return;
+    nb_h5_number(h, SIMULATION "/gain", n->gain, "ADU/photon");
+    nb_h5_number(h, SIMULATION "/adc", n->adc_offset, "ADU");
+    nb_h5_number(h, SIMULATION "/readout_noise", n->readout, "ADU");
+    nb_h5_number(h, SIMULATION "/calibration", n->calibration, "1");
+    nb_h5_integer(h, SIMULATION "/calib_seed", n->calib_seed);
+    nb_h5_text(h, SIMULATION "/psf", n->psf);
+    nb_h5_number(h, SIMULATION "/psf_fwhm", n->psf_fwhm_um, "um");
+    put_truth_column(h, master, SIMULATION "/flicker_factor",
+                     offsetof(nb_hdf5_frame, flicker), "");
+}
+
+void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_image_meta *m = master->meta;
+    nb_h5_group(h, SIMULATION, "NXcollection");
+    nb_h5_text(h, SIMULATION "/program", "nanobragg");
+    nb_h5_text(h, SIMULATION "/version", NB_VERSION);
+    nb_h5_text(h, SIMULATION "/command_line", m->command_line ? m->command_line : "");
+    if (master->config)
+        nb_h5_text(h, SIMULATION "/config", master->config);
+    if (master->jobs)
+        put_jobs(h, master);
+    put_lab(h, master);
+    put_matrices(h, master);
+    nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 1, nb_hdf5_member,
+                     offsetof(nb_hdf5_frame, seed));
+#define COLUMN(name, member, units)                                                      \
+    put_truth_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member),    \
+                     units)
+    COLUMN("blocks", blocks, "");
+    COLUMN("phi", phi_deg, "deg");
+    COLUMN("osc", osc_deg, "deg");
+    COLUMN("wavelength", wavelength_A, "angstrom");
+    COLUMN("fluence", fluence, "1/m^2");
+    COLUMN("mosaic", mosaic_deg, "deg");
+    COLUMN("exposure", exposure_s, "s");
+    COLUMN("distance", distance_mm, "mm");
+    COLUMN("polarization", polarization, "");
+    COLUMN("beam_fast", beam_px[0], "pixel");
+    COLUMN("beam_slow", beam_px[1], "pixel");
+#undef COLUMN
+    put_noise(h, master);
+    if (master->background && master->background[0])
+        nb_h5_text(h, SIMULATION "/background", master->background);
+    nb_hdf5_put_facts_columns(h, master);
+    if (master->spectra)
+        put_spectrum_numbers(h, master->frames);
+    if (master->layout.reflections)
+        nb_hdf5_link_lists(h, master);
+}
+
 #endif

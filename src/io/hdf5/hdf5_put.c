@@ -1,14 +1,159 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_put.h"
 
-#ifdef NB_HAVE_HDF5
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "../../base/error.h"
+#include "../../base/fd.h"
 #include "../../base/memory.h"
+
+#ifdef NB_HAVE_HDF5
+
+/** What the library's handle of the file points to. */
+typedef struct handle {
+    H5FD_t public; /* first: the library's own part */
+    nb_h5_driver *driver;
+    haddr_t eoa, eof; /* of the addresses in use; of the bytes */
+} handle;
+
+/** The properties of an access list: where the driver is. */
+typedef struct access_info {
+    nb_h5_driver *driver;
+} access_info;
+
+static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t most)
+{
+    const access_info *info = H5Pget_driver_info(list);
+    handle *h = info ? nb_alloc(1, sizeof *h, "HDF5", NULL) : NULL;
+    (void)name;
+    (void)flags;
+    (void)most;
+    if (h)
+        h->driver = info->driver;
+    return (H5FD_t *)h;
+}
+
+static herr_t driver_close(H5FD_t *file)
+{
+    nb_free(file);
+    return 0;
+}
+
+/** As the library's own driver: the same bytes in the file. */
+static herr_t driver_query(const H5FD_t *file, unsigned long *flags)
+{
+    (void)file;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
+             H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
+    return 0;
+}
+
+static haddr_t driver_get_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const handle *)file)->eoa;
+}
+
+static herr_t driver_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t end)
+{
+    (void)type;
+    ((handle *)file)->eoa = end;
+    return 0;
+}
+
+static haddr_t driver_get_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const handle *)file)->eof;
+}
+
+/** Bytes that were not written are zeros. */
+static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
+                          size_t bytes, void *to)
+{
+    nb_h5_driver *d = ((const handle *)file)->driver;
+    size_t n = nb_fd_read(d->out->fd, to, bytes, at);
+    (void)type;
+    (void)list;
+    if (n < bytes && errno && !d->failed)
+        d->failed = nb_fail(&d->error, NB_ERR_IO, "cannot read back %.300s: %s",
+                            d->out->path, strerror(errno));
+    memset((char *)to + n, 0, bytes - n);
+    return 0;
+}
+
+static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
+                           size_t bytes, const void *from)
+{
+    handle *h = (handle *)file;
+    nb_h5_driver *d = h->driver;
+    (void)type;
+    (void)list;
+    if (!d->failed)
+        d->failed = nb_outfile_write_at(d->out, from, bytes, at, &d->error);
+    if (at + bytes > h->eof)
+        h->eof = at + bytes;
+    return 0;
+}
+
+static herr_t driver_truncate(H5FD_t *file, hid_t list, hbool_t closing)
+{
+    handle *h = (handle *)file;
+    nb_h5_driver *d = h->driver;
+    (void)list;
+    (void)closing;
+    if (!d->failed && h->eof != h->eoa)
+        d->failed = nb_outfile_resize(d->out, h->eoa, &d->error);
+    h->eof = h->eoa;
+    return 0;
+}
+
+static const H5FD_class_t driver_class = {
+#if H5_VERSION_GE(1, 13, 2)
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)600, /* below 1024: not registered with the HDF Group */
+#endif
+    .name = "nanobragg",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_WEAK,
+    .fapl_size = sizeof(access_info),
+    .open = driver_open,
+    .close = driver_close,
+    .query = driver_query,
+    .get_eoa = driver_get_eoa,
+    .set_eoa = driver_set_eoa,
+    .get_eof = driver_get_eof,
+    .read = driver_read,
+    .write = driver_write,
+    .truncate = driver_truncate,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+static hid_t driver_create(nb_h5_driver *driver)
+{
+    const access_info info = {driver};
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+    driver->id = H5FDregister(&driver_class);
+    if (driver->id >= 0 && list >= 0 && H5Pset_driver(list, driver->id, &info) >= 0)
+        file = H5Fcreate(driver->out->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    if (list >= 0)
+        H5Pclose(list);
+    if (file < 0 && driver->id >= 0)
+        H5FDunregister(driver->id);
+    return file;
+}
+
+int nb_h5_driver_close(nb_h5_driver *driver, hid_t file)
+{
+    int ok = H5Fclose(file) >= 0;
+    H5FDunregister(driver->id);
+    return ok;
+}
 
 enum { WHY = 200 };
 
@@ -39,7 +184,7 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
             path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
     if (!st) {
         h->driver.out = &h->out;
-        h->file = nb_h5_driver_create(&h->driver);
+        h->file = driver_create(&h->driver);
         if (h->file < 0) {
             H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
             st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: HDF5: %s", path, why);
@@ -294,6 +439,58 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
     nb_h5_tidy();
 }
 
-#else
-typedef int nb_h5_is_not_in_this_build;
+typedef struct row_maker {
+    const nb_hdf5_master *master;
+    size_t bytes;
+    nb_hdf5_row *row;
+    size_t offset;
+} row_maker;
+
+static nb_status make_rows(void *user, int first, int count, void *rows, nb_error *err)
+{
+    const row_maker *m = user;
+    nb_hdf5_frame *truth = nb_alloc_raw((size_t)count, sizeof *truth, "truth", err);
+    nb_status st = truth
+                       ? m->master->truth(m->master->truth_user, first, count, truth, err)
+                       : NB_ERR_NOMEM;
+    for (int i = 0; !st && i < count; i++)
+        m->row(&truth[i], m->offset, (char *)rows + (size_t)i * m->bytes);
+    nb_free(truth);
+    return st;
+}
+
+void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                      hid_t type, int values, nb_hdf5_row *row, size_t offset)
+{
+    row_maker maker = {master, (size_t)values * 8, row, offset};
+    nb_h5_stream s = {path, type, 1, {0, 0, 0}, maker.bytes, make_rows, &maker};
+    s.rank = values == 9 ? 3 : values > 1 ? 2 : 1;
+    s.dims[0] = (hsize_t)master->frames;
+    s.dims[1] = values == 9 ? 3 : (hsize_t)values;
+    s.dims[2] = 3;
+    nb_h5_put_stream(h, &s);
+}
+
+void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    memcpy(row, (const char *)frame + offset, 8);
+}
+
+void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    memcpy(row, (const char *)frame + offset, 3 * sizeof(double));
+}
+
+int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes)
+{
+    nb_hdf5_frame first, other;
+    int differ = 0,
+        failed = master->truth(master->truth_user, 0, 1, &first, NULL) != NB_OK;
+    for (int i = 1; i < master->frames && !differ && !failed; i++) {
+        failed = master->truth(master->truth_user, i, 1, &other, NULL) != NB_OK;
+        differ = !failed && memcmp((const char *)&first + offset,
+                                   (const char *)&other + offset, bytes) != 0;
+    }
+    return differ;
+}
 #endif

@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/** Short functions to write groups, values and attributes into an HDF5 file. They share one
- * `ok` flag: after a failure the others do nothing. */
+/** HDF5 files are written through an nb_outfile. To the library no write ever fails: after a failed
+ * H5Fclose it keeps what it has freed, and crashes at its next look. The first error is kept here. */
 #ifndef NB_IO_HDF5_PUT_H
 #define NB_IO_HDF5_PUT_H
 
-#ifdef NB_HAVE_HDF5
 #include "../../base/outfile.h"
-#include "hdf5_driver.h"
+#include "../common/axes.h"
+#include "hdf5_file.h"
 #include "hdf5_lib.h"
+
+#ifdef NB_HAVE_HDF5
+
+typedef struct nb_h5_driver {
+    nb_outfile *out; /* a file with a temporary name; not owned */
+    nb_status failed;
+    nb_error error; /* of the first failure; later bytes are dropped */
+    hid_t id;       /* of the driver's class, from create to close */
+} nb_h5_driver;
+
+/** Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close. Below 0:
+ * the library cannot; its stack of errors says why. */
+/** Close the file, and then give up the driver: H5Fclose looks at it once more after the last file let
+ * it go. 0: the library failed. */
+int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
+
+#endif
+
+/** Short functions to write groups, values and attributes into an HDF5 file. They share one
+ * `ok` flag: after a failure the others do nothing. */
+
+#ifdef NB_HAVE_HDF5
 
 /** A file being written. */
 typedef struct nb_h5 {
@@ -74,4 +96,70 @@ void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
                       const char *const *texts, hsize_t count);
 
 #endif
+
+/** Arrays of a master file with a row for each frame. */
+
+#ifdef NB_HAVE_HDF5
+
+/** Makes a row of an array from a frame's truth. */
+typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
+/** An array with a row for each frame; offset is for the function.  Rows are `values` numbers of 8
+ * bytes of the type: 1, 3 or 4; or 9, a matrix [3][3]. */
+void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                      hid_t type, int values, nb_hdf5_row *row, size_t offset);
+/** The 8 bytes at that offset in nb_hdf5_frame. */
+void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row);
+/** The three doubles there. */
+void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row);
+/** Does this part of the truth differ between the frames? If it cannot be read, the answer
+ * is no; writing it will then fail. */
+int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes);
+
+#endif
+
+/** The detector position of a master: NeXus' frame, axes, and one position for all frames
+ * or one for each. */
+
+#ifdef NB_HAVE_HDF5
+
+#define NB_HDF5_DETECTOR "/entry/instrument/detector"
+
+/** Make the value at path an axis of a dependency chain; kind: rotation or translation. */
+void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const double v[3],
+                       const char *depends_on);
+
+/** Write the detector's module, distance and beam centre. The detector's group must exist. */
+void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f);
+
+#endif
+
+/** Several panels in a master: their modules for NXmx readers, and our own exact copy. */
+
+#ifdef NB_HAVE_HDF5
+/** A group NXdetector_module for each panel. */
+void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
+
+/** /entry/simulation/panels, and the vectors of all panels beside it. */
+#endif
+
+/** /entry/data of a master: the frames of all data files under one name. */
+
+#ifdef NB_HAVE_HDF5
+
+#endif
+
+/** /entry/instrument/beam: one wavelength, one for each shot, or a spectrum for each shot. */
+
+#ifdef NB_HAVE_HDF5
+
+#endif
+
+/** /entry/simulation: the values from which the images were made. */
+
+#ifdef NB_HAVE_HDF5
+
+void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master);
+
+#endif
+
 #endif

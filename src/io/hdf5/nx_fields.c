@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "nx_fields.h"
 
-#ifdef NB_HAVE_HDF5
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,9 @@
 #include "../../base/memory.h"
 #include "../../model/units.h"
 #include "../../physics/vec3.h"
+#include "../common/panel_spec.h"
+
+#ifdef NB_HAVE_HDF5
 
 enum { MOST_GROUPS = 64, PATH = 2 * NB_H5_NAME };
 
@@ -87,7 +89,8 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
     return 0;
 }
 
-double nb_nx_in_unit(double value, double scale)
+/* value x scale, exactly where the scale is a power of ten. */
+static double in_unit(double value, double scale)
 {
     /* 320 um: 320/1e6 is the nearest double, 320*1e-6 need not be */
     if (scale >= 1)
@@ -121,11 +124,14 @@ static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
     return scale;
 }
 
-double nb_nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind, long long at)
+/* Number `at` of a data set in the unit of its kind.  NaN: it is not there, it is not finite, or its
+ * unit is not known (a remark says so). */
+static double nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind,
+                        long long at)
 {
     double value = nb_h5_there(in, path) ? nb_h5_get_number(in, path, at, 1) : NAN;
     double scale = isfinite(value) ? scale_of(in, path, kind) : 0;
-    return scale > 0 ? nb_nx_in_unit(value, scale) : NAN;
+    return scale > 0 ? in_unit(value, scale) : NAN;
 }
 
 double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
@@ -134,7 +140,7 @@ double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *
     char path[PATH];
     for (; *names; names++)
         if (snprintf(path, PATH, "%s/%s", group, *names) < PATH && nb_h5_there(in, path))
-            return nb_nx_number(in, path, kind, at);
+            return nx_number(in, path, kind, at);
     return NAN;
 }
 
@@ -226,7 +232,7 @@ double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *in
                     return NAN;
                 if (energy)
                     return NB_HC_EV_ANGSTROM / (nb_h5_get_number(in, path, at, 1) * scale);
-                return nb_nx_in_unit(mean_wavelength(in, path, at), scale);
+                return in_unit(mean_wavelength(in, path, at), scale);
             }
     return NAN;
 }
@@ -367,6 +373,264 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
     nb_free(paths);
     return st;
 }
-#else
-typedef int nb_nx_fields_is_absent; /* a file must not be empty */
+
+enum { SCAN_PATH = NB_H5_NAME + 32 };
+
+/** How an axis turns: not at all, during each frame, or from frame to frame. */
+typedef enum motion { RESTS, TURNS, VARIES } motion;
+
+/** Do its values differ?  *n: their number. */
+static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
+{
+    nb_h5_set set;
+    double *values = NULL;
+    int yes = 0;
+    *n = 0;
+    if (!nb_h5_set_open(in, path, -1, &set))
+        return 0;
+    if (!nb_h5_set_doubles(&set, &values, NULL)) {
+        *n = set.dims[0] * set.dims[1] * set.dims[2];
+        for (hsize_t i = 1; i < *n && !yes; i++)
+            yes = values[i] != values[0];
+    }
+    nb_h5_set_close(&set);
+    nb_free(values);
+    return yes;
+}
+
+/** Number `at` of the set NAME + suffix, deg; its unit is that of the axis where it has none. */
+static double beside(const nb_h5_input *in, const char *axis, const char *suffix,
+                     long long at)
+{
+    char path[SCAN_PATH];
+    double scale, value;
+    if (snprintf(path, SCAN_PATH, "%s%s", axis, suffix) >= PATH || !nb_h5_there(in, path))
+        return NAN;
+    scale = nb_nx_scale(in, path, "units", NB_NX_DEGREES);
+    if (scale == 0)
+        scale = nb_nx_scale(in, axis, "units", NB_NX_DEGREES);
+    value = nb_h5_get_number(in, path, at, 1);
+    return value * (scale == 0 ? 1 : scale);
+}
+
+/** Start and width of a frame. */
+static motion look_at(const nb_h5_input *in, const char *path, long long frame,
+                      double *start, double *width)
+{
+    static const char *const steps[] = {"_increment_set", "_increment", "_range_average"};
+    hsize_t n;
+    int varies = differs(in, path, &n);
+    *start = nx_number(in, path, NB_NX_DEGREES, frame);
+    *width = beside(in, path, "_end", frame) - *start;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !isfinite(*width); i++)
+        *width = beside(in, path, steps[i], frame);
+    if (!isfinite(*width) && varies) {
+        long long other = frame + 1 < (long long)n ? frame + 1 : frame - 1;
+        *width = (nx_number(in, path, NB_NX_DEGREES, other) - *start) *
+                 (double)(other - frame);
+    }
+    return varies ? VARIES : isfinite(*width) && *width != 0 ? TURNS : RESTS;
+}
+
+static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long long frame,
+                               nb_nx_chain *chain, nb_nx_scan *out, nb_error *err)
+{
+    char next[NB_H5_NAME];
+    motion best = RESTS;
+    int at = -1;
+    nb_status st;
+    if (!nb_h5_there(in, start) || !nb_h5_get_string(in, start, NULL, next, sizeof next))
+        return NB_OK;
+    if ((st = nb_nx_chain_read(in, start, next, chain, err)))
+        return st;
+    for (int i = 0; i < chain->n; i++) {
+        double phi, osc;
+        motion how = chain->axes[i].rotates
+                         ? look_at(in, chain->axes[i].path, frame, &phi, &osc)
+                         : RESTS;
+        if (!chain->axes[i].rotates || (at >= 0 && how <= best))
+            continue;
+        at = i;
+        best = how;
+        out->phi_deg = phi;
+        out->osc_deg = osc;
+    }
+    if (at < 0)
+        return NB_OK;
+    memcpy(out->spindle.v, chain->axes[at].vector, sizeof out->spindle.v);
+    nb_unit3(out->spindle.v);
+    nb_nx_turn(chain, at + 1, out->spindle.v);
+    out->spindle.set = 1;
+    return NB_OK;
+}
+
+/** Angles without axes. */
+static void scan_of_goniometer(const nb_h5_input *in, const char *sample, long long frame,
+                               nb_nx_scan *out)
+{
+    static const char *const groups[] = {"goniometer", "transformations"};
+    static const char *const names[] = {"omega", "phi", "chi", "kappa"};
+    motion best = RESTS;
+    for (int i = 0; i < 8; i++) {
+        char path[SCAN_PATH];
+        double phi, osc;
+        motion how;
+        if (snprintf(path, SCAN_PATH, "%s/%s/%s", sample, groups[i / 4], names[i % 4]) >=
+                PATH ||
+            !nb_h5_there(in, path))
+            continue;
+        how = look_at(in, path, frame, &phi, &osc);
+        if (!isnan(out->phi_deg) && how <= best)
+            continue;
+        best = how;
+        out->phi_deg = phi;
+        out->osc_deg = osc;
+    }
+}
+
+nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long frame,
+                          nb_nx_chain *chain, nb_nx_scan *out, nb_error *err)
+{
+    char sample[NB_H5_NAME], start[SCAN_PATH];
+    nb_status st;
+    *out = (nb_nx_scan){.phi_deg = NAN, .osc_deg = NAN};
+    nb_nx_find_group(in, entry, "NXsample", "sample", sample);
+    snprintf(start, sizeof start, "%s/depends_on", sample);
+    st = scan_of_chain(in, start, frame, chain, out, err);
+    if (!st && !nb_h5_there(in, start))
+        scan_of_goniometer(in, sample, frame, out);
+    return st;
+}
+
+static nb_status wrong(const nb_h5_input *in, const char *path, const char *what,
+                       nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "%s: %s", path, what);
+}
+
+nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *value,
+                           nb_error *err)
+{
+    if (!isfinite(nb_h5_get_number(in, path, 0, 1)))
+        return wrong(in, path, "must be a finite number", err);
+    *value = nx_number(in, path, NB_NX_METRES, 0);
+    if (!isfinite(*value))
+        return wrong(in, path, "the attribute units must name a length", err);
+    return NB_OK;
+}
+
+nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3],
+                       nb_error *err)
+{
+    double scale = nb_nx_scale(in, path, "offset_units", NB_NX_METRES);
+    int there = nb_h5_get_vector(in, path, "offset", 3, offset);
+    if (!there)
+        memset(offset, 0, 3 * sizeof *offset);
+    if (!there || (offset[0] == 0 && offset[1] == 0 && offset[2] == 0))
+        return NB_OK;
+    if (scale == 0)
+        scale = nb_nx_scale(in, path, "units", NB_NX_METRES);
+    if (scale == 0)
+        return wrong(in, path, "the attribute offset_units must name a length", err);
+    for (int i = 0; i < 3; i++)
+        offset[i] = in_unit(offset[i], scale);
+    return NB_OK;
+}
+
+/** The absolute path of a name that stands at `from`; "" at the end of a chain. */
+static nb_status resolve(const nb_h5_input *in, const char *from, const char *name,
+                         char path[NB_H5_NAME], nb_error *err)
+{
+    const char *slash = strrchr(from, '/');
+    int n;
+    path[0] = '\0';
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    if (!name[0] || strcmp(name, ".") == 0)
+        return NB_OK;
+    n = name[0] == '/'
+            ? snprintf(path, NB_H5_NAME, "%s", name)
+            : snprintf(path, NB_H5_NAME, "%.*s/%s", (int)(slash - from), from, name);
+    if (n >= NB_H5_NAME || !nb_h5_there(in, path)) {
+        path[0] = '\0';
+        return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
+                          "%s: depends_on names %.60s, which is not there", from, name);
+    }
+    return NB_OK;
+}
+
+static nb_status read_axis(const nb_h5_input *in, nb_nx_axis *axis, nb_error *err)
+{
+    char type[32];
+    double angle = nb_nx_scale(in, axis->path, "units", NB_NX_DEGREES);
+    int typed = nb_h5_get_string(in, axis->path, "transformation_type", type, sizeof type);
+    axis->rotates = typed ? strcmp(type, "rotation") == 0 : angle != 0;
+    if (typed && !axis->rotates && strcmp(type, "translation") != 0)
+        return wrong(in, axis->path,
+                     "transformation_type must be translation or rotation", err);
+    if (!nb_h5_get_vector(in, axis->path, "vector", 3, axis->vector))
+        return wrong(in, axis->path, "the attribute vector must be three numbers", err);
+    if (!isfinite(nb_h5_get_number(in, axis->path, 0, 1)))
+        return wrong(in, axis->path, "must be a finite number", err);
+    axis->value =
+        nx_number(in, axis->path, axis->rotates ? NB_NX_DEGREES : NB_NX_METRES, 0);
+    if (!isfinite(axis->value))
+        return wrong(in, axis->path,
+                     "the attribute units must name a length for a translation, an angle "
+                     "for a rotation",
+                     err);
+    if (axis->rotates && axis->vector[0] == 0 && axis->vector[1] == 0 &&
+        axis->vector[2] == 0)
+        return wrong(in, axis->path, "a rotation about the vector 0", err);
+    return nb_nx_offset(in, axis->path, axis->offset, err);
+}
+
+nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *name,
+                           nb_nx_chain *chain, nb_error *err)
+{
+    char path[NB_H5_NAME], next[NB_H5_NAME];
+    nb_status st = resolve(in, from, name, path, err);
+    chain->n = 0;
+    while (!st && path[0]) {
+        nb_nx_axis *axis = &chain->axes[chain->n];
+        if (chain->n == NB_NX_DEEPEST)
+            return wrong(in, path, "the chain of depends_on does not end", err);
+        chain->n++;
+        memcpy(axis->path, path, sizeof path);
+        if ((st = read_axis(in, axis, err)))
+            return st;
+        if (!nb_h5_get_string(in, axis->path, "depends_on", next, sizeof next))
+            return NB_OK;
+        st = resolve(in, axis->path, next, path, err);
+    }
+    return st;
+}
+
+static void rotate(const nb_nx_axis *axis, double v[3])
+{
+    nb_vec3 about = nb_unit(nb_v3(axis->vector[0], axis->vector[1], axis->vector[2]));
+    nb_vec3 w = nb_rotate_about(nb_v3(v[0], v[1], v[2]), about, axis->value * NB_DEG);
+    v[0] = w.x;
+    v[1] = w.y;
+    v[2] = w.z;
+}
+
+void nb_nx_move(const nb_nx_chain *chain, int first, double point[3])
+{
+    for (int i = first; i < chain->n; i++) {
+        const nb_nx_axis *axis = &chain->axes[i];
+        if (axis->rotates)
+            rotate(axis, point);
+        for (int j = 0; j < 3; j++)
+            point[j] +=
+                axis->offset[j] + (axis->rotates ? 0 : axis->value * axis->vector[j]);
+    }
+}
+
+void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3])
+{
+    for (int i = first; i < chain->n; i++)
+        if (chain->axes[i].rotates)
+            rotate(&chain->axes[i], direction);
+}
 #endif

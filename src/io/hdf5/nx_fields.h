@@ -3,8 +3,9 @@
 #ifndef NB_IO_NX_FIELDS_H
 #define NB_IO_NX_FIELDS_H
 
-#ifdef NB_HAVE_HDF5
 #include "hdf5_get.h"
+
+#ifdef NB_HAVE_HDF5
 
 #define NB_NX_THINNEST_M                                                                 \
     1e-8 /* below it there is no sensor: NXmx wants a number above 0 */
@@ -23,14 +24,6 @@ typedef enum nb_nx_kind {
 /** Units of this kind in the unit of the attribute at path; 0: the attribute names no such unit. */
 double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribute,
                    nb_nx_kind kind);
-
-/** value x scale, exactly where the scale is a power of ten. */
-double nb_nx_in_unit(double value, double scale);
-
-/** Number `at` of a data set in the unit of its kind.  NaN: it is not there, it is not finite, or its
- * unit is not known (a remark says so). */
-double nb_nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind,
-                    long long at);
 
 /** The same of the first of these names, which a NULL ends, that is in the group. */
 double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
@@ -70,4 +63,59 @@ nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
                             const char *instrument, nb_error *err);
 
 #endif
+
+/** Chains of transformations of NeXus (NXtransformations).  For nxmx*.c alone. */
+
+#ifdef NB_HAVE_HDF5
+
+/** One axis: point -> R(vector, value) point + offset, or point + value vector + offset.  m, deg. */
+typedef struct nb_nx_axis {
+    char path[NB_H5_NAME];
+    int rotates;
+    double vector[3], value, offset[3];
+} nb_nx_axis;
+
+enum { NB_NX_DEEPEST = 64 };
+typedef struct nb_nx_chain {
+    int n;
+    nb_nx_axis axes[NB_NX_DEEPEST]; /* as they act */
+} nb_nx_chain;
+
+/** Value 0 of a length, m.  Errors: NB_ERR_INPUT for a number that is not finite, or an unknown unit. */
+nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *value,
+                           nb_error *err);
+
+/** The offset of an axis, m; 0 where there is none. */
+nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3],
+                       nb_error *err);
+
+/** The axes that `name` starts, as an axis or field at `from` writes it. */
+nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *name,
+                           nb_nx_chain *chain, nb_error *err);
+
+/** Axes from number `first` on, applied to a point or to a direction. */
+void nb_nx_move(const nb_nx_chain *chain, int first, double point[3]);
+void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
+
+#endif
+
+/** The rotation of the sample in a NeXus file. */
+
+#ifdef NB_HAVE_HDF5
+
+/** The rotation during one frame; NaN: the file does not say. */
+typedef struct nb_nx_scan {
+    double phi_deg, osc_deg; /* start and width, which may be negative */
+    nb_opt3 spindle;         /* unit, in the frame of NeXus, at the other axes' angles */
+} nb_nx_scan;
+
+/** The scan axis is the first, from the crystal outwards, whose values differ; where none does, the first
+ * that turns during a frame by NAME_end, NAME_increment_set or NAME_increment; else the first rotation.
+ * A file without `depends_on` of the sample may have its angles in the goniometer (masters of Dectris).
+ * Errors: those of a chain. */
+nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long frame,
+                          nb_nx_chain *chain, nb_nx_scan *out, nb_error *err);
+
+#endif
+
 #endif

@@ -6,7 +6,7 @@
 
 #include "../../base/error.h"
 #include "../../base/outfile.h"
-#include "../hdf5/hdf5_open.h"
+#include "../hdf5/hdf5_lib.h"
 #include "../hdf5/hdf5_put.h"
 
 static size_t bytes_of(const nb_slope_file *f)
