@@ -2,9 +2,105 @@
 #include "pixels.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+
+/* Order statistics by quickselect (Hoare, CACM 4, 321 (1961)). */
+
+static void swap(double *a, double *b)
+{
+    double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static double middle_of_three(double a, double b, double c)
+{
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/** Reorder v[n] so that v[k] has its value after sorting, and no larger value is before it. */
+static void select_kth(double *v, ptrdiff_t n, ptrdiff_t k)
+{
+    ptrdiff_t left = 0, right = n - 1;
+    while (left < right) {
+        double pivot = middle_of_three(v[left], v[left + (right - left) / 2], v[right]);
+        ptrdiff_t i = left, j = right;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (pivot < v[j])
+                j--;
+            if (i <= j)
+                swap(&v[i++], &v[j--]);
+        }
+        if (j < k)
+            left = i;
+        if (k < i)
+            right = j;
+    }
+}
+
+double nb_percentile_of(double *v, size_t n, double percent)
+{
+    double at, next;
+    size_t k;
+    if (n == 0)
+        return NAN;
+    at = percent / 100 * (double)(n - 1);
+    k = (size_t)at;
+    k = k < n ? k : n - 1;
+    select_kth(v, (ptrdiff_t)n, (ptrdiff_t)k);
+    if (k + 1 >= n || at == (double)k)
+        return v[k];
+    next = v[k + 1];
+    for (size_t i = k + 2; i < n; i++)
+        next = v[i] < next ? v[i] : next;
+    return v[k] + (at - (double)k) * (next - v[k]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(float *v, size_t n)
+{
+    qsort(v, n, sizeof *v, by_value);
+    return n % 2 ? v[n / 2] : 0.5 * ((double)v[n / 2 - 1] + v[n / 2]);
+}
+
+nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work)
+{
+    const double to_sigma = 1.4826,
+                 farthest = 6; /* of the median deviation of a normal law */
+    nb_bin_mean m = {0, 0, 0};
+    double centre = 0, limit = INFINITY, squares = 0;
+    size_t i;
+    if (n >= NB_BIN_ENOUGH) {
+        for (i = 0; i < n; i++)
+            work[i] = pixels[i].counts;
+        centre = median(work, n);
+        for (i = 0; i < n; i++)
+            work[i] = (float)fabs(pixels[i].counts - centre);
+        limit = farthest * fmax(to_sigma * median(work, n), sqrt(fmax(centre, 0.0) + 1.0));
+    }
+    for (i = 0; i < n; i++) {
+        const double y = (double)pixels[i].counts * pixels[i].per_unit;
+        double step;
+        if (!(fabs(pixels[i].counts - centre) <= limit))
+            continue;
+        step = y - m.mean; /* Welford */
+        m.mean += step / (double)++m.n;
+        squares += step * (y - m.mean);
+    }
+    m.deviation = m.n > 1 ? sqrt(squares / (double)(m.n - 1)) : 0;
+    return m;
+}
 
 /** One row of the rectangle. */
 typedef struct row {

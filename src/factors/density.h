@@ -1,10 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums over atoms by the Fourier transform of their density, element by element. Ten Eyck, Acta Cryst.
- * A33, 486 (1977); blur: Navaza, Acta Cryst. A58, 568 (2002). */
+/** Which things meet which planes of a periodic grid. */
 #ifndef NB_FACTORS_DENSITY_H
 #define NB_FACTORS_DENSITY_H
 
+#include <stddef.h>
+
+#include "../nanobragg.h"
 #include "direct.h"
+
+/** Thing `which` meets plane u, u not yet brought into the cell. */
+typedef struct nb_visit {
+    int which, u;
+} nb_visit;
+
+/** first[p]..first[p + 1] - 1: the visits of plane p, in the order of the things. */
+typedef struct nb_visits {
+    size_t *first;   /* owned; [planes + 1] */
+    nb_visit *visit; /* owned */
+} nb_visits;
+
+/** The planes that a thing meets: from[0]..from[1], any whole numbers. */
+typedef void nb_extent_fn(const void *things, size_t which, int from[2]);
+
+/** Errors: NB_ERR_NOMEM. */
+nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
+                         int planes, nb_visits *out, nb_error *err);
+void nb_visits_free(nb_visits *visits);
+
+/** a modulo n, 0..n-1. */
+static inline int nb_modulo(int a, int n)
+{
+    a %= n;
+    return a < 0 ? a + n : a;
+}
+
+/** Sums over atoms by the Fourier transform of their density, element by element. Ten Eyck, Acta Cryst.
+ * A33, 486 (1977); blur: Navaza, Acta Cryst. A58, 568 (2002). */
 
 /** As nb_direct_sum, to 1e-6; atoms that would cost more on a grid, and elements of few atoms, are
  * summed one by one.  FFTW must be loaded.  grid: points along a, b, c, set if a grid was used.

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "visits.h"
+#include "density.h"
 
 enum {
     NB_SPREAD_STEP = 8

@@ -2,11 +2,118 @@
 #include "symmetry.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "cell.h"
 #include "factors.h"
+
+static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+
+/** The first of these with the rotation part sign R, or NULL. */
+static const nb_symop *with_rotation(const nb_symop *ops, int count, int sign,
+                                     const int8_t R[9])
+{
+    for (int i = 0; i < count; i++) {
+        int same = 1;
+        for (int j = 0; j < 9; j++)
+            same &= ops[i].R[j] == sign * R[j];
+        if (same)
+            return &ops[i];
+    }
+    return NULL;
+}
+
+/** Least n > 0 with n t/24 whole. */
+static int turns_to_whole(int t)
+{
+    int n = 1;
+    while (n * t % 24 != 0)
+        n++;
+    return n;
+}
+
+static int least_common_multiple(int a, int b)
+{
+    int m = a;
+    while (m % b != 0)
+        m += a;
+    return m;
+}
+
+void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out)
+{
+    const nb_symop *inversion = with_rotation(sg->ops, sg->count, -1, identity.R);
+    memset(out, 0, sizeof *out);
+    out->l_step = 1;
+    out->has_inversion = inversion != NULL;
+    if (inversion)
+        out->inversion = *inversion;
+    if (sg->count == 0)
+        out->ops[out->count++] = identity;
+    for (int i = 0; i < sg->count; i++) {
+        const nb_symop *op = &sg->ops[i];
+        if (with_rotation(&identity, 1, 1, op->R)) {
+            out->times++;
+            out->l_step = least_common_multiple(out->l_step, turns_to_whole(op->t[2]));
+        }
+        if (!with_rotation(out->ops, out->count, 1, op->R) &&
+            !(inversion && with_rotation(out->ops, out->count, -1, op->R)))
+            out->ops[out->count++] = *op;
+    }
+    if (out->times == 0)
+        out->times = 1;
+}
+
+void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], size_t n,
+                      double *P)
+{
+    for (size_t i = 0; i < n; i++) {
+        double re = P[2 * i], im = P[2 * i + 1];
+        if (operators->has_inversion) {
+            double turn = 2 * M_PI / 24 * nb_ht(&operators->inversion, hkl[i]);
+            double c = cos(turn), s = sin(turn);
+            P[2 * i] += c * re + s * im;
+            P[2 * i + 1] += s * re - c * im;
+        }
+        P[2 * i] *= operators->times;
+        P[2 * i + 1] *= operators->times;
+    }
+}
+
+/** The translation of a product, in 24ths, and whether it is that of `c`. */
+static int is_product(const nb_symop *a, const nb_symop *b, const nb_symop *c)
+{
+    for (int i = 0; i < 3; i++) {
+        int t = a->t[i] - c->t[i];
+        for (int j = 0; j < 3; j++) {
+            int R = 0;
+            for (int k = 0; k < 3; k++)
+                R += a->R[3 * i + k] * b->R[3 * k + j];
+            if (R != c->R[3 * i + j])
+                return 0;
+            t += a->R[3 * i + j] * b->t[j];
+        }
+        if (t % 24 != 0)
+            return 0;
+    }
+    return 1;
+}
+
+int nb_is_group(const nb_symmetry *sg)
+{
+    for (int i = 0; i < sg->count; i++)
+        for (int j = 0; j < sg->count; j++) {
+            int found = 0;
+            for (int k = 0; k < sg->count && !found; k++)
+                found = is_product(&sg->ops[i], &sg->ops[j], &sg->ops[k]);
+            if (!found)
+                return 0;
+        }
+    return 1;
+}
 
 #define FIT 1e-9 /* relative, of s^2: as the limit of a list */
 
@@ -41,8 +148,6 @@ static int has_rotation(const nb_symop *ops, int count, int sign, const int8_t R
     }
     return 0;
 }
-
-static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
 static void find_rotations(const nb_symmetry *sg, int fits, rotations *out)
 {
@@ -145,4 +250,184 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
     *hkl = found.hkl;
     *count = found.count;
     return NB_OK;
+}
+
+#define NEAR 0.5      /* A; two atoms cannot be this near */
+#define TOO_MANY 1.01 /* atoms on one site */
+
+int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
+                  double distance)
+{
+    int n = sg->count == 0;
+    for (int i = 0; i < sg->count; i++) {
+        const nb_symop *op = &sg->ops[i];
+        double d[3], r[3];
+        for (int j = 0; j < 3; j++) {
+            d[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] +
+                   op->R[3 * j + 2] * x[2] + op->t[j] / 24. - x[j];
+            d[j] -= nearbyint(d[j]);
+        }
+        nb_transform(A, d, r);
+        n += r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <= distance * distance;
+    }
+    return n;
+}
+
+/** Does n go with the coordinates? */
+static int agrees(const nb_symmetry *sg, const double A[9], const nb_atom *a, int n)
+{
+    return n >= nb_site_order(sg, A, a->r, NB_SAME_SITE) &&
+           n <= nb_site_order(sg, A, a->r, NEAR);
+}
+
+static int order_of(const nb_symmetry *sg, int multiplicity)
+{
+    return sg->count % multiplicity ? 0 : sg->count / multiplicity;
+}
+
+void nb_take_multiplicities(nb_structure *s)
+{
+    const nb_symmetry *sg = &s->symmetry;
+    double A[9];
+    int as_order = 0, as_positions = 0;
+    nb_cell_axes(s->cell, A);
+    for (size_t i = 0; i < s->n_atoms; i++) {
+        const nb_atom *a = &s->atoms[i];
+        if (a->site_multiplicity > 0) {
+            as_order += agrees(sg, A, a, a->site_multiplicity);
+            as_positions += agrees(sg, A, a, order_of(sg, a->site_multiplicity));
+        }
+    }
+    for (size_t i = 0; i < s->n_atoms; i++) {
+        nb_atom *a = &s->atoms[i];
+        if (a->site_multiplicity > 0 && !a->site_order)
+            a->site_order = as_order > as_positions ? a->site_multiplicity
+                                                    : order_of(sg, a->site_multiplicity);
+    }
+}
+
+int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom *a,
+                        size_t *contradicted, size_t *near)
+{
+    const int same = nb_site_order(&s->symmetry, A, a->r, NB_SAME_SITE);
+    const int around = nb_site_order(&s->symmetry, A, a->r, NEAR);
+    const int said = a->is_general ? 1 : a->site_order;
+    const int is_possible = said >= same || same * a->occupancy <= said * TOO_MANY;
+    if (said > 0 && said <= around && is_possible)
+        return said;
+    *contradicted += said > 0;
+    *near += said == 0 && around > same && around * a->occupancy > same * TOO_MANY;
+    return same;
+}
+
+/* Which of the two origins of International Tables a symbol means. */
+
+#define TOO_NEAR 0.9 /* A, of atoms that are not hydrogen */
+#define ALIKE 0.05   /* of the logarithm of a number of atoms */
+enum { PAIRS_MOST = 5000000 };
+
+/** What speaks against an origin. */
+typedef struct origin {
+    nb_symmetry sg;
+    double atoms;   /* in the cell, without hydrogen */
+    double nearest; /* A, of different sites */
+    size_t wrong_orders;
+} origin;
+
+static void image_of(const nb_symop *op, const double x[3], double out[3])
+{
+    for (int j = 0; j < 3; j++)
+        out[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] + op->R[3 * j + 2] * x[2] +
+                 op->t[j] / 24.;
+}
+
+/** Least distance of atom a to the images of atom b, those on one site not counted. */
+static double nearest(const nb_symmetry *sg, const double A[9], const double a[3],
+                      const double b[3])
+{
+    double least = INFINITY;
+    for (int i = 0; i < sg->count; i++) {
+        double d[3], r[3], length;
+        image_of(&sg->ops[i], b, d);
+        for (int j = 0; j < 3; j++) {
+            d[j] -= a[j];
+            d[j] -= nearbyint(d[j]);
+        }
+        nb_transform(A, d, r);
+        length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+        if (length > NB_SAME_SITE && length < least)
+            least = length;
+    }
+    return least;
+}
+
+static void judge(const nb_structure *s, const double A[9], origin *o)
+{
+    const int pairs = s->n_atoms * s->n_atoms * (size_t)o->sg.count < PAIRS_MOST;
+    o->atoms = 0;
+    o->wrong_orders = 0;
+    o->nearest = INFINITY;
+    for (size_t i = 0; i < s->n_atoms; i++) {
+        const nb_atom *a = &s->atoms[i];
+        const int n = nb_site_order(&o->sg, A, a->r, NB_SAME_SITE);
+        o->wrong_orders += a->site_order > 0 && a->site_order != n;
+        if (a->Z == 1)
+            continue;
+        o->atoms += a->occupancy * o->sg.count / n;
+        for (size_t j = 0; pairs && j <= i; j++)
+            if (s->atoms[j].Z != 1 && !a->is_alternate && !s->atoms[j].is_alternate)
+                o->nearest = fmin(o->nearest, nearest(&o->sg, A, a->r, s->atoms[j].r));
+    }
+}
+
+/** How far a number of atoms is from the one that the formula gives. */
+static double misfit(double atoms, double expected)
+{
+    return expected > 0 && atoms > 0 ? fabs(log(atoms / expected)) : 0;
+}
+
+/** Is b better than a?  Why, or NULL if nothing tells them apart. */
+static const char *compare(const origin *a, const origin *b, double expected, int *better)
+{
+    double of_a = misfit(a->atoms, expected), of_b = misfit(b->atoms, expected);
+    *better = b->wrong_orders < a->wrong_orders;
+    if (a->wrong_orders != b->wrong_orders)
+        return "the symmetry of its sites";
+    *better = of_b < of_a;
+    if (fabs(of_a - of_b) > ALIKE)
+        return "its formula units";
+    *better = a->nearest < b->nearest;
+    if ((a->nearest < TOO_NEAR) != (b->nearest < TOO_NEAR))
+        return "the distances of its atoms";
+    *better = 0;
+    return NULL;
+}
+
+void nb_choose_origin(nb_structure *s)
+{
+    nb_symmetry *sg = &s->symmetry;
+    const size_t n = strlen(sg->name);
+    origin first = {.sg = *sg}, second;
+    char name[sizeof sg->name];
+    double A[9];
+    const char *why;
+    int better;
+    if (!sg->is_origin_open || n < 2)
+        return;
+    memcpy(name, sg->name, sizeof name);
+    name[n - 1] = '2';
+    if (nb_symmetry_find(name, s->cell, &second.sg, NULL))
+        return;
+    nb_cell_axes(s->cell, A);
+    judge(s, A, &first);
+    judge(s, A, &second);
+    why = compare(&first, &second, s->atoms_expected, &better);
+    if (better)
+        *sg = second.sg;
+    name[n - 2] = '\0';
+    snprintf(sg->note, sizeof sg->note,
+             "the space group %s has two origins; origin %d is used%s%s (-sg '%s:%d' for "
+             "the other)",
+             name, better ? 2 : 1, why ? ", by " : "", why ? why : "", name,
+             better ? 1 : 2);
 }

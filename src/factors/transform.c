@@ -1,13 +1,209 @@
 /* SPDX-License-Identifier: MIT */
 #include "transform.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "../base/error.h"
+#include "../base/fftw_lib.h"
+#include "../base/memory.h"
+
+enum { COLUMNS = 16 }; /* along a that are transformed together */
+
+/** How the lines of one grid are transformed. */
+typedef struct line_plans {
+    int n[3], H[3];
+    size_t pitch; /* complex numbers from one plane of columns to the next */
+    void *along_c, *along_b, *along_a; /* plans of FFTW, or NULL */
+    double *waves[3]; /* without FFTW: exp(-2 pi i m x/n), m = 0..n-1; owned */
+} line_plans;
+
+/** Numbers of a row after the transform along c: all with FFTW, those of the limit without. */
+static size_t half(const line_plans *lines)
+{
+    return (size_t)(lines->along_c ? lines->n[2] / 2 : lines->H[2]) + 1;
+}
+
+/* Complex numbers of a buffer for lines_plane, and of one for lines_columns. */
+static size_t lines_plane_room(const line_plans *lines)
+{
+    return (size_t)lines->n[1] * (half(lines) + (size_t)lines->H[2] + 1);
+}
+
+static size_t lines_column_room(const line_plans *lines)
+{
+    return (size_t)lines->n[0] * COLUMNS;
+}
+
+#ifdef NB_HAVE_FFTW
+/** Plans look at the buffers' alignment alone: those of one allocation do for all. */
+static nb_status make_plans(line_plans *lines, nb_error *err)
+{
+    const int *n = lines->n, rows = n[2] / 2 + 1, pitch = (int)lines->pitch;
+    size_t columns = lines->pitch * (size_t)n[0], plane = 2 * (size_t)n[1] * (size_t)rows;
+    size_t room = columns > plane ? columns : plane;
+    double *in = nb_alloc_raw(room, 2 * sizeof *in, "a plan of FFTW", err);
+    double *out = nb_alloc_raw(plane + lines_column_room(lines), 2 * sizeof *out,
+                               "a plan of FFTW", err);
+    fftw_complex *x = (fftw_complex *)in, *y = (fftw_complex *)out;
+    if (in && out) {
+        nb_fftw_lock();
+        lines->along_c = fftw_plan_many_dft_r2c(1, &n[2], n[1], in, NULL, 1, n[2], y,
+                                                NULL, 1, rows, FFTW_ESTIMATE);
+        lines->along_b = fftw_plan_many_dft(1, &n[1], lines->H[2] + 1, x, NULL, rows, 1,
+                                            y, NULL, 1, n[1], FFTW_FORWARD, FFTW_ESTIMATE);
+        lines->along_a = fftw_plan_many_dft(1, &n[0], COLUMNS, x, NULL, pitch, 1, y, NULL,
+                                            1, n[0], FFTW_FORWARD, FFTW_ESTIMATE);
+        nb_fftw_unlock();
+    }
+    nb_free(in);
+    nb_free(out);
+    if (!in || !out)
+        return NB_ERR_NOMEM;
+    if (!lines->along_c || !lines->along_b || !lines->along_a)
+        return nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d", n[0],
+                       n[1], n[2]);
+    return NB_OK;
+}
+
+static void free_plan(void **plan)
+{
+    if (*plan)
+        fftw_destroy_plan(*plan);
+    *plan = NULL;
+}
+
+static void free_plans(line_plans *lines)
+{
+    nb_fftw_lock();
+    free_plan(&lines->along_a);
+    free_plan(&lines->along_b);
+    free_plan(&lines->along_c);
+    nb_fftw_unlock();
+}
+#else
+static nb_status make_plans(line_plans *lines, nb_error *err)
+{
+    (void)lines;
+    return nb_fftw_need("a Fourier transform", err);
+}
+static void free_plans(line_plans *lines)
+{
+    (void)lines;
+}
+#endif
+
+static nb_status make_waves(line_plans *lines, nb_error *err)
+{
+    for (int i = 0; i < 3; i++) {
+        int n = lines->n[i];
+        double *w = nb_alloc_raw((size_t)n, 2 * sizeof *w, "waves", err);
+        if (!w)
+            return NB_ERR_NOMEM;
+        for (int j = 0; j < n; j++) {
+            w[2 * j] = cos(2 * M_PI * j / n);
+            w[2 * j + 1] = -sin(2 * M_PI * j / n);
+        }
+        lines->waves[i] = w;
+    }
+    return NB_OK;
+}
+
+/* Errors: NB_ERR_NOMEM. */
+static nb_status lines_open(line_plans *lines, int is_plain, nb_error *err)
+{
+    return is_plain ? make_waves(lines, err) : make_plans(lines, err);
+}
+
+static void lines_close(line_plans *lines)
+{
+    if (lines->along_a || lines->along_b || lines->along_c)
+        free_plans(lines);
+    for (int i = 0; i < 3; i++) {
+        nb_free(lines->waves[i]);
+        lines->waves[i] = NULL;
+    }
+}
+
+/** out[l] of one real row, l <= H2. */
+static void plain_row(const line_plans *lines, const double *row, double *out)
+{
+    int n = lines->n[2], most = lines->H[2];
+    memset(out, 0, 2 * (size_t)(most + 1) * sizeof *out);
+    for (int w = 0; w < n; w++) {
+        if (row[w] == 0)
+            continue;
+        for (int l = 0, at = 0; l <= most; l++) {
+            out[2 * l] += row[w] * lines->waves[2][2 * at];
+            out[2 * l + 1] += row[w] * lines->waves[2][2 * at + 1];
+            at += w;
+            at -= at >= n ? n : 0;
+        }
+    }
+}
+
+/** out[m mod n], |m| <= most, of n numbers in[i stride]. */
+static void plain_line(const double *waves, int n, int most, const double *in,
+                       size_t stride, double *out)
+{
+    for (int m = -most; m <= most; m++) {
+        int step = m < 0 ? m + n : m, at = 0;
+        double re = 0, im = 0;
+        for (int i = 0; i < n; i++) {
+            double a = in[2 * (size_t)i * stride], b = in[2 * (size_t)i * stride + 1];
+            re += a * waves[2 * at] - b * waves[2 * at + 1];
+            im += a * waves[2 * at + 1] + b * waves[2 * at];
+            at += step;
+            at -= at >= n ? n : 0;
+        }
+        out[2 * step] = re;
+        out[2 * step + 1] = im;
+    }
+}
+
+static size_t in_plane(const line_plans *lines, int k, int l)
+{
+    return (size_t)l * (size_t)lines->n[1] + (size_t)(k < 0 ? k + lines->n[1] : k);
+}
+
+/* Plane [n1][n2] of real numbers: along c, then b.  Afterwards out, a part of the buffer, has the
+ * coefficient of k, l at in_plane. */
+static const double *lines_plane(const line_plans *lines, double *plane, double *buffer)
+{
+    size_t n1 = (size_t)lines->n[1], rows = half(lines);
+    double *out = buffer + 2 * n1 * rows;
+#ifdef NB_HAVE_FFTW
+    if (lines->along_c) {
+        fftw_execute_dft_r2c(lines->along_c, plane, (fftw_complex *)buffer);
+        fftw_execute_dft(lines->along_b, (fftw_complex *)buffer, (fftw_complex *)out);
+        return out;
+    }
+#endif
+    for (size_t v = 0; v < n1; v++)
+        plain_row(lines, plane + v * (size_t)lines->n[2], buffer + 2 * v * rows);
+    for (size_t l = 0; l < rows; l++)
+        plain_line(lines->waves[1], lines->n[1], lines->H[1], buffer + 2 * l, rows,
+                   out + 2 * l * n1);
+    return out;
+}
+
+/* COLUMNS columns of n0 numbers, pitch apart: out has h at column * n0 + (h mod n0). */
+static void lines_columns(const line_plans *lines, double *columns, double *out)
+{
+#ifdef NB_HAVE_FFTW
+    if (lines->along_a) {
+        fftw_execute_dft(lines->along_a, (fftw_complex *)columns, (fftw_complex *)out);
+        return;
+    }
+#endif
+    for (size_t j = 0; j < COLUMNS; j++)
+        plain_line(lines->waves[0], lines->n[0], lines->H[0], columns + 2 * j,
+                   lines->pitch, out + 2 * j * (size_t)lines->n[0]);
+}
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#include "../base/memory.h"
-#include "transform_lines.h"
 
 /** Columns (k, l) that hold a wanted h. */
 typedef struct column {
@@ -17,7 +213,7 @@ typedef struct column {
 typedef struct working {
     nb_fourier_box *box;
     const nb_planes *planes;
-    nb_lines lines;
+    line_plans lines;
     column *columns;
     size_t n_columns;
     double *middle; /* [n0][pitch] complex: after c and b */
@@ -46,7 +242,7 @@ static nb_status list_columns(working *w, nb_error *err)
             if (least_s2(b->G, k, l) <= limit)
                 w->columns[n++] = (column){k, l};
     w->n_columns = n;
-    w->lines.pitch = (n + NB_COLUMNS - 1) / NB_COLUMNS * NB_COLUMNS;
+    w->lines.pitch = (n + COLUMNS - 1) / COLUMNS * COLUMNS;
     return NB_OK;
 }
 
@@ -58,11 +254,11 @@ static void make_plane(const working *w, int u, double *room)
     double *to = w->middle + 2 * (size_t)u * w->lines.pitch, *scratch, *buffer;
     const double *from;
     buffer = room + points;
-    scratch = buffer + 2 * nb_lines_plane_room(&w->lines);
+    scratch = buffer + 2 * lines_plane_room(&w->lines);
     w->planes->fill(w->planes->data, u, scratch, room);
-    from = nb_lines_plane(&w->lines, room, buffer);
+    from = lines_plane(&w->lines, room, buffer);
     for (size_t c = 0; c < w->n_columns; c++) {
-        size_t at = nb_lines_in_plane(&w->lines, w->columns[c].k, w->columns[c].l);
+        size_t at = in_plane(&w->lines, w->columns[c].k, w->columns[c].l);
         to[2 * c] = from[2 * at];
         to[2 * c + 1] = from[2 * at + 1];
     }
@@ -70,13 +266,13 @@ static void make_plane(const working *w, int u, double *room)
         to[2 * c] = to[2 * c + 1] = 0;
 }
 
-/** NB_COLUMNS columns from `first` on into the box; the sum wanted has exp(+...). */
+/** COLUMNS columns from `first` on into the box; the sum wanted has exp(+...). */
 static void make_columns(const working *w, size_t first, double *room)
 {
     const nb_fourier_box *b = w->box;
     size_t rows = (size_t)(2 * b->H[1] + 1), n0 = (size_t)b->n[0];
-    size_t count = w->n_columns - first < NB_COLUMNS ? w->n_columns - first : NB_COLUMNS;
-    nb_lines_columns(&w->lines, w->middle + 2 * first, room);
+    size_t count = w->n_columns - first < COLUMNS ? w->n_columns - first : COLUMNS;
+    lines_columns(&w->lines, w->middle + 2 * first, room);
     for (int h = -b->H[0]; h <= b->H[0]; h++) {
         size_t plane = (size_t)(h + b->H[0]) * rows;
         for (size_t c = 0; c < count; c++) {
@@ -107,7 +303,7 @@ static void run(const working *w)
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
 #endif
-        for (size_t first = 0; first < w->n_columns; first += NB_COLUMNS)
+        for (size_t first = 0; first < w->n_columns; first += COLUMNS)
             make_columns(w, first, room);
     }
 }
@@ -118,8 +314,8 @@ static nb_status allocate(working *w, nb_error *err)
     size_t points = ((size_t)b->n[1] * (size_t)b->n[2] + 7) / 8 * 8;
     size_t voxels =
         (size_t)(2 * b->H[0] + 1) * (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1);
-    size_t plane = points + 2 * nb_lines_plane_room(&w->lines) + w->planes->scratch;
-    size_t columns = 2 * nb_lines_column_room(&w->lines);
+    size_t plane = points + 2 * lines_plane_room(&w->lines) + w->planes->scratch;
+    size_t columns = 2 * lines_column_room(&w->lines);
     w->room = ((plane > columns ? plane : columns) + 7) / 8 * 8;
     w->rooms = nb_alloc_raw(w->room * (size_t)w->threads, sizeof *w->rooms,
                             "planes of a density", err);
@@ -139,14 +335,14 @@ nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_p
     box->X = NULL;
     status = list_columns(&w, err);
     if (status == NB_OK)
-        status = nb_lines_open(&w.lines, is_plain, err);
+        status = lines_open(&w.lines, is_plain, err);
     if (status == NB_OK)
         status = allocate(&w, err);
     if (status == NB_OK)
         run(&w);
     else
         nb_fourier_free(box);
-    nb_lines_close(&w.lines);
+    lines_close(&w.lines);
     nb_free(w.columns);
     nb_free(w.rooms);
     nb_free(w.middle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Fourier sums of a real function on a grid, for the indices inside a limit only. */
+/** Fourier sums of a real function on a grid, for the indices inside a limit only: by FFTW or as plain sums. */
 #ifndef NB_FACTORS_TRANSFORM_H
 #define NB_FACTORS_TRANSFORM_H
 

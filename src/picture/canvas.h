@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** A picture of 8-bit red, green and blue, and functions to draw on it. */
+/** A picture of 8-bit red, green and blue, functions to draw on it, and colours. */
 #ifndef NB_PICTURE_CANVAS_H
 #define NB_PICTURE_CANVAS_H
 
+#include <stdint.h>
+
 #include "../nanobragg.h"
+
+/* --- a 5 x 7 dot font of capitals, digits and a few signs --- */
+
+#define NB_GLYPH_WIDTH 5
+#define NB_GLYPH_HEIGHT 7
+
+/** Rows from the top; bit 4 is the leftmost dot.  Unknown characters are blank. */
+const uint8_t *nb_glyph(char c);
 
 typedef struct nb_rgb {
     uint8_t r, g, b;

@@ -1,13 +1,132 @@
 /* SPDX-License-Identifier: MIT */
 #include "draw.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../physics/ray.h"
 #include "canvas.h"
 #include "preview.h"
-#include "rings.h"
+
+/** A ring: its label is at its highest row on the canvas. */
+typedef struct ring {
+    double target; /* 2 sin theta */
+    int top;       /* INT_MAX: not drawn */
+    double sum;    /* of the pixels of that row, for their middle */
+    int count;
+} ring;
+
+typedef struct drawing {
+    nb_canvas *canvas;
+    nb_rgb colour, paper;
+    int thick; /* pixels of a line */
+} drawing;
+
+/** 2 sin theta at the pixels of one row: the distance between the two directions. */
+static void fill_row(const nb_panel *panel, int s, double *row)
+{
+    for (int f = 0; f < panel->columns; f++) {
+        nb_vec3 p = nb_panel_point(panel, nb_subpixel(panel->pixel_fast, 1, f, 0),
+                                   nb_subpixel(panel->pixel_slow, 1, s, 0), 0);
+        row[f] = nb_norm(nb_sub(nb_unit(p), panel->beam));
+    }
+}
+
+static void dot(const drawing *d, ring *r, int f, int s)
+{
+    nb_canvas_fill(d->canvas, f - d->thick / 2, s - d->thick / 2, d->thick, d->thick,
+                   d->colour);
+    if (r->top == INT_MAX)
+        r->top = s;
+    if (r->top == s) {
+        r->sum += f;
+        r->count++;
+    }
+}
+
+/** Draw where the ring passes between a pixel and its neighbour on the right or below. */
+static void draw_row(const drawing *d, ring *r, const double *row, const double *below,
+                     int s)
+{
+    int width = d->canvas->width;
+    for (int f = 0; f < width; f++) {
+        int inside = row[f] < r->target;
+        if ((f + 1 < width && (row[f + 1] < r->target) != inside) ||
+            (below && (below[f] < r->target) != inside))
+            dot(d, r, f, s);
+    }
+}
+
+static void label(const drawing *d, const ring *r, double d_A)
+{
+    char text[24];
+    int size = d->thick, width, x, y = r->top - nb_text_height(size) / 2;
+    snprintf(text, sizeof text, "%g A", d_A);
+    width = nb_text_width(text, size);
+    x = (int)(r->sum / r->count) - width / 2;
+    x = x + width > d->canvas->width ? d->canvas->width - width : x;
+    x = x < 0 ? 0 : x;
+    y = y < size ? size : y;
+    nb_canvas_fill(d->canvas, x - size, y - size, width + 2 * size,
+                   nb_text_height(size) + 2 * size, d->paper);
+    nb_canvas_text(d->canvas, x, y, size, d->colour, text);
+}
+
+static void mark_centre(const drawing *d, const nb_panel *panel)
+{
+    int arm = 8 * d->thick;
+    double f = panel->Fbeam / panel->pixel_fast, s = panel->Sbeam / panel->pixel_slow;
+    if (!(f > -1e6 && f < 1e6 && s > -1e6 && s < 1e6))
+        return;
+    nb_canvas_fill(d->canvas, (int)floor(f) - arm, (int)floor(s) - d->thick / 2,
+                   2 * arm + 1, d->thick, d->colour);
+    nb_canvas_fill(d->canvas, (int)floor(f) - d->thick / 2, (int)floor(s) - arm, d->thick,
+                   2 * arm + 1, d->colour);
+}
+
+static void draw_all(const drawing *d, const nb_panel *panel, ring *rings, int n,
+                     double *rows[2])
+{
+    fill_row(panel, 0, rows[0]);
+    for (int s = 0; s < panel->rows; s++) {
+        double *row = rows[s & 1], *below = NULL;
+        if (s + 1 < panel->rows)
+            fill_row(panel, s + 1, below = rows[(s + 1) & 1]);
+        for (int i = 0; i < n; i++)
+            draw_row(d, &rings[i], row, below, s);
+    }
+}
+
+nb_status nb_draw_rings(nb_canvas *canvas, const nb_panel *panel, double wavelength,
+                        const nb_png_options *options, nb_error *err)
+{
+    const nb_rgb red = {214, 39, 40}, white = {255, 255, 255}, black = {0, 0, 0};
+    const nb_rgb cyan = {90, 220, 255};
+    int bright = options->colormap != NB_MAP_GREY, n = options->rings;
+    int thick =
+        1 + (canvas->width < canvas->height ? canvas->width : canvas->height) / 1000;
+    drawing d = {canvas, bright ? cyan : red, bright ? black : white, thick};
+    ring rings[NB_RINGS_MAX];
+    double *rows[2];
+    rows[0] =
+        nb_alloc_raw(2 * (size_t)panel->columns, sizeof **rows, "resolution rings", err);
+    if (!rows[0])
+        return NB_ERR_NOMEM;
+    rows[1] = rows[0] + panel->columns;
+    n = n < NB_RINGS_MAX ? n : NB_RINGS_MAX;
+    for (int i = 0; i < n; i++)
+        rings[i] = (ring){wavelength * 1e10 / options->ring_A[i], INT_MAX, 0, 0};
+    draw_all(&d, panel, rings, n, rows);
+    for (int i = 0; i < n; i++)
+        if (rings[i].top != INT_MAX)
+            label(&d, &rings[i], options->ring_A[i]);
+    mark_centre(&d, panel);
+    nb_free(rows[0]);
+    return NB_OK;
+}
 
 int nb_picture_is_grey(const nb_picture_job *job)
 {

@@ -4,6 +4,7 @@
 #define NB_PICTURE_PREVIEW_H
 
 #include "../nanobragg.h"
+#include "draw.h"
 
 typedef enum nb_preview_curve {
     NB_PREVIEW_SQRT = 0,
@@ -60,5 +61,12 @@ void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_
  * default). Errors: NB_ERR_NOMEM. */
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);
+
+/** Smaller pictures of large images. */
+
+/** If an edge of the job's image has more than options->most pixels, show square blocks of it instead: of
+ * each the brightest pixel, or the sum of all, without those that are left out.  The job then borrows *panel
+ * (rings) and *pixels, which is the caller's (nb_free); else *pixels is NULL.  Errors: NB_ERR_NOMEM. */
+nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err);
 
 #endif

@@ -1,11 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/** A fit that is going on, for the files of this room. */
+/** Parameters in users' units, and the variables that a fit moves: logarithms, bounds, ties. */
 #ifndef NB_REFINE_FIT_H
 #define NB_REFINE_FIT_H
 
 #include "../nanobragg.h"
+#include "../nanobragg/derivatives.h"
 #include "../render/backend.h"
-#include "variables.h"
+
+typedef enum nb_fit_map {
+    NB_MAP_LINEAR = 0,
+    NB_MAP_LOG,       /* p = exp(t) */
+    NB_MAP_LOG_CELLS, /* p = 1 + exp(t) */
+    NB_MAP_BOUNDED    /* p = low + (high - low)(1 + sin t)/2 */
+} nb_fit_map;
+
+typedef struct nb_fit_parameter {
+    char name[NB_VARIABLE_NAME];
+    const char *unit; /* static */
+    double start, value;
+    nb_fit_map map;
+    double low, high; /* BOUNDED */
+    int tied;         /* to the parameter before it of this number; its own: free */
+    int fixed;        /* moves in no stage */
+    double restraint,
+        width;    /* adds ((p - restraint)/width)^2/2 to the loss; width 0: none */
+    double sigma; /* NaN: none */
+} nb_fit_parameter;
+
+#define NB_FIT_MOST 64 /* parameters of one fit */
+
+typedef struct nb_fit_list {
+    int count;
+    nb_fit_parameter p[NB_FIT_MOST];
+} nb_fit_list;
+
+/** The variables of one stage: those of the parameters that are active, then logarithms of `extra` more. */
+typedef struct nb_fit_space {
+    const nb_fit_list *list;
+    int n_active, active[NB_FIT_MOST]; /* parameters, tied ones too */
+    int variable[NB_FIT_MOST];         /* of active parameter i */
+    int n_free;                        /* variables of parameters */
+    int lead[NB_FIT_MOST];             /* the parameter whose map variable v has */
+    int extra;                         /* values behind them */
+} nb_fit_space;
+
+/** The space of the parameters that are marked. */
+void nb_fit_space_make(const nb_fit_list *list, const int marked[NB_FIT_MOST], int extra,
+                       nb_fit_space *space);
+
+/** Numbers of variables (x) and of values (active parameters and extras). */
+int nb_fit_space_variables(const nb_fit_space *space);
+int nb_fit_space_values(const nb_fit_space *space);
+
+/** dp/dt at t. */
+double nb_fit_slope(const nb_fit_parameter *p, double t);
+
+/** x of the values of the list and of extras[extra]. */
+void nb_fit_space_start(const nb_fit_space *space, const double *extras, double *x);
+/** values[n_active + extra] of x. */
+void nb_fit_space_values_of(const nb_fit_space *space, const double *x, double *values);
+
+/** The loss with restraints, and gradient and Fisher matrix by x, from those by the values (g, F). */
+void nb_fit_space_chain(const nb_fit_space *space, const double *x, const double *values,
+                        double *loss, double *g, double *F, double *G, double *M);
+
+/** Refuse a value that its map cannot have.  Errors: NB_ERR_INPUT. */
+nb_status nb_fit_check_start(nb_fit_parameter *p, nb_error *err);
+
+/** Is a bounded value at its bound? */
+int nb_fit_at_bound(const nb_fit_parameter *p);
+
+/** A fit that is going on, for the files of this room. */
 
 /** A background that is piecewise linear in sin theta/lambda. */
 typedef struct nb_radial {
@@ -66,9 +131,6 @@ nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
  * is NULL; how many. */
 size_t nb_fit_row_spans(const nb_fit *fit, const float *photons, const uint8_t *of, int k,
                         int s, nb_span *spans);
-/** The runs of pixels that are not NaN.  *spans: nb_free. */
-nb_status nb_fit_spans(const nb_fit *fit, const float *photons, nb_span **spans,
-                       size_t *n, nb_error *err);
 /** Their image[pixels] by the backend, 0 elsewhere. */
 nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
                         nb_error *err);
@@ -98,11 +160,39 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err);
 /** Errors, correlations, the verdict and the model of the finished fit. */
 nb_status nb_fit_conclude(nb_fit *fit, nb_error *err);
 
-/** Spots of the finished model into out->spots.  Errors: NB_ERR_NOMEM. */
-nb_status nb_fit_list_spots(const nb_fit *fit, nb_error *err);
-
 /** The stage is over: note and tell it. */
 void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double loss,
                        int converged, double seconds);
+
+/** Orientations about the present one whose pictures are like the observed one. */
+
+/** A turn by a rotation vector about the lab axes, deg, and how well it fits. */
+typedef struct nb_turn_tried {
+    double by[3], correlation;
+} nb_turn_tried;
+
+/** The `wanted` best turns of the simulation's crystal, the best one first; *found of them, well apart.  It is for blurred
+ * crystals (NB_ORIENT_STEP).  Only axes whose rotation is refined are turned about, within their bounds.  The simulation is
+ * as before.  Errors: NB_ERR_NOMEM, those of a render. */
+nb_status nb_fit_orient(nb_fit *fit, int wanted, nb_turn_tried *best, int *found,
+                        nb_error *err);
+
+/** Pearson's of the chosen pixels and the simulation's picture. */
+nb_status nb_fit_correlation(nb_fit *fit, double *correlation, nb_error *err);
+
+/** The pixels that the search along cells and mosaic spread compares. */
+
+/** The pixels of some rows.  Their places are those of the stack, because a device knows no others. */
+typedef struct nb_search_pixels {
+    size_t n, n_spans;
+    size_t *pixel;  /* owned; [n] */
+    nb_span *spans; /* owned; [n_spans] */
+} nb_search_pixels;
+
+/** The chosen pixels, or with `spots` those of them near spots; if they are more than `most`, of every second row, every
+ * third and so on.  Errors: NB_ERR_NOMEM; nb_search_pixels_free after one, too. */
+nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
+                                nb_search_pixels *out, nb_error *err);
+void nb_search_pixels_free(nb_search_pixels *p);
 
 #endif

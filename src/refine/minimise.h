@@ -29,4 +29,26 @@ typedef struct nb_minimum {
  * the loss. */
 nb_status nb_minimise(const nb_minimise_job *job, nb_minimum *out, nb_error *err);
 
+/** Small symmetric matrices, [n][n] row by row, both halves filled. */
+
+#define NB_FIT_RIDGE 1e-14 /* added to a diagonal of ones */
+
+/** M = R^T R with R upper triangular.  Columns are scaled to 1 and a ridge is added first.  A column of
+ * zeros becomes a column of zeros.  Returns 0 if M is not positive, or not finite. */
+int nb_fit_cholesky(int n, const double *M, double *R);
+
+/** The inverse, by eigenvalues of the matrix with columns scaled to 1.  *worst (may be NULL): the smallest
+ * eigenvalue over the largest, and vector[n] (may be NULL) its vector in scaled columns.  Rows and columns of
+ * a zero diagonal become 0.  Errors: NB_ERR_NOMEM. */
+nb_status nb_fit_invert(int n, const double *M, double *inverse, double *worst,
+                        double *vector, nb_error *err);
+
+/** A loss with its gradient and Fisher matrix as n + 1 rows of least squares. */
+
+/** f[n + 1] and J[n][n + 1] (column k from J + k (n + 1), as MINPACK has it) with |f|^2 = 2 loss, J^T f = G and
+ * J^T J = M.  Where G^T M^-1 G is more than 2 loss, f keeps the norm and the direction, and J^T f is shorter
+ * than G.  R[n][n], y[n]: work.  Returns 0 if M is not positive or a number is not finite. */
+int nb_fit_rows(int n, double loss, const double *G, const double *M, double *f,
+                double *J, double *R, double *y);
+
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A blurred crystal is found from one or two degrees off.  From further off pictures of many orientations are compared:
  * spots of a crystal of three cells to a resolution of 0.07 of its cell are 1.2 degrees wide. */
-#include "orient.h"
+#include "fit.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "../base/clock.h"
 #include "../base/memory.h"
-#include "search_pixels.h"
 
 enum { REACH = 6, MOST_PIXELS = 16384 };
 #define STEP 1.25 /* deg */

@@ -6,7 +6,7 @@
 
 #include "../sim/sim.h"
 #include "../base/memory.h"
-#include "orient.h"
+#include "fit.h"
 
 enum { BLURRED_STEPS = 25, BRIGHT_PIXELS = 30, TURNS = 3 };
 /* Correlation of the picture and the last blurred crystal.  Right orientations had 0.86 and more, of weak stills too; a wrong

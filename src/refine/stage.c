@@ -10,7 +10,6 @@
 #include "../base/memory.h"
 #include "fit.h"
 #include "minimise.h"
-#include "symmetric.h"
 
 /** What the loss of lmder needs. */
 typedef struct stage {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "variables.h"
+#include "fit.h"
 
 #include <math.h>
 #include <string.h>

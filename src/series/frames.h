@@ -4,7 +4,7 @@
 #define NB_SERIES_FRAMES_H
 
 #include "../sim/sim.h"
-#include "../io/table/spectra.h"
+#include "../io/table/sources.h"
 
 typedef struct nb_frames {
     nb_config base; /* completed; its seed is set */

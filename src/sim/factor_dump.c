@@ -9,7 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/shared.h"
-#include "../io/table/fdump.h"
+#include "../io/table/factor_file.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/limits.h"

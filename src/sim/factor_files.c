@@ -12,7 +12,7 @@
 #include "../base/shared.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
-#include "../factors/special.h"
+#include "../factors/symmetry.h"
 #include "../io/table/arrays.h"
 #include "../io/table/hkl.h"
 #include "../params/params.h"

@@ -7,7 +7,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/detector/geom_write.h"
+#include "../io/detector/geom.h"
 
 static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
                             const char *hdf5, nb_error *err)

@@ -9,7 +9,7 @@
 #include "../base/outfile.h"
 #include "../io/image/image_read.h"
 #include "../io/image/left_out.h"
-#include "../io/image/smv_keys.h"
+#include "../io/image/smv_read.h"
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/units.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../io/image/smv_keys.h"
 #include "../io/image/smv_read.h"
 #include "../model/beam.h"
 #include "../model/frame.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analysis/bins.h"
+#include "../analysis/pixels.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"

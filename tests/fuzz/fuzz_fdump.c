@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/io/table/fdump.h"
+#include "../../src/io/table/factor_file.h"
 #include "fuzz.h"
 
 typedef struct buffer {

@@ -2,7 +2,7 @@
 /* Spectra from HDF5: every accepted one has wavelengths, and weights that are not all zero. */
 #include <math.h>
 
-#include "../../src/io/table/spectra.h"
+#include "../../src/io/table/sources.h"
 #include "hdf5_build.h"
 
 #define BEAM "/entry/instrument/beam"

@@ -2,7 +2,7 @@
 /* Orientation matrices: nine finite numbers or a message. */
 #include <math.h>
 
-#include "../../src/io/table/matrix.h"
+#include "../../src/io/table/arrays.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 /* Spectra: every accepted one has wavelengths, and weights that are not all zero. */
 #include <math.h>
 
-#include "../../src/io/table/spectra.h"
+#include "../../src/io/table/sources.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

@@ -4,10 +4,9 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/picture/canvas.h"
-#include "../../src/picture/font.h"
 #include "../../src/picture/sheet.h"
 #include "../../src/picture/preview.h"
-#include "../../src/picture/rings.h"
+#include "../../src/picture/draw.h"
 
 /* --- levels --- */
 

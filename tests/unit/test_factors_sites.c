@@ -6,7 +6,7 @@
 #include "../../src/base/memory.h"
 #include "../../src/factors/cell.h"
 #include "../../src/factors/sites.h"
-#include "../../src/factors/special.h"
+#include "../../src/factors/symmetry.h"
 
 static const test_group orthorhombic = {
     "P 2 2 2", "-x,-y,z; x,-y,-z", {20, 24, 28, 90, 90, 90}};

@@ -12,7 +12,7 @@
 
 #include "../../src/base/error.h"
 #include "../../src/base/memory.h"
-#include "../../src/io/table/fdump.h"
+#include "../../src/io/table/factor_file.h"
 
 typedef struct sink_buffer {
     unsigned char bytes[4096];

@@ -10,7 +10,7 @@
 #include "io/hdf5/hdf5_filters.h"
 #include "io/hdf5/hdf5_file.h"
 #include "io/hdf5/hdf5_lib.h"
-#include "io/table/spectra.h"
+#include "io/table/sources.h"
 #include "nanobragg.h"
 
 #define IMAGES "/entry/data/data"

@@ -7,7 +7,7 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/io/table/hkl.h"
-#include "../../src/io/table/matrix.h"
+#include "../../src/io/table/arrays.h"
 #include "../../src/io/table/sources.h"
 #include "../../src/base/text.h"
 

@@ -11,9 +11,7 @@
 
 #include "base/memory.h"
 #include "refine/minimise.h"
-#include "refine/rows.h"
-#include "refine/symmetric.h"
-#include "refine/variables.h"
+#include "refine/fit.h"
 
 enum { MOST = 12 };
 

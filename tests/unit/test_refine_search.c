@@ -4,7 +4,7 @@
 
 #include "sim/sim.h"
 #include "base/memory.h"
-#include "refine/search_pixels.h"
+#include "refine/fit.h"
 
 enum { EDGE = 40, PIXELS = EDGE * EDGE, SPOT = 5 };
 

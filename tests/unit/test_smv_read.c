@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../../src/base/memory.h"
-#include "../../src/io/image/smv_keys.h"
+#include "../../src/io/image/smv_read.h"
 
 #define DOCUMENTED                                                                       \
     "DIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=3;\nSIZE2=2;\n"      \

@@ -1,12 +1,330 @@
 /* SPDX-License-Identifier: MIT */
 #include "expt.h"
 
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../../base/error.h"
 #include "../../base/text.h"
-
+#include "../../physics/vec3.h"
+#include "../common/axes.h"
 #include "expt_parts.h"
+
+/* The element of the array /KEY that member `key` of the experiment names; json NULL: none. */
+static nb_status node_model(const nb_node *root, const nb_node *experiment,
+                            const char *key, nb_node *out, nb_error *err)
+{
+    nb_node index = nb_node_member(experiment, key), list = nb_node_member(root, key);
+    int i, n = nb_node_count(&list);
+    nb_status st;
+    *out = index;
+    if (!index.json)
+        return NB_OK;
+    if (n < 1)
+        return nb_node_fail(&list, "must be an array that is not empty", err);
+    if ((st = nb_node_whole(&index, 0, n - 1, &i, err)))
+        return st;
+    *out = nb_node_element(&list, i);
+    if (!cJSON_IsObject(out->json))
+        return nb_node_fail(out, "must be an object", err);
+    return NB_OK;
+}
+
+/* Beam, goniometer, scan and crystal of an experiment. */
+
+static void multiply(const double a[9], const double b[9], double out[9])
+{
+    double c[9];
+    for (int i = 0; i < 9; i++)
+        c[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
+               a[i / 3 * 3 + 2] * b[6 + i % 3];
+    memcpy(out, c, sizeof c);
+}
+
+static void apply(const double m[9], double v[3])
+{
+    double w[3];
+    for (int i = 0; i < 3; i++)
+        w[i] = nb_dot3(m + 3 * i, v);
+    memcpy(v, w, sizeof w);
+}
+
+static void identity(double m[9])
+{
+    for (int i = 0; i < 9; i++)
+        m[i] = i % 4 == 0;
+}
+
+/** A direction, unit, in the frame of NeXus. */
+static nb_opt3 direction(const double v[3])
+{
+    nb_opt3 out = {1, {v[0], v[1], v[2]}};
+    nb_unit3(out.v);
+    nb_turn_dxtbx(out.v);
+    return out;
+}
+
+static nb_status read_polarization(const nb_node *beam, const double along[3],
+                                   nb_detector_spec *out, nb_error *err)
+{
+    nb_node fraction = nb_node_member(beam, "polarization_fraction");
+    double normal[3], axis[3], p;
+    nb_status st;
+    if (!nb_node_has(beam, "polarization_fraction") ||
+        !nb_node_has(beam, "polarization_normal"))
+        return NB_OK;
+    if ((st = nb_node_number(&fraction, &p, err)) ||
+        (st = nb_node_member_numbers(beam, "polarization_normal", 3, normal, err)))
+        return st;
+    if (!(p >= 0 && p <= 1))
+        return nb_node_fail(&fraction, "must be from 0 to 1", err);
+    nb_cross3(normal, along, axis);
+    if (!(nb_length3(axis) > 1e-9 * nb_length3(normal)))
+        return nb_node_fail(beam, "polarization_normal is along the beam", err);
+    out->polarization = 2 * p - 1;
+    out->polar_axis = direction(axis);
+    return NB_OK;
+}
+
+/** A wavelength that is typed wins, and then the file's need not be right. */
+static nb_status read_wavelength(const nb_node *beam, const nb_geometry_typed *typed,
+                                 nb_detector_spec *out, nb_error *err)
+{
+    nb_node wavelength = nb_node_member(beam, "wavelength");
+    double range[2];
+    nb_status st;
+    if (!isnan(typed->wavelength_A) || typed->has_sources) {
+        if (nb_node_number(&wavelength, &out->wavelength_A, NULL))
+            out->wavelength_A = NAN;
+        return NB_OK;
+    }
+    if (!wavelength.json &&
+        !nb_node_member_numbers(beam, "wavelength_range", 2, range, NULL))
+        return nb_fail_at(err, NB_ERR_INPUT, beam->file, 0,
+                          "%s: a polychromatic beam, %.7g to %.7g A: type -lambda, "
+                          "-energy or -sourcefile",
+                          beam->pointer, range[0], range[1]);
+    if (!wavelength.json)
+        return nb_node_fail(beam, "no wavelength: type -lambda, -energy or -sourcefile",
+                            err);
+    if ((st = nb_node_number(&wavelength, &out->wavelength_A, err)))
+        return st;
+    if (!(out->wavelength_A > 1e-6 && out->wavelength_A < 1e6))
+        return nb_node_fail(&wavelength, "must be above 1e-6 and below 1e6 A", err);
+    return NB_OK;
+}
+
+/** Electrons and neutrons scatter otherwise. */
+static nb_status check_probe(const nb_node *beam, nb_error *err)
+{
+    nb_node probe = nb_node_member(beam, "probe");
+    const char *text = cJSON_IsString(probe.json) ? probe.json->valuestring : "x-ray";
+    if (strcmp(text, "x-ray") == 0 || strcmp(text, "xray") == 0 ||
+        strcmp(text, "X-ray") == 0)
+        return NB_OK;
+    return nb_node_fail(&probe, "is not x-ray: only X-rays are simulated", err);
+}
+
+static nb_status expt_beam(const nb_node *beam, const nb_geometry_typed *typed,
+                           nb_detector_spec *out, nb_error *err)
+{
+    double along[3];
+    nb_status st;
+    if (!beam->json)
+        return NB_OK;
+    if ((st = check_probe(beam, err)) || (st = read_wavelength(beam, typed, out, err)))
+        return st;
+    if (!nb_node_has(beam, "direction"))
+        return NB_OK;
+    if ((st = nb_node_member_numbers(beam, "direction", 3, along, err)))
+        return st;
+    if (!(nb_length3(along) > 0))
+        return nb_node_fail(beam, "the direction is zero", err);
+    for (int i = 0; i < 3; i++)
+        along[i] = -along[i];
+    nb_unit3(along);
+    out->beam = direction(along);
+    return read_polarization(beam, along, out, err);
+}
+
+/* --- goniometer --- */
+
+static void rotation(const double axis[3], double degrees, double m[9])
+{
+    nb_vec3 a = nb_unit(nb_v3(axis[0], axis[1], axis[2]));
+    for (int j = 0; j < 3; j++) {
+        nb_vec3 e = nb_rotate_about(nb_v3(j == 0, j == 1, j == 2), a, degrees * NB_DEG);
+        m[j] = e.x;
+        m[3 + j] = e.y;
+        m[6 + j] = e.z;
+    }
+}
+
+/** Axes from the crystal outwards: F before the scan axis, S behind it. */
+static nb_status several_axes(const nb_node *node, double F[9], double S[9],
+                              double axis[3], nb_error *err)
+{
+    nb_node axes = nb_node_member(node, "axes"), angles = nb_node_member(node, "angles");
+    nb_node scan = nb_node_member(node, "scan_axis"), one;
+    int n = nb_node_count(&axes), at = 0;
+    double v[3], angle, turn[9];
+    nb_status st;
+    if (n < 1 || n > 20 || nb_node_count(&angles) != n)
+        return nb_node_fail(node, "axes and angles must be arrays of one length, 1 to 20",
+                            err);
+    if (scan.json && (st = nb_node_whole(&scan, 0, n - 1, &at, err)))
+        return st;
+    for (int i = 0; i < n; i++) {
+        one = nb_node_element(&axes, i);
+        if ((st = nb_node_numbers(&one, 3, v, err)))
+            return st;
+        if (!(nb_length3(v) > 0))
+            return nb_node_fail(&one, "an axis needs a direction", err);
+        one = nb_node_element(&angles, i);
+        if ((st = nb_node_number(&one, &angle, err)))
+            return st;
+        rotation(v, angle, turn);
+        if (i < at)
+            multiply(turn, F, F);
+        else if (i == at)
+            memcpy(axis, v, sizeof v);
+        else
+            multiply(turn, S, S);
+    }
+    return NB_OK;
+}
+
+static nb_status optional_matrix(const nb_node *node, const char *key, double m[9],
+                                 nb_error *err)
+{
+    return nb_node_has(node, key) ? nb_node_member_numbers(node, key, 9, m, err) : NB_OK;
+}
+
+/* turned: the rotation of the crystal at phi 0, S F; of no goniometer the identity. */
+static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out,
+                                 double turned[9], nb_error *err)
+{
+    double F[9], S[9], axis[3];
+    nb_status st;
+    identity(F);
+    identity(S);
+    identity(turned);
+    if (!node->json)
+        return NB_OK;
+    if (nb_node_has(node, "axes")) {
+        if ((st = several_axes(node, F, S, axis, err)))
+            return st;
+    } else if ((st = nb_node_member_numbers(node, "rotation_axis", 3, axis, err)) ||
+               (st = optional_matrix(node, "fixed_rotation", F, err)) ||
+               (st = optional_matrix(node, "setting_rotation", S, err))) {
+        return st;
+    }
+    apply(S, axis);
+    if (!(nb_length3(axis) > 0))
+        return nb_node_fail(node, "the rotation axis needs a direction", err);
+    out->spindle = direction(axis);
+    multiply(S, F, turned);
+    return NB_OK;
+}
+
+/* --- scan --- */
+
+/** First number of an array, and the step to the second; NaN: there is none. */
+static nb_status first_and_step(const nb_node *list, double *first, double *step,
+                                nb_error *err)
+{
+    nb_node one = nb_node_element(list, 0);
+    double second;
+    nb_status st;
+    if (nb_node_count(list) < 1)
+        return nb_node_fail(list, "must be an array that is not empty", err);
+    if ((st = nb_node_number(&one, first, err)) || nb_node_count(list) < 2)
+        return st;
+    one = nb_node_element(list, 1);
+    if ((st = nb_node_number(&one, &second, err)))
+        return st;
+    *step = second - *first;
+    return NB_OK;
+}
+
+static nb_status read_exposure(const nb_node *list, nb_detector_spec *out, nb_error *err)
+{
+    double first = NAN, step;
+    nb_status st = NB_OK;
+    if (list->json && nb_node_count(list) > 0)
+        st = first_and_step(list, &first, &step, err);
+    if (!st && first > 0)
+        out->exposure_s = first;
+    return st;
+}
+
+static nb_status expt_scan(const nb_node *scan, nb_detector_spec *out, nb_error *err)
+{
+    nb_node properties = nb_node_member(scan, "properties");
+    nb_node from = properties.json ? properties : *scan;
+    nb_node angles = nb_node_member(&from, "oscillation");
+    nb_node width = nb_node_member(&from, "oscillation_width");
+    nb_node times = nb_node_member(&from, "exposure_time");
+    double pair[2];
+    nb_status st = NB_OK;
+    if (!scan->json)
+        return NB_OK;
+    if (!width.json)
+        width = nb_node_member(scan, "oscillation_width");
+    if (angles.json && !properties.json) {
+        st = nb_node_numbers(&angles, 2, pair, err);
+        out->phi_deg = st ? NAN : pair[0];
+        out->osc_deg = st ? NAN : pair[1];
+    } else if (angles.json) {
+        st = first_and_step(&angles, &out->phi_deg, &out->osc_deg, err);
+    }
+    if (width.json && nb_node_count(&width) >= 1)
+        width = nb_node_element(&width, 0);
+    if (!st && width.json && isnan(out->osc_deg))
+        st = nb_node_number(&width, &out->osc_deg, err);
+    if (!st && out->spindle.set)
+        nb_spec_positive_osc(out);
+    if (!st && (out->osc_deg < 0 || out->osc_deg > 1e6))
+        return nb_node_fail(scan, "the width of the oscillation must be 0 to 1e6 deg",
+                            err);
+    return st ? st : read_exposure(&times, out, err);
+}
+
+/* --- crystal --- */
+
+static nb_status expt_crystal(const nb_node *crystal, const double turned[9],
+                              const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    static const char *const names[] = {"real_space_a", "real_space_b", "real_space_c"};
+    double real[3][3], reciprocal[3], volume;
+    nb_status st;
+    if (!crystal->json)
+        return NB_OK;
+    for (int i = 0; i < 3; i++)
+        if ((st = nb_node_member_numbers(crystal, names[i], 3, real[i], err)))
+            return st;
+    nb_cross3(real[1], real[2], reciprocal);
+    volume = nb_dot3(real[0], reciprocal);
+    if (!(fabs(volume) >
+          1e-9 * nb_length3(real[0]) * nb_length3(real[1]) * nb_length3(real[2])))
+        return nb_node_fail(crystal, "the cell has no volume", err);
+    for (int i = 0; i < 3; i++) {
+        nb_cross3(real[(i + 1) % 3], real[(i + 2) % 3], reciprocal);
+        apply(turned, reciprocal);
+        nb_turn_dxtbx(reciprocal);
+        for (int j = 0; j < 3; j++)
+            out->crystal[3 * j + i] = reciprocal[j] / volume;
+    }
+    out->has_crystal = 1;
+    if (nb_node_has(crystal, "A_at_scan_points") || nb_node_has(crystal, "mosaicity"))
+        nb_notice(hooks,
+                  "%s: %s: a crystal that changes with the scan, or its mosaicity, "
+                  "is not read",
+                  crystal->file, crystal->pointer);
+    return NB_OK;
+}
 
 static nb_status choose(const nb_node *root, const nb_geometry_typed *typed,
                         const nb_hooks *hooks, nb_node *experiment, nb_error *err)
@@ -39,15 +357,15 @@ static nb_status read_models(const nb_node *root, const nb_node *experiment,
     double turned[9];
     nb_node model;
     nb_status st;
-    if ((st = nb_node_model(root, experiment, "beam", &model, err)) ||
-        (st = nb_expt_beam(&model, typed, out, err)) ||
-        (st = nb_node_model(root, experiment, "goniometer", &model, err)) ||
-        (st = nb_expt_goniometer(&model, out, turned, err)) ||
-        (st = nb_node_model(root, experiment, "scan", &model, err)) ||
-        (st = nb_expt_scan(&model, out, err)) ||
-        (st = nb_node_model(root, experiment, "crystal", &model, err)))
+    if ((st = node_model(root, experiment, "beam", &model, err)) ||
+        (st = expt_beam(&model, typed, out, err)) ||
+        (st = node_model(root, experiment, "goniometer", &model, err)) ||
+        (st = expt_goniometer(&model, out, turned, err)) ||
+        (st = node_model(root, experiment, "scan", &model, err)) ||
+        (st = expt_scan(&model, out, err)) ||
+        (st = node_model(root, experiment, "crystal", &model, err)))
         return st;
-    return nb_expt_crystal(&model, turned, hooks, out, err);
+    return expt_crystal(&model, turned, hooks, out, err);
 }
 
 static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
@@ -56,7 +374,7 @@ static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
     nb_node experiment, detector;
     nb_status st;
     if ((st = choose(root, typed, hooks, &experiment, err)) ||
-        (st = nb_node_model(root, &experiment, "detector", &detector, err)))
+        (st = node_model(root, &experiment, "detector", &detector, err)))
         return st;
     if (!detector.json)
         return nb_node_fail(&experiment, "the experiment has no detector", err);

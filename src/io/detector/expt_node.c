@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "expt_node.h"
+#include "expt_parts.h"
 
 #include <limits.h>
 #include <math.h>
@@ -99,23 +99,4 @@ nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
 {
     nb_node member = nb_node_member(node, key);
     return nb_node_numbers(&member, n, values, err);
-}
-
-nb_status nb_node_model(const nb_node *root, const nb_node *experiment, const char *key,
-                        nb_node *out, nb_error *err)
-{
-    nb_node index = nb_node_member(experiment, key), list = nb_node_member(root, key);
-    int i, n = nb_node_count(&list);
-    nb_status st;
-    *out = index;
-    if (!index.json)
-        return NB_OK;
-    if (n < 1)
-        return nb_node_fail(&list, "must be an array that is not empty", err);
-    if ((st = nb_node_whole(&index, 0, n - 1, &i, err)))
-        return st;
-    *out = nb_node_element(&list, i);
-    if (!cJSON_IsObject(out->json))
-        return nb_node_fail(out, "must be an object", err);
-    return NB_OK;
 }

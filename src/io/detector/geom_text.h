@@ -69,10 +69,6 @@ nb_status nb_geom_text_read(const char *data, size_t n, const char *name,
                             const nb_hooks *hooks, nb_geom_text *out, nb_error *err);
 void nb_geom_text_free(nb_geom_text *text);
 
-/** One line `key = value`.  panel: NULL for a key without one. */
-nb_status nb_geom_panel_key(nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
-                            nb_piece value, int *known, nb_error *err);
-
 /** A direction: a sum such as +0.99x -0.1y +0.02z, not 0. */
 nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
                             nb_error *err);

@@ -8,7 +8,7 @@
 #include "../../base/hash.h"
 #include "hdf5_chunk.h"
 #include "../common/meta.h"
-#include "../table/spectra.h"
+#include "../table/sources.h"
 
 /** Group of a master with an external link data_000001, ... to the frames of each data file. */
 #define NB_HDF5_LINKS "/entry/files"

@@ -12,7 +12,7 @@
 #include "../common/declared.h"
 #include "../image/image_read.h"
 #include "../image/left_out.h"
-#include "../table/spectra.h"
+#include "../table/sources.h"
 #include "hdf5_get.h"
 #include "nx_fields.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "smv_read.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../../params/params.h"
 
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12
@@ -257,4 +259,210 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *h,
         out[i] = (uint16_t)(big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
     *pixels = out;
     return NB_OK;
+}
+
+enum { KEY_BYTES = 64, VALUE_BYTES = 3 * NB_TEXT_NUMBER + 8 };
+
+const nb_param *nb_smv_next(const nb_param *last)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count), *next = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (table[i].header && (!last || table[i].place > last->place) &&
+            (!next || table[i].place < next->place))
+            next = &table[i];
+    return next;
+}
+
+static void key_of(const nb_param *p, char key[KEY_BYTES])
+{
+    snprintf(key, KEY_BYTES, NB_SMV_PREFIX "%s", p->header);
+}
+
+static nb_smv_group group_of(const nb_param *p)
+{
+    static const struct {
+        const char *name;
+        nb_smv_group group;
+    } groups[] = {{"distance", NB_SMV_DISTANCES},
+                  {"close_distance", NB_SMV_DISTANCES},
+                  {"close_twotheta", NB_SMV_DISTANCES},
+                  {"lambda", NB_SMV_BEAM},
+                  {"energy", NB_SMV_BEAM},
+                  {"phistep", NB_SMV_STEPS},
+                  {"phisteps", NB_SMV_STEPS},
+                  {"detsize_f", NB_SMV_FAST},
+                  {"detsize_s", NB_SMV_SLOW}};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (!strcmp(p->name, groups[i].name))
+            return groups[i].group;
+    return NB_SMV_ALONE;
+}
+
+void nb_smv_typed_groups(const nb_config *cfg, int typed[NB_SMV_GROUPS])
+{
+    memset(typed, 0, NB_SMV_GROUPS * sizeof *typed);
+    for (const nb_param *p = NULL; (p = nb_smv_next(p));)
+        typed[group_of(p)] |= nb_param_is_set(p, cfg);
+    typed[NB_SMV_FAST] |= cfg->detpixels[0] != 0;
+    typed[NB_SMV_SLOW] |= cfg->detpixels[1] != 0;
+    typed[NB_SMV_ALONE] = 0;
+}
+
+void nb_smv_write_inputs(const nb_config *cfg,
+                         void (*emit)(void *user, const char *key, const char *value),
+                         void *user)
+{
+    for (const nb_param *p = NULL; (p = nb_smv_next(p));) {
+        char key[KEY_BYTES], value[VALUE_BYTES];
+        key_of(p, key);
+        if (strcmp(key, NB_SMV_MARK) != 0 && !nb_param_is_set(p, cfg))
+            continue;
+        nb_param_get(p, cfg, ",", value, sizeof value, NULL);
+        emit(user, key, value[0] ? value : p->fallback);
+    }
+}
+
+/** "fast,slow", 0 for an axis whose pixels nobody knows. */
+static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pixels)
+{
+    const char *end = text + strlen(text);
+    int v[2];
+    text = nb_text_int(text, end, &v[0]);
+    if (!text || text == end || *text != ',' || nb_text_int(text + 1, end, &v[1]) != end)
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        if (v[i] < 0 || v[i] >= 1000000)
+            return 0;
+        if (!typed[i ? NB_SMV_SLOW : NB_SMV_FAST])
+            pixels[i] = v[i];
+    }
+    return 1;
+}
+
+/** Words with commas between them; 0: they are no value of the parameter. */
+static int read_value(const nb_param *p, const char *text, nb_config *cfg)
+{
+    char copy[256], *at = copy;
+    const char *words[NB_PARAM_WORDS + 1];
+    int n = 0;
+    if (strlen(text) >= sizeof copy)
+        return 0;
+    memcpy(copy, text, strlen(text) + 1);
+    while (at && n <= NB_PARAM_WORDS) {
+        words[n++] = at;
+        at = strchr(at, ',');
+        if (at)
+            *at++ = 0;
+    }
+    return nb_param_store(p, cfg, words, n, NULL) == NB_OK;
+}
+
+/* Fill the unset fields of cfg from the NANOBRAGG_* keys of a header; see
+ * nb_smv_apply_header, which calls this.  Errors: NB_ERR_INPUT. */
+static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *err)
+{
+    int typed[NB_SMV_GROUPS];
+    nb_smv_typed_groups(cfg, typed);
+    for (const nb_param *p = NULL; (p = nb_smv_next(p));) {
+        int is_size = p->offset == offsetof(nb_config, detpixels), good;
+        char key[KEY_BYTES];
+        const char *text;
+        key_of(p, key);
+        text = nb_smv_find(h, key);
+        if (!text || typed[group_of(p)] || (!is_size && nb_param_is_set(p, cfg)))
+            continue;
+        good =
+            is_size ? read_pixels(text, typed, cfg->detpixels) : read_value(p, text, cfg);
+        if (!good)
+            return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.60s cannot be read",
+                              key, text);
+    }
+    return NB_OK;
+}
+
+/* From one of the documented keys, `key` or else `other` (may be NULL), to a field of
+ * cfg. */
+typedef struct documented_key {
+    const char *key, *other;
+    double *field;
+    int skip;     /* already set in another way */
+    int positive; /* lengths; angles and coordinates may have any sign */
+} documented_key;
+
+static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error *err)
+{
+    const char *key = k->key;
+    double value = NAN;
+    int found;
+    if (k->skip || !isnan(*k->field))
+        return NB_OK;
+    found = nb_smv_number(h, key, &value);
+    if (!found && k->other) {
+        key = k->other;
+        found = nb_smv_number(h, key, &value);
+    }
+    if (!found)
+        return NB_OK;
+    if (found < 0)
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
+                          "%s=%.60s is not a finite number", key, nb_smv_find(h, key));
+    if (k->positive && !(value > 0))
+        return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.60s must be above 0", key,
+                          nb_smv_find(h, key));
+    *k->field = value;
+    return NB_OK;
+}
+
+static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_error *err)
+{
+    int typed[NB_SMV_GROUPS];
+    nb_status status = NB_OK;
+    nb_smv_typed_groups(cfg, typed);
+    /* a header's CLOSE_DISTANCE is measured at the header's two-theta */
+    int final_close = !typed[NB_SMV_DISTANCES] && nb_smv_find(h, "CLOSE_DISTANCE");
+    const documented_key keys[] = {
+        {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
+        {"DISTANCE", NULL, &cfg->distance_mm, typed[NB_SMV_DISTANCES], 1},
+        {"CLOSE_DISTANCE", NULL, &cfg->close_distance_mm, typed[NB_SMV_DISTANCES], 1},
+        {"TWOTHETA", NULL, &cfg->close_twotheta_deg, !final_close, 0},
+        {"WAVELENGTH", NULL, &cfg->lambda_A, typed[NB_SMV_BEAM], 1},
+        {"BEAM_CENTER_X", NULL, &cfg->Xbeam_mm, 0, 0},
+        {"BEAM_CENTER_Y", NULL, &cfg->Ybeam_mm, 0, 0},
+        {"ORGX", "XDS_ORGX", &cfg->orgx, 0, 0},
+        {"ORGY", "XDS_ORGY", &cfg->orgy, 0, 0},
+        {"PHI", "OSC_START", &cfg->phi_deg, 0, 0},
+        {"OSC_RANGE", NULL, &cfg->osc_deg, 0, 0},
+        {"TWOTHETA", NULL, &cfg->twotheta_deg, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && status == NB_OK; i++)
+        status = take(h, &keys[i], err);
+    if (cfg->close_twotheta_deg == 0)
+        cfg->close_twotheta_deg = NAN;
+    if (!typed[NB_SMV_FAST])
+        cfg->detpixels[0] = h->fast;
+    if (!typed[NB_SMV_SLOW])
+        cfg->detpixels[1] = h->slow;
+    return status;
+}
+
+/** A scan that turns backwards turns forwards about the opposite axis. */
+static void turn_forwards(nb_config *cfg, int phi_unset)
+{
+    cfg->osc_deg = -cfg->osc_deg;
+    if (phi_unset && NB_GIVEN(cfg, phi_deg))
+        cfg->phi_deg = -cfg->phi_deg;
+    cfg->spindle_back = 1;
+}
+
+nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *err)
+{
+    int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
+    nb_status status = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
+                                                   : apply_documented(h, cfg, err);
+    if (osc_unset && cfg->osc_deg == 0) /* a still of a header is not a typed -osc 0 */
+        cfg->osc_deg = NAN;
+    if (!status && osc_unset && cfg->osc_deg < 0)
+        turn_forwards(cfg, phi_unset);
+    return status;
 }

@@ -9,8 +9,8 @@
 
 #include "../../base/error.h"
 #include "../common/axes.h"
-#include "smv_keys.h"
 #include "format.h"
+#include "smv_read.h"
 
 enum { HEADER_UNIT = 512 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models and reflection files, of any kind. */
+/* What a file of atoms or reflections is, by its bytes. */
 #include <string.h>
 
 #include "../../base/error.h"
@@ -7,6 +7,142 @@
 #include "../../base/text.h"
 #include "gemmi.h"
 #include "structure_parts.h"
+
+/* --- CIF ----------------------------------------------------------------------------------- */
+enum { HAS_CARTN = 1, HAS_FRACT = 2, HAS_SITE = 4, HAS_REFLECTIONS = 8 };
+
+static int same_word(const char *p, const char *end, const char *word)
+{
+    for (; *word && p < end; p++, word++)
+        if ((*p >= 'A' && *p <= 'Z' ? *p + 32 : *p) != *word)
+            return 0;
+    return !*word && p == end;
+}
+
+static int is_blank(char c)
+{
+    return nb_text_blank(c) || c == '\n';
+}
+
+static int meaning_of(const char *p, const char *end)
+{
+    static const struct {
+        const char *tag;
+        int meaning;
+    } tags[] = {{"_atom_site.cartn_x", HAS_CARTN},
+                {"_atom_site.fract_x", HAS_FRACT},
+                {"_atom_site_fract_x", HAS_FRACT},
+                {"_atom_site.id", HAS_SITE},
+                {"_atom_site_label", HAS_SITE},
+                {"_refln.index_h", HAS_REFLECTIONS},
+                {"_refln_index_h", HAS_REFLECTIONS},
+                {"_diffrn_refln.index_h", HAS_REFLECTIONS},
+                {"_diffrn_refln_index_h", HAS_REFLECTIONS}};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (same_word(p, end, tags[i].tag))
+            return tags[i].meaning;
+    return 0;
+}
+
+static const char *line_end(const char *p, const char *end)
+{
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    return newline ? newline : end;
+}
+
+/* Behind the text field whose ; stands at p, the first of its line. */
+static const char *skip_field(const char *p, const char *end)
+{
+    while ((p = line_end(p, end)) < end)
+        if (++p < end && *p == ';')
+            return p + 1;
+    return end;
+}
+
+/* Behind the quoted string at p. */
+static const char *skip_quoted(const char *p, const char *end)
+{
+    const char quote = *p++;
+    while (p < end && *p != '\n' && !(*p == quote && (p + 1 == end || is_blank(p[1]))))
+        p++;
+    return p < end && *p == quote ? p + 1 : p;
+}
+
+/* What the tags of a CIF say, outside of its strings and comments. */
+static int tags_of(const char *start, const char *end)
+{
+    int found = 0;
+    for (const char *p = start; p < end;) {
+        if (is_blank(*p))
+            p++;
+        else if (*p == '#')
+            p = line_end(p, end);
+        else if (*p == ';' && (p == start || p[-1] == '\n'))
+            p = skip_field(p, end);
+        else if (*p == '\'' || *p == '"')
+            p = skip_quoted(p, end);
+        else {
+            const char *word = p;
+            while (p < end && !is_blank(*p))
+                p++;
+            if (*word == '_')
+                found |= meaning_of(word, p);
+        }
+    }
+    return found;
+}
+
+static int begins(const char *p, const char *end, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(end - p) >= n && same_word(p, p + n, word);
+}
+
+static int is_cif(const char *p, const char *end)
+{
+    while (p < end && (is_blank(*p) || *p == '#'))
+        p = *p == '#' ? line_end(p, end) : p + 1;
+    return begins(p, end, "data_") || begins(p, end, "loop_") || begins(p, end, "_");
+}
+
+static nb_content cif_content(const char *p, const char *end)
+{
+    const int found = tags_of(p, end);
+    const int is_model = found & (HAS_CARTN | HAS_FRACT | HAS_SITE);
+    if (is_model && found & HAS_REFLECTIONS)
+        return NB_CONTENT_MODEL_AND_REFLECTIONS;
+    if (found & HAS_CARTN)
+        return NB_CONTENT_MMCIF;
+    if (is_model)
+        return NB_CONTENT_SMALL;
+    return found ? NB_CONTENT_REFLECTION_CIF : NB_CONTENT_CIF_OTHER;
+}
+
+/* --- PDB ----------------------------------------------------------------------------------- */
+static int is_pdb(const char *p, const char *end)
+{
+    static const char *const records[] = {"atom  ", "hetatm", "cryst1", "header",
+                                          "remark", "model ", "title ", "compnd",
+                                          "scale1", "origx1", "expdta"};
+    int lines = 0;
+    for (; p < end && lines < 1000; p = line_end(p, end) + 1, lines++)
+        for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+            if (begins(p, end, records[i]))
+                return 1;
+    return 0;
+}
+
+nb_content nb_content_of(const char *data, size_t n)
+{
+    const char *end = data + n, *p = nb_text_body(data, end);
+    if (n >= 4 && !memcmp(data, "MTZ ", 4))
+        return NB_CONTENT_MTZ;
+    if (is_cif(p, end))
+        return cif_content(p, end);
+    return is_pdb(p, end) ? NB_CONTENT_PDB : NB_CONTENT_UNKNOWN;
+}
+
+/* Models and reflection files, of any kind. */
 
 void nb_structure_free(nb_structure *structure)
 {

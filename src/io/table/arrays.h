@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** What input files hold, from the arrays of a caller. */
+/** MOSFLM orientation matrix (A matrix, `-mat`). */
 #ifndef NB_IO_ARRAYS_H
 #define NB_IO_ARRAYS_H
 
+#include "../../nanobragg.h"
 #include "hkl.h"
 #include "sources.h"
+
+/** Read the first nine numbers of n bytes of text, row by row, into m[9] (row-major):
+ * rows are lab x, y, z, columns a*, b*, c*, dimensionless (multiplied by lambda, as
+ * MOSFLM writes it). What follows (missets, cell) is ignored.  Errors: NB_ERR_INPUT with
+ * the line: fewer than nine numbers, something else than a finite number, a singular
+ * matrix.  m is unchanged then. */
+nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
+                          nb_error *err);
+
+/** What input files hold, from the arrays of a caller. */
 
 /** The arrays of cfg, if `name` (one of cfg's names of files) is that of an array, `memory`; else NULL. */
 const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory);

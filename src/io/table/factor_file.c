@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* Fuzzing builds set a small one, so that two wild indices do not cost gigabytes a
+ * run. */
 #include "factor_file.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/text.h"
 
-/* Fuzzing builds set a small one, so that two wild indices do not cost gigabytes a
- * run. */
 #ifndef NB_SF_MAX_VOXELS
 #define NB_SF_MAX_VOXELS (INT64_C(1) << 31)
 #endif
@@ -66,4 +69,170 @@ void nb_factor_file_free(nb_factor_file *t)
         nb_free(t->F);
         memset(t, 0, sizeof *t);
     }
+}
+
+/* Six integers, then newline and form feed; NULL for any other text. */
+static const char *read_header(const char *p, const char *end, nb_factor_file *t)
+{
+    int *limits[6] = {&t->hmin, &t->hmax, &t->kmin, &t->kmax, &t->lmin, &t->lmax};
+    for (int i = 0; i < 6; i++) {
+        const char *start = p;
+        while (p < end && (*p == ' ' || *p == '\t'))
+            p++;
+        if (i > 0 && p == start)
+            return NULL;
+        p = nb_text_int(p, end, limits[i]);
+        if (!p)
+            return NULL;
+    }
+    return end - p >= 2 && p[0] == '\n' && p[1] == '\f' ? p + 2 : NULL;
+}
+
+static uint64_t padded_bytes(const nb_factor_file *t)
+{
+    return (uint64_t)(t->hmax - t->hmin + 2) * (uint64_t)(t->kmax - t->kmin + 2) *
+           (uint64_t)(t->lmax - t->lmin + 2) * sizeof(double);
+}
+
+static int all_finite(const double *v, int n)
+{
+    int finite = 1;
+    for (int i = 0; i < n; i++)
+        finite &= isfinite(v[i]) != 0;
+    return finite;
+}
+
+typedef struct origin {
+    nb_fdump_source source;
+    void *user;
+    uint64_t bytes;
+    const char *name;
+} origin;
+
+/** One plane of h, whose rows are one value longer than the table's. */
+static nb_status copy_plane(const double *plane, int h, const char *name,
+                            nb_factor_file *t, nb_error *err)
+{
+    int nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
+    double *row = t->F + (size_t)h * (size_t)nk * (size_t)nl;
+    for (int k = 0; k < nk; k++, row += nl, plane += nl + 1) {
+        memcpy(row, plane, (size_t)nl * sizeof *row);
+        if (!all_finite(row, nl))
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "a structure factor with h = %d, k = %d is not finite",
+                              t->hmin + h, t->kmin + k);
+    }
+    return NB_OK;
+}
+
+static nb_status read_box(const origin *from, uint64_t offset, nb_factor_file *t,
+                          nb_error *err)
+{
+    int nh = t->hmax - t->hmin + 1;
+    size_t rows = (size_t)(t->kmax - t->kmin + 2);
+    size_t bytes = rows * (size_t)(t->lmax - t->lmin + 2) * sizeof(double);
+    double *plane = nb_alloc_raw(bytes, 1, "one plane of structure factors", err);
+    nb_status st = plane ? NB_OK : NB_ERR_NOMEM;
+    for (int h = 0; !st && h < nh; h++, offset += bytes)
+        if (!(st = from->source(from->user, offset, plane, bytes, err)))
+            st = copy_plane(plane, h, from->name, t, err);
+    nb_free(plane);
+    return st;
+}
+
+/** The limits into *t, and where the values begin. */
+static nb_status read_limits(const origin *from, nb_factor_file *t, uint64_t *values,
+                             nb_error *err)
+{
+    char head[NB_FDUMP_HEADER];
+    size_t n = from->bytes < sizeof head ? (size_t)from->bytes : sizeof head;
+    nb_status st = from->source(from->user, 0, head, n, err);
+    const char *end = st ? NULL : read_header(head, head + n, t);
+    if (st)
+        return st;
+    if (!end)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, from->name, 1,
+            "not a structure-factor dump: six index limits, newline and form "
+            "feed must come first");
+    *values = (uint64_t)(end - head);
+    if ((st = nb_factor_file_check(t, from->name, err)))
+        return st;
+    if (padded_bytes(t) == from->bytes - *values)
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, from->name, 0,
+                      "%llu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
+                      "need %llu: the file is cut short or not a dump",
+                      (unsigned long long)(from->bytes - *values), t->hmin, t->hmax,
+                      t->kmin, t->kmax, t->lmin, t->lmax,
+                      (unsigned long long)padded_bytes(t));
+}
+
+nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
+                        const char *name, nb_factor_file *out, nb_error *err)
+{
+    const origin from = {source, user, bytes, name};
+    nb_factor_file t = {0};
+    uint64_t values = 0;
+    nb_status status = read_limits(&from, &t, &values, err);
+    memset(out, 0, sizeof *out);
+    if (status == NB_OK)
+        status = nb_factor_file_alloc(&t, name, err);
+    if (status == NB_OK)
+        status = read_box(&from, values, &t, err);
+    if (status != NB_OK) {
+        nb_free(t.F);
+        return status;
+    }
+    t.reflections = nb_factor_file_voxels(&t);
+    *out = t;
+    return NB_OK;
+}
+
+static nb_status from_memory(void *user, uint64_t offset, void *out, size_t bytes,
+                             nb_error *err)
+{
+    (void)err; /* nb_fdump_read requests nothing after the end */
+    if (bytes > 0)
+        memcpy(out, (const char *)user + offset, bytes);
+    return NB_OK;
+}
+
+nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
+                         nb_factor_file *out, nb_error *err)
+{
+    return nb_fdump_read(from_memory, (void *)(uintptr_t)data, n, name, out, err);
+}
+
+size_t nb_fdump_header(const nb_factor_file *t, char out[NB_FDUMP_HEADER])
+{
+    return (size_t)snprintf(out, NB_FDUMP_HEADER, "%d %d %d %d %d %d\n\f", t->hmin,
+                            t->hmax, t->kmin, t->kmax, t->lmin, t->lmax);
+}
+
+nb_status nb_fdump_write(const nb_factor_file *t, nb_fdump_sink sink, void *user,
+                         nb_error *err)
+{
+    int nh = t->hmax - t->hmin + 1, nk = t->kmax - t->kmin + 1;
+    int nl = t->lmax - t->lmin + 1;
+    size_t pitch = (size_t)nl + 1;
+    size_t plane_bytes = ((size_t)nk + 1) * pitch * sizeof(double);
+    const double *row = t->F;
+    char header[NB_FDUMP_HEADER];
+    nb_status status;
+    double *plane = nb_alloc(plane_bytes, 1, "one plane of a structure-factor dump", err);
+    if (!plane)
+        return NB_ERR_NOMEM;
+    status = sink(user, header, nb_fdump_header(t, header), err);
+    for (int h = 0; h < nh && status == NB_OK; h++) {
+        for (int k = 0; k < nk; k++, row += nl)
+            memcpy(plane + (size_t)k * pitch, row, (size_t)nl * sizeof *row);
+        status = sink(user, plane, plane_bytes, err);
+    }
+    if (status == NB_OK) {
+        memset(plane, 0, plane_bytes);
+        status = sink(user, plane, plane_bytes, err);
+    }
+    nb_free(plane);
+    return status;
 }

@@ -32,4 +32,37 @@ nb_status nb_factor_file_alloc(nb_factor_file *table, const char *name, nb_error
 /** Release F and zero the struct; NULL is fine. */
 void nb_factor_file_free(nb_factor_file *table);
 
+/** The structure-factor cache (Fdump.bin), with nanoBragg's byte layout:
+ * ASCII `hmin hmax kmin kmax lmin lmax`, newline (0x0A), form feed (0x0C), then native
+ * doubles [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane
+ * of zeros behind the last h, k and l. */
+
+#define NB_FDUMP_HEADER 96 /* bytes that hold any header, NUL included */
+
+/** Takes the next bytes of a file. Any status other than NB_OK stops the writer. */
+typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
+                                   nb_error *err);
+
+/** Gives exactly these bytes of a file. */
+typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, size_t bytes,
+                                     nb_error *err);
+
+/** Read a dump of `bytes` bytes, plane by plane.  The two separator bytes are taken literally and
+ * the length must match exactly; every value in the box must be finite; the extra planes are
+ * ignored.  *out is the caller's (nb_factor_file_free), zero on error.
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, the source's. */
+nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
+                        const char *name, nb_factor_file *out, nb_error *err);
+
+/** As nb_fdump_read, from n bytes in memory. */
+nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
+                         nb_factor_file *out, nb_error *err);
+
+/** The header of a dump with its two separator bytes and a NUL; returns its length. */
+size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);
+
+/** Pass the whole dump to sink: first the header, then one plane of h per call. */
+nb_status nb_fdump_write(const nb_factor_file *table, nb_fdump_sink sink, void *user,
+                         nb_error *err);
+
 #endif

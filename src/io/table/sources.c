@@ -3,6 +3,8 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/error.h"
@@ -14,9 +16,14 @@
 #define LONGEST_WAVE 1e-6   /* m; above: a wavelength in angstroms typed as metres */
 #define FARTHEST 1e100      /* m; keeps squared lengths finite */
 
+static int column_ends(char c)
+{
+    return nb_text_blank(c) || c == ',' || c == ';' || c == ':';
+}
+
 static int delimiter(char c)
 {
-    return nb_text_blank(c) || c == ',' || c == ';' || c == ':' || c == '!';
+    return column_ends(c) || c == '!';
 }
 
 static int line_ends(const char *p, const char *end)
@@ -134,4 +141,228 @@ void nb_source_list_free(nb_source_list *list)
         nb_free(list->rows);
         memset(list, 0, sizeof *list);
     }
+}
+
+/* as in a source list */
+#define SHORTEST_A 1e-6
+#define LONGEST_A 1e4
+
+typedef struct reader {
+    const char *p, *end; /* of the line */
+    const char *name;
+    long line;
+    nb_vec3 position;
+    nb_error *err;
+} reader;
+
+/** Convert a length in A to metres exactly, by moving the decimal point. A product of
+ * doubles is not exact. */
+static double to_metres(double angstrom)
+{
+    char text[64], *e;
+    snprintf(text, sizeof text, "%.14e", angstrom);
+    e = strchr(text, 'e');
+    snprintf(e, sizeof text - (size_t)(e - text), "e%d", atoi(e + 1) - 10);
+    return strtod(text, NULL);
+}
+
+/** The next number of the line; 0: there is none, -1: it is not valid. */
+static int next_number(reader *r, double *value)
+{
+    const char *after;
+    while (r->p < r->end && column_ends(*r->p))
+        r->p++;
+    if (r->p == r->end)
+        return 0;
+    after = nb_text_double(r->p, r->end, value);
+    if (!after || (after < r->end && !column_ends(*after))) {
+        char token[NB_TEXT_QUOTE];
+        nb_text_quote(r->p, r->end, token);
+        nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                   "'%s' is not a number (wavelength weight wavelength weight ...)",
+                   token);
+        return -1;
+    }
+    r->p = after;
+    return 1;
+}
+
+/** The next pair; *there says whether the line had one. */
+static nb_status next_pair(reader *r, nb_source_line *out, int *there)
+{
+    double A, weight;
+    int got = *there = next_number(r, &A);
+    if (got < 0)
+        return NB_ERR_INPUT;
+    if (got == 0)
+        return NB_OK;
+    if (!(A >= SHORTEST_A && A < LONGEST_A))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "wavelength %g A must be from %g to %g", A, SHORTEST_A,
+                          LONGEST_A);
+    if ((got = next_number(r, &weight)) < 0)
+        return NB_ERR_INPUT;
+    if (got == 0)
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the wavelength %g has no weight", A);
+    if (!(weight >= 0))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "weight %g is negative",
+                          weight);
+    *out = (nb_source_line){r->position.x, r->position.y, r->position.z, weight,
+                            to_metres(A)};
+    return NB_OK;
+}
+
+/** Append the pairs of one line to *used others. */
+static nb_status read_line(reader *r, nb_spectra *s, size_t *used)
+{
+    double sum;
+    size_t begin = *used;
+    int there;
+    nb_status st;
+    while (!(st = next_pair(r, &s->lines[*used], &there)) && there)
+        ++*used;
+    if (st || *used == begin)
+        return st;
+    if (!nb_beam_has_mean(s->lines + begin, *used - begin, &sum))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "the weights add up to %g", sum);
+    s->first[++s->count] = *used;
+    return NB_OK;
+}
+
+/** Is there more than blanks and comments? */
+static int has_more(const char *p, const char *end)
+{
+    while (p < end && (nb_text_blank(*p) || *p == '\n' || *p == '#')) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        p = *p != '#' ? p + 1 : newline ? newline : end;
+    }
+    return p < end;
+}
+
+static nb_status read_lines(reader *r, const char *data, const char *end, int needed,
+                            nb_spectra *s)
+{
+    size_t used = 0;
+    nb_status st = NB_OK;
+    while (!st && data < end && s->count < needed) {
+        const char *newline = memchr(data, '\n', (size_t)(end - data)), *hash;
+        r->p = data;
+        r->end = newline ? newline : end;
+        hash = memchr(r->p, '#', (size_t)(r->end - r->p));
+        r->end = hash ? hash : r->end;
+        r->line++;
+        st = read_line(r, s, &used);
+        data = newline ? newline + 1 : end;
+    }
+    s->more = has_more(data, end);
+    if (!st && s->count < needed)
+        st = nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+                        "%d spectra for %d stills; each still needs one", s->count,
+                        needed);
+    return st;
+}
+
+nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
+                           int needed, nb_spectra *out, nb_error *err)
+{
+    reader r = {NULL, NULL, name, 0, position, err};
+    nb_spectra s = {0};
+    nb_status st = NB_ERR_NOMEM;
+    memset(out, 0, sizeof *out);
+    s.lines = nb_alloc_raw(n / 4 + 1, sizeof *s.lines, "spectra", err); /* "1 1 " */
+    s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);
+    if (s.lines && s.first)
+        st = read_lines(&r, nb_text_body(data, data + n), data + n, needed, &s);
+    if (st)
+        nb_spectra_free(&s);
+    else
+        *out = s;
+    return st;
+}
+
+/** Columns of a row up to the last that has a weight. */
+static size_t row_length(const nb_spectra_table *t, size_t row)
+{
+    size_t n = t->columns;
+    while (n > 0 && t->weight[row * t->columns + n - 1] == 0)
+        n--;
+    return n;
+}
+
+static nb_status add_row(const nb_spectra_table *t, size_t row, const char *name,
+                         nb_vec3 position, nb_spectra *s, nb_error *err)
+{
+    const double *A = t->A + (t->one_axis ? 0 : row * t->columns);
+    const double *weight = t->weight + row * t->columns;
+    size_t used = s->first[s->count], n = row_length(t, row);
+    double sum;
+    for (size_t i = 0; i < n; i++, used++) {
+        if (!(A[i] >= SHORTEST_A && A[i] < LONGEST_A) || !(weight[i] >= 0))
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "spectrum %zu: wavelength %g A, weight %g", row, A[i],
+                              weight[i]);
+        s->lines[used] = (nb_source_line){position.x, position.y, position.z, weight[i],
+                                          to_metres(A[i])};
+    }
+    if (!nb_beam_has_mean(s->lines + used - n, n, &sum))
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "spectrum %zu: the weights add up to %g", row, sum);
+    s->first[++s->count] = used;
+    return NB_OK;
+}
+
+nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
+                                nb_vec3 position, int needed, nb_spectra *out,
+                                nb_error *err)
+{
+    nb_spectra s = {0};
+    nb_status st = NB_OK;
+    memset(out, 0, sizeof *out);
+    if (table->rows < (size_t)needed)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "%zu spectra for %d stills; each still needs one", table->rows,
+                          needed);
+    s.lines =
+        nb_alloc_raw((size_t)needed * table->columns, sizeof *s.lines, "spectra", err);
+    s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);
+    if (!s.lines || !s.first)
+        st = NB_ERR_NOMEM;
+    for (int row = 0; !st && row < needed; row++)
+        st = add_row(table, (size_t)row, name, position, &s, err);
+    if (st)
+        nb_spectra_free(&s);
+    else
+        *out = s;
+    return st;
+}
+
+void nb_spectra_say_odd(const nb_spectra *s, const char *name, const nb_hooks *hooks)
+{
+    const double longest = 100e-10; /* m; softer X-rays than any crystal's */
+    size_t n = s->count ? s->first[s->count] : 0;
+    int energies = n > 0;
+    for (size_t i = 0; i < n; i++)
+        energies &= s->lines[i].lambda > longest;
+    if (energies)
+        nb_notice(hooks,
+                  "-spectra %s: the first wavelength is %.7g A; the columns are "
+                  "wavelengths in A, not energies",
+                  name, s->lines[0].lambda * 1e10);
+    else if (s->more && n == (size_t)s->count)
+        nb_notice(hooks,
+                  "-spectra %s: each line is a spectrum, and here it is one wavelength; "
+                  "further lines are not read.  One spectrum stands in one line, "
+                  "wavelength weight wavelength weight ...",
+                  name);
+}
+
+void nb_spectra_free(nb_spectra *spectra)
+{
+    if (!spectra)
+        return;
+    nb_free(spectra->lines);
+    nb_free(spectra->first);
+    memset(spectra, 0, sizeof *spectra);
 }

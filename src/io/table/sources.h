@@ -35,4 +35,48 @@ nb_status nb_source_list_check(const nb_source_list *list, const char *name, lon
                                nb_error *err);
 void nb_source_list_free(nb_source_list *list); /* NULL is fine */
 
+/** Spectra of shots (`-spectra`): one per line, pairs of wavelength and weight. */
+
+/** Spectrum i: lines[first[i]] to lines[first[i + 1] - 1], as a source list has them. */
+typedef struct nb_spectra {
+    nb_source_line *lines; /* owned */
+    size_t *first;         /* owned, [count + 1] */
+    int count;
+    int more; /* the file has further lines */
+} nb_spectra;
+
+/** Parse n bytes of text: each line that is not blank is a spectrum, `wavelength weight`
+ * again and again, the wavelength in A. Delimiters: blanks and , ; : ; `#` starts a
+ * comment. Every source is at `position` (m). At least `needed` spectra are read; further
+ * ones are ignored. *out is the caller's (nb_spectra_free), zero on error. Errors:
+ * NB_ERR_INPUT with the line (not a number, a wavelength without weight, not in 0..10000 A,
+ * a negative weight, weights all zero, too few spectra); NB_ERR_NOMEM. */
+nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
+                           int needed, nb_spectra *out, nb_error *err);
+
+/** The same from a table of wavelengths, [columns] for all spectra or [rows][columns], and
+ * weights, [rows][columns]; entries of weight 0 at the end of a row are left out. Errors
+ * name the spectrum, counted from 0. */
+typedef struct nb_spectra_table {
+    const double *A, *weight;
+    size_t rows, columns;
+    int one_axis; /* A is [columns] */
+} nb_spectra_table;
+nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
+                                nb_vec3 position, int needed, nb_spectra *out,
+                                nb_error *err);
+
+/** The same from an HDF5 file: /entry/instrument/beam/incident_wavelength_1Dspectrum and
+ * ..._weights, as in masters of nanobragg, or /wavelength and /weight; A. most_MB: the
+ * memory that a small file may need, 0 for the default (declared.h). Errors: as
+ * nb_spectra_parse, NB_ERR_UNSUPPORTED. */
+nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
+                               int needed, nb_spectra *out, nb_error *err);
+
+/** One note about a file that was read and does not look like spectra: a table with a wavelength and a
+ * weight a line, of which further lines are not read, or energies instead of wavelengths. */
+void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
+                        const nb_hooks *hooks);
+void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
+
 #endif
