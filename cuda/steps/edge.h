@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The edge of a top hat in single precision, from fractions of Miller indices as 32-bit fixed-point numbers: where
- * a float cannot tell on which side of it a step is, doubles must (docs/physics.md, section 21.2).  For host and
+ * a float cannot tell on which side of it a step is, doubles must (plans/fast_paths.md, section 2).  For host and
  * device. */
 #ifndef NB_CUDA_EDGE_H
 #define NB_CUDA_EDGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Where the light of a reflection can fall: the tests of spots.h, for host and device.  Those of a
- * reflection, of an orientation and of a box of pixels only save work; mathematics: docs/physics.md,
- * section 21.3. */
+ * reflection, of an orientation and of a box of pixels only save work; mathematics: plans/fast_paths.md,
+ * section 3. */
 #ifndef NB_PLAN_SPOT_TESTS_H
 #define NB_PLAN_SPOT_TESTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** From reflections to pixels: which terms of a picture are above a threshold.  For crystals whose
- * spots end soon (GAUSS) or at once (TOPHAT).  Mathematics and bounds: docs/physics.md, section 21.3.
+ * spots end soon (GAUSS) or at once (TOPHAT).  Mathematics and bounds: plans/fast_paths.md, section 3.
  *
  *   d       ray, unit           i, kappa  source: direction, 1/wavelength    q = kappa (d - i)
  *   hkl, g  reflection          u         L (h - hkl), with R^2 = |u|^2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** From blocks of rays to the steps that may matter there: pictures of crystals whose spots have long
- * tails (SQUARE, ROUND).  Steps come in groups of 16.  Mathematics and bounds: docs/physics.md,
- * section 21.4.
+ * tails (SQUARE, ROUND).  Steps come in groups of 16.  Mathematics and bounds: plans/fast_paths.md,
+ * section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
  *   h_i        kappa a_i.(d - i) of orientation a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a renderer may leave out of a picture (docs/physics.md, section 21.3). */
+/** What a renderer may leave out of a picture (plans/fast_paths.md, section 3). */
 #ifndef NB_PLAN_TOLERANCE_H
 #define NB_PLAN_TOLERANCE_H
 

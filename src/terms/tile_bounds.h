@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Bounds of the terms of a block of rays (../plan/tiles.h): in floats that are rounded upwards in sum, so that
- * no term is above its bound.  A lane is a step or a group.  Mathematics: docs/physics.md, section 21.4. */
+ * no term is above its bound.  A lane is a step or a group.  Mathematics: plans/fast_paths.md, section 4. */
 #ifndef NB_TERMS_TILE_BOUNDS_H
 #define NB_TERMS_TILE_BOUNDS_H
 
