@@ -8,33 +8,20 @@
 #include "../../src/physics/limits.h"
 #include "../../src/plan/fixed_point.h"
 
-/** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
-static double steepest(const nb_plan *plan)
-{
-    return 2 * NB_PI * plan->cells * (plan->index + 1);
-}
-
 const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job)
 {
     const nb_scene *sc = plan->scene;
     const nb_factor_table *sf = &sc->factors.table;
-    double F2 = sf->default_F * sf->default_F;
-    if (plan->precision == NB_PRECISION_DOUBLE)
-        return "double precision was asked for";
-    if (sc->lattice.shape != NB_LATTICE_SQUARE && sc->lattice.shape != NB_LATTICE_GAUSS)
-        return "only parallelepipeds and Gaussians have fast kernels";
-    if (sc->oversample_polar && !sc->beam.nopolar)
-        return "each term has its own polarization";
-    if (sf->interpolate)
-        return "F is interpolated";
-    if (job->n_entries > 0 || (sf->nh > 0 && job->sums & NB_SLOPE_F))
-        return "slopes by entries of a table are wanted";
+    const double F2 = sf->default_F * sf->default_F;
+    const char *reason = nb_slopes_need_double(plan, job);
+    if (reason)
+        return reason;
     if (plan->cells > NB_TERM_MOST_CELLS)
         return "the crystal is too large for 32-bit fractions";
     if (!(plan->index < NB_FIXED_INDICES))
         return "Miller indices are too large for fixed point";
     if (!nb_plan_floats_carry(plan, sf->nh > 0 || F2 == 0 ? 1 : F2,
-                              NB_TERM_RUN * steepest(plan)))
+                              NB_TERM_RUN * nb_slope_steepest(plan)))
         return "single precision cannot hold the numbers";
     return NULL;
 }

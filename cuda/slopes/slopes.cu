@@ -58,14 +58,6 @@ static nb_status send_parcel(nb_backend_state *state, nb_cuda_mirror *to, const 
     return st;
 }
 
-static nb_engine engine_of(const nb_backend_state *state)
-{
-    nb_engine engine = {};
-    engine.size = state->device.multiprocessors / 132.0;
-    engine.fp64_ratio = state->device.fp64_ratio;
-    return engine;
-}
-
 /** Numbers of the spans' pixels. */
 static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
 {
@@ -313,7 +305,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
                             nb_error *err)
 {
     const nb_fit *fit = want->fit;
-    const nb_engine engine = engine_of(state);
+    const nb_engine engine = nb_cuda_engine(&state->device);
     fit_parts there = {};
     nb_status st;
     memset((void *)pass, 0, sizeof *pass);

@@ -2,6 +2,28 @@
 /* From the sums of rays to the slopes of a pixel. */
 #include "pixel_slopes.h"
 
+const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job)
+{
+    const nb_scene *sc = plan->scene;
+    const nb_factor_table *sf = &sc->factors.table;
+    if (plan->precision == NB_PRECISION_DOUBLE)
+        return "double precision was asked for";
+    if (sc->lattice.shape != NB_LATTICE_SQUARE && sc->lattice.shape != NB_LATTICE_GAUSS)
+        return "only parallelepipeds and Gaussians have fast kernels";
+    if (sc->oversample_polar && !sc->beam.nopolar)
+        return "each term has its own polarization";
+    if (sf->interpolate)
+        return "F is interpolated";
+    if (job->n_entries > 0 || (sf->nh > 0 && job->sums & NB_SLOPE_F))
+        return "slopes by entries of a table are wanted";
+    return NULL;
+}
+
+double nb_slope_steepest(const nb_plan *plan)
+{
+    return 2 * NB_PI * plan->cells * (plan->index + 1);
+}
+
 /** to += weight from, but for `ray`. */
 static void add_sums(const nb_slope_job *job, double weight, const nb_slope_sums *from,
                      nb_slope_sums *to)

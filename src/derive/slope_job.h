@@ -8,6 +8,7 @@
 #include "../nanobragg/derivatives.h"
 #include "../physics/scene.h"
 #include "../physics/slopes.h"
+#include "../plan/plan.h"
 #include "../render/backend.h"
 
 /** Sums over the terms of a pixel.  w: a term's weight; g its gradient by h, k, l; v that by q. */
@@ -52,6 +53,12 @@ typedef struct nb_slope_job {
     int n_entries;
     const double *given; /* [1 + count][pixels]: rows are copied from there; NULL: calculated */
 } nb_slope_job;
+
+/** Why no kernel in single precision makes the sums of a job, in a few words; NULL: one may. */
+const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job);
+
+/** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
+double nb_slope_steepest(const nb_plan *plan);
 
 /** Slopes of the pixels of one row; state: the engine's.  out[0 ... count][pixels of the spans]: the image, photons, and
  * then each parameter's slope, photons per unit; plane p begins at out + p stride. */

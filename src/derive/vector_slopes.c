@@ -47,18 +47,10 @@ static nb_slope_phase phase_of(const nb_plan *plan)
     return (nb_slope_phase)nb_vector_mode(plan);
 }
 
-/** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
-static double steepest(const nb_plan *plan)
+static const char *refuse_scene(const nb_scene *sc)
 {
-    return 2 * NB_PI * plan->cells * (plan->index + 1);
-}
-
-static const char *refuse_shape(const nb_scene *sc)
-{
-    if (sc->lattice.shape != NB_LATTICE_SQUARE && sc->lattice.shape != NB_LATTICE_GAUSS)
-        return "only parallelepipeds and Gaussians have vector kernels";
-    if (sc->oversample_polar && !sc->beam.nopolar)
-        return "each term has its own polarization";
+    if (sc->amorphous)
+        return "materials without order scatter";
     if (sc->beam.n_sources > NB_VECTOR_MAX_FACTORS)
         return "there are too many sources";
     if (24.0 * sc->beam.n_sources * sc->lattice.n_orientations > MAX_INCIDENT)
@@ -71,18 +63,15 @@ static int applies(const nb_slope_job *job, const nb_slope_way *way, const char 
     const nb_scene *sc = job->scene;
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     const nb_plan plan = nb_plan_of(sc, way->precision, &engine);
-    const char *reason = refuse_shape(sc);
+    const char *reason = nb_slopes_need_double(&plan, job);
     double turns = phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1;
     if (!kernel_for(way->isa)->row)
         reason = "no kernel for the instruction set";
-    else if (way->precision == NB_PRECISION_DOUBLE)
-        reason = "double precision was asked for";
-    else if (sc->amorphous)
-        reason = "materials without order scatter";
-    else if (job->n_entries > 0 || (sc->factors.table.nh > 0 && job->sums & NB_SLOPE_F))
-        reason = "slopes by entries of a table are wanted";
-    else if (!reason)
-        reason = nb_fixed_refuse(&plan, turns, NB_VECTOR_SUM_RUN * steepest(&plan));
+    if (!reason)
+        reason = refuse_scene(sc);
+    if (!reason)
+        reason =
+            nb_fixed_refuse(&plan, turns, NB_VECTOR_SUM_RUN * nb_slope_steepest(&plan));
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
