@@ -138,7 +138,7 @@ static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tan
     w[NB_PLAIN_ONE] =
         (float)(scale * t->weights * (by->image * sc->background + by->background));
     w[NB_PLAIN_POLAR] = (float)(scale * by->polarization);
-    w[NB_PLAIN_FUDGE] = (float)(-unit / NB_GAUSS_WIDTH * by->fudge);
+    w[NB_PLAIN_FUDGE] = (float)(-unit / t->width * by->fudge);
     for (int i = 0; i < 3; i++)
         w[NB_PLAIN_CELLS + i] = (float)(unit * t->inverse[i] * by->cells[i]);
     if (one) {

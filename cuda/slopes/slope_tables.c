@@ -32,7 +32,7 @@ nb_term_case nb_term_case_of(const nb_slope_job *job)
     const unsigned all = NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE |
                          (job->spectrum ? NB_SLOPE_WAVE : 0);
     nb_term_case how = {0};
-    how.gauss = sc->lattice.shape == NB_LATTICE_GAUSS;
+    how.gauss = nb_shape_law(sc->lattice.shape) == NB_LAW_DECAY;
     how.general = !how.gauss && (!nb_whole_cells(&sc->lattice) || sc->factors.dmin > 0);
     how.table = sc->factors.table.nh > 0;
     how.level =
@@ -60,14 +60,16 @@ static void set_lattice(const nb_scene *sc, nb_term_tables *t)
 {
     const nb_lattice *lattice = &sc->lattice;
     const double F = sc->factors.table.default_F;
-    double cells = 1;
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    double height = shape.height;
     for (int i = 0; i < 3; i++) {
-        set_axis(lattice->N[i], lattice->shape == NB_LATTICE_SQUARE, i, t);
-        cells *= lattice->N[i];
+        set_axis(lattice->N[i], shape.law == NB_LAW_FRINGES, i, t);
+        height *= lattice->N[i];
     }
-    t->fall = (float)(-2.0 * lattice->fudge / NB_GAUSS_WIDTH * NB_LOG2_E);
-    t->steep = (float)(-2.0 * lattice->fudge / NB_GAUSS_WIDTH);
-    t->unit = cells * cells * (sc->factors.table.nh > 0 ? 1 : F * F);
+    t->width = shape.width;
+    t->fall = (float)(-2.0 * lattice->fudge / shape.width * NB_LOG2_E);
+    t->steep = (float)(-2.0 * lattice->fudge / shape.width);
+    t->unit = height * height * (sc->factors.table.nh > 0 ? 1 : F * F);
     t->start = nb_fixed_start(sc->factors.table.nh > 0);
     t->dmin = sc->factors.dmin;
 }

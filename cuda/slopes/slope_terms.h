@@ -124,8 +124,9 @@ typedef struct nb_term_tables {
     float step[3], tiny[3];    /* N 2^-32 and N 2^-40 */
     float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
     float lift[3];             /* N; 0 where N = 1: exactly no slope, not a rounding */
-    float fall, steep;         /* Gaussian: log2 of L^2 by R^2; -2 g/0.63 */
-    double inverse[3];         /* units of `cells`: 1, or 1/N of a Gaussian */
+    float fall, steep;         /* law of decay: log2 of L^2 by R^2; -2 g/width */
+    double width;              /* of the law */
+    double inverse[3];         /* units of `cells`: 1, or 1/N of the law of decay */
     const float *F2;           /* as nb_F2_index has it; NULL: constant */
     int stride[3], offset;
     double unit;  /* electrons^2 of 1 in the sums */
@@ -373,7 +374,7 @@ NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slop
     to->mosaic *= -slope;
     to->phi *= -slope;
     to->osc *= -slope;
-    to->fudge *= -unit / NB_GAUSS_WIDTH;
+    to->fudge *= -unit / t->width;
     to->spectrum *= slope;
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
     if (F != 0) /* every F is it */

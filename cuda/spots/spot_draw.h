@@ -122,23 +122,22 @@ static __device__ __forceinline__ void draw_terms(const nb_spot_pass &p,
         const nb_spot_span span = {queue.scale[i], queue.shift[i], queue.base[i],
                                    queue.high[i], queue.first[i]};
         const double sum = nb_spot_span_terms(&p.spots, &span) * queue.counts[i];
-        draw_add(p, queue.pixel[i],
-                 sum > 0 ? nb_spot_whole(&p, sum, NB_LATTICE_GAUSS) : 0);
+        draw_add(p, queue.pixel[i], sum > 0 ? nb_spot_whole(&p, sum, NB_LAW_DECAY) : 0);
     }
     gpuSyncLanes();
 }
 
 /** The span of the ray that a lane is at; 0: it has no terms that are still to be summed. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
                                                const nb_spot_box &box,
                                                const nb_spot_frame &frame, draw_place *at,
                                                nb_spot_span *span, double *counts)
 {
     nb_spot_brush *brush = &at->brush;
-    if (SHAPE == NB_LATTICE_TOPHAT || brush->pair.run->n == 1) {
+    if (LAW == NB_LAW_EDGE || brush->pair.run->n == 1) {
         const unsigned long long units =
-            nb_spot_units(&p, PLAIN, brush, &box, &frame, SHAPE, at->u, at->v);
+            nb_spot_units(&p, PLAIN, brush, &box, &frame, (nb_law)LAW, at->u, at->v);
         draw_add(p, nb_spot_pixel(brush), units);
         return 0;
     }
@@ -173,7 +172,7 @@ static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, 
 }
 
 /** The rays of the n boxes in the lists, by all warps of the block. */
-template <int SHAPE, bool PLAIN, int MOST>
+template <int LAW, bool PLAIN, int MOST>
 static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
                                                  draw_lists<MOST> &lists, int n)
 {
@@ -194,10 +193,10 @@ static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
             int lit = 0;
             if (ray < end) {
                 draw_go(p, lists.rays, lists.boxes, ray, ray >= first + DRAW_LANES, &at);
-                lit = draw_ray<SHAPE, PLAIN>(p, lists.boxes[at.box], lists.frames[at.box],
-                                             &at, &span, &counts);
+                lit = draw_ray<LAW, PLAIN>(p, lists.boxes[at.box], lists.frames[at.box],
+                                           &at, &span, &counts);
             }
-            if (SHAPE == NB_LATTICE_TOPHAT)
+            if (LAW == NB_LAW_EDGE)
                 continue;
             waiting = draw_push(queue, waiting, lit, span, counts, at.brush);
             if (waiting >= DRAW_LANES) {
@@ -206,12 +205,12 @@ static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
             }
         }
     }
-    if (SHAPE != NB_LATTICE_TOPHAT)
+    if (LAW != NB_LAW_EDGE)
         draw_terms(p, queue, waiting, waiting);
 }
 
 /** A large box, by all threads of the block. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 static __device__ gpuCall void draw_large(const nb_spot_pass &p, const nb_spot_box &box,
                                           const nb_spot_frame &frame)
 {
@@ -219,13 +218,13 @@ static __device__ gpuCall void draw_large(const nb_spot_pass &p, const nb_spot_b
     for (int v = 0; v < box.height; v++)
         for (int u = (int)threadIdx.x; u < box.width; u += DRAW_THREADS) {
             const unsigned long long units =
-                nb_spot_units(&p, PLAIN, &brush, &box, &frame, SHAPE, u, v);
+                nb_spot_units(&p, PLAIN, &brush, &box, &frame, (nb_law)LAW, u, v);
             draw_add(p, nb_spot_pixel(&brush), units);
         }
 }
 
 /** n <= MOST fitted boxes, by all threads of the block.  PLAIN: the pass is. */
-template <int SHAPE, bool PLAIN, int MOST>
+template <int LAW, bool PLAIN, int MOST>
 static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
                                                   draw_lists<MOST> &lists,
                                                   const nb_spot_box *boxes, int n)
@@ -246,10 +245,10 @@ static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
     if (threadIdx.x == 0)
         lists.taken = 0;
     __syncthreads();
-    draw_rays<SHAPE, PLAIN>(p, lists, n);
+    draw_rays<LAW, PLAIN>(p, lists, n);
     for (int i = 0; large && i < n; i++)
         if (draw_rays_of(lists.boxes[i]) > DRAW_LARGE)
-            draw_large<SHAPE, PLAIN>(p, lists.boxes[i], lists.frames[i]);
+            draw_large<LAW, PLAIN>(p, lists.boxes[i], lists.frames[i]);
     __syncthreads();
 }
 

@@ -35,17 +35,17 @@ typedef struct found_lists {
 } found_lists;
 
 /** Draw the first n of a block's boxes. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 static __device__ gpuCall void draw_rest(const nb_spot_pass &p, found_lists &lists, int n)
 {
     for (int first = 0; first < n; first += FIND_DRAWS)
-        draw_boxes<SHAPE, PLAIN>(p, lists.draw, lists.boxes + first,
-                                 n - first < FIND_DRAWS ? n - first : (int)FIND_DRAWS);
+        draw_boxes<LAW, PLAIN>(p, lists.draw, lists.boxes + first,
+                               n - first < FIND_DRAWS ? n - first : (int)FIND_DRAWS);
 }
 
 /** Fit the first n <= FIND_THREADS of the boxes that wait and put them into the list, or draw what it has no room for;
  * returns how many are left. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int waiting, int n)
 {
@@ -71,7 +71,7 @@ static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
         if (rests)
             lists.boxes[atomicAdd(&lists.n_rest, 1)] = box;
         __syncthreads();
-        draw_rest<SHAPE, PLAIN>(p, lists, n_rest);
+        draw_rest<LAW, PLAIN>(p, lists, n_rest);
     }
     if (thread < left)
         lists.boxes[thread] = lists.boxes[n + thread];
@@ -82,7 +82,7 @@ static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
 }
 
 /** The boxes of the block's sights by one run at one layer; returns how many wait. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int n_sights, int run, int layer,
                                    int waiting)
@@ -99,7 +99,7 @@ static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
             lists.boxes[atomicAdd(&lists.n_boxes, 1)] = box;
         waiting += __syncthreads_count(lit);
         if (waiting > FIND_THREADS)
-            waiting = settle_boxes<SHAPE, PLAIN>(p, lists, list, waiting, FIND_THREADS);
+            waiting = settle_boxes<LAW, PLAIN>(p, lists, list, waiting, FIND_THREADS);
     }
     return waiting;
 }
@@ -115,7 +115,7 @@ static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, 
 }
 
 /** The sights of the block's items, and their boxes; returns how many boxes wait. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
                                   const box_list &list, int batch, int waiting)
 {
@@ -131,8 +131,8 @@ static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
         if (n == 0)
             continue;
         for (int k = 0; k < p.spots.n_runs * p.layers; k++)
-            waiting = light_sights<SHAPE, PLAIN>(p, lists, list, n, k % p.spots.n_runs,
-                                                 k / p.spots.n_runs, waiting);
+            waiting = light_sights<LAW, PLAIN>(p, lists, list, n, k % p.spots.n_runs,
+                                               k / p.spots.n_runs, waiting);
         __syncthreads();
         if (threadIdx.x == 0)
             lists.n_sights = 0;
@@ -143,7 +143,7 @@ static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
 
 /** The boxes of items first .. end - 1; a block takes `batch` of them together, and then the next that nobody has: some
  * have most of the light. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     k_spots(const NB_GRID_CONSTANT nb_spot_pass p, box_list list, int64_t first,
             int64_t end, int batch)
@@ -168,9 +168,9 @@ __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
                 k < end && nb_spot_item_of(&p, k, item) ? item->candidates : 0;
         }
         __syncthreads();
-        waiting = find_sights<SHAPE, PLAIN>(p, lists, list, batch, waiting);
+        waiting = find_sights<LAW, PLAIN>(p, lists, list, batch, waiting);
     }
-    settle_boxes<SHAPE, PLAIN>(p, lists, list, waiting, waiting);
+    settle_boxes<LAW, PLAIN>(p, lists, list, waiting, waiting);
 }
 
 #endif

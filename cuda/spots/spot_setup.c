@@ -226,7 +226,7 @@ nb_status nb_spot_setup_brightest(nb_spot_setup *s, int tries, nb_spot_runner *r
 
 int nb_spot_setup_suffices(const nb_spot_setup *s, const nb_spots_result *result)
 {
-    return s->spots.shape == NB_LATTICE_TOPHAT ||
+    return s->spots.law == NB_LAW_EDGE ||
            s->rounding <= fmax(ROUNDING_OF_BOUND * result->bound,
                                ROUNDING_OF_BRIGHTEST * result->brightest);
 }
@@ -248,14 +248,14 @@ static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
     }
     nb_spots_limit(&s->spots, &may, &s->pass.limits, result);
     s->pass.reach = result->reach;
-    if (s->spots.shape != NB_LATTICE_TOPHAT)
+    if (s->spots.law != NB_LAW_EDGE)
         result->bound = bound;
 }
 
 nb_status nb_spot_setup_render(nb_spot_setup *s, nb_spot_runner *run, void *context,
                                nb_spots_result *result, nb_error *err)
 {
-    const int gauss = s->spots.shape != NB_LATTICE_TOPHAT;
+    const int gauss = s->spots.law != NB_LAW_EDGE;
     const int coarse = s->rounding > ROUNDING_OF_BOUND * s->may.photons;
     nb_status st = NB_OK;
     memset(result, 0, sizeof *result);

@@ -12,8 +12,6 @@
 
 #include "../../src/terms/spot_terms.h"
 
-#define NB_SPOT_FALL_ROOT 2.1400897777407284 /* sqrt(-NB_SPOT_FALL) */
-
 /* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: 2e-9 of it in exact arithmetic. */
 #define NB_SPOT_POWER_0 ((float)NB_SQRT_2)
 #define NB_SPOT_POWER_1 0.980258167f
@@ -64,9 +62,9 @@ NB_HD nb_spot_span nb_spot_span_of(const nb_spot_pair *pair, const nb_spot_lines
     const double reach =
         left > 0 ? left * NB_SPOT_INVERSE_ROOT(left) * line->by_slope2 : 0;
     nb_spot_span span;
-    span.scale = line->slope2 * line->by_slope2 * NB_SPOT_FALL_ROOT;
+    span.scale = line->slope2 * line->by_slope2 * pair->fall_root;
     span.shift = line->shift * span.scale;
-    span.base = fma(line->across2, NB_SPOT_FALL, NB_SPOT_FIXED);
+    span.base = fma(line->across2, pair->fall, NB_SPOT_FIXED);
     span.high = fmin(-line->shift + reach, line->last);
     span.first = (int)pair->run->first + nb_spot_entry(pair, -line->shift - reach);
     return span;
@@ -94,30 +92,30 @@ NB_HD double nb_spot_span_terms(const nb_spots *sp, const nb_spot_span *span)
                         : nb_spot_span_sum(sp->offset, sp->weight, span);
 }
 
-/** Weighted F_latt^2/cells^2 of a ray with one source. */
-NB_HD double nb_spot_one_term(const nb_spot_pair *pair, const nb_spot_ray *at, int shape,
+/** Weighted F_latt^2/cells2 of a ray with one source. */
+NB_HD double nb_spot_one_term(const nb_spot_pair *pair, const nb_spot_ray *at, nb_law law,
                               const nb_spot_aim *aim)
 {
     const double R2 = nb_spot_radius2(aim);
     if (!(R2 <= pair->most) || !(aim->last >= pair->offset[0]))
         return 0;
-    if (shape == NB_LATTICE_TOPHAT)
+    if (law == NB_LAW_EDGE)
         return nb_spot_tophat_lit(pair, at, 0, R2) ? pair->weight[0] : 0;
-    return nb_spot_gauss_term(pair, R2, 1);
+    return nb_spot_decay_term(pair, R2, 1);
 }
 
-/** Weighted F_latt^2/cells^2 that a pair adds to a ray; shape: that of the lattice. */
+/** Weighted F_latt^2/cells2 that a pair adds to a ray; law: of nb_spots. */
 NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
-                           const nb_spot_ray *at, int shape, const nb_spot_aim *aim)
+                           const nb_spot_ray *at, nb_law law, const nb_spot_aim *aim)
 {
     nb_spot_lines line;
     nb_spot_span span;
     if (pair->run->n == 1)
-        return nb_spot_one_term(pair, at, shape, aim);
+        return nb_spot_one_term(pair, at, law, aim);
     line = nb_spot_lines_of(aim);
     if (!(line.across2 <= pair->most))
         return 0;
-    if (shape == NB_LATTICE_TOPHAT) {
+    if (law == NB_LAW_EDGE) {
         const nb_spot_line one = {line.across2, line.slope2, line.shift, line.last};
         return nb_spot_tophat_weights(pair, at, &one);
     }

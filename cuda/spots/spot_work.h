@@ -11,9 +11,6 @@
 
 #include "spot_span.h"
 
-/** R^2 of a term that counts as none: 2^NB_SPOT_LEAST_POWER of the peak is far below a sum's unit. */
-#define NB_SPOT_FARTHEST (NB_SPOT_LEAST_POWER / NB_SPOT_FALL)
-
 enum {
     NB_SPOT_CHUNK = 256, /* orientations of an item, at most */
     NB_SPOT_MARK = 32    /* pixels that share a mark */
@@ -138,7 +135,8 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->first = item->first;
     sight->end = item->end;
     sight->spot.reach2 =
-        fmin(NB_SPOT_FARTHEST,
+        /* no farther than a term that is far below a sum's unit */
+        fmin(NB_SPOT_LEAST_POWER / sp->fall,
              nb_spot_reach2(sp, &p->limits,
                             nb_spot_F2_of(&p->scene.factors.table, sight->spot.h)));
     if (!(sight->spot.reach2 > 0))
@@ -297,11 +295,10 @@ NB_HD nb_spot_aim nb_spot_frame_aim(const nb_spot_frame *frame, int u, int v)
 
 /** A sum in whole units.  Rounded down, or thousands of dim terms would make a pixel too bright; but what a top hat
  * lights is not 0. */
-NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const int shape)
+NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const nb_law law)
 {
     const double units = sum * p->per_unit;
-    return (unsigned long long)(shape == NB_LATTICE_TOPHAT ? fmax(1.0, units + 0.5)
-                                                           : units);
+    return (unsigned long long)(law == NB_LAW_EDGE ? fmax(1.0, units + 0.5) : units);
 }
 
 /** The ray to sub-pixel (u, v) of a box.  plain: the pass's; *frame, the box's, is
@@ -353,18 +350,19 @@ NB_HD size_t nb_spot_pixel(const nb_spot_brush *brush)
     return panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
 }
 
-/** What a ray adds to the sum of its pixel, in units; 0: nothing.  shape: the lattice's; the rest: nb_spot_aim_at. */
+/** What a ray adds to the sum of its pixel, in units; 0: nothing.  law: of nb_spots; the rest: nb_spot_aim_at. */
 NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, int plain,
                                        nb_spot_brush *brush, const nb_spot_box *box,
-                                       const nb_spot_frame *frame, int shape, int u, int v)
+                                       const nb_spot_frame *frame, nb_law law, int u,
+                                       int v)
 {
     nb_ray ray;
     nb_spot_aim aim = nb_spot_aim_at(p, plain, brush, box, frame, u, v, &ray);
-    double sum = nb_spot_terms(&p->spots, &brush->pair, &brush->at, shape, &aim);
+    double sum = nb_spot_terms(&p->spots, &brush->pair, &brush->at, law, &aim);
     if (!(sum > 0))
         return 0;
     sum *= nb_spot_counts(p, plain, brush, &ray);
-    return sum > 0 ? nb_spot_whole(p, sum, shape) : 0;
+    return sum > 0 ? nb_spot_whole(p, sum, law) : 0;
 }
 
 /* ------------------------------------------------------------------ from sums to photons */

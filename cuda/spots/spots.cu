@@ -28,7 +28,7 @@ enum {
 /* ------------------------------------------------------------------ terms */
 
 /** Draw the boxes of the list. */
-template <int SHAPE, bool PLAIN>
+template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
     k_spot_boxes(const NB_GRID_CONSTANT nb_spot_pass p, box_list list)
 {
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
         const unsigned first = next;
         if (first >= n)
             break;
-        draw_boxes<SHAPE, PLAIN>(p, lists, list.boxes + first,
-                                 (int)(n - first < each ? n - first : each));
+        draw_boxes<LAW, PLAIN>(p, lists, list.boxes + first,
+                               (int)(n - first < each ? n - first : each));
     }
 }
 
@@ -150,11 +150,11 @@ typedef void find_kernel(nb_spot_pass pass, box_list list, int64_t first, int64_
                          int batch);
 typedef void draw_kernel(nb_spot_pass pass, box_list list);
 
-template <int SHAPE>
+template <int LAW>
 static void kernels_of(const nb_spot_pass *pass, find_kernel **find, draw_kernel **draw)
 {
-    *find = pass->plain ? k_spots<SHAPE, true> : k_spots<SHAPE, false>;
-    *draw = pass->plain ? k_spot_boxes<SHAPE, true> : k_spot_boxes<SHAPE, false>;
+    *find = pass->plain ? k_spots<LAW, true> : k_spots<LAW, false>;
+    *draw = pass->plain ? k_spot_boxes<LAW, true> : k_spot_boxes<LAW, false>;
 }
 
 /** Find and draw the boxes of items first .. end - 1. */
@@ -178,10 +178,10 @@ static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass
         "clearing counters");
     if (st)
         return st;
-    if (pass->spots.shape == NB_LATTICE_TOPHAT)
-        kernels_of<NB_LATTICE_TOPHAT>(pass, &find, &draw);
+    if (pass->spots.law == NB_LAW_EDGE)
+        kernels_of<NB_LAW_EDGE>(pass, &find, &draw);
     else
-        kernels_of<NB_LATTICE_GAUSS>(pass, &find, &draw);
+        kernels_of<NB_LAW_DECAY>(pass, &find, &draw);
     find<<<(unsigned)(wanted < most ? wanted : most), FIND_THREADS, 0, r->launch->stream>>>(
         *pass, list, first, end, (int)batch);
     draw<<<(unsigned)(r->launch->multiprocessors * BLOCKS), DRAW_THREADS, 0, r->launch->stream>>>(

@@ -22,7 +22,8 @@ static double spots_seconds(const nb_plan *plan)
     const nb_spots_work w = nb_spots_work_of(plan, SPOTS_DIM);
     const double size = plan->engine.size, fp64 = 2.0 / plan->engine.fp64_ratio;
     const nb_scene *sc = plan->scene;
-    const int slow = sc->lattice.shape == NB_LATTICE_GAUSS && sc->beam.n_sources > 1;
+    const int slow =
+        nb_shape_law(sc->lattice.shape) == NB_LAW_DECAY && sc->beam.n_sources > 1;
     const double ray = slow ? SPOTS_GAUSS_RAY : SPOTS_RAY;
     return SPOTS_START + SPOTS_PIXEL * w.pixels / size +
            (SPOTS_COLUMN * w.columns + SPOTS_PAIR * w.pairs + ray * w.rays +

@@ -47,10 +47,10 @@ static __device__ __forceinline__ float few_round(const row_job &p, const line l
     return nb_sphere_exact(nb_sphere_u2(p.sphere, d));
 }
 
-/** One step for four pixels: their lattice factors (squared, unless SHAPE is the parallelepiped) and,
+/** One step for four pixels: their lattice factors (squared, unless LAW is that of fringes) and,
  * from a table, F^2.  lines: of the three axes.  QUOTIENT: see nb_interference_quotient.  first: of the
  * step's table. */
-template <int TABLE, bool QUOTIENT, bool DEEP, int SHAPE>
+template <int TABLE, bool QUOTIENT, bool DEEP, int LAW>
 static __device__ __forceinline__ void aim_step(const row_job &p,
                                                 const nb_cuda_direct_term &step,
                                                 const line lines[3],
@@ -71,16 +71,14 @@ static __device__ __forceinline__ void aim_step(const row_job &p,
                                          : TABLE == SEVERAL ? p.index.stride_l
                                                             : 1);
         }
-        if (SHAPE == NB_LATTICE_SQUARE)
+        if (LAW == NB_LAW_FRINGES)
             lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
                                   : nb_interference_product<4>(w, p.N);
-        else if (SHAPE == NB_SHAPE_FEW_ROUND)
+        else if (LAW == NB_LAW_FEW_SPHERE)
             lattice[i] = few_round<DEEP>(p, lines, step, x, i, w);
         else
-            lattice[i] = nb_shape_square<SHAPE>(w, p.shape);
-        F2[i] = !TABLE                            ? 1.0f
-                : nb_shape_lit<SHAPE>(lattice[i]) ? __ldg(p.F2 + cell)
-                                                  : 0.0f;
+            lattice[i] = nb_shape_square<LAW>(w, p.shape);
+        F2[i] = !TABLE ? 1.0f : nb_shape_lit<LAW>(lattice[i]) ? __ldg(p.F2 + cell) : 0.0f;
     }
 }
 
@@ -155,7 +153,7 @@ struct wet {
 /** A block of pixels.  One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
  * and the solid angle: the common quick picture.  What does not change along the row
  * is worked out once.  beside: dry or wet. */
-template <bool TABLE, bool POINT, int SHAPE, class BESIDE>
+template <bool TABLE, bool POINT, int LAW, class BESIDE>
 static __device__ __forceinline__ void one_block(const row_job &p,
                                                  const row_job &at_panel, unsigned x,
                                                  unsigned y, const BESIDE &beside)
@@ -179,8 +177,8 @@ static __device__ __forceinline__ void one_block(const row_job &p,
         for (int i = 0; i < PIXELS; i++)
             cosine[i] = at(row.beam, x.F[i]) * x.r[i];
         beside.at(cosine, background);
-        aim_step<TABLE, true, false, SHAPE>(p, p.terms[0], row.lines, row.constants, x,
-                                            p.index.offset, value, F2);
+        aim_step<TABLE, true, false, LAW>(p, p.terms[0], row.lines, row.constants, x,
+                                          p.index.offset, value, F2);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             double r2 = x.r[i] * x.r[i];
@@ -188,8 +186,8 @@ static __device__ __forceinline__ void one_block(const row_job &p,
                                 at_panel.plain_polar[0]) *
                             (POINT ? r2 : r2 * x.r[i]);
             const float left = TABLE ? value[i] * F2[i] : value[i];
-            value[i] = (SHAPE == NB_LATTICE_SQUARE ? fmaf(left, value[i], background[i])
-                                                   : left + background[i]) *
+            value[i] = (LAW == NB_LAW_FRINGES ? fmaf(left, value[i], background[i])
+                                              : left + background[i]) *
                        (float)factor;
         }
         store(at_panel, f, s, value);
@@ -197,22 +195,22 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 }
 
 /** The blocks of one panel or many. */
-template <bool TABLE, bool POINT, bool MANY, int SHAPE, class BESIDE>
+template <bool TABLE, bool POINT, bool MANY, int LAW, class BESIDE>
 static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
 {
     if constexpr (MANY)
         for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
-            one_block<TABLE, POINT, SHAPE>(p, at_panel, x, y, beside);
+            one_block<TABLE, POINT, LAW>(p, at_panel, x, y, beside);
         });
     else
-        one_block<TABLE, POINT, SHAPE>(p, p, blockIdx.x, blockIdx.y, beside);
+        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y, beside);
 }
 
-template <bool TABLE, bool POINT, bool MANY, int SHAPE>
+template <bool TABLE, bool POINT, bool MANY, int LAW>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     k_one(const NB_GRID_CONSTANT row_job p)
 {
-    all_blocks<TABLE, POINT, MANY, SHAPE>(p, dry{p});
+    all_blocks<TABLE, POINT, MANY, LAW>(p, dry{p});
 }
 
 /** The same with materials. */
@@ -220,11 +218,11 @@ template <bool TABLE, bool POINT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
     k_one_wet(const NB_GRID_CONSTANT material_job p)
 {
-    all_blocks<TABLE, POINT, MANY, NB_LATTICE_SQUARE>(p.row, wet(p));
+    all_blocks<TABLE, POINT, MANY, NB_LAW_FRINGES>(p.row, wet(p));
 }
 
 /** The sum over the steps for four pixels; terms: of their panel. */
-template <int TABLE, bool DEEP, int SHAPE>
+template <int TABLE, bool DEEP, int LAW>
 static __device__ __forceinline__ void add_terms(const row_job &p,
                                                  const nb_cuda_direct_term *terms,
                                                  const row_points &row, const four &x,
@@ -240,13 +238,12 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
             float lattice[PIXELS], F2[PIXELS];
             term_lines(terms[k], row, lines, constants);
             int from = p.index.offset + (TABLE == SEVERAL ? terms[k].table : 0);
-            aim_step<TABLE, false, DEEP, SHAPE>(p, terms[k], lines, constants, x, from,
-                                                lattice, F2);
+            aim_step<TABLE, false, DEEP, LAW>(p, terms[k], lines, constants, x, from,
+                                              lattice, F2);
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
-                run[i] =
-                    fmaf(SHAPE == NB_LATTICE_SQUARE ? lattice[i] * lattice[i] : lattice[i],
-                         terms[k].weight * F2[i], run[i]);
+                run[i] = fmaf(LAW == NB_LAW_FRINGES ? lattice[i] * lattice[i] : lattice[i],
+                              terms[k].weight * F2[i], run[i]);
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
@@ -255,8 +252,8 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
 }
 
 /** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
-template <int TABLE, bool DEEP, int SHAPE, bool MANY>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, SHAPE == NB_SHAPE_FEW_ROUND ? 3 : 4)
+template <int TABLE, bool DEEP, int LAW, bool MANY>
+__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3 : 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
 {
     const row_job &at_panel = job_of_block<MANY>(p);
@@ -272,7 +269,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, SHAPE == NB_SHAPE_FEW_ROUND 
             row_points row = aim_row(at_panel, s, sub / os, sub % os, layer);
             four x = aim_pixels<TABLE != 0, DEEP>(at_panel, row, f, layer);
             float sum[PIXELS] = {};
-            add_terms<TABLE, DEEP, SHAPE>(p, at_panel.terms, row, x, sum);
+            add_terms<TABLE, DEEP, LAW>(p, at_panel.terms, row, x, sum);
             forget<MANY>();
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
@@ -313,51 +310,51 @@ static int is_plain(row_job *job)
 
 typedef void (*direct_kernel)(row_job);
 
-template <int SHAPE, bool MANY> static direct_kernel choose_kernel(int tables, int deep)
+template <int LAW, bool MANY> static direct_kernel choose_kernel(int tables, int deep)
 {
     static const direct_kernel kernels[3][2] = {
-        {k_direct<0, false, SHAPE, MANY>, k_direct<0, true, SHAPE, MANY>},
-        {k_direct<1, false, SHAPE, MANY>, k_direct<1, true, SHAPE, MANY>},
-        {k_direct<SEVERAL, false, SHAPE, MANY>, k_direct<SEVERAL, true, SHAPE, MANY>}};
+        {k_direct<0, false, LAW, MANY>, k_direct<0, true, LAW, MANY>},
+        {k_direct<1, false, LAW, MANY>, k_direct<1, true, LAW, MANY>},
+        {k_direct<SEVERAL, false, LAW, MANY>, k_direct<SEVERAL, true, LAW, MANY>}};
     return kernels[tables][deep];
 }
 
-template <bool MANY> static direct_kernel general_kernel(int shape, int tables, int deep)
+template <bool MANY> static direct_kernel general_kernel(int law, int tables, int deep)
 {
-    switch (shape) {
-    case NB_LATTICE_ROUND:
-        return choose_kernel<NB_LATTICE_ROUND, MANY>(tables, deep);
-    case NB_LATTICE_GAUSS:
-        return choose_kernel<NB_LATTICE_GAUSS, MANY>(tables, deep);
-    case NB_LATTICE_TOPHAT:
-        return choose_kernel<NB_LATTICE_TOPHAT, MANY>(tables, deep);
-    case NB_SHAPE_FEW_ROUND:
-        return choose_kernel<NB_SHAPE_FEW_ROUND, MANY>(tables, deep);
+    switch (law) {
+    case NB_LAW_SPHERE:
+        return choose_kernel<NB_LAW_SPHERE, MANY>(tables, deep);
+    case NB_LAW_DECAY:
+        return choose_kernel<NB_LAW_DECAY, MANY>(tables, deep);
+    case NB_LAW_EDGE:
+        return choose_kernel<NB_LAW_EDGE, MANY>(tables, deep);
+    case NB_LAW_FEW_SPHERE:
+        return choose_kernel<NB_LAW_FEW_SPHERE, MANY>(tables, deep);
     default:
-        return choose_kernel<NB_LATTICE_SQUARE, MANY>(tables, deep);
+        return choose_kernel<NB_LAW_FRINGES, MANY>(tables, deep);
     }
 }
 
-template <int SHAPE, bool MANY> static direct_kernel choose_plain(int table, int point)
+template <int LAW, bool MANY> static direct_kernel choose_plain(int table, int point)
 {
     static const direct_kernel kernels[2][2] = {
-        {k_one<false, false, MANY, SHAPE>, k_one<false, true, MANY, SHAPE>},
-        {k_one<true, false, MANY, SHAPE>, k_one<true, true, MANY, SHAPE>}};
+        {k_one<false, false, MANY, LAW>, k_one<false, true, MANY, LAW>},
+        {k_one<true, false, MANY, LAW>, k_one<true, true, MANY, LAW>}};
     return kernels[table][point];
 }
 
-template <bool MANY> static direct_kernel plain_kernel(int shape, int table, int point)
+template <bool MANY> static direct_kernel plain_kernel(int law, int table, int point)
 {
-    switch (shape) {
-    case NB_LATTICE_GAUSS:
-        return choose_plain<NB_LATTICE_GAUSS, MANY>(table, point);
-    case NB_LATTICE_TOPHAT:
-        return choose_plain<NB_LATTICE_TOPHAT, MANY>(table, point);
-    case NB_LATTICE_ROUND:
-    case NB_SHAPE_FEW_ROUND:
-        return choose_plain<NB_SHAPE_FEW_ROUND, MANY>(table, point);
+    switch (law) {
+    case NB_LAW_DECAY:
+        return choose_plain<NB_LAW_DECAY, MANY>(table, point);
+    case NB_LAW_EDGE:
+        return choose_plain<NB_LAW_EDGE, MANY>(table, point);
+    case NB_LAW_SPHERE:
+    case NB_LAW_FEW_SPHERE:
+        return choose_plain<NB_LAW_FEW_SPHERE, MANY>(table, point);
     default:
-        return choose_plain<NB_LATTICE_SQUARE, MANY>(table, point);
+        return choose_plain<NB_LAW_FRINGES, MANY>(table, point);
     }
 }
 
@@ -414,8 +411,8 @@ static int is_wet(const nb_cuda_job *render)
     row_job job = make_row_job(launch, &render->terms);
     const double share = share_of(launch, &job), far = 1e25; /* floats hold it and F^2 */
     return launch->cells.n > 0 && is_plain(&job) &&
-           launch->scene.lattice.shape == NB_LATTICE_SQUARE && share > 1 / far &&
-           share < far;
+           nb_shape_law(launch->scene.lattice.shape) == NB_LAW_FRINGES &&
+           share > 1 / far && share < far;
 }
 
 typedef void (*wet_kernel)(material_job);
@@ -452,8 +449,8 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     row_job job = make_job(launch, terms, many != NULL, &one, &grid);
     const int table = job.F2 != NULL;
     const int tables = table && terms->F2.side > 1 ? SEVERAL : table;
-    const int shape = launch->few_round ? (int)NB_SHAPE_FEW_ROUND
-                                        : launch->scene.lattice.shape,
+    const int law = launch->few_round ? (int)NB_LAW_FEW_SPHERE
+                                      : (int)nb_shape_law(launch->scene.lattice.shape),
               deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
@@ -463,15 +460,15 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
         return;
     }
     if (many) {
-        kernel = one ? plain_kernel<true>(shape, table, point)
-                     : general_kernel<true>(shape, tables, deep);
+        kernel = one ? plain_kernel<true>(law, table, point)
+                     : general_kernel<true>(law, tables, deep);
         job = job_of_many(job, many);
         grid = dim3(
             (unsigned)(one ? min(many->blocks, (int)ONE_BLOCKS * launch->multiprocessors)
                            : many->blocks));
     } else {
-        kernel = one ? plain_kernel<false>(shape, table, point)
-                     : general_kernel<false>(shape, tables, deep);
+        kernel = one ? plain_kernel<false>(law, table, point)
+                     : general_kernel<false>(law, tables, deep);
     }
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

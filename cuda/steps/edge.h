@@ -17,11 +17,11 @@
 /* Of R^2, that may be in doubt: more pixels would be calculated twice. */
 #define NB_EDGE_DOUBT 1e-3
 
-/** A quadratic form of the fractions, in units of 2^-64: xx yy zz xy xz yz.  ROUND: (radius/pi)^2 of the sphere's
- * transform.  GAUSS: F_latt^2 is 2 to its power.  TOPHAT: R^2. */
+/** A quadratic form of the fractions, in units of 2^-64: xx yy zz xy xz yz.  Sphere: (radius/pi)^2 of its
+ * transform.  Decay: F_latt^2 is 2 to its power.  Edge: R^2. */
 typedef struct nb_shape_form {
     float m[6];
-    float inside, outside; /* TOPHAT: lit below, dark above, in doubt between them */
+    float inside, outside; /* edge: lit below, dark above, in doubt between them */
 } nb_shape_form;
 
 NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float z)
@@ -31,10 +31,10 @@ NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float 
                 fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z));
 }
 
-/** How far R^2 <= NB_TOPHAT_RADIUS2 reaches along each index; INFINITY: without end. */
+/** How far a spot with an edge reaches along each index; INFINITY: without end. */
 NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
 {
-    const double *m = lattice->radius2;
+    const double *m = lattice->radius2, width = nb_shape_row_of(lattice->shape).width;
     const double xy = 0.5 * m[3], xz = 0.5 * m[4], yz = 0.5 * m[5];
     const double minor[3] = {m[1] * m[2] - yz * yz, m[0] * m[2] - xz * xz,
                              m[0] * m[1] - xy * xy};
@@ -42,7 +42,7 @@ NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
         m[0] * minor[0] - xy * (xy * m[2] - xz * yz) + xz * (xy * yz - m[1] * xz);
     for (int i = 0; i < 3; i++)
         reach[i] = whole > 0 && minor[i] > 0 && lattice->fudge > 0
-                       ? sqrt(NB_TOPHAT_RADIUS2 / lattice->fudge * minor[i] / whole)
+                       ? sqrt(width / lattice->fudge * minor[i] / whole)
                        : INFINITY;
 }
 
@@ -59,19 +59,20 @@ NB_HD double nb_edge_doubt(const nb_lattice *lattice)
             return INFINITY;
         sum += fabs(lattice->radius2[i]) * (rounding * x * y + NB_EDGE_FRACTION * (x + y));
     }
-    return sum * lattice->fudge / NB_TOPHAT_RADIUS2;
+    return sum * lattice->fudge / nb_shape_row_of(lattice->shape).width;
 }
 
 /** The form of a top hat. */
 NB_HD nb_shape_form nb_edge_form(const nb_lattice *lattice)
 {
-    const double doubt = nb_edge_doubt(lattice);
+    const double doubt = nb_edge_doubt(lattice),
+                 width = nb_shape_row_of(lattice->shape).width;
     nb_shape_form form;
     for (int i = 0; i < 6; i++)
         form.m[i] =
             (float)(lattice->radius2[i] * lattice->fudge * NB_FIXED_STEP * NB_FIXED_STEP);
-    form.inside = (float)(NB_TOPHAT_RADIUS2 * (1 - doubt));
-    form.outside = (float)(NB_TOPHAT_RADIUS2 * (1 + doubt));
+    form.inside = (float)(width * (1 - doubt));
+    form.outside = (float)(width * (1 + doubt));
     return form;
 }
 

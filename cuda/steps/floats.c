@@ -66,12 +66,12 @@ static int is_flat(const nb_scene *sc)
 /** All but parallelepipeds have their own lattice in float, of any real N. */
 static int has_form(const nb_scene *sc)
 {
-    return sc->lattice.shape != NB_LATTICE_SQUARE;
+    return nb_shape_law(sc->lattice.shape) != NB_LAW_FRINGES;
 }
 
 static int has_edge(const nb_scene *sc)
 {
-    return sc->lattice.shape == NB_LATTICE_TOPHAT;
+    return nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE;
 }
 
 /** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
@@ -101,7 +101,7 @@ static double sharpest(const nb_plan *plan)
     const double *r = lattice->radius2;
     if (!has_form(plan->scene))
         return plan->cells;
-    return sqrt(lattice->fudge) * (lattice->shape == NB_LATTICE_ROUND
+    return sqrt(lattice->fudge) * (nb_shape_law(lattice->shape) == NB_LAW_SPHERE
                                        ? plan->cells
                                        : sqrt(fmax(r[0], fmax(r[1], r[2]))));
 }
@@ -144,13 +144,13 @@ int nb_cuda_floats_apply(const nb_plan *plan, const char **why)
 
 int nb_cuda_is_few_round(const nb_plan *plan)
 {
-    return plan->scene->lattice.shape == NB_LATTICE_ROUND && plan->terms < ROUND_TERMS;
+    return nb_shape_law(plan->scene->lattice.shape) == NB_LAW_SPHERE &&
+           plan->terms < ROUND_TERMS;
 }
 
 double nb_cuda_shape_rate(const nb_plan *plan)
 {
-    static const double rates[] = {1, 0.82, 1.7, 1.75}; /* NB_LATTICE_... */
-    return rates[plan->scene->lattice.shape];
+    return nb_shape_row_of(plan->scene->lattice.shape).rate;
 }
 
 double nb_cuda_slow_double(const nb_plan *plan)

@@ -8,17 +8,18 @@
 #include "interference.cuh"
 #include "sphere.h"
 
-/** A round crystal of few steps a pixel: beside NB_LATTICE_... for templates. */
-enum { NB_SHAPE_FEW_ROUND = NB_LATTICE_TOPHAT + 1 };
+/** A sphere of few steps a pixel: beside nb_law for templates. */
+enum { NB_LAW_FEW_SPHERE = 16 };
 
 static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
 {
     nb_shape_form form = {};
-    if (lattice->shape == NB_LATTICE_TOPHAT)
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    if (shape.law == NB_LAW_EDGE)
         return nb_edge_form(lattice);
     for (int i = 0; i < 6; i++) {
-        double m = lattice->radius2[i] * (-2.0 / NB_GAUSS_WIDTH * NB_LOG2_E);
-        if (lattice->shape == NB_LATTICE_ROUND)
+        double m = lattice->radius2[i] * (-2.0 / shape.width * NB_LOG2_E);
+        if (shape.law == NB_LAW_SPHERE)
             m = i < 3 ? lattice->N[i] * lattice->N[i] : 0;
         form.m[i] = (float)(m * lattice->fudge * NB_FIXED_STEP * NB_FIXED_STEP);
     }
@@ -29,10 +30,10 @@ static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
 static inline double nb_shape_height2(const nb_lattice *lattice)
 {
     const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
-    if (lattice->shape == NB_LATTICE_SQUARE)
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    if (shape.law == NB_LAW_FRINGES)
         return 1;
-    return cells * cells *
-           (lattice->shape == NB_LATTICE_ROUND ? NB_ROUND_HEIGHT * NB_ROUND_HEIGHT : 1);
+    return cells * cells * (shape.height * shape.height);
 }
 
 /** nb_sphere_transform squared at x = pi sqrt(u2), in floats alone: where many steps hide its zeros. */
@@ -47,25 +48,27 @@ static __device__ __forceinline__ float nb_sphere_square(float u2)
     return closed * closed;
 }
 
-/** TOPHAT: NaN where it is in doubt, and the pixel is calculated again (double.cu: k_repair). */
-template <int SHAPE>
+/** Edge: NaN where it is in doubt, and the pixel is calculated again (double.cu: k_repair). */
+template <int LAW>
 static __device__ __forceinline__ float nb_shape_square(const int w[3],
                                                         const nb_shape_form &form)
 {
     const float *m = form.m;
     const float x = (float)w[0], y = (float)w[1], z = (float)w[2];
-    if (SHAPE == NB_LATTICE_ROUND)
+    if (LAW == NB_LAW_SPHERE)
         return nb_sphere_square(fmaf(m[0] * x, x, fmaf(m[1] * y, y, m[2] * z * z)));
     const float r2 = nb_shape_form_at(&form, x, y, z);
-    if (SHAPE == NB_LATTICE_TOPHAT)
+    if (LAW == NB_LAW_EDGE)
         return r2 > form.outside ? 0.0f : r2 < form.inside ? 1.0f : NAN;
+    static_assert(LAW <= NB_LAW_EDGE || LAW == NB_LAW_FEW_SPHERE,
+                  "a law needs its formula");
     return exp2f(r2);
 }
 
 /** Need a step's F be known?  Where F_latt^2 is 0 it need not. */
-template <int SHAPE> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
+template <int LAW> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
 {
-    return SHAPE != NB_LATTICE_TOPHAT || lattice != 0;
+    return LAW != NB_LAW_EDGE || lattice != 0;
 }
 
 #endif

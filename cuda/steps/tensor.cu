@@ -15,7 +15,7 @@
 enum {
     WARPS = 8,   /* of a block */
     SEVERAL = 2, /* TABLE: each source has its own */
-    TOPHAT = 5,  /* DEGREE: NB_LATTICE_TOPHAT is one of a polynomial */
+    TOPHAT = 5,  /* DEGREE: NB_LAW_EDGE is one of a polynomial */
     RUN = 64     /* octets summed in one float before they join the total */
 };
 
@@ -29,14 +29,14 @@ typedef struct warp_memory {
 
 #ifdef NB_GPU_TENSOR_CODE
 /** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment.  DEGREE: of the
- * parallelepiped's polynomials, 3 or 4; else it is NB_LATTICE_ROUND, NB_LATTICE_GAUSS or TOPHAT. */
+ * parallelepiped's polynomials, 3 or 4; else it is NB_LAW_SPHERE, NB_LAW_DECAY or TOPHAT. */
 template <int DEGREE, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
                                                  float sum[2])
 {
     constexpr bool polynomial = DEGREE == 3 || DEGREE == 4;
-    constexpr int shape = DEGREE == TOPHAT ? NB_LATTICE_TOPHAT : DEGREE;
+    constexpr int law = DEGREE == TOPHAT ? (int)NB_LAW_EDGE : DEGREE;
     double t[3][2];
     int c, axis;
     for (axis = 0; axis < 3; axis++)
@@ -50,9 +50,9 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         if constexpr (polynomial)
             r = nb_interference_product<DEGREE>(w, p.N);
         else
-            r = nb_shape_square<shape>(w, p.shape);
+            r = nb_shape_square<law>(w, p.shape);
         float scale = WEIGHTED ? weight : 1.0f;
-        if (TABLE && (polynomial || nb_shape_lit<shape>(r))) {
+        if (TABLE && (polynomial || nb_shape_lit<law>(r))) {
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
                      __double2hiint(t[1][c]) * p.index.stride_k +
                      __double2hiint(t[2][c]) * (TABLE == SEVERAL ? p.index.stride_l : 1) +
@@ -184,14 +184,14 @@ typedef void (*tensor_kernel)(tensor_job);
 /** Weighted sources are rare: one degree does for them.  The other shapes are always weighted, for they
  * are not 0 where steps idle. */
 template <bool MANY>
-static tensor_kernel choose_kernel(int shape, int degree, int table, bool weighted)
+static tensor_kernel choose_kernel(int law, int degree, int table, bool weighted)
 {
-    static const tensor_kernel round[] = {k_tensor<NB_LATTICE_ROUND, 0, true, MANY>,
-                                          k_tensor<NB_LATTICE_ROUND, 1, true, MANY>,
-                                          k_tensor<NB_LATTICE_ROUND, SEVERAL, true, MANY>};
-    static const tensor_kernel gauss[] = {k_tensor<NB_LATTICE_GAUSS, 0, true, MANY>,
-                                          k_tensor<NB_LATTICE_GAUSS, 1, true, MANY>,
-                                          k_tensor<NB_LATTICE_GAUSS, SEVERAL, true, MANY>};
+    static const tensor_kernel round[] = {k_tensor<NB_LAW_SPHERE, 0, true, MANY>,
+                                          k_tensor<NB_LAW_SPHERE, 1, true, MANY>,
+                                          k_tensor<NB_LAW_SPHERE, SEVERAL, true, MANY>};
+    static const tensor_kernel gauss[] = {k_tensor<NB_LAW_DECAY, 0, true, MANY>,
+                                          k_tensor<NB_LAW_DECAY, 1, true, MANY>,
+                                          k_tensor<NB_LAW_DECAY, SEVERAL, true, MANY>};
     static const tensor_kernel of_weighted[] = {k_tensor<4, 0, true, MANY>,
                                                 k_tensor<4, 1, true, MANY>,
                                                 k_tensor<4, SEVERAL, true, MANY>};
@@ -204,10 +204,10 @@ static tensor_kernel choose_kernel(int shape, int degree, int table, bool weight
     static const tensor_kernel tophat[] = {k_tensor<TOPHAT, 0, true, MANY>,
                                            k_tensor<TOPHAT, 1, true, MANY>,
                                            k_tensor<TOPHAT, SEVERAL, true, MANY>};
-    if (shape != NB_LATTICE_SQUARE)
-        return (shape == NB_LATTICE_ROUND   ? round
-                : shape == NB_LATTICE_GAUSS ? gauss
-                                            : tophat)[table];
+    if (law != NB_LAW_FRINGES)
+        return (law == NB_LAW_SPHERE  ? round
+                : law == NB_LAW_DECAY ? gauss
+                                      : tophat)[table];
     return (weighted ? of_weighted : degree == 3 ? degree3 : degree4)[table];
 }
 
@@ -235,7 +235,7 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     const nb_cuda_octets octets = nb_cuda_octets_of(render, part);
     tensor_job job = make_tensor_job(launch, &render->terms, &octets, WARPS);
     const int table = !job.F2 ? 0 : job.tables ? SEVERAL : 1;
-    const int shape = launch->scene.lattice.shape;
+    const int law = nb_shape_law(launch->scene.lattice.shape);
     tensor_kernel kernel =
         many ? choose_kernel<true>(shape, octets.degree, table, job.weights != NULL)
              : choose_kernel<false>(shape, octets.degree, table, job.weights != NULL);
@@ -284,7 +284,8 @@ static nb_status prepare_fragments(nb_backend_state *state, const nb_cuda_launch
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
 {
     const nb_scene *sc = job->plan.scene;
-    const int equal = equal_weights(sc) && sc->lattice.shape == NB_LATTICE_SQUARE;
+    const int equal =
+        equal_weights(sc) && nb_shape_law(sc->lattice.shape) == NB_LAW_FRINGES;
     nb_status st = nb_cuda_prepare_F2(job->state, &job->plan, &job->launch,
                                       &job->terms.F2, fits, err);
     if (st || !*fits)

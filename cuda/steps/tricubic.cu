@@ -50,14 +50,14 @@ static __device__ __forceinline__ void aim_axes(const tensor_job &p, int orienta
 }
 
 /** F_latt^2 of fixed-point indices: low words. */
-template <int SHAPE>
+template <int LAW>
 static __device__ __forceinline__ float lattice_at(const tensor_job &p, const int low[3])
 {
-    if constexpr (SHAPE == NB_LATTICE_SQUARE) {
+    if constexpr (LAW == NB_LAW_FRINGES) {
         const float lattice = nb_interference_product<4>(low, p.N);
         return lattice * lattice;
     } else {
-        return nb_shape_square<SHAPE>(low, p.shape);
+        return nb_shape_square<LAW>(low, p.shape);
     }
 }
 
@@ -88,17 +88,17 @@ static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
 }
 
 /** F_latt^2 of a step, worked out while a cell is on its way.  *F2 and *most: squares of F and of its scale. */
-template <int SHAPE, bool WHOLE>
+template <int LAW, bool WHOLE>
 static __device__ __forceinline__ float one_step(const tensor_job &p,
                                                  const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
                                                  float *most)
 {
     /* far from a reflection these are 0 in a float, and F need not be known */
-    constexpr bool ends = SHAPE == NB_LATTICE_GAUSS || SHAPE == NB_LATTICE_TOPHAT;
+    constexpr bool ends = LAW == NB_LAW_DECAY || LAW == NB_LAW_EDGE;
     float lattice = 0;
     if (ends) {
-        lattice = lattice_at<SHAPE>(p, to.low);
+        lattice = lattice_at<LAW>(p, to.low);
         if (lattice == 0) {
             *F2 = *most = 0;
             return 0;
@@ -107,7 +107,7 @@ static __device__ __forceinline__ float one_step(const tensor_job &p,
     if ((WHOLE || to.at >= 0) && to.at != cell->at)
         nb_cubic_load(&p.cubic, to.at, cell);
     if (!ends)
-        lattice = lattice_at<SHAPE>(p, to.low);
+        lattice = lattice_at<LAW>(p, to.low);
     if (!WHOLE && to.at < 0) {
         const float F = (float)nb_cubic_nearest(&p.cubic, to.high, to.low);
         *F2 = *most = F * F;
@@ -122,7 +122,7 @@ static __device__ __forceinline__ float one_step(const tensor_job &p,
 }
 
 /** The sources first..end-1 of an orientation, which have one direction. */
-template <int SHAPE, bool WHOLE>
+template <int LAW, bool WHOLE>
 static __device__ __forceinline__ void add_sources(const tensor_job &p, int first,
                                                    int end, const double along[3],
                                                    nb_cubic_cell *cell, float *light,
@@ -135,15 +135,14 @@ static __device__ __forceinline__ void add_sources(const tensor_job &p, int firs
         float F2, scale2;
         next = wave_at(p, source + 1); /* there is one more */
         const cubic_place to = place_of<WHOLE>(p, along, wave.inverse);
-        const float weight =
-            one_step<SHAPE, WHOLE>(p, to, cell, &F2, &scale2) * wave.weight;
+        const float weight = one_step<LAW, WHOLE>(p, to, cell, &F2, &scale2) * wave.weight;
         *light = fmaf(F2, weight, *light);
         *most = fmaf(scale2, weight, *most);
     }
 }
 
 /** The sums along the ray to LIGHT and MOST. */
-template <int SHAPE, bool WHOLE>
+template <int LAW, bool WHOLE>
 static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memory memory,
                                                  nb_cubic_cell *cell)
 {
@@ -157,7 +156,7 @@ static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memo
             end = first + wave_at(p, first).run;
             aim_axes(p, orientation, first, {memory[X][me], memory[Y][me], memory[Z][me]},
                      along);
-            add_sources<SHAPE, WHOLE>(p, first, end, along, cell, &light, &most);
+            add_sources<LAW, WHOLE>(p, first, end, along, cell, &light, &most);
             summed += end - first;
             if (summed < RUN)
                 continue;
@@ -171,7 +170,7 @@ static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memo
 }
 
 /** The sum along a ray again, F in double: each lane has every 32nd step. */
-template <int SHAPE>
+template <int LAW>
 static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_vec3 &d,
                                                   int lane)
 {
@@ -187,7 +186,7 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
         const cubic_place to = place_of<false>(p, along, wave.inverse);
         const double F = to.at < 0 ? nb_cubic_nearest(&p.cubic, to.high, to.low)
                                    : nb_cubic_exact(&p.cubic, to.at, to.low);
-        total += lattice_at<SHAPE>(p, to.low) * wave.weight * (F * F);
+        total += lattice_at<LAW>(p, to.low) * wave.weight * (F * F);
     }
     for (int half = 16; half > 0; half /= 2)
         total += gpuShuffleXor(total, half, 32);
@@ -195,7 +194,7 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
 }
 
 /** The sum over the rays of a pixel; in_doubt: whether it must be done again. */
-template <int SHAPE, bool WHOLE>
+template <int LAW, bool WHOLE>
 static __device__ __forceinline__ double sum_rays(const tensor_job &p,
                                                   const tensor_job &at, int rays, int f,
                                                   int s, cubic_memory memory,
@@ -212,7 +211,7 @@ static __device__ __forceinline__ double sum_rays(const tensor_job &p,
         memory[X][me] = d.x;
         memory[Y][me] = d.y;
         memory[Z][me] = d.z;
-        sum_steps<SHAPE, WHOLE>(p, memory, &cell);
+        sum_steps<LAW, WHOLE>(p, memory, &cell);
         memory[SUM][me] += (memory[LIGHT][me] * p.term + p.background) * weight;
         memory[SUM_MOST][me] += memory[MOST][me] * p.term * weight;
     }
@@ -220,7 +219,7 @@ static __device__ __forceinline__ double sum_rays(const tensor_job &p,
     return memory[SUM][me];
 }
 
-template <int SHAPE>
+template <int LAW>
 static __device__ __forceinline__ double sum_rays_exactly(const tensor_job &p,
                                                           const tensor_job &at, int rays,
                                                           int f, int s, int lane)
@@ -229,7 +228,7 @@ static __device__ __forceinline__ double sum_rays_exactly(const tensor_job &p,
     for (int ray = 0; ray < rays; ray++) {
         float weight;
         const nb_vec3 d = aim(at, ray, f, s, &weight);
-        sum += (sum_exactly<SHAPE>(p, d, lane) * p.term + p.background) * weight;
+        sum += (sum_exactly<LAW>(p, d, lane) * p.term + p.background) * weight;
     }
     return sum;
 }
@@ -247,7 +246,7 @@ static __device__ __forceinline__ void put_pixel(const tensor_job &p, const tens
 }
 
 /** One thread a pixel, a warp for 8 x 4 of them and for each of these that is in doubt. */
-template <int SHAPE, bool WHOLE, bool MANY>
+template <int LAW, bool WHOLE, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     k_tricubic(const NB_GRID_CONSTANT tensor_job p)
 {
@@ -263,11 +262,11 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         f < at.window.f1 && s < at.window.s1 &&
         !(at.scene.raster.mask && !at.scene.raster.mask[(size_t)s * at.panel.columns + f]);
     bool in_doubt = false;
-    double sum = mine ? sum_rays<SHAPE, WHOLE>(p, at, rays, f, s, memory, &in_doubt) : 0;
+    double sum = mine ? sum_rays<LAW, WHOLE>(p, at, rays, f, s, memory, &in_doubt) : 0;
     for (unsigned left = gpuBallot(in_doubt); left; left &= left - 1) {
         const int owner = __ffs((int)left) - 1;
-        const double exact = sum_rays_exactly<SHAPE>(
-            p, at, rays, gpuShuffle(f, owner, 32), gpuShuffle(s, owner, 32), lane);
+        const double exact = sum_rays_exactly<LAW>(p, at, rays, gpuShuffle(f, owner, 32),
+                                                   gpuShuffle(s, owner, 32), lane);
         sum = lane == owner ? exact : sum;
     }
     if (mine)
@@ -276,19 +275,19 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 
 typedef void (*tricubic_kernel)(tensor_job);
 
-template <bool WHOLE, bool MANY> static tricubic_kernel kernel_of(int shape)
+template <bool WHOLE, bool MANY> static tricubic_kernel kernel_of(int law)
 {
-    return shape == NB_LATTICE_ROUND    ? k_tricubic<NB_LATTICE_ROUND, WHOLE, MANY>
-           : shape == NB_LATTICE_GAUSS  ? k_tricubic<NB_LATTICE_GAUSS, WHOLE, MANY>
-           : shape == NB_LATTICE_TOPHAT ? k_tricubic<NB_LATTICE_TOPHAT, WHOLE, MANY>
-                                        : k_tricubic<NB_LATTICE_SQUARE, WHOLE, MANY>;
+    return law == NB_LAW_SPHERE  ? k_tricubic<NB_LAW_SPHERE, WHOLE, MANY>
+           : law == NB_LAW_DECAY ? k_tricubic<NB_LAW_DECAY, WHOLE, MANY>
+           : law == NB_LAW_EDGE  ? k_tricubic<NB_LAW_EDGE, WHOLE, MANY>
+                                 : k_tricubic<NB_LAW_FRINGES, WHOLE, MANY>;
 }
 
-static tricubic_kernel choose_kernel(int shape, int whole, bool many)
+static tricubic_kernel choose_kernel(int law, int whole, bool many)
 {
     if (many)
-        return whole ? kernel_of<true, true>(shape) : kernel_of<false, true>(shape);
-    return whole ? kernel_of<true, false>(shape) : kernel_of<false, false>(shape);
+        return whole ? kernel_of<true, true>(law) : kernel_of<false, true>(law);
+    return whole ? kernel_of<true, false>(law) : kernel_of<false, false>(law);
 }
 
 static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
@@ -309,8 +308,8 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     const nb_cuda_launch *launch = &render->launch;
     const nb_cuda_many *many = render->many[NB_JOBS_FAST];
     tensor_job job = make_job(launch, &render->terms);
-    const tricubic_kernel kernel =
-        choose_kernel(launch->scene.lattice.shape, job.cubic.whole, many != NULL);
+    const tricubic_kernel kernel = choose_kernel(
+        nb_shape_law(launch->scene.lattice.shape), job.cubic.whole, many != NULL);
     const unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
     (void)part; /* the only one */
     (void)with_materials;

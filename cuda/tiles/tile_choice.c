@@ -15,7 +15,7 @@ static double tiles_gain(const nb_plan *plan)
     const double *N = lattice->N, cells = cbrt(N[0] * N[1] * N[2]);
     const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;
     const double even = plan->scene->factors.table.nh > 0 ? 1 : 0.5;
-    if (lattice->shape == NB_LATTICE_ROUND)
+    if (nb_shape_law(lattice->shape) == NB_LAW_SPHERE)
         return 0.016 * pow(plan->steps, 0.42) * pow(cells, 0.46) * pow(part, 0.27) *
                pow(plan->rays, 0.11);
     return 2.3e-4 * even * pow(plan->steps, 0.39) * pow(cells, 0.33) * pow(part, 0.13) *

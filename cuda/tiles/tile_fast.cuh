@@ -93,7 +93,7 @@ static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
         w[i] = __double2loint(minus) ^ INT_MIN; /* takes the half back off */
         h[i] = NB_FIXED_HIGH - __double2hiint(minus);
     }
-    return nb_tile_fast_F2(p, step->source, h) * (shape == NB_LATTICE_ROUND
+    return nb_tile_fast_F2(p, step->source, h) * (nb_shape_law(shape) == NB_LAW_SPHERE
                                                       ? nb_tile_round_lattice(p, w)
                                                       : nb_tile_square_lattice(p, w));
 }

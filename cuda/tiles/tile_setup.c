@@ -125,21 +125,6 @@ static nb_status build_tables(nb_tile_setup *s, const nb_scene *sc, nb_error *er
     return NB_OK;
 }
 
-/** Gaussians that are no brighter in their middles than the spots, but for a factor. */
-static void set_like(nb_tile_setup *s, const nb_scene *sc)
-{
-    const nb_lattice *lattice = &sc->lattice;
-    const int round = lattice->shape == NB_LATTICE_ROUND;
-    s->like = *sc;
-    s->like.lattice.shape = NB_LATTICE_GAUSS;
-    s->like.lattice.fudge = round ? lattice->fudge : 1;
-    for (int i = 0; i < 3; i++) {
-        s->like.lattice.radius2[i] = lattice->N[i] * lattice->N[i];
-        s->like.lattice.radius2[3 + i] = 0;
-    }
-    s->part = round ? NB_TILE_ROUND_PART : NB_TILE_SQUARE_PART;
-}
-
 static int bits_of(int n)
 {
     int bits = 0;
@@ -171,6 +156,7 @@ static void set_pass(nb_tile_setup *s, const nb_scene *sc)
     nb_tile_pass *p = &s->pass;
     const nb_tiles *t = &s->tiles;
     const nb_lattice *lattice = &sc->lattice;
+    const double height = nb_shape_row_of(lattice->shape).height;
     const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
     p->spots = s->spots.pass;
     p->tiles = *t;
@@ -185,7 +171,7 @@ static void set_pass(nb_tile_setup *s, const nb_scene *sc)
                          NB_TILE_CHUNK / (p->by_rows ? t->columns : 1));
     p->column_bits = bits_of(t->columns);
     p->inverse_unit = 1 / t->unit;
-    p->height2 = (float)(cells * cells * NB_ROUND_HEIGHT * NB_ROUND_HEIGHT);
+    p->height2 = (float)(cells * cells * height * height);
     p->single = 1;
     for (int i = 0; i < t->sources; i++)
         for (int x = 0; x < 3; x++)
@@ -204,7 +190,7 @@ nb_status nb_tile_setup_build(const nb_plan *plan, nb_tile_setup *s, nb_error *e
     memset(s, 0, sizeof *s);
     s->plan = *plan;
     s->may = plan->tolerance;
-    set_like(s, plan->scene);
+    s->part = nb_tiles_like(plan->scene, &s->like);
     like.scene = &s->like;
     if ((st = nb_spot_setup_build(&like, &s->spots, err)))
         return st;
@@ -314,7 +300,7 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
                             nb_spots_result *result, nb_error *err)
 {
     const nb_tile_pass keep = s->pass;
-    const int round = keep.lattice.shape == NB_LATTICE_ROUND;
+    const int round = nb_shape_law(keep.lattice.shape) == NB_LAW_SPHERE;
     const double term = (round ? ROUND_TERMS : 1) * (s->exact ? EXACT_TERMS : 1);
     double counts[NB_TILE_TALLIES] = {0}, seconds = 0, unused;
     nb_tile_pass *p = &s->pass;

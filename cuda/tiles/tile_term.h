@@ -8,6 +8,9 @@
 
 /** How terms are calculated: a shape, and in doubles as the reference or in floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
+#ifndef __cplusplus
+_Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits");
+#endif
 
 /** First blocks of a panel. */
 typedef struct nb_tile_grid {

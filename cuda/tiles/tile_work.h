@@ -38,7 +38,7 @@ NB_TILE_HD void nb_tile_add_ray(const nb_tile_walk *k, int ray, double sum)
         return;
     if (s->sensors[panel->sensor].absorb || s->scene.oversample_omega)
         sum *= nb_tile_factor(k->p, k->panel, k->layer, u, v);
-    NB_TILE_ADD(&s->sums[pixel], nb_spot_whole(s, sum, k->p->lattice.shape));
+    NB_TILE_ADD(&s->sums[pixel], nb_spot_whole(s, sum, NB_LAW_DECAY));
     s->marks[pixel / NB_SPOT_MARK] = 1;
 }
 

@@ -176,11 +176,17 @@ typedef void part_launcher(const nb_cuda_spot_run *, const nb_tile_setup *, tile
 
 static part_launcher *launcher_of(const nb_tile_setup *setup)
 {
-    if (setup->pass.lattice.shape == NB_LATTICE_ROUND)
-        return setup->exact ? launch_part<NB_LATTICE_ROUND | NB_TILE_EXACT>
-                            : launch_part<NB_LATTICE_ROUND>;
-    return setup->exact ? launch_part<NB_LATTICE_SQUARE | NB_TILE_EXACT>
-                        : launch_part<NB_LATTICE_SQUARE>;
+    switch (setup->pass.lattice.shape) {
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        if constexpr (!nb_shape_ends(number))                                            \
+            return setup->exact ? launch_part<number | NB_TILE_EXACT>                    \
+                                : launch_part<number>;                                   \
+        break;
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    }
+    return NULL; /* nb_tiles_refuse */
 }
 
 /** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
@@ -227,11 +233,17 @@ static void launch_pixel(dim3 blocks, gpuStream_t stream, const nb_tile_pass *pa
 
 static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
 {
-    if (setup->pass.lattice.shape == NB_LATTICE_ROUND)
-        return setup->exact ? launch_pixel<NB_LATTICE_ROUND | NB_TILE_EXACT>
-                            : launch_pixel<NB_LATTICE_ROUND>;
-    return setup->exact ? launch_pixel<NB_LATTICE_SQUARE | NB_TILE_EXACT>
-                        : launch_pixel<NB_LATTICE_SQUARE>;
+    switch (setup->pass.lattice.shape) {
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        if constexpr (!nb_shape_ends(number))                                            \
+            return setup->exact ? launch_pixel<number | NB_TILE_EXACT>                   \
+                                : launch_pixel<number>;                                  \
+        break;
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    }
+    return NULL; /* nb_tiles_refuse */
 }
 
 /** As nb_tile_runner says. */

@@ -227,7 +227,7 @@ NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int 
 #define NB_DO(of_phase)                                                                  \
     case of_phase:                                                                       \
         light_products(t, p, s, fast, n, dloss, most, sums,                              \
-                       (slope_case){NB_LATTICE_SQUARE, of_phase, NB_SLOPES_N});          \
+                       (slope_case){NB_LAW_FRINGES, of_phase, NB_SLOPES_N});             \
         break;
         NB_LIGHT_CASES(NB_DO)
 #undef NB_DO
@@ -243,7 +243,7 @@ NB_STAGE void light_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, i
 #define NB_DO(of_phase)                                                                  \
     case of_phase:                                                                       \
         light_pixels(t, p, s, fast, n, to,                                               \
-                     (slope_case){NB_LATTICE_SQUARE, of_phase, NB_SLOPES_N});            \
+                     (slope_case){NB_LAW_FRINGES, of_phase, NB_SLOPES_N});               \
         break;
         NB_LIGHT_CASES(NB_DO)
 #undef NB_DO

@@ -17,28 +17,28 @@
 #define NB_SLOPE_FLOATS NB_SLOPE_PASTE(nb_slope_floats_, NB_KERNEL_ISA)
 #define NB_SLOPE_DOT NB_SLOPE_PASTE(nb_slope_dot_, NB_KERNEL_ISA)
 
-/** DO(shape, phase, level): every case that the loops are compiled for. */
-#define NB_SLOPE_CASES_OF(DO, shape, phase)                                              \
-    DO(shape, phase, NB_SLOPES_IMAGE)                                                    \
-    DO(shape, phase, NB_SLOPES_H)                                                        \
-    DO(shape, phase, NB_SLOPES_N)                                                        \
-    DO(shape, phase, NB_SLOPES_ALL)
+/** DO(law, phase, level): every case that the loops are compiled for. */
+#define NB_SLOPE_CASES_OF(DO, law, phase)                                                \
+    DO(law, phase, NB_SLOPES_IMAGE)                                                      \
+    DO(law, phase, NB_SLOPES_H)                                                          \
+    DO(law, phase, NB_SLOPES_N)                                                          \
+    DO(law, phase, NB_SLOPES_ALL)
 #define NB_SLOPE_CASES(DO)                                                               \
-    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_INDEX)                             \
-    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_FRINGES)                           \
-    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_PARTS)                             \
-    NB_SLOPE_CASES_OF(DO, NB_LATTICE_SQUARE, NB_PHASE_REAL)                              \
-    NB_SLOPE_CASES_OF(DO, NB_LATTICE_GAUSS, NB_PHASE_REAL)
-#define NB_SLOPE_CASE(shape, phase, level)                                               \
-    (16 * (shape) + 4 * (int)(phase) + (int)(level))
+    NB_SLOPE_CASES_OF(DO, NB_LAW_FRINGES, NB_PHASE_INDEX)                                \
+    NB_SLOPE_CASES_OF(DO, NB_LAW_FRINGES, NB_PHASE_FRINGES)                              \
+    NB_SLOPE_CASES_OF(DO, NB_LAW_FRINGES, NB_PHASE_PARTS)                                \
+    NB_SLOPE_CASES_OF(DO, NB_LAW_FRINGES, NB_PHASE_REAL)                                 \
+    NB_SLOPE_CASES_OF(DO, NB_LAW_DECAY, NB_PHASE_REAL)
+#define NB_SLOPE_CASE(law, phase, level)                                                 \
+    (16 * (int)(law) + 4 * (int)(phase) + (int)(level))
 
 /* A function for each case: gcc is slower by far with one of them all. */
-#define NB_DO(shape, phase, level)                                                       \
-    NB_STAGE void sums_##shape##_##phase##_##level(                                      \
+#define NB_DO(law, phase, level)                                                         \
+    NB_STAGE void sums_##law##_##phase##_##level(                                        \
         const nb_vector_slopes *t, const nb_vector_plan *p, const rays *ray,             \
         const slope_sources *q, slope_run *r)                                            \
     {                                                                                    \
-        slope_sums(t, p, ray, q, r, (slope_case){shape, phase, level});                  \
+        slope_sums(t, p, ray, q, r, (slope_case){law, phase, level});                    \
     }
 NB_SLOPE_CASES(NB_DO)
 #undef NB_DO
@@ -46,10 +46,10 @@ NB_SLOPE_CASES(NB_DO)
 NB_STAGE void ray_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                        const rays *ray, const slope_sources *q, slope_run *r)
 {
-    switch (NB_SLOPE_CASE(p->scene.lattice.shape, t->phase, t->level)) {
-#define NB_DO(shape, phase, level)                                                       \
-    case NB_SLOPE_CASE(shape, phase, level):                                             \
-        sums_##shape##_##phase##_##level(t, p, ray, q, r);                               \
+    switch (NB_SLOPE_CASE(nb_shape_law(p->scene.lattice.shape), t->phase, t->level)) {
+#define NB_DO(law, phase, level)                                                         \
+    case NB_SLOPE_CASE(law, phase, level):                                               \
+        sums_##law##_##phase##_##level(t, p, ray, q, r);                                 \
         break;
         NB_SLOPE_CASES(NB_DO)
 #undef NB_DO
@@ -133,7 +133,7 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     to->phi = -sum[SLOPE_PHI];
     to->osc = -sum[SLOPE_OSC];
     to->mosaic = -sum[SLOPE_MOSAIC];
-    to->fudge = -2.0 / NB_GAUSS_WIDTH * sum[SLOPE_FUDGE];
+    to->fudge = -2.0 / nb_shape_row_of(sc->lattice.shape).width * sum[SLOPE_FUDGE];
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
     to->spectrum = -sum[SLOPE_DISPERSION];
     if (sc->factors.table.default_F != 0) /* every F is it */

@@ -214,7 +214,7 @@ NB_INLINE void slope_put(const nb_vector_slopes *t, const slope_term *term, int 
                 vf_fma(term->g[i], vf_set(t->spectrum[s]), part->spectrum[i]);
 }
 
-NB_INLINE void gauss_group(const nb_vector_slopes *t, const nb_vector_plan *p,
+NB_INLINE void decay_group(const nb_vector_slopes *t, const nb_vector_plan *p,
                            const slope_constants *c, const vd2 D[3],
                            const nb_slope_group *group, const vf *weight, vf *first,
                            slope_part *part, const slope_case how)
@@ -224,7 +224,7 @@ NB_INLINE void gauss_group(const nb_vector_slopes *t, const nb_vector_plan *p,
         slope_term term;
         slope_index x;
         const vf F2 = slope_aim_at(t, p, c, D, s, weight[s], &x, how);
-        gauss_term(c, p->scene.lattice.fudge, &x, F2, first, &term, how);
+        decay_term(c, &x, F2, first, &term, how);
         slope_put(t, &term, s, part, how);
     }
 }
@@ -280,8 +280,8 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                 part.h[i] = slope_pack(D[i], t->wavenumber);
                 part.g[i] = part.spectrum[i] = vf_set(0.0f);
             }
-            if (how.shape == NB_LATTICE_GAUSS)
-                gauss_group(t, p, &c, D, group, q->weight, first, &part, how);
+            if (how.law == NB_LAW_DECAY)
+                decay_group(t, p, &c, D, group, q->weight, first, &part, how);
             else
                 square_group(t, p, &c, D, group, q->weight, first, &part, how);
             r->parts[r->n] = part;

@@ -13,7 +13,7 @@ enum { SLOPE_BATCH = 16 }; /* blocks of a row that a kernel gets at once */
 
 /** What the compiler is to specialise for. */
 typedef struct slope_case {
-    int shape; /* NB_LATTICE_SQUARE or _GAUSS */
+    int law;   /* NB_LAW_FRINGES or _DECAY */
     int phase; /* nb_slope_phase */
     int sums;  /* nb_slope_level */
 } slope_case;
@@ -30,7 +30,8 @@ typedef struct slope_constants {
     vf N[3];
     vf half_fringe[3]; /* nb_slope_edge */
     vf varies[3];      /* 1, or 0: nb_slope_varies; the sums get it, not each term */
-    double fall;       /* Gaussian: log2 of L^2 by R^2 */
+    double fall;       /* law of decay: log2 of L^2 by R^2 */
+    float steep;       /* the same: twice the slope of ln L^2 by R^2 */
 } slope_constants;
 
 NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
@@ -38,7 +39,9 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
     slope_constants c;
     int i;
     c.fixed = fixed_constants_of(sc);
-    c.fall = -2.0 * sc->lattice.fudge / NB_GAUSS_WIDTH * NB_LOG2_E;
+    const double width = nb_shape_row_of(sc->lattice.shape).width;
+    c.fall = -2.0 * sc->lattice.fudge / width * NB_LOG2_E;
+    c.steep = (float)(-4.0 * sc->lattice.fudge / width);
     for (i = 0; i < 3; i++) {
         c.N[i] = vf_set((float)sc->lattice.N[i]);
         c.varies[i] = vf_set((float)nb_slope_varies(&sc->lattice, i));
@@ -52,7 +55,7 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
 typedef struct slope_index {
     vf d[3], u[3], h[3];
     vi high[3];
-    vf power, R2; /* Gaussian: exp(-2 g/0.63 R^2), R^2 */
+    vf power, R2; /* law of decay: exp(-2 g/width R^2), R^2 */
 } slope_index;
 
 /** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.  parts: N is not whole. */
@@ -130,7 +133,7 @@ NB_INLINE vf slope_exp2(vf whole, vf part)
 
 /** For the Gaussian: d, and what is left of a peak.  Its exponent is made in double, since far from a peak a
  * rounding of it would be many of the value's. */
-NB_INLINE void gauss_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+NB_INLINE void decay_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
     vd2 R2 = vd2_set(0), y, whole;
@@ -155,8 +158,8 @@ NB_INLINE slope_index slope_index_of(const slope_constants *c, const vd2 t[3],
 {
     slope_index x;
     int i;
-    if (how.shape == NB_LATTICE_GAUSS)
-        gauss_phase(c, t, &x);
+    if (how.law == NB_LAW_DECAY)
+        decay_phase(c, t, &x);
     else if (how.phase == NB_PHASE_INDEX || how.phase == NB_PHASE_PARTS)
         index_phase(c, t, how.phase == NB_PHASE_PARTS, &x);
     else if (how.phase == NB_PHASE_FRINGES)
@@ -241,11 +244,11 @@ NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2
     square_finish(c, &square, run, term, how);
 }
 
-/** The same for the Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells' square. */
-NB_INLINE void gauss_term(const slope_constants *c, double fudge, const slope_index *x,
-                          vf F2, vf *run, slope_term *term, const slope_case how)
+/** The same for the law of decay, L^2 = exp(-2 g/width sum (N d)^2) in units of its largest. */
+NB_INLINE void decay_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
+                          slope_term *term, const slope_case how)
 {
-    const float steep = (float)(-4.0 * fudge / NB_GAUSS_WIDTH);
+    const float steep = c->steep;
     const vf image = F2 * x->power;
     int i;
     run[SLOPE_IMAGE] += image;

@@ -6,9 +6,10 @@ const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job)
 {
     const nb_scene *sc = plan->scene;
     const nb_factor_table *sf = &sc->factors.table;
+    const nb_law law = nb_shape_law(sc->lattice.shape);
     if (plan->precision == NB_PRECISION_DOUBLE)
         return "double precision was asked for";
-    if (sc->lattice.shape != NB_LATTICE_SQUARE && sc->lattice.shape != NB_LATTICE_GAUSS)
+    if (law != NB_LAW_FRINGES && law != NB_LAW_DECAY)
         return "only parallelepipeds and Gaussians have fast kernels";
     if (sc->oversample_polar && !sc->beam.nopolar)
         return "each term has its own polarization";

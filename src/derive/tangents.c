@@ -243,8 +243,9 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_POLAR:
         return sc->beam.nopolar ? "-nopolar is typed" : NULL;
     case NB_VAR_FUDGE:
-        return of->cfg->value.shape == NB_SHAPE_SQUARE ? "the shape does not use it"
-                                                       : NULL;
+        return nb_shape_is_scaled((int)of->cfg->value.shape)
+                   ? NULL
+                   : "the shape does not use it";
     case NB_VAR_WATER:
         return of->cfg->value.water_um > 0 ? NULL : "there is no water";
     default:

@@ -241,7 +241,7 @@ nb_status nb_variable_check(const nb_subject *of, const nb_variable_name *v, nb_
     if (of->cfg->value.compat)
         return nb_fail(err, NB_ERR_INPUT, "%s: there are no derivatives with -compat",
                        v->name);
-    if (of->cfg->value.shape == NB_SHAPE_TOPHAT && !scale)
+    if (nb_shape_law((int)of->cfg->value.shape) == NB_LAW_EDGE && !scale)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s: top-hat spots have no slope; only fluence, water, default_F "
                        "and F have derivatives",

@@ -41,7 +41,7 @@ static const kernel_of *kernel_for(nb_isa isa)
 static nb_slope_phase phase_of(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
-    if (lattice->shape == NB_LATTICE_GAUSS ||
+    if (nb_shape_law(lattice->shape) == NB_LAW_DECAY ||
         (plan->cells > NB_FIXED_CELLS && !nb_whole_cells(lattice)))
         return NB_PHASE_REAL;
     return (nb_slope_phase)nb_vector_mode(plan);
@@ -186,7 +186,7 @@ static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_l
     by[SLOPE_OSC] = -t->osc;
     by[SLOPE_MOSAIC] = -t->mosaic;
     by[SLOPE_DISPERSION] = -t->spectrum;
-    by[SLOPE_FUDGE] = -2.0 / NB_GAUSS_WIDTH * t->fudge;
+    by[SLOPE_FUDGE] = -2.0 / nb_shape_row_of(sc->lattice.shape).width * t->fudge;
     line->captured = v->weights * (t->background + t->image * sc->background);
     line->light_captured =
         v->weights > 0 ? (float)(line->captured / (v->weights * v->unit)) : 0;
@@ -292,7 +292,8 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     const nb_plan plan = nb_plan_of(job->scene, way->precision, &engine);
     const nb_lattice *lattice = &job->scene->lattice;
-    double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    double height = lattice->N[0] * lattice->N[1] * lattice->N[2] * shape.height;
     nb_vector_slopes *v = *state = nb_alloc(1, sizeof *v, "tables for derivatives", err);
     nb_status st;
     if (!v)
@@ -306,8 +307,7 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     if ((st = nb_vector_plans_build(&plan, NB_SUMS_FIXED, NULL, &v->plans, err)) ||
         (st = reserve(v, err)))
         return st;
-    v->unit =
-        v->plans->table.unit * (lattice->shape == NB_LATTICE_GAUSS ? cells * cells : 1);
+    v->unit = v->plans->table.unit * (shape.law == NB_LAW_DECAY ? height * height : 1);
     v->wavenumber = v->plans->sources[0].inv_lambda;
     for (int i = 0; i < job->scene->beam.n_sources; i++)
         v->weights += v->plans->sources[i].weight * lattice->n_orientations;

@@ -111,11 +111,11 @@ struct nb_vector_slopes {
     float *spectrum; /* [source]: nb_slope_job.spectrum; NULL: no such sum */
 };
 
-/** Does the parallelepiped or Gaussian change along an axis?  One cell has no fringes: exactly none, not
+/** Does the crystal change along an axis?  One cell has no fringes: exactly none, not
  * a rounding. */
 static inline int nb_slope_varies(const nb_lattice *lattice, int axis)
 {
-    return lattice->shape != NB_LATTICE_SQUARE || lattice->N[axis] != 1;
+    return nb_shape_law(lattice->shape) != NB_LAW_FRINGES || lattice->N[axis] != 1;
 }
 
 nb_vector_slope_row nb_slope_row_sse2, nb_slope_row_avx2, nb_slope_row_avx512,

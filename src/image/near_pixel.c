@@ -22,13 +22,14 @@ typedef struct nearness {
 static double reach2(const nb_scene *sc, double photons)
 {
     const double fudge = sc->lattice.fudge, bound = nb_photon_bound(sc);
+    const nb_shape_row shape = nb_shape_row_of(sc->lattice.shape);
     if (!(fudge > 0) || !isfinite(bound) || !(photons > 0))
         return 0;
-    if (sc->lattice.shape == NB_LATTICE_TOPHAT)
-        return NB_TOPHAT_RADIUS2 / fudge;
-    if (sc->lattice.shape != NB_LATTICE_GAUSS)
+    if (shape.law == NB_LAW_EDGE)
+        return shape.width / fudge;
+    if (shape.law != NB_LAW_DECAY)
         return 0;
-    return fmax(0, 0.5 * NB_GAUSS_WIDTH / fudge * log(bound / (LEFT_OUT * photons)));
+    return fmax(0, 0.5 * shape.width / fudge * log(bound / (LEFT_OUT * photons)));
 }
 
 /** The half edges of the box around the ellipsoid d.M.d <= R2; 0: M is none. */

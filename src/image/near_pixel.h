@@ -7,7 +7,7 @@
 
 enum { NB_NEAR_MOST = 128 }; /* orientations that are worth a list */
 
-/** As nb_pixel_intensity, for a pixel of about so many photons: of a GAUSS or TOPHAT crystal the
+/** As nb_pixel_intensity, for a pixel of about so many photons: of a crystal whose spots end the
  * orientations are left out whose terms, all together, are below a hundredth of a double's rounding of
  * `photons`.  The order of the terms is the same.  Every step is taken where that saves nothing. */
 double nb_near_pixel(const nb_scene *scene, const nb_panel *panel, int f, int s,

@@ -41,27 +41,32 @@ static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
 {
     double u = nb_dot(x, p->astar), v = nb_dot(x, p->bstar), w = nb_dot(x, p->cstar);
     double r = sqrt((u * u + v * v + w * w) / lattice->fudge), z;
-    switch (lattice->shape) {
-    case NB_LATTICE_ROUND:
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    switch (shape.law) {
+    case NB_LAW_SPHERE:
         return r < 1 ? 1 - 1.5 * r + 0.5 * r * r * r : 0;
-    case NB_LATTICE_GAUSS:
-        return exp(-NB_PI * NB_PI * 0.315 * r * r);
-    case NB_LATTICE_TOPHAT:
-        z = 2 * NB_PI * NB_GAUSS_WIDTH * r;
+    case NB_LAW_DECAY:
+        return exp(-NB_PI * NB_PI * (shape.width / 2) * r * r);
+    case NB_LAW_EDGE:
+        z = 2 * NB_PI * sqrt(shape.width) * r;
         return z < 1e-3 ? 1 : 3 * (sin(z) - z * cos(z)) / (z * z * z);
-    default:
-        return fmax(0, 1 - fabs(u)) * fmax(0, 1 - fabs(v)) * fmax(0, 1 - fabs(w));
+    case NB_LAW_FRINGES:
+        break;
     }
+    return fmax(0, 1 - fabs(u)) * fmax(0, 1 - fabs(v)) * fmax(0, 1 - fabs(w));
 }
 
 /** How far out the overlap is worth a look, in units of the crystal. */
 static double reach(const nb_lattice *lattice)
 {
-    double g = sqrt(lattice->fudge);
-    return lattice->shape == NB_LATTICE_SQUARE  ? 1
-           : lattice->shape == NB_LATTICE_ROUND ? g
-           : lattice->shape == NB_LATTICE_GAUSS ? 1.3 * g
-                                                : 3 * g;
+    const double g = nb_shape_is_scaled(lattice->shape) ? sqrt(lattice->fudge) : 1;
+    return nb_shape_row_of(lattice->shape).reach * g;
+}
+
+/** Is it a box along the axes, and no ellipsoid? */
+static int is_box(const nb_lattice *lattice)
+{
+    return nb_shape_law(lattice->shape) == NB_LAW_FRINGES;
 }
 
 static nb_vec3 direction(const nb_panel *panel, double F, double S)
@@ -108,7 +113,7 @@ static double depth(const nb_lattice *lattice, const spot *p)
 static double brightness(const nb_lattice *lattice, double excitation, double length)
 {
     double x = NB_PI * excitation * length, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
-    return lattice->shape == NB_LATTICE_SQUARE ? s * s : exp(-x * x / NB_PI);
+    return is_box(lattice) ? s * s : exp(-x * x / NB_PI);
 }
 
 /** The orientations and sources that light the spot which the orientation u and the first source
@@ -212,12 +217,12 @@ static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, dou
         squares += u * u;
         at += u * d;
         along += d * d;
-        if (lattice->shape == NB_LATTICE_SQUARE) {
+        if (is_box(lattice)) {
             z[0] = fmax(z[0], -u / d - far / fabs(d));
             z[1] = fmin(z[1], -u / d + far / fabs(d));
         }
     }
-    if (lattice->shape == NB_LATTICE_SQUARE)
+    if (is_box(lattice))
         return z[0] < z[1];
     root = at * at - along * squares;
     if (!(root > 0))

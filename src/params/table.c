@@ -6,12 +6,16 @@
 #include "geometry_rows.h"
 #include "input_rows.h"
 #include "noise_rows.h"
+#include "../physics/shapes.h"
 #include "params.h"
 #include "rows.h"
 
 /* clang-format off */
 /* Names by value.  An empty name belongs to the value "unset", which nobody can write. */
-static const char *const shapes[] = {"square", "round", "gauss", "tophat", NULL};
+#define SHAPE_NAME(number, law, height, width, reach, step, rate, word, ...) [number] = word,
+static const char *const shapes[NB_SHAPE_COUNT + 1] = {NB_SHAPES(SHAPE_NAME)};
+#define SHAPE_ROW(number, law, height, width, reach, step, rate, word, flag, old, text) \
+{flag, old, PRESET(shape, number), .fallback = number == 0 ? "on" : NULL, .help = text},
 static const char *const misset_modes[] = {"none", "fixed", "random", NULL};
 static const char *const mosaic_models[] = {"nanobragg", "uniform", "gauss", NULL};
 static const char *const conventions[] = {
@@ -81,12 +85,7 @@ static const nb_param rows[] = {
     .help = "a crystal of -crystal_volume or -blocks, a cube, that is wider than -beamsize: only the part in the "
         "square beam scatters"},
 {"shape", NULL, CHOICE(PIXELS | INNER, shape, shapes), .help = "shape of the crystal"},
-{"square_xtal", NULL, PRESET(shape, NB_SHAPE_SQUARE), .fallback = "on",
-    .help = "parallelepiped: grating function sin(pi N h)/sin(pi h)"},
-{"round_xtal", NULL, PRESET(shape, NB_SHAPE_ROUND), .help = "spheroid: spherical spot function"},
-{"gauss_xtal", NULL, PRESET(shape, NB_SHAPE_GAUSS), .help = "Gaussian spots without fringes"},
-{"tophat_spots", "binary_spots", PRESET(shape, NB_SHAPE_TOPHAT),
-    .help = "spots of constant intensity with a sharp edge"},
+NB_SHAPES(SHAPE_ROW)
 {"fudge", NULL, NUMBER_FROM(PIXELS, fudge, 1), ABOVE(0), .value = "x",
     .help = "scale of the shape function's width (round, gauss, tophat)"},
 {"mosaic", "mosaici mosaicity mosaic_spr mosaic_spread", NUMBER(PIXELS, mosaic_spread_deg),

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** The lattice transform of one mosaic domain: sum over its unit cells of exp(2 pi i q.r), for
- * four crystal shapes.  Only its square is used, so signs that depend on h0 are dropped. */
+/** The lattice transform of one mosaic domain: sum over its unit cells of exp(2 pi i q.r), by the law of its
+ * shape.  Only its square is used, so signs that depend on h0 are dropped. */
 #ifndef NB_PHYSICS_LATTICE_H
 #define NB_PHYSICS_LATTICE_H
 
 #include "scene.h"
 
-/* docs/physics.md, section 12: the height at which a sphere's spot has the parallelepiped's
- * integral; the R^2 of the Gaussian and the top hat. */
-#define NB_ROUND_HEIGHT 0.723601254558268
-#define NB_GAUSS_WIDTH 0.63
-#define NB_TOPHAT_RADIUS2 0.3969
 /** Below this value a sphere's closed form loses digits, and the series is exact in double
  * precision. */
 #define NB_SPHERE_SERIES 0.05
@@ -53,38 +48,53 @@ NB_HD double nb_sphere_transform(double x)
     return 3.0 * (sin(x) / x - cos(x)) / x2;
 }
 
-/** R^2 of the GAUSS and TOPHAT shapes at d = h - h0 (scene.h: radius2). */
+/** R^2 of the laws of decay and edge at d = h - h0 (scene.h: radius2). */
 NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
 {
     return m[0] * dh * dh + m[1] * dk * dk + m[2] * dl * dl + m[3] * dh * dk +
            m[4] * dh * dl + m[5] * dk * dl;
 }
 
-/** F_latt at the offset (dh, dk, dl) from the nearest reciprocal-lattice point. */
-NB_HD double nb_lattice_factor(const nb_lattice *lattice, double dh, double dk, double dl)
+/** nb_lattice_factor of a shape that the compiler knows. */
+NB_HD double nb_lattice_factor_of(const nb_lattice *lattice, int shape, double dh,
+                                  double dk, double dl)
 {
+    const nb_shape_row row = nb_shape_row_of(shape);
     const double *N = lattice->N;
-    double cells = N[0] * N[1] * N[2], r2;
-    switch (lattice->shape) {
-    case NB_LATTICE_ROUND:
+    double cells = N[0] * N[1] * N[2], r2 = row.height;
+    switch (row.law) {
+    case NB_LAW_SPHERE:
         r2 = dh * N[0] * (dh * N[0]) + dk * N[1] * (dk * N[1]) + dl * N[2] * (dl * N[2]);
-        return cells * NB_ROUND_HEIGHT *
-               nb_sphere_transform(NB_PI * sqrt(lattice->fudge * r2));
-    case NB_LATTICE_GAUSS:
+        return cells * row.height * nb_sphere_transform(NB_PI * sqrt(lattice->fudge * r2));
+    case NB_LAW_DECAY:
         r2 = nb_shape_radius2(lattice->radius2, dh, dk, dl);
-        return cells * exp(-(r2 / NB_GAUSS_WIDTH * lattice->fudge));
-    case NB_LATTICE_TOPHAT:
+        return cells * row.height * exp(-(r2 / row.width * lattice->fudge));
+    case NB_LAW_EDGE:
         r2 = nb_shape_radius2(lattice->radius2, dh, dk, dl);
-        return r2 * lattice->fudge < NB_TOPHAT_RADIUS2 ? cells : 0.0;
-    default:
-        r2 = 1.0; /* SQUARE: the product over the axes */
+        return r2 * lattice->fudge < row.width ? cells * row.height : 0.0;
+    case NB_LAW_FRINGES:
         if (N[0] > 1)
             r2 *= nb_interference(dh, N[0]);
         if (N[1] > 1)
             r2 *= nb_interference(dk, N[1]);
         if (N[2] > 1)
             r2 *= nb_interference(dl, N[2]);
-        return r2;
+        break;
+    }
+    return r2;
+}
+
+/** F_latt at the offset (dh, dk, dl) from the nearest reciprocal-lattice point. */
+NB_HD double nb_lattice_factor(const nb_lattice *lattice, double dh, double dk, double dl)
+{
+    switch (lattice->shape) {
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        return nb_lattice_factor_of(lattice, number, dh, dk, dl);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    default:
+        return 0;
     }
 }
 

@@ -142,8 +142,8 @@ static inline double nb_dimmest_F(const nb_factor_table *box)
 static inline double nb_largest_lattice(const nb_lattice *lattice)
 {
     double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
-    return lattice->shape != NB_LATTICE_SQUARE && !(lattice->fudge > 0) ? INFINITY
-                                                                        : cells * cells;
+    return nb_shape_is_scaled(lattice->shape) && !(lattice->fudge > 0) ? INFINITY
+                                                                       : cells * cells;
 }
 
 /** Can single precision sum the scene?  F^2 is taken relative to `unit` [electrons^2] (0: nothing

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shapes.h"
 #include "vec3.h"
 
 /** A rectangle of pixels, both ends inclusive. */
@@ -69,9 +70,6 @@ typedef struct nb_beam {
     int nopolar;
 } nb_beam;
 
-/** Shapes of the crystal, hence of its lattice transform (values as nb_shape in nanobragg/config.h). */
-enum { NB_LATTICE_SQUARE = 0, NB_LATTICE_ROUND, NB_LATTICE_GAUSS, NB_LATTICE_TOPHAT };
-
 /** The real-space cell in one orientation (one phi step, one mosaic domain), lab frame, m. */
 typedef struct nb_orientation {
     nb_vec3 a, b, c;
@@ -81,10 +79,10 @@ typedef struct nb_lattice {
     int n_orientations; /* phi steps * mosaic domains, phi outer */
     int n_phi, n_domains;
     const nb_orientation *orientations;
-    int shape;   /* NB_LATTICE_* */
+    int shape;   /* nb_shape: shapes.h */
     double N[3]; /* unit cells along a, b, c; >= 1 */
     double fudge;
-    double radius2[6]; /* GAUSS, TOPHAT: R^2 = d.M.d with M = xx yy zz xy xz yz
+    double radius2[6]; /* laws of decay and edge (shapes.h): R^2 = d.M.d with M = xx yy zz xy xz yz
                                           (factors 2 of the mixed terms included), d = h - h0 */
 } nb_lattice;
 

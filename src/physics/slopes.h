@@ -63,7 +63,7 @@ NB_HD double nb_sphere_slope(double x)
     return 3.0 * (sin(x) / x - nb_sphere_transform(x)) / y;
 }
 
-NB_HD nb_lattice_slope nb_square_slope(const nb_lattice *lattice, const double d[3])
+NB_HD nb_lattice_slope nb_fringes_slope(const nb_lattice *lattice, const double d[3])
 {
     nb_lattice_slope out = {1, {0, 0, 0}, {0, 0, 0}, 0};
     double s[3], slope[3];
@@ -83,7 +83,8 @@ NB_HD nb_lattice_slope nb_square_slope(const nb_lattice *lattice, const double d
     return out;
 }
 
-NB_HD nb_lattice_slope nb_round_slope(const nb_lattice *lattice, const double d[3])
+NB_HD nb_lattice_slope nb_sphere_law_slope(const nb_lattice *lattice, int shape,
+                                           const double d[3])
 {
     const double *N = lattice->N;
     double g = lattice->fudge, R2 = 0, k;
@@ -91,8 +92,8 @@ NB_HD nb_lattice_slope nb_round_slope(const nb_lattice *lattice, const double d[
     int i;
     for (i = 0; i < 3; i++)
         R2 += d[i] * N[i] * (d[i] * N[i]);
-    out.L = nb_lattice_factor(lattice, d[0], d[1], d[2]);
-    k = N[0] * N[1] * N[2] * NB_ROUND_HEIGHT * NB_PI * NB_PI *
+    out.L = nb_lattice_factor_of(lattice, shape, d[0], d[1], d[2]);
+    k = N[0] * N[1] * N[2] * nb_shape_row_of(shape).height * NB_PI * NB_PI *
         nb_sphere_slope(NB_PI * sqrt(g * R2));
     for (i = 0; i < 3; i++) {
         out.d[i] = k * g * N[i] * N[i] * d[i];
@@ -103,36 +104,54 @@ NB_HD nb_lattice_slope nb_round_slope(const nb_lattice *lattice, const double d[
     return out;
 }
 
-NB_HD nb_lattice_slope nb_gauss_slope(const nb_lattice *lattice, const double d[3])
+NB_HD nb_lattice_slope nb_decay_slope(const nb_lattice *lattice, int shape,
+                                      const double d[3])
 {
     const double *N = lattice->N;
-    double k = 2 * lattice->fudge / NB_GAUSS_WIDTH, R2 = 0;
+    const double width = nb_shape_row_of(shape).width;
+    double k = 2 * lattice->fudge / width, R2 = 0;
     nb_lattice_slope out;
     int i;
-    out.L = nb_lattice_factor(lattice, d[0], d[1], d[2]);
+    out.L = nb_lattice_factor_of(lattice, shape, d[0], d[1], d[2]);
     for (i = 0; i < 3; i++) {
         R2 += d[i] * N[i] * (d[i] * N[i]);
         out.d[i] = -k * N[i] * N[i] * d[i] * out.L;
         out.N[i] = out.L / N[i] - k * N[i] * d[i] * d[i] * out.L;
     }
-    out.fudge = -R2 / NB_GAUSS_WIDTH * out.L;
+    out.fudge = -R2 / width * out.L;
     return out;
+}
+
+/** nb_lattice_slope_at of a shape that the compiler knows. */
+NB_HD nb_lattice_slope nb_lattice_slope_of(const nb_lattice *lattice, int shape,
+                                           const double d[3])
+{
+    nb_lattice_slope flat = {0, {0, 0, 0}, {0, 0, 0}, 0};
+    switch (nb_shape_law(shape)) {
+    case NB_LAW_SPHERE:
+        return nb_sphere_law_slope(lattice, shape, d);
+    case NB_LAW_DECAY:
+        return nb_decay_slope(lattice, shape, d);
+    case NB_LAW_FRINGES:
+        return nb_fringes_slope(lattice, d);
+    case NB_LAW_EDGE:
+        flat.L = nb_lattice_factor_of(lattice, shape, d[0], d[1], d[2]);
+    }
+    return flat;
 }
 
 /** At the offset d from the nearest reflection.  The top hat has no slope: only L is of use. */
 NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const double d[3])
 {
-    nb_lattice_slope flat = {0, {0, 0, 0}, {0, 0, 0}, 0};
+    const nb_lattice_slope none = {0, {0, 0, 0}, {0, 0, 0}, 0};
     switch (lattice->shape) {
-    case NB_LATTICE_ROUND:
-        return nb_round_slope(lattice, d);
-    case NB_LATTICE_GAUSS:
-        return nb_gauss_slope(lattice, d);
-    case NB_LATTICE_TOPHAT:
-        flat.L = nb_lattice_factor(lattice, d[0], d[1], d[2]);
-        return flat;
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        return nb_lattice_slope_of(lattice, number, d);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
     default:
-        return nb_square_slope(lattice, d);
+        return none;
     }
 }
 

@@ -150,7 +150,7 @@ nb_lit_cone nb_lit_cone_of(const nb_plan *plan)
     const nb_scene *sc = plan->scene;
     nb_lit_cone cone = {1, {0, 0, 0}, 0};
     double reach;
-    if (sc->lattice.shape != NB_LATTICE_SQUARE && !(sc->lattice.fudge > 0))
+    if (nb_shape_is_scaled(sc->lattice.shape) && !(sc->lattice.fudge > 0))
         return cone; /* F_latt may be infinite, and 0 times that is no 0 */
     reach = crystal_reach(plan);
     if (!isfinite(reach))

@@ -66,7 +66,7 @@ const char *nb_plan_needs_double(const nb_plan *plan, double real_cells)
 {
     if (plan->precision == NB_PRECISION_DOUBLE)
         return "double precision was asked for";
-    if (plan->scene->lattice.shape != NB_LATTICE_SQUARE)
+    if (nb_shape_law(plan->scene->lattice.shape) != NB_LAW_FRINGES)
         return "only the parallelepiped has a fast kernel";
     if (!(plan->cells <= real_cells) && !nb_whole_cells(&plan->scene->lattice))
         return "the number of cells is not whole";

@@ -39,7 +39,7 @@ NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
     return most;
 }
 
-/** R^2 up to which terms of F^2 are taken; 0: none is.  GAUSS: exp(-2 R^2/width) A > t.  TOPHAT: it
+/** R^2 up to which terms of F^2 are taken; 0: none is.  Decay: exp(-2 R^2/width) A > t.  Edge: it
  * ends. */
 NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
 {
@@ -48,9 +48,9 @@ NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, do
         return 0;
     if (limits->near2 > 0)
         return limits->near2;
-    if (sp->shape == NB_LATTICE_TOPHAT)
-        return NB_TOPHAT_RADIUS2;
-    return A > limits->threshold ? 0.5 * NB_GAUSS_WIDTH * log(A / limits->threshold) : 0;
+    if (sp->law == NB_LAW_EDGE)
+        return sp->width;
+    return A > limits->threshold ? 0.5 * sp->width * log(A / limits->threshold) : 0;
 }
 
 /* ------------------------------------------------------------------ reflections */

@@ -88,22 +88,23 @@ const char *nb_spots_refuse_beam(const nb_beam *beam)
 
 int nb_spots_suit(const nb_scene *sc)
 {
-    return sc->lattice.shape == NB_LATTICE_GAUSS || sc->lattice.shape == NB_LATTICE_TOPHAT;
+    return nb_shape_ends(sc->lattice.shape);
 }
 
 static const char *refuse_crystal(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
     const nb_tolerance *may = &plan->tolerance;
-    double L[3][3], inverse[3][3], reach2 = NB_TOPHAT_RADIUS2;
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    double L[3][3], inverse[3][3], reach2 = shape.width;
     if (!nb_spots_suit(plan->scene))
         return "the spots of this shape have long tails";
-    if (lattice->shape == NB_LATTICE_GAUSS && !(may->part > 0 || may->photons > 0))
+    if (shape.law == NB_LAW_DECAY && !(may->part > 0 || may->photons > 0))
         return "Gaussian spots never end";
     if (!(lattice->fudge > 0) || !split_metric(lattice, L))
         return "the size of the spots is not known";
-    if (lattice->shape == NB_LATTICE_GAUSS && may->part > 0)
-        reach2 = fmax(0, -0.5 * NB_GAUSS_WIDTH * log(may->part)); /* at least */
+    if (shape.law == NB_LAW_DECAY && may->part > 0)
+        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* at least */
     invert(L, inverse);
     if (!(sqrt(reach2) * widest_index(inverse) * (1 + NB_SPOT_ROOM) <= 0.5))
         return "spots of so few cells overlap";
@@ -353,16 +354,20 @@ static nb_status find_box(const nb_plan *plan, nb_spots *sp, nb_error *err)
 nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
-    const double *N = sc->lattice.N;
+    const nb_shape_row shape = nb_shape_row_of(sc->lattice.shape);
+    const double *N = sc->lattice.N, height = N[0] * N[1] * N[2] * shape.height;
     double inverse[3][3];
     nb_status st;
     memset(sp, 0, sizeof *sp);
     sp->scene = sc;
-    sp->shape = sc->lattice.shape;
+    sp->law = shape.law;
+    sp->width = shape.width;
+    sp->fall = nb_spot_fall(shape.width);
+    sp->fall_root = sqrt(-sp->fall);
     split_metric(&sc->lattice, sp->L);
     invert(sp->L, inverse);
     sp->widest = widest_index(inverse);
-    sp->cells2 = N[0] * N[1] * N[2] * (N[0] * N[1] * N[2]);
+    sp->cells2 = height * height;
     sp->most = plan->largest * plan->largest;
     sp->brightness = nb_spots_brightness(sc);
     if ((st = build_runs(sp, err)) || (st = build_cells(sp, err)) ||
@@ -392,7 +397,7 @@ void nb_spots_limit(const nb_spots *sp, const nb_tolerance *may, nb_spot_limits 
                     nb_spots_result *result)
 {
     double bound = nb_tolerance_photons(may, result->brightest);
-    if (sp->shape == NB_LATTICE_TOPHAT)
+    if (sp->law == NB_LAW_EDGE)
         bound = 0;
     else if (!(bound > 0))
         result->refused = "no reflection lights a pixel";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** From reflections to pixels: which terms of a picture are above a threshold.  For crystals whose
- * spots end soon (GAUSS) or at once (TOPHAT).  Mathematics and bounds: plans/fast_paths.md, section 3.
+ * spots end soon (law of decay) or at once (edge).  Mathematics and bounds: plans/fast_paths.md, section 3.
  *
  *   d       ray, unit           i, kappa  source: direction, 1/wavelength    q = kappa (d - i)
  *   hkl, g  reflection          u         L (h - hkl), with R^2 = |u|^2
@@ -8,11 +8,18 @@
 #ifndef NB_PLAN_SPOTS_H
 #define NB_PLAN_SPOTS_H
 
+#include "../base/coefficients.h"
 #include "plan.h"
 
 enum {
     NB_SPOT_PAD = 16
 }; /* entries behind each run's last source; as many as a vector has */
+
+/** exp(-2 R^2/width) is 2 to the power of this times R^2. */
+NB_HD double nb_spot_fall(double width)
+{
+    return -2.0 / width * NB_LOG2_E;
+}
 
 /** Sources of one direction and one table of F, by rising kappa. */
 typedef struct nb_spot_run {
@@ -39,11 +46,13 @@ typedef struct nb_spot_group {
 
 typedef struct nb_spots {
     const nb_scene *scene;
-    int shape;                /* of the lattice */
+    nb_law law;               /* of decay or edge */
+    double width, fall;       /* of the law; nb_spot_fall */
+    double fall_root;         /* sqrt(-fall) */
     double L[3][3];           /* upper triangle */
     double widest;            /* |h - hkl| along any index at R <= 1, the largest */
     double axis;              /* no less than the longest semi-axis of R <= 1, 1/m */
-    double cells2;            /* (Na Nb Nc)^2 */
+    double cells2;            /* F_latt^2 at a reflection */
     nb_vec3 incident;         /* of the beam's middle */
     double stray;             /* |i - incident|, the largest */
     double shortest, longest; /* wavelengths, m */

@@ -22,6 +22,7 @@ static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10}
 /* A term's part of the brightest pixel's peak, beyond the tolerance, that these constants were fitted with. */
 #define DIM 1.0
 #define LOOK_DIM 1e3
+#define LOOK_REACH2 0.3969
 
 typedef struct extents {
     double volume; /* of the cell, m^3 */
@@ -73,7 +74,7 @@ static double range_of(const nb_plan *plan, double dim)
     return fmax(range, nb_spots_brightness(plan->scene) * term * term / may->photons);
 }
 
-static extents measure(const nb_plan *plan, double dim)
+static extents measure(const nb_plan *plan, nb_shape_row shape, double dim)
 {
     const nb_scene *sc = plan->scene;
     const nb_orientation *u = &sc->lattice.orientations[0];
@@ -87,19 +88,18 @@ static extents measure(const nb_plan *plan, double dim)
     e.wavelength = 0.5 * (shortest + longest);
     e.spread = (longest - shortest) / e.wavelength;
     e.volume = fabs(nb_dot(u->a, nb_cross(u->b, u->c)));
-    e.reach = sc->lattice.shape == NB_LATTICE_TOPHAT
-                  ? sqrt(NB_TOPHAT_RADIUS2)
-                  : sqrt(0.5 * NB_GAUSS_WIDTH * log(range_of(plan, dim)));
+    e.reach = shape.law == NB_LAW_EDGE
+                  ? sqrt(shape.width)
+                  : sqrt(0.5 * shape.width * log(range_of(plan, dim)));
     e.axis = e.reach / cbrt(e.volume * N[0] * N[1] * N[2] * pow(sc->lattice.fudge, 1.5));
     measure_detector(sc, &e);
     return e;
 }
 
 /* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it are lit. */
-nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim)
+static nb_spots_work work_of(const nb_plan *plan, const extents e)
 {
     const nb_scene *sc = plan->scene;
-    const extents e = measure(plan, dim);
     const double *N = sc->lattice.N, steps = plan->steps;
     const double orientations = sc->lattice.n_orientations;
     const double directions = e.spread > 0 ? 1 : sc->beam.n_sources;
@@ -114,13 +114,20 @@ nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim)
     return work;
 }
 
+nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim)
+{
+    const nb_shape_row shape = nb_shape_row_of(plan->scene->lattice.shape);
+    return work_of(plan, measure(plan, shape, dim));
+}
+
 double nb_spots_seconds(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
     const nb_spots_work w = nb_spots_work_of(plan, DIM);
-    const spot_costs *c = sc->lattice.shape == NB_LATTICE_TOPHAT ? &tophat_costs
-                          : sc->factors.table.nh > 0             ? &table_costs
-                                                                 : &gauss_costs;
+    const int edge = nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE;
+    const spot_costs *c = edge                       ? &tophat_costs
+                          : sc->factors.table.nh > 0 ? &table_costs
+                                                     : &gauss_costs;
     const int several = sc->beam.n_sources > 1;
     return c->start + c->pair * w.pairs + c->pixel * w.pixels +
            (several ? c->ray_of_sources : c->ray) * w.rays +
@@ -131,12 +138,8 @@ double nb_spots_seconds(const nb_plan *plan)
 double nb_spots_look_seconds(const nb_plan *plan)
 {
     const double strong = plan->scene->factors.table.nh > 0 ? 0.15 : 1;
-    nb_scene like = *plan->scene;
-    nb_plan look = *plan;
-    nb_spots_work w;
-    like.lattice.shape = NB_LATTICE_TOPHAT; /* reaches as far */
-    look.scene = &like;
-    w = nb_spots_work_of(&look, LOOK_DIM);
+    const nb_shape_row like = {.law = NB_LAW_EDGE, .width = LOOK_REACH2};
+    const nb_spots_work w = work_of(plan, measure(plan, like, LOOK_DIM));
     return LOOK_START + LOOK_COLUMN * w.columns +
            strong * (LOOK_PAIR * w.pairs + LOOK_RAY * w.rays);
 }

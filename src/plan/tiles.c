@@ -22,7 +22,7 @@ enum { PAD = 16 };    /* rows are padded to what a vector has at the most */
 
 int nb_tiles_suit(const nb_scene *sc)
 {
-    return sc->lattice.shape == NB_LATTICE_SQUARE || sc->lattice.shape == NB_LATTICE_ROUND;
+    return !nb_shape_ends(sc->lattice.shape);
 }
 
 static const char *refuse_crystal(const nb_plan *plan)
@@ -32,7 +32,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     const double *N = lattice->N;
     if (!nb_tiles_suit(plan->scene))
         return "the shape has no tails";
-    if (lattice->shape == NB_LATTICE_ROUND &&
+    if (nb_shape_is_scaled(lattice->shape) &&
         !(lattice->fudge > 0 && lattice->fudge * plan->cells * plan->cells < 1e10))
         return "the size of the spots is not known";
     if (!(N[0] * N[1] * N[2] < 1e14))
@@ -373,12 +373,28 @@ static void set_shape(nb_tiles *t)
 {
     const nb_lattice *lattice = &t->scene->lattice;
     const double *N = lattice->N, cells = N[0] * N[1] * N[2];
-    const double height = lattice->shape == NB_LATTICE_ROUND ? NB_ROUND_HEIGHT : 1;
+    const double height = nb_shape_row_of(lattice->shape).height;
     for (int i = 0; i < 3; i++) {
         t->least[i] = (float)(1 / (N[i] * N[i]) / UP);
         t->radius[i] = (float)(lattice->fudge * (NB_PI * N[i]) * (NB_PI * N[i]) / UP);
     }
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
+}
+
+/* sinc^2(R) falls faster than the Gaussian, and its least ratio is at 0.6; a sphere's is at 0. */
+double nb_tiles_like(const nb_scene *scene, nb_scene *like)
+{
+    const nb_lattice *lattice = &scene->lattice;
+    const nb_shape_row shape = nb_shape_row_of(lattice->shape);
+    *like = *scene;
+    like->lattice.shape = NB_SHAPE_SMOOTH;
+    if (!nb_shape_is_scaled(lattice->shape))
+        like->lattice.fudge = 1;
+    for (int i = 0; i < 3; i++) {
+        like->lattice.radius2[i] = lattice->N[i] * lattice->N[i];
+        like->lattice.radius2[3 + i] = 0;
+    }
+    return shape.height * shape.height * (shape.law == NB_LAW_SPHERE ? 1 - 1e-6 : 0.798);
 }
 
 nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *t, nb_error *err)
@@ -456,7 +472,7 @@ double nb_tiles_gain(const nb_plan *plan)
     const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;
     const double index = fmax(1e-6, index_of_step(plan));
     const double *N = plan->scene->lattice.N, cells = cbrt(N[0] * N[1] * N[2]);
-    if (plan->scene->lattice.shape == NB_LATTICE_ROUND)
+    if (nb_shape_law(plan->scene->lattice.shape) == NB_LAW_SPHERE)
         return 0.24 * pow(plan->steps, 0.25) * sqrt(cells / index) * pow(part, 0.2);
     return 0.041 * pow(plan->steps, 0.4) * pow(cells, 0.25) * pow(part, 0.085) /
            sqrt(index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** From blocks of rays to the steps that may matter there: pictures of crystals whose spots have long
- * tails (SQUARE, ROUND).  Steps come in groups of 16.  Mathematics and bounds: plans/fast_paths.md,
+ * tails.  Steps come in groups of 16.  Mathematics and bounds: plans/fast_paths.md,
  * section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
@@ -13,11 +13,6 @@
 #include "plan.h"
 
 enum { NB_TILE_STEPS = 16 };
-
-/* A spot's middle, R < 0.6, is no dimmer than these parts of the Gaussian's: sinc^2(R) falls faster, its
- * least ratio is at 0.6; a sphere's is at 0. */
-#define NB_TILE_SQUARE_PART 0.798
-#define NB_TILE_ROUND_PART (NB_ROUND_HEIGHT * NB_ROUND_HEIGHT * (1 - 1e-6))
 
 /** The largest F^2 around a reflection, relative to `unit`.  pairs[2 i]: of the reflection, [2 i + 1]: of
  * it and its 26 neighbours.  Index: (i_h << shift[0]) + (i_k << shift[1]) + i_l, each bounded by its end. */
@@ -78,6 +73,10 @@ const char *nb_tiles_refuse(const nb_plan *plan);
 
 /** Time of every step over that in blocks, about: between half and twice as much.  It needs no look at the picture. */
 double nb_tiles_gain(const nb_plan *plan);
+
+/** *like: a scene whose spots are those of Gaussians in their middles, R < 0.6; returns the part of them that the
+ * scene's own are no dimmer than. */
+double nb_tiles_like(const nb_scene *scene, nb_scene *like);
 
 /** Edge of the first blocks of a panel, sub-pixels: a power of two, 4 to 64. */
 int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);

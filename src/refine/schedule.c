@@ -115,9 +115,9 @@ static nb_status blur(nb_fit *fit, double n, const double edges[3], double longe
         cfg.xtal_size_mm[i] = NAN;
         *factor *= N / fewer;
     }
-    if (cfg.shape == NB_SHAPE_SQUARE)
+    if (!nb_shape_is_scaled((int)cfg.shape))
         cfg.fudge = 1;
-    cfg.shape = NB_SHAPE_GAUSS;
+    cfg.shape = (nb_shape)NB_SHAPE_SMOOTH;
     cfg.mosaic_domains = 1;
     cfg.oversample = 1;
     cfg.phi_steps = 1;
@@ -342,9 +342,10 @@ static nb_status blurred(nb_fit *fit, nb_error *err)
 static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
 {
     nb_config cfg = *nb_sim_config(fit->sim);
-    double fudge = cfg.fudge;
+    const double fudge = cfg.fudge;
+    const nb_shape shape = cfg.shape;
     nb_status st;
-    cfg.shape = NB_SHAPE_GAUSS;
+    cfg.shape = (nb_shape)NB_SHAPE_SMOOTH;
     cfg.fudge = 1;
     st = nb_sim_change(fit->sim, &cfg, err);
     if (!st)
@@ -354,7 +355,7 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
     if (st)
         return st;
     cfg = *nb_sim_config(fit->sim);
-    cfg.shape = NB_SHAPE_SQUARE;
+    cfg.shape = shape;
     cfg.fudge = fudge;
     return nb_sim_change(fit->sim, &cfg, err);
 }
@@ -362,7 +363,7 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
 nb_status nb_fit_run(nb_fit *fit, nb_error *err)
 {
     int marked[NB_FIT_MOST];
-    int square = nb_sim_config(fit->sim)->shape == NB_SHAPE_SQUARE;
+    int square = nb_shape_law((int)nb_sim_config(fit->sim)->shape) == NB_LAW_FRINGES;
     int planned = !fit->o->no_schedule;
     int searched = planned && square && (refines_cells(fit) || refines(fit, "mosaic"));
     nb_status st = begin_background(fit, fit->high, err);

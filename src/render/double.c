@@ -4,8 +4,6 @@
 
 /* A step with interpolated F, in steps of the fixed-point kernel. */
 #define TRICUBIC_STEP 20
-/* In such steps, too: a step in double of each shape (tests/bench/choose.c; between those of an EPYC and of a Xeon). */
-static const double double_steps[] = {3, 3, 2, 1}; /* NB_LATTICE_... */
 
 static int applies(const nb_plan *plan, const char **why)
 {
@@ -16,8 +14,9 @@ static int applies(const nb_plan *plan, const char **why)
 static double seconds(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
-    const double steps =
-        sc->factors.table.interpolate ? TRICUBIC_STEP : double_steps[sc->lattice.shape];
+    const double steps = sc->factors.table.interpolate
+                             ? TRICUBIC_STEP
+                             : nb_shape_row_of(sc->lattice.shape).step;
     return nb_steps_seconds(plan, steps * plan->engine.step);
 }
 

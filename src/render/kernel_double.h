@@ -39,27 +39,28 @@ NB_INLINE vd shape_radius2(const double *m, const vd d[3])
 NB_INLINE vd lattice_factor(const nb_lattice *lattice, const vd d[3], const int shape)
 {
     const double *N = lattice->N;
-    double cells = N[0] * N[1] * N[2];
-    vd r2, product;
+    const nb_shape_row row = nb_shape_row_of(shape);
+    const double cells = N[0] * N[1] * N[2] * row.height;
+    vd r2, product = vd_set(row.height);
     int i;
-    switch (shape) {
-    case NB_LATTICE_ROUND:
+    switch (row.law) {
+    case NB_LAW_SPHERE:
         r2 = d[0] * N[0] * (d[0] * N[0]) + d[1] * N[1] * (d[1] * N[1]) +
              d[2] * N[2] * (d[2] * N[2]);
-        return cells * NB_ROUND_HEIGHT * sphere_transform(vd_sqrt(lattice->fudge * r2));
-    case NB_LATTICE_GAUSS:
+        return cells * sphere_transform(vd_sqrt(lattice->fudge * r2));
+    case NB_LAW_DECAY:
         r2 = shape_radius2(lattice->radius2, d);
-        return cells * vd_exp(-(r2 / NB_GAUSS_WIDTH * lattice->fudge));
-    case NB_LATTICE_TOPHAT:
+        return cells * vd_exp(-(r2 / row.width * lattice->fudge));
+    case NB_LAW_EDGE:
         r2 = shape_radius2(lattice->radius2, d);
-        return (vd)((vl)(r2 * lattice->fudge < NB_TOPHAT_RADIUS2) & (vl)vd_set(cells));
-    default:
-        product = vd_set(1.0);
+        return (vd)((vl)(r2 * lattice->fudge < row.width) & (vl)vd_set(cells));
+    case NB_LAW_FRINGES:
         for (i = 0; i < 3; i++)
             if (N[i] > 1)
                 product = product * interference_double(d[i], N[i]);
-        return product;
+        break;
     }
+    return product;
 }
 
 NB_INLINE vl inside(vd x, double first, double last)

@@ -105,14 +105,13 @@ NB_STAGE vd double_half(const nb_scene *sc, const double *table, vd x, vd y, vd 
 {
     const vd q[3] = {x, y, z};
     switch (sc->lattice.shape) {
-    case NB_LATTICE_ROUND:
-        return double_sum(sc, table, q, NB_LATTICE_ROUND);
-    case NB_LATTICE_GAUSS:
-        return double_sum(sc, table, q, NB_LATTICE_GAUSS);
-    case NB_LATTICE_TOPHAT:
-        return double_sum(sc, table, q, NB_LATTICE_TOPHAT);
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        return double_sum(sc, table, q, number);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
     default:
-        return double_sum(sc, table, q, NB_LATTICE_SQUARE);
+        return vd_set(0);
     }
 }
 

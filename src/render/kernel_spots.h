@@ -115,12 +115,12 @@ typedef struct spot_lines {
 } spot_lines;
 
 /** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda: times the wavelength, or NULL. */
-NB_INLINE double gauss_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
+NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                const spot_lines *lines, int i, double *lambda)
 {
     const double *wave = t->spots->wave + pair->run->first;
-    const vd across = vd_set(lines->of.across2[i] * NB_SPOT_FALL),
-             slope = vd_set(lines->of.slope2[i] * NB_SPOT_FALL);
+    const vd across = vd_set(lines->of.across2[i] * pair->fall),
+             slope = vd_set(lines->of.slope2[i] * pair->fall);
     const double shift = lines->of.shift[i], high = lines->high[i];
     vd sum = {0}, long_sum = {0};
     for (int a = nb_spot_entry(pair, lines->low[i]); pair->offset[a] <= high; a += NB_H) {
@@ -138,7 +138,7 @@ NB_INLINE double gauss_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
     return vd_sum(sum);
 }
 
-/** As gauss_weights, of a ray u + i of row v. */
+/** As decay_weights, of a ray u + i of row v. */
 NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                 const spot_lines *lines, int i, int u, int v,
                                 double *lambda)
@@ -156,7 +156,7 @@ NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
     return nb_spot_tophat_weights(pair, &at, &line);
 }
 
-/** Weights of the rays whose bits are set; 0 of the others.  lambda: as in gauss_weights. */
+/** Weights of the rays whose bits are set; 0 of the others.  lambda: as in decay_weights. */
 NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
                         const spot_lines *lines, unsigned lanes, const int at[2],
                         vd *lambda)
@@ -166,7 +166,7 @@ NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
         const int i = __builtin_ctz(lanes);
         double wave = 0, *to = lambda ? &wave : NULL;
         sum[i] = t->tophat ? tophat_weights(t, pair, lines, i, at[0], at[1], to)
-                           : gauss_weights(t, pair, lines, i, to);
+                           : decay_weights(t, pair, lines, i, to);
         if (lambda)
             (*lambda)[i] = wave;
     }
@@ -197,7 +197,7 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
         return vd_set(0);
     if (t->tophat)
         return tophat_source(t, pair, R2, lanes, u, v);
-    return nb_spot_gauss_term(pair, R2, near);
+    return nb_spot_decay_term(pair, R2, near);
 }
 
 /** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda: the same times the wavelengths, or

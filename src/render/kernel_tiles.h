@@ -186,9 +186,15 @@ NB_INLINE double double_terms(const nb_ray_tile *tile, const tile_ray *ray,
 
 NB_STAGE double all_double_terms(const nb_ray_tile *tile, const tile_ray *ray)
 {
-    if (tile->tiles->shape == NB_LATTICE_ROUND)
-        return double_terms(tile, ray, NB_LATTICE_ROUND);
-    return double_terms(tile, ray, NB_LATTICE_SQUARE);
+    switch (tile->tiles->shape) {
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        return nb_shape_ends(number) ? 0 : double_terms(tile, ray, number);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    default:
+        return 0;
+    }
 }
 
 /** Weights of the sources for a ray: polarization, and 0 where -dmin culls. */
@@ -279,6 +285,38 @@ NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const nb_ray_block *b,
     return kept;
 }
 
+/** first_groups and fewer_groups by the shape of the crystal. */
+NB_INLINE size_t first_groups_of(nb_ray_tile *tile, const nb_ray_block *b, double budget,
+                                 double *spent)
+{
+    switch (tile->tiles->shape) {
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        return nb_shape_ends(number) ? 0 : first_groups(tile, b, budget, spent, number);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    default:
+        return 0;
+    }
+}
+
+NB_INLINE size_t fewer_groups_of(nb_ray_tile *tile, const nb_ray_block *b,
+                                 const nb_tile_group *list, size_t n, nb_tile_group *keep,
+                                 double budget, double *spent)
+{
+    switch (tile->tiles->shape) {
+#define NB_DO(number, ...)                                                               \
+    case number:                                                                         \
+        return nb_shape_ends(number)                                                     \
+                   ? 0                                                                   \
+                   : fewer_groups(tile, b, list, n, keep, budget, spent, number);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    default:
+        return 0;
+    }
+}
+
 /** A block on its way down: n groups are left, so much of the budget is spent. */
 typedef struct tile_branch {
     int u, v, n, level;
@@ -324,11 +362,7 @@ static void descend(nb_ray_tile *tile, const tile_branch *from)
         b = tile_block_of(tile, at.u, at.v, half);
         tile->counts.blocks++;
         part = (last ? 1 : TILE_PART) * (at.budget - at.spent);
-        at.groups = tile->tiles->shape == NB_LATTICE_ROUND
-                        ? fewer_groups(tile, &b, from->list, from->groups, keep, part,
-                                       &more, NB_LATTICE_ROUND)
-                        : fewer_groups(tile, &b, from->list, from->groups, keep, part,
-                                       &more, NB_LATTICE_SQUARE);
+        at.groups = fewer_groups_of(tile, &b, from->list, from->groups, keep, part, &more);
         at.list = keep;
         at.spent += more;
         if (at.groups == 0 || last)
@@ -353,11 +387,7 @@ static void first_block(nb_ray_tile *tile, int u, int v)
     at.omega = nb_tile_solid_angle(tile, u, v, tile->block);
     at.budget = tile->budget / at.omega;
     at.list = tile->lists[at.level];
-    at.groups = tile->tiles->shape == NB_LATTICE_ROUND
-                    ? first_groups(tile, &b, TILE_FIRST_PART * at.budget, &at.spent,
-                                   NB_LATTICE_ROUND)
-                    : first_groups(tile, &b, TILE_FIRST_PART * at.budget, &at.spent,
-                                   NB_LATTICE_SQUARE);
+    at.groups = first_groups_of(tile, &b, TILE_FIRST_PART * at.budget, &at.spent);
     if (at.groups == 0)
         note_spent(tile, at.spent, at.omega);
     else

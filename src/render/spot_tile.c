@@ -39,7 +39,7 @@ int nb_spot_tile_place(nb_spot_tile *t, const nb_spots *spots, const nb_spot_lis
     t->plan = &plans[panel];
     t->plane = &list->planes[panel];
     t->tile = number;
-    t->tophat = sc->lattice.shape == NB_LATTICE_TOPHAT;
+    t->tophat = nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE;
     t->has_factor = t->plan->sensor.absorb || sc->oversample_omega;
     t->f0 = grid->region.fmin + i % grid->across * list->edge;
     t->s0 = grid->region.smin + i / grid->across * list->edge;

@@ -160,7 +160,7 @@ static nb_status set_bound(const nb_render *job, const nb_spots *spots,
     const nb_tolerance *may = &job->plan->tolerance;
     nb_bright best = {0};
     nb_status st = NB_OK;
-    if (job->scene->lattice.shape != NB_LATTICE_TOPHAT && may->part > 0)
+    if (spots->law != NB_LAW_EDGE && may->part > 0)
         st = nb_spots_brightest(job, NB_SPOTS_TRIES, &best, err);
     result->brightest = best.photons;
     if (!st)

@@ -321,21 +321,14 @@ static double terms_of(const nb_scene *sc, const nb_bright *at)
  * a half of the pixel; all of its terms say what it is. */
 static nb_status find_brightest(const nb_render *job, double *brightest, nb_error *err)
 {
-    const nb_lattice *lattice = &job->scene->lattice;
-    nb_scene like = *job->scene;
+    nb_scene like;
+    const double part = nb_tiles_like(job->scene, &like);
     nb_render first = *job;
     nb_bright best;
     nb_status st;
-    like.lattice.shape = NB_LATTICE_GAUSS;
-    like.lattice.fudge = lattice->shape == NB_LATTICE_ROUND ? lattice->fudge : 1;
-    for (int i = 0; i < 3; i++) {
-        like.lattice.radius2[i] = lattice->N[i] * lattice->N[i];
-        like.lattice.radius2[3 + i] = 0;
-    }
     first.scene = &like;
     st = nb_spots_brightest(&first, NB_SPOTS_MIDDLES, &best, err);
-    *brightest = best.photons * (lattice->shape == NB_LATTICE_ROUND ? NB_TILE_ROUND_PART
-                                                                    : NB_TILE_SQUARE_PART);
+    *brightest = best.photons * part;
     if (!st && *brightest > 0 && job->plan->terms <= MOST_TERMS)
         *brightest = fmax(*brightest, terms_of(job->scene, &best));
     return st;

@@ -265,7 +265,7 @@ static void advise_truth(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_scene *sc = &model->scene;
     if (model->settings.value.truth == NB_TRUTH_SPOTS &&
-        sc->lattice.shape == NB_LATTICE_SQUARE &&
+        nb_shape_law(sc->lattice.shape) == NB_LAW_FRINGES &&
         sc->lattice.N[0] * sc->lattice.N[1] * sc->lattice.N[2] > 1)
         nb_notice(hooks, "-truth spots: a square crystal puts a quarter of each "
                          "intensity into fringes outside of the spot, and "

@@ -192,8 +192,8 @@ static nb_tolerance tolerance_of(const nb_settings *all)
     if (may.part > 0 || may.photons > 0)
         return may;
     may.asked = 0;
-    may.skip = cfg->shape == NB_SHAPE_TOPHAT || cfg->shape == NB_SHAPE_GAUSS;
-    if (cfg->shape == NB_SHAPE_GAUSS) {
+    may.skip = nb_shape_ends((int)cfg->shape);
+    if (nb_shape_law((int)cfg->shape) == NB_LAW_DECAY) {
         may.part = UNSEEN_PART;
         may.photons = UNSEEN_PHOTONS;
     }

@@ -8,9 +8,6 @@
 #include "../plan/spot_tests.h"
 #include "lane.h"
 
-/** exp(-2 R^2/width) is 2 to the power of this times R^2. */
-#define NB_SPOT_FALL (-2.0 / NB_GAUSS_WIDTH * NB_LOG2_E)
-
 /* ln(2)^k/k!: 2^x for |x| <= 1/2 to 2e-10 of it, a hundredth of a float's rounding. */
 #define NB_SPOT_LN2 (NB_LN2_HIGH + NB_LN2_LOW)
 #define NB_SPOT_EXP_2 (NB_SPOT_LN2 * NB_SPOT_LN2 / 2)
@@ -29,8 +26,9 @@ typedef struct nb_spot_pair {
     const nb_spot_run *run;
     int m; /* orientation */
     double A[3][3], Lh[3];
-    double F2;   /* F^2 (Na Nb Nc)^2 */
-    double most; /* R^2 of what is looked at */
+    double F2;              /* F^2 F_latt^2 at the reflection */
+    double fall, fall_root; /* of nb_spots */
+    double most;            /* R^2 of what is looked at */
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
@@ -55,7 +53,7 @@ NB_HD void nb_spot_point(const nb_spot_cell *cell, const int32_t h[3], double g[
         g[x] = h[0] * cell->b[0][x] + h[1] * cell->b[1][x] + h[2] * cell->b[2][x];
 }
 
-/** F^2 (Na Nb Nc)^2 of a reflection by a run's table. */
+/** F^2 F_latt^2 at a reflection by a run's table. */
 NB_HD double nb_spot_peak(const nb_spots *sp, const nb_factor_table *table,
                           const nb_spot *spot, const nb_spot_run *run)
 {
@@ -74,6 +72,8 @@ NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spo
     pair.run = run;
     pair.m = m;
     pair.F2 = F2;
+    pair.fall = sp->fall;
+    pair.fall_root = sp->fall_root;
     pair.most = spot->reach2 * (1 + NB_SPOT_ROOM);
     pair.offset = sp->offset + run->first;
     pair.weight = sp->weight + run->first;
@@ -102,18 +102,33 @@ NB_HD nb_ray nb_spot_ray_of(const nb_spot_ray *at)
                      nb_edge_point(panel.pixel_slow / os, 1, at->v, 0), at->layer);
 }
 
-/** Is the reflection of a top hat the lit one of a ray, by the reference's own arithmetic? */
-NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, int source)
+/** nb_spot_is_lit of a shape that the compiler knows. */
+NB_HD int nb_spot_is_lit_of(const nb_spot_ray *at, const int32_t h[3], int m, int source,
+                            int shape)
 {
     const nb_scene *sc = at->scene;
     const nb_source *from = &sc->beam.sources[source];
     const nb_ray ray = nb_spot_ray_of(at);
     const nb_vec3 q = nb_scattering_vector(from, ray.direction);
     nb_lattice lattice = sc->lattice;
-    lattice.shape = NB_LATTICE_TOPHAT; /* for the compiler */
+    lattice.shape = shape;
     const nb_sample p = nb_sample_at(&lattice, &sc->factors.table, from->table,
                                      &sc->lattice.orientations[m], q);
     return p.F_latt != 0 && p.h0 == h[0] && p.k0 == h[1] && p.l0 == h[2];
+}
+
+/** Is the reflection of a top hat the lit one of a ray, by the reference's own arithmetic? */
+NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, int source)
+{
+    switch (at->scene->lattice.shape) {
+#define NB_DO(number, law, ...)                                                          \
+    case number:                                                                         \
+        return law == NB_LAW_EDGE && nb_spot_is_lit_of(at, h, m, source, number);
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    default:
+        return 0;
+    }
 }
 
 /** Is the source's step lit?  The reference decides where rounding could. */
@@ -186,12 +201,11 @@ NB_TERM vd nb_spot_exp2(vd x)
     return vd_fma(sum, f, vd_set(1)) * power;
 }
 
-/** Weighted F_latt^2/cells^2 of a Gaussian, of a run of one source; near: where R^2 is no more than the pair's `most`. */
-NB_TERM vd nb_spot_gauss_term(const nb_spot_pair *pair, vd R2, vd_mask near)
+/** Weighted F_latt^2/cells2 by the law of decay, of a run of one source; near: where R^2 is no more than the pair's `most`. */
+NB_TERM vd nb_spot_decay_term(const nb_spot_pair *pair, vd R2, vd_mask near)
 {
     const vd_mask lit = near & (vd_mask)(R2 <= pair->spot->reach2);
-    return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * NB_SPOT_FALL)) *
-           pair->weight[0];
+    return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * pair->fall)) * pair->weight[0];
 }
 
 /** Rays as a pair sees them. */

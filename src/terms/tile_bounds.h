@@ -125,8 +125,8 @@ NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
         wide |= (vf_mask)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, NB_TILE_WIDE));
         d[i] = vf_max(off - half[i], vf_set(0));
     }
-    bound = shape == NB_LATTICE_ROUND ? nb_tile_round_bound(t, d)
-                                      : nb_tile_square_bound(t, d);
+    bound = nb_shape_law(shape) == NB_LAW_SPHERE ? nb_tile_round_bound(t, d)
+                                                 : nb_tile_square_bound(t, d);
     pair = vi_add(vi_add(vi_shl(at[0], f->shift[0]), vi_shl(at[1], f->shift[1])), at[2]);
     pair = vi_count(vi_add(pair, pair), NB_MUTANT(TILE_NEIGHBOURS, vf_nowhere(), across));
     bound = bound * vf_gather(f->pairs, pair);

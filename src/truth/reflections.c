@@ -107,7 +107,7 @@ static double lattice_bound(double d, double N)
 static int is_small(const nb_scene *sc, const nb_orientation *cell, const sample_place *at)
 {
     double h, k, l, h0, k0, l0, F;
-    if (sc->lattice.shape != NB_LATTICE_SQUARE || sc->factors.table.interpolate)
+    if (nb_shape_law(sc->lattice.shape) != NB_LAW_FRINGES || sc->factors.table.interpolate)
         return 0;
     h = nb_dot(cell->a, at->q);
     k = nb_dot(cell->b, at->q);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "lab.h"
+#include "params/params.h"
 #include "physics/panels.h"
 #include "render/dark_rows.h"
 #include "render/request.h"
@@ -62,11 +63,6 @@ static const spot_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10, 0},
                                   {'A', NB_SHAPE_ROUND, 1e-6, 20, 25, 10, 0},
                                   {'S', NB_SHAPE_SQUARE, 1e-4, 100, 25, 100, 0},
                                   {'A', NB_SHAPE_SQUARE, 1e-4, 300, 25, 10, 0}};
-
-static const char *const shape_names[] = {[NB_SHAPE_GAUSS] = "gauss",
-                                          [NB_SHAPE_TOPHAT] = "tophat",
-                                          [NB_SHAPE_SQUARE] = "square",
-                                          [NB_SHAPE_ROUND] = "round"};
 
 static nb_config config_of(const spot_case *c)
 {
@@ -165,8 +161,8 @@ static nb_status run(nb_backend_state *state, const spot_case *c, const nb_sim *
         st = measure(state, &band, &all, 1, images[1], every, err);
     if (!st)
         printf("%c-%s-%g-N%-4d %4d x %-3d %10.4f %10.4f %11.2f %8.0f %8.1e %8.1e  %s\n",
-               c->detector, shape_names[c->shape], c->tolerance, c->N, c->domains,
-               c->sources, time[0] * 1e3, time[1] * 1e3, every[0] / of * 1e3,
+               c->detector, nb_param_choice("shape", (int)c->shape), c->tolerance, c->N,
+               c->domains, c->sources, time[0] * 1e3, time[1] * 1e3, every[0] / of * 1e3,
                every[0] / of / time[0],
                largest_difference(&band, images[0], images[1]) /
                    fmax(1e-300, brightest(sc, images[0])),
@@ -215,9 +211,11 @@ static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
         int row = (2 * i + 1) * sc->raster.rows / (2 * rows);
         spans[i] = (nb_span){0, 0, row, sc->raster.columns, nb_row_start(sc, row)};
     }
-    if (nb_vector_plans_build(
-            &plan, sc->lattice.shape == NB_LATTICE_SQUARE ? NB_SUMS_FIXED : NB_SUMS_DOUBLE,
-            NULL, &plans, NULL))
+    if (nb_vector_plans_build(&plan,
+                              nb_shape_law(sc->lattice.shape) == NB_LAW_FRINGES
+                                  ? NB_SUMS_FIXED
+                                  : NB_SUMS_DOUBLE,
+                              NULL, &plans, NULL))
         lab_stop("not enough memory");
     work.plans = plans;
     start = lab_processor();
@@ -294,7 +292,8 @@ int lab_spots(const lab *l)
                 "s | gain |\n| --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(name, sizeof name, "%c-%s-%g-N%d", cases[i].detector,
-                 shape_names[cases[i].shape], cases[i].tolerance, cases[i].N);
+                 nb_param_choice("shape", (int)cases[i].shape), cases[i].tolerance,
+                 cases[i].N);
         if (!strstr(name, lab_word(l, 0, "")))
             continue;
         if (cuda)

@@ -15,6 +15,7 @@
 #include "sim/sim.h"
 #include "base/clock.h"
 #include "lab.h"
+#include "params/params.h"
 #include "physics/panels.h"
 #include "render/request.h"
 #include "render/simd.h"
@@ -51,14 +52,6 @@ static double seconds_now(const sweep *s)
     return s->device ? nb_monotonic_seconds() : lab_processor();
 }
 
-static const char *shape_word(nb_shape shape)
-{
-    return shape == NB_SHAPE_SQUARE  ? "square"
-           : shape == NB_SHAPE_ROUND ? "round"
-           : shape == NB_SHAPE_GAUSS ? "gauss"
-                                     : "tophat";
-}
-
 static nb_config a_scene(sweep *s)
 {
     static const int edges[] = {256, 512, 1024, 2048},
@@ -89,10 +82,11 @@ static nb_config a_scene(sweep *s)
     cfg.dispersion_steps = ONE_OF(s, sources);
     cfg.dispersion_pct = cfg.dispersion_steps > 1 ? 0.1 * (1 + below(s, 20)) : 0;
     cfg.shape = ONE_OF(s, shapes);
-    for (int i = 0; s->shape && strcmp(s->shape, shape_word(cfg.shape)) != 0; i++)
+    for (int i = 0;
+         s->shape && strcmp(s->shape, nb_param_choice("shape", (int)cfg.shape)) != 0; i++)
         cfg.shape = shapes[i];
     cfg.tolerance = ONE_OF(s, tolerances);
-    if (isnan(cfg.tolerance) && cfg.shape != NB_SHAPE_GAUSS && cfg.shape != NB_SHAPE_TOPHAT)
+    if (isnan(cfg.tolerance) && !nb_shape_ends((int)cfg.shape))
         cfg.tolerance = 1e-3; /* these leave out nothing by default */
     cfg.threads = 1;
     cfg.write_dump = 0;
@@ -102,7 +96,7 @@ static nb_config a_scene(sweep *s)
 /** Why nothing was left out; NULL: something was.  *way: which. */
 static const char *way_of(const nb_config *cfg, const char *line, int *way)
 {
-    const int tails = cfg->shape == NB_SHAPE_SQUARE || cfg->shape == NB_SHAPE_ROUND;
+    const int tails = !nb_shape_ends((int)cfg->shape);
     const char *why = strstr(line, "no effect: ");
     if (why)
         why += strlen("no effect: ");
@@ -157,8 +151,9 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
     count(s, way, gain);
     if (gain < LITTLE || getenv("PART_SWEEP_ALL"))
         printf("| %s, %s | %g | %g | %d^2 | %d x %d x %d | %.2f | %.2f | %.2f | %s |\n",
-               shape_word(cfg->shape), cfg->hkl_file[0] ? "table" : "constant", cfg->N[0],
-               cfg->tolerance, sim->model.scene.raster.columns, cfg->mosaic_domains,
+               nb_param_choice("shape", (int)cfg->shape),
+               cfg->hkl_file[0] ? "table" : "constant", cfg->N[0], cfg->tolerance,
+               sim->model.scene.raster.columns, cfg->mosaic_domains,
                cfg->dispersion_steps, cfg->oversample * cfg->oversample, every * 1e3,
                with * 1e3, gain, why ? why : way_names[way]);
     fflush(stdout);

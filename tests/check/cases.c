@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cases.h"
+#include "physics/shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,8 +51,9 @@ static void crystal(nb_config *cfg, check_rng *r)
         cfg->cell[3 + i] = triclinic ? check_uniform(r, 75, 105) : 90;
         cfg->N[i] = same && i ? cfg->N[0] : sizes[check_below(r, 16)];
     }
-    cfg->shape = chance(r, 60) ? NB_SHAPE_SQUARE : (nb_shape)check_below(r, 4);
-    if (cfg->shape != NB_SHAPE_SQUARE) /* round spots: keep their tails in the image */
+    cfg->shape =
+        chance(r, 60) ? NB_SHAPE_SQUARE : (nb_shape)check_below(r, NB_SHAPE_COUNT);
+    if (nb_shape_is_scaled((int)cfg->shape)) /* round spots: keep their tails in the image */
         for (i = 0; i < 3; i++)
             cfg->N[i] = cfg->N[i] > 20 ? 20 : cfg->N[i];
     cfg->fudge = chance(r, 30) ? check_uniform(r, 0.5, 2) : 1;

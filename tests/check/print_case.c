@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cases.h"
+#include "physics/shapes.h"
 
 static void number(FILE *out, const char *flag, double value)
 {
@@ -23,8 +24,10 @@ static void flag_if(FILE *out, const char *flag, int on)
 
 static void print_crystal(FILE *out, const nb_config *cfg)
 {
-    static const char *const shapes[] = {"square_xtal", "round_xtal", "gauss_xtal",
-                                         "tophat_spots"};
+#define NB_DO(number, law, height, width, reach, step, rate, name, flag, ...)            \
+    [number] = flag,
+    static const char *const shapes[] = {NB_SHAPES(NB_DO)};
+#undef NB_DO
     fprintf(out, " -cell %.17g %.17g %.17g %.17g %.17g %.17g", cfg->cell[0], cfg->cell[1],
             cfg->cell[2], cfg->cell[3], cfg->cell[4], cfg->cell[5]);
     fprintf(out, " -Na %.17g -Nb %.17g -Nc %.17g -%s -fudge %.17g", cfg->N[0], cfg->N[1],

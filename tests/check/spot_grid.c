@@ -12,7 +12,7 @@ static void draw(const check_grid *g, const nb_spot_pass *p, const nb_spot_box *
     for (int v = 0; v < box->height; v++)
         for (int u = 0; u < box->width; u++) {
             const unsigned long long add =
-                nb_spot_units(p, p->plain, &brush, box, &frame, p->spots.shape, u, v);
+                nb_spot_units(p, p->plain, &brush, box, &frame, p->spots.law, u, v);
             const size_t pixel = nb_spot_pixel(&brush);
             if (add == 0)
                 continue;

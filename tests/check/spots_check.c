@@ -23,6 +23,7 @@
 #include "spots_room.h"
 #include "spots_scenes.h"
 #include "tile_grid.h"
+#include "params/params.h"
 #include "physics/limits.h"
 #include "plan/tiles.h"
 #include "render/request.h"
@@ -31,17 +32,6 @@
 #include "render/vector_paths.h"
 #include "../../cuda/backend/timing.h"
 
-enum { SHAPES = 4 };
-static const char *const shapes[SHAPES] = {"gauss", "tophat", "square", "round"};
-static const nb_shape shape_of[SHAPES] = {NB_SHAPE_GAUSS, NB_SHAPE_TOPHAT,
-                                          NB_SHAPE_SQUARE, NB_SHAPE_ROUND};
-
-static int number_of(const nb_scene *sc)
-{
-    static const int of[] = {2, 3, 0, 1}; /* NB_LATTICE_... */
-    return of[sc->lattice.shape];
-}
-
 typedef struct figures {
     int scenes, failures, refused, dark;
     double worst, part; /* I - J of I_max beyond the bound; of the bound */
@@ -49,7 +39,7 @@ typedef struct figures {
 
 typedef struct session {
     check_settings opt;
-    figures all[SHAPES];
+    figures all[NB_SHAPE_COUNT];
     nb_backend_state *device; /* NULL: not asked for */
 } session;
 
@@ -77,7 +67,7 @@ static nb_status by_vectors(const nb_scene *sc, const nb_kernel_set *with,
     const nb_engine engine = {.threads = threads, .step = 1e-9};
     const nb_planes planes = {image, sc->raster.pixels};
     const nb_hooks quiet = {0};
-    const int tiles = number_of(sc) >= 2;
+    const int tiles = !nb_shape_ends(sc->lattice.shape);
     nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
     nb_request request = {.tolerance = may};
     nb_render job = {.scene = sc,
@@ -118,7 +108,7 @@ static nb_status by_grid(const nb_scene *sc, nb_tolerance may, float *image,
     nb_plan plan = nb_plan_of(sc, NB_PRECISION_MIXED, &engine);
     plan.tolerance = may;
     memset(result, 0, sizeof *result);
-    const int tiles = number_of(sc) >= 2;
+    const int tiles = !nb_shape_ends(sc->lattice.shape);
     result->refused = tiles ? nb_tiles_refuse(&plan) : nb_spots_refuse(&plan);
     if (result->refused)
         return NB_OK;
@@ -132,7 +122,8 @@ static nb_status by_device(const nb_scene *sc, const maker *way, nb_tolerance ma
     const nb_request as = {.precision = NB_PRECISION_MIXED, .tolerance = may};
     nb_status st;
     /* also where every step is quicker */
-    setenv("NANOBRAGG_CUDA_PATH", number_of(sc) >= 2 ? "tiles" : "spots", 1);
+    setenv("NANOBRAGG_CUDA_PATH", !nb_shape_ends(sc->lattice.shape) ? "tiles" : "spots",
+           1);
     st = nb_render_scene_as(&nb_backend_cuda, way->state, sc, &as, image, err);
     *result = *nb_cuda_left(way->state);
     return st;
@@ -174,7 +165,8 @@ static const char *judge(const nb_scene *sc, const check_image *J, const float *
                          double most, double bound, figures *of)
 {
     const double room = 1e-6 * most;
-    const int exact = sc->lattice.shape == NB_LATTICE_TOPHAT && sc->background == 0;
+    const int exact =
+        nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE && sc->background == 0;
     if (!check_guards_intact(J))
         return "wrote outside the image";
     for (size_t i = 0; i < J->n; i++) {
@@ -258,7 +250,7 @@ static nb_tolerance some_tolerance(check_rng *rng, double most, int shape)
 {
     static const double parts[] = {1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11};
     nb_tolerance may = {.skip = 1};
-    if (shape == NB_LATTICE_TOPHAT)
+    if (nb_shape_law(shape) == NB_LAW_EDGE)
         return may;
     if (check_below(rng, 4))
         may.part = parts[check_below(rng, 6)];
@@ -283,7 +275,7 @@ static void report(session *ss, const check_case *c, const char *set, nb_toleran
 static void run_way(session *ss, const check_case *c, const nb_scene *sc,
                     const maker *way, const picture *of, nb_tolerance may)
 {
-    figures *f = &ss->all[number_of(sc)];
+    figures *f = &ss->all[sc->lattice.shape];
     const char *wrong;
     wrong = check_one(sc, way, may, of->I, of->most, f);
     f->failures += wrong != NULL;
@@ -294,7 +286,8 @@ static void run_way(session *ss, const check_case *c, const nb_scene *sc,
 static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
                       const picture *of, check_rng *rng)
 {
-    for (int turn = 0; turn < (sc->lattice.shape == NB_LATTICE_TOPHAT ? 1 : 3); turn++) {
+    for (int turn = 0; turn < (nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE ? 1 : 3);
+         turn++) {
         nb_tolerance may = some_tolerance(rng, of->most, sc->lattice.shape);
         const maker grid = {.name = "grid", .by = BY_GRID},
                     device = {.name = "cuda", .by = BY_DEVICE, .state = ss->device};
@@ -306,7 +299,7 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
         }
         /* blocks of rays take long so: one tolerance each, but where they alone are asked for */
         if (check_wanted(ss->opt.isa, grid.name) &&
-            (turn == 0 || ss->opt.isa || number_of(sc) < 2))
+            (turn == 0 || ss->opt.isa || nb_shape_ends(sc->lattice.shape)))
             run_way(ss, c, sc, &grid, of, may);
         if (ss->device)
             run_way(ss, c, sc, &device, of, may);
@@ -315,7 +308,7 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
 
 static int too_long(const nb_plan *plan)
 {
-    return number_of(plan->scene) >= 2
+    return !nb_shape_ends(plan->scene->lattice.shape)
                ? plan->rays * plan->steps > 1e6 || nb_spots_look_seconds(plan) > 0.02
                : nb_spots_seconds(plan) > 0.004;
 }
@@ -357,7 +350,7 @@ static void reshape(check_case *c, check_rng *rng, int shape)
                                    11, 12, 15, 20, 30, 50, 100, 300};
     nb_config *cfg = &c->cfg;
     int same = check_below(rng, 2), low = check_below(rng, 5) ? 8 : 0;
-    cfg->shape = shape_of[shape];
+    cfg->shape = (nb_shape)shape;
     for (int i = 0; i < 3; i++)
         cfg->N[i] = same && i ? cfg->N[0] : sizes[low + check_below(rng, 16 - low)];
     cfg->curved = cfg->curved && !check_below(rng, 4);
@@ -366,7 +359,7 @@ static void reshape(check_case *c, check_rng *rng, int shape)
     if (check_below(rng, 2)) /* a table that reaches far enough to be seen */
         c->cfg.default_F = c->inputs.table.default_F = 50;
     cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 24);
-    if (shape >= 2 && check_below(rng, 5)) { /* steps enough to leave some out */
+    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* steps enough to leave some out */
         cfg->mosaic_domains = 9 + check_below(rng, 40);
         cfg->mosaic_spread_deg = exp(check_uniform(rng, -4, 1));
         cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 3);
@@ -386,7 +379,7 @@ static int random_cases(session *ss)
     for (int k = ss->opt.only >= 0 ? ss->opt.only : 0; valid < ss->opt.count; k++) {
         check_rng rng = {ss->opt.seed * 0x9e3779b97f4a7c15u + (uint64_t)k};
         check_random_case(&c, ss->opt.seed + 77, k);
-        reshape(&c, &rng, k % SHAPES);
+        reshape(&c, &rng, k % NB_SHAPE_COUNT);
         valid += run_case(ss, &c, &rng, 1e6);
         check_free_case(&c);
         if (ss->opt.only >= 0)
@@ -399,8 +392,8 @@ static int random_cases(session *ss)
 static void cruel_cases(session *ss)
 {
     check_case c;
-    for (int shape = 0; shape < SHAPES; shape++)
-        for (int i = 0; check_spots_scene(&c, i, shape_of[shape]); i++) {
+    for (int shape = 0; shape < NB_SHAPE_COUNT; shape++)
+        for (int i = 0; check_spots_scene(&c, i, (nb_shape)shape); i++) {
             check_rng rng = {ss->opt.seed + (uint64_t)i};
             if (!run_case(ss, &c, &rng, 0)) {
                 printf("not ok spots-cruel-is-valid # %s\n", c.name);
@@ -412,14 +405,15 @@ static void cruel_cases(session *ss)
 
 static void summarise(session *ss, const char *group)
 {
-    for (int s = 0; s < SHAPES; s++) {
+    for (int s = 0; s < NB_SHAPE_COUNT; s++) {
         figures *f = &ss->all[s];
         printf("# %s %s: %d pictures, %d refused, %d dark; worst error beyond the bound "
                "%.2e "
                "of the brightest pixel, worst part of a bound %.3f\n",
-               group, shapes[s], f->scenes, f->refused, f->dark, f->worst, f->part);
+               group, nb_param_choice("shape", s), f->scenes, f->refused, f->dark,
+               f->worst, f->part);
         printf("%s %s-%s\n", f->failures || f->refused == f->scenes ? "not ok" : "ok",
-               group, shapes[s]);
+               group, nb_param_choice("shape", s));
     }
 }
 
@@ -464,7 +458,7 @@ int main(int argc, char **argv)
             random_cases(&ss);
         summarise(&ss, turn ? "spots-random" : "spots-cruel");
         fflush(stdout);
-        for (int s = 0; s < SHAPES; s++)
+        for (int s = 0; s < NB_SHAPE_COUNT; s++)
             failures += ss.all[s].failures;
     }
     if (ss.device)

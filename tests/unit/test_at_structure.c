@@ -149,10 +149,10 @@ static double round_integral(const nb_lattice *lattice)
 
 static void at_str_003_shapes(void **state)
 {
-    nb_lattice square = shaped(NB_LATTICE_SQUARE, 4, 6, 5);
-    nb_lattice round = shaped(NB_LATTICE_ROUND, 12, 12, 12);
-    nb_lattice gauss = shaped(NB_LATTICE_GAUSS, 4, 6, 5);
-    nb_lattice tophat = shaped(NB_LATTICE_TOPHAT, 4, 6, 5);
+    nb_lattice square = shaped(NB_SHAPE_SQUARE, 4, 6, 5);
+    nb_lattice round = shaped(NB_SHAPE_ROUND, 12, 12, 12);
+    nb_lattice gauss = shaped(NB_SHAPE_GAUSS, 4, 6, 5);
+    nb_lattice tophat = shaped(NB_SHAPE_TOPHAT, 4, 6, 5);
     (void)state;
     check_close(nb_lattice_factor(&square, 0, 0, 0), 120, 1e-12);
     check_close(nb_lattice_factor(&round, 0, 0, 0), 1728 * 0.723601254558268, 1e-9);
@@ -187,7 +187,7 @@ static void round_shape_loses(void **state)
     (void)state;
     for (int i = 0; i < 8; i++) {
         const double *n = rows[i].N;
-        nb_lattice round = shaped(NB_LATTICE_ROUND, n[0], n[1], n[2]);
+        nb_lattice round = shaped(NB_SHAPE_ROUND, n[0], n[1], n[2]);
         check_close(integral(&round, 80) / (n[0] * n[1] * n[2]), rows[i].part, 0.0015);
     }
 }
@@ -217,7 +217,7 @@ static void at_str_003_smooth(void **state)
 /* A factor of 1 for an axis of one cell. */
 static void one_cell_has_no_factor(void **state)
 {
-    nb_lattice thin = shaped(NB_LATTICE_SQUARE, 7, 1, 3);
+    nb_lattice thin = shaped(NB_SHAPE_SQUARE, 7, 1, 3);
     (void)state;
     for (double k = -0.5; k <= 0.5; k += 0.05)
         check_ratio(nb_lattice_factor(&thin, 0.03, k, -0.02),

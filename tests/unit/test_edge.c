@@ -15,8 +15,7 @@ static double uniform(double low, double high)
 /** A positive form: (rows of N times a leaning cell) squared. */
 static nb_lattice a_crystal(int n)
 {
-    nb_lattice lattice = {.shape = NB_LATTICE_TOPHAT,
-                          .fudge = n % 3 ? 1 : uniform(0.2, 5)};
+    nb_lattice lattice = {.shape = NB_SHAPE_TOPHAT, .fudge = n % 3 ? 1 : uniform(0.2, 5)};
     const double lean = n % 4 ? 0 : 0.4;
     double L[3][3];
     for (int i = 0; i < 3; i++) {
@@ -42,7 +41,7 @@ static void at_edge(const nb_lattice *lattice, double off, double d[3])
     for (int i = 0; i < 3; i++)
         d[i] = uniform(-1, 1) / lattice->N[i];
     r2 = nb_shape_radius2(lattice->radius2, d[0], d[1], d[2]) * lattice->fudge;
-    scale = sqrt(NB_TOPHAT_RADIUS2 / r2 * (1 + off));
+    scale = sqrt(nb_shape_row_of(lattice->shape).width / r2 * (1 + off));
     for (int i = 0; i < 3; i++)
         d[i] *= scale;
 }

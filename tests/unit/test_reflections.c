@@ -50,7 +50,7 @@ static nb_config random_config(const char *table)
         cfg.N[i] = 1 + below(12);
     }
     cfg.misset_mode = NB_MISSET_FIXED;
-    cfg.shape = (nb_shape)below(4);
+    cfg.shape = (nb_shape)below(NB_SHAPE_COUNT);
     snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%s", table);
     cfg.default_F = below(2) ? 30 : 0;
     cfg.interpolate = below(4) ? NB_OFF : NB_ON;

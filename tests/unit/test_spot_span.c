@@ -32,7 +32,10 @@ enum { SOURCES = 37 };
 static nb_spots sources_of(uint64_t *seed, nb_spot_run *run, double *offset,
                            double *weight)
 {
-    nb_spots sp = {.offset = offset, .weight = weight};
+    nb_spots sp = {.offset = offset, .weight = weight, .law = NB_LAW_DECAY};
+    sp.width = nb_shape_row_of(NB_SHAPE_GAUSS).width;
+    sp.fall = nb_spot_fall(sp.width);
+    sp.fall_root = sqrt(-sp.fall);
     *run = (nb_spot_run){.n = SOURCES, .middle = 1e10};
     for (int i = 0; i < SOURCES + NB_SPOT_PAD; i++) {
         offset[i] = i < SOURCES ? 4e5 * (i - 18 + uniform(seed, -0.4, 0.4)) : 1e150;
@@ -50,7 +53,7 @@ static double reference(const nb_spots *sp, const nb_spot *spot, const nb_spot_l
     for (int i = 0; i < SOURCES; i++) {
         const double k = sp->offset[i] + line->shift;
         if (fabs(k) <= reach && sp->offset[i] <= line->last)
-            sum += exp(-2 / NB_GAUSS_WIDTH * (line->across2 + line->slope2 * k * k)) *
+            sum += exp(-2 / sp->width * (line->across2 + line->slope2 * k * k)) *
                    (sp->even > 0 ? sp->even : sp->weight[i]);
     }
     return sum;
@@ -66,8 +69,12 @@ static void spans_have_the_terms_within_reach(void **state)
         nb_spot_run run;
         nb_spots sp = sources_of(&seed, &run, offset, weight);
         const nb_spot spot = {.reach2 = uniform(&seed, 0.1, 12)};
-        const nb_spot_pair pair = {
-            .spot = &spot, .run = &run, .offset = offset, .weight = weight};
+        const nb_spot_pair pair = {.spot = &spot,
+                                   .run = &run,
+                                   .offset = offset,
+                                   .weight = weight,
+                                   .fall = sp.fall,
+                                   .fall_root = sp.fall_root};
         nb_spot_lines line = {.across2 = uniform(&seed, 0, 1) * spot.reach2,
                               .slope2 = pow(10, uniform(&seed, -14, -10)),
                               .shift = uniform(&seed, -1e7, 1e7),

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/** The shapes of a crystal: a row for each.  What depends on a shape takes its numbers from its row, and its formulas
+ * from the law that the row names. */
+#ifndef NB_PHYSICS_SHAPES_H
+#define NB_PHYSICS_SHAPES_H
+
+#include "../nanobragg/config.h"
+#include "hostdevice.h"
+
+/** How F_latt falls with the distance d = h - h0 from a reflection.  All but the fringes are functions of g R^2: R is
+ * the length of d in units of the spot, g the shape factor (-fudge).  Formulas: lattice.h (scalar),
+ * slopes.h (derivatives), ../render/kernel_double.h (vectors), cuda/steps/shapes.cuh (floats on a GPU). */
+typedef enum nb_law {
+    NB_LAW_FRINGES, /* product over the axes of sin(pi N d)/sin(pi d) */
+    NB_LAW_SPHERE, /* transform of a uniform sphere at pi sqrt(g R^2), R^2 = sum (N d)^2 */
+    NB_LAW_DECAY,  /* exp(-g R^2/width), R^2 of nb_lattice.radius2 */
+    NB_LAW_EDGE    /* 1 where g R^2 < width, else 0, the same R^2 */
+} nb_law;
+
+/* ROW(number, law, height, width, reach, step, rate, name, flag, its old names, its help)
+ *   height  F_latt at a reflection, in unit cells; at most 1
+ *   width   of the law; 1 where it has none
+ *   reach   displacement at which a crystal hardly overlaps with itself, in its size (sampling_error.c)
+ *   step    time of a step in double on a CPU, in steps of the fixed-point kernel; measured, between those of an
+ *           EPYC and of a Xeon (reports/cpu)
+ *   rate    steps on a GPU in the time of one of a parallelepiped; measured on an H200
+ * Heights and widths: docs/physics.md, section 12. */
+/* clang-format off */
+#define NB_SHAPES(ROW) \
+    ROW(NB_SHAPE_SQUARE, NB_LAW_FRINGES, 1, 1, 1, 3, 1, "square", "square_xtal", NULL, \
+        "parallelepiped: grating function sin(pi N h)/sin(pi h)") \
+    ROW(NB_SHAPE_ROUND, NB_LAW_SPHERE, 0.723601254558268, 1, 1, 3, 0.82, "round", "round_xtal", NULL, \
+        "spheroid: spherical spot function") \
+    ROW(NB_SHAPE_GAUSS, NB_LAW_DECAY, 1, 0.63, 1.3, 2, 1.7, "gauss", "gauss_xtal", NULL, \
+        "Gaussian spots without fringes") \
+    ROW(NB_SHAPE_TOPHAT, NB_LAW_EDGE, 1, 0.3969, 3, 1, 1.75, "tophat", "tophat_spots", "binary_spots", \
+        "spots of constant intensity with a sharp edge")
+/* clang-format on */
+
+#ifdef __cplusplus /* for templates */
+#define NB_SHAPE_HD NB_HD constexpr
+#else
+#define NB_SHAPE_HD NB_HD
+#endif
+
+/** The numbers of a row. */
+typedef struct nb_shape_row {
+    nb_law law;
+    double height, width, reach, step, rate;
+} nb_shape_row;
+
+#define NB_SHAPE_ONE(...) +1
+enum { NB_SHAPE_COUNT = 0 NB_SHAPES(NB_SHAPE_ONE) };
+
+/** The row of a shape (nb_shape); all zero of what is none.  A constant where the shape is one. */
+NB_SHAPE_HD nb_shape_row nb_shape_row_of(int shape)
+{
+    const nb_shape_row none = {NB_LAW_FRINGES, 0, 0, 0, 0, 0};
+    switch (shape) {
+#define NB_DO(number, law, height, width, reach, step, rate, ...)                        \
+    case number: {                                                                       \
+        const nb_shape_row row = {law, height, width, reach, step, rate};                \
+        return row;                                                                      \
+    }
+        NB_SHAPES(NB_DO)
+#undef NB_DO
+    default:
+        return none;
+    }
+}
+
+NB_SHAPE_HD nb_law nb_shape_law(int shape)
+{
+    return nb_shape_row_of(shape).law;
+}
+
+/** The one without fringes and tails: it stands for others in a search, and for the middles of their spots. */
+enum { NB_SHAPE_SMOOTH = NB_SHAPE_GAUSS };
+
+/** Does the shape factor scale it? */
+NB_SHAPE_HD int nb_shape_is_scaled(int shape)
+{
+    return nb_shape_law(shape) != NB_LAW_FRINGES;
+}
+
+/** Do its spots end, or fall so quickly that they do to any tolerance?  Else they have tails. */
+NB_SHAPE_HD int nb_shape_ends(int shape)
+{
+    switch (nb_shape_law(shape)) {
+    case NB_LAW_DECAY:
+    case NB_LAW_EDGE:
+        return 1;
+    case NB_LAW_FRINGES:
+    case NB_LAW_SPHERE:
+        return 0;
+    }
+    return 0;
+}
+
+#endif
