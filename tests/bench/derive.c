@@ -72,9 +72,11 @@ static nb_sim *simulation(const lab *l, const derive_case *c)
     char words[100];
     if (c->steps == 50)
         nb_words(&cfg, "-mosaic_domains 5");
-    snprintf(words, sizeof words, "-detpixels %d -N %s -threads %d -device %s", pixels,
-             c->N, l->threads ? l->threads : 1, l->device);
+    snprintf(words, sizeof words, "-detpixels %d -N %s -device %s", pixels, c->N,
+             l->device);
     nb_words(&cfg, words);
+    if (l->threads || !lab_is_cuda(l)) /* a device's host has all */
+        cfg.threads = l->threads ? l->threads : 1;
     if (l->isa && nb_config_set(&cfg, "isa", l->isa, &err) != NB_OK)
         lab_stop("-isa: no such instruction set");
     return lab_sim(&cfg);
