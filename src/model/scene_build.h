@@ -33,6 +33,7 @@ typedef struct nb_model_inputs {
 typedef struct nb_model {
     nb_settings settings; /* of the configuration that it was built from */
     nb_scene scene;       /* points into the arrays below and into the inputs */
+    nb_scene flat; /* the same with the stack as a rectangle, for what is made of its image; src/sim fills it */
     nb_geometry geometry;
     nb_crystal crystal;
     double wavelength_A; /* central */

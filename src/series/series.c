@@ -347,7 +347,7 @@ static void say_dark(const nb_run *run)
     nb_stats none = {0};
     none.rendered = 1;
     if (nb_ranks_rank(run->ranks) == 0 && !(run->progress.max > 0))
-        nb_sim_say_dark(run->base, &none);
+        nb_say_dark(&run->base->model, &run->base->hooks, &none);
 }
 
 static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)

@@ -429,17 +429,16 @@ static void why_dark(const nb_model *model, const nb_stats *stats, char *text, s
                  "change -misset, or add -mosaic or -osc");
 }
 
-void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats)
+void nb_say_dark(const nb_model *model, const nb_hooks *hooks, const nb_stats *stats)
 {
     char why[200];
-    if (!sim->hooks.notice || !(stats->sum < 1) || stats->sum < 0)
+    if (!hooks->notice || !(stats->sum < 1) || stats->sum < 0)
         return; /* below 0: a background's F < 0, which has a note of its own */
-    why_dark(&sim->model, stats, why, sizeof why);
+    why_dark(model, stats, why, sizeof why);
     if (stats->sum > 0)
-        nb_notice(&sim->hooks, "only %.2g photons reached the detector: %s", stats->sum,
-                  why);
+        nb_notice(hooks, "only %.2g photons reached the detector: %s", stats->sum, why);
     else
-        nb_notice(&sim->hooks, "nothing reached the detector: %s", why);
+        nb_notice(hooks, "nothing reached the detector: %s", why);
 }
 
 /* --- time --- */

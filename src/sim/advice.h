@@ -16,7 +16,7 @@ void nb_sim_advise(const nb_sim *sim);
 void nb_advise_threads(const nb_hooks *hooks, int asked);
 
 /** For an image with less than one photon: the reason. */
-void nb_sim_say_dark(const nb_sim *sim, const nb_stats *stats);
+void nb_say_dark(const nb_model *model, const nb_hooks *hooks, const nb_stats *stats);
 
 /** Before this number of frames is rendered: the time, if it is above ten minutes. */
 void nb_sim_say_long(const nb_sim *sim, int frames);

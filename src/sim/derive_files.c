@@ -120,8 +120,8 @@ static nb_status write_planes(nb_sim *sim, const wanted *w, const char *path,
     const size_t size = type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double);
     nb_slope_file file = {.about = w->about,
                           .count = w->count,
-                          .fast = sim->flat.raster.columns,
-                          .slow = sim->flat.raster.rows,
+                          .fast = sim->model.flat.raster.columns,
+                          .slow = sim->model.flat.raster.rows,
                           .type = type};
     void *planes =
         nb_alloc_raw(raster->pixels * size, (size_t)w->count, "derivatives", err);

@@ -32,8 +32,8 @@ nb_image_meta nb_sim_describe(const nb_sim *sim)
     const nb_model *m = &sim->model;
     const nb_geometry *g = &m->geometry;
     nb_image_meta meta = {0};
-    meta.fast = sim->flat.raster.columns;
-    meta.slow = sim->flat.raster.rows;
+    meta.fast = sim->model.flat.raster.columns;
+    meta.slow = sim->model.flat.raster.rows;
     meta.pixel_mm = g->pixel * 1e3;
     meta.distance_mm = g->distance * 1e3;
     meta.close_distance_mm = g->close_distance * 1e3;

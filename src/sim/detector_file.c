@@ -318,8 +318,8 @@ nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_erro
     if ((st = nb_detector_spec_new(sc->n_panels, out, err)))
         return st;
     for (int k = 0; k < sc->n_panels; k++)
-        spec_of(&sim->model, g->convention, &sc->panels[k], from ? &from->panels[k] : NULL,
-                &out->panels[k]);
+        spec_of(&sim->model, g->convention, &sc->panels[k],
+                from ? &from->panels[k] : NULL, &out->panels[k]);
     use_typed(&sim->cfg, out);
     out->wavelength_A = nb_sim_wavelength(sim);
     out->beam = direction_of(g->convention, g->beam);

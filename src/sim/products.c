@@ -10,7 +10,7 @@
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
 {
     const int even = nb_stack_is_even(&sim->model.scene);
-    return (nb_photons){.scene = even ? &sim->model.scene : &sim->flat,
+    return (nb_photons){.scene = even ? &sim->model.scene : &sim->model.flat,
                         .stack = &sim->model.scene,
                         .pixels = image,
                         .kernels = sim->engine.kernels,

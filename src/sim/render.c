@@ -66,10 +66,10 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
 }
 
 /** Of several panels, the brightest pixel's own. */
-static void name_panel(const nb_sim *sim, nb_stats *stats)
+static void name_panel(const nb_model *model, nb_stats *stats)
 {
-    const nb_scene *sc = &sim->model.scene;
-    size_t pixel = (size_t)stats->max_slow * (size_t)sim->flat.raster.columns +
+    const nb_scene *sc = &model->scene;
+    size_t pixel = (size_t)stats->max_slow * (size_t)model->flat.raster.columns +
                    (size_t)stats->max_fast;
     const nb_panel *panel;
     if (sc->n_panels == 1)
@@ -89,7 +89,7 @@ static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
     nb_status st = nb_image_make(&sim->engine.photons, NULL, 0, &summary, 1, err);
     sim->times.statistics += nb_monotonic_seconds() - start;
     if (!st)
-        name_panel(sim, stats);
+        name_panel(&sim->model, stats);
     return st ? st : nb_sim_check_finite(sim, stats, err);
 }
 
@@ -126,7 +126,7 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
     if (st || !stats)
         return st;
     stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
-    nb_sim_say_dark(sim, stats);
+    nb_say_dark(&sim->model, &sim->hooks, stats);
     return NB_OK;
 }
 
@@ -137,7 +137,8 @@ nb_status nb_sim_render_device(nb_sim *sim, nb_device_image **image, nb_stats *s
     NB_REFUSE_NULL(sim && image);
     nb_status st = nb_sim_render(sim, NULL, stats, err);
     *image = NULL;
-    return st ? st : nb_engine_lend(&sim->engine, sim->flat.raster.pixels, image, err);
+    return st ? st
+              : nb_engine_lend(&sim->engine, sim->model.flat.raster.pixels, image, err);
 }
 
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err)

@@ -162,7 +162,8 @@ static void report_background(nb_report_text *t, const nb_sim *sim)
 }
 
 /** Says that the place of the beam is the default. */
-static void report_default_centre(nb_report_text *t, const nb_inputs *in, const nb_model *model)
+static void report_default_centre(nb_report_text *t, const nb_inputs *in,
+                                  const nb_model *model)
 {
     const nb_settings *all = &model->settings;
     if (model->geometry.convention == NB_CONV_MOSFLM && !in->files->spec.n_panels &&

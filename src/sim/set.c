@@ -174,14 +174,15 @@ static nb_status adopt(nb_sim *sim, const nb_config *cfg, nb_error *err)
 /** A new model over the loaded files; on an error the old one stays. */
 static nb_status build_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
-    const size_t pixels = sim->flat.raster.pixels;
+    const size_t pixels = sim->model.flat.raster.pixels;
     nb_undo *undo;
     nb_status st = nb_sim_begin(sim, &undo, err);
     if (st || (st = nb_sim_end(sim, undo, adopt(sim, cfg, err), err)))
         return st;
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;
-    return pixels == sim->flat.raster.pixels ? NB_OK : forget_memory(&sim->engine, err);
+    return pixels == sim->model.flat.raster.pixels ? NB_OK
+                                                   : forget_memory(&sim->engine, err);
 }
 
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)

@@ -40,13 +40,13 @@ static nb_status check_memory(const nb_raster *raster, nb_error *err)
 }
 
 /** Panels of unequal widths make no rectangle: any one of as many pixels does. */
-static void flatten(nb_sim *sim)
+static void flatten(nb_model *model)
 {
     enum { WIDEST = 8192 };
-    nb_raster *raster = &sim->flat.raster;
+    nb_raster *raster = &model->flat.raster;
     int columns;
-    sim->flat = sim->model.scene;
-    if (nb_stack_is_even(&sim->model.scene))
+    model->flat = model->scene;
+    if (nb_stack_is_even(&model->scene))
         return;
     columns = WIDEST;
     while (raster->pixels % (size_t)columns != 0)
@@ -125,7 +125,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     if (st)
         nb_model_free(&sim->model);
     else
-        flatten(sim);
+        flatten(&sim->model);
     return st;
 }
 
@@ -324,9 +324,9 @@ void nb_sim_free(nb_sim *sim)
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow)
 {
     if (fast)
-        *fast = sim ? sim->flat.raster.columns : 0;
+        *fast = sim ? sim->model.flat.raster.columns : 0;
     if (slow)
-        *slow = sim ? sim->flat.raster.rows : 0;
+        *slow = sim ? sim->model.flat.raster.rows : 0;
 }
 
 int64_t nb_sim_seed(const nb_sim *sim)

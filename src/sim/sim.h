@@ -22,7 +22,6 @@ struct nb_sim {
     nb_inputs in;          /* loaded files */
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
     nb_model model;
-    nb_scene flat; /* the scene with the stack as a rectangle, for what is made of its image */
     nb_sim_engine engine;
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;

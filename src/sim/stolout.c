@@ -255,8 +255,8 @@ nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err)
     const nb_config *cfg = &sim->cfg;
     const char *path = cfg->stolimage_file[0] ? cfg->stolimage_file : cfg->img_file;
     table_job job = {.sim = sim};
-    nb_status st = nb_image_read(path, sim->flat.raster.columns, sim->flat.raster.rows,
-                                 NULL, &job.image, err);
+    nb_status st = nb_image_read(path, sim->model.flat.raster.columns,
+                                 sim->model.flat.raster.rows, NULL, &job.image, err);
     job.marked = strcmp(job.image.format, "float") != 0;
     job.adc = cfg->adc_set ? cfg->adc_offset : job.image.pedestal;
     job.source.incident = sim->model.geometry.beam;
