@@ -5,7 +5,7 @@
 
 #include "sub.h"
 
-extern const nb_sub_command nb_command_bench; /* src/bench */
+extern const nb_sub_command nb_command_bench; /* src/cli/bench */
 extern const nb_sub_command nb_command_compare;
 extern const nb_sub_command nb_command_noise;
 extern const nb_sub_command nb_command_refine;

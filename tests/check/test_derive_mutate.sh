@@ -23,7 +23,7 @@ link() {
         objects="$objects $work/$(basename "$file" .c).o"
     done
     [ -n "$objects" ] || [ "$1" = NONE ] || return 1
-    $cc -fopenmp $(find "$build/src/cli" "$build/src/bench" -name '*.o') $objects \
+    $cc -fopenmp $(find src/cli -name '*.c' | sed "s|^|$build/|; s|c\$|o|") $objects \
         "$build/libnanobragg.a" $(cat "$build/libs") -lm -lpthread -ldl -o "$work/nanobragg"
 }
 

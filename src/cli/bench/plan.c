@@ -26,11 +26,11 @@ static nb_bench_point *add(nb_bench *b, nb_bench_sweep sweep, int which,
                            const char *device)
 {
     const nb_bench_options *o = b->opt;
-    nb_bench_point *grown = realloc(b->points, (size_t)(b->count + 1) * sizeof *grown);
-    nb_bench_point *p = grown ? &grown[b->count++] : NULL;
-    if (!p)
+    nb_bench_point *grown = realloc(b->points, (size_t)(b->count + 1) * sizeof *grown), *p;
+    if (!grown)
         return NULL;
     b->points = grown;
+    p = &grown[b->count++];
     memset(p, 0, sizeof *p);
     p->sweep = sweep;
     p->peer = -1;

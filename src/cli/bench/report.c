@@ -16,7 +16,7 @@ static nb_status run_tool(const nb_bench_folder *f, const nb_bench_options *o, i
     char tool[NB_PATH_MAX], notes[NB_PATH_MAX], errors[NB_PATH_MAX], note[400];
     const char *words[WORDS] = {"python3", tool, f->part};
     int n = 3;
-    nb_child_end end;
+    nb_child_end end = {0};
     nb_status st;
     nb_bench_path(f->part, "report.py", tool);
     nb_bench_path(f->scratch, "notes.txt", notes);
