@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "load.h"
 
+#include "write.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,14 +59,9 @@ static nb_status leave_out_files(nb_config *cfg, nb_files *files, nb_error *err)
     const int n = files->spec.n_panels, typed = cfg->typed_files;
     if (n == 1)
         return NB_OK;
-    if (cfg->write_int && typed & NB_TYPED_INT)
-        return refuse_file(cfg, "-intfile", n, err);
-    if (cfg->write_noise && typed & NB_TYPED_NOISE)
-        return refuse_file(cfg, "-noisefile", n, err);
-    if (cfg->write_pgm && typed & NB_TYPED_PGM)
-        return refuse_file(cfg, "-pgmfile", n, err);
-    if (cfg->tiff_file[0])
-        return refuse_file(cfg, "-tifffile", n, err);
+    for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f))
+        if (f->one_panel && nb_output_path(f, cfg)[0] && (!f->typed || typed & f->typed))
+            return refuse_file(cfg, f->flag, n, err);
     files->left_out = cfg->write_noise; /* the others are by-products */
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;

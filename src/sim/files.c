@@ -45,27 +45,76 @@ static int writes_cache(const nb_config *cfg)
            (cfg->hkl_file[0] || (nb_config_has_factor_file(cfg) && cfg->dump_file[0]));
 }
 
+#define AT(field) offsetof(nb_config, field)
+
+#define OUTPUT(name, field) .flag = name, .path = AT(field)
+#define ON(field) .on = AT(field)
+
+static const nb_output outputs[] = {
+    {OUTPUT("-floatfile", float_file), ON(write_float), .writer = &nb_writer_float},
+    {OUTPUT("-intfile", int_file), ON(write_int), .writer = &nb_writer_smv,
+     .typed = NB_TYPED_INT, .one_panel = 1},
+    {OUTPUT("-noisefile", noise_file), ON(write_noise), .writer = &nb_writer_smv,
+     .of = NB_OUTPUT_NOISE, .typed = NB_TYPED_NOISE, .one_panel = 1},
+    {OUTPUT("-noisefloat", noise_float_file), .writer = &nb_writer_float,
+     .of = NB_OUTPUT_NOISE, .hidden = 1},
+    {OUTPUT("-pgmfile", pgm_file), ON(write_pgm), .writer = &nb_writer_pgm,
+     .typed = NB_TYPED_PGM, .one_panel = 1},
+    {OUTPUT("-pngfile", png_file), .writer = &nb_writer_png, .of = NB_OUTPUT_PICTURE},
+    {OUTPUT("-tifffile", tiff_file), .writer = &nb_writer_tiff_f32,
+     .narrow = &nb_writer_tiff_u16, .one_panel = 1},
+    {OUTPUT("-truthfile", truth_file), ON(truth)},
+    {OUTPUT("-report", report_file), .of_series = 1},
+    {OUTPUT("-derivfile", deriv_file)},
+    {OUTPUT("-gradfile", grad_file)},
+    {OUTPUT("-gradhkl", gradhkl_file)},
+    {OUTPUT("-geomout", geomout_file), .of_series = 1},
+    {OUTPUT("-exptout", exptout_file), .of_series = 1},
+    {OUTPUT("-stolout", stolout_file)},
+    {OUTPUT("-dump_mtz", dump_mtz_file), .of_series = 1},
+    {OUTPUT("-dump_hkl", dump_hkl_file), .of_series = 1},
+};
+
+enum { N_OUTPUTS = sizeof outputs / sizeof *outputs };
+
+const nb_output *nb_output_next(const nb_output *last)
+{
+    const nb_output *next = last ? last + 1 : outputs;
+    return next < outputs + N_OUTPUTS ? next : NULL;
+}
+
+const char *nb_output_path(const nb_output *o, const nb_config *cfg)
+{
+    const char *at = (const char *)cfg;
+    return o->on && !*(const int *)(at + o->on) ? "" : at + o->path;
+}
+
+const nb_writer *nb_output_writer(const nb_output *o, const nb_config *cfg)
+{
+    return o->narrow && cfg->tiff_bits == 16 ? o->narrow : o->writer;
+}
+
+static const struct {
+    const char *flag;
+    size_t path;
+} inputs[] = {
+    {"-hkl", AT(hkl_file)},     {"-pdb", AT(pdb_file)},
+    {"-cif", AT(cif_file)},     {"-mtz", AT(mtz_file)},
+    {"-mat", AT(mat_file)},     {"-fprime_table", AT(fprime_table)},
+    {"-mask", AT(mask_file)},   {"-sourcefile", AT(source_file)},
+    {"-stol", AT(stol_file)},   {"-gainmap", AT(gainmap_file)},
+    {"-4stol", AT(stol4_file)}, {"-stolimage", AT(stolimage_file)},
+    {"-Q", AT(q_file)},         {"-pullback", AT(pullback_file)},
+    {"-geom", AT(geom_file)},   {"-expt", AT(expt_file)},
+    {"-nxmx", AT(nxmx_file)},   {"-img", AT(img_file)},
+};
+
 static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
 {
-    n = add(list, n, 1, (nb_file_use){"-hkl", cfg->hkl_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-pdb", cfg->pdb_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-cif", cfg->cif_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-mtz", cfg->mtz_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-fprime_table", cfg->fprime_table, 0});
-    n = add(list, n, reads_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 0});
-    n = add(list, n, 1, (nb_file_use){"-mat", cfg->mat_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-sourcefile", cfg->source_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-mask", cfg->mask_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-gainmap", cfg->gainmap_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-stol", cfg->stol_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-4stol", cfg->stol4_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-Q", cfg->q_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-stolimage", cfg->stolimage_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-pullback", cfg->pullback_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-geom", cfg->geom_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-expt", cfg->expt_file, 0});
-    n = add(list, n, 1, (nb_file_use){"-nxmx", cfg->nxmx_file, 0});
-    return add(list, n, 1, (nb_file_use){"-img", cfg->img_file, 0});
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        n = add(list, n, 1,
+                (nb_file_use){inputs[i].flag, (const char *)cfg + inputs[i].path, 0});
+    return add(list, n, reads_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 0});
 }
 
 int nb_config_files(const nb_config *cfg, nb_file_use *list)
@@ -73,39 +122,21 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list)
     int n = 0, one = !cfg || !cfg->detector || cfg->detector->n_panels == 1;
     if (!cfg || !list)
         return 0;
-    n = add(list, n, cfg->write_float, (nb_file_use){"-floatfile", cfg->float_file, 1});
-    n = add(list, n, one && cfg->write_int, (nb_file_use){"-intfile", cfg->int_file, 1});
-    n = add(list, n, one && cfg->write_noise,
-            (nb_file_use){"-noisefile", cfg->noise_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-noisefloat", cfg->noise_float_file, 1});
-    n = add(list, n, one && cfg->write_pgm, (nb_file_use){"-pgmfile", cfg->pgm_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-pngfile", cfg->png_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-tifffile", cfg->tiff_file, 1});
-    n = add(list, n, cfg->truth == NB_TRUTH_SPOTS,
-            (nb_file_use){"-truthfile", cfg->truth_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-report", cfg->report_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-derivfile", cfg->deriv_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-gradfile", cfg->grad_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-gradhkl", cfg->gradhkl_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-stolout", cfg->stolout_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
+    for (int i = 0; i < N_OUTPUTS; i++)
+        n = add(list, n, one || !outputs[i].one_panel,
+                (nb_file_use){outputs[i].flag, nb_output_path(&outputs[i], cfg), 1});
     n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 1});
     return add_inputs(cfg, list, n);
 }
 
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list)
 {
-    int n;
+    int n = 0;
     if (!cfg || !list)
         return 0;
-    n = add(list, 0, 1, (nb_file_use){"-report", cfg->report_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-geomout", cfg->geomout_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-exptout", cfg->exptout_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-dump_mtz", cfg->dump_mtz_file, 1});
-    n = add(list, n, 1, (nb_file_use){"-dump_hkl", cfg->dump_hkl_file, 1});
+    for (int i = 0; i < N_OUTPUTS; i++)
+        n = add(list, n, outputs[i].of_series,
+                (nb_file_use){outputs[i].flag, nb_output_path(&outputs[i], cfg), 1});
     n = add(list, n, writes_cache(cfg), (nb_file_use){"-dump", cfg->dump_file, 1});
     return add_inputs(cfg, list, n);
 }

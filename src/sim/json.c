@@ -11,6 +11,7 @@
 #include "../params/params.h"
 #include "report.h"
 #include "sim.h"
+#include "write.h"
 
 static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
 {
@@ -164,12 +165,9 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_text(s, "backend", sim->engine.backend->name);
     nb_json_number(s, "threads", cfg->threads);
     o = nb_json_object(root, "output");
-    nb_json_text(o, "floatfile", cfg->write_float ? cfg->float_file : "");
-    nb_json_text(o, "intfile", cfg->write_int ? cfg->int_file : "");
-    nb_json_text(o, "noisefile", cfg->write_noise ? cfg->noise_file : "");
-    nb_json_text(o, "pgmfile", cfg->write_pgm ? cfg->pgm_file : "");
-    nb_json_text(o, "pngfile", cfg->png_file);
-    nb_json_text(o, "tifffile", cfg->tiff_file);
+    for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f))
+        if (f->writer && !f->hidden)
+            nb_json_text(o, f->flag + 1, nb_output_path(f, cfg));
     nb_json_number(o, "tiffbits", cfg->tiff_bits);
     nb_json_text(o, "truth", nb_param_choice("truth", (int)cfg->truth));
     nb_json_number(o, "truth_min", cfg->truth_min);

@@ -9,6 +9,7 @@
 #include "../base/outfile.h"
 #include "../io/image/format.h"
 #include "load.h"
+#include "write.h"
 
 static const double largest_u16 = 65535; /* of the integer image */
 
@@ -61,6 +62,19 @@ static nb_json add_clipped(nb_json list, const char *file, double largest, doubl
     nb_json_number(one, "largest", largest);
     nb_json_number(one, "pixels", pixels);
     return one;
+}
+
+/** The files of 16 bits. */
+static void add_clipped_files(nb_json list, const nb_sim *sim, nb_output_of of,
+                              double largest, int64_t pixels)
+{
+    const nb_config *cfg = &sim->cfg;
+    for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f)) {
+        const nb_writer *writer = nb_output_writer(f, cfg);
+        const char *path = nb_output_path(f, cfg);
+        if (writer && writer->pixel == NB_PIXEL_U16 && f->of == of && path[0])
+            add_clipped(list, path, largest, (double)pixels);
+    }
 }
 
 /** Print and write; the file is complete or absent. */
@@ -132,13 +146,9 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
     add_image(root, sim->model.scene.n_panels, stats);
     add_lack(&sim->engine, root);
     clipped = nb_json_array(root, "clipped");
-    if (cfg->write_int)
-        add_clipped(clipped, cfg->int_file, largest_u16, (double)sim->clipped_int);
-    if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
-        add_clipped(clipped, cfg->tiff_file, largest_u16, (double)sim->clipped_int);
-    if (cfg->write_noise)
-        add_clipped(clipped, cfg->noise_file, nb_sim_noise_largest(sim, NB_NOISE_U16),
-                    (double)sim->clipped_noise);
+    add_clipped_files(clipped, sim, NB_OUTPUT_PHOTONS, largest_u16, sim->clipped_int);
+    add_clipped_files(clipped, sim, NB_OUTPUT_NOISE,
+                      nb_sim_noise_largest(sim, NB_NOISE_U16), sim->clipped_noise);
     add_files(root, cfg);
     add_seconds(root, sim);
     return write_json(root, cfg->report_file, err);

@@ -21,6 +21,7 @@
 #include "load.h"
 #include "derive.h"
 #include "noise.h"
+#include "write.h"
 
 int64_t nb_seed_from_clock(void)
 {
@@ -224,16 +225,16 @@ static nb_status build(nb_sim *sim, nb_error *err)
     return NB_OK;
 }
 
-/** Before anything is rendered: can the pictures be written? */
+/** Before anything is rendered: can the files be written? */
 static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 {
-    nb_status st =
-        cfg->png_file[0] ? nb_writer_ready(&nb_writer_png, "-pngfile", err) : NB_OK;
-    if (!st && cfg->psf > NB_PSF_GAUSS && (cfg->write_noise || cfg->noise_float_file[0]))
+    nb_status st = NB_OK;
+    if (cfg->psf > NB_PSF_GAUSS && (cfg->write_noise || cfg->noise_float_file[0]))
         st = nb_fftw_need("-psf fibre", err);
-    return st || !cfg->tiff_file[0]
-               ? st
-               : nb_writer_ready(&nb_writer_tiff_f32, "-tifffile", err);
+    for (const nb_output *f = nb_output_next(NULL); f && !st; f = nb_output_next(f))
+        if (f->writer && nb_output_path(f, cfg)[0])
+            st = nb_writer_ready(f->writer, f->flag, err);
+    return st;
 }
 
 static nb_status prepare(nb_sim *sim, nb_error *err)

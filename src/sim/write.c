@@ -80,9 +80,11 @@ static void make_rows_of(outputs *o, nb_image_view *view, nb_product product)
 }
 
 /** One more file, of the photons. */
-static void add_product(outputs *o, const nb_writer *writer, const char *path,
-                        double scale)
+static void add_product(outputs *o, const nb_writer *writer, const char *path)
 {
+    const double scale = writer->pixel == NB_PIXEL_U16  ? o->int_scale
+                         : writer->pixel == NB_PIXEL_U8 ? o->pgm_scale
+                                                        : 1;
     nb_product product = {.type = writer->pixel, .scale = scale};
     if (writer->pixel == NB_PIXEL_U16)
         product.adc_offset = o->sim->cfg.adc_offset;
@@ -94,6 +96,8 @@ static void add_noise(outputs *o, const nb_writer *writer, const char *path)
 {
     nb_image_view *view = add_job(o, writer, path, 1);
     o->jobs[o->n - 1].meta = &o->noise_meta;
+    if (writer->pixel == NB_PIXEL_U16)
+        o->noise_job = o->n - 1;
     make_rows_of(o, view,
                  nb_sim_noise_product(o->sim, writer->pixel, o->sim->cfg.adc_offset));
 }
@@ -116,7 +120,7 @@ static nb_status add_png(outputs *o, nb_error *err)
         st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
                                &o->preview, err);
         if (!st) {
-            view = add_job(o, &nb_writer_png, cfg->png_file, 0);
+            view = add_job(o, nb_picture_writer(&job), cfg->png_file, 0);
             view->fast = job.fast;
             view->slow = job.slow;
             view->make_rows = png_rows;
@@ -126,7 +130,7 @@ static nb_status add_png(outputs *o, nb_error *err)
     }
     st = nb_picture_draw(&job, &o->picture, err);
     if (!st) {
-        view = add_job(o, &nb_writer_png_rgb, cfg->png_file, 0);
+        view = add_job(o, nb_picture_writer(&job), cfg->png_file, 0);
         view->fast = job.fast;
         view->slow = job.slow;
         view->pixels = o->picture;
@@ -154,29 +158,27 @@ static nb_status check_noise_floats(const nb_config *cfg, const nb_stats *stats,
 static nb_status list_files(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
-    const int noise = cfg->write_noise && o->sim->model.scene.n_panels == 1;
+    const int panels = o->sim->model.scene.n_panels;
+    nb_status st = NB_OK;
     if (o->sim->in.files->left_out)
         nb_notice(
             &o->sim->hooks,
             "SMV and PGM hold one panel, so these files are not written; -hdf5 FILE "
             "-stills 1 writes all %d",
-            o->sim->model.scene.n_panels);
-    if (cfg->write_float)
-        add_product(o, &nb_writer_float, cfg->float_file, 1);
-    if (cfg->tiff_file[0] && cfg->tiff_bits == 32)
-        add_product(o, &nb_writer_tiff_f32, cfg->tiff_file, 1);
-    if (cfg->write_int)
-        add_product(o, &nb_writer_smv, cfg->int_file, o->int_scale);
-    if (cfg->tiff_file[0] && cfg->tiff_bits == 16)
-        add_product(o, &nb_writer_tiff_u16, cfg->tiff_file, o->int_scale);
-    o->noise_job = noise ? o->n : -1;
-    if (noise)
-        add_noise(o, &nb_writer_smv, cfg->noise_file);
-    if (cfg->noise_float_file[0])
-        add_noise(o, &nb_writer_float, cfg->noise_float_file);
-    if (cfg->write_pgm)
-        add_product(o, &nb_writer_pgm, cfg->pgm_file, o->pgm_scale);
-    return cfg->png_file[0] ? add_png(o, err) : NB_OK;
+            panels);
+    for (const nb_output *f = nb_output_next(NULL); f && !st; f = nb_output_next(f)) {
+        const char *path = nb_output_path(f, cfg);
+        const nb_writer *writer = nb_output_writer(f, cfg);
+        if (!writer || !path[0] || (f->one_panel && panels > 1))
+            continue;
+        if (f->of == NB_OUTPUT_PICTURE)
+            st = add_png(o, err);
+        else if (f->of == NB_OUTPUT_NOISE)
+            add_noise(o, writer, path);
+        else
+            add_product(o, writer, path);
+    }
+    return st;
 }
 
 static nb_status make_products(outputs *o, nb_error *err)

@@ -98,11 +98,14 @@ paths() {
     return $found
 }
 
-# A format of image files is named in its own file and in the list of all (io/image/format.h).
+# A format of image files is named in its own file and in the list of all (io/image/format.h), and its writers in
+# the rows of output files and with pictures.
 formats() {
-    ! grep -rnE "\\bnb_format_($(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
-        grep -oE '\w+\)' | tr -d ')' | paste -sd'|'))\\b" src cuda --include='*.[ch]*' |
-        grep -v '^src/io/image/' | sed 's/^/    /' | grep .
+    local names
+    names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
+        grep -oE '\w+\)' | tr -d ')' | paste -sd'|')
+    ! grep -rnE "\bnb_format_($names)\b|&nb_writer_[a-z]" src cuda --include='*.[ch]*' |
+        grep -vE '^src/(io/image/|sim/(files|picture)\.c:|refine/graph\.c:)' | sed 's/^/    /' | grep .
 }
 
 # One header for each vendor of GPUs has its names.
