@@ -179,7 +179,7 @@ FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
 REPLAY_BIN := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_NAMES:%=$B/tests/fuzz/replay_%))
-TEST_BIN := $(UNIT_BIN) $(GOLDEN_BIN) $(CHECK_BIN) $(REPLAY_BIN)
+TEST_BIN := $(UNIT_BIN) $(GOLDEN_BIN) $(CHECK_BIN) $(REPLAY_BIN) $(BENCH_BIN)
 OBJ := $(LIB_OBJ) $(CLI_OBJ) $(TEST_SRC:%.c=$B/%.o) $(TEST_SUPPORT:%.c=$B/%.o) \
     $(patsubst %.c,$B/%.o,$(wildcard tests/fuzz/*.c))
 
