@@ -141,6 +141,7 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     *sim = *fresh;
     *fresh = old;
     nb_inputs_show(&sim->in, &sim->cfg);
+    nb_inputs_show(&sim->in, &sim->model.settings.value);
     nb_sim_free(fresh);
     return NB_OK;
 }

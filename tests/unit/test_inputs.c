@@ -169,6 +169,17 @@ static nb_sim *cloned(const nb_sim *sim)
     return clone;
 }
 
+/** Configuration and settings point to the inputs of this simulation, not to another's. */
+static void check_pointers(const nb_sim *sim)
+{
+    const nb_config *shown[] = {&sim->cfg, &sim->model.settings.value};
+    const int panels = sim->in.files->spec.n_panels;
+    for (int i = 0; i < 2; i++) {
+        assert_ptr_equal(shown[i]->arrays, &sim->in.arrays);
+        assert_ptr_equal(shown[i]->detector, panels ? &sim->in.detector : NULL);
+    }
+}
+
 static void render(nb_sim *sim, float image[PIXELS])
 {
     nb_error err = {0};
@@ -184,7 +195,9 @@ static void check_alone(nb_sim *sim, const float want[PIXELS])
     assert_int_equal(nb_sim_rebuild(sim, nb_sim_config(sim), &err), NB_OK);
     render(sim, image);
     assert_memory_equal(image, want, sizeof image);
+    check_pointers(sim);
     assert_int_equal(nb_sim_set(sim, "threads", "1", &err), NB_OK); /* loads again */
+    check_pointers(sim);
     render(sim, image);
     assert_memory_equal(image, want, sizeof image);
 }
