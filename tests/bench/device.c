@@ -26,61 +26,72 @@ typedef struct device_case {
     nb_shape shape;
 } device_case;
 
-static const device_case cases[] = {
-    {"heavy-2048-N20-const", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"heavy-2048-N1000-const", 1, 2048, 1000, 0, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-table", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"heavy-2048-N1000-table", 1, 2048, 1000, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N5-const", 1, 2048, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-const-single", 1, 2048, 20, 0, NB_PRECISION_SINGLE, NULL, 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-table-single", 1, 2048, 20, 1, NB_PRECISION_SINGLE, NULL, 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-const-direct", 1, 2048, 20, 0, NB_PRECISION_MIXED, "direct", 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-const-double", 1, 2048, 20, 0, NB_PRECISION_DOUBLE, NULL, 0,
-     NB_SHAPE_SQUARE},
-    {"heavy-2048-N20-const-gauss", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_GAUSS},
-    {"heavy-2048-N20-table-gauss", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_GAUSS},
-    {"heavy-2048-N100-table-gauss", 1, 2048, 100, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_GAUSS},
-    {"heavy-2048-N20-table-gauss-direct", 1, 2048, 20, 1, NB_PRECISION_MIXED, "direct", 0,
-     NB_SHAPE_GAUSS},
-    {"heavy-2048-N20-const-round", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_ROUND},
-    {"heavy-2048-N20-table-round", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_ROUND},
-    {"heavy-2048-N100-table-round", 1, 2048, 100, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_ROUND},
-    {"heavy-2048-N20-table-round-direct", 1, 2048, 20, 1, NB_PRECISION_MIXED, "direct", 0,
-     NB_SHAPE_ROUND},
-    {"heavy-2048-N20-const-tophat", 1, 2048, 20, 0, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_TOPHAT},
-    {"heavy-2048-N20-table-tophat", 1, 2048, 20, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_TOPHAT},
-    {"heavy-2048-N100-table-tophat", 1, 2048, 100, 1, NB_PRECISION_MIXED, NULL, 0,
-     NB_SHAPE_TOPHAT},
-    {"heavy-2048-N20-table-tophat-direct", 1, 2048, 20, 1, NB_PRECISION_MIXED, "direct",
-     0, NB_SHAPE_TOPHAT},
-    {"simple-4096-gauss", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_GAUSS},
-    {"simple-4096-round", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_ROUND},
-    {"simple-4096-round-double", 0, 4096, 5, 0, NB_PRECISION_DOUBLE, NULL, 0,
-     NB_SHAPE_ROUND},
-    {"simple-4096-tophat", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_TOPHAT},
-    {"heavy-256-N20-const", 1, 256, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"heavy-1024-N20-const", 1, 1024, 20, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"simple-256", 0, 256, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"simple-1024", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"simple-1024-pinned", 0, 1024, 5, 0, NB_PRECISION_MIXED, NULL, 1, NB_SHAPE_SQUARE},
-    {"simple-1024-table", 0, 1024, 5, 1, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"simple-2048", 0, 2048, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"simple-4096", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 0, NB_SHAPE_SQUARE},
-    {"simple-4096-pinned", 0, 4096, 5, 0, NB_PRECISION_MIXED, NULL, 1, NB_SHAPE_SQUARE},
+/* Words of a name: scene, pixels along an edge, N of the crystal (5), F, then precision (mixed), shape (square),
+ * a path that is forced, or an image in pinned memory. */
+static const char *const cases[] = {
+    "heavy-2048-N20-const",
+    "heavy-2048-N1000-const",
+    "heavy-2048-N20-table",
+    "heavy-2048-N1000-table",
+    "heavy-2048-N5-const",
+    "heavy-2048-N20-const-single",
+    "heavy-2048-N20-table-single",
+    "heavy-2048-N20-const-direct",
+    "heavy-2048-N20-const-double",
+    "heavy-2048-N20-const-gauss",
+    "heavy-2048-N20-table-gauss",
+    "heavy-2048-N100-table-gauss",
+    "heavy-2048-N20-table-gauss-direct",
+    "heavy-2048-N20-const-round",
+    "heavy-2048-N20-table-round",
+    "heavy-2048-N100-table-round",
+    "heavy-2048-N20-table-round-direct",
+    "heavy-2048-N20-const-tophat",
+    "heavy-2048-N20-table-tophat",
+    "heavy-2048-N100-table-tophat",
+    "heavy-2048-N20-table-tophat-direct",
+    "simple-4096-gauss",
+    "simple-4096-round",
+    "simple-4096-round-double",
+    "simple-4096-tophat",
+    "heavy-256-N20-const",
+    "heavy-1024-N20-const",
+    "simple-256",
+    "simple-1024",
+    "simple-1024-pinned",
+    "simple-1024-table",
+    "simple-2048",
+    "simple-4096",
+    "simple-4096-pinned",
 };
+
+static device_case read_case(const char *name)
+{
+    device_case b = {.name = name, .N = 5, .precision = NB_PRECISION_MIXED};
+    char words[80];
+    snprintf(words, sizeof words, "%s", name);
+    b.shape = NB_SHAPE_SQUARE;
+    for (char *w = strtok(words, "-"); w; w = strtok(NULL, "-"))
+        if (*w >= '0' && *w <= '9')
+            b.pixels = atoi(w);
+        else if (*w == 'N')
+            b.N = atoi(w + 1);
+        else if (!strcmp(w, "direct"))
+            b.path = "direct";
+        else {
+            b.heavy |= !strcmp(w, "heavy");
+            b.table |= !strcmp(w, "table");
+            b.pinned |= !strcmp(w, "pinned");
+            b.precision = !strcmp(w, "single")   ? NB_PRECISION_SINGLE
+                          : !strcmp(w, "double") ? NB_PRECISION_DOUBLE
+                                                 : b.precision;
+            b.shape = !strcmp(w, "gauss")    ? NB_SHAPE_GAUSS
+                      : !strcmp(w, "round")  ? NB_SHAPE_ROUND
+                      : !strcmp(w, "tophat") ? NB_SHAPE_TOPHAT
+                                             : b.shape;
+        }
+    return b;
+}
 
 static nb_config configure(const device_case *b)
 {
@@ -180,8 +191,7 @@ static int run(const device_case *b)
 static int spectrum_pair(const lab_spectrum_case *c, float *image, float *truth)
 {
     static lab_spectrum s;
-    const device_case b = {"spectrum", 1, c->pixels,      20, 1, NB_PRECISION_MIXED,
-                           NULL,       0, NB_SHAPE_SQUARE};
+    const device_case b = read_case("spectrum");
     double kernel[2] = {NAN, NAN}, wall[2] = {NAN, NAN};
     const size_t n = (size_t)c->pixels * c->pixels;
     nb_error err = {0};
@@ -236,16 +246,17 @@ static int spectra(void)
  * cards with slow double precision. */
 static int errors_at(int N)
 {
-    const device_case b = {"errors",       1, 512, N, 1, NB_PRECISION_MIXED, NULL, 0,
-                           NB_SHAPE_SQUARE};
+    device_case b = read_case("heavy-512-table");
     const size_t n = (size_t)b.pixels * b.pixels;
     float *image = malloc(n * sizeof *image), *truth = malloc(n * sizeof *truth);
     nb_model_inputs inputs;
-    nb_config cfg = configure(&b);
+    nb_config cfg;
     nb_model model;
     nb_error err;
     double *F;
     int k, ok = 0;
+    b.N = N;
+    cfg = configure(&b);
     memset(&inputs, 0, sizeof inputs);
     F = lab_random_F(&inputs.table, 100, 1);
     printf("| %d |", N);
@@ -282,8 +293,7 @@ static int errors(void)
 static int frames(void)
 {
     enum { FRAMES = 2000 };
-    const device_case b = {"frames", 0, 1024,           5, 0, NB_PRECISION_MIXED,
-                           NULL,     1, NB_SHAPE_SQUARE};
+    const device_case b = read_case("simple-1024-pinned");
     const size_t bytes = (size_t)b.pixels * b.pixels * sizeof(uint16_t);
     const nb_image_device *device = &nb_backend_cuda.device->image;
     nb_render_options options = {.precision = b.precision, .device_index = -1};
@@ -340,8 +350,10 @@ int lab_device(const lab *l)
         printf("%-30s %9s %9s %7s %8s %8s %8s\n", "case", "kernel_ms", "wall_ms",
                "Gstep/s", "maxrel", "rel6", "1-corr");
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-            if (strstr(cases[i].name, only))
-                failed += !run(&cases[i]);
+            if (strstr(cases[i], only)) {
+                const device_case b = read_case(cases[i]);
+                failed += !run(&b);
+            }
         failed += strstr("frames", only) && !frames();
         failed += strstr("spectrum", only) && !spectra();
     }
