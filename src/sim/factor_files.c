@@ -473,6 +473,7 @@ nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
     st = load(m, crystal, hooks, err);
     m->asked = NULL; /* the caller's */
     m->settings.value.arrays = NULL;
+    m->settings.value.detector = NULL;
     if (st)
         nb_shared_drop(m);
     else

@@ -22,26 +22,27 @@ static double excess_of(double factor, double generous)
     return isnan(factor) ? INFINITY : factor / generous;
 }
 
-static suspect find_cause(const nb_sim *sim)
+static suspect find_cause(const nb_model *model)
 {
-    const nb_scene *sc = &sim->model.scene;
+    const nb_scene *sc = &model->scene;
     double F = nb_largest_F(&sc->factors.table),
            cells = sc->lattice.N[0] * sc->lattice.N[1] * sc->lattice.N[2];
-    double omega = 0, fluence = sim->model.fluence;
+    double omega = 0, fluence = model->fluence;
     for (int k = 0; k < sc->n_panels; k++)
         omega = fmax(omega, nb_largest_solid_angle(&sc->panels[k]));
     const suspect all[] = {
         {excess_of(fluence, 1e36), "a fluence", "photons/m^2", fluence,
-         sim->cfg.flux != 0 ? "type a smaller -flux or -exposure, or a larger -beamsize"
-                            : "type a smaller -fluence"},
+         model->settings.value.flux != 0
+             ? "type a smaller -flux or -exposure, or a larger -beamsize"
+             : "type a smaller -fluence"},
         {excess_of(F * F, 1e12), "a structure factor", "electrons", F,
          "check -hkl and -default_F"},
         {excess_of(cells * cells, 1e30), "a crystal", "unit cells", cells,
          "type a smaller -N or -samplesize"},
-        {excess_of(sim->model.blocks, 1e20), "a crystal", "blocks", sim->model.blocks,
+        {excess_of(model->blocks, 1e20), "a crystal", "blocks", model->blocks,
          "type a smaller -blocks or -crystal_volume"},
-        {excess_of(sc->background, 1e26), "a cube of water", "um", sim->cfg.water_um,
-         "type a smaller -water"},
+        {excess_of(sc->background, 1e26), "a cube of water", "um",
+         model->settings.value.water_um, "type a smaller -water"},
         {excess_of(nb_largest_amorphous(sc->amorphous), 1e26), "an amorphous background",
          "electrons^2", nb_largest_amorphous(sc->amorphous),
          "type a smaller -background, -amorphous_thick or -molecules"},
@@ -61,16 +62,17 @@ int nb_model_may_overflow(const nb_model *model)
     return !(nb_photon_bound(&model->scene) < FLT_MAX);
 }
 
-nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error *err)
+nb_status nb_model_check_finite(const nb_model *model, const nb_stats *stats,
+                                nb_error *err)
 {
     suspect cause;
     if (isfinite(stats->sum))
         return NB_OK;
-    if (!nb_model_may_overflow(&sim->model))
+    if (!nb_model_may_overflow(model))
         return nb_fail(err, NB_ERR_INTERNAL,
                        "a pixel is not a finite number; please report it with this "
                        "command, and try -isa scalar -device cpu");
-    cause = find_cause(sim);
+    cause = find_cause(model);
     return nb_fail(err, NB_ERR_INPUT,
                    "the image overflows: a pixel would have more than %.1e photons: %s "
                    "of %.3g %s is too large; %s",

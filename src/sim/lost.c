@@ -30,9 +30,9 @@ void nb_notice_material(const nb_model *model, const nb_hooks *hooks)
 }
 
 /** What -img does not restore of one panel from a geometry file. */
-static void notice_unkept(const nb_sim *sim, const nb_hooks *hooks)
+static void notice_unkept(const nb_model *model, const nb_hooks *hooks)
 {
-    const nb_scene *sc = &sim->model.scene;
+    const nb_scene *sc = &model->scene;
     const nb_panel *p = sc->panels;
     const double square = 1e-9, right = 1e-9;
     const struct {
@@ -45,7 +45,7 @@ static void notice_unkept(const nb_sim *sim, const nb_hooks *hooks)
                  {sc->raster.mask != NULL, "masked pixels"}};
     char text[120] = "";
     size_t used = 0;
-    if (!sim->cfg.detector || sc->n_panels > 1)
+    if (!model->settings.value.detector || sc->n_panels > 1)
         return;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].lost)
@@ -64,7 +64,7 @@ void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, nb_header_kind hea
     const nb_image_meta m = nb_sim_describe(sim);
     int lost = nb_simple_header_loses(&m);
     if (simple)
-        notice_unkept(sim, hooks);
+        notice_unkept(&sim->model, hooks);
     if (lost && simple)
         nb_notice(hooks,
                   "DIALS cannot read %s from SMV; use -hdf5 FILE or -output "

@@ -90,7 +90,7 @@ static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
     sim->times.statistics += nb_monotonic_seconds() - start;
     if (!st)
         name_panel(&sim->model, stats);
-    return st ? st : nb_sim_check_finite(sim, stats, err);
+    return st ? st : nb_model_check_finite(&sim->model, stats, err);
 }
 
 nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)

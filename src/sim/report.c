@@ -21,12 +21,12 @@ static void report_mosaic(nb_report_text *t, const nb_sim *sim)
 {
     const nb_mosaic *m = &sim->model.mosaic;
     nb_vec3 drawn[3];
-    const double *three = sim->cfg.mosaic_aniso_deg.v;
+    const double *three = sim->model.settings.value.mosaic_aniso_deg.v;
     int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
     nb_report_put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s",
                   named ? ", " : "",
                   named ? nb_param_choice("mosaic_model", (int)m->model) : "");
-    if (sim->cfg.mosaic_aniso_deg.set)
+    if (sim->model.settings.value.mosaic_aniso_deg.set)
         nb_report_put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
     else
         nb_report_put(t, "spread %g deg", m->spread / NB_DEG);
@@ -58,7 +58,7 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
     if (sim->model.blocks != 1)
         nb_report_put(t, "          %g blocks of this size, %g um^3 in the beam\n",
                       sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));
-    if (sim->cfg.misset_mode == NB_MISSET_RANDOM)
+    if (sim->model.settings.value.misset_mode == NB_MISSET_RANDOM)
         nb_report_put(t, "          random orientation of misset seed %lld\n",
                       (long long)x->misset_seed);
     if (sim->in.tables.file->F)
@@ -144,21 +144,20 @@ static void report_wavelengths(nb_report_text *t, const nb_beam *beam)
                       high * 1e10);
 }
 
-static void report_background(nb_report_text *t, const nb_sim *sim)
+static void report_background(nb_report_text *t, const nb_model *model)
 {
     char materials[2 * NB_PATH_MAX] = "";
-    const double photons = nb_background_about(&sim->model);
-    nb_background_words(&sim->model.settings, materials, sizeof materials);
-    if (!(sim->model.scene.background > 0) && !sim->model.scene.amorphous)
+    const double photons = nb_background_about(model);
+    nb_background_words(&model->settings, materials, sizeof materials);
+    if (!(model->scene.background > 0) && !model->scene.amorphous)
         return;
     nb_report_put(t, "background");
-    if (sim->model.scene.background > 0)
-        nb_report_put(t, " -water %g um", sim->cfg.water_um);
+    if (model->scene.background > 0)
+        nb_report_put(t, " -water %g um", model->settings.value.water_um);
     if (materials[0])
-        nb_report_put(t, "%s %.300s", sim->model.scene.background > 0 ? "," : "",
-                      materials);
+        nb_report_put(t, "%s %.300s", model->scene.background > 0 ? "," : "", materials);
     nb_report_put(t, ": about %.3g photons, %.3g a pixel\n", photons,
-                  photons / nb_rendered_pixels(&sim->model.scene));
+                  photons / nb_rendered_pixels(&model->scene));
 }
 
 /** Says that the place of the beam is the default. */
@@ -225,7 +224,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n",
                   sc->oversample, sc->oversample,
                   (long long)sc->samples * sc->sensors->layers);
-    report_background(&t, sim);
+    report_background(&t, &sim->model);
     report_noise(&t, sim);
     return nb_report_end(&t, out, err);
 }

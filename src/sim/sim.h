@@ -90,7 +90,8 @@ int nb_model_may_overflow(const nb_model *model);
 
 /** Refuse an image with these statistics if a pixel is not finite.  Errors: NB_ERR_INPUT, whose
  * message names the factor that is too large; NB_ERR_INTERNAL when none is. */
-nb_status nb_sim_check_finite(const nb_sim *sim, const nb_stats *stats, nb_error *err);
+nb_status nb_model_check_finite(const nb_model *model, const nb_stats *stats,
+                                nb_error *err);
 
 /** Central wavelength, A; of a spectrum its weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);
