@@ -38,8 +38,7 @@ static void add_numbers(writer *w, const double *v, int n)
         add_number(w, v[i]);
 }
 
-/** Are the elements of the field doubles, not ints? */
-static int is_double(const nb_param *p)
+int nb_param_is_double(const nb_param *p)
 {
     return p->kind == NB_KIND_NUMBER || p->kind == NB_KIND_DEPTH ||
            (p->kind == NB_KIND_NUMBER_OR && p->size == sizeof(double));
@@ -47,57 +46,19 @@ static int is_double(const nb_param *p)
 
 int nb_param_elements(const nb_param *p)
 {
-    return (int)(p->size / (is_double(p) ? sizeof(double) : sizeof(int)));
+    return (int)(p->size / (nb_param_is_double(p) ? sizeof(double) : sizeof(int)));
 }
 
 double nb_param_element(const nb_param *p, const void *base, int i)
 {
     const char *field = (const char *)base + p->offset;
-    return is_double(p) ? ((const double *)(const void *)field)[i]
-                        : ((const int *)(const void *)field)[i];
+    return nb_param_is_double(p) ? ((const double *)(const void *)field)[i]
+                                 : ((const int *)(const void *)field)[i];
 }
 
 int nb_param_is_unset(const nb_param *p, double x)
 {
     return isnan(p->unset) ? isnan(x) : x == p->unset;
-}
-
-/** Does the row's field hold the double at this place of an nb_config? */
-static int holds(const nb_param *p, size_t offset)
-{
-    return !(p->flags & NB_PARAM_SERIES) && offset - p->offset < p->size && is_double(p);
-}
-
-int nb_config_given(const nb_config *cfg, size_t offset)
-{
-    size_t n;
-    const nb_param *p = nb_params(&n);
-    double value;
-    memcpy(&value, (const char *)cfg + offset, sizeof value);
-    for (size_t i = 0; i < n; i++)
-        if (holds(&p[i], offset))
-            return !nb_param_is_unset(&p[i], value);
-    return 0;
-}
-
-double nb_config_value_or(const nb_config *cfg, size_t offset, double other)
-{
-    double value;
-    memcpy(&value, (const char *)cfg + offset, sizeof value);
-    return nb_config_given(cfg, offset) ? value : other;
-}
-
-double nb_config_value(const nb_config *cfg, size_t offset)
-{
-    size_t n;
-    const nb_param *p = nb_params(&n);
-    double fallback = NAN;
-    for (size_t i = 0; i < n && isnan(fallback); i++)
-        if (holds(&p[i], offset) && p[i].fallback &&
-            !nb_text_double(p[i].fallback, p[i].fallback + strlen(p[i].fallback),
-                            &fallback))
-            fallback = NAN;
-    return nb_config_value_or(cfg, offset, fallback);
 }
 
 int nb_param_is_set(const nb_param *p, const void *base)

@@ -45,11 +45,12 @@ const char *nb_param_choice(const char *name, int value);
 
 /** One element of the field of an INTEGER or NUMBER as number. */
 double nb_param_element(const nb_param *param, const void *base, int i);
+/** Are its elements doubles, not ints? */
+int nb_param_is_double(const nb_param *param);
 /** How many elements the field of an INTEGER, NUMBER, VECTOR or POINT has. */
 int nb_param_elements(const nb_param *param);
 
-/** A number of a configuration: its value, or what holds when it is unset, which is the number that a
- * row's fallback begins with (NaN: none).  offset: of the element in the nb_config. */
+/** A number of a configuration: its value, or its row's default (NaN: none).  offset: of the element in the nb_config. */
 double nb_config_value(const nb_config *cfg, size_t offset);
 /** The same with another number when it is unset. */
 double nb_config_value_or(const nb_config *cfg, size_t offset, double other);

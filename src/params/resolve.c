@@ -25,6 +25,47 @@ static double fallback_of(const nb_param *p)
                                                                                  : NAN;
 }
 
+/** The first row of the double at this place of an nb_config, and the default that one of its rows has. */
+static const nb_param *row_at(size_t offset, double *fallback)
+{
+    size_t n;
+    const nb_param *table = nb_params(&n), *found = NULL;
+    *fallback = NAN;
+    for (size_t i = 0; i < n && isnan(*fallback); i++)
+        if (!(table[i].flags & NB_PARAM_SERIES) &&
+            offset - table[i].offset < table[i].size && nb_param_is_double(&table[i])) {
+            found = found ? found : &table[i];
+            *fallback = fallback_of(&table[i]);
+        }
+    return found;
+}
+
+static double value_at(const nb_config *cfg, size_t offset)
+{
+    double value;
+    memcpy(&value, (const char *)cfg + offset, sizeof value);
+    return value;
+}
+
+int nb_config_given(const nb_config *cfg, size_t offset)
+{
+    double fallback;
+    const nb_param *row = row_at(offset, &fallback);
+    return row && !nb_param_is_unset(row, value_at(cfg, offset));
+}
+
+double nb_config_value_or(const nb_config *cfg, size_t offset, double other)
+{
+    return nb_config_given(cfg, offset) ? value_at(cfg, offset) : other;
+}
+
+double nb_config_value(const nb_config *cfg, size_t offset)
+{
+    double fallback, value = value_at(cfg, offset);
+    const nb_param *row = row_at(offset, &fallback);
+    return row && !nb_param_is_unset(row, value) ? value : fallback;
+}
+
 static void mark_typed(nb_settings *s, size_t offset)
 {
     s->typed[offset / 128] |= 1u << offset / 4 % 32;

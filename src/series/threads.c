@@ -100,7 +100,7 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
         f->sim = fresh;
         f->inputs = nb_own_inputs(cfg, &run->frames.base);
         fresh->engine.backend = run->base->engine.backend; /* the pool's */
-        fresh->engine.options.threads = fresh->cfg.threads = run->threads_each;
+        fresh->engine.options.threads = run->threads_each;
         if (run->frames.spectra.count) {
             nb_frames_give_spectrum(&run->frames, k, fresh);
             st = nb_sim_rebuild(fresh, cfg, err);

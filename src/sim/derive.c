@@ -168,8 +168,10 @@ static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
     if (sim->engine.backend != &nb_backend_scalar)
         nb_cpu_choose(sim->cfg.isa, &way.isa,
                       NULL); /* what cannot run was refused before */
-    *run = (nb_slope_run){
-        .job = job, .way = way, .threads = sim->cfg.threads, .hooks = &sim->hooks};
+    *run = (nb_slope_run){.job = job,
+                          .way = way,
+                          .threads = sim->engine.options.threads,
+                          .hooks = &sim->hooks};
     return choose_device(sim, job, job->count + knots, run, err);
 }
 
@@ -247,7 +249,7 @@ static nb_status check_loss(const nb_sim *sim, nb_real_type type, const void *dl
 {
     const size_t pixels = sim->model.scene.raster.pixels;
     size_t i = 0;
-    if (!any_at_all(type, dloss, pixels, nb_thread_count(sim->cfg.threads)))
+    if (!any_at_all(type, dloss, pixels, nb_thread_count(sim->engine.options.threads)))
         return NB_OK;
     while (isfinite(nb_real(type, dloss, i)))
         i++;

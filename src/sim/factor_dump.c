@@ -79,7 +79,7 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
         st = write_text(grid, cfg->dump_hkl_file, err);
     if (st || !cache)
         return st;
-    nb_factor_grid_table(grid, NB_VALUE(cfg, default_F), &table);
+    nb_factor_grid_table(grid, NB_RESOLVED(cfg)->value.default_F, &table);
     st = write_cache(&table, nb_dump_name(cfg), err);
     nb_factor_file_free(&table);
     return st;

@@ -14,7 +14,7 @@ nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
                         .stack = &sim->model.scene,
                         .pixels = image,
                         .kernels = sim->engine.kernels,
-                        .threads = sim->cfg.threads,
+                        .threads = sim->engine.options.threads,
                         .hooks = &sim->hooks};
 }
 

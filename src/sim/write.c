@@ -352,7 +352,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st)
         st = list_files(&o, err);
     if (!st)
-        st = write_files(&o, nb_image_threads(cfg->threads, stats->roi_pixels), err);
+        st = write_files(
+            &o, nb_image_threads(sim->engine.options.threads, stats->roi_pixels), err);
     if (!st)
         st = nb_sim_write_detector(sim, NULL, err);
     if (!st)

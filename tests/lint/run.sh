@@ -54,10 +54,19 @@ hdf5_reads() {
         grep -vE '^src/io/hdf5/hdf5_(get\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 
-# What holds for a number that is not set is in the rows of the table; NB_VALUE and NB_GIVEN ask them.
+# What holds for a number that is not set is in the rows of the table.  Files that complete a configuration, from
+# headers or for a series, ask them by NB_VALUE and NB_GIVEN; all others read the settings that nb_resolve made of it.
 fallbacks() {
-    ! grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' |
-        grep -v '^src/params/' | sed 's/^/    /' | grep .
+    ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
+        grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
+            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given)|sim/(advice|derive_set|detector_file|files|geometry_file|image|image_header|load|picture|resolve_crystal|sim)\.)'
+    } | sed 's/^/    /' | grep .
+}
+
+# Settings are made in one place and read everywhere.  What the two pointers point to may move.
+settings_are_read_only() {
+    ! grep -nE '\bvalue\.[A-Za-z_.]+(\[[^]]*\])* *([-+*/|&]?=[^=]|\+\+|--)|\b(snprintf|memcpy|memset|strcpy)\(&?[A-Za-z_.>-]*(settings|all|cfg)(->|\.)value\.' \
+        -r src --include='*.[ch]' | grep -vE '^src/(params/resolve\.c|python/)|value\.(arrays|detector) = ' | sed 's/^/    /' | grep .
 }
 
 # A crystal shape is named in the public list and in its row; all else asks the row.
@@ -141,6 +150,7 @@ check small-sim small_sim
 check hdf5-reads hdf5_reads
 check fallbacks fallbacks
 check shapes shapes
+check settings-are-read-only settings_are_read_only
 check one-cxx-file one_cxx_file
 check one-bench one_bench
 check registry registry
