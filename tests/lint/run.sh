@@ -114,7 +114,7 @@ formats() {
     names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
         grep -oE '\w+\)' | tr -d ')' | paste -sd'|')
     ! grep -rnE "\bnb_format_($names)\b|&nb_writer_[a-z]" src cuda --include='*.[ch]*' |
-        grep -vE '^src/(io/image/|sim/(files|picture)\.c:|refine/graph\.c:)' | sed 's/^/    /' | grep .
+        grep -vE '^src/(io/image/|sim/(files|picture)\.c:|refine/plots\.c:)' | sed 's/^/    /' | grep .
 }
 
 # One header for each vendor of GPUs has its names.
