@@ -237,8 +237,8 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     const int table = !job.F2 ? 0 : job.tables ? SEVERAL : 1;
     const int law = nb_shape_law(launch->scene.lattice.shape);
     tensor_kernel kernel =
-        many ? choose_kernel<true>(shape, octets.degree, table, job.weights != NULL)
-             : choose_kernel<false>(shape, octets.degree, table, job.weights != NULL);
+        many ? choose_kernel<true>(law, octets.degree, table, job.weights != NULL)
+             : choose_kernel<false>(law, octets.degree, table, job.weights != NULL);
     unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
     (void)with_materials; /* never */
     if (many)
