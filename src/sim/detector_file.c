@@ -246,10 +246,10 @@ nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *er
 void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
 {
     const nb_detector_spec *d = cfg->detector;
-    nb_convention convention =
-        cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention;
+    nb_convention convention;
     if (!d || !d->has_crystal || cfg->cell_count > 0 || cfg->mat_file[0])
         return;
+    convention = NB_RESOLVED(cfg)->value.convention;
     for (int i = 0; i < 3; i++) {
         const double column[3] = {d->crystal[i], d->crystal[3 + i], d->crystal[6 + i]};
         nb_vec3 v = nb_lab_of_nexus(convention, column);

@@ -17,14 +17,14 @@
 
 static nb_geometry_typed typed_of(const nb_config *cfg)
 {
-    int wavelength = NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV);
-    return (nb_geometry_typed){
-        cfg->distance_mm,
-        wavelength ? nb_beam_wavelength(NB_RESOLVED(cfg)) : NAN,
-        cfg->expt_number,
-        cfg->convention == NB_CONV_UNSET ? NB_CONV_MOSFLM : cfg->convention,
-        cfg->max_read_MB,
-        cfg->source_file[0] != 0};
+    const nb_settings *all = NB_RESOLVED(cfg);
+    int wavelength = NB_TYPED(all, lambda_A) || NB_TYPED(all, energy_eV);
+    return (nb_geometry_typed){NB_TYPED_OR(all, distance_mm, NAN),
+                               wavelength ? nb_beam_wavelength(all) : NAN,
+                               cfg->expt_number,
+                               all->value.convention,
+                               cfg->max_read_MB,
+                               cfg->source_file[0] != 0};
 }
 
 static nb_status read_expt(const char *path, const nb_geometry_typed *typed,
