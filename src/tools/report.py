@@ -556,9 +556,9 @@ def tick(value, unit):
     return f"{value:g} \u00d7" if unit == "x" else f"{value:g}"
 
 
-def draw(chart, pyplot, ticker):
+def draw(chart, figure, ticker):
     """NAME.svg and NAME.png in the current folder."""
-    figure, axes = pyplot.subplots(figsize=(9, 5.4), layout="constrained")
+    axes = figure.subplots()
     for label, (colour, marker), pairs, style, guide in chart.lines:
         axes.plot([x for x, _ in pairs], [y for _, y in pairs], style, color=colour, label=label,
                   marker=None if guide else marker)
@@ -584,7 +584,6 @@ def draw(chart, pyplot, ticker):
         one.set_parse_math(False)
     figure.savefig(f"{chart.name}.svg", metadata={"Date": None})
     figure.savefig(f"{chart.name}.png", dpi=150)
-    pyplot.close(figure)
 
 
 def draw_all(root):
@@ -594,15 +593,14 @@ def draw_all(root):
         return []
     try:
         import matplotlib
-        matplotlib.use("Agg")
-        from matplotlib import pyplot, ticker
+        from matplotlib import figure, ticker
     except ImportError:
         print("no plots: python3 has no matplotlib (Debian package python3-matplotlib); with it, "
               "python3 report.py in the folder draws them")
         return []
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nanobragg"})
     for c in wanted:
-        draw(c, pyplot, ticker)
+        draw(c, figure.Figure(figsize=(9, 5.4), layout="constrained"), ticker)
     return [(c.name, c.title) for c in wanted]
 
 

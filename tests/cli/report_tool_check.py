@@ -74,7 +74,7 @@ def check_others():
         check(f"others-time-{bad}", "point 1 needs" in refused([dict(good, warm=bad)]))
     check("others-wrong", "is wrong" in refused([dict(good, correlation=0.999)])
           and "is wrong" in refused([dict(good, max_error=0.2)]))
-    with open(os.path.join(SOURCE, "src/cli/bench/check.c"), encoding="utf-8") as stream:
+    with open(os.path.join(SOURCE, "src/cli/bench/judge.c"), encoding="utf-8") as stream:
         same = f"{{{report.OTHERS_CORRELATION:.0e}, {report.OTHERS_ERROR}}}".replace("e-0", "e-")
         check("others-limits-as-in-c", same in stream.read(), same)
 
