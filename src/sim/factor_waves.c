@@ -231,14 +231,6 @@ nb_status nb_waves_one(const nb_factor_sums *m, double wavelength_A,
     return group_entries(m, &one, 1, hooks, out, err);
 }
 
-void nb_waves_move(nb_waves *from, nb_waves *to)
-{
-    *to = *from;
-    to->of_source = NULL;
-    from->group = NULL;
-    from->f = NULL;
-}
-
 int nb_waves_equal(const nb_waves *a, const nb_waves *b)
 {
     if (a->n != b->n || a->n_elements != b->n_elements)

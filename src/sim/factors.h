@@ -107,8 +107,6 @@ nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, i
 nb_status nb_waves_one(const nb_factor_sums *sums, double wavelength_A,
                        const nb_hooks *hooks, nb_waves *out, nb_error *err);
 void nb_waves_free(nb_waves *waves);
-/** *to becomes *from without of_source, which stays; an older *to must have been freed. */
-void nb_waves_move(nb_waves *from, nb_waves *to);
 /** Have both the same groups, with f' and f'' equal within 1e-6? */
 int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 

@@ -171,7 +171,10 @@ nb_status nb_tables_take_waves(nb_tables *t, nb_waves *waves, nb_error *err)
     nb_waves *own = nb_shared_new(sizeof *own, free_waves, "wavelengths", err);
     if (!own)
         return NB_ERR_NOMEM;
-    nb_waves_move(waves, own);
+    *own = *waves;
+    own->of_source = NULL;
+    waves->group = NULL;
+    waves->f = NULL;
     t->waves = own;
     return NB_OK;
 }
