@@ -11,6 +11,8 @@
 
 #include "spot_span.h"
 
+#include "../../src/terms/spot_boxes.h"
+
 enum {
     NB_SPOT_CHUNK = 256, /* orientations of an item, at most */
     NB_SPOT_MARK = 32    /* pixels that share a mark */
@@ -184,31 +186,29 @@ NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m
 }
 
 /** Fit a box; its width is 0 where nothing is lit. */
-NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
+NB_HD_CALL void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
 {
     const nb_spots *sp = &p->spots;
     const nb_region *r = &p->regions[box->panel];
     const nb_spot spot = box->spot;
-    const nb_spot_screen screen = nb_spot_screen_of(
-        &p->planes[box->panel], &p->sensors[p->panels[box->panel].sensor], box->layer);
+    const nb_spot_view view =
+        nb_spot_view_of(&p->planes[box->panel], &p->sensors[p->panels[box->panel].sensor],
+                        box->layer, &sp->runs[box->run], &sp->cells[box->m], 0);
     const int os = p->scene.oversample;
-    const int f0 = r->fmin * os, s0 = r->smin * os, nu = (r->fmax - r->fmin + 1) * os,
-              nv = (r->smax - r->smin + 1) * os;
-    int u[2] = {0, nu - 1}, v[2] = {0, nv - 1}, where;
-    double g[3], range[2][2];
+    const nb_spot_field field[2] = {{os, r->fmin * os, (r->fmax - r->fmin + 1) * os},
+                                    {os, r->smin * os, (r->smax - r->smin + 1) * os}};
+    double g[3], ends[2][2];
+    int lit;
     nb_spot_point(&sp->cells[box->m], spot.h, g);
-    where = nb_spot_seen(sp, &screen, &spot, &sp->cells[box->m], &sp->runs[box->run], g,
-                         range);
+    lit = nb_spot_box_of(sp, &view, &spot, g, field, ends);
     box->width = box->height = 0;
     box->F2 = nb_spot_peak(sp, &p->scene.factors.table, &spot, &sp->runs[box->run]);
-    if (!(box->F2 > 0) || !where ||
-        (where == NB_SPOT_BOXED && !(nb_spot_clip(range[0], os, f0, nu, u) &&
-                                     nb_spot_clip(range[1], os, s0, nv, v))))
+    if (!(box->F2 > 0) || !lit)
         return;
-    box->u = f0 + u[0];
-    box->v = s0 + v[0];
-    box->width = u[1] - u[0] + 1;
-    box->height = v[1] - v[0] + 1;
+    box->u = field[0].first + (int)ends[0][0];
+    box->v = field[1].first + (int)ends[1][0];
+    box->width = (int)(ends[0][1] - ends[0][0]) + 1;
+    box->height = (int)(ends[1][1] - ends[1][0]) + 1;
 }
 
 /** What the rays of a box share. */

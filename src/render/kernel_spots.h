@@ -7,6 +7,8 @@
 
 #include "kernel_spot_boxes.h"
 
+#include "../terms/spot_terms.h"
+
 #define NB_SPOT_PASTE2(a, b) a##b
 #define NB_SPOT_PASTE(a, b) NB_SPOT_PASTE2(a, b)
 #define NB_SPOT_KERNEL NB_SPOT_PASTE(nb_spots_, NB_KERNEL_ISA)

@@ -2,22 +2,20 @@
 #include "spot_tile.h"
 
 #include "../base/memory.h"
-#include "../plan/spot_tests.h"
+#include "../terms/spot_boxes.h"
 
 int nb_spot_box(const nb_spot_tile *t, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2])
 {
     const int os = t->plan->scene.oversample;
-    const nb_spot_screen screen = nb_spot_screen_of(t->plane, &t->plan->sensor, t->layer);
-    double range[2][2];
-    int where = nb_spot_seen(t->spots, &screen, spot, cell, run, g, range);
-    box[0][0] = box[1][0] = 0;
-    box[0][1] = t->nu - 1;
-    box[1][1] = t->nv - 1;
-    if (where != NB_SPOT_BOXED)
-        return where;
-    return nb_spot_clip(range[0], os, t->f0 * os, t->nu, box[0]) &&
-           nb_spot_clip(range[1], os, t->s0 * os, t->nv, box[1]);
+    const nb_spot_field field[2] = {{os, t->f0 * os, t->nu}, {os, t->s0 * os, t->nv}};
+    const nb_spot_view view =
+        nb_spot_view_of(t->plane, &t->plan->sensor, t->layer, run, cell, 0);
+    double ends[2][2];
+    const int lit = nb_spot_box_of(t->spots, &view, spot, g, field, ends);
+    for (int k = 0; lit && k < 4; k++)
+        box[k / 2][k % 2] = (int)ends[k / 2][k % 2];
+    return lit;
 }
 
 static int least(int a, int b)

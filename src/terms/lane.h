@@ -21,6 +21,7 @@
 #ifdef NB_BASE_SIMD_H
 
 #define NB_TERM NB_INLINE
+#define NB_TERM_CALL NB_INLINE
 
 typedef vi vf_mask;
 typedef vl vd_mask;
@@ -97,6 +98,15 @@ NB_TERM vi vi_count(vi x, vf_mask mask)
 #else
 #define NB_TERM static inline
 #endif
+/** What is long, and a function of its own on a GPU. */
+#define NB_TERM_CALL NB_HD_CALL
+
+/* Without such an instruction fma() is a call. */
+#if defined(NB_GPU_DEVICE_PASS) || defined(__FP_FAST_FMA)
+#define NB_FUSED 1
+#else
+#define NB_FUSED 0
+#endif
 
 typedef float vf;
 typedef int32_t vi;
@@ -134,7 +144,7 @@ NB_TERM vi vi_clamp(vi a, int32_t most)
 }
 NB_TERM vf vf_fma(vf a, vf b, vf c)
 {
-    return fmaf(a, b, c);
+    return NB_FUSED ? fmaf(a, b, c) : a * b + c;
 }
 NB_TERM vf vf_fma_once(vf a, vf b, vf c)
 {
@@ -212,15 +222,27 @@ NB_TERM vd vd_set(double x)
 }
 NB_TERM vd vd_fma(vd a, vd b, vd c)
 {
-    return fma(a, b, c);
+    return NB_FUSED ? fma(a, b, c) : a * b + c;
 }
 NB_TERM vd vd_fnma(vd a, vd b, vd c)
 {
-    return fma(-a, b, c);
+    return vd_fma(-a, b, c);
 }
 NB_TERM vd vd_sqrt(vd a)
 {
     return sqrt(a);
+}
+NB_TERM vd vd_floor(vd a)
+{
+    return floor(a);
+}
+NB_TERM vd vd_min(vd a, vd b)
+{
+    return fmin(a, b);
+}
+NB_TERM vd vd_max(vd a, vd b)
+{
+    return fmax(a, b);
 }
 NB_TERM vd vd_pick(vd_mask mask, vd yes, vd no)
 {
