@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** Doubles side by side in the compiler's vectors, as many as the instruction set of the including
- * file has.  The lanes do the same IEEE operations on every set, so results do not depend on it. */
+/** Exponentials and turns of the vectors of ../base/vector.h. */
 #ifndef NB_FACTORS_LANES_H
 #define NB_FACTORS_LANES_H
 
-#include <math.h>
-#include <stdint.h>
-
 #include "../base/coefficients.h"
-
-#if defined(__AVX512F__)
-#define NB_LANES 8
-#elif defined(__AVX__)
-#define NB_LANES 4
-#else
-#define NB_LANES 2
-#endif
+#include "../base/vector.h"
 
 #define NB_INLINE static inline __attribute__((always_inline))
 
-/* aligned(8): loads from any array of doubles */
-typedef double nb_vd __attribute__((vector_size(8 * NB_LANES)));
+/** Loads from any array of doubles. */
 typedef double nb_vd_any __attribute__((vector_size(8 * NB_LANES), aligned(8)));
-typedef int64_t nb_vl __attribute__((vector_size(8 * NB_LANES)));
 
 /** e^x, |x| < 700: e^x = 2^n e^r, the series of e^r for |r| <= ln 2/2. */
 NB_INLINE void nb_v_exp(const nb_vd *x, nb_vd *out)
@@ -31,7 +18,7 @@ NB_INLINE void nb_v_exp(const nb_vd *x, nb_vd *out)
     nb_vd r = (*x - n * NB_LN2_HIGH) - n * NB_LN2_LOW,
           e = r * (1 / 6227020800.) + 1 / 479001600.;
     /* the low word of `shifted` is n; in the place of the exponent it is 2^n */
-    nb_vl power = (nb_vl)(n + (NB_ROUND_DOUBLE + 1023.0)) << 52;
+    nb_vi power = (nb_vi)(n + (NB_ROUND_DOUBLE + 1023.0)) << 52;
     e = e * r + 1 / 39916800.;
     e = e * r + 1 / 3628800.;
     e = e * r + 1 / 362880.;
@@ -52,8 +39,8 @@ NB_INLINE void nb_v_turn(const nb_vd *t, nb_vd *cosine, nb_vd *sine)
 {
     nb_vd shifted = *t * 4.0 + NB_ROUND_DOUBLE, n = shifted - NB_ROUND_DOUBLE;
     nb_vd r = (*t * 4.0 - n) * (M_PI / 2), x = r * r;
-    nb_vl quarter = (nb_vl)shifted, odd = -(quarter & 1);
-    nb_vl minus_s = (quarter & 2) << 62, minus_c = ((quarter + 1) & 2) << 62;
+    nb_vi quarter = (nb_vi)shifted, odd = -(quarter & 1);
+    nb_vi minus_s = (quarter & 2) << 62, minus_c = ((quarter + 1) & 2) << 62;
     nb_vd s = x * (1 / 355687428096000.) - 1 / 1307674368000.;
     nb_vd c = x * (1 / 20922789888000.) - 1 / 87178291200.;
     s = s * x + 1 / 6227020800.;
@@ -70,8 +57,8 @@ NB_INLINE void nb_v_turn(const nb_vd *t, nb_vd *cosine, nb_vd *sine)
     c = c * x - 0.5;
     s = s * x * r + r;
     c = c * x + 1.0;
-    *cosine = (nb_vd)(((odd & (nb_vl)s) | (~odd & (nb_vl)c)) ^ minus_c);
-    *sine = (nb_vd)(((odd & (nb_vl)c) | (~odd & (nb_vl)s)) ^ minus_s);
+    *cosine = (nb_vd)(((odd & (nb_vi)s) | (~odd & (nb_vi)c)) ^ minus_c);
+    *sine = (nb_vd)(((odd & (nb_vi)c) | (~odd & (nb_vi)s)) ^ minus_s);
 }
 
 #endif
