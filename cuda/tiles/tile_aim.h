@@ -71,7 +71,7 @@ NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
     k->wanted = 0;
     for (int from = 0; from < 1 << 2 * k->bits; from += NB_TILE_LANES) {
         NB_LANE_OF(int, want);
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         {
             const int ray = from + lane, u = ray & ((1 << k->bits) - 1),
                       v = ray >> k->bits;
@@ -157,7 +157,7 @@ NB_TILE_HD void nb_tile_aim(nb_tile_walk *k)
     nb_lanes_meet();
     NB_TILE_ROLLED
     for (int from = 0; from < n; from += NB_TILE_LANES)
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
     if (from + lane < n) {
         const int ray = nb_tile_aimed_ray(k, from + lane);
         const nb_vec3 d = nb_tile_direction(k->p, k->panel, k->layer,
@@ -168,7 +168,7 @@ NB_TILE_HD void nb_tile_aim(nb_tile_walk *k)
         k->w->ray[2][ray] = d.z;
     }
     nb_lanes_meet();
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     if (lane < blocks)
         k->w->block[first + lane] = nb_tile_block_from(k->p, k->w, k->panel, first + lane);
     nb_lanes_meet();

@@ -32,7 +32,7 @@ enum { NB_TILE_LANES = 32 };
 
 #ifdef NB_GPU_DEVICE_PASS
 
-#define NB_LANES(lane)                                                                   \
+#define NB_EACH_LANE(lane)                                                               \
     for (int lane __attribute__((unused)) = (int)(threadIdx.x % NB_TILE_LANES),          \
                   once_ = 1;                                                             \
          once_; once_ = 0)
@@ -115,7 +115,7 @@ static __device__ __forceinline__ unsigned nb_lanes_reserve(unsigned *counter, u
 
 #else
 
-#define NB_LANES(lane) for (int lane = 0; lane < NB_TILE_LANES; lane++)
+#define NB_EACH_LANE(lane) for (int lane = 0; lane < NB_TILE_LANES; lane++)
 #define NB_LANE_OF(type, x) type x[NB_TILE_LANES]
 #define NB_LANE_ARG(type, x) type x[NB_TILE_LANES]
 #define NB_LANE_REF(type, x) type x[NB_TILE_LANES]
@@ -139,7 +139,7 @@ NB_HD uint32_t nb_lanes_get(const uint32_t x[NB_TILE_LANES], int lane)
 NB_HD float nb_lanes_add(const float x[NB_TILE_LANES])
 {
     float sum = 0;
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     sum += x[lane];
     return sum;
 }
@@ -153,7 +153,7 @@ NB_HD void nb_lanes_add_quads(double x[NB_TILE_LANES])
 NB_HD uint32_t nb_lanes_ballot(const int x[NB_TILE_LANES])
 {
     uint32_t bits = 0;
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     bits |= (uint32_t)(x[lane] != 0) << lane;
     return bits;
 }

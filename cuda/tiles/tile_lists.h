@@ -42,13 +42,13 @@ NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
     nb_tile_cut cut;
     NB_LANE_OF(uint32_t, sum);
     NB_LANE_OF(int, fits);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     {
         NB_LANE(sum) = w->bins[lane];
         w->bins[lane] = 0;
     }
     nb_lanes_prefix(NB_LANE_PASS(sum));
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     NB_LANE(fits) = NB_LANE(sum) <= left;
     cut.bin = nb_lanes_count(nb_lanes_ballot(fits));
     cut.some = 0;
@@ -70,7 +70,7 @@ NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut 
         NB_LANE_OF(uint32_t, entry);
         NB_LANE_OF(int, keep);
         NB_LANE_OF(int, edge);
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         {
             NB_LANE(entry) = from + lane < n ? w->stack[at + from + lane] : 0;
             const int bin = from + lane < n ? nb_tile_bin(NB_LANE(entry) >> 16) : -1;
@@ -78,12 +78,12 @@ NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut 
             NB_LANE(keep) = bin > cut->bin;
         }
         const uint32_t edges = nb_lanes_ballot(edge);
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         NB_LANE(keep) |=
             NB_LANE(edge) && some + nb_lanes_before(edges, lane) >= (int)cut->some;
         const uint32_t kept_here = nb_lanes_ballot(keep);
         some += nb_lanes_count(edges);
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         if (NB_LANE(keep))
             w->stack[at + kept + nb_lanes_before(kept_here, lane)] =
                 NB_LANE(entry) & 0xffff;
@@ -116,7 +116,7 @@ NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
                                  const NB_LANE_ARG(float, bound), NB_LANE_REF(float, low))
 {
     NB_LANE_OF(int, high);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     {
         NB_LANE(high) = !(NB_LANE(bound) <= heap->share);
         if (!NB_LANE(high))
@@ -125,7 +125,7 @@ NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
     const uint32_t some = nb_lanes_ballot(high);
     if (some == 0)
         return;
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     if (NB_LANE(high)) {
         const uint32_t units = (uint32_t)fminf(NB_LANE(bound) * heap->per, 65000.0f) + 1;
         w->stack[heap->at + heap->n + nb_lanes_before(some, lane)] =
@@ -229,7 +229,7 @@ NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
     NB_LANE_OF(int, minor);
     float q[3];
     nb_tile_towards(p, b, 0, q);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     {
         NB_LANE(major) = (look->first + lane) / look->minors;
         NB_LANE(minor) = (look->first + lane) % look->minors;
@@ -238,7 +238,7 @@ NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
     for (int from = 0; from < look->n; from += NB_TILE_LANES) {
         NB_LANE_OF(float, bound);
         NB_LANE_OF(int, item);
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         {
             NB_LANE(item) = from + lane;
             NB_LANE(bound) = 0;
@@ -271,7 +271,7 @@ NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int 
     uint32_t *at = &k->w->stack[look->at];
     NB_TILE_ROLLED
     for (int from = 0; from < kept; from += NB_TILE_LANES)
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
     if (from + lane < kept) {
         const int i = look->first + (int)at[from + lane], major = i / look->minors,
                   minor = i % look->minors;
@@ -298,7 +298,7 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float pur
             look.at, look.n, second ? purse - *spent : NB_TILE_ROWS_PART * purse);
         NB_LANE_OF(float, low);
         float more;
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         NB_LANE(low) = 0;
         nb_tile_look_at(k, &look, &heap, NB_LANE_PASS(low), shape);
         kept = nb_tile_heap_end(k->w, &heap, low, &more);
@@ -325,13 +325,13 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
     float q[3];
     int kept;
     nb_tile_towards(p, b, 0, q);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     NB_LANE(low) = 0;
     NB_TILE_ROLLED
     for (int from = 0; from < task->n; from += NB_TILE_LANES) {
         NB_LANE_OF(float, bound);
         NB_LANE_OF(int, item);
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         {
             NB_LANE(item) = from + lane;
             NB_LANE(bound) = 0;
@@ -352,7 +352,7 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
     kept = nb_tile_heap_end(k->w, &heap, low, spent);
     NB_TILE_ROLLED
     for (int from = 0; from < kept; from += NB_TILE_LANES)
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
     if (from + lane < kept) {
         uint32_t *to = &k->w->stack[task->to + from + lane];
         *to = k->w->stack[task->list + *to];
@@ -403,7 +403,7 @@ NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, floa
     float q[3];
     for (int x = 0; x < 3; x++)
         q[x] = (float)(b->c[x] - p->tiles.incident[x][0]);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     NB_LANE(low) = 0;
     NB_TILE_ROLLED
     for (int from = 0; from < task->n; from += NB_TILE_LANES / NB_TILE_RUNS) {
@@ -412,7 +412,7 @@ NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, floa
         for (int j = 0; j < NB_TILE_RUN; j++) {
             NB_LANE_OF(float, bound);
             NB_LANE_OF(int, item);
-            NB_LANES(lane)
+            NB_EACH_LANE(lane)
             {
                 const int i = from + lane / NB_TILE_RUNS, run = lane % NB_TILE_RUNS;
                 NB_LANE(item) = i * NB_TILE_STEPS + NB_TILE_RUNS * j + run;

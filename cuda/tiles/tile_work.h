@@ -97,7 +97,7 @@ NB_TILE_HD nb_vec3 nb_tile_leaf_direction(const nb_tile_walk *k, int block, int 
 NB_TILE_HD void nb_tile_add_rays(nb_tile_walk *k, const nb_tile_task *task,
                                  const NB_LANE_ARG(double, sum))
 {
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     if (lane < 4) {
         const int ray = nb_tile_leaf_ray(k, task->block, lane);
         if (k->wanted >> ray & 1)
@@ -111,7 +111,7 @@ NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int
                                   int n, const int how)
 {
     NB_LANE_OF(double, sum);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     {
         const nb_vec3 d = nb_tile_leaf_direction(k, task->block, lane % 4);
         nb_tile_sum total = {0, 0};
@@ -317,7 +317,7 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
     at[1] = nb_lanes_reserve(&q->used[1], words);
     if (at[0] + tasks <= q->most_tasks && at[1] + words <= q->most_words)
         return 1;
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     for (unsigned i = at[0] + (unsigned)lane; i < at[0] + tasks && i < q->most_tasks;
          i += NB_TILE_LANES)
         q->tasks[i].n = 0;
@@ -345,7 +345,7 @@ NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float pur
     unsigned at[2] = {0, 0};
     const int waits = nb_tile_reserve(k, (unsigned)(leaves * parts), (unsigned)of->n, at);
     if (waits)
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
     for (int i = lane; i < of->n; i += NB_TILE_LANES)
         queue->words[at[1] + (unsigned)i] = k->w->stack[of->list + i];
     NB_TILE_ROLLED
@@ -368,7 +368,7 @@ NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float pur
             k->lack = fmaxf(k->lack, nb_tile_run_now(k->p, k->w, &t, place, how));
             continue;
         }
-        NB_LANES(lane)
+        NB_EACH_LANE(lane)
         if (lane == 0)
             queue->tasks[at[0] + (unsigned)i] = t;
     }
@@ -382,7 +382,7 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
         return;
     nb_tile_turn(k, &t);
     nb_tile_aim(k);
-    NB_LANES(lane)
+    NB_EACH_LANE(lane)
     for (int j = lane; j < t.n; j += NB_TILE_LANES)
         k->w->stack[j] = k->p->queue.words[t.list + (unsigned)j];
     nb_lanes_meet();
