@@ -11,7 +11,6 @@
 #include "../physics/ray.h"
 
 enum {
-    MOST_GROUPS = 64,
     MOST_CELLS = 4096, /* of a bucket */
     DEEPEST = 20,      /* halvings */
     POINTS = 7,        /* of a cell, at t = i/6: four of the cubic and three tests */
@@ -46,7 +45,7 @@ static int find_groups(const nb_beam *beam, int *group, nb_background_group *gro
         int g = 0;
         while (g < n && nb_norm(nb_sub(groups[g].incident, incident)) > 0)
             g++;
-        if (g == MOST_GROUPS)
+        if (g == NB_BACKGROUND_GROUPS)
             return 0;
         if (g == n) {
             groups[n].incident = incident;
@@ -323,8 +322,8 @@ nb_status nb_background_table_build(const nb_scene *sc, int threads,
     t = nb_alloc(1, sizeof *t, "table of the background", err);
     group = nb_alloc(n, sizeof *group, "table of the background", err);
     if (t) {
-        t->groups =
-            nb_alloc(MOST_GROUPS, sizeof *t->groups, "table of the background", err);
+        t->groups = nb_alloc(NB_BACKGROUND_GROUPS, sizeof *t->groups,
+                             "table of the background", err);
         t->sources = nb_alloc(n, sizeof *t->sources, "table of the background", err);
     }
     if (!t || !group || !t->groups || !t->sources)
@@ -344,7 +343,7 @@ nb_status nb_background_table_build(const nb_scene *sc, int threads,
 
 void nb_background_table_free(nb_background_table *t)
 {
-    for (int g = 0; t && t->groups && g < MOST_GROUPS; g++) {
+    for (int g = 0; t && t->groups && g < NB_BACKGROUND_GROUPS; g++) {
         nb_free(t->groups[g].buckets);
         nb_free(t->groups[g].cells);
     }

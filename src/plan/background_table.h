@@ -19,7 +19,10 @@ typedef struct nb_background_cell {
     double unused[2];
 } nb_background_cell;
 
-enum { NB_BACKGROUND_BUCKETS = 2048 }; /* of sines from 0 to 1 */
+enum {
+    NB_BACKGROUND_BUCKETS = 2048, /* of sines from 0 to 1 */
+    NB_BACKGROUND_GROUPS = 64     /* more have no table */
+};
 
 /** The cells reach 1/125 beyond the sines of the region, at least. */
 #define NB_BACKGROUND_AROUND 125

@@ -4,19 +4,6 @@
 #include "../base/memory.h"
 #include "../physics/ray.h"
 
-static nb_status build_tiles(const nb_scene *sc, int threads, nb_background_rows *rows,
-                             nb_error *err)
-{
-    nb_status st = NB_OK;
-    rows->tiles = nb_alloc((size_t)sc->n_panels, sizeof *rows->tiles, "panels", err);
-    if (!rows->tiles)
-        return NB_ERR_NOMEM;
-    for (int k = 0; k < sc->n_panels && !st; k++)
-        st = nb_background_tiles_build(sc, &sc->panels[k], rows->table, threads,
-                                       &rows->tiles[k], err);
-    return st;
-}
-
 nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *plans,
                                    int threads, nb_background_rows *rows, nb_error *err)
 {
@@ -31,7 +18,7 @@ nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *pla
     if (rows->smooth)
         st = nb_background_table_build(sc, team, &rows->table, err);
     if (!st && rows->table)
-        st = build_tiles(sc, team, rows, err);
+        st = nb_background_tiles_build(sc, rows->table, team, &rows->tiles, err);
     for (size_t k = 0; k < n; k++) {
         nb_vector_plan *p = &rows->plans[k];
         *p = plans[k];
@@ -46,9 +33,7 @@ nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *pla
 
 void nb_background_rows_free(nb_background_rows *rows)
 {
-    for (int k = 0; rows->tiles && k < rows->plans->scene.n_panels; k++)
-        nb_background_tiles_free(&rows->tiles[k]);
-    nb_free(rows->tiles);
+    nb_background_tiles_free(rows->tiles);
     nb_background_table_free(rows->table);
     nb_free(rows->plans);
     rows->tiles = NULL;
@@ -56,31 +41,50 @@ void nb_background_rows_free(nb_background_rows *rows)
     rows->plans = NULL;
 }
 
-/** The line of row s in a tile; column: the tile's first. */
-static nb_background_line line_in(const nb_panel *panel, const nb_background_tiles *t,
-                                  const nb_background_tile *tile, int column, int s)
+/** The tile of a pixel; its number in its panel. */
+static int tile_of(const nb_background_panel *p, int f, int s)
 {
-    const double v = nb_background_place(t, s);
-    nb_background_line line = {.start = nb_panel_point(panel, 0.5 * panel->pixel_fast,
-                                                       (s + 0.5) * panel->pixel_slow,
-                                                       t->depth),
-                               .step = nb_scale(panel->pixel_fast, panel->fast),
-                               .scale = 2.0 / t->edge,
-                               .shift = (1.0 - 2.0 * column) / t->edge - 1};
-    for (int i = 0; i < NB_BACKGROUND_ORDER; i++)
-        for (int j = NB_BACKGROUND_ORDER - 1; j >= 0; j--)
-            line.c[i] = line.c[i] * v + tile->c[i][j];
-    return line;
+    return s / p->edge * p->across + f / p->edge;
+}
+
+/** Row s of the tile of pixel f. */
+static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
+                     nb_background_strip *to)
+{
+    const nb_panel *on = &rows->plans[panel].panel;
+    const nb_background_panel *p = &rows->tiles->panels[panel];
+    const int number = tile_of(p, f, s), column = f / p->edge * p->edge;
+    const nb_background_layer *layer = p->layer + (size_t)number * (size_t)p->layers;
+    const double v = nb_background_place(p->edge, s);
+    to->scale = 2.0 / p->edge;
+    to->shift = (1.0 - 2.0 * column) / p->edge - 1;
+    to->mean = nb_background_tile_mean(rows->tiles, &p->tiles[number]);
+    to->mean = to->mean && !to->mean->one ? to->mean : NULL;
+    to->layers = p->layers;
+    for (int l = 0; l < p->layers; l++, layer++) {
+        nb_background_line *line = &to->line[l];
+        line->start = nb_panel_point(on, 0.5 * on->pixel_fast, (s + 0.5) * on->pixel_slow,
+                                     layer->depth);
+        line->step = nb_scale(on->pixel_fast, on->fast);
+        for (int i = 0; i < NB_BACKGROUND_ORDER; i++) {
+            double sum = 0;
+            for (int j = NB_BACKGROUND_ORDER - 1; j >= 0; j--)
+                sum = sum * v + layer->c[i][j];
+            line->c[i] = sum;
+        }
+    }
 }
 
 /** Is the piece of pixel f smooth? */
 static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
 {
-    const nb_background_tiles *t = &rows->tiles[span->panel];
+    const nb_background_panel *p = &rows->tiles->panels[span->panel];
+    const nb_background_kind kind = p->tiles[tile_of(p, f, span->slow)].kind;
     const int first = f / NB_BACKGROUND_PIECE * NB_BACKGROUND_PIECE;
-    return t->tiles[span->slow / t->edge * t->across + f / t->edge].smooth &&
-           !nb_background_is_rough(t, &rows->plans[span->panel].panel, rows->table, first,
-                                   span->slow);
+    return kind == NB_BACKGROUND_SMOOTH ||
+           (kind == NB_BACKGROUND_SOME &&
+            !nb_background_piece_is_rough(rows->tiles, &rows->plans[span->panel].scene,
+                                          span->panel, first, span->slow));
 }
 
 /** Add to pixels f to end - 1 of the span, which are in a tile; row: pixel f. */
@@ -88,17 +92,14 @@ static void add_part(const nb_background_rows *rows, const nb_span *span, int f,
                      int smooth, float *row)
 {
     const nb_vector_plan *plan = &rows->plans[span->panel];
-    const nb_background_tiles *t = &rows->tiles[span->panel];
+    nb_background_strip strip;
     nb_span part = *span;
     part.fast = f;
     part.n = end - f;
     part.at += (size_t)(f - span->fast);
     if (smooth) {
-        const nb_background_tile *tile =
-            &t->tiles[span->slow / t->edge * t->across + f / t->edge];
-        const nb_background_line line =
-            line_in(&plan->panel, t, tile, f / t->edge * t->edge, span->slow);
-        rows->smooth(plan, &part, &line, row);
+        strip_of(rows, span->panel, f, span->slow, &strip);
+        rows->smooth(plan, &part, &strip, row);
     } else {
         rows->kernel(plan, &part, 1, row);
     }
@@ -107,7 +108,7 @@ static void add_part(const nb_background_rows *rows, const nb_span *span, int f,
 /** A span in parts that are in one tile and smooth, or not; row: its first pixel. */
 static void add_span(const nb_background_rows *rows, const nb_span *span, float *row)
 {
-    const int edge = rows->tiles[span->panel].edge, end = span->fast + span->n;
+    const int edge = rows->tiles->panels[span->panel].edge, end = span->fast + span->n;
     int from = span->fast, smooth = is_smooth(rows, span, from);
     for (int f = from; f < end;) {
         const int next = (f / NB_BACKGROUND_PIECE + 1) * NB_BACKGROUND_PIECE;
@@ -125,7 +126,7 @@ static void add_span(const nb_background_rows *rows, const nb_span *span, float 
 void nb_background_row(void *context, const nb_span *spans, size_t n, float *row)
 {
     const nb_background_rows *rows = context;
-    if (!rows->tiles || !rows->tiles[spans->panel].tiles) {
+    if (!rows->tiles || !rows->tiles->panels[spans->panel].tiles) {
         rows->kernel(&rows->plans[spans->panel], spans, n, row);
         return;
     }

@@ -118,16 +118,37 @@ NB_INLINE vd background_lanes(const nb_background_group *g, vd x)
     return vd_fma(t, vd_fma(t, vd_fma(t, c[5], c[4]), c[3]), c[2]);
 }
 
-/** What the sources of a group scatter along rays. */
-NB_INLINE vd2 background_of(const nb_background_group *g, const rays *r)
+/** As nb_background_mean_at. */
+NB_INLINE vd mean_lanes(const nb_background_mean *mean, int group, vd x)
+{
+    const double *from = mean->c + (size_t)group * (size_t)mean->n * 4, *rows[NB_H];
+    const vd at =
+        vd_min(vd_max(vd_fma(x, vd_set(mean->per), vd_set(-mean->first)), vd_set(0)),
+               vd_set(mean->n - 1));
+    const vd cell = vd_floor(at), t = at - cell;
+    vd c[8]; /* of the next cell, too */
+    for (int i = 0; i < NB_H; i++)
+        rows[i] = from + 4 * (int)cell[i];
+    vd_columns(rows, c);
+    return vd_fma(t, vd_fma(t, vd_fma(t, c[3], c[2]), c[1]), c[0]);
+}
+
+/** Sines of half the angles between a group's sources and rays. */
+NB_INLINE vd2 sines_of(const nb_background_group *g, const rays *r)
 {
     const vd2 one = vd2_set(1);
     const vd2 x = vd2_scale_add(one, -g->incident.x, r->x),
               y = vd2_scale_add(one, -g->incident.y, r->y),
               z = vd2_scale_add(one, -g->incident.z, r->z);
     const vd2 q2 = vd2_fma(x, x, vd2_fma(y, y, vd2_mul(z, z)));
-    return (vd2){background_lanes(g, 0.5 * vd_sqrt(q2.a)),
-                 background_lanes(g, 0.5 * vd_sqrt(q2.b))};
+    return (vd2){0.5 * vd_sqrt(q2.a), 0.5 * vd_sqrt(q2.b)};
+}
+
+/** What the sources of a group scatter along rays. */
+NB_INLINE vd2 background_of(const nb_background_group *g, const rays *r)
+{
+    const vd2 x = sines_of(g, r);
+    return (vd2){background_lanes(g, x.a), background_lanes(g, x.b)};
 }
 
 /** As nb_background_source_sum, by the table of all sources. */
@@ -169,26 +190,43 @@ NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, v
         sum[i] = vd2_scale(sum[i], sc->lattice.n_orientations);
 }
 
-void NB_BACKGROUND_KERNEL(const nb_vector_plan *p, const nb_span *span,
-                          const nb_background_line *along, float *to)
+/** What a layer collects in a block of pixels; at: along the row, u: in the tile. */
+NB_INLINE vd2 layer_photons(const nb_background_table *table,
+                            const nb_background_mean *mean,
+                            const nb_background_line *line, vd2 at, vd2 u)
 {
-    const row_line line = {along->start, along->step};
+    const nb_vec3 U = line->start, V = line->step;
+    vd2 factor = vd2_set(line->c[NB_BACKGROUND_ORDER - 1]), sum = vd2_set(0);
+    rays r;
+    r.x = vd2_scale_add(at, V.x, vd2_set(U.x));
+    r.y = vd2_scale_add(at, V.y, vd2_set(U.y));
+    r.z = vd2_scale_add(at, V.z, vd2_set(U.z));
+    aim(&r);
+    for (int i = NB_BACKGROUND_ORDER - 2; i >= 0; i--)
+        factor = vd2_fma(factor, u, vd2_set(line->c[i]));
+    for (int g = 0; g < table->n; g++) {
+        if (mean) {
+            const vd2 x = sines_of(&table->groups[g], &r);
+            sum.a += mean_lanes(mean, g, x.a);
+            sum.b += mean_lanes(mean, g, x.b);
+        } else {
+            sum = vd2_add(sum, background_of(&table->groups[g], &r));
+        }
+    }
+    return vd2_mul(sum, factor);
+}
+
+void NB_BACKGROUND_KERNEL(const nb_vector_plan *p, const nb_span *span,
+                          const nb_background_strip *strip, float *to)
+{
     const row_output out = {to, span->fast, span->fast + span->n};
     for (int f = span->fast; f < span->fast + span->n; f += NB_W) {
         const vd2 at = {nb_lane[0] + (double)f, nb_lane[1] + (double)f};
-        const vd2 u = vd2_scale_add(at, along->scale, vd2_set(along->shift));
-        const double *c = along->c;
-        vd2 factor = vd2_set(c[NB_BACKGROUND_ORDER - 1]), sum = vd2_set(0);
-        rays r;
-        r.x = vd2_scale_add(at, line.V.x, vd2_set(line.U.x));
-        r.y = vd2_scale_add(at, line.V.y, vd2_set(line.U.y));
-        r.z = vd2_scale_add(at, line.V.z, vd2_set(line.U.z));
-        aim(&r);
-        for (int i = NB_BACKGROUND_ORDER - 2; i >= 0; i--)
-            factor = vd2_fma(factor, u, vd2_set(c[i]));
-        for (int g = 0; g < p->background->n; g++)
-            sum = vd2_add(sum, background_of(&p->background->groups[g], &r));
-        sum = vd2_mul(sum, factor);
+        const vd2 u = vd2_scale_add(at, strip->scale, vd2_set(strip->shift));
+        vd2 sum = vd2_set(0);
+        for (int l = 0; l < strip->layers; l++)
+            sum = vd2_add(
+                sum, layer_photons(p->background, strip->mean, &strip->line[l], at, u));
         add_block(&out, f, vf_pack(sum.a, sum.b));
     }
 }
