@@ -2,14 +2,17 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "clipped.h"
 #include "outputs.h"
 
 static double total(const nb_times *t)
 {
-    return t->load + t->factors + t->scene + t->start + t->render + t->statistics +
-           t->noise + t->write + t->truth;
+    double sum = 0;
+    for (const nb_fact *f = nb_times_facts(); f->name; f++)
+        sum += nb_fact_number(f, t);
+    return sum;
 }
 
 static void files(FILE *out, const nb_sim *sim)
@@ -47,16 +50,19 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);
 }
 
-enum { STAGES = 9, NOISE = 6, TRUTH = 8 };
+/** Does the program write files meanwhile? */
+static int is_overlapped(const nb_fact *stage)
+{
+    return !strcmp(stage->name, "noise") || !strcmp(stage->name, "write");
+}
 
-static void put_table(FILE *out, const char *const names[], const double *seconds,
-                      const nb_times *t, double wall)
+static void put_table(FILE *out, const nb_times *t, double wall)
 {
     fprintf(out, "stage          seconds%s\n", wall > 0 ? " of all threads" : "");
-    for (int i = 0; i < STAGES; i++)
-        if (i < TRUTH || seconds[i] > 0)
-            fprintf(out, "  %-12s %.6f%s\n", names[i], seconds[i],
-                    i < NOISE || i == TRUTH || wall > 0 ? "" : " (overlapped: its share)");
+    for (const nb_fact *f = nb_times_facts(); f->name; f++)
+        if (nb_fact_number(f, t) > 0 || strcmp(f->name, "truth"))
+            fprintf(out, "  %-12s %.6f%s\n", f->name, nb_fact_number(f, t),
+                    is_overlapped(f) && !(wall > 0) ? " (overlapped: its share)" : "");
     fprintf(out, "  %-12s %.6f\n", "total", total(t));
     if (wall > 0)
         fprintf(out, "  %-12s %.6f (of the clock)\n", "series", wall);
@@ -68,11 +74,11 @@ static void put_table(FILE *out, const char *const names[], const double *second
                 t->device_download);
 }
 
-static void put_json(FILE *out, const char *const names[], const double *seconds,
-                     const nb_times *t, double wall)
+static void put_json(FILE *out, const nb_times *t, double wall)
 {
-    for (int i = 0; i < STAGES; i++)
-        fprintf(out, "%s\"%s\": %.6f", i ? ", " : "{", names[i], seconds[i]);
+    const char *before = "{";
+    for (const nb_fact *f = nb_times_facts(); f->name; f++, before = ", ")
+        fprintf(out, "%s\"%s\": %.6f", before, f->key, nb_fact_number(f, t));
     fprintf(out, ", \"total\": %.6f", total(t));
     if (wall > 0)
         fprintf(out, ", \"series\": %.6f", wall);
@@ -87,14 +93,8 @@ static void put_json(FILE *out, const char *const names[], const double *seconds
 
 void nb_report_times(const nb_cli *cli, const nb_times *t, double wall)
 {
-    static const char *const names[STAGES] = {"load",  "factors", "scene",
-                                              "start", "render",  "statistics",
-                                              "noise", "write",   "truth"};
-    const double seconds[STAGES] = {t->load,  t->factors, t->scene,
-                                    t->start, t->render,  t->statistics,
-                                    t->noise, t->write,   t->truth};
     if (cli->time == NB_TIME_TABLE)
-        put_table(cli->text, names, seconds, t, wall);
+        put_table(cli->text, t, wall);
     else if (cli->time == NB_TIME_JSON)
-        put_json(cli->text, names, seconds, t, wall);
+        put_json(cli->text, t, wall);
 }

@@ -45,6 +45,23 @@ typedef struct nb_times {
     double device_render, device_effects, device_download;
 } nb_times;
 
+/** One number of a struct, as JSON, tables and Python name it. */
+typedef struct nb_fact {
+    const char *name; /* NULL: behind the last one */
+    const char *key;  /* in JSON, with the unit */
+    const char *unit; /* "": none */
+    enum { NB_FACT_DOUBLE = 0, NB_FACT_INT, NB_FACT_INT64 } kind;
+    size_t offset; /* in the struct */
+    int of_panels; /* told only of a detector of several panels */
+} nb_fact;
+
+/** The facts of nb_stats, and the stages of nb_times without those of a device, in the order of all outputs. */
+const nb_fact *nb_stats_facts(void);
+const nb_fact *nb_times_facts(void);
+
+/** The number of a fact in a struct of this kind. */
+double nb_fact_number(const nb_fact *fact, const void *of);
+
 typedef struct nb_sim nb_sim; /* a simulation: configuration, loaded files and scene */
 
 /** Load the files that cfg names, check everything, build the scene and choose the backend.

@@ -86,6 +86,8 @@ PyObject *nb_python_derivatives(PyObject *self, PyObject *args);
 PyObject *nb_python_pullback(PyObject *self, PyObject *args);
 PyObject *nb_python_pullback_device(PyObject *self, PyObject *args);
 PyObject *nb_python_render_double(PyObject *self, PyObject *args);
+/** Facts of a struct by their names, without those of panels. */
+PyObject *nb_python_facts(const nb_fact *facts, const void *of);
 PyObject *nb_python_stats(const nb_stats *stats); /* a new dict */
 PyObject *nb_python_render_device(PyObject *self, PyObject *args);
 int nb_python_add_device_image(PyObject *module); /* the type; -1 with an exception */

@@ -37,11 +37,24 @@ size_t nb_python_pixels(const nb_python_sim *self)
     return (size_t)fast * (size_t)slow;
 }
 
+PyObject *nb_python_facts(const nb_fact *facts, const void *of)
+{
+    PyObject *dict = PyDict_New();
+    for (const nb_fact *f = facts; dict && f->name; f++) {
+        const double x = nb_fact_number(f, of);
+        PyObject *value;
+        if (f->of_panels)
+            continue;
+        value = f->kind == NB_FACT_DOUBLE ? PyFloat_FromDouble(x)
+                                          : PyLong_FromLongLong((long long)x);
+        if (!value || PyDict_SetItemString(dict, f->name, value))
+            Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
 PyObject *nb_python_stats(const nb_stats *s)
 {
-    return Py_BuildValue("{s:d,s:i,s:i,s:d,s:d,s:d,s:d,s:L,s:L,s:d}", "max", s->max,
-                         "max_fast", s->max_fast, "max_slow", s->max_slow, "sum", s->sum,
-                         "mean", s->mean, "rms", s->rms, "rmsd", s->rmsd, "rendered",
-                         (long long)s->rendered, "roi_pixels", (long long)s->roi_pixels,
-                         "solid_angle", s->solid_angle);
+    return nb_python_facts(nb_stats_facts(), s);
 }

@@ -387,10 +387,7 @@ static PyObject *get_times(PyObject *object, void *unused)
         return NULL;
     nb_sim_times(self->sim, &t);
     nb_python_leave(self);
-    return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "load", t.load, "scene",
-                         t.scene, "start", t.start, "render", t.render, "statistics",
-                         t.statistics, "noise", t.noise, "write", t.write, "truth",
-                         t.truth);
+    return nb_python_facts(nb_times_facts(), &t);
 }
 
 static PyMethodDef methods[] = {

@@ -91,37 +91,18 @@ static nb_status write_json(nb_json root, const char *path, nb_error *err)
     return st;
 }
 
-static void add_image(nb_json root, int panels, const nb_stats *s)
+static void add_facts(nb_json o, const nb_fact *facts, const void *of, int panels)
 {
-    nb_json o = nb_json_object(root, "image");
-    nb_json_number(o, "max_photons", s->max);
-    nb_json_number(o, "max_fast", s->max_fast);
-    nb_json_number(o, "max_slow", s->max_slow);
-    if (panels > 1)
-        nb_json_number(o, "max_panel", s->max_panel);
-    nb_json_number(o, "sum_photons", s->sum);
-    nb_json_number(o, "mean_photons", s->mean);
-    nb_json_number(o, "rms_photons", s->rms);
-    nb_json_number(o, "rms_deviation_photons", s->rmsd);
-    nb_json_number(o, "rendered_pixels", (double)s->rendered);
-    nb_json_number(o, "roi_pixels", (double)s->roi_pixels);
-    nb_json_number(o, "solid_angle_sr", s->solid_angle);
+    for (const nb_fact *f = facts; f->name; f++)
+        if (panels > 1 || !f->of_panels)
+            nb_json_number(o, f->key, nb_fact_number(f, of));
 }
 
 static void add_seconds(nb_json root, const nb_sim *sim)
 {
-    nb_json o = nb_json_object(root, "seconds");
     nb_times t;
     nb_sim_times(sim, &t);
-    nb_json_number(o, "load", t.load);
-    nb_json_number(o, "factors", t.factors);
-    nb_json_number(o, "scene", t.scene);
-    nb_json_number(o, "start", t.start);
-    nb_json_number(o, "render", t.render);
-    nb_json_number(o, "statistics", t.statistics);
-    nb_json_number(o, "noise", t.noise);
-    nb_json_number(o, "write", t.write);
-    nb_json_number(o, "truth", t.truth);
+    add_facts(nb_json_object(root, "seconds"), nb_times_facts(), &t, 1);
 }
 
 static void add_files(nb_json root, const nb_config *cfg)
@@ -143,7 +124,8 @@ nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *er
         return NB_OK;
     root.json = cJSON_CreateObject();
     add_common(sim, sim->engine.line, root);
-    add_image(root, sim->model.scene.n_panels, stats);
+    add_facts(nb_json_object(root, "image"), nb_stats_facts(), stats,
+              sim->model.scene.n_panels);
     add_lack(&sim->engine, root);
     clipped = nb_json_array(root, "clipped");
     add_clipped_files(clipped, sim, NB_OUTPUT_PHOTONS, largest_u16, sim->clipped_int);

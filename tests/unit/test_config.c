@@ -346,12 +346,34 @@ static void words(void **state)
     assert_true(a.mosaic_domains == 100 && a.dispersion_steps == 10 && a.cell[5] == 95);
 }
 
+/* Each member of these structs that outputs name has one row, in the order of the struct. */
+static void facts_cover_their_structs(void **state)
+{
+    const nb_stats stats = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const nb_times times = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    int n = 0;
+    (void)state;
+    for (const nb_fact *f = nb_stats_facts(); f->name; f++)
+        assert_true(nb_fact_number(f, &stats) == ++n && f->key[0]);
+    assert_int_equal(n, 11);
+    n = 0;
+    for (const nb_fact *f = nb_times_facts(); f->name; f++)
+        assert_true(nb_fact_number(f, &times) == ++n && !strcmp(f->unit, "s"));
+    assert_int_equal(n, 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(counts_and_enumerations), TEST(numbers), TEST(products),
-        TEST(texts_without_an_end),    TEST(series),  TEST(null_pointers),
-        TEST(files_of_the_table),      TEST(words),
+        TEST(counts_and_enumerations),
+        TEST(numbers),
+        TEST(products),
+        TEST(texts_without_an_end),
+        TEST(series),
+        TEST(null_pointers),
+        TEST(files_of_the_table),
+        TEST(words),
+        cmocka_unit_test(facts_cover_their_structs),
     };
     return RUN_TESTS("config", tests);
 }
