@@ -9,7 +9,7 @@
 #include "frames.h"
 
 /** Can frames see farther than the base? */
-static int frames_differ(const nb_frames *f)
+static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
     return s->override || f->spectra.count || s->jitter_lambda_pct > 0 ||
@@ -79,7 +79,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     nb_config cfg;
     double dmin;
     if (!base->in.sums || nb_factor_files_are_constant(base->in.factors) ||
-        !frames_differ(f))
+        !reaches_differ(f))
         return NB_OK;
     dmin = base->in.sums->dmin;
     for (int k = 0; k < f->count;

@@ -13,10 +13,8 @@
 /** Can only some of the frames be wrong? */
 static int frames_differ(const nb_frames *f)
 {
-    const nb_series *s = f->series;
-    return s->override || f->spectra.count || s->jitter_fluence_pct > 0 ||
-           s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
-           s->jitter_mosaic_pct > 0 || s->jitter_beam_mm > 0;
+    return reaches_differ(f) || f->series->jitter_fluence_pct > 0 ||
+           f->series->jitter_mosaic_pct > 0;
 }
 
 /** Is it a file that can be read?  Otherwise errno says why not. */

@@ -27,7 +27,7 @@ typedef struct record {
 } record;
 
 static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '3'};
-enum { MAGIC_OF_ALL = sizeof magic - 1, LOOKS = 30 };
+enum { MAGIC_OF_ALL = sizeof magic - 1 };
 static const uint64_t mark = 0x656d617266626e00u;
 
 static nb_status fail_errno(nb_error *err, const char *what, const char *path)

@@ -59,7 +59,7 @@ void nb_pool_close(nb_pool *pool)
     pool->all = NULL;
 }
 
-static nb_renderer *take(nb_pool *pool)
+static nb_renderer *take_renderer(nb_pool *pool)
 {
     nb_renderer *found = NULL;
     pthread_mutex_lock(&pool->lock);
@@ -116,10 +116,10 @@ static nb_status render_with(nb_renderer *r, nb_sim *sim, const nb_rendering *wa
 nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
                          nb_error *err)
 {
-    nb_renderer *r = take(pool);
+    nb_renderer *r = take_renderer(pool);
     nb_status st = render_with(r, sim, wanted, err);
     while (st == NB_ERR_DEVICE && retire(pool, r)) {
-        r = take(pool);
+        r = take_renderer(pool);
         st = render_with(r, sim, wanted, err);
     }
     give_back(pool, r);
