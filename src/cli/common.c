@@ -1,11 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
 
+#include <cjson/cJSON.h>
 #include <float.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static atomic_int ran_out;
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory)
+        atomic_store(&ran_out, 1);
+    return memory;
+}
+
+void nb_json_watch(void)
+{
+    cJSON_Hooks hooks = {allocate, free};
+    atomic_store(&ran_out, 0);
+    cJSON_InitHooks(&hooks);
+}
+
+nb_status nb_json_memory(const char *what, nb_error *err)
+{
+    if (!atomic_load(&ran_out))
+        return NB_OK;
+    nb_cli_fail(err, "%s: out of memory", what);
+    err->code = NB_ERR_NOMEM;
+    return NB_ERR_NOMEM;
+}
+
+nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
+                           nb_error *err)
+{
+    nb_config typed;
+    nb_image read;
+    nb_error why = {0};
+    nb_status st;
+    if (!mask)
+        return NB_OK;
+    nb_config_defaults(&typed);
+    typed.max_read_MB = max_read_MB;
+    memset(&read, 0, sizeof read);
+    st = nb_image_read(mask, image->fast, image->slow, &typed, &read, &why);
+    if (st)
+        nb_cli_fail(err, "-mask: %.400s", why.message);
+    else
+        st = nb_image_leave_out(image, &read, mask, err);
+    nb_image_free(&read);
+    return st;
+}
 
 int nb_cli_exit_status(nb_status status)
 {

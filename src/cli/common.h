@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/** Messages and exit statuses of the program and its subcommands. */
+/** Did cJSON run out of memory? It drops items that it cannot allocate. It returns NULL for
+ * a wrong text and also if memory is exhausted. */
 #ifndef NB_CLI_COMMON_H
 #define NB_CLI_COMMON_H
 
 #include "../nanobragg.h"
+
+/** Watch cJSON's allocations from now on. For the program, not for a library: the hooks
+ * belong to the whole process. */
+void nb_json_watch(void);
+
+/** NB_ERR_NOMEM, with a message that begins with `what`, if an allocation failed since; the
+ * program must then end. Else NB_OK. */
+nb_status nb_json_memory(const char *what, nb_error *err);
+
+/** The flag -mask of view and compare. */
+
+#define NB_CLI_MASK_HELP                                                                 \
+    "image (SMV, CBF, TIFF, PGM, HDF5, floats): pixels of 0 or below are left out"
+
+/** Leave out the pixels where those of the file `mask` (NULL: nothing) are 0 or below.  A file without header
+ * has the image's size; max_read_MB is -max_read.  Errors: those of nb_image_read and nb_image_leave_out. */
+nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
+                           nb_error *err);
+
+/** Messages and exit statuses of the program and its subcommands. */
 
 /** Exit status of a library status. */
 int nb_cli_exit_status(nb_status status);

@@ -1,13 +1,306 @@
 /* SPDX-License-Identifier: MIT */
-/* nanobragg compare A B */
+#include "compare.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "difference_report.h"
-#include "left_out.h"
+#include "common.h"
 #include "outputs.h"
 #include "subcommands.h"
-#include "common.h"
+
+/** A figure of nb_difference, and how it is compared with its limit. */
+typedef struct key {
+    const char *name;
+    int at_least;
+    double from; /* compare |figure - from| */
+    size_t offset;
+} key;
+
+#define AT(member) offsetof(nb_difference, member)
+
+static const key keys[NB_THRESHOLD_KEYS] = {
+    {"corr", 1, 0, AT(correlation)},
+    {"peaks", 1, 0, AT(peaks_fraction)},
+    {"sum", 0, 1, AT(sum_ratio)},
+    {"rmse", 0, 0, AT(rmse)},
+    {"max", 0, 0, AT(max_difference)},
+    {"maxrel", 0, 0, AT(maxrel)},
+    {"rel99", 0, 0, AT(relative[2])},
+    {"rel", 0, 0, AT(relative[NB_RELATIVE_COUNT - 1])},
+    {"shift", 0, 0, AT(peaks_rms_shift)},
+    {"radial", 0, 0, AT(radial_difference)},
+};
+
+static nb_status parse_one(const char *word, nb_thresholds *out, nb_error *err)
+{
+    const char *equals = strchr(word, '=');
+    char known[160] = "";
+
+    for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                 keys[k].name);
+        if (!equals || strlen(keys[k].name) != (size_t)(equals - word) ||
+            strncmp(keys[k].name, word, (size_t)(equals - word)))
+            continue;
+        if (!nb_read_number(equals + 1, &out->limit[k]))
+            return nb_cli_fail(err, "-threshold %.60s: '%.40s' is not a number", word,
+                               equals + 1);
+        out->set[k] = 1;
+        return NB_OK;
+    }
+    return nb_cli_fail(err, "-threshold '%.60s': must be KEY=NUMBER, KEY one of %s", word,
+                       known);
+}
+
+nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err)
+{
+    char word[80];
+    nb_status status = NB_OK;
+
+    memset(out, 0, sizeof *out);
+    if (!strcmp(text, "none"))
+        return NB_OK;
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", length < 79 ? (int)length : 79, text);
+        status = parse_one(word, out, err);
+        if (status || !text[length])
+            return status;
+        text += length + 1;
+    }
+}
+
+/* The k-th key of a comparison; 0 when it is not set. */
+static int thresholds_result(const nb_thresholds *t, const nb_difference *d, int k,
+                             nb_threshold_result *out)
+{
+    double figure;
+
+    if (!t->set[k])
+        return 0;
+    memcpy(&figure, (const char *)d + keys[k].offset, sizeof figure);
+    out->key = keys[k].name;
+    out->at_least = keys[k].at_least;
+    out->limit = t->limit[k];
+    out->value = out->at_least ? figure : fabs(figure - keys[k].from);
+    /* NaN fails */
+    out->passed = out->at_least ? out->value >= out->limit : out->value <= out->limit;
+    return 1;
+}
+
+/* Are all limits met, and all pixels finite? */
+static int thresholds_passed(const nb_thresholds *t, const nb_difference *d)
+{
+    nb_threshold_result r;
+
+    for (int k = 0; k < NB_THRESHOLD_KEYS; k++)
+        if (thresholds_result(t, d, k, &r) && !r.passed)
+            return 0;
+    return !d->nonfinite_a && !d->nonfinite_b;
+}
+
+static const double percents[NB_RELATIVE_COUNT] = NB_RELATIVE_PERCENTS;
+
+static void print_thresholds(FILE *out, const nb_compared *c)
+{
+    nb_threshold_result r;
+    int any = 0;
+
+    for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
+        if (!thresholds_result(c->thresholds, c->difference, k, &r))
+            continue;
+        fprintf(out, "%-12s%-6s %.12g, %s %.9g: %s\n", any++ ? "" : "thresholds", r.key,
+                r.value, r.at_least ? "at least" : "at most", r.limit,
+                r.passed ? "passed" : "FAILED");
+    }
+    if (!any)
+        fputs("thresholds  none\n", out);
+}
+
+static void print_figures(FILE *out, const nb_difference *d)
+{
+    fprintf(out, "correlation %.12g\n", d->correlation);
+    fprintf(out, "rmse        %.9g\n", d->rmse);
+    fprintf(out, "difference  largest %+.9g at pixel %d %d (fast slow)",
+            d->max_difference, d->max_fast, d->max_slow);
+    if (d->max_panel >= 0)
+        fprintf(out, " = %d %d of panel %s", d->max_panel_fast, d->max_panel_slow,
+                d->max_panel_name);
+    fprintf(out, ", %.3g of max(B)\n", d->maxrel);
+    fprintf(out, "sum         A %.9g, B %.9g, ratio %.9g; scale %.9g by least squares\n",
+            d->sum_a, d->sum_b, d->sum_ratio, d->scale);
+    fprintf(out, "relative    over %lld pixels of B:", (long long)d->relative_pixels);
+    for (int i = 0; i < NB_RELATIVE_COUNT; i++)
+        fprintf(out, "%s %g %% %.3g", i ? "," : "", percents[i], d->relative[i]);
+    fprintf(out, "\npeaks       %d of A, %d of B, %d paired (%.4g)", d->peaks_a,
+            d->peaks_b, d->peaks_matched, d->peaks_fraction);
+    fprintf(out, ", rms shift %.3g pixels, mean %.3g %.3g\n", d->peaks_rms_shift,
+            d->peaks_mean_shift[0], d->peaks_mean_shift[1]);
+    fprintf(
+        out,
+        "radial      about %.2f %.2f: difference %.3g over %d rings, largest %+.3g at "
+        "radius %g\n",
+        d->radial_centre[0], d->radial_centre[1], d->radial_difference, d->radial_rings,
+        d->radial_worst, d->radial_worst_radius);
+}
+
+static void difference_text(FILE *out, const nb_compared *c)
+{
+    const nb_difference *d = c->difference;
+
+    fprintf(out, "A           %s (%s)\nB           %s (%s)\n", c->a_name, c->a_format,
+            c->b_name, c->b_format);
+    fprintf(out, "pixels      %lld of %d x %d, fast %d to %d, slow %d to %d\n",
+            (long long)d->pixels, d->fast, d->slow, d->roi[0], d->roi[1], d->roi[2],
+            d->roi[3]);
+    if (d->left_out)
+        fprintf(out, "left out    %lld pixels: %s\n", (long long)d->left_out,
+                d->left_out_why);
+    if (!d->nonfinite_a && !d->nonfinite_b)
+        print_figures(out, d);
+    if (d->verdict[0])
+        fprintf(out, "verdict     %s\n", d->verdict);
+    print_thresholds(out, c);
+    fprintf(out, "result      %s\n", c->passed ? "passed" : "FAILED");
+}
+
+static void number(cJSON *to, const char *name, double value)
+{
+    char text[NB_CLI_NUMBER];
+
+    if (!isfinite(value)) {
+        cJSON_AddNullToObject(to, name);
+        return;
+    }
+    nb_write_number(value, text);
+    cJSON_AddRawToObject(to, name, text);
+}
+
+static void pair(cJSON *to, const char *name, double x, double y)
+{
+    cJSON *list = cJSON_AddArrayToObject(to, name);
+    double values[2] = {x, y};
+
+    for (int i = 0; i < 2; i++) {
+        char text[NB_CLI_NUMBER];
+        nb_write_number(values[i], text);
+        cJSON_AddItemToArray(list, isfinite(values[i]) ? cJSON_CreateRaw(text)
+                                                       : cJSON_CreateNull());
+    }
+}
+
+static void add_pixels(cJSON *to, const nb_difference *d)
+{
+    cJSON *list;
+
+    pair(to, "size", d->fast, d->slow);
+    list = cJSON_AddArrayToObject(to, "roi");
+    for (int i = 0; i < 4; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(d->roi[i]));
+    number(to, "pixels", (double)d->pixels);
+    number(to, "left_out", (double)d->left_out);
+    cJSON_AddStringToObject(to, "left_out_why", d->left_out_why);
+    number(to, "nonfinite_a", (double)d->nonfinite_a);
+    number(to, "nonfinite_b", (double)d->nonfinite_b);
+    number(to, "correlation", d->correlation);
+    number(to, "rmse", d->rmse);
+    number(to, "max_difference", d->max_difference);
+    pair(to, "max_difference_pixel", d->max_fast, d->max_slow);
+    if (d->max_panel >= 0) {
+        cJSON_AddStringToObject(to, "max_difference_panel", d->max_panel_name);
+        pair(to, "max_difference_panel_pixel", d->max_panel_fast, d->max_panel_slow);
+    }
+    number(to, "maxrel", d->maxrel);
+    number(to, "sum_a", d->sum_a);
+    number(to, "sum_b", d->sum_b);
+    number(to, "sum_ratio", d->sum_ratio);
+    number(to, "max_a", d->max_a);
+    number(to, "max_b", d->max_b);
+    number(to, "scale", d->scale);
+    number(to, "scaled_rmse", d->scaled_rmse);
+    number(to, "transposed_correlation", d->transposed_correlation);
+    number(to, "relative_pixels", (double)d->relative_pixels);
+    list = cJSON_AddObjectToObject(to, "relative_percentiles");
+    for (int i = 0; i < NB_RELATIVE_COUNT; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%g", percents[i]);
+        number(list, name, d->relative[i]);
+    }
+}
+
+static void add_peaks(cJSON *to, const nb_difference *d)
+{
+    cJSON *peaks = cJSON_AddObjectToObject(to, "peaks"), *radial;
+
+    number(peaks, "a", d->peaks_a);
+    number(peaks, "b", d->peaks_b);
+    number(peaks, "matched", d->peaks_matched);
+    number(peaks, "fraction", d->peaks_fraction);
+    number(peaks, "rms_shift", d->peaks_rms_shift);
+    pair(peaks, "mean_shift", d->peaks_mean_shift[0], d->peaks_mean_shift[1]);
+    radial = cJSON_AddObjectToObject(to, "radial");
+    pair(radial, "centre", d->radial_centre[0], d->radial_centre[1]);
+    number(radial, "rings", d->radial_rings);
+    number(radial, "difference", d->radial_difference);
+    number(radial, "worst", d->radial_worst);
+    number(radial, "worst_radius", d->radial_worst_radius);
+}
+
+static void add_thresholds(cJSON *to, const nb_compared *c)
+{
+    cJSON *list = cJSON_AddArrayToObject(to, "thresholds");
+    nb_threshold_result r;
+
+    for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
+        cJSON *one;
+        if (!thresholds_result(c->thresholds, c->difference, k, &r))
+            continue;
+        one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "key", r.key);
+        cJSON_AddStringToObject(one, "kind", r.at_least ? "at least" : "at most");
+        number(one, "limit", r.limit);
+        number(one, "value", r.value);
+        cJSON_AddBoolToObject(one, "passed", r.passed);
+        cJSON_AddItemToArray(list, one);
+    }
+}
+
+static cJSON *difference_object(const nb_compared *c)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "a", c->a_name);
+    cJSON_AddStringToObject(root, "b", c->b_name);
+    cJSON_AddStringToObject(root, "a_format", c->a_format);
+    cJSON_AddStringToObject(root, "b_format", c->b_format);
+    add_pixels(root, c->difference);
+    add_peaks(root, c->difference);
+    add_thresholds(root, c);
+    cJSON_AddStringToObject(root, "verdict", c->difference->verdict);
+    cJSON_AddBoolToObject(root, "passed", c->passed);
+    return root;
+}
+
+/* *json is the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
+static nb_status difference_json(const nb_compared *c, char **json, nb_error *err)
+{
+    cJSON *root = difference_object(c);
+
+    *json = root ? cJSON_Print(root) : NULL;
+    cJSON_Delete(root);
+    if (*json && !nb_json_memory("JSON", err))
+        return NB_OK;
+    free(*json);
+    *json = NULL;
+    return nb_json_memory("JSON", err);
+}
+
+/* nanobragg compare A B */
 
 enum { FAILED = 3 };
 
@@ -67,10 +360,10 @@ static nb_status report(const compare *c, const nb_compared *what, nb_error *err
     char *json = NULL;
     nb_status st;
     if (!c->json) {
-        nb_difference_text(out, what);
+        difference_text(out, what);
         return NB_OK;
     }
-    st = nb_difference_json(what, &json, err);
+    st = difference_json(what, &json, err);
     if (!st)
         fprintf(out, "%s\n", json);
     nb_free(json);
@@ -99,7 +392,7 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
         st = nb_image_compare(&images[0], &images[1], &c->options, &d, err);
     if (st)
         return st;
-    *passed = what.passed = nb_thresholds_passed(&c->thresholds, &d);
+    *passed = what.passed = thresholds_passed(&c->thresholds, &d);
     what.a_format = images[0].format;
     what.b_format = images[1].format;
     st = report(c, &what, err);

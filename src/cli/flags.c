@@ -136,7 +136,8 @@ const char *nb_bare_name(const char *argument)
     return *argument ? argument : NULL;
 }
 
-int nb_flag_is_named(const nb_flag *flag, const char *name)
+/* Does the name, without dashes, belong to the flag? */
+static int flag_is_named(const nb_flag *flag, const char *name)
 {
     const char *cursor = flag->synonyms;
     char word[64];
@@ -157,7 +158,7 @@ const nb_flag *nb_flag_find(const char *argument)
     if (param)
         return param->flags & NB_PARAM_INNER ? NULL : param;
     for (int i = 0; name && i < OWN; i++)
-        if (nb_flag_is_named(&own[i].row, name))
+        if (flag_is_named(&own[i].row, name))
             return &own[i].row;
     return NULL;
 }

@@ -79,9 +79,6 @@ size_t nb_flag_index(const nb_flag *flag);
 /** The flag that this argument (with its dashes) names, or NULL. */
 const nb_flag *nb_flag_find(const char *argument);
 
-/** Does the name, without dashes, belong to the flag? */
-int nb_flag_is_named(const nb_flag *flag, const char *name);
-
 /** The struct that the flag's offset counts in. */
 void *nb_flag_base(const nb_flag *flag, nb_cli *cli);
 

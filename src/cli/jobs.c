@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common.h"
-#include "json_memory.h"
 #include "options.h"
 #include "series.h"
 

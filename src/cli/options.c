@@ -1,12 +1,210 @@
 /* SPDX-License-Identifier: MIT */
+/* Suggestions for an unknown flag, by letters and by meaning. */
 #include "options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common.h"
 #include "help.h"
+
+/* Words of other programs, and common words, for our flags. */
+static const struct {
+    const char *words, *flag;
+} meanings[] = {
+    {"adu_per_photon quantum_gain", "gain"},
+    {"offset pedestal bias", "adc"},
+    {"wavelength wave", "lambda"},
+    {"size image_size npix npixels xpixels nx ny", "detpixels"},
+    {"pixelsize pixel_size psize", "pixel"},
+    {"detector_distance dist clen camera_length", "distance"},
+    {"beam_center beam_centre beamcenter centre center", "Xbeam"},
+    {"space_group symmetry", "sg"},
+    {"photons intensity", "fluence"},
+    {"orientation matrix_file umat", "mat"},
+    {"rotation oscillation osc_range", "osc"},
+    {"start_angle osc_start", "phi"},
+    {"images n_images nframes", "frames"},
+    {"bandwidth dispersion_percent", "dispersion"},
+    {"sensor_thickness thickness", "detector_thick"},
+    {"sensor_material material", "sensor"},
+    {"resolution d_min res", "dmin"},
+    {"nthreads num_threads cores jobs_n j", "threads"},
+    {"gpu", "device"},
+    {"out o outfile", "floatfile"},
+    {"mmcif model_file coordinates", "pdb"},
+    {"labels columns columnlabel", "mtzlabel"},
+    {"kmask bulk_solvent solvent", "ksol"},
+    {"fp fdp f_prime", "fprime"},
+};
+
+static int least(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+#define NAME_MAX_LENGTH 48
+
+/** Levenshtein distance without regard to case; two equal texts give 0. */
+static int edit_distance(const char *a, const char *b)
+{
+    int row[NAME_MAX_LENGTH + 1];
+    int n = (int)strlen(b);
+
+    if (n > NAME_MAX_LENGTH || strlen(a) > NAME_MAX_LENGTH)
+        return NAME_MAX_LENGTH;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 0; a[i]; i++) {
+        int diagonal = row[0];
+        row[0] = i + 1;
+        for (int j = 0; j < n; j++) {
+            int same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
+            int here = least(row[j + 1] + 1, row[j] + 1, diagonal + !same);
+            diagonal = row[j + 1];
+            row[j + 1] = here;
+        }
+    }
+    return row[n];
+}
+
+/** Spellings of a flag one after the other: the name first.  Returns 0 at the end. */
+static int next_spelling(const nb_flag *flag, const char **cursor, int *started,
+                         char word[64])
+{
+    if (*started)
+        return nb_next_word(cursor, word, 64);
+    *started = 1;
+    *cursor = flag->synonyms;
+    return snprintf(word, 64, "%s", flag->name) > 0;
+}
+
+/** A slip of the fingers: one letter in four at most. */
+static int nearest_letters(const char *name, char *nearest, size_t size)
+{
+    int best = 1 + ((int)strlen(name) + 2) / 4, found = 0;
+
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
+        char word[64];
+        const char *cursor = NULL;
+        int started = 0;
+        while (next_spelling(f, &cursor, &started, word)) {
+            int distance = edit_distance(name, word);
+            if (distance >= best || distance >= (int)strlen(name))
+                continue;
+            best = distance;
+            found = 1;
+            snprintf(nearest, size, "%s", word);
+        }
+    }
+    return found;
+}
+
+/** A flag that does what the word says. */
+static int same_meaning(const char *name, char *nearest, size_t size)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        const char *cursor = meanings[i].words;
+        char word[64];
+        while (nb_next_word(&cursor, word, sizeof word))
+            if (!strcasecmp(word, name))
+                return snprintf(nearest, size, "%s", meanings[i].flag) > 0;
+    }
+    return 0;
+}
+
+/* A flag to suggest for this unknown one: of the same meaning, or with one or two other
+ * letters. It is written without dashes into nearest[size]; returns 0 if there is none. */
+static int flag_nearest(const char *argument, char *nearest, size_t size)
+{
+    const char *name = nb_bare_name(argument);
+    return name &&
+           (same_meaning(name, nearest, size) || nearest_letters(name, nearest, size));
+}
+
+/* Which flags go together: a single image or a series, and flags that contradict each other. */
+
+int nb_cli_is_series(const nb_cli *cli)
+{
+    return cli->series.frames > 0 || cli->series.stills > 0 || cli->jobs_file[0] ||
+           cli->series.output[0] || cli->series.hdf5_file[0];
+}
+
+/** Two flags that exclude each other. */
+typedef struct contradiction {
+    const char *a, *b, *why;
+} contradiction;
+
+static const contradiction contradictions[] = {
+    {"-show_config", "-trace_pixel", "each prints and stops"},
+    {"-printout", "-trace_pixel", "-trace_pixel makes no image"},
+    {"-printout", "-show_config", "-show_config makes no image"},
+};
+
+/** The value behind the flag at argv[at], "" for a flag without one. */
+static const char *value_at(char **argv, int at)
+{
+    return !nb_flag_is_switch(nb_flag_find(argv[at])) && argv[at + 1] ? argv[at + 1] : "";
+}
+
+static nb_status check_contradictions(const nb_cli *cli, char **argv, nb_error *err)
+{
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
+        const contradiction *c = &contradictions[i];
+        int a = cli->typed[nb_flag_index(nb_flag_find(c->a))];
+        int b = cli->typed[nb_flag_index(nb_flag_find(c->b))];
+        if (!a || !b)
+            continue;
+        return nb_cli_fail(err,
+                           "%.40s %.60s contradicts %.40s %.60s: %s; give one of them",
+                           argv[a], value_at(argv, a), argv[b], value_at(argv, b), c->why);
+    }
+    return NB_OK;
+}
+
+static int names_a_file(const nb_cli *cli)
+{
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (cli->typed[nb_flag_index(f)] && f->kind == NB_KIND_FILE)
+            return 1;
+    return 0;
+}
+
+nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
+{
+    /* A series makes this check itself. A run that writes no file needs no check. */
+    if (nb_cli_is_series(cli) || cli->show_config || cli->trace)
+        return NB_OK;
+    return nb_check_files(&cli->cfg, NULL, 0, err);
+}
+
+nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err)
+{
+    nb_config plain;
+    double most;
+    nb_config_defaults(&plain);
+    most = nb_noise_largest(&plain, NB_NOISE_U16) - 1;
+    if (nb_cli_is_series(cli) || !cli->cfg.write_noise || !(cli->cfg.saturation > most))
+        return NB_OK;
+    return nb_cli_fail(
+        err,
+        "-saturation %.9g contradicts -noisefile: its largest trusted value "
+        "is %.0f, at most",
+        cli->cfg.saturation, most);
+}
+
+/* Contradictions between flags that are fine alone. */
+static nb_status cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
+{
+    nb_status status = check_contradictions(cli, argv, err);
+    if (!status)
+        status = nb_config_check(&cli->cfg, err);
+    return status || !names_a_file(cli) ? status : nb_cli_check_files(cli, err);
+}
 
 enum { MOST_WORDS = 6 }; /* of one flag */
 
@@ -128,7 +326,7 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
             return nb_cli_fail(err, "unknown flag '%.60s'; write %s %.60s, with a blank",
                                argument, head, argument + length + 1);
     }
-    if (nb_flag_nearest(argument, near, sizeof near))
+    if (flag_nearest(argument, near, sizeof near))
         return nb_cli_fail(err, "unknown flag '%.60s'; did you mean -%s?", argument, near);
     if (nb_bare_name(argument) && nb_flag_is_about(nb_bare_name(argument)))
         return nb_cli_fail(err, "unknown flag '%.60s'; see nanobragg -help %.40s",
@@ -196,5 +394,5 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
     status = nb_cli_apply(argc, argv, cli, err);
     if (status || cli->action != NB_DO_RUN)
         return status;
-    return nb_cli_check_pairs(cli, argv, err);
+    return cli_check_pairs(cli, argv, err);
 }

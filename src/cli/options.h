@@ -13,14 +13,7 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** As above, but keeps the values of *cli and does not check flags against each other. */
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 
-/** A flag to suggest for this unknown one: of the same meaning, or with one or two other
- * letters. It is written without dashes into nearest[size]; returns 0 if there is none. */
-int nb_flag_nearest(const char *argument, char *nearest, size_t size);
-
 int nb_cli_is_series(const nb_cli *cli);
-
-/** Contradictions between flags that are fine alone. */
-nb_status nb_cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err);
 
 /** Does -noisefile of a single image hold -saturation?  A series has its own files. */
 nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err);

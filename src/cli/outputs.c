@@ -25,7 +25,9 @@ static int written(const nb_file_use *files, int all, const char **names)
     return n;
 }
 
-int nb_outputs(const nb_config *cfg, const char **names)
+/* Write the names of the output files of cfg into names[NB_OUTPUTS_MAX] (they point into
+ * cfg or are static). Returns their number. */
+static int nb_outputs(const nb_config *cfg, const char **names)
 {
     nb_file_use files[NB_FILES_MOST];
     int all = nb_config_files(cfg, files);

@@ -10,10 +10,6 @@
 /** Is this name of an output standard output ("-")? */
 int nb_is_stdout(const char *path);
 
-/** Write the names of the output files of cfg into names[NB_OUTPUTS_MAX] (they point into
- * cfg or are static). Returns their number. */
-int nb_outputs(const nb_config *cfg, const char **names);
-
 /** Does one of them go to standard output? */
 /** The same of a simulation, whose detector is known. */
 int nb_outputs_of(const nb_sim *sim, const char **names);

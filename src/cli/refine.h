@@ -20,10 +20,5 @@ typedef struct nb_refine_typed {
 
 /** The flags of the command. */
 extern const nb_sub_option nb_refine_flags[];
-void nb_refine_typed_defaults(void *target);
-
-/** A line for a stage, and the table at the end. */
-void nb_refine_print_stage(FILE *out, const nb_refine_stage *stage);
-void nb_refine_print(FILE *out, const nb_refinement *r);
 
 #endif

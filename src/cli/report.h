@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/** The report of a run on standard output. */
+/** Lines about pixels that are too large for the type of a file, and the flag to type instead. */
 #ifndef NB_CLI_REPORT_H
 #define NB_CLI_REPORT_H
 
+#include <stdio.h>
+
 #include "flags.h"
+
+/** For the frames of a series. */
+void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p);
+
+/** The report of a run on standard output. */
 
 /** Statistics of the image, the files written, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);

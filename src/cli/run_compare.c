@@ -7,7 +7,7 @@
 #include "common.h"
 #include "run_flags.h"
 #include "subcommands.h"
-#include "thresholds.h"
+#include "compare.h"
 #include "tools.h"
 #include "wait_policy.h"
 

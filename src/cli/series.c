@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clipped.h"
+#include "report.h"
 #include "common.h"
 #include "jobs.h"
 #include "options.h"
 #include "outputs.h"
-#include "report.h"
 
 /** Data of the callbacks of a running series. */
 typedef struct series_run {

@@ -100,11 +100,6 @@ int nb_sub_dispatch(int argc, char **argv, int *status);
 nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, void *target,
                        nb_sub_line *line, int *help, nb_error *err);
 
-/** All of them in the three forms of help. */
-void nb_sub_help_list(FILE *out);
-void nb_sub_help_markdown(FILE *out);
-void nb_sub_help_man(FILE *out);
-
 /** The place of a word in a list, for a flag with a function. */
 nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
                       int *out, nb_error *err);

@@ -6,7 +6,6 @@
 
 #include "common.h"
 #include "help.h"
-#include "json_memory.h"
 #include "options.h"
 #include "progress.h"
 

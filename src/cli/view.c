@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common.h"
-#include "left_out.h"
 #include "subcommands.h"
 
 typedef struct view {

@@ -1,16 +1,188 @@
 /* SPDX-License-Identifier: MIT */
 #include "earlier.h"
 
+#include <string.h>
+
+#include "../base/cpu.h"
 #include "../base/error.h"
-#include "fingerprint.h"
+#include "../base/hash.h"
+#include "../render/simd.h"
 #include "run.h"
+#include "template.h"
+
+/* --- values --- */
+
+static uint64_t hash_field(uint64_t h, const void *of, const nb_param *p)
+{
+    const void *field = (const char *)of + p->offset;
+    const nb_seed *seed = field;
+    const nb_opt3 *three = field;
+    if (p->kind == NB_KIND_SEED) /* structs have padding */
+        return nb_hash_bytes(h, &seed->value, seed->set ? sizeof seed->value : 0);
+    if (p->kind == NB_KIND_VECTOR || p->kind == NB_KIND_POINT)
+        return nb_hash_bytes(h, three->v, three->set ? sizeof three->v : 0);
+    return nb_hash_bytes(h, field, p->size);
+}
+
+/** The field behind `last` (NULL: the first) in nb_config or nb_series; NULL at the end. */
+static const nb_param *next_field(const nb_param *last, unsigned series)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count), *next = NULL;
+    for (size_t i = 0; i < count; i++)
+        if ((table[i].flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)) == series &&
+            (!last || table[i].offset > last->offset) &&
+            (!next || table[i].offset < next->offset))
+            next = &table[i];
+    return next;
+}
+
+/** Continue with the fields that count, in their order in the struct. */
+static uint64_t hash_fields(uint64_t h, const void *of, unsigned series, unsigned counts)
+{
+    for (const nb_param *p = next_field(NULL, series); p; p = next_field(p, series))
+        if (p->flags & counts)
+            h = hash_field(h, of, p);
+    return h;
+}
+
+/** Flags of the parameters that count for the outputs of this series. */
+static unsigned what_counts(const nb_series *s)
+{
+    unsigned counts = NB_PARAM_PIXELS;
+    nb_template t;
+    if (s->hdf5_file[0])
+        counts |= NB_PARAM_HDF5;
+    if (!s->output[0] || nb_template_of(s, &t, NULL))
+        return counts;
+    return counts | t.format->params;
+}
+
+/* --- contents of loaded files --- */
+
+static uint64_t hash_table(uint64_t h, const nb_inputs *in)
+{
+    const nb_tables *tables = &in->tables;
+    const nb_factor_file *t = tables->file;
+    const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
+    if (in->factors) /* a sum may differ in its last digits from machine to machine */
+        return nb_hash_bytes(h, &in->factors->hash, sizeof in->factors->hash);
+    if (!t->F)
+        return nb_hash_bytes(h, "", 0);
+    h = nb_hash_bytes(h, limits, sizeof limits);
+    if (tables->of_source)
+        h = nb_hash_bytes(h, tables->of_source,
+                          (size_t)tables->n_of_source * sizeof *tables->of_source);
+    return nb_hash_bytes(h, t->F, nb_table_values(&tables->box) * sizeof *t->F);
+}
+
+/** The panels of a file, their mask, and what the file says beside them. */
+static uint64_t hash_detector(uint64_t h, const nb_detector_spec *d)
+{
+    const nb_opt3 *vectors[] = {&d->beam, &d->polar_axis, &d->spindle};
+    h = nb_hash_bytes(h, d->panels, (size_t)d->n_panels * sizeof *d->panels);
+    for (int i = 0; i < 3; i++)
+        h = nb_hash_bytes(h, vectors[i]->v, vectors[i]->set ? sizeof vectors[i]->v : 0);
+    return h;
+}
+
+static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
+{
+    const nb_files *files = in->files;
+    const nb_amorphous_set *amorphous = &files->amorphous;
+    if (files->spec.n_panels)
+        h = hash_detector(h, &files->spec);
+    h = hash_table(h, in);
+    h = nb_hash_bytes(h, in->matrix.at, in->matrix.given ? sizeof in->matrix.at : 0);
+    h = nb_hash_bytes(h, in->lines, (size_t)in->n_lines * sizeof *in->lines);
+    h = nb_hash_bytes(h, files->mask, files->mask ? pixels : 0);
+    if (amorphous->tables.n > 0)
+        h = nb_hash_bytes(h, amorphous->tables.pieces,
+                          amorphous->pieces * sizeof *amorphous->tables.pieces);
+    return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
+}
+
+static uint64_t hash_shots(uint64_t h, const nb_frames *f)
+{
+    const nb_spectra *s = &f->spectra;
+    size_t n = (size_t)s->count;
+    int random = f->series->orientations[0] && !f->missets;
+    h = nb_hash_bytes(h, &random, sizeof random);
+    h = nb_hash_bytes(h, f->missets, (size_t)f->n_missets * sizeof *f->missets);
+    if (!n)
+        return nb_hash_bytes(h, "", 0);
+    h = nb_hash_bytes(h, s->first, (n + 1) * sizeof *s->first);
+    return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
+}
+
+/* The fingerprint of everything that changes a pixel of a frame: flags, and the contents of the files
+ * that `base` has loaded.  Not the renderer, for processes that share a series. */
+static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
+{
+    unsigned counts = what_counts(frames->series);
+    uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
+    h = hash_fields(h, &frames->base, 0, counts);
+    h = hash_fields(h, frames->series, NB_PARAM_SERIES, counts);
+    h = nb_hash_bytes(h, &frames->series->override_tag,
+                      sizeof frames->series->override_tag);
+    return hash_shots(hash_inputs(h, &base->in, base->model.scene.raster.pixels), frames);
+}
+
+/** Are all outputs counts with noise, which every renderer draws alike? */
+static int only_counts(const nb_frames *f)
+{
+    const nb_series *s = f->series;
+    nb_template t = {0};
+    if (!f->base.write_noise || f->base.compat || f->base.truth != NB_TRUTH_NONE ||
+        f->base.precision != NB_PRECISION_MIXED || f->base.nopoisson ||
+        (s->hdf5_file[0] && s->hdf5_type == NB_HDF5_F32))
+        return 0;
+    if (!s->output[0])
+        return 1;
+    return !nb_template_of(s, &t, NULL) &&
+           nb_pixel_is_count(nb_format_writer(t.format, f->base.tiff_bits)->pixel);
+}
+
+static uint64_t hash_renderer(uint64_t h, const char *name)
+{
+    return nb_hash_bytes(h, name, strlen(name));
+}
+
+/** One of them: the vector renderer goes by its instructions. */
+static const char *renderer_of(const nb_sim_engine *engine)
+{
+    nb_isa isa;
+    if (engine->backend == &nb_backend_simd &&
+        !nb_cpu_choose(engine->options.isa, &isa, NULL))
+        return nb_isa_name(isa);
+    return engine->backend->name;
+}
+
+/* Continue a fingerprint with the renderer, if its last digits show in the outputs. */
+static uint64_t fingerprint_renderer(uint64_t hash, const nb_sim *base,
+                                     const nb_frames *frames)
+{
+    return only_counts(frames) ? hash : hash_renderer(hash, renderer_of(&base->engine));
+}
+
+/* The renderer with which `hash` continues to `whole`; NULL: none, other things differ. */
+static const char *fingerprint_maker(uint64_t hash, uint64_t whole)
+{
+    for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++)
+        if (hash_renderer(hash, nb_isa_name((nb_isa)isa)) == whole)
+            return nb_isa_name((nb_isa)isa);
+    for (const nb_backend *const *b = nb_backends; *b; b++)
+        if (hash_renderer(hash, (*b)->name) == whole)
+            return (*b)->name;
+    return NULL;
+}
 
 nb_status nb_earlier_agree(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
                            nb_error *err)
 {
     uint64_t mine = nb_fingerprint(run->base, &run->frames);
-    uint64_t first[2] = {mine, nb_fingerprint_renderer(mine, run->base, &run->frames)};
-    const char *maker = nb_fingerprint_maker(mine, earlier);
+    uint64_t first[2] = {mine, fingerprint_renderer(mine, run->base, &run->frames)};
+    const char *maker = fingerprint_maker(mine, earlier);
     nb_status st = NB_OK;
     if (maker && earlier != first[1] && nb_ranks_rank(run->ranks) == 0)
         st = nb_fail(

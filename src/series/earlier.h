@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/** The files of an earlier run of a series, and the check whether this run may continue it. */
+/** Does a run belong to the frames of an earlier one?  Two numbers say so: the fingerprint of the
+ * series, and for a frame with input files of its own what those contain. */
 #ifndef NB_SERIES_EARLIER_H
 #define NB_SERIES_EARLIER_H
 
 #include "../nanobragg.h"
+#include "frames.h"
+
+/** Whether both name the same input files. */
+int nb_same_inputs(const nb_config *a, const nb_config *b);
+
+/** The contents of the files that cfg names and base does not; 0: there are none. */
+uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base);
+
+/** The names of those files, with commas, into names[size]. */
+void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names,
+                        size_t size);
+
+/** The files of an earlier run of a series, and the check whether this run may continue it. */
 
 struct nb_run;
 

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/** One frame: its rendered image in every form that the outputs need.  One nb_frame a thread. */
+/** A detector from a file in the HDF5 of a series: the canvas of its frames, and its master. */
 #ifndef NB_SERIES_FRAME_H
 #define NB_SERIES_FRAME_H
 
-#include "../sim/sim.h"
 #include "../io/hdf5/hdf5_file.h"
 #include "../io/image/writer.h"
+#include "../sim/load.h"
+#include "../sim/sim.h"
 #include "template.h"
+
+/** *bad: 1 for gaps, 2 for masked pixels, in the canvas; NULL if nothing is masked and no gap needs to
+ * be said.  The caller frees it. */
+nb_status nb_panels_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
+
+/** What the master says of the panels.  Free it. */
+nb_status nb_master_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
+void nb_master_panels_free(nb_hdf5_panels *panels);
+
+/** One frame: its rendered image in every form that the outputs need.  One nb_frame a thread. */
 
 typedef struct nb_frame {
     nb_sim *sim;     /* owned; rebuilt for every frame */
@@ -37,8 +48,6 @@ void nb_frame_want_file(const nb_frame *frame, const nb_format *format,
 void nb_frame_want_hdf5(const nb_frame *frame, nb_hdf5_type type, nb_frame_wants *wants);
 
 /** The pixels of a file, of HDF5. */
-nb_product nb_frame_file_product(const nb_frame *frame, const nb_format *format);
-nb_product nb_frame_hdf5_product(const nb_frame *frame, nb_hdf5_type type);
 nb_noise_file nb_frame_file_noise(const nb_writer *writer);
 nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
 
@@ -46,11 +55,6 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
  * pixels: of the image. */
 nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t pixels,
                            nb_rendering *rendering, nb_error *err);
-
-/** The rendered frame as this product, whose pixels are the frame's until the next call; overloads are
- * set. */
-nb_status nb_frame_pixels(nb_frame *frame, const nb_product *wanted, const void **pixels,
-                          nb_error *err);
 
 /** What is true of the frame whose model the simulation has now. */
 nb_hdf5_frame nb_frame_truth(const nb_frame *frame);

@@ -13,7 +13,7 @@
 #include "../base/philox.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "fingerprint.h"
+#include "earlier.h"
 #include "orientations.h"
 #include "template.h"
 

@@ -16,7 +16,8 @@
 #include "../physics/panels.h"
 #include "stale.h"
 
-const char *nb_given_name(const nb_given *g, int k, char *name)
+/* The name of the file of frame k, into name[NB_PATH_MAX]; returns name. */
+static const char *given_name(const nb_given *g, int k, char *name)
 {
     if (g->kind == NB_GIVEN_NUMBERED)
         (void)nb_template_name(&g->numbered, g->first + k, name, NULL);
@@ -160,7 +161,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     unsigned fields = 0, open;
     nb_image image = {0};
     nb_status st;
-    nb_given_name(g, 0, name);
+    given_name(g, 0, name);
     if (g->kind == NB_GIVEN_HDF5)
         snprintf(name + strlen(name), 16, ":%d", g->first);
     if (g->size[0]) {
@@ -248,7 +249,7 @@ static nb_status read_image(const nb_given *g, int k, int with_mask, nb_image *o
     *in = g->image.pixels ? &g->image : own;
     if (g->image.pixels)
         return NB_OK;
-    nb_given_name(g, k, name);
+    given_name(g, k, name);
     if (g->kind == NB_GIVEN_HDF5)
         return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, own,
                                   with_mask ? &unused : NULL, err);
@@ -350,7 +351,7 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
     const nb_image *in;
     int bad[2];
     nb_status st = where ? read_image(g, k, 0, &own, &in, err) : NB_ERR_NOMEM;
-    nb_given_name(g, k, name);
+    given_name(g, k, name);
     if (!st)
         st = find_panels(sim, in, name, where, err);
     for (int i = 0; !st && i < sc->n_panels; i++) {
@@ -400,7 +401,7 @@ static nb_status find_mask(const nb_given *g, nb_sim *base, nb_error *err)
     const nb_image *in;
     nb_status st = where ? read_image(g, 0, 1, &own, &in, err) : NB_ERR_NOMEM;
     if (!st)
-        st = find_panels(base, in, nb_given_name(g, 0, name), where, err);
+        st = find_panels(base, in, given_name(g, 0, name), where, err);
     if (!st && in->left_out)
         st = take_mask(base, in, where, err);
     nb_image_free(&own);

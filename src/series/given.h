@@ -43,9 +43,6 @@ nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
 nb_status nb_given_frame(const nb_given *given, int k, const nb_sim *sim, float *image,
                          nb_error *err);
 
-/** The name of the file of frame k, into name[NB_PATH_MAX]; returns name. */
-const char *nb_given_name(const nb_given *given, int k, char *name);
-
 void nb_given_free(nb_given *given); /* NULL is fine */
 
 #endif

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Input files of a single frame, which the series does not have. */
+#include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/error.h"
 #include "../base/hash.h"
+#include "../base/memory.h"
+#include "../io/hdf5/hdf5_read.h"
+#include "../model/scene_build.h"
 #include "../params/params.h"
-#include "fingerprint.h"
+#include "../sim/factors.h"
+#include "earlier.h"
+#include "frames.h"
+
+/* Input files of a single frame, which the series does not have. */
 
 enum { BLOCK = 1 << 16 };
 
@@ -76,8 +85,10 @@ static const char *own_input(const nb_config *cfg, const nb_config *base, size_t
                : NULL;
 }
 
-int nb_own_input(const nb_config *cfg, const nb_config *base, size_t *i,
-                 const char **flag, const char **path)
+/* The first input file, from row *i of the table of parameters on, that cfg names and base does not:
+ * *i becomes its row.  Returns 0 when there is no such file. */
+static int nb_own_input(const nb_config *cfg, const nb_config *base, size_t *i,
+                        const char **flag, const char **path)
 {
     size_t n;
     const nb_param *rows = nb_params(&n);
@@ -107,4 +118,181 @@ void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names
     for (size_t i = 0; used < size && nb_own_input(cfg, base, &i, &flag, &path); i++)
         used += (size_t)snprintf(names + used, size - used, "%s%.100s", used ? ", " : "",
                                  path);
+}
+
+/* How far the frames of a series see, so that one table of structure factors serves all. */
+
+/** Can frames see farther than the base? */
+static int reaches_differ(const nb_frames *f)
+{
+    const nb_series *s = f->series;
+    return s->override || f->spectra.count || s->jitter_lambda_pct > 0 ||
+           s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
+}
+
+static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
+                            const nb_config *cfg, const nb_geometry *g,
+                            nb_source **sources, int *n, nb_error *err)
+{
+    const nb_spectra *s = &f->spectra;
+    const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->in.lines;
+    *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->in.n_lines;
+    return lines ? nb_beam_from_list(lines, *n, cfg->compat, sources, err)
+                 : nb_beam_grid(NB_RESOLVED(cfg), g, sources, n, err);
+}
+
+/** |q| that the detector of this configuration sees. */
+static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
+                          const nb_config *cfg, double *q, nb_error *err)
+{
+    nb_scene sc = {0};
+    nb_source *sources = NULL;
+    nb_geometry g;
+    nb_detector det = {0};
+    const nb_settings *all = NB_RESOLVED(cfg);
+    nb_status st;
+    if (!(st = nb_geometry_build(all, &g, err)) &&
+        !(st = nb_detector_build(all, &g, nb_beam_wavelength(all), NULL, &det, err)) &&
+        !(st = sources_of(f, k, base, cfg, &g, &sources, &sc.beam.n_sources, err))) {
+        sc.n_panels = det.n_panels;
+        sc.panels = det.panels;
+        sc.sensors = det.sensors;
+        sc.raster = det.raster;
+        sc.beam.sources = sources;
+        *q = nb_scene_reach(&sc);
+        nb_free(sources);
+    }
+    nb_detector_free(&det);
+    return st;
+}
+
+/** The crystal of a configuration that names no other files than the base. */
+static nb_status crystal_of(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
+                            nb_error *err)
+{
+    const nb_settings *all = NB_RESOLVED(cfg);
+    nb_crystal_inputs in = nb_crystal_inputs_of(all, &base->in.matrix, base->seed);
+    return nb_crystal_build(all, &in, NULL, out, err);
+}
+
+static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
+                          const nb_config *cfg, double *dmin, nb_error *err)
+{
+    nb_crystal crystal;
+    double q;
+    nb_status st = reach_of(f, k, base, cfg, &q, err);
+    if (!st)
+        st = crystal_of(base, cfg, &crystal, err);
+    if (!st)
+        *dmin = fmin(*dmin, nb_factor_files_limit(base->in.factors, cfg, q, &crystal));
+    return st;
+}
+
+nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
+{
+    nb_config cfg;
+    double dmin;
+    if (!base->in.sums || nb_factor_files_are_constant(base->in.factors) ||
+        !reaches_differ(f))
+        return NB_OK;
+    dmin = base->in.sums->dmin;
+    for (int k = 0; k < f->count;
+         k++) /* a frame with an error says so when its turn comes */
+        if (!nb_frames_config(f, k, &cfg, NULL) && nb_same_inputs(&cfg, &f->base))
+            (void)limit_of(f, k, base, &cfg, &dmin, NULL);
+    return nb_inputs_make_factors(&base->in, &base->model, dmin, &base->hooks, err);
+}
+
+/* All frames of a series, before the first one is made. */
+
+/** Can only some of the frames be wrong? */
+static int frames_differ(const nb_frames *f)
+{
+    return reaches_differ(f) || f->series->jitter_fluence_pct > 0 ||
+           f->series->jitter_mosaic_pct > 0;
+}
+
+/** Is it a file that can be read?  Otherwise errno says why not. */
+static int is_there(const char *path)
+{
+    struct stat file;
+    if (access(path, R_OK) != 0 || stat(path, &file) != 0)
+        return 0;
+    errno = S_ISDIR(file.st_mode) ? EISDIR : 0;
+    return !errno;
+}
+
+/** The files that only this frame reads. */
+static nb_status check_files(const nb_config *cfg, const nb_config *base, nb_error *err)
+{
+    const char *flag, *path;
+    char name[NB_PATH_MAX];
+    int number;
+    for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
+        if (!is_there(path) && (!nb_hdf5_frame_of(path, name, &number) || !is_there(name)))
+            return nb_fail(err, NB_ERR_INPUT, "-%s %s: %s", flag, path, strerror(errno));
+    return NB_OK;
+}
+
+/** Frame k, whose files may not be loaded; h: its geometry, where *known. */
+static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
+                             const nb_config *cfg, nb_geometry *h, int *known,
+                             nb_error *err)
+{
+    const nb_spectra *s = &f->spectra;
+    nb_status st = f->series->override ? nb_config_check(cfg, err) : NB_OK;
+    *known = strcmp(cfg->img_file, f->base.img_file) == 0 &&
+             strcmp(cfg->mask_file, f->base.mask_file) == 0;
+    if (st)
+        return st;
+    if (nb_same_inputs(cfg, &f->base))
+        st = nb_sim_check_config(base, cfg, s->count ? s->lines + s->first[k] : NULL,
+                                 s->count ? (int)(s->first[k + 1] - s->first[k]) : 0, h,
+                                 err);
+    else if (!(st = check_files(cfg, &f->base, err)) && *known)
+        st = nb_geometry_build(NB_RESOLVED(cfg), h, err);
+    return st || !*known ? st : nb_frames_check(f, h, cfg, err);
+}
+
+/** Does the override move the detector from g to h? */
+static int moves(const nb_geometry *g, const nb_geometry *h)
+{
+    const nb_vec3 a[] = {g->beam, g->fast, g->slow, g->pix0};
+    const nb_vec3 b[] = {h->beam, h->fast, h->slow, h->pix0};
+    return memcmp(a, b, sizeof a) != 0;
+}
+
+/** h: the geometry of frame k; *first: that of the first known frame. */
+static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
+                                nb_geometry *first, nb_error *err)
+{
+    nb_config before;
+    nb_geometry g;
+    nb_status st;
+    nb_frames_plain_config(f, k, &before);
+    if ((st = nb_geometry_build(NB_RESOLVED(&before), &g, err)))
+        return st;
+    *first = k ? *first : *h;
+    f->moving |= moves(&g, h);
+    f->places_differ |= moves(first, h);
+    return NB_OK;
+}
+
+nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
+{
+    nb_config cfg;
+    nb_geometry h, first = f->geometry;
+    nb_status st = NB_OK;
+    int known;
+    for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
+        if ((st = nb_frames_config(f, k, &cfg, err)))
+            break;
+        st = check_frame(f, k, base, &cfg, &h, &known, err);
+        if (!st && !known)
+            f->moving = f->places_differ = 1; /* a header may say anything */
+        else if (!st && f->series->override && f->series->hdf5_file[0])
+            st = compare_places(f, k, &h, &first, err);
+        (void)nb_frames_at(f, k, st, err);
+    }
+    return st;
 }

@@ -3,17 +3,157 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../base/error.h"
 #include "../base/fd.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
-#include "lock.h"
+#include "record.h"
+
+enum { LOOKS = 30, NAME = NB_PATH_MAX + 32 };
+
+static nb_holder holder_self(void)
+{
+    nb_holder h = {(int64_t)getpid(), ""};
+    if (gethostname(h.host, sizeof h.host - 1) != 0)
+        h.host[0] = '\0';
+    return h;
+}
+
+/* Pause before reading again what another process is writing. */
+static void lock_pause(void)
+{
+    const struct timespec pause = {0, 10000000};
+    nanosleep(&pause, NULL);
+}
+
+/* Lock the open file until it is closed.  NONE: its file system has no locks. */
+static nb_flock lock_open_file(int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return NB_FLOCK_TAKEN;
+    return errno == EWOULDBLOCK ? NB_FLOCK_BUSY : NB_FLOCK_NONE;
+}
+
+/* "PATH: process P on host H is making this series", NB_ERR_INPUT. */
+static nb_status lock_busy(const char *path, const nb_holder *other, nb_error *err)
+{
+    char who[128] = "another process";
+    if (other->pid > 0)
+        snprintf(who, sizeof who, "process %lld on host %.63s", (long long)other->pid,
+                 other->host);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%.280s: %s is writing this series; wait until "
+                   "it ends, or give another file name",
+                   path, who);
+}
+
+/** The text of a lock file, "PID HOST"; its writer may not have written it yet. */
+static nb_holder read_lock(const char *name)
+{
+    nb_holder other = {0, ""};
+    for (int look = 0; look < LOOKS && !other.pid; look++) {
+        char text[128] = "", *host = NULL;
+        int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+        if (fd >= 0)
+            close(fd);
+        if (n < 0)
+            break;
+        if (n > 0 && text[n - 1] == '\n') {
+            text[n - 1] = '\0';
+            other.pid = strtoll(text, &host, 10);
+            snprintf(other.host, sizeof other.host, "%s", *host == ' ' ? host + 1 : "");
+        } else {
+            lock_pause();
+        }
+    }
+    return other;
+}
+
+static int same_holder(const nb_holder *a, const nb_holder *b)
+{
+    return a->pid == b->pid && strcmp(a->host, b->host) == 0;
+}
+
+/** Is the lock file from a process of this host that no longer runs? */
+static int is_stale(const nb_holder *other)
+{
+    const nb_holder self = holder_self();
+    return other->pid > 0 && strcmp(other->host, self.host) == 0 &&
+           kill((pid_t)other->pid, 0) != 0 && errno == ESRCH;
+}
+
+/** Remove a stale lock file. If another process has replaced it in the meantime, that file
+ * is restored. */
+static void set_aside(const char *name, const nb_holder *stale)
+{
+    char aside[NAME + 32];
+    nb_holder taken;
+    snprintf(aside, sizeof aside, "%s.%lld", name, (long long)getpid());
+    if (rename(name, aside) != 0)
+        return;
+    taken = read_lock(aside);
+    if (!same_holder(&taken, stale) && link(aside, name) != 0)
+        return;
+    unlink(aside);
+}
+
+static nb_status write_lock(int fd, const char *name, nb_error *err)
+{
+    const nb_holder self = holder_self();
+    int ok = dprintf(fd, "%lld %s\n", (long long)self.pid, self.host) > 0;
+    ok &= close(fd) == 0;
+    if (ok)
+        return NB_OK;
+    unlink(name);
+    return nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", name,
+                   errno == ENOSPC ? "No space left on device" : "input/output error");
+}
+
+static nb_status lock_beside(const char *path, nb_error *err)
+{
+    char name[NAME];
+    nb_holder other = {0, ""};
+    nb_status st;
+    snprintf(name, sizeof name, "%.*s.lock", NB_PATH_MAX, path);
+    for (int attempt = 0; attempt < LOOKS; attempt++) {
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            return write_lock(fd, name, err);
+        if (errno != EEXIST)
+            return nb_fail(err, NB_ERR_IO, "cannot create %.300s", name);
+        other = read_lock(name);
+        if (!is_stale(&other))
+            break;
+        set_aside(name, &other);
+    }
+    st = lock_busy(path, &other, err);
+    if (err)
+        snprintf(err->message + strlen(err->message),
+                 sizeof err->message - strlen(err->message),
+                 " (if it no longer runs, remove %.100s.lock)", path);
+    return st;
+}
+
+/* For such file systems: create PATH.lock, which names this process. A lock file of a
+ * process of this host that no longer runs is replaced. Errors: NB_ERR_INPUT names the
+ * other process, NB_ERR_IO. */
+static void unlock_beside(const char *path)
+{
+    char name[NAME];
+    snprintf(name, sizeof name, "%.*s.lock", NB_PATH_MAX, path);
+    unlink(name);
+}
 
 /* Native byte order: a journal is continued on the same kind of machine. */
 typedef struct head {
@@ -22,9 +162,9 @@ typedef struct head {
     nb_holder holder; /* who wrote it last */
 } head;
 
-typedef struct record {
+typedef struct entry {
     uint64_t mark, frame, bytes, hash;
-} record;
+} entry;
 
 static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '3'};
 enum { MAGIC_OF_ALL = sizeof magic - 1 };
@@ -65,7 +205,7 @@ static nb_holder read_holder(int fd)
         if (get(fd, offsetof(head, holder), &other, sizeof other) && other.pid > 0)
             break;
         other.pid = 0;
-        nb_lock_pause();
+        lock_pause();
     }
     other.host[sizeof other.host - 1] = '\0';
     return other;
@@ -76,14 +216,14 @@ static nb_status lock(nb_journal *j, nb_error *err)
 {
     nb_holder other;
     nb_status st = NB_OK;
-    switch (nb_lock_open_file(j->fd)) {
+    switch (lock_open_file(j->fd)) {
     case NB_FLOCK_TAKEN:
         break;
     case NB_FLOCK_BUSY:
         other = read_holder(j->fd);
-        return nb_lock_busy(j->path, &other, err);
+        return lock_busy(j->path, &other, err);
     default:
-        if (j->sole && !(st = nb_lock_beside(j->path, err)))
+        if (j->sole && !(st = lock_beside(j->path, err)))
             j->locked = 1;
     }
     return st;
@@ -165,7 +305,7 @@ static nb_status begin(nb_journal *j, const nb_journal_key *key, nb_error *err)
     memset(&h, 0, sizeof h);
     memcpy(h.magic, magic, sizeof h.magic);
     h.key = *key;
-    h.holder = nb_holder_self();
+    h.holder = holder_self();
     if (ftruncate(j->fd, 0) != 0)
         return fail_errno(err, "write", j->path);
     j->end = 0;
@@ -199,8 +339,8 @@ typedef struct buffer {
 } buffer;
 
 /** Is there a whole record at j->end?  *r is it.  Errors: NB_ERR_NOMEM. */
-static nb_status check_record(nb_journal *j, int64_t size, record *r, buffer *b,
-                              int *whole, nb_error *err)
+static nb_status check_record(nb_journal *j, int64_t size, entry *r, buffer *b, int *whole,
+                              nb_error *err)
 {
     *whole = 0;
     if (!get(j->fd, j->end, r, sizeof *r) || r->mark != mark ||
@@ -224,7 +364,7 @@ static nb_status scan(nb_journal *j, int64_t size, nb_journal_found *found, void
                       nb_error *err)
 {
     buffer b = {NULL, 0};
-    record r;
+    entry r;
     int whole;
     nb_status st;
     j->end = sizeof(head);
@@ -244,7 +384,7 @@ static nb_status go_on(nb_journal *j, const nb_journal_key *key, nb_journal_foun
                        void *user, nb_error *err)
 {
     struct stat file;
-    const nb_holder self = nb_holder_self();
+    const nb_holder self = holder_self();
     head h;
     if (fstat(j->fd, &file) != 0)
         return fail_errno(err, "read", j->path);
@@ -306,7 +446,7 @@ nb_journal_data nb_journal_data_of(int frame, const void *data, size_t bytes)
 nb_status nb_journal_append(nb_journal *j, const nb_journal_data *what, int64_t *offset,
                             nb_error *err)
 {
-    const record r = {mark, (uint64_t)what->frame, what->bytes, what->hash};
+    const entry r = {mark, (uint64_t)what->frame, what->bytes, what->hash};
     int64_t start = j->end;
     nb_status st = put(j, &r, sizeof r, err);
     if (offset)
@@ -318,7 +458,8 @@ nb_status nb_journal_append(nb_journal *j, const nb_journal_data *what, int64_t 
     return st;
 }
 
-int nb_journal_peek(const nb_journal *j, int64_t offset, void *data, size_t bytes)
+/* Read some data of a record, unchecked; 0: the record is shorter. */
+static int journal_peek(const nb_journal *j, int64_t offset, void *data, size_t bytes)
 {
     return get(j->fd, offset, data, bytes);
 }
@@ -326,7 +467,7 @@ int nb_journal_peek(const nb_journal *j, int64_t offset, void *data, size_t byte
 nb_status nb_journal_read(const nb_journal *j, int frame, int64_t offset, void *data,
                           size_t bytes, nb_error *err)
 {
-    record r;
+    entry r;
     if (get(j->fd, offset - (int64_t)sizeof r, &r, sizeof r) && r.mark == mark &&
         r.frame == (uint64_t)frame && r.bytes == bytes &&
         get(j->fd, offset, data, bytes) && hash_of(r.frame, data, bytes) == r.hash)
@@ -345,7 +486,7 @@ void nb_journal_close(nb_journal *j)
         close(j->fd);
     j->fd = -1;
     if (j->locked)
-        nb_unlock_beside(j->path);
+        unlock_beside(j->path);
     j->locked = 0;
 }
 
@@ -355,4 +496,75 @@ void nb_journal_remove(nb_journal *j)
         return;
     unlink(j->path); /* remove it while it is locked: a later file of that name is another one */
     nb_journal_close(j);
+}
+
+enum { ALIGN = 16 };
+
+_Static_assert(sizeof(nb_record_tail) + ALIGN <= NB_RECORD_MORE, "room for the tail");
+
+/** Where the list begins. */
+static size_t list_at(size_t chunk_bytes)
+{
+    return (chunk_bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err)
+{
+    size_t at = list_at(slot->chunk_bytes), bytes = list->count * sizeof *list->list;
+    size_t all = at + bytes + sizeof(nb_record_tail);
+    nb_record_tail tail = {slot->chunk_bytes,
+                           nb_hdf5_hash(slot->chunk, slot->chunk_bytes),
+                           slot->inputs,
+                           {(int64_t)list->count, list->background, list->unassigned},
+                           slot->truth.facts};
+    char *record = slot->chunk;
+    if (all > slot->room) {
+        if (!(record = nb_alloc_raw(all, 1, "frame", err)))
+            return NB_ERR_NOMEM;
+        memcpy(record, slot->chunk, slot->chunk_bytes);
+        nb_free(slot->chunk);
+        slot->chunk = record;
+        slot->room = all;
+    }
+    memset(record + slot->chunk_bytes, 0, at - slot->chunk_bytes);
+    if (bytes)
+        memcpy(record + at, list->list, bytes);
+    memcpy(record + at + bytes, &tail, sizeof tail);
+    slot->chunk_bytes = all;
+    slot->hash = nb_journal_data_of(slot->frame, record, all).hash;
+    slot->truth.list = tail.list;
+    return NB_OK;
+}
+
+static int fits(const nb_record_tail *tail, size_t bytes)
+{
+    return tail->list.count >= 0 && tail->chunk_bytes <= bytes &&
+           (uint64_t)tail->list.count <= bytes / sizeof(nb_reflection) &&
+           list_at(tail->chunk_bytes) + (size_t)tail->list.count * sizeof(nb_reflection) +
+                   sizeof *tail ==
+               bytes;
+}
+
+int nb_record_peek(const nb_journal *j, int64_t offset, size_t bytes, nb_record_tail *tail)
+{
+    return bytes >= sizeof *tail &&
+           journal_peek(j, offset + (int64_t)(bytes - sizeof *tail), tail, sizeof *tail) &&
+           fits(tail, bytes);
+}
+
+nb_record_tail nb_record_tail_of(const void *record, size_t bytes)
+{
+    nb_record_tail tail;
+    memcpy(&tail, (const char *)record + bytes - sizeof tail, sizeof tail);
+    return tail;
+}
+
+nb_reflections nb_record_list(void *record, const nb_record_tail *tail)
+{
+    nb_reflections list = {0};
+    list.list = (void *)((char *)record + list_at(tail->chunk_bytes));
+    list.count = (size_t)tail->list.count;
+    list.background = tail->list.background;
+    list.unassigned = tail->list.unassigned;
+    return list;
 }

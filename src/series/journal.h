@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** A file to which finished frames are appended, each with a hash. So a run that was killed
- * at any time can continue: bytes after the last complete record are cut off. Only one
- * process has it open. */
+/** One process at a time writes a series. */
 #ifndef NB_SERIES_JOURNAL_H
 #define NB_SERIES_JOURNAL_H
 
 #include "../nanobragg.h"
+
+/** A process, as named in messages. */
+typedef struct nb_holder {
+    int64_t pid; /* 0: unknown */
+    char host[64];
+} nb_holder;
+
+typedef enum nb_flock { NB_FLOCK_TAKEN, NB_FLOCK_BUSY, NB_FLOCK_NONE } nb_flock;
+
+/** A file to which finished frames are appended, each with a hash. So a run that was killed
+ * at any time can continue: bytes after the last complete record are cut off. Only one
+ * process has it open. */
 
 /** The series of a journal. */
 typedef struct nb_journal_key {
@@ -59,8 +69,6 @@ nb_status nb_journal_append(nb_journal *j, const nb_journal_data *what, int64_t 
  * changed. */
 nb_status nb_journal_read(const nb_journal *j, int frame, int64_t offset, void *data,
                           size_t bytes, nb_error *err);
-/** Read some data of a record, unchecked; 0: the record is shorter. */
-int nb_journal_peek(const nb_journal *j, int64_t offset, void *data, size_t bytes);
 
 void nb_journal_close(nb_journal *j);  /* the file stays; j may be NULL or closed */
 void nb_journal_remove(nb_journal *j); /* remove the file and close */

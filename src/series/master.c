@@ -5,7 +5,7 @@
 #include "../sim/noise.h"
 #include "../base/memory.h"
 #include "../params/params.h"
-#include "panels.h"
+#include "frame.h"
 
 /** *out: 1 for pixels that are not rendered; NULL if all are. The caller frees it. */
 static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)

@@ -7,13 +7,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "dealer.h"
+#include "talk.h"
 #include "frames.h"
 #include "given.h"
 #include "pool.h"
 #include "sinks.h"
 #include "spool.h"
-#include "talk.h"
 
 typedef struct nb_run {
     const nb_series *series;

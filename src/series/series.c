@@ -18,7 +18,7 @@
 #include "earlier.h"
 #include "files.h"
 #include "master.h"
-#include "panels.h"
+#include "frame.h"
 #include "record.h"
 #include "run.h"
 #include "threads.h"

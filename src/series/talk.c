@@ -10,6 +10,32 @@
 #include "../base/memory.h"
 #include "run.h"
 
+/* The next block for whoever asks, or -1: none is left.  Rank 0 only. */
+static int dealer_deal(nb_dealer *d)
+{
+    int blocks = (d->frames + d->per_block - 1) / d->per_block;
+    return d->next_block < blocks ? d->next_block++ : -1;
+}
+
+/* Take this block in hand; -1: there are no more. */
+static void dealer_receive(nb_dealer *d, int block)
+{
+    d->over = block < 0;
+    if (d->over)
+        return;
+    d->first = block * d->per_block;
+    d->left = d->frames - d->first < d->per_block ? d->frames - d->first : d->per_block;
+}
+
+/* The next frame of the block in hand, or -1. */
+static int dealer_take(nb_dealer *d)
+{
+    if (d->left <= 0)
+        return -1;
+    d->left--;
+    return d->first++;
+}
+
 /* Every process sends several messages within the time limit of the others. A pause of the
  * whole job (a suspended terminal) does not count: a step of the clock counts at most as
  * one tick. */
@@ -122,7 +148,7 @@ static void want_block(nb_run *run)
     if (d->left || d->over || run->talk.asked)
         return;
     if (nb_ranks_rank(run->ranks) == 0) {
-        nb_dealer_receive(d, nb_dealer_deal(d));
+        dealer_receive(d, dealer_deal(d));
     } else {
         run->talk.asked = 1;
         post_word(run, 0, ASK, 0);
@@ -133,7 +159,7 @@ int nb_talk_take(nb_run *run)
 {
     int k;
     want_block(run);
-    k = nb_dealer_take(&run->dealer);
+    k = dealer_take(&run->dealer);
     if (k >= 0)
         want_block(run);
     return k;
@@ -225,7 +251,7 @@ static void listen_to_failure(nb_run *run, int from, const message *m)
 
 static void deal_to(nb_run *run, int rank)
 {
-    int block = atomic_load(&run->stop) ? -1 : nb_dealer_deal(&run->dealer);
+    int block = atomic_load(&run->stop) ? -1 : dealer_deal(&run->dealer);
     post_word(run, rank, block >= 0 ? DEAL : NO_MORE, block >= 0 ? block : 0);
 }
 
@@ -254,7 +280,7 @@ static void listen_as_other(nb_run *run, const message *m)
     s->silence = 0;
     if (m->word == DEAL || m->word == NO_MORE) {
         s->asked = 0;
-        nb_dealer_receive(&run->dealer, m->word == DEAL ? m->number : -1);
+        dealer_receive(&run->dealer, m->word == DEAL ? m->number : -1);
     }
     if (m->word == STOP && m->number)
         nb_run_cancel(run);

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** What the processes of a series say to each other.  Each asks rank 0 for blocks of frames, and
- * tells it of every frame that is finished.  A process alone is rank 0. */
+/** Which frames a process makes.  Rank 0 deals blocks of consecutive frames, those of one HDF5 data
+ * file, to whoever asks; each process makes the frames of its blocks in order. */
 #ifndef NB_SERIES_TALK_H
 #define NB_SERIES_TALK_H
 
 #include "ranks.h"
 #include "sinks.h"
+
+typedef struct nb_dealer {
+    int frames, per_block;
+    int next_block;  /* of rank 0: the first that nobody has */
+    int first, left; /* frames of the present block that no thread has taken */
+    int over;        /* there are no more blocks */
+} nb_dealer;
+
+/** What the processes of a series say to each other.  Each asks rank 0 for blocks of frames, and
+ * tells it of every frame that is finished.  A process alone is rank 0. */
 
 struct nb_run;
 

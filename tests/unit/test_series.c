@@ -20,7 +20,6 @@
 #include "render/backend.h"
 #include "series/journal.h"
 #include "series/pool.h"
-#include "series/lock.h"
 #include "series/template.h"
 
 static nb_config small(void)

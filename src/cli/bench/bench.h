@@ -149,7 +149,6 @@ typedef struct nb_bench_bounds {
     double max_error;   /* at most */
 } nb_bench_bounds;
 nb_bench_bounds nb_bench_bounds_of(nb_precision precision);
-nb_bench_bounds nb_bench_bounds_of_peer(void);
 
 /** n pixels of an image and of the reference. */
 nb_bench_figures nb_bench_compare(const float *image, const float *reference, size_t n);
@@ -179,7 +178,6 @@ nb_status nb_bench_refer(nb_bench_reference *r, const nb_bench_job *job,
                          double budget_steps, nb_error *err);
 void nb_bench_reference_free(nb_bench_reference *r);
 /** image[slow][fast] against the reference. */
-nb_bench_figures nb_bench_check(const nb_bench_reference *r, const float *image);
 /** Steps per pixel of a simulation; 1 if it does not say them. */
 int64_t nb_bench_steps(const nb_sim *sim);
 
@@ -204,8 +202,6 @@ void nb_bench_add_times(cJSON *to, const char *key, const nb_bench_series *s);
 int nb_bench_cores(void);
 /** Today, UTC, "2026-11-21"; SOURCE_DATE_EPOCH wins. */
 void nb_bench_date(char text[16]);
-/** Adds "machine", "build" and "date" to root. */
-void nb_bench_add_machine(cJSON *root);
 
 /* --- the folder of a report: complete or absent (folder.c) --- */
 

@@ -23,7 +23,7 @@ nb_bench_bounds nb_bench_bounds_of(nb_precision precision)
 
 /* Other programs may round differently, but must make the same image. One in float32
  * differs by 0.08 of the brightest pixel at a peak's edge. */
-nb_bench_bounds nb_bench_bounds_of_peer(void)
+static nb_bench_bounds bench_bounds_of_peer(void)
 {
     return (nb_bench_bounds){1e-4, 0.1};
 }
@@ -190,7 +190,7 @@ static double brightest(const float *image, size_t n)
 }
 
 /** A pixel that was not written is NaN, because the images are filled with NaN before. */
-nb_bench_figures nb_bench_check(const nb_bench_reference *r, const float *image)
+static nb_bench_figures bench_check(const nb_bench_reference *r, const float *image)
 {
     const size_t row = (size_t)r->fast, band = (size_t)r->band_rows * row;
     const size_t n = (size_t)r->bands * band;
@@ -226,8 +226,8 @@ nb_status nb_bench_judge(nb_bench *b, nb_bench_point *p, const char *how,
                          const nb_bench_reference *r, const float *image, nb_error *err)
 {
     const nb_bench_bounds bounds =
-        p->peer < 0 ? nb_bench_bounds_of(p->job.precision) : nb_bench_bounds_of_peer();
-    const nb_bench_figures f = nb_bench_check(r, image);
+        p->peer < 0 ? nb_bench_bounds_of(p->job.precision) : bench_bounds_of_peer();
+    const nb_bench_figures f = bench_check(r, image);
     char text[240];
     p->worst = nb_bench_worse(p->worst, f);
     if (nb_bench_is_right(&f, &bounds))

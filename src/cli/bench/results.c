@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../common.h"
-#include "../json_memory.h"
 #include "bench.h"
 
 void nb_bench_series_add(nb_bench_series *s, double value)
@@ -112,7 +111,8 @@ static void add_features(cJSON *to)
         cJSON_AddStringToObject(o, part->name, part->present ? part->detail : "absent");
 }
 
-void nb_bench_add_machine(cJSON *root)
+/* Adds "machine", "build" and "date" to root. */
+static void bench_add_machine(cJSON *root)
 {
     cJSON *m = cJSON_AddObjectToObject(root, "machine"), *b;
     char text[256], date[16];
@@ -223,7 +223,7 @@ nb_status nb_bench_write_results(const nb_bench *b, nb_error *err)
     cJSON_AddStringToObject(root, "format", "nanobragg-bench-1");
     cJSON_AddStringToObject(root, "name", b->opt->name);
     cJSON_AddStringToObject(root, "command", b->command);
-    nb_bench_add_machine(root);
+    bench_add_machine(root);
     cases = cJSON_AddObjectToObject(root, "cases");
     for (int i = 0; i < b->opt->cases.count; i++) {
         nb_bench_case which = (nb_bench_case)b->opt->cases.v[i];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** The limits of a comparison: `corr=0.9999,peaks=0.95,sum=0.001`. */
-#ifndef NB_CLI_THRESHOLDS_H
-#define NB_CLI_THRESHOLDS_H
+#ifndef NB_CLI_COMPARE_H
+#define NB_CLI_COMPARE_H
+
+#include <stdio.h>
 
 #include "../nanobragg.h"
 
@@ -25,11 +27,15 @@ typedef struct nb_threshold_result {
 /** Parse a list, which replaces the limits; `none` sets no limit. Errors: NB_ERR_INPUT. */
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err);
 
-/** The k-th key of a comparison; 0 when it is not set. */
-int nb_thresholds_result(const nb_thresholds *t, const nb_difference *d, int k,
-                         nb_threshold_result *out);
+/** A comparison as text and as JSON. */
 
-/** Are all limits met, and all pixels finite? */
-int nb_thresholds_passed(const nb_thresholds *t, const nb_difference *d);
+/** The compared files, for the report. */
+typedef struct nb_compared {
+    const char *a_name, *b_name;
+    const char *a_format, *b_format;
+    const nb_difference *difference;
+    const nb_thresholds *thresholds;
+    int passed;
+} nb_compared;
 
 #endif
