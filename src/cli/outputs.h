@@ -10,9 +10,9 @@
 /** Is this name of an output standard output ("-")? */
 int nb_is_stdout(const char *path);
 
-/** Does one of them go to standard output? */
 /** The same of a simulation, whose detector is known. */
 int nb_outputs_of(const nb_sim *sim, const char **names);
+/** Does one of them go to standard output? */
 int nb_outputs_to_stdout(const nb_config *cfg);
 
 /** Can this file be made?  NB_ERR_IO if not. */

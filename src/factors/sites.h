@@ -28,6 +28,4 @@ nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *o
                         nb_error *err);
 void nb_sites_free(nb_sites *sites);
 
-/** Which atoms count, and whether their numbers can be used. */
-
 #endif

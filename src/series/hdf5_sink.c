@@ -224,6 +224,8 @@ static void *make(void *user)
     return NULL;
 }
 
+/* Wait for the last file, then begin to make this one; *b gets another block's memory, without
+ * frames. The journal is removed when the file is there.  Errors: those of the last file. */
 static nb_status block_maker_begin(nb_block_maker *m, nb_block *b,
                                    const nb_hdf5_data *data, const char *path,
                                    nb_error *err)

@@ -120,6 +120,9 @@ static nb_status write_lock(int fd, const char *name, nb_error *err)
                    errno == ENOSPC ? "No space left on device" : "input/output error");
 }
 
+/* For file systems without locks: create PATH.lock, which names this process. A lock file of a
+ * process of this host that no longer runs is replaced. Errors: NB_ERR_INPUT names the
+ * other process, NB_ERR_IO. */
 static nb_status lock_beside(const char *path, nb_error *err)
 {
     char name[NAME];
@@ -145,9 +148,6 @@ static nb_status lock_beside(const char *path, nb_error *err)
     return st;
 }
 
-/* For such file systems: create PATH.lock, which names this process. A lock file of a
- * process of this host that no longer runs is replaced. Errors: NB_ERR_INPUT names the
- * other process, NB_ERR_IO. */
 static void unlock_beside(const char *path)
 {
     char name[NAME];
@@ -339,8 +339,8 @@ typedef struct buffer {
 } buffer;
 
 /** Is there a whole record at j->end?  *r is it.  Errors: NB_ERR_NOMEM. */
-static nb_status check_record(nb_journal *j, int64_t size, entry *r, buffer *b, int *whole,
-                              nb_error *err)
+static nb_status check_record(nb_journal *j, int64_t size, entry *r, buffer *b,
+                              int *whole, nb_error *err)
 {
     *whole = 0;
     if (!get(j->fd, j->end, r, sizeof *r) || r->mark != mark ||

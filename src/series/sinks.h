@@ -29,8 +29,6 @@ typedef struct nb_block_maker {
     nb_error error;
 } nb_block_maker;
 
-/** Wait for the last file, then begin to make this one; *b gets another block's memory, without
- * frames. The journal is removed when the file is there.  Errors: those of the last file. */
 /** Wait for the last file.  Errors: its own, once. */
 nb_status nb_block_maker_wait(nb_block_maker *m, nb_error *err);
 

@@ -177,7 +177,6 @@ void nb_bench_bands(nb_bench_reference *r, double budget_steps);
 nb_status nb_bench_refer(nb_bench_reference *r, const nb_bench_job *job,
                          double budget_steps, nb_error *err);
 void nb_bench_reference_free(nb_bench_reference *r);
-/** image[slow][fast] against the reference. */
 /** Steps per pixel of a simulation; 1 if it does not say them. */
 int64_t nb_bench_steps(const nb_sim *sim);
 

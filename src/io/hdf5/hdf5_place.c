@@ -296,6 +296,7 @@ static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t d
     nb_free(mm);
 }
 
+/* /entry/simulation/panels, and the vectors of all panels beside it. */
 static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_panels *all = master->panels;

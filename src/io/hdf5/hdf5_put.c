@@ -134,6 +134,8 @@ static const H5FD_class_t driver_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
+/* Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close. Below 0:
+ * the library cannot; its stack of errors says why. */
 static hid_t driver_create(nb_h5_driver *driver)
 {
     const access_info info = {driver};

@@ -18,8 +18,6 @@ typedef struct nb_h5_driver {
     hid_t id;       /* of the driver's class, from create to close */
 } nb_h5_driver;
 
-/** Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close. Below 0:
- * the library cannot; its stack of errors says why. */
 /** Close the file, and then give up the driver: H5Fclose looks at it once more after the last file let
  * it go. 0: the library failed. */
 int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
@@ -139,7 +137,6 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 /** A group NXdetector_module for each panel. */
 void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
 
-/** /entry/simulation/panels, and the vectors of all panels beside it. */
 #endif
 
 /** /entry/data of a master: the frames of all data files under one name. */
