@@ -145,7 +145,7 @@ NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, 
                             const double *fast, int n, const light_planes *to,
                             const slope_case how)
 {
-    const slope_constants c = slope_constants_of(&p->scene);
+    const slope_constants c = slope_constants_of(&p->scene, t->width);
     const simple_row row = light_row(t, p, s);
     light_group g;
     int at, b, i;
@@ -174,7 +174,7 @@ NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p
                               const double *fast, int n, const double *dloss, double most,
                               double *sums, const slope_case how)
 {
-    const slope_constants c = slope_constants_of(&p->scene);
+    const slope_constants c = slope_constants_of(&p->scene, t->width);
     const simple_row row = light_row(t, p, s);
     const double scale = 1 / most;
     vf run[SLOPE_LIGHT];

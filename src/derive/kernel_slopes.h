@@ -133,7 +133,7 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     to->phi = -sum[SLOPE_PHI];
     to->osc = -sum[SLOPE_OSC];
     to->mosaic = -sum[SLOPE_MOSAIC];
-    to->fudge = -2.0 / nb_shape_row_of(sc->lattice.shape).width * sum[SLOPE_FUDGE];
+    to->fudge = -2.0 / b->t->width * sum[SLOPE_FUDGE];
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
     to->spectrum = -sum[SLOPE_DISPERSION];
     if (sc->factors.table.default_F != 0) /* every F is it */

@@ -258,7 +258,7 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const slope_case how)
 {
     const nb_scene *sc = &p->scene;
-    const slope_constants c = slope_constants_of(sc);
+    const slope_constants c = slope_constants_of(sc, t->width);
     vf first[SLOPE_SUMS]; /* in registers between two second loops */
     int m, k, i;
     for (i = 0; i < SLOPE_SUMS; i++) {

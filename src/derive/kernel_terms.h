@@ -34,12 +34,11 @@ typedef struct slope_constants {
     float steep;       /* the same: twice the slope of ln L^2 by R^2 */
 } slope_constants;
 
-NB_INLINE slope_constants slope_constants_of(const nb_scene *sc)
+NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
 {
     slope_constants c;
     int i;
     c.fixed = fixed_constants_of(sc);
-    const double width = nb_shape_row_of(sc->lattice.shape).width;
     c.fall = -2.0 * sc->lattice.fudge / width * NB_LOG2_E;
     c.steep = (float)(-4.0 * sc->lattice.fudge / width);
     for (i = 0; i < 3; i++) {

@@ -186,7 +186,7 @@ static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_l
     by[SLOPE_OSC] = -t->osc;
     by[SLOPE_MOSAIC] = -t->mosaic;
     by[SLOPE_DISPERSION] = -t->spectrum;
-    by[SLOPE_FUDGE] = -2.0 / nb_shape_row_of(sc->lattice.shape).width * t->fudge;
+    by[SLOPE_FUDGE] = -2.0 / v->width * t->fudge;
     line->captured = v->weights * (t->background + t->image * sc->background);
     line->light_captured =
         v->weights > 0 ? (float)(line->captured / (v->weights * v->unit)) : 0;
@@ -307,6 +307,7 @@ static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
     if ((st = nb_vector_plans_build(&plan, NB_SUMS_FIXED, NULL, &v->plans, err)) ||
         (st = reserve(v, err)))
         return st;
+    v->width = shape.width;
     v->unit = v->plans->table.unit * (shape.law == NB_LAW_DECAY ? height * height : 1);
     v->wavenumber = v->plans->sources[0].inv_lambda;
     for (int i = 0; i < job->scene->beam.n_sources; i++)

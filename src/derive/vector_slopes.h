@@ -99,6 +99,7 @@ struct nb_vector_slopes {
     int light;             /* one step a pixel, and no detector moves: kernel_light.h */
     double weights;        /* of all terms */
     double unit;           /* electrons^2 of 1 in the sums */
+    double width;          /* nb_shape_row */
     double wavenumber;     /* of the first source, 1/m: the unit of the next */
     double start;          /* of -h */
     double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */

@@ -289,6 +289,7 @@ NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const nb_ray_block *b,
 NB_INLINE size_t first_groups_of(nb_ray_tile *tile, const nb_ray_block *b, double budget,
                                  double *spent)
 {
+    *spent = 0;
     switch (tile->tiles->shape) {
 #define NB_DO(number, ...)                                                               \
     case number:                                                                         \
@@ -304,6 +305,7 @@ NB_INLINE size_t fewer_groups_of(nb_ray_tile *tile, const nb_ray_block *b,
                                  const nb_tile_group *list, size_t n, nb_tile_group *keep,
                                  double budget, double *spent)
 {
+    *spent = 0;
     switch (tile->tiles->shape) {
 #define NB_DO(number, ...)                                                               \
     case number:                                                                         \
