@@ -333,11 +333,10 @@ static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
 
 static nb_status take_changes(nb_sim *sim, changes *c, nb_error *err)
 {
-    nb_undo *undo;
     nb_status st = nb_config_check_fields(&c->cfg, err);
-    if (st || (st = nb_sim_begin(sim, &undo, err)))
+    if (st || (st = nb_sim_begin(sim, err)))
         return st;
-    return nb_sim_end(sim, undo, adopt(sim, c, err), err);
+    return nb_sim_end(sim, adopt(sim, c, err), err);
 }
 
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,

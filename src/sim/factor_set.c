@@ -31,15 +31,14 @@ static nb_status find_places(nb_sim *sim, nb_error *err)
 /** Give the simulation another table, which goes after an error. */
 static nb_status take_table(nb_sim *sim, double *F, nb_error *err)
 {
-    nb_undo *undo;
-    nb_status st = nb_sim_begin(sim, &undo, err);
+    nb_status st = nb_sim_begin(sim, err);
     if (st) {
         nb_free(F);
         return st;
     }
     st = nb_tables_replace_F(&sim->in.tables, F, err);
     sim->in.tables.typed_F = 1;
-    return nb_sim_end(sim, undo, st, err);
+    return nb_sim_end(sim, st, err);
 }
 
 static nb_status check_F(const nb_sim *sim, const double *F, size_t count, nb_error *err)

@@ -176,9 +176,8 @@ static nb_status adopt(nb_sim *sim, const nb_config *cfg, nb_error *err)
 static nb_status build_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     const size_t pixels = sim->model.flat.raster.pixels;
-    nb_undo *undo;
-    nb_status st = nb_sim_begin(sim, &undo, err);
-    if (st || (st = nb_sim_end(sim, undo, adopt(sim, cfg, err), err)))
+    nb_status st = nb_sim_begin(sim, err);
+    if (st || (st = nb_sim_end(sim, adopt(sim, cfg, err), err)))
         return st;
     if (cfg->seed.set)
         sim->seed = cfg->seed.value;

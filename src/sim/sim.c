@@ -138,10 +138,11 @@ struct nb_undo {
     nb_model model;
 };
 
-nb_status nb_sim_begin(const nb_sim *sim, nb_undo **out, nb_error *err)
+nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
 {
-    nb_undo *undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
-    *out = undo;
+    nb_undo *undo = sim->undo;
+    if (!undo)
+        undo = sim->undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
     if (!undo)
         return NB_ERR_NOMEM;
     undo->cfg = sim->cfg;
@@ -151,8 +152,9 @@ nb_status nb_sim_begin(const nb_sim *sim, nb_undo **out, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err)
+nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
 {
+    nb_undo *undo = sim->undo;
     nb_place_change *panels = undo->moved.panels;
     if (!st)
         st = nb_sim_build_model(sim, err);
@@ -170,7 +172,6 @@ nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err)
     }
     if (panels != sim->moved.panels)
         nb_free(panels);
-    nb_free(undo);
     return st;
 }
 
@@ -319,6 +320,7 @@ void nb_sim_free(nb_sim *sim)
     nb_model_free(&sim->model);
     nb_free(sim->moved.panels);
     nb_inputs_drop(&sim->in);
+    nb_free(sim->undo);
     nb_free(sim);
 }
 

@@ -14,6 +14,9 @@
 #include "inputs.h"
 #include "notes.h"
 
+/** What a change replaces, until its model is built. */
+typedef struct nb_undo nb_undo;
+
 struct nb_sim {
     nb_config cfg; /* as typed, then completed from -img and -mask headers */
     nb_hooks hooks;
@@ -22,6 +25,7 @@ struct nb_sim {
     nb_inputs in;          /* loaded files */
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
     nb_model model;
+    nb_undo *undo; /* owned; for nb_sim_begin, kept: it is large, and the heap would be cut and grown each time */
     nb_sim_engine engine;
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
@@ -63,13 +67,11 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** What a change of configuration, inputs or displacement replaces. */
-typedef struct nb_undo nb_undo;
-/** Before the change.  Errors: NB_ERR_NOMEM, *undo is NULL. */
-nb_status nb_sim_begin(const nb_sim *sim, nb_undo **undo, nb_error *err);
-/** After it, with its status: build the model.  On an error everything is as before, else what was replaced is freed;
- * *undo goes.  Returns the error. */
-nb_status nb_sim_end(nb_sim *sim, nb_undo *undo, nb_status st, nb_error *err);
+/** Before a change of configuration, inputs or displacement: remember them and the model.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
+/** After it, with its status: build the model.  On an error everything is as before, else what was replaced is
+ * freed.  Returns the error. */
+nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
 /** The errors of nb_sim_rebuild with this configuration, without a scene: no table, no orientation is
  * made. spectrum[n]: instead of the loaded sources; NULL: those. geometry: what it would have. */
