@@ -353,7 +353,7 @@ static void descend(nb_ray_tile *tile, const tile_branch *from)
     for (int quarter = 0; quarter < 4; quarter++) {
         tile_branch at = *from;
         nb_ray_block b;
-        double more, part;
+        double more = 0, part;
         at.u += quarter % 2 * half;
         at.v += quarter / 2 * half;
         at.n = half;
