@@ -11,14 +11,10 @@ NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
     return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
 }
 
-/** The piece of a material's table that holds x = sin(theta)/lambda >= 0, 1/m. */
-NB_HD const nb_table_piece *nb_piece_of(const nb_amorphous *a, const nb_scatterer *m,
-                                        double x)
+/** The piece from number low to high that holds x, 1/m; they are in order. */
+NB_HD const nb_table_piece *nb_piece_between(const nb_table_piece *pieces, int low,
+                                             int high, double x)
 {
-    const nb_table_piece *pieces = a->pieces + m->first_piece;
-    double at = x * m->per;
-    int bucket = m->first_bucket + (at < m->n_buckets ? (int)at : m->n_buckets - 1);
-    int low = a->buckets[bucket], high = a->buckets[bucket + 1];
     while (low < high) {
         int middle = (low + high + 1) / 2;
         if (pieces[middle].x <= x)
@@ -27,6 +23,16 @@ NB_HD const nb_table_piece *nb_piece_of(const nb_amorphous *a, const nb_scattere
             high = middle - 1;
     }
     return pieces + low;
+}
+
+/** The piece of a material's table that holds x = sin(theta)/lambda >= 0, 1/m. */
+NB_HD const nb_table_piece *nb_piece_of(const nb_amorphous *a, const nb_scatterer *m,
+                                        double x)
+{
+    double at = x * m->per;
+    int bucket = m->first_bucket + (at < m->n_buckets ? (int)at : m->n_buckets - 1);
+    return nb_piece_between(a->pieces + m->first_piece, a->buckets[bucket],
+                            a->buckets[bucket + 1], x);
 }
 
 /** F of a molecule, electrons. */

@@ -32,17 +32,10 @@ NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
 NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
                                          const int32_t *bucket, double x)
 {
-    int low = bucket[0], high = bucket[1];
+    const int low = bucket[0], high = bucket[1];
     if (high - low <= 1)
         return pieces + low + ((pieces[high].x <= x) & (high > low));
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (pieces[middle].x <= x)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return pieces + low;
+    return nb_piece_between(pieces, low, high, x);
 }
 
 _Static_assert(sizeof(nb_table_piece) == 8 * sizeof(double) &&
