@@ -8,7 +8,7 @@
 #                      driver compiles for any other at the first start, with the instructions of 8.0
 #
 # The newest one is there as PTX too, for cards that come later; it costs no time.  Not 7.5: the code
-# of 8.0 and later has kernels that that has not (NB_GPU_TENSOR_CODE).
+# of 8.0 and later has kernels that the code of 7.5 lacks (NB_GPU_TENSOR_CODE).
 
 CUDA_ARCHES := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
 CUDA_CHOSEN := $(or $(strip $(CUDA_ARCH)),$(if $(filter wheel% deb,$(MAKECMDGOALS)),all,auto))

@@ -6,7 +6,7 @@
 #include "tile_term.h"
 
 enum {
-    NB_TILE_CHUNK = 704, /* groups of a first block that share a purse, at most */
+    NB_TILE_CHUNK = 704, /* groups of a first block that share a budget, at most */
     NB_TILE_ROOM = 704,  /* entries of the stack behind them */
     NB_TILE_STACK = NB_TILE_CHUNK + NB_TILE_ROOM,
     NB_TILE_ROW = 44,  /* groups of a row that is looked at as a whole, at most */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Which groups of steps, and which steps, a block of rays keeps (tile_work.h): those with the smallest bounds
- * are left out as far as a purse goes. */
+ * are left out as far as a budget goes. */
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
@@ -10,10 +10,10 @@
 
 enum {
     NB_TILE_UNITS = 1 << 14
-}; /* of a purse, for bounds that are above their share of it */
+}; /* of a budget, for bounds that are above their share of it */
 
-#define NB_TILE_ROWS_PART 0.15f    /* of a first purse, for whole rows */
-#define NB_TILE_MARGIN (1 - 1e-4f) /* of a purse, for the rounding of sums */
+#define NB_TILE_ROWS_PART 0.15f    /* of a first budget, for whole rows */
+#define NB_TILE_MARGIN (1 - 1e-4f) /* of a budget, for the rounding of sums */
 
 /** Candidates are sorted into bins, two to an octave: of a number of units, 1 .. 2^16 - 1. */
 NB_HD int nb_tile_bin(uint32_t units)
@@ -95,18 +95,18 @@ NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut 
 
 /** Candidates on their way to the stack. */
 typedef struct nb_tile_heap {
-    int at, n;               /* on the stack */
-    float purse, share, per; /* share: of one item; per: units of the purse */
+    int at, n;                /* on the stack */
+    float budget, share, per; /* share: of one item; per: units of the budget */
 } nb_tile_heap;
 
-NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float purse)
+NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float budget)
 {
     nb_tile_heap heap;
     heap.at = at;
     heap.n = 0;
-    heap.purse = fmaxf(0.0f, purse);
-    heap.share = vf_over(heap.purse * NB_TILE_MARGIN, (float)items);
-    heap.per = vf_over((float)NB_TILE_UNITS, heap.purse);
+    heap.budget = fmaxf(0.0f, budget);
+    heap.share = vf_over(heap.budget * NB_TILE_MARGIN, (float)items);
+    heap.per = vf_over((float)NB_TILE_UNITS, heap.budget);
     return heap;
 }
 
@@ -135,23 +135,23 @@ NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
     heap->n += nb_lanes_count(some);
 }
 
-/** Choose; returns how many are kept, *spent: of the purse. */
+/** Choose; returns how many are kept, *spent: of the budget. */
 NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
                                 const NB_LANE_ARG(float, low), float *spent)
 {
     const float small = nb_lanes_add(low) * (1 + 1e-5f);
-    const float left = (heap->purse - small) * heap->per;
+    const float left = (heap->budget - small) * heap->per;
     nb_tile_cut cut;
     nb_lanes_meet();
     cut = nb_tile_cut_of(w, left > 0 ? (uint32_t)left : 0);
-    *spent = small + (float)cut.spent * (heap->purse / NB_TILE_UNITS);
+    *spent = small + (float)cut.spent * (heap->budget / NB_TILE_UNITS);
     return nb_tile_keep(w, heap->at, heap->n, &cut);
 }
 
-/** n parts of `of` of a purse. */
-NB_TILE_HD float nb_tile_part_of(float purse, int n, int of)
+/** n parts of `of` of a budget. */
+NB_TILE_HD float nb_tile_part_of(float budget, int n, int of)
 {
-    return n == of ? purse : vf_over(purse * (float)n, (float)of);
+    return n == of ? budget : vf_over(budget * (float)n, (float)of);
 }
 
 /** A group as an entry of a list. */
@@ -284,7 +284,7 @@ NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int 
 }
 
 /** Of n groups or rows of them, those groups that a first block keeps, to the stack's beginning. */
-NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float purse,
+NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float budget,
                                     float *spent, const int shape)
 {
     const int by_rows = k->p->by_rows;
@@ -295,7 +295,7 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float pur
         const nb_tile_look look = nb_tile_look_of(
             k->p, second, first, second && by_rows ? kept * k->p->tiles.columns : n);
         nb_tile_heap heap = nb_tile_heap_of(
-            look.at, look.n, second ? purse - *spent : NB_TILE_ROWS_PART * purse);
+            look.at, look.n, second ? budget - *spent : NB_TILE_ROWS_PART * budget);
         NB_LANE_OF(float, low);
         float more;
         NB_EACH_LANE(lane)
@@ -312,7 +312,7 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float pur
 typedef struct nb_tile_task {
     int block;            /* of nb_tile_shared */
     int list, n, to, end; /* end: of the stack that it may use */
-    float purse;
+    float budget;
 } nb_tile_task;
 
 NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
@@ -320,7 +320,7 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
 {
     const nb_tile_pass *p = k->p;
     const nb_ray_block *b = &k->w->block[task->block];
-    nb_tile_heap heap = nb_tile_heap_of(task->to, task->n, task->purse);
+    nb_tile_heap heap = nb_tile_heap_of(task->to, task->n, task->budget);
     NB_LANE_OF(float, low);
     float q[3];
     int kept;
@@ -398,7 +398,7 @@ NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, floa
     const nb_tile_pass *p = k->p;
     const nb_ray_block *b = &k->w->block[task->block];
     const int n = task->n * NB_TILE_STEPS;
-    nb_tile_heap heap = nb_tile_heap_of(task->to, n, task->purse);
+    nb_tile_heap heap = nb_tile_heap_of(task->to, n, task->budget);
     NB_LANE_OF(float, low);
     float q[3];
     for (int x = 0; x < 3; x++)

@@ -26,9 +26,9 @@ typedef struct nb_tile_grid {
 typedef struct nb_tile_late {
     uint64_t wanted; /* as the next, of nb_tile_walk */
     int panel, layer, u, v;
-    int block, n;               /* block 0: all; groups, 0: nothing */
-    uint32_t list;              /* its first group, in words */
-    float photons, purse, rest; /* of the ray: for these groups, for all others */
+    int block, n;                /* block 0: all; groups, 0: nothing */
+    uint32_t list;               /* its first group, in words */
+    float photons, budget, rest; /* of the ray: for these groups, for all others */
 } nb_tile_late;
 
 /** Where they wait; what finds no room is done at once, with the same result. */
@@ -50,7 +50,7 @@ typedef struct nb_tile_pass {
     double bound;   /* photons that a pixel may lack */
     int64_t items, stride;  /* of all panels; only each stride-th is done */
     int by_rows;            /* first looks are at rows of groups */
-    int chunk, column_bits; /* groups, or rows of them, that share a purse */
+    int chunk, column_bits; /* groups, or rows of them, that share a budget */
     int single;             /* all sources have one direction */
     int only_count;
     nb_tile_queue queue;

@@ -3,7 +3,7 @@
  * lanes of a warp one after the other.
  *
  *   item       a first block of rays of a panel, 4 x 4 or 8 x 8, at all layers
- *   purse      the limit of the sum of the bounds of everything that is left out
+ *   budget      the limit of the sum of the bounds of everything that is left out
  *   stack      of the warp: lists of groups of steps, one for each size of block, and of steps
  *   sums       of terms, in whole units (spot_work.h): the order of the blocks changes no byte
  *
@@ -19,7 +19,7 @@ enum {
     NB_TILE_PARTS = 176 /* groups that it takes at the most */
 };
 
-/* Parts of a purse that the groups of a block may take before its quarters or steps get the rest. */
+/* Parts of a budget that the groups of a block may take before its quarters or steps get the rest. */
 #define NB_TILE_FIRST_PART 0.3f
 #define NB_TILE_PART 0.5f
 
@@ -167,7 +167,7 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
         n = of->n - i < room ? of->n - i : room;
         part.list += i;
         part.n = n;
-        part.purse = nb_tile_part_of(of->purse - spent, n, of->n - i);
+        part.budget = nb_tile_part_of(of->budget - spent, n, of->n - i);
         const int kept = nb_tile_few_steps(k, &part, &more, how & NB_TILE_SHAPE);
         spent += more;
         k->tally[NB_TILE_TERMS] += (unsigned)(kept + 7) / 8;
@@ -192,17 +192,17 @@ NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int 
                                    float *spent, nb_tile_task *next, const int how)
 {
     const int most = (of->end - of->to) / 2, n = of->n - i < most ? of->n - i : most;
-    const float purse = nb_tile_part_of(of->purse - *spent, n, of->n - i);
+    const float budget = nb_tile_part_of(of->budget - *spent, n, of->n - i);
     nb_tile_task part = *of;
     float more;
     part.list += i;
     part.n = n;
-    part.purse = NB_TILE_PART * purse;
+    part.budget = NB_TILE_PART * budget;
     *next = part;
     next->list = part.to;
     next->n = nb_tile_fewer_groups(k, &part, &more, how & NB_TILE_SHAPE);
     next->to = part.to + next->n;
-    next->purse = purse - more;
+    next->budget = budget - more;
     *spent += more;
     return n;
 }
@@ -271,7 +271,7 @@ NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int lis
                                  const int how)
 {
     const int quarters = k->bits == NB_TILE_LARGE && k->only == 0 ? 4 : 1;
-    const nb_tile_task of = {0, list, t->n, to, to + NB_TILE_ROOM, t->purse};
+    const nb_tile_task of = {0, list, t->n, to, to + NB_TILE_ROOM, t->budget};
     float most = 0;
     NB_TILE_ROLLED
     for (int q = 0; q < quarters; q++)
@@ -333,9 +333,9 @@ NB_HD int nb_tile_most_tasks(int64_t groups)
            << 2 * (NB_TILE_LARGE - 1);
 }
 
-/** Leave a block's groups to later warps: all to one, or a leaf and some of the groups to each; purse: of the
+/** Leave a block's groups to later warps: all to one, or a leaf and some of the groups to each; budget: of the
  * rays, in all. */
-NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float purse,
+NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float budget,
                               const int how)
 {
     const nb_tile_queue *queue = &k->p->queue;
@@ -361,8 +361,8 @@ NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float pur
         t.block = first + i / parts;
         t.n = of->n * (part + 1) / parts - from;
         t.list = at[1] + (unsigned)from;
-        t.purse = nb_tile_part_of(of->purse, t.n, of->n);
-        t.rest = purse - t.purse;
+        t.budget = nb_tile_part_of(of->budget, t.n, of->n);
+        t.rest = budget - t.budget;
         if (!waits) {
             const int place[2] = {of->list + from, of->to};
             k->lack = fmaxf(k->lack, nb_tile_run_now(k->p, k->w, &t, place, how));
@@ -391,7 +391,7 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
 
 /** A first block at a layer, whose rays are aimed; returns what a ray lacks, of what is not left to later
  * warps. */
-NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float purse, const int how)
+NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float budget, const int how)
 {
     const nb_tiles *t = &k->p->tiles;
     const int all = k->p->by_rows ? t->rows : t->rows * t->columns, chunk = k->p->chunk;
@@ -400,17 +400,17 @@ NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float purse, const int how)
     NB_TILE_ROLLED
     for (int first = 0, n; first < all; first += n) {
         n = all - first < chunk ? all - first : chunk;
-        const float part = nb_tile_part_of(purse - spent, n, all - first);
+        const float part = nb_tile_part_of(budget - spent, n, all - first);
         nb_tile_task of = {0, 0, 0, 0, NB_TILE_STACK, 0};
         float more;
         of.n = of.to = nb_tile_first_groups(k, first, n, NB_TILE_FIRST_PART * part, &more,
                                             how & NB_TILE_SHAPE);
-        of.purse = part - more;
+        of.budget = part - more;
         spent += more;
         if (of.n == 0)
             continue;
-        nb_tile_defer(k, &of, purse, how);
-        spent += of.purse;
+        nb_tile_defer(k, &of, budget, how);
+        spent += of.budget;
         late = 1;
     }
     return late ? 0 : spent;
@@ -431,10 +431,10 @@ NB_TILE_HD void nb_tile_item(nb_tile_walk *k, int64_t i, const int how)
     layers = p->only_count ? 1 : p->spots.sensors[p->spots.panels[k->panel].sensor].layers;
     NB_TILE_ROLLED
     for (k->layer = 0; k->layer < layers; k->layer++) {
-        const float purse = (float)(NB_TILE_MARGIN * p->bound / photons);
+        const float budget = (float)(NB_TILE_MARGIN * p->bound / photons);
         nb_tile_aim(k);
         k->tally[NB_TILE_FIRST]++;
-        k->lack = fmaxf(k->lack, nb_tile_block_at(k, purse, how) * k->photons);
+        k->lack = fmaxf(k->lack, nb_tile_block_at(k, budget, how) * k->photons);
     }
 }
 

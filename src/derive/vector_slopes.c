@@ -115,8 +115,8 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
 }
 
 /** Whether a source has the direction of the sources of a group. */
-static int goes_with(const nb_vector_source *s, const nb_slope_group *group,
-                     const nb_vector_source *sources)
+static int fits_group(const nb_vector_source *s, const nb_slope_group *group,
+                      const nb_vector_source *sources)
 {
     const nb_vec3 a = s->incident, b = sources[group->first].incident;
     return a.x == b.x && a.y == b.y && a.z == b.z;
@@ -130,7 +130,7 @@ static void fill_sources(nb_vector_slopes *v)
         v->phase == NB_PHASE_INDEX || v->phase == NB_PHASE_PARTS ? nb_fixed_start(1) : 0;
     for (int s = 0; s < sc->beam.n_sources; s++) {
         nb_slope_group *group = &v->groups[v->n_groups];
-        const int same = v->n_groups > 0 && goes_with(&sources[s], group - 1, sources);
+        const int same = v->n_groups > 0 && fits_group(&sources[s], group - 1, sources);
         if (same && s - group[-1].first < MOST_TOGETHER)
             group[-1].end++;
         else

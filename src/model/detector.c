@@ -81,8 +81,8 @@ static nb_status find_material(const nb_settings *cfg, double wavelength_A,
 
 /** A typed normal that points upstream puts the detector upstream, unless -pix0_vector sets
  * another position. */
-static void say_upstream(const nb_settings *cfg, const nb_geometry *g,
-                         const nb_hooks *hooks)
+static void warn_upstream(const nb_settings *cfg, const nb_geometry *g,
+                          const nb_hooks *hooks)
 {
     const double *o = cfg->value.odet_vector.v;
     int used = cfg->value.convention == NB_CONV_CUSTOM && cfg->value.odet_vector.set;
@@ -127,7 +127,7 @@ static nb_status one_panel(const nb_settings *cfg, const nb_geometry *g,
         hooks->notice)
         hooks->notice(hooks->user, "-curved_omega has no effect without -curved_det");
     set_pixels(cfg, panel);
-    say_upstream(cfg, g, hooks);
+    warn_upstream(cfg, g, hooks);
     det->sensors[0] =
         nb_sensor_typed(cfg, det->material.name[0] ? det->material.mu : NAN, hooks);
     det->n_sensors = 1;

@@ -11,7 +11,7 @@
 #define SAMPLE 0.05 /* of the pixels outside of spots */
 #define BRIGHT_SIGMA 6
 
-/** A number from 0 to 1 that hangs on the pixel alone (SplitMix64). */
+/** A number from 0 to 1 that depends on the pixel alone (SplitMix64). */
 static double draw(uint64_t pixel)
 {
     uint64_t z = (pixel + 1) * 0x9e3779b97f4a7c15u;

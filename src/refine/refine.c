@@ -237,7 +237,7 @@ static nb_status share_out(shared *all, const nb_hooks *hooks, nb_error *err)
     nb_status status = NB_OK;
     atomic_int next = 0;
     if (workers ==
-        1) /* not in a parallel region: threads of nested ones start anew each time */
+        1) /* not in a parallel region: threads of nested ones start again each time */
         return refine_frames(all, nb_threads_of(nb_sim_config(all->base)), hooks, &next,
                              err);
 #ifdef _OPENMP

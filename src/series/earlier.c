@@ -177,8 +177,8 @@ static const char *fingerprint_maker(uint64_t hash, uint64_t whole)
     return NULL;
 }
 
-nb_status nb_earlier_agree(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
-                           nb_error *err)
+nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
+                                 nb_error *err)
 {
     uint64_t mine = nb_fingerprint(run->base, &run->frames);
     uint64_t first[2] = {mine, fingerprint_renderer(mine, run->base, &run->frames)};

@@ -24,8 +24,8 @@ struct nb_run;
 /** The fingerprint of the series, that of rank 0 for all. earlier: that of the run to
  * resume, 0 for none. Every process calls it. NB_ERR_INPUT: the input files of a process
  * differ from those of rank 0, or the earlier run had another renderer. */
-nb_status nb_earlier_agree(struct nb_run *run, uint64_t earlier, uint64_t *fingerprint,
-                           nb_error *err);
+nb_status nb_earlier_fingerprint(struct nb_run *run, uint64_t earlier,
+                                 uint64_t *fingerprint, nb_error *err);
 
 /** Refuse to continue if files that only some finished frames read have changed
  * (NB_ERR_INPUT). */

@@ -41,7 +41,7 @@ int nb_run_ask(nb_run *run)
     return stop;
 }
 
-int nb_run_tell(nb_run *run)
+int nb_run_report(nb_run *run)
 {
     int stop = 0;
     if (!run->series->progress)

@@ -62,9 +62,9 @@ void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
 void nb_run_cancel(nb_run *run);
 
 /** Call the caller's hooks, which may request a stop. nb_run_ask: from any thread; does
- * nothing while another thread asks. nb_run_tell: reports progress, with the lock held. */
+ * nothing while another thread asks. nb_run_report: reports progress, with the lock held. */
 int nb_run_ask(nb_run *run);
-int nb_run_tell(nb_run *run);
+int nb_run_report(nb_run *run);
 
 /** Rank 0's record of a finished frame, on disk.  Without the lock. */
 nb_status nb_run_record(nb_run *run, const nb_finished *frame, nb_error *err);

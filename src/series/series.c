@@ -311,7 +311,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
         return st;
     nb_ranks_share(run->ranks, &b, sizeof b);
     if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)) ||
-        (st = nb_earlier_agree(run, b.earlier, &key.fingerprint, err)))
+        (st = nb_earlier_fingerprint(run, b.earlier, &key.fingerprint, err)))
         return st;
     key.seed = run->frames.base.seed.value;
     key.per_file = b.per_block;

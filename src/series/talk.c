@@ -235,7 +235,7 @@ static void listen_to_done(nb_run *run, const nb_finished *f)
         nb_run_stop_with(run, f->frame, st, &err);
     else
         nb_run_count(run, f);
-    if (nb_run_tell(run))
+    if (nb_run_report(run))
         nb_run_cancel(run);
 }
 

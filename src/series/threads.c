@@ -428,7 +428,7 @@ static void drain(nb_run *run)
         slot->ready = 0;
         slot = &run->slots[++run->written % run->window];
         pthread_cond_broadcast(&run->moved);
-        if (nb_run_tell(run)) {
+        if (nb_run_report(run)) {
             nb_run_cancel(run);
             pthread_cond_broadcast(&run->moved);
         }

@@ -244,7 +244,7 @@ static nb_status make_tables(const nb_factor_sums *sums, const nb_config *cfg,
     return st ? st : nb_tables_take_waves(tables, waves, err);
 }
 
-/* --- the inputs of a model: files -> sums -> tables, each made anew when it does not go far enough --- */
+/* --- the inputs of a model: files -> sums -> tables, each made again when it does not go far enough --- */
 
 /** Sums to dmin (0: as far as the model sees). */
 static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,

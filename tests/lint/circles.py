@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No circle of files: none calls into another that calls, by whatever way, back into it.  And none of rooms: a room
+"""No circle of files: none calls into another that calls, directly or through others, back into it.  And none of rooms: a room
 calls those that it may include, and those that they may, whichever header has the call.  A pointer to a
 function counts where its name is written.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text rules: licence line, at most 800 lines, no tabs or trailing blanks, no machine paths; reports without SVG and JSON."""
+"""Text rules: licence line, at most 800 lines, no tabs or trailing blanks, no machine paths, plain words; reports without SVG and JSON."""
 import os
 import re
 import subprocess
@@ -12,6 +12,11 @@ MAX_LINES = 800
 MAX_LINES_OF = {"src/io/structure/gemmi.cc": 400}
 # Paths that only exist on one person's machine.
 LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
+# Words that readers all over the world do not know, or that say too little; and what to write.
+PLAIN = {"purse": "budget", "hangs on": "depends on", "anew": "again", "whereof": "of which", "thereof": "of it",
+         "lest": "so that ... not", "hitherto": "until now", "by whatever way": "directly or not",
+         "utilise": "use", "in order to": "to", "due to the fact": "because"}
+PLAIN_RE = re.compile(r"\b(" + "|".join(PLAIN) + r")\b", re.I)
 # Written like a path of a person's machine, and meant as an example.
 DATA = ("golden_data/", "tests/fuzz/corpus/")
 
@@ -40,6 +45,8 @@ def faults(name, text):
             yield number, "tab"
         if is_source and line != line.rstrip():
             yield number, "blanks at the end of the line"
+        if name != "tests/lint/text.py" and (word := PLAIN_RE.search(line)):
+            yield number, f"'{word[1]}': write '{PLAIN[word[1].lower()]}'"
         if LOCAL_PATH.search(line):
             yield number, "path of one machine"
 

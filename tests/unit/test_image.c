@@ -179,7 +179,7 @@ static void isa_of_the_configuration(void **state)
     }
 }
 
-/** One stream for the whole image, whatever the bands; anew for every product. */
+/** One stream for the whole image, whatever the bands; again for every product. */
 static void compat_counts_in_order(void **state)
 {
     static uint16_t whole[PIXELS], rows[PIXELS];
