@@ -29,12 +29,14 @@ typedef struct access_info {
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t most)
 {
     const access_info *info = H5Pget_driver_info(list);
-    handle *h = info ? nb_alloc(1, sizeof *h, "HDF5", NULL) : NULL;
+    handle *h = info ? nb_alloc(1, sizeof *h, "HDF5", &info->driver->error) : NULL;
     (void)name;
     (void)flags;
     (void)most;
     if (h)
         h->driver = info->driver;
+    else if (info)
+        info->driver->failed = NB_ERR_NOMEM;
     return (H5FD_t *)h;
 }
 
@@ -187,7 +189,9 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
     if (!st) {
         h->driver.out = &h->out;
         h->file = driver_create(&h->driver);
-        if (h->file < 0) {
+        if (h->file < 0 && h->driver.failed) {
+            st = nb_fail(err, h->driver.failed, "%s", h->driver.error.message);
+        } else if (h->file < 0) {
             H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
             st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: HDF5: %s", path, why);
         }
