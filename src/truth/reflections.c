@@ -217,6 +217,7 @@ static void sum_span(const finder *f, const nb_span *span, image_row *row)
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
+    row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
         const double photons =
             crystal_in(f, image[i], background_in(f, span->at + (size_t)i));
