@@ -22,10 +22,8 @@
 
 #ifdef NB_GPU_DEVICE_PASS
 #define NB_TERM_UNROLL _Pragma("unroll 4")
-#define NB_TERM_EACH _Pragma("unroll")
 #else
 #define NB_TERM_UNROLL
-#define NB_TERM_EACH
 #endif
 
 NB_TERM int nb_low_word(double x)

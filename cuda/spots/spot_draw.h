@@ -147,7 +147,7 @@ static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
     const nb_spot_lines line = nb_spot_lines_of(&aim);
     if (!(line.across2 <= brush->pair.most))
         return 0;
-    *span = nb_spot_span_of(&brush->pair, &line);
+    *span = nb_spot_span_of(&p.spots, &brush->pair, &line);
     *counts = nb_spot_counts(&p, PLAIN, brush, &ray);
     return p.spots.offset[span->first] <= span->high;
 }

@@ -56,15 +56,16 @@ typedef struct nb_spot_span {
     int first;
 } nb_spot_span;
 
-NB_HD nb_spot_span nb_spot_span_of(const nb_spot_pair *pair, const nb_spot_lines *line)
+NB_HD nb_spot_span nb_spot_span_of(const nb_spots *sp, const nb_spot_pair *pair,
+                                   const nb_spot_lines *line)
 {
     const double left = fmax(0.0, pair->spot->reach2 - line->across2);
     const double reach =
         left > 0 ? left * NB_SPOT_INVERSE_ROOT(left) * line->by_slope2 : 0;
     nb_spot_span span;
-    span.scale = line->slope2 * line->by_slope2 * pair->fall_root;
+    span.scale = line->slope2 * line->by_slope2 * sp->fall_root;
     span.shift = line->shift * span.scale;
-    span.base = fma(line->across2, pair->fall, NB_SPOT_FIXED);
+    span.base = fma(line->across2, sp->fall, NB_SPOT_FIXED);
     span.high = fmin(-line->shift + reach, line->last);
     span.first = (int)pair->run->first + nb_spot_entry(pair, -line->shift - reach);
     return span;
@@ -93,15 +94,15 @@ NB_HD double nb_spot_span_terms(const nb_spots *sp, const nb_spot_span *span)
 }
 
 /** Weighted F_latt^2/cells2 of a ray with one source. */
-NB_HD double nb_spot_one_term(const nb_spot_pair *pair, const nb_spot_ray *at, nb_law law,
-                              const nb_spot_aim *aim)
+NB_HD double nb_spot_one_term(const nb_spots *sp, const nb_spot_pair *pair,
+                              const nb_spot_ray *at, nb_law law, const nb_spot_aim *aim)
 {
     const double R2 = nb_spot_radius2(aim);
     if (!(R2 <= pair->most) || !(aim->last >= pair->offset[0]))
         return 0;
     if (law == NB_LAW_EDGE)
         return nb_spot_tophat_lit(pair, at, 0, R2) ? pair->weight[0] : 0;
-    return nb_spot_decay_term(pair, R2, 1);
+    return nb_spot_decay_term(sp, pair, R2, 1);
 }
 
 /** Weighted F_latt^2/cells2 that a pair adds to a ray; law: of nb_spots. */
@@ -111,7 +112,7 @@ NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
     nb_spot_lines line;
     nb_spot_span span;
     if (pair->run->n == 1)
-        return nb_spot_one_term(pair, at, law, aim);
+        return nb_spot_one_term(sp, pair, at, law, aim);
     line = nb_spot_lines_of(aim);
     if (!(line.across2 <= pair->most))
         return 0;
@@ -119,7 +120,7 @@ NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
         const nb_spot_line one = {line.across2, line.slope2, line.shift, line.last};
         return nb_spot_tophat_weights(pair, at, &one);
     }
-    span = nb_spot_span_of(pair, &line);
+    span = nb_spot_span_of(sp, pair, &line);
     return nb_spot_span_terms(sp, &span);
 }
 

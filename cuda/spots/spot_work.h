@@ -186,7 +186,7 @@ NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m
 }
 
 /** Fit a box; its width is 0 where nothing is lit. */
-NB_HD_CALL void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
+NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
 {
     const nb_spots *sp = &p->spots;
     const nb_region *r = &p->regions[box->panel];

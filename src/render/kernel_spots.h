@@ -121,8 +121,8 @@ NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                const spot_lines *lines, int i, double *lambda)
 {
     const double *wave = t->spots->wave + pair->run->first;
-    const vd across = vd_set(lines->of.across2[i] * pair->fall),
-             slope = vd_set(lines->of.slope2[i] * pair->fall);
+    const vd across = vd_set(lines->of.across2[i] * t->spots->fall),
+             slope = vd_set(lines->of.slope2[i] * t->spots->fall);
     const double shift = lines->of.shift[i], high = lines->high[i];
     vd sum = {0}, long_sum = {0};
     for (int a = nb_spot_entry(pair, lines->low[i]); pair->offset[a] <= high; a += NB_H) {
@@ -199,7 +199,7 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
         return vd_set(0);
     if (t->tophat)
         return tophat_source(t, pair, R2, lanes, u, v);
-    return nb_spot_decay_term(pair, R2, near);
+    return nb_spot_decay_term(t->spots, pair, R2, near);
 }
 
 /** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda: the same times the wavelengths, or

@@ -21,7 +21,7 @@
 #ifdef NB_BASE_SIMD_H
 
 #define NB_TERM NB_INLINE
-#define NB_TERM_CALL NB_INLINE
+#define NB_TERM_EACH
 
 typedef vi vf_mask;
 typedef vl vd_mask;
@@ -98,8 +98,12 @@ NB_TERM vi vi_count(vi x, vf_mask mask)
 #else
 #define NB_TERM static inline
 #endif
-/** What is long, and a function of its own on a GPU. */
-#define NB_TERM_CALL NB_HD_CALL
+/* Before a loop over arrays of a formula: they stay in registers.  Without it k_spots is up to 9 % slower. */
+#ifdef NB_GPU_DEVICE_PASS
+#define NB_TERM_EACH _Pragma("unroll")
+#else
+#define NB_TERM_EACH
+#endif
 
 /* Without such an instruction fma() is a call. */
 #if defined(NB_GPU_DEVICE_PASS) || defined(__FP_FAST_FMA)

@@ -32,12 +32,15 @@ NB_HD nb_spot_view nb_spot_view_of(const nb_spot_plane *plane, const nb_sensor *
     view.longest = run->longest;
     nb_spot_array(run->incident, view.incident);
     view.incident_n = nb_spot_dot(view.incident, plane->n);
+    NB_TERM_EACH
     for (int i = 0; i < 3; i++) {
         const double E[3] = {cell->E[0][i], cell->E[1][i], cell->E[2][i]};
         view.n_E[i] = nb_spot_dot(plane->n, E);
+        NB_TERM_EACH
         for (int k = 0; k < 2; k++)
             view.axis_E[k][i] = nb_spot_dot(plane->axis[k], E);
     }
+    NB_TERM_EACH
     for (int k = 0; k < 2; k++) {
         view.axis_length[k] = sqrt(nb_spot_dot(plane->axis[k], plane->axis[k]));
         view.incident_axis[k] = nb_spot_dot(view.incident, plane->axis[k]);
@@ -51,9 +54,10 @@ NB_TERM vd nb_spot_along(const vd a[3], const double b[3])
 }
 
 /** How far d.axis/d.n of a ray at R = 1 is from `ratio`, times d.n/lambda, at most. */
-NB_TERM_CALL vd nb_spot_width(const nb_spot_view *view, int axis, vd ratio)
+NB_TERM vd nb_spot_width(const nb_spot_view *view, int axis, vd ratio)
 {
     vd sum = vd_set(0);
+    NB_TERM_EACH
     for (int i = 0; i < 3; i++) {
         const vd y = vd_fnma(ratio, vd_set(view->n_E[i]), vd_set(view->axis_E[axis][i]));
         sum = vd_fma(y, y, sum);
@@ -68,6 +72,7 @@ NB_TERM void nb_spot_reached(const nb_spot_view *view, int axis, const vd ratio[
     const nb_spot_plane *plane = view->plane;
     const double scale = 1 / plane->pixel[axis];
     const int depths = view->depth[0] < view->depth[1] ? 2 : 1;
+    NB_TERM_EACH
     for (int i = 0; i < 2 * depths; i++) {
         const double O = view->depth[i >> 1],
                      z = (plane->height + O * plane->rise) * scale,
@@ -119,14 +124,17 @@ NB_TERM vd_mask nb_spot_box_of(const nb_spots *sp, const nb_spot_view *view,
     vd_mask lit, boxed;
     nb_spot_wavelengths(sp, view, spot, nb_spot_along(g, view->incident), l);
     far = l[1] * rho;
+    NB_TERM_EACH
     for (int j = 0; j < 2; j++)
         w[j] = vd_fma(l[j], nb_spot_along(g, plane->n), vd_set(view->incident_n));
     lit = (vd_mask)(l[0] <= l[1]) & (vd_mask)(vd_max(w[0], w[1]) + far >= 0.0);
     least = vd_min(w[0], w[1]) - far;
     boxed = (vd_mask)(least > NB_SPOT_GRAZING);
+    NB_TERM_EACH
     for (int k = 0; k < 2; k++) {
         const vd along = nb_spot_along(g, plane->axis[k]);
         vd ratio[2], off = vd_set(0), ends[2], range[2];
+        NB_TERM_EACH
         for (int j = 0; j < 2; j++) { /* at both ends of the wavelengths */
             ratio[j] = vd_fma(l[j], along, vd_set(view->incident_axis[k])) / w[j];
             off = vd_max(off, nb_spot_width(view, k, ratio[j]));

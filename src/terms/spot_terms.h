@@ -26,9 +26,8 @@ typedef struct nb_spot_pair {
     const nb_spot_run *run;
     int m; /* orientation */
     double A[3][3], Lh[3];
-    double F2;              /* F^2 F_latt^2 at the reflection */
-    double fall, fall_root; /* of nb_spots */
-    double most;            /* R^2 of what is looked at */
+    double F2;   /* F^2 F_latt^2 at the reflection */
+    double most; /* R^2 of what is looked at */
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
@@ -72,8 +71,6 @@ NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spo
     pair.run = run;
     pair.m = m;
     pair.F2 = F2;
-    pair.fall = sp->fall;
-    pair.fall_root = sp->fall_root;
     pair.most = spot->reach2 * (1 + NB_SPOT_ROOM);
     pair.offset = sp->offset + run->first;
     pair.weight = sp->weight + run->first;
@@ -202,10 +199,11 @@ NB_TERM vd nb_spot_exp2(vd x)
 }
 
 /** Weighted F_latt^2/cells2 by the law of decay, of a run of one source; near: where R^2 is no more than the pair's `most`. */
-NB_TERM vd nb_spot_decay_term(const nb_spot_pair *pair, vd R2, vd_mask near)
+NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R2,
+                              vd_mask near)
 {
     const vd_mask lit = near & (vd_mask)(R2 <= pair->spot->reach2);
-    return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * pair->fall)) * pair->weight[0];
+    return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * sp->fall)) * pair->weight[0];
 }
 
 /** Rays as a pair sees them. */

@@ -69,12 +69,8 @@ static void spans_have_the_terms_within_reach(void **state)
         nb_spot_run run;
         nb_spots sp = sources_of(&seed, &run, offset, weight);
         const nb_spot spot = {.reach2 = uniform(&seed, 0.1, 12)};
-        const nb_spot_pair pair = {.spot = &spot,
-                                   .run = &run,
-                                   .offset = offset,
-                                   .weight = weight,
-                                   .fall = sp.fall,
-                                   .fall_root = sp.fall_root};
+        const nb_spot_pair pair = {
+            .spot = &spot, .run = &run, .offset = offset, .weight = weight};
         nb_spot_lines line = {.across2 = uniform(&seed, 0, 1) * spot.reach2,
                               .slope2 = pow(10, uniform(&seed, -14, -10)),
                               .shift = uniform(&seed, -1e7, 1e7),
@@ -83,7 +79,7 @@ static void spans_have_the_terms_within_reach(void **state)
         double want, got;
         line.by_slope2 = 1 / sqrt(line.slope2);
         sp.even = i % 2 ? 1.25 : 0;
-        span = nb_spot_span_of(&pair, &line);
+        span = nb_spot_span_of(&sp, &pair, &line);
         want = reference(&sp, &spot, &line);
         got = nb_spot_span_terms(&sp, &span);
         assert_true(fabs(got - want) <= 2e-7 * want);
