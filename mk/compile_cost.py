@@ -35,7 +35,7 @@ k_tensor 128
 k_one_wet 128
 k_one 96 8
 k_directILi[012]ELb1ELi[13]E 128 24
-k_directILi[012]ELb[01]ELi4E 168
+k_directILi[012]ELb[01]ELi16E 168
 k_direct 128
 k_doubleILb1E 168 240
 k_double 168

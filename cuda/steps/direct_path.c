@@ -11,12 +11,6 @@ int nb_cuda_direct_applies(const nb_plan *plan, const char **why)
     return nb_cuda_floats_apply(plan, why);
 }
 
-double nb_cuda_direct_rate(const nb_plan *plan)
-{
-    return 300e9 * plan->engine.size * nb_cuda_shape_rate(plan) *
-           nb_cuda_slow_double(plan);
-}
-
 static double seconds(const nb_plan *plan)
 {
     return plan->rays * plan->steps / nb_cuda_direct_rate(plan);

@@ -9,11 +9,6 @@ static int applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
-double nb_cuda_double_rate(const nb_plan *plan)
-{
-    return 50e9 * plan->engine.size * (2.0 / plan->engine.fp64_ratio);
-}
-
 static double seconds(const nb_plan *plan)
 {
     return plan->rays * plan->steps / nb_cuda_double_rate(plan);

@@ -147,14 +147,3 @@ int nb_cuda_is_few_round(const nb_plan *plan)
     return nb_shape_law(plan->scene->lattice.shape) == NB_LAW_SPHERE &&
            plan->terms < ROUND_TERMS;
 }
-
-double nb_cuda_shape_rate(const nb_plan *plan)
-{
-    return nb_shape_row_of(plan->scene->lattice.shape).rate;
-}
-
-double nb_cuda_slow_double(const nb_plan *plan)
-{
-    const double fp64 = 2.0 / plan->engine.fp64_ratio;
-    return fp64 > 0.5 ? 1.0 : fmin(1.0, 4 * fp64);
-}

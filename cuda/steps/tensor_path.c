@@ -29,11 +29,6 @@ static int is_deep(const nb_scene *sc)
     return 0;
 }
 
-double nb_cuda_tensor_rate(const nb_plan *plan)
-{
-    return 450e9 * plan->engine.size * nb_cuda_shape_rate(plan);
-}
-
 /** With what a ray costs beside its steps.  It was measured as the number of steps from which on this kernel
  * is quicker than the direct one: 24, or 8 where layers stand at their mean depth, for there the direct
  * kernel's steps cost a third more and those of the tensor cores do not. */

@@ -14,12 +14,6 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_floats_apply(plan, why);
 }
 
-double nb_cuda_tricubic_rate(const nb_plan *plan)
-{
-    return 131e9 * plan->engine.size * nb_cuda_shape_rate(plan) *
-           nb_cuda_slow_double(plan);
-}
-
 /** With a pass over the table, which becomes cells. */
 static double seconds(const nb_plan *plan)
 {

@@ -122,11 +122,12 @@ static int fill_group(const nb_background_table *table, int group, const weights
 {
     const int before = REACH + FARTHEST, n = to->n, samples = n + 2 * before + 3;
     double *y = nb_alloc_raw((size_t)samples + (size_t)n + 3, sizeof *y, "means", NULL);
-    double *m = y + samples; /* from the sample before the first cell on */
+    double *m; /* from the sample before the first cell on */
     double *c = to->c ? to->c + (size_t)group * (size_t)n * 4 : NULL;
     int32_t *rough = to->rough + (size_t)group * ((size_t)n + 1);
     if (!y)
         return 0;
+    m = y + samples;
     for (int i = 0; i < samples; i++)
         y[i] = nb_background_at(&table->groups[group],
                                 fabs((to->first - 1 - before + i) / to->per));

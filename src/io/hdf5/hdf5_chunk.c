@@ -5,12 +5,6 @@
 
 #include "../../base/error.h"
 
-/** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
-static size_t bitshuffle_block(size_t value_bytes)
-{
-    return 8192 / value_bytes / 8 * 8;
-}
-
 /** Transpose an 8 x 8 matrix of bits; byte i is row i (Warren, Hacker's Delight 7-3). */
 static uint64_t transpose_8x8(uint64_t x)
 {
@@ -140,6 +134,12 @@ static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
 #endif
 
 #ifdef NB_HAVE_LZ4
+/** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
+static size_t bitshuffle_block(size_t value_bytes)
+{
+    return 8192 / value_bytes / 8 * 8;
+}
+
 static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
