@@ -31,8 +31,7 @@ uint32_t nb_h5_filter_mask(const nb_h5_filter_map *map, uint32_t mask);
 
 /** Filter 32008, bitshuffle and LZ4, for the HDF5 library. For writing only its name is
  * needed, because chunks are already filtered. For reading it decompresses, so no plugin is
- * needed. It
- * is registered between begin and end. nb_hdf5_load must have succeeded. */
+ * needed. It is registered between begin and end. nb_hdf5_load must have succeeded. */
 void nb_h5_bitshuffle_begin(void);
 void nb_h5_bitshuffle_end(void);
 

@@ -45,7 +45,7 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *hea
                             uint16_t **pixels, nb_error *err);
 
 /** Fill the fields of cfg that are still unset from the header: from our own NANOBRAGG_*
- * keys (smv_keys.h) when NANOBRAGG_CONVENTION is there, else from the keys that every SMV
+ * keys (below) when NANOBRAGG_CONVENTION is there, else from the keys that every SMV
  * file may have: PIXEL_SIZE, SIZE1, SIZE2, DISTANCE, CLOSE_DISTANCE, WAVELENGTH,
  * BEAM_CENTER_X and _Y (as Xbeam, Ybeam), ORGX, ORGY or XDS_ORGX, XDS_ORGY, PHI or
  * OSC_START, OSC_RANGE (0: a still; below 0: the spindle is reversed), TWOTHETA (also the two-theta of CLOSE_DISTANCE). A value that the user
