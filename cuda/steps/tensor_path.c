@@ -20,7 +20,7 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_direct_applies(plan, why);
 }
 
-/** Do layers of any panel stand at their mean depth? */
+/** Whether any panel has layers at their mean depth. */
 static int is_deep(const nb_scene *sc)
 {
     for (int k = 0; k < sc->n_panels; k++)
@@ -30,7 +30,7 @@ static int is_deep(const nb_scene *sc)
 }
 
 /** With what a ray costs beside its steps.  It was measured as the number of steps from which on this kernel
- * is quicker than the direct one: 24, or 8 where layers stand at their mean depth, for there the direct
+ * is quicker than the direct one: 24, or 8 where layers are at their mean depth, because there the direct
  * kernel's steps cost a third more and those of the tensor cores do not. */
 static double seconds(const nb_plan *plan)
 {

@@ -119,8 +119,7 @@ const nb_sub_option nb_refine_flags[] = {
      NB_SUB_NUMBER(nb_refine_typed, options.dmax_A, 0, 1e6)},
     {"schedule", 1, "name",
      "auto: blurred spots first, then a search over cells and mosaic spread; none: the "
-     "true "
-     "shape at once (default: auto)",
+     "true shape at once (default: auto)",
      NB_SUB_WORD(nb_refine_typed, options.no_schedule, schedules)},
     {"maxiter", 1, "n", "evaluations in each of the last stages (default: 40)",
      NB_SUB_WHOLE(nb_refine_typed, options.evaluations, 1, 1000000)},

@@ -71,9 +71,9 @@ static void mark_typed(nb_settings *s, size_t offset)
     s->typed[offset / 128] |= 1u << offset / 4 % 32;
 }
 
-static void resolve_elements(const nb_param *p, const nb_config *typed, nb_settings *out)
+static void resolve_elements(const nb_param *p, double fallback, const nb_config *typed,
+                             nb_settings *out)
 {
-    const double fallback = fallback_of(p);
     const int n = nb_param_elements(p);
     const size_t bytes = p->size / (size_t)n;
     for (int i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static void resolve_row(const nb_param *p, const nb_config *typed, nb_settings *
     case NB_KIND_NUMBER:
     case NB_KIND_NUMBER_OR:
     case NB_KIND_DEPTH:
-        resolve_elements(p, typed, out);
+        resolve_elements(p, fallback, typed, out);
         return;
     default:
         if (nb_param_is_set(p, typed))

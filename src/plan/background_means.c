@@ -10,10 +10,9 @@ enum {
     REACH =
         9, /* samples: the farthest ray is sqrt(6) spreads off, and a ray has three samples */
     TAPS = 2 * REACH + 1,
-    ANGLES = 16,  /* of a pixel to the radius, 0 to 45 degrees */
-    AROUND = 16,  /* cells on both sides of what is asked for */
-    FARTHEST = 8, /* samples over which the bend of a smooth table changes evenly */
-    BEGIN = 6 /* spreads from the beam where the sines of a pixel do not follow its plane */
+    ANGLES = 16, /* of a pixel to the radius, 0 to 45 degrees */
+    AROUND = 16, /* cells on both sides of what is asked for */
+    FARTHEST = 8 /* samples over which the bend of a smooth table changes evenly */
 };
 
 /* The largest spread, and the step from one to the next. */

@@ -113,7 +113,7 @@ typedef struct nb_bench_job {
     double phi, osc;       /* a frame of a rotation, deg; osc 0: still */
     int reports;           /* the process prints its stages as JSON */
     const char *shape;     /* flag of the crystal's shape */
-    const char *tolerance; /* of ours, as typed */
+    const char *tolerance; /* -tolerance of nanobragg, as typed */
     int row, rows;         /* only these; rows 0: all */
 } nb_bench_job;
 

@@ -163,7 +163,7 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
 #endif
 
-/** Keep other threads of ours out of the library, which is rarely built for several.  Everything
+/** Let one thread of this process use the library at a time: it is rarely built for several.  Everything
  * but nb_hdf5_load happens between these two (hdf5_open.c calls them); not to be nested. */
 void nb_hdf5_enter(void);
 void nb_hdf5_leave(void);
@@ -194,7 +194,7 @@ typedef struct nb_h5_input {
     const char *name; /* the caller's */
     double most_MB;   /* the job's */
     int depth;        /* 1: the source of a virtual data set of another, and so on */
-    nb_h5_remarks *remarks; /* the caller's; NULL: nobody listens */
+    nb_h5_remarks *remarks; /* the caller's; may be NULL */
 } nb_h5_input;
 
 /** What is read of an HDF5 file. */

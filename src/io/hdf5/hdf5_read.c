@@ -450,7 +450,7 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
 /** A data set as doubles. */
 typedef struct block {
     nb_h5_set set;
-    double *values; /* owned; NULL: there is none */
+    double *values; /* owned; may be NULL */
 } block;
 
 /** The set at path, if it is there. */

@@ -537,7 +537,7 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     return NB_OK;
 }
 
-/** The absolute path of a name that stands at `from`; "" at the end of a chain. */
+/** The absolute path of a name that the data set `from` gives, as it is or from its group; "" at the end of a chain. */
 static nb_status resolve(const nb_h5_input *in, const char *from, const char *name,
                          char path[NB_H5_NAME], nb_error *err)
 {
