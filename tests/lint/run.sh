@@ -123,6 +123,24 @@ vendor_names() {
         -r cuda --include='*.[ch]*' | grep -vE '^cuda/backend/vendor(_hip)?\.h:' | sed 's/^/    /' | grep .
 }
 
+# Measured data: each file is named in their README and of a known format; each folder has its licence; small in all.
+real_data() {
+    local folder=golden_data/real file found=0
+    for file in $(git ls-files -co --exclude-standard "$folder"); do
+        case $file in
+        */README.md | */LICENCE | */LICENCE_definition.yml | *.expt | *.mtz | *.h5 | *.tsv | *.cif | *.cbf.gz | *.pdb.gz) ;;
+        *) echo "    $file: not of a known format" && found=1 ;;
+        esac
+        grep -qF "\`$(basename "$file")\`" "$folder/README.md" || [ "$file" = "$folder/README.md" ] ||
+            { echo "    $file: not named in $folder/README.md" && found=1; }
+    done
+    for file in "$folder"/*/; do
+        compgen -G "${file}LICENCE*" >/dev/null || { echo "    $file: no licence" && found=1; }
+    done
+    [ "$(du -sb "$folder" | cut -f1)" -le 2000000 ] || { echo "    $folder: more than 2 MB" && found=1; }
+    return $found
+}
+
 exports() {
     diff <(cat src/nanobragg/*.h | grep -oE '\bnb_[a-z_]+\(' | tr -d '(' | sort -u) \
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
@@ -157,6 +175,7 @@ check registry registry
 check paths paths
 check formats formats
 check vendor-names vendor_names
+check real-data real_data
 check exports exports
 if command -v cppcheck >/dev/null; then
     check cppcheck static_analysis
