@@ -49,6 +49,10 @@ check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) ## the quick tests: unit, command 
 bigtest: all test-programs $(FAULT) python ## every test in its long form
 	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
 
+.PHONY: test-real
+test-real: all ## the tests against measured frames (golden_data/real) alone; prints their time
+	@PYTHON=$(PYTHON) $(RUN) --only real $B
+
 test-dials: all ## DIALS imports, finds spots and indexes our series (packages: dials, python3-h5py)
 	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/dials/dials_check.py
 
