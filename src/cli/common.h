@@ -16,8 +16,7 @@ nb_status nb_json_memory(const char *what, nb_error *err);
 
 /** The flag -mask of view and compare. */
 
-#define NB_CLI_MASK_HELP                                                                 \
-    "image (SMV, CBF, TIFF, PGM, HDF5, floats): pixels of 0 or below are left out"
+#define NB_CLI_MASK_HELP "image whose pixels of 0 or below are left out"
 
 /** Leave out the pixels where those of the file `mask` (NULL: nothing) are 0 or below.  A file without header
  * has the image's size; max_read_MB is -max_read.  Errors: those of nb_image_read and nb_image_leave_out. */

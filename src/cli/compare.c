@@ -333,7 +333,7 @@ static const nb_sub_option options[] = {
      NB_SUB_NUMBER(compare, options.floor, 0, 0.999999)},
     {"peak_percentile", 1, "P", "peaks are above this percentile (default: 99)",
      NB_SUB_NUMBER(compare, options.peak_percentile, 0, 100)},
-    {"peak_exclusion", 1, "n", "and above all within n pixels (default: 3)",
+    {"peak_exclusion", 1, "n", "a peak is above all pixels within n (default: 3)",
      NB_SUB_WHOLE(compare, options.peak_exclusion, 0, 1000)},
     {"peak_count", 1, "n", "the brightest n peaks, 0 all (default: 100)",
      NB_SUB_WHOLE(compare, options.peak_count, 0, 1000000000)},

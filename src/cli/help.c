@@ -9,18 +9,54 @@
 #include "options.h"
 #include "sub.h"
 
-/** The borrowed flags as a list of markdown. */
+/** Whether the list of words has this one. */
+static int has_word(const char *list, const char *name)
+{
+    char word[64];
+
+    while (nb_next_word(&list, word, sizeof word))
+        if (!strcmp(word, name))
+            return 1;
+    return 0;
+}
+
+/** Flags of a group: those in the list of words, or those that it lacks; returns how many. Without `out` only counts. */
+static int print_of_group(FILE *out, const char *group, const char *list, int listed)
+{
+    int count = 0;
+
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
+        if (!strcmp(f->group, group) && has_word(list, f->name) == listed) {
+            if (out)
+                fprintf(out, " `-%s`", f->name);
+            count++;
+        }
+    return count;
+}
+
+/** The borrowed flags as lines of markdown: of a group that is borrowed nearly whole, what is left out. */
 static void markdown_borrowed(FILE *out, const nb_sub_command *c)
 {
-    const char *cursor = c->borrowed;
-    char word[64];
-    int any = 0;
+    if (has_word(c->borrowed, "*"))
+        fputs("* all flags that describe a simulation\n", out);
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
+        int in, lacking;
 
-    while (nb_next_word(&cursor, word, sizeof word))
-        if (!strcmp(word, "*"))
-            fprintf(out, "%sall flags that describe a simulation, and", any++ ? " " : "");
-        else
-            fprintf(out, "%s`-%s`", any++ ? " " : "", word);
+        if (!nb_flag_begins_group(f))
+            continue;
+        in = print_of_group(NULL, f->group, c->borrowed, 1);
+        lacking = print_of_group(NULL, f->group, c->borrowed, 0);
+        if (!in)
+            continue;
+        fprintf(out, "* *%s*:", f->group);
+        if (in < 3 * lacking) {
+            print_of_group(out, f->group, c->borrowed, 1);
+        } else {
+            fprintf(out, " all%s", lacking ? " but" : "");
+            print_of_group(out, f->group, c->borrowed, 0);
+        }
+        fputc('\n', out);
+    }
 }
 
 static void sub_help_list(FILE *out)
@@ -52,9 +88,9 @@ static void sub_help_markdown(FILE *out)
         const nb_sub_command *c = all[i];
         fprintf(out,
                 "\n## nanobragg %s\n\n`nanobragg %s %s`\n\n%s; see "
-                "[%s](%s).\n\n%s",
+                "[%s](%s).\n%s",
                 c->name, c->name, c->usage, c->what, c->see, c->see,
-                c->options->name ? "| flag | meaning |\n| --- | --- |\n" : "");
+                c->options->name ? "\n| flag | meaning |\n| --- | --- |\n" : "");
         for (const nb_sub_option *o = c->options; o->name; o++) {
             fprintf(out, "| `-%s", o->name);
             if (o->value) {
@@ -66,9 +102,8 @@ static void sub_help_markdown(FILE *out)
             fputs(" |\n", out);
         }
         if (c->borrowed) {
-            fputs("\nAlso, as above: ", out);
+            fputs("\nAlso flags of these groups:\n\n", out);
             markdown_borrowed(out, c);
-            fputs(".\n", out);
         }
         fprintf(out, "\nExit status: %s.\n", c->statuses);
     }
@@ -270,29 +305,79 @@ static void escaped(FILE *out, const char *text, const char *special)
 
 /* --- markdown --- */
 
-static void markdown_row(FILE *out, const nb_flag *flag)
+/** Whether one row can hold both flags: all but their names is the same. */
+static int shares_row(const nb_flag *a, const nb_flag *b)
+{
+    const char *unit_a = a->unit ? a->unit : "", *unit_b = b->unit ? b->unit : "";
+    char text_a[200], text_b[200];
+
+    return !strcmp(a->help, b->help) && !strcmp(unit_a, unit_b) && !nb_flag_note(a) &&
+           !nb_flag_note(b) &&
+           !strcmp(nb_flag_default(a, text_a, sizeof text_a),
+                   nb_flag_default(b, text_b, sizeof text_b));
+}
+
+static void markdown_names(FILE *out, const nb_flag *flag)
 {
     const char *cursor = flag->synonyms;
-    const char *note = nb_flag_note(flag);
     char word[64], text[200];
-    int any = 0;
 
-    fprintf(out, "| `-%s", flag->name);
+    fprintf(out, "`-%s", flag->name);
     if (nb_param_value(flag, text, sizeof text)[0]) {
         fputc(' ', out);
         escaped(out, text, "|");
     }
-    fputs("` | ", out);
+    fputc('`', out);
     while (nb_next_word(&cursor, word, sizeof word))
-        fprintf(out, "%s`-%s`", any++ ? " " : "", word);
-    fprintf(out, " | %s | ", flag->unit ? flag->unit : "");
-    escaped(out, nb_flag_default(flag, text, sizeof text), "|*_");
+        fprintf(out, " `-%s`", word);
+}
+
+/** The default in parentheses; "0 (off)" becomes "0: off". */
+static void markdown_default(FILE *out, const nb_flag *flag)
+{
+    char text[200], before[200];
+    const char *note;
+
+    if (!nb_flag_default(flag, text, sizeof text)[0])
+        return;
+    note = text[strlen(text) - 1] == ')' ? strstr(text, " (") : NULL;
+    snprintf(before, sizeof before, "%.*s", note ? (int)(note - text) : (int)strlen(text),
+             text);
+    fputs(" (", out);
+    escaped(out, before, "|*_");
+    if (note) {
+        fputs(": ", out);
+        escaped(out, note + 2, "|*_"); /* with its own closing parenthesis */
+    } else {
+        fputc(')', out);
+    }
+}
+
+/** A row for the flag and those after it that share the row; nothing if it shares that of the flag before. */
+static void markdown_row(FILE *out, const nb_flag *flag)
+{
+    const char *note = nb_flag_note(flag);
+    const nb_flag *other = NULL;
+
+    for (const nb_flag *f = NULL; (f = nb_flag_next(f)) != flag;)
+        other = f;
+    if (other && shares_row(other, flag))
+        return;
+    fputs("| ", out);
+    markdown_names(out, flag);
+    for (other = flag; (other = nb_flag_next(other)) && shares_row(other, flag);) {
+        fputs(", ", out);
+        markdown_names(out, other);
+    }
+    if (flag->unit)
+        fprintf(out, " [%s]", flag->unit);
     fputs(" | ", out);
     escaped(out, flag->help, "|*_");
     if (note) {
         fputs(": ", out);
         escaped(out, note, "|*_");
     }
+    markdown_default(out, flag);
     fputs(" |\n", out);
 }
 
@@ -328,21 +413,24 @@ static void markdown_contents(FILE *out)
 
 void nb_help_markdown(FILE *out)
 {
-    fputs("# Options\n\nThis page lists every flag. It is made by `nanobragg "
-          "-help-markdown` from the table in `src/params/table.c`;\ndo not edit "
-          "it.\n\nType one dash or two, and the whole name of a flag. If you type a flag "
-          "twice, the last one is used. These are\nerrors: an unknown flag, a missing "
-          "value, a value that is not a number or out of range, and two flags "
-          "that\ncontradict each other. An error prints one line on standard error, and "
-          "the exit status is 2. Header values of\n`-img` and `-mask` are defaults: a "
-          "flag wins over them, before or after `-img`.\n",
+    fputs("# Options\n\nThis page lists every flag with its other names: the unit is in "
+          "[brackets], the default in (parentheses). "
+          "`nanobragg -help-markdown` writes it; do not edit it.\n\nType one dash or "
+          "two, and "
+          "the whole name of a flag. If you type a flag twice, the last one is used. A "
+          "flag\n"
+          "wins over the header of `-img` and `-mask`. An unknown flag, a missing value, "
+          "a value "
+          "out of range, or flags that\ncontradict each other give one line on standard "
+          "error "
+          "and exit status 2.\n",
           out);
     markdown_contents(out);
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f)) {
             fprintf(out,
-                    "\n## %s\n\n| flag | also | unit | default | meaning |\n"
-                    "| --- | --- | --- | --- | --- |\n",
+                    "\n## %s\n\n| flag | meaning |\n"
+                    "| --- | --- |\n",
                     f->group);
             nb_help_group(out, f->group, markdown_row);
         }

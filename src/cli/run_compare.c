@@ -26,12 +26,12 @@ static nb_status take_threshold(void *target, char **v, nb_error *err)
 static const nb_sub_option options[] = {
     {"ref", 1, "program", "the reference: a program of the same command line",
      NB_SUB_NAME(typed, ref)},
-    {"ours", 1, "program", "the other one (default: this program)",
+    {"ours", 1, "program", "program to compare (default: this program)",
      NB_SUB_NAME(typed, ours)},
     {"out", 1, "folder", "folder of the results (default: run-compare.out)",
      NB_SUB_NAME(typed, out)},
     {"threshold", 1, "key=x,...",
-     "as of nanobragg compare (default: " NB_THRESHOLD_DEFAULT ")",
+     "limits, as for compare (default: " NB_THRESHOLD_DEFAULT ")",
      NB_SUB_TAKE(take_threshold)},
     NB_SUB_END};
 

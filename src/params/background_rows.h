@@ -9,25 +9,24 @@
 /* clang-format off */
 #define NB_BACKGROUND_ROWS \
 {"stol", NULL, PATH(INPUT, stol_file), \
-    .help = "table of F (electrons) against sin(theta)/lambda (1/A) of a material without order: " \
-        "it scatters as background"}, \
-{"4stol", NULL, PATH(INPUT, stol4_file), .help = "the same against 4 sin(theta)/lambda"}, \
-{"Q", NULL, PATH(INPUT, q_file), .help = "the same against Q = 4 pi sin(theta)/lambda"}, \
+    .help = "background of a material without order: table of F (electrons) against sin(theta)/lambda, 4 sin(theta)/lambda, 4 pi sin(theta)/lambda (1/A)"}, \
+{"4stol", NULL, PATH(INPUT, stol4_file), .help = "background of a material without order: table of F (electrons) against sin(theta)/lambda, 4 sin(theta)/lambda, 4 pi sin(theta)/lambda (1/A)"}, \
+{"Q", NULL, PATH(INPUT, q_file), .help = "background of a material without order: table of F (electrons) against sin(theta)/lambda, 4 sin(theta)/lambda, 4 pi sin(theta)/lambda (1/A)"}, \
 {"amorphous_thick", NULL, NUMBER(PIXELS, amorphous_thick_mm), ABOVE(0), .value = "t", \
     .unit = "mm", .fallback = "0.1", .help = "path of the beam in the material of the table"}, \
 {"density", "sample_den sample_density", NUMBER(PIXELS, density), ABOVE(0), .value = "rho", \
     .unit = "g/cm3", .fallback = "1", .help = "density of the material of the table"}, \
 {"MW", "molec molecular_weight", NUMBER(PIXELS, molecule_mass), ABOVE(0), .value = "mass", \
-    .unit = "g/mol", .fallback = "18", .help = "mass of the molecule of the table"}, \
+    .unit = "g/mol", .fallback = "18", .help = "mass of a molecule of the table"}, \
 {"molecules", NULL, NUMBER(PIXELS, molecules), ABOVE(0), .value = "n", \
     .help = "molecules of the table in the beam, instead of path, density and mass"}, \
 {"background", NULL, FIELD(TEXT, PIXELS, background), .value = "name:path,...", .unit = "mm", \
     .fallback = "none", \
-    .help = "materials in the beam with tables of their own: water, air, ice (its rings), nanoice"}, \
+    .help = "materials in the beam: water, air, ice, nanoice"}, \
 {"stolout", NULL, PATH(OUTPUT, stolout_file), \
-    .help = "write a table for -stol made of the image of -stolimage, and stop"}, \
+    .help = "write a table for -stol from an image, and stop"}, \
 {"stolimage", NULL, PATH(INPUT, stolimage_file), .fallback = "that of -img", \
-    .help = "image for -stolout: floats of the stack, SMV, mini-CBF, or NXmx (first frame)"}, \
+    .help = "image for -stolout: floats, SMV, mini-CBF, or NXmx (first frame)"}, \
 {"stolstep", NULL, NUMBER(NONE, stol_step), ABOVE(0), .value = "d", .unit = "1/A", \
     .fallback = "0.002; points of the given table", \
     .help = "step of the table of -stolout"}

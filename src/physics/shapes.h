@@ -28,9 +28,9 @@ typedef enum nb_law {
 /* clang-format off */
 #define NB_SHAPES(ROW) \
     ROW(NB_SHAPE_SQUARE, NB_LAW_FRINGES, 1, 1, 1, 3, 1, "square", "square_xtal", NULL, \
-        "parallelepiped: grating function sin(pi N h)/sin(pi h)") \
+        "parallelepiped: fringes between the spots") \
     ROW(NB_SHAPE_ROUND, NB_LAW_SPHERE, 0.723601254558268, 1, 1, 3, 0.82, "round", "round_xtal", NULL, \
-        "spheroid: spherical spot function") \
+        "spheroid: fringes of a sphere") \
     ROW(NB_SHAPE_GAUSS, NB_LAW_DECAY, 1, 0.63, 1.3, 2, 1.7, "gauss", "gauss_xtal", NULL, \
         "Gaussian spots without fringes") \
     ROW(NB_SHAPE_TOPHAT, NB_LAW_EDGE, 1, 0.3969, 3, 1, 1.75, "tophat", "tophat_spots", "binary_spots", \

@@ -40,6 +40,8 @@ expect_empty every-flag-of-the-contract-exists "$work/missing"
 
 "$NANOBRAGG" -help-markdown | diff - ../../docs/options.md >"$work/diff"
 expect_empty docs-options-md-is-current "$work/diff"
+grep -o -- '`-[A-Za-z0-9_-]*' ../../docs/options.md | cut -c2- | sort -u | comm -13 - "$work/known" >"$work/absent"
+expect_empty docs-options-md-has-every-flag "$work/absent"
 
 "$NANOBRAGG" -help-bash >"$work/completion" && bash -n "$work/completion" 2>"$work/syntax"
 expect_empty bash-completion-parses "$work/syntax"

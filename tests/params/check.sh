@@ -46,7 +46,7 @@ differ() { [ -s "$1" ] && [ -s "$2" ] && ! cmp -s "$1" "$2"; }
 ok help has "-test_param, -test_synonym t" "$program" -help
 ok help-topic has "a parameter for tests [furlong]" "$program" -help test_param
 ok man has '\-test_param' "$program" -help-man
-ok options-md has '| `-test_param t` | `-test_synonym` | furlong |' "$program" -help-markdown
+ok options-md has '| `-test_param t` `-test_synonym` [furlong] |' "$program" -help-markdown
 ok completion has ' -test_param' "$program" -help-bash
 ok flags-list has -test_synonym "$program" -help-flags
 ok command-line has '"test_param":	2.5' "$program" $X -test_synonym 2.5 -show_config
