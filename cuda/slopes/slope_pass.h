@@ -18,9 +18,9 @@ struct nb_cuda_slopes {
 
 /** What a pass is to make. */
 typedef struct nb_cuda_pass_want {
-    const nb_fit *fit; /* of normal equations, or NULL */
-    int exact;         /* planes of doubles */
-    int pulls;         /* only sums over pixels: no planes where there is another way */
+    const nb_slope_fit *fit; /* of normal equations, or NULL */
+    int exact;               /* planes of doubles */
+    int pulls; /* only sums over pixels: no planes where there is another way */
 } nb_cuda_pass_want;
 
 /** A pass over pixels. */
@@ -38,7 +38,7 @@ typedef struct nb_cuda_slope_pass {
     nb_cuda_plain plain_there;         /* the same for kernels */
     nb_contraction contraction;        /* on the host */
     nb_cuda_slope_job job;             /* on the device */
-    const nb_fit *fit;                 /* there, of a normal equation's observation */
+    const nb_slope_fit *fit;           /* there, of a normal equation's observation */
     const float *photons, *background; /* the same */
     int pulls;                         /* sums need no planes: there are none */
     size_t bytes;                      /* of a number of a plane */

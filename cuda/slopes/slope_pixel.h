@@ -4,7 +4,7 @@
 #ifndef NB_CUDA_SLOPE_PIXEL_H
 #define NB_CUDA_SLOPE_PIXEL_H
 
-#include "../../src/derive/contraction.h"
+#include "../../src/render/pixel_sums.h"
 #include "slope_terms.h"
 
 /** Not inlined on a GPU: each of many kernels would have its own copy. */

@@ -4,7 +4,7 @@
 #ifndef NB_CUDA_SLOPE_PLAIN_H
 #define NB_CUDA_SLOPE_PLAIN_H
 
-#include "../../src/derive/slope_job.h"
+#include "../../src/render/sums.h"
 #include "slope_strip.h"
 
 /** Numbers of a pixel, in groups of four. */

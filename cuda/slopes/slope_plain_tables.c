@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../src/base/memory.h"
-#include "../../src/derive/contraction.h"
+#include "../../src/render/pixel_sums.h"
 #include "slope_tables.h"
 
 enum { MOST_PLANES = 350 }; /* whose rows a block's memory has room for */

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "../../src/derive/ray_sums.h"
+#include "../../src/render/ray_sums.h"
 #include "../../src/plan/fixed_point.h"
 
 #ifdef NB_GPU

@@ -111,13 +111,13 @@ static size_t sensor_count(const nb_scene *sc)
 /** What a fit has beside the pictures that are sent by themselves. */
 typedef struct fit_parts {
     nb_observation seen;
-    nb_fit fit;
+    nb_slope_fit fit;
     const float *photons, *background; /* on the device */
 } fit_parts;
 
 /** Where parts at[0 ... 3] will be: the fit, its observation, its knots and their values. */
 static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
-                      const nb_fit *fit, const nb_scene *scene, fit_parts *there)
+                      const nb_slope_fit *fit, const nb_scene *scene, fit_parts *there)
 {
     there->seen = *fit->seen;
     there->seen.photons = there->photons;
@@ -143,7 +143,7 @@ static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *
 }
 
 /** Everything small: the job with its scene, the tables of the terms, what contracts, a fit. */
-static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
+static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
                              fit_parts *there, nb_error *err)
 {
     const nb_slope_job *job = pass->task->job;
@@ -206,7 +206,7 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_fit *fit,
 }
 
 /** The pictures of a fit. */
-static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_fit *fit,
+static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
                                fit_parts *there, nb_error *err)
 {
     const size_t bytes = fit->scene->raster.pixels * sizeof(float);
@@ -304,7 +304,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
                             const nb_cuda_pass_want *want, nb_cuda_slope_pass *pass,
                             nb_error *err)
 {
-    const nb_fit *fit = want->fit;
+    const nb_slope_fit *fit = want->fit;
     const nb_engine engine = nb_cuda_engine(&state->device);
     fit_parts there = {};
     nb_status st;

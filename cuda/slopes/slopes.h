@@ -6,8 +6,8 @@
 #include "../backend/state.h"
 
 extern "C" {
-#include "../../src/derive/contraction.h"
-#include "../../src/derive/slope_device.h"
+#include "../../src/render/pixel_sums.h"
+#include "../../src/render/sums.h"
 #include "slope_plain_tables.h"
 #include "slope_tables.h"
 }
@@ -40,7 +40,7 @@ typedef struct nb_cuda_slope_job {
 /** What is made of planes, which have the numbers origin ... end - 1. */
 typedef struct nb_cuda_fit_job {
     nb_cuda_pixels pixels;
-    const nb_fit *fit;
+    const nb_slope_fit *fit;
     const double *planes; /* or NULL: */
     const float *single;  /* the same planes */
     int64_t origin, end, stride;

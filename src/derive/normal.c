@@ -9,7 +9,7 @@
 
 typedef struct fit_sink {
     const nb_slope_job *job;
-    const nb_fit *fit;
+    const nb_slope_fit *fit;
     double *expected; /* [pixels], or NULL */
     int n;            /* named parameters and knots */
     double *partial;  /* [stripes][1 + n + n^2]: loss, gradient, Fisher matrix */
@@ -183,7 +183,7 @@ static void collect(const fit_sink *k, double *loss, double *gradient, double *f
             fisher[i * n + j] = fisher[j * n + i] = sums[1 + n + i * n + j];
 }
 
-nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit,
+nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
                           const nb_slope_pixels *pixels, double *loss, double *gradient,
                           double *fisher, nb_error *err)
 {
@@ -202,8 +202,8 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit,
     return st;
 }
 
-nb_status nb_slope_expected(const nb_slope_run *run, const nb_fit *fit, double *expected,
-                            nb_error *err)
+nb_status nb_slope_expected(const nb_slope_run *run, const nb_slope_fit *fit,
+                            double *expected, nb_error *err)
 {
     fit_sink sink = {.job = run->job, .fit = fit, .expected = expected};
     memset(expected, 0, run->job->scene->raster.pixels * sizeof *expected);

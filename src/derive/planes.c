@@ -6,7 +6,7 @@
 #include "../base/memory.h"
 #include "../base/stream.h"
 #include "../physics/panels.h"
-#include "audit.h"
+#include "../render/audit.h"
 #include "dot.h"
 #include "products.h"
 

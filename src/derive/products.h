@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-#include "fit_pixel.h"
-#include "pass.h"
-#include "slope_device.h"
+#include "../render/fit_pixel.h"
+#include "../render/sums.h"
 
 /** How a pass is run. */
 typedef struct nb_slope_run {
@@ -60,13 +59,13 @@ nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
                             nb_slope_pixels *out, nb_error *err);
 
 /** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL.  pixels: nb_slope_observed, or NULL. */
-nb_status nb_slope_normal(const nb_slope_run *run, const nb_fit *fit,
+nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
                           const nb_slope_pixels *pixels, double *loss, double *gradient,
                           double *fisher, nb_error *err);
 
 /** The image at the observed pixels, 0 elsewhere. */
-nb_status nb_slope_expected(const nb_slope_run *run, const nb_fit *fit, double *expected,
-                            nb_error *err);
+nb_status nb_slope_expected(const nb_slope_run *run, const nb_slope_fit *fit,
+                            double *expected, nb_error *err);
 
 /** The gradient of every entry of the table that a pixel sees. */
 nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dloss,

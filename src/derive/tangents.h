@@ -3,7 +3,7 @@
 #ifndef NB_DERIVE_TANGENTS_H
 #define NB_DERIVE_TANGENTS_H
 
-#include "slope_job.h"
+#include "../render/sums.h"
 #include "variables.h"
 
 /** The job of these parameters; of->model must outlive it.  Free it with nb_slope_job_free, after an

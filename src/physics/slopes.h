@@ -347,6 +347,9 @@ NB_HD void nb_moving_flat(const nb_panel *panel, const nb_panel_slope *by, doubl
     nb_moving_direction(p);
 }
 
+/* The last coefficient of the series below. */
+#define NB_DEPTH_SLOPE_5 (7601.0 / 1307674368000.0)
+
 /** Slope of nb_mean_depth by the path. */
 NB_HD double nb_mean_depth_slope(double path)
 {
@@ -354,9 +357,8 @@ NB_HD double nb_mean_depth_slope(double path)
     if (path < 0.5)
         return -1.0 / 12 +
                y * (1.0 / 240 +
-                    y * (-1.0 / 6048 +
-                         y * (1.0 / 172800 +
-                              y * (-1.0 / 5322240 + y * (7601.0 / 1307674368000.0)))));
+                    y * (-1.0 / 6048 + y * (1.0 / 172800 +
+                                            y * (-1.0 / 5322240 + y * NB_DEPTH_SLOPE_5))));
     e = exp(-path);
     return -1.0 / y + e / ((1 - e) * (1 - e));
 }

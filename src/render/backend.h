@@ -73,9 +73,8 @@ typedef struct nb_backend_device {
     void (*warm)(int device_index);
     nb_image_device image;
     void (*times)(const nb_backend_state *state, nb_device_times *times);
-    int (*count)(void); /* devices of this host */
-    const struct nb_slope_device
-        *slopes; /* derive/slope_device.h; NULL: derivatives are the CPU's */
+    int (*count)(void);                   /* devices of this host */
+    const struct nb_slope_device *slopes; /* sums.h; NULL: derivatives are the CPU's */
 } nb_backend_device;
 
 typedef struct nb_backend {

@@ -448,7 +448,7 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
     NB_REFUSE_NULL(sim && seen);
     nb_slope_job job = {0};
     double *given = NULL;
-    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
     nb_slope_run run;
     nb_status st = check_observation(seen, err);
     if (!st)
@@ -469,7 +469,7 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     NB_REFUSE_NULL(sim && seen && expected);
     nb_slope_job job = {0};
     double *given = NULL;
-    nb_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
+    nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
     nb_slope_run run;
     nb_status st = check_observation(seen, err);
     if (!st)

@@ -11,11 +11,11 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0 n=0
 
-# link NAME: the program with the files of src/derive in which this mutant is; NONE: as they are
+# link NAME: the program with the files of src/derive and src/render in which this mutant is; NONE: as they are
 link() {
     local file objects= mutate=
     [ "$1" = NONE ] || mutate=-DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_$1
-    for file in src/derive/*.c; do
+    for file in src/derive/*.c src/render/scalar_sums.c; do
         grep -q "NB_SLOPE_MUTANT($1," "$file" src/physics/slopes.h || continue
         grep -q "NB_SLOPE_MUTANT($1," "$file" || grep -q 'nb_slopes_add\|sum_ray' "$file" || continue
         $cc -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp $mutate \

@@ -9,7 +9,7 @@
 #include "../../cuda/slopes/slope_tables.h"
 #include "sim/derive.h"
 #include "sim/sim.h"
-#include "derive/audit.h"
+#include "render/audit.h"
 #include "derive/tangents.h"
 #include "plan/one_table.h"
 #include "slope_scenes.h"

@@ -300,7 +300,7 @@ static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
     nb_free(names);
 }
 
-/** One step a pixel: the sums are made without planes (kernel_light.h). */
+/** One step a pixel: the sums are made without planes (kernel_slope_light.h). */
 static void pullbacks_of_one_step(void **state)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};

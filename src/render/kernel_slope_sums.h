@@ -1,14 +1,283 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums over the terms of a ray (source, orientation) of which every derivative is a contraction
- * (docs/derivatives.md), NB_W pixels at once: in float over NB_VECTOR_SUM_RUN terms, then in double.
+/** A term of a ray (source, orientation), its gradient by h, k, l, and the sums of both, NB_W pixels at once: lattice in
+ * single precision from fixed-point indices, as kernel_fixed.h has it. */
+#ifndef NB_RENDER_KERNEL_SLOPE_SUMS_H
+#define NB_RENDER_KERNEL_SLOPE_SUMS_H
+
+#include "../physics/lattice.h"
+#include "kernel_fixed.h"
+#include "vector_sums.h"
+
+enum { SLOPE_BATCH = 16 }; /* blocks of a row that a kernel gets at once */
+
+/** What the compiler is to specialise for. */
+typedef struct slope_case {
+    int law;   /* NB_LAW_FRINGES or _DECAY */
+    int phase; /* nb_slope_phase */
+    int sums;  /* nb_slope_level */
+} slope_case;
+
+/** By the negative Miller indices, as fixed point has them: g h keeps its sign, g alone turns it. */
+typedef struct slope_term {
+    vf g[3]; /* d(F^2 L^2)/d(-h) */
+    vf h[3]; /* -h */
+} slope_term;
+
+/** Constants of a scene. */
+typedef struct slope_constants {
+    fixed_constants fixed;
+    vf N[3];
+    vf half_fringe[3]; /* nb_slope_edge */
+    vf varies[3];      /* 1, or 0: nb_slope_varies; the sums get it, not each term */
+    double fall;       /* law of decay: log2 of L^2 by R^2 */
+    float steep;       /* the same: twice the slope of ln L^2 by R^2 */
+} slope_constants;
+
+NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
+{
+    slope_constants c;
+    int i;
+    c.fixed = fixed_constants_of(sc);
+    c.fall = -2.0 * sc->lattice.fudge / width * NB_LOG2_E;
+    c.steep = (float)(-4.0 * sc->lattice.fudge / width);
+    for (i = 0; i < 3; i++) {
+        c.N[i] = vf_set((float)sc->lattice.N[i]);
+        c.varies[i] = vf_set((float)nb_slope_varies(&sc->lattice, i));
+        c.half_fringe[i] = vf_set(nb_slope_edge(sc->lattice.N[i]));
+    }
+    return c;
+}
+
+/** A term's three indices (kernel_fixed.h) taken apart: -d, the fraction of -N d, -h, and the high word that
+ * counts whole numbers. */
+typedef struct slope_index {
+    vf d[3], u[3], h[3];
+    vi high[3];
+    vf power, R2; /* law of decay: exp(-2 g/width R^2), R^2 */
+} slope_index;
+
+/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.  parts: N is not whole. */
+NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int parts,
+                           slope_index *x)
+{
+    nb_sine_args args;
+    vi w[3];
+    int i;
+    for (i = 0; i < 3; i++) {
+        x->high[i] = high_words(t[i].a, t[i].b);
+        w[i] = low_words(t[i].a, t[i].b) ^ INT32_MIN;
+    }
+    args = parts ? args_of_parts(w, &c->fixed) : args_of_words(w, &c->fixed);
+    for (i = 0; i < 3; i++) {
+        x->u[i] = args.x[i];
+        x->d[i] = args.x[3 + i];
+    }
+}
+
+/** Indices that start at 0, here and below. */
+NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    const vd2 start = vd2_set(nb_fixed_start(1));
+    nb_sine_args args;
+    int i;
+    for (i = 0; i < 3; i++) {
+        vd2 from = vd2_add(t[i], start);
+        x->high[i] = high_words(from.a, from.b);
+        args_of_fringes(t[i], x->high[i], &c->fixed, i, &args);
+    }
+    for (i = 0; i < 3; i++) {
+        x->u[i] = args.x[i];
+        x->d[i] = args.x[3 + i];
+    }
+}
+
+/** t less its nearest whole number, as the high words have it. */
+NB_INLINE vd2 from_nearest(vd2 t)
+{
+    return (vd2){t.a - vd_floor(t.a + 0.5), t.b - vd_floor(t.b + 0.5)};
+}
+
+/** N d of any N, reduced in double. */
+NB_INLINE void real_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    const vd2 start = vd2_set(nb_fixed_start(1));
+    int i;
+    for (i = 0; i < 3; i++) {
+        const double N = c->fixed.cells[i];
+        vd2 from = vd2_add(t[i], start);
+        vd2 d = from_nearest(t[i]), u = vd2_scale(d, N);
+        u = (vd2){u.a - vd_round(u.a), u.b - vd_round(u.b)};
+        x->high[i] = high_words(from.a, from.b);
+        x->d[i] = vf_pack(d.a, d.b) + vf_set(NB_TINY);
+        x->u[i] = vf_pack(u.a, u.b) + c->fixed.tiny[i];
+    }
+}
+
+/** 2^(whole + part), |part| <= 1/2; below the normal floats 0. */
+NB_INLINE vf slope_exp2(vf whole, vf part)
+{
+    static const float c[7] = {1.0f,           (float)(1 / NB_LOG2_E), 0.240226507f,
+                               0.0555041087f,  0.00961812911f,         0.00133335581f,
+                               0.000154035304f};
+    vi scale =
+        vi_add((vi)(whole + vf_set(NB_ROUND_FLOAT)), vi_set(127 - NB_ROUND_FLOAT_BITS))
+        << 23;
+    vf power = vf_set(c[6]);
+    int k;
+    for (k = 5; k >= 0; k--)
+        power = vf_fma(power, part, vf_set(c[k]));
+    return vf_pick((vf_mask)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
+}
+
+/** For the Gaussian: d, and what is left of a peak.  Its exponent is made in double, since far from a peak a
+ * rounding of it would be many of the value's. */
+NB_INLINE void decay_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
+{
+    const vd2 start = vd2_set(nb_fixed_start(1));
+    vd2 R2 = vd2_set(0), y, whole;
+    int i;
+    for (i = 0; i < 3; i++) {
+        vd2 from = vd2_add(t[i], start), d = from_nearest(t[i]);
+        vd2 u = vd2_scale(d, c->fixed.cells[i]);
+        R2 = vd2_fma(u, u, R2);
+        x->high[i] = high_words(from.a, from.b);
+        x->d[i] = vf_pack(d.a, d.b);
+    }
+    y = vd2_scale(R2, c->fall);
+    y = (vd2){vd_max(y.a, vd_set(-126.0)), vd_max(y.b, vd_set(-126.0))};
+    whole = (vd2){vd_round(y.a), vd_round(y.b)};
+    x->power =
+        slope_exp2(vf_pack(whole.a, whole.b), vf_pack(y.a - whole.a, y.b - whole.b));
+    x->R2 = vf_pack(R2.a, R2.b);
+}
+
+NB_INLINE slope_index slope_index_of(const slope_constants *c, const vd2 t[3],
+                                     const slope_case how)
+{
+    slope_index x;
+    int i;
+    if (how.law == NB_LAW_DECAY)
+        decay_phase(c, t, &x);
+    else if (how.phase == NB_PHASE_INDEX || how.phase == NB_PHASE_PARTS)
+        index_phase(c, t, how.phase == NB_PHASE_PARTS, &x);
+    else if (how.phase == NB_PHASE_FRINGES)
+        fringe_phase(c, t, &x);
+    else
+        real_phase(c, t, &x);
+    for (i = 0; i < 3; i++)
+        x.h[i] = vf_from_int(vi_sub(x.high[i], vi_set(NB_FIXED_HIGH))) + x.d[i];
+    return x;
+}
+
+NB_INLINE const float *squares_of_source(const nb_vector_plan *p,
+                                         const nb_vector_source *b)
+{
+    return nb_has_tables(p->table.kind) ? b->F2 : p->table.F2;
+}
+
+/** F^2 of a term times its weight. */
+NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_index *x,
+                          vf weight)
+{
+    const nb_factor_squares *table = &p->table;
+    vi index;
+    if (table->kind == NB_F_CONST)
+        return weight;
+    index = vi_add(vi_add(table_axis(table, 0, x->high[0], table->kind),
+                          table_axis(table, 1, x->high[1], table->kind)),
+                   table_axis(table, 2, x->high[2], table->kind));
+    if (table->kind == NB_F_BOX || table->kind == NB_F_TABLES)
+        index = vi_add(index, vi_set(table->offset));
+    if (table->kind == NB_F_TABLES)
+        index = index & vi_set(table->mask);
+    return weight * vf_gather(F2, index);
+}
+
+/** What a term of the parallelepiped has before its only division is done. */
+typedef struct square_begun {
+    nb_slope_parts of[3];
+    vf inverse, F2;
+} square_begun;
+
+NB_INLINE void square_begin(const slope_constants *c, const slope_index *x, vf F2,
+                            square_begun *to)
+{
+    int i;
+    for (i = 0; i < 3; i++)
+        to->of[i] = nb_slope_parts_of(x->d[i], x->u[i], c->half_fringe[i], 4);
+    to->inverse = vf_set(1.0f) / (to->of[0].below * to->of[1].below * to->of[2].below);
+    to->F2 = F2;
+}
+
+/** F^2 L^2 and its slopes, added to run. */
+NB_INLINE void square_finish(const slope_constants *c, const square_begun *from, vf *run,
+                             slope_term *term, const slope_case how)
+{
+    const nb_slope_parts *y = from->of;
+    const vf inverse = from->inverse, F2 = from->F2;
+    vf s[3], one[3], L, twice;
+    int i;
+    one[0] = inverse * (y[1].below * y[2].below);
+    one[1] = inverse * (y[0].below * y[2].below);
+    one[2] = inverse * (y[0].below * y[1].below);
+    for (i = 0; i < 3; i++)
+        s[i] = y[i].top * one[i];
+    L = s[0] * s[1] * s[2];
+    twice = (F2 + F2) * L;
+    run[SLOPE_IMAGE] = vf_fma(F2 * L, L, run[SLOPE_IMAGE]);
+    for (i = 0; i < 3; i++) {
+        vf others = twice * (s[(i + 1) % 3] * s[(i + 2) % 3]) * one[i];
+        term->g[i] = others * vf_fma(c->N[i], y[i].slope, -(s[i] * y[i].tilt));
+        if (how.sums >= NB_SLOPES_N)
+            run[SLOPE_N + i] = vf_fma(others, y[i].by_N, run[SLOPE_N + i]);
+    }
+}
+
+/** Both for the parallelepiped. */
+NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
+                           slope_term *term, const slope_case how)
+{
+    square_begun square;
+    square_begin(c, x, F2, &square);
+    square_finish(c, &square, run, term, how);
+}
+
+/** The same for the law of decay, L^2 = exp(-2 g/width sum (N d)^2) in units of its largest. */
+NB_INLINE void decay_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
+                          slope_term *term, const slope_case how)
+{
+    const float steep = c->steep;
+    const vf image = F2 * x->power;
+    int i;
+    run[SLOPE_IMAGE] += image;
+    for (i = 0; i < 3; i++) {
+        vf slope = image * (x->d[i] * (steep * c->N[i]));
+        term->g[i] = slope * c->N[i];
+        if (how.sums >= NB_SLOPES_N)
+            run[SLOPE_N + i] += vf_fma(slope, x->d[i], image * (2.0f / c->N[i]));
+    }
+    if (how.sums >= NB_SLOPES_ALL)
+        run[SLOPE_FUDGE] = vf_fma(image, x->R2, run[SLOPE_FUDGE]);
+}
+
+/** The block at fast[], in the order of lanes. */
+NB_INLINE vd2 block_of(const double *fast)
+{
+    vd2 f;
+    int i;
+    for (i = 0; i < NB_H; i++) {
+        f.a[i] = fast[(int)nb_lane[0][i]];
+        f.b[i] = fast[(int)nb_lane[1][i]];
+    }
+    return f;
+}
+
+/* --- sums over the terms of a ray (source, orientation) of which every derivative is a contraction
+ * (docs/derivatives.md): in float over NB_VECTOR_SUM_RUN terms, then in double ---
  *
  * The sources of one incident direction differ in their wavenumbers alone, so gradients times wavenumbers are summed over
- * some of them first.  These parts go through two loops, some at a time: the first makes them (kernel_terms.h), the
+ * some of them first.  These parts go through two loops, some at a time: the first makes them (above), the
  * second the outer products.  One loop would need more registers than there are. */
-#ifndef NB_DERIVE_KERNEL_SUMS_H
-#define NB_DERIVE_KERNEL_SUMS_H
-
-#include "kernel_terms.h"
 
 enum { SLOPE_PARTS = 16 }; /* between the two loops */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "vector_slopes.h"
+#include "vector_sums.h"
 
 #include "../base/cpu.h"
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "../plan/fixed_point.h"
-#include "../render/vector_paths.h"
+#include "pixel_sums.h"
+#include "vector_paths.h"
 
 /* bytes of the table of incident directions */
 #define MAX_INCIDENT 2.5e8
@@ -220,19 +221,11 @@ static void fill_place(const nb_panel_slope *by, nb_place_line *line)
         }
 }
 
-static int moves(const nb_slope_job *job)
-{
-    for (int i = 0; i < job->count; i++)
-        if (job->tangents[i].panels)
-            return 1;
-    return 0;
-}
-
 static nb_status fill_places(nb_vector_slopes *v, nb_error *err)
 {
     const nb_slope_job *job = v->job;
     const size_t count = (size_t)job->count, panels = (size_t)job->scene->n_panels;
-    if (!moves(job))
+    if (!nb_slope_job_moves(job))
         return NB_OK;
     v->places = nb_alloc(panels * count, sizeof *v->places, "tables for derivatives", err);
     if (!v->places)
@@ -256,7 +249,7 @@ static nb_status fill_lines(nb_vector_slopes *v, nb_error *err)
     return fill_places(v, err);
 }
 
-/** One step a pixel whose numbers floats hold, and parameters that only contract the sums of kernel_light.h. */
+/** One step a pixel whose numbers floats hold, and parameters that only contract the sums of kernel_slope_light.h. */
 static int is_light(const nb_vector_slopes *v, const nb_plan *plan)
 {
     const char *why;

@@ -1,11 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/** The numbers of a pixel that every parameter contracts, the detector's among them: what a GPU makes of
- * a pixel's rays (pixel_slopes.h has the same for one parameter after the other). */
-#ifndef NB_DERIVE_PIXEL_TOTALS_H
-#define NB_DERIVE_PIXEL_TOTALS_H
+/** The sums of one ray, and what the parameters make of them: for every engine. */
+#ifndef NB_RENDER_PIXEL_SUMS_H
+#define NB_RENDER_PIXEL_SUMS_H
 
 #include "../physics/panel_pull.h"
-#include "pixel_slopes.h"
+#include "sums.h"
+
+enum { NB_DEVICE_ENTRIES = 8 }; /* what a thread of a GPU has room for */
+#ifdef NB_GPU
+enum { NB_ENTRIES_MAX = NB_DEVICE_ENTRIES };
+#else
+enum { NB_ENTRIES_MAX = NB_VARIABLES_MAX };
+#endif
+
+/** The sums of nb_slope_sum. */
+typedef struct nb_slope_sums {
+    double image;      /* F^2 L^2, the water and other materials */
+    double crystal;    /* F^2 L^2 */
+    double background; /* weight of the water, per electron^2 */
+    double index[9], cells[3];
+    double mosaic, phi, osc, fudge, wave, spectrum, polarization, default_F;
+    nb_vec3 ray; /* by the direction: w v/lambda, and the slope of each term's polarization */
+    double entry[NB_ENTRIES_MAX];
+} nb_slope_sums;
+
+/** A pixel while its rays are added. */
+typedef struct nb_pixel_slopes {
+    nb_slope_sums sums; /* of all rays, with their weights; `ray` is not used */
+    double *place;      /* [count]: what the detector's motion makes, before the scale */
+    const nb_panel *panel;
+    const nb_sensor *sensor;
+    int f, s;
+} nb_pixel_slopes;
+
+/** A point of the pixel. */
+typedef struct nb_pixel_point {
+    double F, S; /* m */
+    int layer;
+    nb_ray ray;
+} nb_pixel_point;
+
+/** Add a ray with its sums to a pixel. */
+void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
+                   const nb_slope_sums *ray, nb_pixel_slopes *pixel);
+
+/** The image and each parameter's slope: out[p stride], p = 0 ... count. */
+void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
+                      size_t stride);
+
+/* --- the numbers of a pixel that every parameter contracts, the detector's among them: what a GPU makes of a pixel's rays
+ * (nb_slopes_add does the same for one parameter after the other) --- */
 
 enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };
 
@@ -136,5 +180,28 @@ NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel
     by.omega = sc->oversample_omega ? 0 : image * P;
     nb_panel_pull(pixel->panel, pixel->sensor, first, &by, &t->place);
 }
+
+/* --- what parameters make of the totals of a pixel: sparse rows of weights --- */
+
+typedef struct nb_contraction_term {
+    double weight; /* photons per unit of the parameter, per unit of the total */
+    int total;     /* nb_slope_total */
+} nb_contraction_term;
+
+/** Plane p of panel k is the sum of terms first[(1 + count) k + p] ... first[... + 1] - 1; plane 0 is the image. Arrays
+ * are owned. */
+typedef struct nb_contraction {
+    int *first;                 /* [n_panels (1 + count) + 1] */
+    nb_contraction_term *terms; /* [n] */
+    int n, rows;
+} nb_contraction;
+
+/** Errors: NB_ERR_NOMEM.  Free it after an error, too. */
+nb_status nb_contraction_build(const nb_slope_job *job, nb_contraction *out,
+                               nb_error *err);
+void nb_contraction_free(nb_contraction *c); /* zeroed is fine */
+
+/** Does a parameter move the detector? */
+int nb_slope_job_moves(const nb_slope_job *job);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** Slopes where a pixel has one step and no parameter moves the detector: everything behind the index is in single
  * precision, and no sum is kept (vector_slopes.h: light). */
-#ifndef NB_DERIVE_KERNEL_LIGHT_H
-#define NB_DERIVE_KERNEL_LIGHT_H
+#ifndef NB_RENDER_KERNEL_SLOPE_LIGHT_H
+#define NB_RENDER_KERNEL_SLOPE_LIGHT_H
 
 #include <math.h>
 
-#include "../render/kernel_simple.h"
-#include "kernel_terms.h"
+#include "kernel_simple.h"
+#include "kernel_slope_sums.h"
 
 /** The cases that the loop is compiled for; of sums there are all but those by the scattering vector. */
 #define NB_LIGHT_CASES(DO)                                                               \

@@ -3,10 +3,10 @@
  * Where a picture has few samples near a reflection's peak, one pixel may outshine all others, and a parameter's slope
  * may nearly cancel there: then the plane's largest value is small beside the errors.  So pictures of few peaks are
  * compared with the reference in their strongest pixels, and where that shows too much, strong pixels take it. */
-#ifndef NB_DERIVE_AUDIT_H
-#define NB_DERIVE_AUDIT_H
+#ifndef NB_RENDER_AUDIT_H
+#define NB_RENDER_AUDIT_H
 
-#include "pass.h"
+#include "sums.h"
 
 /** What is known of the values of a pass: for each of its stripes the largest of each plane, and the pixel where the
  * crystal's slopes are strongest. */

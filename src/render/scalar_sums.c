@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From the sums of rays to the slopes of a pixel. */
-#include "pixel_slopes.h"
+/* Sums of pixels in double, one term after the other, and what parameters make of them: the reference. */
+#include <string.h>
+
+#include "../base/memory.h"
+#include "pixel_sums.h"
+#include "ray_sums.h"
 
 const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job)
 {
@@ -148,4 +152,124 @@ void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, dou
             t->panels || t->polarization != 0 ? cached_slope(job, t, pixel, &c) : 0;
         out[(size_t)(i + 1) * stride] = scale * (terms * factor + s->image * once);
     }
+}
+
+/** All rays of a pixel. */
+static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
+{
+    const nb_panel *panel = pixel->panel;
+    int layer, subf, subs, os = job->scene->oversample;
+    nb_slope_sums ray;
+    nb_clear_sums(job, &pixel->sums);
+    for (int i = 0; i < job->count; i++)
+        pixel->place[i] = 0;
+    for (layer = 0; layer < pixel->sensor->layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_pixel_point at = {.layer = layer};
+                at.F = nb_subpixel(panel->pixel_fast, os, pixel->f, subf);
+                at.S = nb_subpixel(panel->pixel_slow, os, pixel->s, subs);
+                at.ray = nb_ray_to(panel, pixel->sensor, at.F, at.S, layer);
+                nb_sum_ray(job, &at.ray, &ray);
+                nb_slopes_add(job, &at, &ray, pixel);
+            }
+}
+
+static void scalar_row(const nb_slope_job *job, const void *state, const nb_span *spans,
+                       size_t n, double *out, size_t stride)
+{
+    double place[NB_VARIABLES_MAX];
+    nb_pixel_slopes pixel;
+    (void)state;
+    pixel.place = place;
+    pixel.panel = &job->scene->panels[spans->panel];
+    pixel.sensor = &job->scene->sensors[pixel.panel->sensor];
+    pixel.s = spans->slow;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n; k++) {
+            pixel.f = spans[i].fast + k;
+            sum_pixel(job, &pixel);
+            nb_slopes_finish(job, &pixel, out++, stride);
+        }
+}
+
+static int scalar_applies(const nb_slope_job *job, const nb_slope_way *way,
+                          const char **why)
+{
+    (void)job;
+    (void)way;
+    (void)why;
+    return 1;
+}
+
+const nb_slope_engine nb_slope_scalar = {
+    .name = "scalar double", .applies = scalar_applies, .row = scalar_row};
+
+int nb_slope_job_moves(const nb_slope_job *job)
+{
+    for (int i = 0; i < job->count; i++)
+        if (job->tangents[i].panels)
+            return 1;
+    return 0;
+}
+
+/** A parameter's weights of all totals, before the scale. */
+static void weigh(const nb_tangent *t, int panel, double weight[NB_TOTALS])
+{
+    memset(weight, 0, NB_TOTALS * sizeof *weight);
+    weight[NB_TOTAL_IMAGE] = t->image;
+    weight[NB_TOTAL_CRYSTAL] = t->crystal;
+    weight[NB_TOTAL_BACKGROUND] = t->background;
+    memcpy(weight + NB_TOTAL_INDEX, t->index, sizeof t->index);
+    memcpy(weight + NB_TOTAL_CELLS, t->cells, sizeof t->cells);
+    weight[NB_TOTAL_MOSAIC] = t->mosaic;
+    weight[NB_TOTAL_PHI] = t->phi;
+    weight[NB_TOTAL_OSC] = t->osc;
+    weight[NB_TOTAL_FUDGE] = t->fudge;
+    weight[NB_TOTAL_WAVE] = t->wave;
+    weight[NB_TOTAL_SPECTRUM] = t->spectrum;
+    weight[NB_TOTAL_POLAR] = t->polarization;
+    weight[NB_TOTAL_DEFAULT_F] = t->default_F;
+    if (t->panels)
+        memcpy(weight + NB_TOTAL_PANEL, &t->panels[panel], sizeof t->panels[panel]);
+    if (t->entry >= 0 && t->entry < NB_DEVICE_ENTRIES)
+        weight[NB_TOTAL_ENTRY + t->entry] = 1;
+}
+
+static void add_row(const nb_slope_job *job, const nb_tangent *t, int panel,
+                    nb_contraction *to)
+{
+    double weight[NB_TOTALS];
+    weigh(t, panel, weight);
+    for (int i = 0; i < NB_TOTALS; i++)
+        if (weight[i] != 0) {
+            to->terms[to->n].weight = job->scene->intensity_scale * weight[i];
+            to->terms[to->n++].total = i;
+        }
+    to->first[++to->rows] = to->n;
+}
+
+nb_status nb_contraction_build(const nb_slope_job *job, nb_contraction *out, nb_error *err)
+{
+    const nb_tangent image = {.image = 1, .entry = -1};
+    const size_t rows = (size_t)job->scene->n_panels * (size_t)(job->count + 1);
+    memset(out, 0, sizeof *out);
+    out->first = nb_alloc(rows + 1, sizeof *out->first, "tables for derivatives", err);
+    out->terms =
+        nb_alloc_raw(rows * NB_TOTALS, sizeof *out->terms, "tables for derivatives", err);
+    if (!out->first || !out->terms)
+        return NB_ERR_NOMEM;
+    for (int k = 0; k < job->scene->n_panels; k++) {
+        add_row(job, &image, k, out);
+        for (int i = 0; i < job->count; i++)
+            add_row(job, &job->tangents[i], k, out);
+    }
+    return NB_OK;
+}
+
+void nb_contraction_free(nb_contraction *c)
+{
+    nb_free(c->first);
+    nb_free(c->terms);
+    memset(c, 0, sizeof *c);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pass.h"
+#include "sums.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -11,8 +11,8 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../render/request.h"
-#include "../render/rows.h"
+#include "request.h"
+#include "rows.h"
 #include "audit.h"
 
 static const nb_slope_engine *const engines[] = {&nb_slope_vector, &nb_slope_scalar, NULL};

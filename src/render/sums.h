@@ -2,14 +2,15 @@
 /** What a pass over the pixels is to make: the image, and for each parameter the slope of every pixel.
  * A pixel's terms make a fixed set of sums (nb_slope_sum); parameters only contract them, by numbers
  * that a tangent holds.  No kernel knows a parameter's name. */
-#ifndef NB_DERIVE_SLOPE_JOB_H
-#define NB_DERIVE_SLOPE_JOB_H
+#ifndef NB_RENDER_SUMS_H
+#define NB_RENDER_SUMS_H
 
 #include "../nanobragg/derivatives.h"
 #include "../physics/scene.h"
 #include "../physics/slopes.h"
 #include "../plan/plan.h"
-#include "../render/backend.h"
+#include "backend.h"
+#include "fit_pixel.h"
 
 /** Sums over the terms of a pixel.  w: a term's weight; g its gradient by h, k, l; v that by q. */
 enum nb_slope_sum {
@@ -101,5 +102,105 @@ extern const nb_slope_engine nb_slope_scalar, nb_slope_vector;
 /** The quickest engine that applies. */
 const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job,
                                            const nb_slope_way *way);
+
+/* --- one pass over the pixels of a job: rows are shared out over threads, and sums over pixels have a fixed order
+ * (pixels of a row, rows of a stripe, stripes), whatever the threads --- */
+
+enum {
+    NB_PASS_STRIPES = 128,
+    NB_PASS_PIECE = 256 /* pixels that are taken at once, at most: the slopes of all
+                           parameters stay in a cache */
+};
+
+/** The pixels of a pass, in order.  Many passes over scenes of the same pixels may share a list. */
+typedef struct nb_slope_pixels {
+    nb_span *spans; /* owned, [n] */
+    size_t n;
+    size_t *first; /* owned, [rows + 1]: the spans of each row */
+    int rows;
+    uint64_t number; /* tells lists of a simulation apart, so that a device is sent each once; 0: it is used once */
+} nb_slope_pixels;
+
+/** Slopes of a piece of one row: of spans[0 .. n-1], whose pixels follow each other in each of the 1 + count
+ * planes of values, `stride` apart. */
+typedef struct nb_slope_values {
+    const nb_span *spans;
+    size_t n;
+    const double *values;
+    const float *floats; /* instead of values; else NULL */
+    size_t stride;
+    int stripe; /* rows of one stripe come in order, by one thread */
+} nb_slope_values;
+
+typedef struct nb_slope_pass {
+    const nb_slope_job *job;
+    const nb_slope_pixels *pixels; /* NULL: all of the region */
+    nb_slope_way way;
+    int threads; /* 0: all */
+    int stripes; /* most of them; 0: NB_PASS_STRIPES */
+    const nb_hooks *hooks;
+    void *sink;
+    void (*take)(void *sink, const nb_slope_values *row);
+    /** Forget all that was taken: it comes again (audit.h).  NULL: what comes replaces it. */
+    void (*again)(void *sink);
+    /** Of a sink that only adds slopes times a loss by the pixels: fill dloss[pixels of the row] and give the
+     * sums [count] that the stripe adds to.  The engine may then leave out the rows.  NULL: every row is taken. */
+    double *(*weigh)(void *sink, const nb_slope_values *row, double *dloss);
+    int floats;        /* it takes floats */
+    nb_slope_row *row; /* NULL: that of the quickest engine */
+} nb_slope_pass;
+
+/** List the rendered pixels of a job; wanted: [pixels of the stack], 0: left out, or NULL.  Free the list after an error,
+ * too.  Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_pixels_list(const nb_slope_job *job, const uint8_t *wanted,
+                               nb_slope_pixels *out, nb_error *err);
+void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
+
+/** Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err);
+
+/* --- derivatives by a backend that renders on a device (nb_backend_device.slopes); what a pass makes of the slopes is
+ * made there, too: planes are fetched only where planes are wanted --- */
+
+/** Pixels of a job. */
+typedef struct nb_slope_task {
+    const nb_slope_job *job;
+    nb_precision precision;
+    const nb_span *spans; /* in order; each pixel once */
+    size_t n;
+    uint64_t number; /* of their list (nb_slope_pixels): a device keeps it and its observation; 0: it does not */
+    const nb_hooks *hooks; /* may be NULL */
+} nb_slope_task;
+
+/** Planes that are wanted, the caller's; pixels outside the spans are left alone. */
+typedef struct nb_slope_planes_out {
+    nb_real_type type;
+    void *planes;     /* [count][pixels of the stack]; NULL if count is 0 */
+    float *image;     /* [pixels], or NULL */
+    double *expected; /* the same in double, or NULL */
+} nb_slope_planes_out;
+
+/** A fit of n = count + knots numbers, and its equations: sums[1 + n + n^2], the loss, its gradient, the
+ * lower half of the Fisher matrix. */
+typedef struct nb_slope_fit_out {
+    const nb_slope_fit *fit;
+    double *sums;
+} nb_slope_fit_out;
+
+typedef struct nb_slope_device {
+    /** Can it do this job, whose sums over pixels are of so many numbers (parameters and knots)?  If not, *why says
+     * so in a few words. */
+    int (*applies)(const nb_slope_job *job, int numbers, const char **why);
+    /** Errors of all three: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+    nb_status (*planes)(nb_backend_state *state, const nb_slope_task *task,
+                        const nb_slope_planes_out *out, nb_error *err);
+    /** gradient[count] = sum of dloss dI/dp; dloss[pixels of the stack] of `type`, in memory of the
+     * host or the device.  If a number of dloss is not finite, one of the gradient is not. */
+    nb_status (*pullback)(nb_backend_state *state, const nb_slope_task *task,
+                          nb_real_type type, const void *dloss, double *gradient,
+                          nb_error *err);
+    nb_status (*normal)(nb_backend_state *state, const nb_slope_task *task,
+                        const nb_slope_fit_out *out, nb_error *err);
+} nb_slope_device;
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /** A pixel of an observation: its loss, and what the normal equations need of it. */
-#ifndef NB_DERIVE_FIT_PIXEL_H
-#define NB_DERIVE_FIT_PIXEL_H
+#ifndef NB_RENDER_FIT_PIXEL_H
+#define NB_RENDER_FIT_PIXEL_H
 
 #include "../nanobragg/derivatives.h"
 #include "../physics/ray.h"
-#include "../render/backend.h"
+#include "backend.h"
 
 #define NB_LEAST_PHOTONS 1e-9 /* of the model, in a logarithm or below a fraction */
 
 /** A fit's observation over a scene. */
-typedef struct nb_fit {
+typedef struct nb_slope_fit {
     const nb_observation *seen;
     const nb_scene *scene;
     double wavelength_A; /* of the radial background */
-} nb_fit;
+} nb_slope_fit;
 
 /** One pixel: its model, and which numbers follow from it. */
 typedef struct nb_fit_pixel {
@@ -53,7 +53,7 @@ NB_HD nb_fit_pixel nb_gauss_pixel(double n, double m, double sigma)
 }
 
 /** The two hats at a pixel's sin(theta)/lambda; beyond the knots the end's value holds. */
-NB_HD double nb_radial_pixel(const nb_fit *fit, const nb_span *span, int f,
+NB_HD double nb_radial_pixel(const nb_slope_fit *fit, const nb_span *span, int f,
                              nb_fit_pixel *p)
 {
     const nb_panel *panel = &fit->scene->panels[span->panel];
@@ -78,7 +78,7 @@ NB_HD double nb_radial_pixel(const nb_fit *fit, const nb_span *span, int f,
     return p->hat[0] * seen->values[k] + p->hat[1] * seen->values[k + 1];
 }
 
-NB_HD nb_fit_pixel nb_fit_compare(const nb_fit *fit, const nb_span *span, int f,
+NB_HD nb_fit_pixel nb_fit_compare(const nb_slope_fit *fit, const nb_span *span, int f,
                                   double image)
 {
     const nb_observation *seen = fit->seen;

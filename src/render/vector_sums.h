@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** The engine of vectors: what its kernels (kernel_slopes.h) need of a job. */
-#ifndef NB_DERIVE_VECTOR_SLOPES_H
-#define NB_DERIVE_VECTOR_SLOPES_H
+#ifndef NB_RENDER_VECTOR_SUMS_H
+#define NB_RENDER_VECTOR_SUMS_H
 
-#include "../render/vector_plan.h"
-#include "slope_job.h"
+#include "sums.h"
+#include "vector_plan.h"
 
 /** Which sums of a ray are made: each level has those below it. */
 typedef enum nb_slope_level {
@@ -48,7 +48,7 @@ typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans
 typedef void nb_vector_slope_floats(const nb_vector_slopes *v, const nb_span *spans,
                                     size_t n, float *out, size_t stride);
 
-/** Of light scenes: add to sums[SLOPE_LIGHT] those of kernel_light.h, each times its pixel's dloss[]. */
+/** Of light scenes: add to sums[SLOPE_LIGHT] those of kernel_slope_light.h, each times its pixel's dloss[]. */
 typedef void nb_vector_slope_dot(const nb_vector_slopes *v, const nb_span *spans,
                                  size_t n, const double *dloss, double *sums);
 
@@ -96,12 +96,12 @@ struct nb_vector_slopes {
     nb_slope_phase phase;
     nb_slope_line *lines;  /* [count] */
     nb_place_line *places; /* [panels][count], of flat panels; NULL: the detector stays */
-    int light;             /* one step a pixel, and no detector moves: kernel_light.h */
-    double weights;        /* of all terms */
-    double unit;           /* electrons^2 of 1 in the sums */
-    double width;          /* nb_shape_row */
-    double wavenumber;     /* of the first source, 1/m: the unit of the next */
-    double start;          /* of -h */
+    int light;         /* one step a pixel, and no detector moves: kernel_slope_light.h */
+    double weights;    /* of all terms */
+    double unit;       /* electrons^2 of 1 in the sums */
+    double width;      /* nb_shape_row */
+    double wavenumber; /* of the first source, 1/m: the unit of the next */
+    double start;      /* of -h */
     double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */
     nb_slope_group *groups;
     int n_groups, n_directions, together; /* most sources of a group */
