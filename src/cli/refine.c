@@ -191,15 +191,25 @@ enum { NOT_CONVERGED = 3 };
 typedef struct run {
     nb_refine_typed *typed;
     const nb_sub_line *line;
-    FILE *text;    /* NULL: quiet */
-    char **images; /* owned */
+    FILE *text;      /* NULL: quiet */
+    nb_ranks *ranks; /* owned; NULL: one process */
+    char **images;   /* owned */
     int count, lost;
 } run;
+
+/** The first process speaks for all. */
+static int first_rank(void)
+{
+    int rank;
+    nb_ranks_launched(&rank);
+    return rank == 0;
+}
 
 static void notice(void *user, const char *line)
 {
     (void)user;
-    nb_cli_say("note", line);
+    if (first_rank())
+        nb_cli_say("note", line);
 }
 
 static int progress(void *user, double fraction)
@@ -388,6 +398,7 @@ static nb_status refine_one(run *r, nb_error *err)
         st = nb_image_read(r->images[0], fast, slow, &typed, &picture, err);
     if (!st)
         st = nb_refine(sim, &picture, &r->typed->options, &result, err);
+    result.picture = r->images[0];
     if (!st && r->text)
         refine_print(r->text, &result);
     if (!st)
@@ -408,7 +419,6 @@ static int frame_done(void *user, int frame, const nb_refinement *result, const 
                 result->picture_correlation, result->seconds);
     if (!result)
         nb_cli_say("error", why);
-    r->lost += !result || !result->converged;
     return nb_stop_requested();
 }
 
@@ -420,11 +430,51 @@ static nb_status refine_many(run *r, nb_error *err)
                                .orientations = t->orientations,
                                .user = r,
                                .done = frame_done,
-                               .report = t->report};
+                               .report = t->report,
+                               .ranks = r->ranks,
+                               .lost = &r->lost};
     nb_status st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &hooks, err);
-    if (!st && r->text)
+    if (!st && r->text && first_rank())
         fprintf(r->text, "%d of %d images converged\n", r->count - r->lost, r->count);
     return st;
+}
+
+/** Images of several, or with what several have: all processes share them. */
+static int is_many(const run *r)
+{
+    return r->count > 1 || r->typed->series || r->typed->orientations;
+}
+
+static nb_status refine_any(run *r, nb_error *err)
+{
+    nb_status st;
+    if (!is_many(r) && nb_ranks_launched(NULL) > 1)
+        return nb_cli_fail(err,
+                           "mpirun started %d processes, but one image uses only one; "
+                           "start it without mpirun",
+                           nb_ranks_launched(NULL));
+    if (!is_many(r))
+        return refine_one(r, err);
+    r->typed->options.stage = NULL;
+    st = nb_ranks_join(&r->ranks, err);
+    return st ? st : refine_many(r, err);
+}
+
+/** The exit status.  With several processes the first one reports the error. */
+static int end(run *r, nb_status st, const nb_error *err)
+{
+    for (int i = 0; i < r->count; i++)
+        free(r->images[i]);
+    free(r->images);
+    if (st) {
+        fflush(stdout);
+        if (first_rank() || (r->ranks && err->message[0]))
+            nb_cli_say("error", err->message[0] ? err->message : nb_status_name(st));
+    }
+    nb_ranks_leave(r->ranks);
+    if (st)
+        return nb_cli_exit_status(st);
+    return r->lost && first_rank() ? NOT_CONVERGED : 0;
 }
 
 static int start(void *target, const nb_sub_line *line)
@@ -445,21 +495,9 @@ static int start(void *target, const nb_sub_line *line)
     st = list_images(&r, &err);
     if (!st)
         st = check_files(&r, &err);
-    if (!st && (r.count > 1 || t->series || t->orientations)) {
-        t->options.stage = NULL;
-        st = refine_many(&r, &err);
-    } else if (!st) {
-        st = refine_one(&r, &err);
-    }
-    for (int i = 0; i < r.count; i++)
-        free(r.images[i]);
-    free(r.images);
-    if (st) {
-        fflush(stdout);
-        nb_cli_say("error", err.message[0] ? err.message : nb_status_name(st));
-        return nb_cli_exit_status(st);
-    }
-    return r.lost ? NOT_CONVERGED : 0;
+    if (!st)
+        st = refine_any(&r, &err);
+    return end(&r, st, &err);
 }
 
 _Static_assert(sizeof(nb_refine_typed) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");

@@ -5,6 +5,7 @@
 
 #include "derivatives.h"
 #include "image.h"
+#include "series.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,7 +117,8 @@ typedef struct nb_refinement {
     int n_spots;                        /* at most 1000, the brightest first */
     nb_refined_spot *spots;             /* owned */
     int n_history;
-    double *history; /* owned; the loss a pixel at each evaluation */
+    double *history;     /* owned; the loss a pixel at each evaluation */
+    const char *picture; /* its name in JSON, the caller's; NULL: none */
 } nb_refinement;
 
 /** Fit sim to the picture, which has the pixels of its stack.  Photons are (ADU - adc)/gain with the
@@ -137,12 +139,17 @@ typedef struct nb_refine_frames {
     /** Called once an image, in any order, one call at a time.  result NULL: it failed, and `why` says
      * how.  Non-zero return: stop. */
     int (*done)(void *user, int frame, const nb_refinement *result, const char *why);
-    const char *report; /* file of a JSON line for each refined image, in the order of `done`; it gets its
+    const char *report; /* file of a JSON line for each refined image, in the order of `images`; it gets its
                          * name at the end, after a stop too; "-": standard output; NULL: none */
+    nb_ranks *ranks; /* divide the images among processes, each of which calls `done` for its own; NULL: this process
+                        refines all */
+    int *lost; /* how many failed or did not converge: of all processes at the first one, of its own at another; NULL: not
+                  wanted */
 } nb_refine_frames;
 
-/** Share the images out among the threads of cfg; each thread refines whole images.  options->stage is not
- * called.  Errors: those of the simulation, of `orientations` and of `report`; those of an image go to `done`. */
+/** Share the images out among the processes, and in each among the threads of cfg and the devices of -device; each thread
+ * refines whole images.  options->stage is not called.  All processes call it and end together.  Errors: those of the
+ * simulation, of `orientations` and of `report`; those of an image go to `done`. */
 nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
                            const nb_refine_options *options, const nb_hooks *hooks,
                            nb_error *err);

@@ -283,6 +283,30 @@ def many_images(folder, picture):
     values = [line["parameters"]["mosaic"]["value"] for line in lines]
     want = alone["parameters"]["mosaic"]["value"]
     ok("many images are those alone", len(values) == 2 and min(abs(v / want - 1) for v in values) < 1e-9, (values, want))
+    ok("lines name their pictures in order", [line["picture"] for line in lines] == [picture, other] and
+       alone["picture"] == picture, [line["picture"] for line in lines])
+
+
+def without_times(report):
+    """Lines of a report without what differs from run to run."""
+    def strip(value):
+        if isinstance(value, dict):
+            return {k: strip(v) for k, v in value.items() if k != "seconds"}
+        return [strip(v) for v in value] if isinstance(value, list) else value
+    with open(report, encoding="utf-8") as stream:
+        return [strip(json.loads(line)) for line in stream]
+
+
+def every_start_is_the_same(folder, picture):
+    """A picture begins where the flags say, not where the picture before it ended: with a matrix and a shift, too."""
+    matrix, expt = (os.path.join(folder, name) for name in ("same.mat", "same.expt"))
+    run(*SMALL, *CRYSTAL, *QUIET, "-nofloat", "-nonoise", "-exptout", expt)
+    flags_ = [*OPTICS, "-expt", expt, "-N", "5", "-mosaic_domains", "3", "-mosaic", "0.5", "-fluence", "3e27", "-schedule", "none",
+              "-refine", "rot,scale,cell,shift_x,shift_y", "-quiet", "-report", matrix]
+    run("refine", picture, picture, picture, *flags_, "-threads", 1, status=None)
+    lines = without_times(matrix)
+    ok("every picture has the same start", len(lines) == 3 and lines[0] == lines[1] == lines[2],
+       [{k: v["value"] for k, v in line["parameters"].items()} for line in lines])
 
 
 def report_is_whole(folder, picture):
@@ -422,7 +446,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         picture = small_picture(folder)
         for test in (refusals, ties_and_bounds, restraint_pulls, backgrounds, files_of_a_fit, many_images,
-                     report_is_whole):
+                     report_is_whole,
+                     every_start_is_the_same):
             test(folder, picture)
         for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F):
             test(folder)

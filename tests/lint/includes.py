@@ -31,7 +31,7 @@ LIBRARIES = {
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"base"},
-    "pthread.h": {"series", "sim", "base", "image", "cli"},
+    "pthread.h": {"refine", "series", "sim", "base", "image", "cli"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

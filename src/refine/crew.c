@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "crew.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/memory.h"
+#include "../render/choose.h"
+#include "../series/orientations.h"
+#include "../series/pool.h"
+#include "../series/ranks.h"
+#include "../sim/sim.h"
+
+enum { DEVICE_WORKERS = 8 }; /* of one device */
+
+int nb_crew_has(const nb_crew *crew, int picture)
+{
+    return picture % nb_ranks_count(crew->ranks) == nb_ranks_rank(crew->ranks);
+}
+
+/** How many pictures this process has. */
+static int share_of(const nb_crew *crew)
+{
+    const int ranks = nb_ranks_count(crew->ranks), rank = nb_ranks_rank(crew->ranks);
+    return (crew->frames->count + ranks - 1 - rank) / ranks;
+}
+
+/** Threads of this process: the processes of a host divide its processors, unless a number was typed. */
+static int threads_of(const nb_crew *crew)
+{
+    const int here = nb_ranks_local_count(crew->ranks);
+    const int all = nb_threads_of(nb_sim_config(crew->base));
+    if (nb_sim_config(crew->base)->threads > 0 || here < 2)
+        return all;
+    return all > here ? all / here : 1;
+}
+
+/** The accelerators of this process; count 0: it calculates on the CPU. */
+static nb_pool_devices devices_of(const nb_crew *crew)
+{
+    const nb_backend *backend = crew->base->engine.backend;
+    nb_device asked;
+    if (!backend->device)
+        return (nb_pool_devices){-1, 0, 0};
+    (void)nb_backend_of(crew->base->cfg.device, &asked);
+    return nb_pool_devices_of(&asked, backend->device->count(),
+                              nb_ranks_local_rank(crew->ranks),
+                              nb_ranks_local_count(crew->ranks));
+}
+
+/** Of so many pictures at a time.  On a device several of them share it: what one calculates there hides what others do
+ * on the host. */
+static void choose_workers(nb_crew *crew, int devices)
+{
+    const int all = threads_of(crew), count = share_of(crew);
+    const int most = devices ? DEVICE_WORKERS * devices : all;
+    crew->workers = all < most ? all : most;
+    crew->workers = crew->workers < count ? crew->workers : count;
+    crew->workers = crew->workers > 1 ? crew->workers : 1;
+    /* not in a parallel region: threads of nested ones start again each time */
+    crew->threads = crew->workers == 1 ? all : 1;
+}
+
+static nb_status clone_all(nb_crew *crew, const nb_hooks *hooks, nb_error *err)
+{
+    const nb_pool_devices devices = devices_of(crew);
+    nb_status st = NB_OK;
+    choose_workers(crew, devices.count);
+    crew->sims = nb_alloc((size_t)crew->workers, sizeof(nb_sim *), "simulations", err);
+    if (!crew->sims)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < crew->workers && !st; i++) {
+        st = nb_sim_clone(crew->base, hooks, crew->threads, &crew->sims[i], err);
+        if (!st && devices.count) /* neighbours are on different devices */
+            crew->sims[i]->engine.options.device_index =
+                devices.first + i % devices.count * devices.step;
+    }
+    return st;
+}
+
+nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_frames *frames,
+                       const nb_hooks *hooks, nb_error *err)
+{
+    int count = 0;
+    nb_status st;
+    memset(crew, 0, sizeof *crew);
+    crew->frames = frames;
+    crew->ranks = frames->ranks;
+    st = nb_sim_create_for(cfg, frames->count, hooks, &crew->base, err);
+    if (!st && frames->orientations)
+        st = nb_orientations_load(frames->orientations, frames->count, &crew->missets,
+                                  &count, err);
+    return st ? st : clone_all(crew, hooks, err);
+}
+
+void nb_crew_close(nb_crew *crew)
+{
+    for (int i = 0; crew->sims && i < crew->workers; i++)
+        nb_sim_free(crew->sims[i]);
+    nb_free(crew->sims);
+    nb_free(crew->missets);
+    nb_sim_free(crew->base);
+    memset(crew, 0, sizeof *crew);
+}
+
+nb_status nb_crew_begin(const nb_crew *crew, nb_sim *sim, int picture, nb_error *err)
+{
+    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    nb_status st;
+    if (!cfg)
+        return NB_ERR_NOMEM;
+    *cfg = *nb_sim_config(crew->base);
+    if (crew->missets) {
+        cfg->misset_mode = NB_MISSET_FIXED;
+        memcpy(cfg->misset_deg, crew->missets[picture], sizeof cfg->misset_deg);
+    }
+    st = nb_sim_restart(sim, crew->base, cfg, err);
+    nb_free(cfg);
+    return st;
+}
+
+nb_status nb_crew_read(const nb_crew *crew, const nb_sim *sim, int picture, nb_image *out,
+                       nb_error *err)
+{
+    nb_config typed;
+    int fast, slow;
+    nb_config_defaults(&typed);
+    typed.max_read_MB = nb_sim_config(crew->base)->max_read_MB;
+    nb_sim_size(sim, &fast, &slow);
+    return nb_image_read(crew->frames->images[picture], fast, slow, &typed, out, err);
+}
+
+/** What the threads of one round share. */
+typedef struct round_of {
+    nb_crew *crew;
+    const nb_crew_task *task;
+    pthread_t caller;
+    atomic_int threads; /* so far */
+    atomic_int next;    /* of this process' pictures */
+    int failed;         /* the picture of the error */
+    nb_status status;
+    nb_error *err;
+} round_of;
+
+static void note_error(round_of *r, int picture, nb_status st, const nb_error *err)
+{
+    atomic_store(&r->crew->stop, 1);
+#ifdef _OPENMP
+#pragma omp critical(nb_crew_error)
+#endif
+    if (!r->status || picture < r->failed) {
+        r->status = st;
+        r->failed = picture;
+        if (r->err)
+            *r->err = *err;
+    }
+}
+
+/** One thread: the pictures that no other has taken. */
+static void work_on(round_of *r)
+{
+    NB_IN_C_LOCALE;
+    const int worker = atomic_fetch_add(&r->threads, 1);
+    const int calls = pthread_equal(pthread_self(), r->caller);
+    const nb_crew *crew = r->crew;
+    const int ranks = nb_ranks_count(crew->ranks), count = share_of(crew);
+    int k;
+    while (!atomic_load(&crew->stop) && (k = atomic_fetch_add(&r->next, 1)) < count) {
+        const int picture = k * ranks + nb_ranks_rank(crew->ranks);
+        nb_error err = {0};
+        nb_status st = r->task->work(r->task->user, crew->sims[worker], picture, &err);
+        if (st)
+            note_error(r, picture, st, &err);
+        if (calls && r->task->between)
+            r->task->between(r->task->user);
+    }
+}
+
+nb_status nb_crew_each(nb_crew *crew, const nb_crew_task *task, nb_error *err)
+{
+    round_of r = {.crew = crew, .task = task, .caller = pthread_self(), .err = err};
+    if (crew->workers == 1) {
+        work_on(&r);
+        return r.status;
+    }
+#ifdef _OPENMP
+#pragma omp parallel num_threads(crew->workers)
+#endif
+    work_on(&r);
+    return r.status;
+}
