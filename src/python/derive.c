@@ -201,6 +201,86 @@ PyObject *nb_python_pullback(PyObject *object, PyObject *args)
     return result;
 }
 
+/** What normal() was given: arrays, and results to fill. */
+typedef struct normal_call {
+    const char *names[NB_VARIABLES_MAX];
+    int count;
+    Py_buffer photons, background, knots, levels, gradient, fisher;
+    nb_observation seen;
+} normal_call;
+
+static void release(Py_buffer *view)
+{
+    if (view->obj)
+        PyBuffer_Release(view);
+}
+
+static void release_all(normal_call *c)
+{
+    release(&c->photons);
+    release(&c->background);
+    release(&c->knots);
+    release(&c->levels);
+    release(&c->gradient);
+    release(&c->fisher);
+}
+
+/** An array, or None for one that is not given. */
+static int optional(PyObject *object, size_t bytes, const char *what, Py_buffer *view)
+{
+    return object == Py_None ? 0 : nb_python_buffer(object, 0, bytes, what, view);
+}
+
+/** photons, background, (knots, levels), (gradient, fisher) of normal(); 0, or -1 with an exception. */
+static int take_arrays(normal_call *c, PyObject *const arrays[6], size_t pixels, int knots)
+{
+    const size_t n = (size_t)(c->count + knots);
+    if (nb_python_buffer(arrays[0], 0, pixels * sizeof(float), "photons", &c->photons) ||
+        optional(arrays[1], pixels * sizeof(float), "background", &c->background) ||
+        optional(arrays[2], (size_t)knots * sizeof(double), "knots", &c->knots) ||
+        optional(arrays[3], (size_t)knots * sizeof(double), "levels", &c->levels) ||
+        nb_python_buffer(arrays[4], 1, n * sizeof(double), "gradient", &c->gradient) ||
+        nb_python_buffer(arrays[5], 1, n * n * sizeof(double), "fisher", &c->fisher))
+        return -1;
+    c->seen.photons = c->photons.buf;
+    c->seen.background = c->background.buf;
+    c->seen.n_knots = knots;
+    c->seen.knots = c->knots.buf;
+    c->seen.values = c->levels.buf;
+    return 0;
+}
+
+/** normal(names, sigma, n_knots, photons, background, knots, levels, gradient, fisher, progress) -> loss */
+PyObject *nb_python_normal(PyObject *object, PyObject *args)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *list, *a[6], *progress;
+    normal_call c = {.count = 0};
+    nb_error err = {0};
+    nb_status st = NB_OK;
+    double loss = 0;
+    int knots, bad;
+    if (!PyArg_ParseTuple(args, "OdiOOOOOOO", &list, &c.seen.sigma, &knots, &a[0], &a[1],
+                          &a[2], &a[3], &a[4], &a[5], &progress) ||
+        (c.count = nb_python_words(list, c.names, NB_VARIABLES_MAX)) < 0 ||
+        nb_python_enter(self))
+        return NULL;
+    c.seen.likelihood = c.seen.sigma > 0 ? NB_LIKELIHOOD_GAUSS : NB_LIKELIHOOD_POISSON;
+    bad = take_arrays(&c, a, nb_python_pixels(self), knots);
+    if (!bad) {
+        self->calls.progress = progress;
+        Py_BEGIN_ALLOW_THREADS;
+        st = nb_sim_normal(self->sim, c.names, c.count, &c.seen, &loss, c.gradient.buf,
+                           c.fisher.buf, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    release_all(&c);
+    nb_python_leave(self);
+    if (bad)
+        return NULL;
+    return st || PyErr_Occurred() ? nb_python_raise(&err, st) : PyFloat_FromDouble(loss);
+}
+
 /** pullback_device(names, double, address, pixels) -> floats; the caller warrants the memory */
 PyObject *nb_python_pullback_device(PyObject *object, PyObject *args)
 {

@@ -84,6 +84,7 @@ PyObject *nb_python_set_parameters(PyObject *self, PyObject *args);
 PyObject *nb_python_fold_rotation(PyObject *self, PyObject *unused);
 PyObject *nb_python_derivatives(PyObject *self, PyObject *args);
 PyObject *nb_python_pullback(PyObject *self, PyObject *args);
+PyObject *nb_python_normal(PyObject *self, PyObject *args);
 PyObject *nb_python_pullback_device(PyObject *self, PyObject *args);
 PyObject *nb_python_render_double(PyObject *self, PyObject *args);
 /** Facts of a struct by their names, without those of panels. */

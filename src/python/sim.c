@@ -420,6 +420,10 @@ static PyMethodDef methods[] = {
     {"fold_rotation", nb_python_fold_rotation, METH_NOARGS, "fold_rotation()"},
     {"derivatives", nb_python_derivatives, METH_VARARGS,
      "derivatives(names, double, planes, image or None, progress)"},
+    {"normal", nb_python_normal, METH_VARARGS,
+     "normal(names, sigma, n_knots, photons, background, knots, levels, gradient, "
+     "fisher, "
+     "progress) -> loss"},
     {"pullback", nb_python_pullback, METH_VARARGS,
      "pullback(names, double, dloss, want_F, progress) -> (floats, F or None)"},
     {NULL, NULL, 0, NULL}};

@@ -83,6 +83,29 @@ def test_pullback_is_the_sum_of_planes():
             assert g[name] == pytest.approx(terms.sum(), rel=1e-9, abs=1e-9 * abs(terms).sum()), name
 
 
+def test_normal_equations_are_sums_over_planes():
+    sim = nanobragg.Simulation(**SMALL, precision="double")
+    image, J = sim.render().astype(float) + 2, sim.derivatives(NAMES, dtype=np.float64)
+    seen = np.random.default_rng(1).poisson(image).astype(np.float32)
+    seen[:, 5] = np.nan
+    flat = np.full(image.shape, 2.0)
+    rows = np.array([np.where(np.isnan(seen), 0, J[name]).ravel() for name in NAMES])
+    of = sim.normal(seen, NAMES, background=flat)
+    n, m = np.nan_to_num(seen, nan=1).astype(float).ravel(), np.where(np.isnan(seen), 1, image).ravel()
+    assert of.names == NAMES and of.loss == pytest.approx((m - n + n * np.log(np.maximum(n, 1e-300) / m)).sum(), rel=1e-5)
+    assert of.gradient == pytest.approx(rows @ (1 - n / m), rel=1e-4, abs=1e-4 * abs(rows).sum(1).max())
+    assert of.fisher == pytest.approx((rows / m) @ rows.T, rel=1e-4)
+    gauss = sim.normal(seen, "misset,N_a", sigma=3.0, radial=([0.0, 0.5], [2.0, 2.0]))
+    assert gauss.names[-2:] == ["background_0", "background_1"] and gauss.fisher.shape == (6, 6)
+    assert np.array_equal(gauss.fisher, gauss.fisher.T) and gauss.fisher[-1, -1] > 0
+    with pytest.raises(ValueError, match="sigma"):
+        sim.normal(seen, "misset", sigma=0)
+    with pytest.raises(ValueError, match="photons: has the shape"):
+        sim.normal(seen[1:], "misset")
+    with pytest.raises(ValueError, match="knots must grow"):
+        sim.normal(seen, "misset", radial=([0.5, 0.0], [1.0, 1.0]))
+
+
 def test_pullback_to_structure_factors():
     h = np.array([(h, k, l) for h in range(-12, 13) for k in range(-12, 13) for l in range(-12, 13)])
     sim = nanobragg.Simulation(**{**SMALL, "hkl": (h, 50 + np.arange(len(h)) % 97)})

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import re
 
+import numpy as np
 import pytest
 
 import nanobragg
@@ -30,6 +31,8 @@ def run_blocks(name, folder, monkeypatch, kind="python"):
 def test_blocks_of_the_page_run(tmp_path, monkeypatch):
     blocks, names = run_blocks("python.md", tmp_path, monkeypatch)
     assert blocks >= 4 and names["strong"].size > 0
+    off, sigma = names["off"], names["sigma"]  # of the joint refinement
+    assert np.sqrt(np.mean(off ** 2)) < 2 and (sigma < (0.02, 0.02, 0.02, 0.02)).all(), (off, sigma)
 
 
 def test_no_block_is_left_out():

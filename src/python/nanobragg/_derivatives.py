@@ -2,6 +2,7 @@
 """Derivatives of an image by named parameters (docs/derivatives.md)."""
 
 import sys
+import typing
 
 import numpy as np
 
@@ -92,3 +93,36 @@ def gradient(sim, shape, dL_dimage, names, progress, opened):
         found[ALL_F] = (np.frombuffer(F[0], dtype=np.int32).reshape(-1, 3).copy(),
                         np.frombuffer(F[1]).copy())
     return found
+
+
+class Normal(typing.NamedTuple):
+    """Normal equations of a fit: a step is -solve(fisher, gradient)."""
+
+    names: list  # of the rows; knots are "background_0", ...
+    loss: float
+    gradient: np.ndarray  # [n]
+    fisher: np.ndarray  # [n, n]: J^T W J
+
+
+def _pixels(shape, array, what):
+    array = np.ascontiguousarray(array, dtype=np.float32)
+    if array.shape != shape:
+        raise ValueError(f"{what}: has the shape {array.shape}, but the image is {shape}")
+    return array
+
+
+def normal(sim, shape, photons, names, sigma, background, radial, progress):
+    keys, words = keys_of(sim, names)
+    photons = _pixels(shape, photons, "photons")
+    background = None if background is None else _pixels(shape, background, "background")
+    if sigma is not None and not sigma > 0:
+        raise ValueError(f"sigma: must be above 0 photons, not {sigma!r}; without it counts are Poisson's")
+    knots, levels = (None, None) if radial is None else (np.ascontiguousarray(a, dtype=np.float64) for a in radial)
+    count = 0 if knots is None else knots.size
+    if count and levels.shape != knots.shape:
+        raise ValueError(f"radial: {count} knots need as many levels")
+    n = len(words) + count
+    gradient, fisher = np.zeros(n), np.zeros((n, n))
+    loss = sim.normal(words, 0.0 if sigma is None else float(sigma), count, photons, background, knots, levels, gradient, fisher,
+                      progress)
+    return Normal(keys + [f"background_{k}" for k in range(count)], loss, gradient, fisher)

@@ -359,6 +359,16 @@ class Simulation:
         return _derivatives.gradient(self._sim, self.shape, dL_dimage, names,
                                      _progress.callback(progress, "pullback"), self._opened)
 
+    def normal(self, photons, names, sigma=None, background=None, radial=None, progress=None):
+        """Normal equations of a fit to a picture: names, loss, gradient [n], fisher [n, n] (J^T W J).
+
+        photons: [slow, fast], NaN where a pixel is not used.  The loss is that of Poisson counts; with sigma (photons), that of
+        a normal distribution of variance model + sigma^2.  background: [slow, fast] photons that are added and stay.  radial:
+        (knots, levels), a background linear in sin(theta)/lambda (1/A) between knots, whose levels (photons) follow the names
+        in the equations."""
+        return _derivatives.normal(self._sim, self.shape, photons, names, sigma, background, radial,
+                                   _progress.callback(progress, "normal"))
+
     def variables(self, names="misset,cell,N"):
         """The names that a list of names and groups opens to."""
         return _derivatives.keys_of(self._sim, names)[1]
