@@ -414,10 +414,22 @@ static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinem
     snprintf(out->status, sizeof out->status, "converged");
 }
 
+nb_status nb_fit_measure(nb_fit *fit, nb_error *err)
+{
+    nb_refinement *out = fit->out;
+    const size_t pixels = fit->pixels;
+    nb_status st = put_pictures(fit, err);
+    if (st)
+        return st;
+    out->pixels = fit->used;
+    out->deviance_per_pixel = deviance(fit);
+    out->picture_correlation = correlate(out, pixels);
+    return NB_OK;
+}
+
 nb_status nb_fit_conclude(nb_fit *fit, nb_error *err)
 {
     nb_refinement *out = fit->out;
-    size_t pixels = fit->pixels;
     full_pixels full;
     errors e;
     nb_status st = open_errors(fit, &e, err);
@@ -433,14 +445,11 @@ nb_status nb_fit_conclude(nb_fit *fit, nb_error *err)
     if (!st)
         st = count_full(fit, &full, err);
     if (!st)
-        st = put_pictures(fit, err);
+        st = nb_fit_measure(fit, err);
     if (st)
         return st;
     if ((st = fit_list_spots(fit, err)))
         return st;
-    out->pixels = fit->used;
-    out->deviance_per_pixel = deviance(fit);
-    out->picture_correlation = correlate(out, pixels);
     judge(fit, e.worst, &full, out);
     return NB_OK;
 }

@@ -100,6 +100,13 @@ typedef struct nb_fit {
     int history_room;
 } nb_fit;
 
+/** Refuse options that the simulation cannot have.  Errors: NB_ERR_INPUT. */
+nb_status nb_fit_check_options(const nb_sim *sim, const nb_refine_options *options,
+                               nb_error *err);
+/** Parameters and picture into an empty fit that has sim, o and out.  nb_fit_free, after an error too.  Errors: as
+ * nb_fit_name and nb_fit_observe. */
+nb_status nb_fit_open(nb_fit *fit, const nb_image *picture, nb_error *err);
+
 /** Photons of the picture and the geometry of the pixels into an empty fit.  Errors: NB_ERR_INPUT (size),
  * NB_ERR_NOMEM. */
 nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err);
@@ -154,9 +161,14 @@ nb_status nb_fit_search(nb_fit *fit, nb_error *err);
 /** The same from a finished fit, if it leaves more than noise. */
 nb_status nb_fit_search_again(nb_fit *fit, nb_error *err);
 
+/** Background, values and pixels of the start. */
+nb_status nb_fit_begin(nb_fit *fit, nb_error *err);
 /** All stages. */
 nb_status nb_fit_run(nb_fit *fit, nb_error *err);
 
+/** The model, the residuals, the deviance and the correlation of the chosen pixels into fit->out, which gets the fit's
+ * photons. */
+nb_status nb_fit_measure(nb_fit *fit, nb_error *err);
 /** Errors, correlations, the verdict and the model of the finished fit. */
 nb_status nb_fit_conclude(nb_fit *fit, nb_error *err);
 

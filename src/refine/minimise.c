@@ -59,6 +59,17 @@ static void fit_solve_lower(int n, const double *R, const double *g, double *y)
     }
 }
 
+void nb_fit_solve(int n, const double *R, const double *b, double *x)
+{
+    fit_solve_lower(n, R, b, x);
+    for (int i = n - 1; i >= 0; i--) {
+        double sum = x[i];
+        for (int k = i + 1; k < n; k++)
+            sum -= R[i * n + k] * x[k];
+        x[i] = R[i * n + i] > 0 ? sum / R[i * n + i] : 0;
+    }
+}
+
 /** One rotation that makes A[p][q] zero. */
 static void rotate(int n, double *A, double *V, int p, int q)
 {

@@ -37,6 +37,9 @@ nb_status nb_minimise(const nb_minimise_job *job, nb_minimum *out, nb_error *err
  * zeros becomes a column of zeros.  Returns 0 if M is not positive, or not finite. */
 int nb_fit_cholesky(int n, const double *M, double *R);
 
+/** x with R^T R x = b, of nb_fit_cholesky; elements of zero columns are 0.  x may be b. */
+void nb_fit_solve(int n, const double *R, const double *b, double *x);
+
 /** The inverse, by eigenvalues of the matrix with columns scaled to 1.  *worst (may be NULL): the smallest
  * eigenvalue over the largest, and vector[n] (may be NULL) its vector in scaled columns.  Rows and columns of
  * a zero diagonal become 0.  Errors: NB_ERR_NOMEM. */

@@ -117,7 +117,7 @@ void nb_refine_defaults(nb_refine_options *o)
     o->evaluations = 40;
 }
 
-static nb_status check_options(const nb_sim *sim, const nb_refine_options *o,
+nb_status nb_fit_check_options(const nb_sim *sim, const nb_refine_options *o,
                                nb_error *err)
 {
     const nb_config *cfg = nb_sim_config(sim);
@@ -137,7 +137,7 @@ static nb_status check_options(const nb_sim *sim, const nb_refine_options *o,
     return NB_OK;
 }
 
-static nb_status open_fit(nb_fit *fit, const nb_image *picture, nb_error *err)
+nb_status nb_fit_open(nb_fit *fit, const nb_image *picture, nb_error *err)
 {
     const nb_crystal *x = &fit->sim->model.crystal;
     const nb_config *cfg = nb_sim_config(fit->sim);
@@ -171,9 +171,9 @@ nb_status nb_refine(nb_sim *sim, const nb_image *picture,
     memset(out, 0, sizeof *out);
     st = nb_cminpack_need("nanobragg refine", err);
     if (!st)
-        st = check_options(sim, options, err);
+        st = nb_fit_check_options(sim, options, err);
     if (!st)
-        st = open_fit(&fit, picture, err);
+        st = nb_fit_open(&fit, picture, err);
     if (!st)
         st = nb_fit_run(&fit, err);
     if (!st)

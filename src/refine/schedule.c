@@ -360,18 +360,22 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
     return nb_sim_change(fit->sim, &cfg, err);
 }
 
+nb_status nb_fit_begin(nb_fit *fit, nb_error *err)
+{
+    nb_status st = begin_background(fit, fit->high, err);
+    if (!st)
+        st = nb_fit_apply(fit, err);
+    return st ? st : nb_fit_choose_spots(fit, err);
+}
+
 nb_status nb_fit_run(nb_fit *fit, nb_error *err)
 {
     int marked[NB_FIT_MOST];
     int square = nb_shape_law((int)nb_sim_config(fit->sim)->shape) == NB_LAW_FRINGES;
     int planned = !fit->o->no_schedule;
     int searched = planned && square && (refines_cells(fit) || refines(fit, "mosaic"));
-    nb_status st = begin_background(fit, fit->high, err);
+    nb_status st = nb_fit_begin(fit, err);
     mark_all(fit, marked);
-    if (!st)
-        st = nb_fit_apply(fit, err);
-    if (!st)
-        st = nb_fit_choose_spots(fit, err);
     if (!st)
         st = nb_fit_check_apart(fit, marked, err);
     if (!st && planned &&
