@@ -26,7 +26,7 @@ while [ $# -gt 1 ]; do
 done
 build=$(cd "${1:?usage: tests/run.sh [options] BUILD-FOLDER}" && pwd) || exit 2
 
-rooms="check golden cli unit python real fuzz io model" # the slow ones start first
+rooms="check golden cli unit python real fuzz" # the slow ones start first
 required="unit golden cli fuzz"
 case $mode in
 quick) rooms="cli unit fuzz" required=$rooms ;;

@@ -20,12 +20,15 @@
 #include "error.h"
 #include "memory.h"
 
-/* A reading that never ends: seconds of the processor, and of the clock (a link to a pipe). */
+/* Limits of a child that does not end: seconds of processor time, and of the clock (a link to a
+ * pipe). */
 enum { BUSY_SECONDS = 60, WAIT_SECONDS = 300 };
 enum { PIPE_BYTES = 1 << 20, LARGE_BYTES = 1 << 16, END_MARK = 0x6e62656e };
-enum { NOT_PASSED = 97 }; /* the child's status: the results did not go into the pipe */
+enum {
+    NOT_PASSED = 97
+}; /* exit status of the child: it could not write its results into the pipe */
 
-/* --- the passage --- */
+/* --- the pipe --- */
 
 static int write_all(int fd, const char *data, size_t bytes)
 {
@@ -79,7 +82,7 @@ static size_t give_pages(int fd, const char *data, size_t bytes)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            break; /* the rest is written, which also tells why */
+            break; /* an error in place of the rest */
         given += (size_t)n;
     }
 #endif
@@ -109,7 +112,7 @@ void nb_pass_array(nb_passage *p, void **array, size_t count, size_t size,
 
 /* --- the child --- */
 
-/** The caller's handlers are not for this process; who stops the parent stops the child with it. */
+/** Default signal handlers, and death with the parent: the caller's handlers must not run here. */
 static void reset_signals(void)
 {
     struct sigaction action;
@@ -132,7 +135,8 @@ static void limit(int resource, rlim_t most)
     (void)setrlimit(resource, &now);
 }
 
-/** No core, no line of the C library about a damaged heap, no end later than the parent's. */
+/** No core file, no message of the C library about a damaged heap, and no longer life than the
+ * parent. */
 static void settle(pid_t parent)
 {
     int null;
@@ -145,7 +149,7 @@ static void settle(pid_t parent)
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, BUSY_SECONDS);
     alarm(WAIT_SECONDS);
-#ifndef __SANITIZE_ADDRESS__ /* whose reports are about our own code, too */
+#ifndef __SANITIZE_ADDRESS__ /* sanitizers also report errors of our own code here */
     if ((null = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0)
         (void)dup2(null, STDERR_FILENO);
 #else
@@ -202,7 +206,7 @@ void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
 
 /* --- the parent --- */
 
-/** How it ended, 0 where somebody else has asked first. */
+/** Exit status of the child; 0 if another waiter took it. */
 static int wait_for(pid_t child)
 {
     int status = 0;
@@ -213,7 +217,8 @@ static int wait_for(pid_t child)
     return got == child ? status : 0;
 }
 
-/** It did not come to its end, or its results did not; pipe_number: errno of the pipe, EPIPE at its end. */
+/** Fill the error of a child that did not deliver its results; pipe_number: errno of the pipe,
+ * EPIPE at its end. */
 static nb_status died(const char *file, int status, int pipe_number, nb_error *err)
 {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -243,7 +248,7 @@ nb_status nb_apart_take(const nb_apart *a, const nb_apart_task *task, nb_error *
     if (!p.failed && !said.code)
         task->pass(task->user, &p);
     nb_pass(&p, &mark, sizeof mark);
-    close(a->fd); /* a child that still writes ends */
+    close(a->fd); /* a child that still writes then ends */
     status = wait_for(a->child);
     if (p.failed == NB_ERR_NOMEM)
         return p.failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "c_locale.h"
 
-/* glibc and musl make "C" of static memory, so this is quick and does not fail. */
+/* glibc and musl make "C" of static memory, so newlocale is quick and does not fail. */
 nb_c_locale nb_c_locale_enter(void)
 {
     nb_c_locale l;

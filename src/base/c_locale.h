@@ -8,7 +8,7 @@
 #include <xlocale.h>
 #endif
 
-/** What to go back to. */
+/** The locale to go back to. */
 typedef struct nb_c_locale {
     locale_t c, before;
 } nb_c_locale;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Coefficients and magic numbers of the fast paths.  Host and device share them, so each stands
- * here and nowhere else (tests/lint/numbers.py).  Polynomials are Chebyshev fits of our own. */
+/** Coefficients and magic numbers of the fast paths. Host and device share them, so each is
+ * written only here (tests/lint/numbers.py). Polynomials are Chebyshev fits of our own. */
 #ifndef NB_BASE_COEFFICIENTS_H
 #define NB_BASE_COEFFICIENTS_H
 
@@ -20,8 +20,8 @@
 #define NB_LN2_HIGH 6.93147180369123816490e-01
 #define NB_LN2_LOW 1.90821492927058770002e-10
 
-/* Doubles of this size have steps of 1 (1.5 2^52), floats of that one too (1.5 2^23): adding and
- * subtracting it rounds to whole numbers, which the lowest bits hold in between. */
+/* Doubles near 1.5 2^52, and floats near 1.5 2^23, have steps of 1. Adding and subtracting the
+ * constant rounds to a whole number; between both operations the lowest bits are this number. */
 #define NB_ROUND_DOUBLE 6755399441055744.0
 #define NB_ROUND_FLOAT 12582912.0f
 #define NB_ROUND_FLOAT_BITS 0x4B400000
@@ -39,7 +39,7 @@
 #define NB_SQRT_2 1.41421356237309505
 #define NB_TWO_52 4503599627370496.0
 #define NB_TWO_52_BITS 0x4330000000000000u
-/* 2^64 by the golden ratio: spreads bits in hashes. */
+/* 2^64 divided by the golden ratio; it spreads bits in hashes. */
 #define NB_GOLDEN_BITS 0x9e3779b97f4a7c15u
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with baseline flags: nothing here may need what it asks about. */
+/* Compiled with baseline flags, as it must run on every processor of the architecture. */
 #include "cpu.h"
 
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ static int x86_runs(nb_isa isa)
 /** The same, asked once in a process: a virtual machine takes 10 us for each question of its processor. */
 static int x86_is_known_to_run(nb_isa isa)
 {
-    static atomic_uint answers; /* two bits for each set: it was asked about, and runs */
+    static atomic_uint answers; /* two bits for each instruction set: asked before, and runs here */
     const unsigned asked = 1u << (2 * isa), runs = 2u << (2 * isa);
     unsigned known = atomic_load_explicit(&answers, memory_order_relaxed);
     if (!(known & asked)) {
@@ -72,7 +72,7 @@ int nb_cpu_runs(nb_isa isa)
 #if defined(__x86_64__)
     return x86_is_known_to_run(isa);
 #elif defined(__aarch64__)
-    return isa == NB_ISA_NEON; /* part of the architecture */
+    return isa == NB_ISA_NEON; /* always there in this architecture */
 #else
     return 0;
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** All bytes at a place of a file, however the system divides or interrupts the calls. */
+/** Read or write all bytes at an offset of a file; calls that the system shortens or interrupts
+ * are repeated. */
 #ifndef NB_BASE_FD_H
 #define NB_BASE_FD_H
 
@@ -9,7 +10,7 @@
 
 enum { NB_FD_MOST = 1 << 30 }; /* bytes a call */
 
-/** How many were written; fewer than `bytes`: errno says why. */
+/** Returns the number of bytes written; if it is below `bytes`, errno has the reason. */
 static inline size_t nb_fd_write(int fd, const void *data, size_t bytes, uint64_t offset)
 {
     size_t done = 0;
@@ -23,7 +24,8 @@ static inline size_t nb_fd_write(int fd, const void *data, size_t bytes, uint64_
     return done;
 }
 
-/** How many were read; fewer than `bytes`: errno says why, 0 at the end of the file. */
+/** Returns the number of bytes read; if it is below `bytes`, errno has the reason (0: end of the
+ * file). */
 static inline size_t nb_fd_read(int fd, void *data, size_t bytes, uint64_t offset)
 {
     size_t done = 0;

@@ -10,8 +10,8 @@
  * it in the message. */
 nb_status nb_fftw_need(const char *what, nb_error *err);
 
-/** Making and destroying plans is for one thread at a time, in the whole process; executing them with
- * fftw_execute_dft* is not. */
+/** Only one thread of the process may make or destroy plans at a time. Any thread may execute them
+ * with fftw_execute_dft*. */
 void nb_fftw_lock(void);
 void nb_fftw_unlock(void);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* libgomp keeps a team of threads for the next parallel region.  A forked child has the list of them but
- * not the threads, and waits for them for ever.  So the team of the thread that forks is ended before,
- * and parent and child each start another when they need one. */
+/* libgomp keeps a team of threads for the next parallel region. A forked child has the list of
+ * them but not the threads, and waits for them for ever. Therefore the thread that forks ends its
+ * team first. Parent and child start new teams when they need them. */
 #include "fork.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#if defined(_OPENMP) && !defined(__clang__) /* LLVM's own library looks after itself */
+#if defined(_OPENMP) && !defined(__clang__) /* LLVM's OpenMP library does this itself */
 #include <omp.h>
 #define NB_ENDS_TEAM 1
 #endif

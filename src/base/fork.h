@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** What a process that was made by fork lacks: its parent's threads and devices. */
+/** Forked processes, which lack the threads and devices of their parent. */
 #ifndef NB_BASE_FORK_H
 #define NB_BASE_FORK_H
 
-/** This process has begun to use a device. */
+/** Note that this process has begun to use a device. */
 void nb_fork_uses_device(void);
-/** Had the parent of this forked process begun to use one?  Then no device can be used here, its
- * threads are not here, and memory on it is not ours to free. */
+/** Had the parent of this forked process begun to use a device? Then this process can use no
+ * device, and must not free memory on it. */
 int nb_fork_lost_device(void);
-/** What to do about it, for messages. */
+/** Advice for messages about this. */
 #define NB_FORK_CURE                                                                     \
     "devices do not survive fork: start processes with spawn or forkserver, or type "    \
     "-device cpu"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** 64 bits that differ when bytes differ: FNV-1a over 64-bit words, with a fold of the high
- * bits. It finds damage; it is not secure against an attacker. */
+/** A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds damage; it
+ * is not secure against an attacker. */
 #ifndef NB_BASE_HASH_H
 #define NB_BASE_HASH_H
 

@@ -47,7 +47,7 @@ static nb_status grow(char **data, size_t used, size_t capacity, nb_error *err)
     return NB_OK;
 }
 
-/** Read to the end of fd; `expected` bytes are likely (a pipe says 0). */
+/** Read to the end of fd; `expected`: likely number of bytes (0 for a pipe). */
 static nb_status read_all(int fd, const input *in, size_t expected, char **data,
                           size_t *bytes, nb_error *err)
 {
@@ -55,7 +55,8 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
     nb_status st = grow(data, 0, capacity, err);
     while (!st) {
         ssize_t n;
-        if (used == capacity) { /* full: one byte more shows whether the file goes on */
+        if (used ==
+            capacity) { /* buffer full: read one byte more to see whether the file ends here */
             char extra;
             n = read(fd, &extra, 1);
             if (n == 1 && !(st = grow(data, used, capacity *= 2, err)))
@@ -78,7 +79,7 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
     return st;
 }
 
-/** Take the content of a packed file. */
+/** Replace packed content by unpacked content. */
 static nb_status unpack(const input *in, char **data, size_t *bytes, nb_error *err)
 {
     char *text;
@@ -157,7 +158,7 @@ nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_err
     return status;
 }
 
-/** errno 0: the file ended. */
+/** Fill the error of a failed read; errno 0: the file ended too early. */
 static nb_status cannot_read(const nb_input *in, nb_error *err)
 {
     char why[128] = "it became shorter while it was read";

@@ -10,26 +10,27 @@
 
 #include "../nanobragg.h"
 
-/** What is loaded; static, or used by one thread. */
+/** A library to load: a static object, or one that only one thread uses. */
 typedef struct nb_late_library {
-    pthread_mutex_t lock; /* of what `load` finds out */
+    pthread_mutex_t lock; /* of the members that `load` sets */
     pthread_mutex_t use;  /* nb_late_library_enter holds it */
-    const char *what;     /* begins the message: "PNG: the library" */
+    const char *what;     /* start of the message: "PNG: the library" */
     const char *soname;
     const char *package;      /* package to install; NULL: the message names none */
     const char *const *names; /* of its functions and variables */
     size_t count;
     void *slots; /* an array or a struct of `count` pointers in the order of the names */
     int global;  /* its symbols are visible to libraries that it loads */
-    int tried;   /* what was found is there; by atomic built-ins, which C++ has, too */
-    char failure[256]; /* why it cannot be used, or "" */
+    int tried;   /* loading is done; read by atomic built-ins, which C++ has, too */
+    char failure[256]; /* reason why it cannot be used, or "" */
 } nb_late_library;
 
 #define NB_LATE_NAME(name) #name,
 #define NB_LATE_MEMBER(name) __typeof__(name) *name##_;
 
-/** For a library's header: the struct nb_LIB_lib with a pointer for each function and variable of
- * LIST(X), nb_LIB_load, which is called before any of them, and nb_LIB, which has them then. */
+/** For the header of a library: declares the struct nb_LIB_lib with a pointer for each function
+ * and variable of LIST(X), the function nb_LIB_load, and the object nb_LIB with the pointers
+ * after loading. */
 #define NB_LATE_LIBRARY_DECLARE(lib, LIST)                                               \
     typedef struct nb_##lib##_lib {                                                      \
         LIST(NB_LATE_MEMBER)                                                             \
@@ -37,8 +38,8 @@ typedef struct nb_late_library {
     nb_status nb_##lib##_load(nb_error *err);                                            \
     const nb_##lib##_lib *nb_##lib(void);
 
-/** For its source: these functions.  WHAT begins the message; `late` is the nb_late_library, and more
- * of its members may follow PACKAGE. */
+/** For the source of a library: defines these functions. WHAT begins the message; `late` is the
+ * nb_late_library, and more of its members may follow PACKAGE. */
 #define NB_LATE_LIBRARY_DEFINE(lib, LIST, WHAT, SONAME, ...)                             \
     static const char *const names[] = {LIST(NB_LATE_NAME)};                             \
     static nb_##lib##_lib library; /* written once */                                    \

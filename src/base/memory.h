@@ -15,7 +15,7 @@ void *nb_alloc(size_t count, size_t size, const char *what, nb_error *err);
 /** As nb_alloc, not zeroed. */
 void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err);
 
-/** As nb_alloc_raw; for an image or a large table, in large pages where the system has them. */
+/** As nb_alloc_raw, in large pages if the system has them; for images and large tables. */
 void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err);
 
 /** A copy of a string; NULL and err filled if memory is exhausted. */

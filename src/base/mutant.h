@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Ways to break the vector kernels on purpose.  A test compiles a kernel with -DNB_MUTATE= and the
- * name of one, or of a number that says which at run time, and must see the checks fail
- * (tests/check/test_mutate.sh). */
+/** Ways to break the vector kernels on purpose. A test compiles a kernel with -DNB_MUTATE= and the
+ * name of a mutant, or of a variable that has its number at run time, and must see the checks
+ * fail (tests/check/test_mutate.sh). */
 #ifndef NB_BASE_MUTANT_H
 #define NB_BASE_MUTANT_H
 
@@ -24,13 +24,13 @@ enum nb_mutant {
     NB_MUTANT_ROW_BACKGROUND,
     NB_MUTANT_ROW_POLARIZATION,
     NB_MUTANT_FACTORS_OF_LAST_RAY,
-    NB_MUTANT_TILE_HALF_WIDTH, /* these three: tests/unit/test_tiles.c */
+    NB_MUTANT_TILE_HALF_WIDTH, /* the next three: tests/unit/test_tiles.c */
     NB_MUTANT_TILE_NEIGHBOURS,
     NB_MUTANT_TILE_WIDE
 };
 
-/** `right`, but `broken` in the mutant of that name; NB_MUTANT_STATIC before a table with one, which is none in the memory
- * of a GPU. */
+/** `right`, or `broken` in the mutant of this name; NB_MUTANT_STATIC before a table with one,
+ * which is none in the memory of a GPU. */
 #ifdef NB_MUTATE
 #define NB_MUTANT(name, broken, right)                                                   \
     (NB_MUTATE == NB_MUTANT_##name ? (broken) : (right))

@@ -17,11 +17,10 @@
 #include "fd.h"
 #include "memory.h"
 
-/* --- temporary names that a signal handler must be able to remove
- * --------------------------- The one place with mutable static state: a handler gets no
- * argument. A slot's name is only written while its state is FILLING, and only read by the
- * handler when it is LIVE. If all slots are used, a file is still complete or absent; only
- * a signal would leave a temporary file. */
+/* --- Temporary names, for signal handlers --- This is the one place with mutable static state: a
+ * handler gets no argument. A slot's name is only written while its state is FILLING, and only
+ * read by the handler when it is LIVE. If all slots are used, a file is still complete or absent;
+ * only a signal would leave a temporary file. */
 
 enum { SLOTS = 32, FREE = 0, FILLING, LIVE, REMOVED };
 
@@ -174,7 +173,7 @@ static nb_status keep_rights(nb_outfile *out, const struct stat *old, nb_error *
     nb_status status = NB_OK;
     if (fchown(out->fd, old->st_uid, old->st_gid) != 0 &&
         fchown(out->fd, (uid_t)-1, old->st_gid) != 0)
-        errno = 0; /* not ours to keep */
+        errno = 0; /* only root can keep the owner */
     if (fchmod(out->fd, old->st_mode & 0777) != 0) {
         status = fail_errno(err, "set permissions of", out->path);
         nb_outfile_abort(out);
@@ -203,8 +202,8 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     }
     if (exists && !S_ISREG(st.st_mode))
         return open_device(out, err);
-    if (exists &&
-        faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) /* rename would not ask */
+    if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) !=
+                      0) /* rename would replace it all the same */
         return fail_errno(err, "write", path);
     if ((status = follow_link(out, err)) || (status = create_temp(out, err)))
         return status;

@@ -43,20 +43,22 @@ nb_status nb_outfile_name(nb_outfile *out, nb_error *err);
 /** Sync the file's folder. If the folder cannot be synced nothing is lost, so this has no
  * error. */
 void nb_outfile_sync_folder(const nb_outfile *out);
-/** Are both names typed with the same folder? */
+/** Do both names have the same folder, as typed? */
 int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b);
 /** Close and remove the temporary file. Safe after commit, after a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
-/** A file with this content, whole or not at all: open, write and commit.  Errors: theirs. */
+/** Write a file with this content, whole or not at all: open, write and commit, with their
+ * errors. */
 nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_error *err);
 /** Remove every temporary file that is open now; async-signal-safe, for handlers of
  * signals that end the process. */
 void nb_outfile_abort_all(void);
 
-/** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h).  *data (nb_free, one extra NUL byte at the end) and *bytes are the
- * caller's.  limit: refuse larger files, packed and not (0: none, but 1 GB unpacked).  Errors: NB_ERR_INPUT when it cannot be
- * opened, is a folder or too large; NB_ERR_IO on a read error; NB_ERR_NOMEM.  `flag` names the
- * option in the message. */
+/** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h). *data (nb_free,
+ * one extra NUL byte at the end) and *bytes are the caller's. limit: largest size in bytes,
+ * packed or not (0: no limit for plain files, 1 GB for unpacked content). Errors: NB_ERR_INPUT
+ * when it cannot be opened, is a folder or too large; NB_ERR_IO on a read error; NB_ERR_NOMEM.
+ * `flag` names the option in the message. */
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err);
 
@@ -69,12 +71,13 @@ typedef struct nb_input {
     char *data; /* owned; the content of a pipe or of a packed file, else NULL */
 } nb_input;
 
-/** Errors as those of nb_read_file.  nb_input_close ends it, after an error too. */
+/** Open the file. Errors as of nb_read_file. Call nb_input_close at the end, after an error
+ * too. */
 nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err);
 /** Read exactly these bytes, from any thread. Errors: NB_ERR_IO, also if they do not exist. */
 nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
                         nb_error *err);
-void nb_input_close(nb_input *in); /* twice is fine */
+void nb_input_close(nb_input *in); /* safe to call twice */
 
 /** Can it be opened twice, and seek? A pipe cannot. */
 int nb_is_regular_file(const char *path);

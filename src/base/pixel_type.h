@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a pixel of an image is. */
+/** Types of the pixels of an image. */
 #ifndef NB_BASE_PIXEL_TYPE_H
 #define NB_BASE_PIXEL_TYPE_H
 

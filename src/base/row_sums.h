@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/** The parts of an image's statistics, for every way to add its rows. */
+/** Statistics of one row of an image. Every renderer adds rows from these parts. */
 #ifndef NB_BASE_ROW_SUMS_H
 #define NB_BASE_ROW_SUMS_H
 
 #include <stdint.h>
 
-/** Sums over one row of the region of interest; `lit` pixels are the unmasked ones.  Order of
- * every sum: pixel f of the region's row belongs to lane f modulo 8, a lane adds its pixels from
- * left to right, and the eight lanes are added in order. */
+/** Sums over one row of the region of interest; `lit` pixels are those that are not masked. Order
+ * of every sum: pixel f of the region's row belongs to lane f modulo 8, a lane adds its pixels
+ * from left to right, and the eight lanes are added in order. */
 typedef struct nb_row_sums {
     double all;       /* values of all pixels */
     double squares;   /* squared deviations of all pixels from the row's mean */
     double sum, sum2; /* values and squares of the lit pixels */
-    double max;       /* of the lit pixels; -inf when none is above it */
+    double max;       /* largest value of the lit pixels; -inf if there is no lit pixel */
     int64_t rendered; /* lit pixels */
-    int64_t max_at; /* first pixel of the region's row that has max; -1: not looked for */
+    int64_t max_at; /* first pixel of the region's row with this value; -1: not searched */
 } nb_row_sums;
 
 #endif

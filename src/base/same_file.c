@@ -51,7 +51,7 @@ static identity of_missing(const char *path)
     return id;
 }
 
-/** stat, also of "file.h5:12", a frame of a file that is read. */
+/** stat; for "file.h5:12", a frame of an input, that of the file. */
 static int find(const char *path, int written, struct stat *st)
 {
     const char *colon = strrchr(path, ':');
@@ -92,7 +92,7 @@ static int order_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/** By identity, then as listed: uses in front of families. */
+/** Order of the entries: by identity, then as listed, single files before families. */
 static int order(const void *left, const void *right)
 {
     const entry *a = left, *b = right;
@@ -133,7 +133,7 @@ static nb_status refuse(const lists *l, const entry *a, const entry *b, nb_error
                    first, other, second);
 }
 
-/** Limit of the checked files of a family: more would take seconds. */
+/** Largest number of checked files of a family: more would take seconds. */
 enum { FAMILY_MOST = 1000000 };
 
 static int members(const nb_file_family *f)
@@ -141,7 +141,7 @@ static int members(const nb_file_family *f)
     return f->count < FAMILY_MOST ? f->count : FAMILY_MOST;
 }
 
-/** Entries of one file are adjacent: are there two, and is one of them written? */
+/** Are two adjacent entries the same file, one of them written? */
 static nb_status search(const lists *l, const entry *e, size_t n, nb_error *err)
 {
     for (size_t i = 0, end; i < n; i = end) {

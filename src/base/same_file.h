@@ -5,11 +5,11 @@
 
 #include "../nanobragg.h"
 
-/** Numbered files, all written. */
+/** A family of numbered files, all written. */
 typedef struct nb_file_family {
     const char *flag;
     int count;
-    /** The path of file i (0..count-1) into path[NB_PATH_MAX]. */
+    /** Writes the path of file i (0..count-1) into path[NB_PATH_MAX]. */
     void (*name)(const void *user, int i, char *path);
     const void *user;
 } nb_file_family;

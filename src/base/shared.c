@@ -7,7 +7,7 @@
 
 #include "memory.h"
 
-/** In front of each object. */
+/** Header in front of each object. */
 typedef struct head {
     atomic_int holders;
     void (*clear)(void *object);

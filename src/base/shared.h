@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Objects with several holders: the last one frees them. */
+/** Objects with counted references: the last holder frees them. */
 #ifndef NB_BASE_SHARED_H
 #define NB_BASE_SHARED_H
 
@@ -7,18 +7,19 @@
 
 #include "../nanobragg.h"
 
-/** A zeroed object with one holder.  clear frees what the object owns, before its own memory is freed; NULL:
- * it owns nothing.  `what` names it in the message.  Errors: NULL, and NB_ERR_NOMEM in err. */
+/** Make a zeroed object with one holder. clear frees what the object owns, before its own
+ * memory; NULL: it owns nothing. `what` names it in the message. Errors: NULL, and
+ * NB_ERR_NOMEM in err. */
 void *nb_shared_new(size_t bytes, void (*clear)(void *object), const char *what,
                     nb_error *err);
 
-/** A copy of `bytes` bytes with one holder.  NULL gives NULL, without an error. */
+/** Make a copy of `bytes` bytes with one holder. NULL gives NULL, without an error. */
 void *nb_shared_copy(const void *from, size_t bytes, const char *what, nb_error *err);
 
-/** One more holder.  Returns object.  NULL is fine.  From any thread. */
+/** Add a holder. Returns object. NULL is allowed. From any thread. */
 void *nb_shared_hold(const void *object);
 
-/** One holder less.  NULL is fine.  From any thread. */
+/** Remove a holder. NULL is allowed. From any thread. */
 void nb_shared_drop(const void *object);
 
 #endif

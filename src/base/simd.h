@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** The few vector operations that the kernels need, for the instruction set that this file is
- * compiled for.  + - * / on vectors are the compiler's own.  Each set's header defines the same
- * functions, and nb_lane: which pixel of a block is in which lane of its two vectors of doubles.
- * The sets differ there, so that packing two vectors into one is a single instruction. */
+/** Vector operations of the kernels for the instruction set that the including file is compiled
+ * for. The compiler provides + - * / on vectors. Each set's header defines the same functions,
+ * and nb_lane: which pixel of a block is in which lane of its two vectors of doubles. The sets
+ * differ there, so that packing two vectors into one is a single instruction. */
 #ifndef NB_BASE_SIMD_H
 #define NB_BASE_SIMD_H
 
@@ -21,7 +21,7 @@
 /** Double with exponent n (whole, -1022..1023): 2^n. */
 NB_INLINE vd vd_exp2_whole(vd n)
 {
-    /* the low word of n + NB_ROUND_DOUBLE is n; shifted to where the exponent is */
+    /* the low word of n + NB_ROUND_DOUBLE is n; the shift moves it to the exponent */
     vl bits = (vl)(n + vd_set(NB_ROUND_DOUBLE + 1023.0));
     return (vd)(bits << 52);
 }

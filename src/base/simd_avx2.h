@@ -95,7 +95,7 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm256_sqrt_pd((__m256d)a);
 }
-NB_INLINE vd vd_rsqrt(vd a) /* the divider works beside the multipliers */
+NB_INLINE vd vd_rsqrt(vd a) /* the divider works in parallel with the multipliers */
 {
     return 1.0 / vd_sqrt(a);
 }

@@ -28,7 +28,8 @@ NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
 {
     return (vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
-/** Two columns of pairs of doubles, of rows 0..3 (a, b) and 4..7 (c, d): those of even pairs and odd ones. */
+/** Two columns of pairs of doubles, from rows 0..3 (a, b) and 4..7 (c, d): even pairs and odd
+ * pairs. */
 NB_INLINE void vd_pairs(__m512d a, __m512d b, __m512d c, __m512d d, vd *to)
 {
     const __m512d even = _mm512_shuffle_f64x2(a, b, 0x88),
@@ -108,8 +109,8 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm512_sqrt_pd((__m512d)a);
 }
-/** 1/sqrt(a), normal a > 0: the 14-bit estimate r and a step of fourth order, r (1 + e/2 + 3/8 e^2
- * + 5/16 e^3) with e = 1 - a r^2; what is left out is below 2^-53. */
+/** 1/sqrt(a), normal a > 0: the estimate r of 14 bits and a correction of fourth order, r (1 + e/2
+ * + 3/8 e^2 + 5/16 e^3) with e = 1 - a r^2; what is left out is below 2^-53. */
 NB_INLINE vd vd_rsqrt(vd a)
 {
     vd r = (vd)_mm512_rsqrt14_pd((__m512d)a), e = vd_fnma(a * r, r, vd_set(1.0));

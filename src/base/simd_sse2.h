@@ -12,11 +12,11 @@
 
 static const vd nb_lane[2] = {{0, 1}, {2, 3}};
 
-NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: there is no other */
+NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: SSE2 has no fused operation */
 {
     return a * b + c;
 }
-/** As vf_fma, rounded to a float once: by way of doubles. */
+/** As vf_fma, with a single rounding: computed in doubles. */
 NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
 {
     __m128d low = (__m128d)((vd)_mm_cvtps_pd((__m128)a) * (vd)_mm_cvtps_pd((__m128)b) +
@@ -94,7 +94,7 @@ NB_INLINE vd vd_rsqrt(vd a)
 {
     return 1.0 / vd_sqrt(a);
 }
-/** Nearest whole number by way of numbers whose steps are 1: |a| < 2^51. */
+/** Nearest whole number, |a| < 2^51, by adding a number so large that doubles have steps of 1. */
 NB_INLINE vd vd_round(vd a)
 {
     const vd big = vd_set(NB_ROUND_DOUBLE);

@@ -10,10 +10,10 @@
 #include "coefficients.h"
 
 #define NB_INLINE static inline __attribute__((always_inline))
-/** A loop over blocks that is to have the registers for itself. */
+/** Marks a loop over blocks that is not inlined, so that it has all registers. */
 #define NB_STAGE static __attribute__((noinline))
 
-#ifndef NB_W /* the header of a set has said its own; 4 where this one is read alone */
+#ifndef NB_W /* headers of instruction sets define it before; 4 if this header is included alone */
 #define NB_W 4
 #endif
 #define NB_H (NB_W / 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** From doubles to floats that are not read again soon. */
+/** Conversion of doubles to floats that are not read again soon. */
 #ifndef NB_BASE_STREAM_H
 #define NB_BASE_STREAM_H
 
@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* bytes of an array that no cache holds */
+/* bytes above which an array does not fit in a cache */
 #define NB_STREAM_BYTES 1.6e7
 
 static inline void nb_floats(const double *restrict from, float *restrict to, int n)
@@ -21,7 +21,8 @@ static inline void nb_floats(const double *restrict from, float *restrict to, in
         to[i] = (float)from[i];
 }
 
-/** The same past the caches: nb_stream_end before another thread reads them. */
+/** The same without use of the caches; call nb_stream_end before another thread reads the
+ * floats. */
 static inline void nb_floats_streamed(const double *from, float *to, int n)
 {
 #ifdef __SSE2__
@@ -34,7 +35,7 @@ static inline void nb_floats_streamed(const double *from, float *to, int n)
     nb_floats(from, to, n);
 }
 
-/** Floats past the caches. */
+/** Store floats without use of the caches. */
 static inline void nb_copy_streamed(const float *restrict from, float *restrict to, int n)
 {
 #ifdef __SSE2__

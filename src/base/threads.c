@@ -10,7 +10,7 @@ static void *wait_at(void *gate)
     return NULL;
 }
 
-/** How many of `wanted` threads can live at once. */
+/** Returns how many of the `wanted` threads the system can start now. */
 static int try_threads(int wanted)
 {
     enum { MOST = 1024 };
@@ -34,7 +34,7 @@ int nb_threads_there(int wanted)
     if (wanted <= known)
         return wanted;
     there =
-        try_threads(wanted); /* one more than OpenMP starts: some may take long to end */
+        try_threads(wanted); /* one thread more than OpenMP starts, as some may end late */
     if (there == wanted)
         known = wanted;
     return there == wanted ? wanted : there > 3 ? there / 2 : 1;

@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-/** More threads help nobody: a few times the processors. */
+/** Largest useful number of threads: a few times the processors. */
 static inline int nb_most_threads(void)
 {
 #ifdef _OPENMP
@@ -20,7 +20,8 @@ static inline int nb_most_threads(void)
 #endif
 }
 
-/** What is asked for, or OpenMP's number (OMP_NUM_THREADS; all processors) for 0; without a bound. */
+/** The number asked for; for 0 that of OpenMP (OMP_NUM_THREADS, or all processors). Without a
+ * limit. */
 static inline int nb_threads_asked(int asked)
 {
 #ifdef _OPENMP
@@ -30,15 +31,15 @@ static inline int nb_threads_asked(int asked)
 #endif
 }
 
-/** `wanted`, if this thread can start so many now: OpenMP's library ends the program where it cannot.
- * Else half of what could be started, or 1.  The first call in a thread starts and joins them, 10 us
- * each. */
+/** Returns `wanted` if this thread can start so many threads now, else half of the number that
+ * could be started, or 1. Without this test OpenMP's library would end the program. The first
+ * call in a thread starts and joins them, 10 us each. */
 int nb_threads_there(int wanted);
 
-/** Threads of a parallel loop. */
+/** Number of threads of a parallel loop. */
 int nb_thread_count(int asked);
 
-/** `asked` threads (0: all), but one for a small image. */
+/** Number of threads for an image: `asked` (0: all), or 1 for a small image. */
 static inline int nb_image_threads(int asked, int64_t pixels)
 {
     return pixels < 65536 ? 1 : nb_thread_count(asked);

@@ -9,11 +9,11 @@
 #include "memory.h"
 
 #define UNPACKED_MOST ((size_t)1 << 30)
-enum { STEP_MOST = 1 << 30 }; /* the libraries count in 32 bits */
+enum { STEP_MOST = 1 << 30 }; /* zlib and libbz2 count in 32 bits */
 
 typedef enum { GOES_ON, ENDED, DAMAGED, NO_MEMORY } outcome;
 
-/** What is left of the packed bytes, and of the room for the others. */
+/** The packed bytes that are left, and the room for unpacked bytes. */
 typedef struct flow {
     char *in, *out;
     size_t left, room;
@@ -38,7 +38,7 @@ static unsigned piece(size_t n)
     return n < STEP_MOST ? (unsigned)n : STEP_MOST;
 }
 
-/** The library has left so much of its pieces. */
+/** Advance by what the library used of both. */
 static void advance(flow *f, unsigned left, unsigned room)
 {
     const size_t used = piece(f->left) - left, made = piece(f->room) - room;
@@ -128,7 +128,7 @@ static void close_bzip2(void *s)
 static const packer gzip = {"gzip", open_gzip, step_gzip, close_gzip};
 static const packer bzip2 = {"bzip2", open_bzip2, step_bzip2, close_bzip2};
 
-/** Marks of a file of numbers could be any, so all of the mark is looked at that there is. */
+/** A file of numbers may begin with any bytes, so the whole mark is tested. */
 static const packer *packer_of(const char *data, size_t n)
 {
     static const char block[] = "\x31\x41\x59\x26\x53\x59",
@@ -147,13 +147,13 @@ int nb_is_packed(const char *data, size_t n)
     return packer_of(data, n) != NULL;
 }
 
-/** Text that grows. */
+/** A growing buffer. */
 typedef struct text {
     char *data;
     size_t used, room, limit;
 } text;
 
-/** Room for more, one byte beyond the limit at most, and one for the NUL. */
+/** Enlarge the buffer: at most one byte beyond the limit, and one for the NUL. */
 static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
 {
     size_t room = 2 * t->room > least ? 2 * t->room : least;
@@ -173,7 +173,7 @@ static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
     return NB_OK;
 }
 
-/** One member; f keeps what follows it. */
+/** Unpack one member of the file; f then has the bytes behind it. */
 static nb_status unpack_member(const packer *p, flow *f, text *t, const char *name,
                                nb_error *err)
 {

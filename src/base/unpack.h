@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/** Files that gzip or bzip2 packed, known by their first bytes and not by their names. */
+/** Unpacking of gzip and bzip2 files, which are recognized by their first bytes and not by their
+ * names. */
 #ifndef NB_BASE_UNPACK_H
 #define NB_BASE_UNPACK_H
 
 #include "../nanobragg.h"
 
-enum { NB_PACKED_MARK = 10 }; /* bytes that tell */
+enum { NB_PACKED_MARK = 10 }; /* bytes needed to recognize them */
 
 /** Do these bytes (NB_PACKED_MARK of them, or a whole file) begin a gzip or bzip2 stream? */
 int nb_is_packed(const char *data, size_t n);
 
-/** Packed bytes become *text (nb_free, a NUL behind them) and *bytes; of others *text is NULL.  All
- * members of a file are unpacked, what follows them is left.  limit: the most bytes unpacked; 0: 1 GB.
- * name: for messages.  Errors: NB_ERR_INPUT (cut short, damaged, too large), NB_ERR_NOMEM,
- * NB_ERR_UNSUPPORTED (no libbz2). */
+/** Unpack bytes into *text (nb_free, with a NUL at the end) and *bytes; *text is NULL if they are
+ * not packed. All members of a file are unpacked; bytes behind them are ignored. limit: largest
+ * number of unpacked bytes; 0: 1 GB. name: for messages. Errors: NB_ERR_INPUT (cut short,
+ * damaged, too large), NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no libbz2). */
 nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
                     char **text, size_t *bytes, nb_error *err);
 

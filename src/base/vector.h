@@ -32,9 +32,9 @@ typedef int32_t nb_vw __attribute__((vector_size(4 * NB_LANES)));
 typedef uint16_t nb_vh __attribute__((vector_size(2 * NB_LANES)));
 typedef uint8_t nb_vb __attribute__((vector_size(NB_LANES)));
 
-/** Where the condition's lanes are true (all bits) x, else 0. */
+/** x in lanes where the condition is true (all bits), else 0. */
 #define NB_V_WHERE(condition, x) ((nb_vd)((nb_vi)(condition) & (nb_vi)(x)))
-/** Lanes of x where the condition is true, else of y. */
+/** x in lanes where the condition is true, else y. */
 #define NB_V_CHOOSE(condition, x, y)                                                     \
     ((nb_vd)(((nb_vi)(condition) & (nb_vi)(x)) | (~(nb_vi)(condition) & (nb_vi)(y))))
 

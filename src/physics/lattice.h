@@ -10,7 +10,8 @@
  * precision. */
 #define NB_SPHERE_SERIES 0.05
 
-/** The reciprocal cell, 1/m: reciprocal[i] times the axis i is 1, times the others 0. */
+/** The reciprocal cell, 1/m: the product of reciprocal[i] with axis i is 1, with the other axes
+ * 0. */
 NB_HD void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3])
 {
     double inverse = 1.0 / nb_dot(cell->a, nb_cross(cell->b, cell->c));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** How large a scene's numbers can become: what a float holds of them, and the brightest pixel.
- * Host code. */
+/** Bounds of the numbers of a scene: whether floats can hold them, and the brightest pixel. Host
+ * code. */
 #ifndef NB_PHYSICS_LIMITS_H
 #define NB_PHYSICS_LIMITS_H
 
@@ -16,13 +16,13 @@
 #define NB_FLOAT_TOP 1e36
 #define NB_FLOAT_LOW 1e-32
 
-/** Tables of F of a scene that has any, 1 at least. */
+/** Number of tables of F, at least 1. */
 static inline int nb_table_count(const nb_factor_table *box)
 {
     return box->n_tables > 1 ? box->n_tables : 1;
 }
 
-/** Numbers in all tables. */
+/** Number of entries in all tables. */
 static inline size_t nb_table_values(const nb_factor_table *box)
 {
     return (size_t)box->nh * (size_t)box->nk * (size_t)box->nl *
@@ -39,12 +39,13 @@ static inline double nb_table_bytes(double nh, double nk, double nl, int n)
 
 #define NB_TABLE_SPREAD UINT64_C(6364136223846793005) /* Knuth's multiplier */
 
-/** Numbers of a table that are measured together, while they are in a cache. */
+/** Number of entries that are measured together, while they are in a cache. */
 #define NB_TABLE_RUN ((size_t)4096)
 
-/** What is known of a run of numbers, or of several after each other. */
+/** Statistics of a run of entries, or of several runs together. */
 typedef struct nb_table_run {
-    double most, least, dimmest; /* of |F|; dimmest: the least but 0, INFINITY: none */
+    double most, least,
+        dimmest; /* of |F|; dimmest: the least that is not 0, INFINITY if all are 0 */
     uint64_t hash;
 } nb_table_run;
 
@@ -54,7 +55,7 @@ static inline nb_table_run nb_table_run_none(void)
     return none;
 }
 
-/** The run of n values at F; a fingerprint of several tables only where with_hash. */
+/** Measure the run of n values at F; with_hash: also their fingerprint. */
 static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_hash)
 {
     uint64_t hash[4] = {n, 1, 2, 3}; /* four chains of operations */
@@ -78,7 +79,7 @@ static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_h
     return run;
 }
 
-/** `all` with the run that follows it. */
+/** Add the statistics of the next run to `all`. */
 static inline void nb_table_run_add(nb_table_run *all, const nb_table_run *next)
 {
     all->most = fmax(all->most, next->most);
@@ -87,7 +88,7 @@ static inline void nb_table_run_add(nb_table_run *all, const nb_table_run *next)
     all->hash = (all->hash ^ next->hash) * NB_TABLE_SPREAD + 1;
 }
 
-/** Fill what a box says of its tables' numbers. */
+/** Set the members of a box that describe the entries of its tables. */
 static inline void nb_factor_table_take(nb_factor_table *box, const nb_table_run *all)
 {
     int is_empty = nb_table_values(box) == 0;
@@ -98,7 +99,7 @@ static inline void nb_factor_table_take(nb_factor_table *box, const nb_table_run
     box->measured = 1;
 }
 
-/** The place of h k l, which is in the box, in its first table. */
+/** Index of h k l in the first table; h k l is in the box. */
 static inline size_t nb_factor_table_at(const nb_factor_table *box, int h, int k, int l)
 {
     return ((size_t)(h - box->hmin) * (size_t)box->nk + (size_t)(k - box->kmin)) *
@@ -168,7 +169,7 @@ static inline double nb_largest_solid_angle(const nb_panel *panel)
     return nearest > 0 ? panel->pixel_area / (nearest * nearest) : INFINITY;
 }
 
-/** The most that the materials scatter, electrons^2 a sample. */
+/** Largest scattering of the materials, electrons^2 a sample. */
 static inline double nb_largest_amorphous(const nb_amorphous *a)
 {
     double sum = 0;
@@ -179,7 +180,7 @@ static inline double nb_largest_amorphous(const nb_amorphous *a)
     return sum;
 }
 
-/** Photons that no pixel exceeds; not finite when there is no such number. */
+/** Upper bound of the photons of a pixel; not finite if there is none. */
 static inline double nb_photon_bound(const nb_scene *sc)
 {
     const double between = 4; /* a tricubic overshoots its points by 1.25^3 at the most */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** nb_ray_slope_to in reverse: what a sum over rays changes by, for each number of a panel's place.  One
- * pass over the rays then serves every parameter that moves the detector. */
+/** nb_ray_slope_to in reverse: the slopes of a sum over rays by each number that describes a
+ * panel's position. One pass over the rays then serves every parameter that moves the
+ * detector. */
 #ifndef NB_PHYSICS_PANEL_PULL_H
 #define NB_PHYSICS_PANEL_PULL_H
 
@@ -13,7 +14,7 @@ typedef struct nb_pull_point {
     nb_ray ray;
 } nb_pull_point;
 
-/** v less its part along the unit vector d. */
+/** The part of v across the unit vector d. */
 NB_HD nb_vec3 nb_across(nb_vec3 v, nb_vec3 d)
 {
     return nb_sub(v, nb_scale(nb_dot(v, d), d));
@@ -30,8 +31,8 @@ NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O
     to->layer_step += at->layer * nb_dot(X, panel->normal);
 }
 
-/** The solid angle, of which `by` is the slope by its logarithm; returns what it adds to the slope by
- * log |x|. */
+/** Part of the solid angle; `by`: the slope by its logarithm. Returns its part of the slope by log
+ * |x|. */
 NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, double by,
                            nb_panel_slope *to)
 {
@@ -49,14 +50,14 @@ NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, doubl
     return 0;
 }
 
-/** The slope by a layer's path of what it captures, of which `capture` is the slope. */
+/** The slope by a layer's path; `capture`: the slope by the captured fraction. */
 NB_HD double nb_pull_capture(int t, double y, double capture)
 {
     return capture * (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y));
 }
 
-/** The absorbing layer of a point of a flat panel: U is the slope by the point at its depth, capture that by what the layer
- * captures.  Returns the slope by the point of its front face. */
+/** The absorbing layer of a flat panel. U: the slope by the point at its depth; capture: the slope
+ * by the captured fraction. Returns the slope by the point of the front face. */
 NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
                             const nb_pull_point *at, nb_vec3 front, double capture,
                             nb_vec3 U, nb_panel_slope *to)
@@ -77,7 +78,8 @@ NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
     return nb_add(U, nb_scale(by_g / R, nb_across(panel->normal, d)));
 }
 
-/** The same of a curved one; by_R: the slope by the distance of the photons' depth (nb_moving_curved). */
+/** The same for a curved panel; by_R: the slope by the distance of the photons' depth
+ * (nb_moving_curved). */
 NB_HD void nb_pull_curved(const nb_panel *panel, const nb_sensor *sensor,
                           const nb_pull_point *at, const nb_ray_slope *by, double by_R,
                           nb_panel_slope *to)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Panels of a stack: which one holds a row or a pixel, and what of it is rendered.  Host code. */
+/** Panels of a stack: which panel has a row or a pixel, and which part of it is rendered. Host
+ * code. */
 #ifndef NB_PHYSICS_PANELS_H
 #define NB_PHYSICS_PANELS_H
 
@@ -33,15 +34,16 @@ static inline int nb_panel_of_pixel(const nb_scene *sc, size_t pixel)
     return low;
 }
 
-/** First pixel of a row of the stack; of one past the last row: the number of pixels. */
+/** Index of the first pixel of a row of the stack. The row past the last one gives the number of
+ * pixels. */
 static inline size_t nb_row_start(const nb_scene *sc, int row)
 {
     const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, row)];
     return panel->first_pixel + (size_t)(row - panel->first_row) * (size_t)panel->columns;
 }
 
-/** The part of a panel in the region of interest, in the panel's own pixels; without rows or
- * columns where there is none. */
+/** The part of a panel in the region of interest, in pixels of the panel; empty (no rows or
+ * columns) if the panel is outside. */
 static inline nb_region nb_panel_region(const nb_scene *sc, const nb_panel *panel)
 {
     nb_region r = sc->raster.roi;
@@ -63,13 +65,13 @@ static inline int nb_stack_is_even(const nb_scene *sc)
     return 1;
 }
 
-/** Where a vector of a panel's plane ends, along its axes (unit): R = F fast + S slow.  They need not be
- * at right angles. */
+/** Coordinates of a vector in a panel's plane along its (unit) axes: R = F fast + S slow. They
+ * need not be at right angles. */
 static inline void nb_panel_place_of(nb_vec3 fast, nb_vec3 slow, nb_vec3 R, double *F,
                                      double *S)
 {
     double c = nb_dot(fast, slow), f = nb_dot(fast, R), s = nb_dot(slow, R);
-    int right = fabs(c) < 1e-9; /* but for rounding */
+    int right = fabs(c) < 1e-9; /* up to rounding */
     *F = right ? f : (f - c * s) / (1 - c * c);
     *S = right ? s : (s - c * f) / (1 - c * c);
 }
@@ -91,7 +93,7 @@ static inline double nb_rendered_pixels(const nb_scene *sc)
     return sum;
 }
 
-/** Their samples, of all layers. */
+/** Number of samples of these pixels, in all layers. */
 static inline double nb_rendered_samples(const nb_scene *sc)
 {
     double sum = 0;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The sum of one pixel, written once for all backends. I = r_e^2 fluence / samples * sum
- * over layers, sub-pixels, sources of w_source capture [polar] [omega] * sum over
- * orientations (F_cell^2 F_latt^2 + B) polar and omega are those of the pixel's first
- * sub-pixel, layer and source, or with their -oversample flag those of each term; B is the
- * water and the materials (amorphous.h), whose part is a sum of its own. Photons per pixel. */
+/** The sum of one pixel, written once for all backends:
+ *
+ *     I = r_e^2 fluence / samples * sum over layers, sub-pixels, sources of
+ *             w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
+ *
+ * polar and omega are those of the pixel's first sub-pixel, layer and source, or with their
+ * -oversample flag those of each term; B is the water and the materials (amorphous.h), whose part
+ * is a sum of its own. Photons per pixel. */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
@@ -19,7 +22,7 @@ typedef struct nb_sample {
     double F_latt, F_cell;
 } nb_sample;
 
-/** Does -dmin remove the crystal's contribution at q? */
+/** Does -dmin remove the scattering of the crystal at q? */
 NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
 {
     double stol = 0.5 * nb_norm(q);
@@ -111,7 +114,7 @@ NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
     return sum;
 }
 
-/** As nb_pixel_sum, of the materials. */
+/** As nb_pixel_sum, for the materials. */
 NB_HD double nb_pixel_background_sum(const nb_scene *sc, const nb_amorphous *amorphous,
                                      const nb_panel *panel, const nb_sensor *sensor,
                                      int f, int s)

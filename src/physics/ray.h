@@ -21,7 +21,7 @@ NB_HD double nb_edge_point(double edge, int oversample, int p, int sub)
     return edge * ((double)p * oversample + sub) + edge / 2.0;
 }
 
-/** The same; `pixel`: the edge of a pixel, m. */
+/** The same, with the edge of a pixel, m. */
 NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
 {
     return nb_edge_point(pixel / oversample, oversample, p, sub);
@@ -95,9 +95,9 @@ NB_HD double nb_stopped(double path)
 /** Attenuation lengths below which a series gives the mean depth: the closed form loses digits. */
 #define NB_THIN_LAYER 1e-3
 
-/** Mean depth of the photons that stop in such a layer, as a fraction of its thickness: the mean of
- * x in 0..1 with density exp(-path x), 1/path - 1/(exp(path) - 1).  1/2 for a thin layer, 1/path for
- * a thick one.  stopped = nb_stopped(path). */
+/** Mean depth of the photons that stop in such a layer, as a fraction of its thickness. It is the
+ * mean of x in 0..1 with density exp(-path x), 1/path - 1/(exp(path) - 1). 1/2 for a thin layer,
+ * 1/path for a thick one. stopped = nb_stopped(path). */
 NB_HD double nb_mean_depth(double path, double stopped)
 {
     return fabs(path) < NB_THIN_LAYER ? 0.5 - path / 12.0

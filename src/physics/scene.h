@@ -36,7 +36,8 @@ typedef struct nb_panel {
     double close_distance;         /* shortest distance from sample to plane, m */
     int point_pixel;               /* no obliquity */
     double pixel_area; /* numerator of the solid angle, m^2 (1 for -compat point pixels) */
-    /* where the beam meets the plane; a curved panel bends round the sample from there */
+    /* point where the beam meets the plane; a curved panel is a sphere around the sample through
+     * it */
     nb_vec3 beam;        /* unit */
     double distance;     /* along the beam to the plane, m */
     double Fbeam, Sbeam; /* beam spot from the corner of pixel (0,0), m */
@@ -51,7 +52,7 @@ typedef struct nb_sensor {
     double layer_step; /* m */
     double mu;         /* attenuation coefficient, 1/m; capture is 1 when absorb = 0 */
     int absorb;        /* the sensor has thickness and attenuates */
-    int mean_depth;    /* layers stand at their photons' mean depth, not at their front */
+    int mean_depth; /* layers are at the mean depth of their photons, not at their front */
 } nb_sensor;
 
 /** Beam from one direction at one wavelength. */
@@ -97,29 +98,32 @@ typedef struct nb_factor_table {
     int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
     int measured;    /* the next three are filled: nb_factor_table_measure in limits.h */
     double most, least, dimmest; /* of |F| in all tables; dimmest: the least but 0 */
-    int n_tables;                /* 0: as 1 */
-    uint64_t hash;               /* of all of F, where `measured` */
+    int n_tables;                /* 0 is the same as 1 */
+    uint64_t hash;               /* hash of all F, if `measured` */
 } nb_factor_table;
 
 typedef struct nb_factors {
-    nb_factor_table table; /* by value: a kernel's parameter, not its memory */
-    double dmin;           /* m; 0 off */
+    nb_factor_table
+        table; /* by value, so that it is a parameter of a kernel and not in its memory */
+    double dmin; /* m; 0 off */
 } nb_factors;
 
-/** F between two points of a table: the cubic by Newton's divided differences over x, next, before and
- * (in d3) a fourth point, then limited to between F and F_next.  A constant has no differences. */
+/** F between two points of a table: a cubic by Newton's divided differences over x, next, before
+ * and (in d3) a fourth point, limited to values between F and F_next. All differences of a
+ * constant are 0. */
 typedef struct nb_table_piece {
-    double x; /* sin(theta)/lambda where it begins, 1/m; the first begins at 0 */
+    double x;            /* sin(theta)/lambda of its start, 1/m; 0 for the first */
     double next, before; /* 1/m */
     double F, d1, d2, d3, F_next;
 } nb_table_piece;
 
-/** A material without order in the beam.  sin(theta)/lambda times `per` is the number of a bucket, or
- * beyond the last of them; buckets[b] .. buckets[b + 1] are the pieces that it may lie in. */
+/** A material without order in the beam. sin(theta)/lambda times `per` is the number of a
+ * bucket (or beyond the last). buckets[b] .. buckets[b + 1] are the pieces of the table in
+ * this bucket. */
 typedef struct nb_scatterer {
     int first_piece, first_bucket, n_buckets;
     double per;       /* m */
-    double largest;   /* |F| of its points, at most */
+    double largest;   /* largest |F| of its points */
     double molecules; /* in the beam / blocks */
 } nb_scatterer;
 
@@ -127,7 +131,7 @@ typedef struct nb_amorphous {
     int n;
     const nb_scatterer *materials;
     const nb_table_piece *pieces;
-    const int32_t *buckets; /* of each material n_buckets + 1 numbers of its pieces, from 0 */
+    const int32_t *buckets; /* for each material n_buckets + 1 indices of pieces, from 0 */
 } nb_amorphous;
 
 typedef struct nb_scene {

@@ -7,9 +7,10 @@
 #include "../nanobragg/config.h"
 #include "hostdevice.h"
 
-/** How F_latt falls with the distance d = h - h0 from a reflection.  All but the fringes are functions of g R^2: R is
- * the length of d in units of the spot, g the shape factor (-fudge).  Formulas: lattice.h (scalar),
- * slopes.h (derivatives), ../render/kernel_double.h (vectors), steps/shapes.cuh beside the device's kernels (floats). */
+/** How F_latt falls with the distance d = h - h0 from a reflection. All but the fringes are
+ * functions of g R^2: R is the length of d in units of the spot, g the shape factor (-fudge).
+ * Formulas: lattice.h (scalar), slopes.h (derivatives), ../render/kernel_double.h (vectors),
+ * cuda/steps/shapes.cuh (floats). */
 typedef enum nb_law {
     NB_LAW_FRINGES, /* product over the axes of sin(pi N d)/sin(pi d) */
     NB_LAW_SPHERE, /* transform of a uniform sphere at pi sqrt(g R^2), R^2 = sum (N d)^2 */
@@ -52,7 +53,8 @@ typedef struct nb_shape_row {
 #define NB_SHAPE_ONE(...) +1
 enum { NB_SHAPE_COUNT = 0 NB_SHAPES(NB_SHAPE_ONE) };
 
-/** The row of a shape (nb_shape); all zero of what is none.  A constant where the shape is one. */
+/** The row of a shape (nb_shape); all zero for other numbers. It is a constant if the shape is a
+ * constant. */
 NB_SHAPE_HD nb_shape_row nb_shape_row_of(int shape)
 {
     const nb_shape_row none = {NB_LAW_FRINGES, 0, 0, 0, 0, 0};
@@ -74,7 +76,8 @@ NB_SHAPE_HD nb_law nb_shape_law(int shape)
     return nb_shape_row_of(shape).law;
 }
 
-/** The one without fringes and tails: it stands for others in a search, and for the middles of their spots. */
+/** The shape without fringes and tails. It replaces other shapes in searches and near the middles
+ * of spots. */
 enum { NB_SHAPE_SMOOTH = NB_SHAPE_GAUSS };
 
 /** Does the shape factor scale it? */
@@ -83,7 +86,8 @@ NB_SHAPE_HD int nb_shape_is_scaled(int shape)
     return nb_shape_law(shape) != NB_LAW_FRINGES;
 }
 
-/** Do its spots end, or fall so quickly that they do to any tolerance?  Else they have tails. */
+/** Do its spots end, or fall so quickly that they end for any tolerance? Other shapes have
+ * tails. */
 NB_SHAPE_HD int nb_shape_ends(int shape)
 {
     switch (nb_shape_law(shape)) {

@@ -23,7 +23,7 @@ enum nb_slope_mutant {
     NB_SLOPE_MUTANT_WATER_POWER
 };
 
-/** `right`, but `broken` in the mutant of that name. */
+/** `right`, or `broken` in the mutant of this name. */
 #ifdef NB_SLOPE_MUTATE
 #define NB_SLOPE_MUTANT(name, broken, right)                                             \
     (NB_SLOPE_MUTATE == NB_SLOPE_MUTANT_##name ? (broken) : (right))

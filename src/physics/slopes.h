@@ -18,7 +18,7 @@ typedef struct nb_lattice_slope {
     double fudge; /* by the shape factor */
 } nb_lattice_slope;
 
-/* Where the closed forms lose digits: of pi N d, and of x in S(x). */
+/* Limits of pi N d, and of x in S(x), below which the closed forms lose digits. */
 #define NB_FRINGE_SERIES 0.1
 #define NB_SPHERE_SLOPE_SERIES 0.5
 
@@ -34,7 +34,7 @@ NB_HD double nb_interference_slope(double d, double N, double s)
     }
     sine = sin(x);
     cosine = cos(x);
-    if (N < 1.5) /* the same, where N cos(N x) and s cos(x) cancel */
+    if (N < 1.5) /* series for small d, where N cos(N x) and s cos(x) cancel */
         return NB_PI *
                (e * sine * cosine * cos(e * x) - sin(e * x) * (1 + e * sine * sine)) /
                (sine * sine);
@@ -43,7 +43,7 @@ NB_HD double nb_interference_slope(double d, double N, double s)
            sine;
 }
 
-/** d/dN of the same. */
+/** d/dN of sin(pi N d)/sin(pi d). */
 NB_HD double nb_interference_by_N(double d, double N)
 {
     return d == 0 ? 1.0
@@ -122,7 +122,7 @@ NB_HD nb_lattice_slope nb_decay_slope(const nb_lattice *lattice, int shape,
     return out;
 }
 
-/** nb_lattice_slope_at of a shape that the compiler knows. */
+/** nb_lattice_slope_at for a shape that is a constant. */
 NB_HD nb_lattice_slope nb_lattice_slope_of(const nb_lattice *lattice, int shape,
                                            const double d[3])
 {
@@ -140,7 +140,8 @@ NB_HD nb_lattice_slope nb_lattice_slope_of(const nb_lattice *lattice, int shape,
     return flat;
 }
 
-/** At the offset d from the nearest reflection.  The top hat has no slope: only L is of use. */
+/** F_latt and its slopes at the offset d from the nearest reflection. The top hat has no slopes,
+ * only L. */
 NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const double d[3])
 {
     const nb_lattice_slope none = {0, {0, 0, 0}, {0, 0, 0}, 0};
@@ -155,14 +156,14 @@ NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const doub
     }
 }
 
-/** F of a sample, its slopes, and the entries of the table that it is made of: nearest, or the 64
- * round a point between them. */
+/** F of a sample, its slopes, and the entries of the table that give it: the nearest, or 64 around
+ * a point between them. */
 typedef struct nb_F_slope {
     double F;
-    double d[3];      /* by h, k, l; 0 of the nearest */
-    int interpolated; /* 0: entry is the one, and weights are not filled */
-    int64_t entry;    /* of the table; -1: outside of the box.  Interpolated: the first */
-    double w[3][4];   /* cubic weights along h, k, l */
+    double d[3];      /* by h, k, l; 0 for the nearest F */
+    int interpolated; /* 0: nearest F, at `entry`; weights are not set */
+    int64_t entry; /* index in the table, -1 outside of the box; if interpolated, of the first of the 64 */
+    double w[3][4]; /* cubic weights along h, k, l */
 } nb_F_slope;
 
 /** Slopes of nb_cubic_weights. */
@@ -258,7 +259,7 @@ NB_HD double nb_amorphous_slope(const nb_amorphous *a, double x)
                first = p->d1 + (x - p->next) * inner;
         double F = p->F + (x - p->x) * first;
         double low = fmin(p->F, p->F_next), high = fmax(p->F, p->F_next);
-        if (F > low && F < high) /* else it is held at its limit */
+        if (F > low && F < high) /* otherwise F is constant at its limit */
             sum += m->molecules * 2 * fabs(F) *
                    (first + (x - p->x) * (inner + (x - p->next) * p->d3));
     }
@@ -269,7 +270,7 @@ NB_HD double nb_amorphous_slope(const nb_amorphous *a, double x)
 typedef struct nb_panel_slope {
     nb_vec3 pix0, fast, slow, normal;
     double close_distance, distance, Fbeam, Sbeam;
-    double roll; /* curved: of curved_fast towards curved_slow, rad; they stay across the beam */
+    double roll; /* curved panel: rotation of curved_fast towards curved_slow, rad; both stay at right angles to the beam */
     double layer_step, mu;
 } nb_panel_slope;
 
@@ -284,7 +285,7 @@ typedef struct nb_moving_point {
     nb_vec3 x, dx; /* m; of flat panels */
     double R, dR;
     nb_vec3 d, dd; /* direction */
-    double u, du;  /* curved: the angle along fast */
+    double u, du;  /* curved panel: the angle along fast */
 } nb_moving_point;
 
 NB_HD void nb_moving_direction(nb_moving_point *p)
@@ -319,7 +320,7 @@ NB_HD nb_curved_frame nb_curved_frame_at(const nb_panel *panel, double F, double
     return c;
 }
 
-/** The direction turns with the angles and the roll alone: nothing of it is a difference of large numbers. */
+/** The direction depends only on the angles and the roll, so no large numbers are subtracted. */
 NB_HD void nb_moving_curved(const nb_panel *panel, const nb_panel_slope *by, double F,
                             double S, double O, double dO, nb_moving_point *p)
 {
@@ -363,7 +364,7 @@ NB_HD double nb_mean_depth_slope(double path)
     return -1.0 / y + e / ((1 - e) * (1 - e));
 }
 
-/** The layer behind a point: slope of the capture, and the point moved to the mean depth. */
+/** The layer behind a point: the slope of its capture, and the point at the mean depth. */
 NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
                              const nb_panel_slope *by, int t, nb_moving_point *p)
 {

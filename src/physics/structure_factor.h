@@ -5,7 +5,7 @@
 
 #include "lattice.h"
 
-/** The n-th table's F; nh > 0. */
+/** Entries of the n-th table; nh > 0. */
 NB_HD const double *nb_table_at(const nb_factor_table *sf, int n)
 {
     return sf->F + (int64_t)n * sf->nh * sf->nk * sf->nl;
