@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table is sampled three times a spread, and the samples are weighted as the rays of a pixel lie. */
+/* Means of a table over the rays of a pixel: three samples of the table in each spread, with the
+ * weights of the rays. */
 #include "background_means.h"
 
 #include "../base/error.h"
@@ -8,11 +9,11 @@
 
 enum {
     REACH =
-        9, /* samples: the farthest ray is sqrt(6) spreads off, and a ray has three samples */
+        9, /* in samples: the farthest ray is sqrt(6) spreads away, and each ray has three samples */
     TAPS = 2 * REACH + 1,
-    ANGLES = 16, /* of a pixel to the radius, 0 to 45 degrees */
-    AROUND = 16, /* cells on both sides of what is asked for */
-    FARTHEST = 8 /* samples over which the bend of a smooth table changes evenly */
+    ANGLES = 16, /* angles of a pixel to the radius, 0 to 45 degrees */
+    AROUND = 16, /* extra cells on both sides of the range */
+    FARTHEST = 8 /* samples over which the second difference of a smooth table is linear */
 };
 
 /* The largest spread, and the step from one to the next. */
@@ -41,8 +42,8 @@ void nb_background_mean_widen(nb_background_mean *mean, double low, double high)
 
 /* ------------------------------------------------------------------ weights */
 
-/** The weights of the samples for a pixel at an angle to the radius.  Three samples stand for a ray, with its weight,
- * mean and mean square. */
+/** The weights of the samples for a pixel at an angle to the radius. Three samples replace a ray
+ * and have its weight, mean and mean square. */
 static void add_weights(int os, double angle, double weight, double to[TAPS])
 {
     const double edge =
@@ -58,10 +59,10 @@ static void add_weights(int os, double angle, double weight, double to[TAPS])
     }
 }
 
-/** Weights of all angles together and of the two that differ most. */
+/** The weights for the mean of all angles, and for the two angles that differ most. */
 typedef struct weights {
     double mean[TAPS], along[TAPS], across[TAPS];
-    double slack; /* part of a kink that may show */
+    double slack; /* part of a kink that is tolerated */
 } weights;
 
 static weights weights_of(int os)
@@ -84,7 +85,8 @@ static double weighted(const double w[TAPS], const double *y)
 
 /* ------------------------------------------------------------------ cells */
 
-/** How far the bend at a sample is from where its neighbours have it. */
+/** Difference of the second difference at a sample and its value interpolated from the
+ * neighbours. */
 static double kink_at(const double *y)
 {
     const int d = NB_BACKGROUND_CELLS;
@@ -98,7 +100,7 @@ static double kink_at(const double *y)
     return worst;
 }
 
-/** Do the means of pixels at other angles, of other spreads and some way off differ? */
+/** Do the means differ for other angles, other spreads, or places nearby? */
 static int is_rough(const weights *w, const double *y, double mean)
 {
     const double turned =
@@ -115,13 +117,13 @@ static void set_cell(const double *m, double c[4])
     c[3] = (m[0] - m[1]) / 2 + (m[2] - m[-1]) / 6;
 }
 
-/** Fill the cells of a group; 0: out of memory. */
+/** Fills the cells of a group. Returns 0 if memory is exhausted. */
 static int fill_group(const nb_background_table *table, int group, const weights *w,
                       nb_background_mean *to)
 {
     const int before = REACH + FARTHEST, n = to->n, samples = n + 2 * before + 3;
     double *y = nb_alloc_raw((size_t)samples + (size_t)n + 3, sizeof *y, "means", NULL);
-    double *m; /* from the sample before the first cell on */
+    double *m; /* first: the sample before the first cell */
     double *c = to->c ? to->c + (size_t)group * (size_t)n * 4 : NULL;
     int32_t *rough = to->rough + (size_t)group * ((size_t)n + 1);
     if (!y)
@@ -132,7 +134,7 @@ static int fill_group(const nb_background_table *table, int group, const weights
                                 fabs((to->first - 1 - before + i) / to->per));
     for (int i = 0; i < n + 3; i++)
         m[i] = weighted(w->mean, y + before + i);
-    for (int i = 0, was = 1; i <= n; i++) { /* a cell is rough where one of its ends is */
+    for (int i = 0, was = 1; i <= n; i++) { /* a cell is rough if one of its ends is */
         const int is = to->first + i < NB_BACKGROUND_BEGIN * NB_BACKGROUND_CELLS ||
                        is_rough(w, y + before + 1 + i, m[1 + i]);
         rough[i] = i > 0 ? rough[i - 1] + (is || was) : 0;

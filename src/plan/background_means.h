@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/** What a pixel sees of a table of the background: the mean over its rays, by the sine of half the scattering angle to
- * its middle.  The rays are those of one depth.  Their sines have a root mean square distance from that of the middle,
- * the spread; the means of square pixels depend on little else.  Spreads come in steps of 2.5 %, and each has a table.
- * Where the means of square pixels that lie at other angles to the radius differ, a sine is rough.  Host code. */
+/** Means of a background's table over the rays of a pixel, as a function of the sine of half the
+ * scattering angle at the pixel's middle. The rays are those of one depth. The spread is the root
+ * mean square distance of their sines from that of the middle; the means of square pixels depend
+ * on little else. There is a table for each spread, in steps of 2.5 %. A sine is rough if the
+ * means depend on the angle of the pixel to the radius. Host code. */
 #ifndef NB_PLAN_BACKGROUND_MEANS_H
 #define NB_PLAN_BACKGROUND_MEANS_H
 
 #include "background_table.h"
 
-/** Cells in a spread. */
+/** Number of cells in a spread. */
 #define NB_BACKGROUND_CELLS 3
-/** The means hold for spreads up to so many times as large or as small, and sines so many spreads off. */
+/** The means are valid for spreads larger or smaller by this factor, and for sines shifted by this
+ * number of spreads. */
 #define NB_BACKGROUND_SPREADS 1.045
 #define NB_BACKGROUND_SHIFT 0.02
-/** What a mean may be off where a sine is not rough, of it. */
+/** Largest relative error of a mean where a sine is not rough. */
 #define NB_BACKGROUND_ROUGH 2e-7
 
 enum {
     NB_BACKGROUND_MEANS = 280,
-    NB_BACKGROUND_BEGIN =
-        6 /* spreads: nearer to the beam a pixel's sines are not even, and rough */
+    NB_BACKGROUND_BEGIN = 6 /* in spreads: nearer to the beam all sines are rough */
 };
 
 /** The means for a spread.  Cell i begins at the sine (first + i)/per; its mean is the cubic c[0] + t (c[1] + t (c[2] +
@@ -27,19 +28,21 @@ enum {
 typedef struct nb_background_mean {
     double spread;
     double per;
-    int one; /* a pixel has one ray: the table says what it is, and only kinks are looked for */
+    int one; /* a pixel has one ray: the table itself is the mean, and only kinks are searched */
     int first, n;   /* n 0: not used */
-    double *c;      /* owned; [group][n][4], and as much as a row of 8 reaches beyond */
-    int32_t *rough; /* owned; [group][n + 1]: how many rough cells come before */
+    double *c;      /* owned; [group][n][4], padded for rows of 8 */
+    int32_t *rough; /* owned; [group][n + 1]: number of rough cells before each */
 } nb_background_mean;
 
-/** The spread of a number, largest first. */
+/** The spread of table number i, largest first. */
 double nb_background_spread(int number);
-/** The number of the means for a spread; -1: none are right. */
+/** Index of the means that are valid for a spread; -1: none. */
 int nb_background_mean_of(double spread);
-/** Have the mean hold the sines from low to high and some around; before it is filled. */
+/** Widen the range of a mean to the sines from low to high and some around. Call it before
+ * filling. */
 void nb_background_mean_widen(nb_background_mean *mean, double low, double high);
-/** Fill those that were widened; means: [NB_BACKGROUND_MEANS].  The same cells for any range.  Errors: NB_ERR_NOMEM. */
+/** Fill the means that were widened; means: [NB_BACKGROUND_MEANS]. The cells do not depend on the
+ * range. Errors: NB_ERR_NOMEM. */
 nb_status nb_background_means_fill(const nb_background_table *table, int oversample,
                                    int threads, nb_background_mean *means, nb_error *err);
 void nb_background_means_free(nb_background_mean *means);
@@ -48,7 +51,7 @@ void nb_background_means_free(nb_background_mean *means);
 int nb_background_is_rough(const nb_background_mean *mean, int group, double low,
                            double high);
 
-/** The mean of a group at a sine; by the table where the mean is NULL or of one ray. */
+/** The mean of a group at a sine; the table's value if the mean is NULL or of one ray. */
 static inline double nb_background_mean_at(const nb_background_table *table,
                                            const nb_background_mean *mean, int group,
                                            double sine)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each bucket is halved until the cubic through four points of a cell is right at three others. */
+/* Each bucket is halved until a cubic through four points of a cell is right at three others. */
 #include "background_table.h"
 
 #include <string.h>
@@ -13,16 +13,18 @@
 enum {
     MOST_CELLS = 4096, /* of a bucket */
     DEEPEST = 20,      /* halvings */
-    POINTS = 7,        /* of a cell, at t = i/6: four of the cubic and three tests */
+    POINTS =
+        7, /* points of a cell, at t = i/6: four for the cubic and three for its test */
     AROUND = NB_BACKGROUND_BUCKETS / NB_BACKGROUND_AROUND + 1,
     FIRST_ROOM = 8
 };
 
-/* Rays of the detector for each bucket of the materials' tables: the table takes as many sums about. */
+/* Least number of rays for each bucket of the materials' tables: making the table takes about as
+ * many sums. */
 #define PAYS 32
-/* Part of the largest sum that does not count. */
+/* Part of the largest sum that is neglected. */
 #define FLOOR 1e-13
-/* Tiles of the smooth part are seen under this angle at most, rad. */
+/* Largest angle under which a tile of the smooth part is seen, rad. */
 #define TILE_ANGLE 0.025
 
 int nb_background_edge(const nb_panel *panel)
@@ -36,7 +38,7 @@ int nb_background_edge(const nb_panel *panel)
 
 /* ------------------------------------------------------------------ groups */
 
-/** The group of each source; the number of groups, 0: too many. */
+/** Finds the group of each source. Returns the number of groups, 0 if there are too many. */
 static int find_groups(const nb_beam *beam, int *group, nb_background_group *groups)
 {
     int n = 0;
@@ -57,7 +59,7 @@ static int find_groups(const nb_beam *beam, int *group, nb_background_group *gro
     return n;
 }
 
-/** Put the sources of each group together. */
+/** Sorts the sources by group. */
 static void sort_sources(const nb_beam *beam, const int *group, nb_background_table *t)
 {
     int next = 0;
@@ -123,7 +125,7 @@ static void widen(const nb_scene *sc, const nb_panel *panel, const nb_background
     *high = fmax(*high, most);
 }
 
-/** The buckets that rays go to, and some on both sides, where the smooth part is tested. */
+/** The buckets of the region's rays, and some on both sides for the tests of the smooth part. */
 static void find_range(const nb_scene *sc, nb_background_group *g)
 {
     double low = 1, high = 0;
@@ -138,7 +140,7 @@ static void find_range(const nb_scene *sc, nb_background_group *g)
 
 /* ------------------------------------------------------------------ cells */
 
-/** The sum that a table is made of. */
+/** The sum that a table approximates. */
 typedef struct sum_of {
     const nb_scene *scene;
     const nb_source *sources;
@@ -150,7 +152,7 @@ typedef struct sum_of {
 typedef struct bucket_cells {
     nb_background_cell *list; /* owned */
     int n, room;
-    int failed, crowded; /* there is no more room; there are too many */
+    int failed, crowded; /* memory is exhausted; there are too many */
 } bucket_cells;
 
 static double exact_at(const sum_of *of, double sine)
@@ -162,7 +164,7 @@ static double exact_at(const sum_of *of, double sine)
     return sum * of->scene->lattice.n_orientations;
 }
 
-/** Is the cubic through y[0], y[2], y[4], y[6] right at the points between? */
+/** Is the cubic through y[0], y[2], y[4], y[6] right at the other points? */
 static int is_right(const sum_of *of, const double y[POINTS])
 {
     const double at[3] = {(5 * (y[0] - y[4]) + 15 * y[2] + y[6]) / 16,
@@ -202,7 +204,7 @@ static void add_cell(bucket_cells *to, double x, double width, const double y[PO
         {0, 0}};
 }
 
-/** The cells from x on; y: the sums at its points. */
+/** Adds the cells from x on; y: the sums at the points of the first. */
 static void add_cells(const sum_of *of, double x, double width, const double y[POINTS],
                       int depth, bucket_cells *to)
 {
@@ -231,7 +233,7 @@ static void fill_bucket(const sum_of *of, int bucket, bucket_cells *to)
     add_cells(of, x, width, y, 0, to);
 }
 
-/** Put the buckets' cells one behind the other; 0: out of memory. */
+/** Joins the cells of all buckets. Returns 0 if memory is exhausted. */
 static int join(nb_background_group *g, const bucket_cells *from)
 {
     int n = 0;
@@ -252,7 +254,7 @@ static int join(nb_background_group *g, const bucket_cells *from)
     return 1;
 }
 
-/** The cells of a group; *crowded: there would be too many. */
+/** Makes the cells of a group; *crowded: there would be too many. */
 static nb_status fill_group(const sum_of *of, nb_background_group *g, int threads,
                             int *crowded, nb_error *err)
 {
@@ -280,7 +282,8 @@ static nb_status fill_group(const sum_of *of, nb_background_group *g, int thread
 
 /* ------------------------------------------------------------------ table */
 
-/** Does the table cost less than the sums of all rays?  The same for each region of a detector. */
+/** Is the table quicker than the sums of all rays? The answer is the same for each region of a
+ * detector. */
 static int pays(const nb_scene *sc)
 {
     double rays = 0, sums = NB_BACKGROUND_BUCKETS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sixteen pixels give a tile's polynomials, four others and one by all its rays test them. */
+/* Sixteen pixels give the polynomials of a tile. Four others, and one with all of its rays, test
+ * them. */
 #include "background_tiles.h"
 
 #include "../base/error.h"
@@ -10,12 +11,12 @@
 enum {
     N = NB_BACKGROUND_ORDER,
     TERMS = 8,  /* of the smooth means */
-    LOOKS = 64, /* at them, along a tile */
+    LOOKS = 64, /* points along a tile */
     BEND =
-        1 /* looks over which bends are taken: more than a spread, so that single kinks show little */
+        1 /* points for second differences: more than a spread, so that single kinks have little effect */
 };
 
-/* What all rays of the pixel that is tested may differ by: the means, and the factor. */
+/* Tolerances of the test with all rays of a pixel: of the means, and of the factor. */
 #define AUDIT (NB_BACKGROUND_ROUGH + NB_BACKGROUND_ERROR)
 
 static nb_vec3 toward(const nb_panel *panel, double f, double s, double depth)
@@ -31,8 +32,8 @@ static double thickness(const nb_sensor *sensor)
 
 /* ------------------------------------------------------------------ spreads */
 
-/** Root mean square of the sines of a pixel's rays, from that of its middle; of one ray, of all its points.  0 in the
- * beam, where there is none. */
+/** Root mean square distance of the sines of a pixel's rays from that of its middle; with one ray,
+ * of all points of the pixel. 0 in the direct beam. */
 static double spread_at(const nb_scene *sc, const nb_panel *panel,
                         const nb_background_group *g, double f, double s)
 {
@@ -50,7 +51,7 @@ static double spread_at(const nb_scene *sc, const nb_panel *panel,
            (2 * chord * nb_norm(at)) * sqrt((1 - 1 / (os * os)) / 12);
 }
 
-/** A tile's pixels: from f and s on. */
+/** The pixels of a tile; f, s: the first. */
 typedef struct tile_place {
     int f, s, edge;
 } tile_place;
@@ -61,7 +62,8 @@ static tile_place place_of(const nb_background_panel *p, int number)
                         p->edge};
 }
 
-/** The number of the means that are right for the whole tile; -2: none.  *off: as in nb_background_tile. */
+/** Index of the means that are valid for the whole tile; -2: none. *off: as in
+ * nb_background_tile. */
 static int find_mean(const nb_scene *sc, const nb_panel *panel,
                      const nb_background_table *table, tile_place at, double *off)
 {
@@ -90,7 +92,7 @@ typedef struct cone {
     double chord;
 } cone;
 
-/** Around the pixels from f to f1 and s to s1, at all depths. */
+/** The cone around the pixels from f to f1 and s to s1, at all depths. */
 static cone cone_of(const nb_panel *panel, const nb_sensor *sensor, const double f[2],
                     const double s[2])
 {
@@ -157,7 +159,7 @@ static double smooth_at(const smooth_means *m, int group, double sine)
     return x * b - before + c[0];
 }
 
-/** Through the means at Chebyshev's points. */
+/** The series through the means at Chebyshev's points. */
 static void smooth_out(const nb_background_table *table, const nb_background_mean *mean,
                        const cone *c, const double cosine[TERMS][TERMS], smooth_means *to)
 {
@@ -195,11 +197,11 @@ typedef struct tile_job {
     tile_place at;
     const nb_background_mean *mean;
     nb_background_layer *layer;
-    double off; /* the tile's spreads are up to so far from that of the means, of it */
+    double off; /* largest relative difference of the tile's spreads from that of the means */
     smooth_means smooth;
 } tile_job;
 
-/** What a ray of a layer adds to the sum, by the table or by the smooth means. */
+/** Term of a ray of a layer, by the table or by the smooth means. */
 static double ray_term(const tile_job *j, int smooth, double F, double S, int layer)
 {
     const nb_scene *sc = j->m->scene;
@@ -219,7 +221,7 @@ static double ray_term(const tile_job *j, int smooth, double F, double S, int la
     return sum * ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
 }
 
-/** What all rays of a pixel say. */
+/** The sum over all rays of a pixel. */
 static double all_rays(const tile_job *j, int f, int s)
 {
     const nb_panel *panel = j->m->panel;
@@ -231,7 +233,7 @@ static double all_rays(const tile_job *j, int f, int s)
     return sum;
 }
 
-/** Four rays with the moments of all: of smooth values they have the mean. */
+/** Four rays with the moments of all rays: they give the mean of smooth functions. */
 static double four_rays(const tile_job *j, int f, int s, int layer)
 {
     const nb_panel *panel = j->m->panel;
@@ -246,7 +248,7 @@ static double four_rays(const tile_job *j, int f, int s, int layer)
     return sum * os * os / 4;
 }
 
-/** The smooth means at the middle of a pixel, as two rays of its spread have them. */
+/** The smooth means at the middle of a pixel, from two rays at the distance of its spread. */
 static double middle_sum(const tile_job *j, nb_vec3 d)
 {
     const double spread = j->m->scene->oversample > 1 ? j->mean->spread : 0;
@@ -329,7 +331,7 @@ static double factor_at(const tile_job *j, int layer, int f, int s)
     return sum;
 }
 
-/** Add what a knot's pixel says to the polynomials. */
+/** Add the value at a knot to the polynomials. */
 static void add_knot(const tile_job *j, int i, int k)
 {
     const tile_maker *m = j->m;
@@ -341,7 +343,7 @@ static void add_knot(const tile_job *j, int i, int k)
                 j->layer[l].c[a][b] += m->basis[a][i] * m->basis[b][k] * factor[l];
 }
 
-/** Do the polynomials give four pixels along the edges?  They are far from the knots. */
+/** Are the polynomials right at four pixels along the edges, far from the knots? */
 static int edges_are_right(const tile_job *j)
 {
     const int end = j->at.edge - 1, low = j->at.edge / 8, high = end - low;
@@ -365,7 +367,7 @@ static int pixel_is_rough(const tile_job *j, int f, int s)
     return is_rough(j->m->of->table, j->mean, &c);
 }
 
-/** What the pixel with this middle is given. */
+/** The photons of the pixel with this middle by means and polynomials. */
 static double mean_sum(const tile_job *j, nb_vec3 d)
 {
     const nb_background_table *table = j->m->of->table;
@@ -376,7 +378,8 @@ static double mean_sum(const tile_job *j, nb_vec3 d)
     return sum;
 }
 
-/** Does a pixel that is not rough have what all of its rays say?  The first from the middle on. */
+/** Does a pixel that is not rough agree with the sum over its rays? The first such pixel from the
+ * middle on is tested. */
 static int audit_is_right(const tile_job *j)
 {
     for (int i = j->at.edge / 2; i < j->at.edge; i++) {
@@ -403,7 +406,8 @@ static double depth_of(const tile_maker *m, tile_place at, int layer)
                   m->panel->normal);
 }
 
-/** How far the sines of the corners' middles are from those of rays to the layers' depths there. */
+/** Largest difference of the sines at the corners between the middle depth and the depths of the
+ * layers. */
 static double shift_of(const tile_job *j)
 {
     const nb_panel *panel = j->m->panel;
@@ -419,8 +423,8 @@ static double shift_of(const tile_job *j)
     return 0.5 * most;
 }
 
-/** How far the middle of a pixel's rays is from its middle, and what they weigh changes over a spread, at most;
- * spreads. */
+/** Largest distance of the mean ray from a pixel's middle, and largest change of weight over a
+ * spread; in spreads. */
 static double lever_of(const tile_job *j, double sine)
 {
     const nb_panel *panel = j->m->panel;
@@ -432,7 +436,7 @@ static double lever_of(const tile_job *j, double sine)
            0.5 * spread / fmax(fabs(sine), NB_BACKGROUND_BEGIN * spread);
 }
 
-/** A group's means along a tile's sines, and the smooth ones. */
+/** The means of a group along the sines of a tile, exact and smooth. */
 typedef struct mean_looks {
     double step, y[LOOKS], smooth[LOOKS];
 } mean_looks;
@@ -448,7 +452,7 @@ static mean_looks look_at(const tile_job *j, int group)
     return l;
 }
 
-/** By how much the slopes of both differ, over a spread; of the mean. */
+/** Difference of the slopes of both over a spread, relative to the mean. */
 static double slopes_differ(const mean_looks *l, int i, double spread)
 {
     return fabs((l->y[i + 1] - l->y[i - 1]) / l->y[i] -
@@ -456,7 +460,7 @@ static double slopes_differ(const mean_looks *l, int i, double spread)
            spread / (2 * l->step);
 }
 
-/** By how much the bends of both differ. */
+/** Difference of the second derivatives of both. */
 static double bends_differ(const mean_looks *l, int i, double spread)
 {
     const double step = BEND * l->step;
@@ -465,8 +469,9 @@ static double bends_differ(const mean_looks *l, int i, double spread)
            spread * spread / (step * step);
 }
 
-/** Do the smooth means give a group's factor?  It holds their slope times the rays' lever, their bend where the spread
- * is another, and with several groups what each weighs.  shift: of the layers' sines. */
+/** Are the smooth means good enough for the factor of a group? The factor contains their slope
+ * times the distance of the mean ray, their second derivative if the spread differs, and with
+ * several groups their weights. shift: of the sines of the layers. */
 static int smooth_is_right(const tile_job *j, int group, double shift)
 {
     const nb_background_table *table = j->m->of->table;
@@ -570,7 +575,7 @@ static nb_status reserve(const nb_scene *sc, nb_background_tiles *to, int panel,
     return p->tiles && p->layer ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Find the means of a panel's tiles, and which sines they are to hold. */
+/** Find the means of a panel's tiles, and the range of sines that they need. */
 static void survey(const nb_scene *sc, nb_background_tiles *to, int panel)
 {
     const nb_panel *on = &sc->panels[panel];

@@ -4,13 +4,14 @@
 #include "../physics/limits.h"
 #include "../physics/structure_factor.h"
 
-/* Steps that an entry of the table has to stand for, or looking at it is not worth the time. */
+/* Least number of steps for each entry of the table; below it reading the table takes longer than
+ * it saves. */
 #define STEPS_PER_ENTRY 16
-/* Reach of a reflection along an index: of the nearest one, of a tricubic's 64; with room for the
- * steps of 2^-32 in which the kernels know an index. */
+/* Reach of a reflection along an index: for the nearest reflection, and for the 64 of a tricubic;
+ * with a margin for the steps of 2^-32 of an index in the kernels. */
 #define NEAREST_REACH (0.5 + 1e-6)
 #define TRICUBIC_REACH (2 + 1e-6)
-#define ROOM 1e-6 /* for rounding: of |q|, and rad */
+#define ROOM 1e-6 /* margins for rounding: relative to |q|, and in rad */
 /* A cone up to this angle meets a plane in a bounded, convex figure's neighbourhood. */
 #define WIDEST (80 * NB_DEG)
 
@@ -53,11 +54,12 @@ static double farthest2(const nb_vec3 b[3], const double h[3], double half)
     return most;
 }
 
-/** The largest |q| so far, and how to see that a reflection is nearer. */
+/** The largest |q| so far, and limits by which a reflection is known to be nearer. */
 typedef struct reach_search {
     nb_vec3 b[3];
-    double half, corner; /* corner: no farther is one of a reflection's */
-    double most, less;   /* squares; a reflection's own below `less` is no matter */
+    double half, corner; /* corner: largest distance of a corner from its reflection */
+    double most,
+        less; /* squares; a reflection with |q|^2 below `less` cannot be the farthest */
 } reach_search;
 
 static reach_search reach_search_of(const nb_orientation *cell, double half)
@@ -68,7 +70,7 @@ static reach_search reach_search_of(const nb_orientation *cell, double half)
     return s;
 }
 
-/** A reflection; few need their corners. */
+/** Test a reflection; the corners of few are needed. */
 static void look_at(reach_search *s, double h, double k, double l)
 {
     const nb_vec3 q =
@@ -85,7 +87,7 @@ static void look_at(reach_search *s, double h, double k, double l)
     }
 }
 
-/** A row's first and last F > 0: between them none is farther. */
+/** Test the first and last F > 0 of a row; no reflection between them is farther. */
 static void look_at_row(reach_search *s, const double *row, int n, const double first[3])
 {
     int low = 0, high = n - 1;
@@ -170,7 +172,8 @@ nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
     double nearest =
         fabs(nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow))));
     double size = 0.5 * (panel->pixel_fast + panel->pixel_slow) +
-                  sensor->layers * sensor->layer_step; /* from the middle of its front */
+                  sensor->layers *
+                      sensor->layer_step; /* measured from the middle of its front face */
     double angle;
     if (cone->all || panel->curved || !(size < 0.5 * nearest))
         return lit;
@@ -205,7 +208,7 @@ void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last)
     if (lit->all || !(p < -1e-3))
         return;
     low = -q / p;
-    if (root2 < 0 || u + v * low < 0) { /* beside the cone, or in its other half */
+    if (root2 < 0 || u + v * low < 0) { /* outside of the cone, or in its other half */
         *last = -1;
         return;
     }

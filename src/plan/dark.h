@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** Pixels that no reflection with F > 0 reaches.  |q| alone tells: it is too large there for the
- * table of F, or for the limit of resolution, whatever the orientation.  The steps of such a pixel are
- * all 0, so it needs none of them and keeps its bytes. */
+/** Pixels that no reflection with F > 0 reaches, because |q| is too large there for the table of F
+ * or for the limit of resolution, in any orientation. All steps of such a pixel are 0, so they
+ * are left out without a change of bytes. */
 #ifndef NB_PLAN_DARK_H
 #define NB_PLAN_DARK_H
 
 #include "plan.h"
 
-/** The rays that may be lit: those within an angle of an axis. */
+/** The rays that reflections may reach: those within an angle of an axis. */
 typedef struct nb_lit_cone {
-    int all; /* every ray may be */
+    int all; /* reflections may reach every ray */
     nb_vec3 axis;
     double angle;
 } nb_lit_cone;
 
-/** The cone of a scene.  Looking for it reads the table of F once; `all` where that is not worth it. */
+/** Find the cone of a scene. This reads the table of F once; if that takes longer than it saves,
+ * `all` is set. */
 nb_lit_cone nb_lit_cone_of(const nb_plan *plan);
 
 /** Largest |q| with F > 0 within `half` of it along each index, 1/m; INFINITY: no limit. */
@@ -23,7 +24,7 @@ double nb_factor_reach(const nb_scene *scene, double half);
 /** Are all orientations rotations of the first one's cell? */
 int nb_cells_are_equal(const nb_lattice *lattice);
 
-/** The cone as a panel's rows need it. */
+/** The cone in the coordinates of a panel's rows. */
 typedef struct nb_lit_panel {
     int all;
     nb_vec3 axis;
@@ -36,8 +37,8 @@ typedef struct nb_lit_panel {
 nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
                              const nb_sensor *sensor);
 
-/** Columns of a row of the panel that may be lit, *first to *last; *last < *first: none.  Every lit
- * pixel is among them, and a few dark ones. */
+/** Columns of a row of the panel that reflections may reach, *first to *last; none if *last <
+ * *first. A few of them are dark. */
 void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last);
 
 #endif

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/** Paths: the ways in which a renderer can render a scene.  Each renderer lists its own, and a choice
- * is a walk along the list.  A path is a file with its object, and a line in a list. */
+/** Paths: the methods by which a renderer can render a scene. Each renderer has a list of paths,
+ * and chooses the quickest that applies. A path is one file with one object, and one line of a
+ * list. */
 #ifndef NB_PLAN_PATH_H
 #define NB_PLAN_PATH_H
 
 #include "../base/error.h"
 #include "spots.h"
 
-/** What a render works with: of each renderer. */
+/** The data of a render; each renderer has its own struct. */
 typedef struct nb_render nb_render;
 
-/** What there is to say of an image. */
+/** Facts about an image, for the report. */
 typedef struct nb_path_notes {
-    const char *why;      /* nb_path_choose's */
-    nb_spots_result left; /* what was left out, or why nothing was */
+    const char *why;      /* set by nb_path_choose */
+    nb_spots_result left; /* what was left out, or the reason why nothing was */
 } nb_path_notes;
 
 typedef struct nb_path {
     const char *name; /* a word */
-    const char *how; /* for the user, in a few words; NULL: its renderer does not say it */
-    /** Whether it renders this scene within the errors of its precision.  If not, *why says so in a
-     * few words. */
+    const char *how;  /* for the user, in a few words; NULL: not reported */
+    /** Can it render this scene within the errors of its precision? If not, *why is the reason in
+     * a few words. */
     int (*applies)(const nb_plan *plan, const char **why);
-    /** Seconds of one image, about; also where it does not apply. */
+    /** Estimated seconds of one image, also if the path does not apply. */
     double (*seconds)(const nb_plan *plan);
-    /** Does it leave out steps of such a scene, as far as the tolerance allows?  NULL: it takes every
-     * step. */
+    /** Does it leave out steps of such a scene, as far as the tolerance allows? NULL: it never
+     * does. */
     int (*skips)(const nb_scene *scene);
     /** Make the tables that run needs; NULL: it needs none.  Not called for an image without pixels. */
     nb_status (*prepare)(nb_render *render, nb_error *err);
-    /** Fill the planes whole. */
+    /** Fill all pixels of the planes. */
     nb_status (*run)(nb_render *render, nb_error *err);
-    /** What the user is told of the image, a part of a line; NULL: nothing. */
+    /** Text about the image for the user, a part of a line; NULL: none. */
     void (*describe)(const nb_path_notes *notes, char *line, size_t size);
-    const struct nb_path_kernel *kernel; /* what run starts, of each renderer; NULL: run knows */
+    const struct nb_path_kernel *kernel; /* data for run, of each renderer; NULL: none */
 } nb_path;
 
-/** Is the path of this name asked for? */
+/** Did the user ask for the path of this name? */
 int nb_path_is_forced(const nb_plan *plan, const char *name);
 
 /** For `applies`. */
@@ -46,15 +47,15 @@ static inline int nb_path_refuse(const char **why, const char *reason)
     return 0;
 }
 
-/** The quickest path of plan->paths that applies, the first of equals.  *why: what speaks against the first
- * of the list, "" if it applies. */
+/** The quickest path of plan->paths that applies, the first of equals. *why: the reason against
+ * the first of the list, "" if it applies. */
 const nb_path *nb_path_choose(const nb_plan *plan, const char **why);
 
 /** Seconds of the quickest path of plan->paths that takes every step and applies. */
 double nb_path_every_step(const nb_plan *plan);
 
-/** Why the steps that the tolerance allows are not left out, in a few words; NULL: a path of plan->paths
- * leaves them out, or says why not when it renders. */
+/** The reason why no steps are left out although the tolerance allows it, in a few words. NULL: a
+ * path of plan->paths leaves them out, or gives the reason when it renders. */
 const char *nb_path_refuses_tolerance(const nb_plan *plan);
 
 #endif

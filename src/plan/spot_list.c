@@ -65,11 +65,11 @@ typedef struct search {
     tile_pair *pairs;
     size_t spots_room, pairs_room;
     double reach; /* R of the brightest reflection's terms */
-    double far;   /* from a reflection's middle to its rays, the largest of a group */
+    double far; /* largest distance of rays from the middle of a reflection of the group */
     nb_error *err;
 } search;
 
-/** Room for one more; 0: none. */
+/** Makes room for one more. Returns 0 if memory is exhausted. */
 static int grow(void **array, size_t n, size_t *room, size_t size, nb_error *err)
 {
     void *larger;
@@ -89,7 +89,8 @@ static int grow(void **array, size_t n, size_t *room, size_t size, nb_error *err
 
 /* ------------------------------------------------------------------ one reflection */
 
-/** First and last tile of a grid, along an axis, that pixels low..high touch; 0: none. */
+/** First and last tile of a grid along an axis that contain pixels low..high. Returns 0 if there
+ * is no such tile. */
 static int tiles_between(const nb_spot_grid *grid, int axis, int edge, double low,
                          double high, int range[2])
 {
@@ -102,7 +103,7 @@ static int tiles_between(const nb_spot_grid *grid, int axis, int edge, double lo
     return 1;
 }
 
-/** Tiles of a panel whose rays may be within `far` of p; 0: none. */
+/** Tiles of a panel whose rays may be within `far` of p. Returns 0 if there is no such tile. */
 static int tiles_near(const search *s, int panel, const double p[3], double far,
                       int range[2][2])
 {
@@ -145,7 +146,8 @@ static double far_of(const search *s, const nb_spot_group *group, double reach, 
     return nb_spot_far(s->spots, group, reach, g) + NB_SPOT_ROOM * NB_SPOT_ROOM;
 }
 
-/** A reflection at g of a group: p is the direction of its middle.  0: no memory. */
+/** Add a reflection at g of a group; p: the direction of its middle. Returns 0 if memory is
+ * exhausted. */
 static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
                           const double p[3])
 {
@@ -154,7 +156,7 @@ static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
     const double g = sqrt(spot.g2), off = fabs(sqrt(nb_spot_dot(p, p)) - 1);
     double far = far_of(s, group, s->reach, g);
     int seen = 0;
-    if (off > far) /* whatever its F is */
+    if (off > far) /* for any F */
         return 1;
     spot.reach2 =
         nb_spot_reach2(sp, s->limits, nb_spot_F2_of(&sp->scene->factors.table, spot.h));

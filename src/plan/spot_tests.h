@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Where the light of a reflection can fall: the tests of spots.h, for host and device.  Those of a
- * reflection, of an orientation and of a box of pixels only save work; mathematics: plans/fast_paths.md,
- * section 3. */
+/** Tests of spots.h for host and device: which pixels a reflection can reach. Tests of a
+ * reflection, an orientation and a box of pixels only save work. Mathematics:
+ * plans/fast_paths.md, section 3. */
 #ifndef NB_PLAN_SPOT_TESTS_H
 #define NB_PLAN_SPOT_TESTS_H
 
@@ -11,7 +11,7 @@
 #include "spots.h"
 
 #define NB_SPOT_ROOM 1e-6    /* for rounding, in parts of R and in sub-pixels */
-#define NB_SPOT_GRAZING 0.01 /* of rays along a panel no box is made */
+#define NB_SPOT_GRAZING 0.01 /* cosine to a panel's plane below which rays have no box */
 
 enum { NB_SPOT_NOWHERE = 0, NB_SPOT_BOXED, NB_SPOT_ANYWHERE };
 
@@ -39,8 +39,8 @@ NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
     return most;
 }
 
-/** R^2 up to which terms of F^2 are taken; 0: none is.  Decay: exp(-2 R^2/width) A > t.  Edge: it
- * ends. */
+/** R^2 up to which terms of F^2 are added; 0: none. Law of decay: exp(-2 R^2/width) A > t. Law of
+ * edge: the end of the spot. */
 NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
 {
     double A = F2 * sp->cells2;
@@ -60,7 +60,7 @@ typedef struct nb_spot_column {
     double low, high, from, to;
 } nb_spot_column;
 
-/** l at which |p + l v| <= radius: *low to *high; 0: none. */
+/** Values of l with |p + l v| <= radius: *low to *high. Returns 0 if there are none. */
 NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double radius,
                                 double *low, double *high)
 {
@@ -74,7 +74,7 @@ NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double rad
     return 1;
 }
 
-/** How far lit rays are from the middle of a reflection of a group, at most; g: its |g|. */
+/** Largest distance of rays that a reflection of a group reaches from its middle; g: its |g|. */
 NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double reach,
                          double g)
 {
@@ -82,8 +82,8 @@ NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double 
            0.5 * (sp->longest - sp->shortest) * g + sp->stray;
 }
 
-/** Indices l of a column of the box whose reflections may be lit: p0 + l v, within `far` of the unit
- * sphere.  0: none. */
+/** Indices l of a column of the box whose reflections may be excited: p0 + l v within `far` of the
+ * unit sphere. Returns 0 if there are none. */
 NB_HD int nb_spot_column_of(const nb_spots *sp, const double p0[3], const double v[3],
                             double far, nb_spot_column *c)
 {
@@ -142,21 +142,21 @@ NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far
 
 /* ------------------------------------------------------------------ one orientation */
 
-/** Distance of a lit point from its reflection, at most; 1/m. */
+/** Largest distance of a point of a spot from its reflection, 1/m. */
 NB_HD double nb_spot_distance(const nb_spots *sp, double reach2)
 {
     return sqrt(reach2) * (1 + NB_SPOT_ROOM) * sp->axis;
 }
 
-/** |e + lambda g^2/2| of a lit reflection at the most, e = incident.g; 1/m. */
+/** Largest |e + lambda g^2/2| of an excited reflection, e = incident.g; 1/m. */
 NB_HD double nb_spot_slack(const nb_spots *sp, double reach2)
 {
     const double rho = nb_spot_distance(sp, reach2);
     return rho * (1 + 0.5 * rho * sp->longest) + NB_SPOT_ROOM * rho;
 }
 
-/** An orientation with |e + middle| above *most lights the reflection with no source; e is that of the
- * middle of the beam. */
+/** No source excites the reflection in an orientation with |e + middle| above *most; e is that of
+ * the middle of the beam. */
 NB_HD double nb_spot_excitation(const nb_spots *sp, const nb_spot *spot, double *most)
 {
     *most = nb_spot_slack(sp, spot->reach2) + sp->stray * sqrt(spot->g2) +

@@ -10,11 +10,11 @@
 #include "dark.h"
 #include "spot_tests.h"
 
-/* Orientations of a group differ by this angle at the most, about: larger ones need fewer
- * reflections, smaller ones have closer boxes. */
+/* Approximate largest angle between orientations of a group. Larger groups need fewer
+ * reflections, smaller groups have tighter boxes. */
 #define GROUP_ANGLE 0.03
 
-/** R^2 = d.M.d = |L d|^2, M with the fudge; 0: M has no such L. */
+/** Find L with R^2 = d.M.d = |L d|^2, M with the fudge. Returns 0 if M has no such L. */
 static int split_metric(const nb_lattice *lattice, double L[3][3])
 {
     const double *r = lattice->radius2, f = lattice->fudge;
@@ -47,7 +47,7 @@ static void invert(double L[3][3], double inverse[3][3])
         }
 }
 
-/** |h - hkl| along an index, the largest at R <= 1. */
+/** Largest |h - hkl| along an index at R <= 1. */
 static double widest_index(double inverse[3][3])
 {
     double most = 0;
@@ -156,7 +156,7 @@ static int sign(double x)
     return (x > 0) - (x < 0);
 }
 
-/** By direction, table and 1/wavelength; equal ones as in the scene. */
+/** Order of sources: by direction, table and 1/wavelength; equal sources as in the scene. */
 static int compare_sources(const void *a, const void *b)
 {
     const sorted_source *p = a, *q = b;
@@ -175,10 +175,10 @@ static int same_run(const nb_source *a, const nb_source *b)
            a->incident.z == b->incident.z && a->table == b->table;
 }
 
-/** One run of sources, its entries behind those of the runs before it. */
+/** Add a run of sources; its entries follow those of earlier runs. */
 static void add_run(nb_spots *sp, const sorted_source *from, int n)
 {
-    const double far_away = 1e150; /* its square is still a number */
+    const double far_away = 1e150; /* its square does not overflow */
     nb_spot_run *run = &sp->runs[sp->n_runs];
     *run = (nb_spot_run){.incident = from->source->incident, .table = from->source->table};
     if (sp->n_runs > 0)
@@ -269,7 +269,7 @@ static void set_cell(const nb_spots *sp, double inverse[3][3], const nb_orientat
         }
 }
 
-/** |U v - v|/|v|, the largest, of the rotation U between two orientations. */
+/** Largest |U v - v|/|v| of the rotation U between two orientations. */
 static double chord_between(const nb_orientation *a, const nb_spot_cell *b)
 {
     double from[3][3], sum = 0;
@@ -331,7 +331,7 @@ static nb_status build_cells(nb_spots *sp, nb_error *err)
     return NB_OK;
 }
 
-/** Reflections that are seen, and in the table where nothing is outside it. */
+/** The visible reflections; only those of the table, if default_F is 0. */
 static nb_status find_box(const nb_plan *plan, nb_spots *sp, nb_error *err)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;

@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a picture from its reflections takes, about. */
+/* Estimated time of a picture from its reflections. */
 #include "../physics/lattice.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "spots.h"
 
-/** Seconds on one core, of 1.5 times what was measured (reports/cpu/spots.md), since a picture that every step would make
- * sooner is worse than a gain that was not tried: to start; of a reflection in an orientation, a ray of its box with one
- * source and with several, a term of several sources, a pixel. */
+/** Seconds on one core: to start; for a reflection in an orientation; for a ray of its box with
+ * one source and with several; for a term of several sources; for a pixel. They are 1.5 times the
+ * measured ones (reports/cpu/spots.md), because a wrong choice of this path is worse than a
+ * missed gain. */
 typedef struct spot_costs {
     double start, pair, ray, ray_of_sources, term, pixel;
 } spot_costs;
 static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10},
                         gauss_costs = {2.5e-3, 5e-7, 1.3e-9, 8.5e-9, 2e-10, 2.5e-9},
                         table_costs = {1e-3, 3e-8, 3.5e-9, 2e-9, 6e-10, 1.2e-9};
-/* Of the first look for the brightest pixel, which adds fewer of the terms. */
+/* The same for the first search of the brightest pixel, which adds fewer terms. */
 #define LOOK_START 3e-4
 #define LOOK_COLUMN 6e-8
 #define LOOK_PAIR 1.2e-7
 #define LOOK_RAY 3e-9
-/* A term's part of the brightest pixel's peak, beyond the tolerance, that these constants were fitted with. */
+/* The part of the brightest peak, apart from the tolerance, with which these constants were
+ * fitted. */
 #define DIM 1.0
 #define LOOK_DIM 1e3
 #define LOOK_REACH2 0.3969
 
 typedef struct extents {
-    double volume; /* of the cell, m^3 */
-    double axis;   /* longest semi-axis of R <= reach, 1/m, about */
+    double volume; /* volume of the cell, m^3 */
+    double axis;   /* approximate longest semi-axis of R <= reach, 1/m */
     double reach;
     double most;               /* |q|, 1/m */
     double wavelength, spread; /* middle, m; part of it */
     double rays, pixels;       /* of the whole detector */
-    double subpixel;           /* angle of the finest at the nearest place */
+    double subpixel;           /* angle of the finest pixel at the nearest place */
     double layers;
 } extents;
 
@@ -62,7 +64,7 @@ static void measure_detector(const nb_scene *sc, extents *e)
     e->rays = e->pixels * sc->oversample * sc->oversample * e->layers;
 }
 
-/** How many times a term of the brightest reflection is above those that may be left out, about. */
+/** Approximate ratio of a term of the brightest reflection to terms that may be left out. */
 static double range_of(const nb_plan *plan, double dim)
 {
     const nb_tolerance *may = &plan->tolerance;
@@ -96,7 +98,8 @@ static extents measure(const nb_plan *plan, nb_shape_row shape, double dim)
     return e;
 }
 
-/* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it are lit. */
+/* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it
+ * are excited. */
 static nb_spots_work work_of(const nb_plan *plan, const extents e)
 {
     const nb_scene *sc = plan->scene;
@@ -134,7 +137,7 @@ double nb_spots_seconds(const nb_plan *plan)
            (several ? c->term : 0) * w.terms;
 }
 
-/* Of a table few reflections are as strong. */
+/* In a table few reflections are as strong. */
 double nb_spots_look_seconds(const nb_plan *plan)
 {
     const double strong = plan->scene->factors.table.nh > 0 ? 0.15 : 1;

@@ -4,7 +4,9 @@
 #include "../base/memory.h"
 #include "tile_factors.h"
 
-enum { RIM = 2 }; /* around the table: what is outside, and what has a neighbour inside */
+enum {
+    RIM = 2
+}; /* border around the table: places outside, and places with a neighbour inside */
 
 static int bits_of(int n)
 {
@@ -20,7 +22,7 @@ static float *row_of(const nb_tile_factors *f, int h, int k)
     return f->pairs + 2 * (((size_t)h << f->shift[0]) + ((size_t)k << f->shift[1]));
 }
 
-/** F^2 of a row, and the largest of each and its neighbours along the row. */
+/** F^2 of a row, and the largest F^2 of each place and its neighbours along the row. */
 static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors *f,
                      int h, int k)
 {
@@ -38,14 +40,14 @@ static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors
     row[2 * n - 1] = fmaxf(row[2 * n - 2], row[2 * n - 4]);
 }
 
-/** n rows, so many numbers apart: make each second number of a pair the largest of it and its neighbours in the rows
- * before and after.  before: [length]. */
+/** For n rows at a stride: replace each second number of a pair by the largest of it and its
+ * neighbours in the rows before and after. before: [length]. */
 static void spread_rows(float *row, size_t apart, int n, int length,
                         float *restrict before)
 {
     memset(before, 0, (size_t)length * sizeof *before);
     for (int i = 0; i < n; i++, row += apart) {
-        const float *after = i + 1 < n ? row + apart : row; /* the last is its own */
+        const float *after = i + 1 < n ? row + apart : row; /* the last has no next row */
         for (int l = 0; l < length; l++) {
             const float here = row[2 * l + 1], next = after[2 * l + 1],
                         most = before[l] > next ? before[l] : next;

@@ -8,7 +8,8 @@
 
 #define NB_TILE_PAIR_UP (1 + 1e-6)
 
-/** F^2 of a place of the box, the largest of all tables; relative to 1/per_unit, times NB_TILE_PAIR_UP: rounded up. */
+/** Largest F^2 of all tables at a place of the box, relative to 1/per_unit; times NB_TILE_PAIR_UP
+ * to round up. */
 NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
                            const int at[3], double per_unit)
 {

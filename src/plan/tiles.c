@@ -12,12 +12,12 @@
 #include "dark.h"
 #include "spots.h"
 
-enum { PAD = 16 };    /* rows are padded to what a vector has at the most */
+enum { PAD = 16 };    /* rows are padded to the widest vector */
 #define UP (1 + 1e-6) /* for rounding to floats */
-/* Indices over a first block differ by this, at the most. */
+/* Largest change of an index over a first block. */
 #define BLOCK_INDEX 0.4
-#define FEW_STEPS 8       /* of a ray: blocks cost more */
-#define MANY_STEPS 2e8    /* lists would need too much memory */
+#define FEW_STEPS 8       /* least steps of a ray: below, blocks take longer */
+#define MANY_STEPS 2e8    /* with more, lists need too much memory */
 #define LARGEST_TABLE 6e7 /* reflections */
 
 int nb_tiles_suit(const nb_scene *sc)
@@ -47,7 +47,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     return nb_cells_are_equal(lattice) ? NULL : "the orientations have different cells";
 }
 
-/** A leaning normal gives depths that are not monotonous over a block. */
+/** With a tilted normal, depths are not monotonous over a block. */
 static int leans(const nb_panel *panel)
 {
     return !(fabs(nb_dot(panel->normal, panel->fast)) < 1e-9 &&
@@ -114,7 +114,7 @@ typedef struct sorted {
     int index;
 } sorted;
 
-/** By direction and 1/wavelength; equal ones as in the scene. */
+/** Order of sources: by direction and 1/wavelength; equal sources as in the scene. */
 static int compare_sources(const void *a, const void *b)
 {
     const sorted *p = a, *q = b;
@@ -203,7 +203,7 @@ static void axes_of(const nb_orientation *u, nb_vec3 a[3])
     a[2] = u->c;
 }
 
-/** The middle of all orientations, and how far they are from it. */
+/** The middle of all orientations, and their largest distance from it. */
 static void measure_crystal(nb_tiles *t)
 {
     const nb_lattice *lattice = &t->scene->lattice;
@@ -236,7 +236,7 @@ static nb_vec3 turn_of(const nb_vec3 reciprocal[3], const nb_orientation *u)
     return turn;
 }
 
-/** Place on a curve that fills space: neighbours on it are neighbours. */
+/** Place on a space-filling curve: neighbours on the curve are neighbours in space. */
 static uint64_t curve_of(nb_vec3 turn, double most)
 {
     const double x[3] = {turn.x, turn.y, turn.z};
@@ -318,7 +318,8 @@ static int groups_of(int n)
     return (n + NB_TILE_STEPS - 1) / NB_TILE_STEPS;
 }
 
-/** Which way gives fewer groups; those of sources are closer together. */
+/** Choose groups of sources or of orientations: the choice with fewer groups, with preference for
+ * sources, which differ less. */
 static void set_sizes(nb_tiles *t)
 {
     const int M = t->scene->lattice.n_orientations, S = t->scene->beam.n_sources;
@@ -331,7 +332,7 @@ static void set_sizes(nb_tiles *t)
     t->row_stride = (size_t)(t->rows + PAD - 1) / PAD * PAD;
 }
 
-/** Cut n numbers of a size from the memory at *used; base NULL: only count. */
+/** Take n numbers of a size from the memory at *used; base NULL: only count. */
 static void *cut(char *base, size_t *used, size_t n, size_t size)
 {
     void *at = base ? base + *used : NULL;
@@ -368,7 +369,7 @@ static size_t place_arrays(nb_tiles *t, char *base)
     return used;
 }
 
-/** What a lattice factor's bound needs. */
+/** Set the numbers for the bound of a lattice factor. */
 static void set_shape(nb_tiles *t)
 {
     const nb_lattice *lattice = &t->scene->lattice;
@@ -381,7 +382,7 @@ static void set_shape(nb_tiles *t)
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
 }
 
-/* sinc^2(R) falls faster than the Gaussian, and its least ratio is at 0.6; a sphere's is at 0. */
+/* the ratio of sinc^2(R) to the Gaussian is least at 0.6, that of a sphere at 0 */
 double nb_tiles_like(const nb_scene *scene, nb_scene *like)
 {
     const nb_lattice *lattice = &scene->lattice;
@@ -451,7 +452,7 @@ void nb_tiles_free(nb_tiles *t)
 
 /* ------------------------------------------------------------------ time */
 
-/** The most that an index changes from one sub-pixel to the next. */
+/** Largest change of an index from one sub-pixel to the next. */
 static double index_of_step(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -466,7 +467,7 @@ static double index_of_step(const nb_plan *plan)
     return length * most / sc->oversample / sc->beam.sources[0].lambda;
 }
 
-/* Fitted to what blocks of 263 random scenes need (reports/cpu/tiles.md). */
+/* Fitted to the blocks of 263 random scenes (reports/cpu/tiles.md). */
 double nb_tiles_gain(const nb_plan *plan)
 {
     const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** From blocks of rays to the steps that may matter there: pictures of crystals whose spots have long
- * tails.  Steps come in groups of 16.  Mathematics and bounds: plans/fast_paths.md,
- * section 4.
+/** From blocks of rays to the steps that may matter there, for crystals whose spots have long
+ * tails. Steps are in groups of 16. Mathematics and bounds: plans/fast_paths.md, section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
  *   h_i        kappa a_i.(d - i) of orientation a
@@ -25,9 +24,9 @@ typedef struct nb_tiles {
     const nb_scene *scene;
     int shape;
     int by_source;             /* groups are of sources */
-    int orientations, sources; /* with padding: whole groups */
+    int orientations, sources; /* number with padding to whole groups */
     int rows, columns;         /* of groups */
-    size_t row_stride;         /* rows, with padding */
+    size_t row_stride;         /* number of rows, with padding */
     /* steps, in the order of the groups; padding repeats the last, with weight 0 */
     double *cells;       /* [9][orientations] m: a_x a_y a_z b_x ... */
     double *present;     /* [orientations] 1, padding 0 */
@@ -36,46 +35,47 @@ typedef struct nb_tiles {
     double *incident[3]; /* [sources] */
     int *source;         /* [sources] index in the scene */
     float *cells_f, *kappa_f, *weight_f,
-        *incident_f[3]; /* the same, rounded; weights up */
+        *incident_f[3]; /* the same numbers rounded to floats; weights rounded up */
     /* groups; columns + 1: the last has all sources */
-    float *middle; /* [9][row_stride] cells in the middle of a row's */
-    float *away;  /* [3][row_stride] |a - middle|, the largest, times the largest kappa */
-    float *count; /* [row_stride] orientations, padding 0; BY_SOURCE: 1 */
-    double *towards[3];  /* [columns] directions in the middle of a column's */
+    float *middle;      /* [9][row_stride] middle of the cells of a row */
+    float *away;        /* [3][row_stride] largest |a - middle| times the largest kappa */
+    float *count;       /* [row_stride] orientations, padding 0; BY_SOURCE: 1 */
+    double *towards[3]; /* [columns] middle of the directions of a column */
     float *kappa_middle; /* [columns] */
-    float *kappa_range;  /* [columns] |kappa/middle - 1|, the largest */
-    float *stray;        /* [columns] |i - middle| times the largest kappa, the largest */
+    float *kappa_range;  /* [columns] largest |kappa/middle - 1| */
+    float *stray;        /* [columns] largest |i - middle| times the largest kappa */
     float *weights;      /* [columns] sum */
-    int *uniform;        /* [columns] one direction; 2: and that of the column before */
+    int *uniform; /* [columns] 1: all of one direction; 2: also that of the column before */
     /* the beam and the crystal as a whole */
     double most_kappa;
     nb_vec3 beam;      /* middle of the directions */
-    double spread;     /* |i - beam|, the largest */
+    double spread;     /* largest |i - beam| */
     nb_vec3 cell[3];   /* middle of the orientations */
-    double turn[3];    /* |a - cell|, the largest */
-    double length[3];  /* |a|, the largest */
-    float length_f[3]; /* the same, a little more */
+    double turn[3];    /* largest |a - cell| */
+    double length[3];  /* largest |a| */
+    float length_f[3]; /* the same, rounded up */
     double unit;       /* largest F^2 */
-    float least[3];    /* SQUARE: no more than 1/N^2 */
-    float radius[3];   /* ROUND: no more than fudge (pi N)^2 */
-    float peak;        /* no less than the largest F_latt^2 */
+    float least[3];    /* SQUARE: at most 1/N^2 */
+    float radius[3];   /* ROUND: at most fudge (pi N)^2 */
+    float peak;        /* upper bound of F_latt^2 */
     int varies;        /* weights depend on the ray: -dmin, -oversample_polar */
     nb_tile_factors factors;
-    void *memory; /* owned: all arrays but those of factors */
+    void *memory; /* memory of all arrays but those of factors; owned */
     size_t bytes; /* of it */
 } nb_tiles;
 
 /** Do the spots of the crystal have long tails? */
 int nb_tiles_suit(const nb_scene *scene);
 
-/** Why a scene cannot be rendered so, in a few words; NULL: it can. */
+/** The reason why a scene cannot be rendered in blocks, in a few words; NULL: it can. */
 const char *nb_tiles_refuse(const nb_plan *plan);
 
-/** Time of every step over that in blocks, about: between half and twice as much.  It needs no look at the picture. */
+/** Estimated ratio of the time of every step to that in blocks, right to a factor of two. It does
+ * not need the picture. */
 double nb_tiles_gain(const nb_plan *plan);
 
-/** *like: a scene whose spots are those of Gaussians in their middles, R < 0.6; returns the part of them that the
- * scene's own are no dimmer than. */
+/** Sets *like to a scene with Gaussian spots, for the middles of spots (R < 0.6). Returns a
+ * factor: the scene's own terms are at least this part of the Gaussian ones. */
 double nb_tiles_like(const nb_scene *scene, nb_scene *like);
 
 /** Edge of the first blocks of a panel, sub-pixels: a power of two, 4 to 64. */
@@ -85,10 +85,10 @@ int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);
 nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 void nb_tiles_free(nb_tiles *tiles);
 
-/** All but factors.pairs, whose box it measures: for whoever fills them elsewhere. */
+/** As nb_tiles_build without factors.pairs, which the caller fills; it sets their box. */
 nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 
-/** For nb_tiles_build.  Errors: NB_ERR_NOMEM. */
+/** Fill factors.pairs for nb_tiles_build. Errors: NB_ERR_NOMEM. */
 void nb_tile_factors_shape(const nb_factor_table *table, nb_tile_factors *factors);
 nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
                                 nb_tile_factors *factors, nb_error *err);

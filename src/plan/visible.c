@@ -5,7 +5,7 @@
 #include "../physics/ray.h"
 #include "plan.h"
 
-/* A box with more reflections than COARSE is worth a second look, by SIDE x SIDE patches of each
+/* A box with more reflections than COARSE is found again with SIDE x SIDE patches of each
  * panel. */
 enum { SIDE = 4, COARSE = 1 << 21 };
 
@@ -20,8 +20,9 @@ typedef struct index_range {
     double min[3], max[3];
 } index_range;
 
-/** The corners' cone holds all of a flat patch [F0, F1] x [S0, S1] of the sensor: a cone narrower
- * than 90 degrees is convex.  A curved patch, or a very wide flat one, gets every direction. */
+/** The cone of the corners contains a flat patch [F0, F1] x [S0, S1] of the sensor, as a cone
+ * narrower than 90 degrees is convex. A curved patch, or a very wide flat one, gets every
+ * direction. */
 static cone cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
                     const double S[2])
 {
@@ -44,7 +45,7 @@ static cone cone_of(const nb_panel *panel, const nb_sensor *sensor, const double
     return c;
 }
 
-/** Pixel edge i of `side` equal parts of the pixels first..last. */
+/** Edge i when the pixels first..last are divided into `side` equal parts. */
 static double part(int first, int last, int i, int side)
 {
     return first + (double)i * (last + 1 - first) / side;
@@ -86,7 +87,8 @@ static void widen_by_cone(const cone *c, nb_vec3 a, double *low, double *high)
     *high = fmax(*high, most);
 }
 
-/** Widen the range by those of an axis of a cell for every source, a.d being in [low, high]. */
+/** Widen the range by the indices along an axis of a cell for every source, with a.d in [low,
+ * high]. */
 static void widen(index_range *r, int axis, nb_vec3 a, const nb_beam *beam, double low,
                   double high)
 {

@@ -17,19 +17,18 @@
 #include "../physics/lattice.h"
 #include "plan.h"
 
-/* Orientations are taken together, in their order, as at most so many groups; and so many
- * evaluations for all rows. */
+/* Largest number of groups of consecutive orientations, and of evaluations for all rows. */
 enum { MOST_GROUPS = 16, MOST_EVALUATIONS = 200000 };
 
-/** Half a step of an index, and what rounding may add. */
+/** Half a step of an index, and the error of rounding. */
 #define HALF_STEP 0.51
 
-/** Orientations that differ little, and all sources. */
+/** A group of similar orientations, with all sources. */
 typedef struct shell {
     nb_vec3 star[3];          /* of the mean orientation, 1/m */
     nb_vec3 incident;         /* unit */
     double shortest, longest; /* 1/lambda, 1/m */
-    double blur;              /* what orientations and directions differ by, 1/m */
+    double blur;              /* largest difference by orientations and directions, 1/m */
 } shell;
 
 /** Frobenius norm of (sum star_i u_i) - 1: how far a unit vector moves when its indices in orientation
@@ -63,7 +62,7 @@ static nb_orientation mean_of(const nb_orientation *u, int n)
     return mean;
 }
 
-/** n orientations with all sources.  q: the largest scattering vector. */
+/** Make a group of n orientations with all sources. q: the largest scattering vector. */
 static shell shell_of(const nb_beam *beam, const nb_orientation *u, int n, double q)
 {
     shell s = {.incident = beam->sources[0].incident, .shortest = INFINITY};
@@ -82,7 +81,7 @@ static shell shell_of(const nb_beam *beam, const nb_orientation *u, int n, doubl
     return s;
 }
 
-/** The line's part inside |G - kappa i| = radius; from > to: none. */
+/** The part of the line inside |G - kappa i| = radius; none if from > to. */
 typedef struct cut {
     double from, to;
 } cut;
@@ -102,7 +101,7 @@ static int is_cut(cut c)
     return c.from <= c.to;
 }
 
-/** What is seen of a row, in indices from 0. */
+/** The visible part of a row, in indices from 0. */
 typedef struct range {
     double low, high;
 } range;
@@ -118,7 +117,7 @@ static void widen(double from, double to, const double limit[2], range *r)
     }
 }
 
-/** Widen *r by what is inside the outer cut and outside the inner one. */
+/** Widen *r by the part inside the outer cut and outside the inner one. */
 static void widen_between(cut outer, cut inner, const double limit[2], range *r)
 {
     if (!is_cut(inner)) {
@@ -143,12 +142,12 @@ static void widen_by_line(const shell *s, nb_vec3 g, int axis, const double limi
                       limit, r);
 }
 
-/** Both balls on the line at a corner of squares. */
+/** The cuts of both balls with the line at a corner of squares. */
 typedef struct corner {
     cut outer, inner;
 } corner;
 
-/** Blur of lines whose place is exact but for rounding. */
+/** Blur of lines whose position is exact up to rounding. */
 static double sharp_blur(const shell *s, int axis)
 {
     const double room = HALF_STEP - 0.5;
@@ -164,7 +163,7 @@ static corner corner_at(const shell *s, nb_vec3 g, int axis)
     return c;
 }
 
-/** The least and the largest of a cut's ends at four corners. */
+/** The least and the largest end of a cut at four corners. */
 static void widen_by_corners(const corner at[4], cut middle, const double limit[2],
                              range *r)
 {
@@ -184,10 +183,10 @@ static void widen_by_corners(const corner at[4], cut middle, const double limit[
     widen_between(outer, inner, limit, r);
 }
 
-/** Rows of a box along an axis, and what is seen of them. */
+/** Rows of a box along an axis, and their visible parts. */
 typedef struct row_table {
     const nb_index_box *box;
-    int axis, a, b;   /* a < b: the others */
+    int axis, a, b;   /* a < b: the other axes */
     double limit[2];  /* of indices along the axis */
     range *seen;      /* owned; of each row */
     corner *lines[2]; /* owned; the corners on both sides of a line of rows */
@@ -273,7 +272,7 @@ static void close_rows(row_table *t)
     nb_free(t->lines[1]);
 }
 
-/** Groups of the orientations; returns how many. */
+/** Divide the orientations into groups. Returns their number. */
 static int make_shells(const nb_scene *sc, double rows, double q,
                        shell shells[MOST_GROUPS])
 {
