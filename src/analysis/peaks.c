@@ -7,10 +7,10 @@
 
 #include "../base/memory.h"
 
-/* Optimal pairing of peaks: shortest augmenting paths (Jonker & Volgenant, Computing 38,
- * 325 (1987)) on the sparse graph of pairs within the gate. Every row may also stay single,
- * at a cost above that of all pairs together, so that the number of pairs has priority. A
- * path never leaves its cluster of neighbours, so the search is short. */
+/* Optimal pairing of peaks: shortest augmenting paths (Jonker & Volgenant, Computing 38, 325
+ * (1987)) on the sparse graph of pairs within the gate. A row may also stay without a pair, at a
+ * cost above that of all pairs together, so that the number of pairs has priority. A path never
+ * leaves its cluster of neighbours, so the search is short. */
 
 typedef struct edge {
     int column;
@@ -23,7 +23,7 @@ typedef struct graph {
     edge *edges;
     int *owner;   /* [columns] row, or -1 */
     int *partner; /* [rows] column or -1; the caller's */
-    double *own;  /* [rows] cost of the present pair */
+    double *own;  /* [rows] cost of the current pair */
     double alone;
     /* of one search */
     double *distance;
@@ -131,7 +131,7 @@ static void release(graph *g)
     nb_free(g->queued);
 }
 
-/** The cheapest end of a path: row takes column (-1: stays alone). */
+/** The cheapest end of a path: row takes column (-1: no pair). */
 typedef struct path_end {
     double total, cost;
     int row, column;
@@ -274,7 +274,8 @@ static int is_peak(const field *w, int f, int s)
     return 1;
 }
 
-/** Is it left out, or one of the four that its parabolas need?  As on the edge there is no peak then. */
+/** Is the pixel left out, or one of the four for its parabolas? Then it is no peak, as on the
+ * edge. */
 static int is_beside_out(const field *w, int f, int s)
 {
     return w->pair && (is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||

@@ -19,13 +19,14 @@ typedef struct nb_bin_mean {
     size_t n;
 } nb_bin_mean;
 
-/** Bins of this many pixels leave out what stands far from their median: Bragg spots, dead pixels. */
+/** Bins with at least this number of pixels leave out pixels far from the median: Bragg spots,
+ * dead pixels. */
 #define NB_BIN_ENOUGH 20
 
-/** Of n > 0 pixels; work[n] is overwritten. */
+/** The mean of n > 0 pixels; work[n] is overwritten. */
 nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);
 
-/** Two images pixel by pixel: correlation, differences, relative errors. */
+/* --- Two images pixel by pixel: correlation, differences, relative errors --- */
 
 /** A rectangle of two images of one size; the caller owns the pixels. */
 typedef struct nb_pair {

@@ -14,7 +14,7 @@ void nb_json_watch(void);
  * program must then end. Else NB_OK. */
 nb_status nb_json_memory(const char *what, nb_error *err);
 
-/** The flag -mask of view and compare. */
+/* --- The flag -mask of view and compare --- */
 
 #define NB_CLI_MASK_HELP "image whose pixels of 0 or below are left out"
 
@@ -23,7 +23,7 @@ nb_status nb_json_memory(const char *what, nb_error *err);
 nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
                            nb_error *err);
 
-/** Messages and exit statuses of the program and its subcommands. */
+/* --- Messages and exit statuses of the program and its subcommands --- */
 
 /** Exit status of a library status. */
 int nb_cli_exit_status(nb_status status);

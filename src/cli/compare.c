@@ -300,7 +300,7 @@ static nb_status difference_json(const nb_compared *c, char **json, nb_error *er
     return nb_json_memory("JSON", err);
 }
 
-/* nanobragg compare A B */
+/* --- nanobragg compare A B --- */
 
 enum { FAILED = 3 };
 

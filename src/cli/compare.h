@@ -27,7 +27,7 @@ typedef struct nb_threshold_result {
 /** Parse a list, which replaces the limits; `none` sets no limit. Errors: NB_ERR_INPUT. */
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err);
 
-/** A comparison as text and as JSON. */
+/* --- A comparison as text and as JSON --- */
 
 /** The compared files, for the report. */
 typedef struct nb_compared {

@@ -291,7 +291,7 @@ nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
                        word);
 }
 
-/* The flags as man page, markdown and bash completion. */
+/* --- The flags as man page, markdown and bash completion --- */
 
 /** Print text with a backslash before each character of `special`. */
 static void escaped(FILE *out, const char *text, const char *special)

@@ -126,7 +126,7 @@ static int flag_nearest(const char *argument, char *nearest, size_t size)
            (same_meaning(name, nearest, size) || nearest_letters(name, nearest, size));
 }
 
-/* Which flags go together: a single image or a series, and flags that contradict each other. */
+/* --- Which flags go together: a single image or a series, and flags that contradict each other --- */
 
 int nb_cli_is_series(const nb_cli *cli)
 {

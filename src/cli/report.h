@@ -10,7 +10,7 @@
 /** For the frames of a series. */
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p);
 
-/** The report of a run on standard output. */
+/* --- The report of a run on standard output --- */
 
 /** Statistics of the image, the files written, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);

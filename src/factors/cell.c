@@ -6,7 +6,7 @@
 
 #include "factors.h"
 
-/** cos of degrees, exact where cells are. */
+/** cos of degrees, exact for the common angles of cells. */
 static double cos_degrees(double x)
 {
     return x == 90 ? 0 : x == 120 ? -0.5 : x == 60 ? 0.5 : cos(x * (M_PI / 180));
@@ -29,7 +29,7 @@ void nb_reciprocal_metric(const double cell[6], double G[6])
 
 void nb_index_limits(const double cell[6], double dmin, int H[3])
 {
-    /* h is the product of s and a: |h| <= |s| |a|, whatever the angles */
+    /* |h| <= |s| |a| for any angles, as h = s.a */
     for (int i = 0; i < 3; i++)
         H[i] = (int)fmin(floor(cell[i] * sqrt(nb_s_squared_limit(dmin))), 1e9);
 }
@@ -40,7 +40,7 @@ int nb_row_of_l(const double G[6], double limit, int h, int k, int L, int *first
     double p = (G[4] * h + G[5] * k) / (2 * G[2]);
     double square = p * p - (G[0] * h * h + G[1] * k * k + G[3] * h * k - limit) / G[2];
     double half = sqrt(fmax(square, 0));
-    /* the roots are rounded: one step more, then the test that everybody makes */
+    /* roots are rounded: try one step more, with the same test as elsewhere */
     int l0 = (int)fmax(floor(-p - half), -L), l1 = (int)fmin(ceil(half - p), L);
     while (l0 <= l1 && !(nb_s_squared(G, h, k, l0) <= limit))
         l0++;
@@ -95,7 +95,7 @@ void nb_transform(const double m[9], const double v[3], double out[3])
         out[i] = m[3 * i] * v[0] + m[3 * i + 1] * v[1] + m[3 * i + 2] * v[2];
 }
 
-/** Where the element i, j of a symmetric matrix stands in 11 22 33 12 13 23. */
+/** Place of the element i, j of a symmetric matrix in 11 22 33 12 13 23. */
 static int packed(int i, int j)
 {
     return i == j ? i : i + j + 2;

@@ -11,7 +11,7 @@
 #include "reflections.h"
 #include "symmetry.h"
 
-/* Which columns of a reflection file are structure factors. */
+/* --- Which columns of a reflection file are structure factors --- */
 
 enum { LIST = 320, LABEL = sizeof((nb_column *)0)->label };
 
@@ -20,7 +20,7 @@ static const char *const preferred_F[] = {"FP",        "F",      "FOBS",  "F-obs
 static const char *const preferred_J[] = {"IMEAN", "I", "intensity_meas",
                                           "F_squared_meas", NULL};
 
-/** Coefficients of maps are amplitudes by their type. */
+/** Map coefficients, which have the type of amplitudes. */
 static int is_map(const char *label)
 {
     static const char *const whole[] = {"FWT", "DELFWT", "FDM", "ANOM"};
@@ -30,7 +30,7 @@ static int is_map(const char *label)
     return !strncmp(label, "2FOFCWT", 7) || !strncmp(label, "FOFCWT", 6);
 }
 
-/** Columns of a type: with this label, or (NULL) any that is no map. */
+/** Columns of a type with this label, or (NULL) all that are no map coefficients. */
 typedef struct filter {
     char type; /* 0: every column */
     const char *label;
@@ -79,7 +79,7 @@ static int next_of_type(const nb_reflection_file *file, char type, int from)
     return -1;
 }
 
-/** The label without what says which mate it is; *sign: '+', '-', or 0. */
+/** The label without the sign of the mate; *sign: '+', '-', or 0. */
 static void stem_of(const char *label, char stem[LABEL], char *sign)
 {
     static const struct {
@@ -99,8 +99,8 @@ static void stem_of(const char *label, char stem[LABEL], char *sign)
     }
 }
 
-/** The first pair of a type: a column and the one whose label differs by the sign, else the next of
- * the type. */
+/** The first pair of a type: a column and the one whose label differs only in the sign, else the
+ * next column of the type. */
 static int find_pair(const nb_reflection_file *file, char type, nb_column_choice *out)
 {
     int first = next_of_type(file, type, 0), mate = -1, i;
@@ -128,8 +128,8 @@ static nb_status fail_several(const nb_reflection_file *file, const char *name,
                       list_columns(file, candidates, text));
 }
 
-/** One column of a type: a preferred label (the list ends in NULL), else the only other one that is no
- * map; -1 if there is none. */
+/** One column of a type: one with a preferred label (the list ends in NULL), else the only one
+ * that is no map; else -1. */
 static nb_status find_single(const nb_reflection_file *file, char type,
                              const char *const *preferred, const char *name, int *out,
                              nb_error *err)
@@ -272,23 +272,23 @@ void nb_columns_describe(const nb_reflection_file *file, const nb_column_choice 
              second < 0 ? "" : file->columns[second].label);
 }
 
-/** An operator's image of h k l: its voxel is zero + h step0 + k step1 + l step2, that of its Friedel
- * mate as far on the other side of zero. */
+/** Image of h k l under an operator: its voxel is zero + h step0 + k step1 + l step2; its Friedel
+ * mate is opposite, with the signs reversed. */
 typedef struct image {
     nb_symop op;
     ptrdiff_t step[3];
 } image;
 
-/** What one combination is made of. */
+/** The data of one combination. */
 typedef struct combining {
     const nb_partials *partials;
     const nb_anomalous *f;
     double B_add, scale;
     nb_factor_grid *grid;
     ptrdiff_t zero; /* voxel of 0 0 0 */
-    int is_roomy;   /* the box holds every image, whatever the rounding of its s^2 */
+    int is_roomy;   /* the box contains every image, also if s^2 is rounded */
     int count;
-    image images[NB_SYMOPS_MOST]; /* by which a reflection stands for others */
+    image images[NB_SYMOPS_MOST]; /* operators by which a reflection represents others */
 } combining;
 
 static int is_inside(const combining *c, const image *m, const int h[3])
@@ -301,7 +301,7 @@ static int is_inside(const combining *c, const image *m, const int h[3])
            abs(g[2]) <= c->grid->H[2];
 }
 
-/** The row's reflections with d >= dmin, if there are any. */
+/** The reflections of the row with d >= dmin, if any. */
 static int row_in_sphere(const combining *c, int h, int k, int *first, int *last)
 {
     const nb_partials *p = c->partials;
@@ -309,7 +309,7 @@ static int row_in_sphere(const combining *c, int h, int k, int *first, int *last
                        last);
 }
 
-/** All of the sphere is 0: what no reflection reaches is absent. */
+/** Set the whole sphere to 0: what no reflection reaches is absent. */
 static void clear_row(const combining *c, int h, int k)
 {
     int first, last;
@@ -400,7 +400,7 @@ static void add_image(combining *c, const nb_symop *op)
         m->step[i] = (op->R[3 * i] * n1 + op->R[3 * i + 1]) * n2 + op->R[3 * i + 2];
 }
 
-/** Each rotation once: centring brings nothing new. */
+/** Each rotation once, as centring gives no new images. */
 static void find_images(combining *c)
 {
     static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -456,9 +456,9 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
     }
 }
 
-/* --- many wavelengths: each voxel knows where its amplitude stands --- */
+/* --- many wavelengths: each voxel has the index of its amplitude --- */
 
-/** Amplitudes: of each unique reflection and of its mate, then these. */
+/** Order of the amplitudes: each unique reflection and its mate, then these. */
 static uint32_t absent_of(const nb_partials *p)
 {
     return (uint32_t)(2 * p->n);
@@ -468,7 +468,7 @@ static uint32_t missing_of(const nb_partials *p)
     return (uint32_t)(2 * p->n + 1);
 }
 
-/** The order is that of put_orbit, in which a later image wins. */
+/** The order of put_orbit, where a later image wins. */
 static void point_orbit(const combining *c, size_t i, uint32_t *from)
 {
     const int *h = c->partials->hkl[i];

@@ -15,7 +15,7 @@ nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
 {
     size_t n = (size_t)planes, *next;
     memset(out, 0, sizeof *out);
-    /* next[p] runs through the visits of p and ends where those of p + 1 begin */
+    /* next[p] counts through the visits of p, up to the first of p + 1 */
     out->first = nb_alloc(n + 2, sizeof *out->first, "planes of a grid", err);
     if (!out->first)
         return NB_ERR_NOMEM;
@@ -49,14 +49,14 @@ void nb_visits_free(nb_visits *visits)
     memset(visits, 0, sizeof *visits);
 }
 
-#define EPSILON 1e-6     /* of an alias at the edge of the sphere */
+#define EPSILON 1e-6     /* largest alias at the edge of the sphere */
 #define OVERSAMPLING 1.5 /* of the grid */
-#define LEAST_B (-8.0)   /* A^2; below it a site would make the blur of all too large */
+#define LEAST_B (-8.0)   /* A^2; sites below need too much blur */
 #define MOST_SKEW                                                                        \
-    0.9 /* correlation of v and w; beyond it corners of a window underflow */
+    0.9 /* largest correlation of v and w; beyond it corners of a window underflow */
 
-/* Nanoseconds, to choose what is cheaper (reports/cpu/structure_factors.md). Fixed, so that the
- * choice, and so the bits, are the same everywhere. */
+/* Nanoseconds, to choose the quicker method (reports/cpu/structure_factors.md). They are fixed,
+ * so that the choice and the bits are the same everywhere. */
 #define NS_TERM 0.6   /* direct: a site, an operator, a reflection */
 #define NS_POINT 0.25 /* a site's point on the grid */
 #define NS_SITE 2000.
@@ -98,7 +98,7 @@ static nb_spread_fn *choose_spread(nb_isa asked)
     return nb_spread_base;
 }
 
-/** The Gaussian of a site with B raised by blur; 0 if no grid should hold it. */
+/** The Gaussian of a site with B raised by blur. Returns 0 if it should not be put on a grid. */
 static int make_gaussian(const nb_site *s, const double G[6], const int n[3], double blur,
                          nb_gaussian *out)
 {
@@ -139,7 +139,7 @@ static void planes_of(const void *things, size_t which, int from[2])
     from[1] = (int)floor(g->centre[0] + g->reach);
 }
 
-/** Points of a plane's row and beyond it. */
+/** Number of points of a row of a plane, with those beyond its end. */
 static size_t row_pitch(const density *d, size_t count)
 {
     double widest = 0;
@@ -165,7 +165,7 @@ static void fill_plane(const void *data, int u, double *scratch, double *out)
     }
 }
 
-/** What a sum is made of. */
+/** The data of a sum. */
 typedef struct summing {
     const nb_sum_job *job;
     double G[6], blur;
@@ -220,8 +220,8 @@ static nb_status sum_on_grid(const summing *s, density *d, size_t count, nb_erro
     return status;
 }
 
-/** Grid and blur, and which sites are better off without: those come first in `direct`.  Returns
- * nanoseconds that the grid takes for the others less what they would take directly. */
+/** Choose grid and blur, and the sites that are summed directly: those come first in `direct`.
+ * Returns the time of the grid for the other sites less that of a direct sum, in nanoseconds. */
 static double divide(summing *s, const nb_site *sites, size_t count, density *d,
                      nb_site *direct, size_t *n_direct, size_t *n_grid)
 {

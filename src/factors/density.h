@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Which things meet which planes of a periodic grid. */
+/** Lists of the objects that meet each plane of a periodic grid. */
 #ifndef NB_FACTORS_DENSITY_H
 #define NB_FACTORS_DENSITY_H
 
@@ -8,18 +8,18 @@
 #include "../nanobragg.h"
 #include "direct.h"
 
-/** Thing `which` meets plane u, u not yet brought into the cell. */
+/** Object `which` meets plane u, before reduction into the cell. */
 typedef struct nb_visit {
     int which, u;
 } nb_visit;
 
-/** first[p]..first[p + 1] - 1: the visits of plane p, in the order of the things. */
+/** The visits of plane p are first[p]..first[p + 1] - 1, in the order of the objects. */
 typedef struct nb_visits {
     size_t *first;   /* owned; [planes + 1] */
     nb_visit *visit; /* owned */
 } nb_visits;
 
-/** The planes that a thing meets: from[0]..from[1], any whole numbers. */
+/** The planes that an object meets: from[0]..from[1], any whole numbers. */
 typedef void nb_extent_fn(const void *things, size_t which, int from[2]);
 
 /** Errors: NB_ERR_NOMEM. */
@@ -34,11 +34,11 @@ static inline int nb_modulo(int a, int n)
     return a < 0 ? a + n : a;
 }
 
-/** Sums over atoms by the Fourier transform of their density, element by element. Ten Eyck, Acta Cryst.
- * A33, 486 (1977); blur: Navaza, Acta Cryst. A58, 568 (2002). */
+/* --- Sums over atoms by the Fourier transform of their density, element by element ---
+ * Ten Eyck, Acta Cryst. A33, 486 (1977); blur: Navaza, Acta Cryst. A58, 568 (2002). */
 
-/** As nb_direct_sum, to 1e-6; atoms that would cost more on a grid, and elements of few atoms, are
- * summed one by one.  FFTW must be loaded.  grid: points along a, b, c, set if a grid was used.
+/** As nb_direct_sum, to 1e-6; atoms for which the grid is slower, and elements of few atoms, are
+ * summed one by one. FFTW must be loaded. grid: points along a, b, c, set if a grid was used.
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *job,
                          double *S, int grid[3], nb_error *err);

@@ -9,9 +9,9 @@
 #include "direct_row.h"
 
 enum {
-    CHUNK = 32,     /* blocks that stay in the cache while rows pass */
+    CHUNK = 32,     /* blocks that stay in the cache for several rows */
     BATCH = 32,     /* rows that a thread takes at a time */
-    STEEPEST = 200, /* largest exponent of a Gaussian that recurrences carry */
+    STEEPEST = 200, /* largest exponent of a Gaussian for the recurrences */
 };
 
 static nb_direct_row_fn *choose_row(nb_isa asked)
@@ -27,7 +27,7 @@ static nb_direct_row_fn *choose_row(nb_isa asked)
     return nb_direct_row_base;
 }
 
-/** What a term of the site can reach, as an exponent of either sign. */
+/** Largest exponent, of either sign, of a term of the site. */
 static int is_steep(const nb_site *s, double s2_limit)
 {
     return !(fmax(fabs(s->B_low), fabs(s->B_high)) / 4 * s2_limit < STEEPEST);
@@ -69,7 +69,7 @@ static void set_image(const nb_site *site, const nb_symop *op, int step,
     block->decay[lane] = exp(-2 * beta[2] * step * step);
 }
 
-/** The images of all sites that recurrences can carry; blocks in an even number. */
+/** The images of all sites whose exponents suit the recurrences, in an even number of blocks. */
 static nb_status make_images(const nb_site *sites, size_t count,
                              const nb_sum_operators *o, double s2_limit,
                              nb_image_block **blocks, size_t *n, nb_error *err)

@@ -13,7 +13,7 @@ typedef struct nb_hkl_list {
     double s2_limit; /* of the list, 1/A^2 */
 } nb_hkl_list;
 
-/** How and where sites are summed. */
+/** Method and place of a sum over sites. */
 typedef struct nb_sum_job {
     const nb_sum_operators *operators;
     nb_hkl_list list;
@@ -21,7 +21,7 @@ typedef struct nb_sum_job {
     double dmin;        /* A */
     int threads;
     nb_isa isa;
-    int only_grid; /* nb_density_sum puts every site that it can on the grid, cheaper or not */
+    int only_grid; /* nb_density_sum puts every possible site on the grid, also where it is slower */
 } nb_sum_job;
 
 /** Add S(h) = sum over sites and operators of q T(h R) exp(2 pi i (h R x + h t)) to S, [2 n].

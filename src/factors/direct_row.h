@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum {
-    NB_BLOCK = 8,     /* atoms side by side, whatever the vectors' width */
+    NB_BLOCK = 8,     /* atoms side by side, for vectors of any width */
     NB_ROW_MOST = 64, /* reflections of one call */
 };
 

@@ -17,7 +17,7 @@
 
 enum { VECTORS = NB_BLOCK / NB_LANES }; /* of a block */
 
-/** Where the recurrence of some atoms stands. */
+/** State of the recurrence of some atoms. */
 typedef struct turning {
     nb_vd zr, zi, wr, wi, decay;
 } turning;
@@ -54,7 +54,7 @@ NB_INLINE void advance(turning *t)
     t->wi *= t->decay;
 }
 
-/** Two vectors of atoms at a time: one alone waits for its own products. */
+/** Two vectors of atoms at a time, because one alone waits for its own products. */
 NB_INLINE void add_pair(const nb_image_block *b, int v, const nb_row *row,
                         nb_vd (*sums)[2][VECTORS])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What -dump_mtz and -dump_hkl write, and the table of a scene. */
+/* The files of -dump_mtz and -dump_hkl, and the table of a scene. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum {
     LINE = 64 /* three indices of up to 6 characters, a number of up to 16, blanks */
 };
 
-/** The value that a dump has: absences are given by the space group, not by the file. */
+/** The value for a dump: absences come from the space group, not from the file. */
 static double value_at(const nb_factor_grid *g, size_t at)
 {
     return g->absent && g->absent[at] ? NAN : g->F[at];
@@ -31,7 +31,8 @@ static int is_upper(int h, int k, int l)
     return l ? l > 0 : h ? h > 0 : k >= 0;
 }
 
-/** Rows of the hemisphere in which a mate has a value; into out unless it is NULL. */
+/** Count the rows of the hemisphere in which a mate has a value; write them to out if it is not
+ * NULL. */
 static size_t fill_rows(const nb_factor_grid *g, nb_reflection_file *out)
 {
     size_t n = 0, voxels = nb_factor_grid_voxels(g), at = 0;

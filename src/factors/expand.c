@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a reflection file, or of a list, by every operator of a space group. */
+/* Expansion of a reflection file or list by every operator of a space group. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static int values_of(const nb_expansion_request *r, size_t row, double F[2], int
     return has[0] || has[1];
 }
 
-/** Some operator turns h into -h. */
+/** Does an operator turn h into -h? */
 static int is_centric(const nb_symmetry *sg, const int h[3])
 {
     for (int i = 0; i < sg->count; i++) {
@@ -115,7 +115,7 @@ static nb_status check_index(const int h[3], const char *name, nb_error *err)
     return NB_OK;
 }
 
-/** A row with a value, which is_zero or not. */
+/** Note a row with a value; is_zero: the value is 0. */
 static nb_status add_row(work *w, size_t row, const int h[3], int is_zero, nb_error *err)
 {
     double s2 = nb_s_squared(w->G, h[0], h[1], h[2]);
@@ -150,7 +150,8 @@ static nb_status check_rows(const work *w, nb_error *err)
     return NB_OK;
 }
 
-/** One damaged index makes a table of gigabytes, and no data set leaves out so much. */
+/** Sparse tables are refused: a damaged index would make a table of gigabytes, and no data set
+ * lacks so much. */
 static nb_status check_box(const work *w, nb_error *err)
 {
     const double many = 5e7, sparse = 10000; /* voxels; of each value */
@@ -223,7 +224,8 @@ static nb_status find_rows(work *w, nb_error *err)
     return NB_OK;
 }
 
-/** What rows name, then what they lend to their mates; each with a phase, then without. */
+/** Values for the mates that rows name, then for those that no row names; each with a phase first,
+ * then without. */
 static void gather_file(const work *w, nb_gather *g)
 {
     const nb_expansion_request *r = w->r;
@@ -266,7 +268,8 @@ static int differs(double a, double b)
     return fabs(a - b) > 0.01 * fabs(b);
 }
 
-/** The last row of a reflection counts, for itself, for its mates, and then for their inverses. */
+/** Values of a list: the last row of a reflection counts, for itself, then for its mates, then for
+ * their inverses. */
 static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Structure factors of P1 in a box, what every source of them gives and what the dumps and the
- * scene take. */
+/** Structure factors of P1 in a box: the common form between models, reflection files and lists,
+ * and dumps and the scene. */
 #ifndef NB_FACTORS_FACTORS_H
 #define NB_FACTORS_FACTORS_H
 
@@ -13,7 +13,7 @@
  * Friedel mates apart. */
 typedef struct nb_factor_grid {
     int H[3];
-    double cell[6];    /* A, deg: of the file, whatever the crystal's is */
+    double cell[6];    /* A, deg: cell of the file, which may differ from the crystal's */
     double wavelength; /* A; of the anomalous part */
     double *F;       /* owned; electrons; NaN: no value (the table then has default_F) */
     float *phase;    /* owned; rad; NULL: unknown, NaN: unknown there */
@@ -26,7 +26,7 @@ nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_gri
                              nb_error *err);
 /** Whether such a box is allowed; NB_ERR_INPUT. */
 nb_status nb_factor_grid_check(const int H[3], nb_error *err);
-/** Add what a grid may have besides: phases (NaN), marks of absence (0). */
+/** Add optional arrays to a grid: phases (NaN), marks of absence (0). */
 nb_status nb_factor_grid_add_phases(nb_factor_grid *grid, nb_error *err);
 nb_status nb_factor_grid_add_absences(nb_factor_grid *grid, nb_error *err);
 void nb_factor_grid_free(nb_factor_grid *grid);
@@ -52,7 +52,7 @@ static inline double nb_s_squared(const double G[6], int h, int k, int l)
            G[5] * k * l;
 }
 
-/** The largest s^2 that counts as d >= dmin: an index on the limit itself is inside, whatever its
+/** The largest s^2 that counts as d >= dmin. An index exactly on the limit is inside in spite of
  * rounding. */
 static inline double nb_s_squared_limit(double dmin)
 {

@@ -10,7 +10,7 @@
 #include "gather.h"
 #include "reflections.h"
 
-/* Missing reflections, and the scale of observed amplitudes to a model. */
+/* --- Missing reflections, and the scale of observed amplitudes to a model --- */
 
 enum { SHELLS = 20 };
 
@@ -80,7 +80,7 @@ static int is_000(const place *p)
     return !p->h[0] && !p->h[1] && !p->h[2];
 }
 
-/** The value of the same reflection in another grid; NaN if it has none. */
+/** The value of the same reflection in another grid; NaN if there is no value. */
 static double value_in(const nb_factor_grid *g, const int h[3])
 {
     for (int i = 0; i < 3; i++)
@@ -89,7 +89,7 @@ static double value_in(const nb_factor_grid *g, const int h[3])
     return g->F[nb_factor_grid_at(g, h[0], h[1], h[2])];
 }
 
-/** Sums over the reflections that have a value, in the model too if there is one.  0 0 0 is in none. */
+/** Sums over the reflections with a value (also in the model, if one is given), without 0 0 0. */
 static void sum_shells(const nb_factor_grid *grid, const nb_factor_grid *model,
                        double dmin, shell sums[SHELLS])
 {
@@ -123,7 +123,7 @@ size_t nb_fill_shell(nb_factor_grid *grid, double dmin)
     for (int i = 0; i < SHELLS; i++)
         rms[i] = last = sums[i].n ? sqrt(sums[i].FF / sums[i].n) : last;
     sphere_begin(&s, grid, dmin);
-    while (sphere_next(&s)) /* F(0 0 0) is typed, or there is none */
+    while (sphere_next(&s)) /* F(0 0 0) comes from -F000 */
         if (isnan(grid->F[s.p.at]) && !is_000(&s.p)) {
             grid->F[s.p.at] = rms[s.p.shell];
             filled++;
@@ -292,7 +292,7 @@ static double root_of(double I)
     return sqrt(fmax(I, 0));
 }
 
-/** Does a value differ from the first of its reflection? */
+/** Does a value differ from the first value of its reflection? */
 static int differs(const nb_gather *g, size_t at, double re, double im)
 {
     double re0 = g->first[at], im0 = g->imaginary ? g->first_imaginary[at] : 0, apart;
@@ -304,7 +304,7 @@ static int differs(const nb_gather *g, size_t at, double re, double im)
     return apart > TOLERANCE * fmax(hypot(re, im), hypot(re0, im0));
 }
 
-/** im is 0 in a grid without phases. */
+/** Add a value; im is 0 in a grid without phases. */
 static void put(nb_gather *g, size_t at, double re, double im)
 {
     if (g->count[at] & DONE || (g->count[at] & COUNT) == COUNT)

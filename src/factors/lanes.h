@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Exponentials and turns of the vectors of ../base/vector.h. */
+/** Exponential and sine functions for the vectors of ../base/vector.h. */
 #ifndef NB_FACTORS_LANES_H
 #define NB_FACTORS_LANES_H
 
@@ -17,7 +17,7 @@ NB_INLINE void nb_v_exp(const nb_vd *x, nb_vd *out)
     nb_vd shifted = *x * NB_LOG2_E + NB_ROUND_DOUBLE, n = shifted - NB_ROUND_DOUBLE;
     nb_vd r = (*x - n * NB_LN2_HIGH) - n * NB_LN2_LOW,
           e = r * (1 / 6227020800.) + 1 / 479001600.;
-    /* the low word of `shifted` is n; in the place of the exponent it is 2^n */
+    /* the low word of `shifted` is n; shifted to the exponent it gives 2^n */
     nb_vi power = (nb_vi)(n + (NB_ROUND_DOUBLE + 1023.0)) << 52;
     e = e * r + 1 / 39916800.;
     e = e * r + 1 / 3628800.;

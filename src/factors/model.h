@@ -9,7 +9,7 @@
 
 typedef enum { NB_SUM_AUTO, NB_SUM_DIRECT, NB_SUM_FFT } nb_sum_method;
 
-/** How a model is summed. */
+/** Settings of a sum over a model. */
 typedef struct nb_model_options {
     double dmin;         /* A; > 0 */
     double k_sol, B_sol; /* e/A^3, A^2; k_sol 0: no solvent */
@@ -18,8 +18,8 @@ typedef struct nb_model_options {
     int apply_ncs;
     int with_000; /* F(000) is calculated */
     nb_sum_method method;
-    int threads; /* >= 1; the numbers depend neither on it */
-    nb_isa isa;  /* nor on the instruction set */
+    int threads; /* threads, >= 1; the results do not depend on it */
+    nb_isa isa;  /* the results do not depend on it */
 } nb_model_options;
 
 typedef struct nb_element_sum {
@@ -29,7 +29,7 @@ typedef struct nb_element_sum {
     double abc[9]; /* f0 */
 } nb_element_sum;
 
-/** P_e and the solvent's M of the unique reflections, and what the report says of them. */
+/** P_e and the solvent's M of the unique reflections, and facts for the report. */
 typedef struct nb_partials {
     double cell[6], G[6], dmin;
     nb_symmetry symmetry;
@@ -37,8 +37,8 @@ typedef struct nb_partials {
     int (*hkl)[3];            /* owned; each stands for its orbit only if nb_group_fits */
     nb_element_sum *elements; /* owned, in order of Z */
     int n_elements;
-    double *steady; /* owned; [2 n]: what no wavelength changes, f0 P_e of all elements and solvent */
-    double *M; /* owned; [2 n], or NULL without solvent */
+    double *steady; /* owned; [2 n]: the part that does not depend on the wavelength, f0 P_e of all elements and solvent */
+    double *M;      /* owned; [2 n], or NULL without solvent */
     double k_sol, B_sol;
     double solvent_fraction;              /* of the cell's volume; NaN without solvent */
     int solvent_grid[3], density_grid[3]; /* 0: none */
@@ -69,7 +69,7 @@ void nb_partials_free(nb_partials *partials);
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
                          double scale, int threads, nb_factor_grid *grid);
 
-/** The same for many wavelengths: which reflection each voxel repeats is found once. */
+/** Map for many wavelengths: the unique reflection of each voxel, found once. */
 typedef struct nb_orbit_map {
     const nb_partials *partials; /* not owned */
     double B_add, scale;
@@ -82,8 +82,8 @@ typedef struct nb_orbit_map {
 nb_status nb_orbit_map_make(const nb_partials *partials, const int H[3], double B_add,
                             double scale, nb_orbit_map *out, nb_error *err);
 void nb_orbit_map_free(nb_orbit_map *map);
-/** Amplitudes at a wavelength, f: [n_elements]; `missing`: of what is beyond dmin, and of 0 0 0 where
- * the partials have none. */
+/** Amplitudes at a wavelength, f: [n_elements]; `missing`: the value beyond dmin, and of 0 0 0 if
+ * the partials do not have it. */
 void nb_orbit_map_combine(nb_orbit_map *map, const nb_anomalous *f, double missing,
                           int threads);
 /** F of the voxels first ... first + n - 1: the bytes of nb_partials_combine. */

@@ -15,11 +15,11 @@
 
 #define TERMS_DIRECT                                                                     \
     5e7 /* atoms x operators x reflections up to which -sf_method auto is direct */
-#define TERMS_TO_NOTE 5e9    /* beyond it the user hears how long it takes */
+#define TERMS_TO_NOTE 5e9    /* beyond it a note gives the estimated time */
 #define SECONDS_A_TERM 6e-10 /* of one thread; reports/cpu/structure_factors.md */
 #define LEAST_DMIN 0.25      /* A; s = 4/A, where the table of f0 ends at s/2 = 2/A */
 
-/** All that a sum is made of. */
+/** The data of a sum over a model. */
 typedef struct making {
     const nb_structure *structure;
     const nb_model_options *options;
@@ -142,7 +142,7 @@ static nb_status sum_elements(const making *m, nb_partials *out, nb_error *err)
         nb_complete_sums(&operators, job.list.hkl, out->n, sum->P);
         site += sum->atoms;
     }
-    if (out->density_grid[0] == 0) /* no element was worth one */
+    if (out->density_grid[0] == 0) /* no element was quicker on a grid */
         out->method = NB_SUM_DIRECT;
     return status;
 }

@@ -9,7 +9,7 @@
 #include "../io/table/hkl.h"
 #include "factors.h"
 
-/** Which columns of a file are used; -1: none. */
+/** The columns of a file that are used; -1: none. */
 typedef struct nb_column_choice {
     int plus;        /* F G J K: of +h, or of both mates */
     int minus;       /* G K of -h; -1: as plus */
@@ -18,24 +18,24 @@ typedef struct nb_column_choice {
     int intensities; /* F = sqrt(max(I, 0)) */
 } nb_column_choice;
 
-/** The columns that labels ("A" or "A,B"; "": the best there is) name.  Errors: NB_ERR_INPUT, with the
- * columns that there are. */
+/** Find the columns for labels ("A" or "A,B"; "": the best ones). Errors: NB_ERR_INPUT, with a
+ * list of the columns. */
 nb_status nb_columns_choose(const nb_reflection_file *file, const char *labels,
                             const char *name, nb_column_choice *out, nb_error *err);
 
-/** "F(+) and F(-)": what is taken, for notices and reports. */
+/** Names of the columns for notices and reports: "F(+) and F(-)". */
 void nb_columns_describe(const nb_reflection_file *file, const nb_column_choice *choice,
                          char *text, size_t size);
 
-/** What is expanded, and how. */
+/** A request to expand a file or a list. */
 typedef struct nb_expansion_request {
-    const nb_reflection_file *file; /* and its columns, or: */
+    const nb_reflection_file *file; /* its columns; or instead of both: */
     nb_column_choice columns;
     const nb_hkl_list *list; /* of -hkl */
-    double cell[6];          /* A, deg: that of the file, else the typed one */
+    double cell[6];          /* A, deg: cell of the file, else the typed one */
     const nb_symmetry *sg;   /* count 0: P1 */
     double dmin; /* A; reflections beyond it are left out; 0: the file's limit */
-    int whole_sphere; /* the box reaches that limit, for fills and absences, not only the values */
+    int whole_sphere; /* the box reaches to the limit, for fills and absences, and not only to the values */
     const char *name; /* the file, for messages */
     const nb_hooks *hooks;
 } nb_expansion_request;
@@ -49,16 +49,16 @@ typedef struct nb_expansion {
     size_t present,
         missing;      /* of P1 inside of the limit and the box; neither has absences */
     size_t conflicts; /* of P1: reached by values that differ by more than 1 % */
-    size_t replaced; /* rows of a list whose value, another by more than 1 %, is not the last */
+    size_t replaced; /* rows of a list that a later row replaces by a value that differs by more than 1 % */
     double dmin;  /* of the reflections with a value, A */
     double limit; /* of the table, A: the request's dmin, or this one */
 } nb_expansion;
 
-/** Every reflection of the file by every operator into *out (nb_factor_grid_free): amplitudes as they
- * stand, phases if the columns have them; absences are 0 and marked up to the limit.
- * Of a list a value for an index wins over a generated one, the last of several wins, signs are kept,
- * and with sg->count 0 nothing is generated, not even Friedel mates.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Expand every reflection of the file by every operator into *out (nb_factor_grid_free):
+ * amplitudes unchanged, phases if the columns have them; absences are 0 and marked up to the
+ * limit. In a list, a value for an index wins over a generated one, and the last of several wins;
+ * signs are kept. With sg->count 0 nothing is generated, not even Friedel mates. Errors:
+ * NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_expand(const nb_expansion_request *request, nb_factor_grid *out,
                     nb_expansion *about, nb_error *err);
 

@@ -31,7 +31,7 @@ static int all_finite(const double *v, int n)
     return 1;
 }
 
-/** Why the atom cannot be used, or NULL. */
+/** The reason why the atom cannot be used, or NULL. */
 static const char *fault(const nb_atom *a)
 {
     if (!all_finite(a->r, 3))
@@ -104,7 +104,7 @@ static void say_assumptions(const nb_structure *s, const nb_model_options *o,
                   name, (size_t)s->n_ncs - given);
 }
 
-/* Refuse what no sum can be made of, and say what was assumed.  Errors: NB_ERR_INPUT. */
+/* Refuse models that cannot be summed, and note assumptions. Errors: NB_ERR_INPUT. */
 static nb_status atoms_check(const nb_structure *structure,
                              const nb_model_options *options, const char *name,
                              const nb_hooks *hooks, nb_error *err)
@@ -135,7 +135,7 @@ static nb_status atoms_check(const nb_structure *structure,
 #define FRAME_ANGLES 0.1      /* deg */
 #define SPECIAL_DISTANCE 0.5  /* A, in PDB and mmCIF */
 #define SPECIAL_OCCUPANCY                                                                \
-    1.01 /* n q above it: the file's q is that of a general position */
+    1.01 /* if n q is above it, the file's q is that of a general position */
 
 /** Cartesian to fractional: x = M r + v. */
 typedef struct frame {
@@ -154,7 +154,7 @@ static void cell_of_axes(const double A[9], double cell[6])
     }
 }
 
-/** The frame of the file is one of this cell. */
+/** Is the frame of the file one of this cell? */
 static int frame_fits(const double given[12], const double cell[6])
 {
     double A[9], other[6], det = nb_invert(given, A);
@@ -196,7 +196,7 @@ static void set_beta(const double M[9], const double U[6], double beta[6])
         beta[i] *= (i < 3 ? 2 : 4) * M_PI * M_PI;
 }
 
-/** What is the same for all atoms. */
+/** Data common to all atoms. */
 typedef struct placing {
     const nb_structure *structure;
     frame frame;

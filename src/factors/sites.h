@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The atoms of a model that count, as the sums need them. */
+/** The atoms of a model that are summed. */
 #ifndef NB_FACTORS_SITES_H
 #define NB_FACTORS_SITES_H
 

@@ -80,7 +80,7 @@ static int solve_row(const double D[6], double limit, double du, double dv, doub
     return 1;
 }
 
-/** How many steps along axis i a ball reaches. */
+/** Number of steps along axis i that a ball reaches. */
 static double reach(const nb_mask *m, double radius, int i)
 {
     /* the element of the inverse of D: largest step with a squared distance of 1 */
@@ -91,7 +91,7 @@ static double reach(const nb_mask *m, double radius, int i)
     return radius * sqrt(inverse[4 * i]);
 }
 
-/** Balls of one mask. */
+/** Data for the balls of a mask. */
 typedef struct filling {
     const nb_mask *mask;
     const nb_ball *balls;
@@ -267,9 +267,9 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
     return NB_OK;
 }
 
-#define GRID_STEP 7.2 /* A; 12 points for each, begun ones included: 0.6 A at most */
+#define GRID_STEP 7.2 /* A; 12 points each, at most 0.6 A apart */
 #define PROBE 1.1     /* A, added to the van der Waals radii */
-#define SHRINK 0.9    /* A, by which the solvent comes back */
+#define SHRINK 0.9    /* A, distance by which the protein region shrinks again */
 
 /** All images of all atoms but hydrogens. */
 static nb_status list_balls(const nb_sites *sites, const nb_symmetry *sg, const int n[3],
@@ -333,7 +333,7 @@ static void fill_plane(const void *data, int u, double *scratch, double *out)
     }
 }
 
-/** h modulo the grid, -n/2..n/2: the sum over points repeats. */
+/** h modulo the grid, -n/2..n/2, as the sum over points is periodic. */
 static int reduce(int h, int n)
 {
     h %= n;

@@ -44,8 +44,9 @@ static inline int nb_mask_at(const uint64_t *row, int w)
     return row[w / 64] >> (w % 64) & 1;
 }
 
-/** The bulk solvent of a model. Jiang & Brunger, J. Mol. Biol. 243, 100 (1994); the grid is fixed, so
- * that the mask is reproducible (docs/physics.md). */
+/* --- The bulk solvent of a model ---
+ * Jiang & Brunger, J. Mol. Biol. 243, 100 (1994); the grid is fixed, so that the mask is
+ * reproducible (docs/physics.md). */
 
 /** M(h) = V/N sum over points of solvent exp(2 pi i h x) of out->hkl: sets M, solvent_fraction and
  * solvent_grid of *out, whose cell, symmetry and reflections are there.  Errors: NB_ERR_NOMEM. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Gaussians onto the planes of a grid, compiled for each instruction set. */
+/** Adds Gaussians to the planes of a grid; compiled for each instruction set. */
 #ifndef NB_FACTORS_SPREAD_H
 #define NB_FACTORS_SPREAD_H
 
@@ -9,7 +9,7 @@
 
 enum {
     NB_SPREAD_STEP = 8
-}; /* points of a row are written by eights, whatever the vectors' width */
+}; /* points of a row are written in eights, for vectors of any width */
 
 /** amplitude exp(-E), E quadratic in the distance from the centre in steps of the grid. */
 typedef struct nb_gaussian {
@@ -18,11 +18,11 @@ typedef struct nb_gaussian {
     double amplitude;
     double reach;    /* E <= cut for |du| <= reach */
     double slope[2]; /* the section at du is centred on dv = slope0 du, dw = slope1 du */
-    double half[2];  /* and half so wide in v, w at du = 0 */
+    double half[2];  /* half widths in v, w at du = 0 */
 } nb_gaussian;
 
-/** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles.  A row begins at w = 0; what lies beyond
- * n2 stands in pitch - n2 more points and belongs to the row's beginning. */
+/** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles. A row begins at w =
+ * 0. Points beyond n2 are in pitch - n2 extra places; they belong to the beginning of the row. */
 typedef void nb_spread_fn(const nb_gaussian *gaussians, const nb_visit *visits,
                           size_t count, const int n[3], size_t pitch, double *plane);
 

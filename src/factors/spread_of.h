@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Gaussians onto a plane; NB_SET names the instruction set.  From row to row each point follows
+/** Adds Gaussians to a plane; NB_SET names the instruction set. From row to row each point follows
  * V(v+1) = V(v) D(v), D(v+1) = D(v) exp(-2 Q1): the exponent is quadratic in v. */
 #ifndef NB_FACTORS_SPREAD_OF_H
 #define NB_FACTORS_SPREAD_OF_H
@@ -13,7 +13,7 @@
 #define NB_JOIN_(a, b) a##b
 #define NB_JOIN(a, b) NB_JOIN_(a, b)
 
-enum { MOST = 4 }; /* vectors that go down the rows together */
+enum { MOST = 4 }; /* vectors that are advanced together from row to row */
 
 /** The part of a plane that a Gaussian writes. */
 typedef struct window {

@@ -12,7 +12,7 @@
 
 static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
-/** The first of these with the rotation part sign R, or NULL. */
+/** The first of the operators with the rotation part sign R, or NULL. */
 static const nb_symop *with_rotation(const nb_symop *ops, int count, int sign,
                                      const int8_t R[9])
 {
@@ -83,7 +83,7 @@ void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], si
     }
 }
 
-/** The translation of a product, in 24ths, and whether it is that of `c`. */
+/** Is the translation of a product, in 24ths, that of `c`? */
 static int is_product(const nb_symop *a, const nb_symop *b, const nb_symop *c)
 {
     for (int i = 0; i < 3; i++) {
@@ -136,7 +136,7 @@ typedef struct rotations {
     nb_symop ops[NB_SYMOPS_MOST];
 } rotations;
 
-/** sign R is the rotation part of one of these. */
+/** Is sign R the rotation part of one of the operators? */
 static int has_rotation(const nb_symop *ops, int count, int sign, const int8_t R[9])
 {
     for (int i = 0; i < count; i++) {
@@ -183,7 +183,7 @@ static int order(const int a[3], const int b[3])
     return 0;
 }
 
-/** h stands for its orbit: none of its images, nor their inverses, comes after it. */
+/** Does h represent its orbit? None of its images and their inverses comes after it. */
 static int is_last(const rotations *r, const int h[3])
 {
     for (int i = 0; i < r->count; i++) {
@@ -197,7 +197,7 @@ static int is_last(const rotations *r, const int h[3])
     return 1;
 }
 
-/** A list that grows. */
+/** A growing list. */
 typedef struct list {
     int (*hkl)[3];
     size_t count, room;
@@ -273,7 +273,7 @@ int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
     return n;
 }
 
-/** Does n go with the coordinates? */
+/** Does n agree with the coordinates? */
 static int agrees(const nb_symmetry *sg, const double A[9], const nb_atom *a, int n)
 {
     return n >= nb_site_order(sg, A, a->r, NB_SAME_SITE) &&
@@ -320,13 +320,13 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
     return same;
 }
 
-/* Which of the two origins of International Tables a symbol means. */
+/* --- Which of the two origins of International Tables a symbol means --- */
 
 #define TOO_NEAR 0.9 /* A, of atoms that are not hydrogen */
 #define ALIKE 0.05   /* of the logarithm of a number of atoms */
 enum { PAIRS_MOST = 5000000 };
 
-/** What speaks against an origin. */
+/** Arguments against an origin. */
 typedef struct origin {
     nb_symmetry sg;
     double atoms;   /* in the cell, without hydrogen */
@@ -341,7 +341,7 @@ static void image_of(const nb_symop *op, const double x[3], double out[3])
                  op->t[j] / 24.;
 }
 
-/** Least distance of atom a to the images of atom b, those on one site not counted. */
+/** Least distance of atom a to the images of atom b, without images on the same site. */
 static double nearest(const nb_symmetry *sg, const double A[9], const double a[3],
                       const double b[3])
 {
@@ -380,13 +380,13 @@ static void judge(const nb_structure *s, const double A[9], origin *o)
     }
 }
 
-/** How far a number of atoms is from the one that the formula gives. */
+/** Difference between a number of atoms and that of the formula. */
 static double misfit(double atoms, double expected)
 {
     return expected > 0 && atoms > 0 ? fabs(log(atoms / expected)) : 0;
 }
 
-/** Is b better than a?  Why, or NULL if nothing tells them apart. */
+/** Is b better than a? Returns the reason, or NULL if both are equally good. */
 static const char *compare(const origin *a, const origin *b, double expected, int *better)
 {
     double of_a = misfit(a->atoms, expected), of_b = misfit(b->atoms, expected);

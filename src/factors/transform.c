@@ -10,7 +10,7 @@
 
 enum { COLUMNS = 16 }; /* along a that are transformed together */
 
-/** How the lines of one grid are transformed. */
+/** Plans for the transforms of the lines of a grid. */
 typedef struct line_plans {
     int n[3], H[3];
     size_t pitch; /* complex numbers from one plane of columns to the next */
@@ -18,7 +18,8 @@ typedef struct line_plans {
     double *waves[3]; /* without FFTW: exp(-2 pi i m x/n), m = 0..n-1; owned */
 } line_plans;
 
-/** Numbers of a row after the transform along c: all with FFTW, those of the limit without. */
+/** Numbers of a row after the transform along c: all with FFTW, without FFTW those within the
+ * limit. */
 static size_t half(const line_plans *lines)
 {
     return (size_t)(lines->along_c ? lines->n[2] / 2 : lines->H[2]) + 1;
@@ -36,7 +37,8 @@ static size_t lines_column_room(const line_plans *lines)
 }
 
 #ifdef NB_HAVE_FFTW
-/** Plans look at the buffers' alignment alone: those of one allocation do for all. */
+/** Plans depend only on the alignment of the buffers, so those of one allocation are valid for
+ * all. */
 static nb_status make_plans(line_plans *lines, nb_error *err)
 {
     const int *n = lines->n, rows = n[2] / 2 + 1, pitch = (int)lines->pitch;
@@ -232,7 +234,7 @@ static double least_s2(const double G[6], int k, int l)
 static nb_status list_columns(working *w, nb_error *err)
 {
     const nb_fourier_box *b = w->box;
-    double limit = b->s2_limit * (1 + 1e-6); /* one too many costs nothing */
+    double limit = b->s2_limit * (1 + 1e-6); /* one too many does no harm */
     size_t most = (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1), n = 0;
     w->columns = nb_alloc_raw(most, sizeof *w->columns, "columns", err);
     if (!w->columns)
@@ -246,7 +248,7 @@ static nb_status list_columns(working *w, nb_error *err)
     return NB_OK;
 }
 
-/** A plane of the function to its wanted columns. */
+/** Transform a plane of the function to its wanted columns. */
 static void make_plane(const working *w, int u, double *room)
 {
     const int *n = w->lines.n;
@@ -266,7 +268,8 @@ static void make_plane(const working *w, int u, double *room)
         to[2 * c] = to[2 * c + 1] = 0;
 }
 
-/** COLUMNS columns from `first` on into the box; the sum wanted has exp(+...). */
+/** Write COLUMNS columns from `first` on into the box, conjugated, as the wanted sum has
+ * exp(+...). */
 static void make_columns(const working *w, size_t first, double *room)
 {
     const nb_fourier_box *b = w->box;

@@ -112,7 +112,7 @@ typedef struct drawing {
     const uint8_t *mask; /* of the panel; NULL: none */
 } drawing;
 
-/** The pixel under a dot's middle; NULL: none of this panel. */
+/** The pixel of this panel under the middle of a dot; NULL: none. */
 static const float *pixel_at(const drawing *g, double x, double y)
 {
     const projection *p = &g->to;

@@ -6,7 +6,7 @@
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
-/** Where the pixels of a panel lie in memory; the caller's. */
+/** The pixels of a panel in memory; the caller owns them. */
 typedef struct nb_panel_pixels {
     const float *first;
     size_t stride; /* of rows */
@@ -20,9 +20,9 @@ typedef struct nb_assembly {
     nb_panel panel; /* of the plane, in the frame of the detector's vectors */
 } nb_assembly;
 
-/** Project all panels along the beam, at the first panel's pixel size.  A dot takes the pixel that its
- * middle falls on; `gap` where there is none, and where mask (of the stack, NULL: none) is 0.
- * pixels[n_panels].  Errors: NB_ERR_NOMEM, NB_ERR_INPUT (panels too far apart for a picture). */
+/** Project all panels along the beam, at the first panel's pixel size. A dot shows the pixel under
+ * its middle, or `gap` if there is none or mask is 0 there (mask: of the stack, or NULL).
+ * pixels[n_panels]. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (panels too far apart for a picture). */
 nb_status nb_assemble(const nb_detector_spec *detector, const nb_panel_pixels *pixels,
                       float gap, nb_assembly *out, nb_error *err);
 

@@ -44,7 +44,7 @@ int nb_text_height(int size);
 /** The colour of a level 0..255. */
 nb_rgb nb_colormap_at(nb_colormap map, int level);
 
-/** The colour of pixels without a value beside this map: none of the map's own. */
+/** The colour of pixels without a value, which is not a colour of the map. */
 nb_rgb nb_left_out_colour(nb_colormap map);
 
 /** Red above, blue below, white at 0; x from -1 to 1. */

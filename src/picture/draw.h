@@ -25,7 +25,7 @@ int nb_picture_is_grey(const nb_picture_job *job);
  * with nb_free. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (rings without a detector). */
 nb_status nb_picture_draw(const nb_picture_job *job, void **pixels, nb_error *err);
 
-/** Draw circles of equal resolution and the beam centre over the picture of an image. */
+/* --- Draw circles of equal resolution and the beam centre over the picture of an image --- */
 
 /** Draw labelled rings where d = lambda / (2 sin theta) is one of options->ring_A, and a
  * cross at the beam centre. The canvas has one pixel for each detector pixel. wavelength in

@@ -83,8 +83,8 @@ static float bin_start(unsigned bin)
     return value;
 }
 
-/** Count the finite pixels above the pedestal into count[BINS]; returns their number.
- * *whole: all of them are whole numbers, so the image has counts. */
+/** Count the finite pixels above the pedestal into count[BINS]; returns their number. *whole: all
+ * are whole numbers, so the image has counts. */
 static uint64_t fill_histogram(const float *image, size_t pixels, float pedestal,
                                uint32_t *count, int *whole)
 {

@@ -62,7 +62,7 @@ void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);
 
-/** Smaller pictures of large images. */
+/* --- Smaller pictures of large images --- */
 
 /** If an edge of the job's image has more than options->most pixels, show square blocks of it instead: of
  * each the brightest pixel, or the sum of all, without those that are left out.  The job then borrows *panel

@@ -14,10 +14,10 @@ typedef struct nb_sheet {
     double pedestal;               /* of both images; 0 none */
 } nb_sheet;
 
-/** Draw a, b in the same colours, and a - b with its scale. Large images are reduced: each
- * dot shows the largest of its pixels. Small images are enlarged. The scale of a - b ends
- * at a percentile of its magnitude; the largest value is written beside it. Free the pixels
- * of *canvas with nb_free. Errors: NB_ERR_NOMEM. */
+/** Draw a, b in the same colours, and a - b with its scale. Large images are reduced: each dot
+ * shows the largest of its pixels. Small images are enlarged. The scale of a - b ends at a
+ * percentile of its magnitude; the largest value is written next to it. Free the pixels of
+ * *canvas with nb_free. Errors: NB_ERR_NOMEM. */
 nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "lane.h"
 
-/* 2 P' of sin(pi x) = x P(z), z = x^2 <= 1/4, beside P of base/coefficients.h.  Degree 4: 2 z P' is 7e-10 off at most.
- * Degree 3: 2 P' is 2.3e-6 off at most, and 2e-7 of itself near 0, where a central fringe needs it most. */
+/* 2 P' of sin(pi x) = x P(z), z = x^2 <= 1/4, beside P of base/coefficients.h. Degree 4: the
+ * error of 2 z P' is at most 7e-10. Degree 3: the error of 2 P' is at most 2.3e-6, and relative
+ * 2e-7 near 0, where a central fringe needs it most. */
 #define NB_SINE_SLOPE4_0 (-10.3354254312f)
 #define NB_SINE_SLOPE4_1 10.2006488359f
 #define NB_SINE_SLOPE4_2 (-3.59545191419f)
@@ -19,7 +20,8 @@
 #define NB_SINE_SLOPE3_2 (-3.59003806f)
 #define NB_SINE_SLOPE3_3 0.62130326f
 
-/** d of a fraction w.  least: keeps quotients of sines off 0/0 (NB_FIXED_TINY), or what w's rounding lost. */
+/** d of a fraction w. least: a small number that prevents 0/0 in quotients of sines
+ * (NB_FIXED_TINY), or the rounding error of w. */
 NB_TERM vf nb_fraction(vi w, vf least)
 {
     return vf_fma(vf_from_int(w), vf_set((float)NB_FIXED_STEP), least);
@@ -31,7 +33,7 @@ NB_TERM vf nb_turns(vi w, vi N, vf least)
     return nb_fraction(vi_mul(w, N), least);
 }
 
-/** The same of any N: the nearest whole number of times in integers, what is left of N in floats. */
+/** The same for any N: the nearest whole number in integers, the rest of N in floats. */
 NB_TERM vf nb_turns_of_parts(vi w, vi N, vf part, vf least)
 {
     const vf u =
@@ -44,8 +46,9 @@ typedef struct nb_sine_args {
     vf x[6];
 } nb_sine_args;
 
-/** F_latt, but for its sign.  fastest: the denominators get the polynomial of degree 3, since a peak's d is small.  The
- * six go in step, so that their chains of dependent operations overlap. */
+/** F_latt, but for its sign. fastest: the denominators get the polynomial of degree 3, since a
+ * peak's d is small. All six are calculated together, so that their chains of dependent
+ * operations overlap. */
 NB_TERM vf nb_interference_of(nb_sine_args s, const int fastest)
 {
     NB_MUTANT_STATIC const float degree4[] = {
@@ -73,8 +76,8 @@ NB_TERM vf nb_interference_of(nb_sine_args s, const int fastest)
     return vf_over(p[0] * p[1] * p[2], p[3] * p[4] * p[5]);
 }
 
-/** d^2 at the edge of the central fringe, |N d| = 1/2; a little within, so that no rounding of d lets a phase N d that has
- * gone round by a turn pass for a central one. */
+/** d^2 at the edge of the central fringe, |N d| = 1/2; slightly less, so that by rounding of d no
+ * phase N d of another fringe is taken for the central one. */
 static inline float nb_slope_edge(double N)
 {
     return (float)((0.25 - 1e-6) / (N * N));
@@ -98,14 +101,15 @@ NB_TERM vf nb_sine_slope(vf z, vf *twice, const int degree)
 
 /** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
  *   s = top/below,   s' = (N slope - s tilt)/below,   ds/dN = by_N/below.
- * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d are equal and
- * are left out: their difference would be rounding alone, and large beside what is left. */
+ * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d
+ * are equal and are left out: their difference would be only rounding, larger than the other
+ * terms. */
 typedef struct nb_slope_parts {
     vf top, below, slope, tilt, by_N;
 } nb_slope_parts;
 
-/** edge: nb_slope_edge; degree: that of u's slope, as nb_sine_slope.  It matters where u is large: there the slope by d
- * is small beside it. */
+/** edge: nb_slope_edge; degree: that of the slope by u, as in nb_sine_slope. It matters where u is
+ * large, as the slope by d is then small. */
 NB_TERM nb_slope_parts nb_slope_parts_of(vf d, vf u, vf edge, const int degree)
 {
     const vf zd = d * d;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The lanes of a formula.  Each fast formula has one text in this folder, which is for
+/** The lanes of a formula. Each fast formula has one source text in this folder. It compiles for
  *   vectors, where the including file has ../base/simd.h: one lane for each pixel, step or orientation;
  *   plain numbers, in C and for a thread of a GPU: one lane.  A GPU's file includes its vendor's header first.
  *
  *   vf, vi, vd           float, 32-bit integer, double
  *   vf_mask, vd_mask     where a comparison is true: (vf_mask)(x < y); | and & join them
  *
- * simd.h says what the operations of its names do; the others have their comments here. */
+ * base/simd.h describes its operations; the others are described here. */
 #ifndef NB_TERMS_LANE_H
 #define NB_TERMS_LANE_H
 
@@ -35,12 +35,12 @@ NB_TERM float nb_mad(float a, float b, float c)
 {
     return a * b + c;
 }
-/** a b + c where one rounding is as good as two: two on a CPU, one instruction on a GPU. */
+/** a b + c with one or two roundings: two operations on a CPU, one instruction on a GPU. */
 NB_TERM vf vf_mad(vf a, vf b, vf c)
 {
     return a * b + c;
 }
-/** a/b; on a GPU by a reciprocal that is off by its last bit. */
+/** a/b; on a GPU by a reciprocal with an error in its last bit. */
 NB_TERM vf vf_over(vf a, vf b)
 {
     return a / b;
@@ -69,7 +69,8 @@ NB_TERM vd vd_whole(vd x, vd *power)
     *power = vd_exp2_whole(n);
     return n;
 }
-/** A number > 0 to divide by: on a CPU the number, elsewhere the inverse of its root, which is a few multiplications. */
+/** A divisor > 0: on a CPU the number, on a GPU the inverse of its root, which takes a few
+ * multiplications. */
 typedef vd vd_divisor;
 
 NB_TERM vd_divisor vd_divisor_of(vd x)
@@ -80,12 +81,12 @@ NB_TERM vd vd_divided(vd x, vd_divisor by)
 {
     return x / by;
 }
-/** y, and x more where the mask is true. */
+/** y + x where the mask is true, else y. */
 NB_TERM vf vf_add_where(vf_mask mask, vf x, vf y)
 {
     return y + (vf)(mask & (vi)x);
 }
-/** x, and 1 more where the mask is true. */
+/** x + 1 where the mask is true, else x. */
 NB_TERM vi vi_count(vi x, vf_mask mask)
 {
     return vi_sub(x, mask);
@@ -98,7 +99,8 @@ NB_TERM vi vi_count(vi x, vf_mask mask)
 #else
 #define NB_TERM static inline
 #endif
-/* Before a loop over arrays of a formula: they stay in registers.  Without it k_spots is up to 9 % slower. */
+/* Unrolls a loop over arrays of a formula, so that they stay in registers. Without it k_spots is
+ * up to 9 % slower. */
 #ifdef NB_GPU_DEVICE_PASS
 #define NB_TERM_EACH _Pragma("unroll")
 #else

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/** Which sub-pixels a reflection may light in an orientation (../plan/spots.h), so that others need no look: the last of
- * the tests of ../plan/spot_tests.h.  A lane is an orientation.  Mathematics: docs/physics.md, section 21.3. */
+/** Boxes of sub-pixels that a reflection may reach in an orientation (../plan/spots.h); other
+ * sub-pixels need no test. A lane is an orientation. Mathematics: plans/fast_paths.md, section
+ * 3. */
 #ifndef NB_TERMS_SPOT_BOXES_H
 #define NB_TERMS_SPOT_BOXES_H
 
 #include "../plan/spot_tests.h"
 #include "lane.h"
 
-/** What a run of sources sees of a layer of a panel, in some orientations. */
+/** A layer of a panel for a run of sources, in some orientations. */
 typedef struct nb_spot_view {
     const nb_spot_plane *plane;
-    double depth[2];     /* where the rays of the layer end */
+    double depth[2];     /* coordinates of the ends of the layer's rays */
     double axis_E[2][3]; /* the panel's vectors times the semi-axes of a cell */
     double n_E[3];
     double spread; /* of these among the orientations' cells, for a unit vector */
@@ -53,7 +54,7 @@ NB_TERM vd nb_spot_along(const vd a[3], const double b[3])
     return vd_fma(a[0], vd_set(b[0]), vd_fma(a[1], vd_set(b[1]), a[2] * b[2]));
 }
 
-/** How far d.axis/d.n of a ray at R = 1 is from `ratio`, times d.n/lambda, at most. */
+/** Largest distance of d.axis/d.n of a ray at R = 1 from `ratio`, times d.n/lambda. */
 NB_TERM vd nb_spot_width(const nb_spot_view *view, int axis, vd ratio)
 {
     vd sum = vd_set(0);
@@ -88,7 +89,8 @@ typedef struct nb_spot_field {
     int oversample, first, n;
 } nb_spot_field;
 
-/** Those whose middles are between these pixels: to[0] .. to[1], counted from the first; none where to[0] > to[1]. */
+/** Sub-pixels whose middles are between these pixels: to[0] .. to[1], counted from the first; none
+ * if to[0] > to[1]. */
 NB_TERM void nb_spot_clip(const vd range[2], const nb_spot_field *field, vd to[2])
 {
     const double start = (double)field->first + 0.5, os = field->oversample;
@@ -98,7 +100,7 @@ NB_TERM void nb_spot_clip(const vd range[2], const nb_spot_field *field, vd to[2
     to[1] = vd_min(vd_floor(high), vd_set(field->n - 1));
 }
 
-/** Wavelengths of the view that may light g, e = incident.g: from l[0] to l[1]. */
+/** Wavelengths of the view that may excite g, e = incident.g: from l[0] to l[1]. */
 NB_TERM void nb_spot_wavelengths(const nb_spots *sp, const nb_spot_view *view,
                                  const nb_spot *spot, vd e, vd l[2])
 {
@@ -111,8 +113,8 @@ NB_TERM void nb_spot_wavelengths(const nb_spots *sp, const nb_spot_view *view,
     }
 }
 
-/** The sub-pixels box[axis][0] .. box[axis][1] of two fields, one for each axis; g: of the reflection in the orientations.
- * Returns where there are any. */
+/** The sub-pixels box[axis][0] .. box[axis][1] of two fields, one for each axis; g: of the
+ * reflection in the orientations. Returns the mask of lanes with any. */
 NB_TERM vd_mask nb_spot_box_of(const nb_spots *sp, const nb_spot_view *view,
                                const nb_spot *spot, const vd g[3],
                                const nb_spot_field field[2], vd box[2][2])

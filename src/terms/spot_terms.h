@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The terms that a reflection of an orientation adds to a ray (../plan/spots.h), in double.  A lane is a ray; what it
- * gets depends on its own tests alone. */
+/** The terms that a reflection of an orientation adds to a ray (../plan/spots.h), in double. A
+ * lane is a ray; its result does not depend on other lanes. */
 #ifndef NB_TERMS_SPOT_TERMS_H
 #define NB_TERMS_SPOT_TERMS_H
 
@@ -8,7 +8,8 @@
 #include "../plan/spot_tests.h"
 #include "lane.h"
 
-/* ln(2)^k/k!: 2^x for |x| <= 1/2 to 2e-10 of it, a hundredth of a float's rounding. */
+/* ln(2)^k/k!: 2^x for |x| <= 1/2 with a relative error of 2e-10, a hundredth of a float's
+ * rounding. */
 #define NB_SPOT_LN2 (NB_LN2_HIGH + NB_LN2_LOW)
 #define NB_SPOT_EXP_2 (NB_SPOT_LN2 * NB_SPOT_LN2 / 2)
 #define NB_SPOT_EXP_3 (NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 6)
@@ -27,11 +28,11 @@ typedef struct nb_spot_pair {
     int m; /* orientation */
     double A[3][3], Lh[3];
     double F2;   /* F^2 F_latt^2 at the reflection */
-    double most; /* R^2 of what is looked at */
+    double most; /* largest R^2 of terms */
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
-/** The ray to a sub-pixel of a panel, for the reference's own arithmetic. */
+/** The ray to a sub-pixel of a panel, for the arithmetic of the scalar renderer. */
 typedef struct nb_spot_ray {
     const nb_scene *scene;
     const nb_panel *panel;
@@ -61,7 +62,7 @@ NB_HD double nb_spot_peak(const nb_spots *sp, const nb_factor_table *table,
     return F * F * sp->cells2;
 }
 
-/** What a pair has of its spot, orientation and run, and F2: nb_spot_peak. */
+/** Set a pair from its spot, orientation and run; F2: nb_spot_peak. */
 NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spot *spot,
                                      int m, const nb_spot_run *run)
 {
@@ -99,7 +100,7 @@ NB_HD nb_ray nb_spot_ray_of(const nb_spot_ray *at)
                      nb_edge_point(panel.pixel_slow / os, 1, at->v, 0), at->layer);
 }
 
-/** nb_spot_is_lit of a shape that the compiler knows. */
+/** nb_spot_is_lit for a shape that is a constant. */
 NB_HD int nb_spot_is_lit_of(const nb_spot_ray *at, const int32_t h[3], int m, int source,
                             int shape)
 {
@@ -114,7 +115,7 @@ NB_HD int nb_spot_is_lit_of(const nb_spot_ray *at, const int32_t h[3], int m, in
     return p.F_latt != 0 && p.h0 == h[0] && p.k0 == h[1] && p.l0 == h[2];
 }
 
-/** Is the reflection of a top hat the lit one of a ray, by the reference's own arithmetic? */
+/** Does a ray meet this reflection of a top hat, by the arithmetic of the scalar renderer? */
 NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, int source)
 {
     switch (at->scene->lattice.shape) {
@@ -128,7 +129,7 @@ NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, 
     }
 }
 
-/** Is the source's step lit?  The reference decides where rounding could. */
+/** Does the source's step count? Where rounding could decide, the scalar arithmetic does. */
 NB_HD int nb_spot_tophat_lit(const nb_spot_pair *pair, const nb_spot_ray *at, int entry,
                              double R2)
 {
@@ -152,7 +153,7 @@ NB_HD int nb_spot_entry(const nb_spot_pair *pair, double x)
     return a;
 }
 
-/** Is entry i of a top hat lit, and not culled? */
+/** Does entry i of a top hat count, and is it not culled? */
 NB_HD int nb_spot_entry_lit(const nb_spot_pair *pair, const nb_spot_ray *at,
                             const nb_spot_line *line, int i)
 {
@@ -161,7 +162,7 @@ NB_HD int nb_spot_entry_lit(const nb_spot_pair *pair, const nb_spot_ray *at,
            nb_spot_tophat_lit(pair, at, i, line->across2 + line->slope2 * off * off);
 }
 
-/** Weights of the lit sources of a top hat. */
+/** Sum of the weights of the sources that count for a top hat. */
 NB_HD double nb_spot_tophat_weights(const nb_spot_pair *pair, const nb_spot_ray *at,
                                     const nb_spot_line *line)
 {
@@ -198,7 +199,8 @@ NB_TERM vd nb_spot_exp2(vd x)
     return vd_fma(sum, f, vd_set(1)) * power;
 }
 
-/** Weighted F_latt^2/cells2 by the law of decay, of a run of one source; near: where R^2 is no more than the pair's `most`. */
+/** Weighted F_latt^2/cells2 by the law of decay, of a run of one source; near: lanes with R^2 at
+ * most the pair's `most`. */
 NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R2,
                               vd_mask near)
 {
@@ -206,10 +208,10 @@ NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R
     return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * sp->fall)) * pair->weight[0];
 }
 
-/** Rays as a pair sees them. */
+/** Rays relative to a pair. */
 typedef struct nb_spot_aim {
     vd G[3], U[3]; /* A q and kappa A q - L hkl, in the middle of the run; q = d - i */
-    vd last;       /* largest offset that -dmin leaves */
+    vd last;       /* largest offset within -dmin */
 } nb_spot_aim;
 
 NB_TERM vd nb_spot_last_offset(const nb_spot_pair *pair, double dmin, const vd q[3])
@@ -241,7 +243,7 @@ NB_TERM vd nb_spot_radius2(const nb_spot_aim *aim)
     return vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
 }
 
-/** nb_spot_line of rays. */
+/** nb_spot_line for rays. */
 typedef struct nb_spot_lines {
     vd across2, slope2, shift, last;
     vd_divisor by_slope2;
@@ -259,7 +261,7 @@ NB_TERM nb_spot_lines nb_spot_lines_of(const nb_spot_aim *aim)
     line.by_slope2 = vd_divisor_of(line.slope2);
     line.shift =
         vd_divided(vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])), line.by_slope2);
-    for (int i = 0; i < 3; i++) /* across the line: small, and exact to its own digits */
+    for (int i = 0; i < 3; i++) /* across the line: small, with full relative precision */
         across.U[i] = vd_fnma(line.shift, G[i], U[i]);
     line.across2 = nb_spot_radius2(&across);
     return line;

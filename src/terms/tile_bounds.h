@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the terms of a block of rays (../plan/tiles.h): in floats that are rounded upwards in sum, so that
- * no term is above its bound.  A lane is a step or a group.  Mathematics: plans/fast_paths.md, section 4. */
+/** Bounds of the terms of a block of rays (../plan/tiles.h): in floats with margins for rounding,
+ * so that no term is above its bound. A lane is a step or a group. Mathematics:
+ * plans/fast_paths.md, section 4. */
 #ifndef NB_TERMS_TILE_BOUNDS_H
 #define NB_TERMS_TILE_BOUNDS_H
 
@@ -8,25 +9,25 @@
 #include "../plan/tiles.h"
 #include "lane.h"
 
-#define NB_TILE_UP 1.0001f /* over all roundings of a bound */
-/* Of an index in floats, a part of kappa |a| |d - i|; and of d and i, which are of size 1. */
+#define NB_TILE_UP 1.0001f /* factor above all roundings of a bound */
+/* Rounding errors of an index in floats: relative to kappa |a| |d - i|, and of d and i, which are
+ * of size 1. */
 #define NB_TILE_ROUNDING 6e-7
 #define NB_TILE_UNIT_ROUNDING 2.4e-7
-#define NB_TILE_WIDEN (1 + 1e-6) /* half-widths, for rounding */
-#define NB_TILE_ACROSS                                                                   \
-    0.49999f                  /* from here on a neighbour may be the nearest reflection */
-#define NB_TILE_WIDE 0.99999f /* and any other one */
-#define NB_TILE_ROUND_FLOOR 1e-20f /* keeps the sphere's bound finite at its middle */
+#define NB_TILE_WIDEN (1 + 1e-6)   /* margin of half-widths for rounding */
+#define NB_TILE_ACROSS 0.49999f    /* half-width where a neighbour may be nearest */
+#define NB_TILE_WIDE 0.99999f      /* half-width where any reflection may be nearest */
+#define NB_TILE_ROUND_FLOOR 1e-20f /* keeps the bound of a sphere finite at its middle */
 
 /** A block of rays. */
 typedef struct nb_ray_block {
-    double c[3];   /* in the middle of its directions */
-    float half[3]; /* no step's index is farther from its value in the middle */
-    float off;     /* |c - i| of any source, the largest */
+    double c[3];   /* middle of its directions */
+    float half[3]; /* largest difference of a step's index from its value in the middle */
+    float off;     /* largest |c - i| of a source */
 } nb_ray_block;
 
-/** What the mean depth adds to a direction over a block of this extent (edges added, m), at most: f(p) =
- * 1/p - 1/(e^p - 1) falls by 1/12 of the path's range at most. */
+/** Largest change of a direction by the mean depth over a block of this extent (sum of the edges,
+ * m): f(p) = 1/p - 1/(e^p - 1) falls by at most 1/12 of the range of the path. */
 NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, double extent)
 {
     const double height = nb_dot(panel->pix0, panel->normal);
@@ -36,8 +37,9 @@ NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, doubl
     return sensor->layer_step * path * extent / (12 * height * height) * NB_TILE_WIDEN;
 }
 
-/** The block of four corner rays.  A ray is d = v/|v| with v in the hull of the corner rays, and |d - v| <=
- * max |corner - c|^2.  depth: nb_tile_depth; widen: NB_TILE_WIDEN, but in tests. */
+/** The block of four corner rays. A ray is d = v/|v| with v in the hull of the corner rays, and
+ * |d - v| <= max |corner - c|^2. depth: nb_tile_depth; widen: NB_TILE_WIDEN; tests use other
+ * values. */
 NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
                                    double depth, double widen)
 {
@@ -65,8 +67,8 @@ NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
     return b;
 }
 
-/** No less than the solid angle of the pixels and rays of the nu x nv rays from sub-pixel (u, v) of a
- * panel. */
+/** Upper bound of the solid angle of the pixels and rays of the nu x nv rays from sub-pixel (u, v)
+ * of a panel. */
 NB_HD double nb_tile_largest_angle(const nb_panel *panel, const nb_sensor *sensor,
                                    int oversample, const double from[2],
                                    const double count[2])
@@ -86,7 +88,7 @@ NB_HD double nb_tile_largest_angle(const nb_panel *panel, const nb_sensor *senso
     return omega * (1 + 1e-6);
 }
 
-/** F_latt^2 of a square crystal at most, for distances of at least d[] from whole numbers:
+/** Upper bound of F_latt^2 of a square crystal, for distances of at least d[] from whole numbers:
  * |sin(pi N d)/sin(pi d)| <= min(N, 1/s), s = 3 d - 4 d^3 <= sin(pi d). */
 NB_TERM vf nb_tile_square_bound(const nb_tiles *t, const vf d[3])
 {
@@ -98,7 +100,7 @@ NB_TERM vf nb_tile_square_bound(const nb_tiles *t, const vf d[3])
     return vf_over(vf_set(1), product);
 }
 
-/** The same of a round one: S^2 <= 9 (1 + x^2)/x^6. */
+/** The same for a round crystal: S^2 <= 9 (1 + x^2)/x^6. */
 NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
 {
     vf x2 = vf_set(0);
@@ -109,7 +111,8 @@ NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
            t->peak;
 }
 
-/** No less than F^2 F_latt^2 (relative to unit) wherever each index is within half of h.  shape: t's. */
+/** Upper bound of F^2 F_latt^2 (relative to unit) where each index is within half of h. shape:
+ * that of t. */
 NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
                          const int shape)
 {
@@ -138,8 +141,8 @@ typedef struct nb_tile_column {
     float kappa, range, stray, weight;
 } nb_tile_column;
 
-/** A group's bound, per weight.  middle: axes in the middle of the orientations times the block's middle less the
- * column's direction; away: of these orientations (tiles.h). */
+/** Bound of a group for weight 1. middle: product of the middle of the orientations with the
+ * block's middle less the column's direction; away: of these orientations (tiles.h). */
 NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
                                const nb_tile_column *column, const vf middle[3],
                                const vf away[3], const int shape)
@@ -154,7 +157,7 @@ NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
     return nb_tile_bound(t, h, half, shape);
 }
 
-/** The bound of a step with these indices in the block's middle, per weight. */
+/** Bound of a step with these indices in the block's middle, for weight 1. */
 NB_TERM vf nb_tile_step_bound(const nb_tiles *t, const nb_ray_block *b, const vf h[3],
                               const int shape)
 {

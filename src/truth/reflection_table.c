@@ -14,7 +14,7 @@ static unsigned hash(int h, int k, int l, int panel)
     return x ^ x >> 15;
 }
 
-/** The slot of h, k, l on a panel: where it is, or the empty one where it belongs. */
+/** The slot of h, k, l on a panel; an empty slot if it is not in the table. */
 static int *find_slot(const nb_reflection_table *t, int h, int k, int l, int panel)
 {
     unsigned mask = (unsigned)t->n_slots - 1, i = hash(h, k, l, panel) & mask;

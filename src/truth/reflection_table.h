@@ -9,37 +9,38 @@ enum { NB_SUM_WEIGHT = 0, NB_SUM_FAST, NB_SUM_SLOW, NB_SUM_PHI, NB_SUM_LAMBDA, N
 
 typedef struct nb_reflection_entry {
     int h, k, l, panel;
-    double pixel[NB_SUMS]; /* of the present pixel: weight, weight times ... */
+    double pixel[NB_SUMS]; /* of the current pixel: weight, weight times ... */
     double sum[NB_SUMS];   /* of the pixels before it, in photons */
     double peak;           /* photons of its brightest pixel */
-    /* sums over its pixels, s photons of it in one: s^2, s times the background, s^2 by all photons of the pixel */
+    /* sums over its pixels with s photons: s^2, s times the background, s^2 divided by all
+     * photons of the pixel */
     double square, under, fit;
 } nb_reflection_entry;
 
-/** Zero-initialised: empty. */
+/** A table; all zero is an empty one. */
 typedef struct nb_reflection_table {
     nb_reflection_entry *list; /* owned, in the order of first appearance */
     int count, room;
     int *slots; /* owned; hash of h, k, l to 1 + place in the list */
     int n_slots;
-    int *touched; /* owned; entries to which the present pixel has added */
+    int *touched; /* owned; entries with samples of the current pixel */
     int n_touched;
-    int panel; /* of what is added */
+    int panel; /* panel of the samples to come */
     int last; /* entry of the last search: the next sample is probably of the same reflection */
 } nb_reflection_table;
 
-/** Entry of h, k, l on the table's present panel, made if it is not there; NULL: out of memory. */
+/** Find or make the entry of h, k, l on the table's current panel; NULL: out of memory. */
 nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k, int l);
 
-/** Add one sample of the present pixel. 0: out of memory. */
+/** Add one sample of the current pixel. Returns 0 if memory is exhausted. */
 int nb_reflection_add(nb_reflection_table *t, const int hkl[3],
                       const double sums[NB_SUMS]);
 
-/** Divide the pixel's photons among the reflections that have samples in it, and begin another; background: photons
- * that it has beside them. */
+/** Divide the pixel's photons among the reflections that have samples in it, and begin the next
+ * pixel; background: its other photons. */
 void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double background);
 
-/** Add the sums of `from`; 0: out of memory. */
+/** Add the sums of `from`. Returns 0 if memory is exhausted. */
 int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from);
 void nb_reflection_table_free(nb_reflection_table *t);
 

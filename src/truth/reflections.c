@@ -14,13 +14,14 @@
 #include "reflection_table.h"
 #include "spot_shares.h"
 
-/** Rows that are divided at the same time, and then added in their order. */
+/** Number of rows that are divided at the same time and then added in order. */
 enum { BLOCK = 32 };
 
-/** Of a pixel's photons, the samples that may be left out carry at most this part. */
+/** Largest part of a pixel's photons in samples that are left out. */
 #define OMITTED 1e-6
 
-/** Background and crystal of a pixel are told apart to this part of the background: the image is float. */
+/** Photons of the crystal below this part of the background are not found, because the image has
+ * floats. */
 #define TOLD_APART 1e-5
 
 /** A row of the image. */
@@ -37,7 +38,7 @@ typedef struct finder {
     int rows;
     float *background; /* photons of each pixel; owned; NULL: there is none */
     double cut;        /* pixels with fewer photons of the crystal are not divided */
-    int divided;       /* the pixels are, by spots */
+    int divided;       /* the pixels are divided, by spots */
 } finder;
 
 /** Render water and materials, without the crystal. */
@@ -72,7 +73,7 @@ static double background_in(const finder *f, size_t pixel)
     return f->background ? f->background[pixel] : 0;
 }
 
-/** Photons of a pixel that are to be divided; 0: none. */
+/** Photons of a pixel to divide; 0: none. */
 static double crystal_in(const finder *f, double photons, double background)
 {
     photons -= background;
@@ -80,7 +81,7 @@ static double crystal_in(const finder *f, double photons, double background)
                                                                                  : 0;
 }
 
-/** A sample of less weight is left out. */
+/** Weight below which a sample is left out. */
 static double least_weight(const nb_scene *sc, const nb_panel *panel, int fast, int slow,
                            double photons)
 {
@@ -90,14 +91,14 @@ static double least_weight(const nb_scene *sc, const nb_panel *panel, int fast, 
     return OMITTED * photons / (scale * terms);
 }
 
-/** A sample's place, and how much less than `least` it may count: then it is left out. */
+/** Is the sample left out, as its weight at this place is less than `least`? */
 typedef struct sample_place {
     double fast, slow, weight, least;
     const nb_source *source;
     nb_vec3 q;
 } sample_place;
 
-/** No more than F_latt^2 of the parallelepiped: |sin(pi N d)/sin(pi d)| <= min(N, 1/(2|d|)). */
+/** Upper bound of F_latt^2 of the parallelepiped: |sin(pi N d)/sin(pi d)| <= min(N, 1/(2|d|)). */
 static double lattice_bound(double d, double N)
 {
     double limit = 0.25 / (d * d), top = N * N;
@@ -122,7 +123,7 @@ static int is_small(const nb_scene *sc, const nb_orientation *cell, const sample
            at->least;
 }
 
-/** Every orientation's contribution at one place of the pixel, from one source. */
+/** Add the samples of all orientations for one ray and one source. */
 static int add_orientations(const finder *f, const sample_place *at,
                             nb_reflection_table *t)
 {
@@ -149,7 +150,7 @@ static int add_orientations(const finder *f, const sample_place *at,
     return 1;
 }
 
-/** Every sample of the ray to one sub-pixel. */
+/** Add the samples of the ray to one sub-pixel. */
 static int add_sources(const finder *f, const nb_ray *ray, sample_place at,
                        nb_reflection_table *t)
 {
@@ -201,7 +202,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     return 1;
 }
 
-/** Add all photons of a span, and those that are not the crystal's. */
+/** Add the photons of a span: all, and those of the background. */
 static void sum_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
@@ -235,7 +236,7 @@ static void divide_row(const finder *f, int r, image_row *row)
     }
 }
 
-/** Add a block's rows in their order, and empty them; 0: out of memory. */
+/** Add the rows of a block in order, and empty them. Returns 0 if memory is exhausted. */
 static int collect(image_row *rows, int n, image_row *all)
 {
     int ok = 1;
@@ -269,7 +270,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     return photons;
 }
 
-/** What the dimmest pixel that is divided may lack, photons: less than `least` of any sample. */
+/** Photons that the dimmest divided pixel may lack; less than `least` of any sample. */
 static double bound_of(const finder *f)
 {
     const nb_beam *beam = &f->job->scene->beam;
@@ -293,7 +294,7 @@ static nb_spot_draw *draw_of(nb_isa isa)
     return set->draw;
 }
 
-/** Where its spots end, a crystal's pixels are divided by reflections; f->divided says so. */
+/** If the spots of the crystal end, divide the pixels by reflections and set f->divided. */
 static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error *err)
 {
     const nb_reflection_job *job = f->job;

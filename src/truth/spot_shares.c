@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiles of pixels.  Of each tile every reflection is summed over orientations, sources and sub-pixels; then each
- * pixel is divided among the reflections that it got something of, in the order of the list. */
+/* Tiles of pixels. In each tile every reflection is summed over orientations, sources and
+ * sub-pixels. Then each pixel is divided among its reflections, in the order of the list. */
 #include "spot_shares.h"
 
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "../plan/spot_list.h"
 #include "../render/rows.h"
 
-enum { TILE = 64 /* sub-pixels along an edge, about */, BLOCK = 1024 /* tiles */ };
+enum { TILE = 64 /* approximate sub-pixels along an edge */, BLOCK = 1024 /* tiles */ };
 
-/** What a reflection adds to a pixel of the tile. */
+/** Sum of a reflection in a pixel of the tile. */
 typedef struct share {
     int pixel;
     uint32_t spot;
@@ -27,7 +27,7 @@ typedef struct share {
 typedef struct tile_pixel {
     double photons, least, background; /* as nb_spot_shares.photons */
     double sums[NB_SUMS];              /* of the present reflection */
-    size_t shares; /* in the list, as it is sorted: where the next goes */
+    size_t shares; /* place of the next share when the list is sorted */
 } tile_pixel;
 
 typedef struct tile {
@@ -35,7 +35,7 @@ typedef struct tile {
     nb_spot_tile *drawn;
     int panel;
     tile_pixel *pixels; /* owned; [ns][nf] */
-    int *lit;           /* owned; pixels with a sum of the present reflection */
+    int *lit;           /* owned; pixels with a sum of the current reflection */
     int n_lit;
     share *shares; /* owned */
     size_t n, room;
@@ -44,7 +44,7 @@ typedef struct tile {
 
 /* ------------------------------------------------------------------ one reflection */
 
-/** What the present reflection adds to the tile's pixels. */
+/** Add the current reflection to the pixels of the tile. */
 static int keep_shares(tile *t, uint32_t spot)
 {
     if (t->n + (size_t)t->n_lit > t->room) {
@@ -70,7 +70,7 @@ static int keep_shares(tile *t, uint32_t spot)
     return 1;
 }
 
-/** What a pixel of the tile got of the reflection that was drawn. */
+/** Note the share of a pixel from the current reflection. */
 static void take_pixel(tile *t, int i)
 {
     const nb_spot_tile *drawn = t->drawn;
@@ -109,7 +109,7 @@ static void clear_drawn(nb_spot_tile *drawn)
     }
 }
 
-/** A reflection of the list, and one layer; 0: out of memory. */
+/** Sum a reflection of the list for one layer. Returns 0 if memory is exhausted. */
 static int draw_one(tile *t, uint32_t number)
 {
     const int os = t->of->scene->oversample;
@@ -126,7 +126,8 @@ static int draw_one(tile *t, uint32_t number)
 
 /* ------------------------------------------------------------------ all reflections */
 
-/** Look at the pixels of row s of the tile, and between which sub-pixels some are to be divided; 0: none. */
+/** Read the pixels of row s of the tile, and find the range of sub-pixels to divide. Returns 0 if
+ * there are none. */
 static int set_wanted(tile *t, int s)
 {
     const nb_spot_tile *drawn = t->drawn;
@@ -146,7 +147,7 @@ static int set_wanted(tile *t, int s)
     return from < to;
 }
 
-/** All reflections of the tile; 0: out of memory. */
+/** Sum all reflections of the tile. Returns 0 if memory is exhausted. */
 static int draw_tile(tile *t)
 {
     nb_spot_tile *drawn = t->drawn;
@@ -188,7 +189,7 @@ static nb_status alloc_drawn(nb_spot_tile *drawn, int edge, nb_error *err)
 
 /* ------------------------------------------------------------------ one tile */
 
-/** The shares of each pixel one behind the other; order: [n]. */
+/** Sort the shares by pixel; order: [n]. */
 static void sort_shares(const tile *t, size_t *order)
 {
     const int n = t->drawn->nf * t->drawn->ns;
@@ -204,7 +205,7 @@ static void sort_shares(const tile *t, size_t *order)
         order[t->pixels[t->shares[i].pixel].shares++] = i;
 }
 
-/** Divide the pixels among their shares; 0: out of memory. */
+/** Divide the pixels among their shares. Returns 0 if memory is exhausted. */
 static int divide(tile *t)
 {
     size_t *order = nb_alloc_raw(t->n, sizeof *order, "spots", NULL);
@@ -224,7 +225,7 @@ static int divide(tile *t)
     return ok;
 }
 
-/** Its reflections; 0: out of memory. */
+/** Divide the pixels of one tile. Returns 0 if memory is exhausted. */
 static int run_tile(const nb_spot_shares *of, const nb_spot_list *list, size_t number,
                     nb_spot_tile *drawn, nb_reflection_table *table)
 {
@@ -249,7 +250,7 @@ static int run_tile(const nb_spot_shares *of, const nb_spot_list *list, size_t n
 
 /* ------------------------------------------------------------------ all tiles */
 
-/** Add a block's tables in their order, and empty them; 0: out of memory. */
+/** Add the tables of a block in order, and empty them. Returns 0 if memory is exhausted. */
 static int collect(nb_reflection_table *tables, const int *ok, int n,
                    nb_reflection_table *all)
 {
@@ -270,7 +271,7 @@ static int thread_number(void)
 #endif
 }
 
-/** drawn: of each thread. */
+/** drawn: work space of each thread. */
 static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
                            nb_spot_tile *drawn, nb_reflection_table *all, nb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The reflections of an image that is made of spots (../plan/spots.h): each reflection goes to the pixels that it
- * lights, instead of each pixel to all its samples. */
+/** The reflections of an image that is made of spots (../plan/spots.h): the sum goes from each
+ * reflection to its pixels, instead of from each pixel to all its samples. */
 #ifndef NB_TRUTH_SPOT_SHARES_H
 #define NB_TRUTH_SPOT_SHARES_H
 
@@ -14,8 +14,8 @@ typedef struct nb_spot_shares {
     const nb_spot_limits *limits;
     double phi_first, phi_step; /* rad, of the scene's phi steps */
     int threads;                /* the sums do not depend on it */
-    const nb_hooks *hooks;      /* progress is called by the calling thread only */
-    /** Photons of a pixel that are to be divided; 0: none. *least: a sample of less weight is left out;
+    const nb_hooks *hooks;      /* only the calling thread calls progress */
+    /** Photons of a pixel to divide; 0: none. *least: weight below which a sample is left out;
      * *background: the pixel's other photons. */
     double (*photons)(const void *user, int panel, int fast, int slow, double *least,
                       double *background);

@@ -20,7 +20,7 @@ void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data);
 void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
 #endif
 
-/** /entry/simulation/reflections: the lists of all frames in one table. */
+/* --- /entry/simulation/reflections: the lists of all frames in one table --- */
 
 #ifdef NB_HAVE_HDF5
 

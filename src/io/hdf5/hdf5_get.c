@@ -307,7 +307,7 @@ int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer)
 
 #endif
 
-/* Texts, vectors and groups of an HDF5 file that is not trusted. */
+/* --- Texts, vectors and groups of an HDF5 file that is not trusted --- */
 
 #ifdef NB_HAVE_HDF5
 

@@ -97,7 +97,7 @@ int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer)
 
 #endif
 
-/** The two kinds of data sets that hdf5_get.c does not read directly. */
+/* --- The two kinds of data sets that hdf5_get.c does not read directly --- */
 
 #ifdef NB_HAVE_HDF5
 

@@ -271,8 +271,9 @@ static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
 
 #endif
 
-/* The NXmx master: geometry, beam, goniometer and truth, and the frames of the data files under
- * one name (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
+/* --- The NXmx master ---
+ * Geometry, beam, goniometer and truth, and the frames of the data files under one name
+ * (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
 
 #ifdef NB_HAVE_HDF5
 

@@ -24,8 +24,8 @@ int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
 
 #endif
 
-/** Short functions to write groups, values and attributes into an HDF5 file. They share one
- * `ok` flag: after a failure the others do nothing. */
+/* --- Short functions to write groups, values and attributes into an HDF5 file ---
+ * They share one `ok` flag: after a failure the others do nothing. */
 
 #ifdef NB_HAVE_HDF5
 
@@ -95,7 +95,7 @@ void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
 
 #endif
 
-/** Arrays of a master file with a row for each frame. */
+/* --- Arrays of a master file with a row for each frame --- */
 
 #ifdef NB_HAVE_HDF5
 
@@ -115,8 +115,8 @@ int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes);
 
 #endif
 
-/** The detector position of a master: NeXus' frame, axes, and one position for all frames
- * or one for each. */
+/* --- The detector position of a master ---
+ * NeXus' frame, axes, and one position for all frames or one for each. */
 
 #ifdef NB_HAVE_HDF5
 
@@ -131,7 +131,7 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 
 #endif
 
-/** Several panels in a master: their modules for NXmx readers, and our own exact copy. */
+/* --- Several panels in a master: their modules for NXmx readers, and our own exact copy --- */
 
 #ifdef NB_HAVE_HDF5
 /** A group NXdetector_module for each panel. */
@@ -139,19 +139,19 @@ void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
 
 #endif
 
-/** /entry/data of a master: the frames of all data files under one name. */
+/* --- /entry/data of a master: the frames of all data files under one name --- */
 
 #ifdef NB_HAVE_HDF5
 
 #endif
 
-/** /entry/instrument/beam: one wavelength, one for each shot, or a spectrum for each shot. */
+/* --- /entry/instrument/beam: one wavelength, one for each shot, or a spectrum for each shot --- */
 
 #ifdef NB_HAVE_HDF5
 
 #endif
 
-/** /entry/simulation: the values from which the images were made. */
+/* --- /entry/simulation: the values from which the images were made --- */
 
 #ifdef NB_HAVE_HDF5
 

@@ -64,7 +64,8 @@ nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
 
 #endif
 
-/** Chains of transformations of NeXus (NXtransformations).  For nxmx*.c alone. */
+/* --- Chains of transformations of NeXus (NXtransformations) ---
+ * For nxmx*.c alone. */
 
 #ifdef NB_HAVE_HDF5
 
@@ -99,7 +100,7 @@ void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
 
 #endif
 
-/** The rotation of the sample in a NeXus file. */
+/* --- The rotation of the sample in a NeXus file --- */
 
 #ifdef NB_HAVE_HDF5
 

@@ -12,7 +12,8 @@
 nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err);
 
-/** The exact panels of our own masters.  For nxmx.c alone. */
+/* --- The exact panels of our own masters ---
+ * For nxmx.c alone. */
 
 #ifdef NB_HAVE_HDF5
 

@@ -138,10 +138,10 @@ static int full_header(char *text, size_t size, const nb_image_meta *m, const ch
     return p.used;
 }
 
-/* mini-CBF: a text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib
- * manual, "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention). If
- * these lines cannot hold the geometry, the categories of a full CBF are written before
- * them. */
+/* --- mini-CBF ---
+ * A text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib manual,
+ * "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention). If these lines
+ * cannot hold the geometry, the categories of a full CBF are written before them. */
 
 enum { TEXT_MAX = 16384, LONGEST_PIXEL = 1 + 2 + 4 + 8 };
 

@@ -54,9 +54,9 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *hea
  * value; cfg may be half filled then. */
 nb_status nb_smv_apply_header(const nb_smv_header *header, nb_config *cfg, nb_error *err);
 
-/** The NANOBRAGG_* keys of our SMV headers: the geometry as it was typed, with as many digits as a
- * double needs, so that `-img` restores it exactly.  The table of parameters says which parameters
- * have a key. */
+/* --- The NANOBRAGG_* keys of our SMV headers ---
+ * The geometry as it was typed, with as many digits as a double needs, so that `-img`
+ * restores it exactly. The table of parameters says which parameters have a key. */
 
 #define NB_SMV_PREFIX "NANOBRAGG_"
 #define NB_SMV_MARK                                                                      \

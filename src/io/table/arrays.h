@@ -15,7 +15,7 @@
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err);
 
-/** What input files hold, from the arrays of a caller. */
+/* --- What input files hold, from the arrays of a caller --- */
 
 /** The arrays of cfg, if `name` (one of cfg's names of files) is that of an array, `memory`; else NULL. */
 const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory);

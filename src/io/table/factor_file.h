@@ -32,10 +32,10 @@ nb_status nb_factor_file_alloc(nb_factor_file *table, const char *name, nb_error
 /** Release F and zero the struct; NULL is fine. */
 void nb_factor_file_free(nb_factor_file *table);
 
-/** The structure-factor cache (Fdump.bin), with nanoBragg's byte layout:
+/* --- The structure-factor cache (Fdump.bin), with nanoBragg's byte layout ---
  * ASCII `hmin hmax kmin kmax lmin lmax`, newline (0x0A), form feed (0x0C), then native
- * doubles [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane
- * of zeros behind the last h, k and l. */
+ * doubles [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane of
+ * zeros behind the last h, k and l. */
 
 #define NB_FDUMP_HEADER 96 /* bytes that hold any header, NUL included */
 

@@ -35,7 +35,7 @@ nb_status nb_source_list_check(const nb_source_list *list, const char *name, lon
                                nb_error *err);
 void nb_source_list_free(nb_source_list *list); /* NULL is fine */
 
-/** Spectra of shots (`-spectra`): one per line, pairs of wavelength and weight. */
+/* --- Spectra of shots (`-spectra`): one per line, pairs of wavelength and weight --- */
 
 /** Spectrum i: lines[first[i]] to lines[first[i + 1] - 1], as a source list has them. */
 typedef struct nb_spectra {
