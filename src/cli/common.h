@@ -6,8 +6,8 @@
 
 #include "../nanobragg.h"
 
-/** Watch cJSON's allocations from now on. For the program, not for a library: the hooks
- * belong to the whole process. */
+/** Watch cJSON's allocations from now on. Only for the program, as the hooks belong to the whole
+ * process. */
 void nb_json_watch(void);
 
 /** NB_ERR_NOMEM, with a message that begins with `what`, if an allocation failed since; the
@@ -18,8 +18,9 @@ nb_status nb_json_memory(const char *what, nb_error *err);
 
 #define NB_CLI_MASK_HELP "image whose pixels of 0 or below are left out"
 
-/** Leave out the pixels where those of the file `mask` (NULL: nothing) are 0 or below.  A file without header
- * has the image's size; max_read_MB is -max_read.  Errors: those of nb_image_read and nb_image_leave_out. */
+/** Leave out pixels where the image of the file `mask` (NULL: none) is 0 or below. A file without
+ * header has the image's size; max_read_MB is -max_read. Errors: those of nb_image_read and
+ * nb_image_leave_out. */
 nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
                            nb_error *err);
 
@@ -35,15 +36,15 @@ void nb_cli_say(const char *kind, const char *text);
 nb_status nb_cli_fail(nb_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** A finite decimal number, and nothing before or after it; 0: the text is none. */
+/** Read a text that is one finite decimal number. Returns 0 if it is not. */
 int nb_read_number(const char *text, double *out);
 /** The shortest decimal number that reads as this double, into text[NB_CLI_NUMBER]: 0.1. */
 #define NB_CLI_NUMBER 32
 void nb_write_number(double value, char *text);
-/** A whole number from low to high; 0: the text is none. */
+/** Read a whole number from low to high. Returns 0 if the text is not one. */
 int nb_read_whole(const char *text, int low, int high, int *out);
 
-/** If text could not be written (a full disk), the exit status must say so. */
+/** Exit status, which shows also that text could not be written (a full disk). */
 nb_status nb_cli_check_stdout(nb_error *err);
 
 #endif

@@ -101,7 +101,8 @@ size_t nb_flag_index(const nb_flag *flag)
     const nb_param *table = nb_params(&count);
     const own_flag *mine = own_of(flag);
     size_t index = mine ? count + (size_t)(mine - own) : (size_t)(flag - table);
-    return index < NB_FLAG_MAX ? index : NB_FLAG_MAX - 1; /* a test counts the rows */
+    return index < NB_FLAG_MAX ? index
+                               : NB_FLAG_MAX - 1; /* a test checks the number of rows */
 }
 
 int nb_flag_begins_group(const nb_flag *flag)

@@ -46,14 +46,14 @@ typedef struct nb_cli {
     int quiet;
     nb_time_report time;
     int no_effect_flag; /* where a flag without effect goes */
-    /** Where each flag was last typed: index into argv, 0 = never. */
+    /** Index in argv where each flag was last typed; 0: never. */
     int typed[NB_FLAG_MAX];
 } nb_cli;
 
 /** A flag is a row of the library's table, or of the program's own, whose offsets are in nb_cli. */
 typedef nb_param nb_flag;
 
-/** What else a flag of the program's own does. */
+/** Special actions of the program's own flags. */
 typedef enum nb_flag_special {
     NB_FLAG_PLAIN = 0,
     NB_FLAG_TIME, /* may be followed by `json` */
@@ -84,7 +84,7 @@ void *nb_flag_base(const nb_flag *flag, nb_cli *cli);
 
 nb_flag_special nb_flag_special_of(const nb_flag *flag);
 
-/** What the user of the flag is told: why it has no effect; NULL: nothing. */
+/** Note for a flag without effect: the reason; NULL: none. */
 const char *nb_flag_note(const nb_flag *flag);
 
 /** The default in words, "" for off or none.  Returns text. */

@@ -353,7 +353,8 @@ static void markdown_default(FILE *out, const nb_flag *flag)
     }
 }
 
-/** A row for the flag and those after it that share the row; nothing if it shares that of the flag before. */
+/** Print a row for the flag and the following flags that share it; nothing if it shares the row of
+ * the flag before. */
 static void markdown_row(FILE *out, const nb_flag *flag)
 {
     const char *note = nb_flag_note(flag);

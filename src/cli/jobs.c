@@ -35,7 +35,7 @@ typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1]; /* owned, but for the first */
     int count;
     int no_memory;
-    const char *wrong; /* why they cannot be used; NULL: they are valid */
+    const char *wrong; /* reason why they cannot be used; NULL: they are valid */
 } arguments;
 
 static nb_status no_memory(nb_error *err)

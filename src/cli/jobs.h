@@ -17,9 +17,9 @@ nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_con
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
 
 int nb_jobs_count(const nb_jobs *jobs);
-/** Where line `frame` (0..) stands: "-jobs FILE:LINE", into text[size]. */
+/** Location of line `frame` (0..), "-jobs FILE:LINE", into text[size]. */
 void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size);
-/** A number that differs when the file differs. */
+/** Hash of the file. */
 uint64_t nb_jobs_tag(const nb_jobs *jobs);
 
 /** The file's text; valid as long as jobs. */

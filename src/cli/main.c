@@ -156,9 +156,8 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     return status;
 }
 
-/** If a file is written to standard output, nothing else is. If the reader closes the pipe,
- * this is an error of the file with one line, and not a signal that would leave temporary
- * files. */
+/** If a file goes to standard output, all text goes to standard error. A closed pipe is then a
+ * write error with one line, and not a signal that would leave temporary files. */
 static void share_stdout(nb_cli *cli)
 {
     int used = nb_cli_is_series(cli) ? nb_is_stdout(cli->cfg.report_file)
@@ -229,7 +228,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     return status;
 }
 
-/** With several processes rank 0 reports errors. The others report only that rank 0 is lost. */
+/** With several processes rank 0 reports errors; the others report only the loss of rank 0. */
 static void say_error(nb_status status, const nb_ranks *ranks, const nb_error *err)
 {
     int rank;

@@ -83,7 +83,7 @@ static int next_spelling(const nb_flag *flag, const char **cursor, int *started,
     return snprintf(word, 64, "%s", flag->name) > 0;
 }
 
-/** A slip of the fingers: one letter in four at most. */
+/** Is it a typing error: at most one letter in four? */
 static int nearest_letters(const char *name, char *nearest, size_t size)
 {
     int best = 1 + ((int)strlen(name) + 2) / 4, found = 0;
@@ -126,7 +126,8 @@ static int flag_nearest(const char *argument, char *nearest, size_t size)
            (same_meaning(name, nearest, size) || nearest_letters(name, nearest, size));
 }
 
-/* --- Which flags go together: a single image or a series, and flags that contradict each other --- */
+/* --- Checks of flags against each other: for a single image or a series, and contradictions
+ * --- */
 
 int nb_cli_is_series(const nb_cli *cli)
 {
@@ -197,7 +198,7 @@ nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err)
         cli->cfg.saturation, most);
 }
 
-/* Contradictions between flags that are fine alone. */
+/* Contradictions between flags that are valid by themselves. */
 static nb_status cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
 {
     nb_status status = check_contradictions(cli, argv, err);
@@ -252,7 +253,7 @@ static const char *take(parser *p, int needed, int got)
     return NULL;
 }
 
-/** How many words follow when the first one is known: of a cell as many as are numbers. */
+/** Number of words that follow the first one: for a cell, all that are numbers. */
 static int more_words(const parser *p, const char *first)
 {
     int least, most = nb_param_words(p->flag, &least), n = 0;

@@ -85,8 +85,7 @@ nb_status nb_check_output(const char *path, nb_error *err)
     if (!stat(path, &there)) {
         if (S_ISDIR(there.st_mode))
             return cannot_write(path, "it is a folder", err);
-        if (!S_ISREG(
-                there.st_mode)) /* a device or a pipe: no temporary file is made beside it */
+        if (!S_ISREG(there.st_mode)) /* a device or a pipe needs no temporary file */
             return access(path, W_OK) ? cannot_write(path, strerror(errno), err) : NB_OK;
     }
     if (!lstat(path, &there) && S_ISLNK(there.st_mode))

@@ -10,7 +10,7 @@
 /** Is this name of an output standard output ("-")? */
 int nb_is_stdout(const char *path);
 
-/** The same of a simulation, whose detector is known. */
+/** The same for a simulation, whose detector is known. */
 int nb_outputs_of(const nb_sim *sim, const char **names);
 /** Does one of them go to standard output? */
 int nb_outputs_to_stdout(const nb_config *cfg);

@@ -30,8 +30,8 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/** The interrupted call fails and reports why. Not SIG_IGN: programs that we start would
- * inherit it. */
+/** An empty handler: the interrupted call fails with its reason. SIG_IGN would be inherited by
+ * programs that we start. */
 static void on_failed_write(int number)
 {
     (void)number;

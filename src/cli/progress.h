@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Progress bar on standard error, and the user's wish to stop. */
+/** Progress bar on standard error, and requests to stop. */
 #ifndef NB_CLI_PROGRESS_H
 #define NB_CLI_PROGRESS_H
 

@@ -35,13 +35,14 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
 }
 
-/** Is it a bound of the detector's file?  Types of files differ by 1 between chains of noise. */
+/** Is it a bound of the file of the detector? The largest value of a type differs by 1 with the
+ * whole chain of noise. */
 static int is_bounded(const nb_config *cfg, nb_noise_file file, double largest)
 {
     return largest < nb_noise_largest(cfg, file) - 1;
 }
 
-/** What bounds these pixels; NULL: the type of the file. */
+/** The flag that limits these pixels; NULL: the type of the file. */
 static const char *bound_of(const nb_config *cfg, nb_noise_file file, double largest)
 {
     if (cfg->saturation < largest)
@@ -82,7 +83,7 @@ static void report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
     report_noise(out, cfg, nb_sim_noise_largest(sim, NB_NOISE_U16), noise);
 }
 
-/** A kind of file of a series, and what to do against its clipped pixels. */
+/** A kind of file of a series, and advice against its clipped pixels. */
 typedef struct series_file {
     const char *name, *mend;
 } series_file;
@@ -158,7 +159,7 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);
 }
 
-/** Does the program write files meanwhile? */
+/** Does the program write files at the same time? */
 static int is_overlapped(const nb_fact *stage)
 {
     return !strcmp(stage->name, "noise") || !strcmp(stage->name, "write");

@@ -43,7 +43,7 @@ static void defaults(void *target)
     t->threshold = NB_THRESHOLD_DEFAULT;
 }
 
-/** Become python3; returns only if it cannot be started. */
+/** Replace the process by python3; returns only if it cannot be started. */
 static nb_status become(const typed *t, const char *ours, const nb_run_flags *flags,
                         nb_error *err)
 {

@@ -9,7 +9,7 @@
 #include "common.h"
 #include "flags.h"
 
-enum { EXTRA = 5 }; /* program, -floatfile NAME, one flag more, NULL */
+enum { EXTRA = 5 }; /* places for program, -floatfile NAME, one more flag, NULL */
 
 static nb_status no_memory(nb_error *err)
 {
@@ -48,7 +48,7 @@ static int has_hkl(char **flags, int count)
     return 0;
 }
 
-/** The file that the option names, as seen from the folder of the run. */
+/** Path of the option's file for a program that runs in another folder. */
 static nb_status place(const nb_flag *flag, const char *file, int with_hkl,
                        char path[NB_PATH_MAX], nb_error *err)
 {

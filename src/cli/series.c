@@ -23,7 +23,7 @@ typedef struct series_run {
     nb_series_progress latest; /* frames 0: none is finished */
 } series_run;
 
-/** One line over the last one: the finished frames, how much is done with the begun ones, and the time left. */
+/** Overwrite the progress line: finished frames, part that is done, time left. */
 static void draw(series_run *run, double fraction)
 {
     const nb_series_progress *p = &run->latest;
@@ -58,7 +58,7 @@ static int on_progress(void *user, const nb_series_progress *p)
     return nb_stop_requested();
 }
 
-/** The renderer calls it: the first frame may take minutes. */
+/** Called by the renderer too, as the first frame may take minutes. */
 static int on_render(void *user, double fraction)
 {
     series_run *run = user;
@@ -201,7 +201,7 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     int rank;
 
     nb_ranks_launched(&rank);
-    if (rank > 0) { /* rank 0 speaks for all */
+    if (rank > 0) { /* rank 0 prints for all */
         progress->visible = 0;
         hooks.notice = NULL;
     }

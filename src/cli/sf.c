@@ -63,7 +63,7 @@ static int run(void *target, const nb_sub_line *line)
     (void)target;
     memset(&err, 0, sizeof err);
     status = check_dumps(&cli->cfg, &to_stdout, &err);
-    if (status) { /* found before any work: a bad name */
+    if (status) { /* bad names are found before any work */
         nb_cli_say("error", err.message);
         return status == NB_ERR_NOMEM ? 1 : 2;
     }

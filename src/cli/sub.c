@@ -112,8 +112,8 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
     return status;
 }
 
-/** How many words follow a flag of the main table: of a cell as many as are numbers, of angles one word or
- * all. */
+/** Number of words after a flag of the main table: for a cell all that are numbers, for angles one
+ * word or all. */
 static int borrowed_words(const parser *p, const nb_flag *flag)
 {
     int least, most = nb_param_words(flag, &least), n = least;

@@ -35,8 +35,8 @@ typedef struct nb_sub_option {
     nb_sub_place place;
 } nb_sub_option;
 
-/* The end of a row: a function; 1; whole numbers (int); numbers (double); a text that is not empty; the place of
- * a word in a list (int). */
+/* Ends of a row for: a function; the value 1; whole numbers (int); numbers (double); a text that
+ * is not empty; the index of a word in a list (int). */
 #define NB_SUB_TAKE(take)                                                                \
     take,                                                                                \
     {                                                                                    \
@@ -64,7 +64,7 @@ typedef struct nb_sub_option {
 typedef struct nb_sub_line {
     const char *operands[NB_OPERANDS_MAX];
     int operand_count;
-    char **rest; /* what stands behind `--` */
+    char **rest; /* the arguments after `--` */
     int rest_count;
     char **words; /* everything after the command's name, for a report */
     int word_count;

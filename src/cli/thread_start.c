@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenMP's library, which the program contains (Makefile), ends the program with a message of its own where a
- * thread does not start or memory is not there.  The library has tried before that enough threads can start
- * (base/threads.h); a start that fails all the same is repeated for a while, as threads that just ended
- * may still count.  The linker leads both calls here (--wrap). */
+/* OpenMP's library, which the program contains (Makefile), ends the program with a message of its
+ * own where a thread does not start or memory is not there. The library has tried before that
+ * enough threads can start (base/threads.h); a start that fails all the same is repeated for a
+ * while, as threads that just ended may still count. The linker redirects both calls to this file
+ * (--wrap). */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,7 +26,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 {
     const struct timespec moment = {0, 1000000};
     int failed = __real_pthread_create(thread, attributes, work, user);
-    if (!attributes) /* ours have none, and a way without the thread */
+    if (!attributes) /* our own threads have none, and can work without the thread */
         return failed;
     for (int i = 0; failed && i < 100; i++) {
         nanosleep(&moment, NULL);

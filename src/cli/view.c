@@ -27,7 +27,7 @@ static void defaults(void *target)
     ((view *)target)->pedestal = NAN;
 }
 
-/** How many pixels show no counts, and why. */
+/** Print the number of pixels without counts, and the reasons. */
 static void say_left_out(const nb_image *image)
 {
     char why[240], line[320];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The waiting threads of a short run sleep, unless the user chose otherwise. */
+/** Makes waiting threads of a short run sleep, unless the user chose otherwise. */
 #ifndef NB_CLI_WAIT_POLICY_H
 #define NB_CLI_WAIT_POLICY_H
 

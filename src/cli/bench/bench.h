@@ -37,7 +37,7 @@ enum {
     NB_LISTS
 };
 
-/** Numbers, or places of words in the list of those that are allowed. */
+/** Numbers, or indices into the list of allowed words. */
 typedef struct nb_bench_list {
     int count; /* 0: not typed */
     int v[NB_BENCH_LIST_MAX];
@@ -81,7 +81,7 @@ typedef struct nb_bench_options {
 extern const nb_sub_option nb_bench_option_table[];
 /** "size", "batch", ... */
 const char *nb_bench_sweep_name(nb_bench_sweep sweep);
-/** Does a word of -device stand for one device that the user has chosen? */
+/** Does a word of -device name one device that the user has chosen? */
 int nb_bench_names_device(const char *word);
 /** Everything not typed. */
 void nb_bench_defaults(void *target);
@@ -93,13 +93,13 @@ int nb_bench_wants(const nb_bench_options *o, nb_bench_sweep sweep);
 
 typedef enum nb_bench_case {
     NB_BENCH_SIMPLE = 0, /* one step a pixel */
-    NB_BENCH_HEAVY,      /* a thousand */
-    NB_BENCH_XFEL,       /* ten thousand, of a large crystal: little of it is lit */
+    NB_BENCH_HEAVY,      /* a thousand steps per pixel */
+    NB_BENCH_XFEL,       /* ten thousand steps of a large crystal, most without photons */
     NB_BENCH_OWN,        /* the user's flags */
     NB_BENCH_CASES
 } nb_bench_case;
 
-/** 0 and NULL in place of a number or a text: the case's, or none. */
+/** 0 or NULL instead of a number or text: that of the case, or none. */
 typedef struct nb_bench_job {
     nb_bench_case which;
     const nb_bench_own *own;
@@ -130,9 +130,9 @@ void nb_bench_job_text(const nb_bench_job *job, char *text, size_t size);
  * and integer image are written into its folder. Free with nb_run_flags_free. */
 nb_status nb_bench_command(const nb_bench_job *job, const char *program, int is_ours,
                            nb_run_flags *out, nb_error *err);
-/** The same as a configuration without output files.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** The job as a configuration without output files. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_bench_config(const nb_bench_job *job, nb_config *cfg, nb_error *err);
-/** A simulation of it that ends when the user asks for it; the caller frees it. */
+/** A simulation of the job that the user can interrupt; the caller frees it. */
 nb_status nb_bench_sim(const nb_bench_job *job, nb_sim **sim, nb_error *err);
 
 /* --- the gate (judge.c): every timed image is compared with a reference --- */
@@ -143,7 +143,7 @@ typedef struct nb_bench_figures {
     double mean_relative; /* mean |A - B|/B over pixels with B > 1e-6 max(B) */
 } nb_bench_figures;
 
-/** Bounds of our own images in a precision; of another program's. */
+/** Bounds for our images in a precision, and for images of other programs. */
 typedef struct nb_bench_bounds {
     double correlation; /* 1 - correlation at most */
     double max_error;   /* at most */
@@ -173,11 +173,11 @@ typedef struct nb_bench_reference {
  * first. If all rows take fewer steps, one band has all rows. Otherwise there are at least
  * four rows. */
 void nb_bench_bands(nb_bench_reference *r, double budget_steps);
-/** Render about so many steps of a job's image, unless *r is of this image already. */
+/** Render about this number of steps of a job's image, unless *r is of this image already. */
 nb_status nb_bench_refer(nb_bench_reference *r, const nb_bench_job *job,
                          double budget_steps, nb_error *err);
 void nb_bench_reference_free(nb_bench_reference *r);
-/** Steps per pixel of a simulation; 1 if it does not say them. */
+/** Steps per pixel of a simulation; 1 if unknown. */
 int64_t nb_bench_steps(const nb_sim *sim);
 
 /* --- figures (results.c) --- */
@@ -206,8 +206,8 @@ void nb_bench_date(char text[16]);
 
 typedef struct nb_bench_folder {
     char path[NB_PATH_MAX]; /* the report's */
-    char part[NB_PATH_MAX]; /* what is made, beside it */
-    char scratch[NB_PATH_MAX]; /* where programs run, whole path; in memory if there is room */
+    char part[NB_PATH_MAX]; /* temporary folder, next to it */
+    char scratch[NB_PATH_MAX]; /* folder where programs run, full path; in memory if there is room */
 } nb_bench_folder;
 
 /** Make part and scratch; folders above are made too.  Errors: NB_ERR_INPUT (path is there
@@ -227,7 +227,7 @@ nb_status nb_bench_write_text(const nb_bench_folder *f, const char *name,
 
 /* --- a measurement --- */
 
-/** It has times only of images that passed the check. */
+/** A measurement; times only of images that passed the check. */
 typedef struct nb_bench_point {
     nb_bench_sweep sweep;
     int peer;       /* index of -vs, -1: ours */
@@ -236,7 +236,7 @@ typedef struct nb_bench_point {
     nb_bench_job job;
     cJSON *found; /* its row of results.json, owned */
     nb_bench_series cold, warm;
-    double tried[2]; /* seconds of the only run, warm and cold, of a point that takes too long */
+    double tried[2]; /* seconds of the only run, warm and cold, if more would take too long */
     double peak_mib;        /* of a fresh process */
     nb_bench_figures worst; /* over the images */
     int images;             /* timed and checked */
@@ -277,9 +277,9 @@ nb_status nb_bench_run_warm(nb_bench *b, nb_bench_point *p, nb_error *err);
 nb_status nb_bench_run_batch(nb_bench *b, nb_bench_point *p, nb_error *err);
 /** Whole processes by their stages. */
 nb_status nb_bench_run_breakdown(nb_bench *b, nb_bench_point *p, nb_error *err);
-/** An image of the case xfel with a tolerance, beside every step of a part of it. */
+/** An image of the case xfel with a tolerance, compared with every step of a part of it. */
 nb_status nb_bench_run_gain(nb_bench *b, nb_bench_point *p, nb_error *err);
-/** So many images of the case xfel are measured; their shapes and tolerances. */
+/** Number of measured images of the case xfel; their shapes and tolerances. */
 enum { NB_BENCH_GAINS = 8 };
 void nb_bench_gain_kind(int i, nb_bench_job *job);
 
@@ -335,8 +335,8 @@ void nb_bench_print_plain(const nb_bench *b);
  * (also a point whose image is wrong), NB_ERR_UNSUPPORTED (no python3). */
 nb_status nb_bench_check_others(const nb_bench_folder *f, const nb_bench_options *o,
                                 nb_error *err);
-/** Make the report in f->part from its results.json, or from that of -from. *plain: python3 is
- * not there, and so only results.json is. A note says what is missing. */
+/** Make the report in f->part from its results.json, or from that of -from. *plain: without
+ * python3 there is only results.json. A note names what is missing. */
 nb_status nb_bench_report(const nb_bench_folder *f, const nb_bench_options *o, int *plain,
                           nb_error *err);
 

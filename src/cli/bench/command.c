@@ -7,7 +7,7 @@
 #include "../subcommands.h"
 #include "bench.h"
 
-/** Whole paths lose their folders: a report must not show private folders. */
+/** Remove the folders of full paths: a report must not show private folders. */
 static void add_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);

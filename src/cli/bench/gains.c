@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The case xfel: whole images that leave dark steps out, beside every step of a part of the image,
- * since a whole one would take minutes. */
+/* The case xfel: whole images with a tolerance, compared with every step of a part of the image,
+ * because all steps of a whole image would take minutes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "../progress.h"
 #include "bench.h"
 
-/* A part of so many seconds tells the rate. */
+/* Seconds of a part that are enough to measure the rate. */
 #define PART_SECONDS 1.0
-/* What every step and the others' arithmetic may differ by, of the brightest pixel. */
+/* Largest difference by the arithmetic, relative to the brightest pixel. */
 #define ROUNDING 2e-6
 
 enum { FEW_ROWS = 4 };
 
-/** What is measured, first of each shape the one that others are measured with. */
+/** The measured images; the first of each shape is the reference for the others. */
 static const char *const kinds[NB_BENCH_GAINS][2] = {
     {"-gauss_xtal", NULL},    {"-gauss_xtal", "1e-3"},  {"-square_xtal", "1e-3"},
     {"-square_xtal", "1e-4"}, {"-square_xtal", "1e-6"}, {"-round_xtal", "1e-3"},
@@ -49,7 +49,7 @@ static nb_status timed(nb_sim *sim, float *image, double *seconds, nb_error *err
     return st ? st : nb_bench_stopped(err);
 }
 
-/** So many rows in the middle of the image take about PART_SECONDS. */
+/** Number of rows in the middle of the image that take about PART_SECONDS. */
 static void place_rows(nb_bench_job *job, const part *tried)
 {
     const double seconds = fmax(tried->seconds, 1e-6);
@@ -58,19 +58,20 @@ static void place_rows(nb_bench_job *job, const part *tried)
     job->row = (job->size - job->rows) / 2;
 }
 
-/** Every step of some rows; they stay in the image. */
+/** Render every step of some rows; they stay in the image. */
 static nb_status render_part(nb_bench_point *p, nb_bench_job *job, float *image,
                              part *every, double *steps, nb_error *err)
 {
     nb_status st = NB_OK;
     job->tolerance = "0";
     *every = (part){FEW_ROWS, PART_SECONDS};
-    for (int pass = 0; pass < 2 && !st; pass++) { /* the first says how many */
+    for (int pass = 0; pass < 2 && !st;
+         pass++) { /* the first measurement gives the number of rows */
         nb_sim *sim;
         place_rows(job, every);
         every->rows = job->rows;
         st = nb_bench_sim(job, &sim, err);
-        for (int k = 0; k < 2 && !st; k++) /* once to warm */
+        for (int k = 0; k < 2 && !st; k++) /* warm up */
             st = timed(sim, image, &every->seconds, err);
         if (!st && pass) {
             *steps = (double)nb_bench_steps(sim);
@@ -107,7 +108,7 @@ static nb_status judge(nb_bench *b, nb_bench_point *p, const nb_bench_job *of,
                          of->device, dark, bright);
 }
 
-/** Whole images; the first is not timed, and says whether there is time for more. */
+/** Time whole images. The first is not timed; it shows whether there is time for more. */
 static nb_status render_whole(nb_bench *b, nb_bench_point *p, float *image, nb_error *err)
 {
     nb_sim *sim;
@@ -133,7 +134,8 @@ static void add_part(cJSON *to, const nb_bench_point *p, const part *of, double 
     nb_bench_add(to, "steps_per_s", steps * of->rows * p->job.size / of->seconds);
 }
 
-/** As many rows as take a few seconds, so that the start of the process hardly counts. */
+/** Use a number of rows that takes a few seconds, so that the start of the process is
+ * negligible. */
 static nb_status run_peer(const nb_bench *b, nb_bench_point *p, int peer, part *took,
                           nb_error *err)
 {

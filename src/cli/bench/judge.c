@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gate: references from the scalar renderer, and how far an image is from one. */
+/* The gate: references from the scalar renderer, and the error of an image. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@ static int next_word(const char **cursor, char *word, size_t size)
     word[n] = 0;
     *cursor += n;
     if (**cursor == ',')
-        *cursor += (*cursor)[1] ? 1 : 0; /* a comma at the end is left and refused */
+        *cursor += (*cursor)[1] ? 1 : 0; /* a comma at the end is kept, and then refused */
     return 1;
 }
 

@@ -9,7 +9,8 @@
 
 enum { WORDS = 8 + 2 * NB_BENCH_PEERS_MAX };
 
-/** Run the tool where the user is, so that names of files are those typed. *missing: no python3. */
+/** Run the tool in the user's folder, so that file names are those typed. *missing: there is no
+ * python3. */
 static nb_status run_tool(const nb_bench_folder *f, const nb_bench_options *o, int check,
                           int *missing, nb_error *err)
 {

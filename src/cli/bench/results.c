@@ -143,7 +143,7 @@ static void bench_add_machine(cJSON *root)
     cJSON_AddStringToObject(root, "date", date);
 }
 
-/** What every row has beside what its measurement found. */
+/** Members of a row that do not depend on the measurement. */
 static void add_point(const nb_bench *b, cJSON *list, nb_bench_point *p)
 {
     const nb_bench_job *job = &p->job;

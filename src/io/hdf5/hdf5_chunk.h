@@ -14,8 +14,8 @@ typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
-    int reflections; /* every frame has a list of them; 2: with the panel of each */
-    nb_isa isa;      /* to compress by; the same bytes */
+    int reflections; /* every frame has a list of reflections; 2: with panels */
+    nb_isa isa;      /* instruction set for compression; it does not change the bytes */
 } nb_hdf5_layout;
 
 /** Bytes of one pixel, of one frame. */

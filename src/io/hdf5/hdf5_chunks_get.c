@@ -17,16 +17,16 @@ enum {
     RECORD_BYTES =
         16 /* a chunk needs at least this many bytes of description in the file */
 };
-/* The library finds the true length of a chunk without filters by a walk through all: so many steps
- * take a tenth of a second. */
+/* The library finds the true length of a chunk without filters by a walk through all chunks; this
+ * number of steps takes a tenth of a second. */
 static const double MOST_STEPS = 3e6;
 
 /** The chunks of a set that a box touches. */
 typedef struct chunks {
     hsize_t size[NB_H5_RANK];                     /* values of a chunk */
     hsize_t begin[NB_H5_RANK], count[NB_H5_RANK]; /* in chunks */
-    double number, bytes;                         /* how many; of one, decompressed */
-    double all;                                   /* chunks of the set */
+    double number, bytes; /* number of chunks; bytes of one, decompressed */
+    double all;           /* chunks of the set */
 } chunks;
 
 static int find_chunks(const nb_h5_set *set, const nb_h5_box *box, chunks *c)
@@ -63,7 +63,7 @@ static hid_t memory_file(void)
     return file;
 }
 
-/** An empty set like `set` in the file, with our filters; below 0: an error. */
+/** Make an empty set like `set` in the file, with our filters. Below 0: an error. */
 static hid_t empty_copy(const nb_h5_set *set, const chunks *c, hid_t file,
                         nb_h5_filter_map *map)
 {
@@ -103,8 +103,8 @@ static nb_status make_room(parcel *p, hsize_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/** Chunks without filters and too many to look for the length of each: this one as long as all are
- * said to be, or 0. Two readings into different bytes show how far it goes. The library never reads
+/** Read a chunk without filters when there are too many to find the length of each: its nominal
+ * length, or 0. Two readings over different bytes show its true end. The library never reads
  * beyond the end of the file. */
 static nb_status get_plain(const nb_h5_set *set, const hsize_t *at, const chunks *c,
                            parcel *p, hsize_t *bytes, nb_error *err)
@@ -176,7 +176,7 @@ static nb_status read_through_copy(const nb_h5_set *set, const chunks *c,
         p.copy = empty_copy(set, c, file, &p.map);
     ok = p.copy >= 0;
     if (ok && !(st = copy_chunks(set, c, &p, err))) {
-        H5Dclose(p.copy); /* until then the library keeps wrong masks of filters */
+        H5Dclose(p.copy); /* older versions of the library keep wrong masks of filters */
         p.copy = H5Dopen2(file, copy_name, H5P_DEFAULT);
         ok = p.copy >= 0 && nb_h5_read_directly(set, p.copy, box, to);
     }
@@ -207,7 +207,8 @@ nb_status nb_h5_read_chunks(const nb_h5_set *set, const nb_h5_box *box,
     return read_through_copy(set, &c, box, to, err);
 }
 
-/* Sources of one box, of one that is itself a source; mappings of a set; virtual sets in a row. */
+/* Limits: sources of a box, of a box that is itself a source; mappings of a set; nested virtual
+ * sets. */
 enum {
     MOST_SOURCES = 1000,
     MOST_NESTED = 64,
@@ -224,7 +225,7 @@ typedef struct pattern {
 /** Positions of all dimensions, 1s before those of a smaller rank. */
 typedef struct selection {
     pattern of[NB_H5_RANK];
-    int all; /* of a source: all of it; the library does not know its size yet */
+    int all; /* of a source: the whole set, whose size is not yet known */
 } selection;
 
 static int within(hsize_t x)
@@ -259,7 +260,7 @@ static int read_pattern(hid_t space, selection *s)
     return 1;
 }
 
-/** One run where the blocks touch; 0: unlimited, empty or overlapping. */
+/** Merge blocks that touch into one run. Returns 0 if they are unlimited, empty or overlapping. */
 static int is_plain(pattern *p)
 {
     if (!within(p->start) || !within(p->stride) || !within(p->count) ||
@@ -322,8 +323,8 @@ static hsize_t position(const pattern *p, hsize_t n)
                          : p->start + n / p->block * p->stride + n % p->block;
 }
 
-/** The part of a frame that a mapping gives: box->first[0] is the frame in the virtual set,
- * and *source its position in the mapping's own set. 0: no part. */
+/** The part of a frame from a mapping: box->first[0] is the frame in the virtual set, and *source
+ * its position in the mapping's own set. 0: no part. */
 static int overlap(const selection *to, const selection *from, const nb_h5_box *box,
                    nb_h5_box *part, nb_h5_box *source)
 {
@@ -433,7 +434,7 @@ static nb_status read_source(const nb_h5_set *set, size_t i, const nb_h5_box *bo
     return st;
 }
 
-/** Values without a mapping have the set's fill value. */
+/** Fill values without a mapping with the set's fill value. */
 static nb_status fill(const nb_h5_set *set, const nb_h5_box *box, const nb_h5_target *to,
                       nb_error *err)
 {

@@ -203,7 +203,7 @@ static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)
     return ok;
 }
 
-/** Does an attribute hold this number? */
+/** Does an attribute have this number? */
 static int has_number(const nb_h5_input *in, const char *object, const char *name,
                       int64_t expected)
 {
@@ -236,7 +236,7 @@ static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list 
     return ok && (!data->layout.reflections || nb_hdf5_read_lists(in, data, lists));
 }
 
-/** The hashes of the frames' own input files; 0 for all where the file has none. */
+/** Read the hashes of the frames' own input files; all 0 if the file has none. */
 static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
 {
     memset(inputs, 0, (size_t)frames * sizeof *inputs);

@@ -27,8 +27,8 @@ _Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
 /** layout.reflections of a detector of several panels: rows have the panel. */
 enum { WITH_PANEL = 2, WHOLE = 4, REAL = 12, ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL };
 
-/** A row of the table, as the file has it: that of several panels is an nb_reflection, that of one
- * has no column of the panel and no room for it. */
+/** Type of a row of the table in the file: with several panels an nb_reflection, with one panel a
+ * row without the member panel. */
 static hid_t row_type(int reflections)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
@@ -45,7 +45,7 @@ static hid_t row_type(int reflections)
     return type;
 }
 
-/** Rows as the file has them; the caller's (nb_free). */
+/** Rows in the form of the file; the caller frees them (nb_free). */
 static void *rows_of(const nb_reflection *list, size_t n, int reflections)
 {
     char *rows = nb_alloc_raw(n, sizeof *list, "rows of spots", NULL), *to = rows;
@@ -118,13 +118,13 @@ static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
     nb_free(photons);
 }
 
-/** The unit of each column, in the order of the columns; "1" is a pure number. */
+/** The unit of each column, in order; "1" for a pure number. */
 static void put_units(nb_h5 *h, int reflections)
 {
     static const char *const units[] = {
         "1",          "1",        "1",        "1",
         "1",                   /* frame h k l panel */
-        "pixel",      "pixel", /* from the outer corner of the first one */
+        "pixel",      "pixel", /* in pixels from the outer corner of the first pixel */
         "photon",     "photon",   "deg",      "angstrom",
         "1/angstrom", "electron", "angstrom", "photon/pixel",
         "pixel",      "photon"};
@@ -326,7 +326,7 @@ void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data)
         "and slow, photons of the image");
 }
 
-/** Finite, and whole where they count. */
+/** Are the values finite, and counts whole? */
 static int make_sense(const nb_hdf5_facts *f)
 {
     return isfinite(f->max) && isfinite(f->sum) && f->clipped >= 0 && f->clipped < 1e15 &&

@@ -28,8 +28,8 @@ void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
 nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
                             void *user, nb_error *err);
 
-/** Read the lists of the data file that `data` describes into lists[data->frames]; 0 if they are not
- * as they were written. */
+/** Read the lists of the data file that `data` describes into lists[data->frames]. Returns 0 if
+ * they differ from what was written. */
 int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
                        nb_hdf5_list *lists);
 

@@ -31,7 +31,7 @@ typedef struct nb_hdf5_data {
     int64_t per_file;           /* frames of every data file but the last */
     uint64_t bytes;             /* approximate size of its chunks */
     int first;                  /* number of its first frame in the series */
-    const int64_t *reflections; /* [frames], how many; with layout.reflections */
+    const int64_t *reflections; /* [frames], numbers of reflections; with layout.reflections */
     const nb_hdf5_facts *facts; /* [frames] */
     const uint64_t *inputs; /* [frames], hash of the input files of a single frame; NULL: no
                              * frame has its own */
@@ -86,7 +86,7 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 /** The true values of one frame. */
 typedef struct nb_hdf5_frame {
     double A[9];       /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
-    double A_drawn[9]; /* likewise, of the mean of the mosaic domains that were drawn */
+    double A_drawn[9]; /* the same for the mean of the drawn mosaic domains */
     double N[3];       /* cells along a, b, c */
     double blocks;
     double phi_deg, osc_deg;
@@ -98,25 +98,25 @@ typedef struct nb_hdf5_frame {
     /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    double flicker;    /* factor of the source; 1 without */
+    double flicker;    /* factor of the source; 1 without flicker */
     nb_hdf5_list list; /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
 /** The noise of source and detector; ADU, fractions. */
 typedef struct nb_hdf5_noise {
-    int wanted; /* the rest is written */
+    int wanted; /* if set, the noise is written */
     double gain, adc_offset, readout;
     double calibration;
     int64_t calib_seed;
-    const char *psf; /* "none" without */
+    const char *psf; /* "none" if there is none */
     double psf_fwhm_um;
     double trusted; /* largest trusted value; 0: the type's */
 } nb_hdf5_noise;
 
 /** A detector from a file. */
 typedef struct nb_hdf5_panels {
-    nb_detector_spec *detector; /* owned, as what it owns; all arrays below [n_panels], owned */
+    nb_detector_spec *detector; /* owned with its members; arrays below are [n_panels] and owned */
     int (*place)[2];            /* in the canvas: fast, slow */
     double (*origin)[3], (*fast)[3], (*slow)[3]; /* lab; m, unit, unit */
     const char *convention;                      /* of the lab */

@@ -44,7 +44,7 @@ static int unpack(const unsigned char *p, const unsigned char *end, size_t value
     return 1;
 }
 
-/** most: bytes that the chunk may have. */
+/** most: largest number of bytes of the chunk. */
 static size_t undo(size_t value, size_t most, size_t have, size_t *room, void **buffer)
 {
     const unsigned char *in = *buffer;
@@ -216,10 +216,11 @@ static int put_one(hid_t list, set_filter *f, unsigned least, unsigned most)
         break;
     case NB_H5_BITSHUFFLE:
         f->count = f->count < 5 ? f->count : 5;
-        f->values[f->count++] = most; /* as unpack wants it */
+        f->values[f->count++] = most; /* the parameter of unpack */
         break;
     default:
-        if (f->id < H5Z_FILTER_RESERVED) /* the rest are plugins that the user installed */
+        if (f->id <
+            H5Z_FILTER_RESERVED) /* other filters are plugins that the user installed */
             return 0;
     }
     return H5Pset_filter(list, f->id, f->flags, f->count, f->values) >= 0;
@@ -242,7 +243,8 @@ int nb_h5_put_filters(hid_t list, hid_t creation, unsigned chunk_bytes,
         map->at[i] = put++;
         if (f.id < 0 || f.count > MOST_VALUES || !put_one(list, &f, chunk_bytes, most))
             return 0;
-        if (f.id == H5Z_FILTER_FLETCHER32) { /* it does not check the bytes of its sum */
+        if (f.id ==
+            H5Z_FILTER_FLETCHER32) { /* it does not check the length of its checksum */
             if (!put_check(list, FLETCHER_BYTES, most))
                 return 0;
             put++;

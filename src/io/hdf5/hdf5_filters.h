@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The filters that compressed data sets are read with. libhdf5 1.10 reads past the end of
- * a chunk that decompresses to less than its size, and its deflate takes unlimited memory.
- * So a set is read through a list of filters that check and limit every size
- * (hdf5_chunks_get.c). */
+/** Filters for reading compressed data sets. libhdf5 1.10 reads past the end of a chunk that
+ * decompresses to less than its size, and its deflate takes unlimited memory. So a set is read
+ * through a list of filters that check and limit every size (hdf5_chunks_get.c). */
 #ifndef NB_IO_HDF5_FILTERS_H
 #define NB_IO_HDF5_FILTERS_H
 

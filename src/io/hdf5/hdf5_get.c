@@ -137,7 +137,7 @@ int nb_h5_read_directly(const nb_h5_set *set, hid_t id, const nb_h5_box *box,
     return ok;
 }
 
-/** Contiguous or in the header: all of it must be there. */
+/** Contiguous or in the header: all bytes must be present. */
 static nb_status read_plain(const nb_h5_set *set, const nb_h5_box *box,
                             const nb_h5_target *to, nb_error *err)
 {
@@ -278,9 +278,9 @@ size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at)
     hsize_t bytes = 0;
     haddr_t address = HADDR_UNDEF;
     unsigned mask;
-    if (nb_h5_has_filters(set)) /* a look into the tree */
+    if (nb_h5_has_filters(set)) /* one lookup in the tree */
         return H5Dget_chunk_storage_size(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
-    /* a walk through all, but this length is the stored one and not that of the layout */
+    /* a walk through all chunks, but this is the stored length and not that of the layout */
     if (H5Dget_chunk_info_by_coord(set->id, at, &mask, &address, &bytes) < 0 ||
         address == HADDR_UNDEF)
         return 0;
@@ -313,10 +313,10 @@ int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer)
 
 /* --- texts of variable length --- */
 
-/* In the file such a text is a length, and a place: the address of a collection and a number in it.
- * libhdf5 1.10 believes the length, so it is not asked for the text.  A conversion that changes
- * nothing gives the sixteen bytes; the collection ("global heap") is read here (HDF5 File Format
- * Specification 3.0, III.E). */
+/* In the file such a text is a length and a reference: the address of a collection and an index
+ * in it. libhdf5 1.10 trusts the length, so the library is not used to read the text. A
+ * conversion to the same type gives the sixteen bytes; the collection ("global heap") is read
+ * here (HDF5 File Format Specification 3.0, III.E). */
 enum { REFERENCE = 16, HEADER = 16, LARGEST_COLLECTION = 1 << 20 };
 
 static herr_t keep_bytes(hid_t from, hid_t to, H5T_cdata_t *data, size_t n, size_t step,
@@ -448,7 +448,7 @@ static int get_one(hid_t id, int attribute, char *text, size_t size)
     return ok;
 }
 
-/** Contiguous or in the header, in this file, and written. */
+/** Is it contiguous or in the header, in this file, and written? */
 static int is_plain(hid_t set)
 {
     hid_t creation = H5Dget_create_plist(set);

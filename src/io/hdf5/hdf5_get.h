@@ -14,8 +14,9 @@ enum { NB_H5_RANK = 3 };
 int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
                       hid_t type, void *value);
 
-/** A text of any kind, below `size`: an attribute, or with name NULL a data set.  The lengths of
- * variable texts are checked here: their bytes are read without the library.  Returns 0 as above. */
+/** A text of any kind, shorter than `size`: an attribute, or with name NULL a data set. The
+ * lengths of variable texts are checked here: their bytes are read without the library. Returns 0
+ * as above. */
 int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
                      char *text, size_t size);
 
@@ -23,13 +24,14 @@ int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
 int nb_h5_get_vector(const nb_h5_input *in, const char *path, const char *name, int n,
                      double *values);
 
-/** Is there something at this absolute path, with all groups before it? */
+/** Does this absolute path exist, with all groups before it? */
 int nb_h5_there(const nb_h5_input *in, const char *path);
 
 enum { NB_H5_NAME = 256 }; /* bytes of a path that is listed */
 
-/** The groups in a group ("/" too) whose NX_class is nx_class (NULL: all that is there), in the order of
- * their names, as paths; at most `most`, more are an error.  *paths is the caller's (nb_free), NULL when there are none. */
+/** The paths of the groups in a group (or "/") with the NX_class nx_class (NULL: all members), in
+ * the order of their names. More than `most` are an error. *paths is the caller's (nb_free), NULL
+ * when there are none. */
 nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *nx_class,
                          int most, char (**paths)[NB_H5_NAME], int *n, nb_error *err);
 
@@ -40,8 +42,8 @@ typedef struct nb_h5_set {
     hid_t id;                 /* -1: closed */
     hid_t creation;           /* how it was created */
     int rank;                 /* 0..NB_H5_RANK */
-    hsize_t dims[NB_H5_RANK]; /* behind 1s for a smaller rank */
-    double file_bytes;        /* of the file that it is in, which a link may name */
+    hsize_t dims[NB_H5_RANK]; /* with leading 1s for a smaller rank */
+    double file_bytes;        /* of the file that contains it, which a link may name */
     size_t value_bytes;       /* of one number or row in the file */
     int is_integer, is_signed;
 } nb_h5_set;
@@ -50,7 +52,7 @@ typedef struct nb_h5_set {
  * outlive it. 0: there is none, or it is not supported (other type, more dimensions,
  * external file); the set is then closed. */
 int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set *set);
-void nb_h5_set_close(nb_h5_set *set); /* of a closed set is fine */
+void nb_h5_set_close(nb_h5_set *set); /* a closed set is allowed */
 
 /** A box of a set; all NB_H5_RANK dimensions, as in nb_h5_set. */
 typedef struct nb_h5_box {

@@ -163,14 +163,15 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
 #endif
 
-/** Let one thread of this process use the library at a time: it is rarely built for several.  Everything
- * but nb_hdf5_load happens between these two (hdf5_open.c calls them); not to be nested. */
+/** Only one thread of the process may use the library at a time, as it is rarely built for
+ * threads. All calls but nb_hdf5_load are between these two (hdf5_open.c calls them). Do not nest
+ * them. */
 void nb_hdf5_enter(void);
 void nb_hdf5_leave(void);
 
 /* --- use of the library: one thread at a time, without its own messages --- */
 
-/** The library's own printing of errors, to restore it. */
+/** The library's error printing, to restore it. */
 typedef struct nb_h5_quiet {
     H5E_auto2_t print;
     void *data;
@@ -182,7 +183,7 @@ typedef struct nb_h5_quiet {
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 
-/** What a reader found odd, as names with commas between them, for a note. */
+/** Names with odd units, separated by commas, for a note. */
 typedef struct nb_h5_remarks {
     char bare[160]; /* without a unit */
     char odd[160];  /* with a unit that is not known */
@@ -194,10 +195,10 @@ typedef struct nb_h5_input {
     const char *name; /* the caller's */
     double most_MB;   /* the job's */
     int depth;        /* 1: the source of a virtual data set of another, and so on */
-    nb_h5_remarks *remarks; /* the caller's; may be NULL */
+    nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
 } nb_h5_input;
 
-/** What is read of an HDF5 file. */
+/** A job that reads an HDF5 file. */
 typedef struct nb_h5_job {
     const char *file;
     double most_MB; /* for nb_declared_check; 0: no check */
@@ -206,10 +207,10 @@ typedef struct nb_h5_job {
     void (*pass)(void *user, nb_passage *p); /* as in nb_apart_task */
 } nb_h5_job;
 
-/** Open the file and read it in a child process: a damaged file can crash the library.  What the disk or the
- * memory refused is an error, and not an entry that is absent.  Errors: those of job->read; NB_ERR_INPUT when the
- * file is not there, is a pipe, cannot be opened or crashed the library; NB_ERR_IO, NB_ERR_NOMEM,
- * NB_ERR_UNSUPPORTED. */
+/** Open the file and read it in a child process: a damaged file can crash the library. A failure
+ * of disk or memory is an error and does not count as an absent entry. Errors: those of
+ * job->read; NB_ERR_INPUT when the file is not there, is a pipe, cannot be opened or crashed the
+ * library; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err);
 
 #endif

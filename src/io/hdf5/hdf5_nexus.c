@@ -39,7 +39,7 @@ static void link_files(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** Frames of a missing data file read as a value that no pixel can have, and not as zeros. */
+/** Frames of a missing data file have a value that no pixel can have, instead of zeros. */
 static int set_fill(hid_t list, nb_hdf5_type type)
 {
     const uint16_t u16 = UINT16_MAX;
@@ -53,7 +53,7 @@ static int set_fill(hid_t list, nb_hdf5_type type)
     return H5Pset_fill_value(list, nb_h5_pixel_type(type), value) >= 0;
 }
 
-/** Map the frames of each file to their place in the whole. */
+/** Map the frames of each file to their places in the virtual set. */
 static int map_files(const nb_hdf5_master *master, hid_t list, hid_t all,
                      const hsize_t dims[3])
 {
@@ -88,7 +88,7 @@ static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
         H5Dclose(set);
     H5Sclose(all);
     H5Pclose(list);
-    nb_h5_tidy(); /* four copies of the mapping, ten kilobytes a file */
+    nb_h5_tidy(); /* memory for four copies of the mapping, ten kilobytes a file */
 }
 
 /* Write /entry/data/data, and the links to the data files in NB_HDF5_LINKS. */
@@ -307,7 +307,8 @@ static void put_limits(nb_h5 *h, const nb_hdf5_master *master)
     if (noise->trusted > 0)
         most = noise->trusted;
     for (int k = 0; master->panels && k < master->panels->detector->n_panels; k++)
-        most = fmin(most, master->panels->detector->panels[k].saturation); /* NaN: most */
+        most = fmin(most, master->panels->detector->panels[k]
+                              .saturation); /* NaN: the largest value of the type */
     nb_h5_integer(h, DETECTOR "/saturation_value", (int64_t)most);
     nb_h5_integer(h, DETECTOR "/underload_value", (int64_t)least);
 }
@@ -425,7 +426,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     nb_status st = nb_h5_begin(&quiet, err);
     if (st)
         return st;
-    nb_h5_tidy(); /* what the frames' threads left */
+    nb_h5_tidy(); /* memory that the threads of the frames freed */
     st = nb_h5_create(&h, path, 900.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);
     if (!st) {

@@ -41,7 +41,7 @@ static nb_status check_place(const char *path, nb_error *err)
 
 /* --- what the library could not read --- */
 
-/** Why, for the whole of a job. */
+/** The first reason in a job. */
 typedef struct refusal {
     int disk, data, memory;
 } refusal;
@@ -56,7 +56,8 @@ static herr_t take_refusal(unsigned n, const H5E_error2_t *entry, void *user)
     return 0;
 }
 
-/** The library calls it after each of its calls that failed: an entry that is absent has other causes. */
+/** The library calls this after each failed call. It notes failures of disk and memory; absent
+ * entries have other causes. */
 static herr_t look_why(hid_t stack, void *user)
 {
     return H5Ewalk2(stack, H5E_WALK_UPWARD, take_refusal, user);
@@ -98,7 +99,7 @@ static nb_status work(void *user, nb_error *err)
     return st;
 }
 
-#ifndef NB_HDF5_HERE /* a fuzzer looks into the work */
+#ifndef NB_HDF5_HERE /* fuzzers run the work in this process */
 static void pass(void *user, nb_passage *p)
 {
     const nb_h5_job *job = user;
@@ -134,7 +135,7 @@ nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err)
         return st;
     if (!fork_is_safe())
         return work(&copy, err);
-    nb_hdf5_enter(); /* the child gets the library as no other thread is using it */
+    nb_hdf5_enter(); /* no other thread may use the library at the fork */
     st = nb_apart_fork(&a, err);
     nb_hdf5_leave();
     if (!st && !a.child)

@@ -60,7 +60,7 @@ typedef struct axis_maker {
     int number; /* 0..2: turns about x, y, z, deg; 3..5: shifts along them, mm */
 } axis_maker;
 
-/** Columns: fast, slow as far as it is across, and the normal. */
+/** Columns: fast, the part of slow across it, and the normal. */
 static void basis(const double fast[3], const double slow[3], double out[3][3])
 {
     double s[3], n[3], length;
@@ -172,7 +172,7 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
     nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
     nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
-    if (master->panels) /* they have modules of their own */
+    if (master->panels) /* panels have their own modules */
         return;
     nb_nexus_turn(f, m->pix0_mm, corner);
     put_module(h, m, f, corner, ".");
@@ -281,7 +281,7 @@ static void put_names(nb_h5 *h, const nb_detector_spec *d)
     nb_free(names);
 }
 
-/** Vectors in millimetres where the older fields have them. */
+/** Convert vectors to millimetres for the older fields. */
 static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t dims[2])
 {
     size_t n = (size_t)all->detector->n_panels;
@@ -296,7 +296,7 @@ static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t d
     nb_free(mm);
 }
 
-/* /entry/simulation/panels, and the vectors of all panels beside it. */
+/* Write /entry/simulation/panels and the vectors of all panels. */
 static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_panels *all = master->panels;

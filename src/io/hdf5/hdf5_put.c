@@ -14,7 +14,7 @@
 
 #ifdef NB_HAVE_HDF5
 
-/** What the library's handle of the file points to. */
+/** The file object behind the library's handle. */
 typedef struct handle {
     H5FD_t public; /* first: the library's own part */
     nb_h5_driver *driver;
@@ -46,7 +46,7 @@ static herr_t driver_close(H5FD_t *file)
     return 0;
 }
 
-/** As the library's own driver: the same bytes in the file. */
+/** As in the library's own driver, so that the file has the same bytes. */
 static herr_t driver_query(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
@@ -136,8 +136,8 @@ static const H5FD_class_t driver_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close. Below 0:
- * the library cannot; its stack of errors says why. */
+/* Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close.
+ * Below 0: the library failed; its error stack has the reason. */
 static hid_t driver_create(nb_h5_driver *driver)
 {
     const access_info info = {driver};
@@ -214,7 +214,7 @@ void nb_h5_tidy(void)
     nb_memory_trim();
 }
 
-/** Close the file, without its name yet. */
+/** Close the file, which does not have its final name yet. */
 static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
 {
     if (st || !h->ok || H5Fflush(h->file, H5F_SCOPE_GLOBAL) < 0)
@@ -274,7 +274,7 @@ static hid_t text_type(const char *text)
     return type;
 }
 
-/** Write it all; list and space are closed. */
+/** Write all of it; closes list and space. */
 static void put_as(nb_h5 *h, const char *path, hid_t type, hid_t list, hid_t space,
                    const void *values)
 {

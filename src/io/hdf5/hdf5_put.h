@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** HDF5 files are written through an nb_outfile. To the library no write ever fails: after a failed
- * H5Fclose it keeps what it has freed, and crashes at its next look. The first error is kept here. */
+/** HDF5 files are written through an nb_outfile. The library is never told of a failed write,
+ * because after a failed H5Fclose it uses freed memory and crashes. The first error is kept
+ * here. */
 #ifndef NB_IO_HDF5_PUT_H
 #define NB_IO_HDF5_PUT_H
 
@@ -15,11 +16,11 @@ typedef struct nb_h5_driver {
     nb_outfile *out; /* a file with a temporary name; not owned */
     nb_status failed;
     nb_error error; /* of the first failure; later bytes are dropped */
-    hid_t id;       /* of the driver's class, from create to close */
+    hid_t id;       /* handle of the driver, from create to close */
 } nb_h5_driver;
 
-/** Close the file, and then give up the driver: H5Fclose looks at it once more after the last file let
- * it go. 0: the library failed. */
+/** Close the file, then release the driver: H5Fclose uses the driver after closing the last file.
+ * 0: the library failed. */
 int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
 
 #endif
@@ -37,7 +38,7 @@ typedef struct nb_h5 {
     nb_h5_driver driver; /* points to out: do not move the struct while the file is open */
 } nb_h5;
 
-/** Create the file beside its name, if the disk has about so many free bytes. */
+/** Create the file under a temporary name, if the disk has about this number of free bytes. */
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
 /** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);
@@ -73,7 +74,7 @@ void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *valu
 /** `count` texts, each with the size of the longest. (Texts of variable length would leave
  * undefined bytes in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);
-/** Gives rows first..first+count-1 of an array, one after the other. */
+/** A function that gives rows first..first+count-1 of an array. */
 typedef nb_status nb_h5_rows(void *user, int first, int count, void *rows, nb_error *err);
 /** An array that is not completely in memory. */
 typedef struct nb_h5_stream {
@@ -105,9 +106,9 @@ typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
  * bytes of the type: 1, 3 or 4; or 9, a matrix [3][3]. */
 void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                       hid_t type, int values, nb_hdf5_row *row, size_t offset);
-/** The 8 bytes at that offset in nb_hdf5_frame. */
+/** Row function: the 8 bytes at this offset in nb_hdf5_frame. */
 void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row);
-/** The three doubles there. */
+/** Row function: the three doubles at this offset. */
 void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row);
 /** Does this part of the truth differ between the frames? If it cannot be read, the answer
  * is no; writing it will then fail. */

@@ -17,7 +17,7 @@
 #include "nx_fields.h"
 
 /** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
- * readers. The library cannot read what is packed. */
+ * readers. The library cannot read packed files. */
 static int is_hdf5(const char *path)
 {
     char first[8];
@@ -259,7 +259,7 @@ static double limit_of(const nb_h5_input *in, const char *detector, const char *
     return nb_h5_there(in, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** Which pixels hold no counts: by the mask (if wanted), by the values of their type. */
+/** Find the pixels without counts: by the mask (if wanted) and by values of their type. */
 static nb_status leave_out(const nb_h5_input *in, const char *entry, int mask_wanted,
                            const nb_h5_set *frames, nb_image *out, nb_error *err)
 {
@@ -356,7 +356,7 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
 
 /* --- how many --- */
 
-/** What the data files have, one after the other; *links: 0 when there is only one set. */
+/** Count the frames of the data files; *links: 0 if there is only one set. */
 static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
                         long long *sum, nb_error *err)
 {
@@ -379,7 +379,7 @@ static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
     }
 }
 
-/** user: where the number goes. */
+/** user: the result. */
 static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
 {
     char entry[NB_H5_NAME], path[PATH];

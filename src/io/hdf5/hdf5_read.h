@@ -25,19 +25,19 @@ typedef struct nb_hdf5_geometry {
  * name[NB_PATH_MAX] gets the file and *frame the frame (default 0). */
 int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 
-/** said NULL: neither geometry nor mask is wanted, which takes less time for many frames.
- * Fill fast, slow, pixels (caller's, nb_free), format and centre (NaN) of *out, which is
- * zeroed first, from frame `frame` of /entry/data/data_000001, ... or /entry/data/data:
- * integers or floats of two or three dimensions, uncompressed, or compressed by gzip (with
- * shuffle, Fletcher32), bitshuffle and LZ4, or an installed plugin; also virtual sets.
- * most_MB: the memory that a small file may need, 0 for the default (declared.h). Errors:
- * NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
+/** said: geometry and mask; NULL: not wanted, which is quicker for many frames. Fill fast, slow,
+ * pixels (caller's, nb_free), format and centre (NaN) of *out, which is zeroed first, from frame
+ * `frame` of /entry/data/data_000001, ... or /entry/data/data: integers or floats of two or three
+ * dimensions, uncompressed, or compressed by gzip (with shuffle, Fletcher32), bitshuffle and LZ4,
+ * or an installed plugin; also virtual sets. most_MB: the memory that a small file may need, 0
+ * for the default (declared.h). Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5
+ * in this build). */
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err);
 
-/** How many frames nb_hdf5_read_image finds there.  Every data file is opened, so that one that is missing
- * or cut short is found.  Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT when the master says
- * another number than its data files have. */
+/** Count the frames for nb_hdf5_read_image. Every data file is opened, so that missing and damaged
+ * files are found. Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT if master and data files
+ * disagree. */
 nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
                                nb_error *err);
 

@@ -92,7 +92,7 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
 /* value x scale, exactly where the scale is a power of ten. */
 static double in_unit(double value, double scale)
 {
-    /* 320 um: 320/1e6 is the nearest double, 320*1e-6 need not be */
+    /* 320/1e6 (um) is the nearest double, 320*1e-6 may not be */
     if (scale >= 1)
         return fabs(scale - round(scale)) < 1e-9 * scale ? value * round(scale)
                                                          : value * scale;
@@ -112,7 +112,8 @@ static int is_bare(const nb_h5_input *in, const char *path)
            text[strspn(text, " ")] == '\0';
 }
 
-/** The scale of a data set; 1 without a unit (metres are 1000 mm).  A remark says what is odd. */
+/** The scale of a data set; 1 without a unit (metres are 1000 mm). Odd units are added to the
+ * remarks. */
 static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
 {
     double scale = nb_nx_scale(in, path, "units", kind);
@@ -124,8 +125,8 @@ static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
     return scale;
 }
 
-/* Number `at` of a data set in the unit of its kind.  NaN: it is not there, it is not finite, or its
- * unit is not known (a remark says so). */
+/* Number `at` of a data set in the unit of its kind. NaN: it is missing or not finite, or its
+ * unit is unknown (then there is a remark). */
 static double nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind,
                         long long at)
 {
@@ -282,7 +283,7 @@ nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
 
 /* --- groups --- */
 
-/** Names of groups, with commas between them. */
+/** Names of groups, separated by commas. */
 static void list_names(char (*paths)[NB_H5_NAME], int n, char *list, size_t size)
 {
     list[0] = '\0';
@@ -327,7 +328,7 @@ int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_c
     return n > 0 || nb_h5_there(in, path);
 }
 
-/** What is there instead of an entry. */
+/** List the groups that are there instead of an entry. */
 static nb_status no_entry(const nb_h5_input *in, char (*entries)[NB_H5_NAME], int n,
                           nb_error *err)
 {
@@ -376,7 +377,7 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
 
 enum { SCAN_PATH = NB_H5_NAME + 32 };
 
-/** How an axis turns: not at all, during each frame, or from frame to frame. */
+/** Kinds of axes: fixed, turning during each frame, or from frame to frame. */
 typedef enum motion { RESTS, TURNS, VARIES } motion;
 
 /** Do its values differ?  *n: their number. */
@@ -464,7 +465,7 @@ static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long lo
     return NB_OK;
 }
 
-/** Angles without axes. */
+/** Angles without a chain of axes. */
 static void scan_of_goniometer(const nb_h5_input *in, const char *sample, long long frame,
                                nb_nx_scan *out)
 {
@@ -537,7 +538,8 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     return NB_OK;
 }
 
-/** The absolute path of a name that the data set `from` gives, as it is or from its group; "" at the end of a chain. */
+/** The absolute path of a name in the data set `from`, absolute or relative to its group; "" at
+ * the end of a chain. */
 static nb_status resolve(const nb_h5_input *in, const char *from, const char *name,
                          char path[NB_H5_NAME], nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Numbers with units, names and groups of a NeXus file: one home for every reader of HDF5. */
+/** Numbers with units, names and groups of a NeXus file, for every reader of HDF5. */
 #ifndef NB_IO_NX_FIELDS_H
 #define NB_IO_NX_FIELDS_H
 
@@ -10,8 +10,8 @@
 #define NB_NX_THINNEST_M                                                                 \
     1e-8 /* below it there is no sensor: NXmx wants a number above 0 */
 
-/** What a number is, and with that the unit that it gets here.  A number without the attribute `units` is
- * in this unit already; of NB_NX_EV the attribute names an energy, of NB_NX_DEGREES an angle, else a
+/** Kinds of numbers, and their units here. A number without the attribute `units` is in this
+ * unit already; of NB_NX_EV the attribute names an energy, of NB_NX_DEGREES an angle, else a
  * length. */
 typedef enum nb_nx_kind {
     NB_NX_METRES,
@@ -29,20 +29,20 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
 double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
                    nb_nx_kind kind, long long at);
 
-/** The distance from the sample to the detector, mm, and a coordinate of the beam centre (0 fast, 1
- * slow), pixels; NaN where a detector group does not say. */
+/** The distance from the sample to the detector, mm, and a coordinate of the beam centre (0 fast,
+ * 1 slow), pixels; NaN if no detector group has it. */
 double nb_nx_distance_mm(const nb_h5_input *in, const char *detector, long long at);
 double nb_nx_beam_px(const nb_h5_input *in, const char *detector, int axis,
                      double pixel_mm, long long at);
 
 /** The wavelength, A, of an entry with this instrument: of its beam, of the sample's, of the
- * monochromator, or from an energy.  A spectrum has its mean.  NaN: it does not say.  *path (may be
+ * monochromator, or from an energy. For a spectrum the mean. NaN: not in the file. *path (may be
  * NULL) gets the data set. */
 double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *instrument,
                         long long at, char path[2 * NB_H5_NAME]);
 
-/** The polarization of an entry by its Stokes parameters: Kahn's K, and its direction across the beam
- * (x, y of NeXus; set only where K is not 0).  0: it does not say. */
+/** The polarization of an entry by its Stokes parameters: Kahn's K, and its direction across the
+ * beam (x, y of NeXus; set only if K is not 0). Returns 0 if the file has none. */
 int nb_nx_polarization(const nb_h5_input *in, const char *entry, const char *instrument,
                        long long at, double *K, nb_opt3 *axis);
 
@@ -58,7 +58,7 @@ nb_status nb_nx_one_group(const nb_h5_input *in, const char *parent, const char 
 int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_class,
                      const char *name, char path[NB_H5_NAME]);
 
-/** Does the file say that its radiation is none of X-rays?  Errors: NB_ERR_INPUT then. */
+/** Refuse a file whose radiation is not X-rays. Errors: NB_ERR_INPUT. */
 nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
                             const char *instrument, nb_error *err);
 
@@ -79,7 +79,7 @@ typedef struct nb_nx_axis {
 enum { NB_NX_DEEPEST = 64 };
 typedef struct nb_nx_chain {
     int n;
-    nb_nx_axis axes[NB_NX_DEEPEST]; /* as they act */
+    nb_nx_axis axes[NB_NX_DEEPEST]; /* in the order in which they act */
 } nb_nx_chain;
 
 /** Value 0 of a length, m.  Errors: NB_ERR_INPUT for a number that is not finite, or an unknown unit. */
@@ -90,7 +90,7 @@ nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *valu
 nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3],
                        nb_error *err);
 
-/** The axes that `name` starts, as an axis or field at `from` writes it. */
+/** The chain of axes that starts at `name`, as written in an axis or field at `from`. */
 nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *name,
                            nb_nx_chain *chain, nb_error *err);
 
@@ -104,16 +104,16 @@ void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
 
 #ifdef NB_HAVE_HDF5
 
-/** The rotation during one frame; NaN: the file does not say. */
+/** The rotation during one frame; NaN: not in the file. */
 typedef struct nb_nx_scan {
     double phi_deg, osc_deg; /* start and width, which may be negative */
     nb_opt3 spindle;         /* unit, in the frame of NeXus, at the other axes' angles */
 } nb_nx_scan;
 
-/** The scan axis is the first, from the crystal outwards, whose values differ; where none does, the first
- * that turns during a frame by NAME_end, NAME_increment_set or NAME_increment; else the first rotation.
- * A file without `depends_on` of the sample may have its angles in the goniometer (masters of Dectris).
- * Errors: those of a chain. */
+/** Find the scan axis: the first, from the crystal outwards, whose values differ; else the first
+ * that turns during a frame by NAME_end, NAME_increment_set or NAME_increment; else the first
+ * rotation. A file without `depends_on` of the sample may have its angles in the goniometer
+ * (masters of Dectris). Errors: those of a chain. */
 nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long frame,
                           nb_nx_chain *chain, nb_nx_scan *out, nb_error *err);
 

@@ -17,7 +17,7 @@
 
 #define PANELS "/entry/simulation/panels"
 
-/** All of a set of n rows of `width` numbers; NULL: it is not that. */
+/** Read a set of n rows of `width` numbers; NULL: the set has another form. */
 static double *rows_of(const nb_h5_input *in, const char *path, int n, int width)
 {
     nb_h5_set set;
@@ -54,8 +54,8 @@ static void use(const panel_columns *c, nb_convention convention, int k, nb_pane
     p->saturation = c->saturation[k];
 }
 
-/* Replace what the modules say by /entry/simulation/panels, if they are there, as many, and of this
- * convention (a lab frame).  Errors: NB_ERR_INPUT. */
+/* Replace the panels of the modules by those of /entry/simulation/panels, if the file has the
+ * same number of them in this convention (lab frame). Errors: NB_ERR_INPUT. */
 static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spec *d,
                           nb_error *err)
 {
@@ -259,7 +259,7 @@ static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *e
     return NB_OK;
 }
 
-/** Panels of a further dimension stand below each other. */
+/** Panels along a further dimension are stacked below each other. */
 static nb_status set_places(const reader *r, nb_detector_spec *out, nb_error *err)
 {
     for (int k = 0; k < out->n_panels; k++) {
@@ -355,7 +355,7 @@ static nb_status read_beam(const reader *r, nb_detector_spec *out, nb_error *err
                  err);
 }
 
-/** A negative width turns the axis round. */
+/** A negative width reverses the axis. */
 static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec *out,
                            nb_error *err)
 {
@@ -370,7 +370,7 @@ static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec
     return NB_OK;
 }
 
-/** What is odd in units. */
+/** Odd units, for a note. */
 static void say_remarks(const char *path, const nb_h5_remarks *said, const nb_hooks *hooks)
 {
     if (said->bare[0])
@@ -425,7 +425,7 @@ static void pass_detector(void *user, nb_passage *p)
     nb_pass(p, &t->remarks, sizeof t->remarks);
     nb_pass(p, &masked, sizeof masked);
     nb_pass(p, d, sizeof *d);
-    if (!p->writing) /* the pointers are the child's */
+    if (!p->writing) /* pointers of the child are not valid here */
         d->mask = NULL;
     nb_pass_array(p, (void **)&d->panels, (size_t)d->n_panels, sizeof *d->panels,
                   "panels");

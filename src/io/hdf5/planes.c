@@ -5,7 +5,7 @@
 
 #include "../../base/cpu.h"
 
-/* Compiled with baseline flags: nothing here may need what it asks about. */
+/* Compiled with baseline flags, as it must run on every processor of the architecture. */
 
 static size_t no_values(const unsigned char *in, size_t count, unsigned char *out)
 {

@@ -12,12 +12,13 @@
  * multiple of 8) are done. */
 typedef size_t nb_shuffle_u16(const unsigned char *in, size_t count, unsigned char *out);
 
-extern nb_shuffle_u16 nb_shuffle_u16_base; /* what every processor has */
+extern nb_shuffle_u16 nb_shuffle_u16_base; /* the set that every processor of the architecture has */
 #ifdef __x86_64__
 extern nb_shuffle_u16 nb_shuffle_u16_avx2, nb_shuffle_u16_avx512;
 #endif
 
-/** That of an instruction set that this processor runs; AUTO: of the widest.  SCALAR: none is done. */
+/** The function of an instruction set that this processor runs; AUTO: the widest. SCALAR does
+ * nothing. */
 nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa);
 
 #endif

@@ -37,7 +37,7 @@ static const char *find(span s, const char *text)
     return NULL;
 }
 
-/** The line behind the text; empty if the text is not there. */
+/** The rest of the line after the text; empty if the text is not there. */
 static span line_behind(span s, const char *text)
 {
     span line = {s.end, s.end};
@@ -75,14 +75,14 @@ static span header_of(const nb_image_file *file)
 
 /* --- the "# " lines --- */
 
-/** What may stand between a key and its number. */
+/** Characters allowed between a key and its number. */
 static int is_filler(char c)
 {
     return nb_text_blank(c) || c == ':' || c == '=' || c == '(' || c == ',';
 }
 
-/** The rest of the line "# KEY ...", behind fillers; empty if there is none.  A longer key is another
- * key. */
+/** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
+ * full. */
 static span line_of(span head, const char *key)
 {
     size_t n = strlen(key);
@@ -102,7 +102,7 @@ static span line_of(span head, const char *key)
     return (span){head.end, head.end};
 }
 
-/** Does the line go on with this word? */
+/** Does the line continue with this word? */
 static int is_word(span line, const char *word)
 {
     size_t n = strlen(word);
@@ -110,7 +110,7 @@ static int is_word(span line, const char *word)
            ((size_t)(line.end - line.p) == n || !isalnum((unsigned char)line.p[n]));
 }
 
-/** The next number of the line, and the line behind it and fillers. */
+/** The next number of the line; moves past it and past fillers. */
 static double take(span *line)
 {
     double value;
@@ -122,7 +122,7 @@ static double take(span *line)
     return value;
 }
 
-/** A number with one of these units, which a NULL ends; the first one is for none. */
+/** A number with one of these units (NULL ends the list); without a unit the first is assumed. */
 typedef struct unit {
     const char *name;
     double scale;
@@ -190,7 +190,8 @@ static void read_beam(span head, double pixel_m, double beam_px[2])
 
 static const char *const axes[] = {"Phi", "Omega", "Chi", "Kappa"};
 
-/** The axis that turns: by its increment, else by name, else the first that has an angle. */
+/** The rotation axis: the axis with an increment, else the one that is named, else the first with
+ * an angle. */
 static const char *turning_axis(span head)
 {
     span named = line_of(head, "Oscillation_axis");
@@ -211,7 +212,7 @@ static const char *turning_axis(span head)
     return isnan(angle_deg(line_of(head, "Phi"))) ? "Omega" : "Phi";
 }
 
-/** Start and width, and the angles of the axes that do not turn. */
+/** Start and width of the rotation, and the angles of the other axes. */
 static void read_rotation(span head, nb_cbf_header *out)
 {
     const char *axis = turning_axis(head);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The formats of numbered files (-output), chosen by the extension of their names.  A new one is a word in
- * NB_FORMATS and a file with its nb_format and its writer; all else asks here. */
+/** The formats of numbered files (-output), chosen by the extension of their names. A new format
+ * needs a word in NB_FORMATS and a file with its nb_format and its writer; all other code uses
+ * this interface. */
 #ifndef NB_IO_FORMAT_H
 #define NB_IO_FORMAT_H
 
@@ -13,10 +14,11 @@ typedef struct nb_format {
     const char *name;        /* as in messages */
     const char *extensions;  /* ".tif .tiff": messages have the first */
     const nb_writer *writer; /* of 8-bit pixels: the picture that -pngfile makes */
-    const nb_writer *narrow; /* with 16 bits a sample (-tiffbits), if that is a choice; else NULL */
+    const nb_writer *
+        narrow; /* writer for 16 bits a sample (-tiffbits), if there is a choice; else NULL */
     unsigned params; /* nb_param_flags of the values that change its files, besides NB_PARAM_PIXELS */
     nb_header_kind header;
-    int any_panels; /* holds all panels of a detector, below each other */
+    int any_panels; /* stores all panels of a detector, below each other */
 } nb_format;
 
 #define NB_DECLARE_FORMAT(name) extern const nb_format nb_format_##name;

@@ -30,7 +30,7 @@ typedef enum nb_image_format {
 nb_image_format nb_image_format_of(const nb_image_file *file);
 const char *nb_image_format_name(nb_image_format format);
 
-/** Does its header say no more than the size?  The name of a format, as nb_image.format has it. */
+/** Does the header of this format have only the size? name: as in nb_image.format. */
 int nb_image_format_is_plain(const char *name);
 
 /** The formats with a magic number, for messages. */
@@ -40,7 +40,7 @@ int nb_image_format_is_plain(const char *name);
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 
-/** The readers behind it; each allocates out->pixels last. */
+/** The readers of the formats; each allocates out->pixels last. */
 nb_status nb_pgm_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which values of a detector's integers are marks, and not counts: plans/decisions.md. */
+/* Values of a detector's integers that are marks and not counts: plans/decisions.md. */
 #include "left_out.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int goes_below(const nb_image *image, float least)
     return 0;
 }
 
-/** Leave out the pixels with one of two values. */
+/** Leave out the pixels with one of these two values. */
 static nb_status mark(nb_image *image, float a, float b, nb_left_out why, nb_error *err)
 {
     for (size_t i = 0, n = pixels_of(image); i < n; i++) {

@@ -5,20 +5,21 @@
 
 #include "../../nanobragg.h"
 
-/** The numbers of a file, and what it says about them. */
+/** The integer type of a file, and the limits of its values. */
 typedef struct nb_counts_of {
     int bits; /* of an integer; 0: floats, which mark nothing */
     int is_signed;
     double least, most; /* the trusted range; NaN: the file has no such limit */
-    int highest_counts; /* the largest 16-bit number is an overload, and no mark */
+    int highest_counts; /* the largest 16-bit number is an overload and no mark */
 } nb_counts_of;
 
-/** Add the file's marks to image->left_out, which keeps what it has: -1 and -2 of signed integers below
- * the trusted range (without a lower limit: unless the image has pixels below -2), and the largest number of 16 and
- * 32 unsigned bits above it.  Errors: NB_ERR_NOMEM. */
+/** Add the file's marks to those in image->left_out: -1 and -2 of signed integers below the
+ * trusted range (without a lower limit: unless the image has pixels below -2), and the largest
+ * number of 16 and 32 unsigned bits above it. Errors: NB_ERR_NOMEM. */
 nb_status nb_leave_out_marks(nb_image *image, const nb_counts_of *counts, nb_error *err);
 
-/** image->left_out, made if there is none: all pixels are used.  NULL: no memory. */
+/** Returns image->left_out; makes it if there is none, with all pixels used. NULL: memory is
+ * exhausted. */
 uint8_t *nb_left_out_of(nb_image *image, nb_error *err);
 
 /** Append to text[size] how many pixels are left out for which reason: "3 by the pixel mask of B, 2 hold -1

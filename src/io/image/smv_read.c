@@ -323,7 +323,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
     }
 }
 
-/** "fast,slow", 0 for an axis whose pixels nobody knows. */
+/** "fast,slow", with 0 for an unknown number of pixels. */
 static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pixels)
 {
     const char *end = text + strlen(text);
@@ -340,7 +340,7 @@ static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pi
     return 1;
 }
 
-/** Words with commas between them; 0: they are no value of the parameter. */
+/** Read words separated by commas. Returns 0 if they are no value of the parameter. */
 static int read_value(const nb_param *p, const char *text, nb_config *cfg)
 {
     char copy[256], *at = copy;
@@ -381,8 +381,7 @@ static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *e
     return NB_OK;
 }
 
-/* From one of the documented keys, `key` or else `other` (may be NULL), to a field of
- * cfg. */
+/* A documented key, `key` or else `other` (may be NULL), and its field of cfg. */
 typedef struct documented_key {
     const char *key, *other;
     double *field;
@@ -419,7 +418,7 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS];
     nb_status status = NB_OK;
     nb_smv_typed_groups(cfg, typed);
-    /* a header's CLOSE_DISTANCE is measured at the header's two-theta */
+    /* CLOSE_DISTANCE of a header is that at the header's two-theta */
     int final_close = !typed[NB_SMV_DISTANCES] && nb_smv_find(h, "CLOSE_DISTANCE");
     const documented_key keys[] = {
         {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
@@ -446,7 +445,7 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     return status;
 }
 
-/** A scan that turns backwards turns forwards about the opposite axis. */
+/** A scan with negative steps becomes one with positive steps about the opposite axis. */
 static void turn_forwards(nb_config *cfg, int phi_unset)
 {
     cfg->osc_deg = -cfg->osc_deg;
@@ -460,7 +459,8 @@ nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *
     int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
     nb_status status = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
                                                    : apply_documented(h, cfg, err);
-    if (osc_unset && cfg->osc_deg == 0) /* a still of a header is not a typed -osc 0 */
+    if (osc_unset &&
+        cfg->osc_deg == 0) /* a still in a header does not count as a typed -osc 0 */
         cfg->osc_deg = NAN;
     if (!status && osc_unset && cfg->osc_deg < 0)
         turn_forwards(cfg, phi_unset);

@@ -60,10 +60,10 @@ nb_status nb_smv_apply_header(const nb_smv_header *header, nb_config *cfg, nb_er
 
 #define NB_SMV_PREFIX "NANOBRAGG_"
 #define NB_SMV_MARK                                                                      \
-    "NANOBRAGG_CONVENTION" /* present: these keys replace the documented ones */
+    "NANOBRAGG_CONVENTION" /* if this key is present, these keys replace the documented ones */
 
-/** Several ways to set one quantity: if one of them is typed, the header's values of all
- * are not used. */
+/** Groups of parameters for one quantity: if one of them is typed, the header's values of the
+ * whole group are not used. */
 typedef enum nb_smv_group {
     NB_SMV_ALONE = 0,
     NB_SMV_DISTANCES, /* distance, close_distance */
@@ -74,7 +74,7 @@ typedef enum nb_smv_group {
     NB_SMV_GROUPS
 } nb_smv_group;
 
-/** The parameter with the next key behind that of `last` (NULL: the first); NULL at the end. */
+/** The parameter whose key follows that of `last` (NULL: the first); NULL at the end. */
 const nb_param *nb_smv_next(const nb_param *last);
 
 /** Groups that have a member set in cfg: typed[group] is 0 or 1; typed[NB_SMV_ALONE] is 0. */

@@ -68,7 +68,7 @@ static void across(double v[3], const double u[3])
 }
 
 /** The first pixel's corner, mm, in DIALS' frame: z against the beam, x along the fast axis, y
- * against the slow axis (their parts across the beam, when the detector is tilted). */
+ * against the slow axis (with a tilted detector, their components across the beam). */
 static void put_dials_origin(header *h, const nb_image_meta *m)
 {
     double x[3], y[3], o[3];
@@ -108,7 +108,7 @@ static void put_geometry(header *h, const nb_image_meta *m)
     put_number(h, "PIXEL_SIZE", m->pixel_mm);
     put_number(h, "DISTANCE", m->distance_mm);
     put_number(h, "WAVELENGTH", m->wavelength_A);
-    put_number(h, "BEAM_CENTER_X", m->Sbeam_mm); /* as ADSC's readers take them */
+    put_number(h, "BEAM_CENTER_X", m->Sbeam_mm); /* as readers of ADSC files expect them */
     put_number(h, "BEAM_CENTER_Y", m->Fbeam_mm);
     put_number(h, "ADXV_CENTER_X", m->Fbeam_mm);
     put_number(h, "ADXV_CENTER_Y", m->detsize_s_mm - m->Sbeam_mm);
@@ -152,7 +152,7 @@ static void type_vector(nb_opt3 *to, double scale, const double from[3])
         to->v[i] = scale * from[i];
 }
 
-/** The configuration that -img restores.  The one panel of a geometry file stands in it as if its
+/** The configuration that -img restores. A single panel of a geometry file is written as if its
  * vectors were typed. */
 static nb_config typed_of(const nb_image_meta *m)
 {

@@ -4,7 +4,8 @@
 #ifdef NB_HAVE_TIFF
 #include <stdio.h>
 
-#if TIFFLIB_VERSION >= 20221213 /* 4.5: messages to the one who asked instead of stderr */
+#if TIFFLIB_VERSION >=                                                                   \
+    20221213 /* libtiff 4.5 passes messages to the caller instead of printing them */
 static int on_error(TIFF *tiff, void *user, const char *module, const char *format,
                     va_list args)
 {

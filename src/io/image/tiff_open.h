@@ -16,8 +16,8 @@ typedef struct nb_tiff_io {
     TIFFSizeProc size;
 } nb_tiff_io;
 
-/** NULL on failure.  message, which must be "" and outlive the TIFF, gets what libtiff says first
- * (libtiff before 4.5 prints it on standard error). */
+/** Open a TIFF; NULL on failure. message must be "" and outlive the TIFF; it gets the first
+ * message of libtiff (libtiff before 4.5 prints it on standard error). */
 TIFF *nb_tiff_open(const char *name, const char *mode, void *handle, const nb_tiff_io *io,
                    char message[NB_TIFF_MESSAGE]);
 

@@ -58,7 +58,7 @@ static toff_t on_size(thandle_t handle)
 
 static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
-/** What one sample is; the tags' defaults when they are missing. */
+/** Type of a sample, with the defaults of missing tags. */
 typedef struct sample {
     uint16_t bits, format;
 } sample;
@@ -110,7 +110,7 @@ static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
     return ok ? NB_OK : unreadable(s, err);
 }
 
-/** 16 bits are those of charge-coupled detectors, where 65535 is an overload. */
+/** Images of 16 bits are from charge-coupled detectors, where 65535 is an overload. */
 static nb_counts_of counts_of(sample k)
 {
     return (nb_counts_of){.bits = k.format == SAMPLEFORMAT_IEEEFP ? 0 : k.bits,

@@ -9,8 +9,8 @@
 #include "../../nanobragg.h"
 #include "../common/meta.h"
 
-/** An image [slow][fast], native byte order: pixels that another owns, or a function that
- * makes rows when they are needed, so that they are never all in memory. */
+/** An image [slow][fast], native byte order: pixels of the caller, or a function that makes rows
+ * on demand, so that they are never all in memory. */
 typedef struct nb_image_view {
     int fast, slow;
     nb_pixel_type type;
@@ -45,7 +45,7 @@ typedef struct nb_writer {
     nb_status (*ready)(const char *flag, nb_error *err);
 } nb_writer;
 
-extern const nb_writer nb_writer_float;    /* raw float32, native order, nothing else */
+extern const nb_writer nb_writer_float;    /* raw float32, native byte order */
 extern const nb_writer nb_writer_smv;      /* uint16 with header, docs/formats.md */
 extern const nb_writer nb_writer_pgm;      /* 8-bit binary PGM */
 extern const nb_writer nb_writer_png;      /* 8-bit grey */
@@ -88,7 +88,7 @@ typedef struct nb_write_memory {
 nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
                           const nb_write_memory *memory, nb_error *err);
 
-/** Can this build write it?  flag: for messages.  Errors: as nb_writer.ready. */
+/** Can this build write the format? flag: for messages. Errors: as nb_writer.ready. */
 nb_status nb_writer_ready(const nb_writer *writer, const char *flag, nb_error *err);
 
 /** Can this writer take this image?  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */

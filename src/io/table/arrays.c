@@ -77,7 +77,7 @@ static const char *place_of(char place[PLACE], const char *array, size_t i)
     return place;
 }
 
-/** The name was typed, but this array is not there. */
+/** Error: the name was typed, but the array is missing. */
 static nb_status missing(const char *array, nb_error *err)
 {
     return nb_fail(err, NB_ERR_INPUT,

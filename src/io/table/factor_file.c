@@ -140,7 +140,7 @@ static nb_status read_box(const origin *from, uint64_t offset, nb_factor_file *t
     return st;
 }
 
-/** The limits into *t, and where the values begin. */
+/** Read the limits into *t; returns the start of the values. */
 static nb_status read_limits(const origin *from, nb_factor_file *t, uint64_t *values,
                              nb_error *err)
 {

@@ -6,7 +6,7 @@
 #include "../../nanobragg.h"
 
 #define NB_SF_MAX_INDEX 10000 /* of |h|, |k|, |l| */
-#define NB_SF_MAX_F 1e150     /* electrons; a double holds its square */
+#define NB_SF_MAX_F 1e150     /* electrons; its square does not overflow a double */
 
 /** F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)] in electrons, nk = kmax-kmin+1, nl =
  * lmax-lmin+1: l runs fastest.  Limits are inclusive.  The owner of the struct owns F. */

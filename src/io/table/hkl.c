@@ -127,7 +127,7 @@ static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
         if (next_token(r))
             status = read_reflection(r, &list[n++], &is_end);
         if (status != NB_OK)
-            is_end = was_end; /* SHELX reads nothing behind it */
+            is_end = was_end; /* SHELX ignores lines after it */
     }
     if (is_end && n > 1)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
@@ -251,7 +251,7 @@ static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
 static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
                        double default_F)
 {
-    enum { FEW = 20 }; /* reflections; a short list is there for itself */
+    enum { FEW = 20 }; /* least number of reflections; shorter lists are not checked */
     if (list->count < FEW)
         return 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -265,7 +265,7 @@ static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
 void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
                 const nb_hooks *hooks)
 {
-    const double differs = 0.01; /* as in a file that is expanded */
+    const double differs = 0.01; /* the same for a file that is expanded */
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++) {
         const double F = value_at(box, list->rows[i].index, 1, default_F);

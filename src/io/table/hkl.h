@@ -11,7 +11,7 @@ typedef struct nb_hkl_row {
     int16_t index[3]; /* h, k, l; 16 bytes a row, since files are long */
 } nb_hkl_row;
 
-/** A file as it stands. */
+/** The rows of a file, unchanged. */
 typedef struct nb_hkl_list {
     nb_hkl_row *rows; /* owned */
     size_t count;
@@ -20,11 +20,11 @@ typedef struct nb_hkl_list {
 
 /** Parse n bytes of text into the smallest box that holds every reflection.
  *
- * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a
- * last line without newline are fine.  Miller indices are whole numbers (1.0 counts) up
- * to +-NB_SF_MAX_INDEX; F in electrons is finite and its sign is kept; columns 5 and 6
- * are not interpreted; a seventh column is an error.  P1 as written: no symmetry mates
- * are made.  Of duplicates the last wins.  default_F fills the voxels without a line.
+ * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a last
+ * line without newline are allowed. Miller indices are whole numbers (1.0 counts) up to
+ * +-NB_SF_MAX_INDEX; F in electrons is finite and its sign is kept; columns 5 and 6 are not
+ * interpreted; a seventh column is an error. P1 as written: no symmetry mates are made. The last
+ * of duplicates is used. default_F fills the voxels without a line.
  *
  * name: the file, for messages.  *out is the caller's (nb_factor_file_free), zero on error.
  * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM.  Source: docs/formats.md. */
@@ -48,14 +48,15 @@ void nb_hkl_list_free(nb_hkl_list *list);
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err);
 
-/* A notice: the list's name, and how many of its rows (size_t) another row of the same reflection replaces. */
+/* Format of a notice: name of the list, and number of rows (size_t) that a later row of the same
+ * reflection replaces. */
 #define NB_REPLACED_F                                                                    \
     "%s: %zu reflections have another value further on, which differs by more than 1 "   \
     "%%; "                                                                               \
     "the last one is used"
 
-/** Say what looks wrong in a list that stands in a box as it is, without a space group: duplicates with
- * another F, or no Friedel mate at all.  hooks may be NULL. */
+/** Print notes about a list that is used without a space group: duplicates with another F, or no
+ * Friedel mate at all. hooks may be NULL. */
 void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
                 const nb_hooks *hooks);
 

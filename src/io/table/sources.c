@@ -13,8 +13,8 @@
 
 #define COLUMNS 5
 #define SHORTEST_WAVE 1e-16 /* m; as -lambda */
-#define LONGEST_WAVE 1e-6   /* m; above: a wavelength in angstroms typed as metres */
-#define FARTHEST 1e100      /* m; keeps squared lengths finite */
+#define LONGEST_WAVE 1e-6   /* m; above it a wavelength is in angstroms by mistake */
+#define FARTHEST 1e100      /* m; limit for finite squared lengths */
 
 static int column_ends(char c)
 {
@@ -187,7 +187,7 @@ static int next_number(reader *r, double *value)
     return 1;
 }
 
-/** The next pair; *there says whether the line had one. */
+/** The next pair; *there: the line had one. */
 static nb_status next_pair(reader *r, nb_source_line *out, int *there)
 {
     double A, weight;
@@ -340,7 +340,8 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 
 void nb_spectra_say_odd(const nb_spectra *s, const char *name, const nb_hooks *hooks)
 {
-    const double longest = 100e-10; /* m; softer X-rays than any crystal's */
+    const double longest =
+        100e-10; /* m; longest wavelength, beyond any use with crystals */
     size_t n = s->count ? s->first[s->count] : 0;
     int energies = n > 0;
     for (size_t i = 0; i < n; i++)

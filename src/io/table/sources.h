@@ -26,11 +26,12 @@ typedef struct nb_source_list {
 nb_status nb_sources_parse(const char *data, size_t n, const char *name,
                            const nb_source_defaults *defaults, nb_source_list *out,
                            nb_error *err);
-/** One row: a direction, an intensity and a wavelength that a file may have.  name, line: for messages
- * (line 0: none).  Errors: NB_ERR_INPUT. */
+/** Check one row: direction, intensity and wavelength. name, line: for messages (line 0: none).
+ * Errors: NB_ERR_INPUT. */
 nb_status nb_source_line_check(const nb_source_line *row, const char *name, long line,
                                nb_error *err);
-/** All rows: is there one, and do the intensities have a mean?  Errors: NB_ERR_INPUT. */
+/** Check all rows: there is at least one, and the intensities have a mean. Errors:
+ * NB_ERR_INPUT. */
 nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
                                nb_error *err);
 void nb_source_list_free(nb_source_list *list); /* NULL is fine */
@@ -42,15 +43,15 @@ typedef struct nb_spectra {
     nb_source_line *lines; /* owned */
     size_t *first;         /* owned, [count + 1] */
     int count;
-    int more; /* the file has further lines */
+    int more; /* the file has more lines */
 } nb_spectra;
 
-/** Parse n bytes of text: each line that is not blank is a spectrum, `wavelength weight`
- * again and again, the wavelength in A. Delimiters: blanks and , ; : ; `#` starts a
- * comment. Every source is at `position` (m). At least `needed` spectra are read; further
- * ones are ignored. *out is the caller's (nb_spectra_free), zero on error. Errors:
- * NB_ERR_INPUT with the line (not a number, a wavelength without weight, not in 0..10000 A,
- * a negative weight, weights all zero, too few spectra); NB_ERR_NOMEM. */
+/** Parse n bytes of text: each line that is not blank is a spectrum, `wavelength weight` repeated,
+ * the wavelength in A. Delimiters: blanks and , ; : ; `#` starts a comment. Every source is at
+ * `position` (m). At least `needed` spectra are read; more are ignored. *out is the caller's
+ * (nb_spectra_free), zero on error. Errors: NB_ERR_INPUT with the line (not a number, a
+ * wavelength without weight, not in 0..10000 A, a negative weight, weights all zero, too few
+ * spectra); NB_ERR_NOMEM. */
 nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
                            int needed, nb_spectra *out, nb_error *err);
 
@@ -73,8 +74,9 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err);
 
-/** One note about a file that was read and does not look like spectra: a table with a wavelength and a
- * weight a line, of which further lines are not read, or energies instead of wavelengths. */
+/** One note about a file that was read and does not look like spectra: a table with a wavelength
+ * and a weight a line, of which only the first lines are read, or energies instead of
+ * wavelengths. */
 void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
                         const nb_hooks *hooks);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */

@@ -24,13 +24,13 @@ nb_status nb_stol_parse(const char *data, size_t n, const char *name, double fac
                         nb_stol_table *out, nb_error *err);
 void nb_stol_free(nb_stol_table *table); /* NULL is fine */
 
-/** A material with a table of its own. */
+/** A material with a built-in table. */
 typedef struct nb_named_material {
     const char *name;
     double density;  /* g/cm3 */
     double mass;     /* of a molecule, g/mol */
     int n;           /* points */
-    double step;     /* between them from 0 on, 1/A; 0: x says */
+    double step;     /* step between points, from 0 on, 1/A; 0: points are x */
     const double *x; /* 1/A, or NULL */
     const double *F; /* electrons */
 } nb_named_material;
