@@ -19,6 +19,7 @@ static const char *const systems[] = {"triclinic",  "monoclinic", "orthorhombic"
                                       "cubic",      NULL};
 static const char *const likelihoods[] = {"poisson", "gauss", NULL};
 static const char *const selections[] = {"spots", "all", NULL};
+static const char *const masks[] = {"auto", "file", NULL};
 static const char *const schedules[] = {"auto", "none", NULL};
 
 _Static_assert(sizeof(nb_crystal_system) == sizeof(int) &&
@@ -117,6 +118,11 @@ const nb_sub_option nb_refine_flags[] = {
      NB_SUB_NUMBER(nb_refine_typed, options.dmin_A, 0, 1e6)},
     {"fit_dmax", 1, "d", "no pixels below this resolution, A (default: off)",
      NB_SUB_NUMBER(nb_refine_typed, options.dmax_A, 0, 1e6)},
+    {"fit_mask", 1, "name",
+     "auto: hot pixels, shadows and rings of ice are left out; file: only what -mask and "
+     "the "
+     "picture's file mark (default: auto)",
+     NB_SUB_WORD(nb_refine_typed, options.no_masks, masks)},
     {"schedule", 1, "name",
      "auto: blurred spots first, then a search over cells and mosaic spread; none: the "
      "true shape at once (default: auto)",
@@ -156,10 +162,36 @@ static void print_stage(FILE *out, const nb_refine_stage *s)
     fflush(out);
 }
 
+/** What is masked, and where. */
+static void print_masks(FILE *out, const nb_refine_masked *m)
+{
+    const char *const names[NB_MASKED_KINDS] = {"",    "in the file", "saturated",
+                                                "hot", "in a shadow", "on rings"};
+    const char *comma = "masked pixels: ";
+    for (int k = NB_MASKED_FILE; k < NB_MASKED_KINDS; k++) {
+        if (!m->count[k])
+            continue;
+        fprintf(out, "%s%lld %s", comma, (long long)m->count[k], names[k]);
+        comma = ", ";
+        for (int i = 0; k == NB_MASKED_HOT && i < m->n_hot && i < 4; i++)
+            fprintf(out, "%s%d %d%s", i ? ", " : " (", m->hot[i][0], m->hot[i][1],
+                    i == 3 || i == m->n_hot - 1 ? ")" : "");
+        if (k == NB_MASKED_SHADOW)
+            fprintf(out, " (from %d %d to %d %d)", m->shadow[0], m->shadow[1],
+                    m->shadow[2], m->shadow[3]);
+        for (int i = 0; k == NB_MASKED_RING && i < m->n_rings; i++)
+            fprintf(out, "%s%.3f-%.3f A%s", i ? ", " : " (", m->ring_d[i][0],
+                    m->ring_d[i][1], i == m->n_rings - 1 ? ")" : "");
+    }
+    if (*comma == ',')
+        fputc('\n', out);
+}
+
 static void refine_print(FILE *out, const nb_refinement *r)
 {
-    fprintf(out,
-            "\nparameter                 start            value        sigma  unit\n");
+    fputc('\n', out);
+    print_masks(out, &r->masks);
+    fprintf(out, "parameter                 start            value        sigma  unit\n");
     for (int i = 0; i < r->n_parameters; i++) {
         const nb_refined *p = &r->parameters[i];
         char sigma[24] = "-";

@@ -50,6 +50,29 @@ typedef struct nb_refine_stage {
 
 #define NB_REFINE_STAGES_MAX 12
 
+/** Why a pixel within the resolution limits is not used. */
+typedef enum nb_masked {
+    NB_MASKED_NOT = 0,
+    NB_MASKED_FILE, /* by -mask, a mask in the file, or a value that stands for none */
+    NB_MASKED_SATURATED, /* at or above -saturation, or the limit in a header */
+    NB_MASKED_HOT, /* far brighter than its neighbours, unlike the picture's spots; saturated alone */
+    NB_MASKED_SHADOW, /* far darker than its ring */
+    NB_MASKED_RING,   /* on a narrow ring, as of ice */
+    NB_MASKED_KINDS
+} nb_masked;
+
+#define NB_MASKED_HOT_MAX 32
+#define NB_MASKED_RINGS_MAX 12
+
+/** What is masked in a picture, and where. */
+typedef struct nb_refine_masked {
+    int64_t count[NB_MASKED_KINDS];       /* pixels, by reason */
+    int n_hot, hot[NB_MASKED_HOT_MAX][2]; /* the first ones: fast, slow of the stack */
+    int shadow[4]; /* box about all of it: first fast, slow, last fast, slow */
+    int n_rings;
+    double ring_d[NB_MASKED_RINGS_MAX][2]; /* A, smaller first */
+} nb_refine_masked;
+
 typedef struct nb_refine_options {
     const char *list; /* names and groups, commas between; "scale" is fluence, "misset" is rot */
     nb_crystal_system system;
@@ -65,6 +88,7 @@ typedef struct nb_refine_options {
     double spot_sigma;     /* above the background */
     double dmin_A, dmax_A; /* resolution of the pixels; 0 off */
     int no_schedule;       /* the true shape at once */
+    int no_masks;          /* use hot pixels, shadows and rings */
     int evaluations;       /* at most, in the last stages */
     void *user;
     void (*stage)(void *user, const nb_refine_stage *stage); /* after each; may be NULL */
@@ -107,6 +131,9 @@ typedef struct nb_refinement {
     double *correlation;                  /* owned; [n_correlated][n_correlated] */
     char (*correlated)[NB_VARIABLE_NAME]; /* owned */
     double picture_correlation;
+    int peaks; /* local maxima of the picture */
+    double start_agreement,
+        agreement; /* the part of them that the lattice indexes beyond chance, at start and end */
     int n_stages;
     nb_refine_stage stages[NB_REFINE_STAGES_MAX];
     /* for pictures: all pixels of the stack; photons, NaN where nothing is observed */
@@ -114,8 +141,10 @@ typedef struct nb_refinement {
     float *observed, *model, *residual; /* owned; residual: (observed - model)/sigma */
     float *stol;                        /* owned; sin theta/lambda, 1/A */
     uint8_t *used;                      /* owned; pixels of the last stage */
-    int n_spots;                        /* at most 1000, the brightest first */
-    nb_refined_spot *spots;             /* owned */
+    uint8_t *masked;                    /* owned; nb_masked of each */
+    nb_refine_masked masks;
+    int n_spots;            /* at most 1000, the brightest first */
+    nb_refined_spot *spots; /* owned */
     int n_history;
     double *history;     /* owned; the loss a pixel at each evaluation */
     const char *picture; /* its name in JSON, the caller's; NULL: none */

@@ -6,7 +6,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../physics/amorphous.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../sim/sim.h"
@@ -46,16 +45,10 @@ static const nb_panel *panel_of(const nb_scene *sc, size_t at)
 /** q of a pixel's middle, at the mean wavelength, 1/m. */
 static nb_vec3 q_of(const nb_sim *sim, size_t at)
 {
-    const nb_scene *sc = &sim->model.scene;
-    const nb_panel *p = panel_of(sc, at);
+    const nb_panel *p = panel_of(&sim->model.scene, at);
     const size_t in = at - p->first_pixel;
-    const double f = (double)(in % (size_t)p->columns) + 0.5;
-    const double s = (double)(in / (size_t)p->columns) + 0.5;
-    const nb_source source = {.incident = sim->model.geometry.beam,
-                              .lambda = nb_sim_wavelength(sim) * 1e-10};
-    const nb_ray ray =
-        nb_ray_along(nb_panel_point(p, f * p->pixel_fast, s * p->pixel_slow, 0));
-    return nb_scattering_vector(&source, ray.direction);
+    return nb_fit_q(sim, p, (double)(in % (size_t)p->columns) + 0.5,
+                    (double)(in / (size_t)p->columns) + 0.5);
 }
 
 /** The reflection that one of the crystal's orientations brings nearest to q. */
@@ -291,7 +284,9 @@ static nb_status put_pictures(nb_fit *fit, nb_error *err)
     nb_sim_size(fit->sim, &out->fast, &out->slow);
     out->observed = fit->photons;
     out->stol = fit->stol;
+    out->masked = fit->masked;
     fit->photons = fit->stol = NULL;
+    fit->masked = NULL;
     return NB_OK;
 }
 
@@ -375,6 +370,13 @@ static int full_pixels_fit(const full_pixels *full, nb_refinement *out)
     return 0;
 }
 
+/** By the places of the spots, whose intensities may be poor; of few spots by model and picture. */
+static int orientation_found(const nb_refinement *out)
+{
+    return (out->peaks >= NB_PEAKS_ENOUGH && out->agreement >= NB_AGREES_AT_END) ||
+           out->picture_correlation >= LEAST_CORRELATION;
+}
+
 static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinement *out)
 {
     const nb_crystal *x = &fit->sim->model.crystal;
@@ -389,10 +391,11 @@ static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinem
                 "abc"[i], fit -> start_edges[i] * 1e10, edges[i] * 1e10);
             return;
         }
-    if (!(out->picture_correlation >= LEAST_CORRELATION)) {
+    if (!orientation_found(out)) {
         snprintf(out->status, sizeof out->status,
-                 "not converged: model and picture have a correlation of %.3f, below %g",
-                 out->picture_correlation, LEAST_CORRELATION);
+                 "not converged: the orientation was not found: of %d spots the lattice "
+                 "explains %.0f %% beyond chance, and the correlation is %.3f",
+                 out->peaks, 100 * out->agreement, out->picture_correlation);
         return;
     }
     if (!full_pixels_fit(full, out))
@@ -424,6 +427,8 @@ nb_status nb_fit_measure(nb_fit *fit, nb_error *err)
     out->pixels = fit->used;
     out->deviance_per_pixel = deviance(fit);
     out->picture_correlation = correlate(out, pixels);
+    out->peaks = fit->n_peaks;
+    out->agreement = nb_fit_agreement(fit);
     return NB_OK;
 }
 

@@ -78,6 +78,12 @@ typedef struct nb_radial {
     double knot[NB_FIT_KNOTS_MAX], level[NB_FIT_KNOTS_MAX]; /* 1/A, photons a pixel */
 } nb_radial;
 
+/** A local maximum of the picture. */
+typedef struct nb_fit_peak {
+    nb_vec3 q;    /* of its centre of light, 1/m */
+    double light; /* photons above the background */
+} nb_fit_peak;
+
 typedef struct nb_fit {
     nb_sim *sim;
     const nb_refine_options *o;
@@ -88,14 +94,17 @@ typedef struct nb_fit {
     float *chosen;  /* owned; the same of the stage */
     uint8_t *spots; /* owned; [pixels], 1: near a spot, when they were chosen last */
     float *full; /* owned; [pixels], photons that a saturated pixel has at least; NaN: it is not */
+    uint8_t *masked;   /* owned; [pixels], nb_masked */
     float *background; /* owned; [pixels] that are added and stay, or NULL */
     double *expected;  /* owned; [pixels], work */
     double sigma;      /* read-out, photons */
     double start_edges[3], start_mosaic;
     nb_fit_background kind;
-    nb_radial radial; /* of RADIAL; n 0 with another kind */
-    double low, high; /* sin theta/lambda of the pixels that may be used, 1/A */
-    int64_t used;     /* pixels in `chosen` */
+    nb_radial radial;   /* of RADIAL; n 0 with another kind */
+    double low, high;   /* sin theta/lambda of the pixels that may be used, 1/A */
+    int64_t used;       /* pixels in `chosen` */
+    nb_fit_peak *peaks; /* owned; the strongest first */
+    int n_peaks;
     nb_refinement *out;
     int history_room;
 } nb_fit;
@@ -111,6 +120,9 @@ nb_status nb_fit_open(nb_fit *fit, const nb_image *picture, nb_error *err);
  * NB_ERR_NOMEM. */
 nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err);
 void nb_fit_free(nb_fit *fit);
+
+/** Leave out hot pixels, shadows and rings of ice, and note in fit->out what is masked and where.  Errors: NB_ERR_NOMEM. */
+nb_status nb_fit_mask(nb_fit *fit, nb_error *err);
 
 /** The parameters of a fit, from options and simulation.  Errors: NB_ERR_INPUT. */
 nb_status nb_fit_name(nb_fit *fit, nb_error *err);
@@ -175,6 +187,23 @@ nb_status nb_fit_conclude(nb_fit *fit, nb_error *err);
 /** The stage is over: note and tell it. */
 void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double loss,
                        int converged, double seconds);
+
+/** How the lattice agrees with the places of the picture's spots (agree.c). */
+
+#define NB_PEAKS_ENOUGH 12   /* for a verdict on an orientation */
+#define NB_AGREES 0.5        /* agreement of a start that is near */
+#define NB_AGREES_AT_END 0.3 /* and of a fit that found the orientation */
+
+/** The scattering vector of a place of a panel, pixels, at the mean wavelength, 1/m. */
+nb_vec3 nb_fit_q(const nb_sim *sim, const nb_panel *panel, double f, double s);
+/** fit->peaks of the observed pixels.  Errors: NB_ERR_NOMEM. */
+nb_status nb_fit_find_peaks(nb_fit *fit, nb_error *err);
+/** The part of the peaks that the simulation's lattice indexes within 0.2 of each whole index, beyond chance: 1 all, 0 no more
+ * than wrong orientations do. */
+double nb_fit_agreement(const nb_fit *fit);
+/** A turn, deg, of at most 7.5 from the present orientation, that makes the agreement good.  Returns 0 where it cannot be
+ * looked for: few peaks, several spindle steps, or an axis that may not turn. */
+int nb_fit_index(const nb_fit *fit, double by[3]);
 
 /** Orientations about the present one whose pictures are like the observed one. */
 

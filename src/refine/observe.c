@@ -417,6 +417,22 @@ static int is_full(const nb_image *picture, double adu, double most)
                            strcmp(picture->format, "HDF5") != 0);
 }
 
+/** What header, mask and range say of a pixel; most: ADU of saturation. */
+static nb_masked masked_of(const nb_scene *sc, const nb_image *picture, size_t at,
+                           double most)
+{
+    const double adu = picture->pixels[at];
+    if ((picture->left_out && picture->left_out[at]) ||
+        (sc->raster.mask && !sc->raster.mask[at]))
+        return NB_MASKED_FILE;
+    if (is_full(picture, adu, most))
+        return NB_MASKED_SATURATED;
+    return !isfinite(adu) || stands_for_none(picture, adu) ||
+                   (adu < 0 && marks_unknown(picture))
+               ? NB_MASKED_FILE
+               : NB_MASKED_NOT;
+}
+
 /** Pixels of one panel. */
 static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double offset)
 {
@@ -440,18 +456,15 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
             double here = gain * (sim->in.files->gainmap ? sim->in.files->gainmap[at] : 1);
             double d = stol_of(panel, &sc->sensors[panel->sensor], wavelength, f, s);
             fit->stol[at] = (float)d;
-            if (picture->left_out && picture->left_out[at])
-                continue;
-            if ((!sc->raster.mask || sc->raster.mask[at]) && here > 0 &&
-                is_full(picture, adu, most))
-                fit->full[at] = (float)((adu - offset) / here);
-            if ((sc->raster.mask && !sc->raster.mask[at]) || !isfinite(adu) ||
-                adu >= most || !(here > 0) || stands_for_none(picture, adu) ||
-                (adu < 0 && marks_unknown(picture)) ||
-                (fit->o->dmin_A > 0 && d * 2 * fit->o->dmin_A > 1) ||
+            if ((fit->o->dmin_A > 0 && d * 2 * fit->o->dmin_A > 1) ||
                 (fit->o->dmax_A > 0 && d * 2 * fit->o->dmax_A < 1))
                 continue;
-            fit->photons[at] = (float)((adu - offset) / here);
+            fit->masked[at] =
+                (uint8_t)(here > 0 ? masked_of(sc, picture, at, most) : NB_MASKED_FILE);
+            if (fit->masked[at] == NB_MASKED_NOT)
+                fit->photons[at] = (float)((adu - offset) / here);
+            if (fit->masked[at] == NB_MASKED_SATURATED)
+                fit->full[at] = (float)((adu - offset) / here);
         }
 }
 
@@ -506,8 +519,9 @@ nb_status nb_fit_observe(nb_fit *fit, const nb_image *picture, nb_error *err)
     fit->spots = nb_alloc(fit->pixels, 1, "spots", err);
     fit->expected = nb_alloc(fit->pixels, sizeof *fit->expected, "model", err);
     fit->full = nb_alloc_raw(fit->pixels, sizeof *fit->full, "photons", err);
+    fit->masked = nb_alloc(fit->pixels, 1, "mask", err);
     if (!fit->stol || !fit->photons || !fit->chosen || !fit->expected || !fit->full ||
-        !fit->spots)
+        !fit->spots || !fit->masked)
         return NB_ERR_NOMEM;
     if (fit->sim->in.files->panel_gains && !NB_TYPED(all, gain))
         gain = fit->sim->in.files->panel_gains[0];
@@ -528,6 +542,10 @@ void nb_fit_free(nb_fit *fit)
     nb_free(fit->full);
     nb_free(fit->background);
     nb_free(fit->expected);
+    nb_free(fit->peaks);
+    nb_free(fit->masked);
+    fit->peaks = NULL;
+    fit->masked = NULL;
     fit->stol = fit->photons = fit->chosen = fit->full = fit->background = NULL;
     fit->expected = NULL;
     fit->spots = NULL;

@@ -315,13 +315,70 @@ static nb_status plot_loss(const nb_refinement *r, const char *path, nb_error *e
     return finish(&g, path, err);
 }
 
+enum { MASK_SIDE = 1000 };
+
+/** The colour of a block of pixels: its brightest one, or why one of them is masked. */
+static nb_rgb block_colour(const nb_refinement *r, int x, int y, int by, double most)
+{
+    static const nb_rgb why[NB_MASKED_KINDS] = {[NB_MASKED_FILE] = {90, 90, 90},
+                                                [NB_MASKED_SATURATED] = {230, 159, 0},
+                                                [NB_MASKED_HOT] = {213, 0, 0},
+                                                [NB_MASKED_SHADOW] = {0, 114, 178},
+                                                [NB_MASKED_RING] = {0, 158, 115}};
+    double top = 0;
+    int masked = NB_MASKED_NOT, order = 0;
+    for (int s = y * by; s < (y + 1) * by && s < r->slow; s++)
+        for (int f = x * by; f < (x + 1) * by && f < r->fast; f++) {
+            const size_t i = (size_t)s * (size_t)r->fast + (size_t)f;
+            const int rank = r->masked[i] == NB_MASKED_HOT ? 3 : r->masked[i] ? 1 : 0;
+            if (rank > order) {
+                order = rank;
+                masked = r->masked[i];
+            }
+            if (isfinite(r->observed[i]))
+                top = fmax(top, r->observed[i]);
+        }
+    return masked ? why[masked]
+                  : nb_colormap_at(NB_MAP_GREY, (int)(255 * sqrt(fmin(1, top / most))));
+}
+
+/** The picture, and in colours what is masked. */
+static nb_status plot_masked(const nb_refinement *r, const char *path, nb_error *err)
+{
+    const int side = r->fast > r->slow ? r->fast : r->slow;
+    const int by = (side + MASK_SIDE - 1) / MASK_SIDE;
+    const int width = (r->fast + by - 1) / by, height = (r->slow + by - 1) / by;
+    const size_t pixels = (size_t)r->fast * (size_t)r->slow;
+    double sum = 0, n = 0;
+    nb_canvas c = {0};
+    nb_status st = nb_canvas_create(&c, width, height + 20, white, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < pixels; i++)
+        if (isfinite(r->observed[i])) {
+            sum += r->observed[i];
+            n++;
+        }
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            nb_canvas_fill(&c, x, y, 1, 1,
+                           block_colour(r, x, y, by, fmax(1, 10 * sum / fmax(n, 1))));
+    nb_canvas_text(
+        &c, 4, height + 6, 1, black,
+        "Masked: grey file, orange saturated, red hot, blue shadow, green ring");
+    st = canvas_write(&c, path, err);
+    nb_free(c.pixels);
+    return st;
+}
+
 static const struct {
     const char *name;
     nb_status (*plot)(const nb_refinement *, const char *, nb_error *);
 } plots[] = {{"spots.png", plot_spots},
              {"residuals.png", plot_residuals},
              {"resolution.png", plot_resolution},
-             {"loss.png", plot_loss}};
+             {"loss.png", plot_loss},
+             {"masked.png", plot_masked}};
 
 const char *nb_refinement_plot_name(int k)
 {

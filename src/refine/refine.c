@@ -35,6 +35,29 @@ static void add_matrix(nb_json to, const char *key, const double *m, int n)
         nb_json_add_numbers(rows, m + i * n, n);
 }
 
+static void add_masks(nb_json root, const nb_refine_masked *m)
+{
+    static const char *const names[NB_MASKED_KINDS] = {[NB_MASKED_FILE] = "file",
+                                                       [NB_MASKED_SATURATED] =
+                                                           "saturated",
+                                                       [NB_MASKED_HOT] = "hot",
+                                                       [NB_MASKED_SHADOW] = "shadow",
+                                                       [NB_MASKED_RING] = "ring"};
+    nb_json masked = nb_json_object(root, "masked"), list;
+    for (int k = NB_MASKED_FILE; k < NB_MASKED_KINDS; k++)
+        nb_json_number(masked, names[k], (double)m->count[k]);
+    list = nb_json_array(masked, "hot_pixels");
+    for (int i = 0; i < m->n_hot; i++)
+        nb_json_add_numbers(list, (const double[2]){m->hot[i][0], m->hot[i][1]}, 2);
+    if (m->count[NB_MASKED_SHADOW])
+        nb_json_numbers(
+            masked, "shadow_box",
+            (const double[4]){m->shadow[0], m->shadow[1], m->shadow[2], m->shadow[3]}, 4);
+    list = nb_json_array(masked, "rings_A");
+    for (int i = 0; i < m->n_rings; i++)
+        nb_json_add_numbers(list, m->ring_d[i], 2);
+}
+
 static void add_stages(nb_json root, const nb_refinement *r)
 {
     nb_json list = nb_json_array(root, "stages");
@@ -97,6 +120,10 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
         nb_json_add_text(names, r->correlated[i]);
     add_matrix(correlation, "matrix", r->correlation, r->n_correlated);
     nb_json_number(root, "picture_correlation", r->picture_correlation);
+    nb_json_number(root, "peaks", r->peaks);
+    nb_json_number(root, "start_agreement", r->start_agreement);
+    nb_json_number(root, "agreement", r->agreement);
+    add_masks(root, &r->masks);
     add_stages(root, r);
     add_spots(root, r);
     if ((st = nb_json_print(root, "the refinement", &text, err)))
@@ -149,6 +176,8 @@ nb_status nb_fit_open(nb_fit *fit, const nb_image *picture, nb_error *err)
     fit->kind = fit->o->background;
     if (fit->kind == NB_BACKGROUND_AUTO)
         fit->kind = cfg->water_um > 0 ? NB_BACKGROUND_WATER : NB_BACKGROUND_RADIAL;
+    if (!st)
+        st = nb_fit_mask(fit, err);
     if (!st && fit->kind == NB_BACKGROUND_PLANES &&
         !(fit->background =
               nb_alloc(fit->pixels, sizeof *fit->background, "background", err)))
@@ -197,6 +226,7 @@ void nb_refinement_free(nb_refinement *r)
     nb_free(r->residual);
     nb_free(r->stol);
     nb_free(r->used);
+    nb_free(r->masked);
     nb_free(r->spots);
     nb_free(r->history);
     memset(r, 0, sizeof *r);

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../sim/sim.h"
+#include "../base/clock.h"
 #include "../base/memory.h"
+#include "../sim/sim.h"
 #include "fit.h"
 
 enum { BLURRED_STEPS = 25, BRIGHT_PIXELS = 30, TURNS = 3 };
@@ -322,16 +323,43 @@ static nb_status seek(nb_fit *fit, const stand *start, double correlation, nb_er
     return st ? st : stand_at(fit, &best, none, err);
 }
 
-static nb_status blurred(nb_fit *fit, nb_error *err)
+/** Does the lattice explain the picture's spots well enough? */
+static int agrees(const nb_fit *fit)
+{
+    return fit->n_peaks >= NB_PEAKS_ENOUGH && nb_fit_agreement(fit) >= NB_AGREES;
+}
+
+/** Turn the crystal so that its lattice explains the picture's spots; *found: it does. */
+static nb_status index_peaks(nb_fit *fit, const stand *start, int *found, nb_error *err)
+{
+    static const double none[3] = {0, 0, 0};
+    const double began = nb_monotonic_seconds();
+    double by[3];
+    nb_status st;
+    *found = 0;
+    if (!nb_fit_index(fit, by))
+        return NB_OK;
+    if ((st = stand_at(fit, start, by, err)))
+        return st;
+    *found = agrees(fit);
+    nb_fit_note_stage(fit, "indexing", 0, 0, *found, nb_monotonic_seconds() - began);
+    return *found ? NB_OK : stand_at(fit, start, none, err);
+}
+
+/** The way to the orientation: the start's, one that indexes the spots, or that of the blurred crystals. */
+static nb_status orient(nb_fit *fit, nb_error *err)
 {
     double correlation = 0;
     stand start;
+    int found = agrees(fit);
     nb_status st = begin_water(fit, err);
     if (!st)
         st = remember(fit, &start, err);
-    if (!st)
+    if (!st && !found)
+        st = index_peaks(fit, &start, &found, err);
+    if (!st && !found)
         st = blurred_stages(fit, &correlation, err);
-    if (!st && correlation < FOUND)
+    if (!st && !found && correlation < FOUND && !agrees(fit))
         st = seek(fit, &start, correlation, err);
     if (!st)
         st = begin_background(fit, fit->high, err);
@@ -365,6 +393,10 @@ nb_status nb_fit_begin(nb_fit *fit, nb_error *err)
     nb_status st = begin_background(fit, fit->high, err);
     if (!st)
         st = nb_fit_apply(fit, err);
+    if (!st)
+        st = nb_fit_find_peaks(fit, err);
+    if (!st)
+        fit->out->start_agreement = nb_fit_agreement(fit);
     return st ? st : nb_fit_choose_spots(fit, err);
 }
 
@@ -380,7 +412,7 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
         st = nb_fit_check_apart(fit, marked, err);
     if (!st && planned &&
         (refines(fit, "rot_x") || refines(fit, "rot_y") || refines(fit, "rot_z")))
-        st = blurred(fit, err);
+        st = orient(fit, err);
     if (!st && planned && square && refines_cells(fit))
         st = as_gaussian(fit, marked, err);
     if (!st && searched) {

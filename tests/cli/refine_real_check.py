@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""nanobragg refine on a measured still of thaumatin, with structure factors of a model that is placed but not refined.
+
+usage: NANOBRAGG=program python3 tests/cli/refine_real_check.py
+"""
+import gzip
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from refine_cases import GOLDEN, rotation_vector  # noqa: E402
+from script import FAILED, ok, run  # noqa: E402
+
+REAL = os.path.join(GOLDEN, "real", "thaumatin_still")
+FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-gauss_xtal", "-mosaic_model", "gauss", "-oversample", "1", "-thicksteps",
+         "1", "-blocks", "1000", "-system", "tetragonal", "-fit_dmin", "3.6", "-fit_dmax", "30", "-N", "13", "-mosaic", "0.15",
+         "-mosaic_dom", "20", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
+HOT = {(300, 400): 500000.0, (700, 900): 60000.0, (701, 900): 30000.0, (900, 300): 2000.0}
+
+
+def unpack(folder):
+    """The picture and the model, as files that need no zlib."""
+    for name in ("thau_3_2_0003_crop.cbf", "thaumatin_P41212_MR.pdb"):
+        with gzip.open(os.path.join(REAL, name + ".gz")) as packed, open(os.path.join(folder, name), "wb") as out:
+            shutil.copyfileobj(packed, out)
+    return (os.path.join(folder, name) for name in ("thau_3_2_0003_crop.cbf", "thaumatin_P41212_MR.pdb"))
+
+
+def counts_of(cbf):
+    """Numbers of a CBF of byte offsets."""
+    with open(cbf, "rb") as stream:
+        data = stream.read()
+    at, value, out = data.index(b"\x0c\x1a\x04\xd5") + 4, 0, []
+    while len(out) < 1200 * 1200:
+        size = 1
+        for wide in (2, 4):
+            if data[at:at + size] == (b"\x80", b"\x00\x80")[wide // 4]:
+                at, size = at + size, wide
+        value += int.from_bytes(data[at:at + size], "little", signed=True)
+        at += size
+        out.append(value)
+    return out
+
+
+def write_hot(cbf, path):
+    """The picture with hot pixels, as byte offsets again."""
+    counts = counts_of(cbf)
+    for (fast, slow), value in HOT.items():
+        counts[slow * 1200 + fast] = int(value)
+    packed, last = bytearray(), 0
+    for n in counts:
+        step, last = n - last, n
+        for size, limit in ((1, 127), (2, 32767), (4, 2 ** 31)):
+            if abs(step) <= limit:
+                packed += (b"", b"\x80", b"\x80\x00\x80")[size // 2] + step.to_bytes(size, "little", signed=True)
+                break
+    with open(cbf, "rb") as stream:
+        head = stream.read().split(b"\x0c\x1a\x04\xd5")[0]
+    lines = [b"X-Binary-Size: %d" % len(packed) if line.startswith(b"X-Binary-Size:") else line
+             for line in head.split(b"\r\n") if not line.startswith(b"Content-MD5")]
+    with open(path, "wb") as out:
+        out.write(b"\r\n".join(lines) + b"\x0c\x1a\x04\xd5" + packed + b"\r\n--CIF-BINARY-FORMAT-SECTION----\r\n;\r\n")
+    return path
+
+
+def fit(picture, model, folder, *more, status=0):
+    report = os.path.join(folder, "fit.json")
+    run("refine", picture, *FLAGS, "-pdb", model, "-report", report, "-quiet", *more, status=status)
+    with open(report, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def sigmas_apart(a, b):
+    turn = rotation_vector(a["misset_deg"], b["misset_deg"])
+    return max(abs(t) / s for t, s in zip(turn, a["rotation_sigma_deg"]))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        picture, model = unpack(folder)
+        hot = write_hot(picture, os.path.join(folder, "hot.cbf"))
+        found = fit(hot, model, folder)
+        off = math.hypot(*rotation_vector((0, 0, 0), found["misset_deg"]))
+        ok("thaumatin from the orientation of DIALS", found["converged"] and off <= 0.15 and
+           [stage for stage in found["stages"] if stage["name"] == "orientations"] == [] and found["start_agreement"] > 0.5,
+           (found["status"], off))
+        ok("hot pixels are found", sorted(map(tuple, found["masked"]["hot_pixels"])) == sorted(HOT), found["masked"])
+        print(f"# {off:.4f} deg from DIALS, correlation {found['picture_correlation']:.3f}, deviance per pixel "
+              f"{found['deviance_per_pixel']:.2f}, {found['seconds']:.2f} s")
+        for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3)):
+            other = fit(picture, model, folder, "-misset", *misset)
+            apart = sigmas_apart(found, other)
+            ok(f"thaumatin from {math.hypot(*misset):.1f} deg off", other["converged"] and apart <= 2, (other["status"], apart))
+        lost = fit(picture, model, folder, "-misset", 20, -20, 20, "-fit_dmin", 5, "-maxiter", 5, status=3)
+        ok("thaumatin from 36 deg off", "the orientation was not found" in lost["status"], lost["status"])
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(1 if FAILED else 0)
