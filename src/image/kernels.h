@@ -11,6 +11,19 @@
 
 struct nb_poisson_key;
 
+enum { NB_SPREAD_CHUNK = 64 /* floats behind a block that are read, at most */ };
+
+/** Light that is spread over neighbours. */
+typedef struct nb_spread_block {
+    const float *from; /* the first pixel's own light; `fast` numbers before each row, and fast + NB_SPREAD_CHUNK
+                          behind it, may be read, and `slow` rows above and below */
+    const float *k; /* [2 slow + 1][2 fast + 1], even; a row of 0 before and behind */
+    const uint8_t *lit; /* of each row of `from`, the first pixel's at 0: 0 if all of it is 0 */
+    float *to;
+    size_t stride, to_stride;
+    int fast, slow, columns, rows;
+} nb_spread_block;
+
 typedef struct nb_image_kernels {
     /** max_at is -1.  mask NULL: all lit. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
@@ -21,6 +34,8 @@ typedef struct nb_image_kernels {
     void (*u8)(const float *row, int n, double scale, uint8_t *out);
     /** out[i] = k[0] rows[0][i] + k[1] rows[1][i] + ..., added in this order; i < n. */
     void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
+    /** to[y][x] += k[e][d] from[y + e][x + d], added row by row and from the left. */
+    void (*spread)(const nb_spread_block *block);
     /** photons[i] = nb_poisson_doubt of mean[i], of the NB_NOISE_BLOCK pixels from first on; the bits
      * of those in doubt are returned, and a few more. */
     uint64_t (*counts)(const double *mean, const struct nb_poisson_key *first,

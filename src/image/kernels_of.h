@@ -40,6 +40,11 @@ static void taps(const double *const *rows, const double *k, int n_taps, int n,
     nb_row_taps(rows, k, n_taps, n, out);
 }
 
+static void spread(const nb_spread_block *block)
+{
+    nb_row_spread(block);
+}
+
 int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
                                          double adc_offset, double error, uint16_t *adu,
                                          uint64_t *doubts)
@@ -59,6 +64,6 @@ static void normals(const nb_poisson_key *first, uint32_t stream, double *deviat
 }
 
 const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {
-    sums, u16, u8, taps, counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)};
+    sums, u16, u8, taps, spread, counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)};
 
 #endif

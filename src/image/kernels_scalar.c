@@ -81,6 +81,23 @@ static void taps(const double *const *rows, const double *k, int n_taps, int n,
     }
 }
 
+static void spread(const nb_spread_block *b)
+{
+    const int row = 2 * b->fast + 1;
+    for (int y = 0; y < b->rows; y++)
+        for (int x = 0; x < b->columns; x++) {
+            float sum = b->to[(size_t)y * b->to_stride + (size_t)x];
+            for (int e = -b->slow; e <= b->slow; e++) {
+                const float *from =
+                    b->from + (ptrdiff_t)(y + e) * (ptrdiff_t)b->stride + x;
+                const float *k = b->k + (e + b->slow) * row + b->fast;
+                for (int d = -b->fast; b->lit[y + e] && d <= b->fast; d++)
+                    sum += k[d] * from[d];
+            }
+            b->to[(size_t)y * b->to_stride + (size_t)x] = sum;
+        }
+}
+
 static uint64_t counts(const double *mean, const nb_poisson_key *first, double error,
                        double *photons)
 {
@@ -118,5 +135,5 @@ static int noise(const float *mean, const nb_poisson_key *first, double adc_offs
     return clipped;
 }
 
-const nb_image_kernels nb_image_kernels_scalar = {sums,   u16,     u8,   taps,
-                                                  counts, normals, noise};
+const nb_image_kernels nb_image_kernels_scalar = {sums,   u16,    u8,      taps,
+                                                  spread, counts, normals, noise};

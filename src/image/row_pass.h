@@ -202,4 +202,75 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
     }
 }
 
+/* --- light that is spread over neighbours --- */
+
+typedef float nb_vl __attribute__((vector_size(8 * NB_LANES)));
+
+/** Rows and vectors of a sum that are in registers. */
+enum {
+    NB_SPREAD_ROWS = 2,
+    NB_SPREAD_VECTORS = 4,
+    NB_SPREAD_WIDE = NB_SPREAD_VECTORS * 2 * NB_LANES
+};
+
+/** What source row r of the block adds to its rows y and y + 1. */
+static inline void nb_spread_row(const nb_spread_block *b, int y, int x, int r,
+                                 nb_vl sum[NB_SPREAD_ROWS][NB_SPREAD_VECTORS])
+{
+    const int row = 2 * b->fast + 1;
+    const float *from = b->from + (ptrdiff_t)r * (ptrdiff_t)b->stride + x - b->fast;
+    const float *k =
+        b->k + (r - y + b->slow) * row; /* of row y; of the next: the one before */
+    for (int d = 0; d < row; d++) {
+        const float first = k[d], second = k[d - row];
+        for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
+            nb_vl v;
+            memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
+            sum[0][j] += first * v;
+            sum[1][j] += second * v;
+        }
+    }
+}
+
+/** Rows y and y + 1 of a chunk; in[i], out[i]: where the rows are. */
+static inline void nb_spread_chunk(const nb_spread_block *b, int y, int x,
+                                   float *const to[2])
+{
+    nb_vl sum[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
+    for (int i = 0; i < NB_SPREAD_ROWS; i++)
+        memcpy(sum[i], to[i], sizeof sum[i]);
+    for (int r = y - b->slow; r <= y + 1 + b->slow && r < b->rows + b->slow; r++)
+        if (b->lit[r])
+            nb_spread_row(b, y, x, r, sum);
+    for (int i = 0; i < NB_SPREAD_ROWS; i++)
+        memcpy(to[i], sum[i], sizeof sum[i]);
+}
+
+static inline void nb_row_spread(const nb_spread_block *b)
+{
+    float edge[NB_SPREAD_ROWS][NB_SPREAD_WIDE];
+    for (int y = 0; y < b->rows; y += NB_SPREAD_ROWS)
+        for (int x = 0; x < b->columns; x += NB_SPREAD_WIDE) {
+            const int left = b->columns - x, rows = b->rows - y;
+            const int whole = left >= NB_SPREAD_WIDE && rows >= NB_SPREAD_ROWS;
+            const size_t n =
+                (size_t)(left < NB_SPREAD_WIDE ? left : NB_SPREAD_WIDE) * sizeof(float);
+            float *at = b->to + (size_t)y * b->to_stride + (size_t)x;
+            float *to[NB_SPREAD_ROWS] = {at, at + b->to_stride};
+            if (whole) {
+                nb_spread_chunk(b, y, x, to);
+                continue;
+            }
+            for (int i = 0; i < NB_SPREAD_ROWS; i++) {
+                memset(edge[i], 0, sizeof edge[i]);
+                if (i < rows)
+                    memcpy(edge[i], at + (size_t)i * b->to_stride, n);
+                to[i] = edge[i];
+            }
+            nb_spread_chunk(b, y, x, to);
+            for (int i = 0; i < NB_SPREAD_ROWS && i < rows; i++)
+                memcpy(at + (size_t)i * b->to_stride, edge[i], n);
+        }
+}
+
 #endif

@@ -9,6 +9,7 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
+#include "footprint.h"
 #include "misset.h"
 #include "sampling.h"
 #include "sampling_error.h"
@@ -330,6 +331,7 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
         in->default_seed};
     nb_status st;
     if ((st = nb_geometry_build_moved(cfg, in->moved, &m->geometry, err)) ||
+        (st = nb_footprint_of(cfg, &m->geometry, &m->footprint, err)) ||
         (st = build_detector(cfg, in, hooks, m, err)) ||
         (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
         (st = build_sources(cfg, in, m, err)))

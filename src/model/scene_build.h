@@ -10,6 +10,7 @@
 #include "beam.h"
 #include "crystal.h"
 #include "detector.h"
+#include "../physics/footprint.h"
 #include "mosaic.h"
 
 /** Loaded files; the caller keeps them alive as long as the model. */
@@ -43,6 +44,7 @@ typedef struct nb_model {
     int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
+    nb_footprint footprint;       /* of the Bragg light */
     nb_amorphous *amorphous;      /* owned; its tables are the inputs' */
     nb_detector *detector;        /* owned */
     nb_source *sources;           /* owned */

@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 2330
+#define NB_CONFIG_ROOM 2318
 #else
-#define NB_CONFIG_ROOM 2331
+#define NB_CONFIG_ROOM 2319
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -366,6 +366,7 @@ typedef struct nb_config {
                                        nb_config_use_arrays; NULL: none */
     /* 0.3.0 ends here.  Each later member goes below the last one and takes its bytes from `reserved`;
      * nb_png_options does not grow. */
+    char footprint[96]; /* of the Bragg light, "gauss:a:b:angle" or "box:a:b:angle", mm and deg; "" none */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

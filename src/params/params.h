@@ -114,6 +114,18 @@ nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
 nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
                               nb_error *err);
 
+/** -footprint, taken apart. */
+typedef struct nb_footprint_words {
+    int box;
+    double a_mm, b_mm, angle_deg;
+} nb_footprint_words;
+/** Read the text of nb_config.footprint; "": all 0.  Errors: NB_ERR_INPUT. */
+nb_status nb_footprint_read(const char *text, nb_footprint_words *out, nb_error *err);
+/** Write it so that the numbers are read back; returns text. */
+const char *nb_footprint_write(const nb_footprint_words *words, char *text, size_t size);
+/** Refuse a -footprint that is not one, or that contradicts -compat. */
+nb_status nb_config_check_footprint(const nb_config *cfg, nb_error *err);
+
 /** The flag of the table of F of a material, -stol, -4stol or -Q; NULL: none. */
 const char *nb_config_stol_flag(const nb_config *cfg);
 /** Refuse flags of amorphous backgrounds that have nothing to act on. */

@@ -174,6 +174,10 @@ NB_SHAPES(SHAPE_ROW)
 {"exposure", NULL, NUMBER_FROM(PIXELS, exposure_s, 1), ABOVE(0), .value = "t", .unit = "s", .help = "exposure time"},
 {"beamsize", NULL, NUMBER(PIXELS, beamsize_mm), ABOVE(0), .value = "s", .unit = "mm",
     .fallback = "0.1", .help = "edge of the square beam; also cuts -samplesize along b and c"},
+{"footprint", NULL, FIELD(TEXT, PIXELS, footprint), .value = "shape:a:b[:angle]", .unit = "mm, deg",
+    .fallback = "none", .help = "cross-section of crystal or beam across the beam, which widens the Bragg spots: gauss with "
+        "full widths at half maximum a and b, or box with edges a and b; angle: from the horizontal (-polar_vector) to "
+        "the axis of a, about the beam"},
 {"polar", NULL, NUMBER_FROM(PIXELS, polarization, 0), WITHIN(-1, 1), .after = nb_after_polar,
     .value = "K", .fallback = "0", .help = "Kahn polarization factor; 0: unpolarized"},
 {"polar_set", NULL, SWITCH(PIXELS | INNER, polar_set), .help = "a polarization is given"},

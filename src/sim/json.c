@@ -140,6 +140,8 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_flag(c, "interpolate", m->scene.factors.table.interpolate);
     nb_json_number(c, "dmin_A", m->scene.factors.dmin * 1e10);
     nb_json_number(c, "water_um", sim->cfg.water_um);
+    if (sim->cfg.footprint[0])
+        nb_json_text(c, "footprint", sim->cfg.footprint);
 }
 
 static void add_running(nb_json root, const nb_sim *sim)

@@ -12,6 +12,7 @@
 #include "../image/stages.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "footprint.h"
 #include "load.h"
 
 nb_noise nb_noise_of(const nb_settings *all)
@@ -135,7 +136,9 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
     const nb_files *files = sim->in.files;
     const nb_noise noise = nb_noise_of(all);
     const int64_t seed = sim->seed;
-    int compat = cfg->compat, mixed = cfg->precision == NB_PRECISION_MIXED, n = 0;
+    int compat = cfg->compat, n = 0;
+    /* pixels in doubt are calculated in double, but for those that get light from others */
+    const int mixed = cfg->precision == NB_PRECISION_MIXED && !nb_sim_has_footprint(sim);
     const nb_stage counts = {.kind = compat ? NB_STAGE_POISSON_COMPAT : NB_STAGE_POISSON,
                              .seed = seed,
                              .error = mixed && !compat ? NB_NOISE_ERROR : 0};

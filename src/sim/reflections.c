@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "../base/memory.h"
+#include "footprint.h"
 #include "sim.h"
 
 /** Spacing of the planes, A; of 0 0 0: 0. */
@@ -36,11 +38,9 @@ double nb_sim_first_phi(const nb_sim *sim)
     return m->phi0 + (m->phi_range > 0 ? middle * m->phi_step : 0);
 }
 
-nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
-                             nb_error *err)
+static nb_status find(const nb_sim *sim, const float *image, nb_reflections *out,
+                      nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && image && out);
     const nb_model *m = &sim->model;
     double step = m->phi_range > 0 ? m->phi_step : 0;
     nb_reflection_job job = {&m->scene,
@@ -57,6 +57,38 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
         out->list[i].excitation = excitation(m, &out->list[i]);
         out->list[i].d = spacing(&m->crystal, &out->list[i]);
     }
+    return st;
+}
+
+/** The image without its footprint, of a clone. */
+static nb_status render_point(const nb_sim *sim, float *image, nb_error *err)
+{
+    nb_sim *point;
+    nb_status st = nb_sim_clone(sim, NULL, sim->engine.options.threads, &point, err);
+    if (st)
+        return st;
+    memset(&point->model.footprint, 0, sizeof point->model.footprint);
+    st = nb_sim_render(point, image, NULL, err);
+    nb_sim_free(point);
+    return st;
+}
+
+nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
+                             nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && image && out);
+    float *point;
+    nb_status st;
+    if (!nb_sim_has_footprint(sim))
+        return find(sim, image, out, err);
+    /* photons are counted where they are before they are spread */
+    memset(out, 0, sizeof *out);
+    point = nb_alloc_large(sim->model.scene.raster.pixels, sizeof *point, "image", err);
+    st = point ? render_point(sim, point, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = find(sim, point, out, err);
+    nb_free(point);
     return st;
 }
 

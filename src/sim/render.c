@@ -8,6 +8,7 @@
 #include "../render/choose.h"
 #include "../render/request.h"
 #include "advice.h"
+#include "footprint.h"
 #include "sim.h"
 
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */
@@ -18,7 +19,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     nb_status st = NB_OK;
     *home = nb_sim_photons(sim, *image);
     home->own = own;
-    if (sim->engine.backend->device && nb_stack_is_even(&sim->model.scene)) {
+    if (sim->engine.backend->device && nb_stack_is_even(&sim->model.scene) &&
+        !nb_sim_has_footprint(sim)) {
         home->device = &sim->engine.backend->device->image;
     } else if (!*image) {
         st = nb_photons_memory(home, err);
@@ -46,7 +48,9 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
         st = nb_engine_open(engine, err);
     t1 = nb_monotonic_seconds();
     engine->photons.state = engine->state;
-    if (!st)
+    if (!st && nb_sim_has_footprint(sim))
+        st = nb_sim_render_footprint(sim, &as, image, err);
+    else if (!st)
         st = nb_render_scene_as(engine->backend, engine->state, sc, &as, image, err);
     if (st)
         nb_photons_forget(&engine->photons);

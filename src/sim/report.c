@@ -12,6 +12,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
+#include "footprint.h"
 #include "load.h"
 #include "report.h"
 #include "noise.h"
@@ -96,6 +97,16 @@ static void report_polarization(nb_report_text *t, const nb_sim *sim)
         nb_report_put(t, " geometry.beam.polarization_normal=%.6g,%.6g,%.6g", n[0], n[1],
                       n[2]);
     nb_report_put(t, "\n");
+}
+
+static void report_footprint(nb_report_text *t, const nb_sim *sim)
+{
+    nb_footprint_words w;
+    if (!nb_sim_has_footprint(sim) || nb_footprint_read(sim->cfg.footprint, &w, NULL))
+        return;
+    nb_report_put(t, "footprint %s of %g x %g mm%s, %g deg from the horizontal\n",
+                  w.box ? "box" : "Gaussian", w.a_mm, w.b_mm, w.box ? "" : " (FWHM)",
+                  w.angle_deg);
 }
 
 /** What the noise images have beside counts and an offset. */
@@ -224,6 +235,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n",
                   sc->oversample, sc->oversample,
                   (long long)sc->samples * sc->sensors->layers);
+    report_footprint(&t, sim);
     report_background(&t, &sim->model);
     report_noise(&t, sim);
     return nb_report_end(&t, out, err);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/** The footprint of the Bragg light on panels: an image of that light alone, before background and noise, is
+ * spread (docs/physics.md, section 22).  Panels are divided into tiles, in each of which all pixels spread their
+ * light alike; light that leaves its panel is lost. */
+#ifndef NB_IMAGE_FOOTPRINT_H
+#define NB_IMAGE_FOOTPRINT_H
+
+#include "../physics/footprint.h"
+#include "../physics/scene.h"
+#include "footprint_taps.h"
+#include "kernels.h"
+
+/** Pixels from `from` up to before `end`; the taps are those of its middle. */
+typedef struct nb_footprint_tile {
+    int fast, fast_end, slow, slow_end;
+    double F, S; /* its middle, m */
+    int taps;    /* number in the plan */
+} nb_footprint_tile;
+
+typedef struct nb_footprint_panel {
+    int across, down; /* tiles */
+    int tile;         /* the first one, in rows */
+    int fast, slow;   /* pixels that light goes, at most */
+} nb_footprint_panel;
+
+/** Of the panels of a scene; regions and masks do not matter. */
+typedef struct nb_footprint_plan {
+    int n_panels, n_tiles, n_taps;
+    nb_footprint_panel *panels; /* owned, as all */
+    nb_footprint_tile *tiles;
+    nb_taps *taps;
+} nb_footprint_plan;
+
+/** slopes: with those of taps.  Free it after an error, too.  Errors: NB_ERR_INPUT (light would go farther than
+ * NB_TAPS_FARTHEST pixels), NB_ERR_NOMEM. */
+nb_status nb_footprint_plan_make(const nb_footprint *fp, const nb_scene *scene,
+                                 int slopes, nb_footprint_plan *plan, nb_error *err);
+void nb_footprint_plan_free(nb_footprint_plan *plan); /* zeroed is fine */
+
+/** The region and mask whose light reaches those of the scene: *sources is the scene with these; its mask is *mask
+ * (nb_free), which is NULL without one.  Errors: NB_ERR_NOMEM. */
+nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *scene,
+                               nb_scene *sources, uint8_t **mask, nb_error *err);
+
+/** Spread image[pixels], rendered from `sources`, in place; then 0 outside of the scene's region and mask.  The same
+ * bytes for any number of threads and any kernels.  Errors: NB_ERR_NOMEM. */
+nb_status nb_footprint_spread(const nb_footprint_plan *plan, const nb_scene *scene,
+                              const nb_scene *sources, const nb_image_kernels *kernels,
+                              int threads, float *image, nb_error *err);
+
+/** The readable truth, in double: to[pixels] gets what the pixels of `from` spread, by other taps than those of the
+ * plan where `taps` is not NULL: taps[n_taps][as those of the plan].  back: the adjoint instead, what the slopes of a loss
+ * by the pixels behind the footprint are by those before it. */
+void nb_footprint_pass(const nb_footprint_plan *plan, const nb_scene *scene,
+                       double *const *taps, int back, int threads, const double *from,
+                       double *to);
+
+#endif
