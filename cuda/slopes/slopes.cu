@@ -192,7 +192,6 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
     copy.spectrum = (double *)part_of(&p, at[5], job->spectrum);
     copy.entries = (int64_t *)part_of(&p, at[6], job->entries);
     copy.tangents = NULL;
-    copy.given = NULL;
     pass->job.first = part_of(&p, at[7], c->first);
     pass->job.terms = part_of(&p, at[8], c->terms);
     pass->job.tables = *t;

@@ -6,6 +6,7 @@
 #include "../base/memory.h"
 #include "../physics/limits.h"
 #include "../physics/pixel.h"
+#include "../render/request.h"
 #include "products.h"
 
 enum { MOST_STRIPES = 16 };
@@ -103,18 +104,6 @@ static void add_pixel(const F_sink *k, const nb_span *span, int f, double dloss,
         }
 }
 
-/** Nothing: the pixels are looked at where they are taken. */
-static void no_slopes(const nb_slope_job *job, const void *state, const nb_span *spans,
-                      size_t n, double *out, size_t stride)
-{
-    (void)job;
-    (void)state;
-    (void)spans;
-    (void)n;
-    (void)out;
-    (void)stride;
-}
-
 static void take(void *sink, const nb_slope_values *row)
 {
     const F_sink *k = sink;
@@ -153,32 +142,40 @@ static nb_status list(const F_sink *k, nb_hkl_gradient *F, nb_error *err)
     return NB_OK;
 }
 
+/** All pixels, without slopes: they are looked at where they are taken. */
+static nb_status walk(const nb_slope_run *run, const nb_slope_sink *sink, nb_error *err)
+{
+    const nb_sums sums = {run->job, sink};
+    nb_request request = {.sums = &sums};
+    nb_span *spans;
+    nb_status st = nb_spans_build(run->job->scene, &spans, &request.n, err);
+    request.spans = spans;
+    if (!st)
+        st = nb_slopes_walk(&request, &(nb_slope_rows){0}, run->threads, run->hooks, err);
+    nb_free(spans);
+    return st;
+}
+
 nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dloss,
                      nb_hkl_gradient *F, nb_error *err)
 {
     const nb_factor_table *box = &run->job->scene->factors.table;
     F_sink k = {.scene = run->job->scene, .type = type, .dloss = dloss};
-    nb_slope_pass pass = {.job = run->job,
-                          .way = run->way,
-                          .threads = run->threads,
-                          .hooks = run->hooks,
-                          .sink = &k,
-                          .take = take,
-                          .row = no_slopes};
+    nb_slope_sink sink = {.user = &k, .take = take};
     nb_status st;
     double most;
     memset(F, 0, sizeof *F);
     k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
     most = MOST_BYTES /
            (9.0 * (double)(k.voxels + 1)); /* not the threads: bytes are equal */
-    pass.stripes = most > MOST_STRIPES ? MOST_STRIPES : most < 1 ? 1 : (int)most;
-    k.gradient = nb_alloc((size_t)pass.stripes * k.voxels, sizeof *k.gradient,
+    sink.stripes = most > MOST_STRIPES ? MOST_STRIPES : most < 1 ? 1 : (int)most;
+    k.gradient = nb_alloc((size_t)sink.stripes * k.voxels, sizeof *k.gradient,
                           "gradient of F", err);
-    k.seen = nb_alloc((size_t)pass.stripes * k.voxels, 1, "gradient of F", err);
+    k.seen = nb_alloc((size_t)sink.stripes * k.voxels, 1, "gradient of F", err);
     st = k.gradient && k.seen ? NB_OK : NB_ERR_NOMEM;
     if (!st && k.voxels > 0)
-        st = nb_slope_pass_run(&pass, err);
-    for (size_t s = 1; s < (size_t)pass.stripes && !st; s++)
+        st = walk(run, &sink, err);
+    for (size_t s = 1; s < (size_t)sink.stripes && !st; s++)
         for (size_t i = 0; i < k.voxels; i++) {
             k.gradient[i] += k.gradient[s * k.voxels + i];
             k.seen[i] |= k.seen[s * k.voxels + i];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../render/request.h"
 #include "dot.h"
 #include "products.h"
 
@@ -107,32 +108,53 @@ static void take_expected(void *sink, const nb_slope_values *row)
 nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
                             nb_slope_pixels *out, nb_error *err)
 {
-    const size_t pixels = job->scene->raster.pixels;
-    uint8_t *wanted = nb_alloc_raw(pixels, 1, "observed pixels", err);
+    nb_scene part = *job->scene;
+    const uint8_t *mask = part.raster.mask;
+    uint8_t *wanted = nb_alloc_raw(part.raster.pixels, 1, "observed pixels", err);
     nb_status st;
     memset(out, 0, sizeof *out);
     if (!wanted)
         return NB_ERR_NOMEM;
-    for (size_t i = 0; i < pixels; i++)
-        wanted[i] = !isnan(seen->photons[i]);
-    st = nb_slope_pixels_list(job, wanted, out, err);
+    for (size_t i = 0; i < part.raster.pixels; i++)
+        wanted[i] = !isnan(seen->photons[i]) && (!mask || mask[i]);
+    part.raster.mask = wanted;
+    st = nb_spans_build(&part, &out->spans, &out->n, err);
     nb_free(wanted);
     return st;
 }
 
+void nb_slope_pixels_free(nb_slope_pixels *pixels)
+{
+    nb_free(pixels->spans);
+    memset(pixels, 0, sizeof *pixels);
+}
+
+/** As nb_slope_row: rows that are there already. */
+static void given_row(const void *of, const nb_span *spans, size_t n, double *out,
+                      size_t stride)
+{
+    const nb_slope_run *run = of;
+    const size_t pixels = run->job->scene->raster.pixels;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n; k++, out++)
+            for (size_t p = 0; p <= (size_t)run->job->count; p++)
+                out[p * stride] = run->given[p * pixels + spans[i].at + (size_t)k];
+}
+
 static nb_status run_fit(const nb_slope_run *run, const nb_slope_pixels *pixels,
-                         fit_sink *sink, void (*take)(void *, const nb_slope_values *),
+                         fit_sink *fit, void (*take)(void *, const nb_slope_values *),
                          nb_error *err)
 {
-    const nb_slope_pass pass = {.job = run->job,
-                                .pixels = pixels,
-                                .way = run->way,
-                                .threads = run->threads,
-                                .hooks = run->hooks,
-                                .sink = sink,
-                                .take = take,
-                                .again = clear_fit};
-    return nb_slope_pass_run(&pass, err);
+    const nb_slope_sink sink = {.user = fit, .take = take, .again = clear_fit};
+    const nb_sums sums = {run->job, &sink};
+    const nb_request request = {
+        .spans = pixels->spans, .n = pixels->n, .sums = &sums, .precision = run->precision};
+    const nb_scene *scene = run->job->scene;
+    const nb_planes none = {NULL, scene->raster.pixels};
+    if (run->given)
+        return nb_slopes_walk(&request, &(nb_slope_rows){.of = run, .row = given_row},
+                              run->threads, run->hooks, err);
+    return run->backend->render(run->state, scene, &request, &none, err);
 }
 
 /** The same on a device: the sums of a fit, or the image to sink->expected. */
@@ -160,8 +182,8 @@ static nb_status run_sink(const nb_slope_run *run, const nb_slope_pixels *pixels
         pixels = &own;
     }
     if (!st)
-        st = run->device && !run->job->given ? run_device_fit(run, pixels, sink, err)
-                                             : run_fit(run, pixels, sink, take, err);
+        st = run->device && !run->given ? run_device_fit(run, pixels, sink, err)
+                                        : run_fit(run, pixels, sink, take, err);
     nb_slope_pixels_free(&own);
     return st;
 }

@@ -7,6 +7,7 @@
 #include "../base/stream.h"
 #include "../physics/panels.h"
 #include "../render/audit.h"
+#include "../render/request.h"
 #include "dot.h"
 #include "products.h"
 
@@ -97,21 +98,18 @@ static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out
         memset(out->expected, 0, pixels * sizeof *out->expected);
 }
 
-static nb_slope_pass pass_of(const nb_slope_run *run, void *sink,
-                             void (*take)(void *, const nb_slope_values *))
+/** All pixels of the scene. */
+static nb_status render(const nb_slope_run *run, const nb_slope_sink *sink, nb_error *err)
 {
-    return (nb_slope_pass){.job = run->job,
-                           .way = run->way,
-                           .threads = run->threads,
-                           .hooks = run->hooks,
-                           .sink = sink,
-                           .take = take};
+    const nb_sums sums = {run->job, sink};
+    const nb_request as = {.sums = &sums, .precision = run->precision};
+    return nb_render_scene_as(run->backend, run->state, run->job->scene, &as, NULL, err);
 }
 
 nb_slope_task nb_slope_task_of(const nb_slope_run *run, const nb_slope_pixels *pixels)
 {
     return (nb_slope_task){.job = run->job,
-                           .precision = run->way.precision,
+                           .precision = run->precision,
                            .spans = pixels->spans,
                            .n = pixels->n,
                            .number = pixels->number,
@@ -172,42 +170,43 @@ static nb_status audited_planes(const nb_slope_run *run, nb_slope_task *task,
 static nb_status device_planes(const nb_slope_run *run, const nb_slope_planes_out *out,
                                nb_error *err)
 {
-    nb_slope_pixels pixels;
-    nb_status st = nb_slope_pixels_list(run->job, NULL, &pixels, err);
+    nb_slope_pixels pixels = {0};
+    nb_status st = nb_spans_build(run->job->scene, &pixels.spans, &pixels.n, err);
     nb_slope_task task = nb_slope_task_of(run, &pixels);
     const int audited = out->planes && task.precision != NB_PRECISION_DOUBLE &&
                         nb_slope_audit_wanted(run->job);
     if (!st && task.n > 0)
         st = audited ? audited_planes(run, &task, out, err)
                      : run->device->planes(run->state, &task, out, err);
-    nb_slope_pixels_free(&pixels);
+    nb_free(pixels.spans);
     return st;
 }
 
 static nb_status device_pullback(const nb_slope_run *run, nb_real_type type,
                                  const void *dloss, double *gradient, nb_error *err)
 {
-    nb_slope_pixels pixels;
-    nb_status st = nb_slope_pixels_list(run->job, NULL, &pixels, err);
+    nb_slope_pixels pixels = {0};
+    nb_status st = nb_spans_build(run->job->scene, &pixels.spans, &pixels.n, err);
     const nb_slope_task task = nb_slope_task_of(run, &pixels);
     memset(gradient, 0, (size_t)run->job->count * sizeof *gradient);
     if (!st && task.n > 0)
         st = run->device->pullback(run->state, &task, type, dloss, gradient, err);
-    nb_slope_pixels_free(&pixels);
+    nb_free(pixels.spans);
     return st;
 }
 
 nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
                         nb_error *err)
 {
-    plane_sink sink = {.job = run->job, .out = out};
-    nb_slope_pass pass = pass_of(run, &sink, take_planes);
-    sink.streamed =
+    plane_sink planes = {.job = run->job, .out = out};
+    const nb_slope_sink sink = {.user = &planes,
+                                .take = take_planes,
+                                .floats = out->type == NB_REAL_FLOAT32 && !out->expected};
+    planes.streamed =
         out->type == NB_REAL_FLOAT32 &&
         4.0 * (double)run->job->scene->raster.pixels * run->job->count > NB_STREAM_BYTES;
-    pass.floats = out->type == NB_REAL_FLOAT32 && !out->expected;
     clear_planes(run->job, out);
-    return run->device ? device_planes(run, out, err) : nb_slope_pass_run(&pass, err);
+    return run->device ? device_planes(run, out, err) : render(run, &sink, err);
 }
 
 nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
@@ -226,11 +225,11 @@ static void take_image(void *sink, const nb_slope_values *row)
 
 nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)
 {
-    nb_slope_pass pass = pass_of(run, image, take_image);
+    const nb_slope_sink sink = {.user = image, .take = take_image};
     memset(image, 0, run->job->scene->raster.pixels * sizeof *image);
     if (run->device)
         return device_planes(run, &(nb_slope_planes_out){.expected = image}, err);
-    return nb_slope_pass_run(&pass, err);
+    return render(run, &sink, err);
 }
 
 static double *weigh(void *sink, const nb_slope_values *row, double *dloss)
@@ -263,24 +262,23 @@ nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const vo
                             double *gradient, nb_error *err)
 {
     const size_t n = (size_t)run->job->count;
-    plane_sink sink = {.job = run->job, .type = type, .dloss = dloss};
-    nb_slope_pass pass = pass_of(run, &sink, take_dot);
+    plane_sink loss = {.job = run->job, .type = type, .dloss = dloss};
+    const nb_slope_sink sink = {
+        .user = &loss, .take = take_dot, .again = clear_dot, .weigh = weigh};
     nb_status st;
-    pass.weigh = weigh;
-    pass.again = clear_dot;
     if (n == 0)
         return NB_OK;
     if (run->device)
         return device_pullback(run, type, dloss, gradient, err);
-    sink.partial = nb_alloc(NB_PASS_STRIPES, n * sizeof(double), "gradient", err);
-    if (!sink.partial)
+    loss.partial = nb_alloc(NB_PASS_STRIPES, n * sizeof(double), "gradient", err);
+    if (!loss.partial)
         return NB_ERR_NOMEM;
-    st = nb_slope_pass_run(&pass, err);
+    st = render(run, &sink, err);
     for (size_t p = 0; p < n && !st; p++) {
         gradient[p] = 0;
         for (size_t s = 0; s < NB_PASS_STRIPES; s++)
-            gradient[p] += sink.partial[s * n + p];
+            gradient[p] += loss.partial[s * n + p];
     }
-    nb_free(sink.partial);
+    nb_free(loss.partial);
     return st;
 }

@@ -8,15 +8,25 @@
 #include "../render/fit_pixel.h"
 #include "../render/sums.h"
 
-/** How a pass is run. */
+/** What renders the slopes of a job, open. */
 typedef struct nb_slope_run {
     const nb_slope_job *job;
-    nb_slope_way way;
-    int threads;
+    const nb_backend *backend;
+    nb_backend_state *state;
+    nb_precision precision;
+    const nb_slope_device *device; /* the backend's; NULL: the CPU */
+    int threads;                   /* for what is not rendered */
     const nb_hooks *hooks;
-    const nb_slope_device *device; /* NULL: the CPU */
-    nb_backend_state *state;       /* the device's */
+    const double *given; /* [1 + count][pixels]: image and slopes of normal equations; NULL: they are rendered */
 } nb_slope_run;
+
+/** Pixels of a stack, in order.  Many calls over scenes of the same pixels may share a list. */
+typedef struct nb_slope_pixels {
+    nb_span *spans; /* owned, [n] */
+    size_t n;
+    uint64_t number; /* tells lists of a simulation apart, so that a device is sent each once; 0: it is used once */
+} nb_slope_pixels;
+void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
 
 /** Planes and images that are wanted, 0 outside of the region and the mask. */
 nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,

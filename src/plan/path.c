@@ -12,7 +12,7 @@ const nb_path *nb_path_choose(const nb_plan *plan, const char **why)
     for (const nb_path *const *p = plan->paths; *p; p++) {
         const char *reason = "";
         const double seconds = (*p)->seconds(plan);
-        if (best && !(seconds < least))
+        if ((best && !(seconds < least)) || (plan->sums && !(*p)->sums))
             continue;
         if ((*p)->applies(plan, &reason)) {
             best = *p;

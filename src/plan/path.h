@@ -34,6 +34,7 @@ typedef struct nb_path {
     nb_status (*run)(nb_render *render, nb_error *err);
     /** Text about the image for the user, a part of a line; NULL: none. */
     void (*describe)(const nb_path_notes *notes, char *line, size_t size);
+    int sums; /* it makes the slopes of a plan with sums; 0: images alone */
     const struct nb_path_kernel *kernel; /* data for run, of each renderer; NULL: none */
 } nb_path;
 

@@ -20,6 +20,7 @@ typedef struct nb_engine {
 } nb_engine;
 
 struct nb_path;
+struct nb_slope_job;
 
 typedef struct nb_plan {
     const nb_scene *scene;
@@ -37,6 +38,8 @@ typedef struct nb_plan {
     double weight;      /* weight of the strongest source, at least 1 */
     double largest;     /* |F|, electrons */
     double index; /* bound of |h|, |k| and |l| over the whole sphere of directions */
+    /** Slopes that are wanted (../render/sums.h), to be set before a path is chosen; NULL: the image. */
+    const struct nb_slope_job *sums;
 } nb_plan;
 
 /** The scene must outlive the plan. */

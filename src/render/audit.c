@@ -168,7 +168,7 @@ static int is_near(const nb_slope_audit *audit, const double *most, int stripe)
     const double limit = fmax(N[0], fmax(N[1], N[2])) > MANY ? LIMIT_MANY : LIMIT;
     const double *values = audit->values + (size_t)stripe * (size_t)audit->planes;
     double truth[1 + NB_VARIABLES_MAX];
-    nb_slope_scalar.row(audit->job, NULL, &audit->at[stripe], 1, truth, 1);
+    nb_slopes_reference(audit->job, &audit->at[stripe], 1, truth, 1);
     for (int p = 0; p < audit->planes; p++)
         if (!(fabs(values[p] - truth[p]) <= limit * most[p]))
             return 0;
@@ -200,6 +200,6 @@ void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
     for (int i = 0; i < n; i++)
         if (strength[i] >= limit) {
             const nb_span pixel = pixel_of(piece, i);
-            nb_slope_scalar.row(audit->job, NULL, &pixel, 1, values + i, piece->stride);
+            nb_slopes_reference(audit->job, &pixel, 1, values + i, piece->stride);
         }
 }

@@ -42,7 +42,8 @@ typedef struct nb_request {
     const nb_span *spans; /* each behind the one before it in the planes; NULL: the n rows of the
                              scene's region, which has no mask */
     size_t n;
-    unsigned sums;          /* which sums of a pixel beside the image: none today */
+    const struct nb_sums *
+        sums; /* sums.h: slopes of the pixels go to its sink, and nothing to the planes; NULL: the image */
     nb_precision precision; /* of the pixels */
     nb_tolerance tolerance; /* what may be left out; a backend may leave out less */
 } nb_request;

@@ -248,7 +248,7 @@ NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 ima
 
 #define NB_SLOPE_PASTE2(a, b) a##b
 #define NB_SLOPE_PASTE(a, b) NB_SLOPE_PASTE2(a, b)
-#define NB_SLOPE_KERNEL NB_SLOPE_PASTE(nb_slope_row_, NB_KERNEL_ISA)
+#define NB_SLOPE_KERNEL NB_SLOPE_PASTE(nb_slopes_, NB_KERNEL_ISA)
 #define NB_SLOPE_FLOATS NB_SLOPE_PASTE(nb_slope_floats_, NB_KERNEL_ISA)
 #define NB_SLOPE_DOT NB_SLOPE_PASTE(nb_slope_dot_, NB_KERNEL_ISA)
 
@@ -624,20 +624,20 @@ static void run_spans(slope_batch b, const nb_vector_slopes *t, const nb_span *s
     take_spans(&b, spans, n);
 }
 
-void NB_SLOPE_KERNEL(const nb_vector_slopes *t, const nb_span *spans, size_t n,
-                     double *out, size_t stride)
+void NB_SLOPE_KERNEL(const void *t, const nb_span *spans, size_t n, double *out,
+                     size_t stride)
 {
     run_spans((slope_batch){.to = {out, NULL, stride}}, t, spans, n);
 }
 
-void NB_SLOPE_FLOATS(const nb_vector_slopes *t, const nb_span *spans, size_t n,
-                     float *out, size_t stride)
+void NB_SLOPE_FLOATS(const void *t, const nb_span *spans, size_t n, float *out,
+                     size_t stride)
 {
     run_spans((slope_batch){.to = {NULL, out, stride}}, t, spans, n);
 }
 
-void NB_SLOPE_DOT(const nb_vector_slopes *t, const nb_span *spans, size_t n,
-                  const double *dloss, double *sums)
+void NB_SLOPE_DOT(const void *t, const nb_span *spans, size_t n, const double *dloss,
+                  double *sums)
 {
     run_spans((slope_batch){.dloss = dloss, .sums = sums}, t, spans, n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The sums of one ray, and what the parameters make of them: for every engine. */
+/** The sums of one ray, and what the parameters make of them: for every path. */
 #ifndef NB_RENDER_PIXEL_SUMS_H
 #define NB_RENDER_PIXEL_SUMS_H
 

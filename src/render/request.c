@@ -6,6 +6,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
+#include "sums.h"
 
 /** The runs of rendered pixels of a row, to spans unless that is NULL; how many. */
 static size_t split_row(const nb_scene *sc, int k, const nb_region *r, int slow,
@@ -124,10 +125,9 @@ nb_status nb_request_check(const nb_request *request, const nb_scene *sc, size_t
                            const char *name, nb_error *err)
 {
     size_t end = 0;
-    if (request->sums)
-        return nb_fail(err, NB_ERR_UNSUPPORTED,
-                       "the %s renderer makes images and no derivatives (sums %#x)", name,
-                       request->sums);
+    if (request->sums && request->sums->job->scene != sc)
+        return nb_fail(err, NB_ERR_INTERNAL,
+                       "the %s renderer was asked for slopes of another scene", name);
     for (size_t i = 0; request->spans && i < request->n; i++) {
         const nb_span *s = &request->spans[i];
         const nb_panel *panel = &sc->panels[s->panel < sc->n_panels ? s->panel : 0];

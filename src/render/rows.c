@@ -17,12 +17,12 @@
 
 enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
 
-static int first_thread(void)
+static int thread_number(void)
 {
 #ifdef _OPENMP
-    return omp_get_thread_num() == 0;
+    return omp_get_thread_num();
 #else
-    return 1;
+    return 0;
 #endif
 }
 
@@ -40,6 +40,8 @@ typedef struct row_run {
     const nb_row_job *job;
     const size_t *first; /* [rows + 1]: the first span of each row */
     int rows, piece;
+    int stripes;     /* of rows, which threads share; of an image each is a row */
+    nb_row_sum *sum; /* instead of job->row, and nothing goes to the planes; or NULL */
     atomic_int done, stop;
 } row_run;
 
@@ -99,21 +101,24 @@ static void bring_pages(const row_run *run, int row, int n)
 
 /** Zero the pixels from the end of span i - 1 to the start of span i, by the thread that has them in
  * its cache; i = n: to the end of the plane. */
-static void clear_before(const nb_row_job *job, size_t i)
+static void clear_before(const row_run *run, size_t i)
 {
-    const nb_request *request = job->request;
+    const nb_request *request = run->job->request;
+    const nb_planes *planes = run->job->planes;
     const nb_span *last = i > 0 ? &request->spans[i - 1] : NULL;
-    size_t from = last ? last->at + (size_t)last->n : 0;
-    size_t to = i < request->n ? request->spans[i].at : job->planes->pixels;
+    size_t from = last ? last->at + (size_t)last->n : 0, to;
+    if (run->sum)
+        return;
+    to = i < request->n ? request->spans[i].at : planes->pixels;
     if (to > from)
-        memset(job->planes->image + from, 0, (to - from) * sizeof(float));
+        memset(planes->image + from, 0, (to - from) * sizeof(float));
 }
 
 /** The first thread asks whether to go on. */
 static void report(row_run *run, int rows_done)
 {
     const nb_hooks *hooks = run->job->hooks;
-    if (first_thread() && hooks->progress &&
+    if (thread_number() == 0 && hooks->progress &&
         hooks->progress(hooks->user, (double)rows_done / run->rows))
         atomic_store(&run->stop, 1);
 }
@@ -133,7 +138,7 @@ static void run_pieces(row_run *run, const nb_span *spans, size_t n)
         }
 }
 
-static void run_row(row_run *run, int r)
+static void run_row(row_run *run, int stripe, int r)
 {
     const nb_row_job *job = run->job;
     const size_t first = run->first[r], end = run->first[r + 1];
@@ -141,15 +146,39 @@ static void run_row(row_run *run, int r)
     int count;
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return;
-    clear_before(job, first);
-    if (run->piece)
+    clear_before(run, first);
+    if (run->sum)
+        run->sum(job->context, spans, end - first, stripe, thread_number());
+    else if (run->piece)
         run_pieces(run, spans, end - first);
     else
         job->row(job->context, spans, end - first, job->planes->image + spans->at);
     for (size_t i = first + 1; i < end; i++)
-        clear_before(job, i);
+        clear_before(run, i);
     count = atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1;
     report(run, count);
+}
+
+/** The first row of a stripe. */
+static int stripe_start(const row_run *run, int s)
+{
+    if (run->stripes == run->rows)
+        return s;
+    return (int)((int64_t)run->rows * s / run->stripes);
+}
+
+/** Called by every thread of a team, to share stripes out. */
+static void run_stripes(row_run *run, int from, int to)
+{
+    int s;
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1) nowait
+#endif
+    for (s = from; s < to; s++) {
+        const int end = stripe_start(run, s + 1);
+        for (int r = stripe_start(run, s); r < end; r++)
+            run_row(run, s, r);
+    }
 }
 
 /** Called by every thread of a team.  Pages are brought a few megabytes ahead of the rows, so that
@@ -159,59 +188,74 @@ static void run_rows(row_run *run)
     const size_t pixels = row_start(run, run->rows) - row_start(run, 0);
     const size_t row_bytes = pixels / (size_t)run->rows * sizeof(float) + 1;
     size_t ahead = (size_t)run->job->threads * PAGES_AHEAD / row_bytes + 1;
-    int from, r;
+    int from;
     for (from = 0; from < run->rows;) {
         int n = ahead < (size_t)(run->rows - from) ? (int)ahead : run->rows - from;
         bring_pages(run, from, n);
-#ifdef _OPENMP
-#pragma omp for schedule(dynamic, 1) nowait
-#endif
-        for (r = from; r < from + n; r++)
-            run_row(run, r);
+        run_stripes(run, from, from + n);
         from += n;
     }
 }
 
-/** The job's request has its spans. */
-static nb_status render_spans(const nb_row_job *job, int piece, nb_error *err)
+/** The request has its spans. */
+static nb_status run_spans(row_run *run, int stripes, nb_error *err)
 {
-    row_run run = {.job = job, .piece = piece};
+    const nb_row_job *job = run->job;
     size_t *first;
-    nb_status st = nb_request_rows(job->request, &first, &run.rows, err);
+    nb_status st = nb_request_rows(job->request, &first, &run->rows, err);
     if (st)
         return st;
-    run.first = first;
-    clear_before(job, job->request->n);
-    if (run.rows > 0) {
+    run->first = first;
+    run->stripes = run->sum && stripes < run->rows ? stripes : run->rows;
+    clear_before(run, job->request->n);
+    if (run->rows > 0) {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(job->threads)
 #endif
-        run_rows(&run);
+        if (run->sum)
+            run_stripes(run, 0, run->stripes);
+        else
+            run_rows(run);
     }
     nb_free(first);
-    if (atomic_load(&run.stop))
-        return nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
+    if (atomic_load(&run->stop))
+        return nb_fail(err, NB_ERR_CANCELLED, "stopped before the %s finished",
+                       run->sum ? "slopes were" : "image was");
     return NB_OK;
+}
+
+/** run: without rows yet. */
+static nb_status run_request(row_run *run, int stripes, nb_error *err)
+{
+    nb_row_job whole = *run->job;
+    nb_request request = *run->job->request;
+    nb_span *spans;
+    nb_status st;
+    if (request.spans || request.n == 0)
+        return run_spans(run, stripes, err);
+    if ((st = nb_spans_build(whole.scene, &spans, &request.n, err)))
+        return st;
+    request.spans = spans;
+    whole.request = &request;
+    run->job = &whole;
+    st = run_spans(run, stripes, err);
+    nb_free(spans);
+    return st;
 }
 
 nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err)
 {
-    nb_row_job whole = *job;
-    nb_request request = *job->request;
-    nb_span *spans;
-    nb_status st;
-    if (request.spans || request.n == 0)
-        return render_spans(job, piece, err);
-    if ((st = nb_spans_build(job->scene, &spans, &request.n, err)))
-        return st;
-    request.spans = spans;
-    whole.request = &request;
-    st = render_spans(&whole, piece, err);
-    nb_free(spans);
-    return st;
+    row_run run = {.job = job, .piece = piece};
+    return run_request(&run, 0, err);
 }
 
 nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
 {
     return nb_render_pieces(job, 0, err);
+}
+
+nb_status nb_sum_rows(const nb_row_job *job, nb_row_sum *sum, int stripes, nb_error *err)
+{
+    row_run run = {.job = job, .sum = sum};
+    return run_request(&run, stripes, err);
 }

@@ -29,4 +29,11 @@ nb_status nb_render_rows(const nb_row_job *job, nb_error *err);
  * need not wait for its end.  piece 0: whole rows. */
 nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err);
 
+/** Make sums over the n spans of one row, by thread number `thread`.  Rows of one stripe come in order, by one thread. */
+typedef void nb_row_sum(void *context, const nb_span *spans, size_t n, int stripe,
+                        int thread);
+
+/** Run `sum` instead of job->row, for rows in so many stripes at most.  Nothing goes to the planes: they may be NULL. */
+nb_status nb_sum_rows(const nb_row_job *job, nb_row_sum *sum, int stripes, nb_error *err);
+
 #endif

@@ -70,6 +70,11 @@ static nb_status run(nb_render *r, nb_error *err)
     nb_scene copy = *r->scene;
     const nb_row_job job = {r->scene,   r->request, r->planes, &copy,
                             render_row, r->threads, r->hooks};
+    if (r->request->sums)
+        return nb_slopes_walk(
+            r->request,
+            &(nb_slope_rows){.of = r->request->sums->job, .row = nb_slopes_reference},
+            r->threads, r->hooks, err);
     return nb_render_pieces(&job, piece_of(r->scene), err);
 }
 
@@ -118,6 +123,7 @@ static void describe_path(const nb_path_notes *notes, char *line, size_t size)
 }
 
 const nb_path nb_path_reference = {.name = "reference",
+                                   .sums = 1,
                                    .applies = applies,
                                    .seconds = seconds,
                                    .run = run,

@@ -175,12 +175,12 @@ static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
             }
 }
 
-static void scalar_row(const nb_slope_job *job, const void *state, const nb_span *spans,
-                       size_t n, double *out, size_t stride)
+void nb_slopes_reference(const void *of, const nb_span *spans, size_t n, double *out,
+                         size_t stride)
 {
+    const nb_slope_job *job = of;
     double place[NB_VARIABLES_MAX];
     nb_pixel_slopes pixel;
-    (void)state;
     pixel.place = place;
     pixel.panel = &job->scene->panels[spans->panel];
     pixel.sensor = &job->scene->sensors[pixel.panel->sensor];
@@ -192,18 +192,6 @@ static void scalar_row(const nb_slope_job *job, const void *state, const nb_span
             nb_slopes_finish(job, &pixel, out++, stride);
         }
 }
-
-static int scalar_applies(const nb_slope_job *job, const nb_slope_way *way,
-                          const char **why)
-{
-    (void)job;
-    (void)way;
-    (void)why;
-    return 1;
-}
-
-const nb_slope_engine nb_slope_scalar = {
-    .name = "scalar double", .applies = scalar_applies, .row = scalar_row};
 
 int nb_slope_job_moves(const nb_slope_job *job)
 {

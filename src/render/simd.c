@@ -11,6 +11,7 @@
 #include "request.h"
 #include "rows.h"
 #include "vector_paths.h"
+#include "vector_sums.h"
 
 struct nb_backend_state {
     nb_render_options options;
@@ -25,16 +26,16 @@ struct nb_backend_state {
 const nb_kernel_set nb_kernel_sets[] = {
 #if defined(__x86_64__)
     {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2, nb_tiles_sse2, nb_background_sse2,
-     nb_draw_sse2},
+     nb_draw_sse2, nb_slopes_sse2, nb_slope_floats_sse2, nb_slope_dot_sse2},
     {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2, nb_tiles_avx2, nb_background_avx2,
-     nb_draw_avx2},
+     nb_draw_avx2, nb_slopes_avx2, nb_slope_floats_avx2, nb_slope_dot_avx2},
     {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512, nb_tiles_avx512, nb_background_avx512,
-     nb_draw_avx512},
+     nb_draw_avx512, nb_slopes_avx512, nb_slope_floats_avx512, nb_slope_dot_avx512},
 #elif defined(__aarch64__)
     {NB_ISA_NEON, nb_row_neon, nb_spots_neon, nb_tiles_neon, nb_background_neon,
-     nb_draw_neon},
+     nb_draw_neon, nb_slopes_neon, nb_slope_floats_neon, nb_slope_dot_neon},
 #endif
-    {NB_ISA_SCALAR, NULL, NULL, NULL, NULL, NULL}};
+    {.isa = NB_ISA_SCALAR}};
 
 static nb_kernel_set kernels_for(nb_isa isa)
 {
@@ -102,6 +103,17 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     return NB_OK;
 }
 
+/** The slopes of a request, whose bytes do not depend on which pixels it has.  The last image's notes stay. */
+static nb_status render_sums(nb_render *r, const nb_engine *engine, nb_error *err)
+{
+    nb_plan plan = nb_plan_of(r->scene, r->request->precision, engine);
+    const char *why;
+    plan.paths = nb_vector_paths;
+    plan.sums = r->request->sums->job;
+    r->plan = &plan;
+    return r->request->n > 0 ? nb_path_choose(&plan, &why)->run(r, err) : NB_OK;
+}
+
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
@@ -121,6 +133,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     nb_status st = nb_request_check(request, sc, planes->pixels, "vector", err);
     if (st)
         return st;
+    if (request->sums)
+        return render_sums(&r, &engine, err);
     state->options.precision = request->precision;
     part = nb_request_scene(request, sc, NULL);
     plan = nb_plan_of(&part, request->precision, &engine);

@@ -5,6 +5,7 @@
 
 #include "kernel.h"
 #include "ray_tile.h"
+#include "sums.h"
 
 /** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked
  * for or named by NANOBRAGG_ISA, and scenes with Miller indices or tables beyond 32 bits
@@ -19,6 +20,9 @@ typedef struct nb_kernel_set {
     nb_tile_kernel *tile;
     nb_background_kernel *background;
     nb_spot_draw *draw;
+    nb_slope_row *slopes; /* of: nb_vector_slopes, as of those below */
+    nb_slope_floats *slope_floats;
+    nb_slope_dot *slope_dot; /* sums[SLOPE_LIGHT] */
 } nb_kernel_set;
 
 /** Those of this build; the last one has NULL kernels. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a pass over the pixels is to make: the image, and for each parameter the slope of every pixel.
+/** What a request may ask for beside the image: for each parameter the slope of every pixel.
  * A pixel's terms make a fixed set of sums (nb_slope_sum); parameters only contract them, by numbers
  * that a tangent holds.  No kernel knows a parameter's name. */
 #ifndef NB_RENDER_SUMS_H
@@ -52,7 +52,6 @@ typedef struct nb_slope_job {
     double *spectrum; /* [n_sources], for WAVE: dlambda/lambda per unit of tangent.spectrum */
     int64_t *entries; /* [n_entries]: places in a table of F; -1: beyond the box */
     int n_entries;
-    const double *given; /* [1 + count][pixels]: rows are copied from there; NULL: calculated */
 } nb_slope_job;
 
 /** Why no kernel in single precision makes the sums of a job, in a few words; NULL: one may. */
@@ -61,65 +60,30 @@ const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job);
 /** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
 double nb_slope_steepest(const nb_plan *plan);
 
-/** Slopes of the pixels of one row; state: the engine's.  out[0 ... count][pixels of the spans]: the image, photons, and
- * then each parameter's slope, photons per unit; plane p begins at out + p stride. */
-typedef void nb_slope_row(const nb_slope_job *job, const void *state,
-                          const nb_span *spans, size_t n, double *out, size_t stride);
+/** Slopes of the pixels of one row.  of: what the path prepared; the reference takes the job itself.  out[0 ... count][pixels
+ * of the spans]: the image, photons, and then each parameter's slope, photons per unit; plane p begins at out + p stride. */
+typedef void nb_slope_row(const void *of, const nb_span *spans, size_t n, double *out,
+                          size_t stride);
 
 /** The same in floats. */
-typedef void nb_slope_floats(const nb_slope_job *job, const void *state,
-                             const nb_span *spans, size_t n, float *out, size_t stride);
+typedef void nb_slope_floats(const void *of, const nb_span *spans, size_t n, float *out,
+                             size_t stride);
 
 /** Add to sums[count] the slopes of the pixels of one row, each times its dloss[]. */
-typedef void nb_slope_dot(const nb_slope_job *job, const void *state, const nb_span *spans,
-                          size_t n, const double *dloss, double *sums);
+typedef void nb_slope_dot(const void *of, const nb_span *spans, size_t n,
+                          const double *dloss, double *sums);
 
-/** How a pass is to calculate. */
-typedef struct nb_slope_way {
-    nb_precision precision;
-    nb_isa isa; /* SCALAR: no vectors */
-} nb_slope_way;
+/** Every sum in double, one term after the other: of any nb_slope_job. */
+nb_slope_row nb_slopes_reference;
 
-/** A way to calculate rows.  The engines are listed from the quickest on; the last one is the
- * reference and takes every job. */
-typedef struct nb_slope_engine {
-    const char *name;
-    /** Can it do this job?  If not, *why says so in a few words. */
-    int (*applies)(const nb_slope_job *job, const nb_slope_way *way, const char **why);
-    /** What its rows need of the job, which must outlive it.  Errors: NB_ERR_NOMEM. */
-    nb_status (*open)(const nb_slope_job *job, const nb_slope_way *way, void **state,
-                      nb_error *err);
-    nb_slope_row *row;
-    void (*close)(void *state);
-    /** What makes rows of floats, whose numbers are its rows', or NULL, as dot. */
-    nb_slope_floats *(*floats)(const void *state);
-    /** What makes such sums quicker than its rows, or NULL, which may depend on the job; NULL: nothing does. */
-    nb_slope_dot *(*dot)(const void *state);
-} nb_slope_engine;
-
-extern const nb_slope_engine nb_slope_scalar, nb_slope_vector;
-
-/** The quickest engine that applies. */
-const nb_slope_engine *nb_slope_engine_for(const nb_slope_job *job,
-                                           const nb_slope_way *way);
-
-/* --- one pass over the pixels of a job: rows are shared out over threads, and sums over pixels have a fixed order
- * (pixels of a row, rows of a stripe, stripes), whatever the threads --- */
+/* --- where sums go: rows are shared out over threads, and sums over pixels have a fixed order (pixels of a row, rows of a
+ * stripe, stripes), whatever the threads --- */
 
 enum {
     NB_PASS_STRIPES = 128,
     NB_PASS_PIECE = 256 /* pixels that are taken at once, at most: the slopes of all
                            parameters stay in a cache */
 };
-
-/** The pixels of a pass, in order.  Many passes over scenes of the same pixels may share a list. */
-typedef struct nb_slope_pixels {
-    nb_span *spans; /* owned, [n] */
-    size_t n;
-    size_t *first; /* owned, [rows + 1]: the spans of each row */
-    int rows;
-    uint64_t number; /* tells lists of a simulation apart, so that a device is sent each once; 0: it is used once */
-} nb_slope_pixels;
 
 /** Slopes of a piece of one row: of spans[0 .. n-1], whose pixels follow each other in each of the 1 + count
  * planes of values, `stride` apart. */
@@ -132,32 +96,37 @@ typedef struct nb_slope_values {
     int stripe; /* rows of one stripe come in order, by one thread */
 } nb_slope_values;
 
-typedef struct nb_slope_pass {
-    const nb_slope_job *job;
-    const nb_slope_pixels *pixels; /* NULL: all of the region */
-    nb_slope_way way;
-    int threads; /* 0: all */
-    int stripes; /* most of them; 0: NB_PASS_STRIPES */
-    const nb_hooks *hooks;
-    void *sink;
-    void (*take)(void *sink, const nb_slope_values *row);
+/** Who takes the slopes of pixels. */
+typedef struct nb_slope_sink {
+    void *user;
+    void (*take)(void *user, const nb_slope_values *row);
     /** Forget all that was taken: it comes again (audit.h).  NULL: what comes replaces it. */
-    void (*again)(void *sink);
+    void (*again)(void *user);
     /** Of a sink that only adds slopes times a loss by the pixels: fill dloss[pixels of the row] and give the
-     * sums [count] that the stripe adds to.  The engine may then leave out the rows.  NULL: every row is taken. */
-    double *(*weigh)(void *sink, const nb_slope_values *row, double *dloss);
-    int floats;        /* it takes floats */
-    nb_slope_row *row; /* NULL: that of the quickest engine */
-} nb_slope_pass;
+     * sums [count] that the stripe adds to.  A path may then leave out the rows.  NULL: every row is taken. */
+    double *(*weigh)(void *user, const nb_slope_values *row, double *dloss);
+    int floats;  /* it takes floats */
+    int stripes; /* most of them; 0: NB_PASS_STRIPES */
+} nb_slope_sink;
 
-/** List the rendered pixels of a job; wanted: [pixels of the stack], 0: left out, or NULL.  Free the list after an error,
- * too.  Errors: NB_ERR_NOMEM. */
-nb_status nb_slope_pixels_list(const nb_slope_job *job, const uint8_t *wanted,
-                               nb_slope_pixels *out, nb_error *err);
-void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
+/** What a request asks for beside, or instead of, an image: nb_request.sums. */
+typedef struct nb_sums {
+    const nb_slope_job *job; /* of the scene that is rendered */
+    const nb_slope_sink *sink;
+} nb_sums;
 
-/** Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
-nb_status nb_slope_pass_run(const nb_slope_pass *pass, nb_error *err);
+/** How a path makes rows. */
+typedef struct nb_slope_rows {
+    const void *of;
+    nb_slope_row *row;       /* NULL: the sink takes pixels without values */
+    nb_slope_floats *floats; /* the same numbers, if the sink takes floats; NULL */
+    nb_slope_dot *dot; /* the sums of a sink that weighs, quicker than its rows; NULL */
+    int single;        /* in single precision: audit.h */
+} nb_slope_rows;
+
+/** Give the slopes of a request's pixels to its sink.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_slopes_walk(const nb_request *request, const nb_slope_rows *rows,
+                         int threads, const nb_hooks *hooks, nb_error *err);
 
 /* --- derivatives by a backend that renders on a device (nb_backend_device.slopes); what a pass makes of the slopes is
  * made there, too: planes are fetched only where planes are wanted --- */

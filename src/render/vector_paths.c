@@ -8,6 +8,7 @@
     A(nb_path_fixed)                                                                     \
     A(nb_path_spots)                                                                     \
     A(nb_path_tiles)                                                                     \
+    A(nb_path_slopes)                                                                    \
     A(nb_path_double)                                                                    \
     A(nb_path_reference)
 

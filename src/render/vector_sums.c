@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vector_sums.h"
 
-#include "../base/cpu.h"
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "../plan/fixed_point.h"
@@ -13,31 +12,6 @@
 enum {
     MOST_TOGETHER = NB_VECTOR_SUM_RUN / 2
 }; /* sources whose gradients are added first */
-
-typedef struct kernel_of {
-    nb_isa isa;
-    nb_vector_slope_row *row;
-    nb_vector_slope_floats *floats;
-    nb_vector_slope_dot *dot;
-} kernel_of;
-
-static const kernel_of kernels[] = {
-#if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_slope_row_sse2, nb_slope_floats_sse2, nb_slope_dot_sse2},
-    {NB_ISA_AVX2, nb_slope_row_avx2, nb_slope_floats_avx2, nb_slope_dot_avx2},
-    {NB_ISA_AVX512, nb_slope_row_avx512, nb_slope_floats_avx512, nb_slope_dot_avx512},
-#elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_slope_row_neon, nb_slope_floats_neon, nb_slope_dot_neon},
-#endif
-    {NB_ISA_SCALAR, NULL, NULL, NULL}};
-
-static const kernel_of *kernel_for(nb_isa isa)
-{
-    const kernel_of *k = kernels;
-    while (k->row && k->isa != isa)
-        k++;
-    return k;
-}
 
 static nb_slope_phase phase_of(const nb_plan *plan)
 {
@@ -59,21 +33,23 @@ static const char *refuse_scene(const nb_scene *sc)
     return NULL;
 }
 
-static int applies(const nb_slope_job *job, const nb_slope_way *way, const char **why)
+static int applies(const nb_plan *plan, const char **why)
 {
-    const nb_scene *sc = job->scene;
-    const nb_engine engine = {.threads = 1, .step = 1e-9};
-    const nb_plan plan = nb_plan_of(sc, way->precision, &engine);
-    const char *reason = nb_slopes_need_double(&plan, job);
-    double turns = phase_of(&plan) == NB_PHASE_FRINGES ? plan.cells : 1;
-    if (!kernel_for(way->isa)->row)
-        reason = "no kernel for the instruction set";
+    const char *reason = plan->sums ? nb_vectors_refuse(plan) : "no slopes are wanted";
+    const double turns = phase_of(plan) == NB_PHASE_FRINGES ? plan->cells : 1;
     if (!reason)
-        reason = refuse_scene(sc);
+        reason = nb_slopes_need_double(plan, plan->sums);
     if (!reason)
-        reason =
-            nb_fixed_refuse(&plan, turns, NB_VECTOR_SUM_RUN * nb_slope_steepest(&plan));
+        reason = refuse_scene(plan->scene);
+    if (!reason)
+        reason = nb_fixed_refuse(plan, turns, NB_VECTOR_SUM_RUN * nb_slope_steepest(plan));
     return reason ? nb_path_refuse(why, reason) : 1;
+}
+
+/** Of the photons alone and up to 30 parameters, about. */
+static double seconds(const nb_plan *plan)
+{
+    return 2 * nb_fixed_seconds(plan);
 }
 
 static nb_slope_level level_of(unsigned sums)
@@ -261,11 +237,8 @@ static int is_light(const nb_vector_slopes *v, const nb_plan *plan)
     return v->phase != NB_PHASE_REAL;
 }
 
-static void close_tables(void *state)
+static void close_tables(nb_vector_slopes *v)
 {
-    nb_vector_slopes *v = state;
-    if (!v)
-        return;
     nb_vector_plans_free(v->plans);
     nb_free(v->lines);
     nb_free(v->places);
@@ -276,65 +249,43 @@ static void close_tables(void *state)
     nb_free(v->axes);
     nb_free(v->turned);
     nb_free(v->spectrum);
-    nb_free(v);
 }
 
-static nb_status open_tables(const nb_slope_job *job, const nb_slope_way *way,
-                             void **state, nb_error *err)
+/** v is zeroed; close_tables frees it, after an error too. */
+static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *err)
 {
-    const nb_engine engine = {.threads = 1, .step = 1e-9};
-    const nb_plan plan = nb_plan_of(job->scene, way->precision, &engine);
-    const nb_lattice *lattice = &job->scene->lattice;
+    const nb_plan *plan = r->plan;
+    const nb_lattice *lattice = &plan->scene->lattice;
     const nb_shape_row shape = nb_shape_row_of(lattice->shape);
     double height = lattice->N[0] * lattice->N[1] * lattice->N[2] * shape.height;
-    nb_vector_slopes *v = *state = nb_alloc(1, sizeof *v, "tables for derivatives", err);
     nb_status st;
-    if (!v)
-        return NB_ERR_NOMEM;
-    v->job = job;
-    v->row = kernel_for(way->isa)->row;
-    v->floats = kernel_for(way->isa)->floats;
-    v->dot = kernel_for(way->isa)->dot;
-    v->phase = phase_of(&plan);
-    v->level = level_of(job->sums);
-    if ((st = nb_vector_plans_build(&plan, NB_SUMS_FIXED, NULL, &v->plans, err)) ||
+    v->job = plan->sums;
+    v->light_dot = r->kernels.slope_dot;
+    v->phase = phase_of(plan);
+    v->level = level_of(v->job->sums);
+    if ((st = nb_vector_plans_build(plan, NB_SUMS_FIXED, NULL, &v->plans, err)) ||
         (st = reserve(v, err)))
         return st;
     v->width = shape.width;
     v->unit = v->plans->table.unit * (shape.law == NB_LAW_DECAY ? height * height : 1);
     v->wavenumber = v->plans->sources[0].inv_lambda;
-    for (int i = 0; i < job->scene->beam.n_sources; i++)
+    for (int i = 0; i < plan->scene->beam.n_sources; i++)
         v->weights += v->plans->sources[i].weight * lattice->n_orientations;
     fill(v);
     if ((st = fill_lines(v, err)))
         return st;
-    v->light = is_light(v, &plan);
+    v->light = is_light(v, plan);
     return NB_OK;
 }
 
-static void vector_row(const nb_slope_job *job, const void *state, const nb_span *spans,
-                       size_t n, double *out, size_t stride)
+/** The sums of a light scene's pixels, contracted. */
+static void light_dot(const void *of, const nb_span *spans, size_t n, const double *dloss,
+                      double *sums)
 {
-    const nb_vector_slopes *v = state;
-    (void)job;
-    v->row(v, spans, n, out, stride);
-}
-
-static void vector_floats(const nb_slope_job *job, const void *state,
-                          const nb_span *spans, size_t n, float *out, size_t stride)
-{
-    const nb_vector_slopes *v = state;
-    (void)job;
-    v->floats(v, spans, n, out, stride);
-}
-
-static void vector_dot(const nb_slope_job *job, const void *state, const nb_span *spans,
-                       size_t n, const double *dloss, double *sums)
-{
-    const nb_vector_slopes *v = state;
+    const nb_vector_slopes *v = of;
     double total[SLOPE_LIGHT] = {0};
-    v->dot(v, spans, n, dloss, total);
-    for (int i = 0; i < job->count; i++) {
+    v->light_dot(v, spans, n, dloss, total);
+    for (int i = 0; i < v->job->count; i++) {
         const nb_slope_line *by = &v->lines[i];
         sums[i] += by->light_captured * total[SLOPE_CAPTURED];
         for (int k = 0; k < by->n; k++)
@@ -342,17 +293,20 @@ static void vector_dot(const nb_slope_job *job, const void *state, const nb_span
     }
 }
 
-static nb_slope_floats *floats_of(const void *state)
+static nb_status run(nb_render *r, nb_error *err)
 {
-    const nb_vector_slopes *v = state;
-    return v->light ? vector_floats : NULL;
+    nb_vector_slopes v = {0};
+    nb_slope_rows rows = {.of = &v, .row = r->kernels.slopes, .single = 1};
+    nb_status st = open_tables(r, &v, err);
+    if (v.light) {
+        rows.floats = r->kernels.slope_floats;
+        rows.dot = light_dot;
+    }
+    if (!st)
+        st = nb_slopes_walk(r->request, &rows, r->threads, r->hooks, err);
+    close_tables(&v);
+    return st;
 }
 
-static nb_slope_dot *dot_of(const void *state)
-{
-    const nb_vector_slopes *v = state;
-    return v->light ? vector_dot : NULL;
-}
-
-const nb_slope_engine nb_slope_vector = {"vectors",    applies,   open_tables, vector_row,
-                                         close_tables, floats_of, dot_of};
+const nb_path nb_path_slopes = {
+    .name = "slopes", .sums = 1, .applies = applies, .seconds = seconds, .run = run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The engine of vectors: what its kernels (kernel_slopes.h) need of a job. */
+/** The path of slopes by vectors: what its kernels (kernel_slopes.h) need of a job. */
 #ifndef NB_RENDER_VECTOR_SUMS_H
 #define NB_RENDER_VECTOR_SUMS_H
 
@@ -38,20 +38,6 @@ typedef enum nb_slope_phase {
     NB_PHASE_REAL                        /* any N, many: in double */
 } nb_slope_phase;
 
-typedef struct nb_vector_slopes nb_vector_slopes;
-
-/** A row's kernel of one instruction set; as nb_slope_row. */
-typedef void nb_vector_slope_row(const nb_vector_slopes *v, const nb_span *spans,
-                                 size_t n, double *out, size_t stride);
-
-/** Of light scenes: the same in floats; as nb_slope_floats. */
-typedef void nb_vector_slope_floats(const nb_vector_slopes *v, const nb_span *spans,
-                                    size_t n, float *out, size_t stride);
-
-/** Of light scenes: add to sums[SLOPE_LIGHT] those of kernel_slope_light.h, each times its pixel's dloss[]. */
-typedef void nb_vector_slope_dot(const nb_vector_slopes *v, const nb_span *spans,
-                                 size_t n, const double *dloss, double *sums);
-
 /** Slopes of a pixel by the numbers of a flat panel's place (physics/panel_pull.h). */
 enum nb_pull_place {
     PULL_PIX0,
@@ -86,11 +72,9 @@ typedef struct nb_slope_group {
 } nb_slope_group;
 
 /** A job with its tables.  Arrays are owned. */
-struct nb_vector_slopes {
-    nb_vector_slope_row *row;
-    nb_vector_slope_floats *floats;
-    nb_vector_slope_dot *dot;
+typedef struct nb_vector_slopes {
     const nb_slope_job *job;
+    nb_slope_dot *light_dot; /* of light scenes: add to sums[SLOPE_LIGHT] those of kernel_slope_light.h */
     nb_vector_plan *plans; /* of each panel */
     nb_slope_level level;
     nb_slope_phase phase;
@@ -110,7 +94,7 @@ struct nb_vector_slopes {
     float (*axes)[3]; /* [orientation]: nb_slope_job.turns; NULL: no such sum */
     float *turned; /* [orientation]: place in the oscillation, 0 .. 1; NULL: no such sum */
     float *spectrum; /* [source]: nb_slope_job.spectrum; NULL: no such sum */
-};
+} nb_vector_slopes;
 
 /** Does the crystal change along an axis?  One cell has no fringes: exactly none, not
  * a rounding. */
@@ -119,11 +103,11 @@ static inline int nb_slope_varies(const nb_lattice *lattice, int axis)
     return nb_shape_law(lattice->shape) != NB_LAW_FRINGES || lattice->N[axis] != 1;
 }
 
-nb_vector_slope_row nb_slope_row_sse2, nb_slope_row_avx2, nb_slope_row_avx512,
-    nb_slope_row_neon;
-nb_vector_slope_floats nb_slope_floats_sse2, nb_slope_floats_avx2, nb_slope_floats_avx512,
+/* The kernels of each instruction set; of: nb_vector_slopes.  Those of floats and sums are for light scenes; sums[SLOPE_LIGHT],
+ * each times its pixel's dloss[]. */
+nb_slope_row nb_slopes_sse2, nb_slopes_avx2, nb_slopes_avx512, nb_slopes_neon;
+nb_slope_floats nb_slope_floats_sse2, nb_slope_floats_avx2, nb_slope_floats_avx512,
     nb_slope_floats_neon;
-nb_vector_slope_dot nb_slope_dot_sse2, nb_slope_dot_avx2, nb_slope_dot_avx512,
-    nb_slope_dot_neon;
+nb_slope_dot nb_slope_dot_sse2, nb_slope_dot_avx2, nb_slope_dot_avx512, nb_slope_dot_neon;
 
 #endif

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
-#include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../derive/products.h"
 #include "../derive/tangents.h"
 #include "../model/units.h"
+#include "../render/choose.h"
 #include "../render/rows.h"
 #include "derive.h"
 
@@ -133,46 +132,58 @@ static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *wh
     engine->said_cpu = 1;
 }
 
-/** The simulation's device, opened, if it has one that makes derivatives of this job; numbers: of sums over
- * pixels. */
-static nb_status choose_device(nb_sim *sim, const nb_slope_job *job, int numbers,
-                               nb_slope_run *run, nb_error *err)
+/** Does the simulation's backend make derivatives of this job?  numbers: of sums over pixels. */
+static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
 {
     const nb_backend_device *device = sim->engine.backend->device;
-    const char *why;
+    const char *why = "the device has no kernels for them";
+    if (!device || (device->slopes && device->slopes->applies(job, numbers, &why)))
+        return 1;
+    say_cpu(&sim->engine, &sim->hooks, why);
+    return 0;
+}
+
+/** The simulation's backend, opened; of a device that nobody asked for by name and that fails, NB_OK without a state. */
+static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
+{
+    nb_sim_engine *engine = &sim->engine;
     nb_error local = {0};
-    nb_status st;
-    if (!device)
-        return NB_OK;
-    if (!device->slopes || !device->slopes->applies(job, numbers, &why)) {
-        say_cpu(&sim->engine, &sim->hooks,
-                device->slopes ? why : "the device has no kernels for them");
-        return NB_OK;
-    }
-    st = nb_engine_open(&sim->engine, err ? err : &local);
+    nb_status st = nb_engine_open(engine, err ? err : &local);
     if (st == NB_ERR_DEVICE && nb_device_is_automatic(&sim->cfg)) {
-        say_cpu(&sim->engine, &sim->hooks, (err ? err : &local)->message);
+        say_cpu(engine, &sim->hooks, (err ? err : &local)->message);
         return NB_OK;
     }
-    nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
-    run->device = device->slopes;
-    run->state = sim->engine.state;
+    run->backend = engine->backend;
+    run->state = engine->state;
+    if (!st && engine->backend->device) {
+        nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
+        run->device = engine->backend->device->slopes;
+    }
     return st;
 }
 
-/** knots: of a fit's background. */
+/** knots: of a fit's background.  close_run, after an error too. */
 static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
                           nb_slope_run *run, nb_error *err)
 {
-    nb_slope_way way = {sim->cfg.precision, NB_ISA_SCALAR};
-    if (sim->engine.backend != &nb_backend_scalar)
-        nb_cpu_choose(sim->cfg.isa, &way.isa,
-                      NULL); /* what cannot run was refused before */
+    nb_status st = NB_OK;
     *run = (nb_slope_run){.job = job,
-                          .way = way,
+                          .precision = sim->cfg.precision,
                           .threads = sim->engine.options.threads,
                           .hooks = &sim->hooks};
-    return choose_device(sim, job, job->count + knots, run, err);
+    if (makes_slopes(sim, job, job->count + knots))
+        st = open_own(sim, run, err);
+    if (st || run->state)
+        return st;
+    run->backend = nb_backend_cpu(&sim->engine.options);
+    return run->backend->open(&sim->engine.options, &run->state, err);
+}
+
+/** A state beside the simulation's. */
+static void close_run(const nb_sim *sim, nb_slope_run *run)
+{
+    if (run->state && run->state != sim->engine.state)
+        run->backend->close(run->state);
 }
 
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
@@ -181,12 +192,13 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && (planes || count == 0));
     nb_slope_job job;
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st = build_job(sim, names, count, 0, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = nb_slope_planes(&run, type, planes, image, err);
+    close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
 }
@@ -196,12 +208,13 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image);
     nb_slope_job job;
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st = build_job(sim, NULL, 0, 0, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = nb_slope_image(&run, image, err);
+    close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
 }
@@ -311,7 +324,7 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
     nb_slope_job job;
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st;
     if (F)
         memset(F, 0, sizeof *F);
@@ -326,6 +339,7 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
         st = check_gradient(names, count, gradient, F, err);
     if (st && F)
         nb_hkl_gradient_free(F);
+    close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
 }
@@ -337,7 +351,7 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
     nb_slope_job job;
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st = build_job(sim, names, count, 1, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
@@ -351,6 +365,7 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
                      "the slope of the loss is not finite, or the gradient by %s is "
                      "too large",
                      names[not_finite_at(gradient, count)]);
+    close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
 }
@@ -393,10 +408,11 @@ static nb_status check_observation(const nb_observation *seen, nb_error *err)
     return NB_OK;
 }
 
-/** With a point spread: the image and all planes behind it, as given to the job.  *given: nb_free. */
-static nb_status spread_job(nb_sim *sim, nb_slope_job *job, double **given, nb_error *err)
+/** With a point spread: the image and all planes behind it, as given to the fit.  *given: nb_free. */
+static nb_status spread_job(nb_sim *sim, const nb_slope_job *job, double **given,
+                            nb_error *err)
 {
-    nb_slope_run run;
+    nb_slope_run run = {0};
     const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)job->count + 1;
     nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
     nb_stage psf;
@@ -412,7 +428,7 @@ static nb_status spread_job(nb_sim *sim, nb_slope_job *job, double **given, nb_e
         st = nb_slope_fill(&run, &out, err);
     for (size_t i = 0; i < n && !st; i++)
         st = nb_sim_spread_values(sim, &psf, *given + i * pixels, err);
-    job->given = *given;
+    close_run(sim, &run);
     return st;
 }
 
@@ -449,14 +465,16 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
     nb_slope_job job = {0};
     double *given = NULL;
     nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
         st = fit_job(sim, names, count, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, seen->n_knots, &run, err);
+    run.given = given;
     if (!st)
         st = nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err);
+    close_run(sim, &run);
     nb_slope_job_free(&job);
     nb_free(given);
     return st;
@@ -470,14 +488,16 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     nb_slope_job job = {0};
     double *given = NULL;
     nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
         st = fit_job(sim, NULL, 0, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
+    run.given = given;
     if (!st)
         st = nb_slope_expected(&run, &fit, expected, err);
+    close_run(sim, &run);
     nb_slope_job_free(&job);
     nb_free(given);
     return st;

@@ -3,7 +3,7 @@
 #ifndef NB_SIM_DERIVE_H
 #define NB_SIM_DERIVE_H
 
-#include "../render/sums.h"
+#include "../derive/products.h"
 #include "../derive/variables.h"
 #include "../image/stages.h"
 #include "sim.h"

@@ -9,7 +9,6 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
-#include "../derive/products.h"
 #include "../derive/tangents.h"
 #include "../io/image/slopes_write.h"
 #include "../physics/panels.h"

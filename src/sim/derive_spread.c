@@ -2,7 +2,6 @@
 #include "derive.h"
 
 #include "../base/memory.h"
-#include "../derive/products.h"
 #include "../image/light.h"
 #include "../physics/panels.h"
 

@@ -45,7 +45,7 @@ static void open_subject(nb_config *cfg, const char *list, subject *s)
     assert_true(s->truth && s->ours);
     for (int row = 0; row < SLOPE_EDGE; row++) {
         const nb_span span = {0, 0, row, SLOPE_EDGE, (size_t)row * SLOPE_EDGE};
-        nb_slope_scalar.row(&s->job, NULL, &span, 1, s->truth + span.at, PIXELS);
+        nb_slopes_reference(&s->job, &span, 1, s->truth + span.at, PIXELS);
     }
 }
 
