@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** The caller's arrays.  An array that is NULL is not given; start from `nb_arrays a = {0}`. */
+/** The caller's arrays. NULL: not given. Start from `nb_arrays a = {0}`. */
 typedef struct nb_arrays {
     /* structure factors, instead of hkl_file: both or neither */
     const int32_t (*hkl)[3]; /* [reflections]; Miller indices, of P1 or with space_group of the
@@ -38,21 +38,22 @@ typedef struct nb_arrays {
                              (no unit), as MOSFLM has it */
 } nb_arrays;
 
-/* What the configuration's file names become. */
+/* File names of the configuration for arrays. */
 #define NB_MEMORY_HKL "memory:hkl"
 #define NB_MEMORY_MASK "memory:mask"
 #define NB_MEMORY_SOURCES "memory:sources"
 #define NB_MEMORY_MATRIX "memory:matrix"
 
-/** Use the arrays in place of files: cfg->arrays points to *arrays, and each name of a file that an
- * array replaces (hkl_file, mask_file, source_file, mat_file) becomes NB_MEMORY_...; another name, given
- * later, replaces the array again.
+/** Use the arrays in place of files: cfg->arrays points to *arrays, and each name of a file that
+ * an array replaces (hkl_file, mask_file, source_file, mat_file) becomes NB_MEMORY_...; a file
+ * name set later replaces the array again.
  *
- * Ownership: the caller's.  *arrays and what it points to must live until nb_sim_create, nb_sim_change,
- * nb_config_factors or nb_series_run has returned; a simulation keeps copies of its own.  To change
- * one array of a simulation, take `nb_arrays a = *nb_sim_config(sim)->arrays` (NULL without arrays), replace one
- * pointer, and call this and nb_sim_change: what has the simulation's own pointers is not loaded again.
- * A mask or a matrix gives no header: where no other flag says the size of the detector, it is the mask's.
+ * The caller owns the arrays. *arrays and its arrays must live until nb_sim_create,
+ * nb_sim_change, nb_config_factors or nb_series_run has returned; a simulation keeps copies. To
+ * change one array of a simulation, take `nb_arrays a = *nb_sim_config(sim)->arrays` (NULL
+ * without arrays), replace one pointer, and call this and nb_sim_change: arrays with the
+ * simulation's own pointers are not loaded again. A mask or a matrix gives no header: if no other
+ * flag gives the size of the detector, that of the mask is used.
  *
  * Values are checked when they are loaded.  The message of a bad one begins with its place, "hkl[5]: ".
  * Errors: NB_ERR_INPUT (one of two arrays that belong together is missing; a size is 0). */

@@ -43,7 +43,7 @@ typedef enum nb_misset_mode {
 } nb_misset_mode;
 /** How the rotations of mosaic domains are distributed (docs/physics.md, section 9). */
 typedef enum nb_mosaic_model {
-    NB_MOSAIC_NANOBRAGG = 0, /* nanoBragg's own draw, up to the spread */
+    NB_MOSAIC_NANOBRAGG = 0, /* the distribution of nanoBragg, up to the spread */
     NB_MOSAIC_UNIFORM,       /* uniform among all rotations up to the spread */
     NB_MOSAIC_GAUSS          /* normal, the spread is the standard deviation */
 } nb_mosaic_model;
@@ -60,16 +60,16 @@ typedef enum nb_isa {
     NB_ISA_AVX512,
     NB_ISA_NEON
 } nb_isa;
-/** Where in its thickness a layer of the sensor stands. */
+/** Position of a layer of the sensor within its thickness. */
 typedef enum nb_layer_depth {
     NB_LAYER_UNSET = 0, /* NB_LAYER_MEAN; with compat NB_LAYER_FRONT */
     NB_LAYER_MEAN,      /* mean depth of the photons that stop in it */
     NB_LAYER_FRONT      /* front face */
 } nb_layer_depth;
-/** Where the panels stand in the array of an HDF5 file. */
+/** Places of the panels in the array of an HDF5 file. */
 typedef enum nb_layout {
     NB_LAYOUT_STACK = 0, /* below each other */
-    NB_LAYOUT_FILE       /* as in the geometry file, where they do not overlap there */
+    NB_LAYOUT_FILE       /* as in the geometry file, if they do not overlap there */
 } nb_layout;
 /** Solid angle of the pixels of a curved detector. */
 typedef enum nb_curved_omega {
@@ -77,9 +77,9 @@ typedef enum nb_curved_omega {
     NB_OMEGA_SQUARE, /* pixel^2/R^2: every pixel as if it were a square on the sphere */
     NB_OMEGA_EXACT   /* of the pixel's area on the sphere */
 } nb_curved_omega;
-/** What is written beside an image. */
+/** Lists written with an image. */
 typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
-/** At which wavelengths a model has its anomalous scattering. */
+/** Wavelengths for the anomalous scattering of a model. */
 typedef enum nb_anomalous_mode {
     NB_ANOMALOUS_UNSET = 0, /* NB_ANOMALOUS_EACH */
     NB_ANOMALOUS_EACH,      /* at those of the sources, in groups of anomalous_tol */
@@ -96,7 +96,7 @@ typedef enum nb_ncs_copies {
     NB_NCS_IGNORE,
     NB_NCS_APPLY
 } nb_ncs_copies;
-/** What reflections without a value get. */
+/** F of reflections without a value. */
 typedef enum nb_fill {
     NB_FILL_UNSET = 0, /* NB_FILL_DEFAULT */
     NB_FILL_DEFAULT,   /* default_F */
@@ -117,14 +117,14 @@ typedef enum nb_psf_shape {
     NB_PSF_NONE = 0,
     NB_PSF_GAUSS,
     NB_PSF_FIBRE, /* fibre optics: g/(2 pi) (g^2 + r^2)^(-3/2) */
-    NB_PSF_FIBER  /* spelling; nb_config_set stores NB_PSF_FIBRE */
+    NB_PSF_FIBER  /* other spelling; nb_config_set stores NB_PSF_FIBRE */
 } nb_psf_shape;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
 /** Numbers of planes of derivatives and of gradients of a loss. */
 typedef enum nb_real_type { NB_REAL_FLOAT32 = 0, NB_REAL_FLOAT64 } nb_real_type;
 
-/** How a picture for people is made of a float image; all zero: the default. */
+/** Options for a picture of a float image; all zero: the default. */
 typedef enum nb_colormap {
     NB_MAP_GREY = 0, /* dark spots on white paper */
     NB_MAP_INVERSE,  /* bright spots on black */
@@ -146,7 +146,7 @@ typedef enum nb_png_blocks {
 } nb_png_blocks;
 #define NB_RINGS_MAX 16
 typedef struct nb_png_options {
-    nb_png_show show; /* of a simulation; the picture of a file shows what it holds */
+    nb_png_show show; /* only for a simulation */
     nb_colormap colormap;
     nb_png_scale scale;
     double percentile, low, high;
@@ -178,16 +178,16 @@ typedef struct nb_seed {
  * with 0.3.0 or later runs with every later library. */
 typedef struct nb_config {
     /* --- crystal --- */
-    int cell_count;     /* how many of cell[] were typed, 0 = none */
-    double cell[6];     /* a b c [A] alpha beta gamma [deg] */
-    int cell_from_file; /* nobody typed the cell: a model or reflection file gave it */
+    int cell_count;              /* how many of cell[] were typed, 0 = none */
+    double cell[6];              /* a b c [A] alpha beta gamma [deg] */
+    int cell_from_file;          /* the cell is that of a model or reflection file */
     char mat_file[NB_PATH_MAX];  /* MOSFLM A matrix */
     char hkl_file[NB_PATH_MAX];  /* structure factors, text */
     char dump_file[NB_PATH_MAX]; /* structure-factor cache; "" = Fdump.bin, see docs */
     double default_F;            /* electrons; NaN unset (0) */
     double N[3]; /* unit cells along a, b, c, at least 1, not only whole ones; 0 unset (1) */
-    double xtal_size_mm[3];    /* crystal edge along a, b, c; NaN unset */
-    double blocks;             /* of N cells that scatter independently; NaN unset (1) */
+    double xtal_size_mm[3]; /* crystal edge along a, b, c; NaN unset */
+    double blocks; /* number of blocks of N cells that scatter independently; NaN unset (1) */
     double crystal_volume_um3; /* crystal in the beam; gives the blocks; NaN unset */
     int clip_crystal; /* of a crystal wider than the beam only the part in it scatters */
     nb_shape shape;
@@ -207,7 +207,7 @@ typedef struct nb_config {
     char pdb_file[NB_PATH_MAX]; /* atomic model, PDB or mmCIF */
     char cif_file[NB_PATH_MAX]; /* model or reflections, by content */
     char mtz_file[NB_PATH_MAX]; /* reflections, MTZ or structure-factor CIF */
-    char mtz_label[128];        /* columns, "A" or "A,B"; "" the best there is */
+    char mtz_label[128];        /* columns, "A" or "A,B"; "" the best ones */
     char space_group[64];       /* symbol or number; "" the file's */
     nb_anomalous_mode anomalous;
     double anomalous_tol; /* electrons; NaN unset (0.1) */
@@ -301,11 +301,11 @@ typedef struct nb_config {
     /* F of a material without order against sin(theta)/lambda, 4 sin(theta)/lambda or
      * 4 pi sin(theta)/lambda; one of them */
     char stol_file[NB_PATH_MAX], stol4_file[NB_PATH_MAX], q_file[NB_PATH_MAX];
-    double amorphous_thick_mm; /* of it along the beam; NaN unset (0.1) */
+    double amorphous_thick_mm; /* its path along the beam; NaN unset (0.1) */
     double density;            /* g/cm3; NaN unset (1) */
     double molecule_mass;      /* g/mol; NaN unset (18) */
-    double molecules;          /* in the beam, instead of the three; NaN unset */
-    char background[512];      /* "name:mm,..." of water, air, ice, nanoice; "" none */
+    double molecules;     /* its molecules in the beam, instead of the three; NaN unset */
+    char background[512]; /* "name:mm,..." of water, air, ice, nanoice; "" none */
     char stolout_file[NB_PATH_MAX];   /* table made of an image; nb_sim_write_stol */
     char stolimage_file[NB_PATH_MAX]; /* that image; "" img_file */
     double stol_step;                 /* 1/A; NaN unset (0.002) */
@@ -329,13 +329,13 @@ typedef struct nb_config {
         noise_file[NB_PATH_MAX], png_file[NB_PATH_MAX], tiff_file[NB_PATH_MAX];
     int write_dump;                                     /* 1: the cache of -hkl */
     int write_float, write_int, write_pgm, write_noise; /* 1; png and tiff when named */
-    int spindle_back; /* the convention's spindle is reversed: a header turns backwards */
-    int typed_files;  /* files of one panel that were asked for: NB_TYPED_* */
-    int tiff_bits;    /* 32 (float) or 16 (unsigned) */
+    int spindle_back; /* the convention's spindle is reversed, as a header has a negative rotation */
+    int typed_files;                    /* typed files that hold one panel: NB_TYPED_* */
+    int tiff_bits;                      /* 32 (float) or 16 (unsigned) */
     nb_png_options png;                 /* of png_file */
     char noise_float_file[NB_PATH_MAX]; /* ADU before rounding; written when named */
     double adc_offset;                  /* ADU, 40 */
-    int adc_set; /* adc_offset holds in every file with noise, not only in SMV and floats */
+    int adc_set; /* adc_offset is used in every file with noise, not only in SMV and floats */
     double scale;                  /* int image; 0 auto */
     double pgm_scale;              /* 0 auto */
     nb_truth truth;                /* SPOTS: the reflections of the image */
@@ -353,14 +353,12 @@ typedef struct nb_config {
     int threads; /* 0 auto */
     nb_isa isa;
     nb_precision precision;
-    double tolerance; /* how much darker a pixel may be, a part of the brightest; NaN unset (what does
-                         not show); 0: every step is calculated */
-    double tolerance_photons; /* how many photons darker a pixel may be; NaN unset */
+    double tolerance; /* what a pixel may lack, as a part of the brightest; NaN unset (too little to change a file); 0: every step is calculated */
+    double tolerance_photons; /* what a pixel may lack, in photons; NaN unset */
     char device[32]; /* one of nb_device_word; "" = auto.  Words that end in ":all" share the
                         frames of a series among the GPUs; one image is made by the first */
-    double max_read_MB; /* memory for what a small input file declares; 0: 500.  Ten times the
-                           file's own size is always allowed */
-    int device_alone;               /* of this process: nb_sim_write may shut it down */
+    double max_read_MB; /* largest memory for the content of a small input file; 0: 500. Ten times the size of the file is always allowed */
+    int device_alone; /* the device belongs to this process: nb_sim_write may shut it down */
     char command_line[2048];        /* for file headers; may be empty */
     const struct nb_arrays *arrays; /* instead of files whose name is NB_MEMORY_...:
                                        nb_config_use_arrays; NULL: none */

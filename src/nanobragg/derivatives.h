@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Derivatives of the expected photons by named parameters, and what a fit makes of them.  Names,
- * groups and units are those of docs/derivatives.md: photons per deg, per A, per mm, per cell. */
+/** Derivatives of the expected photons by named parameters, and the sums for a fit. Names, groups
+ * and units are those of docs/derivatives.md: photons per deg, per A, per mm, per cell. */
 #ifndef NANOBRAGG_DERIVATIVES_H
 #define NANOBRAGG_DERIVATIVES_H
 
@@ -21,15 +21,15 @@ extern "C" {
 /** A parameter that an image can be differentiated by. */
 typedef struct nb_variable {
     char name[NB_VARIABLE_NAME]; /* the one name: "N_a" for "Na" */
-    double value;                /* now, in `unit` */
+    double value;                /* current value, in `unit` */
     const char *unit;            /* "deg", "A", "mm", "cells", "" ...; static */
-    const char *flag;            /* that sets it, "-distance"; "" without one; static */
-    const char *moves;           /* one line of help; static */
-    int can_move;                /* 0: it moves no pixel of this scene, its plane is 0 */
-    char why_not[160];           /* the reason then */
+    const char *flag;  /* flag that sets it, "-distance"; "" if there is none; static */
+    const char *moves; /* one line of help; static */
+    int can_move;      /* 0: it moves no pixel of this scene, its plane is 0 */
+    char why_not[160]; /* the reason then */
 } nb_variable;
 
-/** What is observed, for a fit. Arrays are the caller's; [pixels] are those of the stack. */
+/** An observation for a fit. The caller owns the arrays; [pixels] are those of the stack. */
 typedef enum nb_likelihood {
     NB_LIKELIHOOD_POISSON = 0,
     NB_LIKELIHOOD_GAUSS
@@ -38,7 +38,7 @@ typedef struct nb_observation {
     const float *photons; /* [pixels]; NaN: this pixel is not used */
     nb_likelihood likelihood;
     double sigma;            /* read-out noise, photons; GAUSS */
-    const float *background; /* [pixels], photons that are added and stay; NULL: none */
+    const float *background; /* [pixels], photons of a constant background; NULL: none */
     /* a background that is refined: sum of value[k] hat_k(x), x = sin theta/lambda (1/A) at the centre
      * of a pixel, hat_k piecewise linear over knots that grow.  The derivatives by value[k] follow those
      * by the named parameters. */
@@ -52,13 +52,15 @@ typedef struct nb_observation {
 nb_status nb_sim_variables(const nb_sim *sim, const char *list,
                            char (**names)[NB_VARIABLE_NAME], int *count, nb_error *err);
 
-/** One parameter of a simulation.  Errors: NB_ERR_INPUT (unknown; not differentiable here, and why). */
+/** Find a parameter of a simulation. Errors: NB_ERR_INPUT (unknown; not differentiable here, with
+ * the reason). */
 nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out,
                            nb_error *err);
 
-/** Give parameters new values, in the units of nb_variable.  Only the scene is built again: no file is
- * read, tables stay on a device.  Values of rot and shift turn and move what stands without them;
- * nb_sim_config tells all others.  On an error the simulation is as before.  Errors: NB_ERR_INPUT. */
+/** Give parameters new values, in the units of nb_variable. Only the scene is built again: no file
+ * is read, tables stay on a device. Values of rot and shift rotate and move the crystal or
+ * detector; nb_sim_config shows all others. On an error the simulation is as before. Errors:
+ * NB_ERR_INPUT. */
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
 
@@ -84,24 +86,24 @@ typedef struct nb_hkl_gradient {
     int32_t (*hkl)[3]; /* [count], owned */
     double *gradient;  /* [count], owned; per electron */
 } nb_hkl_gradient;
-void nb_hkl_gradient_free(nb_hkl_gradient *F); /* frees what it owns; NULL is allowed */
+void nb_hkl_gradient_free(nb_hkl_gradient *F); /* free its arrays; NULL is allowed */
 
-/** gradient[count] = sum over pixels of dloss[pixels] dI/dp.  dloss has numbers of `type`; one that is not
- * finite is NB_ERR_INPUT.  F: NULL, or what "F" means; free it with nb_hkl_gradient_free.  Errors as
- * nb_sim_derivatives. */
+/** gradient[count] = sum over pixels of dloss[pixels] dI/dp. dloss has numbers of `type`; one that
+ * is not finite is NB_ERR_INPUT. F: NULL, or the gradient by all F ("F"); free it with
+ * nb_hkl_gradient_free. Errors as nb_sim_derivatives. */
 nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err);
 
-/** nb_sim_pullback of slopes in memory of the device that makes the derivatives, finished.  Errors also:
- * NB_ERR_UNSUPPORTED (they are made on the CPU). */
+/** nb_sim_pullback of slopes in memory of the device that makes the derivatives; they must be
+ * finished. Errors also: NB_ERR_UNSUPPORTED (they are made on the CPU). */
 nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_error *err);
 
-/** The same of a loss by the image behind the point spread of the configuration (nb_sim_expected): dloss goes back through the
- * adjoint of the spread first.  Without one it is nb_sim_pullback.  Errors too: NB_ERR_UNSUPPORTED (-psf fibre without
- * FFTW). */
+/** The same for slopes of a loss by the image after the point spread of the configuration
+ * (nb_sim_expected): dloss goes back through the adjoint of the spread first. Without one it is
+ * nb_sim_pullback. Errors too: NB_ERR_UNSUPPORTED (-psf fibre without FFTW). */
 nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_hkl_gradient *F, nb_error *err);

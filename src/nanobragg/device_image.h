@@ -12,24 +12,27 @@
 extern "C" {
 #endif
 
-/** An image in memory of a device or of the host; those who use it share it. */
+/** A shared image in memory of a device or of the host. */
 typedef struct nb_device_image nb_device_image;
 
-/** nb_sim_render that copies nothing to the host.  *image stays as it is while somebody holds it, also
- * after nb_sim_free: the next image goes to other memory then.  The caller holds it: nb_device_image_free.
- * A simulation on the CPU gives an image in memory.  stats may be NULL.  Errors as nb_sim_render. */
+/** nb_sim_render that copies nothing to the host. *image does not change while it has a holder,
+ * also after nb_sim_free: the next image then goes to other memory. The caller is a holder:
+ * nb_device_image_free. A simulation on the CPU gives an image in memory of the host. stats may
+ * be NULL. Errors as nb_sim_render. */
 nb_status nb_sim_render_device(nb_sim *sim, nb_device_image **image, nb_stats *stats,
                                nb_error *err);
 
-/** One more holder of the image, who calls nb_device_image_free.  Returns image.  From any thread. */
+/** Add a holder of the image, who must call nb_device_image_free. Returns image. From any
+ * thread. */
 nb_device_image *nb_device_image_hold(nb_device_image *image);
-/** The last holder frees the memory, or leaves it to the simulation.  NULL is fine.  From any thread. */
+/** Remove a holder. After the last one the memory is freed or given to the simulation. NULL is
+ * allowed. From any thread. */
 void nb_device_image_free(nb_device_image *image);
 
-/** Its photons, finished, as nb_sim_render orders them: an address of the device.  *count (may be NULL):
- * how many. */
+/** Address of its finished photons on the device, in the order of nb_sim_render. *count (may be
+ * NULL): number of pixels. */
 float *nb_device_image_pixels(const nb_device_image *image, size_t *count);
-/** The number of the device whose memory it is, as -device has it; -1: of the host. */
+/** The number of its device, as in -device; -1: the host. */
 int nb_device_image_device(const nb_device_image *image);
 /** Copy it to out[count], memory of the host.  Errors: NB_ERR_DEVICE. */
 nb_status nb_device_image_read(const nb_device_image *image, float *out, nb_error *err);

@@ -23,26 +23,29 @@ typedef struct nb_file_use {
  * static. */
 int nb_config_files(const nb_config *cfg, nb_file_use *list);
 
-/** The files that this configuration reads, and those that belong to no image: the cache of structure
- * factors, dumps, geometry, a report. Into list[NB_FILES_MOST]; returns their number. */
+/** The input files of this configuration, and outputs that belong to no image: the cache of
+ * structure factors, dumps, geometry, report. Fills list[NB_FILES_MOST] and returns their
+ * number. */
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 
 /** The files of this simulation: as nb_config_files, without those that cannot hold several panels. */
 int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
-/** Refuse to write a file that is also read, or one file twice. Checks the files of a
- * single image of cfg (NULL: none) and n more (may be NULL), and what inputs name: texts of -jobs, mask
- * files of a .geom, data files of HDF5. Links are followed; "-" is standard output. nb_sim_write and nb_series_run make this check themselves. Errors:
- * NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Refuse to write a file that is also read, or one file twice. Checks the files of a single image
+ * of cfg (NULL: none) and n more (may be NULL), and files that inputs name: those of -jobs, masks
+ * of a .geom, data files of HDF5. Links are followed; "-" is standard output. nb_sim_write and
+ * nb_series_run make this check themselves. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err);
 
-/** A file of one text and a newline, whole or not at all; "-" is standard output. Errors: NB_ERR_IO. */
+/** Write a file of one text and a newline, whole or not at all; "-" is standard output. Errors:
+ * NB_ERR_IO. */
 nb_status nb_write_text(const char *path, const char *text, nb_error *err);
 
-/** A whole file, unpacked if gzip or bzip2 packed it.  *data (nb_free, a NUL behind it) and *bytes are the caller's;
- * NULL after an error.  `flag` names the option in messages.  Errors: NB_ERR_INPUT when it cannot be opened, is a folder,
- * damaged or larger than 1 GB unpacked; NB_ERR_IO on a read error; NB_ERR_NOMEM; NB_ERR_UNSUPPORTED (no libbz2). */
+/** Read a whole file, unpacked if it is gzip or bzip2. *data (nb_free, a NUL behind it) and *bytes
+ * are the caller's; NULL after an error. `flag` names the option in messages. Errors:
+ * NB_ERR_INPUT when it cannot be opened, is a folder, damaged or larger than 1 GB unpacked;
+ * NB_ERR_IO on a read error; NB_ERR_NOMEM; NB_ERR_UNSUPPORTED (no libbz2). */
 nb_status nb_read_text(const char *path, const char *flag, char **data, size_t *bytes,
                        nb_error *err);
 

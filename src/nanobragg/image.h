@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** Why a pixel of an image file is left out. */
+/** Reasons why a pixel of an image file is left out. */
 typedef enum nb_left_out {
     NB_LEFT_NONE = 0, /* it is used */
     NB_LEFT_MASK,     /* the file's pixel mask */
@@ -37,15 +37,14 @@ typedef struct nb_image {
     uint8_t *left_out; /* owned, [slow][fast]: nb_left_out of each pixel; NULL: all are used */
 } nb_image;
 
-/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset
- * compression), HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0),
- * recognised by their first bytes, or a headerless file of float32 in this machine's byte
- * order. The pixels that the file's mask or values mark are left_out. fast, slow: the size of a headerless file; 0, 0: square. The geometry of the
- * header completes `typed` (may be NULL), as -img does. Panels are those of a geometry file in `typed`,
- * else of the HDF5 file. Free *out with nb_image_free; it is
- * zero on error. An image that is much larger than its file is refused; typed->max_read_MB
- * is the limit. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff,
- * no HDF5). */
+/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset compression),
+ * HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0), recognised by their first
+ * bytes, or a headerless file of float32 in this machine's byte order. Pixels marked by the
+ * file's mask or by their values are in left_out. fast, slow: the size of a headerless file; 0,
+ * 0: square. The geometry of the header completes `typed` (may be NULL), as -img does. Panels are
+ * those of a geometry file in `typed`, else of the HDF5 file. Free *out with nb_image_free; it is
+ * zero on error. An image that is much larger than its file is refused; typed->max_read_MB is the
+ * limit. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff, no HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
 void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
@@ -55,7 +54,7 @@ void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
 nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
                              nb_error *err);
 
-/** The number of pixels that are left out, and why in words (may be NULL): text[size]. */
+/** The number of pixels that are left out; the reasons go to text[size] (may be NULL). */
 int64_t nb_image_left_out(const nb_image *image, char *text, size_t size);
 
 /** Write a PNG of an image.  options may be NULL.  Rings need image->geometry with distance
@@ -75,10 +74,10 @@ typedef struct nb_compare_options {
     int roi[4];             /* fast min, fast max, slow min, slow max; inclusive */
     double floor;           /* relative errors: where B > floor * max(B); 1e-6 */
     double peak_percentile; /* peaks are brighter than this percentile; 99 */
-    int peak_exclusion; /* and than all pixels within this distance along both axes; 3 */
-    int peak_count;     /* number of the brightest peaks to use; 100, 0 all */
-    double gate_px;     /* peaks further apart are not paired; 2 */
-    double centre[2];   /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
+    int peak_exclusion; /* and brighter than all pixels within this distance along both axes; 3 */
+    int peak_count;   /* number of the brightest peaks to use; 100, 0 all */
+    double gate_px;   /* peaks further apart are not paired; 2 */
+    double centre[2]; /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
                                A's, or the middle of the image */
 } nb_compare_options;
 
@@ -125,10 +124,10 @@ nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *out,
                            nb_error *err);
 
-/** Write a PNG of three images side by side: a and b in the same colours, and a - b, red above
- * and blue below zero, with scales; of a detector of several panels the assembled one, unless options
- * have a region.  Both options may be NULL; rings are not drawn.  Errors as for
- * nb_image_picture, and NB_ERR_INPUT when sizes differ. */
+/** Write a PNG of three images side by side: a and b in the same colours, and a - b, red above and
+ * blue below zero, with scales. A detector of several panels is shown assembled, unless options
+ * have a region. Both options may be NULL; rings are not drawn. Errors as for nb_image_picture,
+ * and NB_ERR_INPUT when sizes differ. */
 nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_compare_options *options,
                                 const nb_png_options *colours, const char *path,

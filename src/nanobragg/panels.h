@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A detector of one or more panels, as a geometry file describes it. */
+/** A detector of one or more panels, as in a geometry file. */
 #ifndef NANOBRAGG_PANELS_H
 #define NANOBRAGG_PANELS_H
 
@@ -35,14 +35,14 @@ typedef struct nb_panel_spec {
                                         has no such array */
 } nb_panel_spec;
 
-/** A detector, and what else its file says.  Images are a stack: the pixels of panel 0 row by row,
+/** A detector, and other values of its file. Images are a stack: the pixels of panel 0 row by row,
  * then those of panel 1, and so on. */
 typedef struct nb_detector_spec {
     int n_panels;
     nb_panel_spec *panels; /* [n_panels]; owned */
     uint8_t *mask; /* [pixels of the stack], 0 = masked; owned; NULL: none is masked */
     char *groups; /* lines `rigid_group_q0 = p0,p1` of CrystFEL, of panels by name; owned; NULL: none */
-    double wavelength_A; /* NaN: not said, here and below */
+    double wavelength_A; /* NaN: not in the file; the same below */
     nb_opt3 beam;        /* direction of the beam, unit */
     nb_opt3 polar_axis;  /* of the polarization, unit */
     double polarization; /* Kahn's K */
@@ -52,11 +52,12 @@ typedef struct nb_detector_spec {
     double crystal[9]; /* a* b* c* in columns, row by row, 1/A, at phi 0 */
 } nb_detector_spec;
 
-/** Read the geometry file that cfg names (geom_file, expt_file or nxmx_file) into *detector, and point
- * cfg->detector to it.  Values of cfg win over the file's.  Without such a file *detector is empty and
- * cfg unchanged.  nb_sim_create does this by itself when cfg->detector is NULL.  Free *detector with
- * nb_detector_spec_free after the last use of cfg.  hooks may be NULL.  Errors: NB_ERR_INPUT with line,
- * JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no cJSON, no HDF5). */
+/** Read the geometry file that cfg names (geom_file, expt_file or nxmx_file) into *detector, and
+ * point cfg->detector to it. Values of cfg win over those of the file. Without such a file
+ * *detector is empty and cfg unchanged. nb_sim_create does this by itself when cfg->detector is
+ * NULL. Free *detector with nb_detector_spec_free after the last use of cfg. hooks may be NULL.
+ * Errors: NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
+ * NB_ERR_UNSUPPORTED (no cJSON, no HDF5). */
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
 
@@ -69,11 +70,11 @@ const char *nb_sim_panel(const nb_sim *sim, int k, int size[2]);
  * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no cJSON). */
 nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err);
 
-/** A detector of n panels that the caller fills; every value unset.  Errors: NB_ERR_INPUT for n below 1
- * or above NB_PANELS_MAX, NB_ERR_NOMEM. */
+/** Make a detector of n panels with all values unset, for the caller to fill. Errors: NB_ERR_INPUT
+ * for n below 1 or above NB_PANELS_MAX, NB_ERR_NOMEM. */
 nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err);
 
-/** A copy; free it as the original. */
+/** Copy a detector; free the copy as the original. */
 nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *to,
                                 nb_error *err);
 void nb_detector_spec_free(nb_detector_spec *detector); /* frees what it owns; zeroes it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The parameters of a simulation: one table with all that is known of each, and nb_config by the
- * names of its parameters. */
+/** The parameters of a simulation: one table with all facts of each, and access to nb_config by
+ * name. */
 #ifndef NANOBRAGG_PARAMS_H
 #define NANOBRAGG_PARAMS_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** How the value of a parameter is kept and written. */
+/** Types of the values of parameters, and how they are written. */
 typedef enum nb_kind {
     NB_KIND_SWITCH = 0, /* an int: 0 is off.  Written as 1, true, on or 0, false, off */
     NB_KIND_PRESET, /* on: stores `low` in the int of another parameter; off: does nothing */
@@ -54,7 +54,7 @@ enum {
 };
 enum { NB_OPEN_LOW = 1, NB_OPEN_HIGH = 2 }; /* the limit itself is not allowed */
 
-/** All that is known of one parameter. */
+/** All facts of one parameter. */
 typedef struct nb_param {
     const char *name;     /* without dash */
     const char *synonyms; /* with blanks between them; NULL: none */
@@ -62,17 +62,17 @@ typedef struct nb_param {
     nb_kind kind;
     unsigned flags;
     size_t offset, size; /* of the field, bytes */
-    double unset;        /* what the field holds when nobody has set it; texts: "" */
+    double unset;        /* value of the field when it is not set; texts: "" */
     double low, high;    /* limits of each number */
     unsigned open;
     const char *const *choices; /* names by value, from 0 on; "" cannot be written; NULL ends */
-    const char *value; /* how the value is written, for the help; NULL: nb_param_value knows */
-    const char *unit; /* NULL: none */
-    const char *fallback; /* in words: what holds when it is unset; NULL: `unset`, or nothing */
+    const char *value; /* form of the value in the help; NULL: that of nb_param_value */
+    const char *unit;  /* NULL: none */
+    const char *fallback;      /* default in words; NULL: `unset`, or none */
     const char *help;          /* one line, no full stop */
     const char *header;        /* its key in the headers of our SMV files; NULL: none */
-    int place;                 /* of the key among the others */
-    void (*after)(void *base); /* what else follows when it is set; NULL: nothing */
+    int place;                 /* order of the key */
+    void (*after)(void *base); /* called when it is set; NULL: none */
 } nb_param;
 
 /** The table of parameters, *count rows (count may be NULL); static memory. */
@@ -81,17 +81,17 @@ const nb_param *nb_params(size_t *count);
 /** The row with this name or synonym; NULL: there is none. */
 const nb_param *nb_param_find(const char *name);
 
-/** How many words a value has: most is returned, the least number goes to *least (may be NULL). */
+/** Number of words of a value: returns the largest number; *least (may be NULL) gets the
+ * smallest. */
 int nb_param_words(const nb_param *param, int *least);
 
-/** How a value is written ("x y z", "beam | sample"), into text[size]; "" for a switch.  Returns
- * text. */
+/** Form of a value ("x y z", "beam | sample"), into text[size]; "" for a switch. Returns text. */
 const char *nb_param_value(const nb_param *param, char *text, size_t size);
 
-/** Store a value that is given as n words.  base is the struct that param->offset counts in: of a
- * row of the table the nb_config, or the nb_series with NB_PARAM_SERIES.  A caller may have rows of
- * its own, for a struct of its own.  A switch without a word is switched on.  On an error nothing
- * is changed.  Errors: NB_ERR_INPUT, whose message names parameter, value and limits. */
+/** Store a value that is given as n words. base is the struct that param->offset counts in: of a
+ * row of the table the nb_config, or the nb_series with NB_PARAM_SERIES. A caller may have its
+ * own rows for its own struct. A switch without a word is switched on. On an error nothing is
+ * changed. Errors: NB_ERR_INPUT, whose message names parameter, value and limits. */
 nb_status nb_param_set(const nb_param *param, void *base, const char *const *words, int n,
                        nb_error *err);
 
@@ -100,9 +100,9 @@ nb_status nb_param_set(const nb_param *param, void *base, const char *const *wor
 nb_status nb_param_get(const nb_param *param, const void *base, const char *between,
                        char *text, size_t size, nb_error *err);
 
-/** Set one parameter of a configuration by its name or a synonym.  Words of the text are separated
- * by blanks (a file's name is one word).  As on the command line, of two ways to say one thing
- * (lambda, energy) the last one holds.  Errors: NB_ERR_INPUT. */
+/** Set one parameter of a configuration by its name or a synonym. Words of the text are separated
+ * by blanks (a file's name is one word). As on the command line, of two parameters for one
+ * quantity (lambda, energy) the last one is used. Errors: NB_ERR_INPUT. */
 nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_error *err);
 
 /** The same with numbers; a switch takes 0 or 1. */
@@ -113,8 +113,8 @@ nb_status nb_config_set_numbers(nb_config *cfg, const char *name, const double *
 nb_status nb_config_get(const nb_config *cfg, const char *name, char *text, size_t size,
                         nb_error *err);
 
-/** Check every limit and choice, and pairs of parameters that contradict each other.  nb_sim_create
- * and nb_series_run ask it themselves.  Errors: NB_ERR_INPUT. */
+/** Check every limit and choice, and pairs of parameters that contradict each other. nb_sim_create
+ * and nb_series_run call it. Errors: NB_ERR_INPUT. */
 nb_status nb_config_check(const nb_config *cfg, nb_error *err);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** What the system of the crystal ties and fixes. */
+/** Crystal systems: they tie and fix parameters of the cell. */
 typedef enum nb_crystal_system {
     NB_SYSTEM_TRICLINIC = 0,
     NB_SYSTEM_MONOCLINIC, /* b is unique */
@@ -101,7 +101,7 @@ typedef struct nb_refined {
     char name[NB_VARIABLE_NAME];
     const char *unit; /* static */
     double start, value;
-    double sigma; /* NaN: at a bound, or nothing is known of it */
+    double sigma; /* NaN: at a bound, or not determined */
     int at_bound;
 } nb_refined;
 
@@ -113,10 +113,10 @@ typedef struct nb_refined_spot {
     double chi2;            /* sum of (observed - model)^2/sigma^2 over the box */
 } nb_refined_spot;
 
-/** What became of a fit. */
+/** Result of a fit. */
 typedef struct nb_refinement {
     int converged;
-    char status[200]; /* "converged", or why not */
+    char status[200]; /* "converged", or the reason why not */
     double loss, deviance_per_pixel;
     int64_t pixels; /* of the last stage */
     int evaluations, images;
@@ -150,11 +150,12 @@ typedef struct nb_refinement {
     const char *picture; /* its name in JSON, the caller's; NULL: none */
 } nb_refinement;
 
-/** Fit sim to the picture, which has the pixels of its stack.  Photons are (ADU - adc)/gain with the
- * configuration's -adc (not typed: what the file says, 40 of SMV), -gain, -readout_noise and -saturation; saturated, masked
- * and unknown pixels are left out.  sim has the result afterwards.  Free *out with nb_refinement_free; a fit that
- * did not converge is no error.  Errors: NB_ERR_INPUT (names, sets that cannot be told apart, starts, sizes),
- * NB_ERR_UNSUPPORTED without cminpack, NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+/** Fit sim to the picture, which has the pixels of its stack. Photons are (ADU - adc)/gain with
+ * the configuration's -adc (not typed: the value of the file, 40 for SMV), -gain, -readout_noise
+ * and -saturation; saturated, masked and unknown pixels are left out. sim has the result
+ * afterwards. Free *out with nb_refinement_free; a fit that did not converge is no error. Errors:
+ * NB_ERR_INPUT (names, sets that cannot be distinguished, starts, sizes), NB_ERR_UNSUPPORTED
+ * without cminpack, NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_refine(nb_sim *sim, const nb_image *picture,
                     const nb_refine_options *options, nb_refinement *out, nb_error *err);
 void nb_refinement_free(nb_refinement *refinement); /* frees what it owns; NULL is allowed */
@@ -165,8 +166,8 @@ typedef struct nb_refine_frames {
     int count;
     const char *orientations; /* file with the misset angles of each start, as of a series; NULL: none */
     void *user;
-    /** Called once an image, in any order, one call at a time.  result NULL: it failed, and `why` says
-     * how.  Non-zero return: stop. */
+    /** Called once an image, in any order, one call at a time. result NULL: it failed, with the
+     * reason `why`. Non-zero return: stop. */
     int (*done)(void *user, int frame, const nb_refinement *result, const char *why);
     const char *report; /* file of a JSON line for each refined image, in the order of `images`; it gets its
                          * name at the end, after a stop too; "-": standard output; NULL: none */
@@ -187,14 +188,14 @@ nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
  * (no cJSON). */
 nb_status nb_refinement_json(const nb_refinement *refinement, char **json, nb_error *err);
 
-/** Pictures of a fit into a folder, which is made: spots.png, residuals.png, resolution.png, loss.png.
+/** Write pictures of a fit into a new folder: spots.png, residuals.png, resolution.png, loss.png.
  * Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no libpng). */
 nb_status nb_refinement_plots(const nb_refinement *refinement, const char *folder,
                               nb_error *err);
 /** The name of picture k (0, 1, ...) in that folder; NULL: there are no more.  Static. */
 const char *nb_refinement_plot_name(int k);
 
-/** The residuals as raw float32 [slow][fast]; NaN: not observed.  Errors: NB_ERR_IO. */
+/** Write the residuals as raw float32 [slow][fast]; NaN: not observed. Errors: NB_ERR_IO. */
 nb_status nb_refinement_residual(const nb_refinement *refinement, const char *path,
                                  nb_error *err);
 

@@ -29,16 +29,16 @@ typedef enum nb_compression {
 /** Clipped pixels of a series: too large for an output's type. */
 typedef struct nb_clipped {
     int64_t pixels;
-    int frames;     /* that have some */
+    int frames;     /* frames with clipped pixels */
     int worst;      /* the frame with most of them, from 0 */
-    int64_t most;   /* and how many */
-    double largest; /* what they hold, ADU: nb_sim_noise_largest of `file` */
+    int64_t most;   /* number of its clipped pixels */
+    double largest; /* value of these pixels, ADU: nb_sim_noise_largest of `file` */
     nb_noise_file file;
 } nb_clipped;
 
 /** Progress of a running series. */
 typedef struct nb_series_progress {
-    int frames;    /* in all */
+    int frames;    /* number of frames */
     int done;      /* finished frames, with those of an earlier run */
     int kept;      /* of an earlier run */
     int64_t bytes; /* written by this run */
@@ -72,7 +72,7 @@ int nb_ranks_launched(int *rank);
  * except the callbacks. */
 typedef struct nb_series {
     int frames;               /* a rotation: frame k (0..) at phi + k*osc */
-    int stills;               /* or so many shots */
+    int stills;               /* or number of shots */
     char output[NB_PATH_MAX]; /* file names with one %d; the extension chooses the format */
     char hdf5_file[NB_PATH_MAX]; /* NXmx master */
     nb_hdf5_type hdf5_type;
@@ -82,8 +82,7 @@ typedef struct nb_series {
     char spectra[NB_PATH_MAX];      /* stills: a file with a spectrum for each shot */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
     double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
-    char input[NB_PATH_MAX]; /* images that are given instead of rendered ones; "": frames are rendered.  See
-                                nb_series_run */
+    char input[NB_PATH_MAX]; /* input images instead of rendered ones; "": frames are rendered. See nb_series_run */
     int input_size[2]; /* of headerless ones, pixels fast and slow; 0: square, or the detector's */
     int input_pedestal_set;
     double input_pedestal; /* their value without photons, when set; else that of their header */
@@ -99,8 +98,8 @@ typedef struct nb_series {
     void (*begin)(void *user, const nb_sim *base);
     /** May change the configuration of a frame; may be NULL. Called from several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
-    /** Where the changes of a frame stand, for messages ("-jobs runs.jsonl:3"), into text[size]; may be
-     * NULL. Called from several threads. */
+    /** Location of the changes of a frame for messages ("-jobs runs.jsonl:3"), into text[size];
+     * may be NULL. Called from several threads. */
     void (*override_place)(void *user, int frame, char *text, size_t size);
     uint64_t override_tag; /* different for different overrides: `resume` compares it */
     const char *override_text; /* its changes, a line per frame, for the master; may be NULL */
@@ -117,13 +116,14 @@ typedef struct nb_series {
  * with its own phi (orientation, ...) and seed. *result (may be NULL) is also filled on
  * errors: finished frames are kept on disk for `resume`.
  *
- * With series->input no crystal is rendered: the photons of frame k are those of image k of the input, plus
- * the water and the materials of cfg. The input is a file that nb_image_read reads (all frames of an HDF5
- * file, or "file.h5:k"), or numbered files ("in_%05d.bin", from 0 or 1 on). Frames and stills may be 0: the
- * input says how many there are. The header of the first one completes cfg, as -img does; a file of several
- * panels gives the detector. After an error no master is written, and no frame is kept. Errors besides:
- * NB_ERR_INPUT for a crystal, a damaged or short input, another number of frames, a pixel that is not
- * finite, or a background whose geometry or fluence nobody gives. */
+ * With series->input no crystal is rendered: the photons of frame k are those of image k of the
+ * input, plus the water and the materials of cfg. The input is a file that nb_image_read reads
+ * (all frames of an HDF5 file, or "file.h5:k"), or numbered files ("in_%05d.bin", from 0 or 1
+ * on). Frames and stills may be 0: the number is that of the input. The header of the first one
+ * completes cfg, as -img does; a file of several panels gives the detector. After an error no
+ * master is written, and no frame is kept. Errors besides: NB_ERR_INPUT for a crystal, a damaged
+ * or short input, another number of frames, a pixel that is not finite, or a background without
+ * geometry or fluence. */
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_series_progress *result, nb_error *err);
 

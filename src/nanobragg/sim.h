@@ -45,21 +45,21 @@ typedef struct nb_times {
     double device_render, device_effects, device_download;
 } nb_times;
 
-/** One number of a struct, as JSON, tables and Python name it. */
+/** One number of a struct, with its names in JSON, tables and Python. */
 typedef struct nb_fact {
-    const char *name; /* NULL: behind the last one */
+    const char *name; /* NULL: end of the list */
     const char *key;  /* in JSON, with the unit */
     const char *unit; /* "": none */
     enum { NB_FACT_DOUBLE = 0, NB_FACT_INT, NB_FACT_INT64 } kind;
     size_t offset; /* in the struct */
-    int of_panels; /* told only of a detector of several panels */
+    int of_panels; /* only for a detector of several panels */
 } nb_fact;
 
 /** The facts of nb_stats, and the stages of nb_times without those of a device, in the order of all outputs. */
 const nb_fact *nb_stats_facts(void);
 const nb_fact *nb_times_facts(void);
 
-/** The number of a fact in a struct of this kind. */
+/** The value of a fact in a struct of this kind. */
 double nb_fact_number(const nb_fact *fact, const void *of);
 
 typedef struct nb_sim nb_sim; /* a simulation: configuration, loaded files and scene */
@@ -76,11 +76,12 @@ void nb_sim_free(nb_sim *sim); /* NULL is fine */
  * changes.  NULL without sim. */
 const nb_config *nb_sim_config(const nb_sim *sim);
 
-/** Give sim another configuration: a changed copy of nb_sim_config.  Files stay loaded and a device
- * keeps its tables; they are read again only if a parameter that names a file, or one of structure
- * factors, of the device, of threads or of precision changes.  Sources and a matrix are loaded alone, unless a
- * header of another file depends on them.  cfg->arrays: see nanobragg/arrays.h.  The kept image is gone.  On an error
- * sim is as before.  Errors as nb_sim_create. */
+/** Give sim another configuration: a changed copy of nb_sim_config. Files stay loaded and a device
+ * keeps its tables; they are read again only if a parameter that names a file, or one of
+ * structure factors, of the device, of threads or of precision changes. If only sources or a
+ * matrix change, no other file is read, unless a header depends on them. cfg->arrays: see
+ * nanobragg/arrays.h. The kept image is dropped. On an error sim is as before. Errors as
+ * nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
 /** Set one parameter by its name or a synonym: nb_config_set, then nb_sim_change. */
@@ -120,8 +121,8 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
-/** The same noise as an int32 frame of a series has it: with the offset only if -adc is typed, and not
- * cut at 65535. */
+/** The noise of an int32 frame of a series: with the offset only if -adc is typed, and not limited
+ * to 65535. */
 nb_status nb_sim_noise_counts(const nb_sim *sim, const float *image, int32_t *out,
                               int64_t *overloads, nb_error *err);
 
@@ -140,10 +141,10 @@ typedef enum nb_noise_file {
     NB_NOISE_I32 /* CBF, HDF5 */
 } nb_noise_file;
 
-/** The value that its pixels hold which are too bright, ADU: the largest there is. */
+/** The value of its overloaded pixels, ADU; it is the largest value of the type. */
 double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
-/** The same of a loaded simulation: also by the largest trusted values of the detector's file; of panels
- * that differ, the least. */
+/** The same for a loaded simulation, with the largest trusted values of the detector's file; the
+ * least one if panels differ. */
 double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file);
 
 /** One reflection of an image. */
@@ -151,7 +152,7 @@ typedef struct nb_reflection {
     int32_t frame; /* of a series, from 0 */
     int32_t h, k, l;
     int32_t panel,
-        unused; /* of the detector, from 0; its photons on another one are another entry */
+        unused; /* panel of the detector, from 0; photons on another panel are another entry */
     double fast,
         slow; /* in the panel; centre of its photons, pixels from the image's outer corner */
     double intensity; /* photons, without background and noise, without masked pixels */
@@ -164,9 +165,8 @@ typedef struct nb_reflection {
     double F;            /* of the nearest table entry, electrons */
     double d;            /* spacing of its planes, A; 0 0 0: 0 */
     double background; /* photons of water and materials a pixel, mean over its photons */
-    double pixels; /* how many it covers: (sum s)^2/sum s^2, s photons of it in a pixel */
-    double sigma; /* photons: standard deviation of the intensity that a fit of its true profile finds in the
-                   * counts, 1/sqrt(sum p^2/m), p = s/sum s, m all photons of a pixel */
+    double pixels; /* number of pixels that it covers: (sum s)^2/sum s^2, s photons of it in a pixel */
+    double sigma; /* photons: standard deviation of the intensity from a fit of its true profile to the counts, 1/sqrt(sum p^2/m), p = s/sum s, m all photons of a pixel */
 } nb_reflection;
 
 typedef struct nb_reflections {
@@ -174,7 +174,7 @@ typedef struct nb_reflections {
     size_t count;
     int panels;        /* of the detector */
     double background; /* photons of water and materials in the image */
-    double unassigned; /* the image's sum without background and the listed intensities */
+    double unassigned; /* sum of the image minus background and listed intensities */
 } nb_reflections;
 
 /** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
