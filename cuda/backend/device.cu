@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding a device, saying why there is none, and its memory. */
+/* Finds a device or the reason why there is none; memory of the device. */
 #include "internal.h"
 
 #include <atomic>
@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KNOWN = 64 }; /* devices whose properties are kept */
+enum { KNOWN = 64 }; /* number of devices whose properties are kept */
 
 nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing)
 {
     if (code == gpuSuccess)
         return NB_OK;
-    gpuGetLastError(); /* clear what can be cleared */
+    gpuGetLastError(); /* clear the error, if possible */
     if (code == gpuErrorDevicesUnavailable)
         return nb_fail(err, NB_ERR_DEVICE,
                        NB_GPU_WORD ": the device is busy or in exclusive use (%s)", doing);
@@ -59,7 +59,7 @@ void nb_cuda_release(nb_cuda_buffer *buffer)
     buffer->full = 0;
 }
 
-/** Why the runtime sees no device at all, as one line. */
+/** The reason why the runtime sees no device, as one line. */
 static void explain(gpuError_t code, char *why, size_t size)
 {
     const char *visible = getenv(NB_GPU_VISIBLE);
@@ -103,8 +103,8 @@ static void read_device(nb_cuda_device *d)
     d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
 }
 
-/** read_device, but once in a process for each device: what it asks never changes, and the driver takes up to a
- * millisecond for the clock and the ratio of speeds. */
+/** read_device, but only once in a process for each device: the answers never change, and the
+ * driver takes up to a millisecond for clock and ratio of speeds. */
 static void recall_device(nb_cuda_device *d)
 {
     enum { EMPTY, TAKEN, FULL };

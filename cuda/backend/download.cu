@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Device to caller's memory, and back, through a small pinned ring: pinning the caller's memory
- * costs more than the copy.  The first thread starts the transfers and says what has
- * arrived; all threads copy a slice of each chunk on, and so share the page faults of
- * fresh memory. */
+/* Copies between device and caller's memory through a small pinned ring, because pinning the
+ * caller's memory takes longer than the copy. The first thread starts the transfers and notes
+ * what has arrived. All threads copy a slice of each chunk, and so share the page faults of new
+ * memory. */
 #include "internal.h"
 #include "parallel.h"
 
@@ -17,8 +17,8 @@ enum {
     LEAST = 256 * 1024,
     SLICE = 4096,
     PIECE = 256 * 1024,     /* a band of 65536 floats */
-    SHARE = 256 * 1024,     /* that a thread sends at least */
-    SMALL = 2 * 1024 * 1024 /* one thread: waking others takes longer than the copy */
+    SHARE = 256 * 1024,     /* least bytes that a thread sends */
+    SMALL = 2 * 1024 * 1024 /* one thread, as waking others takes longer than the copy */
 };
 
 struct nb_cuda_ring {
@@ -34,8 +34,8 @@ typedef struct copy_job {
     char *to;
     const char *from;
     size_t bytes, chunk, chunks;
-    /* each on its own cache line, for all threads watch the first */
-    alignas(64) std::atomic<size_t> arrived; /* chunks that are in the ring */
+    /* each on its own cache line, because all threads poll the first */
+    alignas(64) std::atomic<size_t> arrived; /* number of chunks in the ring */
     alignas(64) std::atomic<int> failed;     /* a gpuError_t */
     struct {
         alignas(64) std::atomic<int> left; /* threads that still copy from this slot */
@@ -104,7 +104,7 @@ template <class Ready> static int wait_for(const copy_job *job, Ready ready)
     return 1;
 }
 
-/** Bytes of chunk i that a thread copies, but the last one. */
+/** Bytes of chunk i for a thread other than the last one. */
 static size_t slice_bytes(const copy_job *job, size_t i, int threads)
 {
     return (chunk_bytes(job, i) / (size_t)threads + SLICE) / SLICE * SLICE;
@@ -122,8 +122,8 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
-/** The first thread: let chunk i in, and start the one that takes the place of the
- * chunk before it as soon as nobody copies from there. */
+/** First thread: wait for chunk i, then start the next transfer into the slot before it when no
+ * thread copies from there. */
 static int let_in(copy_job *job, size_t i, int threads)
 {
     gpuError_t code;
@@ -143,7 +143,7 @@ static int let_in(copy_job *job, size_t i, int threads)
     return job->failed == gpuSuccess;
 }
 
-/** With three threads or more, the first only minds the transfers. */
+/** With three threads or more, the first only manages the transfers. */
 static void copy_chunks(void *context, int thread, int threads)
 {
     copy_job *job = (copy_job *)context;
@@ -178,7 +178,7 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/** What the toolkit knows of memory; 0: nothing. */
+/** Attributes of memory in the toolkit; 0: none. */
 static int know(const void *memory, gpuPointerAttributes *about)
 {
     if (gpuPointerGetAttributes(about, memory) == gpuSuccess)
@@ -187,7 +187,7 @@ static int know(const void *memory, gpuPointerAttributes *about)
     return 0;
 }
 
-/** Whether the caller's memory can take a transfer itself: pinned by the toolkit. */
+/** Can the caller's memory take a transfer directly, as the toolkit pinned it? */
 static int is_pinned(const void *memory)
 {
     gpuPointerAttributes about;
@@ -205,7 +205,7 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
     return st;
 }
 
-/** Cut a copy into chunks, and get room for those that are on their way. */
+/** Divide a copy into chunks, and get memory for those in flight. */
 static nb_status open_job(copy_job *job, nb_cuda_ring *ring, void *to, const void *from,
                           size_t bytes, gpuStream_t stream, nb_error *err)
 {
@@ -246,7 +246,7 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
         nb_cuda_parallel(job.bytes <= SMALL ? 1 : ring->threads, copy_chunks, &job);
         st = nb_cuda_check(err, (gpuError_t)job.failed.load(), "rendering");
     }
-    if (st) /* what is in flight must not outlive the slots */
+    if (st) /* transfers in flight must end before the slots are freed */
         gpuStreamSynchronize(stream);
     return st;
 }
@@ -265,7 +265,7 @@ static void fill_slice(copy_job *job, size_t i, int thread, int threads)
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
-/** The first thread: let all fill the slot of chunk i, whose last chunk is gone. */
+/** First thread: let all threads fill the slot of chunk i, whose last chunk has been sent. */
 static void open_slot(copy_job *job, size_t i, int threads)
 {
     gpuError_t code = gpuSuccess;
@@ -277,7 +277,7 @@ static void open_slot(copy_job *job, size_t i, int threads)
     job->arrived.store(i + 1, std::memory_order_release);
 }
 
-/** The first thread: send chunk i when all have filled it; 0 after an error. */
+/** First thread: send chunk i when all threads have filled it. Returns 0 after an error. */
 static int send_chunk(copy_job *job, size_t i)
 {
     const size_t slot = i % SLOTS;
@@ -311,14 +311,14 @@ static void send_chunks(void *context, int thread, int threads)
     }
 }
 
-/** Few bytes are not worth waking many threads. */
+/** Number of threads for a copy: few bytes need few threads. */
 static int senders_of(const nb_cuda_ring *ring, size_t bytes)
 {
     const size_t most = bytes <= SMALL ? 1 : bytes / SHARE;
     return most < (size_t)ring->threads ? (int)most : ring->threads;
 }
 
-/** Whether a transfer can start there: pinned memory, or that of a device. */
+/** Can a transfer start there: is it pinned memory, or memory of a device? */
 static int can_start_at(const void *memory)
 {
     gpuPointerAttributes about;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For benchmarks: keep the device busy while the host queues the timed work, so that no
- * launch is between the device events. */
+/* For benchmarks: keep the device busy while the host queues the timed work, so that the times of
+ * device events contain no launch by the host. */
 #include "state.h"
 #include "timing.h"
 

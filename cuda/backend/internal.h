@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the CUDA backend share: device memory, the scene as the device
- * sees it, and the kernels' entries. */
+/** Declarations for the files of the CUDA backend: device memory, the scene on the device, and the
+ * entries of kernels. */
 #ifndef NB_CUDA_INTERNAL_H
 #define NB_CUDA_INTERNAL_H
 
@@ -22,7 +22,7 @@ extern "C" {
 typedef struct nb_cuda_buffer {
     void *at; /* device address, NULL when empty */
     size_t bytes;
-    int full; /* the last reservation found no room */
+    int full; /* the last reservation failed */
 } nb_cuda_buffer;
 
 /** The device, as far as choices depend on it. */
@@ -32,18 +32,18 @@ typedef struct nb_cuda_device {
     int major, minor, multiprocessors;
     double clock_ghz;
     int fp64_ratio; /* FP32 operations in the time of one FP64 operation */
-    int has_tensor; /* this build has FP64 tensor-core kernels that pay on it */
+    int has_tensor; /* this build has FP64 tensor-core kernels that are faster on it */
 } nb_cuda_device;
 
-/** F^2 on the device: a float box that covers every reflection the image can touch, or
- * one number.  at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]: sources of nearly
- * one wavelength see the same reflection one after the other, each in its table. */
+/** F^2 on the device: a float box that covers every reflection the image can touch, or one number.
+ * at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]: consecutive sources have
+ * nearly the same wavelength and see the same reflection, each in its table. */
 typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
     nb_index_box box;
     int side;  /* tables side by side, 1 for one */
-    int table; /* the one, where there is one */
+    int table; /* F^2 if it is constant */
 } nb_cuda_factor_squares;
 
 /** The scene's materials as cells, on the device. */
@@ -67,7 +67,7 @@ typedef struct nb_cuda_launch {
     nb_sensor sensor;
     nb_cuda_window window; /* in the panel's pixels */
     float *image;          /* device, the panel's [rows][columns] */
-    int *repair; /* device: set when a pixel came out as NaN and must be redone */
+    int *repair; /* device: set when a pixel is NaN and must be calculated again */
     gpuStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* of the first source, for the host */
@@ -87,22 +87,22 @@ typedef struct nb_cuda_many {
     int unused;
 } nb_cuda_many;
 
-/** A few of the steps of a pixel: those of orientations first..first+count-1. */
+/** A part of the steps of a pixel: those of orientations first..first+count-1. */
 typedef struct nb_cuda_part {
     int first, count;
     double *sums; /* device, as the image: the sum so far; NULL when only one part */
     int is_first, is_last;
 } nb_cuda_part;
 
-/** What the kernels in double precision have of a panel. */
+/** Data of a panel for the kernels in double precision. */
 typedef struct nb_cuda_plain_job {
     nb_scene scene;
     nb_panel panel;
     nb_sensor sensor;
     nb_cuda_window window;
     float *image;
-    const int *wanted;  /* the repair's: whether there is anything to repair */
-    int with_materials; /* the repair's: pixels have the photons of materials */
+    const int *wanted;  /* for the repair: is there anything to repair? */
+    int with_materials; /* for the repair: pixels contain the photons of materials */
     nb_cuda_part part;
     nb_cuda_many many;
 } nb_cuda_plain_job;
@@ -117,7 +117,7 @@ typedef struct nb_cuda_direct_term {
     } axis[3];            /* of -h: see terms.cu */
     float weight;
     int table;       /* of its source */
-    double depth[3]; /* axis[].vector.normal: what a metre behind the front face adds */
+    double depth[3]; /* axis[].vector.normal: change per metre behind the front face */
 } nb_cuda_direct_term;
 
 /** The tables of the fast kernels. */
@@ -138,7 +138,7 @@ typedef struct nb_cuda_terms {
 
 /* --- device.cu --- */
 nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing);
-/** At least `bytes` on the device, content undefined when it had to grow. */
+/** Reserve at least `bytes` on the device. The content is undefined when it had to grow. */
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
                           nb_error *err);
 void nb_cuda_release(nb_cuda_buffer *buffer);
@@ -146,7 +146,7 @@ void nb_cuda_release(nb_cuda_buffer *buffer);
  * none. */
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
 
-/** What the choice of a path knows of the device. */
+/** Facts about the device for the choice of a path. */
 nb_engine nb_cuda_engine(const nb_cuda_device *device);
 
 /* --- download.cu --- */
@@ -163,7 +163,7 @@ nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t by
                        gpuStream_t stream, nb_error *err);
 /** Is it memory of this device? */
 int nb_cuda_is_on(const void *memory, int device);
-/** The ring's memory between downloads, in pieces: as many as there are threads, 32 at most. */
+/** The ring's memory between downloads, divided into one piece for each thread, at most 32. */
 typedef struct nb_cuda_pieces {
     char *at; /* the ring's; pinned */
     size_t bytes;
@@ -197,7 +197,7 @@ int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
 /* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
                             float *out, gpuStream_t stream);
-/** Where the coefficients of the tensor cores' steps go. */
+/** Destination of the coefficients of the tensor cores' steps. */
 typedef struct nb_cuda_fragments {
     int octets;
     double *at;     /* as in nb_cuda_terms, like the next */
@@ -208,14 +208,14 @@ void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_square
                               const nb_cuda_fragments *to, gpuStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_term *terms, gpuStream_t stream);
-/** The same for n panels, one behind the other; panels: on the device, the first of n places that lie so many
- * bytes apart. */
+/** The same for n panels in a row; panels: on the device, the first of n places at this distance
+ * in bytes. */
 void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
                                  int n, int table, nb_cuda_direct_term *terms,
                                  gpuStream_t stream);
 
 /* --- tensor.cu --- */
-/** Whether the code that this device would run has the FP64 tensor-core kernels. */
+/** Does the code for this device have the FP64 tensor-core kernels? */
 int nb_cuda_has_tensor_code(void);
 /** Octets first..end-1 of the window's pixels; added to the image when `add`.  degree:
  * of the polynomials, 4 or 3. */

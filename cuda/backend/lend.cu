@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that stays on the device, for others to use there (nb_image_device).  The caller's current device
- * stays what it was, because other programs of this process go by it. */
+/* The image that stays on the device, for use by others (nb_image_device). The caller's current
+ * device is restored, because other code in this process depends on it. */
 #include "../image/product.h"
 
-/** Do it with that device as the current one. */
+/** Run a function with this device as the current one. */
 template <class Work> static gpuError_t with_device(int device, Work work)
 {
     int before = device;

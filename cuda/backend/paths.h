@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The ways to render on a device, and what they share.  Plain C, for to choose needs no device. */
+/** The paths of a device, and their common functions. Plain C, because the choice needs no
+ * device. */
 #ifndef NB_CUDA_PATHS_H
 #define NB_CUDA_PATHS_H
 
@@ -16,24 +17,25 @@ extern const nb_path *const nb_cuda_paths[]; /* NULL-terminated */
 nb_plan nb_cuda_plan_of(const nb_scene *scene, nb_precision precision,
                         const nb_tolerance *tolerance, const nb_engine *engine);
 
-/** The path for such a plan; *why says in a few words why it is the last of them, else "". */
+/** The path for such a plan; *why: if it is the last of the list, the reason in a few words, else
+ * "". */
 const nb_path *nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
-/** The one that renders everything. */
+/** The path that renders everything. */
 const nb_path *nb_cuda_last_path(void);
 
 /* --- what paths share: steps/floats.c --- */
-/** May indices be in fixed point, and lattice and sums in float?  As a path's applies. */
+/** May indices be in fixed point, and lattice and sums in float? For `applies` of a path. */
 int nb_cuda_floats_apply(const nb_plan *plan, const char **why);
 /** Are there reflections to interpolate between? */
 int nb_cuda_interpolates(const nb_scene *scene);
 int nb_cuda_has_one_direction(const nb_beam *beam);
-/** A round crystal of so few steps a pixel that the zeros of a single sphere show. */
+/** Is it a round crystal with so few steps a pixel that zeros of a single sphere are visible? */
 int nb_cuda_is_few_round(const nb_plan *plan);
 #define NB_CUDA_SINGLE_SPHERE "the zeros of a single sphere need double precision"
 /** Steps of a shape in the time of one of a parallelepiped. */
 double nb_cuda_shape_rate(const nb_plan *plan);
-/** Of the rate where double precision is not slow. */
+/** Factor of the rate on devices with slow double precision. */
 double nb_cuda_slow_double(const nb_plan *plan);
 
 /* --- steps/..._path.c: steps a second, from measurements on an H200 (132 multiprocessors at 1.98 GHz, FP64 at

@@ -3,7 +3,7 @@
 #include "../spots/spots.h"
 #include "render_job.h"
 
-/** What the kernel of a path left to the host. */
+/** Pixels that the kernel of a path leaves to the host. */
 static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
 {
     nb_status st;
@@ -19,7 +19,7 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
                             err);
 }
 
-/** By a path that leaves steps out; *done: else every step is to be rendered. */
+/** Render by a path that leaves steps out. If *done is 0, every step must be rendered. */
 static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -50,7 +50,7 @@ static nb_status render_path(nb_cuda_job *job, nb_error *err)
     }
     if (st || done)
         return st;
-    job->plan.tolerance = {}; /* every step, which is chosen without another look */
+    job->plan.tolerance = {}; /* every step, without another choice */
     state->path = nb_cuda_choose_path(&job->plan, &notes->why);
     st = state->path->prepare(job, err);
     if (!st && job->no_room)
@@ -58,7 +58,7 @@ static nb_status render_path(nb_cuda_job *job, nb_error *err)
     return st ? st : state->path->run(job, err);
 }
 
-/** Into the image there; what little is left to repair, the caller does. */
+/** Render into the image on the device; the caller repairs the few pixels that remain. */
 static nb_status render_on_device(nb_cuda_job *job, const nb_request *request,
                                   nb_error *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** A render on its way, panel by panel. */
+/** State of a render, panel by panel. */
 #ifndef NB_CUDA_RENDER_JOB_H
 #define NB_CUDA_RENDER_JOB_H
 
 #include "../../src/physics/panels.h"
 #include "state.h"
 
-/** Rows of pixels, and parts of the steps, that one launch takes. */
+/** Rows of pixels, and parts of the steps, of one launch. */
 typedef struct nb_cuda_cut {
     int rows, bands, parts;
 } nb_cuda_cut;
@@ -29,22 +29,22 @@ struct nb_render {
 };
 typedef struct nb_render nb_cuda_job;
 
-/** Which pixels of a kernel are calculated again (nb_cuda_launch_repair). */
+/** Kinds of repair: the pixels of a kernel that are calculated again (nb_cuda_launch_repair). */
 typedef enum nb_cuda_repair {
     NB_REPAIR_NONE,
-    NB_REPAIR_RARE, /* with few steps: so that it is the host that looks where the image is downloaded */
+    NB_REPAIR_RARE, /* with few steps: the host looks for these pixels if the image is downloaded */
     NB_REPAIR_ALWAYS
 } nb_cuda_repair;
 
-/** How a path takes every step of the pixels of a launch. */
+/** Functions of a path that calculates every step of the pixels of a launch. */
 typedef struct nb_path_kernel {
     double (*rate)(const nb_plan *plan); /* steps a second */
-    /** job->terms, but for what nb_cuda_begin_terms fills; *fits = 0: no room.  NULL: it has no tables. */
+    /** Fill job->terms after nb_cuda_begin_terms; *fits = 0: no room. NULL: no tables. */
     nb_status (*prepare)(nb_cuda_job *job, int *fits, nb_error *err);
     int (*parts)(const nb_cuda_job *job); /* of a pixel's steps, the most; NULL: 1 */
-    /** Start it for the window.  with_materials: is_wet. */
+    /** Start the kernel for the window. with_materials: is_wet. */
     void (*submit)(nb_cuda_job *job, int part, int with_materials);
-    /** May a launch take the materials' cells along?  NULL: none does. */
+    /** May a launch include the cells of the materials? NULL: never. */
     int (*is_wet)(const nb_cuda_job *job);
     /** The job of the panel of the launch, of job_bytes; its blocks.  before: those of all panels before it.
      * NULL: nb_cuda_plain_job_of. */
@@ -62,30 +62,31 @@ static inline const nb_path_kernel *nb_cuda_kernel_of(const nb_backend_state *st
 }
 
 /* --- steps.cu, and nb_cuda_steps_prepare, nb_cuda_steps_run --- */
-/** Nothing to repair yet, and pixels that no kernel writes are 0. */
+/** Clear the flag of repairs, and the pixels that no kernel writes. */
 nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err);
-/** The materials alone, of all panels. */
+/** Render only the materials, of all panels. */
 nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err);
 
 /* --- cuts.cu --- */
 nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);
-/** The panel behind those that share a launch with panel k, of the same sensor and a third of a second together;
- * k + 1: it stands alone. */
+/** End of the panels that share a launch with panel k: with the same sensor, together at most a
+ * third of a second. k + 1: none shares. */
 int nb_cuda_end_of_launch(const nb_cuda_job *job, int k);
 int nb_cuda_count_launches(const nb_cuda_job *job);
 /** The window of a band of the panel. */
 void nb_cuda_set_window(nb_cuda_job *job, int first_row, int rows);
-/** Turn the job to panel k: its launch, with the whole region as the window. */
+/** Set the job to panel k: its launch, with the whole region as the window. */
 void nb_cuda_turn(nb_cuda_job *job, int k);
-/** Of the launch's part `part`. */
+/** Set the part `part` of the launch. */
 nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part);
 
 /* --- panels.cu --- */
-/** The steps of panel k, where those of all are kept; else those that there are. */
+/** The steps of panel k if those of all panels are kept, else the current ones. */
 nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k);
-/** To the device: the jobs of all panels, then the blocks before each and of them all.  which: NB_JOBS_*. */
+/** Upload the jobs of all panels, then the number of blocks before each and of all. which:
+ * NB_JOBS_*. */
 nb_status nb_cuda_upload_jobs(nb_cuda_job *job, int which, nb_error *err);
-/** Panels k to end - 1 of uploaded jobs. */
+/** Select panels k to end - 1 of uploaded jobs. */
 nb_cuda_many nb_cuda_many_of(const nb_cuda_job *job, int which, int k, int end);
 
 #endif

@@ -31,7 +31,7 @@ static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
         err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
 }
 
-/** Keep a copy of what a scene has; *changed: it is not what the mirror had. */
+/** Keep a copy of an array of the scene; *changed: it differs from the copy. */
 static nb_status remember(nb_backend_state *state, nb_cuda_mirror *mirror,
                           const void *from, size_t bytes, const char *what, int *changed,
                           nb_error *err)
@@ -99,7 +99,7 @@ static void hash_slice(void *context, int thread, int threads)
     job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
 }
 
-/** A fingerprint of the table, for it is worth a tenth of the time to send it. */
+/** A hash of the table; it takes a tenth of the time of the transfer. */
 static uint64_t hash_table(const double *F, size_t count)
 {
     hash_job job = {(const uint64_t *)F, count, {}};
@@ -179,7 +179,7 @@ static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
     return st;
 }
 
-/** May kernels take F from cells?  Not where a source's largest angle is beyond their whole numbers. */
+/** May kernels take F from cells? Not if the largest angle of a source is beyond their numbers. */
 static int cells_hold(const nb_scene *sc, double per)
 {
     const double most = 1 << 30;
@@ -189,7 +189,8 @@ static int cells_hold(const nb_scene *sc, double per)
     return per * wavenumber < most;
 }
 
-/** The tables of the materials; *there: where they are on the device, NULL without any. */
+/** Upload the tables of the materials; *there: their address on the device, or NULL if there are
+ * none. */
 static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
                                   const nb_amorphous **there, nb_error *err)
 {
@@ -244,7 +245,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
         (st = remember_panels(state, sc, err)) ||
         (st = upload_materials(state, sc->amorphous, &amorphous, err)))
         return st;
-    /* for what is made of the image: a renderer goes by the request */
+    /* for products of the image; a renderer uses the request */
     if (sc->raster.mask &&
         (st = nb_cuda_upload_mirror(state, &state->mask, sc->raster.mask, pixels,
                                     "the mask", err)))
@@ -276,7 +277,7 @@ int nb_cuda_has_room(const nb_backend_state *state, double bytes)
             bytes <= (double)(available + state->F2.bytes) / 2);
 }
 
-/** Do the tables of F^2 have room? */
+/** Is there room for the tables of F^2? */
 static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_squares *F2)
 {
     double cells = nb_index_box_count(&F2->box), values = cells * F2->side;

@@ -2,7 +2,7 @@
 /* The pixels of a request, as a byte for each pixel of the image. */
 #include "state.h"
 
-/** 32 threads for a span. */
+/** Mark the pixels of a span; 32 threads for each span. */
 __global__ void k_light(const nb_span *spans, size_t n, uint8_t *lit)
 {
     size_t i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;

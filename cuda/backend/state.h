@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The renderer's state: what stays on the device between renders. */
+/** The state of the renderer that stays on the device between renders. */
 #ifndef NB_CUDA_STATE_H
 #define NB_CUDA_STATE_H
 
@@ -10,8 +10,7 @@ extern "C" {
 #include "../../src/plan/spots.h"
 }
 
-/** An array on the device with a host copy of what was sent, so that the same is not
- * sent again. */
+/** An array on the device with a host copy, so that equal data are not sent again. */
 typedef struct nb_cuda_mirror {
     nb_cuda_buffer device; /* owned */
     void *sent;            /* owned */
@@ -24,7 +23,7 @@ enum { NB_CUDA_STREAMS = 4 };
  * materials' cells. */
 enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
 
-/** What the stages of the noise need. */
+/** Data for the stages of the noise. */
 typedef struct nb_cuda_chains {
     nb_cuda_mirror panels, weights, map;
     nb_cuda_buffer light, between; /* [pixels] doubles, owned */
@@ -33,7 +32,7 @@ typedef struct nb_cuda_chains {
     int no_fft;    /* the library of transforms was missing */
 } nb_cuda_chains;
 
-/** What was made of the last image, and its way to the host. */
+/** Products of the last image, and their transfer to the host. */
 typedef struct nb_cuda_products {
     nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts; /* owned */
     nb_cuda_chains chains;
@@ -48,7 +47,8 @@ typedef struct nb_cuda_products {
     int64_t download_ns;
 } nb_cuda_products;
 
-/** All that the jobs of a scene's panels depend on, without padding of unknown content: compared as bytes. */
+/** Everything that the jobs of a scene's panels depend on; compared as bytes, so without
+ * padding. */
 typedef struct nb_cuda_jobs_of {
     nb_scene scene; /* as in nb_cuda_launch; its mask is that of the stack */
     nb_cuda_terms terms;
@@ -73,7 +73,7 @@ struct nb_backend_state {
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
     nb_cuda_buffer spot_sums;  /* of the terms by whole numbers: 0 between renders */
-    nb_cuda_buffer spot_boxes; /* that are found and still to be drawn */
+    nb_cuda_buffer spot_boxes; /* boxes that are found and not yet drawn */
     size_t spot_pixels;        /* that it holds; 0: not known to be 0 */
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
@@ -114,25 +114,24 @@ enum {
     NB_SMALL_BYTES = 176
 };
 
-/** scene's arrays to the device; launch->scene refers to them afterwards.  F only when
- * wanted. */
+/** Upload the arrays of the scene; launch->scene then refers to them. F only on request. */
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
                          nb_cuda_launch *launch, nb_error *err);
 
-/** As an upload, unless the same bytes are there already. */
+/** Upload, unless the same bytes are there already. */
 nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
                                 const void *from, size_t bytes, const char *what,
                                 nb_error *err);
 
-/** Turn the launch to a panel of the host's scene: all but its window.  lit: of the stack, NULL: all
+/** Set the launch to a panel of the host's scene, without its window. lit: of the stack, NULL: all
  * pixels of the window. */
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
 
-/** Has the buffer of tables so many bytes, or does half of the memory that is free to it? */
+/** Does the buffer of tables have this number of bytes, or half of the free memory? */
 int nb_cuda_has_room(const nb_backend_state *state, double bytes);
 
-/** What all fast kernels have in their tables. */
+/** Fill the common part of the tables of fast kernels. */
 void nb_cuda_begin_terms(const nb_plan *plan, nb_cuda_terms *terms);
 
 /** The box of reflections that the panels can see, and its F^2.  *fits = 0: it would be too large. */
@@ -140,26 +139,27 @@ nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
                              const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
                              int *fits, nb_error *err);
 
-/** Fill what terms->direct points to, if anything, for the panel of the launch. */
+/** Fill terms->direct, if it is not NULL, for the panel of the launch. */
 void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
 /** For all panels of a scene of several; panels, apart: as in nb_cuda_launch_panels_steps. */
 void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                         const void *panels, size_t apart);
 
-/** Whether a device may be in this machine, without a call of the driver. */
+/** May this machine have a device? The driver is not called. */
 int nb_cuda_may_be_present(void);
 
 /* --- steps.cu --- */
-/** Is the last image made by src/physics in double, with all of its bits? */
+/** Is the last image equal to that of src/physics in double, bit for bit? */
 int nb_cuda_is_exact(const nb_backend_state *state);
 
 /* --- render.cu --- */
-/** The pixels of a request into the image there, and from there to `image` if it is not NULL. */
+/** Render the pixels of a request into the image on the device, and copy it to `image` if that is
+ * not NULL. */
 nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
                                  const nb_request *request, float *image, nb_error *err);
 
 /* --- spans.cu --- */
-/** Refuse pixels that go elsewhere than to their place in the image. */
+/** Refuse requests whose pixels do not go to their places in the image. */
 nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
                                nb_error *err);
 /** lit[pixels], on the device: 1 in the spans and 0 elsewhere.  request->n > 0. */

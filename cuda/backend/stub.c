@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend of a build without nvcc: it only says so. */
+/* The CUDA backend of a build without nvcc: a message. */
 #include "../../src/render/backend.h"
 
 #ifdef NB_HAVE_CUDA

@@ -16,18 +16,18 @@ extern const nb_backend nb_backend_cuda;
  * seconds; NaN when there was none.  Tables of steps and transfers are not in it. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
 
-/** What was left out of the last image, or why nothing was. */
+/** Text: what was left out of the last image, or the reason why nothing was. */
 const nb_spots_result *nb_cuda_left(const nb_backend_state *state);
 
-/** Keep the device busy for so long before what comes next: queued work then follows without
- * the host's launching in between. */
+/** Keep the device busy for this time, so that work queued meanwhile runs without gaps for
+ * launches. */
 void nb_cuda_hold(const nb_backend_state *state, double seconds);
 
-/** Memory that the device writes without a copy in between; NULL when there is none. */
+/** Memory that the device writes directly; NULL if there is none. */
 void *nb_cuda_pinned(size_t bytes);
 void nb_cuda_pinned_free(void *memory); /* NULL is fine */
 
-/** Take all memory of the device but about so many bytes; NULL where there is less. */
+/** Take all memory of the device except about this number of bytes; NULL if less is free. */
 void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes);
 void nb_cuda_give_back(void *memory); /* NULL is fine */
 

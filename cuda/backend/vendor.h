@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** All that only one vendor's toolkit has: names, texts, instructions.  The rest of the folder says gpuMalloc
- * and the like.  Another vendor needs another header of this kind. */
+/** Names, texts and instructions of one vendor's toolkit. The other files use gpuMalloc and
+ * similar names. Another vendor needs another header of this kind. */
 #ifndef NB_CUDA_VENDOR_H
 #define NB_CUDA_VENDOR_H
 
@@ -99,7 +99,7 @@
 #define gpuFftSuccess CUFFT_SUCCESS
 #define gpuFftForward CUFFT_D2Z
 #define gpuFftBack CUFFT_Z2D
-/* Every function of it that we call: ours and the library's name. */
+/* Every function of the library that we call: our name and the library's. */
 /* clang-format off */
 #define NB_GPU_FFT_FUNCTIONS(X) \
     X(create, cufftCreate) X(destroy, cufftDestroy) X(allocate_self, cufftSetAutoAllocation) \
@@ -116,7 +116,7 @@
 #define NB_GPU_GENERATION "compute capability"
 #define NB_GPU_OLDEST_MAJOR 7
 #define NB_GPU_OLDEST_MINOR 5
-/* FP64 tensor cores that pay; the architectures below are the same. */
+/* FP64 tensor cores that are faster; the architectures below are the same. */
 #define NB_GPU_HAS_TENSOR(major, minor)                                                  \
     ((minor) == 0 && ((major) == 8 || (major) == 9 || (major) == 10))
 #if defined(__CUDA_ARCH__) &&                                                            \
@@ -171,7 +171,7 @@ static __device__ __forceinline__ float gpuReciprocal(float x)
     return r;
 }
 
-/** *to = x, past the caches: the value is not read soon. */
+/** *to = x without use of the caches, as the value is not read soon. */
 template <typename T> static __device__ __forceinline__ void gpuStoreOnce(T *to, T x)
 {
     __stcs(to, x);
@@ -227,12 +227,12 @@ static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, dou
 
 #endif
 #endif
-/* The compiler spills where it does not for newer devices. */
+/* For older devices the compiler spills registers here. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define NB_GPU_SPILLS 1
 #endif
-/* A function of its own, where inlining takes too many registers; from compute capability 10.0 on
- * the call spills. */
+/* Not inlined, as inlining takes too many registers; from compute capability 10.0 on the call
+ * spills. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
 #define gpuCall __noinline__
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Fitted boxes of spot_work.h are drawn by a block of threads.  The rays of some boxes are numbered one after the other,
- * and a warp takes some of them at a time: lanes are rays, of whatever box.  Rays that sources light differ in how many
- * do; they are queued until there is one for each lane. */
+/** Draws fitted boxes of spot_work.h by a block of threads. The rays of some boxes are numbered
+ * consecutively; each lane of a warp takes a ray of any box. Rays have different numbers of
+ * sources; they are queued until there is one for each lane. */
 #ifndef NB_CUDA_SPOT_DRAW_H
 #define NB_CUDA_SPOT_DRAW_H
 
@@ -11,20 +11,20 @@
 enum {
     DRAW_THREADS = 128,
     DRAW_LANES = 32,
-    DRAW_RAYS = 128, /* that a warp takes at a time */
+    DRAW_RAYS = 128, /* number that a warp takes at a time */
     DRAW_QUEUE = 2 * DRAW_LANES,
-    DRAW_LARGE = 1 << 20 /* rays of a box that is drawn alone */
+    DRAW_LARGE = 1 << 20 /* least rays of a box that is drawn by itself */
 };
 
-/** Rays whose terms are still to be summed. */
+/** Rays whose terms are not summed yet. */
 typedef struct draw_queue {
     double scale[DRAW_QUEUE], shift[DRAW_QUEUE], base[DRAW_QUEUE], high[DRAW_QUEUE];
-    double counts[DRAW_QUEUE]; /* what a term counts, electrons^2 */
+    double counts[DRAW_QUEUE]; /* factor of a term, electrons^2 */
     size_t pixel[DRAW_QUEUE];
     int first[DRAW_QUEUE];
 } draw_queue;
 
-/** What a block shares for MOST boxes. */
+/** Shared data of a block for MOST boxes. */
 template <int MOST> struct draw_lists {
     nb_spot_box boxes[MOST];
     nb_spot_frame frames[MOST];
@@ -33,7 +33,7 @@ template <int MOST> struct draw_lists {
     draw_queue queues[DRAW_THREADS / DRAW_LANES];
 };
 
-/** Where a lane is in the boxes. */
+/** Position of a lane in the boxes. */
 typedef struct draw_place {
     int box, u, v, du, dv, width; /* du, dv: to the ray DRAW_LANES further */
     nb_spot_brush brush;
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void draw_add(const nb_spot_pass &p, size_t pi
     p.marks[pixel / NB_SPOT_MARK] = 1;
 }
 
-/** Numbers become sums of those before; list[n]: of all.  By one warp. */
+/** Replace the numbers by the sums of those before; list[n]: sum of all. By one warp. */
 static __device__ void draw_sum_before(unsigned *list, int n)
 {
     const int lane = (int)threadIdx.x % DRAW_LANES;
@@ -88,7 +88,8 @@ static __device__ int draw_box_of(const unsigned *rays, int n, unsigned ray)
     return low;
 }
 
-/** Go to a ray; at->box: no box behind the ray's, and the lane's last one if `moved`. */
+/** Move to a ray; at->box: at most the box of the ray; with `moved` that of the lane's last
+ * ray. */
 static __device__ __forceinline__ void draw_go(const nb_spot_pass &p, const unsigned *rays,
                                                const nb_spot_box *boxes, unsigned ray,
                                                bool moved, draw_place *at)
@@ -112,7 +113,7 @@ static __device__ __forceinline__ void draw_go(const nb_spot_pass &p, const unsi
     at->brush = nb_spot_brush_of(&p, &boxes[box]);
 }
 
-/** Sum the terms of the last `n` of the rays in a queue, a lane each. */
+/** Sum the terms of the last n rays of a queue, one for each lane. */
 static __device__ __forceinline__ void draw_terms(const nb_spot_pass &p,
                                                   const draw_queue &queue, int end, int n)
 {
@@ -127,7 +128,7 @@ static __device__ __forceinline__ void draw_terms(const nb_spot_pass &p,
     gpuSyncLanes();
 }
 
-/** The span of the ray that a lane is at; 0: it has no terms that are still to be summed. */
+/** The span of the lane's ray. Returns 0 if there are no terms to sum. */
 template <int LAW, bool PLAIN>
 static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
                                                const nb_spot_box &box,
@@ -152,7 +153,7 @@ static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
     return p.spots.offset[span->first] <= span->high;
 }
 
-/** Put the lanes' rays that are lit into the queue; returns how many wait. */
+/** Put the lanes' rays with terms into the queue; returns its length. */
 static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, int lit,
                                                 const nb_spot_span &span, double counts,
                                                 const nb_spot_brush &brush)
@@ -171,7 +172,7 @@ static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, 
     return waiting + __popc(lanes);
 }
 
-/** The rays of the n boxes in the lists, by all warps of the block. */
+/** Draw the rays of the n boxes in the lists, by all warps of the block. */
 template <int LAW, bool PLAIN, int MOST>
 static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
                                                  draw_lists<MOST> &lists, int n)
@@ -209,7 +210,7 @@ static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
         draw_terms(p, queue, waiting, waiting);
 }
 
-/** A large box, by all threads of the block. */
+/** Draw a large box by all threads of the block. */
 template <int LAW, bool PLAIN>
 static __device__ gpuCall void draw_large(const nb_spot_pass &p, const nb_spot_box &box,
                                           const nb_spot_frame &frame)
@@ -223,7 +224,7 @@ static __device__ gpuCall void draw_large(const nb_spot_pass &p, const nb_spot_b
         }
 }
 
-/** n <= MOST fitted boxes, by all threads of the block.  PLAIN: the pass is. */
+/** Draw n <= MOST fitted boxes by all threads of the block. PLAIN: the pass is plain. */
 template <int LAW, bool PLAIN, int MOST>
 static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
                                                   draw_lists<MOST> &lists,

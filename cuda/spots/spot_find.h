@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The boxes of spot_work.h are found by blocks of threads.  What a block finds waits in shared memory until there is one
- * for each thread; then boxes are fitted and listed, so that they can be dealt out evenly. */
+/** Finds the boxes of spot_work.h by blocks of threads. Boxes wait in shared memory until there is
+ * one for each thread; then they are fitted and put into a list, from which work is shared
+ * evenly. */
 #ifndef NB_CUDA_SPOT_FIND_H
 #define NB_CUDA_SPOT_FIND_H
 
@@ -9,12 +10,12 @@
 enum {
     FIND_THREADS = DRAW_THREADS,
     FIND_BLOCKS = 4, /* of a multiprocessor */
-    FIND_BATCH = 8,  /* items that a block takes together, at most, */
-    FIND_TURNS = 1,  /* and so that it takes some so often */
-    FIND_DRAWS = 16  /* boxes that it draws together */
+    FIND_BATCH = 8,  /* largest number of items that a block takes together, */
+    FIND_TURNS = 1,  /* and the number of times that it takes some */
+    FIND_DRAWS = 16  /* number of boxes that it draws together */
 };
 
-/** Fitted boxes that were found and are still to be drawn. */
+/** The list of fitted boxes that are not drawn yet. */
 typedef struct box_list {
     nb_spot_box *boxes;
     unsigned room;
@@ -23,7 +24,7 @@ typedef struct box_list {
 
 enum { NEXT_BATCH, FOUND, NEXT_BOX, COUNTS };
 
-/** What the threads of a block that looks for boxes share. */
+/** Shared data of a block that finds boxes. */
 typedef struct found_lists {
     nb_spot_item items[FIND_BATCH];
     int64_t candidates[FIND_BATCH];
@@ -31,7 +32,7 @@ typedef struct found_lists {
     nb_spot_box boxes[2 * FIND_THREADS]; /* not fitted */
     draw_lists<FIND_DRAWS> draw;
     int n_sights, n_boxes, n_rest;
-    unsigned batch; /* that is done now */
+    unsigned batch; /* item that is done now */
 } found_lists;
 
 /** Draw the first n of a block's boxes. */
@@ -43,8 +44,8 @@ static __device__ gpuCall void draw_rest(const nb_spot_pass &p, found_lists &lis
                                n - first < FIND_DRAWS ? n - first : (int)FIND_DRAWS);
 }
 
-/** Fit the first n <= FIND_THREADS of the boxes that wait and put them into the list, or draw what it has no room for;
- * returns how many are left. */
+/** Fit the first n <= FIND_THREADS waiting boxes and put them into the list, or draw them if the
+ * list is full; returns the number of boxes left. */
 template <int LAW, bool PLAIN>
 static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int waiting, int n)
@@ -81,7 +82,8 @@ static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
     return left;
 }
 
-/** The boxes of the block's sights by one run at one layer; returns how many wait. */
+/** Find the boxes of the block's sights for one run at one layer; returns the number of waiting
+ * boxes. */
 template <int LAW, bool PLAIN>
 static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int n_sights, int run, int layer,
@@ -104,7 +106,7 @@ static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** The sight of candidate i of all items; 0: none. */
+/** The sight of candidate i of all items. Returns 0 if there is none. */
 static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, int64_t i,
                                int batch, nb_spot_sight *sight)
 {
@@ -114,7 +116,7 @@ static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, 
     return k < batch && nb_spot_sight_of(&p, &lists.items[k], i, sight);
 }
 
-/** The sights of the block's items, and their boxes; returns how many boxes wait. */
+/** Find the sights of the block's items, and their boxes; returns the number of waiting boxes. */
 template <int LAW, bool PLAIN>
 static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
                                   const box_list &list, int batch, int waiting)
@@ -141,8 +143,8 @@ static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** The boxes of items first .. end - 1; a block takes `batch` of them together, and then the next that nobody has: some
- * have most of the light. */
+/** Find the boxes of items first .. end - 1. A block takes `batch` items, and then the next free
+ * ones, because some items have most of the boxes. */
 template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     k_spots(const NB_GRID_CONSTANT nb_spot_pass p, box_list list, int64_t first,
@@ -157,11 +159,12 @@ __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     for (;;) {
         if (thread == 0)
             lists.batch = atomicAdd(&list.counts[NEXT_BATCH], 1u);
-        __syncthreads(); /* the items before are done */
+        __syncthreads(); /* items before it are done */
         const int64_t at = lists.batch;
         if (at >= batches)
             break;
-        if (thread < batch) { /* neighbours, which are lit together, go apart */
+        if (thread <
+            batch) { /* neighbouring items, which have many boxes together, go to different blocks */
             const int64_t k = first + at + thread * batches;
             nb_spot_item *item = &lists.items[thread];
             lists.candidates[thread] =

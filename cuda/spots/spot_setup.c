@@ -6,13 +6,13 @@
 #include "../../src/physics/panels.h"
 
 #define LARGEST_SUM 0x1p61         /* units */
-#define BRIGHTEST (1 - 1e-6)       /* a sum of doubles is known to this */
-#define ROUNDING_OF_BRIGHTEST 1e-7 /* a tenth of what arithmetic may be wrong by */
+#define BRIGHTEST (1 - 1e-6)       /* relative error of a sum of doubles */
+#define ROUNDING_OF_BRIGHTEST 1e-7 /* a tenth of the error of the arithmetic */
 #define ROUNDING_OF_BOUND 0.1
 
 enum { ALIGNMENT = 16 };
 
-/** Append an array to the tables; they are only measured where `to` is NULL. */
+/** Append an array to the tables; if `to` is NULL, only count its bytes. */
 static const void *add_array(char *to, size_t *at, const void *from, size_t bytes)
 {
     const size_t first = *at;
@@ -30,7 +30,7 @@ static size_t count_sensors(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** The arrays of a setup one after the other; returns the bytes. */
+/** Put the arrays of a setup one after the other; returns the number of bytes. */
 static size_t place_arrays(nb_spot_setup *s, const nb_scene *sc,
                            const nb_spot_plane *planes, const nb_region *regions, char *to)
 {
@@ -84,7 +84,7 @@ static nb_status build_tables(nb_spot_setup *s, const nb_scene *sc, nb_error *er
     return s->tables ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** No pixel's sum of terms is larger, electrons^2 [sr]. */
+/** Upper bound of a pixel's sum of terms, electrons^2 [sr]. */
 static double largest_sum(const nb_spots *sp)
 {
     const nb_scene *sc = sp->scene;
@@ -121,7 +121,7 @@ static int all_rays_count_alike(const nb_scene *sc)
     return !differ;
 }
 
-/** What a pass has beside arrays. */
+/** Set the members of a pass that are not arrays. */
 static void set_pass(nb_spot_setup *s, const nb_scene *sc)
 {
     nb_spot_pass *p = &s->pass;
@@ -236,7 +236,7 @@ double nb_spot_setup_lost(const nb_spot_setup *s, double bound)
     return s->rounding <= ROUNDING_OF_BOUND * bound ? s->rounding : 0;
 }
 
-/** What terms may lack, so that whole units of their sums keep to the bound, too. */
+/** Bound for the terms, less the error by whole units of their sums. */
 static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
 {
     nb_tolerance may = s->may;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures from reflections (spot_work.h): tables in one piece, and the passes from start to end.  Plain
- * C, for it needs no device: whoever runs a pass gives the arithmetic. */
+/** Pictures from reflections (spot_work.h): tables in one piece of memory, and the sequence of
+ * passes. Plain C without a device: the runner of a pass provides the arithmetic. */
 #ifndef NB_CUDA_SPOT_SETUP_H
 #define NB_CUDA_SPOT_SETUP_H
 
@@ -17,7 +17,7 @@ typedef struct nb_spot_setup {
     void *tables;      /* owned */
     size_t bytes;      /* of them */
     const nb_region *everything; /* of the panels, in the tables */
-    double rounding; /* photons that whole units may be wrong by in a pixel, at most */
+    double rounding;             /* largest error of a pixel by whole units, photons */
     nb_tolerance may;
 } nb_spot_setup;
 
@@ -33,16 +33,16 @@ void nb_spot_setup_move(nb_spot_setup *setup, const void *tables, const nb_scene
 typedef nb_status nb_spot_runner(void *context, const nb_spot_pass *pass,
                                  double *brightest, nb_error *err);
 
-/** A pixel that is no brighter than the brightest of the whole detector, by the first `tries` of nb_spots_try; 0:
- * none was found. */
+/** Lower bound of the brightest pixel of the whole detector, by the first `tries` of nb_spots_try;
+ * 0: none was found. */
 nb_status nb_spot_setup_brightest(nb_spot_setup *setup, int tries, nb_spot_runner *run,
                                   void *context, double *brightest, nb_error *err);
 
 /** Are whole units fine enough for a bound? */
 int nb_spot_setup_suffices(const nb_spot_setup *setup, const nb_spots_result *result);
 
-/** Photons of a bound that whole units take up; 0 where it is too small to share: then they are lost in the
- * brightest pixel's rounding. */
+/** Part of a bound, in photons, for the error by whole units; 0 if the bound is too small to
+ * share: the error is then below the rounding of the brightest pixel. */
 double nb_spot_setup_lost(const nb_spot_setup *setup, double bound);
 
 /** Make the image, or refuse.  Errors: those of `run`. */

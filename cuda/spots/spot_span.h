@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums over the sources that light a ray of a Gaussian crystal, for devices.  Host and device. */
+/** Sums over the sources that contribute to a ray of a Gaussian crystal. Host and device. */
 #ifndef NB_CUDA_SPOT_SPAN_H
 #define NB_CUDA_SPOT_SPAN_H
 
@@ -12,7 +12,7 @@
 
 #include "../../src/terms/spot_terms.h"
 
-/* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: 2e-9 of it in exact arithmetic. */
+/* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: relative error 2e-9 in exact arithmetic. */
 #define NB_SPOT_POWER_0 ((float)NB_SQRT_2)
 #define NB_SPOT_POWER_1 0.980258167f
 #define NB_SPOT_POWER_2 0.339731544f
@@ -25,7 +25,8 @@
 #define NB_SPOT_FIXED 0x1.8p29
 #define NB_SPOT_LEAST_POWER (-250)
 
-/** 2^x for NB_SPOT_LEAST_POWER <= x <= 0 to 1.5e-7 of it, any number for another x; fixed: x + NB_SPOT_FIXED. */
+/** 2^x for NB_SPOT_LEAST_POWER <= x <= 0, relative error 1.5e-7; undefined for other x. fixed: x +
+ * NB_SPOT_FIXED. */
 NB_HD double nb_spot_power(double fixed)
 {
     int64_t bits;
@@ -49,8 +50,8 @@ NB_HD double nb_spot_power(double fixed)
     return power;
 }
 
-/** The sources of a run that light a ray: entries of nb_spots from `first` on while their offset is at most `high`;
- * each adds 2 to the power of base - NB_SPOT_FIXED - (scale offset + shift)^2. */
+/** The sources of a run that contribute to a ray: entries of nb_spots from `first` on with an
+ * offset of at most `high`. Each adds 2^(base - NB_SPOT_FIXED - (scale offset + shift)^2). */
 typedef struct nb_spot_span {
     double scale, shift, base, high;
     int first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What each thread does for a picture from its reflections (../src/plan/spots.h).  Host and device: a
- * test runs the same functions one after the other.
+/** The work of each thread for a picture from its reflections (src/plan/spots.h). Host and device:
+ * a test runs the same functions one after the other.
  *
  *   item       a column of reflections (h, k) and a few orientations of one group
  *   sight      a reflection of the column that a panel may see
@@ -14,11 +14,11 @@
 #include "../../src/terms/spot_boxes.h"
 
 enum {
-    NB_SPOT_CHUNK = 256, /* orientations of an item, at most */
+    NB_SPOT_CHUNK = 256, /* largest number of orientations of an item */
     NB_SPOT_MARK = 32    /* pixels that share a mark */
 };
 
-/** What a pass needs; arrays are where it runs. */
+/** Data of a pass; arrays are in the memory where it runs. */
 typedef struct nb_spot_pass nb_spot_pass;
 struct nb_spot_pass {
     nb_scene scene;
@@ -29,9 +29,9 @@ struct nb_spot_pass {
     const nb_sensor *sensors;
     const nb_spot_plane *planes;
     const nb_region *regions; /* of the panels */
-    int layers, chunks;       /* the most of a panel, of a group of orientations */
-    int orientations;         /* the most of an item */
-    int plain; /* all rays of a reflection count alike, and -dmin culls none */
+    int layers, chunks;       /* largest of a panel, of a group of orientations */
+    int orientations;         /* largest of an item */
+    int plain; /* all rays of a reflection have the same factor, and -dmin culls none */
     int64_t columns;
     double per_edge;          /* sub-pixels of a pixel's edge, inverse */
     double unit, per_unit;    /* of the sums, electrons^2 [sr] */
@@ -45,7 +45,7 @@ typedef struct nb_spot_item {
     nb_spot spot; /* h, k and the group */
     double p0[3], g0[3], v[3], b3[3];
     nb_spot_column column;
-    double hole, holes; /* the first index that is left out, and how many are */
+    double hole, holes; /* first index that is left out, and their number */
     int first, end;     /* orientations */
     int64_t candidates; /* sights to try */
 } nb_spot_item;
@@ -67,7 +67,7 @@ NB_HD int64_t nb_spot_items(const nb_spot_pass *p)
     return p->columns * p->chunks * p->spots.n_groups;
 }
 
-/** Orientations of the item; 0: none. */
+/** Number of orientations of the item; 0: none. */
 NB_HD int nb_spot_item_range(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
 {
     const int64_t rest = i / p->columns;
@@ -79,7 +79,7 @@ NB_HD int nb_spot_item_range(const nb_spot_pass *p, int64_t i, nb_spot_item *ite
     return item->first < item->end;
 }
 
-/** Item i; 0: nothing of it can be seen. */
+/** Set item i. Returns 0 if no panel can see any of it. */
 NB_HD int nb_spot_item_of(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
 {
     const nb_spots *sp = &p->spots;
@@ -120,7 +120,7 @@ NB_HD int nb_spot_meets(const nb_region *r, double range[2][2])
            range[1][0] <= r->smax + 1;
 }
 
-/** Sight i of an item; 0: the panel does not see the reflection. */
+/** Set sight i of an item. Returns 0 if the panel does not see the reflection. */
 NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int64_t i,
                            nb_spot_sight *sight)
 {
@@ -137,7 +137,7 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->first = item->first;
     sight->end = item->end;
     sight->spot.reach2 =
-        /* no farther than a term that is far below a sum's unit */
+        /* at most the reach of a term far below the unit of sums */
         fmin(NB_SPOT_LEAST_POWER / sp->fall,
              nb_spot_reach2(sp, &p->limits,
                             nb_spot_F2_of(&p->scene.factors.table, sight->spot.h)));
@@ -160,7 +160,7 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     return nb_spot_meets(region, range);
 }
 
-/** Does any source light the reflection in the box's orientation? */
+/** Does any source excite the reflection in the box's orientation? */
 NB_HD int nb_spot_excited(const nb_spots *sp, const nb_spot *spot, int m)
 {
     const double *a = sp->along + m, *b = a + sp->stride, *c = b + sp->stride;
@@ -170,7 +170,8 @@ NB_HD int nb_spot_excited(const nb_spots *sp, const nb_spot *spot, int m)
            most;
 }
 
-/** A sight in an orientation, by a run, at a layer; its box is not fitted.  0: nothing is lit. */
+/** Set a box: a sight in an orientation, for a run of sources, at a layer; not fitted. Returns 0
+ * if it is empty. */
 NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m, int run,
                         int layer, nb_spot_box *box)
 {
@@ -185,7 +186,7 @@ NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m
     return 1;
 }
 
-/** Fit a box; its width is 0 where nothing is lit. */
+/** Fit a box; its width is 0 if it is empty. */
 NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
 {
     const nb_spots *sp = &p->spots;
@@ -211,7 +212,7 @@ NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
     box->height = (int)(ends[1][1] - ends[1][0]) + 1;
 }
 
-/** What the rays of a box share. */
+/** Common data of the rays of a box. */
 typedef struct nb_spot_brush {
     nb_spot_pair pair;
     nb_spot_ray at;
@@ -231,8 +232,8 @@ NB_HD nb_spot_brush nb_spot_brush_of(const nb_spot_pass *p, const nb_spot_box *b
     return brush;
 }
 
-/** Rays of a box in the crystal's own coordinates.  w = start + u fast + v slow is the way to the middle of its
- * sub-pixel (u, v) times A; |way|^2 is a polynomial. */
+/** Rays of a box in the crystal's own coordinates. w = start + u fast + v slow is A times the
+ * vector to the middle of its sub-pixel (u, v); the square of this vector is a polynomial. */
 typedef struct nb_spot_frame {
     double start[3], fast[3], slow[3];
     double incident[3]; /* A times the sources' direction */
@@ -293,8 +294,8 @@ NB_HD nb_spot_aim nb_spot_frame_aim(const nb_spot_frame *frame, int u, int v)
     return aim;
 }
 
-/** A sum in whole units.  Rounded down, or thousands of dim terms would make a pixel too bright; but what a top hat
- * lights is not 0. */
+/** A sum in whole units. It is rounded down, because thousands of dim terms would make a pixel too
+ * bright; but a term of a top hat is never 0. */
 NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const nb_law law)
 {
     const double units = sum * p->per_unit;
@@ -323,7 +324,7 @@ NB_HD nb_spot_aim nb_spot_aim_at(const nb_spot_pass *p, int plain, nb_spot_brush
     return nb_spot_aim_of(&brush->pair, p->scene.factors.dmin, way);
 }
 
-/** What the terms of a ray count. */
+/** Factor of the terms of a ray. */
 NB_HD double nb_spot_counts(const nb_spot_pass *p, int plain, const nb_spot_brush *brush,
                             const nb_ray *ray)
 {
@@ -350,7 +351,8 @@ NB_HD size_t nb_spot_pixel(const nb_spot_brush *brush)
     return panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
 }
 
-/** What a ray adds to the sum of its pixel, in units; 0: nothing.  law: of nb_spots; the rest: nb_spot_aim_at. */
+/** Value that a ray adds to the sum of its pixel, in units. law: of nb_spots; the rest:
+ * nb_spot_aim_at. */
 NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, int plain,
                                        nb_spot_brush *brush, const nb_spot_box *box,
                                        const nb_spot_frame *frame, nb_law law, int u,

@@ -16,13 +16,13 @@ extern "C" {
 
 enum {
     BLOCKS = 5,            /* of a multiprocessor, that draw */
-    BOXES = 64,            /* that they draw together, at most, */
-    TURNS = 4,             /* and so that they take some so often */
+    BOXES = 64,            /* largest number that they draw together, */
+    TURNS = 4,             /* and the number of times that they take some */
     LEAST_BOXES = 1 << 12, /* that are listed */
     MOST_BOXES = 1 << 20,
-    SCAN = 256,      /* threads that look at marks, */
+    SCAN = 256,      /* threads that read marks, */
     SCAN_BLOCKS = 8, /* blocks of them for a multiprocessor */
-    SCAN_MARKS = 4   /* that a warp looks at together, at least */
+    SCAN_MARKS = 4   /* least number of marks that a warp reads together */
 };
 
 /* ------------------------------------------------------------------ terms */
@@ -61,7 +61,8 @@ static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass
     return sum;
 }
 
-/** Which of `each` marks from `first` on are set; they are not afterwards.  At most one for each lane. */
+/** Find the set marks among `each` marks from `first` on, and clear them. At most one for each
+ * lane. */
 static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, size_t first,
                                                       int each)
 {
@@ -73,7 +74,7 @@ static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, siz
     return gpuBallot(marked);
 }
 
-/** The image of a mark's pixels, a lane each. */
+/** Write the image for the pixels of a mark, one for each lane. */
 static __device__ __forceinline__ void fill_mark(const nb_spot_pass &p, size_t mark,
                                                  bool lit, float *image)
 {
@@ -84,7 +85,7 @@ static __device__ __forceinline__ void fill_mark(const nb_spot_pass &p, size_t m
     image[i] = sum > 0 || p.water > 0 ? (float)nb_spot_photons(&p, i, sum) : 0;
 }
 
-/** A warp for `each` marks together: the image. */
+/** Write the image; a warp takes `each` marks together. */
 __global__ void __launch_bounds__(SCAN)
     k_spot_image(const NB_GRID_CONSTANT nb_spot_pass p, int each, float *image)
 {
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(SCAN)
     const float4 dark = {0, 0, 0, 0};
     for (size_t first = warp * each; first * NB_SPOT_MARK < pixels; first += warps * each) {
         const unsigned lit = take_marks(p, first, each);
-        for (int k = 0; k < each; k += SCAN_MARKS) { /* with dark pixels by fours */
+        for (int k = 0; k < each; k += SCAN_MARKS) { /* dark pixels in fours */
             const unsigned some = lit >> k & ((1u << SCAN_MARKS) - 1);
             const size_t at = first + k;
             if (some == 0 && !(p.water > 0) && (at + SCAN_MARKS) * NB_SPOT_MARK <= pixels)
@@ -113,7 +114,7 @@ static __device__ __forceinline__ unsigned long long key_of(double photons, size
     return (unsigned long long)__float_as_uint((float)photons) << 32 | (unsigned)pixel;
 }
 
-/** The same: the bits of the brightest pixel, photons, and which it is. */
+/** As above: the bits of the photons of the brightest pixel, and its number. */
 __global__ void __launch_bounds__(SCAN)
     k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, int each,
                      unsigned long long *brightest, unsigned long long *key)
@@ -222,7 +223,7 @@ nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *r, const void *from,
     return st;
 }
 
-/** Marks that a warp looks at together: as many as leave work for all of them. */
+/** Number of marks that a warp reads together, so that all warps have work. */
 static int marks_of_warp(const nb_cuda_launch *launch, const nb_spot_pass *pass)
 {
     const size_t warps =
@@ -304,7 +305,7 @@ nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
                          err);
     if (!st || !state->spot_boxes.full)
         return st;
-    state->spot_boxes.full = 0; /* blocks draw what they find */
+    state->spot_boxes.full = 0; /* blocks draw the boxes that they find */
     run->room = 0;
     return NB_OK;
 }

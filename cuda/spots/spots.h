@@ -5,14 +5,14 @@
 
 #include "../backend/state.h"
 
-/** What a look for the brightest pixel leaves on the device, at NB_SMALL_LOOK. */
+/** Result of a search for the brightest pixel, on the device at NB_SMALL_LOOK. */
 typedef struct nb_cuda_look {
     unsigned long long key; /* the bits of its photons in float << 32 | its number in the stack */
     unsigned long long sum; /* of all of its terms, in whole units */
     double photons;         /* of that sum */
 } nb_cuda_look;
 
-/** A pass's way through the device. */
+/** State of a pass on the device. */
 typedef struct nb_cuda_spot_run {
     nb_backend_state *state;
     const nb_cuda_launch *launch;
@@ -20,7 +20,7 @@ typedef struct nb_cuda_spot_run {
     unsigned room; /* boxes in state->spot_boxes */
 } nb_cuda_spot_run;
 
-/** A run of passes that take about so many seconds each.  Errors: NB_ERR_DEVICE. */
+/** Begin a run of passes that take about this number of seconds each. Errors: NB_ERR_DEVICE. */
 nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
                               const nb_cuda_launch *launch, double seconds,
                               nb_cuda_spot_run *run, nb_error *err);
@@ -35,15 +35,15 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
 nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *run, const void *from,
                                   double *brightest, nb_error *err);
 
-/** The image of a pass's sums, which are 0 afterwards. */
+/** Make the image from the sums of a pass, and clear the sums. */
 void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
                                float *image);
 
-/** Sums and marks that are 0, as every image leaves them. */
+/** Reserve sums and marks that are 0; every image leaves them 0. */
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
 
-/** Did one of these pictures fail because the device was full?  Then what they reserved is freed: every step needs
- * less. */
+/** Did one of these pictures fail because the device memory was full? Then their memory is freed,
+ * as calculating every step needs less. */
 int nb_cuda_spots_lack_room(nb_backend_state *state);
 
 #endif

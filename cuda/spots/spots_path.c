@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From reflections to pixels: steps that are dark are left out (spots.cu). */
+/* From reflections to pixels: steps without photons are left out (spots.cu). */
 #include <math.h>
 #include <string.h>
 
 #include "../backend/paths.h"
 
-/* Of the spots, on an H200: to start and for the first pass; of a column of reflections and a group of
- * orientations, a reflection in an orientation, a ray of its box, one of a Gaussian with several sources, a term, a
- * pixel. */
+/* Seconds on an H200: to start and for the first pass; for a column of reflections and a group of
+ * orientations, a reflection in an orientation, a ray of its box, a ray of a Gaussian with
+ * several sources, a term, a pixel. */
 #define SPOTS_START 2e-4
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 3e-10
@@ -31,7 +31,7 @@ static double spots_seconds(const nb_plan *plan)
                (size * fp64);
 }
 
-#define GAIN 1.5 /* less is not worth it: estimates are that good */
+#define GAIN 1.5 /* least gain, as large as the error of estimates */
 
 static int applies(const nb_plan *plan, const char **why)
 {
@@ -44,7 +44,7 @@ static int applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
-/** Of the whole detector; where it applies it is taken, for small regions too. */
+/** Seconds of the whole detector, so that the choice does not depend on the region. */
 static double seconds(const nb_plan *plan)
 {
     if (nb_spots_refuse(plan))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums over the threads of a block, in an order that the threads' numbers fix. */
+/** Sums over the threads of a block in a fixed order. */
 #ifndef NB_CUDA_ADD_THREADS_CUH
 #define NB_CUDA_ADD_THREADS_CUH
 
 #include "../backend/vendor.h"
 
-/** The sum of what a block's threads have, for its first; THREADS: a power of two. */
+/** Sum of the values of a block's threads, in its first thread; THREADS: a power of two. */
 template <int THREADS> static __device__ double nb_add_threads(double own)
 {
     __shared__ double all[THREADS];

@@ -7,7 +7,7 @@
 
 enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* as k_double */
 
-/** One thread a pixel.  EXACT: src/physics to the last bit, where the crystal is, too. */
+/** One thread a pixel. EXACT: equal to src/physics to the last bit, if the crystal is, too. */
 template <bool EXACT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
     k_background(const NB_GRID_CONSTANT nb_cuda_plain_job p)

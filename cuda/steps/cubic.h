@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/** F between reflections, tricubic as nb_F_tricubic, from a table of cells: each has its 64 coefficients, by powers of
- * the distances from its middle.  A step then needs 63 multiply-adds, and a thread keeps the cell while steps stay in
- * it.  Coefficients are floats: F is then wrong by parts of the cell's largest F, so a pixel whose light comes from
- * where F is much smaller is in doubt, and nb_cubic_exact, in double, decides.  Indices are negated, as in
- * src/plan/fixed_point.h; the cubic through four points does not mind.  For host and device. */
+/** F between reflections, tricubic as nb_F_tricubic, from a table of cells: each has its 64
+ * coefficients, by powers of the distances from its middle. A step then needs 63 multiply-adds,
+ * and a thread keeps the cell while steps stay in it. Coefficients are floats, so the error of F
+ * is relative to the largest F of the cell. A pixel whose photons come from places with much
+ * smaller F is in doubt; nb_cubic_exact, in double, then decides. Indices are negated, as in
+ * src/plan/fixed_point.h; the cubic through four points is symmetric. For host and device. */
 #ifndef NB_CUDA_CUBIC_H
 #define NB_CUDA_CUBIC_H
 
@@ -18,22 +19,22 @@
 #define NB_CUBIC_UNROLL
 #endif
 
-/** A pixel is in doubt where its sum with each F^2 replaced by its cell's scale^2 is so many times its sum.  The
- * error of F is below 2.5e-7 of the scale (tests/unit/test_cubic.c), so other pixels are right within
- * 5e-7 sqrt(10000) = 5e-5, by Cauchy and Schwarz. */
+/** A pixel is in doubt if its sum with each F^2 replaced by its cell's scale^2 exceeds its sum by
+ * this factor. The error of F is below 2.5e-7 of the scale (tests/unit/test_cubic.c), so other
+ * pixels are right within 5e-7 sqrt(10000) = 5e-5, by Cauchy and Schwarz. */
 #define NB_CUBIC_DOUBT 10000.0f
 
 /** Floats of a cell: 64 coefficients, powers of l, then k, then h from its middle; the square of its scale, which is
  * the largest |F| of its 64; and three that keep cells at multiples of 16 bytes. */
 enum { NB_CUBIC_FLOATS = 68 };
 
-/** Cells where all 64 neighbours are in the box of F, as far as pixels see them. */
+/** Cells that pixels see and whose 64 neighbours are in the box of F. */
 typedef struct nb_cubic_table {
     const float *cells;  /* [n[0]][n[1]][n[2]][NB_CUBIC_FLOATS] */
     const double *F;     /* the one table */
     int low[3], n[3];    /* cells: first and count; 0: none */
     int min[3], size[3]; /* of F: first index and count */
-    int whole;           /* no pixel sees an index that is in none of the cells */
+    int whole;           /* no pixel sees an index outside of the cells */
     unsigned stride[2],
         offset; /* high words times these: the number of a cell, modulo 2^32 */
     double default_F;
@@ -82,7 +83,8 @@ static inline double nb_cubic_cells(const nb_cubic_table *t)
     return (double)t->n[0] * t->n[1] * t->n[2];
 }
 
-/** Where the four neighbours along l of a cell's row i of 16 end in F: it goes down from there. */
+/** Index in F of the last of the four neighbours along l of a cell's row i of 16; the others are
+ * before it. */
 NB_HD const double *nb_cubic_points(const nb_cubic_table *t, int64_t cell, int i)
 {
     const int64_t l = -(t->low[2] + cell % t->n[2]) - t->min[2];

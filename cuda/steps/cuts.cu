@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How a render is cut into launches. */
+/* Division of a render into launches. */
 #include <math.h>
 
 #include "../backend/render_job.h"
 
-/* At most: display watchdogs, progress and SIGINT. */
+/* Largest seconds of a launch, because of display watchdogs, progress and SIGINT. */
 static const double launch_seconds = 0.3;
 
 /** Steps a second. */

@@ -22,8 +22,8 @@ static __device__ __forceinline__ double inverse_of(double x)
     return fma(r, fma(e, e, e), r);
 }
 
-/** nb_mean_depth and nb_capture by one exponential; path = 1/inverse attenuation lengths.  The
- * layers before this one let pass the same fraction each. */
+/** nb_mean_depth and nb_capture by one exponential; path = 1/inverse attenuation lengths. Each
+ * layer before this one lets pass the same fraction. */
 static __device__ __forceinline__ double mean_depth(double path, double inverse,
                                                     int layer, float *captured)
 {

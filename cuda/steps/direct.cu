@@ -113,7 +113,7 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
     return row;
 }
 
-/** What a pixel has beside its crystal: water alone. */
+/** Background of a pixel: only water. */
 struct dry {
     const row_job &p;
     __device__ __forceinline__ void at(const double cosine[PIXELS], float to[PIXELS]) const
@@ -125,7 +125,7 @@ struct dry {
     }
 };
 
-/** Materials, too. */
+/** Background of a pixel: water and materials. */
 struct wet {
     const material_job &p;
     double half; /* 1/(2 lambda), 1/m */
@@ -150,9 +150,9 @@ struct wet {
     }
 };
 
-/** A block of pixels.  One ray and one step (of weight 1) a pixel, and no factor but a plain polarization
- * and the solid angle: the common quick picture.  What does not change along the row
- * is worked out once.  beside: dry or wet. */
+/** A block of pixels. One ray and one step (of weight 1) a pixel, and no factor but a plain
+ * polarization and the solid angle: the common quick picture. Values that do not change along the
+ * row are calculated once. beside: dry or wet. */
 template <bool TABLE, bool POINT, int LAW, class BESIDE>
 static __device__ __forceinline__ void one_block(const row_job &p,
                                                  const row_job &at_panel, unsigned x,
@@ -194,7 +194,7 @@ static __device__ __forceinline__ void one_block(const row_job &p,
     }
 }
 
-/** The blocks of one panel or many. */
+/** Run the blocks of one panel or many. */
 template <bool TABLE, bool POINT, bool MANY, int LAW, class BESIDE>
 static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
 {
@@ -251,7 +251,8 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
     }
 }
 
-/** Any number of rays and steps a pixel.  DEEP: layers at their mean depth. */
+/** A block of pixels with any number of rays and steps a pixel. DEEP: layers at their mean
+ * depth. */
 template <int TABLE, bool DEEP, int LAW, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3 : 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
@@ -286,7 +287,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
     store(at_panel, f, s, value);
 }
 
-/** Whether k_one will do; fills what is for it alone. */
+/** Is k_one possible? Fills the members that only it uses. */
 static int is_plain(row_job *job)
 {
     const nb_panel *panel = &job->panel;
@@ -370,7 +371,7 @@ static int choose_chunks(const nb_cuda_launch *launch, int width, int height, in
     return is_part && across < ONE_CHUNKS ? (int)across : (int)ONE_CHUNKS;
 }
 
-/** The job of a panel, one of many (is_part) or the only one; *one: k_one will do. */
+/** The job of a panel, one of many (is_part) or the only one; *one: k_one is possible. */
 static row_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                         int is_part, int *one, dim3 *grid)
 {
@@ -397,14 +398,14 @@ static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int
     return put_job(of_panel, before, (int)(grid.x * grid.y), to);
 }
 
-/** The materials' molecules against the crystal's cells: k_one_wet's share. */
+/** Ratio of the materials' molecules to the crystal's cells, for k_one_wet. */
 static double share_of(const nb_cuda_launch *launch, const row_job *job)
 {
     return launch->scene.intensity_scale * launch->cells.molecules *
            launch->scene.lattice.n_orientations / job->scale;
 }
 
-/** Where a pixel has one ray and one step. */
+/** Jobs with one ray and one step a pixel. */
 static int is_wet(const nb_cuda_job *render)
 {
     const nb_cuda_launch *launch = &render->launch;
@@ -425,7 +426,7 @@ template <bool MANY> static wet_kernel choose_wet_kernel(int table, int point)
     return kernels[table][point];
 }
 
-/** Of a job that k_one would do. */
+/** The kernel for a job of k_one. */
 static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 grid,
                        const nb_cuda_many *many)
 {
@@ -480,7 +481,7 @@ enum {
     MOST_PANELS = 65535 /* rows of blocks in one launch */
 };
 
-/** Panels whose steps, so many a panel, are kept at once: all or one. */
+/** Number of panels whose steps are kept at once: all or one. */
 static int panels_kept(const nb_scene *sc, size_t steps)
 {
     const size_t n = (size_t)sc->n_panels;

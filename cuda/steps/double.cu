@@ -60,7 +60,7 @@ int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to)
     return put_job(job, before, (int)(grid.x * grid.y), to);
 }
 
-/** A part of the orientations. */
+/** Sum a part of the orientations. */
 static void submit(nb_cuda_job *render, int part, int with_materials)
 {
     const nb_cuda_launch *launch = &render->launch;
@@ -101,7 +101,8 @@ extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_
                                                          .exact = 1,
                                                          .adds_parts = 1};
 
-/** Any pixel of a panel, by whole warps; with_materials: their photons are in the image, too. */
+/** Calculate pixels of a panel again by whole warps; with_materials: the image contains their
+ * photons. */
 static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
                                                     int with_materials)
 {

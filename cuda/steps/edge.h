@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The edge of a top hat in single precision, from fractions of Miller indices as 32-bit fixed-point numbers: where
- * a float cannot tell on which side of it a step is, doubles must (plans/fast_paths.md, section 2).  For host and
- * device. */
+/** The edge of a top hat in single precision, from fractions of Miller indices as 32-bit
+ * fixed-point numbers: if a float cannot decide on which side of it a step is, doubles do
+ * (plans/fast_paths.md, section 2). For host and device. */
 #ifndef NB_CUDA_EDGE_H
 #define NB_CUDA_EDGE_H
 
@@ -10,18 +10,19 @@
 #include "../../src/physics/lattice.h"
 #include "../../src/plan/fixed_point.h"
 
-/* A fraction is wrong by this at most: roundings to 2^-32 and of doubles up to NB_FIXED_INDICES. */
+/* Largest error of a fraction: rounding to 2^-32 and of doubles up to NB_FIXED_INDICES. */
 #define NB_EDGE_FRACTION 1.5e-9
 /* Roundings of a term of R^2: of its coefficient and fractions, and of the sums that it passes through. */
 #define NB_EDGE_ROUNDINGS 9
-/* Of R^2, that may be in doubt: more pixels would be calculated twice. */
+/* Largest part of R^2 in doubt; with more, too many pixels would be calculated twice. */
 #define NB_EDGE_DOUBT 1e-3
 
 /** A quadratic form of the fractions, in units of 2^-64: xx yy zz xy xz yz.  Sphere: (radius/pi)^2 of its
  * transform.  Decay: F_latt^2 is 2 to its power.  Edge: R^2. */
 typedef struct nb_shape_form {
     float m[6];
-    float inside, outside; /* edge: lit below, dark above, in doubt between them */
+    float inside,
+        outside; /* edge: inside below the first, outside above the second, in doubt between */
 } nb_shape_form;
 
 NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float z)
@@ -31,7 +32,7 @@ NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float 
                 fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z));
 }
 
-/** How far a spot with an edge reaches along each index; INFINITY: without end. */
+/** Extent of a spot with an edge along each index; INFINITY: without limit. */
 NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
 {
     const double *m = lattice->radius2, width = nb_shape_row_of(lattice->shape).width;
@@ -46,7 +47,8 @@ NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
                        : INFINITY;
 }
 
-/** What R^2 in floats may be wrong by at the edge, as a part of it; INFINITY: spots reach half-way to others. */
+/** Largest relative error of R^2 in floats at the edge; INFINITY: spots reach half-way to
+ * others. */
 NB_HD double nb_edge_doubt(const nb_lattice *lattice)
 {
     const int axis[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When a kernel of the device may have indices in fixed point, and lattice and sums in float. */
+/* Conditions for kernels of the device with indices in fixed point, and lattice and sums in
+ * float. */
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +10,11 @@
 #include "../backend/paths.h"
 #include "edge.h"
 
-/* of a pixel, from which on no zero of a sphere's transform stands alone: near the first ones a float is 2e-4 off */
+/* steps of a pixel from which on zeros of a sphere's transform average out; near the first zeros
+ * a float has an error of 2e-4 */
 #define ROUND_TERMS 8
-/* from which on the brightest stands near a peak, and not in tails alone: there a float of a round or
- * Gaussian crystal is up to 3e-6 of the value off */
+/* steps from which on the brightest pixel is near a peak; in tails a float of a round or Gaussian
+ * crystal has an error of up to 3e-6 */
 #define FORM_PIXELS 1e5
 /* of a pixel, in a table */
 #define MAX_STEPS 1e8
@@ -26,10 +28,10 @@ int nb_cuda_has_one_direction(const nb_beam *beam)
     return 1;
 }
 
-/** Cells up to which fractions of 32 bits will do.  Their rounding shifts a peak's flank (NB_FIXED_CELLS),
- * some times more in the tails.  Over many steps the errors average, and the brightest of many pixels
- * stands on a peak's top, where a shift does not show: at N = 1000 and 1000 steps 1.9e-6 of the maximum
- * at 512x512, 8e-7 at 2048x2048. */
+/** Largest number of cells for fractions of 32 bits. Their rounding changes the flank of a peak
+ * (NB_FIXED_CELLS), and the tails some times more. Over many steps the errors average out, and
+ * the brightest of many pixels is on the top of a peak, where a shift has no effect: at N = 1000
+ * and 1000 steps 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
 static double fraction_limit(const nb_plan *plan)
 {
     const int os = plan->scene->oversample;
@@ -43,7 +45,7 @@ static double fraction_limit(const nb_plan *plan)
     return 300 * fmin(fmax(sqrt(plan->steps) / 4, 1), 5);
 }
 
-/** Do floats hold the factor of every panel that makes photons of sums relative to `unit`? */
+/** Can floats hold the factor of every panel from sums relative to `unit` to photons? */
 static int floats_hold_photons(const nb_scene *sc, double unit)
 {
     for (int k = 0; k < sc->n_panels; k++) {
@@ -63,7 +65,7 @@ static int is_flat(const nb_scene *sc)
     return 1;
 }
 
-/** All but parallelepipeds have their own lattice in float, of any real N. */
+/** Shapes other than parallelepipeds have their own lattice in float, for any real N. */
 static int has_form(const nb_scene *sc)
 {
     return nb_shape_law(sc->lattice.shape) != NB_LAW_FRINGES;
@@ -74,8 +76,8 @@ static int has_edge(const nb_scene *sc)
     return nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE;
 }
 
-/** Do floats hold F^2 (of a table as it stands, a constant apart from the sum), the sums of all
- * steps, the water, and the factor that makes photons of them? */
+/** Can floats hold F^2 (of a table; a constant is apart from the sum), the sums of all steps, the
+ * water, and the factor from sums to photons? */
 static int floats_hold_sums(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** The interference function from fractions of Miller indices in fixed point (../../src/terms/interference.h), in their
- * own scale: arguments of 2^32 turns, whose squares are of 2^64.  The coefficients take it up, times a common 2^124 that
- * the quotient drops, and six multiplications are saved.  The last coefficient of degree 4 is a denormal number, hence
- * never compile this with -ftz=true or -use_fast_math. */
+/** The interference function from fractions of Miller indices in fixed point
+ * (../../src/terms/interference.h), in their own scale: arguments of 2^32 turns, whose squares
+ * are of 2^64. The coefficients contain this scale, times a common 2^124 that cancels in the
+ * quotient; this saves six multiplications. The last coefficient of degree 4 is a denormal
+ * number, hence never compile this with -ftz=true or -use_fast_math. */
 #ifndef NB_CUDA_INTERFERENCE_CUH
 #define NB_CUDA_INTERFERENCE_CUH
 

@@ -7,7 +7,8 @@
 
 #include "../backend/internal.h"
 
-/** The panel of block `block` of them all: at once where the first has as many blocks as the others. */
+/** The panel of block `block` of all blocks; a quotient if all panels have the same number of
+ * blocks. */
 static __device__ __forceinline__ int panel_of_block(const nb_cuda_many &many, int block)
 {
     int low = min((block - many.before) / many.even, many.n - 1), high = many.n - 1;
@@ -36,9 +37,9 @@ static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k
     __syncthreads();
 }
 
-/** work(job, x, y) for the blocks of pixels that fall to this block of threads, one after the other: so that a job
- * is fetched once for many of them.  COUNTED: the next block is counted, without quotients, which takes two
- * registers more. */
+/** Call work(job, x, y) for the blocks of pixels of this block of threads, one after the other, so
+ * that a job is fetched once for many of them. COUNTED: the next block is counted, without
+ * quotients, which takes two registers more. */
 template <bool COUNTED, class JOB, class WORK>
 static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
 {
@@ -71,8 +72,9 @@ static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
     }
 }
 
-/** The job of this block's panel.  MANY: a copy in shared memory, where an address needs no register; else the
- * kernel's own.  What all panels share a kernel may read from its own. */
+/** The job of this block's panel. MANY: a copy in shared memory, where an address needs no
+ * register; else the kernel's parameter. Values common to all panels may be read from the
+ * parameter. */
 template <bool MANY, class JOB>
 static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
 {
@@ -105,14 +107,15 @@ static __device__ __forceinline__ unsigned block_y(const JOB &p, const JOB &at)
         return blockIdx.y;
 }
 
-/** Nothing that was read from a job in shared memory is kept in registers beyond this point. */
+/** Values read from a job in shared memory are not kept in registers beyond this point. */
 template <bool MANY> static __device__ __forceinline__ void forget()
 {
     if constexpr (MANY)
         gpuForget();
 }
 
-/** A panel's job to where those of many panels are made, behind so many blocks; returns its own. */
+/** Store a panel's job among those of many panels, after this number of blocks; returns its own
+ * number of blocks. */
 template <class JOB> static int put_job(JOB job, int before, int blocks, void *to)
 {
     job.many.before = before;

@@ -8,8 +8,8 @@
 
 #include "../../src/physics/amorphous.h"
 
-/** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to between both ends.  c[0] NaN: a cell
- * that no such cubic holds; the pieces have it. */
+/** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to between both ends. c[0] NaN:
+ * a cell without such a cubic; the pieces are used. */
 typedef struct nb_cell {
     float c[4];
 } nb_cell;
@@ -23,7 +23,7 @@ typedef struct nb_cells {
     int material;
 } nb_cells;
 
-/** Kernels take the number of a cell from the low word of a sum. */
+/** Added to a number so that its low word is the number of a cell. */
 #define NB_CELL_MAGIC 0x1.8p52
 #define NB_MOST_CELLS (1 << 16)
 
@@ -35,12 +35,12 @@ NB_HD float nb_cell_F(const float c[4], float u)
     return fminf(fmaxf(F, fminf(c[0], end)), fmaxf(c[0], end));
 }
 
-/** Does the cell that begins at x and is w wide give the pieces' F? */
+/** Does the cell from x to x + w agree with F of the pieces? */
 static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
                                 const nb_scatterer *m, double x, double w)
 {
     enum { PROBES = 17 };
-    const double off = 2e-7; /* of F; of its square twice as much */
+    const double off = 2e-7; /* relative error of F; twice as much of its square */
     for (int i = 0; i < PROBES; i++) {
         const double u = (i + 1e-3) / (PROBES - 1 + 2e-3); /* just inside the ends, too */
         const double F = nb_piece_F(nb_piece_of(a, m, x + u * w), x + u * w);
@@ -50,7 +50,7 @@ static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
     return 1;
 }
 
-/** The cubic of the piece in the middle of the cell that begins at x and is w wide. */
+/** The cubic of the piece in the middle of the cell from x to x + w. */
 static inline nb_cell nb_cell_of(const nb_amorphous *a, const nb_scatterer *m, double x,
                                  double w)
 {
@@ -70,7 +70,8 @@ static inline nb_cell nb_cell_of(const nb_amorphous *a, const nb_scatterer *m, d
     return cell;
 }
 
-/** The pieces of material m: the first that is no constant before the table, and the last. */
+/** The pieces of material m: the first one of the table (without the constant before it), and the
+ * last. */
 static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
                                   const nb_table_piece **begin, const nb_table_piece **end)
 {
@@ -80,7 +81,7 @@ static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
         ++*begin;
 }
 
-/** How many cells material m needs, the two constants among them. */
+/** Number of cells of material m, with the two constants. */
 static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
 {
     const nb_table_piece *begin, *end;
@@ -92,7 +93,7 @@ static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
     return 2 + (int)fmin(n, NB_MOST_CELLS);
 }
 
-/** Cells of material m a metre. */
+/** Number of cells of material m per 1/m. */
 static inline double nb_cells_per(const nb_amorphous *a, const nb_scatterer *m)
 {
     const nb_table_piece *begin, *end;

@@ -6,7 +6,7 @@
 #include "../backend/internal.h"
 #include "row.cuh"
 
-/** What a launch with materials has beside its panels. */
+/** Data of a launch with materials, without its panels. */
 typedef struct material_job {
     nb_cuda_cells of;
     row_job row;
@@ -22,7 +22,7 @@ static __device__ __forceinline__ double chord(double cosine)
     return fma(0.5 * s, e, s); /* to 1e-12 */
 }
 
-/** F at x = sin(theta)/lambda where no cell has it. */
+/** F at x = sin(theta)/lambda outside of the cells. */
 static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
                                                  double x)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The materials of an amorphous background beside a fast kernel: distances and angles in double, F in float from
- * cells (material_cells.h), four pixels of a row a thread.  Lanes take neighbouring pixels, which look into
- * neighbouring cells. */
+/* The materials of an amorphous background for fast kernels: distances and angles in double, F in
+ * float from cells (material_cells.h), four pixels of a row for each thread. Lanes take
+ * neighbouring pixels, which read neighbouring cells. */
 #include "many.cuh"
 #include "material_look.cuh"
 
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void sum_materials(const material_job &p,
     }
 }
 
-/** Photons of four pixels of a row of points, at its only ray that weighs 1. */
+/** Photons of four pixels of a row of points, with one ray of weight 1. */
 static __device__ __forceinline__ void one_ray(const material_job &p,
                                                const row_job &at_panel,
                                                const row_points &row, int f,
@@ -76,7 +76,7 @@ static __device__ __forceinline__ void one_ray(const material_job &p,
         out[i] *= cached<false>(at_panel, row, x, i);
 }
 
-/** At any rays. */
+/** The same with any rays. */
 template <bool DEEP, bool MANY>
 static __device__ __forceinline__ void all_rays(const material_job &p,
                                                 const row_job &at_panel, int f, int s,
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void all_rays(const material_job &p,
         out[i] *= factor[i];
 }
 
-/** A block of pixels.  What stands in the image comes while the sums are made. */
+/** A block of pixels. The image is read while the sums are calculated. */
 template <int RAYS, bool MANY>
 static __device__ __forceinline__ void add_block(const material_job &p,
                                                  const row_job &at_panel,
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y,
         add_block<RAYS, false>(p, p.row, blockIdx.x, blockIdx.y);
 }
 
-/** Which rays the kernels of a launch have. */
+/** The kind of rays of a launch. */
 static int rays_of(const nb_cuda_launch *launch)
 {
     const nb_scene *sc = &launch->scene;
@@ -175,7 +175,7 @@ static row_job make_job(const nb_cuda_launch *launch, dim3 *grid)
     job.chunks = rays_of(launch) != ONE_RAY ? 1 : across < CHUNKS ? across : (int)CHUNKS;
     *grid = dim3((unsigned)((across + job.chunks - 1) / job.chunks),
                  (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
-    /* the molecules go with the scale, so that floats hold both it and the sums */
+    /* the number of molecules is part of the scale, so that floats can hold scale and sums */
     job.scale = launch->scene.intensity_scale * launch->cells.molecules *
                 launch->scene.lattice.n_orientations;
     job.many.across = (int)grid->x;

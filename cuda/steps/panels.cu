@@ -22,7 +22,7 @@ nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
     return terms;
 }
 
-/** The job of panel k, to which `job` is turned; its blocks. */
+/** Make the job of panel k, to which `job` is set; returns its number of blocks. */
 static int write_job(const nb_cuda_job *job, int which, int k, int before, void *to)
 {
     const nb_cuda_terms terms = nb_cuda_terms_of(job, k);
@@ -46,7 +46,7 @@ static void describe_jobs(const nb_cuda_job *job, nb_cuda_jobs_of *is)
     is->change = state->change;
 }
 
-/** All jobs, and the blocks before each. */
+/** Make all jobs, and the numbers of blocks before each. */
 static nb_status write_jobs(nb_cuda_job *job, int which, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -67,7 +67,7 @@ static nb_status write_jobs(nb_cuda_job *job, int which, nb_error *err)
     }
     nb_status st =
         nb_cuda_upload_mirror(state, &state->jobs[which], at, size, "the panels", err);
-    state->is_prepared = prepared; /* nothing that was prepared depends on them */
+    state->is_prepared = prepared; /* prepared data do not depend on them */
     state->change = change;
     nb_free(at);
     return st;

@@ -29,7 +29,7 @@ NB_HD double nb_quick_inverse(double x)
 #endif
 }
 
-/** Does the piece hold x?  The last one has no end: next is where it begins. */
+/** Does the piece contain x? The last piece has no end; its `next` is its start. */
 NB_HD int nb_piece_holds(const nb_table_piece *p, double x)
 {
     return x >= p->x && (x < p->next || p->next <= p->x);
@@ -77,7 +77,7 @@ NB_HD double nb_quick_sources(const nb_scene *sc, const nb_amorphous *a, nb_vec3
     return sum * sc->lattice.n_orientations;
 }
 
-/** What is taken from the pixel's first ray, as nb_cached_factors. */
+/** Factors of the pixel's first ray, as nb_cached_factors. */
 NB_HD double nb_quick_factor(const nb_scene *sc, const nb_ray *ray)
 {
     double factor = sc->oversample_omega ? 1.0 : ray->omega;

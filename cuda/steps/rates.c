@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps that the kernels of the device make a second, about: for the choice of a path and for the cuts of a render. */
+/* Approximate steps per second of the kernels of the device, for the choice of a path and the
+ * division of a render. */
 #include <math.h>
 
 #include "../backend/paths.h"

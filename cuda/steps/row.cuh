@@ -142,7 +142,7 @@ static __device__ __forceinline__ double solid_angle(const row_job &p, double r)
     return p.panel.point_pixel ? omega : omega * (p.panel.close_distance * r);
 }
 
-/** What is taken from the pixel's first ray. */
+/** Factors of the pixel's first ray. */
 template <bool DEEP>
 static __device__ __forceinline__ float cached(const row_job &p, const row_points &row,
                                                const four &x, int i)
@@ -155,7 +155,7 @@ static __device__ __forceinline__ float cached(const row_job &p, const row_point
     return (float)factor;
 }
 
-/** What is taken from every ray. */
+/** Factors of every ray. */
 template <bool DEEP>
 static __device__ __forceinline__ float ray_weight(const row_job &p, const row_points &row,
                                                    const four &x, int i, int layer)
@@ -212,8 +212,8 @@ static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &ste
     }
 }
 
-/** Positions of four pixels along the row, so many apart, that of pixel 0 being `first`.  With a table, those
- * outside the window stand at its edge: F^2 goes no farther. */
+/** Positions of four pixels along the row, at this distance; `first`: that of pixel 0. With a
+ * table, positions outside the window are moved to its edge, as F^2 ends there. */
 template <bool TABLE, int APART = 1>
 static __device__ __forceinline__ void pixel_positions(const row_job &p, double first,
                                                        int f, double F[PIXELS])
@@ -259,7 +259,7 @@ static __device__ __forceinline__ void add_compensated(float &sum, float &lost, 
     sum = t;
 }
 
-/** nb_polarization's frame, worked out once for the first source. */
+/** The frame of nb_polarization, calculated once for the first source. */
 static void set_polarization(row_job *job, const nb_cuda_launch *launch)
 {
     const nb_scene *sc = &launch->scene;
@@ -271,11 +271,11 @@ static void set_polarization(row_job *job, const nb_cuda_launch *launch)
     job->polar_oversampled = sc->oversample_polar && !sc->beam.nopolar;
 }
 
-/** Everything but the launch's own fields. */
+/** Fill all members but those of the launch. */
 static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     const nb_scene *sc = &launch->scene;
-    int dark = !terms->F2.at && terms->F2.constant == 0; /* water at the most */
+    int dark = !terms->F2.at && terms->F2.constant == 0; /* largest water */
     double term = (terms->F2.at || dark ? 1.0 : terms->F2.constant) *
                   nb_shape_height2(&sc->lattice);
     row_job job = {};

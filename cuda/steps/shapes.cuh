@@ -8,7 +8,7 @@
 #include "interference.cuh"
 #include "sphere.h"
 
-/** A sphere of few steps a pixel: beside nb_law for templates. */
+/** A sphere with few steps a pixel; a law for templates, in addition to nb_law. */
 enum { NB_LAW_FEW_SPHERE = 16 };
 
 static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
@@ -26,7 +26,7 @@ static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
     return form;
 }
 
-/** F_latt^2 at a reflection, where kernels sum what is relative to it; 1 where they do not. */
+/** F_latt^2 at a reflection if the sums of kernels are relative to it, else 1. */
 static inline double nb_shape_height2(const nb_lattice *lattice)
 {
     const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
@@ -36,7 +36,8 @@ static inline double nb_shape_height2(const nb_lattice *lattice)
     return cells * cells * (shape.height * shape.height);
 }
 
-/** nb_sphere_transform squared at x = pi sqrt(u2), in floats alone: where many steps hide its zeros. */
+/** nb_sphere_transform squared at x = pi sqrt(u2), only in floats; for many steps, which average
+ * out its zeros. */
 static __device__ __forceinline__ float nb_sphere_square(float u2)
 {
     const float y = u2 * (float)(NB_PI * NB_PI), u = sqrtf(u2);
@@ -65,7 +66,7 @@ static __device__ __forceinline__ float nb_shape_square(const int w[3],
     return exp2f(r2);
 }
 
-/** Need a step's F be known?  Where F_latt^2 is 0 it need not. */
+/** Is F of a step needed? Not if F_latt^2 is 0. */
 template <int LAW> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
 {
     return LAW != NB_LAW_EDGE || lattice != 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** nb_sphere_transform squared, of crystals with few steps a pixel: there a zero of the sphere shows, and around it a
- * phase in single precision would be of no use.  Plain C, too, so that tests on the host reach it. */
+/** nb_sphere_transform squared, for crystals with few steps a pixel. There zeros of the sphere are
+ * visible, and around a zero a phase in single precision is not accurate enough. Plain C, so that
+ * the host can test it. */
 #ifndef NB_CUDA_SPHERE_H
 #define NB_CUDA_SPHERE_H
 
@@ -11,8 +12,8 @@
 
 #define NB_SPHERE_FLAT 3.0f /* x^2 below which the closed form loses digits */
 
-/* A float of sin x - x cos x is wrong by 1e-7 x.  Below this part of x it is calculated again, or pixels of
- * 1e-6 of the brightest could be wrong by more than 1e-4. */
+/* A float of sin x - x cos x has an error of 1e-7 x. Below this part of x it is calculated again;
+ * otherwise pixels of 1e-6 of the brightest could have errors above 1e-4. */
 #define NB_SPHERE_DOUBT 0.003f
 
 #ifdef NB_GPU_DEVICE_PASS
@@ -57,7 +58,8 @@ NB_HD float nb_sphere_exact(double u2)
     return (float)(f * f);
 }
 
-/** sin(pi x) and cos(pi x) for |x| <= 1/2: series around the cosine's zero, where those of the transform are. */
+/** sin(pi x) and cos(pi x) for |x| <= 1/2, by series around the zero of the cosine, near the zeros
+ * of the transform. */
 NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
 {
     const float z = (0.5f - fabsf(x)) * (float)NB_PI, y = z * z;
@@ -76,13 +78,13 @@ NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
     *cosine = fmaf(s, y, 1.0f) * z;
 }
 
-/** sin and cos of pi u, but for a sign of both; rough2: u2 in float.  *x: pi u. */
+/** sin and cos of pi u up to a common sign; rough2: u2 in float. *x: pi u. */
 NB_HD void nb_sphere_quick_waves(double u2, float rough2, float *x, float *sine,
                                  float *cosine)
 {
     const float inverse = nb_sphere_inverse_root(rough2), rough = rough2 * inverse,
                 whole = (rough + 0x1.8p23f) - 0x1.8p23f;
-    /* what the root lacks, by Newton: u2 - rough^2 needs doubles */
+    /* correction of the root by Newton; u2 - rough^2 needs doubles */
     const float lacks = (float)fma(-(double)rough, (double)rough, u2) * (0.5f * inverse),
                 rest = (rough - whole) + lacks;
     *x = (whole + rest) * (float)NB_PI;

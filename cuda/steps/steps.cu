@@ -10,8 +10,8 @@ int nb_cuda_is_exact(const nb_backend_state *state)
     return kernel && kernel->exact;
 }
 
-/** Whether the materials have a kernel of their own: they need cells, flat panels with layers at the same depths, and one
- * factor of polarization. */
+/** Do the materials have their own kernel? They need cells, flat panels with layers at the same
+ * depths, and one factor of polarization. */
 static int has_cells(const nb_cuda_job *job)
 {
     const nb_scene *sc = job->scene;
@@ -29,7 +29,7 @@ static int has_cells(const nb_cuda_job *job)
     return 1;
 }
 
-/** Does the crystal's kernel take the materials along? */
+/** Does the kernel of the crystal include the materials? */
 static int is_wet(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -47,20 +47,20 @@ static void submit_materials(nb_cuda_job *job)
                                   job->many[NB_JOBS_PLAIN]);
 }
 
-/** Is the image repaired on the device?  It is where it stays, and before materials are added. */
+/** Is the image repaired on the device? Yes if it stays there, or if materials are added. */
 static int repairs_there(const nb_cuda_job *job)
 {
     return job->stays || job->launch.scene.amorphous;
 }
 
-/** Does the host look, after a download, whether there is anything to repair? */
+/** Does the host look for pixels to repair after a download? */
 static int host_repairs(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
     return kernel && kernel->repair == NB_REPAIR_RARE && !repairs_there(job);
 }
 
-/** What the window asks for: one part of its steps. */
+/** Run one part of the steps of the window. */
 static void submit(nb_cuda_job *job, int part)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -85,7 +85,7 @@ static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err
 
 /* ------------------------------------------------------------------ several panels */
 
-/** Do any kernels in double precision follow, or render? */
+/** Is any kernel in double precision used, to render or afterwards? */
 static int needs_plain(const nb_cuda_job *job)
 {
     return !host_repairs(job);
@@ -99,7 +99,7 @@ static int needs_jobs(const nb_cuda_job *job, int which)
                                  : needs_plain(job);
 }
 
-/** Make it possible that panels share launches. */
+/** Prepare launches for several panels. */
 static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
 {
     const int n = job->scene->n_panels;
@@ -113,7 +113,7 @@ static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
     return st;
 }
 
-/** One launch for panels k to end - 1. */
+/** Launch for panels k to end - 1. */
 static void submit_panels(nb_cuda_job *job, int k, int end)
 {
     nb_cuda_many many[NB_CUDA_JOBS] = {};
@@ -136,7 +136,7 @@ static void submit_panels(nb_cuda_job *job, int k, int end)
 
 /* ------------------------------------------------------------------ all panels */
 
-/** After launch i of `total`, one ahead of the one that is waited for. */
+/** Called after launch i of `total`; waits for the launch before it. */
 static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -169,7 +169,7 @@ static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error 
     return st;
 }
 
-/** All launches.  Steps are aimed at the first panel already. */
+/** All launches. Steps are already set for the first panel. */
 static nb_status run_panels(nb_cuda_job *job, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -207,7 +207,7 @@ static int covers_image(const nb_raster *raster)
            raster->roi.fmax == raster->columns - 1 && raster->roi.smax == raster->rows - 1;
 }
 
-/** Nothing to repair yet, and pixels that no kernel writes are 0. */
+/** Clear the flag of repairs, and the pixels that no kernel writes. */
 nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err)
 {
     const nb_raster *raster = &job->scene->raster;

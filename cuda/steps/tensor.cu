@@ -19,7 +19,7 @@ enum {
     RUN = 64     /* octets summed in one float before they join the total */
 };
 
-/** What a warp keeps beside the registers of the inner loop. */
+/** Data of a warp outside of the registers of the inner loop. */
 typedef struct warp_memory {
     double total[2 * ROWS][32]; /* per lane: steps of its row, pixels of its columns */
     double sum[ROWS * COLUMNS]; /* of the rays so far, at each pixel */
@@ -102,8 +102,8 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
     }
 }
 
-/** Each lane aims at its pixel, row lane/8 and column lane%8; then b is what the
- * products take: component lane%4 of the direction to column lane/4 of each row. */
+/** Each lane calculates the direction of its pixel, row lane/8 and column lane%8; then b has the
+ * form for the products: component lane%4 of the direction to column lane/4 of each row. */
 static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, int f,
                                                 int s, int lane, double b[ROWS],
                                                 warp_memory *memory)
@@ -181,8 +181,8 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
 
 typedef void (*tensor_kernel)(tensor_job);
 
-/** Weighted sources are rare: one degree does for them.  The other shapes are always weighted, for they
- * are not 0 where steps idle. */
+/** Weighted sources are rare, so they have one degree. The other shapes always have weights,
+ * because their idle steps are not 0. */
 template <bool MANY>
 static tensor_kernel choose_kernel(int law, int degree, int table, bool weighted)
 {

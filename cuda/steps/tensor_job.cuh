@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Many steps a pixel, a warp for a tile of pixels: what the kernel with FP64 tensor cores and the tricubic one
- * share. */
+/** Many steps a pixel, a warp for a tile of pixels: common parts of the kernel with FP64 tensor
+ * cores and the tricubic one. */
 #ifndef NB_CUDA_TENSOR_JOB_CUH
 #define NB_CUDA_TENSOR_JOB_CUH
 
@@ -31,7 +31,7 @@ typedef struct tensor_job {
     nb_shape_form shape;         /* of crystals that are no parallelepipeds */
     nb_cuda_many many;
     nb_cubic_table cubic; /* tricubic kernel only, as the next */
-    const void *waves;    /* its sources, and one more */
+    const void *waves;    /* its sources, and one more as padding */
 } tensor_job;
 
 /** nb_go_deep for a flat detector: from the layer's front face to its mean depth. */
@@ -78,7 +78,7 @@ static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index
     return ray.direction;
 }
 
-/** The job of a panel; its blocks of so many warps are side by side. */
+/** The job of a panel; its blocks, each with this number of warps, are side by side. */
 static tensor_job make_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                                   const nb_cuda_octets *octets, int warps)
 {

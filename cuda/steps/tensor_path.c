@@ -2,7 +2,7 @@
 /* Many steps a pixel: Miller indices on the FP64 tensor cores (tensor.cu). */
 #include "../backend/paths.h"
 
-/** The direct kernel, and it alone, knows when there is no crystal to sum. */
+/** Only the direct kernel handles scenes without a crystal. */
 static int scatters(const nb_plan *plan)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
@@ -20,7 +20,7 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_direct_applies(plan, why);
 }
 
-/** Whether any panel has layers at their mean depth. */
+/** Does any panel have layers at their mean depth? */
 static int is_deep(const nb_scene *sc)
 {
     for (int k = 0; k < sc->n_panels; k++)
@@ -29,9 +29,10 @@ static int is_deep(const nb_scene *sc)
     return 0;
 }
 
-/** With what a ray costs beside its steps.  It was measured as the number of steps from which on this kernel
- * is quicker than the direct one: 24, or 8 where layers are at their mean depth, because there the direct
- * kernel's steps cost a third more and those of the tensor cores do not. */
+/** Seconds with the time of a ray apart from its steps. It was measured as the number of steps
+ * from which on this kernel is quicker than the direct one: 24, or 8 with layers at their mean
+ * depth, because there the direct kernel's steps take a third longer and those of the tensor
+ * cores do not. */
 static double seconds(const nb_plan *plan)
 {
     const double even = (is_deep(plan->scene) ? 8 : 24) - 0.5; /* neither is quicker */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Structure factors between reflections (tricubic): indices in double, F and the lattice in float.
  *
- * 64 values for each step are more than the caches deliver; so a thread keeps the coefficients of its cell (cubic.h)
- * and loads others when a step leaves it.  Steps of one orientation, which differ in wavelength, are neighbours, and
- * share the products of its axes with the direction.  F is a sum of 64 values that may cancel, so floats show where it
- * passes through 0: beside its sum a pixel has one of what F could be there.  Where that one is much larger, the warp
- * does the pixel's steps again, in double. */
+ * The caches cannot deliver 64 values for each step, so a thread keeps the coefficients of its
+ * cell (cubic.h) and loads others when a step leaves it. Steps of one orientation, which differ
+ * in wavelength, are neighbours, and share the products of its axes with the direction. F is a
+ * sum of 64 values that may cancel, so errors of floats matter where F passes through 0. A pixel
+ * therefore has a second sum with the largest F of each cell. If it is much larger than the
+ * first, the warp calculates the pixel's steps again in double. */
 #include <float.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ enum {
     RUN = 64 /* steps summed in one float before they join the total, or somewhat more */
 };
 
-/** A source: -1/lambda, its weight, and how many from it on have its direction, at most RUN. */
+/** A source: -1/lambda, its weight, and the number of sources from it on with its direction, at
+ * most RUN. */
 typedef struct cubic_wave {
     double inverse;
     float weight;
@@ -61,8 +63,8 @@ static __device__ __forceinline__ float lattice_at(const tensor_job &p, const in
     }
 }
 
-/** What a thread keeps beside the registers of the inner loop: sums of F^2 F_latt^2, and of the same with each cell's
- * largest F, and the ray's direction. */
+/** Data of a thread outside of the registers of the inner loop: sums of F^2 F_latt^2 and of the
+ * same with each cell's largest F, and the ray's direction. */
 enum { LIGHT, MOST, SUM, SUM_MOST, X, Y, Z, KEPT };
 typedef double cubic_memory[KEPT][32 * WARPS];
 
@@ -87,14 +89,15 @@ static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
     return to;
 }
 
-/** F_latt^2 of a step, worked out while a cell is on its way.  *F2 and *most: squares of F and of its scale. */
+/** F_latt^2 of a step, calculated while a cell is loaded. *F2 and *most: squares of F and of its
+ * scale. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ float one_step(const tensor_job &p,
                                                  const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
                                                  float *most)
 {
-    /* far from a reflection these are 0 in a float, and F need not be known */
+    /* far from a reflection these are 0 in a float, and F is not needed */
     constexpr bool ends = LAW == NB_LAW_DECAY || LAW == NB_LAW_EDGE;
     float lattice = 0;
     if (ends) {
@@ -133,7 +136,7 @@ static __device__ __forceinline__ void add_sources(const tensor_job &p, int firs
     for (int source = first; source < end; source++) {
         const cubic_wave wave = next;
         float F2, scale2;
-        next = wave_at(p, source + 1); /* there is one more */
+        next = wave_at(p, source + 1); /* the last source has padding after it */
         const cubic_place to = place_of<WHOLE>(p, along, wave.inverse);
         const float weight = one_step<LAW, WHOLE>(p, to, cell, &F2, &scale2) * wave.weight;
         *light = fmaf(F2, weight, *light);
@@ -193,7 +196,7 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
     return total;
 }
 
-/** The sum over the rays of a pixel; in_doubt: whether it must be done again. */
+/** The sum over the rays of a pixel; in_doubt: it must be calculated again. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ double sum_rays(const tensor_job &p,
                                                   const tensor_job &at, int rays, int f,
@@ -245,7 +248,7 @@ static __device__ __forceinline__ void put_pixel(const tensor_job &p, const tens
         *p.repair = 1;
 }
 
-/** One thread a pixel, a warp for 8 x 4 of them and for each of these that is in doubt. */
+/** One thread for each pixel; a warp for 8 x 4 pixels, and for each of them that is in doubt. */
 template <int LAW, bool WHOLE, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     k_tricubic(const NB_GRID_CONSTANT tensor_job p)
@@ -364,13 +367,13 @@ __global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *w
     waves[i] = wave;
 }
 
-/** Room for what the kernel knows of the sources. */
+/** Memory for the kernel's data of the sources. */
 static size_t wave_bytes(const nb_beam *beam)
 {
     return ((size_t)beam->n_sources + 1) * sizeof(cubic_wave);
 }
 
-/** Fills it from those on the device. */
+/** Fill it from the sources on the device. */
 static void launch_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
 {
     k_cubic_waves<<<(unsigned)beam->n_sources / 256 + 1, 256, 0, stream>>>(

@@ -14,7 +14,7 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_floats_apply(plan, why);
 }
 
-/** With a pass over the table, which becomes cells. */
+/** Seconds, with a pass over the table to make cells. */
 static double seconds(const nb_plan *plan)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** A pixel in double precision by a whole warp: src/physics, its terms added in another order. */
+/** A pixel in double precision by a whole warp: the formulas of src/physics, with terms added in
+ * another order. */
 #ifndef NB_CUDA_WARP_PIXEL_CUH
 #define NB_CUDA_WARP_PIXEL_CUH
 
 #include "../../src/physics/pixel.h"
 
-/** The terms of one ray that fall to this lane: every 32nd of sources times
- * orientations. */
+/** Sum of this lane's terms of one ray: every 32nd of sources times orientations. */
 static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lane)
 {
     int64_t steps = (int64_t)sc->beam.n_sources * sc->lattice.n_orientations, i;
@@ -29,8 +29,8 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
     return sum;
 }
 
-/** One warp a pixel; the value is lane 0's. A call: inside a kernel's loops it would take 254
- * registers. */
+/** A pixel by one warp; lane 0 has the value. It is not inlined, as inside a kernel's loops it
+ * would take 254 registers. */
 static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *panel,
                                             const nb_sensor *sensor, int f, int s,
                                             int lane)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** Where a first block of rays stands: its rays and their blocks (tile_work.h). */
+/** Geometry of a first block of rays: its rays and their blocks (tile_work.h). */
 #ifndef NB_CUDA_TILE_AIM_H
 #define NB_CUDA_TILE_AIM_H
 
 #include "tile_term.h"
 
 enum {
-    NB_TILE_CHUNK = 704, /* groups of a first block that share a budget, at most */
-    NB_TILE_ROOM = 704,  /* entries of the stack behind them */
+    NB_TILE_CHUNK = 704, /* largest number of groups of a first block that share a budget */
+    NB_TILE_ROOM = 704, /* entries of the stack after them */
     NB_TILE_STACK = NB_TILE_CHUNK + NB_TILE_ROOM,
-    NB_TILE_ROW = 44,  /* groups of a row that is looked at as a whole, at most */
+    NB_TILE_ROW = 44,  /* largest number of groups of a row that is tested as a whole */
     NB_TILE_SMALL = 2, /* 4 rays along the edge of the smallest first block */
     NB_TILE_LARGE = 3, /* 8 of the largest */
     NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,
@@ -17,15 +17,15 @@ enum {
     NB_TILE_CORNERS = -1
 };
 
-/** What the lanes of a warp share. */
+/** Data shared by the lanes of a warp. */
 typedef struct nb_tile_shared {
     double ray[3][NB_TILE_RAYS];
-    nb_ray_block block[NB_TILE_BLOCKS]; /* the first, its quarters, theirs; each row by row */
+    nb_ray_block block[NB_TILE_BLOCKS]; /* the first block, its quarters and their quarters, each row by row */
     uint32_t stack[NB_TILE_STACK];
     uint32_t bins[NB_TILE_LANES]; /* of nb_tile_heap; 0 between two heaps */
 } nb_tile_shared;
 
-/** What was done, for the choice between this way and every step: for each 32 lanes. */
+/** Counts of the work, for each 32 lanes; for the choice between blocks and every step. */
 enum {
     NB_TILE_FIRST,
     NB_TILE_SMALLER,
@@ -35,7 +35,7 @@ enum {
     NB_TILE_TALLIES
 };
 
-/** A block on its way. */
+/** State of a block. */
 typedef struct nb_tile_walk {
     const nb_tile_pass *p;
     nb_tile_shared *w;
@@ -43,11 +43,11 @@ typedef struct nb_tile_walk {
     uint64_t wanted;              /* rays, row by row */
     int only; /* this block alone, of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first */
     float photons; /* of a pixel for a sum of 1, relative to unit, of all its rays */
-    float lack;    /* photons, the most so far */
+    float lack;    /* photons, the largest so far */
     unsigned tally[NB_TILE_TALLIES];
 } nb_tile_walk;
 
-/** Does the pass want a ray? */
+/** Does the pass need a ray? */
 NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
 {
     const nb_panel *of = &p->spots.panels[panel];
@@ -56,7 +56,7 @@ NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
     return f < of->columns && s < of->rows && nb_tile_wants(p, panel, f, s);
 }
 
-/** Turn to item i, and see which rays are wanted. */
+/** Set the block to item i, and find the rays that are needed. */
 NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
 {
     const nb_tile_pass *p = k->p;
@@ -82,7 +82,8 @@ NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
     }
 }
 
-/** Photons of a pixel of a first block for a sum of 1, relative to unit, of all its rays: no less. */
+/** Upper bound of the photons of a pixel of a first block for a sum of 1 (relative to unit) of all
+ * its rays. */
 NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
 {
     const nb_spot_pass *sp = &p->spots;
@@ -97,7 +98,7 @@ NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
            p->grids[k].brightness;
 }
 
-/** A ray of the first block; those beyond the panel's edge stand at it. */
+/** A ray of the first block; rays beyond the panel's edge are moved to the edge. */
 NB_HD_CALL nb_vec3 nb_tile_direction(const nb_tile_pass *p, int k, int layer, int u, int v)
 {
     const nb_panel *panel = &p->spots.panels[k];
@@ -127,7 +128,7 @@ NB_HD_CALL nb_ray_block nb_tile_block_from(const nb_tile_pass *p, const nb_tile_
                            NB_TILE_WIDEN);
 }
 
-/** Where the rays of block `block` of 2 x 2 stand among the first one's. */
+/** Index of the rays of block `block` of 2 x 2 among those of the first block. */
 NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
 {
     const int level = k->bits - 1, i = block - (level == 1 ? 1 : 5);

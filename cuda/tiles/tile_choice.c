@@ -6,9 +6,10 @@
 #include "../../src/plan/tiles.h"
 #include "../backend/paths.h"
 
-/* Fitted to the trials of 108 random scenes, and scaled to 220 others (reports/cuda).  With one F for all reflections the tails
- * of square crystals meet everywhere. */
-/** Time of every step over that in blocks of rays, for the plan's part of the picture, about. */
+/* Fitted to the trials of 108 random scenes, and scaled to 220 others (reports/cuda). With one F
+ * for all reflections the tails of square crystals overlap everywhere. */
+/** Estimated ratio of the time of every step to that in blocks of rays, for the plan's part of the
+ * picture. */
 static double tiles_gain(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
@@ -27,7 +28,7 @@ static double tiles_gain(const nb_plan *plan)
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2
 #define TILES_LONG_STEP 2.5e-6
-#define TILES_LOOK 0.15 /* of the time on a core of a CPU */
+#define TILES_LOOK 0.15 /* part of the time on a core of a CPU */
 #define TILES_SEEM 1.3
 /* A trial takes so long, and so much for each step of a ray; where that is such a part of every step it must seem to gain more. */
 #define TILES_TRIAL 5e-4
@@ -37,7 +38,8 @@ static double tiles_gain(const nb_plan *plan)
 /* Steps that take less than TILES_START by the slowest kernel in single precision, on an H200. */
 #define TILES_FEW 5e7
 
-/** Is a tolerance asked for, and are there so few steps on the whole detector, layers aside, that every one is quick? */
+/** Is a tolerance typed, and are there so few steps on the whole detector (without layers) that
+ * calculating all is quick? */
 static int has_few_steps(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -45,7 +47,7 @@ static int has_few_steps(const nb_plan *plan)
                                        TILES_FEW * plan->engine.size;
 }
 
-/** Is it not worth a trial where every step takes so many seconds? */
+/** Would a trial take too long compared with these seconds of every step? */
 static const char *refuse_trial(const nb_plan *plan, double every)
 {
     const double trial = TILES_TRIAL + TILES_TRIAL_STEP * plan->steps;
@@ -63,7 +65,7 @@ const char *nb_cuda_tiles_refuse(const nb_plan *plan)
 {
     const int forced = nb_path_is_forced(plan, NB_CUDA_TILES);
     const char *reason = NULL;
-    if (!forced && has_few_steps(plan)) /* to look further takes microseconds */
+    if (!forced && has_few_steps(plan)) /* the rest of the test takes microseconds */
         reason = "every step is quick";
     if (!reason)
         reason = nb_tiles_refuse(plan);

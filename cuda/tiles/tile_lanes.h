@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The 32 lanes of a warp for code that the host compiles, too: there they follow one another, and what a lane
- * has of its own is an array. */
+/** The 32 lanes of a warp, for code that also the host compiles. There the lanes run one after the
+ * other, and variables of a lane are arrays. */
 #ifndef NB_CUDA_TILE_LANES_H
 #define NB_CUDA_TILE_LANES_H
 
@@ -14,7 +14,7 @@
 
 enum { NB_TILE_LANES = 32 };
 
-/* What a warp walks through: inlined, or its state would live in memory. */
+/* Functions of a warp are inlined, so that its state stays in registers. */
 #ifdef NB_GPU
 #define NB_TILE_HD static __host__ __device__ __forceinline__
 #else
@@ -23,7 +23,8 @@ enum { NB_TILE_LANES = 32 };
 
 #ifdef NB_GPU_DEVICE_PASS
 #define NB_TILE_ROLLED                                                                   \
-    _Pragma("unroll 1") /* warps wait for instructions where a loop is long */
+    _Pragma(                                                                             \
+        "unroll 1") /* not unrolled, because warps wait for instructions of long loops */
 #define NB_TILE_TWICE _Pragma("unroll 2")
 #else
 #define NB_TILE_ROLLED
@@ -45,7 +46,7 @@ enum { NB_TILE_LANES = 32 };
 #define NB_TILE_ADD(to, x) atomicAdd(to, x)
 #define NB_TILE_COUNT(to, x) atomicAdd(to, x) /* in shared memory */
 
-/** Sum of this lane's number and of all before it. */
+/** Sum of the numbers of this lane and all lanes before it. */
 static __device__ __forceinline__ void nb_lanes_prefix(uint32_t *x)
 {
     const int lane = (int)(threadIdx.x % NB_TILE_LANES);
@@ -75,7 +76,7 @@ static __device__ __forceinline__ void nb_lanes_add_quads(double *x)
         *x += gpuShuffleXor(*x, half, NB_TILE_LANES);
 }
 
-/** Sums of four numbers over all lanes; lane i has that of number i % 4. */
+/** Sums of four numbers over all lanes; lane i gets the sum of number i % 4. */
 static __device__ __forceinline__ double nb_lanes_add_fours(const float x[4])
 {
     const int lane = (int)(threadIdx.x % NB_TILE_LANES);
@@ -179,7 +180,7 @@ NB_HD unsigned nb_lanes_reserve(unsigned *counter, unsigned n)
 
 #endif
 
-/** How many of the lanes before this one have their bit set. */
+/** Number of lanes before this one whose bit is set. */
 NB_HD int nb_lanes_before(uint32_t bits, int lane)
 {
     return nb_lanes_count(bits & ((1u << lane) - 1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Which groups of steps, and which steps, a block of rays keeps (tile_work.h): those with the smallest bounds
- * are left out as far as a budget goes. */
+/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Those with the smallest
+ * bounds are left out, within a budget. */
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
@@ -10,10 +10,10 @@
 
 enum {
     NB_TILE_UNITS = 1 << 14
-}; /* of a budget, for bounds that are above their share of it */
+}; /* part of a budget for bounds that are above their share */
 
-#define NB_TILE_ROWS_PART 0.15f    /* of a first budget, for whole rows */
-#define NB_TILE_MARGIN (1 - 1e-4f) /* of a budget, for the rounding of sums */
+#define NB_TILE_ROWS_PART 0.15f    /* part of a first budget for whole rows */
+#define NB_TILE_MARGIN (1 - 1e-4f) /* part of a budget for the rounding of sums */
 
 /** Candidates are sorted into bins, two to an octave: of a number of units, 1 .. 2^16 - 1. */
 NB_HD int nb_tile_bin(uint32_t units)
@@ -24,13 +24,14 @@ NB_HD int nb_tile_bin(uint32_t units)
     return (int)(bits >> 22) - 2 * 127;
 }
 
-/** No number of units in a bin is larger. */
+/** Upper limit of the units in a bin. */
 NB_HD uint32_t nb_tile_bin_end(int bin)
 {
     return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
 }
 
-/** What is left out of n candidates: all in the bins before `bin`, and so many of it. */
+/** A cut of n candidates: those left out are all in the bins before `bin`, and a number of those
+ * in it. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;
@@ -93,7 +94,7 @@ NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut 
     return kept;
 }
 
-/** Candidates on their way to the stack. */
+/** State of moving candidates to the stack. */
 typedef struct nb_tile_heap {
     int at, n;                /* on the stack */
     float budget, share, per; /* share: of one item; per: units of the budget */
@@ -135,7 +136,7 @@ NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
     heap->n += nb_lanes_count(some);
 }
 
-/** Choose; returns how many are kept, *spent: of the budget. */
+/** Choose the candidates to keep; returns their number. *spent: used part of the budget. */
 NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
                                 const NB_LANE_ARG(float, low), float *spent)
 {
@@ -148,7 +149,7 @@ NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
     return nb_tile_keep(w, heap->at, heap->n, &cut);
 }
 
-/** n parts of `of` of a budget. */
+/** n/of of a budget. */
 NB_TILE_HD float nb_tile_part_of(float budget, int n, int of)
 {
     return n == of ? budget : vf_over(budget * (float)n, (float)of);
@@ -178,7 +179,8 @@ NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, in
         q[x] = (float)(b->c[x] - p->tiles.towards[x][column]);
 }
 
-/** A look of a first block: at groups, or at rows with all of their sources before those of some rows. */
+/** A test of a first block: of groups, or first of rows with all of their sources and then of
+ * groups of some rows. */
 typedef struct nb_tile_look {
     int rows, list; /* whole rows; rows of a list on the stack */
     int at;         /* on the stack: what is kept */
@@ -186,7 +188,8 @@ typedef struct nb_tile_look {
     int minors;     /* an item is a major and a minor number */
 } nb_tile_look;
 
-/** Look at n groups from `first` on, column by column; by rows: at n rows, and then at those that are kept. */
+/** Test n groups from `first` on, column by column; by rows: n rows, and then those that are
+ * kept. */
 NB_TILE_HD nb_tile_look nb_tile_look_of(const nb_tile_pass *p, int second, int first,
                                         int n)
 {
@@ -216,7 +219,7 @@ NB_TILE_HD int nb_tile_look_column(const nb_tile_pass *p, const nb_tile_look *lo
     return look->rows ? p->tiles.columns : look->list ? minor : major;
 }
 
-/** Bounds of the items of a look, to a heap. */
+/** Put the bounds of the items of a test on a heap. */
 NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
                                 nb_tile_heap *heap, NB_LANE_REF(float, low),
                                 const int shape)
@@ -265,7 +268,7 @@ NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
     k->tally[NB_TILE_TESTS] += (unsigned)(look->n + NB_TILE_LANES - 1) / NB_TILE_LANES;
 }
 
-/** What is kept, as rows or as groups. */
+/** The kept items, as rows or as groups. */
 NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int kept)
 {
     uint32_t *at = &k->w->stack[look->at];
@@ -283,7 +286,7 @@ NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int 
     nb_lanes_meet();
 }
 
-/** Of n groups or rows of them, those groups that a first block keeps, to the stack's beginning. */
+/** Put the groups that a first block keeps, of n groups or rows, at the beginning of the stack. */
 NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float budget,
                                     float *spent, const int shape)
 {
@@ -308,7 +311,8 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float bud
     return kept;
 }
 
-/** n groups of a list, what a block may leave out of them, and the place for those that it keeps. */
+/** n groups of a list, the budget of a block for leaving some out, and the place for the
+ * others. */
 typedef struct nb_tile_task {
     int block;            /* of nb_tile_shared */
     int list, n, to, end; /* end: of the stack that it may use */
@@ -361,7 +365,7 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
     return kept;
 }
 
-/* A lane tests so many steps of a group, four lanes its 16. */
+/* Number of steps of a group that a lane tests; four lanes test all 16. */
 enum { NB_TILE_RUN = 4, NB_TILE_RUNS = NB_TILE_STEPS / NB_TILE_RUN };
 
 /** A group's products with the axes: the same for all steps of one orientation and direction. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Groups and steps of blocks of rays as a lane reads them: four numbers at once (../src/plan/tiles.h has them one by one,
- * for vectors). */
+/** Groups and steps of blocks of rays in packs of four numbers, as a lane reads them
+ * (src/plan/tiles.h has separate arrays, for vectors). */
 #ifndef NB_CUDA_TILE_PACKS_H
 #define NB_CUDA_TILE_PACKS_H
 
@@ -16,7 +16,7 @@ typedef struct nb_tile_two {
     float x, y;
 } nb_tile_two;
 
-/** Arrays are where the pass runs. */
+/** Packed arrays, in the memory where the pass runs. */
 typedef struct nb_tile_packs {
     const nb_tile_four *rows; /* [3][rows] an axis in the middle, away */
     const nb_tile_four *columns; /* [columns + 1] kappa_middle, kappa_range, stray, weights */
@@ -108,7 +108,7 @@ NB_TILE_HD void nb_tile_along(const nb_tiles *t, const nb_tile_packs *from,
 
 /* ------------------------------------------------------------------ on the host */
 
-/** How many of four, and of two, numbers `packs` has. */
+/** Numbers of packs of four and of two numbers. */
 static inline size_t nb_tile_packs_fours(const nb_tiles *t)
 {
     return 3 * (size_t)t->rows + (size_t)t->columns + 1 + 3 * (size_t)t->orientations;

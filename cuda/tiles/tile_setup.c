@@ -7,29 +7,29 @@
 
 enum {
     ALIGNMENT = 64,
-    PILOTS = 2048,     /* blocks looked at for an estimate, about, */
-    PILOT_STRIDE = 31, /* but no more of them than each so manyth: they take time, too */
+    PILOTS = 2048,     /* approximate number of blocks tried for an estimate, */
+    PILOT_STRIDE = 31, /* but at most each n-th block, as trials take time */
     LEAST_PILOTS = 64,
-    /* of groups, for a look at rows first */
+    /* least number of groups for a test of rows first */
     ROWS_LEAST = 8,
     COLUMNS_LEAST = 2
 };
 
-/* Indices over a first block differ by this, at the most. */
+/* Largest change of an index over a first block. */
 #define BLOCK_INDEX 0.6
-#define ROW_INDEX 0.5 /* and those of the sources of a row, from the middle one */
+#define ROW_INDEX 0.5 /* largest change over the sources of a row, from the middle one */
 
-/* What a first block, a smaller one, 32 tests of groups, 32 of steps, and 8 steps of 4 rays take on an H200,
- * seconds of the whole device: fitted to times (reports/cuda). */
+/* Seconds of a whole H200 for a first block, a smaller one, 32 tests of groups, 32 of steps, and
+ * 8 steps of 4 rays; fitted to times (reports/cuda). */
 static const double costs[NB_TILE_TALLIES] = {1.2e-9, 1.6e-9, 5.4e-10, 2.2e-10, 2e-10};
-#define ROUND_TERMS 1.1 /* times as much for a sphere, and in doubles */
+#define ROUND_TERMS 1.1 /* factors for a sphere, and for doubles */
 #define EXACT_TERMS 12.0
-#define SUMMED (1 - 1e-5) /* a sum of floats is known to this */
-#define START 3e-4        /* the first look, launches */
+#define SUMMED (1 - 1e-5) /* relative error of a sum of floats */
+#define START 3e-4        /* the first search, launches */
 #define PIXEL 1e-11
-#define GAIN 1.15 /* less is not worth it */
+#define GAIN 1.15 /* least gain */
 
-/** Append an array to the tables; they are only measured where `to` is NULL. */
+/** Append an array to the tables; if `to` is NULL, only count its bytes. */
 static void *add_array(char *to, size_t *at, const void *from, size_t bytes)
 {
     const size_t first = *at;
@@ -58,7 +58,7 @@ static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
                                                                : NB_TILE_SMALL;
 }
 
-/** A panel's blocks in its region, behind `items` others; returns how many there are of all. */
+/** Add the blocks of a panel's region after `items` others; returns the number of all. */
 static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region r,
                         int64_t items, nb_tile_grid *grid)
 {
@@ -78,7 +78,8 @@ static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region
     return items + (int64_t)grid->across * (((r.smax + 1) * os - 1) / edge + 1 - grid->v0);
 }
 
-/** The blocks of what is wanted, those of the whole detector, and what rows may show. */
+/** Set the blocks of the wanted pixels, those of the whole detector, and the columns of rows that
+ * may have photons. */
 static void fill_grids(nb_tile_setup *s, const nb_scene *sc, nb_tile_grid *grids, int *lit)
 {
     nb_plan whole = s->plan;
@@ -133,15 +134,15 @@ static int bits_of(int n)
     return bits;
 }
 
-/** The largest part of n items, of `most` at most, where all parts are about as large. */
+/** Divides n items into parts of about equal size, at most `most`; returns the size. */
 static int even_part(int n, int most)
 {
     const int parts = (n + most - 1) / most;
     return (n + parts - 1) / parts;
 }
 
-/** Is a first look at an orientation with all of its sources worth it?  They must not stand much farther apart than the
- * rays of a block. */
+/** Does a first test of an orientation with all of its sources save time? Sources must not be much
+ * farther apart than the rays of a block. */
 static int looks_by_rows(const nb_tiles *t)
 {
     const double longest = fmax(t->length[0], fmax(t->length[1], t->length[2]));
@@ -150,7 +151,7 @@ static int looks_by_rows(const nb_tiles *t)
            t->columns <= NB_TILE_ROW && apart < ROW_INDEX;
 }
 
-/** What a pass has beside arrays. */
+/** Set the members of a pass that are not arrays. */
 static void set_pass(nb_tile_setup *s, const nb_scene *sc)
 {
     nb_tile_pass *p = &s->pass;
@@ -256,7 +257,8 @@ void nb_tile_setup_move(nb_tile_setup *s, const void *tables)
 
 /* ------------------------------------------------------------------ passes */
 
-/** No more than the photons of the detector's brightest pixel: those of the one that a look finds. */
+/** Lower bound of the photons of the detector's brightest pixel: those of a pixel that a search
+ * finds. */
 static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
                                 double *brightest, nb_error *err)
 {
@@ -295,7 +297,8 @@ static int64_t pilot_stride(int64_t items)
     return some > PILOT_STRIDE ? some : few < PILOT_STRIDE ? few : PILOT_STRIDE;
 }
 
-/** Is it worth it?  What some blocks of the whole detector need says so: the same for every region. */
+/** Is this path quicker? Decided by the work for some blocks of the whole detector, so it does not
+ * depend on the region. */
 static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
                             nb_spots_result *result, nb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures in blocks of rays (tile_work.h): tables in one piece, and the passes from start to end.  Plain C,
- * for it needs no device: whoever runs a pass gives the arithmetic. */
+/** Pictures in blocks of rays (tile_work.h): tables in one piece of memory, and the sequence of
+ * passes. Plain C without a device: the runner of a pass provides the arithmetic. */
 #ifndef NB_CUDA_TILE_SETUP_H
 #define NB_CUDA_TILE_SETUP_H
 
@@ -12,35 +12,35 @@ extern "C" {
 #endif
 
 typedef struct nb_tile_setup {
-    nb_scene like; /* of Gaussians as bright as the spots' middles, for the first look */
+    nb_scene like; /* of Gaussians as bright as the middles of spots, for the first search */
     nb_spot_setup spots; /* of that scene */
     nb_tile_pass pass;   /* addresses are in `tables`, of the scene's arrays the host's */
-    nb_tiles tiles; /* without factors.pairs: pass.tiles has them, from whoever fills them */
+    nb_tiles tiles;      /* without factors.pairs, which the caller sets in pass.tiles */
     nb_plan plan;
     void *tables;           /* owned */
     size_t bytes;           /* of them */
     void *steps_at, *packs; /* in the tables: the arrays of tiles, and the next two */
-    nb_tile_grid *grids;    /* of what is wanted of each panel, then of whole panels */
+    nb_tile_grid *grids;    /* of the wanted part of each panel, then of whole panels */
     int *lit;
     int64_t items[2]; /* of these */
     nb_tolerance may;
-    double part; /* of a Gaussian's middle that is seen at least */
-    double every; /* seconds of every step; 0: blocks of rays are taken whatever they need */
+    double part;    /* least visible part of a Gaussian's middle */
+    double every;   /* seconds of every step; 0: blocks of rays are used in any case */
     double size;    /* of the engine */
-    double seconds; /* of what is wanted, about; 0: not known */
-    double queued;  /* part of the queue that an item needs, about */
+    double seconds; /* approximate, of the wanted pixels; 0: not known */
+    double queued;  /* approximate part of the queue for an item */
     int exact;      /* terms are in doubles */
 } nb_tile_setup;
 
-/** How passes are run. */
+/** Functions that run passes. */
 typedef struct nb_tile_runner {
     nb_spot_runner *spots; /* the first look */
-    /** The photons of the pixel that the last look found brightest, of all of its terms.  pass: that of setup for
-     * whole panels. */
+    /** Photons, with all terms, of the brightest pixel that the last search found. pass: that of
+     * setup for whole panels. */
     nb_status (*pixel)(void *context, const nb_tile_setup *setup,
                        const nb_tile_pass *pass, double *photons, nb_error *err);
-    /** The items of a pass.  counts: only what they need, [NB_TILE_TALLIES]; NULL: sum their terms and make the
-     * image; *lack: photons that a pixel lacks at most. */
+    /** Run the items of a pass. counts: only count their work, [NB_TILE_TALLIES]; NULL: sum their
+     * terms and make the image; *lack: largest number of photons that a pixel lacks. */
     nb_status (*tiles)(void *context, nb_tile_setup *setup, double *counts, double *lack,
                        nb_error *err);
     void *context;

@@ -6,7 +6,7 @@
 #include "../spots/spot_work.h"
 #include "tile_packs.h"
 
-/** How terms are calculated: a shape, and in doubles as the reference or in floats. */
+/** Kinds of arithmetic of terms: a shape, and doubles as in the reference, or floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
 #ifndef __cplusplus
 _Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits");
@@ -22,7 +22,8 @@ typedef struct nb_tile_grid {
                             solid angle of 1 */
 } nb_tile_grid;
 
-/** What a first block leaves to a later warp: its groups, or for a block of 2 x 2 rays some of them. */
+/** A task that a first block leaves to a later warp: its groups, or some of them for a block of 2
+ * x 2 rays. */
 typedef struct nb_tile_late {
     uint64_t wanted; /* as the next, of nb_tile_walk */
     int panel, layer, u, v;
@@ -31,7 +32,7 @@ typedef struct nb_tile_late {
     float photons, budget, rest; /* of the ray: for these groups, for all others */
 } nb_tile_late;
 
-/** Where they wait; what finds no room is done at once, with the same result. */
+/** The queue of tasks; without room a task is done at once, with the same result. */
 typedef struct nb_tile_queue {
     nb_tile_late *tasks;
     uint32_t *words;
@@ -39,17 +40,17 @@ typedef struct nb_tile_queue {
     unsigned *used; /* [2] tasks, words */
 } nb_tile_queue;
 
-/** What a pass needs; arrays are where it runs. */
+/** Data of a pass; arrays are in the memory where it runs. */
 typedef struct nb_tile_pass {
     nb_spot_pass spots; /* sums and where they go */
     nb_tiles tiles;     /* its scene is not used */
     nb_tile_packs packs;
     nb_lattice lattice; /* without orientations */
     const nb_tile_grid *grids;
-    const int *lit; /* of each row of a panel: first and last column that may be lit */
+    const int *lit; /* first and last column of each row of a panel that may have photons */
     double bound;   /* photons that a pixel may lack */
     int64_t items, stride;  /* of all panels; only each stride-th is done */
-    int by_rows;            /* first looks are at rows of groups */
+    int by_rows;            /* first tests are of rows of groups */
     int chunk, column_bits; /* groups, or rows of them, that share a budget */
     int single;             /* all sources have one direction */
     int only_count;
@@ -85,7 +86,7 @@ NB_HD int nb_tile_panel_of(const nb_tile_pass *p, int64_t item)
     return low;
 }
 
-/** Is the pixel asked for, and may it be lit? */
+/** Is the pixel requested, and may it have photons? */
 NB_HD int nb_tile_wants(const nb_tile_pass *p, int k, int f, int s)
 {
     const nb_spot_pass *sp = &p->spots;
@@ -99,7 +100,7 @@ NB_HD int nb_tile_wants(const nb_tile_pass *p, int k, int f, int s)
            sp->mask[panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f];
 }
 
-/** What a ray counts beside its terms. */
+/** Factor of a ray, without its terms. */
 NB_HD_CALL double nb_tile_factor(const nb_tile_pass *p, int k, int layer, int u, int v)
 {
     const nb_ray at = nb_tile_ray_to(p, k, layer, u, v);
@@ -108,7 +109,7 @@ NB_HD_CALL double nb_tile_factor(const nb_tile_pass *p, int k, int layer, int u,
 
 /* ------------------------------------------------------------------ terms */
 
-/** A ray's terms on their way: in double, relative to 1 electron^2, and floats relative to unit. */
+/** Running sums of a ray: in double, relative to 1 electron^2, and in float, relative to unit. */
 typedef struct nb_tile_sum {
     double total;
     float run;
@@ -127,7 +128,7 @@ NB_HD_CALL double nb_tile_variation(const nb_tile_pass *p, int source, nb_vec3 d
                : 1;
 }
 
-/** F^2 F_latt^2 as the reference calculates it, electrons^2. */
+/** F^2 F_latt^2 as in the reference, electrons^2. */
 NB_HD double nb_tile_exact_term(const nb_tile_pass *p, int m, int source, nb_vec3 d,
                                 int shape)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What a warp does for a picture in blocks of rays (../src/plan/tiles.h).  Host and device: a test runs the
- * lanes of a warp one after the other.
+/** The work of a warp for a picture in blocks of rays (src/plan/tiles.h). Host and device: a test
+ * runs the lanes of a warp one after the other.
  *
  *   item       a first block of rays of a panel, 4 x 4 or 8 x 8, at all layers
  *   budget      the limit of the sum of the bounds of everything that is left out
@@ -15,8 +15,9 @@
 #include "tile_lists.h"
 
 enum {
-    NB_TILE_WHOLE = 24, /* groups up to which one warp takes a first block, not a leaf */
-    NB_TILE_PARTS = 176 /* groups that it takes at the most */
+    NB_TILE_WHOLE =
+        24, /* largest number of groups for which one warp takes a whole first block */
+    NB_TILE_PARTS = 176 /* largest number of groups of a task */
 };
 
 /* Parts of a budget that the groups of a block may take before its quarters or steps get the rest. */
@@ -25,7 +26,7 @@ enum {
 
 /* ------------------------------------------------------------------ terms */
 
-/** Add a ray's terms to its pixel. */
+/** Add the terms of a ray to its pixel. */
 NB_TILE_HD void nb_tile_add_ray(const nb_tile_walk *k, int ray, double sum)
 {
     const nb_spot_pass *s = &k->p->spots;
@@ -155,7 +156,8 @@ static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
 }
 #endif
 
-/** A block of 2 x 2 rays with n groups: their steps, a few groups at a time; returns what is spent. */
+/** Sum the steps of n groups for a block of 2 x 2 rays, a few groups at a time; returns the used
+ * budget. */
 NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const int how)
 {
     const int room = (of->end - of->to) / NB_TILE_STEPS;
@@ -186,8 +188,8 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
 
 /* ------------------------------------------------------------------ blocks */
 
-/** Groups i .. of a list that there is room for, and what the block keeps of them: a list of its own.  Returns
- * how many were taken. */
+/** Take groups i .. of a list, as room allows, and make the list of those that the block keeps.
+ * Returns the number taken. */
 NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int i,
                                    float *spent, nb_tile_task *next, const int how)
 {
@@ -207,7 +209,7 @@ NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int 
     return n;
 }
 
-/** A block of 2 x 2 rays: of its list of groups those that matter, then their steps. */
+/** A block of 2 x 2 rays: select groups of its list, then sum their steps. */
 NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int how)
 {
     const uint64_t rays = (uint64_t)3 | (uint64_t)3 << (1 << k->bits);
@@ -224,7 +226,7 @@ NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int
     return spent;
 }
 
-/** The four leaves of block q of 4 x 4 rays; returns the most that any spends. */
+/** The four blocks of 2 x 2 rays of block q of 4 x 4; returns the largest used budget. */
 NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                                 const int how)
 {
@@ -242,7 +244,7 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
     return most;
 }
 
-/** Block q of 4 x 4 rays: the first one itself, or a quarter of it. */
+/** Block q of 4 x 4 rays: the first block, or a quarter of it. */
 NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
                                  const int how)
 {
@@ -266,7 +268,7 @@ NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
     return spent;
 }
 
-/** A task, whose rays are aimed and whose groups are on the stack; to: behind them. */
+/** Run a task whose rays are set and whose groups are on the stack; to: free place after them. */
 NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int list, int to,
                                  const int how)
 {
@@ -279,7 +281,7 @@ NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int lis
     k->lack = fmaxf(k->lack, (t->rest + most) * t->photons);
 }
 
-/** Turn to a task. */
+/** Set the block to a task. */
 NB_TILE_HD void nb_tile_turn(nb_tile_walk *k, const nb_tile_late *t)
 {
     k->panel = t->panel;
@@ -291,8 +293,8 @@ NB_TILE_HD void nb_tile_turn(nb_tile_walk *k, const nb_tile_late *t)
     k->only = t->block;
 }
 
-/** A task at once, where the queue has no room: rare, so it is a function of its own.  Returns what a ray
- * lacks, photons. */
+/** Run a task at once if the queue has no room; rare, so it is not inlined. Returns the photons
+ * that a ray lacks. */
 NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
                                  const nb_tile_late *t, const int place[2], int how)
 {
@@ -306,7 +308,7 @@ NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
     return walk.lack;
 }
 
-/** Room for so many tasks and words of the queue; 0: there is none. */
+/** Reserve this number of tasks and words of the queue. Returns 0 if there is no room. */
 NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned words,
                                unsigned at[2])
 {
@@ -324,7 +326,8 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
     return 0;
 }
 
-/** Tasks that a first block of so many groups leaves, at most: a leaf and some of the groups each. */
+/** Largest number of tasks that a first block with this number of groups leaves: each has a block
+ * of 2 x 2 rays and some of the groups. */
 NB_HD int nb_tile_most_tasks(int64_t groups)
 {
     const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* of whole rows */
@@ -333,8 +336,8 @@ NB_HD int nb_tile_most_tasks(int64_t groups)
            << 2 * (NB_TILE_LARGE - 1);
 }
 
-/** Leave a block's groups to later warps: all to one, or a leaf and some of the groups to each; budget: of the
- * rays, in all. */
+/** Leave the groups of a block to later warps: all to one task, or a block of 2 x 2 rays with some
+ * of the groups to each. budget: total for the rays. */
 NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float budget,
                               const int how)
 {
@@ -374,7 +377,7 @@ NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float bud
     }
 }
 
-/** Task i of the queue. */
+/** Run task i of the queue. */
 NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
 {
     const nb_tile_late t = k->p->queue.tasks[i];
@@ -389,8 +392,8 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
     nb_tile_run_late(k, &t, 0, t.n, how);
 }
 
-/** A first block at a layer, whose rays are aimed; returns what a ray lacks, of what is not left to later
- * warps. */
+/** Run a first block at a layer, whose rays are set; returns the photons that a ray lacks, without
+ * tasks for later warps. */
 NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float budget, const int how)
 {
     const nb_tiles *t = &k->p->tiles;

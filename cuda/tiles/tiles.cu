@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures in blocks of rays (tile_work.h): a warp takes a first block after the other.  Sums are whole numbers, so
- * the order of the blocks changes no byte. */
+/* Pictures in blocks of rays (tile_work.h): each warp takes one first block after the other. Sums
+ * are whole numbers, so the order of the blocks changes no byte. */
 #include "../steps/shapes.cuh"
 #include "../backend/render_job.h"
 #include "../spots/spots.h"
@@ -20,9 +20,9 @@ enum {
     BATCH = 4,        /* items that a warp takes together */
     QUEUE_TASKS = 1 << 21,
     QUEUE_WORDS = 1 << 25,
-    QUEUE_LEAST = 64, /* parts of it are tried down to one such */
+    QUEUE_LEAST = 64, /* smallest part that is tried */
     PIXEL_STEPS = 2,  /* of a thread, of a single pixel; */
-    PIXEL_BLOCKS = 64 /* but no more blocks, for steps and for rays */
+    PIXEL_BLOCKS = 64 /* largest number of blocks, for steps and for rays */
 };
 
 static constexpr int blocks_of(int how)
@@ -30,7 +30,7 @@ static constexpr int blocks_of(int how)
     return how & NB_TILE_EXACT ? EXACT_BLOCKS : BLOCKS;
 }
 
-/** Blocks that the compiler is to leave registers for. */
+/** Blocks per multiprocessor for which the compiler must leave registers. */
 static constexpr int resident_blocks(int how)
 {
 #ifdef NB_GPU_SPILLS
@@ -40,10 +40,10 @@ static constexpr int resident_blocks(int how)
 #endif
 }
 
-#define LOOK 1e-3 /* seconds of the first look, about */
-#define FILL 1.5  /* the queue gets so many times what was counted */
+#define LOOK 1e-3 /* approximate seconds of the first search */
+#define FILL 1.5  /* factor of the counted tasks for the size of the queue */
 
-/** What a pass gives back. */
+/** Results of a pass. */
 typedef struct tile_report {
     unsigned long long next, tally[NB_TILE_TALLIES];
     unsigned lack;    /* the bits of a float, photons */
@@ -52,7 +52,7 @@ typedef struct tile_report {
 } tile_report;
 static_assert(sizeof(tile_report) <= NB_SMALL_LOOK - NB_SMALL_TILES, "it has its place");
 
-/** What a warp found out. */
+/** Results of a warp. */
 static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int count,
                                                    tile_report *report)
 {
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int
             atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
 }
 
-/** What the lanes of this warp share. */
+/** Data shared by the lanes of this warp. */
 static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
 {
     of += threadIdx.x / 32;
@@ -73,7 +73,8 @@ static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
     return of;
 }
 
-/** Items first, first + stride ..: of all over the picture, so that each part of it has as many tasks. */
+/** Run items first, first + stride .., spread over the picture, so that each launch has a similar
+ * number of tasks. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     report_walk(walk, p.only_count, report);
 }
 
-/** The terms of the pixel that a look found, each once: its own sum, in whole units, rounded down. */
+/** Sum all terms of the pixel that a search found, in whole units, rounded down. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS)
     k_tile_pixel(const NB_GRID_CONSTANT nb_tile_pass p, nb_cuda_look *look)
@@ -135,7 +136,7 @@ __global__ void k_tile_photons(const NB_GRID_CONSTANT nb_spot_pass p, nb_cuda_lo
     look->photons = nb_spot_photons(&p, (unsigned)look->key, look->sum);
 }
 
-/** The largest F^2 of each reflection's place, and of it and its neighbours. */
+/** Fill the largest F^2 of each reflection, and of it and its neighbours. */
 __global__ void __launch_bounds__(256)
     k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double per_unit,
                  float2 *pairs)
@@ -304,8 +305,8 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
     return NB_OK;
 }
 
-/** As large as the picture can fill, or as there is room for: with a small one there are more launches, and without
- * any a warp does at once what it would leave to others.  No byte depends on it. */
+/** Size of the queue: as large as the picture needs, or as memory allows. A small queue needs more
+ * launches; without a queue a warp does tasks at once. No byte depends on it. */
 static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
                                nb_tile_queue *q, nb_error *err)
 {
@@ -328,7 +329,7 @@ static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *set
     }
     if (st) {
         q->most_tasks = 0;
-        state->tile_queue.full = 0; /* it can do without */
+        state->tile_queue.full = 0; /* it works without a queue, too */
         return NB_OK;
     }
     q->tasks = (nb_tile_late *)state->tile_queue.at;
@@ -336,7 +337,7 @@ static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *set
     return NB_OK;
 }
 
-/** Tables of the passes to the device. */
+/** Upload the tables of the passes. */
 static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *launch,
                                nb_tile_setup *setup, nb_error *err)
 {

@@ -15,7 +15,7 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Known only when some blocks have been tried; where it applies they are. */
+/** The time is known only after a trial, so blocks are tried if the path applies. */
 static double seconds(const nb_plan *plan)
 {
     return nb_tiles_refuse(plan) ? INFINITY : 0.5 * nb_path_every_step(plan);
