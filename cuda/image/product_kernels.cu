@@ -58,7 +58,7 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
     return nb_large_count(photons);
 }
 
-/** Expected photons as an integer; *overload likewise, of a pixel that is not masked. */
+/** Expected photons as an integer; *overload: a pixel that is not masked is too large. */
 static __device__ uint16_t quantize(const product_job &p, float value, int lit,
                                     int *overload, uint16_t)
 {

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS) k_finite(const T *x, size_t n, double
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (size_t)gridDim.x * THREADS)
         if (!isfinite(x[i]))
-            *bad = 1; /* whoever it is */
+            *bad = 1; /* any thread may set it */
 }
 
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,

@@ -19,7 +19,7 @@ typedef struct F_sink {
     const void *dloss;
     size_t voxels;
     double *gradient; /* [stripes][voxels] */
-    uint8_t *seen;    /* likewise */
+    uint8_t *seen;    /* the same */
 } F_sink;
 
 /** Where a stripe's contributions go. */

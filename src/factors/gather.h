@@ -15,7 +15,7 @@ typedef struct nb_gather {
     uint32_t *count;        /* owned; values so far, with marks in the high bits */
     float *first;           /* owned; the real part of the first */
     double *imaginary;      /* owned; the sum; NULL in a grid without phases */
-    float *first_imaginary; /* owned; the sum of imaginary parts; NULL likewise */
+    float *first_imaginary; /* owned; the sum of imaginary parts; NULL without phases */
     int intensities; /* values are I, and F is the root of their mean; without phases */
 } nb_gather;
 

@@ -13,7 +13,7 @@ typedef struct nb_photons {
     const nb_image_device *device;   /* that keeps it; NULL: none */
     nb_backend_state *state;         /* of the device */
     const nb_image_kernels *kernels; /* for all that is made of it on the CPU */
-    int threads;                     /* likewise; 0: all */
+    int threads;                     /* of the CPU; 0: all */
     const nb_hooks *hooks;           /* may be NULL */
     float *own; /* owned: memory of its own; NULL until nb_photons_memory */
 } nb_photons;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** What is made of an image of expected photons.  A stage turns it into the next thing; a product
- * is an image that somebody asked for. */
+ * is a requested image. */
 #ifndef NB_IMAGE_PRODUCT_H
 #define NB_IMAGE_PRODUCT_H
 

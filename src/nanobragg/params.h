@@ -40,9 +40,9 @@ typedef enum nb_kind {
 enum {
     NB_PARAM_PIXELS = 1,    /* another value is another image */
     NB_PARAM_PNG = 2,       /* another value is another PNG file */
-    NB_PARAM_TIFF = 4,      /* likewise, TIFF */
-    NB_PARAM_ADU = 8,       /* likewise, SMV and TIFF */
-    NB_PARAM_HDF5 = 16,     /* likewise, HDF5 */
+    NB_PARAM_TIFF = 4,      /* another value is another TIFF file */
+    NB_PARAM_ADU = 8,       /* another value is another SMV or TIFF file */
+    NB_PARAM_HDF5 = 16,     /* another value is another HDF5 file */
     NB_PARAM_INPUT = 32,    /* a file that is read */
     NB_PARAM_OUTPUT = 64,   /* a file that is written */
     NB_PARAM_RUNNING = 128, /* of the process, not of one image */

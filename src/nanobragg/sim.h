@@ -158,7 +158,7 @@ typedef struct nb_reflection {
     double intensity; /* photons, without background and noise, without masked pixels */
     double peak;      /* photons in its brightest pixel */
     double phi_deg;   /* mean over its photons of the spindle angle */
-    double wavelength_A; /* likewise */
+    double wavelength_A; /* mean over its photons of the wavelength */
     double excitation;   /* distance of the lattice point from the Ewald sphere (positive:
                         * outside) of the mean wavelength and beam, at the middle of the
                         * rotation; 1/A */

@@ -183,7 +183,7 @@ static inline double nb_largest_amorphous(const nb_amorphous *a)
 /** Upper bound of the photons of a pixel; not finite if there is none. */
 static inline double nb_photon_bound(const nb_scene *sc)
 {
-    const double between = 4; /* a tricubic overshoots its points by 1.25^3 at the most */
+    const double between = 4; /* a tricubic overshoots its points by at most 1.25^3 */
     const nb_factor_table *table = &sc->factors.table;
     double F = nb_largest_F(table), weights = 0, most = 0, crystal;
     const double background = sc->background + nb_largest_amorphous(sc->amorphous);

@@ -11,7 +11,7 @@
 /* dots of a picture */
 #define MOST_DOTS ((double)(1 << 28))
 
-/** A panel's plane in the picture, dots: x = x0 + i xf + j xs of its pixel edges i, j, and y likewise. */
+/** A panel's plane in the picture, dots: x = x0 + i xf + j xs and y = y0 + i yf + j ys of its pixel edges i, j. */
 typedef struct projection {
     double x0, xf, xs, y0, yf, ys;
 } projection;

@@ -28,7 +28,7 @@ typedef struct tile_costs {
 } tile_costs;
 static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
                         double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
-#define GAIN 1.3 /* less is not worth it */
+#define GAIN 1.3 /* least gain */
 
 #define SUMMED (1 - 1e-6) /* a sum of doubles is known to this */
 #define MOST_TERMS 1e8    /* of a single pixel: some seconds */
@@ -347,8 +347,8 @@ static nb_status set_bound(const nb_render *job, nb_spots_result *result, nb_err
     return st;
 }
 
-/** Is it worth it?  What a few blocks of the whole detector need says so: the same for every region and
- * number of threads. */
+/** Are blocks quicker?  Decided by the work for a few blocks of the whole detector, so it does not depend on
+ * the region and the number of threads. */
 static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *err)
 {
     nb_scene whole = *pass->job->scene;
@@ -433,7 +433,7 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
  * (tests/bench/choose.c). */
 #define LONGER 2.8
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
- * brightest pixel comes before.  Where every step takes so few times that, it is not worth it; where it takes MANY_TRIALS
+ * brightest pixel comes before.  If every step takes only a few times that, there is no trial; if it takes MANY_TRIALS
  * times that, blocks are tried if they seem to gain SEEMS, and the longer every step takes, the less they need to. */
 #define TRIAL 5e-3
 #define TRIAL_OF_TABLE 7e-3

@@ -29,7 +29,7 @@ struct nb_render {
 /* --- steps.c: every step --- */
 /** Why no vector kernel renders the scene, in a few words; NULL: one may. */
 const char *nb_vectors_refuse(const nb_plan *plan);
-/** Likewise of the table of F. */
+/** Why no vector kernel takes the table of F, in a few words; NULL: one may. */
 const char *nb_table_refuse(const nb_factor_table *table);
 /** Seconds of an image at so many seconds a step. */
 double nb_steps_seconds(const nb_plan *plan, double step);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the vector kernels need of a scene beside its plan (../plan/plan.h), worked out once a
+/** What the vector kernels need of a scene beside its plan (../plan/plan.h), calculated once a
  * render.
  *
  * Two ways to sum over the crystal (plans/fast_paths.md, section 1):

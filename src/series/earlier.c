@@ -148,7 +148,7 @@ static uint64_t hash_renderer(uint64_t h, const char *name)
     return nb_hash_bytes(h, name, strlen(name));
 }
 
-/** One of them: the vector renderer goes by its instructions. */
+/** One of them: the vector renderer is named after its instruction set. */
 static const char *renderer_of(const nb_sim_engine *engine)
 {
     nb_isa isa;

@@ -102,7 +102,7 @@ typedef struct nb_hdf5_sink {
     nb_block block;       /* collects frames */
     nb_block_maker maker; /* makes the data file of the one before */
     nb_hdf5_list *lists;  /* owned; [frames], of those found finished; or NULL */
-    nb_hdf5_facts *facts; /* owned; likewise; NULL: nothing is to be resumed */
+    nb_hdf5_facts *facts; /* owned; [frames], the same; NULL: nothing is to be resumed */
     uint8_t *done;        /* owned; [frames] */
     uint64_t *inputs;     /* owned; [frames], of finished ones: nb_own_inputs */
     int64_t written;      /* bytes of chunks */

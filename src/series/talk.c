@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "run.h"
 
-/* The next block for whoever asks, or -1: none is left.  Rank 0 only. */
+/* The next block for a process that asks, or -1: none is left.  Rank 0 only. */
 static int dealer_deal(nb_dealer *d)
 {
     int blocks = (d->frames + d->per_block - 1) / d->per_block;

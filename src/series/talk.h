@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Which frames a process makes.  Rank 0 deals blocks of consecutive frames, those of one HDF5 data
- * file, to whoever asks; each process makes the frames of its blocks in order. */
+ * file, to the processes that ask; each process makes the frames of its blocks in order. */
 #ifndef NB_SERIES_TALK_H
 #define NB_SERIES_TALK_H
 

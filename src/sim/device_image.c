@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay where they were rendered.  The renderer keeps the memory of its last image.  If somebody
- * holds that image when the next one begins, the memory becomes the holders', and the renderer goes on with
+/* Images that stay where they were rendered.  The renderer keeps the memory of its last image.  If that
+ * image has a holder when the next one begins, the memory becomes the holders', and the renderer goes on with
  * memory that came back from earlier holders, if there is some: allocation on a device is slow. */
 #include "engine.h"
 

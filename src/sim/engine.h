@@ -50,7 +50,7 @@ void nb_engine_free(nb_sim_engine *engine);
 nb_status nb_engine_lend(nb_sim_engine *engine, size_t pixels, nb_device_image **image,
                          nb_error *err);
 
-/** Before the memory of the last image is used again: if somebody else holds it, it is theirs, and the
+/** Before the memory of the last image is used again: if it has another holder, it is theirs, and the
  * renderer gets other memory.  Errors: NB_ERR_DEVICE. */
 nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err);
 

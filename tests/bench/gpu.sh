@@ -362,7 +362,7 @@ faults() {
     {
         must_fail hidden 2 'CUDA_VISIBLE_DEVICES' env CUDA_VISIBLE_DEVICES= \
             "$B/nanobragg" $tiny -device cuda
-        # all but 2 GiB of the device taken by somebody else; the image needs 4 GiB
+        # all but 2 GiB of the device taken by another process; the image needs 4 GiB
         if python3 -c 'import torch' 2>/dev/null; then
             python3 -c 'import sys, torch; n = torch.cuda.mem_get_info()[0] - 2 * 2**30
 x = torch.empty(n, dtype=torch.uint8, device="cuda"); print("held", flush=True)

@@ -6,7 +6,7 @@
 #   json    key=value[,value...] ... in what -show_config prints (numbers to 1e-9)
 #   same    the float image equals, byte for byte, that of the args in `expected`
 #   differ  it does not
-#   stdout  contains the text          stderr  likewise
+#   stdout  contains the text          stderr  the same
 #   files   exactly these are made     none    just succeeds
 
 # json_value FILE KEY: the value, its list brackets and quotes removed.

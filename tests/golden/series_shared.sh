@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A series has the same bytes whoever makes its frames: one GPU, all GPUs of the host, processes of
+# A series has the same bytes for any maker of its frames: one GPU, all GPUs of the host, processes of
 # mpirun with a GPU each; on a CPU one process and several.  Data files of HDF5 and numbered files.
 # usage: bash tests/golden/series_shared.sh PROGRAM [FRAMES [FRAMES_OF_1024]]
 # Lines `ok NAME`, `not ok NAME ...`, `skip NAME # reason`; exit status 1 when one fails.

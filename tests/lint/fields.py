@@ -7,7 +7,7 @@ HEADERS = ("src/nanobragg/config.h", "src/nanobragg/series.h")
 TABLE = "src/params/table.c"
 ROWS = (TABLE, "src/params/background_rows.h", "src/params/noise_rows.h",
         "src/params/derive_rows.h", "src/params/geometry_rows.h", "src/params/input_rows.h")
-# What a caller hands over by pointers; -resume compares override_tag (src/series/earlier.c).
+# What a caller passes by pointers; -resume compares override_tag (src/series/earlier.c).
 NO_PARAMETERS = {("nb_config", "png"), ("nb_config", "detector"), ("nb_config", "arrays"), ("nb_config", "reserved")} | {("nb_series", name) for name in (
     "ranks", "also", "n_also", "user", "begin", "override", "override_place", "override_tag", "override_text",
     "progress", "reserved")}

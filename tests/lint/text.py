@@ -15,7 +15,14 @@ LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
 # Words that readers all over the world do not know, or that say too little; and what to write.
 PLAIN = {"purse": "budget", "hangs on": "depends on", "anew": "again", "whereof": "of which", "thereof": "of it",
          "lest": "so that ... not", "hitherto": "until now", "by whatever way": "directly or not",
-         "utilise": "use", "in order to": "to", "due to the fact": "because"}
+         "utilise": "use", "utilize": "use", "in order to": "to", "due to the fact": "because",
+         "likewise": "the same", "at the most": "at most", "whoever": "who does it", "whomever": "who does it",
+         "somebody": "who does it", "for ever": "always, without end", "hand over": "pass", "hands over": "passes",
+         "worked out": "calculated", "as they stand": "unchanged", "as it stands": "unchanged", "goes by": "depends on",
+         "worth it": "quicker, or what it gains", "dear": "slow, expensive", "dearer": "slower, more expensive",
+         "so manyth": "each n-th", "is no matter": "has no effect", "beforehand": "before", "thereupon": "then",
+         "henceforth": "from now on", "whilst": "while", "amongst": "among", "upon": "on", "prior to": "before",
+         "notwithstanding": "in spite of", "albeit": "although", "in lieu": "instead"}
 PLAIN_RE = re.compile(r"\b(" + "|".join(PLAIN) + r")\b", re.I)
 # Written like a path of a person's machine, and meant as an example.
 DATA = ("golden_data/", "tests/fuzz/corpus/")

@@ -148,7 +148,7 @@ static void read_only(void **state)
         assert_int_equal(chown(path, nobody, (gid_t)-1), 0);
         assert_int_equal(chown(s->folder, nobody, (gid_t)-1), 0);
         if (seteuid(nobody) != 0)
-            skip_because("the superuser cannot become somebody else here");
+            skip_because("the superuser cannot become another user here");
         if (faccessat(AT_FDCWD, s->folder, X_OK, AT_EACCESS) != 0) {
             assert_int_equal(seteuid(me), 0);
             skip_because("others may not enter the temporary folder");

@@ -244,7 +244,7 @@ static void each_panel_has_its_sensor(void **state)
     nb_sim_free(sim);
 }
 
-/* What is worked out once for the whole scene. */
+/* What is calculated once for the whole scene. */
 static void limits_cover_all_panels(void **state)
 {
     nb_sim *sim = sim_of(&cases[2]);

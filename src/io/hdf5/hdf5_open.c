@@ -107,7 +107,7 @@ static void pass(void *user, nb_passage *p)
 }
 
 /** The address sanitizer of gcc 12 forks while another thread holds a lock of its memory, and the child waits
- * for that thread for ever. */
+ * for that thread without end. */
 static int fork_is_safe(void)
 {
 #ifdef __SANITIZE_ADDRESS__

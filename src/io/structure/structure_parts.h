@@ -32,7 +32,7 @@ void nb_pdb_text_free(nb_pdb_text *text);
 
 /** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged 1: it has
  * batches, and nothing else of it is of use; -1: it has columns of such a file, but no batches.  *size becomes that up to its END: in lines of history behind
- * it gemmi 0.5.7 reads beyond its buffer.  *out: its operators, as they stand.  Errors: NB_ERR_INPUT.
+ * it gemmi 0.5.7 reads beyond its buffer.  *out: its operators, unchanged.  Errors: NB_ERR_INPUT.
  * Source: CCP4's MTZ format. */
 nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *unmerged,
                        nb_symmetry *out, nb_error *err);

@@ -12,7 +12,7 @@ class DeviceImage:
     """A float32 image [slow, fast] on a device, or in memory of the host where the CPU renders.
 
     torch.from_dlpack(image), cupy.from_dlpack(image), and numpy.from_dlpack(image) of the host's share
-    its memory; numpy.asarray(image) copies it.  The memory stays as it is while somebody holds it."""
+    its memory; numpy.asarray(image) copies it.  The memory does not change while the image is used."""
 
     dtype = np.dtype(np.float32)
     ndim = 2
