@@ -60,7 +60,7 @@ typedef struct nb_cuda_window {
     int f0, f1, s0, s1;
 } nb_cuda_window;
 
-/** What every launch needs. */
+/** Data of every launch. */
 typedef struct nb_cuda_launch {
     nb_scene scene; /* arrays are device addresses; panels and sensors NULL, mask the panel's */
     nb_panel panel;
@@ -191,7 +191,7 @@ void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
 /* --- materials.cu --- */
 /** The same in float with all factors that matter in double, for the materials' cells and flat panels. */
 void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many);
-/** Of nb_cuda_direct_job_bytes. */
+/** The job has nb_cuda_direct_job_bytes. */
 int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- terms.cu --- */

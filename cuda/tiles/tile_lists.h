@@ -61,8 +61,8 @@ NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
     return cut;
 }
 
-/** Of n candidates, stack[at ..] = units << 16 | number, keep the numbers of those that are not cut.  Returns how
- * many are kept. */
+/** Keep the numbers of those of n candidates, stack[at ..] = units << 16 | number, that are not
+ * cut. Returns how many are kept. */
 NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut *cut)
 {
     int kept = 0, some = 0;

@@ -11,7 +11,7 @@
 #include "tools.h"
 #include "wait_policy.h"
 
-/** What was typed. */
+/** The command line. */
 typedef struct typed {
     const char *ref, *ours, *out, *threshold;
 } typed;

@@ -18,7 +18,7 @@ typedef struct layout {
     int cell;          /* screen pixels from part to part */
 } layout;
 
-/** What the parts show. */
+/** Data of the parts of the drawing. */
 typedef struct shown {
     float *dots;       /* owned: a, b, each [height][width] */
     float *difference; /* within dots, behind b: a - b */

@@ -100,7 +100,7 @@ typedef struct nb_spot_plane {
 
 nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor);
 
-/** What was left out of an image. */
+/** Limits and bounds of what an image lacks. */
 typedef struct nb_spots_result {
     const char *refused; /* reason why nothing was rendered, in a few words; or NULL */
     double bound;        /* photons that a pixel may lack */
@@ -170,7 +170,7 @@ int nb_spots_repeats(const nb_spots *spots, int i);
 void nb_spots_limit(const nb_spots *spots, const nb_tolerance *may,
                     nb_spot_limits *limits, nb_spots_result *result);
 
-/** What an image may lack, as set by nb_spots_limit. */
+/** Largest part of the brightest pixel that a pixel may lack, from nb_spots_limit. */
 double nb_spots_part(const nb_spots_result *result);
 
 /** Text of the report: "from its reflections" and what may be missing. */

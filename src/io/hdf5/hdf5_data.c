@@ -245,7 +245,7 @@ static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
                             (size_t)frames, inputs);
 }
 
-/** What is read, and its results: those of a whole data file, or (lists and inputs NULL) its key. */
+/** Job and results of reading a whole data file, or (lists and inputs NULL) only its key. */
 typedef struct data_task {
     nb_hdf5_data *data;
     nb_hdf5_list *lists;

@@ -349,7 +349,7 @@ static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
     return ok;
 }
 
-/** What is read, and its results. */
+/** Job and results of a reading process. */
 typedef struct facts_task {
     int frames;
     nb_hdf5_facts *facts;

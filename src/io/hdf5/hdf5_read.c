@@ -301,7 +301,7 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
     return st;
 }
 
-/** What is read, and its results. */
+/** Job and results of a reading process. */
 typedef struct image_task {
     int frame;
     int whole; /* with geometry and mask */
@@ -498,7 +498,7 @@ static nb_status read_spectra_file(const nb_h5_input *in, nb_vec3 position, int 
     return st;
 }
 
-/** What is read, and its results. */
+/** Job and results of a reading process. */
 typedef struct spectra_task {
     nb_vec3 position;
     int needed;

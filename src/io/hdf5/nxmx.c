@@ -395,7 +395,7 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
     return read_scan(r, chain, out, err);
 }
 
-/** What is read, and its results. */
+/** Job and results of a reading process. */
 typedef struct nxmx_task {
     const nb_geometry_typed *typed;
     nb_h5_remarks remarks;

@@ -116,7 +116,7 @@ static void put_band(many_files *m, int band, int worker, void *buffer)
     }
 }
 
-/** What each thread does. */
+/** Work of each thread. */
 static void work(many_files *m, size_t buffer_bytes)
 {
     const nb_write_memory *memory = m->memory;
