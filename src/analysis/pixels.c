@@ -74,22 +74,28 @@ static double median(float *v, size_t n)
     return n % 2 ? v[n / 2] : 0.5 * ((double)v[n / 2 - 1] + v[n / 2]);
 }
 
-nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work)
+double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit)
 {
     const double to_sigma = 1.4826,
                  farthest = 6; /* of the median deviation of a normal law */
+    double centre;
+    *limit = INFINITY;
+    if (n < NB_BIN_ENOUGH)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        work[i] = pixels[i].counts;
+    centre = median(work, n);
+    for (size_t i = 0; i < n; i++)
+        work[i] = (float)fabs(pixels[i].counts - centre);
+    *limit = farthest * fmax(to_sigma * median(work, n), sqrt(fmax(centre, 0.0) + 1.0));
+    return centre;
+}
+
+nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work)
+{
     nb_bin_mean m = {0, 0, 0};
-    double centre = 0, limit = INFINITY, squares = 0;
-    size_t i;
-    if (n >= NB_BIN_ENOUGH) {
-        for (i = 0; i < n; i++)
-            work[i] = pixels[i].counts;
-        centre = median(work, n);
-        for (i = 0; i < n; i++)
-            work[i] = (float)fabs(pixels[i].counts - centre);
-        limit = farthest * fmax(to_sigma * median(work, n), sqrt(fmax(centre, 0.0) + 1.0));
-    }
-    for (i = 0; i < n; i++) {
+    double limit, centre = nb_bin_centre(pixels, n, work, &limit), squares = 0;
+    for (size_t i = 0; i < n; i++) {
         const double y = (double)pixels[i].counts * pixels[i].per_unit;
         double step;
         if (!(fabs(pixels[i].counts - centre) <= limit))

@@ -23,6 +23,9 @@ typedef struct nb_bin_mean {
  * dead pixels. */
 #define NB_BIN_ENOUGH 20
 
+/** The median of the counts of n > 0 pixels; *limit: pixels further from it do not count, infinite in bins with too few
+ * pixels.  work[n] is overwritten. */
+double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit);
 /** The mean of n > 0 pixels; work[n] is overwritten. */
 nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sub.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "common.h"
@@ -183,6 +184,23 @@ static nb_status take_operand(parser *p)
     return NB_OK;
 }
 
+/** Add a word to those of the borrowed flags. */
+static void lend(parser *p, const char *word)
+{
+    if (p->borrowed_count < BORROWED_MAX)
+        p->borrowed[p->borrowed_count++] = (char *)(uintptr_t)word;
+}
+
+/** The operands that are values of flags. */
+static void lend_operands(parser *p)
+{
+    const char *const *flag = p->command->as_flags;
+    for (int i = 0; flag && flag[i] && i < p->line->operand_count; i++) {
+        lend(p, flag[i]);
+        lend(p, p->line->operands[i]);
+    }
+}
+
 nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, void *target,
                        nb_sub_line *line, int *help, nb_error *err)
 {
@@ -194,6 +212,8 @@ nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, voi
     line->word_count = argc - 2;
     *help = 0;
     command->defaults(target);
+    for (const char *const *word = command->presets; word && *word; word++)
+        lend(&p, *word);
     while (p.at < argc && !status && !*help) {
         const char *argument = argv[p.at];
         if (command->takes_rest && !strcmp(argument, "--")) {
@@ -210,5 +230,6 @@ nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, voi
     if (line->operand_count < command->operands)
         return nb_cli_fail(err, "an operand is missing; usage: nanobragg %s %s",
                            command->name, command->usage);
+    lend_operands(&p);
     return nb_cli_parse(p.borrowed_count, p.borrowed, &line->cli, err);
 }

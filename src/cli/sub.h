@@ -79,8 +79,10 @@ typedef struct nb_sub_command {
     const nb_sub_option *options;
     const char *borrowed; /* flags of the main table, separated by blanks; "*": all that describe a
                              simulation; NULL for none */
-    int operands;      /* at least so many */
-    int more_operands; /* and any number of others */
+    const char *const *presets; /* words of such flags before those of the user; NULL for none */
+    const char *const *as_flags; /* the flags whose values the first operands are; NULL for none */
+    int operands;                /* at least so many */
+    int more_operands;           /* and any number of others */
     int takes_rest;
     const char *statuses; /* exit statuses in words */
     void (*defaults)(void *target);

@@ -14,9 +14,9 @@ enum { INDENT = 26 };
 const nb_sub_command *const *nb_sub_commands(size_t *count)
 {
     static const nb_sub_command *const all[] = {
-        &nb_command_bench,  &nb_command_compare,     &nb_command_noise,
-        &nb_command_refine, &nb_command_run_compare, &nb_command_sf,
-        &nb_command_view};
+        &nb_command_bench, &nb_command_compare, &nb_command_extract,
+        &nb_command_noise, &nb_command_refine,  &nb_command_run_compare,
+        &nb_command_sf,    &nb_command_view};
     *count = sizeof all / sizeof *all;
     return all;
 }

@@ -7,6 +7,7 @@
 
 extern const nb_sub_command nb_command_bench; /* src/cli/bench */
 extern const nb_sub_command nb_command_compare;
+extern const nb_sub_command nb_command_extract;
 extern const nb_sub_command nb_command_noise;
 extern const nb_sub_command nb_command_refine;
 extern const nb_sub_command nb_command_run_compare;

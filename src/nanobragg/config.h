@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 2318
+#define NB_CONFIG_ROOM 2316
 #else
-#define NB_CONFIG_ROOM 2319
+#define NB_CONFIG_ROOM 2317
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -365,6 +365,8 @@ typedef struct nb_config {
     /* 0.3.0 ends here.  Each later member goes below the last one and takes its bytes from `reserved`;
      * nb_png_options does not grow. */
     char footprint[96]; /* of the Bragg light, "gauss:a:b:angle" or "box:a:b:angle", mm and deg; "" none */
+    double stol_smooth; /* half width of the parabolas through stolout_file, 1/A; 0: none */
+    int stol_rings;     /* and rings of ice stay in it */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -29,7 +29,12 @@
     .help = "image for -stolout: floats, SMV, mini-CBF, or NXmx (first frame)"}, \
 {"stolstep", NULL, NUMBER(NONE, stol_step), ABOVE(0), .value = "d", .unit = "1/A", \
     .fallback = "0.002; points of the given table", \
-    .help = "step of the table of -stolout"}
+    .help = "step of the table of -stolout"}, \
+{"stolsmooth", NULL, NUMBER_FROM(NONE, stol_smooth, 0), AT_LEAST(0), .value = "w", .unit = "1/A", \
+    .fallback = "0 (off)", \
+    .help = "smooth the table of -stolout by parabolas over w on each side, without rings of ice, and " \
+        "leave out pixels beside Bragg spots"}, \
+{"stolrings", NULL, SWITCH(NONE, stol_rings), .help = "keep rings of ice in a table of -stolsmooth"}
 /* clang-format on */
 
 #endif

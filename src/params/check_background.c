@@ -15,6 +15,10 @@ const char *nb_config_stol_flag(const nb_config *cfg)
 
 static nb_status check_stolout(const nb_config *cfg, nb_error *err)
 {
+    if (cfg->stol_rings && !(cfg->stol_smooth > 0))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-stolrings keeps rings of ice in a smooth table: add -stolsmooth w");
     if (cfg->stolout_file[0] && !cfg->stolimage_file[0] && !cfg->img_file[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "-stolout %.200s needs an image: add -stolimage FILE or -img FILE",
@@ -29,6 +33,10 @@ static nb_status check_stolout(const nb_config *cfg, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-stolstep %g needs a table to write: add -stolout FILE",
                        cfg->stol_step);
+    if (cfg->stol_smooth > 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-stolsmooth %g needs a table to write: add -stolout FILE",
+                       cfg->stol_smooth);
     return NB_OK;
 }
 

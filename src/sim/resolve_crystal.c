@@ -60,6 +60,13 @@ nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *er
             err, NB_ERR_INPUT,
             "no unit cell: add -cell a b c alpha beta gamma, -mat FILE, or a model: "
             "-pdb FILE");
+    if (!factors &&
+        cfg->stolout_file[0]) { /* of a geometry file's crystal nothing is used */
+        cfg->default_F = 0;
+        if (!has_size(cfg))
+            cfg->N[0] = cfg->N[1] = cfg->N[2] = 1;
+        return NB_OK;
+    }
     if (!factors && access(nb_dump_name(cfg), R_OK) != 0)
         return nb_fail(err, NB_ERR_INPUT,
                        "no structure factors: add -pdb, -cif, -mtz or -hkl FILE, or "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../analysis/pixels.h"
+#include "../analysis/smooth.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -38,6 +39,7 @@ typedef struct table_job {
     int32_t *bin;      /* owned; [pixels], -1: not used */
     nb_binned *pixels; /* owned; [pixels] */
     size_t used;
+    double smooth; /* half width of the parabolas, 1/m; 0: none */
 } table_job;
 
 static double at_bin(const bin_list *bins, int i)
@@ -125,12 +127,14 @@ static void take_pixel(table_job *job, int k, int f, int s)
     const nb_panel *panel = &sc->panels[k];
     const size_t in_panel = (size_t)s * (size_t)panel->columns + (size_t)f;
     const size_t pixel = panel->first_pixel + in_panel;
+    const float *value =
+        job->where[k].first + (size_t)s * job->where[k].stride + (size_t)f;
+    const uint8_t *out = job->image.left_out;
     double photons, stol, unit;
     int bin;
     job->bin[pixel] = -1;
     if ((sc->raster.mask && !sc->raster.mask[pixel]) ||
-        !photons_of(job, job->where[k].first[(size_t)s * job->where[k].stride + (size_t)f],
-                    k, &photons))
+        (out && out[value - job->image.pixels]) || !photons_of(job, *value, k, &photons))
         return;
     unit = per_photon(job, panel, f, s, &stol);
     bin = bin_of(&job->bins, stol);
@@ -166,6 +170,100 @@ static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
     return first;
 }
 
+/** The pixels that are two or fewer from a spot belong to no bin. */
+static void leave_out_about(table_job *job, const nb_panel *panel, int f, int s)
+{
+    enum { REACH = 2, SIDE = 2 * REACH + 1 };
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const int g = f - REACH + i % SIDE, t = s - REACH + i / SIDE;
+        if (g >= 0 && g < panel->columns && t >= 0 && t < panel->rows)
+            job->bin[panel->first_pixel + (size_t)t * (size_t)panel->columns + (size_t)g] =
+                -1;
+    }
+}
+
+static void leave_out_beside(table_job *job, const nb_panel *panel, const uint8_t *spot)
+{
+    const uint8_t *of_panel = spot + panel->first_pixel;
+    for (int s = 0; s < panel->rows; s++)
+        for (int f = 0; f < panel->columns; f++)
+            if (of_panel[(size_t)s * (size_t)panel->columns + (size_t)f])
+                leave_out_about(job, panel, f, s);
+}
+
+/** Leave out the pixels beside those that stand above their bin: the skirts of Bragg spots. */
+static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
+                                 const size_t *first, nb_error *err)
+{
+    const nb_scene *sc = &job->sim->model.scene;
+    float *highest = nb_alloc_raw((size_t)job->bins.n, sizeof *highest, "bins", err);
+    float *work = nb_alloc_raw(job->used + 1, sizeof *work, "bins", err);
+    uint8_t *spot = nb_alloc(sc->raster.pixels, 1, "spots", err);
+    const nb_status st = highest && work && spot ? NB_OK : NB_ERR_NOMEM;
+    for (int b = 0; !st && b < job->bins.n; b++)
+        if (first[b] < first[b + 1]) {
+            double limit;
+            const double centre =
+                nb_bin_centre(sorted + first[b], first[b + 1] - first[b], work, &limit);
+            highest[b] = (float)(centre + limit);
+        }
+    for (size_t i = 0; !st && i < sc->raster.pixels; i++)
+        spot[i] = job->bin[i] >= 0 && job->pixels[i].counts > highest[job->bin[i]];
+    for (int k = 0; !st && k < sc->n_panels; k++)
+        leave_out_beside(job, &sc->panels[k], spot);
+    nb_free(highest);
+    nb_free(work);
+    nb_free(spot);
+    return st;
+}
+
+/** Is x (1/m) in a ring of hexagonal ice (P6_3/mmc, a 4.4975, c 7.3224 A) with d above 1.5 A? */
+static int in_ring(double x)
+{
+    static const double d_A[] = {3.895, 3.661, 3.439, 2.668, 2.249, 2.068,
+                                 1.947, 1.916, 1.882, 1.719, 1.522};
+    const double half = 0.0025; /* 1/A: 0.03 A at 3.7 A on each side */
+    for (size_t i = 0; i < sizeof d_A / sizeof *d_A; i++)
+        if (fabs(x * NB_ANGSTROM - 0.5 / d_A[i]) <= half)
+            return 1;
+    return 0;
+}
+
+/** The curve's value, or the mean of the bin: where the curve has no value, and with -stolrings where a ring of ice
+ * stands above it by 4 sigma. Bins of few pixels, and rings without a curve, get no line. */
+static void smooth_bin(const table_job *job, double curve, int ring, nb_bin_mean *m)
+{
+    const int keep = job->sim->model.settings.value.stol_rings;
+    const double sigma = m->deviation / sqrt((double)m->n);
+    if (m->n < NB_BIN_ENOUGH || (ring && !keep && !isfinite(curve)))
+        m->n = 0;
+    else if (isfinite(curve) && !(ring && keep && m->mean > curve + 4 * sigma))
+        m->mean = curve;
+}
+
+/** Replace means by a smooth curve, for which rings of ice do not count. */
+static nb_status smooth_means(const table_job *job, nb_bin_mean *means, nb_error *err)
+{
+    const size_t n = (size_t)job->bins.n;
+    nb_curve_point *points = nb_alloc(n, sizeof *points, "table", err);
+    double *curve = nb_alloc_raw(n, sizeof *curve, "table", err);
+    nb_status st = points && curve ? NB_OK : NB_ERR_NOMEM;
+    for (size_t b = 0; !st && b < n; b++) {
+        const nb_bin_mean *m = &means[b];
+        const double x = at_bin(&job->bins, (int)b);
+        points[b] = (nb_curve_point){x, m->mean, 0};
+        if (m->n >= NB_BIN_ENOUGH && !in_ring(x))
+            points[b].sigma = m->deviation / sqrt((double)m->n);
+    }
+    if (!st)
+        st = nb_smooth_curve(points, n, job->smooth, curve, err);
+    for (size_t b = 0; !st && b < n; b++)
+        smooth_bin(job, curve[b], in_ring(points[b].x), &means[b]);
+    nb_free(points);
+    nb_free(curve);
+    return st;
+}
+
 /** A line of the table. */
 static int say_bin(double x, const nb_bin_mean *m, char *to)
 {
@@ -175,31 +273,42 @@ static int say_bin(double x, const nb_bin_mean *m, char *to)
                     m->mean < 0 ? -size : size, sigma, m->n);
 }
 
-static nb_status write_table(table_job *job, const nb_binned *sorted, const size_t *first,
-                             nb_error *err)
+static nb_status write_table(const table_job *job, const nb_bin_mean *means, nb_error *err)
 {
     const size_t room = ((size_t)job->bins.n + 4) * LINE + NB_PATH_MAX;
     char *text = nb_alloc_raw(room, 1, "table", err);
-    float *work = nb_alloc_raw(job->used + 1, sizeof *work, "bins", err);
-    int n = 0;
-    nb_status st = text && work ? NB_OK : NB_ERR_NOMEM;
-    if (!st)
-        n = snprintf(
-            text, room,
-            "# sin(theta)/lambda (1/A), F (electrons), its sigma, pixels; nanobragg "
-            "%s, %.3g molecules\n",
-            NB_VERSION, nb_table_molecules(&job->sim->model.settings));
-    for (int b = 0; !st && b < job->bins.n; b++) {
-        nb_bin_mean m;
-        if (first[b] == first[b + 1])
-            continue;
-        m = nb_bin_mean_of(sorted + first[b], first[b + 1] - first[b], work);
-        n += say_bin(at_bin(&job->bins, b), &m, text + n);
-    }
-    if (!st)
-        st = nb_outfile_put(job->sim->cfg.stolout_file, text, (size_t)n, err);
-    nb_free(work);
+    nb_status st = NB_ERR_NOMEM;
+    int n;
+    if (!text)
+        return st;
+    n = snprintf(text, room,
+                 "# sin(theta)/lambda (1/A), F (electrons), its sigma, pixels; nanobragg "
+                 "%s, %.3g molecules\n",
+                 NB_VERSION, nb_table_molecules(&job->sim->model.settings));
+    for (int b = 0; b < job->bins.n; b++)
+        if (means[b].n > 0)
+            n += say_bin(at_bin(&job->bins, b), &means[b], text + n);
+    st = nb_outfile_put(job->sim->cfg.stolout_file, text, (size_t)n, err);
     nb_free(text);
+    return st;
+}
+
+/** The means of the bins, and the table of them. */
+static nb_status make_means(table_job *job, const nb_binned *sorted, const size_t *first,
+                            nb_error *err)
+{
+    nb_bin_mean *means = nb_alloc((size_t)job->bins.n, sizeof *means, "bins", err);
+    float *work = nb_alloc_raw(job->used + 1, sizeof *work, "bins", err);
+    nb_status st = means && work ? NB_OK : NB_ERR_NOMEM;
+    for (int b = 0; !st && b < job->bins.n; b++)
+        if (first[b] < first[b + 1])
+            means[b] = nb_bin_mean_of(sorted + first[b], first[b + 1] - first[b], work);
+    if (!st && job->smooth > 0)
+        st = smooth_means(job, means, err);
+    if (!st)
+        st = write_table(job, means, err);
+    nb_free(work);
+    nb_free(means);
     return st;
 }
 
@@ -221,8 +330,14 @@ static nb_status make_table(table_job *job, nb_error *err)
     sorted = nb_alloc_raw(job->used, sizeof *sorted, "bins", err);
     if (!sorted || !(first = sort_pixels(job, sorted, err)))
         st = NB_ERR_NOMEM;
+    if (!st && job->smooth > 0) {
+        st = leave_out_spots(job, sorted, first, err);
+        nb_free(first);
+        first = st ? NULL : sort_pixels(job, sorted, err);
+        st = first ? NB_OK : NB_ERR_NOMEM;
+    }
     if (!st)
-        st = write_table(job, sorted, first, err);
+        st = make_means(job, sorted, first, err);
     nb_free(first);
     nb_free(sorted);
     return st;
@@ -261,6 +376,7 @@ nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err)
     job.adc = cfg->adc_set ? cfg->adc_offset : job.image.pedestal;
     job.source.incident = sim->model.geometry.beam;
     job.source.lambda = sim->model.wavelength_A * NB_ANGSTROM;
+    job.smooth = sim->model.settings.value.stol_smooth / NB_ANGSTROM;
     job.scale = NB_R_E_SQR * sim->model.fluence * nb_table_molecules(&sim->model.settings);
     if (!st)
         st = place_panels(&job, path, err);

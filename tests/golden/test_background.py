@@ -142,12 +142,42 @@ def check_stolout(folder):
     script.ok("every pixel is in a bin", bins[:, 3].sum() <= 300000 and bins[:, 3].sum() > 290000, str(bins[:, 3].sum()))
 
 
+def check_extract(folder):
+    """A smooth table of a frame with spots, a ring of ice and a module's gap gives the water back, also for another geometry."""
+    water = table(os.path.join(TABLES, "water.stol"))
+    beam = ["-flux", "1e12", "-exposure", "0.02", "-beamsize", "0.05", "-lambda", "1"]
+    shape = ["-detpixels", "700", "-pixel", "0.25"]
+    flags = [*beam, *shape, "-distance", "200", "-device", "cpu", "-cell", "79.1", "79.1", "37.9", "90", "90", "90", "-hkl",
+             os.path.join(SOURCE, "golden_data", "lysozyme_P1.hkl"), "-dump", "/dev/null", "-misset", "10", "20", "30", "-N", "30",
+             "-gauss_xtal", "-mosaic", "0.3", "-mosaic_model", "gauss", "-mosaic_domains", "10", "-oversample", "1", "-osc", "0.5",
+             "-phisteps", "4", "-crystal_volume", "125000", "-background", "water:0.05,ice:0.001", "-seed", "1", "-adc", "0"]
+    run([*flags, *ALONE[:2], "-nofloat", "-noisefile", "f.img"], folder)
+    seen = ["-img", "f.img", *beam, "-adc", "0", "-amorphous_thick", "0.05"]
+    said = run(["extract", "f.img", "smooth.stol", *seen], folder)
+    run(["extract", "f.img", "rings.stol", *seen, "-stolrings"], folder)
+    run([*seen, "-stolout", "raw.stol", "-stolimage", "f.img"], folder)
+    smooth, rings, raw = (numpy.loadtxt(os.path.join(folder, f"{name}.stol")) for name in ("smooth", "rings", "raw"))
+    ratio = {name: dict(zip(rows[:, 0].round(4), (rows[:, 1] / numpy.interp(rows[:, 0], water[:, 0], water[:, 1])) ** 2))
+             for name, rows in (("smooth", smooth), ("rings", rings), ("raw", raw))}
+    middle = [x for x in ratio["smooth"] if 0.05 <= x <= 0.24]
+    worst = {name: max(abs(ratio[name][x] - 1) for x in middle) for name in ratio}
+    script.ok("extract finds the water", len(middle) > 90 and worst["smooth"] < 0.03, str(worst))
+    script.ok("extract leaves out ice, unless it is to stay", worst["rings"] > 0.3 and worst["raw"] > 0.3, str(worst))
+    script.ok("extract says how to use its table", "-stol smooth.stol" in said.stdout, said.stdout)
+    far = ["-distance", "150", "-detector_rotx", "10", "-polar", "0.5", *shape, *beam, "-oversample", "1", "-device", "cpu"]
+    made = image(["-stol", "smooth.stol", "-amorphous_thick", "0.05"], folder, far).reshape(700, 700)[150:550, 150:550]
+    right = image(["-background", "water:0.05"], folder, far).reshape(700, 700)[150:550, 150:550]
+    off = abs(made / right - 1)
+    script.ok("its table in another geometry", numpy.median(off) < 0.01 and off.max() < 0.05, f"{numpy.median(off)} {off.max()}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_sums(folder)
         check_ways(folder)
         check_truth(folder)
         check_stolout(folder)
+        check_extract(folder)
 
 
 main()

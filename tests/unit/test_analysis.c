@@ -4,6 +4,7 @@
 
 #include "../../src/analysis/peaks.h"
 #include "../../src/analysis/radial.h"
+#include "../../src/analysis/smooth.h"
 #include "../../src/base/memory.h"
 
 /* --- percentiles --- */
@@ -296,6 +297,31 @@ static void memory_fails(void **state)
     check_below(failures, 100);
 }
 
+/** A parabola with noise, a spot, a point without weight and a gap. */
+static void smooth_curves(void **state)
+{
+    enum { N = 101 };
+    nb_curve_point p[N];
+    double smooth[N];
+    nb_error err;
+    (void)state;
+    for (int i = 0; i < N; i++)
+        p[i] = (nb_curve_point){i, 3 + 0.1 * i - 0.01 * i * i + 0.01 * (i % 3 - 1), 0.01};
+    p[50].y += 30;
+    p[20] = (nb_curve_point){20, 1e6, 0};
+    for (int i = 70; i < 90; i++)
+        p[i].sigma = 0;
+    assert_int_equal(nb_smooth_curve(p, N, 8, smooth, &err), NB_OK);
+    for (int i = 0; i < N; i++)
+        if (i >= 70 && i < 90) /* too far from both sides */
+            assert_true(isnan(smooth[i]) || fabs(i - 79.5) > 3);
+        else
+            check_below(fabs(smooth[i] - (3 + 0.1 * i - 0.01 * i * i)), 0.015);
+    nb_alloc_fail_after(1);
+    assert_int_equal(nb_smooth_curve(p, N, 8, smooth, &err), NB_ERR_NOMEM);
+    nb_alloc_fail_after(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +333,7 @@ int main(void)
         TEST(flat_images),
         TEST(not_finite),
         TEST(refused),
+        TEST(smooth_curves),
         SCRATCH_TEST(memory_fails),
     };
     return RUN_TESTS("analysis", tests);

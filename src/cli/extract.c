@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* nanobragg extract FRAME OUT.stol: the smooth background of a frame as a table for -stol. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+#include "subcommands.h"
+
+/* A quarter of the width of water's ring. */
+static const char *const presets[] = {"-stolsmooth", "0.01", NULL};
+static const char *const as_flags[] = {"-stolimage", "-stolout", NULL};
+static const nb_sub_option options[] = {NB_SUB_END};
+
+static void defaults(void *target)
+{
+    (void)target; /* it has no flags of its own */
+}
+
+static void notice(void *user, const char *line)
+{
+    (void)user;
+    nb_cli_say("note", line);
+}
+
+/** Nothing but the table is written. */
+static void no_images(nb_config *cfg)
+{
+    cfg->write_float = cfg->write_int = cfg->write_pgm = cfg->write_noise = 0;
+    cfg->write_dump = 0;
+}
+
+static nb_status make(nb_config *cfg, nb_error *err)
+{
+    const nb_hooks hooks = {.notice = notice};
+    nb_sim *sim = NULL;
+    nb_status st;
+    no_images(cfg);
+    st = nb_check_files(cfg, NULL, 0, err);
+    if (!st)
+        st = nb_sim_create(cfg, &hooks, &sim, err);
+    if (!st)
+        st = nb_sim_write_stol(sim, err);
+    nb_sim_free(sim);
+    return st;
+}
+
+static int run(void *target, const nb_sub_line *line)
+{
+    nb_config cfg = line->cli.cfg;
+    nb_error err;
+    nb_status st;
+    (void)target;
+    memset(&err, 0, sizeof err);
+    st = make(&cfg, &err);
+    if (st)
+        nb_cli_say("error", err.message);
+    else if (!line->cli.quiet)
+        printf(
+            "%s: a simulation scatters this background with -stol %s and the fluence and "
+            "amount of material of this command\n",
+            cfg.stolout_file, cfg.stolout_file);
+    return nb_cli_exit_status(st);
+}
+
+const nb_sub_command nb_command_extract = {
+    .name = "extract",
+    .usage = "FRAME OUT.stol [flags of detector and beam]",
+    .what = "Writes the smooth background of a frame, as a table for -stol",
+    .see = "compare.md",
+    .options = options,
+    .borrowed = "* quiet",
+    .presets = presets,
+    .as_flags = as_flags,
+    .operands = 2,
+    .statuses = "0 done, 1 the table cannot be written, or no memory, 2 bad input",
+    .defaults = defaults,
+    .run = run,
+};
