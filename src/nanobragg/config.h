@@ -305,7 +305,7 @@ typedef struct nb_config {
     double density;            /* g/cm3; NaN unset (1) */
     double molecule_mass;      /* g/mol; NaN unset (18) */
     double molecules;     /* its molecules in the beam, instead of the three; NaN unset */
-    char background[512]; /* "name:mm,..." of water, air, ice, nanoice; "" none */
+    char background[512]; /* "name:mm,..." of water, vitreous, air, ice, nanoice; "" none */
     char stolout_file[NB_PATH_MAX];   /* table made of an image; nb_sim_write_stol */
     char stolimage_file[NB_PATH_MAX]; /* that image; "" img_file */
     double stol_step;                 /* 1/A; NaN unset (0.002) */

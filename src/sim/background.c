@@ -66,7 +66,7 @@ static nb_status refuse(const char *word, int length, const char *why, nb_error 
     return nb_fail(
         err, NB_ERR_INPUT,
         "-background '%.*s': %s; give name:path in mm, commas between, with water, "
-        "air, ice or nanoice",
+        "vitreous, air, ice or nanoice",
         length < 60 ? length : 60, word, why);
 }
 

@@ -70,6 +70,13 @@ def check_sums(folder):
     named = image(["-background", "nanoice:0.2"], folder)
     typed = image(["-stol", os.path.join(TABLES, "nanoice.stol"), "-amorphous_thick", "0.2", "-density", "0.93"], folder)
     same("a named table is that of its file", named, typed, 1e-7)
+    named = image(["-background", "vitreous:0.2"], folder)
+    typed = image(["-stol", os.path.join(TABLES, "vitreous.stol"), "-amorphous_thick", "0.2", "-density", "1.07"], folder)
+    same("so is that of frozen solvent", named, typed, 1e-7)
+    for name, low, high in (("water", 3.05, 3.3), ("vitreous", 3.55, 3.7)):
+        rows = table(os.path.join(TABLES, f"{name}.stol"))
+        top = 0.5 / rows[rows[:, 1].argmax(), 0]
+        script.ok(f"the ring of {name}", low < top < high, f"{top:.2f} A")
     masked = image(["-background", "water:0.2", "-roi", "10", "50", "20", "30"], folder).reshape(100, 120)
     inside = numpy.zeros_like(masked)
     inside[20:31, 10:51] = water.reshape(100, 120)[20:31, 10:51]

@@ -124,7 +124,8 @@ static void cells_hold_the_tables(void **state)
 {
     nb_config cfg = a_scene(0);
     (void)state;
-    snprintf(cfg.background, sizeof cfg.background, "water:1,air:1,ice:1,nanoice:1");
+    snprintf(cfg.background, sizeof cfg.background,
+             "water:1,air:1,ice:1,nanoice:1,vitreous:1");
     check_materials(&cfg, 2e-7, 1);
 }
 
