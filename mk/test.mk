@@ -17,14 +17,28 @@ DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.
     -pngfile $(DEMO_DIR)/lysozyme.png$(if $(HAVE_TIFF), -tifffile $(DEMO_DIR)/lysozyme.tif) \
     -dump $(DEMO_DIR)/Fdump.bin
 
+# A measured still beside its simulation: the commands of docs/reality.md, where gemmi reads the atoms.
+DEMO_STILL := -expt golden_data/real/thaumatin_still/0003_crop.expt -fluence 1e24 -beamsize 0.02 -amorphous_thick 1e-4 -quiet
+DEMO_PAIR := $(if $(HAVE_GEMMI),$(DEMO_DIR)/thaumatin.png)
+$(DEMO_DIR)/thaumatin.png: $B/nanobragg mk/test.mk
+	@mkdir -p $(DEMO_DIR)
+	gunzip -c golden_data/real/thaumatin_still/thau_3_2_0003_crop.cbf.gz >$(DEMO_DIR)/frame.cbf
+	gunzip -c golden_data/real/thaumatin_still/thaumatin_P41212_MR.pdb.gz >$(DEMO_DIR)/model.pdb
+	$B/nanobragg extract $(DEMO_DIR)/frame.cbf $(DEMO_DIR)/background.stol $(DEMO_STILL)
+	$B/nanobragg $(DEMO_STILL) -stol $(DEMO_DIR)/background.stol -pdb $(DEMO_DIR)/model.pdb \
+	    -misset 0.0249 -0.1085 -0.0643 -N 13 -gauss_xtal -mosaic_model gauss -mosaic 0.15 -mosaic_dom 40 -oversample 1 \
+	    -blocks 1500 -footprint gauss:0.3:0.3:0 -seed 1 -adc 0 -noisefile $(DEMO_DIR)/simulated.img -nofloat -noint -nopgm
+	$B/nanobragg compare $(DEMO_DIR)/frame.cbf $(DEMO_DIR)/simulated.img -roi 860 1119 520 729 -pngscale 0:60 \
+	    -diff $@ -threshold none
+
 .PHONY: demo
 ifneq ($(filter demo,$(MAKECMDGOALS)),)
 $(info demo: $(if $(wildcard $B/nanobragg),compiles what changed,compiles the program (about $(if $(HAVE_CUDA),3 minutes,a minute) on \
-    2 cores)) and renders lysozyme into $(DEMO_DIR) (a second))
+    2 cores)) and renders thaumatin and lysozyme into $(DEMO_DIR) (5 seconds))
 endif
 $(call stamp,demo,$(DEMO_FLAGS) $(DEMO_FILES))
-demo: $(DEMO_DIR)/lysozyme.png link ## render lysozyme into build/demo/
-	@printf '%s\n' '' 'The picture: $(DEMO_DIR)/lysozyme.png' \
+demo: $(DEMO_PAIR) $(DEMO_DIR)/lysozyme.png link ## render thaumatin beside a measured still, and lysozyme, into build/demo/
+	@printf '%s\n' '' 'The pictures: $(DEMO_PAIR) $(DEMO_DIR)/lysozyme.png' \
 	    'Next:        $(if $(filter gcc-release,$(SET)),build,$B)/nanobragg -help, and docs/guide.md begins with a frame as of a beamline'
 $(DEMO_DIR)/lysozyme.png: $B/nanobragg $B/demo
 	@mkdir -p $(DEMO_DIR)

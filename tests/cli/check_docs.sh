@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The examples of the documents work as typed: every ```sh block of docs/guide.md, series.md, derivatives.md and refine.md runs, in one
+# The examples of the documents work as typed: every ```sh block of docs/guide.md, series.md, derivatives.md, refine.md and reality.md runs, in one
 # temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside, which stays as it was;
 # the C program of docs/library.md compiles against the build folder and runs.
 # usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
@@ -70,6 +70,7 @@ run_page() {
     rm -rf "$work/blocks" "$work/run" "$work/bin"
     mkdir -p "$work/bin" "$work/blocks" "$work/run"
     ln -s "$NANOBRAGG" "$work/bin/nanobragg"
+    ln -s "$(command -v "${PYTHON:-python3}")" "$work/bin/python3"
     ln -s "$source/golden_data" "$work/run/golden_data"
     blocks sh "$source/docs/$page" "$work/blocks"
     while [ -f "$work/blocks/$((n + 1))" ]; do
@@ -149,6 +150,11 @@ links_twice guide.md
 run_page series.md HDF5 libpng
 run_page derivatives.md
 run_page refine.md libpng cJSON cminpack
+if "${PYTHON:-python3}" -c 'import numpy, h5py' 2>/dev/null; then
+    run_page reality.md libpng HDF5 gemmi
+else
+    echo "skip docs/reality.md # python3-numpy or python3-h5py is not installed"
+fi
 run_library
 if reference | cmp -s - "$work/reference"; then
     echo "ok docs leave golden_data as it was"
