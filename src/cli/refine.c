@@ -103,6 +103,9 @@ const nb_sub_option nb_refine_flags[] = {
     {"restrain", 1, "name=x:s",
      "adds ((p - x)/s)^2/2 to the loss; s 0 holds p at x; repeatable",
      NB_SUB_TAKE(take_restrain)},
+    {"joint", 1, "list",
+     "names of -refine that all images have in common; the others are each image's own",
+     NB_SUB_NAME(nb_refine_typed, options.joint)},
     {"likelihood", 1, "name", "poisson, or gauss with -readout_noise (default: poisson)",
      NB_SUB_WORD(nb_refine_typed, options.likelihood, likelihoods)},
     {"fit_background", 1,
@@ -297,6 +300,12 @@ static nb_status add_series(run *r, const char *text, nb_error *err)
     return NB_OK;
 }
 
+/** Images of several, or with what several have: all processes share them. */
+static int is_many(const run *r)
+{
+    return r->count > 1 || r->typed->series || r->typed->orientations;
+}
+
 static nb_status list_images(run *r, nb_error *err)
 {
     int n = r->line->operand_count;
@@ -312,10 +321,18 @@ static nb_status list_images(run *r, nb_error *err)
         return nb_cli_fail(err,
                            "an image is missing; usage: nanobragg refine IMAGE flags "
                            "-refine list");
-    if (r->count > 1 && (r->typed->exptout || r->typed->plots || r->typed->residual))
+    if (is_many(r) && (r->typed->plots || r->typed->residual))
+        return nb_cli_fail(err, "-plots and -residual are of one image; refine one at a "
+                                "time, or use -report");
+    if (is_many(r) && r->typed->exptout && !r->typed->options.joint)
         return nb_cli_fail(err,
-                           "-exptout, -plots and -residual are of one image; refine one "
-                           "at a time, or use -report");
+                           "-exptout is of one image, or of several with -joint; refine "
+                           "one at a time, or use -report");
+    if (!is_many(r) && r->typed->options.joint)
+        return nb_cli_fail(err,
+                           "-joint %.100s: one image has nothing in common with "
+                           "another; name several, or use -series",
+                           r->typed->options.joint);
     return NB_OK;
 }
 
@@ -454,6 +471,13 @@ static int frame_done(void *user, int frame, const nb_refinement *result, const 
     return nb_stop_requested();
 }
 
+static void common_done(void *user, const nb_refinement *common)
+{
+    const run *r = user;
+    if (r->text)
+        refine_print(r->text, common);
+}
+
 static nb_status refine_many(run *r, nb_error *err)
 {
     const nb_refine_typed *t = r->typed;
@@ -464,17 +488,13 @@ static nb_status refine_many(run *r, nb_error *err)
                                .done = frame_done,
                                .report = t->report,
                                .ranks = r->ranks,
+                               .joint = common_done,
+                               .exptout = t->exptout,
                                .lost = &r->lost};
     nb_status st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &hooks, err);
     if (!st && r->text && first_rank())
         fprintf(r->text, "%d of %d images converged\n", r->count - r->lost, r->count);
     return st;
-}
-
-/** Images of several, or with what several have: all processes share them. */
-static int is_many(const run *r)
-{
-    return r->count > 1 || r->typed->series || r->typed->orientations;
 }
 
 static nb_status refine_any(run *r, nb_error *err)
@@ -487,7 +507,6 @@ static nb_status refine_any(run *r, nb_error *err)
                            nb_ranks_launched(NULL));
     if (!is_many(r))
         return refine_one(r, err);
-    r->typed->options.stage = NULL;
     st = nb_ranks_join(&r->ranks, err);
     return st ? st : refine_many(r, err);
 }

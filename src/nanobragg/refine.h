@@ -92,6 +92,7 @@ typedef struct nb_refine_options {
     int evaluations;       /* at most, in the last stages */
     void *user;
     void (*stage)(void *user, const nb_refine_stage *stage); /* after each; may be NULL */
+    const char *joint; /* nb_refine_series: names and groups of `list` that all images have in common; NULL: none */
 } nb_refine_options;
 
 /** All defaults; the list is empty. */
@@ -148,6 +149,8 @@ typedef struct nb_refinement {
     int n_history;
     double *history;     /* owned; the loss a pixel at each evaluation */
     const char *picture; /* its name in JSON, the caller's; NULL: none */
+    int pictures,
+        left_out; /* of the common parameters of a joint refinement: how many pictures it has, and has not; else 0 */
 } nb_refinement;
 
 /** Fit sim to the picture, which has the pixels of its stack. Photons are (ADU - adc)/gain with
@@ -175,6 +178,9 @@ typedef struct nb_refine_frames {
                         refines all */
     int *lost; /* how many failed or did not converge: of all processes at the first one, of its own at another; NULL: not
                   wanted */
+    /** Called once at the first process, with the common parameters of a joint refinement; may be NULL. */
+    void (*joint)(void *user, const nb_refinement *common);
+    const char *exptout; /* of a joint refinement: file of DIALS experiments, a crystal for each image; NULL: none */
 } nb_refine_frames;
 
 /** Share the images out among the processes, and in each among the threads of cfg and the devices of -device; each thread
@@ -183,6 +189,10 @@ typedef struct nb_refine_frames {
 nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
                            const nb_refine_options *options, const nb_hooks *hooks,
                            nb_error *err);
+
+/** With options->joint: `done` is called with the own parameters of each image, and their sigmas know those of the common ones;
+ * images that cannot be used are left out.  The report has a last line with the common parameters.  Errors too:
+ * NB_ERR_INPUT for names that are not refined, or that the images cannot tell apart. */
 
 /** As JSON in one line (docs/refine.md).  *json: free with nb_free.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED
  * (no cJSON). */

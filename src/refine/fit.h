@@ -124,6 +124,12 @@ void nb_fit_free(nb_fit *fit);
 /** Leave out hot pixels, shadows and rings of ice, and note in fit->out what is masked and where.  Errors: NB_ERR_NOMEM. */
 nb_status nb_fit_mask(nb_fit *fit, nb_error *err);
 
+/** The background that the options, or the simulation, ask for. */
+nb_fit_background nb_fit_background_of(const nb_sim *sim, const nb_refine_options *o);
+
+/** A list in the words of a fit (scale, misset) into those of derivatives.  Errors: NB_ERR_INPUT. */
+nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *err);
+
 /** The parameters of a fit, from options and simulation.  Errors: NB_ERR_INPUT. */
 nb_status nb_fit_name(nb_fit *fit, nb_error *err);
 /** Number of a parameter in the list, -1: it is not there. */

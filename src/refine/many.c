@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "crew.h"
+#include "joint.h"
 #include "lines.h"
 
 /** What all threads share. */
@@ -70,6 +71,8 @@ nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && frames && frames->images && frames->done && options);
+    if (options->joint)
+        return nb_refine_joint(cfg, frames, options, hooks, err);
     shared all = {.frames = frames, .options = *options};
     const nb_crew_task task = {&all, refine_picture, exchange};
     nb_status st = nb_crew_open(&all.crew, cfg, frames, hooks, err);

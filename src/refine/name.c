@@ -43,7 +43,7 @@ int nb_fit_find(const nb_fit_list *list, const char *name)
 }
 
 /** The list with the words of a fit put into those of derivatives. */
-static nb_status translate(const char *list, char *out, size_t size, nb_error *err)
+nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *err)
 {
     size_t used = 0;
     out[0] = '\0';
@@ -294,7 +294,7 @@ nb_status nb_fit_name(nb_fit *fit, nb_error *err)
 {
     char text[4096], (*names)[NB_VARIABLE_NAME] = NULL;
     int count = 0;
-    nb_status st = translate(fit->o->list, text, sizeof text, err);
+    nb_status st = nb_fit_translate(fit->o->list, text, sizeof text, err);
     if (!st)
         st = nb_sim_variables(fit->sim, text, &names, &count, err);
     for (int i = 0; i < count && !st; i++)

@@ -100,6 +100,10 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     *json = NULL;
     if (r->picture)
         nb_json_text(root, "picture", r->picture);
+    if (r->pictures) {
+        nb_json_number(root, "pictures", r->pictures);
+        nb_json_number(root, "left_out", r->left_out);
+    }
     nb_json_text(root, "status", r->status);
     nb_json_flag(root, "converged", r->converged);
     nb_json_number(root, "loss", r->loss);
@@ -164,18 +168,22 @@ nb_status nb_fit_check_options(const nb_sim *sim, const nb_refine_options *o,
     return NB_OK;
 }
 
+nb_fit_background nb_fit_background_of(const nb_sim *sim, const nb_refine_options *o)
+{
+    if (o->background != NB_BACKGROUND_AUTO)
+        return o->background;
+    return nb_sim_config(sim)->water_um > 0 ? NB_BACKGROUND_WATER : NB_BACKGROUND_RADIAL;
+}
+
 nb_status nb_fit_open(nb_fit *fit, const nb_image *picture, nb_error *err)
 {
     const nb_crystal *x = &fit->sim->model.crystal;
-    const nb_config *cfg = nb_sim_config(fit->sim);
     const nb_vec3 edges[3] = {x->a, x->b, x->c};
     int mosaic;
     nb_status st = nb_fit_name(fit, err);
     if (!st)
         st = nb_fit_observe(fit, picture, err);
-    fit->kind = fit->o->background;
-    if (fit->kind == NB_BACKGROUND_AUTO)
-        fit->kind = cfg->water_um > 0 ? NB_BACKGROUND_WATER : NB_BACKGROUND_RADIAL;
+    fit->kind = nb_fit_background_of(fit->sim, fit->o);
     if (!st)
         st = nb_fit_mask(fit, err);
     if (!st && fit->kind == NB_BACKGROUND_PLANES &&

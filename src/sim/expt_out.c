@@ -128,18 +128,25 @@ static void add_scan(nb_json root, const nb_detector_spec *d)
     nb_json_object(one, "valid_image_ranges");
 }
 
-static void add_crystal(nb_json root, const nb_sim *sim)
+/** Edges in the lab, m; they take the place of others. */
+static void add_edges(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[3])
 {
     static const char *const keys[] = {"real_space_a", "real_space_b", "real_space_c"};
+    for (int i = 0; i < 3; i++) {
+        double v[3];
+        cJSON_DeleteItemFromObject(crystal.json, keys[i]);
+        nb_nexus_of_lab(sim->model.geometry.convention, edges[i], v);
+        put_dxtbx(crystal, keys[i], v, 1e10);
+    }
+}
+
+static void add_crystal(nb_json root, const nb_sim *sim)
+{
     const nb_crystal *x = &sim->model.crystal;
     const nb_vec3 edges[3] = {x->a, x->b, x->c};
     nb_json one = nb_json_add_object(nb_json_array(root, "crystal"));
     nb_json_text(one, "__id__", "crystal");
-    for (int i = 0; i < 3; i++) {
-        double v[3];
-        nb_nexus_of_lab(sim->model.geometry.convention, edges[i], v);
-        put_dxtbx(one, keys[i], v, 1e10);
-    }
+    add_edges(one, sim, edges);
     nb_json_text(one, "space_group_hall_symbol", " P 1");
 }
 
@@ -156,12 +163,10 @@ static void add_experiment(nb_json root, int scan)
     nb_json_number(one, "crystal", 0);
 }
 
-nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *err)
+/** The tree of one experiment. */
+static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d)
 {
-    int failed = 0, scan = d->osc_deg > 0 || d->phi_deg != 0;
-    nb_json root = {cJSON_CreateObject(), &failed};
-    char *text;
-    nb_status st;
+    const int scan = d->osc_deg > 0 || d->phi_deg != 0;
     nb_json_text(root, "__id__", "ExperimentList");
     add_experiment(root, scan);
     nb_json_array(root, "imageset");
@@ -175,9 +180,75 @@ nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *
     add_crystal(root, sim);
     nb_json_array(root, "profile");
     nb_json_array(root, "scaling_model");
-    if ((st = nb_json_print(root, "the experiments", &text, err)))
+}
+
+/** Write the tree, and delete it. */
+static nb_status put_tree(nb_json root, const char *path, nb_error *err)
+{
+    char *text;
+    nb_status st = nb_json_print(root, "the experiments", &text, err);
+    if (st)
         return st;
-    st = nb_outfile_put(sim->cfg.exptout_file, text, strlen(text), err);
+    st = nb_outfile_put(path, text, strlen(text), err);
     nb_free(text);
     return st;
+}
+
+nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *err)
+{
+    int failed = 0;
+    nb_json root = {cJSON_CreateObject(), &failed};
+    add_all(root, sim, d);
+    return put_tree(root, sim->cfg.exptout_file, err);
+}
+
+/** A copy of `one` at the end of an array. */
+static nb_json add_copy(nb_json to, cJSON *array, const cJSON *one)
+{
+    nb_json copy = {cJSON_Duplicate(one, 1), to.failed};
+    if (!copy.json || !cJSON_AddItemToArray(array, copy.json))
+        *to.failed = 1;
+    return copy;
+}
+
+/** Of each picture with a crystal, as the first one but for name and crystal. */
+static void add_list(nb_json root, const nb_sim *sim, const nb_expt_list *list)
+{
+    cJSON *experiments = cJSON_GetObjectItem(root.json, "experiment");
+    cJSON *crystals = cJSON_GetObjectItem(root.json, "crystal");
+    cJSON *experiment = cJSON_DetachItemFromArray(experiments, 0);
+    cJSON *crystal = cJSON_DetachItemFromArray(crystals, 0);
+    int n = 0;
+    for (int k = 0; k < list->count; k++) {
+        const double *e = list->edges[k];
+        const nb_vec3 edges[3] = {
+            {e[0], e[1], e[2]}, {e[3], e[4], e[5]}, {e[6], e[7], e[8]}};
+        nb_json one;
+        if (nb_norm(edges[0]) == 0)
+            continue;
+        one = add_copy(root, experiments, experiment);
+        cJSON_DeleteItemFromObject(one.json, "identifier");
+        nb_json_text(one, "identifier", list->names[k]);
+        cJSON_DeleteItemFromObject(one.json, "crystal");
+        nb_json_number(one, "crystal", n++);
+        one = add_copy(root, crystals, crystal);
+        add_edges(one, sim, edges);
+    }
+    cJSON_Delete(experiment);
+    cJSON_Delete(crystal);
+}
+
+nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_error *err)
+{
+    int failed = 0;
+    nb_json root;
+    nb_detector_spec d;
+    nb_status st = nb_sim_detector_spec(sim, &d, err);
+    if (st)
+        return st;
+    root = (nb_json){cJSON_CreateObject(), &failed};
+    add_all(root, sim, &d);
+    add_list(root, sim, list);
+    nb_detector_spec_free(&d);
+    return put_tree(root, list->path, err);
 }

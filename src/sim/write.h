@@ -16,6 +16,18 @@ nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *e
 nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *detector,
                         nb_error *err);
 
+/** Pictures with one detector and beam, and a crystal for each. */
+typedef struct nb_expt_list {
+    const char *path;
+    const char *const *names; /* [count], of the pictures: their identifiers */
+    const double (
+        *edges)[9]; /* [count], a, b, c of the crystal in the lab, m; all 0: it has none */
+    int count;
+} nb_expt_list;
+
+/** Write them, with detector and beam of the simulation.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_error *err);
+
 /* --- files that input files name in their turn --- */
 
 typedef struct nb_named_files {
