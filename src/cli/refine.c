@@ -210,12 +210,14 @@ static void refine_print(FILE *out, const nb_refinement *r)
                 r->misset_deg[0], r->misset_deg[1], r->misset_deg[2],
                 r->rotation_sigma_deg[0], r->rotation_sigma_deg[1],
                 r->rotation_sigma_deg[2]);
-    fprintf(
-        out,
-        "%s: deviance per pixel %.4f over %lld pixels, correlation %.4f, %d evaluations, "
-        "%d images, %.2f s\n",
-        r->status, r->deviance_per_pixel, (long long)r->pixels, r->picture_correlation,
-        r->evaluations, r->images, r->seconds);
+    fprintf(out, "%s: deviance per pixel %.4f over %lld pixels, ", r->status,
+            r->deviance_per_pixel, (long long)r->pixels);
+    if (r->pictures)
+        fprintf(out, "%d pictures, %d left out, ", r->pictures, r->left_out);
+    else
+        fprintf(out, "correlation %.4f, ", r->picture_correlation);
+    fprintf(out, "%d evaluations, %d images, %.2f s\n", r->evaluations, r->images,
+            r->seconds);
 }
 
 /* nanobragg refine IMAGE flags -refine LIST */

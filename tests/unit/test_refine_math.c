@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "refine/minimise.h"
 #include "refine/fit.h"
+#include "refine/joint_solve.h"
 
 enum { MOST = 12 };
 
@@ -327,9 +328,94 @@ static void errors_of_a_loss_end_the_fit(void **unused)
     nb_alloc_fail_after(0);
 }
 
+enum {
+    COMMON = 3,
+    OWN = 2,
+    PICTURES = 4,
+    EACH = COMMON + OWN,
+    ALL = COMMON + PICTURES * OWN
+};
+
+/** Variable i of a picture among all. */
+static int among_all(int picture, int i)
+{
+    return i < COMMON ? i : COMMON + picture * OWN + i - COMMON;
+}
+
+/** Step, gain and covariances of the pictures by elimination are those of the whole matrix. */
+static void elimination_is_the_whole_solution(void **unused)
+{
+    const nb_arrow arrow = {COMMON, OWN};
+    const double damping = 0.1;
+    double M[PICTURES][EACH * EACH], G[PICTURES][EACH], whole[ALL * ALL] = {0},
+                                                                    g[ALL] = {0};
+    double damped[ALL * ALL], R[ALL * ALL], want[ALL], inverse[ALL * ALL],
+        sum[COMMON * COMMON + 2 * COMMON];
+    double share[COMMON * COMMON + 2 * COMMON], Y[PICTURES][OWN * (COMMON + 1)], work[64],
+        common[COMMON], step[EACH], gain = 0, loss;
+    double C[COMMON * COMMON], A[OWN * OWN], own[OWN * OWN];
+    uint64_t state = 7;
+    (void)unused;
+    assert_true(nb_arrow_work(&arrow) <= 64 &&
+                nb_arrow_share(&arrow) == sizeof sum / sizeof *sum);
+    for (int k = 0; k < PICTURES; k++) {
+        random_problem(&state, EACH, M[k], G[k], &loss);
+        for (int i = 0; i < EACH; i++) {
+            g[among_all(k, i)] += G[k][i];
+            for (int j = 0; j < EACH; j++)
+                whole[among_all(k, i) * ALL + among_all(k, j)] += M[k][i * EACH + j];
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) { /* with damping, then without */
+        const double by = pass ? 0 : damping;
+        memset(sum, 0, sizeof sum);
+        for (int k = 0; k < PICTURES; k++) {
+            assert_true(nb_arrow_eliminate(&arrow, M[k], G[k], by, share, Y[k], work));
+            for (size_t i = 0; i < sizeof sum / sizeof *sum; i++)
+                sum[i] += share[i];
+        }
+        if (pass)
+            break;
+        memcpy(damped, whole, sizeof damped);
+        for (int i = 0; i < ALL; i++)
+            damped[i * ALL + i] *= 1 + by;
+        assert_true(nb_fit_cholesky(ALL, damped, R) &&
+                    nb_arrow_common_step(&arrow, sum, by, common, work));
+        nb_fit_solve(ALL, R, g, want);
+        for (int k = 0; k < PICTURES; k++) {
+            nb_arrow_step(&arrow, common, Y[k], step);
+            gain += nb_arrow_gain(&arrow, M[k], G[k], step);
+            for (int i = 0; i < EACH; i++)
+                near(step[i], -want[among_all(k, i)], fabs(want[among_all(k, i)]), 1e-6);
+        }
+        for (int i = 0; i < ALL; i++) {
+            double half = -g[i];
+            for (int j = 0; j < ALL; j++)
+                half += whole[i * ALL + j] * want[j] / 2;
+            gain += want[i] * half; /* minus the gain of the whole */
+        }
+        near(gain, 0, 1, 1e-6);
+    }
+    assert_int_equal(nb_fit_invert(ALL, whole, inverse, NULL, NULL, NULL), NB_OK);
+    assert_int_equal(nb_fit_invert(COMMON, sum, C, NULL, NULL, NULL), NB_OK);
+    for (int i = 0; i < COMMON; i++)
+        near(C[i * COMMON + i], inverse[i * ALL + i], inverse[i * ALL + i], 1e-6);
+    for (int i = 0; i < OWN; i++)
+        for (int j = 0; j < OWN; j++)
+            A[i * OWN + j] = M[2][(COMMON + i) * EACH + COMMON + j];
+    assert_int_equal(nb_fit_invert(OWN, A, own, NULL, NULL, NULL), NB_OK);
+    for (int i = 0; i < OWN; i++)
+        for (int j = 0; j < OWN; j++) {
+            const int a = among_all(2, COMMON + i), b = among_all(2, COMMON + j);
+            near(nb_arrow_covariance(&arrow, own, Y[2], C, i, j), inverse[a * ALL + b],
+                 sqrt(inverse[a * ALL + a] * inverse[b * ALL + b]), 1e-6);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elimination_is_the_whole_solution),
         cmocka_unit_test(rows_have_norm_gradient_and_matrix),
         cmocka_unit_test(rows_keep_the_norm_where_the_gradient_is_too_long),
         cmocka_unit_test(a_matrix_that_is_not_positive_is_refused),
