@@ -47,6 +47,12 @@ typedef struct nb_cuda_products {
     int64_t download_ns;
 } nb_cuda_products;
 
+/** What spreads the Bragg light (footprint.cu). */
+typedef struct nb_cuda_footprint {
+    nb_cuda_mirror panels, tiles, taps, numbers, mask;
+    nb_cuda_buffer out, rest; /* images, owned */
+} nb_cuda_footprint;
+
 /** Everything that the jobs of a scene's panels depend on; compared as bytes, so without
  * padding. */
 typedef struct nb_cuda_jobs_of {
@@ -91,6 +97,7 @@ struct nb_backend_state {
     size_t F_count;     /* of the table that was sent, and its fingerprint */
     uint64_t F_hash;
     nb_cuda_products products;
+    nb_cuda_footprint footprint;
     /* the tables for the last scene, still good if the same one comes again */
     nb_scene prepared_scene; /* as in nb_cuda_launch */
     nb_cuda_terms prepared;

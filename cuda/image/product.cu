@@ -7,6 +7,7 @@
 
 #include "chain.h"
 #include "fft.h"
+#include "footprint.h"
 #include "../backend/parallel.h"
 #include "product_kernels.h"
 #include "../slopes/slopes.h"
@@ -290,7 +291,8 @@ void nb_cuda_products_close(nb_cuda_products *products)
 extern const nb_backend_device nb_cuda_device_entries = {
     warm,
     {makes, sum_rows, make, fetch, take, give, allocate, release, nb_cuda_locate,
-     nb_cuda_replace, nb_cuda_settle, nb_cuda_copy, nb_cuda_discard},
+     nb_cuda_replace, nb_cuda_settle, nb_cuda_copy, nb_cuda_discard, nb_cuda_set_aside,
+     nb_cuda_spread},
     times,
     count_devices,
     &nb_cuda_slope_device};

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/beam.h"
+#include "../model/footprint.h"
 #include "../model/units.h"
 #include "../params/params.h"
 
@@ -44,6 +45,25 @@ static nb_status move_panels(const nb_subject *of, const nb_variable_name *v,
     return t->panels ? NB_OK : NB_ERR_NOMEM;
 }
 
+/** By a width, mm, or the angle, deg. */
+static void move_footprint(const nb_subject *of, int axis, nb_tangent *t)
+{
+    const nb_footprint *fp = &of->model->footprint;
+    const double unit = nb_footprint_unit(fp->box);
+    const double angle = nb_variable_value(
+        of, &(nb_variable_name){.kind = NB_VAR_FOOTPRINT, .axis = 2, .panel = -1});
+    nb_vec3 a, b;
+    nb_footprint_axes(&of->model->geometry, angle, &a, &b);
+    if (axis == 0)
+        t->footprint[0] = nb_scale(unit, a);
+    if (axis == 1)
+        t->footprint[1] = nb_scale(unit, b);
+    if (axis < 2)
+        return;
+    t->footprint[0] = nb_scale(nb_norm(fp->a) * NB_DEG, b);
+    t->footprint[1] = nb_scale(-nb_norm(fp->b) * NB_DEG, a);
+}
+
 static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
                              nb_slope_job *job, nb_tangent *t, nb_error *err)
 {
@@ -65,6 +85,9 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
         return NB_OK;
     case NB_VAR_DISPERSION:
         t->spectrum = job->spectrum ? 1 : 0;
+        return NB_OK;
+    case NB_VAR_FOOTPRINT:
+        move_footprint(of, v->axis, t);
         return NB_OK;
     case NB_VAR_POLAR:
         t->polarization = sc->beam.nopolar ? 0 : 1;
@@ -233,6 +256,9 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
         return of->cfg->value.dispersion_pct > 0
                    ? NULL
                    : "there is one wavelength (-dispersion)";
+    case NB_VAR_FOOTPRINT:
+        return nb_footprint_is_point(&m->footprint) ? "both widths of -footprint are 0"
+                                                    : NULL;
     case NB_VAR_CENTRE:
         return nb_centre_moves(of, v->axis)
                    ? NULL

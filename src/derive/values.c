@@ -115,6 +115,14 @@ static double detector_value(const nb_subject *of, const nb_variable_name *v)
     }
 }
 
+static double footprint_value(const nb_subject *of, int axis)
+{
+    nb_footprint_words w;
+    const nb_status st = nb_footprint_read(of->cfg->value.footprint, &w, NULL);
+    const double values[] = {w.a_mm, w.b_mm, w.angle_deg};
+    return st ? NAN : values[axis];
+}
+
 static double F_value(const nb_subject *of, const int hkl[3])
 {
     const nb_factor_table *sf = &of->model->scene.factors.table;
@@ -147,6 +155,8 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
         return of->wavelength_A;
     case NB_VAR_DISPERSION:
         return cfg->value.dispersion_pct;
+    case NB_VAR_FOOTPRINT:
+        return footprint_value(of, v->axis);
     case NB_VAR_POLAR:
         return cfg->value.polarization;
     case NB_VAR_FUDGE:
@@ -218,6 +228,12 @@ static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_
             return nb_fail(err, NB_ERR_INPUT,
                            "%s: both -mat and -cell are given; leave -cell out", v->name);
         return NB_OK;
+    case NB_VAR_FOOTPRINT:
+        return of->cfg->value.footprint[0]
+                   ? NB_OK
+                   : nb_fail(err, NB_ERR_INPUT,
+                             "%s: type a start value, -footprint gauss:a:b:angle",
+                             v->name);
     case NB_VAR_F:
         return check_F(of, v, err);
     case NB_VAR_THICK:

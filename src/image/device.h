@@ -7,6 +7,8 @@
 #include "../physics/scene.h"
 #include "product.h"
 
+struct nb_footprint_plan;
+
 /** A renderer's state; opaque to others. */
 typedef struct nb_backend_state nb_backend_state;
 
@@ -43,6 +45,16 @@ typedef struct nb_image_device {
     nb_status (*copy)(int device, const float *from, float *out, size_t bytes,
                       nb_error *err);
     void (*discard)(int device, float *pixels);
+    /* The next two, or neither (NULL). */
+    /** The image rendered last, of so many pixels, is kept for `spread` to add. */
+    nb_status (*set_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
+    /** nb_footprint_spread of the image rendered last, to the digits of floats; rest: add the one that was set aside.
+     * Only where light goes NB_DEVICE_FARTHEST pixels at most. */
+    nb_status (*spread)(nb_backend_state *state, const struct nb_footprint_plan *plan,
+                        const nb_scene *scene, const nb_scene *sources, int rest,
+                        nb_error *err);
 } nb_image_device;
+
+enum { NB_DEVICE_FARTHEST = 20 }; /* of a footprint: its light fits into shared memory */
 
 #endif

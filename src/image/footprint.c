@@ -523,7 +523,7 @@ typedef struct pass {
 static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
 {
     const nb_taps *taps = &p->plan->taps[t->taps];
-    const double *k = (p->taps ? p->taps[t->taps] : taps->w) +
+    const double *k = (p->taps ? p->taps[t - p->plan->tiles] : taps->w) +
                       (size_t)(d + taps->slow) * (2 * (size_t)taps->fast + 1) + taps->fast;
     const size_t columns = (size_t)p->panel->columns;
     const double *from = p->from + (size_t)(p->back ? s + d : s) * columns;
@@ -556,7 +556,8 @@ static void pass_row(const pass *p, int s)
         for (int i = 0; i < tiles; i++) {
             const nb_footprint_tile *t = &p->plan->tiles[p->on->tile + i];
             const int reach = p->plan->taps[t->taps].slow;
-            if (of >= t->slow && of < t->slow_end && d >= -reach && d <= reach)
+            if (of >= t->slow && of < t->slow_end && d >= -reach && d <= reach &&
+                (!p->taps || p->taps[p->on->tile + i]))
                 pass_part(p, t, of, d);
         }
     }

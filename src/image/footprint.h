@@ -49,7 +49,7 @@ nb_status nb_footprint_spread(const nb_footprint_plan *plan, const nb_scene *sce
                               int threads, float *image, nb_error *err);
 
 /** The readable truth, in double: to[pixels] gets what the pixels of `from` spread, by other taps than those of the
- * plan where `taps` is not NULL: taps[n_taps][as those of the plan].  back: the adjoint instead, what the slopes of a loss
+ * plan where `taps` is not NULL: of each tile, as many as it has, or NULL for none.  back: the adjoint instead, what the slopes of a loss
  * by the pixels behind the footprint are by those before it. */
 void nb_footprint_pass(const nb_footprint_plan *plan, const nb_scene *scene,
                        double *const *taps, int back, int threads, const double *from,

@@ -40,6 +40,7 @@ typedef struct nb_tangent {
     double default_F;      /* electrons */
     int entry;             /* of nb_slope_job.entries, changed by an electron; -1: none */
     nb_panel_slope *panels; /* [n_panels], owned by the job; NULL: the detector stays */
+    nb_vec3 footprint[2]; /* a, b of nb_footprint, m: of what spreads the light of pixels; no renderer's */
 } nb_tangent;
 
 typedef struct nb_slope_job {

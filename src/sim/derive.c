@@ -11,6 +11,7 @@
 #include "../render/choose.h"
 #include "../render/rows.h"
 #include "derive.h"
+#include "footprint.h"
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {
@@ -196,7 +197,9 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     nb_status st = build_job(sim, names, count, 0, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
-    if (!st)
+    if (!st && nb_sim_has_footprint(sim))
+        st = nb_sim_footprint_planes(sim, &run, type, planes, image, err);
+    else if (!st)
         st = nb_slope_planes(&run, type, planes, image, err);
     close_run(sim, &run);
     nb_slope_job_free(&job);
@@ -212,7 +215,9 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
     nb_status st = build_job(sim, NULL, 0, 0, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
-    if (!st)
+    if (!st && nb_sim_has_footprint(sim))
+        st = nb_sim_footprint_slopes(sim, &run, &sim->model.scene, image, err);
+    else if (!st)
         st = nb_slope_image(&run, image, err);
     close_run(sim, &run);
     nb_slope_job_free(&job);
@@ -280,16 +285,21 @@ static int not_finite_at(const double *gradient, int count)
 }
 
 /** A device looks at the slopes of the loss while it adds them up; then only a gradient that is not finite needs a look. */
-static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run, int all_F,
+static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run,
                               nb_real_type type, const void *dloss, double *gradient,
-                              nb_error *err)
+                              nb_hkl_gradient *F, nb_error *err)
 {
-    const int count = run->job->count, later = run->device && count > 0 && !all_F;
+    const int count = run->job->count, spreads = nb_sim_has_footprint(sim);
+    const int later = run->device && count > 0 && !F && !spreads;
     nb_status st = later ? NB_OK : check_loss(sim, type, dloss, err);
+    if (!st && spreads)
+        return nb_sim_footprint_pullback(sim, run, type, dloss, gradient, F, err);
     if (!st)
         st = nb_slope_pullback(run, type, dloss, gradient, err);
     if (!st && later && not_finite_at(gradient, count) < count)
         st = check_loss(sim, type, dloss, err);
+    if (!st && F)
+        st = nb_slope_F(run, type, dloss, F, err);
     return st;
 }
 
@@ -332,9 +342,7 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
-        st = pull_checked(sim, &run, F != NULL, type, dloss, gradient, err);
-    if (!st && F)
-        st = nb_slope_F(&run, type, dloss, F, err);
+        st = pull_checked(sim, &run, type, dloss, gradient, F, err);
     if (!st)
         st = check_gradient(names, count, gradient, F, err);
     if (st && F)
@@ -355,7 +363,7 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     nb_status st = build_job(sim, names, count, 1, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
-    if (!st && !run.device)
+    if (!st && (!run.device || nb_sim_has_footprint(sim)))
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
                      "the derivatives of this simulation are not made on a device");
     if (!st)
@@ -408,25 +416,58 @@ static nb_status check_observation(const nb_observation *seen, nb_error *err)
     return NB_OK;
 }
 
-/** With a point spread: the image and all planes behind it, as given to the fit.  *given: nb_free. */
-static nb_status spread_job(nb_sim *sim, const nb_slope_job *job, double **given,
-                            nb_error *err)
+/** The scene whose pixels a fit needs before its point spread: those that are seen, where there is none.  *mask: nb_free. */
+static nb_status scene_of_fit(const nb_sim *sim, const nb_observation *seen, int psf,
+                              nb_scene *scene, uint8_t **mask, nb_error *err)
+{
+    const nb_raster *raster = &sim->model.scene.raster;
+    *scene = sim->model.scene;
+    *mask = NULL;
+    if (psf)
+        return NB_OK;
+    if (!(*mask = nb_alloc_raw(raster->pixels, 1, "mask", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < raster->pixels; i++)
+        (*mask)[i] = !isnan(seen->photons[i]) && (!raster->mask || raster->mask[i]);
+    scene->raster.mask = *mask;
+    return NB_OK;
+}
+
+/** Image and slopes behind the footprint. */
+static nb_status fill_footprint(const nb_sim *sim, const nb_slope_run *run,
+                                const nb_observation *seen, int psf, double *given,
+                                nb_error *err)
+{
+    nb_scene scene;
+    uint8_t *mask;
+    nb_status st = scene_of_fit(sim, seen, psf, &scene, &mask, err);
+    if (!st)
+        st = nb_sim_footprint_slopes(sim, run, &scene, given, err);
+    nb_free(mask);
+    return st;
+}
+
+/** With a footprint or a point spread: the image and all planes behind them, as given to the fit.  *given: nb_free. */
+static nb_status spread_job(nb_sim *sim, const nb_slope_job *job,
+                            const nb_observation *seen, double **given, nb_error *err)
 {
     nb_slope_run run = {0};
     const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)job->count + 1;
     nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
     nb_stage psf;
     nb_status st;
+    const int spreads = nb_sim_has_spread(sim, &psf), wide = nb_sim_has_footprint(sim);
     *given = NULL;
-    if (!nb_sim_has_spread(sim, &psf))
+    if (!spreads && !wide)
         return NB_OK;
     *given = nb_alloc_raw(pixels * n, sizeof **given, "derivatives", err);
     out.expected = *given;
     out.planes = *given ? *given + pixels : NULL;
     st = *given ? open_run(sim, job, 0, &run, err) : NB_ERR_NOMEM;
     if (!st)
-        st = nb_slope_fill(&run, &out, err);
-    for (size_t i = 0; i < n && !st; i++)
+        st = wide ? fill_footprint(sim, &run, seen, spreads, *given, err)
+                  : nb_slope_fill(&run, &out, err);
+    for (size_t i = 0; i < n && spreads && !st; i++)
         st = nb_sim_spread_values(sim, &psf, *given + i * pixels, err);
     close_run(sim, &run);
     return st;
@@ -434,10 +475,11 @@ static nb_status spread_job(nb_sim *sim, const nb_slope_job *job, double **given
 
 /** The job of a fit.  *given: nb_free, after an error too, as the job. */
 static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
-                         nb_slope_job *job, double **given, nb_error *err)
+                         const nb_observation *seen, nb_slope_job *job, double **given,
+                         nb_error *err)
 {
     nb_status st = build_job(sim, names, count, 0, job, err);
-    return st ? st : spread_job(sim, job, given, err);
+    return st ? st : spread_job(sim, job, seen, given, err);
 }
 
 nb_status nb_sim_observe(nb_sim *sim, const nb_observation *seen, nb_slope_pixels *out,
@@ -468,7 +510,7 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
-        st = fit_job(sim, names, count, &job, &given, err);
+        st = fit_job(sim, names, count, seen, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, seen->n_knots, &run, err);
     run.given = given;
@@ -491,7 +533,7 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
-        st = fit_job(sim, NULL, 0, &job, &given, err);
+        st = fit_job(sim, NULL, 0, seen, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     run.given = given;

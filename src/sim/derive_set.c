@@ -142,6 +142,19 @@ static void set_lambda(const nb_sim *sim, double value, changes *c)
     c->cfg.energy_eV = NAN;
 }
 
+static nb_status set_footprint(const nb_variable_name *v, double value, nb_config *cfg,
+                               nb_error *err)
+{
+    nb_footprint_words w;
+    nb_status st = nb_footprint_read(cfg->footprint, &w, err);
+    double *const members[] = {&w.a_mm, &w.b_mm, &w.angle_deg};
+    if (st)
+        return st;
+    *members[v->axis] = value;
+    nb_footprint_write(&w, cfg->footprint, sizeof cfg->footprint);
+    return nb_footprint_read(cfg->footprint, &w, err);
+}
+
 static void set_field(const nb_variable_name *v, double value, nb_config *cfg)
 {
     double *const centre[] = {&cfg->Xbeam_mm, &cfg->Ybeam_mm, &cfg->orgx, &cfg->orgy};
@@ -215,6 +228,8 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
     case NB_VAR_LAMBDA:
         set_lambda(sim, value, c);
         return NB_OK;
+    case NB_VAR_FOOTPRINT:
+        return set_footprint(v, value, &c->cfg, err);
     case NB_VAR_SHIFT:
     case NB_VAR_SHIFT_ALONG:
     case NB_VAR_TURN:

@@ -10,6 +10,7 @@
 #include "../base/fork.h"
 #include "../base/memory.h"
 #include "../render/choose.h"
+#include "footprint.h"
 
 struct nb_warming {
     pthread_t thread;
@@ -75,6 +76,7 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.lent = NULL;
     like.spares = NULL;
     like.warming = NULL;
+    like.footprint = NULL;
     return like;
 }
 
@@ -120,4 +122,6 @@ void nb_engine_free(nb_sim_engine *engine)
     nb_engine_close(engine);
     free(engine->photons.own);
     engine->photons.own = NULL;
+    nb_footprint_kept_free(engine->footprint);
+    engine->footprint = NULL;
 }

@@ -16,6 +16,7 @@ typedef struct nb_sim_engine {
     nb_device_image *lent;      /* over the last image, or NULL */
     struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
     struct nb_warming *warming; /* owned; a device that is being started, or NULL */
+    struct nb_footprint_kept *footprint; /* owned, or NULL: footprint.h */
     char line[256];             /* for nb_sim_backend */
     int said_cpu;               /* why derivatives are not on the device */
 } nb_sim_engine;

@@ -3,6 +3,7 @@
 #ifndef NB_SIM_FOOTPRINT_H
 #define NB_SIM_FOOTPRINT_H
 
+#include "../derive/products.h"
 #include "../image/footprint.h"
 #include "../render/backend.h"
 #include "sim.h"
@@ -15,7 +16,8 @@ static inline int nb_sim_has_footprint(const nb_sim *sim)
 
 /** The parts of a scene that is spread, which lives as long as they. */
 typedef struct nb_footprint_parts {
-    nb_footprint_plan plan;
+    const nb_footprint_plan *plan;
+    nb_footprint_plan own; /* what plan points to, or empty */
     nb_scene bragg; /* without background, and with all pixels whose light is seen */
     nb_scene rest;  /* of the background alone */
     int has_rest;
@@ -23,13 +25,38 @@ typedef struct nb_footprint_parts {
 } nb_footprint_parts;
 
 /** slopes: with those of taps.  nb_footprint_parts_free after an error, too.  Errors: nb_footprint_plan_make's. */
-nb_status nb_sim_footprint_parts(const nb_sim *sim, int slopes, nb_footprint_parts *parts,
-                                 nb_error *err);
+nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *scene, int slopes,
+                                nb_footprint_parts *parts, nb_error *err);
 void nb_footprint_parts_free(nb_footprint_parts *parts);
 
-/** nb_render_scene_as of the simulation's scene, with its footprint: image[pixels].  Errors: those of the
+/** A plan that stays for the next image, and what it was made from. */
+typedef struct nb_footprint_kept nb_footprint_kept;
+void nb_footprint_kept_free(nb_footprint_kept *kept); /* NULL is fine */
+
+/** Does the simulation's device spread the light, and keep the image?  Errors: nb_footprint_plan_make's. */
+nb_status nb_sim_footprint_on_device(nb_sim *sim, int *is, nb_error *err);
+
+/** nb_render_scene_as of the simulation's scene, with its footprint: image[pixels], or NULL where
+ * nb_sim_footprint_on_device.  Errors: those of the
  * renderer, and of nb_footprint_plan_make. */
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_request *as, float *image,
                                   nb_error *err);
+
+/* --- derivatives (derive_footprint.c); run: of the simulation's job, open --- */
+
+/** given[1 + count][pixels]: the image and its slopes in the region and mask of `wanted`, the simulation's scene or a
+ * part of it; 0 elsewhere.  Errors: those of the renderer, NB_ERR_NOMEM. */
+nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
+                                  const nb_scene *wanted, double *given, nb_error *err);
+
+/** nb_slope_planes. */
+nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
+                                  nb_real_type type, void *planes, float *image,
+                                  nb_error *err);
+
+/** nb_slope_pullback and, if F is not NULL, nb_slope_F. */
+nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
+                                    nb_real_type type, const void *dloss,
+                                    double *gradient, nb_hkl_gradient *F, nb_error *err);
 
 #endif

@@ -17,10 +17,14 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     nb_photons *home = &sim->engine.photons;
     float *own = home->own;
     nb_status st = NB_OK;
+    int stays = sim->engine.backend->device && nb_stack_is_even(&sim->model.scene);
     *home = nb_sim_photons(sim, *image);
     home->own = own;
-    if (sim->engine.backend->device && nb_stack_is_even(&sim->model.scene) &&
-        !nb_sim_has_footprint(sim)) {
+    if (stays && nb_sim_has_footprint(sim))
+        st = nb_sim_footprint_on_device(sim, &stays, err);
+    if (st)
+        return st;
+    if (stays) {
         home->device = &sim->engine.backend->device->image;
     } else if (!*image) {
         st = nb_photons_memory(home, err);

@@ -5,29 +5,55 @@
 /* --- differences --- */
 
 /** Every name that this simulation may have. */
-static const char *const names[] = {"misset_x",      "misset_y",
-                                    "misset_z",      "rot_x",
-                                    "rot_y",         "rot_z",
-                                    "cell_a",        "cell_b",
-                                    "cell_c",        "cell_al",
-                                    "cell_be",       "cell_ga",
-                                    "N_a",           "N_b",
-                                    "N_c",           "mosaic",
-                                    "phi",           "osc",
-                                    "lambda",        "dispersion",
-                                    "distance",      "close_distance",
-                                    "Xbeam",         "Ybeam",
-                                    "ORGX",          "ORGY",
-                                    "detector_rotx", "detector_roty",
-                                    "detector_rotz", "twotheta",
-                                    "shift_x",       "shift_y",
-                                    "shift_z",       "shift_fast",
-                                    "shift_slow",    "shift_normal",
-                                    "rot_fast",      "rot_slow",
-                                    "rot_normal",    "detector_thick",
-                                    "detector_abs",  "polar",
-                                    "fudge",         "fluence",
-                                    "water",         "default_F"};
+static const char *const names[] = {"misset_x",
+                                    "misset_y",
+                                    "misset_z",
+                                    "rot_x",
+                                    "rot_y",
+                                    "rot_z",
+                                    "cell_a",
+                                    "cell_b",
+                                    "cell_c",
+                                    "cell_al",
+                                    "cell_be",
+                                    "cell_ga",
+                                    "N_a",
+                                    "N_b",
+                                    "N_c",
+                                    "mosaic",
+                                    "phi",
+                                    "osc",
+                                    "lambda",
+                                    "dispersion",
+                                    "distance",
+                                    "close_distance",
+                                    "Xbeam",
+                                    "Ybeam",
+                                    "ORGX",
+                                    "ORGY",
+                                    "detector_rotx",
+                                    "detector_roty",
+                                    "detector_rotz",
+                                    "twotheta",
+                                    "shift_x",
+                                    "shift_y",
+                                    "shift_z",
+                                    "shift_fast",
+                                    "shift_slow",
+                                    "shift_normal",
+                                    "rot_fast",
+                                    "rot_slow",
+                                    "rot_normal",
+                                    "detector_thick",
+                                    "detector_abs",
+                                    "polar",
+                                    "fudge",
+                                    "fluence",
+                                    "water",
+                                    "default_F",
+                                    "footprint_a",
+                                    "footprint_b",
+                                    "footprint_angle"};
 enum { NAMES = sizeof names / sizeof *names };
 
 /** A step that moves the image by about 1e-4 of itself. */
@@ -120,6 +146,108 @@ static void planes_are_differences(void **state)
         nb_sim_free(sim);
     }
     check_below(jumps, pixels / 50);
+}
+
+static nb_config wide_config(void)
+{
+    nb_config cfg = random_config();
+    set(&cfg, "footprint", "%s:%g:%g:%g", chance(50) ? "gauss" : "box", uniform(0.5, 2),
+        uniform(0.3, 1.2), uniform(-180, 180));
+    return cfg;
+}
+
+static void planes_behind_a_footprint_are_differences(void **state)
+{
+    const int count = getenv("NB_BIG") ? 300 : 6;
+    int jumps = 0, pixels = 0;
+    (void)state;
+    for (int i = 0; i < count; i++) {
+        nb_config cfg = wide_config();
+        nb_sim *sim = opened(&cfg);
+        for (int k = 0; k < NAMES; k++)
+            if (!is_left_out(&cfg, names[k]))
+                check_name(sim, names[k], &jumps, &pixels);
+        nb_sim_free(sim);
+    }
+    check_below(jumps, pixels / 20);
+}
+
+enum { SEVERAL = 8 };
+static const char *const several[SEVERAL] = {
+    "rot_x",       "cell_a",      "shift_x",         "rot_slow",
+    "footprint_a", "footprint_b", "footprint_angle", "fluence"};
+
+/** Planes of `several`, behind the image; free. */
+static double *several_planes(nb_sim *sim)
+{
+    const size_t n = pixels_of(sim);
+    double *planes = calloc(n * (SEVERAL + 1), sizeof *planes), *image = image_of(sim);
+    nb_error err = {0};
+    memcpy(planes, image, n * sizeof *planes);
+    free(image);
+    if (nb_sim_derivatives(sim, several, SEVERAL, NB_REAL_FLOAT64, planes + n, NULL, &err))
+        fail_msg("%s", err.message);
+    return planes;
+}
+
+static void check_pullback(nb_sim *sim, const double *planes, size_t n)
+{
+    double *loss = calloc(n, sizeof *loss), gradient[SEVERAL];
+    nb_error err = {0};
+    for (size_t i = 0; i < n; i++)
+        loss[i] = uniform(-1, 1);
+    if (nb_sim_pullback(sim, several, SEVERAL, NB_REAL_FLOAT64, loss, gradient, NULL, &err))
+        fail_msg("%s", err.message);
+    for (size_t p = 0; p < SEVERAL; p++) {
+        double sum = 0, size = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += loss[i] * planes[(p + 1) * n + i];
+            size += fabs(loss[i] * planes[(p + 1) * n + i]);
+        }
+        check_close(gradient[p], sum, 1e-12 * size);
+    }
+    free(loss);
+}
+
+/** Some pixels are not seen. */
+static void check_normal(nb_sim *sim, const double *planes, size_t n)
+{
+    float *photons = calloc(n, sizeof *photons);
+    const nb_observation seen = {.photons = photons};
+    double loss, gradient[SEVERAL], fisher[SEVERAL * SEVERAL];
+    nb_error err = {0};
+    for (size_t i = 0; i < n; i++)
+        photons[i] = chance(60) ? (float)(planes[i] * uniform(0.5, 1.5)) : NAN;
+    if (nb_sim_normal(sim, several, SEVERAL, &seen, &loss, gradient, fisher, &err))
+        fail_msg("%s", err.message);
+    for (size_t p = 0; p < SEVERAL; p++) {
+        double slope = 0, square = 0, size = 0;
+        for (size_t i = 0; i < n; i++)
+            if (!isnan(photons[i])) {
+                const double d = planes[(p + 1) * n + i];
+                slope += (1 - (double)photons[i] / planes[i]) * d;
+                size += fabs(d) * 1.5;
+                square += d * d / planes[i];
+            }
+        check_close(gradient[p], slope, 1e-9 * size);
+        check_close(fisher[p * SEVERAL + p], square, 1e-9 * square);
+    }
+    free(photons);
+}
+
+static void products_behind_a_footprint_are_those_of_planes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        nb_config cfg = wide_config();
+        nb_sim *sim = opened(&cfg);
+        const size_t n = pixels_of(sim);
+        double *planes = several_planes(sim);
+        check_pullback(sim, planes, n);
+        check_normal(sim, planes, n);
+        free(planes);
+        nb_sim_free(sim);
+    }
 }
 
 /* A rotation that is not 0 has the slope of its vector. */
@@ -271,6 +399,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_are_differences),
+        cmocka_unit_test(planes_behind_a_footprint_are_differences),
+        cmocka_unit_test(products_behind_a_footprint_are_those_of_planes),
         cmocka_unit_test(rotations_add_up),
         cmocka_unit_test(turning_all_changes_nothing),
         cmocka_unit_test(lengths_have_no_scale),
