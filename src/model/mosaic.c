@@ -38,16 +38,35 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
     return NB_OK;
 }
 
-nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
-                            nb_mosaic *out, nb_error *err)
+/** A tail needs domains of a model that draws each by itself. */
+static nb_status check_tail(const nb_settings *cfg, const nb_mosaic *m, nb_error *err)
 {
+    const double tail = cfg->value.mosaic_tail_deg;
+    if (tail == 0)
+        return NB_OK;
+    if (m->model == NB_MOSAIC_NANOBRAGG)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-mosaic_tail %g: needs -mosaic_model gauss or uniform", tail);
+    if (!(m->spread > 0))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-mosaic_tail %g: needs -mosaic or -mosaic_aniso above 0", tail);
+    return NB_OK;
+}
+
+nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
+                            nb_vec3 spindle, nb_mosaic *out, nb_error *err)
+{
+    nb_status st;
     memset(out, 0, sizeof *out);
     out->model = cfg->value.mosaic_model;
     out->seed = cfg->value.mosaic_seed.value;
     out->axes[0] = nb_unit(astar);
     out->axes[1] = nb_unit(nb_cross(c, astar));
     out->axes[2] = nb_unit(c);
-    return set_spreads(cfg, out, err);
+    out->tail = cfg->value.mosaic_tail_deg * NB_DEG;
+    out->spindle = spindle;
+    st = set_spreads(cfg, out, err);
+    return st ? st : check_tail(cfg, out, err);
 }
 
 /** Only a noise image of this frame number would use the same stream; there is none. */
@@ -130,7 +149,15 @@ static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(nb_unit(w), nb_norm(w));
 }
 
-/** The growth of a domain of either model. */
+/** The angle of the tail: exponential, all on one side. */
+static double tail_of(const nb_mosaic *m, int domain)
+{
+    double u[2];
+    two_uniforms(m, domain, 2, u);
+    return -m->tail * log(u[0]);
+}
+
+/** The growth of a domain of either model, without the tail. */
 static nb_vec3 growth(const nb_mosaic *m, int domain)
 {
     double share, angle, full = sin(m->spread / 2), part;
@@ -145,14 +172,31 @@ static nb_vec3 growth(const nb_mosaic *m, int domain)
     return nb_scale(share * (full / part) * (full / part), axis);
 }
 
+/** The rotation r followed by one about the axis. */
+static nb_mat3 turned(nb_mat3 r, nb_vec3 axis, double angle)
+{
+    const nb_mat3 after = nb_axis_rotation(axis, angle);
+    nb_mat3 both;
+    for (int k = 0; k < 3; k++) {
+        const nb_vec3 column = nb_apply(&after, nb_v3(r.m[k], r.m[3 + k], r.m[6 + k]));
+        both.m[k] = column.x;
+        both.m[3 + k] = column.y;
+        both.m[6 + k] = column.z;
+    }
+    return both;
+}
+
 static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
                              nb_error *err)
 {
     int i;
     (void)err;
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count; i++) {
         rotations[i] = m->model == NB_MOSAIC_UNIFORM ? uniform_rotation(m, i)
                                                      : normal_rotation(m, i);
+        if (m->tail != 0)
+            rotations[i] = turned(rotations[i], m->spindle, tail_of(m, i));
+    }
     return NB_OK;
 }
 
@@ -168,6 +212,9 @@ void nb_mosaic_growth(const nb_mosaic *m, int count, nb_vec3 *rates)
 {
     if (m->model == NB_MOSAIC_NANOBRAGG)
         nb_mosaic_rates(m->seed, count, rates);
-    for (int i = 0; i < count && m->model != NB_MOSAIC_NANOBRAGG; i++)
+    for (int i = 0; i < count && m->model != NB_MOSAIC_NANOBRAGG; i++) {
         rates[i] = growth(m, i);
+        if (m->tail != 0)
+            rates[i] = nb_rotate_about(rates[i], m->spindle, tail_of(m, i));
+    }
 }

@@ -14,12 +14,14 @@ typedef struct nb_mosaic {
     double sigma[3]; /* rad; gauss: standard deviations about the three axes */
     nb_vec3 axes[3]; /* unit, at right angles: a*, c x a*, c of the crystal at phi 0, lab frame */
     int64_t seed;
+    double tail; /* rad; mean of an exponential rotation about the spindle, after the other; 0: none */
+    nb_vec3 spindle; /* unit */
 } nb_mosaic;
 
-/** Spreads and seed from cfg, axes from the crystal's a* and c (any length). Errors:
- * NB_ERR_INPUT if -mosaic, -mosaic_model and -mosaic_aniso contradict each other. */
+/** Spreads, tail and seed from cfg, axes from the crystal's a* and c (any length). Errors:
+ * NB_ERR_INPUT if -mosaic, -mosaic_model, -mosaic_aniso and -mosaic_tail contradict each other. */
 nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
-                            nb_mosaic *out, nb_error *err);
+                            nb_vec3 spindle, nb_mosaic *out, nb_error *err);
 
 /** Rotations [count] of the domains, in the lab frame at phi 0 (docs/physics.md, section 9).
  * Domain 0 is the identity for NB_MOSAIC_NANOBRAGG only. */

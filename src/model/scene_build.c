@@ -199,7 +199,8 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
                                     cfg->value.compat);
     nb_mat3 *domains;
     nb_status st;
-    if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, &m->mosaic, err)))
+    if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, m->geometry.spindle,
+                                &m->mosaic, err)))
         return st;
     if (in->moved)
         displace_crystal(in->moved, &m->crystal);

@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 2316
+#define NB_CONFIG_ROOM 2315
 #else
-#define NB_CONFIG_ROOM 2317
+#define NB_CONFIG_ROOM 2316
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -367,6 +367,7 @@ typedef struct nb_config {
     char footprint[96]; /* of the Bragg light, "gauss:a:b:angle" or "box:a:b:angle", mm and deg; "" none */
     double stol_smooth; /* half width of the parabolas through stolout_file, 1/A; 0: none */
     int stol_rings;     /* and rings of ice stay in it */
+    double mosaic_tail_deg; /* mean of a rotation to one side about the spindle; 0: none */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

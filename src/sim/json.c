@@ -130,6 +130,8 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_number(c, "misset_seed", (double)x->misset_seed);
     nb_json_number(c, "mosaic_domains", m->scene.lattice.n_domains);
     nb_json_text(c, "mosaic_model", nb_param_choice("mosaic_model", (int)m->mosaic.model));
+    if (m->mosaic.tail != 0)
+        nb_json_number(c, "mosaic_tail_deg", m->mosaic.tail / NB_DEG);
     if (sim->cfg.mosaic_aniso_deg.set)
         nb_json_numbers(c, "mosaic_aniso_deg", sim->cfg.mosaic_aniso_deg.v, 3);
     nb_json_number(c, "mosaic_spread_rad", m->mosaic.spread);

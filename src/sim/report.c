@@ -22,6 +22,7 @@ static void report_mosaic(nb_report_text *t, const nb_sim *sim)
 {
     const nb_mosaic *m = &sim->model.mosaic;
     nb_vec3 drawn[3];
+    double turned;
     const double *three = sim->model.settings.value.mosaic_aniso_deg.v;
     int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
     nb_report_put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s",
@@ -31,10 +32,12 @@ static void report_mosaic(nb_report_text *t, const nb_sim *sim)
         nb_report_put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
     else
         nb_report_put(t, "spread %g deg", m->spread / NB_DEG);
+    if (m->tail != 0)
+        nb_report_put(t, ", tail %g deg", m->tail / NB_DEG);
     nb_report_put(t, ", seed %lld\n", (long long)m->seed);
-    if (n > 1)
-        nb_report_put(t, "          their mean is turned by %.4g deg\n",
-                      nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) / NB_DEG);
+    turned = n > 1 ? nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) : NAN;
+    if (isfinite(turned)) /* domains in all orientations have no mean */
+        nb_report_put(t, "          their mean is turned by %.4g deg\n", turned / NB_DEG);
 }
 
 /** The angle between two edges, degrees; rounding may take its cosine beyond 1. */

@@ -13,9 +13,12 @@ static double sample[COUNT];
 
 static nb_mosaic isotropic(nb_mosaic_model model, double spread, int64_t seed)
 {
-    nb_mosaic m = {
-        model, spread, {spread, spread, spread}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, seed};
-    return m;
+    return (nb_mosaic){.model = model,
+                       .spread = spread,
+                       .sigma = {spread, spread, spread},
+                       .axes = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                       .seed = seed,
+                       .spindle = {0, 0.6, 0.8}};
 }
 
 static void draw(nb_mosaic_model model, double spread, int64_t seed)
@@ -281,6 +284,52 @@ static void wrong_models(void **state)
     check_refused(&cfg, NB_ERR_INPUT, "-mosaic_aniso");
 }
 
+static double exponential_law(double angle, double mean)
+{
+    return angle > 0 ? -expm1(-angle / mean) : 0;
+}
+
+/** A tail is exponential, about the spindle, to one side. */
+static void tail_is_exponential(void **state)
+{
+    nb_mosaic m = isotropic(NB_MOSAIC_GAUSS, 1e-9, 3);
+    (void)state;
+    m.tail = 0.02;
+    assert_int_equal(nb_mosaic_draw(&m, COUNT, drawn, NULL), NB_OK);
+    for (int i = 0; i < COUNT; i++)
+        sample[i] = nb_dot(rotation_vector(&drawn[i]), m.spindle);
+    check_below(distance_from(exponential_law, 0.02), kolmogorov);
+    m.tail = -0.02;
+    assert_int_equal(nb_mosaic_draw(&m, COUNT, drawn, NULL), NB_OK);
+    for (int i = 0; i < COUNT; i++)
+        sample[i] = -nb_dot(rotation_vector(&drawn[i]), m.spindle);
+    check_below(distance_from(exponential_law, 0.02), kolmogorov);
+}
+
+/** Rates of the spread turn with the tail: against differences. */
+static void tail_turns_the_rates(void **state)
+{
+    enum { FEW = 50 };
+    const double spread = 0.01, step = 1e-6;
+    nb_mosaic m = isotropic(NB_MOSAIC_GAUSS, spread, 9);
+    nb_mosaic more = isotropic(NB_MOSAIC_GAUSS, spread + step, 9);
+    nb_mat3 after[FEW];
+    nb_vec3 rates[FEW];
+    (void)state;
+    m.tail = more.tail = 0.5;
+    assert_int_equal(nb_mosaic_draw(&m, FEW, drawn, NULL), NB_OK);
+    assert_int_equal(nb_mosaic_draw(&more, FEW, after, NULL), NB_OK);
+    nb_mosaic_growth(&m, FEW, rates);
+    for (int i = 0; i < FEW; i++)
+        for (int k = 0; k < 3; k++) {
+            const nb_vec3 x = nb_v3(drawn[i].m[k], drawn[i].m[3 + k], drawn[i].m[6 + k]),
+                          y = nb_v3(after[i].m[k], after[i].m[3 + k], after[i].m[6 + k]);
+            const nb_vec3 off =
+                nb_sub(nb_scale(1 / step, nb_sub(y, x)), nb_cross(rates[i], x));
+            check_below(nb_norm(off), 1e-4);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +337,8 @@ int main(void)
         TEST(uniform_is_a_powder),
         TEST(gauss_is_normal),
         TEST(gauss_by_axis),
+        TEST(tail_is_exponential),
+        TEST(tail_turns_the_rates),
         TEST(sequences),
         TEST(powder_rings),
         TEST(jitter),
