@@ -10,113 +10,12 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/image/format.h"
-#include "../picture/canvas.h"
+#include "../picture/graph.h"
 #include "fit.h"
 
-enum {
-    WIDTH = 720,
-    HEIGHT = 480,
-    LEFT = 100,
-    RIGHT = 24,
-    TOP = 64,
-    BOTTOM = 60,
-    TEXT = 2
-};
+enum { WIDTH = 720, HEIGHT = 480 }; /* of a graph */
 
-/** A small graph: axes with numbers, points, lines, bars. */
-typedef struct graph {
-    nb_canvas canvas;      /* owned pixels: nb_free */
-    double x0, x1, y0, y1; /* the limits of the axes */
-} graph;
-
-static const nb_rgb black = {0, 0, 0}, pale = {225, 225, 225}, white = {255, 255, 255};
-
-static int column(const graph *g, double x)
-{
-    double part = fmin(1.05, fmax(-0.05, (x - g->x0) / (g->x1 - g->x0)));
-    return LEFT + (int)floor(part * (WIDTH - LEFT - RIGHT) + 0.5);
-}
-
-static int row(const graph *g, double y)
-{
-    double part = fmin(1.05, fmax(-0.05, (y - g->y0) / (g->y1 - g->y0)));
-    return HEIGHT - BOTTOM - (int)floor(part * (HEIGHT - TOP - BOTTOM) + 0.5);
-}
-
-/** The distance of ticks: 1, 2 or 5 times a power of ten. */
-static double tick_of(double range)
-{
-    double unit = pow(10, floor(log10(range / 4)));
-    double n = range / 4 / unit;
-    return unit * (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10);
-}
-
-static void axis(graph *g, int upright)
-{
-    double low = upright ? g->y0 : g->x0, high = upright ? g->y1 : g->x1;
-    double step = tick_of(high - low);
-    for (double v = ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) {
-        char text[24];
-        int at = upright ? row(g, v) : column(g, v);
-        snprintf(text, sizeof text, "%.5g", fabs(v) < 1e-9 * step ? 0 : v);
-        if (upright) {
-            nb_canvas_fill(&g->canvas, LEFT, at, WIDTH - LEFT - RIGHT, 1, pale);
-            nb_canvas_text(&g->canvas, LEFT - 8 - nb_text_width(text, TEXT),
-                           at - nb_text_height(TEXT) / 2, TEXT, black, text);
-        } else {
-            nb_canvas_fill(&g->canvas, at, TOP, 1, HEIGHT - TOP - BOTTOM, pale);
-            nb_canvas_text(&g->canvas, at - nb_text_width(text, TEXT) / 2,
-                           HEIGHT - BOTTOM + 8, TEXT, black, text);
-        }
-    }
-}
-
-/* An empty graph with axes.  x and y are their titles.  Errors: NB_ERR_NOMEM. */
-static nb_status graph_create(graph *g, const double x[2], const double y[2],
-                              const char *title, const char *x_title, const char *y_title,
-                              nb_error *err)
-{
-    nb_status st = nb_canvas_create(&g->canvas, WIDTH, HEIGHT, white, err);
-    if (st)
-        return st;
-    g->x0 = x[0];
-    g->x1 = x[1] > x[0] ? x[1] : x[0] + 1;
-    g->y0 = y[0];
-    g->y1 = y[1] > y[0] ? y[1] : y[0] + 1;
-    axis(g, 0);
-    axis(g, 1);
-    nb_canvas_fill(&g->canvas, LEFT, TOP, 1, HEIGHT - TOP - BOTTOM, black);
-    nb_canvas_fill(&g->canvas, LEFT, HEIGHT - BOTTOM, WIDTH - LEFT - RIGHT, 1, black);
-    nb_canvas_text(&g->canvas, (WIDTH - nb_text_width(title, TEXT)) / 2, 6, TEXT, black,
-                   title);
-    nb_canvas_text(&g->canvas, 8, 32, TEXT, black, y_title);
-    nb_canvas_text(&g->canvas, WIDTH - RIGHT - nb_text_width(x_title, TEXT), HEIGHT - 24,
-                   TEXT, black, x_title);
-    return NB_OK;
-}
-
-static void graph_line(graph *g, double x0, double y0, double x1, double y1, nb_rgb colour)
-{
-    int a = column(g, x0), b = row(g, y0), c = column(g, x1), d = row(g, y1);
-    int n = abs(c - a) > abs(d - b) ? abs(c - a) : abs(d - b);
-    for (int i = 0; i <= n; i++) {
-        double part = n ? (double)i / n : 0;
-        nb_canvas_fill(&g->canvas, a + (int)floor(part * (c - a) + 0.5),
-                       b + (int)floor(part * (d - b) + 0.5), 2, 2, colour);
-    }
-}
-
-static void graph_point(graph *g, double x, double y, nb_rgb colour)
-{
-    nb_canvas_fill(&g->canvas, column(g, x) - 2, row(g, y) - 2, 6, 6, colour);
-}
-
-/* A bar from 0 (or the lower end of the axis) to y. */
-static void graph_bar(graph *g, double x0, double x1, double y, nb_rgb colour)
-{
-    int left = column(g, x0), right = column(g, x1), top = row(g, y);
-    nb_canvas_fill(&g->canvas, left, top, right - left, HEIGHT - BOTTOM - top, colour);
-}
+static const nb_rgb black = {0, 0, 0}, white = {255, 255, 255};
 
 /* Write a canvas as PNG. */
 static nb_status canvas_write(const nb_canvas *canvas, const char *path, nb_error *err)
@@ -215,7 +114,7 @@ static nb_status plot_spots(const nb_refinement *r, const char *path, nb_error *
     return st;
 }
 
-static nb_status finish(graph *g, const char *path, nb_error *err)
+static nb_status finish(nb_graph *g, const char *path, nb_error *err)
 {
     nb_status st = canvas_write(&g->canvas, path, err);
     nb_free(g->canvas.pixels);
@@ -228,7 +127,7 @@ static nb_status plot_residuals(const nb_refinement *r, const char *path, nb_err
     const double x[2] = {-6, 6}, width = (x[1] - x[0]) / BINS;
     double count[BINS] = {0}, all = 0, y[2] = {0, 0};
     size_t pixels = (size_t)r->fast * (size_t)r->slow;
-    graph g;
+    nb_graph g = {.width = WIDTH, .height = HEIGHT};
     nb_status st;
     for (size_t i = 0; i < pixels; i++)
         if (r->used[i] && isfinite(r->residual[i])) {
@@ -242,16 +141,18 @@ static nb_status plot_residuals(const nb_refinement *r, const char *path, nb_err
         y[1] = fmax(y[1], count[k]);
     }
     y[1] = fmax(y[1], 0.42) * 1.05;
-    st = graph_create(&g, x, y, "Residuals and the normal curve",
-                      "(observed - model)/sigma", "density", err);
+    st = nb_graph_create(&g, x, y,
+                         &(nb_graph_words){"Residuals and the normal curve",
+                                           "(observed - model)/sigma", "density"},
+                         err);
     if (st)
         return st;
     for (int k = 0; k < BINS; k++)
-        graph_bar(&g, x[0] + k * width, x[0] + (k + 1) * width, count[k], pale_blue);
+        nb_graph_bar(&g, x[0] + k * width, x[0] + (k + 1) * width, count[k], pale_blue);
     for (int k = 0; k < 240; k++) {
         double a = x[0] + k * (x[1] - x[0]) / 240, b = a + (x[1] - x[0]) / 240;
-        graph_line(&g, a, exp(-a * a / 2) / sqrt(2 * M_PI), b,
-                   exp(-b * b / 2) / sqrt(2 * M_PI), orange);
+        nb_graph_line(&g, a, exp(-a * a / 2) / sqrt(2 * M_PI), b,
+                      exp(-b * b / 2) / sqrt(2 * M_PI), orange);
     }
     return finish(&g, path, err);
 }
@@ -261,7 +162,7 @@ static nb_status plot_resolution(const nb_refinement *r, const char *path, nb_er
 {
     double sum[RINGS] = {0}, n[RINGS] = {0}, x[2] = {0, 0}, y[2] = {0, 1.5}, last = NAN;
     size_t pixels = (size_t)r->fast * (size_t)r->slow;
-    graph g;
+    nb_graph g = {.width = WIDTH, .height = HEIGHT};
     nb_status st;
     for (size_t i = 0; i < pixels; i++)
         if (r->used[i])
@@ -274,17 +175,18 @@ static nb_status plot_resolution(const nb_refinement *r, const char *path, nb_er
         }
     for (int k = 0; k < RINGS; k++)
         y[1] = fmax(y[1], n[k] > 0 ? 1.1 * sqrt(sum[k] / n[k]) : 0);
-    st = graph_create(&g, x, y, "Residuals by resolution", "1/d (1/A)", "rms residual",
-                      err);
+    st = nb_graph_create(
+        &g, x, y,
+        &(nb_graph_words){"Residuals by resolution", "1/d (1/A)", "rms residual"}, err);
     if (st)
         return st;
-    graph_line(&g, x[0], 1, x[1], 1, orange);
+    nb_graph_line(&g, x[0], 1, x[1], 1, orange);
     for (int k = 0; k < RINGS; k++)
         if (n[k] > 0) {
             double at = (k + 0.5) * x[1] / RINGS, value = sqrt(sum[k] / n[k]);
             if (!isnan(last))
-                graph_line(&g, at - x[1] / RINGS, last, at, value, blue);
-            graph_point(&g, at, value, blue);
+                nb_graph_line(&g, at - x[1] / RINGS, last, at, value, blue);
+            nb_graph_point(&g, at, value, blue);
             last = value;
         } else {
             last = NAN;
@@ -295,7 +197,7 @@ static nb_status plot_resolution(const nb_refinement *r, const char *path, nb_er
 static nb_status plot_loss(const nb_refinement *r, const char *path, nb_error *err)
 {
     double x[2] = {0, fmax(1, r->n_history)}, y[2] = {INFINITY, -INFINITY};
-    graph g;
+    nb_graph g = {.width = WIDTH, .height = HEIGHT};
     nb_status st;
     for (int i = 0; i < r->n_history; i++) {
         double v = log10(fmax(r->history[i], 1e-9));
@@ -306,12 +208,14 @@ static nb_status plot_loss(const nb_refinement *r, const char *path, nb_error *e
         y[0] = 0, y[1] = 1;
     y[1] += 0.05 * (y[1] - y[0]) + 0.01;
     y[0] -= 0.05 * (y[1] - y[0]) + 0.01;
-    st = graph_create(&g, x, y, "Loss of all stages", "evaluation",
-                      "log10 of loss a pixel", err);
+    st = nb_graph_create(
+        &g, x, y,
+        &(nb_graph_words){"Loss of all stages", "evaluation", "log10 of loss a pixel"},
+        err);
     if (st)
         return st;
     for (int i = 0; i < r->n_history; i++)
-        graph_point(&g, i, log10(fmax(r->history[i], 1e-9)), blue);
+        nb_graph_point(&g, i, log10(fmax(r->history[i], 1e-9)), blue);
     return finish(&g, path, err);
 }
 
