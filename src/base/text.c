@@ -151,6 +151,14 @@ void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE])
     out[n] = '\0';
 }
 
+double nb_typeable(double value)
+{
+    char text[NB_TEXT_NUMBER];
+    NB_IN_C_LOCALE;
+    snprintf(text, sizeof text, "%.12g", value);
+    return strtod(text, NULL);
+}
+
 void nb_text_format(double value, char out[NB_TEXT_NUMBER])
 {
     int digits = 15;

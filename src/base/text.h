@@ -36,6 +36,9 @@ const char *nb_text_body(const char *p, const char *end);
 /** The token at p (up to a blank or line end) for an error message: cut, printable. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
+/** A number rounded to twelve digits, so that it can be typed. */
+double nb_typeable(double value);
+
 /** The shortest of 15, 16, 17 significant digits that reads back as the same double. */
 void nb_text_format(double value, char out[NB_TEXT_NUMBER]);
 

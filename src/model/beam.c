@@ -2,11 +2,15 @@
 #include "beam.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
 #include "sampling.h"
+#include "spectrum.h"
 #include "units.h"
 
 enum { MAX_SOURCES = 10000000 };
@@ -25,6 +29,15 @@ double nb_beam_fluence(const nb_settings *cfg)
     if (cfg->value.flux != 0 && cfg->value.exposure_s > 0 && beam > 0)
         return cfg->value.flux * cfg->value.exposure_s / (beam * beam);
     return cfg->value.fluence;
+}
+
+double nb_metres_of(double angstrom)
+{
+    char text[64], *e;
+    snprintf(text, sizeof text, "%.14e", angstrom);
+    e = strchr(text, 'e');
+    snprintf(e, sizeof text - (size_t)(e - text), "e%d", atoi(e + 1) - 10);
+    return strtod(text, NULL);
 }
 
 /** Offset of point i from the centre of its range. */
@@ -61,11 +74,44 @@ static nb_status sample_directions(const nb_settings *cfg, nb_sampling *h, nb_sa
                                 cfg->value.vdiv_steps, "-vdivrange", v, err);
 }
 
-nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g, nb_source **out,
-                       int *count, nb_error *err)
+/** Wavelengths and weights of one direction: of a spectrum, or equal steps. */
+typedef struct waves {
+    int count;
+    const nb_spectrum *spectrum; /* NULL: steps */
+    double sum;                  /* of its weights */
+    nb_sampling steps;
+    double lambda0; /* m */
+} waves;
+
+static waves waves_of(const nb_settings *cfg, const nb_spectrum *spectrum)
 {
-    nb_sampling h, v, w;
-    double lambda0 = nb_beam_wavelength(cfg) * NB_ANGSTROM;
+    waves w = {.spectrum = spectrum, .lambda0 = nb_beam_wavelength(cfg) * NB_ANGSTROM};
+    w.steps = nb_sample_dispersion(NB_TYPED_OR(cfg, dispersion_pct, NAN) * NB_PERCENT,
+                                   cfg->value.dispersion_step_pct * NB_PERCENT,
+                                   cfg->value.dispersion_steps);
+    w.count = spectrum ? spectrum->n : w.steps.count;
+    for (int k = 0; spectrum && k < w.count; k++)
+        w.sum += spectrum->weight[k];
+    return w;
+}
+
+static void set_wave(const waves *w, int k, nb_source *source)
+{
+    if (!w->spectrum) {
+        source->lambda = w->lambda0 * (1 + w->steps.step * k - w->steps.range / 2);
+        source->weight = 1;
+        return;
+    }
+    source->lambda = nb_metres_of(w->spectrum->A[k]);
+    source->weight = w->spectrum->weight[k] * w->count / w->sum;
+}
+
+nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g,
+                       const nb_spectrum *spectrum, nb_source **out, int *count,
+                       nb_error *err)
+{
+    nb_sampling h, v;
+    const waves w = waves_of(cfg, spectrum);
     nb_source *sources;
     nb_status st;
     int i, j, k, n = 0;
@@ -73,9 +119,6 @@ nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g, nb_source *
     *count = 0;
     if ((st = sample_directions(cfg, &h, &v, err)))
         return st;
-    w = nb_sample_dispersion(NB_TYPED_OR(cfg, dispersion_pct, NAN) * NB_PERCENT,
-                             cfg->value.dispersion_step_pct * NB_PERCENT,
-                             cfg->value.dispersion_steps);
     if ((double)h.count * v.count * w.count > MAX_SOURCES)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -95,8 +138,7 @@ nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g, nb_source *
             position = nb_rotate_about(position, g->vertical, point(&h, i));
             for (k = 0; k < w.count; k++, n++) {
                 sources[n].incident = nb_scale(-1, nb_unit(position));
-                sources[n].lambda = lambda0 * (1 + w.step * k - w.range / 2);
-                sources[n].weight = 1;
+                set_wave(&w, k, &sources[n]);
             }
         }
     *out = sources;

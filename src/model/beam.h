@@ -15,16 +15,22 @@ typedef struct nb_source_line {
     double lambda;    /* m */
 } nb_source_line;
 
+/** A length in A in metres, exactly: the decimal point moves.  A product of doubles is not exact. */
+double nb_metres_of(double angstrom);
+
 /** Central wavelength in A. */
 double nb_beam_wavelength(const nb_settings *cfg);
 
 /** Photons/m^2 on the sample. */
 double nb_beam_fluence(const nb_settings *cfg);
 
-/** Sources from divergence and dispersion, wavelength innermost. Free *sources with
+struct nb_spectrum;
+
+/** Sources from divergence and a spectrum (NULL: dispersion), wavelength innermost. Free *sources with
  * nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *geometry,
-                       nb_source **sources, int *count, nb_error *err);
+                       const struct nb_spectrum *spectrum, nb_source **sources,
+                       int *count, nb_error *err);
 
 /** Can these intensities be scaled to a mean of 1?  *sum: what they add up to. */
 int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum);

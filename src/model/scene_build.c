@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 #include "../params/params.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
@@ -69,6 +70,42 @@ static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *
     return NB_OK;
 }
 
+/** Smallest d that is seen at the central wavelength, A. */
+static double smallest_d(const nb_settings *cfg, const nb_model *m)
+{
+    const nb_source middle = {m->geometry.beam, m->wavelength_A * NB_ANGSTROM, 1, 0};
+    nb_scene sc = m->scene;
+    if (NB_TYPED(cfg, dmin_A) && cfg->value.dmin_A > 0)
+        return cfg->value.dmin_A;
+    sc.beam.n_sources = 1;
+    sc.beam.sources = &middle;
+    return 1 / nb_scene_reach(&sc);
+}
+
+/** The spectrum of -spectrum, and the photons of this shot. */
+static nb_status build_spectrum(const nb_settings *cfg, const nb_model_inputs *in,
+                                nb_model *m, nb_error *err)
+{
+    const nb_crystal *x = &m->crystal;
+    nb_spectrum_use use = {in->points, in->n_points, m->wavelength_A,
+                           .seed = NB_TYPED(cfg, seed) ? cfg->value.seed.value
+                                                       : in->default_seed};
+    nb_status st = nb_spectrum_check(cfg, err);
+    if (st || !nb_spectrum_is_set(cfg))
+        return st;
+    if (!NB_TYPED(cfg, wavelengths)) {
+        const nb_vec3 edges[] = {x->a, x->b, x->c};
+        for (int i = 0; i < 3; i++)
+            use.length_A = fmax(use.length_A, x->N[i] * nb_norm(edges[i]) / NB_ANGSTROM);
+        use.dmin_A = smallest_d(cfg, m);
+    }
+    if ((st = nb_spectrum_make(cfg, &use, &m->spectrum, err)))
+        return st;
+    if (m->spectrum.is_chaotic)
+        m->fluence = nb_typeable(m->fluence * m->spectrum.factor);
+    return NB_OK;
+}
+
 static nb_status build_sources(const nb_settings *cfg, const nb_model_inputs *in,
                                nb_model *m, nb_error *err)
 {
@@ -79,7 +116,10 @@ static nb_status build_sources(const nb_settings *cfg, const nb_model_inputs *in
         st = nb_beam_from_list(in->sources, in->n_sources, cfg->value.compat, &m->sources,
                                err);
     } else {
-        st = nb_beam_grid(cfg, &m->geometry, &m->sources, &sc->beam.n_sources, err);
+        st = build_spectrum(cfg, in, m, err);
+        if (!st)
+            st = nb_beam_grid(cfg, &m->geometry, m->spectrum.n ? &m->spectrum : NULL,
+                              &m->sources, &sc->beam.n_sources, err);
     }
     sc->beam.sources = m->sources;
     return st ? st : share_tables(in, m, err);
@@ -382,6 +422,7 @@ void nb_model_free(nb_model *m)
     nb_detector_free(m->detector);
     nb_free(m->detector);
     nb_free(m->sources);
+    nb_spectrum_free(&m->spectrum);
     nb_free(m->orientations);
     nb_free(m->amorphous);
     memset(m, 0, sizeof *m);

@@ -12,6 +12,7 @@
 #include "detector.h"
 #include "../physics/footprint.h"
 #include "mosaic.h"
+#include "spectrum.h"
 
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
@@ -26,7 +27,9 @@ typedef struct nb_model_inputs {
     int n_of_source;
     const nb_displacement *moved;      /* NULL: nothing is displaced */
     const nb_amorphous_set *amorphous; /* NULL: no material */
-    int64_t default_seed;              /* where -seed or -misset_seed is unset */
+    const nb_spectrum_point *points;   /* of a file of -spectrum; NULL without one */
+    int n_points;
+    int64_t default_seed; /* where -seed or -misset_seed is unset */
     int check_only; /* orientations are counted, not made: the scene cannot be rendered */
 } nb_model_inputs;
 
@@ -37,10 +40,11 @@ typedef struct nb_model {
     nb_scene flat; /* the same with the stack as a rectangle, for what is made of its image; src/sim fills it */
     nb_geometry geometry;
     nb_crystal crystal;
-    double wavelength_A; /* central */
-    double fluence;      /* photons/m^2 */
-    double blocks;       /* of the crystal */
-    int auto_oversample; /* sub-pixels that resolve the crystal's fringes */
+    double wavelength_A;  /* central */
+    double fluence;       /* photons/m^2 of this shot */
+    nb_spectrum spectrum; /* owned; of -spectrum, without it zero */
+    double blocks;        /* of the crystal */
+    int auto_oversample;  /* sub-pixels that resolve the crystal's fringes */
     int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
@@ -59,6 +63,10 @@ nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
 void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
                          nb_model *model);
 void nb_model_free(nb_model *model); /* zeroed or built */
+
+/** Largest |q| that a rendered pixel sees of any source, 1/A: the corners of its panels' parts, at both faces of the
+ * sensor. */
+double nb_scene_reach(const nb_scene *scene);
 
 /** Solid angle of all pixels that are rendered, sr: of their area as a whole on a flat detector
  * without mask, else the sum of the pixels' own at their centres. */

@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 2315
+#define NB_CONFIG_ROOM 2040
 #else
-#define NB_CONFIG_ROOM 2316
+#define NB_CONFIG_ROOM 2041
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -368,6 +368,13 @@ typedef struct nb_config {
     double stol_smooth; /* half width of the parabolas through stolout_file, 1/A; 0: none */
     int stol_rings;     /* and rings of ice stay in it */
     double mosaic_tail_deg; /* mean of a rotation to one side about the spindle; 0: none */
+    /* --- a spectrum that the program makes: docs/physics.md, section 22 --- */
+    char spectrum[NB_PATH_MAX]; /* gauss, tophat, twocolour, sase, seeded or a file; "" none */
+    double bandwidth_pct;       /* of photon energy; NaN unset */
+    double pulse_fs;            /* FWHM of the power; NaN unset */
+    char split[64], line[64]; /* "width%[:part]" of twocolour, of seeded; "" unset */
+    int wavelengths;          /* of each part; 0 unset (a rule) */
+    char spectrum_out[NB_PATH_MAX];
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -87,6 +87,19 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 /** Set one parameter by its name or a synonym: nb_config_set, then nb_sim_change. */
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err);
 
+/** A wavelength of -spectrum. */
+typedef struct nb_spectrum_line {
+    double energy_eV, wavelength_A;
+    double weight; /* its photons; the mean of all is 1 */
+    int part;      /* of the spectrum, from 0: a colour, or 1 for the seeded line */
+} nb_spectrum_line;
+
+/** The spectrum that the image of this seed has: nb_sim_seed for sim's own, nb_series_seed for a frame.  Into
+ * lines[*n], the caller's, where they are not NULL; *n (0 without -spectrum) is set.  *factor (may be NULL): photons of
+ * this shot by those of the mean shot, which multiplies the fluence.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_spectrum(const nb_sim *sim, int64_t seed, nb_spectrum_line *lines,
+                          int *n, double *factor, nb_error *err);
+
 /** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. An image of several
  * panels is a stack: the pixels of the first panel row by row, then those of the next. Where panels
  * are not equally wide, fast is any width with fast*slow pixels in all. */

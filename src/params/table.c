@@ -211,6 +211,23 @@ NB_SHAPES(SHAPE_ROW)
     .help = "wavelengths in the spectrum"},
 {"dispstep", NULL, NUMBER(PIXELS, dispersion_step_pct), BETWEEN(0, 200), .value = "d",
     .unit = "percent", .fallback = "from range and count", .help = "step between wavelengths"},
+{"spectrum", NULL, FIELD(TEXT, PIXELS, spectrum), .value = "kind | file",
+    .fallback = "one wavelength",
+    .help = "spectrum about the wavelength: gauss, tophat, twocolour, sase, seeded; or a file of photon energy (eV) and "
+        "photons per eV"},
+{"bandwidth", NULL, NUMBER(PIXELS, bandwidth_pct), ABOVE_TO(0, 50), .value = "w", .unit = "percent",
+    .help = "full width at half maximum of -spectrum in photon energy; of tophat the full width"},
+{"pulse_length", NULL, NUMBER(PIXELS, pulse_fs), ABOVE_TO(0, 1e6), .value = "t", .unit = "fs",
+    .help = "full width at half maximum of the pulse's power: the width of the spikes of sase and seeded"},
+{"split", NULL, FIELD(TEXT, PIXELS, split), .value = "w[:x]", .unit = "percent",
+    .help = "distance of the colours of twocolour, and the part of the photons in the upper one (0.5)"},
+{"line", NULL, FIELD(TEXT, PIXELS, line), .value = "w[:x]", .unit = "percent",
+    .help = "full width at half maximum of the seeded line, and its mean part of the photons (0.5)"},
+{"wavelengths", NULL, WHOLE(PIXELS, wavelengths), WITHIN(1, 10000), .value = "n",
+    .fallback = "half a reflection's width apart",
+    .help = "wavelengths of -spectrum; of each colour, or of the line and its background"},
+{"spectrumout", NULL, PATH(OUTPUT, spectrum_out),
+    .help = "write wavelengths and weights of -spectrum, a line for -spectra; .png: a picture"},
 #undef GROUP
 #define GROUP "Spindle"
 {"phi", NULL, NUMBER(PIXELS, phi_deg), ANY, .value = "angle", .unit = "deg", .fallback = "0",

@@ -96,6 +96,7 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
     h = nb_hash_bytes(h, in->matrix.at, in->matrix.given ? sizeof in->matrix.at : 0);
     h = nb_hash_bytes(h, in->lines, (size_t)in->n_lines * sizeof *in->lines);
     h = nb_hash_bytes(h, files->mask, files->mask ? pixels : 0);
+    h = nb_hash_bytes(h, files->points, (size_t)files->n_points * sizeof *files->points);
     if (amorphous->tables.n > 0)
         h = nb_hash_bytes(h, amorphous->tables.pieces,
                           amorphous->pieces * sizeof *amorphous->tables.pieces);

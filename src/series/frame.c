@@ -382,6 +382,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     t.beamsize_mm = f->sim->model.settings.value.beamsize_mm;
     t.seed = f->sim->seed;
     t.flicker = nb_sim_flicker(f->sim);
+    t.spectrum_factor = m->spectrum.n ? m->spectrum.factor : 1;
     return t;
 }
 

@@ -11,6 +11,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/philox.h"
+#include "../base/text.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "earlier.h"
@@ -25,14 +26,6 @@ int64_t nb_series_seed(int64_t seed, int frame)
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact in every reader's numbers */
-}
-
-/** To twelve digits, so that the number can be typed and gives the same image. */
-static double typeable(double x)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.12g", x);
-    return strtod(text, NULL);
 }
 
 static int has_jitter(const nb_series *s)
@@ -68,6 +61,9 @@ static nb_status check_spectra(const nb_series *s, const nb_config *cfg, nb_erro
         return NB_OK;
     if (!s->stills)
         return nb_fail(err, NB_ERR_INPUT, "-spectra: only with -stills or -jobs");
+    if (cfg->spectrum[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-spectra and -spectrum both set the sources; give one of them");
     if (cfg->source_file[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "-spectra and -sourcefile both set the sources; give one of them");
@@ -183,7 +179,9 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (f->base.misset_mode == NB_MISSET_RANDOM && !f->base.misset_seed.set)
         f->base.misset_seed = f->base.seed; /* one crystal through the whole series */
     if (!(f->base.scale > 0))
-        f->base.scale = 1; /* one scale for all frames: photons */
+        f->base.scale = 1;      /* one scale for all frames: photons */
+    if (base->model.spectrum.n) /* the same wavelengths in all frames */
+        f->base.wavelengths = base->model.spectrum.each;
     f->series = series;
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
@@ -226,7 +224,7 @@ static double normal(int64_t seed, uint32_t n)
 /** A mean changed by a deviate of so many percent, never below 0. */
 static double jittered(double mean, double percent, int64_t seed, uint32_t n)
 {
-    return typeable(fmax(0, mean * (1 + 0.01 * percent * normal(seed, n))));
+    return nb_typeable(fmax(0, mean * (1 + 0.01 * percent * normal(seed, n))));
 }
 
 /** One factor for all axes. */
@@ -257,15 +255,15 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
     if (s->jitter_mosaic_pct > 0)
         jitter_mosaic(f, seed, cfg);
     if (s->jitter_beam_mm > 0 && f->base.detector) {
-        cfg->beam_shift_mm[0] = typeable(s->jitter_beam_mm * normal(seed, 4));
-        cfg->beam_shift_mm[1] = typeable(s->jitter_beam_mm * normal(seed, 5));
+        cfg->beam_shift_mm[0] = nb_typeable(s->jitter_beam_mm * normal(seed, 4));
+        cfg->beam_shift_mm[1] = nb_typeable(s->jitter_beam_mm * normal(seed, 5));
     } else if (s->jitter_beam_mm > 0) {
         double fast = s->jitter_beam_mm * normal(seed, 4);
         double slow = s->jitter_beam_mm * normal(seed, 5);
-        cfg->Xbeam_mm = typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
-        cfg->Ybeam_mm = typeable(f->Ybeam_mm + (f->beam_swapped ? fast
-                                                : f->beam_down  ? -slow
-                                                                : slow));
+        cfg->Xbeam_mm = nb_typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
+        cfg->Ybeam_mm = nb_typeable(f->Ybeam_mm + (f->beam_swapped ? fast
+                                                   : f->beam_down  ? -slow
+                                                                   : slow));
     }
 }
 
@@ -285,7 +283,7 @@ void nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg)
     *cfg = f->base;
     cfg->seed.value = nb_series_seed(f->base.seed.value, k);
     if (f->rotation) {
-        cfg->phi_deg = typeable(f->phi_deg + k * f->osc_deg);
+        cfg->phi_deg = nb_typeable(f->phi_deg + k * f->osc_deg);
     } else {
         apply_orientation(f, k, cfg);
         apply_jitter(f, cfg->seed.value, cfg);

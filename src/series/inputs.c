@@ -14,6 +14,7 @@
 #include "../model/scene_build.h"
 #include "../params/params.h"
 #include "../sim/factors.h"
+#include "../sim/write.h"
 #include "earlier.h"
 #include "frames.h"
 
@@ -38,7 +39,10 @@ int nb_same_inputs(const nb_config *a, const nb_config *b)
     for (size_t i = 0; i < n; i++)
         if (input_at(a, i) && strcmp(input_at(a, i), input_at(b, i)) != 0)
             return 0;
-    return strcmp(a->background, b->background) == 0 && nb_config_same_factors(a, b);
+    return strcmp(a->background, b->background) == 0 &&
+           (strcmp(a->spectrum, b->spectrum) == 0 ||
+            (!nb_spectrum_is_file(a->spectrum) && !nb_spectrum_is_file(b->spectrum))) &&
+           nb_config_same_factors(a, b);
 }
 
 /** Fill block[BLOCK] up to the end of the file; < 0: it cannot be read. */
@@ -130,6 +134,20 @@ static int reaches_differ(const nb_frames *f)
            s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
 }
 
+/** Sources of flags, of the spectrum that frame cfg has. */
+static nb_status grid_of(const nb_sim *base, const nb_config *cfg, const nb_geometry *g,
+                         nb_source **sources, int *n, nb_error *err)
+{
+    const nb_settings *all = NB_RESOLVED(cfg);
+    nb_spectrum spectrum = {0};
+    nb_status st =
+        nb_spectrum_is_set(all) ? nb_spectrum_of_frame(base, cfg, &spectrum, err) : NB_OK;
+    if (!st)
+        st = nb_beam_grid(all, g, spectrum.n ? &spectrum : NULL, sources, n, err);
+    nb_spectrum_free(&spectrum);
+    return st;
+}
+
 static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
                             const nb_config *cfg, const nb_geometry *g,
                             nb_source **sources, int *n, nb_error *err)
@@ -138,7 +156,7 @@ static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
     const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->in.lines;
     *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->in.n_lines;
     return lines ? nb_beam_from_list(lines, *n, cfg->compat, sources, err)
-                 : nb_beam_grid(NB_RESOLVED(cfg), g, sources, n, err);
+                 : grid_of(base, cfg, g, sources, n, err);
 }
 
 /** |q| that the detector of this configuration sees. */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "master.h"
 
+#include <string.h>
+
+#include "../base/error.h"
 #include "../sim/load.h"
 #include "../sim/noise.h"
+#include "../sim/write.h"
 #include "../base/memory.h"
 #include "../params/params.h"
 #include "frame.h"
@@ -50,6 +54,30 @@ static nb_hdf5_noise noise_of(const nb_run *run)
     return cfg->write_noise ? noise : (nb_hdf5_noise){0};
 }
 
+/** The spectrum of frame k, for the master. */
+static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_error *err)
+{
+    const nb_run *run = user;
+    const size_t n = (size_t)run->base->model.spectrum.n;
+    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    nb_spectrum s = {0};
+    nb_status st = cfg ? nb_frames_config(&run->frames, k, cfg, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_spectrum_of_frame(run->base, cfg, &s, err);
+    if (!st && (size_t)s.n != n)
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "frame %d has %d wavelengths, the first one %zu; a master has one number",
+            k + 1, s.n, n);
+    if (!st) {
+        memcpy(A, s.A, n * sizeof *A);
+        memcpy(weight, s.weight, n * sizeof *weight);
+    }
+    nb_spectrum_free(&s);
+    nb_free(cfg);
+    return st;
+}
+
 nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(run->base);
@@ -88,6 +116,9 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
         nb_background_words(&run->base->model.settings, background, sizeof background);
     master.config = config;
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
+    master.spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
+    master.spectrum_user = run;
+    master.wavelengths = run->base->model.spectrum.n;
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
     st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);

@@ -18,7 +18,7 @@ double nb_sim_wavelength(const nb_sim *sim)
 {
     const nb_scene *sc = &sim->model.scene;
     double weight = 0, sum = 0;
-    if (!sim->in.has_spectrum)
+    if (!sim->in.has_spectrum && !sim->model.spectrum.n)
         return sim->model.wavelength_A;
     for (int i = 0; i < sc->beam.n_sources; i++) {
         weight += sc->beam.sources[i].weight;

@@ -118,9 +118,6 @@ nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err);
 
 /* --- how far in reciprocal space a detector sees, and what a table of f then needs --- */
 
-/** Largest |q| = 2 sin(theta) / lambda of the pixels that are rendered, for any source, 1/A. */
-double nb_scene_reach(const nb_scene *scene);
-
 /** The d (A) to which a table of F over `cell` must go, for an image to q (1/A) of the crystal: half
  * of the longest diagonal of a reciprocal cell beyond it. interpolated: and two diagonals more. */
 double nb_table_limit(double q, const nb_crystal *crystal, const double cell[6],

@@ -71,6 +71,7 @@ static const nb_output outputs[] = {
     {OUTPUT("-geomout", geomout_file), .of_series = 1},
     {OUTPUT("-exptout", exptout_file), .of_series = 1},
     {OUTPUT("-stolout", stolout_file)},
+    {OUTPUT("-spectrumout", spectrum_out), .of_series = 1, .hidden = 1},
     {OUTPUT("-dump_mtz", dump_mtz_file), .of_series = 1},
     {OUTPUT("-dump_hkl", dump_hkl_file), .of_series = 1},
 };
@@ -114,6 +115,8 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         n = add(list, n, 1,
                 (nb_file_use){inputs[i].flag, (const char *)cfg + inputs[i].path, 0});
+    n = add(list, n, nb_spectrum_is_file(cfg->spectrum),
+            (nb_file_use){"-spectrum", cfg->spectrum, 0});
     return add(list, n, reads_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 0});
 }
 

@@ -44,5 +44,6 @@ nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim);
-    return nb_sim_write_detector(sim, NULL, err);
+    nb_status st = nb_sim_write_detector(sim, NULL, err);
+    return st ? st : nb_sim_write_spectrum(sim, err);
 }

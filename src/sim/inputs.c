@@ -17,6 +17,7 @@ static void free_files(void *object)
     nb_free(files->panel_gains);
     nb_fibres_free(files->fibres);
     nb_amorphous_set_free(&files->amorphous);
+    nb_free(files->points);
 }
 
 nb_status nb_inputs_new(nb_inputs *in, nb_error *err)

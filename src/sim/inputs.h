@@ -45,6 +45,8 @@ typedef struct nb_files {
                               without a file */
     nb_fibres *fibres;          /* owned; transforms of the point spread */
     nb_amorphous_set amorphous; /* owned; tables of materials; none: zero */
+    nb_spectrum_point *points; /* owned; [n_points], of a file of -spectrum; NULL: none */
+    int n_points;
     int left_out;    /* files of one panel that are on by default, of several panels */
     int trace_panel; /* first of -panel */
 } nb_files;

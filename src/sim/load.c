@@ -193,6 +193,22 @@ static size_t pixels_of(const nb_detector_spec *d, const nb_geometry *g)
                        : (size_t)g->fpixels * (size_t)g->spixels;
 }
 
+/** The file of -spectrum. */
+static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *err)
+{
+    char *data;
+    size_t bytes;
+    nb_status st;
+    if (!nb_spectrum_is_file(cfg->spectrum))
+        return NB_OK;
+    if ((st = nb_read_file(cfg->spectrum, "-spectrum", 1 << 24, &data, &bytes, err)))
+        return st;
+    st = nb_spectrum_parse(data, bytes, cfg->spectrum, &files->points, &files->n_points,
+                           err);
+    nb_free(data);
+    return st;
+}
+
 /** The files that are read together. */
 static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err)
 {
@@ -202,6 +218,8 @@ static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err
         st = make_mask(cfg, &g, files, err);
     if (!st)
         st = nb_load_gainmap(cfg, pixels_of(&files->spec, &g), files, err);
+    if (!st)
+        st = load_spectrum(cfg, files, err);
     if (!st)
         st = nb_load_panel_noise(files, err);
     if (!st)

@@ -203,6 +203,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
         m->wavelength_A, sc->beam.n_sources, sc->beam.n_sources == 1 ? "" : "s",
         m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
     report_wavelengths(&t, &sc->beam);
+    nb_report_spectrum(&t, &m->spectrum);
     report_polarization(&t, sim);
     report_crystal(&t, sim);
     nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s%s\n",

@@ -44,6 +44,9 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root);
  * the files that are written. */
 void nb_sim_parameters_node(const nb_sim *sim, nb_json root);
 
+/** The spectrum of -spectrum; nothing without one. */
+void nb_json_spectrum(nb_json root, const nb_spectrum *spectrum);
+
 /* --- detector.panels of -show_config --- */
 
 void nb_json_panels(nb_json detector, const nb_sim *sim);
@@ -67,6 +70,7 @@ typedef struct nb_report_text {
 } nb_report_text;
 
 /** Add up to 511 bytes, printf style. */
+void nb_report_spectrum(nb_report_text *text, const nb_spectrum *spectrum);
 void nb_report_put(nb_report_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -37,6 +37,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_text(root, "renderer", backend);
     nb_json_number(root, "seed", (double)sim->seed);
     add_background(sim, root);
+    nb_json_spectrum(root, &sim->model.spectrum);
     notes = nb_json_array(root, "notes");
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
         nb_json_add_text(notes, sim->notes->line[i]);

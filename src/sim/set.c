@@ -57,8 +57,8 @@ static unsigned changed_alone(const nb_sim *sim, const nb_config *cfg)
  * detector), or into the choice of a backend, or tables? */
 static int reaches_files(const nb_sim *sim, const nb_param *p)
 {
-    static const char *const backend[] = {"device", "threads", "isa", "precision",
-                                          "background"};
+    static const char *const backend[] = {"device",    "threads",    "isa",
+                                          "precision", "background", "spectrum"};
     for (size_t i = 0; i < sizeof backend / sizeof *backend; i++)
         if (strcmp(p->name, backend[i]) == 0)
             return 1;

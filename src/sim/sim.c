@@ -69,6 +69,8 @@ static nb_model_inputs inputs_of(const nb_sim *sim)
     in.n_sources = loaded->n_lines;
     in.mask = loaded->files->mask;
     in.amorphous = amorphous->tables.n > 0 ? amorphous : NULL;
+    in.points = loaded->files->points;
+    in.n_points = loaded->files->n_points;
     in.default_seed = sim->seed;
     in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
     return in;

@@ -357,6 +357,8 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     if (!st)
         st = nb_sim_write_detector(sim, NULL, err);
     if (!st)
+        st = nb_sim_write_spectrum(sim, err);
+    if (!st)
         st = nb_sim_write_derivatives(sim, err);
     truth = nb_monotonic_seconds();
     if (!st && cfg->truth == NB_TRUTH_SPOTS)

@@ -12,6 +12,13 @@
 /** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL. */
 nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *err);
 
+/** Write -spectrumout, if it is named.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_sim_write_spectrum(const nb_sim *sim, nb_error *err);
+
+/** The spectrum of a frame of this configuration; the caller's (nb_spectrum_free).  Errors: those of nb_spectrum_make. */
+nb_status nb_spectrum_of_frame(const nb_sim *sim, const nb_config *cfg, nb_spectrum *out,
+                               nb_error *err);
+
 /** Experiments of DIALS: detector, beam, goniometer, scan, crystal. */
 nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *detector,
                         nb_error *err);

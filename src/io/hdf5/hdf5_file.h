@@ -98,8 +98,9 @@ typedef struct nb_hdf5_frame {
     /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    double flicker;    /* factor of the source; 1 without flicker */
-    nb_hdf5_list list; /* with layout.reflections */
+    double flicker;         /* factor of the source; 1 without flicker */
+    double spectrum_factor; /* of the fluence, by -spectrum; 1 without */
+    nb_hdf5_list list;      /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
@@ -142,6 +143,10 @@ typedef struct nb_hdf5_master {
     const char *config;           /* JSON, may be NULL */
     const char *jobs;             /* the text of -jobs, one line per frame; may be NULL */
     const nb_spectra *spectra;    /* frame k has spectrum k; NULL: none */
+    /** The spectrum of -spectrum of frame k, of `wavelengths` numbers each; NULL: none. */
+    nb_status (*spectrum)(void *user, int k, double *A, double *weight, nb_error *err);
+    void *spectrum_user;
+    int wavelengths;
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;

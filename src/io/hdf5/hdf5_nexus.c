@@ -125,25 +125,34 @@ static size_t longest(const nb_spectra *s, int n)
     return most;
 }
 
-/** Rows of equal length: a shorter spectrum is padded with its last wavelength and weight
- * 0. */
+/** Row i of -spectra: a shorter spectrum is padded with its last wavelength and weight 0. */
+static void spectra_row(const nb_spectra *s, size_t i, size_t m, double *A, double *weight)
+{
+    const size_t have = s->first[i + 1] - s->first[i];
+    for (size_t j = 0; j < m; j++) {
+        const nb_source_line *line = &s->lines[s->first[i] + (j < have ? j : have - 1)];
+        A[j] = line->lambda * 1e10;
+        weight[j] = j < have ? line->intensity : 0;
+    }
+}
+
+/** The spectra of all frames, in rows of equal length. */
 static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_spectra *s = master->spectra;
-    size_t n = (size_t)master->frames, m = longest(s, master->frames);
+    const size_t n = (size_t)master->frames,
+                 m = s ? longest(s, master->frames) : (size_t)master->wavelengths;
     const hsize_t dims[2] = {n, m};
     double *A = nb_alloc(n * m, 2 * sizeof *A, "spectra", NULL), *weight = A + n * m;
     h->ok &= A != NULL;
+    for (size_t i = 0; A && i < n; i++)
+        if (s)
+            spectra_row(s, i, m, A + i * m, weight + i * m);
+        else
+            h->ok &= !master->spectrum(master->spectrum_user, (int)i, A + i * m,
+                                       weight + i * m, NULL);
     if (!A)
         return;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < m; j++) {
-            size_t have = s->first[i + 1] - s->first[i];
-            const nb_source_line *line =
-                &s->lines[s->first[i] + (j < have ? j : have - 1)];
-            A[i * m + j] = line->lambda * 1e10;
-            weight[i * m + j] = j < have ? line->intensity : 0;
-        }
     nb_h5_attr_text(h, WAVELENGTH, "variant", SPECTRUM_NAME);
     nb_h5_array(h, SPECTRUM, H5T_NATIVE_DOUBLE, A, 2, dims);
     nb_h5_attr_text(h, SPECTRUM, "units", "angstrom");
@@ -258,14 +267,14 @@ static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
     const nb_image_meta *m = master->meta;
     nb_h5_group(h, BEAM, "NXbeam");
     if (!master->rotation &&
-        (master->spectra ||
+        (master->spectra || master->spectrum ||
          nb_hdf5_varies(master, offsetof(nb_hdf5_frame, wavelength_A), sizeof(double))))
         put_wavelengths(h, master);
     else
         nb_h5_number(h, WAVELENGTH, m->wavelength_A, "angstrom");
     put_polarization(h, master, x, y);
     put_flux(h, master);
-    if (master->spectra)
+    if (master->spectra || master->spectrum)
         put_spectra(h, master);
 }
 

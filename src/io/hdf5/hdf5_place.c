@@ -494,6 +494,9 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("beam_slow", beam_px[1], "pixel");
 #undef COLUMN
     put_noise(h, master);
+    if (master->spectrum)
+        put_truth_column(h, master, SIMULATION "/spectrum_factor",
+                         offsetof(nb_hdf5_frame, spectrum_factor), "");
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
     nb_hdf5_put_facts_columns(h, master);

@@ -151,20 +151,10 @@ typedef struct reader {
     const char *p, *end; /* of the line */
     const char *name;
     long line;
+    const char *columns; /* what a line has */
     nb_vec3 position;
     nb_error *err;
 } reader;
-
-/** Convert a length in A to metres exactly, by moving the decimal point. A product of
- * doubles is not exact. */
-static double to_metres(double angstrom)
-{
-    char text[64], *e;
-    snprintf(text, sizeof text, "%.14e", angstrom);
-    e = strchr(text, 'e');
-    snprintf(e, sizeof text - (size_t)(e - text), "e%d", atoi(e + 1) - 10);
-    return strtod(text, NULL);
-}
 
 /** The next number of the line; 0: there is none, -1: it is not valid. */
 static int next_number(reader *r, double *value)
@@ -178,9 +168,8 @@ static int next_number(reader *r, double *value)
     if (!after || (after < r->end && !column_ends(*after))) {
         char token[NB_TEXT_QUOTE];
         nb_text_quote(r->p, r->end, token);
-        nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                   "'%s' is not a number (wavelength weight wavelength weight ...)",
-                   token);
+        nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "'%s' is not a number (%s)",
+                   token, r->columns);
         return -1;
     }
     r->p = after;
@@ -209,7 +198,7 @@ static nb_status next_pair(reader *r, nb_source_line *out, int *there)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "weight %g is negative",
                           weight);
     *out = (nb_source_line){r->position.x, r->position.y, r->position.z, weight,
-                            to_metres(A)};
+                            nb_metres_of(A)};
     return NB_OK;
 }
 
@@ -241,20 +230,26 @@ static int has_more(const char *p, const char *end)
     return p < end;
 }
 
+/** Point the reader at the line that begins here, up to a comment.  Returns the next line. */
+static const char *next_line(reader *r, const char *data, const char *end)
+{
+    const char *newline = memchr(data, '\n', (size_t)(end - data)), *hash;
+    r->p = data;
+    r->end = newline ? newline : end;
+    hash = memchr(r->p, '#', (size_t)(r->end - r->p));
+    r->end = hash ? hash : r->end;
+    r->line++;
+    return newline ? newline + 1 : end;
+}
+
 static nb_status read_lines(reader *r, const char *data, const char *end, int needed,
                             nb_spectra *s)
 {
     size_t used = 0;
     nb_status st = NB_OK;
     while (!st && data < end && s->count < needed) {
-        const char *newline = memchr(data, '\n', (size_t)(end - data)), *hash;
-        r->p = data;
-        r->end = newline ? newline : end;
-        hash = memchr(r->p, '#', (size_t)(r->end - r->p));
-        r->end = hash ? hash : r->end;
-        r->line++;
+        data = next_line(r, data, end);
         st = read_line(r, s, &used);
-        data = newline ? newline + 1 : end;
     }
     s->more = has_more(data, end);
     if (!st && s->count < needed)
@@ -267,7 +262,8 @@ static nb_status read_lines(reader *r, const char *data, const char *end, int ne
 nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
                            int needed, nb_spectra *out, nb_error *err)
 {
-    reader r = {NULL, NULL, name, 0, position, err};
+    reader r = {NULL,     NULL, name, 0, "wavelength weight wavelength weight ...",
+                position, err};
     nb_spectra s = {0};
     nb_status st = NB_ERR_NOMEM;
     memset(out, 0, sizeof *out);
@@ -304,7 +300,7 @@ static nb_status add_row(const nb_spectra_table *t, size_t row, const char *name
                               "spectrum %zu: wavelength %g A, weight %g", row, A[i],
                               weight[i]);
         s->lines[used] = (nb_source_line){position.x, position.y, position.z, weight[i],
-                                          to_metres(A[i])};
+                                          nb_metres_of(A[i])};
     }
     if (!nb_beam_has_mean(s->lines + used - n, n, &sum))
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
@@ -366,4 +362,64 @@ void nb_spectra_free(nb_spectra *spectra)
     nb_free(spectra->lines);
     nb_free(spectra->first);
     memset(spectra, 0, sizeof *spectra);
+}
+
+/** The point of a line; *n grows where it has one. */
+static nb_status read_point(reader *r, nb_spectrum_point *points, int *n)
+{
+    nb_spectrum_point *point = &points[*n];
+    double more;
+    int got = next_number(r, &point->eV);
+    if (got <= 0)
+        return got ? NB_ERR_INPUT : NB_OK;
+    got = next_number(r, &point->density);
+    if (got > 0)
+        got = next_number(r, &more) ? 0 : 1;
+    if (got <= 0)
+        return got ? NB_ERR_INPUT
+                   : nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                                "a line has two numbers: %s", r->columns);
+    if (!(point->eV > 0 && point->eV < 1e9) || (*n > 0 && !(point->eV > point[-1].eV)))
+        return nb_fail_at(
+            r->err, NB_ERR_INPUT, r->name, r->line,
+            "photon energy %g eV: must be above 0 and increase from line to line",
+            point->eV);
+    if (!(point->density >= 0 && point->density < 1e100))
+        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
+                          "%g photons per eV: must be 0 or more", point->density);
+    ++*n;
+    return NB_OK;
+}
+
+nb_status nb_spectrum_parse(const char *data, size_t bytes, const char *name,
+                            nb_spectrum_point **points, int *n, nb_error *err)
+{
+    reader r = {NULL,      NULL, name, 0, "photon energy in eV, photons per eV",
+                {0, 0, 0}, err};
+    const char *end = data + bytes;
+    const size_t lines = count_lines(data, bytes);
+    nb_spectrum_point *p;
+    double sum = 0;
+    nb_status st = NB_OK;
+    *points = NULL;
+    *n = 0;
+    if (lines > INT_MAX)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu lines are too many", lines);
+    if (!(p = nb_alloc_raw(lines, sizeof *p, "spectrum", err)))
+        return NB_ERR_NOMEM;
+    for (data = nb_text_body(data, end); data < end && !st;) {
+        data = next_line(&r, data, end);
+        st = read_point(&r, p, n);
+        sum += st || !*n ? 0 : p[*n - 1].density;
+    }
+    if (!st && (*n < 2 || !(sum > 0)))
+        st =
+            nb_fail_at(err, NB_ERR_INPUT, name, r.line,
+                       "%d points and no photons between them; a spectrum needs two (%s)",
+                       *n, r.columns);
+    if (st)
+        nb_free(p);
+    else
+        *points = p;
+    return st;
 }

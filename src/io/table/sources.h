@@ -3,7 +3,7 @@
 #ifndef NB_IO_SOURCES_H
 #define NB_IO_SOURCES_H
 
-#include "../../model/beam.h"
+#include "../../model/spectrum.h"
 #include "../../nanobragg.h"
 
 /** The values for missing columns; the intensity is 1. */
@@ -35,6 +35,12 @@ nb_status nb_source_line_check(const nb_source_line *row, const char *name, long
 nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
                                nb_error *err);
 void nb_source_list_free(nb_source_list *list); /* NULL is fine */
+
+/** A spectrum (`-spectrum FILE`): lines of photon energy, eV, increasing, and photons per eV; `#` begins a comment.  Free
+ * *points with nb_free.  Errors: NB_ERR_INPUT with the line (not two numbers, an energy that does not increase or is
+ * not above 0, a negative density, fewer than two points, no photons), NB_ERR_NOMEM. */
+nb_status nb_spectrum_parse(const char *data, size_t bytes, const char *name,
+                            nb_spectrum_point **points, int *n, nb_error *err);
 
 /* --- Spectra of shots (`-spectra`): one per line, pairs of wavelength and weight --- */
 
