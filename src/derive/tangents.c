@@ -250,7 +250,13 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
         return sc->lattice.n_domains > 1 ? NULL : "there is one mosaic domain (-mosaic)";
     case NB_VAR_OSC:
         return m->phi_range > 0 ? NULL : "it is a still (-osc)";
+    case NB_VAR_LAMBDA:
+        return m->spectrum.is_chaotic || (m->spectrum.n && m->spectrum.part->law == NB_SPECTRUM_TYPED)
+                   ? "the wavelengths of this -spectrum do not follow it"
+                   : NULL;
     case NB_VAR_DISPERSION:
+        if (m->spectrum.n)
+            return "the wavelengths are those of -spectrum";
         if (of->has_sources)
             return "the wavelengths are those of a file";
         return of->cfg->value.dispersion_pct > 0
