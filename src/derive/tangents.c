@@ -251,7 +251,8 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_OSC:
         return m->phi_range > 0 ? NULL : "it is a still (-osc)";
     case NB_VAR_LAMBDA:
-        return m->spectrum.is_chaotic || (m->spectrum.n && m->spectrum.part->law == NB_SPECTRUM_TYPED)
+        return m->spectrum.is_chaotic ||
+                       (m->spectrum.n && m->spectrum.part->law == NB_SPECTRUM_TYPED)
                    ? "the wavelengths of this -spectrum do not follow it"
                    : NULL;
     case NB_VAR_DISPERSION:

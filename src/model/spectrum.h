@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Spectra of -spectrum: parts of a law each, their wavelengths and weights.  docs/physics.md, section 22. */
+/** Spectra of -spectrum: parts of a law each, their wavelengths and weights.  docs/physics.md, section 23. */
 #ifndef NB_MODEL_SPECTRUM_H
 #define NB_MODEL_SPECTRUM_H
 

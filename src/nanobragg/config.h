@@ -369,6 +369,7 @@ typedef struct nb_config {
     int stol_rings;     /* and rings of ice stay in it */
     double mosaic_tail_deg; /* mean of a rotation to one side about the spindle; 0: none */
     /* --- a spectrum that the program makes: docs/physics.md, section 22 --- */
+    /* --- a spectrum that the program makes: docs/physics.md, section 23 --- */
     char spectrum[NB_PATH_MAX]; /* gauss, tophat, twocolour, sase, seeded or a file; "" none */
     double bandwidth_pct;       /* of photon energy; NaN unset */
     double pulse_fs;            /* FWHM of the power; NaN unset */

@@ -224,6 +224,33 @@ PyObject *nb_python_factors(PyObject *object, PyObject *unused)
     return result;
 }
 
+/** spectrum(frame) -> (lines as bytes of double energy_eV, wavelength_A, weight and int part, padded; factor) */
+PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    const long k = PyLong_AsLong(frame);
+    nb_error err = {0};
+    nb_spectrum_line *lines;
+    double factor = 1;
+    int n = 0;
+    nb_status st;
+    PyObject *bytes;
+    if (PyErr_Occurred() || nb_python_enter(self))
+        return NULL;
+    st = nb_sim_spectrum(self->sim, 0, NULL, &n, NULL, &err);
+    bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)n * sizeof *lines));
+    lines = bytes ? (nb_spectrum_line *)(void *)PyBytes_AsString(bytes) : NULL;
+    if (!st && lines && n)
+        st = nb_sim_spectrum(self->sim, nb_series_seed(nb_sim_seed(self->sim), (int)k),
+                             lines, &n, &factor, &err);
+    nb_python_leave(self);
+    if (st) {
+        Py_XDECREF(bytes);
+        return nb_python_raise(&err, st);
+    }
+    return bytes ? Py_BuildValue("(Nd)", bytes, factor) : NULL;
+}
+
 /** set_factors(F): float64 [n] */
 PyObject *nb_python_set_factors(PyObject *object, PyObject *F)
 {

@@ -78,6 +78,7 @@ PyObject *nb_python_sim_type(void); /* a new reference */
 PyObject *nb_python_arrays_of(PyObject *self, PyObject *unused);
 PyObject *nb_python_factors(PyObject *self, PyObject *unused);
 PyObject *nb_python_set_factors(PyObject *self, PyObject *F);
+PyObject *nb_python_spectrum(PyObject *object, PyObject *frame);
 PyObject *nb_python_variables(PyObject *self, PyObject *list);
 PyObject *nb_python_parameter(PyObject *self, PyObject *name);
 PyObject *nb_python_set_parameters(PyObject *self, PyObject *args);

@@ -394,6 +394,7 @@ static PyMethodDef methods[] = {
     {"set", sim_set, METH_VARARGS, "set(words, arrays)"},
     {"arrays", nb_python_arrays_of, METH_NOARGS, "arrays() -> dict"},
     {"factors", nb_python_factors, METH_NOARGS, "factors() -> (hkl, F)"},
+    {"spectrum", nb_python_spectrum, METH_O, "spectrum(frame) -> (lines, factor)"},
     {"set_factors", nb_python_set_factors, METH_O, "set_factors(F)"},
     {"get", sim_get, METH_O, "get(name) -> text"},
     {"render", sim_render, METH_VARARGS,

@@ -195,6 +195,16 @@ class Simulation:
         hkl, F = self._sim.factors()
         return np.frombuffer(hkl, dtype=np.int32).reshape(-1, 3).copy(), np.frombuffer(F).copy()
 
+    def spectrum(self, frame=0):
+        """The -spectrum of a frame of a series, or of the image: a structured array [wavelengths] with energy (eV),
+        wavelength (A), weight (of mean 1) and part (a colour; 1: the seeded line).  Its dtype's metadata has the
+        factor of the fluence.  Empty without -spectrum."""
+        if frame < 0:
+            raise ValueError(f"frame {frame}: frames are counted from 0")
+        lines, factor = self._sim.spectrum(frame)
+        fields = np.dtype([("energy", "f8"), ("wavelength", "f8"), ("weight", "f8"), ("part", "i4")], align=True)
+        return np.frombuffer(lines, dtype=np.dtype(fields, metadata={"factor": factor})).copy()
+
     def _changed(self):
         self._version += 1
         self._given = self._image = self._double = None

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Frames as an experiment gives them against the reference cases of golden_data/experiments."""
+import csv
+import os
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("skip experiments # python3-numpy is not installed")
+    sys.exit(0)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import script  # noqa: E402
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+CASES = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments")
+SMALL = ["-default_F", "1", "-detpixels", "8", "-N", "2", "-oversample", "1", "-device", "cpu"]
+CELL = ["-cell", "70", "80", "90"]
+BEAM = "/entry/instrument/beam/incident_wavelength_1Dspectrum"
+HAS_HDF5 = "hdf5 yes" in " ".join(script.run("-version")[0].lower().split())
+
+
+def series(flags, folder):
+    """frame, factor, wavelength, weight of a series' master; the fluences."""
+    name = os.path.join(folder, "series.h5")
+    script.run(*CELL, *SMALL, *flags, "-hdf5", name)
+    with h5py.File(name) as f:
+        wave, weight, factor = f[BEAM][:], f[BEAM + "_weights"][:], f["/entry/simulation/spectrum_factor"][:]
+        fluence = f["/entry/simulation/fluence"][:]
+    frame = numpy.repeat(numpy.arange(len(factor)), wave.shape[1])
+    return numpy.stack([frame, factor[frame], wave.ravel(), weight.ravel()], axis=1), fluence
+
+
+def line(path):
+    """The same of a file of -spectrumout."""
+    with open(path, encoding="ascii") as f:
+        head, numbers = f.read().splitlines()
+    pairs = numpy.array(numbers.split(), float).reshape(-1, 2)
+    return numpy.hstack([numpy.zeros((len(pairs), 1)), numpy.full((len(pairs), 1), float(head.split()[-1])), pairs])
+
+
+def check_spectrum(case, folder):
+    flags, tolerance = case["flags"].split(), float(case["tolerance"])
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64")).reshape(-1, 4)
+    if "-stills" in flags and not (h5py and HAS_HDF5):
+        print(f"skip experiments {case['id']} # no HDF5 in this build, or python3-h5py is not installed")
+        return
+    if "-stills" in flags:
+        got, fluence = series(flags, folder)
+        typed = fluence / got[::len(got) // len(fluence), 1]
+        script.ok(case["id"] + "-fluence", numpy.ptp(typed) < 1e-10 * typed[0], f"{typed}")
+        got = got[numpy.isin(got[:, 0], want[:, 0])]
+    else:
+        out = os.path.join(folder, "spectrum.out")
+        script.run(*CELL, *SMALL, *flags, "-show_config", "-spectrumout", out)
+        got = line(out)
+    good = got.shape == want.shape and numpy.abs(got - want).max() <= tolerance * want.max()
+    script.ok(case["id"], good, f"{got.shape} {want.shape}" if got.shape != want.shape else f"{got - want}")
+
+
+def check_number(case):
+    text = case["flags"]
+    first, turns = text.split(" and in turn: ")
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
+    for i, flags in enumerate(turns.split(";")):
+        report = script.run(*first.split(), *flags.split(), "-show_config", "-device", "cpu")[0]
+        found = int(report.split('"sources":')[1].split(",")[0])
+        script.ok(f"{case['id']}-{i}", found == want[i], f"{found} wavelengths, not {want[i]}")
+
+
+def check_typed_again(folder):
+    """A shot typed again, wavelength by wavelength, is the same image to the last bit."""
+    again, out = os.path.join(folder, "again.bin"), os.path.join(folder, "shot.txt")
+    image = os.path.join(folder, "shot.bin")
+    flags = [*CELL, *SMALL, "-seed", "4", "-lambda", "1.3", "-nonoise", "-noint", "-nopgm"]
+    script.run(*flags, "-spectrum", "sase", "-bandwidth", "0.3", "-pulse_length", "5", "-wavelengths", "30",
+               "-floatfile", image, "-spectrumout", out)
+    factor = line(out)[0, 1]
+    fluence = f"{1.2593201528622709e29 * factor:.12g}"
+    script.run(*flags, "-spectra", out, "-stills", "1", "-fluence", fluence, "-output", os.path.join(folder, "again_%d.bin"))
+    one = os.path.join(folder, "again_1.bin")
+    os.rename(one, again)
+    script.ok("typed-again", script.read(image) == script.read(again), "the images differ")
+
+
+def main():
+    os.chdir(CASES)
+    with tempfile.TemporaryDirectory() as folder, open("cases.tsv", encoding="utf-8") as f:
+        for case in csv.DictReader(f, delimiter="\t"):
+            if case["id"] == "automatic":
+                check_number(case)
+            else:
+                check_spectrum(case, folder)
+        check_typed_again(folder)
+    sys.exit(bool(script.FAILED))
+
+
+main()
