@@ -218,7 +218,7 @@ static int count_sources(const check_case *c)
     if (c->inputs.sources)
         return c->inputs.n_sources;
     if (nb_geometry_build(NB_RESOLVED(&c->cfg), &g, &err) != NB_OK ||
-        nb_beam_grid(NB_RESOLVED(&c->cfg), &g, &sources, &n, &err) != NB_OK)
+        nb_beam_grid(NB_RESOLVED(&c->cfg), &g, NULL, &sources, &n, &err) != NB_OK)
         return 0;
     nb_free(sources);
     return n;

@@ -140,7 +140,8 @@ static int grid_count(double hR, int hn, double vR, int vn, int square)
     cfg.vdiv_steps = vn;
     cfg.square_div = square;
     assert_int_equal(nb_geometry_build(NB_RESOLVED(&cfg), &g, &err), NB_OK);
-    assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, &sources, &count, &err), NB_OK);
+    assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, NULL, &sources, &count, &err),
+                     NB_OK);
     for (int i = 0; i < count; i++) {
         check_close(nb_norm(sources[i].incident), 1, 1e-14);
         check_close(sources[i].weight, 1, 0);
@@ -186,7 +187,8 @@ static void grid_directions(void **state)
     cfg.dispersion_pct = 1;
     cfg.dispersion_steps = 2;
     assert_int_equal(nb_geometry_build(NB_RESOLVED(&cfg), &g, &err), NB_OK);
-    assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, &sources, &count, &err), NB_OK);
+    assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, NULL, &sources, &count, &err),
+                     NB_OK);
     assert_int_equal(count, 12);
     for (int i = 0; i < 12; i++) { /* beam +x, polarization +z, vertical x cross z = -y */
         double h = i < 6 ? -0.010 : 0.010, v = (i / 2 % 3 - 1) * 0.004;
@@ -196,7 +198,7 @@ static void grid_directions(void **state)
     nb_free(sources);
     cfg.hdiv_steps = 1000000;
     cfg.vdiv_steps = 1000000;
-    assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, &sources, &count, &err),
+    assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, NULL, &sources, &count, &err),
                      NB_ERR_INPUT);
 }
 
