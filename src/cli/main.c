@@ -243,7 +243,7 @@ int main(int argc, char **argv)
     nb_ranks *ranks = NULL;
     nb_error err;
     nb_status status;
-    int exit_status;
+    int exit_status, done;
 
     if (argc < 2) {
         nb_help_usage(stderr);
@@ -262,7 +262,9 @@ int main(int argc, char **argv)
         notice_flags(&cli, argv);
         cli.cfg.device_alone = 1;
         share_stdout(&cli);
-        status = run(&cli, &ranks, &err);
+        status = nb_cli_take_frame(&cli, &done, &err);
+        if (!status && !done)
+            status = run(&cli, &ranks, &err);
     }
     if (!status)
         status = nb_cli_check_stdout(&err);

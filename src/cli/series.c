@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -228,6 +229,62 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
         report(cli, &result);
     if (!status && rank == 0)
         nb_report_times(cli, &result.times, result.seconds);
+    nb_jobs_free(run.jobs);
+    return status;
+}
+
+static void say_notice(void *user, const char *line)
+{
+    (void)user;
+    nb_cli_say("note", line);
+}
+
+/** The number of -only_frame; 0 without it. */
+static nb_status frame_number(const nb_cli *cli, int *k, nb_error *err)
+{
+    const char *text = cli->series.only_frame;
+    char *end;
+    const long number = strtol(text, &end, 10);
+    *k = number >= 0 && number <= 10000000 ? (int)number : -1;
+    if (*text && (*end || *k < 0))
+        return nb_cli_fail(err, "-only_frame %s: type the number of a frame, from 0",
+                           text);
+    if (*text && !nb_cli_is_series(cli))
+        return nb_cli_fail(
+            err, "-only_frame %s: needs a series, as -frames n or -stills n", text);
+    return NB_OK;
+}
+
+nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
+{
+    const int draws = cli->cfg.draws_file[0] != 0, one = cli->series.only_frame[0] != 0;
+    const nb_hooks hooks = {NULL, say_notice, NULL};
+    nb_series series = cli->series;
+    series_run run = {.cli = cli};
+    nb_config frame;
+    int k;
+    nb_status status = frame_number(cli, &k, err);
+    *done = draws;
+    if (status || (!draws && !one && !(series.vary[0] && !nb_cli_is_series(cli))))
+        return status;
+    if (draws && !nb_cli_is_series(cli) && !series.frames && !series.stills)
+        return nb_cli_fail(err, "-draws: needs a series, as -frames n or -stills n");
+    series.user = &run;
+    if (cli->jobs_file[0])
+        status = use_jobs(cli, &series, &run, err);
+    if (!status && draws)
+        status = nb_series_draws(&cli->cfg, &series, &hooks, err);
+    else if (!status)
+        status = nb_series_single(&cli->cfg, &series, k, &hooks, &frame, err);
+    if (!status && !draws) {
+        cli->cfg = frame;
+        memset(&cli->series, 0, sizeof cli->series);
+        cli->jobs_file[0] = 0;
+    }
+    if (!status && one && (series.output[0] || series.hdf5_file[0]))
+        nb_cli_say("note",
+                   "-only_frame: -output and -hdf5 are not written; type -floatfile, "
+                   "-noisefile, -pngfile, ... for the image");
     nb_jobs_free(run.jobs);
     return status;
 }

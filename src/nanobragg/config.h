@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 2040
+#define NB_CONFIG_ROOM 1912
 #else
-#define NB_CONFIG_ROOM 2041
+#define NB_CONFIG_ROOM 1913
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -376,6 +376,7 @@ typedef struct nb_config {
     char split[64], line[64]; /* "width%[:part]" of twocolour, of seeded; "" unset */
     int wavelengths;          /* of each part; 0 unset (a rule) */
     char spectrum_out[NB_PATH_MAX];
+    char draws_file[NB_PATH_MAX]; /* table of what -vary draws */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

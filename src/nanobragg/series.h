@@ -105,7 +105,9 @@ typedef struct nb_series {
     const char *override_text; /* its changes, a line per frame, for the master; may be NULL */
     /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
-    uint64_t reserved[361]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
+    char vary[1536]; /* "NAME:law:number:...,...": numbers that differ between frames; "" none */
+    char only_frame[16]; /* number, from 0, of the frame for nb_series_single; "": all frames */
+    uint64_t reserved[167]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
 } nb_series;
 
 /** Render and write a series; the single-image outputs of cfg are not written.
@@ -126,6 +128,17 @@ typedef struct nb_series {
  * geometry or fluence. */
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_series_progress *result, nb_error *err);
+
+/** The configuration of frame k, from 0, of a series, so that a single image of it has the frame's pixels: for -only_frame, and
+ * (k 0 of a series without frames) for -vary with one image.  *out is written whole.  Errors: those of nb_sim_create,
+ * NB_ERR_INPUT (k is not below the number of frames, -spectra). */
+nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
+                           const nb_hooks *hooks, nb_config *out, nb_error *err);
+
+/** Write cfg->draws_file: a row for each frame with its number, its crystal, its seed and what series->vary draws, with
+ * tabs between them and a line of names above.  Nothing is rendered.  Errors: those of nb_series_single, NB_ERR_IO. */
+nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
+                          const nb_hooks *hooks, nb_error *err);
 
 /** Seed of frame k of a series of this seed; that of frame 0 is the seed itself. */
 int64_t nb_series_seed(int64_t seed, int frame);

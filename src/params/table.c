@@ -468,6 +468,13 @@ NB_DERIVE_ROWS,
 {"jitter_beam", NULL, JITTER(jitter_beam_mm), WITHIN(0, 1e12), .value = "x", .unit = "mm",
     .fallback = "0", .help = "standard deviation of the beam centre from still to still, along fast and slow"},
 NB_INPUT_ROWS,
+{"vary", NULL, OF_SERIES(TEXT, PIXELS, vary), .value = "NAME:law[:numbers],...",
+    .help = "numbers that differ between frames, or crystals: normal:s, lognormal:s, uniform:a:b, gamma:m, choice:v:v, poisson:m, "
+        "ramp:a:b; % is a part of the typed value"},
+{"only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), .value = "k",
+    .help = "frame k of the series alone, from 0, as a single image"},
+{"draws", NULL, PATH(OUTPUT, draws_file),
+    .help = "write what -vary draws for each frame, as a table; nothing is rendered"},
 {"resume", NULL, OF_SERIES(SWITCH, NONE, resume),
     .help = "continue a series that was stopped: same flags and -resume"},
 #undef GROUP

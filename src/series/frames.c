@@ -200,6 +200,8 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = nb_orientations_load(series->orientations, f->count, &f->missets,
                                   &f->n_missets, err);
+    if (!st)
+        st = nb_vary_read(series->vary, &f->base, series, &base->model, &f->vary, err);
     return st ? st : load_spectra(f, g, &base->hooks, err);
 }
 
@@ -207,6 +209,7 @@ void nb_frames_free(nb_frames *f)
 {
     nb_free(f->missets);
     f->missets = NULL;
+    nb_vary_free(&f->vary);
     nb_spectra_free(&f->spectra);
 }
 
@@ -278,7 +281,7 @@ static void apply_orientation(const nb_frames *f, int k, nb_config *cfg)
     }
 }
 
-void nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg)
+nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
     *cfg = f->base;
     cfg->seed.value = nb_series_seed(f->base.seed.value, k);
@@ -288,6 +291,7 @@ void nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg)
         apply_orientation(f, k, cfg);
         apply_jitter(f, cfg->seed.value, cfg);
     }
+    return nb_vary_apply(&f->vary, k, cfg, err);
 }
 
 /** A detector from a file is that of the whole series. */
@@ -313,9 +317,9 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
     nb_status st;
-    nb_frames_plain_config(f, k, cfg);
-    if (!f->series->override)
-        return NB_OK;
+    st = nb_frames_plain_config(f, k, cfg, err);
+    if (st || !f->series->override)
+        return nb_frames_at(f, k, st, err);
     st = f->series->override(f->series->user, k, cfg, err);
     if (!st && (f->base.detector || nb_config_geometry_flag(cfg)))
         st = check_detector(f, cfg, err);

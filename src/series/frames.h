@@ -5,6 +5,7 @@
 
 #include "../sim/sim.h"
 #include "../io/table/sources.h"
+#include "vary.h"
 
 typedef struct nb_frames {
     nb_config base; /* completed; its seed is set */
@@ -22,6 +23,7 @@ typedef struct nb_frames {
     double (*missets)[3];        /* owned, deg, of -orientations FILE */
     int n_missets;
     nb_spectra spectra; /* owned; of -spectra */
+    nb_vary vary;       /* owned; of -vary */
 } nb_frames;
 
 /** Check the series against the built base simulation and load its files.  Free with
@@ -34,8 +36,8 @@ void nb_frames_free(nb_frames *f);
  * built. */
 void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim);
 
-/** The configuration of frame k before the override. */
-void nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg);
+/** The configuration of frame k before the override.  Errors: NB_ERR_INPUT, where -vary misses its limits. */
+nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
 /** The configuration of frame k, as for a single image. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);

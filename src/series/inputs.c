@@ -130,7 +130,7 @@ void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names
 static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
-    return s->override || f->spectra.count || s->jitter_lambda_pct > 0 ||
+    return s->override || f->vary.n || f->spectra.count || s->jitter_lambda_pct > 0 ||
            s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
 }
 
@@ -287,8 +287,8 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
     nb_config before;
     nb_geometry g;
     nb_status st;
-    nb_frames_plain_config(f, k, &before);
-    if ((st = nb_geometry_build(NB_RESOLVED(&before), &g, err)))
+    if ((st = nb_frames_plain_config(f, k, &before, err)) ||
+        (st = nb_geometry_build(NB_RESOLVED(&before), &g, err)))
         return st;
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);
@@ -308,7 +308,7 @@ nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
         st = check_frame(f, k, base, &cfg, &h, &known, err);
         if (!st && !known)
             f->moving = f->places_differ = 1; /* a header may say anything */
-        else if (!st && f->series->override && f->series->hdf5_file[0])
+        else if (!st && (f->series->override || f->vary.n) && f->series->hdf5_file[0])
             st = compare_places(f, k, &h, &first, err);
         (void)nb_frames_at(f, k, st, err);
     }

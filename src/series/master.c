@@ -78,6 +78,18 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
     return st;
 }
 
+static const char *varied_name(void *user, int i)
+{
+    const nb_vary *v = &((const nb_run *)user)->frames.vary;
+    return nb_vary_named(v, nb_vary_frame_item(v, i));
+}
+
+static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
+{
+    const nb_vary *v = &((const nb_run *)user)->frames.vary;
+    return nb_vary_draw(v, nb_vary_frame_item(v, i), k, value, err);
+}
+
 nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(run->base);
@@ -117,8 +129,11 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.config = config;
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
     master.spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
-    master.spectrum_user = run;
+    master.frames_user = run;
     master.wavelengths = run->base->model.spectrum.n;
+    master.varied_name = varied_name;
+    master.varied = varied;
+    master.n_varied = nb_vary_of_frames(&run->frames.vary);
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
     st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);

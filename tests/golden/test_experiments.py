@@ -75,6 +75,45 @@ def check_number(case):
         script.ok(f"{case['id']}-{i}", found == want[i], f"{found} wavelengths, not {want[i]}")
 
 
+def check_draws(case, folder):
+    out = os.path.join(folder, "draws.txt")
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
+    want = want.reshape([int(n) for n in case["shape"].split("x")])
+    script.run(*case["flags"].split(), "-draws", out)
+    got = numpy.delete(numpy.loadtxt(out, skiprows=1), 2, axis=1)
+    good = got.shape == want.shape and (numpy.abs(got - want) <= float(case["tolerance"]) * numpy.abs(want)).all()
+    script.ok(case["id"], good, f"{got}")
+
+
+def check_only_frame(folder):
+    """Frames of a series, one by one, are its frames to the last bit; its master has what was drawn."""
+    laws = ("N:lognormal:40%,cell:normal:0.3%,mosaic:normal:50%,rot_x:normal:3,rot_z:uniform:-1:1,fluence:gamma:4,"
+            "distance:uniform:99:101,lambda:normal:1%")
+    flags = [*CELL, *SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
+    for name, kind in (("stills", ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
+                       ("rotation", ["-frames", "3", "-osc", "1"])):
+        script.run(*flags, *kind, "-output", os.path.join(folder, name + "_%d.bin"), "-threads", "3")
+        for k in range(int(kind[1])):
+            one = os.path.join(folder, "one.bin")
+            script.run(*flags, *kind, "-only_frame", k, "-floatfile", one, "-nonoise", "-noint", "-nopgm", "-threads", "1")
+            script.ok(f"only-frame-{name}-{k}", script.read(one) == script.read(os.path.join(folder, f"{name}_{k + 1}.bin")))
+    table = os.path.join(folder, "table.txt")
+    script.run(*flags, "-stills", "4", "-draws", table)
+    with open(table, encoding="ascii") as f:
+        names = f.readline().split()
+    drawn = numpy.loadtxt(table, skiprows=1)
+    if not (h5py and HAS_HDF5):
+        print("skip experiments vary-master # no HDF5 in this build, or python3-h5py is not installed")
+        return
+    name = os.path.join(folder, "vary.h5")
+    script.run(*flags, "-stills", "4", "-hdf5", name)
+    with h5py.File(name) as f:
+        group = f["/entry/simulation/vary"]
+        good = sorted(group) == ["distance", "fluence", "lambda"] and all(
+            (numpy.abs(group[n][:] / drawn[:, names.index(n)] - 1) < 1e-11).all() for n in group)
+        script.ok("vary-master", good, f"{sorted(group)}")
+
+
 def check_typed_again(folder):
     """A shot typed again, wavelength by wavelength, is the same image to the last bit."""
     again, out = os.path.join(folder, "again.bin"), os.path.join(folder, "shot.txt")
@@ -96,9 +135,12 @@ def main():
         for case in csv.DictReader(f, delimiter="\t"):
             if case["id"] == "automatic":
                 check_number(case)
+            elif case["part"] == "B":
+                check_draws(case, folder)
             else:
                 check_spectrum(case, folder)
         check_typed_again(folder)
+        check_only_frame(folder)
     sys.exit(bool(script.FAILED))
 
 

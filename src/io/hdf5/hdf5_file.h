@@ -145,8 +145,12 @@ typedef struct nb_hdf5_master {
     const nb_spectra *spectra;    /* frame k has spectrum k; NULL: none */
     /** The spectrum of -spectrum of frame k, of `wavelengths` numbers each; NULL: none. */
     nb_status (*spectrum)(void *user, int k, double *A, double *weight, nb_error *err);
-    void *spectrum_user;
     int wavelengths;
+    /** Name and value in frame k of number i < n_varied, of the frame, that -vary draws. */
+    const char *(*varied_name)(void *user, int i);
+    nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);
+    int n_varied;
+    void *frames_user; /* of spectrum, varied_name and varied */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;

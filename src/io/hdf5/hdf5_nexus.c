@@ -149,7 +149,7 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
         if (s)
             spectra_row(s, i, m, A + i * m, weight + i * m);
         else
-            h->ok &= !master->spectrum(master->spectrum_user, (int)i, A + i * m,
+            h->ok &= !master->spectrum(master->frames_user, (int)i, A + i * m,
                                        weight + i * m, NULL);
     if (!A)
         return;

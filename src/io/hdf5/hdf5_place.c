@@ -383,6 +383,24 @@ static void put_truth_column(nb_h5 *h, const nb_hdf5_master *master, const char 
         nb_h5_attr_text(h, path, "units", units);
 }
 
+/** What -vary draws for each frame. */
+static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const hsize_t n = (hsize_t)master->frames;
+    double *values = nb_alloc((size_t)n, sizeof *values, "truth", NULL);
+    char path[120];
+    h->ok &= values != NULL;
+    nb_h5_group(h, SIMULATION "/vary", "NXcollection");
+    for (int i = 0; values && i < master->n_varied; i++) {
+        for (int k = 0; k < master->frames; k++)
+            h->ok &= !master->varied(master->frames_user, i, k, &values[k], NULL);
+        snprintf(path, sizeof path, SIMULATION "/vary/%s",
+                 master->varied_name(master->frames_user, i));
+        nb_h5_array(h, path, H5T_NATIVE_DOUBLE, values, 1, &n);
+    }
+    nb_free(values);
+}
+
 /** The line of -spectra of each shot, from 0. */
 static void put_spectrum_numbers(nb_h5 *h, int frames)
 {
@@ -500,6 +518,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
     nb_hdf5_put_facts_columns(h, master);
+    if (master->n_varied)
+        put_varied(h, master);
     if (master->spectra)
         put_spectrum_numbers(h, master->frames);
     if (master->layout.reflections)

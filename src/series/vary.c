@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: MIT */
+#include "vary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/coefficients.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/philox.h"
+#include "../base/text.h"
+#include "../model/displace.h"
+#include "../model/misset.h"
+#include "../model/units.h"
+#include "../params/params.h"
+
+enum { ATTEMPTS = 1000, POISSON_MOST = 100 };
+#define VARY_STREAM 0x7ffffffbu
+
+/* ------------------------------------------------------------------ names */
+
+/** How a name is written into a configuration. */
+typedef enum target {
+    ROW,      /* its row's number; of several, all by one factor */
+    EDGES,    /* all edges of the cell */
+    CELL,     /* one number of the cell */
+    MISSET,   /* one misset angle */
+    ROTATION, /* about a lab axis, behind the misset */
+} target;
+
+/** A name of -vary. */
+struct nb_vary_name {
+    const char *name;
+    const char *row; /* of the table of parameters */
+    target to;
+    int axis;          /* of CELL, MISSET, ROTATION */
+    int of_crystal;    /* else of the frame */
+    int is_count;      /* a whole number, at least 1 */
+    const char *other; /* rows that say the same in another way, and are unset; NULL none */
+};
+
+#define CRYSTAL(name, ...)                                                               \
+    {                                                                                    \
+        name, name, ROW, 0, 1, 0, __VA_ARGS__                                            \
+    }
+#define FRAME(name, ...)                                                                 \
+    {                                                                                    \
+        name, name, ROW, 0, 0, 0, __VA_ARGS__                                            \
+    }
+
+static const struct nb_vary_name names[] = {
+    {"N", "N", ROW, 0, 1, 1, "samplesize"},
+    {"Na", "Na", ROW, 0, 1, 1, "sample_x"},
+    {"Nb", "Nb", ROW, 0, 1, 1, "sample_y"},
+    {"Nc", "Nc", ROW, 0, 1, 1, "sample_z"},
+    CRYSTAL("samplesize", "N"),
+    CRYSTAL("sample_x", "Na"),
+    CRYSTAL("sample_y", "Nb"),
+    CRYSTAL("sample_z", "Nc"),
+    CRYSTAL("crystal_volume", "blocks"),
+    CRYSTAL("blocks", "crystal_volume"),
+    CRYSTAL("fudge", NULL),
+    CRYSTAL("mosaic", NULL),
+    CRYSTAL("Badd", NULL),
+    CRYSTAL("Fscale", NULL),
+    CRYSTAL("default_F", NULL),
+    {"cell", "cell", EDGES, 0, 1, 0, NULL},
+    {"cell_a", "cell", CELL, 0, 1, 0, NULL},
+    {"cell_b", "cell", CELL, 1, 1, 0, NULL},
+    {"cell_c", "cell", CELL, 2, 1, 0, NULL},
+    {"cell_al", "cell", CELL, 3, 1, 0, NULL},
+    {"cell_be", "cell", CELL, 4, 1, 0, NULL},
+    {"cell_ga", "cell", CELL, 5, 1, 0, NULL},
+    {"misset_x", "misset", MISSET, 0, 1, 0, NULL},
+    {"misset_y", "misset", MISSET, 1, 1, 0, NULL},
+    {"misset_z", "misset", MISSET, 2, 1, 0, NULL},
+    {"rot_x", "misset", ROTATION, 0, 1, 0, NULL},
+    {"rot_y", "misset", ROTATION, 1, 1, 0, NULL},
+    {"rot_z", "misset", ROTATION, 2, 1, 0, NULL},
+    FRAME("lambda", "energy"),
+    FRAME("energy", "lambda"),
+    FRAME("bandwidth", NULL),
+    FRAME("pulse_length", NULL),
+    FRAME("fluence", "flux"),
+    FRAME("flux", NULL),
+    FRAME("exposure", NULL),
+    FRAME("beamsize", NULL),
+    FRAME("polar", NULL),
+    FRAME("divergence", NULL),
+    FRAME("hdivrange", NULL),
+    FRAME("vdivrange", NULL),
+    FRAME("dispersion", NULL),
+    FRAME("phi", NULL),
+    FRAME("osc", NULL),
+    FRAME("distance", "close_distance"),
+    FRAME("close_distance", "distance"),
+    FRAME("Xbeam", NULL),
+    FRAME("Ybeam", NULL),
+    FRAME("Xclose", NULL),
+    FRAME("Yclose", NULL),
+    FRAME("ORGX", NULL),
+    FRAME("ORGY", NULL),
+    FRAME("detector_rotx", NULL),
+    FRAME("detector_roty", NULL),
+    FRAME("detector_rotz", NULL),
+    FRAME("twotheta", NULL),
+    FRAME("water", NULL),
+};
+
+enum { NAMES = sizeof names / sizeof *names };
+
+const char *nb_vary_named(const nb_vary *v, int i)
+{
+    return v->items[i].name->name;
+}
+
+int nb_vary_frame_item(const nb_vary *v, int i)
+{
+    int at = 0;
+    while (at < v->n && (v->items[at].name->of_crystal || i-- > 0))
+        at++;
+    return at;
+}
+
+int nb_vary_of_frames(const nb_vary *v)
+{
+    int n = 0;
+    for (int i = 0; i < v->n; i++)
+        n += !v->items[i].name->of_crystal;
+    return n;
+}
+
+/** FNV-1a of 32 bits. */
+static uint32_t number_of(const char *name)
+{
+    uint32_t h = 2166136261u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return h;
+}
+
+static nb_status find_name(const char *text, size_t n, const struct nb_vary_name **found,
+                           nb_error *err)
+{
+    char list[600] = "";
+    size_t used = 0;
+    for (int i = 0; i < NAMES; i++)
+        if (strlen(names[i].name) == n && !memcmp(names[i].name, text, n)) {
+            *found = &names[i];
+            return NB_OK;
+        }
+    for (int i = 0; i < NAMES && used + 24 < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, " %s", names[i].name);
+    return nb_fail(err, NB_ERR_INPUT, "-vary %.*s: this number cannot vary; these can:%s",
+                   (int)(n < 40 ? n : 40), text, list);
+}
+
+/* ------------------------------------------------------------------ the value without a law */
+
+static double element(const nb_config *cfg, const char *row, int i)
+{
+    const nb_param *p = nb_param_find(row);
+    return nb_config_value(cfg, p->offset + (size_t)i * sizeof(double));
+}
+
+/** What follows from other flags, where the crystal is known. */
+static double of_model(const struct nb_vary_name *name, const nb_model *m)
+{
+    static const char *const counts[] = {"N", "Na", "Nb", "Nc"}, *const sizes[] = {
+                                                                     "samplesize",
+                                                                     "sample_x",
+                                                                     "sample_y",
+                                                                     "sample_z"};
+    const nb_crystal *x = &m->crystal;
+    for (int i = 0; i < 4; i++) {
+        const int axis = i > 0 ? i - 1 : 0;
+        if (!strcmp(name->name, counts[i]))
+            return x->N[axis];
+        if (!strcmp(name->name, sizes[i]))
+            return x->N[axis] * x->edge[axis] * NB_ANGSTROM / NB_MM;
+    }
+    if (!strcmp(name->name, "blocks"))
+        return m->blocks;
+    if (!strcmp(name->name, "crystal_volume"))
+        return m->blocks * nb_crystal_block_um3(x);
+    if (!strcmp(name->name, "Xbeam"))
+        return m->geometry.Xbeam / NB_MM;
+    if (!strcmp(name->name, "Ybeam"))
+        return m->geometry.Ybeam / NB_MM;
+    if (!strcmp(name->name, "ORGX"))
+        return m->geometry.orgx;
+    if (!strcmp(name->name, "ORGY"))
+        return m->geometry.orgy;
+    if (!strcmp(name->name, "osc"))
+        return m->phi_range / NB_DEG;
+    return NAN;
+}
+
+static double centre_of(const struct nb_vary_name *name, const nb_config *cfg,
+                        const nb_model *m)
+{
+    const nb_settings *all = NB_RESOLVED(cfg);
+    double typed;
+    switch (name->to) {
+    case ROTATION:
+        return 0;
+    case MISSET:
+        return cfg->misset_deg[name->axis];
+    case EDGES:
+    case CELL:
+        return cfg->cell_count > name->axis ? cfg->cell[name->axis] : NAN;
+    default:
+        break;
+    }
+    if (!strcmp(name->name, "lambda"))
+        return nb_beam_wavelength(all);
+    if (!strcmp(name->name, "energy"))
+        return NB_HC_EV_ANGSTROM / nb_beam_wavelength(all);
+    typed = element(cfg, name->row, 0);
+    if (!nb_param_is_unset(nb_param_find(name->row), typed) && !isnan(typed))
+        return typed;
+    return m && !isnan(of_model(name, m)) ? of_model(name, m) : typed;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static const struct {
+    const char *name;
+    int least, most; /* numbers */
+    const char *form;
+} laws[] = {[NB_VARY_NORMAL] = {"normal", 1, 1, "normal:s"},
+            [NB_VARY_LOGNORMAL] = {"lognormal", 1, 1, "lognormal:s"},
+            [NB_VARY_UNIFORM] = {"uniform", 2, 2, "uniform:a:b"},
+            [NB_VARY_GAMMA] = {"gamma", 1, 1, "gamma:m"},
+            [NB_VARY_CHOICE] = {"choice", 1, 1 << 20, "choice:v:v:..."},
+            [NB_VARY_POISSON] = {"poisson", 1, 1, "poisson:m"},
+            [NB_VARY_RAMP] = {"ramp", 2, 2, "ramp:a:b"}};
+#define LAWS (nb_vary_law)(sizeof laws / sizeof *laws)
+
+/** The end of what stands before a colon or comma. */
+static const char *word_end(const char *p)
+{
+    while (*p && *p != ':' && *p != ',')
+        p++;
+    return p;
+}
+
+static nb_status odd_numbers(const nb_vary_item *item, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT, "-vary %s:%s: type %s:%s", item->name->name,
+                   laws[item->law].name, item->name->name, laws[item->law].form);
+}
+
+/** One number, which may be a part of the centre (%). */
+static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_error *err)
+{
+    const char *end = word_end(*p);
+    double x;
+    const char *after = nb_text_double(*p, end, &x);
+    const int percent = after && after < end && *after == '%';
+    if (!after || after + percent != end)
+        return odd_numbers(item, err);
+    if (percent && item->law == NB_VARY_LOGNORMAL)
+        x /= 100;
+    else if (percent)
+        x *= item->centre / 100;
+    if (percent && item->law != NB_VARY_LOGNORMAL && item->centre == 0)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-vary %s: a part of 0 is always 0; type -%s too, or a number without %%",
+            item->name->name, item->name->row);
+    if (percent && isnan(x))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-vary %s: %% of a number that is not typed; type -%s too",
+                       item->name->name, item->name->row);
+    v->numbers[item->first + item->count++] = x;
+    *p = end;
+    return NB_OK;
+}
+
+static nb_status check_numbers(const nb_vary *v, const nb_vary_item *item, nb_error *err)
+{
+    const double *x = v->numbers + item->first;
+    const int about = item->law == NB_VARY_NORMAL || item->law == NB_VARY_LOGNORMAL ||
+                      item->law == NB_VARY_GAMMA;
+    if (item->count < laws[item->law].least || item->count > laws[item->law].most ||
+        (item->law == NB_VARY_GAMMA && !(x[0] >= 1)) ||
+        (item->law <= NB_VARY_LOGNORMAL && !(x[0] >= 0)) ||
+        (item->law == NB_VARY_POISSON && !(x[0] >= 0 && x[0] <= POISSON_MOST)))
+        return odd_numbers(item, err);
+    if (about && isnan(item->centre))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-vary %s:%s: about a number that is not typed; type -%s too",
+                       item->name->name, laws[item->law].name, item->name->row);
+    return NB_OK;
+}
+
+/** "NAME:law:number:..." at *p. */
+static nb_status read_item(const char **p, const nb_config *cfg, const nb_model *m,
+                           nb_vary *v, nb_error *err)
+{
+    nb_vary_item *item = &v->items[v->n];
+    const char *end = word_end(*p), *law = *end == ':' ? end + 1 : end;
+    int used = v->n ? item[-1].first + item[-1].count : 0;
+    nb_status st = find_name(*p, (size_t)(end - *p), &item->name, err);
+    if (st)
+        return st;
+    for (int i = 0; i < v->n; i++)
+        if (v->items[i].name == item->name)
+            return nb_fail(err, NB_ERR_INPUT, "-vary has %s twice", item->name->name);
+    end = word_end(law);
+    for (item->law = 0; item->law < LAWS; item->law++)
+        if (strlen(laws[item->law].name) == (size_t)(end - law) &&
+            !memcmp(laws[item->law].name, law, (size_t)(end - law)))
+            break;
+    if (item->law == LAWS)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-vary %s:%.*s: the laws are normal, lognormal, uniform, gamma, choice, "
+            "poisson and ramp",
+            item->name->name, (int)(end - law < 40 ? end - law : 40), law);
+    item->first = used;
+    item->count = 0;
+    item->centre = centre_of(item->name, cfg, m);
+    for (*p = end; **p == ':' && !st;) {
+        ++*p;
+        st = read_number(p, v, item, err);
+    }
+    return st ? st : check_numbers(v, item, err);
+}
+
+static int has(const nb_vary *v, const char *row)
+{
+    for (int i = 0; i < v->n; i++)
+        if (!strcmp(v->items[i].name->row, row))
+            return 1;
+    return 0;
+}
+
+/** What else varies the same number, or cannot hold it. */
+static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_series *s,
+                              nb_error *err)
+{
+    const struct {
+        int is;
+        const char *row, *other;
+    } jitter[] = {{s->jitter_fluence_pct > 0, "fluence", "jitter_fluence"},
+                  {s->jitter_fluence_pct > 0, "flux", "jitter_fluence"},
+                  {s->jitter_lambda_pct > 0, "lambda", "jitter_lambda"},
+                  {s->jitter_lambda_pct > 0, "energy", "jitter_lambda"},
+                  {s->jitter_cell_pct > 0, "cell", "jitter_cell"},
+                  {s->jitter_mosaic_pct > 0, "mosaic", "jitter_mosaic"},
+                  {s->jitter_beam_mm > 0, "Xbeam", "jitter_beam"},
+                  {s->jitter_beam_mm > 0, "Ybeam", "jitter_beam"},
+                  {cfg->mat_file[0] != 0, "lambda", "mat"},
+                  {cfg->mat_file[0] != 0, "energy", "mat"}};
+    const int random =
+        cfg->misset_mode == NB_MISSET_RANDOM || !strcmp(s->orientations, "random");
+    for (size_t i = 0; i < sizeof jitter / sizeof *jitter; i++)
+        if (jitter[i].is && has(v, jitter[i].row))
+            return nb_fail(err, NB_ERR_INPUT, "-vary %s contradicts -%s; give one of them",
+                           jitter[i].row, jitter[i].other);
+    for (int i = 0; i < v->n; i++)
+        if (random && v->items[i].name->to == MISSET)
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "-vary %s: the orientation is random; type rot_x, rot_y, rot_z for a "
+                "rotation about it",
+                v->items[i].name->name);
+        else if ((v->items[i].name->to == EDGES || v->items[i].name->to == CELL) &&
+                 !cfg->cell_count)
+            return nb_fail(err, NB_ERR_INPUT, "-vary %s: needs -cell",
+                           v->items[i].name->name);
+    return NB_OK;
+}
+
+nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
+                       const nb_model *model, nb_vary *v, nb_error *err)
+{
+    const char *p = text;
+    nb_status st = NB_OK;
+    memset(v, 0, sizeof *v);
+    v->frames = series->frames > 0   ? series->frames
+                : series->stills > 0 ? series->stills
+                                     : 1;
+    v->stills = series->frames <= 0;
+    v->seed = cfg->seed.value;
+    if (!*text)
+        return NB_OK;
+    v->numbers = nb_alloc(strlen(text) + 1, sizeof *v->numbers, "-vary", err);
+    if (!v->numbers)
+        return NB_ERR_NOMEM;
+    do {
+        if (v->n == NB_VARY_MOST) {
+            st = nb_fail(err, NB_ERR_INPUT, "-vary has more than %d names", NB_VARY_MOST);
+            break;
+        }
+        st = read_item(&p, cfg, model, v, err);
+        v->n += !st;
+    } while (!st && *p == ',' && *++p);
+    if (!st && *p)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-vary: '%.20s' follows a law; put a comma between names", p);
+    if (!st)
+        st = check_others(v, cfg, series, err);
+    if (st)
+        nb_vary_free(v);
+    return st;
+}
+
+void nb_vary_free(nb_vary *v)
+{
+    nb_free(v->numbers);
+    memset(v, 0, sizeof *v);
+}
+
+/* ------------------------------------------------------------------ drawing */
+
+typedef struct dice {
+    uint64_t seed, item;
+} dice;
+
+static double uniform(const dice *d, uint32_t draw)
+{
+    const nb_philox_words p = nb_philox(d->seed, d->item, VARY_STREAM, draw);
+    return nb_uniform52(p.w[0], p.w[1]);
+}
+
+static double normal(const dice *d, uint32_t draw)
+{
+    const nb_philox_words p = nb_philox(d->seed, d->item, VARY_STREAM, draw);
+    return sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))) *
+           cos(2 * NB_PI * nb_uniform52(p.w[2], p.w[3]));
+}
+
+/** A deviate of the gamma law of m, if attempt t makes one (G. Marsaglia, W. W. Tsang, ACM TOMS 26, 363 (2000)). */
+static int gamma_deviate(const dice *d, double m, uint32_t t, double *G)
+{
+    const double D = m - 1.0 / 3, g = normal(d, 2 * t), u = uniform(d, 2 * t + 1);
+    const double root = 1 + g / sqrt(9 * D), V = root * root * root;
+    *G = D * V;
+    return V > 0 && log(u) < 0.5 * g * g + D - D * V + D * log(V);
+}
+
+static double poisson_deviate(double m, double u)
+{
+    double term = exp(-m), sum = term;
+    int k = 0;
+    while (sum < u && k < 1000) {
+        term *= m / ++k;
+        sum += term;
+    }
+    return k;
+}
+
+/** The value of attempt t; 0: it makes none. */
+static int value_of(const nb_vary *v, const nb_vary_item *item, int k, const dice *d,
+                    uint32_t t, double *value)
+{
+    const double *x = v->numbers + item->first, c = item->centre;
+    double G;
+    switch (item->law) {
+    case NB_VARY_NORMAL:
+        *value = c + x[0] * normal(d, t);
+        return 1;
+    case NB_VARY_LOGNORMAL:
+        *value = c * exp(x[0] * normal(d, t));
+        return 1;
+    case NB_VARY_UNIFORM:
+        *value = x[0] + (x[1] - x[0]) * uniform(d, t);
+        return 1;
+    case NB_VARY_GAMMA:
+        if (!gamma_deviate(d, x[0], t, &G))
+            return 0;
+        *value = c * G / x[0];
+        return 1;
+    case NB_VARY_CHOICE:
+        *value = x[(int)(uniform(d, t) * item->count)];
+        return 1;
+    case NB_VARY_POISSON:
+        *value = poisson_deviate(x[0], uniform(d, t));
+        return 1;
+    default:
+        *value = x[0] + (x[1] - x[0]) * (k + 0.5) / v->frames;
+        return 1;
+    }
+}
+
+static int is_allowed(const nb_vary_item *item, double value)
+{
+    const nb_param *row = nb_param_find(item->name->row);
+    if (item->name->to == MISSET || item->name->to == ROTATION)
+        return isfinite(value);
+    if (item->name->to == CELL && item->name->axis > 2)
+        return value > 0 && value < 180;
+    return nb_param_allows(row, value) && (!item->name->is_count || value >= 1);
+}
+
+nb_status nb_vary_draw(const nb_vary *v, int i, int k, double *value, nb_error *err)
+{
+    const nb_vary_item *item = &v->items[i];
+    const int fixed = !v->stills && item->name->of_crystal;
+    const dice d = {(uint64_t)(fixed ? v->seed : nb_series_seed(v->seed, k)),
+                    number_of(item->name->name)};
+    for (uint32_t t = 0; t < ATTEMPTS; t++) {
+        if (!value_of(v, item, k, &d, t, value))
+            continue;
+        if (item->name->is_count)
+            *value = floor(*value + 0.5);
+        *value = nb_typeable(*value);
+        if (is_allowed(item, *value))
+            return NB_OK;
+    }
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-vary %s:%s: a thousand numbers of frame %d were outside of what -%s allows "
+        "(the last was %g)",
+        item->name->name, laws[item->law].name, k, item->name->row, *value);
+}
+
+/* ------------------------------------------------------------------ into a configuration */
+
+/** A row that says the same in another way is not typed any more. */
+static void unset(const char *name, nb_config *cfg)
+{
+    const nb_param *p = name ? nb_param_find(name) : NULL;
+    for (int i = 0; p && i < nb_param_elements(p); i++)
+        ((double *)(void *)((char *)cfg + p->offset))[i] = p->unset;
+}
+
+static nb_status write_row(const nb_vary_item *item, double value, nb_config *cfg,
+                           nb_error *err)
+{
+    const nb_param *p = nb_param_find(item->name->row);
+    const int n = nb_param_elements(p);
+    double *to = (double *)(void *)((char *)cfg + p->offset);
+    char text[NB_TEXT_NUMBER];
+    const char *const words[] = {text};
+    nb_status st = NB_OK;
+    unset(item->name->other, cfg);
+    nb_text_format(value, text);
+    if (n == 1)
+        st = nb_param_put(p, cfg, words, 1, err);
+    for (int i = n - 1; n > 1 && i >= 0; i--) {
+        const double old = nb_param_is_unset(p, to[i]) ? item->centre : to[i];
+        double own = i == 0 || old == item->centre
+                         ? value
+                         : nb_typeable(old * value / item->centre);
+        to[i] = item->name->is_count && i ? fmax(1, floor(own + 0.5)) : own;
+    }
+    if (!strcmp(item->name->name, "mosaic") && cfg->mosaic_aniso_deg.set)
+        for (int i = 0; i < 3; i++)
+            cfg->mosaic_aniso_deg.v[i] =
+                nb_typeable(cfg->mosaic_aniso_deg.v[i] * value / item->centre);
+    return st;
+}
+
+static void write_edges(double value, double centre, nb_config *cfg)
+{
+    for (int i = 2; i >= 0; i--)
+        if (i < cfg->cell_count && cfg->cell[i] != 0)
+            cfg->cell[i] = i == 0 ? value : nb_typeable(cfg->cell[i] * value / centre);
+}
+
+/** The angles of the frame's misset, drawn where it is random. */
+static nb_status fix_misset(nb_config *cfg, nb_error *err)
+{
+    double angles[3];
+    nb_status st = NB_OK;
+    if (cfg->misset_mode == NB_MISSET_RANDOM) {
+        const nb_seed *seed = cfg->misset_seed.set ? &cfg->misset_seed : &cfg->seed;
+        st = nb_misset_random(seed->value, angles, err);
+        for (int i = 0; i < 3 && !st; i++)
+            cfg->misset_deg[i] = angles[i] / NB_DEG;
+    } else if (cfg->misset_mode == NB_MISSET_NONE) {
+        memset(cfg->misset_deg, 0, sizeof cfg->misset_deg);
+    }
+    cfg->misset_mode = NB_MISSET_FIXED;
+    return st;
+}
+
+/** The misset with a rotation about lab axes behind it, as angles. */
+static nb_status turn(const double rotation_deg[3], nb_config *cfg, nb_error *err)
+{
+    const nb_vec3 r = nb_v3(rotation_deg[0] * NB_DEG, rotation_deg[1] * NB_DEG,
+                            rotation_deg[2] * NB_DEG);
+    const nb_vec3 units[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double angles[3];
+    nb_mat3 U;
+    nb_status st = fix_misset(cfg, err);
+    if (st || nb_norm(r) == 0)
+        return st;
+    for (int i = 0; i < 3; i++) {
+        const double *m = cfg->misset_deg;
+        const nb_vec3 c = nb_turn(
+            r, nb_rotate_xyz(units[i], m[0] * NB_DEG, m[1] * NB_DEG, m[2] * NB_DEG));
+        U.m[i] = c.x;
+        U.m[3 + i] = c.y;
+        U.m[6 + i] = c.z;
+    }
+    nb_rotation_angles(&U, angles);
+    for (int i = 0; i < 3; i++)
+        cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
+    return NB_OK;
+}
+
+nb_status nb_vary_apply(const nb_vary *v, int k, nb_config *cfg, nb_error *err)
+{
+    double rotation[3] = {0}, value;
+    int turns = 0;
+    nb_status st = NB_OK;
+    for (int i = 0; i < v->n && !st; i++) {
+        const nb_vary_item *item = &v->items[i];
+        if ((st = nb_vary_draw(v, i, k, &value, err)))
+            break;
+        switch (item->name->to) {
+        case ROTATION:
+            rotation[item->name->axis] = value;
+            turns = 1;
+            break;
+        case MISSET:
+            st = fix_misset(cfg, err);
+            cfg->misset_deg[item->name->axis] = value;
+            break;
+        case EDGES:
+            write_edges(value, item->centre, cfg);
+            break;
+        case CELL:
+            cfg->cell[item->name->axis] = value;
+            break;
+        default:
+            st = write_row(item, value, cfg, err);
+        }
+    }
+    return st || !turns ? st : turn(rotation, cfg, err);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/** -vary: numbers that differ between the frames of a series by a law.  docs/series.md. */
+#ifndef NB_SERIES_VARY_H
+#define NB_SERIES_VARY_H
+
+#include "../nanobragg.h"
+#include "../sim/sim.h"
+
+enum { NB_VARY_MOST = 64 /* names */ };
+
+typedef enum nb_vary_law {
+    NB_VARY_NORMAL,
+    NB_VARY_LOGNORMAL,
+    NB_VARY_UNIFORM,
+    NB_VARY_GAMMA,
+    NB_VARY_CHOICE,
+    NB_VARY_POISSON,
+    NB_VARY_RAMP
+} nb_vary_law;
+
+/** A number that varies. */
+typedef struct nb_vary_item {
+    const struct nb_vary_name *name; /* static */
+    nb_vary_law law;
+    int first, count; /* its numbers in nb_vary.numbers */
+    double centre;    /* the value without the law */
+} nb_vary_item;
+
+typedef struct nb_vary {
+    int n;
+    nb_vary_item items[NB_VARY_MOST];
+    double *numbers;    /* owned; those with % are parts of the centre already */
+    int frames, stills; /* of the series; a rotation has one crystal */
+    int64_t seed;       /* of the series */
+} nb_vary;
+
+/** Read the laws of `text`, about the numbers of cfg, which is completed; x: its crystal, or NULL where it is not known.
+ * *v is the caller's (nb_vary_free), zero on error.  Errors: NB_ERR_INPUT (an unknown or doubled name, a law or its
+ * numbers, a name that something else varies), NB_ERR_NOMEM. */
+nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
+                       const nb_model *model, nb_vary *v, nb_error *err);
+void nb_vary_free(nb_vary *v); /* zero or read */
+
+/** The name of item i, as typed after -vary. */
+const char *nb_vary_named(const nb_vary *v, int i);
+
+/** How many of its numbers are the frame's, not a crystal's; and the item of number i of them. */
+int nb_vary_of_frames(const nb_vary *v);
+int nb_vary_frame_item(const nb_vary *v, int i);
+
+/** The number of item i in frame k, of twelve digits.  Errors: NB_ERR_INPUT where a thousand draws miss its limits. */
+nb_status nb_vary_draw(const nb_vary *v, int i, int k, double *value, nb_error *err);
+
+/** Give frame k its numbers.  Errors: as nb_vary_draw. */
+nb_status nb_vary_apply(const nb_vary *v, int k, nb_config *cfg, nb_error *err);
+
+#endif
