@@ -291,14 +291,14 @@ static nb_status chaos_make(const nb_spectrum_part *p, int number, int64_t seed,
     c->part = nb_alloc(2 * (size_t)c->J + 1, 3 * sizeof *c->part, "spectrum", err);
     for (int k = 0; c->part && k <= 2 * c->J; k++) {
         const uint64_t item = ((uint64_t)number << 31) + (uint64_t)k;
-        const nb_philox_words w = nb_philox((uint64_t)seed, item, FIELD_STREAM, 0);
-        const double r = sqrt(-2 * log(nb_uniform52(w.w[0], w.w[1]))),
-                     turn = 2 * NB_PI * nb_uniform52(w.w[2], w.w[3]);
+        double other,
+            deviate =
+                nb_normal52(nb_philox((uint64_t)seed, item, FIELD_STREAM, 0), &other);
         const double e = (k - c->J) * c->distance;
         double *to = c->part + 3 * (size_t)k;
         to[0] = sn > 0 ? exp(-e * e / (4 * sn * sn)) : 1;
-        to[1] = to[0] * r * cos(turn);
-        to[2] = to[0] * r * sin(turn);
+        to[1] = to[0] * deviate;
+        to[2] = to[0] * other;
     }
     return c->part ? NB_OK : NB_ERR_NOMEM;
 }

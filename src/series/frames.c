@@ -18,16 +18,6 @@
 #include "orientations.h"
 #include "template.h"
 
-int64_t nb_series_seed(int64_t seed, int frame)
-{
-    uint64_t x = (uint64_t)seed + (uint64_t)frame * NB_GOLDEN_BITS; /* splitmix64 */
-    if (frame == 0)
-        return seed;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact in every reader's numbers */
-}
-
 static int has_jitter(const nb_series *s)
 {
     return s->jitter_fluence_pct > 0 || s->jitter_lambda_pct > 0 ||
@@ -219,9 +209,7 @@ enum { JITTER_STREAM = 0x7ffffffe };
 /** Deviate n of this seed: mean 0, standard deviation 1 (Box and Muller 1958). */
 static double normal(int64_t seed, uint32_t n)
 {
-    nb_philox_words p = nb_philox((uint64_t)seed, n, JITTER_STREAM, 0);
-    return sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))) *
-           cos(2 * NB_PI * nb_uniform52(p.w[2], p.w[3]));
+    return nb_normal52(nb_philox((uint64_t)seed, n, JITTER_STREAM, 0), NULL);
 }
 
 /** A mean changed by a deviate of so many percent, never below 0. */

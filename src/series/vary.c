@@ -18,6 +18,16 @@
 enum { ATTEMPTS = 1000, POISSON_MOST = 100 };
 #define VARY_STREAM 0x7ffffffbu
 
+int64_t nb_series_seed(int64_t seed, int frame)
+{
+    uint64_t x = (uint64_t)seed + (uint64_t)frame * NB_GOLDEN_BITS; /* splitmix64 */
+    if (frame == 0)
+        return seed;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact in every reader's numbers */
+}
+
 /* ------------------------------------------------------------------ names */
 
 /** How a name is written into a configuration. */
@@ -429,9 +439,7 @@ static double uniform(const dice *d, uint32_t draw)
 
 static double normal(const dice *d, uint32_t draw)
 {
-    const nb_philox_words p = nb_philox(d->seed, d->item, VARY_STREAM, draw);
-    return sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))) *
-           cos(2 * NB_PI * nb_uniform52(p.w[2], p.w[3]));
+    return nb_normal52(nb_philox(d->seed, d->item, VARY_STREAM, draw), NULL);
 }
 
 /** A deviate of the gamma law of m, if attempt t makes one (G. Marsaglia, W. W. Tsang, ACM TOMS 26, 363 (2000)). */
