@@ -26,7 +26,7 @@ $(DEMO_DIR)/thaumatin.png: $B/nanobragg mk/test.mk
 	gunzip -c golden_data/real/thaumatin_still/thaumatin_P41212_MR.pdb.gz >$(DEMO_DIR)/model.pdb
 	$B/nanobragg extract $(DEMO_DIR)/frame.cbf $(DEMO_DIR)/background.stol $(DEMO_STILL)
 	$B/nanobragg $(DEMO_STILL) -stol $(DEMO_DIR)/background.stol -pdb $(DEMO_DIR)/model.pdb \
-	    -misset 0.0249 -0.1085 -0.0643 -N 13 -gauss_xtal -mosaic_model gauss -mosaic 0.15 -mosaic_dom 40 -oversample 1 \
+	    -misset 0.027 -0.110 -0.065 -N 13 -gauss_xtal -mosaic_model gauss -mosaic 0.15 -mosaic_dom 40 -oversample 1 \
 	    -blocks 1500 -footprint gauss:0.3:0.3:0 -seed 1 -adc 0 -noisefile $(DEMO_DIR)/simulated.img -nofloat -noint -nopgm
 	$B/nanobragg compare $(DEMO_DIR)/frame.cbf $(DEMO_DIR)/simulated.img -roi 860 1119 520 729 -pngscale 0:60 \
 	    -diff $@ -threshold none
