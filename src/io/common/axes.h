@@ -18,11 +18,12 @@ void nb_cross3(const double a[3], const double b[3], double out[3]);
 nb_axes nb_dials_axes(const nb_image_meta *m);
 /** NeXus: x against the fast axis, z along the beam; from unit vectors. */
 nb_axes nb_nexus_axes(const double fast[3], const double slow[3], const double beam[3]);
-/** A vector of the lab along these axes; what rounding has left is 0. */
+/** A vector of the lab along these axes; residues of rounding become 0. */
 void nb_dials_turn(const nb_axes *axes, const double v[3], double out[3]);
 void nb_nexus_turn(const nb_axes *axes, const double v[3], double out[3]);
 
-/** What DIALS cannot read from a header with only distance, beam centre and pixel size. */
+/** Geometry that DIALS cannot read from a header with only distance, beam centre and pixel
+ * size. */
 enum {
     NB_LOST_TILT = 1, /* a detector that is not across the beam, or runs the other way */
     NB_LOST_SPINDLE = 2 /* a rotation about another axis than the fast one */

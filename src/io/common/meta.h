@@ -37,7 +37,7 @@ typedef struct nb_image_meta {
     const nb_config *inputs;  /* the configuration as typed, for the NANOBRAGG_* keys */
 } nb_image_meta;
 
-/** What of a detector's geometry a header holds. */
+/** Parts of a detector's geometry that a header can hold. */
 typedef enum nb_header_kind {
     NB_HEADER_NONE = 0,
     NB_HEADER_SIMPLE, /* beam centre and distance (SMV) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the readers of detector geometries share. */
+/** Common parts of the readers of detector geometries. */
 #ifndef NB_IO_PANEL_SPEC_H
 #define NB_IO_PANEL_SPEC_H
 
@@ -7,7 +7,7 @@
 
 #include "../../nanobragg.h"
 
-/** What is typed beside a geometry file and wins over it; NaN: not typed. */
+/** Typed values that win over those of a geometry file; NaN: not typed. */
 typedef struct nb_geometry_typed {
     double distance_mm, wavelength_A;
     int experiment;           /* of a DIALS file; -1: not typed */
@@ -18,7 +18,7 @@ typedef struct nb_geometry_typed {
 
 enum { NB_GEOMETRY_BYTES = 64 << 20 }; /* of a text file */
 
-/** Where something stands in a file: a line (0 none), and a name or "". */
+/** A place in a file: a line (0 none), and a name or "". */
 typedef struct nb_place_in_file {
     const char *file;
     long line;
@@ -44,11 +44,12 @@ nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to
 /** Make the mask, with nothing masked, unless there is one. */
 nb_status nb_spec_need_mask(nb_detector_spec *detector, nb_error *err);
 
-/** Mask the rectangle x0..x1-1, y0..y1-1 of a panel; limits are cut to the panel.  The mask is there. */
+/** Mask the rectangle x0..x1-1, y0..y1-1 of a panel; limits are cut to the panel. There must be a
+ * mask. */
 void nb_spec_mask_box(nb_detector_spec *detector, int panel, const int x[2],
                       const int y[2]);
 
-/** Masked pixels of a panel. */
+/** Number of masked pixels of a panel. */
 long long nb_spec_masked(const nb_detector_spec *detector, int panel);
 
 /** A rectangle of masked pixels: x0 <= x < x1, y0 <= y < y1 of a panel. */
@@ -66,7 +67,7 @@ void nb_spec_drop_mask(nb_detector_spec *detector);
 /** From the frame of dxtbx to that of NeXus, and back. */
 void nb_turn_dxtbx(double v[3]);
 
-/** A scan that turns backwards, as one that turns forwards about the opposite axis. */
+/** Convert a scan with a negative width into one with a positive width about the opposite axis. */
 void nb_spec_positive_osc(nb_detector_spec *detector);
 
 double nb_length3(const double v[3]);
