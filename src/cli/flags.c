@@ -36,8 +36,8 @@ static void after_printout_pixel(void *base)
 /* clang-format off */
 static const own_flag own[] = {
 #define GROUP "Beam"
-{.row = {"coherent", NULL, ROW(SWITCH, 0, no_effect_flag), .help = "no effect"},
-    .note = "sources are summed as intensities"},
+{.row = {"coherent", NULL, ROW(SWITCH, 0, no_effect_flag), .help = "for old command lines"},
+    .note = "has no effect: sources are summed as intensities"},
 #undef GROUP
 #define GROUP "Series"
 {.row = {"jobs", NULL, ROW(FILE, 0, jobs_file),
