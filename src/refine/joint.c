@@ -43,10 +43,13 @@ static nb_status mark_common(nb_joint *j, nb_error *err)
     return st;
 }
 
-/** Places of the variables: those of common parameters first. */
+/** Places of the variables: those of common parameters first.  The common ones get their start. */
 static void order(nb_joint *j)
 {
+    const double levels[NB_FIT_KNOTS_MAX] = {0};
+    double x[NB_FIT_MOST + NB_FIT_KNOTS_MAX];
     int next = 0;
+    nb_fit_space_start(&j->space, levels, x);
     for (int own = 0; own < 2; own++) {
         for (int v = 0; v < j->n; v++)
             if ((v >= j->space.n_free || !j->common[j->space.lead[v]]) == own)
@@ -55,6 +58,9 @@ static void order(nb_joint *j)
             j->arrow.common = next;
     }
     j->arrow.own = j->n - j->arrow.common;
+    for (int v = 0; v < j->space.n_free; v++)
+        if (j->place[v] < j->arrow.common)
+            j->x[j->place[v]] = x[v];
 }
 
 /** Each restraint counts once: of a common parameter, and of a picture's own. */
@@ -411,19 +417,6 @@ static nb_status minimise(nb_joint *j, const char *name, walk *w, nb_error *err)
 
 /* --- all of it --- */
 
-/** How many pictures are used; the others are counted as lost. */
-static int count_used(nb_joint *j)
-{
-    int used = 0;
-    for (int k = 0; k < j->frames->count; k++)
-        j->numbers[k] = j->pictures[k].used;
-    used = (int)sum_numbers(j);
-    for (j->first = 0; used && !(j->numbers[j->first] > 0);)
-        j->first++;
-    j->lines.lost += nb_ranks_rank(j->frames->ranks) == 0 ? j->frames->count - used : 0;
-    return used;
-}
-
 /** Numbers of the common parameters among the active ones. */
 static int list_common(const nb_joint *j, int of[NB_FIT_MOST])
 {
@@ -533,12 +526,28 @@ static nb_status tell_common(nb_joint *j, const double *x, int used, double star
     return st;
 }
 
+/** How many pictures are used, and which is the first. */
+static int count_used(nb_joint *j)
+{
+    int used = 0;
+    for (int k = 0; k < j->frames->count; k++)
+        j->numbers[k] = j->pictures[k].used;
+    used = (int)sum_numbers(j);
+    for (j->first = 0; used && !(j->numbers[j->first] > 0);)
+        j->first++;
+    return used;
+}
+
 /** Twice: pixels are chosen again where the first ended. */
-static nb_status minimise_all(nb_joint *j, walk *w, nb_error *err)
+static nb_status minimise_all(nb_joint *j, walk *w, int *used, nb_error *err)
 {
     nb_status st = minimise(j, "joint", w, err);
+    memcpy(j->x, w->x, sizeof j->x);
+    j->again = 1;
     if (!st && !j->options.no_schedule)
         st = each(j, nb_joint_choose, err);
+    if (!st)
+        *used = count_used(j);
     if (!st && !j->options.no_schedule)
         st = minimise(j, "joint again", w, err);
     if (!st)
@@ -561,9 +570,13 @@ static nb_status run(nb_joint *j, nb_error *err)
     if (!st)
         st = each(j, nb_joint_prepare, err);
     if (!st && !(used = count_used(j)))
-        st = nb_fail(err, NB_ERR_INPUT, "-joint: no picture can be used");
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-joint: no picture can be used: their files cannot be read, or no "
+                     "model is like its picture; refine one by itself to see why");
     if (!st)
-        st = minimise_all(j, &w, err);
+        st = minimise_all(j, &w, &used, err);
+    if (!st && nb_ranks_rank(j->frames->ranks) == 0)
+        j->lines.lost += j->frames->count - used;
     if (!st)
         st = each(j, nb_joint_finish, err);
     nb_free(w.sum);

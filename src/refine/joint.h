@@ -55,7 +55,9 @@ typedef struct nb_joint {
     double *deviance; /* owned; [count][2], its sum over pixels, and their number */
     double *C;        /* owned; [common][common], covariance at the end */
     int try;          /* nb_joint_evaluate: at `tried` */
-    int first;        /* the first picture that is used, of all processes */
+    double x[NB_FIT_MOST]; /* of the common variables: at the start, then after the first steps */
+    int again; /* these are over: pictures that were not like their model are tried once more */
+    int first; /* the first picture that is used, of all processes */
     void (*stage)(void *user, const nb_refine_stage *stage);
     int converged, evaluations;
     double loss;
@@ -65,11 +67,11 @@ typedef struct nb_joint {
 /* --- tasks of nb_crew_each (user: the nb_joint) --- */
 
 /** Fit a picture by itself from its start, with the common parameters held, and keep it.  A picture whose file or fit fails, or
- * that the model is not like, is left out. */
+ * that the model is not like, is not used; it is left out for good when that happens `again`. */
 nb_status nb_joint_prepare(void *joint, nb_sim *sim, int picture, nb_error *err);
 /** Loss and equations at the point.  A point that is not possible has an infinite loss. */
 nb_status nb_joint_evaluate(void *joint, nb_sim *sim, int picture, nb_error *err);
-/** Choose the pixels again where the picture is now; its rotation goes into the orientation. */
+/** Choose the pixels again where the picture is now; its rotation goes into the orientation.  Prepare one that is not used. */
 nb_status nb_joint_choose(void *joint, nb_sim *sim, int picture, nb_error *err);
 /** Tell the result.  All of nb_joint must be known. */
 nb_status nb_joint_finish(void *joint, nb_sim *sim, int picture, nb_error *err);

@@ -223,6 +223,11 @@ static nb_status divide(const nb_joint *j, nb_joint_picture *p, nb_error *err)
     return NB_OK;
 }
 
+static int is_rotation(const char *name)
+{
+    return !strncmp(name, "rot_", 4) && strchr("xyz", name[4]) && name[5] == '\0';
+}
+
 /** Variables, orientation and pixels of a fit.  The rotation goes into the orientation. */
 static nb_status keep(const nb_joint *j, nb_fit *fit, nb_joint_picture *p, nb_error *err)
 {
@@ -233,12 +238,15 @@ static nb_status keep(const nb_joint *j, nb_fit *fit, nb_joint_picture *p, nb_er
         return st;
     space.list = &fit->list;
     for (int i = 0; i < fit->list.count; i++)
-        if (!strncmp(fit->list.p[i].name, "rot_", 4) && fit->list.p[i].name[5] == '\0')
+        if (is_rotation(fit->list.p[i].name))
             fit->list.p[i].value = 0;
     p->sigma = fit->sigma;
     nb_fit_space_start(&space, fit->radial.level, x);
     for (int v = 0; v < j->n; v++)
         p->now.x[j->place[v]] = x[v];
+    for (int v = 0; v < j->space.n_free; v++) /* the same bits in all pictures */
+        if (j->common[j->space.lead[v]] && !is_rotation(j->list.p[j->space.lead[v]].name))
+            p->now.x[j->place[v]] = j->x[j->place[v]];
     memcpy(p->knots, fit->radial.knot, (size_t)j->space.extra * sizeof *p->knots);
     st = nb_sim_fold_rotation(fit->sim, p->misset, err);
     return st ? st : keep_pixels(fit, p, err);
@@ -253,14 +261,26 @@ static int is_of_picture(nb_status st)
 static nb_status leave_out(nb_joint *j, int k, const char *why)
 {
     char text[700];
+    if (!j->options.no_schedule && !j->again)
+        return NB_OK; /* tried again with better common parameters */
     snprintf(text, sizeof text, "%.150s: left out: %s", j->frames->images[k], why);
-    j->pictures[k].used = 0;
 #ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
 #endif
     if (j->frames->done(j->frames->user, k, NULL, text))
         atomic_store(&j->crew.stop, 1);
     return NB_OK;
+}
+
+/** The common parameters as they are now, for a picture that begins late. */
+static void give_common(const nb_joint *j, nb_fit_list *list)
+{
+    double x[NB_FIT_MOST + NB_FIT_KNOTS_MAX] = {0}, slope;
+    const nb_joint_point at = {.x = x};
+    memcpy(x, j->x, (size_t)j->arrow.common * sizeof *x);
+    for (int i = 0; i < j->space.n_active && j->again; i++)
+        if (j->common[j->space.active[i]])
+            list->p[j->space.active[i]].value = nb_joint_value(j, &at, i, &slope);
 }
 
 /** The picture by itself.  Its model must then be like it. */
@@ -287,6 +307,7 @@ nb_status nb_joint_prepare(void *joint, nb_sim *sim, int k, nb_error *err)
     if (st)
         return st;
     st = open_one(j, sim, k, &of, err);
+    give_common(j, &of.fit.list);
     if (!st)
         st = fit_alone(j, &of.fit, &j->pictures[k], err);
     j->pictures[k].used = !st;
@@ -317,7 +338,7 @@ nb_status nb_joint_choose(void *joint, nb_sim *sim, int k, nb_error *err)
     one of;
     nb_status st;
     if (!p->used)
-        return NB_OK;
+        return nb_joint_prepare(j, sim, k, err);
     if ((st = begin_at(j, sim, k, err)))
         return st;
     st = open_one(j, sim, k, &of, err);
@@ -398,11 +419,6 @@ nb_status nb_joint_evaluate(void *joint, nb_sim *sim, int k, nb_error *err)
 }
 
 /* --- the result --- */
-
-static int is_rotation(const char *name)
-{
-    return !strncmp(name, "rot_", 4) && strchr("xyz", name[4]) && name[5] == '\0';
-}
 
 /** Covariance of two values of the picture, both its own. */
 static double covariance(const nb_joint *j, const nb_joint_picture *p,
