@@ -88,8 +88,9 @@ typedef struct nb_refine_options {
     double spot_sigma;     /* above the background */
     double dmin_A, dmax_A; /* resolution of the pixels; 0 off */
     int no_schedule;       /* the true shape at once */
-    int no_masks;          /* use hot pixels, shadows and rings */
-    int evaluations;       /* at most, in the last stages */
+    double F_sigma; /* relative, of the structure factors; 0: exact, below 0: as the picture shows */
+    int no_masks;    /* use hot pixels, shadows and rings */
+    int evaluations; /* at most, in the last stages */
     void *user;
     void (*stage)(void *user, const nb_refine_stage *stage); /* after each; may be NULL */
     const char *joint; /* nb_refine_series: names and groups of `list` that all images have in common; NULL: none */
@@ -102,7 +103,8 @@ typedef struct nb_refined {
     char name[NB_VARIABLE_NAME];
     const char *unit; /* static */
     double start, value;
-    double sigma; /* NaN: at a bound, or not determined */
+    double sigma; /* with what the model does not explain; NaN: at a bound, or not determined */
+    double sigma_counting; /* if model and structure factors were exact */
     int at_bound;
 } nb_refined;
 
@@ -126,13 +128,16 @@ typedef struct nb_refinement {
     nb_refined *parameters; /* owned */
     int rotated;            /* the orientation was refined */
     double misset_deg[3];
-    double rotation_sigma_deg[3];         /* about the lab axes */
+    double rotation_sigma_deg[3]; /* about the lab axes */
+    double rotation_sigma_counting_deg[3];
     double rotation_covariance[3][3];     /* deg^2 */
     int n_correlated;                     /* parameters, then rot_x, rot_y, rot_z */
     double *correlation;                  /* owned; [n_correlated][n_correlated] */
     char (*correlated)[NB_VARIABLE_NAME]; /* owned */
     double picture_correlation;
-    int peaks; /* local maxima of the picture */
+    double F_sigma; /* relative, of the structure factors, that the fit used; 0: exact */
+    double given_F_correlation; /* picture_correlation with the structure factors as they were given */
+    int peaks;                  /* local maxima of the picture */
     double start_agreement,
         agreement; /* the part of them that the lattice indexes beyond chance, at start and end */
     int n_stages;

@@ -11,6 +11,7 @@
 #include "../sim/sim.h"
 #include "fit.h"
 #include "minimise.h"
+#include "scales.h"
 
 /* The spots of a refined model and their reflections. */
 
@@ -51,8 +52,7 @@ static nb_vec3 q_of(const nb_sim *sim, size_t at)
                     (double)(in / (size_t)p->columns) + 0.5);
 }
 
-/** The reflection that one of the crystal's orientations brings nearest to q. */
-static void index_of(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
+void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
 {
     double nearest = INFINITY;
     for (int i = 0; i < lattice->n_orientations; i++) {
@@ -111,7 +111,7 @@ static nb_status fit_list_spots(const nb_fit *fit, nb_error *err)
     for (int i = 0; i < r->n_spots; i++) {
         nb_refined_spot *s = &r->spots[i];
         const size_t at = (size_t)s->pixel[1] * (size_t)r->fast + (size_t)s->pixel[0];
-        index_of(&fit->sim->model.scene.lattice, q_of(fit->sim, at), s->hkl);
+        nb_fit_nearest(&fit->sim->model.scene.lattice, q_of(fit->sim, at), s->hkl);
     }
     return NB_OK;
 }
@@ -135,7 +135,9 @@ static int is_rotation(const char *name)
 typedef struct errors {
     nb_fit_space space;
     const char *names[NB_FIT_MOST];
-    double *x, *values, *g, *F, *G, *M, *C;
+    double *x, *values, *g, *F, *held, *scores; /* by the values */
+    double *G, *M, *C, *counting; /* by the variables; C, counting: covariances */
+    int clusters;
     double *block; /* owned */
     double worst;  /* smallest eigenvalue over the largest */
 } errors;
@@ -151,7 +153,7 @@ static nb_status open_errors(nb_fit *fit, errors *e, nb_error *err)
     V = (size_t)nb_fit_space_values(&e->space);
     N = (size_t)nb_fit_space_variables(&e->space);
     e->block =
-        nb_alloc(2 * N + 2 * V + V * V + 2 * N * N, sizeof *e->block, "errors", err);
+        nb_alloc(2 * N + 2 * V + 3 * V * V + 3 * N * N, sizeof *e->block, "errors", err);
     if (!e->block)
         return NB_ERR_NOMEM;
     e->x = e->block;
@@ -159,29 +161,109 @@ static nb_status open_errors(nb_fit *fit, errors *e, nb_error *err)
     e->values = e->G + N;
     e->g = e->values + V;
     e->F = e->g + V;
-    e->M = e->F + V * V;
+    e->held = e->F + V * V;
+    e->scores = e->held + V * V;
+    e->M = e->scores + V * V;
     e->C = e->M + N * N;
+    e->counting = e->C + N * N;
     for (int i = 0; i < e->space.n_active; i++)
         e->names[i] = fit->list.p[e->space.active[i]].name;
     return NB_OK;
 }
 
-/** Covariance of the variables into e->C. */
+/** Equations of the finished fit; its model goes into fit->scaled where reflections have scales. */
+static nb_status equate(nb_fit *fit, errors *e, nb_error *err)
+{
+    const nb_observation seen = nb_fit_observation(fit);
+    const nb_fit_names names = {e->space.n_active, e->names};
+    nb_fit_equations of = {.g = e->g, .F = e->F, .held = e->held, .scores = e->scores};
+    nb_slope_pixels pixels = {0};
+    nb_fit_groups groups = {0};
+    nb_status st = nb_sim_observe(fit->sim, &seen, &pixels, err);
+    if (!st)
+        st = nb_fit_group(fit, &pixels, &groups, err);
+    groups.width = fit->F_width;
+    if (!st && fit->F_width > 0 &&
+        !(fit->scaled = nb_alloc(fit->pixels, sizeof *fit->scaled, "model", err)))
+        st = NB_ERR_NOMEM;
+    of.model = fit->scaled;
+    if (!st)
+        st = nb_fit_equate(fit, &groups, &names, &pixels, &of, err);
+    fit->out->loss = of.loss;
+    e->clusters = of.clusters;
+    nb_fit_groups_free(&groups);
+    nb_slope_pixels_free(&pixels);
+    return st;
+}
+
+/** A matrix by the values as one by the variables, with restraints, into e->M. */
+static void to_variables(errors *e, double *by_values, double *loss)
+{
+    nb_fit_space_chain(&e->space, e->x, e->values, loss, e->g, by_values, e->G, e->M);
+}
+
+/** C = C S C, S the products of the reflections' gradients in e->M, for the few reflections that there are. */
+static nb_status spread_of_scores(errors *e, int n, nb_error *err)
+{
+    const double few = (double)e->clusters / fmax(1, e->clusters - n);
+    double *half = nb_alloc((size_t)n * (size_t)n, sizeof *half, "errors", err);
+    if (!half)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                half[i * n + j] += e->C[i * n + k] * e->M[k * n + j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += half[i * n + k] * e->C[k * n + j];
+            e->M[i * n + j] = few * sum;
+        }
+    nb_free(half);
+    return NB_OK;
+}
+
+/** The variances of C become those of M where these are larger; correlations are those of M. */
+static void take_larger(errors *e, int n)
+{
+    double *variance = e->G;
+    for (int i = 0; i < n; i++) {
+        const double most = fmax(e->C[i * n + i], e->counting[i * n + i]);
+        variance[i] = sqrt(fmax(1, most / e->M[i * n + i]));
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            e->C[i * n + j] = variance[i] * variance[j] * e->M[i * n + j];
+}
+
+enum {
+    LEAST_CLUSTERS = 3
+}; /* reflections a variable, for their gradients to tell errors */
+
+/** Covariances of the variables: e->counting if all were exact, e->C with what the model does not explain. */
 static nb_status covariance(nb_fit *fit, errors *e, nb_error *err)
 {
-    nb_observation seen = nb_fit_observation(fit);
-    double loss;
+    const int n = nb_fit_space_variables(&e->space);
     nb_status st;
     nb_fit_space_start(&e->space, fit->radial.level, e->x);
     nb_fit_space_values_of(&e->space, e->x, e->values);
-    st = nb_sim_normal(fit->sim, e->names, e->space.n_active, &seen, &loss, e->g, e->F,
-                       err);
+    st = equate(fit, e, err);
     if (st)
         return st;
-    nb_fit_space_chain(&e->space, e->x, e->values, &loss, e->g, e->F, e->G, e->M);
-    fit->out->loss = loss;
-    return nb_fit_invert(nb_fit_space_variables(&e->space), e->M, e->C, &e->worst, NULL,
-                         err);
+    to_variables(e, e->held, &fit->out->loss);
+    st = nb_fit_invert(n, e->M, e->counting, NULL, NULL, err);
+    if (st)
+        return st;
+    to_variables(e, e->F, &(double){0});
+    st = nb_fit_invert(n, e->M, e->C, &e->worst, NULL, err);
+    to_variables(e, e->scores, &(double){0});
+    if (st || e->clusters < LEAST_CLUSTERS * n)
+        return st;
+    st = spread_of_scores(e, n, err);
+    if (!st)
+        take_larger(e, n);
+    return st;
 }
 
 /** Covariance of two values; slopes are small differences of the map, exact enough and short. */
@@ -191,11 +273,16 @@ static double slope_at(const errors *e, int i)
     return nb_fit_slope(&e->space.list->p[e->space.lead[v]], e->x[v]);
 }
 
-static double covariance_of(const errors *e, int i, int j)
+static double product_of(const errors *e, const double *C, int i, int j)
 {
     int n = nb_fit_space_variables(&e->space);
     return slope_at(e, i) * slope_at(e, j) *
-           e->C[e->space.variable[i] * n + e->space.variable[j]];
+           C[e->space.variable[i] * n + e->space.variable[j]];
+}
+
+static double covariance_of(const errors *e, int i, int j)
+{
+    return product_of(e, e->C, i, j);
 }
 
 /** Numbers of the active values: parameters first, then rotations. */
@@ -223,8 +310,12 @@ static void put_rotation(const nb_fit *fit, const errors *e, nb_refinement *out)
                 out->rotated = 1;
                 out->rotation_covariance[i][j] = covariance_of(e, at[i], at[j]);
             }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         out->rotation_sigma_deg[i] = sqrt(out->rotation_covariance[i][i]);
+        if (at[i] >= 0)
+            out->rotation_sigma_counting_deg[i] =
+                sqrt(product_of(e, e->counting, at[i], at[i]));
+    }
 }
 
 static nb_status put_parameters(nb_fit *fit, const errors *e, nb_error *err)
@@ -256,6 +347,8 @@ static nb_status put_parameters(nb_fit *fit, const errors *e, nb_error *err)
         r->value = p->value;
         r->at_bound = nb_fit_at_bound(&fit->list.p[p->tied]);
         r->sigma = r->at_bound || !(variance > 0) ? NAN : sqrt(variance);
+        r->sigma_counting =
+            isnan(r->sigma) ? NAN : sqrt(product_of(e, e->counting, order[k], order[k]));
         out->n_parameters++;
     }
     return NB_OK;
@@ -276,8 +369,9 @@ static nb_status put_pictures(nb_fit *fit, nb_error *err)
     for (size_t i = 0; i < fit->pixels; i++) {
         double m = fit->expected[i] + (fit->background ? fit->background[i] : 0) +
                    nb_radial_at(&fit->radial, fit->stol[i]);
-        m = fmax(m, LEAST_MODEL);
         out->used[i] = !isnan(fit->chosen[i]);
+        fit->expected[i] = m; /* with the structure factors as given */
+        m = fmax(fit->scaled && out->used[i] ? fit->scaled[i] : m, LEAST_MODEL);
         out->model[i] = isnan(fit->photons[i]) ? NAN : (float)m;
         out->residual[i] = (float)((fit->photons[i] - m) / sqrt(m + read));
     }
@@ -290,24 +384,26 @@ static nb_status put_pictures(nb_fit *fit, nb_error *err)
     return NB_OK;
 }
 
-/** Pearson's, of picture and model over the pixels of the last stage. */
-static double correlate(const nb_refinement *r, size_t pixels)
+/** Pearson's, of picture and model over the pixels of the last stage; given: with the structure factors as given. */
+static double correlate(const nb_fit *fit, int given)
 {
+    const nb_refinement *r = fit->out;
     double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-    for (size_t i = 0; i < pixels; i++)
-        if (r->used[i]) {
-            n++;
-            a += r->observed[i];
-            b += r->model[i];
-        }
-    a /= n;
-    b /= n;
-    for (size_t i = 0; i < pixels; i++)
-        if (r->used[i]) {
-            double x = r->observed[i] - a, y = r->model[i] - b;
-            aa += x * x;
-            bb += y * y;
-            ab += x * y;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < fit->pixels; i++) {
+            const double x = r->observed[i];
+            const double y = given ? fit->expected[i] : r->model[i];
+            if (!r->used[i])
+                continue;
+            if (!pass) {
+                n++;
+                a += x;
+                b += y;
+                continue;
+            }
+            aa += (x - a / n) * (x - a / n);
+            bb += (y - b / n) * (y - b / n);
+            ab += (x - a / n) * (y - b / n);
         }
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
@@ -374,7 +470,7 @@ static int full_pixels_fit(const full_pixels *full, nb_refinement *out)
 static int orientation_found(const nb_refinement *out)
 {
     return (out->peaks >= NB_PEAKS_ENOUGH && out->agreement >= NB_AGREES_AT_END) ||
-           out->picture_correlation >= LEAST_CORRELATION;
+           out->given_F_correlation >= LEAST_CORRELATION;
 }
 
 static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinement *out)
@@ -395,7 +491,7 @@ static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinem
         snprintf(out->status, sizeof out->status,
                  "not converged: the orientation was not found: of %d spots the lattice "
                  "explains %.0f %% beyond chance, and the correlation is %.3f",
-                 out->peaks, 100 * out->agreement, out->picture_correlation);
+                 out->peaks, 100 * out->agreement, out->given_F_correlation);
         return;
     }
     if (!full_pixels_fit(full, out))
@@ -420,13 +516,14 @@ static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinem
 nb_status nb_fit_measure(nb_fit *fit, nb_error *err)
 {
     nb_refinement *out = fit->out;
-    const size_t pixels = fit->pixels;
     nb_status st = put_pictures(fit, err);
     if (st)
         return st;
     out->pixels = fit->used;
     out->deviance_per_pixel = deviance(fit);
-    out->picture_correlation = correlate(out, pixels);
+    out->picture_correlation = correlate(fit, 0);
+    out->given_F_correlation = correlate(fit, 1);
+    out->F_sigma = fit->F_width / 2;
     out->peaks = fit->n_peaks;
     out->agreement = nb_fit_agreement(fit);
     return NB_OK;

@@ -84,6 +84,16 @@ typedef struct nb_fit_peak {
     double light; /* photons above the background */
 } nb_fit_peak;
 
+/** Pixels by the reflection that is next to each, and scales of the reflections (scales.h). */
+typedef struct nb_fit_groups {
+    size_t pixels;
+    int n;        /* reflections */
+    int *group;   /* owned; [pixels] */
+    size_t *at;   /* owned; [pixels], places in the stack */
+    double *u;    /* owned; [n], logarithms of the scales */
+    double width; /* of their prior; 0: all scales are 1 */
+} nb_fit_groups;
+
 typedef struct nb_fit {
     nb_sim *sim;
     const nb_refine_options *o;
@@ -97,12 +107,14 @@ typedef struct nb_fit {
     uint8_t *masked;   /* owned; [pixels], nb_masked */
     float *background; /* owned; [pixels] that are added and stay, or NULL */
     double *expected;  /* owned; [pixels], work */
-    double sigma;      /* read-out, photons */
+    double *scaled; /* owned; [pixels], the model with scales of the reflections, where pixels are chosen; or NULL */
+    double sigma;   /* read-out, photons */
     double start_edges[3], start_mosaic;
     nb_fit_background kind;
-    nb_radial radial;   /* of RADIAL; n 0 with another kind */
-    double low, high;   /* sin theta/lambda of the pixels that may be used, 1/A */
-    int64_t used;       /* pixels in `chosen` */
+    nb_radial radial; /* of RADIAL; n 0 with another kind */
+    double low, high; /* sin theta/lambda of the pixels that may be used, 1/A */
+    int64_t used;     /* pixels in `chosen` */
+    double F_width; /* of the logarithms of the reflections' scales; 0: structure factors are exact */
     nb_fit_peak *peaks; /* owned; the strongest first */
     int n_peaks;
     nb_refinement *out;
@@ -139,6 +151,8 @@ int nb_fit_find(const nb_fit_list *list, const char *name);
 nb_status nb_radial_estimate(const nb_fit *fit, double high, int n, nb_radial *out,
                              nb_error *err);
 double nb_radial_at(const nb_radial *radial, double x);
+/** Its slopes by the levels, added to hats[n]. */
+void nb_radial_hats(const nb_radial *radial, double x, double *hats);
 /** Planes for each group of spots' pixels (spots[pixels] is not 0 there) into fit->background. */
 nb_status nb_fit_planes(nb_fit *fit, const uint8_t *spots, nb_error *err);
 
@@ -169,6 +183,8 @@ nb_status nb_fit_apply(nb_fit *fit, nb_error *err);
  * rotations are folded into its orientation. */
 nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],
                        int most, nb_error *err);
+/** How far the logarithms of the reflections' scales are spread at the chosen pixels, beyond counting. */
+nb_status nb_fit_spread(nb_fit *fit, double *spread, nb_error *err);
 /** Refuse parameters that the chosen pixels cannot tell apart.  Errors: NB_ERR_INPUT with their names. */
 nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err);
 #define NB_TOLD_APART                                                                    \

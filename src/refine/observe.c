@@ -213,6 +213,21 @@ double nb_radial_at(const nb_radial *r, double x)
     return r->level[k] * (1 - part) + r->level[k + 1] * part;
 }
 
+void nb_radial_hats(const nb_radial *r, double x, double *hats)
+{
+    int k = 0;
+    double part;
+    if (r->n == 1 || x <= r->knot[0]) {
+        hats[0] += 1;
+        return;
+    }
+    while (k < r->n - 2 && x > r->knot[k + 1])
+        k++;
+    part = fmin(1, (x - r->knot[k]) / (r->knot[k + 1] - r->knot[k]));
+    hats[k] += 1 - part;
+    hats[k + 1] += part;
+}
+
 /** A plane c0 + c1 x + c2 y through weighted values. */
 typedef struct plane {
     double c[3];
@@ -543,6 +558,8 @@ void nb_fit_free(nb_fit *fit)
     nb_free(fit->background);
     nb_free(fit->expected);
     nb_free(fit->peaks);
+    nb_free(fit->scaled);
+    fit->scaled = NULL;
     nb_free(fit->masked);
     fit->peaks = NULL;
     fit->masked = NULL;

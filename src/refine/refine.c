@@ -23,6 +23,7 @@ static void add_parameters(nb_json root, const nb_refinement *r)
         nb_json_number(one, "start", p->start);
         nb_json_number(one, "value", p->value);
         nb_json_number(one, "sigma", p->sigma);
+        nb_json_number(one, "sigma_counting", p->sigma_counting);
         nb_json_text(one, "unit", p->unit);
         nb_json_flag(one, "at_bound", p->at_bound);
     }
@@ -116,6 +117,8 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     if (r->rotated) {
         nb_json_numbers(root, "misset_deg", r->misset_deg, 3);
         nb_json_numbers(root, "rotation_sigma_deg", r->rotation_sigma_deg, 3);
+        nb_json_numbers(root, "rotation_sigma_counting_deg",
+                        r->rotation_sigma_counting_deg, 3);
         add_matrix(root, "rotation_covariance_deg2", &r->rotation_covariance[0][0], 3);
     }
     correlation = nb_json_object(root, "parameter_correlation");
@@ -124,6 +127,8 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
         nb_json_add_text(names, r->correlated[i]);
     add_matrix(correlation, "matrix", r->correlation, r->n_correlated);
     nb_json_number(root, "picture_correlation", r->picture_correlation);
+    nb_json_number(root, "given_F_correlation", r->given_F_correlation);
+    nb_json_number(root, "F_sigma", r->F_sigma);
     nb_json_number(root, "peaks", r->peaks);
     nb_json_number(root, "start_agreement", r->start_agreement);
     nb_json_number(root, "agreement", r->agreement);
@@ -146,6 +151,7 @@ void nb_refine_defaults(nb_refine_options *o)
     o->spot_half = 3;
     o->spot_sigma = 6;
     o->evaluations = 40;
+    o->F_sigma = -1;
 }
 
 nb_status nb_fit_check_options(const nb_sim *sim, const nb_refine_options *o,

@@ -388,6 +388,40 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
     return nb_sim_change(fit->sim, &cfg, err);
 }
 
+#define MOST_SPREAD 2.0
+#define LEAST_SPREAD 0.04 /* of the scales; F that are right to 2 % count as exact */
+enum { SCALED = 2 };
+
+/** The width of the scales' prior: twice the relative sigma of F, as given or as the picture shows it. */
+static nb_status choose_width(nb_fit *fit, nb_error *err)
+{
+    double spread;
+    nb_status st;
+    if (fit->o->F_sigma >= 0) {
+        fit->F_width = 2 * fit->o->F_sigma;
+        return NB_OK;
+    }
+    st = nb_fit_spread(fit, &spread, err);
+    fit->F_width = st || spread < LEAST_SPREAD ? 0 : fmin(spread, MOST_SPREAD);
+    return st;
+}
+
+/** Structure factors that are not exact: stages with a scale of each reflection. */
+static nb_status with_scales(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
+{
+    nb_status st = NB_OK;
+    for (int k = 0; k < SCALED && !st; k++) {
+        st = choose_width(fit, err);
+        if (st || fit->F_width <= 0)
+            return st;
+        st = nb_fit_choose_spots(fit, err);
+        if (!st)
+            st = nb_fit_stage(fit, k ? "scaled F again" : "scaled F", marked,
+                              fit->o->evaluations, err);
+    }
+    return st;
+}
+
 nb_status nb_fit_begin(nb_fit *fit, nb_error *err)
 {
     nb_status st = begin_background(fit, fit->high, err);
@@ -428,5 +462,5 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
             st = nb_fit_stage(fit, k ? "true shape again" : "true shape", marked,
                               fit->o->evaluations, err);
     }
-    return st;
+    return st ? st : with_scales(fit, marked, err);
 }

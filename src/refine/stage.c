@@ -10,12 +10,14 @@
 #include "../base/memory.h"
 #include "fit.h"
 #include "minimise.h"
+#include "scales.h"
 
 /** What the loss of lmder needs. */
 typedef struct stage {
     nb_fit *fit;
     nb_fit_space space;
     nb_slope_pixels pixels; /* the chosen ones; owned */
+    nb_fit_groups groups;   /* of these; owned */
     const char *names[NB_FIT_MOST];
     double *values, *g, *F; /* by the values */
 } stage;
@@ -38,6 +40,16 @@ static nb_status remember(nb_fit *fit, double loss)
     return NB_OK;
 }
 
+/** The equations with scales of the reflections. */
+static nb_status equate(stage *s, double *loss, nb_error *err)
+{
+    const nb_fit_names names = {s->space.n_active, s->names};
+    nb_fit_equations e = {.g = s->g, .F = s->F};
+    nb_status st = nb_fit_equate(s->fit, &s->groups, &names, &s->pixels, &e, err);
+    *loss = e.loss;
+    return st;
+}
+
 static nb_status loss_at(void *user, int n, const double *x, double *loss, double *G,
                          double *M, nb_error *err)
 {
@@ -52,7 +64,9 @@ static nb_status loss_at(void *user, int n, const double *x, double *loss, doubl
         fit->radial.level[k] = s->values[active + k];
     seen = nb_fit_observation(fit);
     st = nb_sim_set_parameters(fit->sim, s->names, s->values, active, err);
-    if (!st)
+    if (!st && s->groups.width > 0)
+        st = equate(s, loss, err);
+    else if (!st)
         st = nb_sim_normal_at(fit->sim, s->names, active, &seen, &s->pixels, loss, s->g,
                               s->F, err);
     fit->out->evaluations++;
@@ -162,6 +176,7 @@ static void close_stage(stage *s)
 {
     nb_free(s->values);
     nb_slope_pixels_free(&s->pixels);
+    nb_fit_groups_free(&s->groups);
 }
 
 /** Close it after an error, too. */
@@ -170,6 +185,7 @@ static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s
 {
     const nb_observation seen = nb_fit_observation(fit);
     size_t values;
+    nb_status st;
     memset(s, 0, sizeof *s);
     s->fit = fit;
     nb_fit_space_make(&fit->list, marked, fit->radial.n, &s->space);
@@ -184,7 +200,26 @@ static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s
     s->F = s->g + values;
     *x = s->F + values * values;
     nb_fit_space_start(&s->space, fit->radial.level, *x);
-    return nb_sim_observe(fit->sim, &seen, &s->pixels, err);
+    if ((st = nb_sim_observe(fit->sim, &seen, &s->pixels, err)) || fit->F_width <= 0)
+        return st;
+    st = nb_fit_group(fit, &s->pixels, &s->groups, err);
+    s->groups.width = fit->F_width;
+    return st;
+}
+
+nb_status nb_fit_spread(nb_fit *fit, double *spread, nb_error *err)
+{
+    const nb_observation seen = nb_fit_observation(fit);
+    nb_slope_pixels pixels = {0};
+    nb_fit_groups groups = {0};
+    nb_status st = nb_sim_observe(fit->sim, &seen, &pixels, err);
+    if (!st)
+        st = nb_fit_group(fit, &pixels, &groups, err);
+    if (!st)
+        st = nb_fit_scale_spread(fit, &groups, &pixels, spread, err);
+    nb_fit_groups_free(&groups);
+    nb_slope_pixels_free(&pixels);
+    return st;
 }
 
 nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],

@@ -544,3 +544,86 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     nb_free(given);
     return st;
 }
+
+/** Slopes of a list's pixels, each at its place in the list. */
+typedef struct list_sink {
+    size_t n, planes;
+    uint32_t *place; /* owned; [pixels of the stack] */
+    double *values;  /* [planes][n] */
+} list_sink;
+
+static nb_status open_list(const nb_sim *sim, const nb_slope_pixels *pixels,
+                           list_sink *sink, nb_error *err)
+{
+    sink->n = 0;
+    sink->place =
+        nb_alloc_raw(sim->model.scene.raster.pixels, sizeof *sink->place, "slopes", err);
+    if (!sink->place)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < pixels->n; i++)
+        for (int f = 0; f < pixels->spans[i].n; f++)
+            sink->place[pixels->spans[i].at + (size_t)f] = (uint32_t)sink->n++;
+    return NB_OK;
+}
+
+static void take_list(void *user, const nb_slope_values *row)
+{
+    const list_sink *sink = user;
+    const double *values = row->values;
+    for (size_t i = 0; i < row->n; values += row->spans[i++].n)
+        for (size_t k = 0; k < sink->planes; k++)
+            memcpy(sink->values + k * sink->n + sink->place[row->spans[i].at],
+                   values + k * row->stride,
+                   (size_t)row->spans[i].n * sizeof *sink->values);
+}
+
+/** From whole planes of a device. */
+static nb_status gather_list(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                             const list_sink *sink, nb_error *err)
+{
+    const size_t stack = run->job->scene->raster.pixels;
+    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
+    double *all = nb_alloc_raw(stack * sink->planes, sizeof *all, "derivatives", err);
+    nb_status st = NB_ERR_NOMEM;
+    if (all) {
+        out.expected = all;
+        out.planes = all + stack;
+        st = nb_slope_fill(run, &out, err);
+    }
+    for (size_t i = 0; i < pixels->n && !st; i++)
+        for (size_t k = 0; k < sink->planes; k++)
+            memcpy(sink->values + k * sink->n + sink->place[pixels->spans[i].at],
+                   all + k * stack + pixels->spans[i].at,
+                   (size_t)pixels->spans[i].n * sizeof *all);
+    nb_free(all);
+    return st;
+}
+
+nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
+                           const nb_slope_pixels *pixels, double *values, nb_error *err)
+{
+    nb_slope_job job = {0};
+    list_sink sink = {.planes = (size_t)count + 1, .values = values};
+    double *given = NULL;
+    nb_slope_run run;
+    nb_status st = fit_job(sim, names, count, &job, &given, err);
+    if (!st)
+        st = open_run(sim, &job, 0, &run, err);
+    if (!st)
+        st = open_list(sim, pixels, &sink, err);
+    if (!st && run.device && !job.given)
+        st = gather_list(&run, pixels, &sink, err);
+    else if (!st)
+        st = nb_slope_pass_run(&(nb_slope_pass){.job = &job,
+                                                .pixels = pixels,
+                                                .way = run.way,
+                                                .threads = run.threads,
+                                                .hooks = run.hooks,
+                                                .sink = &sink,
+                                                .take = take_list},
+                               err);
+    nb_free(sink.place);
+    nb_slope_job_free(&job);
+    nb_free(given);
+    return st;
+}
