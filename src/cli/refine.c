@@ -49,6 +49,20 @@ static nb_status take_background(void *target, char **v, nb_error *err)
     return st;
 }
 
+static nb_status take_F(void *target, char **v, nb_error *err)
+{
+    nb_refine_options *o = &((nb_refine_typed *)target)->options;
+    if (!strcmp(v[0], "auto"))
+        o->F_sigma = -1;
+    else if (!nb_read_number(v[0], &o->F_sigma) || !(o->F_sigma >= 0 && o->F_sigma <= 2))
+        return nb_cli_fail(
+            err,
+            "-F_sigma '%.60s': write auto, or the relative standard deviation "
+            "of F, from 0 (exact) to 2",
+            v[0]);
+    return NB_OK;
+}
+
 /** "name=a:b". */
 static nb_status read_pair(nb_refine_typed *t, const char *flag, const char *text,
                            const char *form, nb_refine_pair *out, nb_error *err)
@@ -111,6 +125,11 @@ const nb_sub_option nb_refine_flags[] = {
     {"fit_background", 1,
      "name", "water, radial:n, planes or none (default: water if the start has it, else radial:12)",
      NB_SUB_TAKE(take_background)},
+    {"F_sigma", 1, "s",
+     "relative standard deviation of the structure factors, for a scale of each "
+     "reflection; 0: "
+     "they are exact; auto: as the picture shows it (default: auto)",
+     NB_SUB_TAKE(take_F)},
     {"select", 1, "name", "pixels of the last stages: spots or all (default: spots)",
      NB_SUB_WORD(nb_refine_typed, options.select_all, selections)},
     {"spot_half", 1, "n", "half width of the box about a pixel of a spot (default: 3)",
@@ -210,6 +229,11 @@ static void refine_print(FILE *out, const nb_refinement *r)
                 r->misset_deg[0], r->misset_deg[1], r->misset_deg[2],
                 r->rotation_sigma_deg[0], r->rotation_sigma_deg[1],
                 r->rotation_sigma_deg[2]);
+    if (r->F_sigma > 0)
+        fprintf(out,
+                "scales of reflections: F are right to %.2g; correlation without scales "
+                "%.4f\n",
+                r->F_sigma, r->given_F_correlation);
     fprintf(out, "%s: deviance per pixel %.4f over %lld pixels, ", r->status,
             r->deviance_per_pixel, (long long)r->pixels);
     if (r->pictures)

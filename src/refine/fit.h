@@ -183,8 +183,9 @@ nb_status nb_fit_apply(nb_fit *fit, nb_error *err);
  * rotations are folded into its orientation. */
 nb_status nb_fit_stage(nb_fit *fit, const char *name, const int marked[NB_FIT_MOST],
                        int most, nb_error *err);
-/** How far the logarithms of the reflections' scales are spread at the chosen pixels, beyond counting. */
-nb_status nb_fit_spread(nb_fit *fit, double *spread, nb_error *err);
+/** How far the logarithms of the reflections' scales are spread at the chosen pixels, beyond counting, and how much of
+ * the misfit they explain (nb_fit_scale_spread). */
+nb_status nb_fit_spread(nb_fit *fit, double *spread, double *explained, nb_error *err);
 /** Refuse parameters that the chosen pixels cannot tell apart.  Errors: NB_ERR_INPUT with their names. */
 nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err);
 #define NB_TOLD_APART                                                                    \

@@ -337,7 +337,8 @@ static double spread_of(double *u, size_t n, double counting)
 }
 
 nb_status nb_fit_scale_spread(nb_fit *fit, nb_fit_groups *groups,
-                              const nb_slope_pixels *pixels, double *spread, nb_error *err)
+                              const nb_slope_pixels *pixels, double *spread,
+                              double *explained, nb_error *err)
 {
     const nb_fit_names none = {0};
     double *u = nb_alloc_raw((size_t)groups->n + 1, sizeof *u, "scales", err), known = 0;
@@ -346,8 +347,9 @@ nb_status nb_fit_scale_spread(nb_fit *fit, nb_fit_groups *groups,
     model m = {0};
     nb_status st = u ? open_model(fit, groups, &none, pixels, &m, err) : NB_ERR_NOMEM;
     if (!st) {
+        const double noise = (double)groups->pixels / 2, exact = compare(&m);
         groups->width = 2; /* hardly a prior */
-        settle(&m);
+        *explained = 1 - fmax(0, settle(&m) - noise) / fmax(1, exact - noise);
         groups->width = width;
     }
     for (int k = 0; k < groups->n && !st; k++)

@@ -36,9 +36,10 @@ nb_status nb_fit_equate(nb_fit *fit, nb_fit_groups *groups, const nb_fit_names *
                         const nb_slope_pixels *pixels, nb_fit_equations *out,
                         nb_error *err);
 
-/** *spread: of the logarithms of scales that counts know well, beyond counting; 0: too few.  The scales are 1 afterwards. */
+/** *spread: of the logarithms of scales that counts know well, beyond counting; 0: too few.  *explained: the part of
+ * the loss beyond noise that free scales explain.  The scales are 1 afterwards. */
 nb_status nb_fit_scale_spread(nb_fit *fit, nb_fit_groups *groups,
                               const nb_slope_pixels *pixels, double *spread,
-                              nb_error *err);
+                              double *explained, nb_error *err);
 
 #endif

@@ -207,7 +207,7 @@ static nb_status open_stage(nb_fit *fit, const int marked[NB_FIT_MOST], stage *s
     return st;
 }
 
-nb_status nb_fit_spread(nb_fit *fit, double *spread, nb_error *err)
+nb_status nb_fit_spread(nb_fit *fit, double *spread, double *explained, nb_error *err)
 {
     const nb_observation seen = nb_fit_observation(fit);
     nb_slope_pixels pixels = {0};
@@ -216,7 +216,7 @@ nb_status nb_fit_spread(nb_fit *fit, double *spread, nb_error *err)
     if (!st)
         st = nb_fit_group(fit, &pixels, &groups, err);
     if (!st)
-        st = nb_fit_scale_spread(fit, &groups, &pixels, spread, err);
+        st = nb_fit_scale_spread(fit, &groups, &pixels, spread, explained, err);
     nb_fit_groups_free(&groups);
     nb_slope_pixels_free(&pixels);
     return st;

@@ -9,6 +9,7 @@
 #include "../derive/tangents.h"
 #include "../model/units.h"
 #include "../render/choose.h"
+#include "../render/request.h"
 #include "../render/rows.h"
 #include "derive.h"
 #include "footprint.h"
@@ -577,9 +578,20 @@ static void take_list(void *user, const nb_slope_values *row)
                    (size_t)row->spans[i].n * sizeof *sink->values);
 }
 
-/** From whole planes of a device. */
-static nb_status gather_list(const nb_slope_run *run, const nb_slope_pixels *pixels,
-                             const list_sink *sink, nb_error *err)
+/** From whole planes[1 + count][pixels of the stack]. */
+static void gather_list(const double *all, size_t stack, const nb_slope_pixels *pixels,
+                        const list_sink *sink)
+{
+    for (size_t i = 0; i < pixels->n; i++)
+        for (size_t k = 0; k < sink->planes; k++)
+            memcpy(sink->values + k * sink->n + sink->place[pixels->spans[i].at],
+                   all + k * stack + pixels->spans[i].at,
+                   (size_t)pixels->spans[i].n * sizeof *all);
+}
+
+/** A device makes whole planes. */
+static nb_status gather_device(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                               const list_sink *sink, nb_error *err)
 {
     const size_t stack = run->job->scene->raster.pixels;
     nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
@@ -590,13 +602,21 @@ static nb_status gather_list(const nb_slope_run *run, const nb_slope_pixels *pix
         out.planes = all + stack;
         st = nb_slope_fill(run, &out, err);
     }
-    for (size_t i = 0; i < pixels->n && !st; i++)
-        for (size_t k = 0; k < sink->planes; k++)
-            memcpy(sink->values + k * sink->n + sink->place[pixels->spans[i].at],
-                   all + k * stack + pixels->spans[i].at,
-                   (size_t)pixels->spans[i].n * sizeof *all);
+    if (!st)
+        gather_list(all, stack, pixels, sink);
     nb_free(all);
     return st;
+}
+
+static nb_status render_list(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                             list_sink *list, nb_error *err)
+{
+    const nb_slope_sink sink = {.user = list, .take = take_list};
+    const nb_sums sums = {run->job, &sink};
+    const nb_request request = {
+        .spans = pixels->spans, .n = pixels->n, .sums = &sums, .precision = run->precision};
+    const nb_planes none = {NULL, run->job->scene->raster.pixels};
+    return run->backend->render(run->state, run->job->scene, &request, &none, err);
 }
 
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
@@ -605,23 +625,18 @@ nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
     nb_slope_job job = {0};
     list_sink sink = {.planes = (size_t)count + 1, .values = values};
     double *given = NULL;
-    nb_slope_run run;
+    nb_slope_run run = {0};
     nb_status st = fit_job(sim, names, count, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
         st = open_list(sim, pixels, &sink, err);
-    if (!st && run.device && !job.given)
-        st = gather_list(&run, pixels, &sink, err);
+    if (!st && given)
+        gather_list(given, sim->model.scene.raster.pixels, pixels, &sink);
     else if (!st)
-        st = nb_slope_pass_run(&(nb_slope_pass){.job = &job,
-                                                .pixels = pixels,
-                                                .way = run.way,
-                                                .threads = run.threads,
-                                                .hooks = run.hooks,
-                                                .sink = &sink,
-                                                .take = take_list},
-                               err);
+        st = run.device ? gather_device(&run, pixels, &sink, err)
+                        : render_list(&run, pixels, &sink, err);
+    close_run(sim, &run);
     nb_free(sink.place);
     nb_slope_job_free(&job);
     nb_free(given);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """nanobragg refine: right starts end at the truth, bad ones are refused, and a lost fit says so.
 
-With NB_BIG=1 every row of docs/refine.md over three stills, and the errors of 200 stills (NB_STILLS: another
-number; NB_JOBS: so many at once).  NB_REFINE_DEVICE=cuda: fits of ROW and SEED, or of so many stills, there.
-usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS]
+With NB_BIG=1 every row of docs/refine.md over three stills, the errors of 200 stills (NB_STILLS: another
+number; NB_JOBS: so many at once), and of 50 with wrong structure factors.  NB_REFINE_DEVICE=cuda: fits of ROW and
+SEED, or of so many stills, there.
+usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS | wrong_F STILLS]
 """
 import array
 import concurrent.futures
@@ -427,6 +428,41 @@ def errors_of_many(count):
     ok("errors are as large as they say", 0.9 <= rms <= 1.1 and worst <= 5, f"rms {rms}, worst {worst}")
 
 
+def wrong_factors(folder, seed):
+    """Every F of the still wrong by 20 % at random."""
+    chance, path = random.Random(seed), os.path.join(folder, "wrong.hkl")
+    with open(os.path.join(GOLDEN, "lysozyme_P1.hkl"), encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
+        for line in lines:
+            h, k, l, F = line.split()[:4]
+            out.write(f"{h} {k} {l} {float(F) * max(0.05, 1 + 0.2 * chance.gauss(0, 1)):.4f}\n")
+    return path
+
+
+def wrong_still(seed):
+    """Errors over sigma of a fit whose structure factors are wrong, by name; empty: it failed."""
+    case = ROWS["still"](seed)
+    with tempfile.TemporaryDirectory() as folder:
+        picture = draw(case, folder, seed)
+        case.common["hkl"] = wrong_factors(folder, seed + 7)
+        result = fit(case, picture, folder)
+    found = {name: error / sigma for name, (error, sigma, _) in errors_of(case, result).items()}
+    for name in ("mosaic", "fluence"):
+        p = result["parameters"][name]
+        found[name] = (p["value"] - case.truth[name]) / p["sigma"]
+    del found["cell_b"]  # tied to a
+    good = result["converged"] and 0.15 < result["F_sigma"] < 0.25 and result["deviance_per_pixel"] < 1.1
+    ok(f"wrong F {seed}", good and max(map(abs, found.values())) < 5, (result["status"], result["F_sigma"], found))
+    return found
+
+
+def errors_with_wrong_factors(count, limits):
+    """The rms of errors over sigma of each number over many stills."""
+    stills = [wrong_still(seed) for seed in range(2000, 2000 + count)]
+    rms = {name: math.sqrt(sum(s[name] ** 2 for s in stills) / count) for name in stills[0]}
+    print(f"# {count} stills with wrong F, rms error/sigma: " + ", ".join(f"{k} {v:.2f}" for k, v in rms.items()))
+    ok("errors with wrong F are as large as they say", all(limits[0] <= v <= limits[1] for v in rms.values()), rms)
+
+
 def has_cminpack():
     return any(line.split()[:2] == ["cminpack", "yes"] for line in run("-version")[0].splitlines())
 
@@ -438,6 +474,9 @@ def main():
         return
     if len(sys.argv) > 2 and sys.argv[1] == "errors":
         errors_of_many(int(sys.argv[2]))
+        return
+    if len(sys.argv) > 2 and sys.argv[1] == "wrong_F":
+        errors_with_wrong_factors(int(sys.argv[2]), (0.7, 1.4))
         return
     if len(sys.argv) > 2:
         for seed in sys.argv[2:]:
@@ -453,7 +492,9 @@ def main():
             test(folder)
     one_still("still", 101)
     one_still("far", 203)  # lost from its start: found among the orientations round it
+    wrong_still(2001)
     if BIG:
+        errors_with_wrong_factors(50, (0.7, 1.4))
         for row in ROWS:
             for seed in (201, 202, 203):
                 one_still(row, seed)
