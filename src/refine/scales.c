@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure factors that are not exact.  The light of each reflection h has a scale exp(u_h) with a normal prior of u_h about 0,
- * whose width is twice the relative sigma of F.  The scales are eliminated: at each step of the fit they take their best values,
+/* Structure factors that are not exact.  The light of each reflection h has a scale exp(u_h) with a normal prior of u_h, whose
+ * width is twice the relative sigma s of F.  Its mean is s^2, that of -2 ln(1 + s e) for normal e: the given F are spread about
+ * the true ones.  The scales are eliminated: at each step of the fit they take their best values,
  * and the normal equations lose what the scales explain (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003).
  * Errors are clustered by reflection, because all pixels of a spot share the error of its F (Liang and Zeger, Biometrika 73, 13,
  * 1986). */
@@ -192,11 +193,13 @@ static double settle(model *m)
 {
     nb_fit_groups *groups = m->groups;
     const double prior = groups->width > 0 ? 1 / (groups->width * groups->width) : 0;
+    const double mean = groups->width * groups->width / 4;
     double loss = compare(m);
     for (int step = 0; step < INNER && prior > 0; step++) {
         double most = 0;
         for (int k = 0; k < groups->n; k++) {
-            const double by = -(m->g[k] + prior * groups->u[k]) / (m->h[k] + prior);
+            const double by =
+                -(m->g[k] + prior * (groups->u[k] - mean)) / (m->h[k] + prior);
             const double du = fmax(-INNER_STEP, fmin(INNER_STEP, by));
             groups->u[k] += du;
             most = fmax(most, fabs(du));
@@ -206,7 +209,7 @@ static double settle(model *m)
             break;
     }
     for (int k = 0; k < groups->n; k++)
-        loss += prior * groups->u[k] * groups->u[k] / 2;
+        loss += prior * (groups->u[k] - mean) * (groups->u[k] - mean) / 2;
     return loss;
 }
 
