@@ -170,7 +170,9 @@ nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err);
  * is NULL; how many. */
 size_t nb_fit_row_spans(const nb_fit *fit, const float *photons, const uint8_t *of, int k,
                         int s, nb_span *spans);
-/** Their image[pixels] by the backend, 0 elsewhere. */
+/** Do a point spread or a footprint bring light from other pixels? */
+int nb_fit_spreads(const nb_fit *fit);
+/** Their image[pixels] by the backend, 0 elsewhere; before spreads. */
 nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *image,
                         nb_error *err);
 

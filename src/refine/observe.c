@@ -7,6 +7,7 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../render/request.h"
+#include "../sim/footprint.h"
 #include "../sim/sim.h"
 #include "fit.h"
 
@@ -70,6 +71,11 @@ nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *imag
                                         &planes, err);
 }
 
+int nb_fit_spreads(const nb_fit *fit)
+{
+    return fit->sim->cfg.psf != NB_PSF_NONE || nb_sim_has_footprint(fit->sim);
+}
+
 nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)
 {
     const nb_observation seen = {.photons = photons};
@@ -77,7 +83,7 @@ nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)
     float *image;
     size_t n;
     nb_status st;
-    if (fit->sim->cfg.psf != NB_PSF_NONE)
+    if (nb_fit_spreads(fit))
         return nb_sim_expected(fit->sim, &seen, fit->expected, err);
     if ((st = fit_spans(fit, photons, &spans, &n, err)))
         return st;

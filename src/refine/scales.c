@@ -130,6 +130,8 @@ static nb_status open_model(nb_fit *fit, nb_fit_groups *groups, const nb_fit_nam
 {
     const char *all[NB_FIT_MOST + 1];
     const size_t n = groups->pixels;
+    const nb_observation seen = nb_fit_observation(fit);
+    const nb_pixels_seen of = {&seen, pixels};
     const double *water = NULL;
     int planes = names->count, at = -1;
     nb_status st;
@@ -151,7 +153,7 @@ static nb_status open_model(nb_fit *fit, nb_fit_groups *groups, const nb_fit_nam
     m->slope = m->rest + n;
     m->weight = m->slope + n;
     m->h = m->g + groups->n;
-    st = nb_sim_slopes_at(fit->sim, all, planes, pixels, m->values, err);
+    st = nb_sim_slopes_at(fit->sim, all, planes, &of, m->values, err);
     if (m->water_um > 0)
         water = m->values + ((size_t)at + 1) * n;
     m->water_plane = water;

@@ -134,7 +134,7 @@ static nb_status draw_crystal(search *s, nb_error *err)
 {
     nb_fit *fit = s->fit;
     const nb_search_pixels *of = &s->of;
-    int spread = nb_sim_config(fit->sim)->psf != NB_PSF_NONE; /* needs the whole image */
+    int spread = nb_fit_spreads(fit);
     nb_status st = spread ? nb_fit_image(fit, fit->chosen, err)
                           : nb_fit_render(fit, of->spans, of->n_spans, s->image, err);
     for (size_t i = 0; i < of->n && !st; i++)

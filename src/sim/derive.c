@@ -620,13 +620,14 @@ static nb_status render_list(const nb_slope_run *run, const nb_slope_pixels *pix
 }
 
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
-                           const nb_slope_pixels *pixels, double *values, nb_error *err)
+                           const nb_pixels_seen *of, double *values, nb_error *err)
 {
+    const nb_slope_pixels *pixels = of->pixels;
     nb_slope_job job = {0};
     list_sink sink = {.planes = (size_t)count + 1, .values = values};
     double *given = NULL;
     nb_slope_run run = {0};
-    nb_status st = fit_job(sim, names, count, &job, &given, err);
+    nb_status st = fit_job(sim, names, count, of->seen, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)

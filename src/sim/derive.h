@@ -38,10 +38,16 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
                            const nb_observation *seen, const nb_slope_pixels *pixels,
                            double *loss, double *gradient, double *fisher, nb_error *err);
 
+/** An observation and the list of its pixels. */
+typedef struct nb_pixels_seen {
+    const nb_observation *seen;
+    const nb_slope_pixels *pixels;
+} nb_pixels_seen;
+
 /** The image and the planes of these pixels: values[1 + count][n], n the pixels of the list in its order, the caller's.  Errors
  * as nb_sim_derivatives. */
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
-                           const nb_slope_pixels *pixels, double *values, nb_error *err);
+                           const nb_pixels_seen *of, double *values, nb_error *err);
 
 /* --- numbers of pixels through the point spread of a simulation --- */
 
