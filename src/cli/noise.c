@@ -166,7 +166,7 @@ const nb_sub_command nb_command_noise = {
         "seed flicker deadtime exposure nopoisson psf psf_fwhm calibration calib_seed "
         "gainmap gain readout_noise adc saturation background water stol 4stol Q "
         "amorphous_thick density MW molecules fluence flux beamsize lambda energy "
-        "dispersion dispsteps sourcefile polar nopolar mask roi geom expt expt_number "
+        "dispersion dispsteps sourcefile polar nopolar mask roi geom expt expt_number expt_image "
         "nxmx panel layout pixel distance close_distance mosflm xds adxv denzo dials "
         "Xbeam Ybeam Xclose Yclose ORGX ORGY detector_rotx detector_roty detector_rotz "
         "twotheta twotheta_axis pivot fdet_vector sdet_vector odet_vector beam_vector "

@@ -79,7 +79,7 @@ const nb_sub_command nb_command_view = {
                 "energy distance "
                 "close_distance pixel mosflm xds adxv denzo dials Xbeam Ybeam ORGX ORGY "
                 "detector_rotx detector_roty detector_rotz twotheta pivot curved_det "
-                "max_read geom expt expt_number nxmx",
+                "max_read geom expt expt_number expt_image nxmx",
     .operands = 2,
     .statuses = "0 done, 1 a file cannot be written, or no memory, 2 bad input",
     .defaults = defaults,

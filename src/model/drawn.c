@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drawn.h"
 
+#include "../physics/lattice.h"
 #include "units.h"
 
 enum { NEWTON_STEPS = 20 };
@@ -14,12 +15,38 @@ static nb_vec3 times(const nb_vec3 m[3], nb_vec3 v)
     return nb_add(nb_scale(v.x, m[0]), nb_add(nb_scale(v.y, m[1]), nb_scale(v.z, m[2])));
 }
 
+/** a*, b*, c* [1/A] of the first spindle step before its rotations. */
+static void start_of(const nb_model *m, nb_vec3 star[3])
+{
+    const nb_crystal *x = &m->crystal;
+    nb_orientation u = {x->a, x->b, x->c};
+    star[0] = x->astar;
+    star[1] = x->bstar;
+    star[2] = x->cstar;
+    if (!m->steps)
+        return;
+    u = nb_scan_mix(m->steps, u);
+    nb_reciprocal_cell(&u, star);
+    for (int i = 0; i < 3; i++)
+        star[i] = nb_scale(NB_ANGSTROM, star[i]);
+}
+
+/** Without the turn of the first spindle step. */
+static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
+{
+    const double *t;
+    if (!m->steps)
+        return v;
+    t = m->steps->turn.m;
+    return nb_v3(t[0] * v.x + t[3] * v.y + t[6] * v.z, t[1] * v.x + t[4] * v.y + t[7] * v.z,
+                 t[2] * v.x + t[5] * v.y + t[8] * v.z);
+}
+
 /** The mean of the domains' rotations: it takes a, b, c to the means of theirs. */
 static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
 {
     const nb_lattice *lattice = &m->scene.lattice;
-    const nb_crystal *x = &m->crystal;
-    const nb_vec3 star[3] = {x->astar, x->bstar, x->cstar};
+    nb_vec3 star[3];
     nb_vec3 sum[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int j = 0; j < lattice->n_domains; j++) {
         const nb_orientation *u = &lattice->orientations[j];
@@ -27,9 +54,10 @@ static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
         sum[1] = nb_add(sum[1], u->b);
         sum[2] = nb_add(sum[2], u->c);
     }
+    start_of(m, star);
     for (int i = 0; i < 3; i++)
-        sum[i] = nb_scale(1 / NB_ANGSTROM / lattice->n_domains,
-                          nb_rotate_about(sum[i], m->geometry.spindle, -phi));
+        sum[i] = unturned(m, nb_scale(1 / NB_ANGSTROM / lattice->n_domains,
+                                      nb_rotate_about(sum[i], m->geometry.spindle, -phi)));
     mean[0] = times(sum, nb_v3(star[0].x, star[1].x, star[2].x));
     mean[1] = times(sum, nb_v3(star[0].y, star[1].y, star[2].y));
     mean[2] = times(sum, nb_v3(star[0].z, star[1].z, star[2].z));

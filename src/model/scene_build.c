@@ -141,20 +141,44 @@ static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
     return u;
 }
 
+/** The angle of a spindle step, rad. */
+static double step_angle(const nb_settings *cfg, const nb_model *m, int i)
+{
+    const double middle = cfg->value.compat ? 0.0 : 0.5;
+    return m->phi0 + (m->phi_range > 0 ? (i + middle) * m->phi_step : 0);
+}
+
+/** A step of a crystal that changes along its scan. */
+static nb_orientation varied(const nb_settings *cfg, const nb_model *m, int i,
+                             const nb_mat3 *domain)
+{
+    const nb_scan_step *step = &m->steps[i];
+    const nb_vec3 axis = m->geometry.spindle;
+    const double phi = step_angle(cfg, m, i);
+    const nb_orientation u =
+        nb_scan_mix(step, (nb_orientation){m->crystal.a, m->crystal.b, m->crystal.c});
+    return cfg->value.compat
+               ? turn_by(turn_about(turn_by(u, &step->turn), axis, phi), domain)
+               : turn_about(turn_by(turn_by(u, domain), &step->turn), axis, phi);
+}
+
 /** Every phi step of every domain.  Domains turn with the crystal, R_phi U a; the order of -compat
  * U R_phi a leaves them standing in the lab. */
 static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3 *domains)
 {
     nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
     nb_vec3 axis = m->geometry.spindle;
-    double middle = cfg->value.compat ? 0.0 : 0.5;
     int i, j, n = m->scene.lattice.n_domains;
     for (i = 0; i < m->scene.lattice.n_phi; i++) {
-        double phi = m->phi0 + (m->phi_range > 0 ? (i + middle) * m->phi_step : 0);
+        double phi = step_angle(cfg, m, i);
         for (j = 0; j < n; j++) {
             nb_orientation *u = &m->orientations[(size_t)i * n + j];
-            *u = cfg->value.compat ? turn_by(turn_about(start, axis, phi), &domains[j])
-                                   : turn_about(turn_by(start, &domains[j]), axis, phi);
+            if (m->steps)
+                *u = varied(cfg, m, i, &domains[j]);
+            else
+                *u = cfg->value.compat
+                         ? turn_by(turn_about(start, axis, phi), &domains[j])
+                         : turn_about(turn_by(start, &domains[j]), axis, phi);
         }
     }
 }
@@ -191,6 +215,26 @@ static nb_status auto_phi_steps(nb_model *m, const nb_mat3 *domains, nb_error *e
     return NB_OK;
 }
 
+static nb_scan_frame frame_of(const nb_model *m)
+{
+    return (nb_scan_frame){m->phi0, m->phi_range, m->geometry.spindle,
+                           m->geometry.convention};
+}
+
+/** What each step differs by, where the crystal changes along its scan. */
+static nb_status make_steps(const nb_settings *cfg, const nb_scan_points *scan,
+                            nb_model *m, nb_error *err)
+{
+    const nb_scan_frame frame = frame_of(m);
+    const int n = m->scene.lattice.n_phi;
+    if (!nb_scan_changes(scan))
+        return NB_OK;
+    m->steps = nb_alloc((size_t)n, sizeof *m->steps, "spindle steps", err);
+    for (int i = 0; m->steps && i < n; i++)
+        m->steps[i] = nb_scan_step_of(scan, &frame, &m->middle, step_angle(cfg, m, i));
+    return m->steps ? NB_OK : NB_ERR_NOMEM;
+}
+
 static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
 {
     double total = (double)lattice->n_phi * lattice->n_domains;
@@ -203,8 +247,8 @@ static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
 }
 
 /** The number of spindle steps, where it is open, and all orientations. */
-static nb_status place_domains(const nb_settings *cfg, const nb_mat3 *domains,
-                               nb_model *m, nb_error *err)
+static nb_status place_domains(const nb_settings *cfg, const nb_model_inputs *in,
+                               const nb_mat3 *domains, nb_model *m, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
     const double range = NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
@@ -225,6 +269,8 @@ static nb_status place_domains(const nb_settings *cfg, const nb_mat3 *domains,
                                "orientations", err);
     if (!m->orientations)
         return NB_ERR_NOMEM;
+    if ((st = make_steps(cfg, in->scan, m, err)))
+        return st;
     fill_orientations(cfg, m, domains);
     lattice->orientations = m->orientations;
     return NB_OK;
@@ -249,8 +295,6 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
                   "%d phi steps without -osc make a still: all steps have the same "
                   "angle; add -osc for a rotation",
                   phi.count);
-    m->phi0 = cfg->value.phi_deg * NB_DEG;
-    m->phi_range = phi.range;
     m->phi_step = phi.step;
     lattice->n_phi = phi.count;
     lattice->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->value.mosaic_domains);
@@ -264,7 +308,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
         return NB_ERR_NOMEM;
     st = nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
     if (!st)
-        st = place_domains(cfg, domains, m, err);
+        st = place_domains(cfg, in, domains, m, err);
     nb_free(domains);
     return st;
 }
@@ -363,18 +407,38 @@ static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
     return NB_OK;
 }
 
+/** The crystal, of one that changes along its scan that in the middle of the frame. */
+static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in,
+                               const nb_hooks *hooks, nb_model *m, nb_error *err)
+{
+    nb_crystal_inputs crystal = {
+        in->matrix, in->matrix_lambda_A > 0 ? in->matrix_lambda_A : m->wavelength_A,
+        in->default_seed};
+    double A[9];
+    m->phi0 = cfg->value.phi_deg * NB_DEG;
+    m->phi_range = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
+                                 cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
+                                 cfg->value.compat)
+                       .range;
+    if (in->matrix && nb_scan_changes(in->scan)) {
+        const nb_scan_frame frame = frame_of(m);
+        m->middle = nb_scan_middle_of(in->scan, &frame);
+        nb_scan_to_middle(&m->middle, in->matrix, A);
+        crystal.matrix = A;
+    }
+    return nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err);
+}
+
 static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
                              const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
-    nb_crystal_inputs crystal = {
-        in->matrix, in->matrix_lambda_A > 0 ? in->matrix_lambda_A : m->wavelength_A,
-        in->default_seed};
     nb_status st;
-    if ((st = nb_geometry_build_moved(cfg, in->moved, &m->geometry, err)) ||
+    if ((st = nb_scan_check(in->scan, cfg, err)) ||
+        (st = nb_geometry_build_moved(cfg, in->moved, &m->geometry, err)) ||
         (st = nb_footprint_of(cfg, &m->geometry, &m->footprint, err)) ||
         (st = build_detector(cfg, in, hooks, m, err)) ||
-        (st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err)) ||
+        (st = build_crystal(cfg, in, hooks, m, err)) ||
         (st = build_sources(cfg, in, m, err)))
         return st;
     memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
@@ -424,6 +488,7 @@ void nb_model_free(nb_model *m)
     nb_free(m->sources);
     nb_spectrum_free(&m->spectrum);
     nb_free(m->orientations);
+    nb_free(m->steps);
     nb_free(m->amorphous);
     memset(m, 0, sizeof *m);
 }

@@ -12,12 +12,15 @@
 #include "detector.h"
 #include "../physics/footprint.h"
 #include "mosaic.h"
+#include "scan.h"
 #include "spectrum.h"
 
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
     const double *matrix;          /* 9 numbers, NULL without -mat */
     double matrix_lambda_A;        /* the matrix is in units of 1/this; 0: the beam's */
+    const nb_scan_points
+        *scan; /* of the crystal of `matrix`; a width of 0: the points are the ends of the frame; NULL: none */
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
     const uint8_t *mask;   /* [slow][fast], NULL without -mask */
@@ -39,7 +42,9 @@ typedef struct nb_model {
     nb_scene scene;       /* points into the arrays below and into the inputs */
     nb_scene flat; /* the same with the stack as a rectangle, for what is made of its image; src/sim fills it */
     nb_geometry geometry;
-    nb_crystal crystal;
+    nb_crystal crystal; /* of a scan along which it changes: in the middle of the frame */
+    nb_scan_step *steps; /* owned, [n_phi] of such a scan; else NULL */
+    nb_scan_middle middle; /* of such a scan */
     double wavelength_A;  /* central */
     double fluence;       /* photons/m^2 of this shot */
     nb_spectrum spectrum; /* owned; of -spectrum, without it zero */

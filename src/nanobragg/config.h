@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1912
+#define NB_CONFIG_ROOM 1880
 #else
-#define NB_CONFIG_ROOM 1913
+#define NB_CONFIG_ROOM 1881
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -377,6 +377,7 @@ typedef struct nb_config {
     int wavelengths;          /* of each part; 0 unset (a rule) */
     char spectrum_out[NB_PATH_MAX];
     char draws_file[NB_PATH_MAX]; /* table of what -vary draws */
+    char expt_image[256]; /* an image of expt_file: its experiment and its angle; "" none */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

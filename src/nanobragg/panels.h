@@ -35,6 +35,17 @@ typedef struct nb_panel_spec {
                                         has no such array */
 } nb_panel_spec;
 
+/** What a file says at the ends of the frames of a scan.  Point i is at the spindle angle phi_deg + i osc_deg; between two
+ * points all numbers are linear. */
+typedef struct nb_scan_points {
+    int n;                   /* frames + 1; 0: no scan */
+    double phi_deg, osc_deg; /* of the first point; of a frame, above 0 */
+    int measured;            /* the scan belongs to images: no frame is outside it */
+    double (*change)[9]; /* [n]: A at the point is nb_detector_spec.crystal times this, row by row; owned; NULL: one A */
+    double (*setting)[9]; /* [n]: rotation in the frame of NeXus that follows the spindle's, row by row; owned; NULL: none */
+    double (*beam)[3];    /* [n]: direction of the beam, unit; owned; NULL: one */
+} nb_scan_points;
+
 /** A detector, and other values of its file. Images are a stack: the pixels of panel 0 row by row,
  * then those of panel 1, and so on. */
 typedef struct nb_detector_spec {
@@ -50,6 +61,7 @@ typedef struct nb_detector_spec {
     double phi_deg, osc_deg, exposure_s;
     int has_crystal;
     double crystal[9]; /* a* b* c* in columns, row by row, 1/A, at phi 0 */
+    nb_scan_points scan;
 } nb_detector_spec;
 
 /** Read the geometry file that cfg names (geom_file, expt_file or nxmx_file) into *detector, and

@@ -60,5 +60,8 @@ nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
                            files[i], first);
     if (cfg->expt_number >= 0 && !cfg->expt_file[0])
         return nb_fail(err, NB_ERR_INPUT, "-expt_number needs -expt FILE");
+    if (cfg->expt_image[0] && !cfg->expt_file[0])
+        return nb_fail(err, NB_ERR_INPUT, "-expt_image %.60s needs -expt FILE",
+                       cfg->expt_image);
     return first ? check_replaced(cfg, first, err) : NB_OK;
 }

@@ -13,6 +13,8 @@
     .help = "DIALS experiments: detector, beam, goniometer, scan, crystal"}, \
 {"expt_number", NULL, WHOLE(PIXELS, expt_number), WITHIN(0, 1e6), .unset = -1, .value = "n", \
     .fallback = "0", .help = "experiment of -expt, from 0"}, \
+{"expt_image", NULL, FIELD(TEXT, PIXELS, expt_image), .value = "name", \
+    .help = "the experiment of -expt that has this image, and its -phi; of HDF5 file.h5:12"}, \
 {"nxmx", NULL, PATH(INPUT, nxmx_file), \
     .help = "NXmx: detector, mask, wavelength, scan axis"}, \
 {"panel", NULL, FIELD(TEXT, PIXELS, panel_list), .value = "list", .fallback = "all", \

@@ -25,18 +25,24 @@ static void gram(const nb_orientation *u, double g[6])
     g[5] = nb_dot(u->b, u->c);
 }
 
-int nb_cells_are_equal(const nb_lattice *lattice)
+int nb_cells_alike(const nb_orientation *a, const nb_orientation *b)
 {
     const double room = 1e-9;
     double first[6], other[6], most;
-    gram(&lattice->orientations[0], first);
+    gram(a, first);
+    gram(b, other);
     most = room * fmin(first[0], fmin(first[1], first[2]));
-    for (int m = 1; m < lattice->n_orientations; m++) {
-        gram(&lattice->orientations[m], other);
-        for (int i = 0; i < 6; i++)
-            if (!(fabs(other[i] - first[i]) <= most))
-                return 0;
-    }
+    for (int i = 0; i < 6; i++)
+        if (!(fabs(other[i] - first[i]) <= most))
+            return 0;
+    return 1;
+}
+
+int nb_cells_are_equal(const nb_lattice *lattice)
+{
+    for (int m = 1; m < lattice->n_orientations; m++)
+        if (!nb_cells_alike(&lattice->orientations[0], &lattice->orientations[m]))
+            return 0;
     return 1;
 }
 

@@ -23,6 +23,8 @@ double nb_factor_reach(const nb_scene *scene, double half);
 
 /** Are all orientations rotations of the first one's cell? */
 int nb_cells_are_equal(const nb_lattice *lattice);
+/** Is b a rotation of the cell a? */
+int nb_cells_alike(const nb_orientation *a, const nb_orientation *b);
 
 /** The cone in the coordinates of a panel's rows. */
 typedef struct nb_lit_panel {

@@ -112,7 +112,7 @@ static const char *refuse_crystal(const nb_plan *plan)
         return "F is interpolated";
     if (!(plan->largest > 0) || !isfinite(plan->largest))
         return "nothing scatters";
-    return nb_cells_are_equal(lattice) ? NULL : "the orientations have different cells";
+    return NULL;
 }
 
 const char *nb_spots_refuse(const nb_plan *plan)
@@ -294,7 +294,9 @@ static void group_orientations(nb_spots *sp)
         double chord = sp->n_groups > 0
                            ? chord_between(&lattice->orientations[g->first], &sp->cells[m])
                            : INFINITY;
-        if (chord > GROUP_ANGLE) {
+        if (chord > GROUP_ANGLE ||
+            (sp->cells_differ && !nb_cells_alike(&lattice->orientations[g->first],
+                                                 &lattice->orientations[m]))) {
             g = &sp->groups[sp->n_groups++];
             *g = (nb_spot_group){m, m, 0};
             chord = 0;
@@ -304,11 +306,21 @@ static void group_orientations(nb_spots *sp)
     }
 }
 
+/** Sum of the squares of the semi-axes of R <= 1. */
+static double semi_axes2(const nb_spot_cell *cell)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++)
+        sum += cell->E[i / 3][i % 3] * cell->E[i / 3][i % 3];
+    return sum;
+}
+
 static nb_status build_cells(nb_spots *sp, nb_error *err)
 {
     const nb_lattice *lattice = &sp->scene->lattice;
     const size_t n = (size_t)lattice->n_orientations;
     double inverse[3][3];
+    sp->cells_differ = !nb_cells_are_equal(lattice);
     sp->stride = n + NB_SPOT_PAD;
     sp->cells = nb_alloc(n, sizeof *sp->cells, "orientations", err);
     sp->groups = nb_alloc(n, sizeof *sp->groups, "orientations", err);
@@ -324,8 +336,8 @@ static nb_status build_cells(nb_spots *sp, nb_error *err)
                                                     sp->incident.y * cell->b[k][1] +
                                                     sp->incident.z * cell->b[k][2];
     }
-    for (int i = 0; i < 9; i++)
-        sp->axis += sp->cells->E[i / 3][i % 3] * sp->cells->E[i / 3][i % 3];
+    for (size_t m = 0; m < (sp->cells_differ ? n : 1); m++)
+        sp->axis = fmax(sp->axis, semi_axes2(&sp->cells[m]));
     sp->axis = sqrt(sp->axis) * (1 + NB_SPOT_ROOM);
     group_orientations(sp);
     return NB_OK;
@@ -427,9 +439,9 @@ void nb_spots_describe(const nb_spots_result *result, char *line, size_t size)
         snprintf(line, size, "from its reflections");
 }
 
-double nb_spots_farthest(const nb_spots *sp)
+/** The largest |g| of the box in an orientation. */
+static double farthest_of(const nb_spots *sp, const nb_spot_cell *cell)
 {
-    const nb_spot_cell *cell = sp->cells;
     double most = 0;
     for (int corner = 0; corner < 8; corner++) {
         double g[3] = {0};
@@ -440,6 +452,14 @@ double nb_spots_farthest(const nb_spots *sp)
         most = fmax(most, nb_spot_dot(g, g));
     }
     return sqrt(most);
+}
+
+double nb_spots_farthest(const nb_spots *sp)
+{
+    double most = farthest_of(sp, sp->cells);
+    for (int i = 1; sp->cells_differ && i < sp->n_groups; i++)
+        most = fmax(most, farthest_of(sp, &sp->cells[sp->groups[i].first]));
+    return most;
 }
 
 void nb_spots_free(nb_spots *sp)

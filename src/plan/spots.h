@@ -39,7 +39,7 @@ typedef struct nb_spot_cell {
     double E[3][3]; /* columns: semi-axes of R <= 1, 1/m */
 } nb_spot_cell;
 
-/** A group of orientations: those within an angle of the first. */
+/** A group of orientations: those of one cell within an angle of the first. */
 typedef struct nb_spot_group {
     int first, end;
     double chord; /* |turned v - v| <= chord |v| */
@@ -57,6 +57,7 @@ typedef struct nb_spots {
     nb_vec3 incident;         /* middle direction of the beam */
     double stray;             /* largest |i - incident| */
     double shortest, longest; /* wavelengths, m */
+    int cells_differ; /* orientations have different cells: a crystal that changes along its scan */
     int n_runs, n_groups;
     nb_spot_run *runs;
     nb_spot_group *groups;

@@ -77,13 +77,21 @@ static uint64_t hash_table(uint64_t h, const nb_inputs *in)
 }
 
 /** The panels of a file, their mask, and what the file says beside them. */
+static uint64_t hash_points(uint64_t h, const void *points, int n, size_t size)
+{
+    return nb_hash_bytes(h, points, points ? (size_t)n * size : 0);
+}
+
 static uint64_t hash_detector(uint64_t h, const nb_detector_spec *d)
 {
     const nb_opt3 *vectors[] = {&d->beam, &d->polar_axis, &d->spindle};
     h = nb_hash_bytes(h, d->panels, (size_t)d->n_panels * sizeof *d->panels);
     for (int i = 0; i < 3; i++)
         h = nb_hash_bytes(h, vectors[i]->v, vectors[i]->set ? sizeof vectors[i]->v : 0);
-    return h;
+    h = nb_hash_bytes(h, &d->scan.phi_deg, d->scan.n ? 2 * sizeof(double) : 0);
+    h = hash_points(h, d->scan.change, d->scan.n, sizeof *d->scan.change);
+    h = hash_points(h, d->scan.setting, d->scan.n, sizeof *d->scan.setting);
+    return hash_points(h, d->scan.beam, d->scan.n, sizeof *d->scan.beam);
 }
 
 static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
@@ -94,6 +102,8 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
         h = hash_detector(h, &files->spec);
     h = hash_table(h, in);
     h = nb_hash_bytes(h, in->matrix.at, in->matrix.given ? sizeof in->matrix.at : 0);
+    h = nb_hash_bytes(h, in->matrix.ends,
+                      in->matrix.has_ends ? sizeof in->matrix.ends : 0);
     h = nb_hash_bytes(h, in->lines, (size_t)in->n_lines * sizeof *in->lines);
     h = nb_hash_bytes(h, files->mask, files->mask ? pixels : 0);
     h = nb_hash_bytes(h, files->points, (size_t)files->n_points * sizeof *files->points);

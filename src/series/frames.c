@@ -293,7 +293,8 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
         strcmp(cfg->expt_file, base->expt_file) ||
         strcmp(cfg->nxmx_file, base->nxmx_file) ||
         strcmp(cfg->panel_list, base->panel_list) ||
-        cfg->expt_number != base->expt_number || strcmp(cfg->mask_file, base->mask_file) ||
+        cfg->expt_number != base->expt_number ||
+        strcmp(cfg->expt_image, base->expt_image) || strcmp(cfg->mask_file, base->mask_file) ||
         (base->detector && !(cfg->distance_mm == base->distance_mm) &&
          NB_GIVEN(cfg, distance_mm)))
         return nb_fail(err, NB_ERR_INPUT,

@@ -247,9 +247,9 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
 }
 
 /** The matrix of a new cell in the old orientation U: the cell's frame stays. */
-static void rebuild_matrix(const nb_inputs *in, changes *c)
+static void rebuild_matrix(const nb_model *model, const double m[9], changes *c)
 {
-    const double *m = in->matrix.at, *x = c->cell;
+    const double *x = c->cell;
     const double ca = cos(x[3] * NB_DEG), sa = sin(x[3] * NB_DEG),
                  cb = cos(x[4] * NB_DEG), cg = cos(x[5] * NB_DEG);
     const double w = sqrt(1 - ca * ca - cb * cb - cg * cg + 2 * ca * cb * cg);
@@ -274,6 +274,8 @@ static void rebuild_matrix(const nb_inputs *in, changes *c)
         c->matrix[3 + i] = out[i].y * c->matrix_lambda_A;
         c->matrix[6 + i] = out[i].z * c->matrix_lambda_A;
     }
+    if (model->steps)
+        nb_scan_to_reference(&model->middle, c->matrix, c->matrix);
 }
 
 /** c is zero. */
@@ -301,12 +303,16 @@ static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
 }
 
 /** The cell was changed: in the configuration, or in the matrix. */
-static void finish_cell(const nb_inputs *in, changes *c)
+static void finish_cell(const nb_inputs *in, const nb_model *model, changes *c)
 {
+    double middle[9];
     if (!c->recell)
         return;
     if (in->matrix.given) {
-        rebuild_matrix(in, c);
+        memcpy(middle, in->matrix.at, sizeof middle);
+        if (model->steps)
+            nb_scan_to_middle(&model->middle, in->matrix.at, middle);
+        rebuild_matrix(model, middle, c);
         return;
     }
     c->cfg.cell_count = 6;
@@ -375,7 +381,7 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
             st = set_value(sim, &v[i], values[i], c, err);
     }
     if (!st) {
-        finish_cell(&sim->in, c);
+        finish_cell(&sim->in, &sim->model, c);
         st = take_changes(sim, c, err);
     }
     if (c) {

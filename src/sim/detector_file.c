@@ -257,7 +257,8 @@ void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
         matrix->at[3 + i] = v.y;
         matrix->at[6 + i] = v.z;
     }
-    matrix->given = 1;
+    matrix->given = matrix->of_detector = 1;
+    matrix->has_ends = 0;
     matrix->lambda_A = 1;
 }
 

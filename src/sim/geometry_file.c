@@ -24,7 +24,8 @@ static nb_geometry_typed typed_of(const nb_config *cfg)
                                cfg->expt_number,
                                all->value.convention,
                                cfg->max_read_MB,
-                               cfg->source_file[0] != 0};
+                               cfg->source_file[0] != 0,
+                               cfg->expt_image};
 }
 
 static nb_status read_expt(const char *path, const nb_geometry_typed *typed,

@@ -112,6 +112,18 @@ nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *
         matrix->lambda_A > 0 ? matrix->lambda_A : nb_beam_wavelength(cfg), seed};
 }
 
+const nb_scan_points *nb_matrix_scan(const nb_matrix *matrix,
+                                     const nb_detector_spec *detector,
+                                     nb_scan_points *ends)
+{
+    if (!matrix->given || (!matrix->has_ends && !matrix->of_detector))
+        return NULL;
+    if (!matrix->has_ends)
+        return detector->scan.n > 0 ? &detector->scan : NULL;
+    *ends = (nb_scan_points){.n = 2, .change = (double(*)[9])(uintptr_t)matrix->ends};
+    return ends;
+}
+
 /* --- tables --- */
 
 static void free_file(void *object)

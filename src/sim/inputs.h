@@ -56,7 +56,15 @@ typedef struct nb_matrix {
     double at[9];    /* a* b* c* in columns, row by row, in units of 1/lambda_A */
     double lambda_A; /* 0: the beam's */
     int given;
+    int of_detector;   /* of the file that gave the detector, along whose scan it may change */
+    int has_ends;      /* it changes along a frame: */
+    double ends[2][9]; /* its begin and end, as at times these */
 } nb_matrix;
+
+/** What the crystal changes along, at its points, which `ends` may hold; NULL: nothing changes it. */
+const nb_scan_points *nb_matrix_scan(const nb_matrix *matrix,
+                                     const nb_detector_spec *detector,
+                                     nb_scan_points *ends);
 
 /** What the crystal of cfg is built from. */
 nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *matrix,

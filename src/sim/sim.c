@@ -57,14 +57,15 @@ static void flatten(nb_model *model)
     raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
 }
 
-/** What is loaded, but for the tables of F. */
-static nb_model_inputs inputs_of(const nb_sim *sim)
+/** What is loaded, but for the tables of F; `ends` lives as long. */
+static nb_model_inputs inputs_of(const nb_sim *sim, nb_scan_points *ends)
 {
     const nb_inputs *loaded = &sim->in;
     const nb_amorphous_set *amorphous = &loaded->files->amorphous;
     nb_model_inputs in = {0};
     in.matrix = loaded->matrix.given ? loaded->matrix.at : NULL;
     in.matrix_lambda_A = loaded->matrix.lambda_A;
+    in.scan = nb_matrix_scan(&loaded->matrix, &loaded->detector, ends);
     in.sources = loaded->lines;
     in.n_sources = loaded->n_lines;
     in.mask = loaded->files->mask;
@@ -86,7 +87,8 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
                               const nb_source_line *spectrum, int n,
                               nb_geometry *geometry, nb_error *err)
 {
-    nb_model_inputs in = inputs_of(sim);
+    nb_scan_points ends;
+    nb_model_inputs in = inputs_of(sim, &ends);
     nb_model model;
     nb_status st = nb_config_check_fields(cfg, err);
     if (st)
@@ -109,7 +111,8 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    nb_model_inputs in = inputs_of(sim);
+    nb_scan_points ends;
+    nb_model_inputs in = inputs_of(sim, &ends);
     nb_status st;
     in.table = sim->in.tables.box;
     in.table_of_source = sim->in.tables.of_source;

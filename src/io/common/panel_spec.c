@@ -60,6 +60,40 @@ nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
     return NB_OK;
 }
 
+/** A copy of [n] rows of `size` bytes; NULL stays NULL. */
+static nb_status copy_points(const void *from, int n, size_t size, void *to,
+                             nb_error *err)
+{
+    void *copy = from ? nb_alloc((size_t)n, size, "scan points", err) : NULL;
+    if (copy)
+        memcpy(copy, from, (size_t)n * size);
+    memcpy(to, &copy, sizeof copy);
+    return !from || copy ? NB_OK : NB_ERR_NOMEM;
+}
+
+nb_status nb_scan_points_copy(const nb_scan_points *from, nb_scan_points *to,
+                              nb_error *err)
+{
+    nb_status st;
+    *to = *from;
+    to->change = to->setting = NULL;
+    to->beam = NULL;
+    if ((st = copy_points(from->change, from->n, sizeof *to->change, &to->change, err)) ||
+        (st = copy_points(from->setting, from->n, sizeof *to->setting, &to->setting,
+                          err)) ||
+        (st = copy_points(from->beam, from->n, sizeof *to->beam, &to->beam, err)))
+        nb_scan_points_free(to);
+    return st;
+}
+
+void nb_scan_points_free(nb_scan_points *points)
+{
+    nb_free(points->change);
+    nb_free(points->setting);
+    nb_free(points->beam);
+    memset(points, 0, sizeof *points);
+}
+
 nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *to,
                                 nb_error *err)
 {
@@ -73,8 +107,11 @@ nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *
     to->panels = copy.panels;
     to->mask = NULL;
     to->groups = NULL;
+    memset(&to->scan, 0, sizeof to->scan);
     memcpy(to->panels, from->panels, (size_t)from->n_panels * sizeof *to->panels);
     st = nb_spec_copy_groups(from, to, err);
+    if (!st)
+        st = nb_scan_points_copy(&from->scan, &to->scan, err);
     if (!st && from->mask && !(st = nb_spec_need_mask(to, err)))
         memcpy(to->mask, from->mask, nb_spec_first_pixel(from, from->n_panels));
     if (st)
@@ -100,6 +137,7 @@ void nb_detector_spec_free(nb_detector_spec *detector)
     nb_free(detector->panels);
     nb_free(detector->mask);
     nb_free(detector->groups);
+    nb_scan_points_free(&detector->scan);
     memset(detector, 0, sizeof *detector);
 }
 

@@ -14,6 +14,7 @@ typedef struct nb_geometry_typed {
     nb_convention convention; /* of the run */
     double max_read_MB;       /* for nb_declared_check; 0: its default */
     int has_sources;          /* -sourcefile, which has wavelengths */
+    const char *image; /* of the experiment of a DIALS file; NULL or "": not typed */
 } nb_geometry_typed;
 
 enum { NB_GEOMETRY_BYTES = 64 << 20 }; /* of a text file */
@@ -40,6 +41,11 @@ size_t nb_spec_first_pixel(const nb_detector_spec *detector, int k);
 /** Copy the lines of rigid groups.  Errors: NB_ERR_NOMEM. */
 nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to,
                               nb_error *err);
+
+/** A copy of what a scan says; its own after an error is empty.  Errors: NB_ERR_NOMEM. */
+nb_status nb_scan_points_copy(const nb_scan_points *from, nb_scan_points *to,
+                              nb_error *err);
+void nb_scan_points_free(nb_scan_points *points); /* zeroed or filled; zeroes it */
 
 /** Make the mask, with nothing masked, unless there is one. */
 nb_status nb_spec_need_mask(nb_detector_spec *detector, nb_error *err);

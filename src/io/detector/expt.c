@@ -12,9 +12,8 @@
 #include "../common/axes.h"
 #include "expt_parts.h"
 
-/* The element of the array /KEY that member `key` of the experiment names; json NULL: none. */
-static nb_status node_model(const nb_node *root, const nb_node *experiment,
-                            const char *key, nb_node *out, nb_error *err)
+nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
+                        nb_node *out, nb_error *err)
 {
     nb_node index = nb_node_member(experiment, key), list = nb_node_member(root, key);
     int i, n = nb_node_count(&list);
@@ -34,7 +33,7 @@ static nb_status node_model(const nb_node *root, const nb_node *experiment,
 
 /* Beam, goniometer, scan and crystal of an experiment. */
 
-static void multiply(const double a[9], const double b[9], double out[9])
+void nb_expt_multiply(const double a[9], const double b[9], double out[9])
 {
     double c[9];
     for (int i = 0; i < 9; i++)
@@ -187,11 +186,11 @@ static nb_status several_axes(const nb_node *node, double F[9], double S[9],
             return st;
         rotation(v, angle, turn);
         if (i < at)
-            multiply(turn, F, F);
+            nb_expt_multiply(turn, F, F);
         else if (i == at)
             memcpy(axis, v, sizeof v);
         else
-            multiply(turn, S, S);
+            nb_expt_multiply(turn, S, S);
     }
     return NB_OK;
 }
@@ -202,15 +201,14 @@ static nb_status optional_matrix(const nb_node *node, const char *key, double m[
     return nb_node_has(node, key) ? nb_node_member_numbers(node, key, 9, m, err) : NB_OK;
 }
 
-/* turned: the rotation of the crystal at phi 0, S F; of no goniometer the identity. */
-static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out,
-                                 double turned[9], nb_error *err)
+/* F and S: rotations before and behind that of the scan; of no goniometer the identity. */
+static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, double F[9],
+                                 double S[9], nb_error *err)
 {
-    double F[9], S[9], axis[3];
+    double axis[3];
     nb_status st;
     identity(F);
     identity(S);
-    identity(turned);
     if (!node->json)
         return NB_OK;
     if (nb_node_has(node, "axes")) {
@@ -225,7 +223,6 @@ static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out,
     if (!(nb_length3(axis) > 0))
         return nb_node_fail(node, "the rotation axis needs a direction", err);
     out->spindle = direction(axis);
-    multiply(S, F, turned);
     return NB_OK;
 }
 
@@ -294,93 +291,86 @@ static nb_status expt_scan(const nb_node *scan, nb_detector_spec *out, nb_error 
 
 /* --- crystal --- */
 
-static nb_status expt_crystal(const nb_node *crystal, const double turned[9],
-                              const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+/** A crystal that is the same at all angles: A times the volume of its cell. */
+static nb_status steady_crystal(const nb_node *crystal, double A[9], double *volume,
+                                nb_error *err)
 {
     static const char *const names[] = {"real_space_a", "real_space_b", "real_space_c"};
-    double real[3][3], reciprocal[3], volume;
+    double real[3][3], reciprocal[3];
     nb_status st;
-    if (!crystal->json)
-        return NB_OK;
     for (int i = 0; i < 3; i++)
         if ((st = nb_node_member_numbers(crystal, names[i], 3, real[i], err)))
             return st;
     nb_cross3(real[1], real[2], reciprocal);
-    volume = nb_dot3(real[0], reciprocal);
-    if (!(fabs(volume) >
+    *volume = nb_dot3(real[0], reciprocal);
+    if (!(fabs(*volume) >
           1e-9 * nb_length3(real[0]) * nb_length3(real[1]) * nb_length3(real[2])))
         return nb_node_fail(crystal, "the cell has no volume", err);
     for (int i = 0; i < 3; i++) {
         nb_cross3(real[(i + 1) % 3], real[(i + 2) % 3], reciprocal);
-        apply(turned, reciprocal);
-        nb_turn_dxtbx(reciprocal);
         for (int j = 0; j < 3; j++)
-            out->crystal[3 * j + i] = reciprocal[j] / volume;
+            A[3 * j + i] = reciprocal[j];
+    }
+    return NB_OK;
+}
+
+/** turned: the rotation of the crystal at phi 0. */
+static void place_crystal(const double turned[9], const double A[9], double volume,
+                          nb_detector_spec *out)
+{
+    for (int i = 0; i < 3; i++) {
+        double column[3] = {A[i], A[3 + i], A[6 + i]};
+        apply(turned, column);
+        nb_turn_dxtbx(column);
+        for (int j = 0; j < 3; j++)
+            out->crystal[3 * j + i] = column[j] / volume;
     }
     out->has_crystal = 1;
-    if (nb_node_has(crystal, "A_at_scan_points") || nb_node_has(crystal, "mosaicity"))
-        nb_notice(hooks,
-                  "%s: %s: a crystal that changes with the scan, or its mosaicity, "
-                  "is not read",
-                  crystal->file, crystal->pointer);
-    return NB_OK;
 }
 
-static nb_status choose(const nb_node *root, const nb_geometry_typed *typed,
-                        const nb_hooks *hooks, nb_node *experiment, nb_error *err)
-{
-    nb_node list = nb_node_member(root, "experiment");
-    nb_node id = nb_node_member(root, "__id__");
-    int n = nb_node_count(&list);
-    if (!cJSON_IsString(id.json) || strcmp(id.json->valuestring, "ExperimentList") != 0)
-        return nb_node_fail(
-            &id, "must be ExperimentList: not a file of DIALS experiments", err);
-    if (n < 1)
-        return nb_node_fail(&list, "must be an array that is not empty", err);
-    if (typed->experiment >= n)
-        return nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
-                          "-expt_number %d: the file has %d experiment%s, from 0",
-                          typed->experiment, n, n == 1 ? "" : "s");
-    if (typed->experiment < 0 && n > 1)
-        nb_notice(hooks, "%s: the first of %d experiments is used (-expt_number)",
-                  root->file, n);
-    *experiment = nb_node_element(&list, typed->experiment < 0 ? 0 : typed->experiment);
-    if (!cJSON_IsObject(experiment->json))
-        return nb_node_fail(experiment, "must be an object", err);
-    return NB_OK;
-}
-
-static nb_status read_models(const nb_node *root, const nb_node *experiment,
+static nb_status read_models(const nb_node *root, const nb_expt_choice *chosen,
                              const nb_geometry_typed *typed, const nb_hooks *hooks,
                              nb_detector_spec *out, nb_error *err)
 {
-    double turned[9];
-    nb_node model;
+    const nb_node *experiment = &chosen->experiment;
+    nb_expt_varying of = {.hooks = hooks};
+    double A[9], F[9], turned[9], volume = 1;
     nb_status st;
-    if ((st = node_model(root, experiment, "beam", &model, err)) ||
-        (st = expt_beam(&model, typed, out, err)) ||
-        (st = node_model(root, experiment, "goniometer", &model, err)) ||
-        (st = expt_goniometer(&model, out, turned, err)) ||
-        (st = node_model(root, experiment, "scan", &model, err)) ||
-        (st = expt_scan(&model, out, err)) ||
-        (st = node_model(root, experiment, "crystal", &model, err)))
+    if ((st = nb_expt_model(root, experiment, "beam", &of.beam, err)) ||
+        (st = expt_beam(&of.beam, typed, out, err)) ||
+        (st = nb_expt_model(root, experiment, "goniometer", &of.goniometer, err)) ||
+        (st = expt_goniometer(&of.goniometer, out, F, of.S, err)) ||
+        (st = nb_expt_model(root, experiment, "scan", &of.scan, err)) ||
+        (st = expt_scan(&of.scan, out, err)) ||
+        (st = nb_expt_model(root, experiment, "crystal", &of.crystal, err)))
         return st;
-    return expt_crystal(&model, turned, hooks, out, err);
+    if (of.crystal.json && (st = steady_crystal(&of.crystal, A, &volume, err)))
+        return st;
+    out->scan.measured = chosen->has_images;
+    if ((st = nb_expt_scan_points(&of, out, A, err)))
+        return st;
+    nb_expt_multiply(of.S, F, turned);
+    if (of.crystal.json)
+        place_crystal(turned, A, out->scan.change ? 1 : volume, out);
+    if (chosen->image > 0 && out->osc_deg > 0)
+        out->phi_deg += (chosen->image - nb_expt_first_image(&of.scan)) * out->osc_deg;
+    return NB_OK;
 }
 
 static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
                            const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
-    nb_node experiment, detector;
+    nb_expt_choice chosen;
+    nb_node detector;
     nb_status st;
-    if ((st = choose(root, typed, hooks, &experiment, err)) ||
-        (st = node_model(root, &experiment, "detector", &detector, err)))
+    if ((st = nb_expt_choose(root, typed, hooks, &chosen, err)) ||
+        (st = nb_expt_model(root, &chosen.experiment, "detector", &detector, err)))
         return st;
     if (!detector.json)
-        return nb_node_fail(&experiment, "the experiment has no detector", err);
+        return nb_node_fail(&chosen.experiment, "the experiment has no detector", err);
     if ((st = nb_expt_detector(&detector, out, err)))
         return st;
-    if ((st = read_models(root, &experiment, typed, hooks, out, err)))
+    if ((st = read_models(root, &chosen, typed, hooks, out, err)))
         nb_detector_spec_free(out);
     return st;
 }

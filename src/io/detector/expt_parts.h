@@ -41,6 +41,41 @@ nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
 
 /** The parts of an experiment.  For expt*.c alone. */
 
+/** The element of the array /KEY that member `key` of the experiment names; json NULL: none. */
+nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
+                        nb_node *out, nb_error *err);
+
+/** An experiment, and the image of it that was named. */
+typedef struct nb_expt_choice {
+    nb_node experiment;
+    int number;
+    int has_images; /* it belongs to measured images */
+    int image;      /* its number, as in image_range; 0: none is named */
+} nb_expt_choice;
+
+/** The experiment that is typed by its number or by the name of an image. */
+nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
+                         const nb_hooks *hooks, nb_expt_choice *out, nb_error *err);
+
+/** The first number of image_range; 1 without. */
+int nb_expt_first_image(const nb_node *scan);
+/** How many images a scan has; 0: it does not say. */
+int nb_expt_images(const nb_node *scan);
+
+/** Models that may change with the scan. */
+typedef struct nb_expt_varying {
+    nb_node beam, goniometer, scan, crystal;
+    double S[9]; /* the goniometer's setting rotation */
+    const nb_hooks *hooks;
+} nb_expt_varying;
+
+/** The scan, and what changes along it: out->scan, whose phi_deg and osc_deg are read.  A: of the crystal, before the
+ * goniometer; of one that changes that in the middle of the scan afterwards. */
+nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
+                              double A[9], nb_error *err);
+
+void nb_expt_multiply(const double a[9], const double b[9], double out[9]);
+
 /** The panels of a detector, their hierarchy multiplied out.  *out is zero after an error. */
 nb_status nb_expt_detector(const nb_node *detector, nb_detector_spec *out, nb_error *err);
 

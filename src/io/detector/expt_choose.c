@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Which experiment of a list: by its number, or by the name of an image. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/text.h"
+#include "../hdf5/hdf5_read.h"
+#include "expt_parts.h"
+
+/** The last part of a path. */
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/** The number that stands in `name` where the template has its signs #; -1: it does not fit. */
+static int number_of(const char *template, const char *name)
+{
+    const size_t before = strcspn(template, "#"), signs = strspn(template + before, "#");
+    const char *after = template + before + signs, *digits = name + before;
+    size_t n = 0;
+    int number;
+    if (!signs || strncmp(template, name, before) != 0)
+        return -1;
+    while (digits[n] >= '0' && digits[n] <= '9')
+        n++;
+    if (n < signs || strcmp(digits + n, after) != 0 ||
+        nb_text_int(digits, digits + n, &number) != digits + n)
+        return -1;
+    return number;
+}
+
+/** The name of a file, and its frame from 0; of a file of one image -1. */
+typedef struct wanted {
+    char name[NB_PATH_MAX];
+    int frame;
+} wanted;
+
+/** The number of the wanted image in a list of files; 0: it is not there. */
+static int in_list(const nb_node *set, const wanted *w)
+{
+    nb_node files = nb_node_member(set, "images"),
+            frames = nb_node_member(set, "single_file_indices");
+    for (int i = 0; i < nb_node_count(&files); i++) {
+        nb_node file = nb_node_element(&files, i), frame = nb_node_element(&frames, i);
+        double number = 0;
+        if (!cJSON_IsString(file.json) ||
+            strcmp(base_of(file.json->valuestring), base_of(w->name)) != 0)
+            continue;
+        if (w->frame < 0 ||
+            (!nb_node_number(&frame, &number, NULL) ? number == w->frame : w->frame == i))
+            return i + 1;
+    }
+    return 0;
+}
+
+/** The number of the wanted image of an experiment, as in image_range; 0: it has no such image. */
+static int image_of(const nb_node *set, const nb_node *scan, const wanted *w)
+{
+    nb_node text = nb_node_member(set, "template");
+    const char *template = cJSON_IsString(text.json) ? text.json->valuestring : NULL;
+    const int first = nb_expt_first_image(scan), images = nb_expt_images(scan);
+    int number;
+    if (!template)
+        return in_list(set, w);
+    if (strchr(template, '#'))
+        number = number_of(base_of(template), base_of(w->name));
+    else if (strcmp(base_of(template), base_of(w->name)) == 0)
+        number = w->frame < 0 ? first : w->frame + 1;
+    else
+        return 0;
+    return number >= first && number < first + (images > 0 ? images : 1) ? number : 0;
+}
+
+/** Experiment i: fill *out. */
+static nb_status look_at(const nb_node *root, int i, const wanted *w, nb_expt_choice *out,
+                         nb_error *err)
+{
+    nb_node list = nb_node_member(root, "experiment"), set, scan;
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    out->number = i;
+    out->experiment = nb_node_element(&list, i);
+    if (!cJSON_IsObject(out->experiment.json))
+        return nb_node_fail(&out->experiment, "must be an object", err);
+    set = nb_node_member(root, "imageset");
+    if (nb_node_count(&set) < 1)
+        return NB_OK;
+    if ((st = nb_expt_model(root, &out->experiment, "imageset", &set, err)) ||
+        (st = nb_expt_model(root, &out->experiment, "scan", &scan, err)))
+        return st;
+    out->has_images = nb_node_has(&set, "template") || nb_node_has(&set, "images");
+    out->image = out->has_images && w ? image_of(&set, &scan, w) : 0;
+    return NB_OK;
+}
+
+/** The experiment of a named image: the first that has it. */
+static nb_status by_image(const nb_node *root, int n, const nb_geometry_typed *typed,
+                          const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
+{
+    const int only = typed->experiment;
+    nb_expt_choice one;
+    wanted w = {.frame = -1};
+    int found = 0;
+    nb_status st = NB_OK;
+    if (!nb_hdf5_frame_of(typed->image, w.name, &w.frame))
+        snprintf(w.name, sizeof w.name, "%s", typed->image);
+    for (int i = only < 0 ? 0 : only; !st && i < (only < 0 ? n : only + 1); i++) {
+        if ((st = look_at(root, i, &w, &one, err)) || !one.image)
+            continue;
+        if (found++ == 0)
+            *out = one;
+    }
+    if (!st && !found && only >= 0)
+        st = nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
+                        "-expt_image %.200s: experiment %d (-expt_number) has no such "
+                        "image",
+                        typed->image, only);
+    else if (!st && !found)
+        st = nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
+                        "-expt_image %.200s: no experiment has an image of this name",
+                        typed->image);
+    else if (!st && found > 1)
+        nb_notice(hooks,
+                  "%s: %d experiments have the image %.200s; number %d is used "
+                  "(-expt_number)",
+                  root->file, found, typed->image, out->number);
+    return st;
+}
+
+nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
+                         const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
+{
+    nb_node list = nb_node_member(root, "experiment");
+    nb_node id = nb_node_member(root, "__id__");
+    int n = nb_node_count(&list);
+    if (!cJSON_IsString(id.json) || strcmp(id.json->valuestring, "ExperimentList") != 0)
+        return nb_node_fail(
+            &id, "must be ExperimentList: not a file of DIALS experiments", err);
+    if (n < 1)
+        return nb_node_fail(&list, "must be an array that is not empty", err);
+    if (typed->experiment >= n)
+        return nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
+                          "-expt_number %d: the file has %d experiment%s, from 0",
+                          typed->experiment, n, n == 1 ? "" : "s");
+    if (typed->image && typed->image[0])
+        return by_image(root, n, typed, hooks, out, err);
+    if (typed->experiment < 0 && n > 1)
+        nb_notice(hooks,
+                  "%s: the first of %d experiments is used (-expt_number, -expt_image)",
+                  root->file, n);
+    return look_at(root, typed->experiment < 0 ? 0 : typed->experiment, NULL, out, err);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* What changes along a scan: crystal, beam and goniometer at the ends of its images, as dxtbx writes them. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../common/axes.h"
+#include "expt_parts.h"
+
+enum { MOST_POINTS = 10000000 };
+
+/** Both numbers of image_range; 0: there are none. */
+static int image_range(const nb_node *scan, int range[2])
+{
+    double v[2];
+    if (nb_node_member_numbers(scan, "image_range", 2, v, NULL) || fabs(v[0]) > 1e9 ||
+        fabs(v[1]) > 1e9 || v[1] < v[0])
+        return 0;
+    range[0] = (int)v[0];
+    range[1] = (int)v[1];
+    return 1;
+}
+
+int nb_expt_first_image(const nb_node *scan)
+{
+    int range[2];
+    return image_range(scan, range) ? range[0] : 1;
+}
+
+int nb_expt_images(const nb_node *scan)
+{
+    int range[2];
+    return image_range(scan, range) && range[1] - range[0] < MOST_POINTS
+               ? range[1] - range[0] + 1
+               : 0;
+}
+
+/** [n][width] numbers of member `key`, or NULL: it has none, or another number of points, of which DIALS takes none. */
+static nb_status read_points(const nb_node *model, const char *key, int n, int width,
+                             const nb_hooks *hooks, double **out, nb_error *err)
+{
+    nb_node list = nb_node_member(model, key);
+    const int points = nb_node_count(&list);
+    const cJSON *item;
+    nb_status st = NB_OK;
+    int i = 0;
+    *out = NULL;
+    if (!list.json)
+        return NB_OK;
+    if (points != n) {
+        nb_notice(hooks,
+                  "%s: %s: %d scan points, but the scan has %d images, which need %d: "
+                  "the values of the whole scan are used, as DIALS does",
+                  list.file, list.pointer, points < 0 ? 0 : points, n > 0 ? n - 1 : 0,
+                  n);
+        return NB_OK;
+    }
+    *out = nb_alloc((size_t)n * (size_t)width, sizeof **out, "scan points", err);
+    if (!*out)
+        return NB_ERR_NOMEM;
+    cJSON_ArrayForEach(item, list.json)
+    {
+        nb_node one = nb_node_item(&list, item, i);
+        if (!st)
+            st = nb_node_numbers(&one, width, *out + (size_t)i * (size_t)width, err);
+        i++;
+    }
+    if (st) {
+        nb_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/** The inverse; 0: there is none. */
+static int invert(const double m[9], double out[9])
+{
+    double volume;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+            out[3 * i + j] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
+        }
+    volume = m[0] * out[0] + m[1] * out[3] + m[2] * out[6];
+    for (int i = 0; i < 9; i++)
+        out[i] /= volume;
+    for (int i = 0; i < 9; i++)
+        if (!isfinite(out[i]))
+            return 0;
+    return 1;
+}
+
+/** Each A over that in the middle of the scan, which A becomes. */
+static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
+                                double A[9], nb_error *err)
+{
+    const nb_node list = nb_node_member(&of->crystal, "A_at_scan_points");
+    double inverse[9], *at;
+    nb_status st = read_points(&of->crystal, "A_at_scan_points", scan->n, 9, of->hooks,
+                               &at, err);
+    if (st || !at)
+        return st;
+    scan->change = (double(*)[9])at;
+    memcpy(A, scan->change[scan->n / 2], 9 * sizeof *A);
+    if (!invert(A, inverse))
+        return nb_node_fail(&list, "the matrix in the middle of the scan is singular",
+                            err);
+    for (int i = 0; i < scan->n; i++) {
+        double back[9];
+        nb_expt_multiply(inverse, scan->change[i], scan->change[i]);
+        if (invert(scan->change[i], back))
+            continue;
+        const nb_node one = nb_node_element(&list, i);
+        return nb_node_fail(&one, "the matrix is singular", err);
+    }
+    return NB_OK;
+}
+
+static int is_rotation(const double m[9])
+{
+    double worst = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            worst = fmax(worst, fabs(nb_dot3(m + 3 * i, m + 3 * j) - (i == j)));
+    return worst < 1e-5;
+}
+
+/** Each setting over that of the whole scan, in the frame of NeXus. */
+static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
+                                nb_error *err)
+{
+    static const char key[] = "setting_rotation_at_scan_points";
+    const nb_node list = nb_node_member(&of->goniometer, key);
+    const double sign[3] = {-1, 1, -1}; /* nb_turn_dxtbx */
+    double back[9], *at;
+    nb_status st = read_points(&of->goniometer, key, scan->n, 9, of->hooks, &at, err);
+    if (st || !at)
+        return st;
+    scan->setting = (double(*)[9])at;
+    for (int i = 0; i < 9; i++)
+        back[i] = of->S[i % 3 * 3 + i / 3];
+    for (int i = 0; i < scan->n; i++) {
+        if (!is_rotation(scan->setting[i])) {
+            const nb_node one = nb_node_element(&list, i);
+            return nb_node_fail(&one, "must be a rotation", err);
+        }
+        nb_expt_multiply(scan->setting[i], back, scan->setting[i]);
+        for (int j = 0; j < 9; j++)
+            scan->setting[i][j] *= sign[j / 3] * sign[j % 3];
+    }
+    return NB_OK;
+}
+
+static nb_status beam_points(const nb_expt_varying *of, nb_scan_points *scan,
+                             nb_error *err)
+{
+    const nb_node list = nb_node_member(&of->beam, "s0_at_scan_points");
+    double least = INFINITY, most = 0, *at;
+    nb_status st =
+        read_points(&of->beam, "s0_at_scan_points", scan->n, 3, of->hooks, &at, err);
+    if (st || !at)
+        return st;
+    scan->beam = (double(*)[3])at;
+    for (int i = 0; i < scan->n; i++) {
+        const double length = nb_length3(scan->beam[i]);
+        least = fmin(least, length);
+        most = fmax(most, length);
+        if (!(length > 0)) {
+            const nb_node one = nb_node_element(&list, i);
+            return nb_node_fail(&one, "the direction is zero", err);
+        }
+        nb_unit3(scan->beam[i]);
+        nb_turn_dxtbx(scan->beam[i]);
+    }
+    if (most > least * (1 + 1e-6))
+        nb_notice(of->hooks,
+                  "%s: %s: the wavelength changes by %.2g of it along the scan; that of "
+                  "the beam is used throughout",
+                  list.file, list.pointer, most / least - 1);
+    return NB_OK;
+}
+
+static void say_mosaicity(const nb_expt_varying *of)
+{
+    nb_node mosaicity = nb_node_member(&of->crystal, "mosaicity");
+    double degrees;
+    if (mosaicity.json && !nb_node_number(&mosaicity, &degrees, NULL) && degrees > 0)
+        nb_notice(of->hooks, "%s: %s: %g deg is not used; type -mosaic", mosaicity.file,
+                  mosaicity.pointer, degrees);
+}
+
+nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
+                              double A[9], nb_error *err)
+{
+    nb_scan_points *scan = &out->scan;
+    const int images = nb_expt_images(&of->scan);
+    nb_status st;
+    scan->n = out->osc_deg > 0 && !isnan(out->phi_deg) && images > 0 ? images + 1 : 0;
+    scan->phi_deg = out->phi_deg;
+    scan->osc_deg = out->osc_deg;
+    if ((st = crystal_points(of, scan, A, err)) ||
+        (st = setting_points(of, scan, err)) || (st = beam_points(of, scan, err)))
+        return st;
+    say_mosaicity(of);
+    return NB_OK;
+}
