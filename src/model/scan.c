@@ -21,15 +21,15 @@ static double whole_turns(const nb_scan_points *scan, double deg)
     return 360 * round((deg - 0.5 * (scan->phi_deg + end_deg(scan))) / 360);
 }
 
-int nb_scan_holds(const nb_scan_points *scan, double phi_deg, double osc_deg, double *from,
-                  double *to)
+int nb_scan_holds(const nb_scan_points *scan, double phi_deg, double osc_deg,
+                  double *from, double *to)
 {
     const double turns = whole_turns(scan, phi_deg + osc_deg / 2);
     const double room = EDGE * scan->osc_deg;
     *from = phi_deg;
     *to = phi_deg + osc_deg;
-    return !(scan->osc_deg > 0) || (*from - turns >= scan->phi_deg - room &&
-                                    *to - turns <= end_deg(scan) + room);
+    return !(scan->osc_deg > 0) ||
+           (*from - turns >= scan->phi_deg - room && *to - turns <= end_deg(scan) + room);
 }
 
 nb_status nb_scan_check(const nb_scan_points *scan, const nb_settings *cfg, nb_error *err)
@@ -38,11 +38,12 @@ nb_status nb_scan_check(const nb_scan_points *scan, const nb_settings *cfg, nb_e
     if (!scan || scan->n < 1 || !(scan->measured || nb_scan_changes(scan)) ||
         nb_scan_holds(scan, cfg->value.phi_deg, NB_TYPED_OR(cfg, osc_deg, 0), &from, &to))
         return NB_OK;
-    return nb_fail(err, NB_ERR_INPUT,
-                   "-phi %.10g: the frame from %.10g to %.10g deg is outside of the scan "
-                   "of -expt %.200s, %.10g to %.10g deg; type -phi and -osc within it, or "
-                   "the crystal (-mat)",
-                   from, from, to, cfg->value.expt_file, scan->phi_deg, end_deg(scan));
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-phi %.10g: the frame from %.10g to %.10g deg is outside of the scan "
+        "of -expt %.200s, %.10g to %.10g deg; type -phi and -osc within it, or "
+        "the crystal (-mat)",
+        from, from, to, cfg->value.expt_file, scan->phi_deg, end_deg(scan));
 }
 
 int nb_scan_changes(const nb_scan_points *scan)
@@ -155,13 +156,24 @@ static nb_mat3 turn_at(const nb_scan_points *scan, const nb_scan_frame *f, doubl
     return out;
 }
 
+static nb_scan_middle at(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
+{
+    nb_scan_middle out;
+    change_at(scan, place_of(scan, f, phi), out.change);
+    out.turn = turn_at(scan, f, phi);
+    return out;
+}
+
 nb_scan_middle nb_scan_middle_of(const nb_scan_points *scan, const nb_scan_frame *f)
 {
-    const double middle = f->phi + f->range / 2;
-    nb_scan_middle out;
-    change_at(scan, place_of(scan, f, middle), out.change);
-    out.turn = turn_at(scan, f, middle);
-    return out;
+    return at(scan, f, f->phi + f->range / 2);
+}
+
+void nb_scan_at(const nb_scan_points *scan, const nb_scan_frame *f, double phi,
+                const double reference[9], double out[9])
+{
+    const nb_scan_middle there = at(scan, f, phi);
+    nb_scan_to_middle(&there, reference, out);
 }
 
 void nb_scan_to_middle(const nb_scan_middle *middle, const double reference[9],

@@ -29,8 +29,8 @@ typedef struct nb_scan_frame {
 } nb_scan_frame;
 
 /** Is the frame within a scan that must hold it?  *from and *to: its ends, deg.  A scan without a width is the frame. */
-int nb_scan_holds(const nb_scan_points *scan, double phi_deg, double osc_deg, double *from,
-                  double *to);
+int nb_scan_holds(const nb_scan_points *scan, double phi_deg, double osc_deg,
+                  double *from, double *to);
 
 /** The same as an error, of a frame of this configuration. */
 nb_status nb_scan_check(const nb_scan_points *scan, const nb_settings *cfg, nb_error *err);
@@ -43,6 +43,10 @@ nb_scan_middle nb_scan_middle_of(const nb_scan_points *scan, const nb_scan_frame
 void nb_scan_to_middle(const nb_scan_middle *middle, const double reference[9],
                        double out[9]);
 void nb_scan_to_reference(const nb_scan_middle *middle, const double A[9], double out[9]);
+
+/** A at this angle [rad] of the frame, of the reference's. */
+void nb_scan_at(const nb_scan_points *scan, const nb_scan_frame *frame, double phi,
+                const double reference[9], double out[9]);
 
 /** The step at this angle [rad]. */
 nb_scan_step nb_scan_step_of(const nb_scan_points *scan, const nb_scan_frame *frame,

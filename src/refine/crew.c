@@ -82,7 +82,6 @@ static nb_status clone_all(nb_crew *crew, const nb_hooks *hooks, nb_error *err)
 nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_frames *frames,
                        const nb_hooks *hooks, nb_error *err)
 {
-    int count = 0;
     nb_status st;
     memset(crew, 0, sizeof *crew);
     crew->frames = frames;
@@ -90,7 +89,7 @@ nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_fram
     st = nb_sim_create_for(cfg, frames->count, hooks, &crew->base, err);
     if (!st && frames->orientations)
         st = nb_orientations_load(frames->orientations, frames->count, &crew->missets,
-                                  &count, err);
+                                  NULL, err);
     return st ? st : clone_all(crew, hooks, err);
 }
 

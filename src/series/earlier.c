@@ -120,6 +120,8 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     int random = f->series->orientations[0] && !f->missets;
     h = nb_hash_bytes(h, &random, sizeof random);
     h = nb_hash_bytes(h, f->missets, (size_t)f->n_missets * sizeof *f->missets);
+    h = nb_hash_bytes(h, f->crystals,
+                      f->crystals ? (size_t)f->count * sizeof *f->crystals : 0);
     if (!n)
         return nb_hash_bytes(h, "", 0);
     h = nb_hash_bytes(h, s->first, (n + 1) * sizeof *s->first);

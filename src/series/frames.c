@@ -145,13 +145,48 @@ static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks
     return st;
 }
 
-void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim)
+static void take_crystal(const nb_frame_crystal *from, nb_matrix *to)
+{
+    memcpy(to->at, from->A, sizeof to->at);
+    memcpy(to->ends, from->ends, sizeof to->ends);
+    to->given = to->has_ends = 1;
+    to->of_detector = 0;
+    to->lambda_A = 1;
+}
+
+void nb_frames_give(const nb_frames *f, int k, nb_sim *sim)
 {
     const nb_spectra *s = &f->spectra;
+    if (f->crystals && f->crystals[k].given)
+        take_crystal(&f->crystals[k], &sim->in.matrix);
+    else if (f->crystals)
+        sim->in.matrix = f->matrix;
     if (!s->count)
         return;
     nb_inputs_give_spectrum(&sim->in, s->lines + s->first[k],
                             (int)(s->first[k + 1] - s->first[k]));
+}
+
+/** The frames of a rotation that are outside of the scan that they must be in. */
+static nb_status check_scan(const nb_frames *f, const nb_sim *base, nb_error *err)
+{
+    nb_scan_points ends;
+    const nb_scan_points *scan =
+        nb_matrix_scan(&base->in.matrix, &base->in.detector, &ends);
+    const double last = f->phi_deg + (f->count - 1) * f->osc_deg;
+    double from, to;
+    int inside = 0;
+    if (!f->rotation || !scan || !(scan->measured || nb_scan_changes(scan)) ||
+        nb_scan_holds(scan, last, f->osc_deg, &from, &to))
+        return NB_OK;
+    while (inside < f->count &&
+           nb_scan_holds(scan, f->phi_deg + inside * f->osc_deg, f->osc_deg, &from, &to))
+        inside++;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-frames %d: frame %d, %.10g to %.10g deg, is outside of the scan of "
+                   "-expt %.200s, whose %d images end at %.10g deg; type -frames %d",
+                   f->count, inside + 1, from, to, base->cfg.expt_file, scan->n - 1,
+                   scan->phi_deg + (scan->n - 1) * scan->osc_deg, inside);
 }
 
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
@@ -189,7 +224,11 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->beam_down = c == NB_CONV_ADXV;
     if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = nb_orientations_load(series->orientations, f->count, &f->missets,
-                                  &f->n_missets, err);
+                                  &f->crystals, err);
+    f->n_missets = f->missets ? f->count : 0;
+    f->matrix = base->in.matrix;
+    if (!st)
+        st = check_scan(f, base, err);
     if (!st)
         st = nb_vary_read(series->vary, &f->base, series, &base->model, &f->vary, err);
     return st ? st : load_spectra(f, g, &base->hooks, err);
@@ -200,6 +239,8 @@ void nb_frames_free(nb_frames *f)
     nb_free(f->missets);
     f->missets = NULL;
     nb_vary_free(&f->vary);
+    nb_free(f->crystals);
+    f->crystals = NULL;
     nb_spectra_free(&f->spectra);
 }
 
@@ -294,7 +335,8 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
         strcmp(cfg->nxmx_file, base->nxmx_file) ||
         strcmp(cfg->panel_list, base->panel_list) ||
         cfg->expt_number != base->expt_number ||
-        strcmp(cfg->expt_image, base->expt_image) || strcmp(cfg->mask_file, base->mask_file) ||
+        strcmp(cfg->expt_image, base->expt_image) ||
+        strcmp(cfg->mask_file, base->mask_file) ||
         (base->detector && !(cfg->distance_mm == base->distance_mm) &&
          NB_GIVEN(cfg, distance_mm)))
         return nb_fail(err, NB_ERR_INPUT,
@@ -367,7 +409,8 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
         return "a detector of another curvature";
     if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))
         return "another spindle axis";
-    if (f->rotation && !same_direction(g->beam, f->geometry.beam))
+    if (f->rotation && !(cfg->detector && cfg->detector->scan.beam) &&
+        !same_direction(g->beam, f->geometry.beam))
         return "another direction of the beam";
     return NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "../sim/sim.h"
 #include "../io/table/sources.h"
+#include "orientations.h"
 #include "vary.h"
 
 typedef struct nb_frames {
@@ -22,6 +23,8 @@ typedef struct nb_frames {
     int beam_swapped, beam_down; /* X is along the slow axis; Y is against it */
     double (*missets)[3];        /* owned, deg, of -orientations FILE */
     int n_missets;
+    nb_matrix matrix;           /* of the base */
+    nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */
     nb_spectra spectra; /* owned; of -spectra */
     nb_vary vary;       /* owned; of -vary */
 } nb_frames;
@@ -32,9 +35,9 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
                          nb_error *err);
 void nb_frames_free(nb_frames *f);
 
-/** Give the simulation the spectrum of shot k, if there are any.  It is used when the model is
+/** Give the simulation the spectrum and the crystal of shot k, if there are any.  They are used when the model is
  * built. */
-void nb_frames_give_spectrum(const nb_frames *f, int k, nb_sim *sim);
+void nb_frames_give(const nb_frames *f, int k, nb_sim *sim);
 
 /** The configuration of frame k before the override.  Errors: NB_ERR_INPUT, where -vary misses its limits. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);

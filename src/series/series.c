@@ -294,7 +294,8 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
         st = nb_sim_write_dumps(run->base, dump, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_detector(
-            run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL, err);
+            run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
+            run->frames.rotation ? run->frames.count : 1, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);

@@ -205,7 +205,7 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_sim *fresh = NULL;
     nb_status st;
     if (f->sim && nb_same_inputs(cfg, &f->sim->cfg)) {
-        nb_frames_give_spectrum(&run->frames, k, f->sim);
+        nb_frames_give(&run->frames, k, f->sim);
         st = nb_sim_rebuild(f->sim, cfg, err);
     } else if (nb_same_inputs(cfg, &run->frames.base)) {
         nb_sim_free(f->sim);
@@ -213,7 +213,7 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
         f->inputs = 0;
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
         if (!st) {
-            nb_frames_give_spectrum(&run->frames, k, f->sim);
+            nb_frames_give(&run->frames, k, f->sim);
             st = nb_sim_rebuild(f->sim, cfg, err);
         }
     } else {
@@ -225,8 +225,8 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
         f->inputs = nb_own_inputs(cfg, &run->frames.base);
         fresh->engine.backend = run->base->engine.backend; /* the pool's */
         fresh->engine.options.threads = run->threads_each;
-        if (run->frames.spectra.count) {
-            nb_frames_give_spectrum(&run->frames, k, fresh);
+        if (run->frames.spectra.count || run->frames.crystals) {
+            nb_frames_give(&run->frames, k, fresh);
             st = nb_sim_rebuild(fresh, cfg, err);
         }
     }

@@ -102,6 +102,29 @@ static void say_still(const nb_hooks *hooks, const nb_subject *of,
         nb_notice(hooks, "the derivative by %s is 0: %s", v->name, why);
 }
 
+/** The most that the cell of a spindle step differs from that of the frame's middle. */
+static double scan_change(const nb_model *m)
+{
+    double most = 0;
+    for (int k = 0; m->steps && k < m->scene.lattice.n_phi; k++)
+        for (int i = 0; i < 9; i++)
+            most = fmax(most, fabs(m->steps[k].mix[i] - (i % 4 == 0)));
+    return most;
+}
+
+/** Derivatives hold what a crystal changes by along its frame, so they are right but for this part. */
+static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_error *err)
+{
+    const double most = 1e-3, change = scan_change(m);
+    if (change <= most || (v->kind != NB_VAR_MISSET && v->kind != NB_VAR_ROT &&
+                           v->kind != NB_VAR_CELL && v->kind != NB_VAR_PHI))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "the derivative by %s: the crystal changes by %.2g of it along the "
+                   "frame, which derivatives hold (at most %g); type a smaller -osc",
+                   v->name, change, most);
+}
+
 /** The job of these names.  F is of a pullback alone. */
 static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
                            int pullback, nb_slope_job *job, nb_error *err)
@@ -118,6 +141,8 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                                     "argument"
                                   : "F: all structure factors need a pullback; name one "
                                     "as F:1:-2:3");
+        if (!st)
+            st = check_change(&sim->model, &v[i], err);
         say_still(&sim->hooks, &of, &v[i]);
     }
     if (!st)

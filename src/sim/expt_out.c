@@ -19,7 +19,25 @@ static void put_dxtbx(nb_json to, const char *key, const double nexus[3], double
     nb_json_numbers(to, key, v, 3);
 }
 
-static void add_beam(nb_json root, const nb_detector_spec *d)
+/** s0 at the ends of the frames. */
+static void add_beam_points(nb_json beam, const nb_detector_spec *d,
+                            const nb_detector_spec *from, int frames)
+{
+    nb_json list;
+    if (!from || !from->scan.beam)
+        return;
+    list = nb_json_array(beam, "s0_at_scan_points");
+    for (int i = 0; i <= frames; i++) {
+        nb_opt3 s0 = nb_scan_beam(&from->scan, d->phi_deg + i * d->osc_deg, 0);
+        for (int j = 0; j < 3; j++)
+            s0.v[j] /= d->wavelength_A;
+        nb_turn_dxtbx(s0.v);
+        nb_json_add_numbers(list, s0.v, 3);
+    }
+}
+
+static void add_beam(nb_json root, const nb_detector_spec *d, const nb_sim *sim,
+                     int frames)
 {
     nb_json beam = nb_json_add_object(nb_json_array(root, "beam"));
     double normal[3];
@@ -36,6 +54,7 @@ static void add_beam(nb_json root, const nb_detector_spec *d)
                    isnan(d->polarization) ? 0.5 : (1 + d->polarization) / 2);
     nb_json_number(beam, "flux", 0);
     nb_json_number(beam, "transmission", 1);
+    add_beam_points(beam, d, sim->cfg.detector, frames);
 }
 
 static void add_mask(nb_json panel, int k, const nb_mask_box *boxes, int n)
@@ -116,16 +135,55 @@ static void add_goniometer(nb_json root, const nb_detector_spec *d)
     nb_json_numbers(one, "setting_rotation", identity, 9);
 }
 
-static void add_scan(nb_json root, const nb_detector_spec *d)
+/** The same value for each image. */
+static void add_of_each(nb_json to, const char *key, double value, int frames)
 {
-    const double range[2] = {1, 1}, oscillation[2] = {d->phi_deg, d->osc_deg}, zero = 0;
+    nb_json list = nb_json_array(to, key);
+    for (int i = 0; i < frames; i++)
+        nb_json_add_number(list, value);
+}
+
+static void add_scan(nb_json root, const nb_detector_spec *d, int frames)
+{
+    const double range[2] = {1, frames}, oscillation[2] = {d->phi_deg, d->osc_deg};
     nb_json one = nb_json_add_object(nb_json_array(root, "scan"));
     nb_json_numbers(one, "image_range", range, 2);
     nb_json_number(one, "batch_offset", 0);
     nb_json_numbers(one, "oscillation", oscillation, 2);
-    nb_json_numbers(one, "exposure_time", &d->exposure_s, 1);
-    nb_json_numbers(one, "epochs", &zero, 1);
+    add_of_each(one, "exposure_time", d->exposure_s, frames);
+    add_of_each(one, "epochs", 0, frames);
     nb_json_object(one, "valid_image_ranges");
+}
+
+/** A at the ends of the frames, of a crystal that changes along its scan. */
+static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
+{
+    const nb_model *m = &sim->model;
+    const double *misset = m->crystal.misset, *rot = sim->moved.rot;
+    const nb_vec3 w = nb_v3(rot[0], rot[1], rot[2]);
+    nb_scan_points ends;
+    const nb_scan_points *scan = nb_matrix_scan(&sim->in.matrix, &sim->in.detector, &ends);
+    nb_json list;
+    if (!m->steps || !(m->phi_range > 0))
+        return;
+    list = nb_json_array(crystal, "A_at_scan_points");
+    for (int i = 0; i <= frames; i++) {
+        const int k = i < frames ? i : frames - 1; /* the frame */
+        const nb_scan_frame frame = {m->phi0 + k * m->phi_range, m->phi_range,
+                                     m->geometry.spindle, m->geometry.convention};
+        double A[9], lambda = sim->in.matrix.lambda_A;
+        nb_scan_at(scan, &frame, m->phi0 + i * m->phi_range, sim->in.matrix.at, A);
+        for (int j = 0; j < 3; j++) {
+            nb_vec3 v = nb_v3(A[j], A[3 + j], A[6 + j]);
+            double column[3];
+            v = nb_turn(w, nb_rotate_xyz(v, misset[0], misset[1], misset[2]));
+            nb_nexus_of_lab(m->geometry.convention, v, column);
+            nb_turn_dxtbx(column);
+            for (int x = 0; x < 3; x++)
+                A[3 * x + j] = column[x] / (lambda > 0 ? lambda : m->wavelength_A);
+        }
+        nb_json_add_numbers(list, A, 9);
+    }
 }
 
 /** Edges in the lab, m; they take the place of others. */
@@ -140,7 +198,7 @@ static void add_edges(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[3]
     }
 }
 
-static void add_crystal(nb_json root, const nb_sim *sim)
+static void add_crystal(nb_json root, const nb_sim *sim, int frames)
 {
     const nb_crystal *x = &sim->model.crystal;
     const nb_vec3 edges[3] = {x->a, x->b, x->c};
@@ -148,6 +206,7 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_text(one, "__id__", "crystal");
     add_edges(one, sim, edges);
     nb_json_text(one, "space_group_hall_symbol", " P 1");
+    add_crystal_points(one, sim, frames);
 }
 
 static void add_experiment(nb_json root, int scan)
@@ -164,20 +223,21 @@ static void add_experiment(nb_json root, int scan)
 }
 
 /** The tree of one experiment. */
-static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d)
+static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
+                    int frames)
 {
     const int scan = d->osc_deg > 0 || d->phi_deg != 0;
     nb_json_text(root, "__id__", "ExperimentList");
     add_experiment(root, scan);
     nb_json_array(root, "imageset");
-    add_beam(root, d);
+    add_beam(root, d, sim, frames);
     add_detector(root, sim, d);
     add_goniometer(root, d);
     if (scan)
-        add_scan(root, d);
+        add_scan(root, d, frames);
     else
         nb_json_array(root, "scan");
-    add_crystal(root, sim);
+    add_crystal(root, sim, frames);
     nb_json_array(root, "profile");
     nb_json_array(root, "scaling_model");
 }
@@ -194,11 +254,12 @@ static nb_status put_tree(nb_json root, const char *path, nb_error *err)
     return st;
 }
 
-nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, nb_error *err)
+nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, int frames,
+                        nb_error *err)
 {
     int failed = 0;
     nb_json root = {cJSON_CreateObject(), &failed};
-    add_all(root, sim, d);
+    add_all(root, sim, d, frames);
     return put_tree(root, sim->cfg.exptout_file, err);
 }
 
@@ -232,6 +293,7 @@ static void add_list(nb_json root, const nb_sim *sim, const nb_expt_list *list)
         cJSON_DeleteItemFromObject(one.json, "crystal");
         nb_json_number(one, "crystal", n++);
         one = add_copy(root, crystals, crystal);
+        cJSON_DeleteItemFromObject(one.json, "A_at_scan_points"); /* of the first */
         add_edges(one, sim, edges);
     }
     cJSON_Delete(experiment);
@@ -247,7 +309,7 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
     if (st)
         return st;
     root = (nb_json){cJSON_CreateObject(), &failed};
-    add_all(root, sim, &d);
+    add_all(root, sim, &d, 1);
     add_list(root, sim, list);
     nb_detector_spec_free(&d);
     return put_tree(root, list->path, err);

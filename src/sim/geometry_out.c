@@ -23,7 +23,8 @@ static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
     return st;
 }
 
-nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *err)
+nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
+                                nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
     nb_detector_spec d;
@@ -35,7 +36,7 @@ nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *e
     if (cfg->geomout_file[0])
         st = write_geom(sim, &d, hdf5, err);
     if (!st && cfg->exptout_file[0])
-        st = nb_expt_write(sim, &d, err);
+        st = nb_expt_write(sim, &d, frames, err);
     nb_detector_spec_free(&d);
     return st;
 }
@@ -44,6 +45,6 @@ nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim);
-    nb_status st = nb_sim_write_detector(sim, NULL, err);
+    nb_status st = nb_sim_write_detector(sim, NULL, 1, err);
     return st ? st : nb_sim_write_spectrum(sim, err);
 }

@@ -89,6 +89,11 @@ void nb_json_add_numbers(nb_json to, const double *v, int n)
         append(list, new_number(v[i]));
 }
 
+void nb_json_add_number(nb_json to, double value)
+{
+    append(to, new_number(value));
+}
+
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err)
 {
     char *printed = *root.failed || !root.json ? NULL : cJSON_Print(root.json);

@@ -81,6 +81,15 @@ static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files 
     return NB_OK;
 }
 
+/** One matrix, or those of both ends of a frame. */
+static nb_status read_matrix(const char *data, size_t bytes, const char *path,
+                             nb_matrix *matrix, nb_error *err)
+{
+    matrix->has_ends = nb_matrix_two(data, bytes, matrix->ends);
+    return matrix->has_ends ? nb_matrix_ends(matrix->ends, path, 0, matrix->at, err)
+                            : nb_matrix_parse(data, bytes, path, matrix->at, err);
+}
+
 nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
 {
     const char *path = cfg->mat_file;
@@ -94,11 +103,13 @@ nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
     if (memory)
         st = nb_arrays_matrix(memory, matrix->at, err);
     else if (!(st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))
-        st = nb_matrix_parse(data, bytes, path, matrix->at, err);
+        st = read_matrix(data, bytes, path, matrix, err);
     nb_free(data);
     if (st)
         return st;
     matrix->given = 1;
+    matrix->of_detector = 0;
+    matrix->has_ends = matrix->has_ends && !memory;
     matrix->lambda_A = 0; /* it is in units of 1/the beam's */
     return NB_OK;
 }

@@ -31,6 +31,7 @@ void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
 
 /** The same at the end of an array. */
 void nb_json_add_numbers(nb_json to, const double *v, int n);
+void nb_json_add_number(nb_json to, double value);
 
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, with the name
  * of the object; also if an earlier call failed. */

@@ -355,7 +355,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         st = write_files(
             &o, nb_image_threads(sim->engine.options.threads, stats->roi_pixels), err);
     if (!st)
-        st = nb_sim_write_detector(sim, NULL, err);
+        st = nb_sim_write_detector(sim, NULL, 1, err);
     if (!st)
         st = nb_sim_write_spectrum(sim, err);
     if (!st)

@@ -9,8 +9,10 @@
 
 /* --- -geomout and -exptout --- */
 
-/** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL. */
-nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, nb_error *err);
+/** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL; frames: of a rotation that begins with
+ * that of sim, else 1. */
+nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
+                                nb_error *err);
 
 /** Write -spectrumout, if it is named.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_sim_write_spectrum(const nb_sim *sim, nb_error *err);
@@ -20,7 +22,7 @@ nb_status nb_spectrum_of_frame(const nb_sim *sim, const nb_config *cfg, nb_spect
                                nb_error *err);
 
 /** Experiments of DIALS: detector, beam, goniometer, scan, crystal. */
-nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *detector,
+nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *detector, int frames,
                         nb_error *err);
 
 /** Pictures with one detector and beam, and a crystal for each. */

@@ -247,6 +247,56 @@ static void tables_of_sources(check_case *c, check_rng *r)
     c->inputs.n_of_source = sources;
 }
 
+/** A crystal that changes along its frame. */
+typedef struct check_scan {
+    nb_scan_points points;
+    double A[9], change[3][9], setting[3][9];
+} check_scan;
+
+/** A rotation by a small vector. */
+static void small_turn(check_rng *r, double part, double m[9])
+{
+    const nb_vec3 v = nb_v3(check_uniform(r, -part, part), check_uniform(r, -part, part),
+                            check_uniform(r, -part, part) + 1e-12);
+    for (int j = 0; j < 3; j++) {
+        nb_vec3 e = nb_rotate_about(nb_v3(j == 0, j == 1, j == 2), nb_unit(v), nb_norm(v));
+        m[j] = e.x;
+        m[3 + j] = e.y;
+        m[6 + j] = e.z;
+    }
+}
+
+void check_vary(check_case *c, check_rng *r, double part)
+{
+    const nb_settings *all = NB_RESOLVED(&c->cfg);
+    const nb_crystal_inputs in = {NULL, 1, 1};
+    nb_crystal x;
+    nb_config *cfg = &c->cfg;
+    check_scan *s = calloc(1, sizeof *s);
+    if (!s || nb_crystal_build(all, &in, NULL, &x, NULL)) {
+        free(s);
+        return;
+    }
+    const nb_vec3 star[3] = {x.astar, x.bstar, x.cstar};
+    for (int j = 0; j < 3; j++) {
+        s->A[j] = star[j].x;
+        s->A[3 + j] = star[j].y;
+        s->A[6 + j] = star[j].z;
+    }
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 9; i++)
+            s->change[k][i] = (i % 4 == 0) + check_uniform(r, -part, part);
+        small_turn(r, part, s->setting[k]);
+    }
+    s->points = (nb_scan_points){.n = 3, .change = s->change, .setting = s->setting};
+    cfg->cell_count = 0;
+    cfg->misset_mode = NB_MISSET_NONE;
+    c->scan = s;
+    c->inputs.matrix = s->A;
+    c->inputs.matrix_lambda_A = 1;
+    c->inputs.scan = &s->points;
+}
+
 void check_random_case(check_case *c, uint64_t seed, int index)
 {
     check_rng r = {seed * 0x100000001b3u + (uint64_t)index * 0x9e3779b97f4a7c15u + 1};
@@ -267,6 +317,8 @@ void check_random_case(check_case *c, uint64_t seed, int index)
     c->cfg.curved_omega = (nb_curved_omega)check_below(&r, 3);
     if (chance(&r, 40))
         tables_of_sources(c, &r);
+    if (index % 5 == 2)
+        check_vary(c, &r, log_uniform(&r, 1e-7, 0.02));
 }
 
 void check_free_case(check_case *c)
@@ -275,6 +327,7 @@ void check_free_case(check_case *c)
     free(c->sources);
     free(c->table_of_source);
     free(c->mask);
+    free(c->scan);
     nb_detector_spec_free(&c->detector);
     memset(c, 0, sizeof *c);
 }

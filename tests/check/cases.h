@@ -17,6 +17,7 @@ typedef struct check_case {
     nb_source_line *sources;
     int *table_of_source;
     uint8_t *mask;
+    struct check_scan *scan;         /* of a crystal that changes along its frame */
     nb_detector_spec detector;       /* cfg.detector, if that is not NULL */
     void (*finish)(nb_model *model); /* what no configuration can say; NULL: nothing */
     double steps_limit;              /* of pixels x steps x layers, for random cases */
@@ -37,6 +38,9 @@ int check_cruel_case(check_case *c, int i);
 
 /** Random amplitudes over the box; an eighth of them 0. */
 void check_fill_table(check_case *c, check_rng *rng, const int low[3], const int count[3]);
+
+/** Let the crystal change along the frame, by about this part, and its goniometer's setting by as many radians. */
+void check_vary(check_case *c, check_rng *rng, double part);
 
 void check_free_case(check_case *c);
 

@@ -130,6 +130,7 @@ void check_print_case(FILE *out, const check_case *c)
     if (c->sources)
         fprintf(out, " -sourcefile <random, %d lines>", c->inputs.n_sources);
     flag_if(out, "mask <random>", c->mask != NULL);
+    flag_if(out, "mat <random, it changes along the frame>", c->scan != NULL);
     if (c->cfg.water_um > 0)
         number(out, "water", c->cfg.water_um);
     if (c->cfg.dmin_A > 0)

@@ -134,6 +134,18 @@ static void old_metric(nb_config *c)
     c->compat = 1;
     nb_config_set(c, "cell", "60 90 140 80 100 115", NULL);
 }
+static void rotation(nb_config *c)
+{
+    c->osc_deg = 2;
+    c->phi_steps = 9;
+    c->mosaic_domains = 5;
+}
+static void white_rotation(nb_config *c)
+{
+    rotation(c);
+    c->dispersion_pct = 5;
+    c->dispersion_steps = 9;
+}
 static void as_it_is(nb_config *c)
 {
     (void)c;
@@ -142,37 +154,41 @@ static void as_it_is(nb_config *c)
 typedef struct cruel {
     const char *name;
     void (*change)(nb_config *c);
-    int one_F; /* all reflections but one are 0 */
+    int one_F;   /* all reflections but one are 0 */
+    double vary; /* the crystal changes along its frame: check_vary */
 } cruel;
 
-static const cruel cruels[] = {{"plain", as_it_is, 0},
-                               {"one reflection", as_it_is, 1},
-                               {"one reflection, powder", powder, 1},
-                               {"unequal N", small_N, 0},
-                               {"one cell", single_cell, 0},
-                               {"large N", large_N, 0},
-                               {"unlit", unlit, 0},
-                               {"steep", steep, 0},
-                               {"swung", swung, 0},
-                               {"behind", behind, 0},
-                               {"diverging", diverging, 0},
-                               {"white", white, 0},
-                               {"detector_thick", thick, 0},
-                               {"thick at front", thick_at_front, 0},
-                               {"layers that do not absorb", transparent, 0},
-                               {"fine", fine, 0},
-                               {"spindle", spindle, 0},
-                               {"powder", powder, 0},
-                               {"small fudge", small_fudge, 0},
-                               {"large fudge", large_fudge, 0},
-                               {"000", straight, 0},
-                               {"coarse", coarse, 0},
-                               {"water", wet, 0},
-                               {"dmin", cut, 0},
-                               {"curved", bent, 0},
-                               {"polarized", polarized, 0},
-                               {"points", points, 0},
-                               {"old metric", old_metric, 0}};
+static const cruel cruels[] = {{"plain", as_it_is, 0, 0},
+                               {"one reflection", as_it_is, 1, 0},
+                               {"one reflection, powder", powder, 1, 0},
+                               {"unequal N", small_N, 0, 0},
+                               {"one cell", single_cell, 0, 0},
+                               {"large N", large_N, 0, 0},
+                               {"unlit", unlit, 0, 0},
+                               {"steep", steep, 0, 0},
+                               {"swung", swung, 0, 0},
+                               {"behind", behind, 0, 0},
+                               {"diverging", diverging, 0, 0},
+                               {"white", white, 0, 0},
+                               {"detector_thick", thick, 0, 0},
+                               {"thick at front", thick_at_front, 0, 0},
+                               {"layers that do not absorb", transparent, 0, 0},
+                               {"fine", fine, 0, 0},
+                               {"spindle", spindle, 0, 0},
+                               {"powder", powder, 0, 0},
+                               {"small fudge", small_fudge, 0, 0},
+                               {"large fudge", large_fudge, 0, 0},
+                               {"000", straight, 0, 0},
+                               {"coarse", coarse, 0, 0},
+                               {"water", wet, 0, 0},
+                               {"dmin", cut, 0, 0},
+                               {"curved", bent, 0, 0},
+                               {"polarized", polarized, 0, 0},
+                               {"points", points, 0, 0},
+                               {"old metric", old_metric, 0, 0},
+                               {"scan", rotation, 0, 1e-5},
+                               {"scan of a cell that grows", rotation, 0, 0.02},
+                               {"scan of a white beam", white_rotation, 0, 1e-3}};
 enum { CRUELS = sizeof cruels / sizeof *cruels };
 
 /** More of them, in flags: pairs of name and value. */
@@ -266,5 +282,7 @@ int check_spots_scene(check_case *c, int i, nb_shape shape)
     for (int k = 0; cruels[i].one_F && k < EDGE * EDGE * EDGE; k++)
         c->F[k] = k == LIT ? 100 : 0;
     cruels[i].change(&c->cfg);
+    if (cruels[i].vary > 0)
+        check_vary(c, &(check_rng){(uint64_t)i}, cruels[i].vary);
     return 1;
 }

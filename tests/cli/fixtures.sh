@@ -19,6 +19,10 @@ make_fixtures() {
     chmod u+w quad.geom rot.expt stack3d.h5
     sed 's/^clen.*/clen = \/a/' quad.geom >place.geom
     sed 's/"detector": 0/"detector": 1/' rot.expt >index.expt
+    cp "$OLDPWD/../../golden_data/real/lcysteine/scan_varying_02.expt" scan.expt || return 1
+    chmod u+w scan.expt
+    sed '/-0.12880600677870427,/d' scan.expt >point.expt
+    echo 1 0 0 0 1 0 0 0 1 1 0 0 0 1 0 0 0 0 >ends.mat
     head -c 20000 stack3d.h5 >cut.h5
     printf 'p0/min_fs = 0\n' >half.geom
     printf '0 0 0 100\n1 0 0 50\n0 1 0 20\n0 0 1 30\n' >good.hkl

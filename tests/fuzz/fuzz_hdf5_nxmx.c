@@ -106,7 +106,7 @@ static void base(const char *path)
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, MOST_MB, 0};
+    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, MOST_MB, 0, NULL};
     fuzz_bytes b = {data, data + size};
     const char *path = build_hdf5(&b, base, objects);
     nb_detector_spec d;

@@ -7,7 +7,7 @@
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    double m[9];
+    double m[9], ends[2][9];
     nb_error err = {0};
     nb_status status = nb_matrix_parse((const char *)data, size, "fuzz.mat", m, &err);
     if (status != NB_OK) {
@@ -16,6 +16,10 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     }
     for (int i = 0; i < 9; i++)
         NB_FUZZ_CHECK(isfinite(m[i]));
+    if (nb_matrix_two((const char *)data, size, ends) &&
+        !nb_matrix_ends(ends, "fuzz.mat", 0, m, &err))
+        for (int i = 0; i < 18; i++)
+            NB_FUZZ_CHECK(isfinite(ends[i / 9][i % 9]));
     return 1;
 }
 

@@ -59,26 +59,32 @@ def intensities(boxes, corners, frames, spots):
     return numpy.array(pairs).T
 
 
-def compare(sweep, expt, folder):
+def compare(sweep, expt, folder, fewest, farthest=0.4):
+    """At least `fewest` measured spots are found, half of them within `farthest` pixels."""
     with h5py.File(os.path.join(DATA, f"sweep_{sweep}.h5")) as h5:
         strong, boxes, corners = (h5[name][...] for name in ("strong_spots", "boxes", "corner_fast_slow"))
     frames, spots = simulated(expt, folder)
     off = offsets(strong, spots)
     apart = numpy.hypot(off[:, 0], off[:, 1])
-    found = ((apart < 2) & (abs(off[:, 2]) < 2)).sum()
+    near = (apart < 2) & (abs(off[:, 2]) < 2)
+    found, off, apart = near.sum(), off[near], apart[near]
     rms = (off[:, :2] ** 2).mean(0) ** 0.5
     pairs = intensities(boxes, corners, frames, spots)
     alike = numpy.corrcoef(numpy.log(pairs))[0, 1]
     late = numpy.median(abs(off[:, 2]))
     print(f"# {expt}: {found} of {len(strong)}, median {numpy.median(apart):.2f} pixel, rms {rms.round(2)}, "
           f"median {late:.2f} frames, cc(log I) {alike:.4f} of {len(pairs[0])}")
-    ok(f"{expt}: spots are found", found >= len(strong) - 1, found)
-    ok(f"{expt}: median distance", numpy.median(apart) <= 0.4, numpy.median(apart))
+    ok(f"{expt}: spots are found", found >= fewest, found)
+    ok(f"{expt}: median distance", numpy.median(apart) <= farthest, numpy.median(apart))
     ok(f"{expt}: rms of an axis", rms.max() <= 0.6, rms)
     ok(f"{expt}: median of frames", late <= 0.2, late)
     ok(f"{expt}: intensities", alike >= 0.985, alike)
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    compare("02", "fixed_02.expt", scratch)
+    compare("02", "fixed_02.expt", scratch, 22)
+    compare("02", "scan_varying_02.expt", scratch, 22)
+    # Of the 24 strong spots of sweep 04 DIALS predicts 16 from its own file: the others are none of this crystal, or of frames
+    # outside of the cut.
+    compare("04", "scan_varying_04.expt", scratch, 15, farthest=0.5)
 sys.exit(1 if FAILED else 0)

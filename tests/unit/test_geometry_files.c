@@ -12,7 +12,7 @@
 
 #define MM 1e3
 
-static const nb_geometry_typed nothing = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, 0};
+static const nb_geometry_typed nothing = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, 0, NULL};
 
 /* --- the files of golden_data --- */
 
@@ -120,7 +120,8 @@ static void crystfel_files(void **state)
 {
     static const char *const names[] = {"quad.geom", "agipd3d.geom", "jf_slab.geom",
                                         "jf16m.geom"};
-    nb_geometry_typed typed = {62.2, 12398.419843320026 / 8700, -1, NB_CONV_MOSFLM, 0, 0};
+    nb_geometry_typed typed = {62.2, 12398.419843320026 / 8700, -1, NB_CONV_MOSFLM, 0, 0,
+                               NULL};
     nb_detector_spec d;
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -260,7 +261,7 @@ static void crystfel_text(void **state)
         "note\nr/max_fs=2\nr/min_ss=0\nr/max_ss=1\nr/fs=y\n"
         "r/ss=x\nr/corner_x=0\nr/corner_y=0\nr/no_index = 1\nrigid_group_a = p,q\n"
         "unheard_of = 3";
-    nb_geometry_typed typed = {200, 2, -1, NB_CONV_MOSFLM, 0, 0};
+    nb_geometry_typed typed = {200, 2, -1, NB_CONV_MOSFLM, 0, 0, NULL};
     nb_detector_spec d;
     (void)state;
     assert_int_equal(nb_geom_parse(text, sizeof text - 1, "t", &nothing, NULL, &d, NULL),

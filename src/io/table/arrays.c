@@ -63,6 +63,65 @@ nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m
     return matrix_take(v, name, m, err);
 }
 
+int nb_matrix_two(const char *data, size_t n, double ends[2][9])
+{
+    const char *end = data + n, *p = nb_text_body(data, end);
+    double v[19];
+    int count = 0;
+    for (;;) {
+        while (p < end && (nb_text_blank(*p) || *p == '\n'))
+            p++;
+        if (p == end || count == 19)
+            break;
+        if (!(p = nb_text_double(p, end, &v[count++])))
+            return 0;
+    }
+    if (count == 18)
+        memcpy(ends, v, 18 * sizeof *v);
+    return count == 18;
+}
+
+/** The inverse of a matrix that is not singular. */
+static void invert(const double m[9], double out[9])
+{
+    double volume;
+    for (int i = 0; i < 9; i++) {
+        const int a = (i % 3 + 1) % 3, b = (i % 3 + 2) % 3, c = (i / 3 + 1) % 3,
+                  d = (i / 3 + 2) % 3;
+        out[i] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
+    }
+    volume = m[0] * out[0] + m[1] * out[3] + m[2] * out[6];
+    for (int i = 0; i < 9; i++)
+        out[i] /= volume;
+}
+
+nb_status nb_matrix_ends(double ends[2][9], const char *name, long line, double m[9],
+                         nb_error *err)
+{
+    double mean[9], back[9];
+    for (int i = 0; i < 9; i++)
+        mean[i] = 0.5 * (ends[0][i] + ends[1][i]);
+    for (int k = 0; k < 3; k++)
+        if (!(fabs(relative_volume(k < 2 ? ends[k] : mean)) > FLATTEST))
+            return nb_fail_at(err, NB_ERR_INPUT, name, line,
+                              "%s is singular: a*, b* and c* (the columns) lie in one "
+                              "plane",
+                              k == 0   ? "the matrix of the begin"
+                              : k == 1 ? "the matrix of the end"
+                                       : "the mean of the two matrices");
+    invert(mean, back);
+    memcpy(m, mean, sizeof mean);
+    for (int k = 0; k < 2; k++) {
+        double to[9];
+        for (int i = 0; i < 9; i++)
+            to[i] = back[i / 3 * 3] * ends[k][i % 3] +
+                    back[i / 3 * 3 + 1] * ends[k][3 + i % 3] +
+                    back[i / 3 * 3 + 2] * ends[k][6 + i % 3];
+        memcpy(ends[k], to, sizeof to);
+    }
+    return NB_OK;
+}
+
 enum { PLACE = 40 }; /* bytes of "sources[18446744073709551615]" */
 
 const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory)

@@ -14,6 +14,15 @@
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err);
 
+/** Has the text two matrices, of the begin and the end of a frame: eighteen numbers and nothing else?  Then ends[0] and
+ * ends[1] are them. */
+int nb_matrix_two(const char *data, size_t n, double ends[2][9]);
+
+/** Let ends[0] and ends[1], matrices of the begin and the end of a frame, be m times them; m: their mean.  Errors
+ * (NB_ERR_INPUT, with name and line): one of the three is singular. */
+nb_status nb_matrix_ends(double ends[2][9], const char *name, long line, double m[9],
+                         nb_error *err);
+
 /* --- What input files hold, from the arrays of a caller --- */
 
 /** The arrays of cfg if `name` (one of cfg's file names) means an array (`memory`), else NULL. */
