@@ -245,9 +245,9 @@ static nb_status check_files(const nb_config *cfg, const nb_config *base, nb_err
 {
     const char *flag, *path;
     char name[NB_PATH_MAX];
-    int number;
+    int number; /* a name that an HDF5 file has is there */
     for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
-        if (!is_there(path) && (!nb_hdf5_frame_of(path, name, &number) || !is_there(name)))
+        if (!is_there(path) && !nb_hdf5_frame_of(path, name, &number))
             return nb_fail(err, NB_ERR_INPUT, "-%s %s: %s", flag, path, strerror(errno));
     return NB_OK;
 }

@@ -129,15 +129,17 @@ static nb_status of_hdf5(nb_named_files *f, const nb_file_use *from, const char 
 
 static nb_status look_into(nb_named_files *f, const nb_file_use *from, nb_error *err)
 {
-    char master[NB_PATH_MAX], *data;
+    char master[NB_PATH_MAX], file[NB_PATH_MAX], *data;
     int frame;
     const int hdf5 = nb_hdf5_frame_of(from->path, master, &frame),
               jobs = strcmp(from->flag, "-jobs") == 0,
               geom = strcmp(from->flag, "-geom") == 0;
-    const nb_file_use at = {from->flag, hdf5 ? master : from->path, 0};
+    const nb_file_use at = {from->flag, hdf5 ? file : from->path, 0};
     size_t bytes;
     nb_input in;
     nb_status st = NB_OK;
+    if (hdf5)
+        nb_hdf5_set_of(master, file);
     if (!(hdf5 || jobs || geom) || !nb_is_regular_file(at.path) ||
         nb_input_open(&in, at.path, at.flag, NULL))
         return NB_OK; /* its reader says more */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mini-CBF: header and pixels, all of them, or a message. */
+/* CBF: header and pixels, all of them, or a message. */
 #include <math.h>
 
 #include "../../src/io/image/cbf_read.h"
@@ -22,8 +22,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     }
     NB_FUZZ_CHECK(image.fast > 0 && image.slow > 0);
     for (size_t i = 0; i < (size_t)image.fast * (size_t)image.slow; i++)
-        NB_FUZZ_CHECK(image.pixels[i] >= -2147483648.0f &&
-                      image.pixels[i] <= 2147483648.0f);
+        NB_FUZZ_CHECK(isfinite(image.pixels[i]));
     nb_free(image.pixels);
     nb_free(image.left_out);
     return 1;

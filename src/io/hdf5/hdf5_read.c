@@ -32,6 +32,29 @@ static int is_hdf5(const char *path)
     return yes;
 }
 
+const char *nb_hdf5_set_of(const char *name, char *file)
+{
+    snprintf(file, NB_PATH_MAX, "%s", name);
+    if (is_hdf5(file))
+        return NULL;
+    for (const char *at = strstr(name, ":/"); at; at = strstr(at + 1, ":/")) {
+        if (at - name >= NB_PATH_MAX)
+            break;
+        file[at - name] = '\0';
+        if (is_hdf5(file))
+            return at + 1;
+        file[at - name] = ':';
+    }
+    return NULL;
+}
+
+/** Is it an HDF5 file, or a data set of one? */
+static int has_frames(const char *name)
+{
+    char file[NB_PATH_MAX];
+    return is_hdf5(name) || nb_hdf5_set_of(name, file);
+}
+
 int nb_hdf5_frame_of(const char *path, char *name, int *frame)
 {
     const char *colon = strrchr(path, ':');
@@ -41,15 +64,16 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame)
     snprintf(name, NB_PATH_MAX, "%s", path);
     if (is_hdf5(path))
         return 1;
-    *frame = -1;
-    if (!colon || colon[1] < '0' || colon[1] > '9' || colon - path >= NB_PATH_MAX)
-        return 0;
-    number = strtol(colon + 1, &end, 10);
-    name[colon - path] = '\0';
-    if (*end || number > 0x7ffffffe || !is_hdf5(name))
-        return 0;
-    *frame = (int)number;
-    return 1;
+    if (colon && colon[1] >= '0' && colon[1] <= '9' && colon - path < NB_PATH_MAX) {
+        number = strtol(colon + 1, &end, 10);
+        name[colon - path] = '\0';
+        *frame = (int)number;
+        if (!*end && number <= 0x7ffffffe && has_frames(name))
+            return 1;
+        snprintf(name, NB_PATH_MAX, "%s", path);
+    }
+    *frame = has_frames(path) ? 0 : -1;
+    return *frame == 0;
 }
 
 #ifdef NB_HAVE_HDF5
@@ -259,38 +283,83 @@ static double limit_of(const nb_h5_input *in, const char *detector, const char *
     return nb_h5_there(in, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** Find the pixels without counts: by the mask (if wanted) and by values of their type. */
+/** Find the pixels without counts (entry NULL: the file has none): by the mask (if wanted) and by values of their type. */
 static nb_status leave_out(const nb_h5_input *in, const char *entry, int mask_wanted,
                            const nb_h5_set *frames, nb_image *out, nb_error *err)
 {
     char instrument[NB_H5_NAME], detector[NB_H5_NAME];
-    nb_counts_of counts = {.is_signed = frames->is_signed};
+    nb_counts_of counts = {.is_signed = frames->is_signed, .least = NAN, .most = NAN};
     nb_status st;
+    counts.bits = frames->is_integer ? 8 * (int)frames->value_bytes : 0;
+    if (!entry)
+        return nb_leave_out_marks(out, &counts, err);
     nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
     nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
     if ((st = read_mask(in, detector, mask_wanted, out, &counts.highest_counts, err)))
         return st;
     /* files of nanobragg have a mask where a pixel needs one */
     counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
-    counts.bits = frames->is_integer ? 8 * (int)frames->value_bytes : 0;
     counts.least = limit_of(in, detector, "underload_value");
     counts.most = limit_of(in, detector, "saturation_value");
     return nb_leave_out_marks(out, &counts, err);
 }
 
-static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
-                           nb_hdf5_geometry *said, nb_error *err)
+/** A data set that was named; *set: the frames. */
+static nb_status open_named(const nb_h5_input *in, const char *path, int frame,
+                            nb_h5_set *set, nb_error *err)
+{
+    if (!open_frames(in, path, set))
+        return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
+                          "%.200s is missing, or it is not a set of images [frame][slow]"
+                          "[fast] or [slow][fast] of numbers",
+                          path);
+    if (frame < (long long)set->dims[0])
+        return NB_OK;
+    nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
+               "there is no frame %d: %.200s has %lld, counted from 0", frame, path,
+               (long long)set->dims[0]);
+    nb_h5_set_close(set);
+    return NB_ERR_INPUT;
+}
+
+/** Nothing is known. */
+static void no_geometry(nb_hdf5_geometry *g)
+{
+    *g = (nb_hdf5_geometry){.pixel_mm = NAN,
+                            .wavelength_A = NAN,
+                            .distance_mm = NAN,
+                            .beam_px = {NAN, NAN},
+                            .twotheta_deg = NAN,
+                            .phi_deg = NAN,
+                            .osc_deg = NAN,
+                            .polarization = NAN,
+                            .thick_mm = NAN};
+    for (int i = 0; i < 3; i++)
+        g->pix0_mm[i] = g->fast_axis[i] = g->slow_axis[i] = g->beam[i] = g->spindle[i] =
+            g->polar_axis[i] = NAN;
+}
+
+/** named: a data set, in a file that need not be of NeXus; NULL: the usual places. */
+static nb_status read_file(const nb_h5_input *in, const char *named, int frame,
+                           nb_image *out, nb_hdf5_geometry *said, nb_error *err)
 {
     char path[PATH], entry[NB_H5_NAME];
     nb_h5_set set;
     int there = frame;
-    nb_status st = nb_nx_entry(in, entry, err);
-    if (st || (st = find_frames(in, entry, path, &there, &set, err)))
+    nb_status st = nb_nx_entry(in, entry, named ? NULL : err);
+    const int nexus = !st;
+    if (named)
+        st = open_named(in, named, frame, &set, err);
+    else if (!st)
+        st = find_frames(in, entry, path, &there, &set, err);
+    if (st)
         return st;
-    if (!(st = read_pixels(&set, there, out, err)))
-        st = said ? read_geometry(in, entry, frame, said, err) : NB_OK;
+    if (!(st = read_pixels(&set, there, out, err)) && said && nexus)
+        st = read_geometry(in, entry, frame, said, err);
+    else if (!st && said)
+        no_geometry(said);
     if (!st)
-        st = leave_out(in, entry, said != NULL, &set, out, err);
+        st = leave_out(in, nexus ? entry : NULL, said != NULL, &set, out, err);
     if (st) {
         nb_free(out->pixels);
         nb_free(out->left_out);
@@ -303,6 +372,7 @@ static nb_status read_file(const nb_h5_input *in, int frame, nb_image *out,
 
 /** Job and results of a reading process. */
 typedef struct image_task {
+    const char *set; /* NULL: the usual places */
     int frame;
     int whole; /* with geometry and mask */
     nb_image image;
@@ -312,7 +382,7 @@ typedef struct image_task {
 static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
 {
     image_task *t = user;
-    return read_file(in, t->frame, &t->image, t->whole ? &t->said : NULL, err);
+    return read_file(in, t->set, t->frame, &t->image, t->whole ? &t->said : NULL, err);
 }
 
 static void pass_image(void *user, nb_passage *p)
@@ -334,8 +404,9 @@ static void pass_image(void *user, nb_passage *p)
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
 {
-    image_task t = {.frame = frame, .whole = said != NULL};
-    const nb_h5_job job = {path, most_MB, &t, read_image, pass_image};
+    char file[NB_PATH_MAX];
+    image_task t = {nb_hdf5_set_of(path, file), .frame = frame, .whole = said != NULL};
+    const nb_h5_job job = {file, most_MB, &t, read_image, pass_image};
     nb_status st;
     if (said)
         t.said = *said;
@@ -379,15 +450,28 @@ static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
     }
 }
 
-/** user: the result. */
+/** Which frames, and how many. */
+typedef struct count_task {
+    int frames;
+    const char *set; /* NULL: the usual places */
+} count_task;
+
 static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
 {
     char entry[NB_H5_NAME], path[PATH];
+    count_task *t = user;
     nb_h5_set set;
     long long sum, said;
-    int links, *frames = user;
-    nb_status st = nb_nx_entry(in, entry, err);
-    if (st || (st = add_up(in, entry, &links, &sum, err)))
+    int links;
+    nb_status st;
+    if (t->set) {
+        if ((st = open_named(in, t->set, 0, &set, err)))
+            return st;
+        t->frames = (int)set.dims[0];
+        nb_h5_set_close(&set);
+        return NB_OK;
+    }
+    if ((st = nb_nx_entry(in, entry, err)) || (st = add_up(in, entry, &links, &sum, err)))
         return st;
     said = sum;
     snprintf(path, sizeof path, "%s/data/data", entry);
@@ -399,7 +483,7 @@ static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
         return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                           "%s has %lld frames, but the data files have %lld", path, said,
                           sum);
-    *frames = (int)sum;
+    t->frames = (int)sum;
     return NB_OK;
 }
 
@@ -411,9 +495,12 @@ static void pass_count(void *user, nb_passage *p)
 nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
                                nb_error *err)
 {
-    const nb_h5_job job = {path, most_MB, frames, count_frames, pass_count};
-    *frames = 0;
-    return nb_h5_apart(&job, err);
+    char file[NB_PATH_MAX];
+    count_task t = {0, nb_hdf5_set_of(path, file)};
+    const nb_h5_job job = {file, most_MB, &t, count_frames, pass_count};
+    nb_status st = nb_h5_apart(&job, err);
+    *frames = st ? 0 : t.frames;
+    return st;
 }
 
 #else

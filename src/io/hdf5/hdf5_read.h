@@ -21,9 +21,12 @@ typedef struct nb_hdf5_geometry {
     double polar_axis[3]; /* NaN in files of version 0.1.0 */
 } nb_hdf5_geometry;
 
-/** Does the path name an HDF5 file, or a frame of one ("file.h5:12")? Then
- * name[NB_PATH_MAX] gets the file and *frame the frame (default 0). */
+/** Does the path name an HDF5 file, a data set of one ("file.h5:/group/data"), or a frame of either ("file.h5:12",
+ * "file.h5:/group/data:12")? Then name[NB_PATH_MAX] gets the file, with the data set if there is one, and *frame the
+ * frame (default 0). */
 int nb_hdf5_frame_of(const char *path, char *name, int *frame);
+/** The file [NB_PATH_MAX] of such a name, and where in `name` its data set begins; NULL: the usual places. */
+const char *nb_hdf5_set_of(const char *name, char *file);
 
 /** said: geometry and mask; NULL: not wanted, which is quicker for many frames. Fill fast, slow,
  * pixels (caller's, nb_free), format and centre (NaN) of *out, which is zeroed first, from frame

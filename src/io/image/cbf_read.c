@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mini-CBF as cbf_write.c and detectors write it: one binary section, byte-offset compressed
- * int32 (CBFlib manual, "x-CBF_BYTE_OFFSET"). */
+/* CBF: mini-CBF as cbf_write.c and detectors write it, byte-offset compressed int32 (CBFlib manual, "x-CBF_BYTE_OFFSET"),
+ * and other binary sections of imgCIF (cbf_codes.c). */
 #include "cbf_read.h"
 
 #include <ctype.h>
@@ -12,6 +12,7 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../model/units.h"
+#include "cbf_codes.h"
 #include "left_out.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
@@ -271,19 +272,17 @@ void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
     read_sensor(head, out);
 }
 
-/** The header of the binary section, and its data. */
-static nb_status find_section(const nb_image_file *file, span *mime, span *data,
-                              nb_error *err)
+/** The header of the next binary section, and its data; rest: what follows the header.  0: there is none. */
+static int find_section(span *rest, span *mime, span *data)
 {
-    span head = header_of(file);
-    span rest = {head.end, (const char *)file->data + file->bytes};
-    const char *at = find(rest, data_mark);
-    if (rest.p == rest.end || !at)
-        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "the CBF has no binary data, or it is cut short");
-    *mime = (span){rest.p, at};
-    *data = (span){at + sizeof data_mark - 1, rest.end};
-    return NB_OK;
+    const char *begin = find(*rest, section_mark), *at;
+    span behind = {begin, rest->end};
+    if (!begin || !(at = find(behind, data_mark)))
+        return 0;
+    *mime = (span){begin, at};
+    *data = (span){at + sizeof data_mark - 1, rest->end};
+    rest->p = data->p;
+    return 1;
 }
 
 static int whole(span mime, const char *key)
@@ -292,30 +291,78 @@ static int whole(span mime, const char *key)
     return x >= 1 && x <= 0x7fffffff && x == floor(x) ? (int)x : 0;
 }
 
-/** Is the section of the supported kind, and complete? */
-static nb_status check_section(const nb_image_file *file, span mime, span *data,
-                               nb_image *out, nb_error *err)
+/** The type of the elements; 0: another. */
+static int read_type(span mime, nb_cbf_pixels *out)
+{
+    char text[48];
+    for (out->bits = 8; out->bits <= 64; out->bits *= 2)
+        for (int form = 0; form < 3; form++) {
+            out->is_signed = form != 1;
+            out->is_real = form == 2;
+            snprintf(text, sizeof text, "\"%ssigned %d-bit %s\"", form == 1 ? "un" : "",
+                     out->bits, form == 2 ? "real IEEE" : "integer");
+            if (find(mime, text) && !(form == 2 && out->bits < 32))
+                return 1;
+        }
+    return 0;
+}
+
+static int read_coding(span mime, nb_cbf_pixels *out)
+{
+    static const struct {
+        const char *name;
+        nb_cbf_coding coding;
+    } all[] = {{"x-CBF_BYTE_OFFSET", NB_CBF_BYTE_OFFSET},
+               {"x-CBF_CANONICAL", NB_CBF_CANONICAL},
+               {"x-CBF_PACKED_V2", NB_CBF_PACKED_V2},
+               {"x-CBF_PACKED", NB_CBF_PACKED},
+               {"x-CBF_NONE", NB_CBF_NONE}};
+    out->flat = find(mime, "\"flat\"") != NULL;
+    out->sliced = find(mime, "uncorrelated_sections") != NULL;
+    out->coding = NB_CBF_NONE;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (find(mime, all[i].name)) {
+            out->coding = all[i].coding;
+            return 1;
+        }
+    return !find(mime, "conversions=");
+}
+
+/** Is the section of a kind that can be read, and complete? */
+static nb_status check_section(span mime, span *data, nb_cbf_pixels *out, nb_error *err)
 {
     int bytes = whole(mime, "X-Binary-Size:");
     int count = whole(mime, "X-Binary-Number-of-Elements:");
-    if (!find(mime, "x-CBF_BYTE_OFFSET") || !find(mime, "\"signed 32-bit integer\"") ||
-        find(mime, "BIG_ENDIAN"))
-        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                          "this kind of CBF cannot be read: only byte-offset compression "
-                          "(x-CBF_BYTE_OFFSET) of signed 32-bit integers");
+    int64_t pixels;
+    const int known =
+        read_coding(mime, out) && read_type(mime, out) && !find(mime, "BIG_ENDIAN");
+    if (!known || (out->flat && out->bits == 64) || /* CBFlib does not read its own */
+        (out->coding == NB_CBF_BYTE_OFFSET &&
+         (out->bits != 32 || !out->is_signed || out->is_real)))
+        return nb_fail_at(
+            err, NB_ERR_INPUT, out->name, 0,
+            "this kind of CBF cannot be read: byte offsets of signed 32-bit "
+            "integers can, and canonical, packed and plain pixels, all in "
+            "little-endian order");
     out->fast = whole(mime, "X-Binary-Size-Fastest-Dimension:");
     out->slow = whole(mime, "X-Binary-Size-Second-Dimension:");
-    if (!out->fast || !out->slow || !bytes ||
-        (count && (int64_t)count != (int64_t)out->fast * out->slow))
-        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+    out->deep = whole(mime, "X-Binary-Size-Third-Dimension:");
+    out->deep = out->deep ? out->deep : 1;
+    pixels = (int64_t)out->fast * out->slow;
+    if (!out->fast || !out->slow || !bytes || pixels > INT32_MAX / out->deep ||
+        (count && count != pixels * out->deep))
+        return nb_fail_at(err, NB_ERR_INPUT, out->name, 0,
                           "a damaged CBF header: sizes %d x %d, %d elements, %d bytes",
                           out->fast, out->slow, count, bytes);
-    if (data->end - data->p < bytes || bytes < (int64_t)out->fast * out->slow)
+    if (data->end - data->p < bytes ||
+        (out->coding == NB_CBF_BYTE_OFFSET && bytes < pixels * out->deep))
         return nb_fail_at(
-            err, NB_ERR_INPUT, file->name, 0,
+            err, NB_ERR_INPUT, out->name, 0,
             "the pixels are cut short: %d x %d in %d bytes, but only %zu are there",
             out->fast, out->slow, bytes, (size_t)(data->end - data->p));
     data->end = data->p + bytes;
+    out->data = data->p;
+    out->bytes = (size_t)bytes;
     return NB_OK;
 }
 
@@ -344,34 +391,80 @@ static int next_difference(span *s, int64_t *d)
     return 0;
 }
 
-static nb_status decompress(const nb_image_file *file, span data, nb_image *out,
-                            nb_error *err)
+static nb_status decode_offsets(const nb_cbf_pixels *section, float *to, nb_error *err)
 {
-    size_t n = (size_t)out->fast * (size_t)out->slow;
+    size_t n = (size_t)section->fast * (size_t)section->slow * (size_t)section->deep;
+    span data = {section->data, section->data + section->bytes};
     int64_t value = 0, d;
     for (size_t i = 0; i < n; i++) {
         if (!next_difference(&data, &d))
-            return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+            return nb_fail_at(err, NB_ERR_INPUT, section->name, 0,
                               "the pixels are cut short: %zu of %zu", i, n);
         if (d > INT64_C(0xffffffff) || d < -INT64_C(0xffffffff) ||
             (value += d) > INT32_MAX || value < INT32_MIN)
-            return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+            return nb_fail_at(err, NB_ERR_INPUT, section->name, 0,
                               "pixel %zu does not fit 32 bits: damaged data", i);
-        out->pixels[i] = (float)value;
+        to[i] = (float)value;
     }
     return NB_OK;
 }
 
+/** All sections of a width and type: *out gets the size of the stack, *first the first of them. */
+static nb_status measure_sections(const nb_image_file *file, nb_cbf_pixels *first,
+                                  nb_image *out, nb_error *err)
+{
+    span rest = header_of(file), mime, data;
+    int64_t rows = 0;
+    nb_cbf_pixels one = {.name = file->name};
+    nb_status st;
+    rest = (span){rest.end, (const char *)file->data + file->bytes};
+    for (int n = 0; find_section(&rest, &mime, &data); n++) {
+        if ((st = check_section(mime, &data, &one, err)))
+            return st;
+        *first = n ? *first : one;
+        rest.p = data.end;
+        rows += (int64_t)one.slow * one.deep;
+        if (one.fast != first->fast || one.bits != first->bits ||
+            one.is_signed != first->is_signed || one.is_real != first->is_real ||
+            rows > INT32_MAX)
+            return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                              "image %d has another width or type than the first", n + 1);
+    }
+    if (!rows)
+        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                          "the CBF has no binary data, or it is cut short");
+    out->fast = first->fast;
+    out->slow = (int)rows;
+    return NB_OK;
+}
+
+static nb_status read_sections(const nb_image_file *file, nb_image *out, nb_error *err)
+{
+    span rest = header_of(file), mime, data;
+    nb_cbf_pixels one = {.name = file->name};
+    float *to = out->pixels;
+    nb_status st = NB_OK;
+    rest = (span){rest.end, (const char *)file->data + file->bytes};
+    while (!st && find_section(&rest, &mime, &data) &&
+           !(st = check_section(mime, &data, &one, err))) {
+        rest.p = data.end;
+        st = one.coding == NB_CBF_BYTE_OFFSET ? decode_offsets(&one, to, err)
+                                              : nb_cbf_decode(&one, to, err);
+        to += (size_t)one.fast * (size_t)one.slow * (size_t)one.deep;
+    }
+    return st;
+}
+
 nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
-    static const nb_counts_of int32 = {.bits = 32, .is_signed = 1, .least = NAN};
-    span mime = {0}, data = {0};
-    nb_status st = find_section(file, &mime, &data, err);
-    if (!st)
-        st = check_section(file, mime, &data, out, err);
+    nb_counts_of counts = {.least = NAN, .most = NAN};
+    nb_cbf_pixels first = {.name = file->name};
+    nb_status st = measure_sections(file, &first, out, err);
     if (!st)
         st = nb_image_allocate(file, out, err);
     if (!st)
-        st = decompress(file, data, out, err);
-    return st ? st : nb_leave_out_marks(out, &int32, err);
+        st = read_sections(file, out, err);
+    counts.bits = first.is_real ? 0 : first.bits;
+    counts.is_signed = first.is_signed;
+    return st ? st : nb_leave_out_marks(out, &counts, err);
 }

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "cbf_codes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+
+/** Bits, the lowest of a byte first. */
+typedef struct bits {
+    const unsigned char *p, *end;
+    uint32_t held; /* not yet taken */
+    int n;         /* of them */
+} bits;
+
+static bits bits_of(const nb_cbf_pixels *s)
+{
+    const unsigned char *p = (const unsigned char *)s->data;
+    return (bits){p, p + s->bytes, 0, 0};
+}
+
+/** The next n bits, 0 to 65, of which the lowest 64 are kept; 0: they end before. */
+static int take(bits *b, int n, uint64_t *value)
+{
+    *value = 0;
+    for (int i = 0; i < n; i++) {
+        if (b->n == 0) {
+            if (b->p == b->end)
+                return 0;
+            b->held = *b->p++;
+            b->n = 8;
+        }
+        if (i < 64)
+            *value |= (uint64_t)(b->held & 1) << i;
+        b->held >>= 1;
+        b->n--;
+    }
+    return 1;
+}
+
+/** A number of n bits with its sign. */
+static uint64_t extend(uint64_t value, int n)
+{
+    return n > 0 && n < 64 && value >> (n - 1) & 1 ? value | ~UINT64_C(0) << n : value;
+}
+
+/** The numbers before the codes: elements, the smallest, the largest, and one that is reserved.  The header has what counts. */
+static int skip_parameters(bits *b)
+{
+    const size_t bytes = 4 * 8;
+    if ((size_t)(b->end - b->p) < bytes)
+        return 0;
+    b->p += bytes;
+    return 1;
+}
+
+/** The lowest bits of an element. */
+static uint64_t cut(const nb_cbf_pixels *s, uint64_t value)
+{
+    return s->bits < 64 ? value & ((UINT64_C(1) << s->bits) - 1) : value;
+}
+
+/** An element's bits as number; 0: it is not finite. */
+static int number_of(const nb_cbf_pixels *s, uint64_t element, float *to)
+{
+    const uint64_t value = s->is_signed ? extend(element, s->bits) : element;
+    if (s->is_real && s->bits == 32) {
+        const uint32_t word = (uint32_t)element;
+        memcpy(to, &word, sizeof word);
+    } else if (s->is_real) {
+        double real;
+        memcpy(&real, &element, sizeof real);
+        *to = (float)real;
+    } else {
+        *to = s->is_signed ? (float)(int64_t)value : (float)value;
+    }
+    return isfinite(*to);
+}
+
+static size_t pixels_of(const nb_cbf_pixels *s)
+{
+    return (size_t)s->fast * (size_t)s->slow * (size_t)s->deep;
+}
+
+static nb_status not_finite(const nb_cbf_pixels *s, size_t i, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, s->name, 0, "pixel %zu is not a finite number",
+                      i);
+}
+
+static nb_status cut_short(const nb_cbf_pixels *s, size_t i, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, s->name, 0,
+                      "the pixels are cut short or damaged: %zu of %zu", i, pixels_of(s));
+}
+
+/* --- as they are --- */
+
+static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
+{
+    const size_t n = pixels_of(s), size = (size_t)s->bits / 8;
+    const unsigned char *p = (const unsigned char *)s->data;
+    if (s->bytes / size < n)
+        return cut_short(s, s->bytes / size, err);
+    for (size_t i = 0; i < n; i++, p += size) {
+        uint64_t element = 0;
+        for (size_t j = 0; j < size; j++)
+            element |= (uint64_t)p[j] << (8 * j);
+        if (!number_of(s, element, &to[i]))
+            return not_finite(s, i, err);
+    }
+    return NB_OK;
+}
+
+/* --- canonical: differences by a Huffman code, whose lengths are a table --- */
+
+enum { MOST_LENGTH = 64, MOST_DIRECT = 15, MOST_WIDTH = 65 };
+
+/** Symbols: 0 .. 2^direct - 1 are differences of `direct` bits; 2^direct the end; 2^direct + w: a difference of w bits
+ * follows. */
+typedef struct huffman {
+    int direct, widest;
+    int n;
+    unsigned char *length;           /* owned; [n], 0: not used */
+    uint32_t *order;                 /* owned; symbols by length, then by number */
+    uint64_t first[MOST_LENGTH + 1]; /* code of each length's first symbol */
+    uint64_t count[MOST_LENGTH + 1]; /* symbols of each length */
+    uint32_t begin[MOST_LENGTH + 1]; /* where they are in `order` */
+} huffman;
+
+static nb_status bad_table(const nb_cbf_pixels *s, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, s->name, 0, "a damaged table of codes");
+}
+
+/** Symbol number i of the table. */
+static int symbol_at(const huffman *h, int i)
+{
+    const int end = 1 << h->direct;
+    return i <= end ? i : i + h->direct;
+}
+
+static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_error *err)
+{
+    uint64_t direct, widest, length;
+    if (!skip_parameters(b) || !take(b, 8, &direct) || !take(b, 8, &widest) ||
+        direct > MOST_DIRECT || widest > MOST_WIDTH || widest < direct)
+        return bad_table(s, err);
+    h->direct = (int)direct;
+    h->widest = (int)widest;
+    h->n = (1 << direct) + (int)widest + 1;
+    h->length = nb_alloc((size_t)h->n, 1, "codes", err);
+    h->order = nb_alloc((size_t)h->n, sizeof *h->order, "codes", err);
+    if (!h->length || !h->order)
+        return NB_ERR_NOMEM;
+    for (int i = 0; symbol_at(h, i) < h->n; i++) {
+        if (!take(b, 8, &length) || length > MOST_LENGTH)
+            return bad_table(s, err);
+        h->length[symbol_at(h, i)] = (unsigned char)length;
+    }
+    return NB_OK;
+}
+
+/** Canonical codes: the longest begin at 0, and each shorter length behind the halves of the longer one's. */
+static void make_codes(huffman *h)
+{
+    uint32_t at = 0;
+    for (int i = 0; i < h->n; i++)
+        h->count[h->length[i]]++;
+    for (int l = MOST_LENGTH - 1; l > 0; l--)
+        h->first[l] = (h->first[l + 1] + h->count[l + 1]) / 2;
+    for (int l = 1; l <= MOST_LENGTH; l++) {
+        h->begin[l] = at;
+        for (int i = 0; i < h->n; i++)
+            if (h->length[i] == l)
+                h->order[at++] = (uint32_t)i;
+    }
+}
+
+/** The next symbol; 0: there is none of this code. */
+static int next_symbol(const huffman *h, bits *b, int *symbol)
+{
+    uint64_t code = 0, bit;
+    for (int l = 1; l <= MOST_LENGTH; l++) {
+        if (!take(b, 1, &bit))
+            return 0;
+        code = code << 1 | bit;
+        if (h->count[l] && code >= h->first[l] && code - h->first[l] < h->count[l]) {
+            *symbol = (int)h->order[h->begin[l] + (uint32_t)(code - h->first[l])];
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int next_difference(const huffman *h, bits *b, uint64_t *difference)
+{
+    int symbol;
+    if (!next_symbol(h, b, &symbol))
+        return 0;
+    if (symbol < 1 << h->direct) {
+        *difference = extend((uint64_t)symbol, h->direct);
+        return 1;
+    }
+    symbol -= 1 << h->direct;
+    if (symbol == 0 || !take(b, symbol, difference))
+        return 0;
+    *difference = extend(*difference, symbol);
+    return 1;
+}
+
+static nb_status decode_canonical(const nb_cbf_pixels *s, float *to, nb_error *err)
+{
+    huffman h = {.length = NULL};
+    bits b = bits_of(s);
+    uint64_t element = 0, difference;
+    nb_status st = read_lengths(s, &b, &h, err);
+    if (!st)
+        make_codes(&h);
+    for (size_t i = 0, n = pixels_of(s); !st && i < n; i++) {
+        if (!next_difference(&h, &b, &difference))
+            st = cut_short(s, i, err);
+        else if (!number_of(s, element = cut(s, element + difference), &to[i]))
+            st = not_finite(s, i, err);
+    }
+    nb_free(h.length);
+    nb_free(h.order);
+    return st;
+}
+
+/* --- packed: differences from a mean of neighbours, runs of them with as many bits --- */
+
+/** Sum of the elements around place n that are known, with the number of them: 1, 2, 4 or 8. */
+static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
+                          uint64_t *sum)
+{
+    const size_t fast = (size_t)s->fast, image = fast * (size_t)s->slow;
+    const size_t x = n % fast, y = n / fast % (size_t)s->slow;
+    const int deep = n >= image && !s->sliced;
+    int count = 0;
+    *sum = 0;
+    for (int z = 0; z <= (y > 0 && deep); z++) {
+        const uint64_t *at = of + n - (z ? image : 0);
+        if (x > 0 && ++count)
+            *sum += z ? at[0] : at[-1];
+        if (y > 0 && ++count)
+            *sum += at[-(ptrdiff_t)fast];
+        if (y > 0 && x + 1 < fast && ++count)
+            *sum += at[1 - (ptrdiff_t)fast];
+        if (y > 0 && x > 0 && x + 1 < fast && ++count)
+            *sum += at[-1 - (ptrdiff_t)fast];
+    }
+    if (x == 0 && y == 0 && n > 0 && ++count)
+        *sum += of[n - image];
+    return count;
+}
+
+/** What the element at place n is expected to be. */
+static uint64_t expected(const nb_cbf_pixels *s, const uint64_t *of, size_t n)
+{
+    uint64_t sum;
+    int count;
+    if (n == 0)
+        return 0;
+    if (s->flat)
+        return of[n - 1];
+    count = add_neighbours(s, of, n, &sum);
+    sum = extend(cut(s, sum), s->bits);
+    for (int half = count / 2, more = half; half > 0; half /= 2) {
+        sum += half == more ? (uint64_t)more : 0;
+        sum = sum >> 1 | (sum & UINT64_C(1) << 63);
+    }
+    return cut(s, sum);
+}
+
+static int width_of(const nb_cbf_pixels *s, unsigned code)
+{
+    static const int first[8] = {0, 4, 5, 6, 7, 8, 16, MOST_WIDTH};
+    static const int second[16] = {0,  3,  4,  5,  6,  7,  8,  9,
+                                   10, 11, 12, 13, 14, 15, 16, MOST_WIDTH};
+    const int width = s->coding == NB_CBF_PACKED ? first[code] : second[code];
+    return width == MOST_WIDTH && !s->flat ? s->bits : width;
+}
+
+/** A run of differences at place *n. */
+static int unpack_run(const nb_cbf_pixels *s, bits *b, uint64_t *of, size_t n, size_t *at)
+{
+    uint64_t run, code, difference;
+    int width;
+    if (!take(b, 3, &run) || !take(b, s->coding == NB_CBF_PACKED ? 3 : 4, &code))
+        return 0;
+    width = width_of(s, (unsigned)code);
+    for (size_t i = (size_t)1 << run; i > 0 && *at < n; i--, ++*at) {
+        if (!take(b, width, &difference))
+            return 0;
+        of[*at] = cut(s, expected(s, of, *at) + extend(difference, width));
+    }
+    return 1;
+}
+
+static nb_status decode_packed(const nb_cbf_pixels *s, float *to, nb_error *err)
+{
+    const size_t n = pixels_of(s);
+    uint64_t *of;
+    bits b = bits_of(s);
+    size_t at = 0;
+    nb_status st = NB_OK;
+    if (s->fast < 2)
+        return nb_fail_at(err, NB_ERR_INPUT, s->name, 0,
+                          "packed pixels of a single column cannot be read");
+    if (!(of = nb_alloc_raw(n, sizeof *of, "pixels", err)))
+        return NB_ERR_NOMEM;
+    if (!skip_parameters(&b))
+        st = cut_short(s, 0, err);
+    while (!st && at < n)
+        if (!unpack_run(s, &b, of, n, &at))
+            st = cut_short(s, at, err);
+    for (size_t i = 0; !st && i < n; i++)
+        if (!number_of(s, of[i], &to[i]))
+            st = not_finite(s, i, err);
+    nb_free(of);
+    return st;
+}
+
+nb_status nb_cbf_decode(const nb_cbf_pixels *s, float *to, nb_error *err)
+{
+    return s->coding == NB_CBF_NONE        ? decode_plain(s, to, err)
+           : s->coding == NB_CBF_CANONICAL ? decode_canonical(s, to, err)
+                                           : decode_packed(s, to, err);
+}
