@@ -95,10 +95,10 @@ def hdf5_paths():
         ok("hdf5-path-" + name, text in said and not os.path.exists("x.png"), said)
     shown = run("-img", "cspad.h5:/shots/mean", "-cell", 50, "-default_F", 1, "-show_config", "-seed", 1)[0]
     ok("hdf5-path-img", '"fpixels":\t21' in shown or "21" in shown, shown[:300])
-    noisy = ["-pixel", 0.1, "-distance", 100, "-lambda", 1, "-seed", 1, "-nopoisson", "-hdf5type", "int32"]
+    noisy = ["-pixel", 0.1, "-distance", 100, "-lambda", 1, "-seed", 1, "-nopoisson", "-hdf5type", "int32", "-quiet"]
     with h5py.File("photons.h5", "w") as h5:
         h5["/a/photons"] = COUNTS[:, :, 5:].clip(0, 1000).astype(numpy.float32)
-    run("noise", "photons.h5:/a/photons", "-hdf5", "noise.h5", *noisy)
+    run("noise", "photons.h5:/a/photons", "noise.h5", *noisy)
     with h5py.File("noise.h5") as h5:
         ok("hdf5-path-noise", numpy.array_equal(h5["/entry/data/data"][...], COUNTS[:, :, 5:].clip(0, 1000)),
            h5["/entry/data/data"][...].shape)

@@ -100,3 +100,31 @@ nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
     nb_node member = nb_node_member(node, key);
     return nb_node_numbers(&member, n, values, err);
 }
+
+nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
+                        nb_node *out, nb_error *err)
+{
+    nb_node index = nb_node_member(experiment, key), list = nb_node_member(root, key);
+    int i, n = nb_node_count(&list);
+    nb_status st;
+    *out = index;
+    if (!index.json)
+        return NB_OK;
+    if (n < 1)
+        return nb_node_fail(&list, "must be an array that is not empty", err);
+    if ((st = nb_node_whole(&index, 0, n - 1, &i, err)))
+        return st;
+    *out = nb_node_element(&list, i);
+    if (!cJSON_IsObject(out->json))
+        return nb_node_fail(out, "must be an object", err);
+    return NB_OK;
+}
+
+void nb_expt_multiply(const double a[9], const double b[9], double out[9])
+{
+    double c[9];
+    for (int i = 0; i < 9; i++)
+        c[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
+               a[i / 3 * 3 + 2] * b[6 + i % 3];
+    memcpy(out, c, sizeof c);
+}
