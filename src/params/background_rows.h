@@ -22,7 +22,7 @@
     .help = "molecules of the table in the beam, instead of path, density and mass"}, \
 {"background", NULL, FIELD(TEXT, PIXELS, background), .value = "name:path,...", .unit = "mm", \
     .fallback = "none", \
-    .help = "materials in the beam: water, vitreous (frozen solvent), air, ice, nanoice"}, \
+    .help = "materials in the beam: water, vitreous (frozen solvent), air, ice (rings), nanoice"}, \
 {"stolout", NULL, PATH(OUTPUT, stolout_file), \
     .help = "write a table for -stol from an image, and stop"}, \
 {"stolimage", NULL, PATH(INPUT, stolimage_file), .fallback = "that of -img", \
