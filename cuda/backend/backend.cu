@@ -21,6 +21,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
         st = nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
     if (st)
         return st;
+    if (request->sums)
+        return nb_cuda_render_slopes(state, request, err);
     state->options.precision = request->precision;
     state->products.columns = (size_t)sc->raster.columns;
     state->products.rows = sc->raster.rows;

@@ -109,6 +109,10 @@ struct nb_backend_state {
 /** Memory of derivatives (slopes.cu). */
 typedef struct nb_cuda_slopes nb_cuda_slopes;
 void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
+/** What the sink of a request with sums wants (slopes/slope_products.cu).  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE,
+ * NB_ERR_CANCELLED. */
+nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *request,
+                                nb_error *err);
 
 /** Integers in state->small. */
 enum {

@@ -295,4 +295,4 @@ extern const nb_backend_device nb_cuda_device_entries = {
      nb_cuda_spread},
     times,
     count_devices,
-    &nb_cuda_slope_device};
+    nb_cuda_makes_slopes};

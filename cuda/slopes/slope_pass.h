@@ -6,6 +6,16 @@
 
 #include "slopes.h"
 
+/** Pixels of a job. */
+typedef struct nb_slope_task {
+    const nb_slope_job *job;
+    nb_precision precision;
+    const nb_span *spans; /* in order; each pixel once */
+    size_t n;
+    uint64_t number; /* of their list (nb_sums) */
+    const nb_hooks *hooks;
+} nb_slope_task;
+
 /** What stays between passes. */
 struct nb_cuda_slopes {
     nb_cuda_mirror tables, spans; /* small arrays and structs; spans and their numbers */

@@ -2,10 +2,15 @@
 /* What is made of derivatives on the device: planes for the host, pullbacks, the normal equations of a fit. */
 #include "slope_pass.h"
 
+extern "C" {
+#include "../../src/render/audit.h"
+#include "../../src/render/request.h"
+}
+
 #include <math.h>
 #include <string.h>
 
-static int applies(const nb_slope_job *job, int numbers, const char **why)
+int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
 {
     if (job->n_entries > NB_DEVICE_ENTRIES)
         *why = "more than 8 entries of F are named";
@@ -86,8 +91,8 @@ static nb_status fetch_plane(const planes_job *job, nb_cuda_slope_pass *pass, in
     return st;
 }
 
-static nb_status planes(nb_backend_state *state, const nb_slope_task *task,
-                        const nb_slope_planes_out *out, nb_error *err)
+static nb_status fetch_planes(nb_backend_state *state, const nb_slope_task *task,
+                              const nb_slope_planes_out *out, nb_error *err)
 {
     const nb_cuda_pass_want want = {NULL, out->expected || out->type == NB_REAL_FLOAT64,
                                     0};
@@ -108,6 +113,30 @@ static nb_status planes(nb_backend_state *state, const nb_slope_task *task,
     nb_free(job.staging);
     nb_cuda_pass_close(&pass);
     return st;
+}
+
+/** In double if single precision does not do. */
+static nb_status planes(nb_backend_state *state, nb_slope_task *task,
+                        const nb_slope_planes_out *out, nb_error *err)
+{
+    nb_slope_planes_out all = *out;
+    float *image = NULL;
+    int weak = 0;
+    nb_status st;
+    if (!out->planes || task->precision == NB_PRECISION_DOUBLE ||
+        !nb_slope_audit_wanted(task->job))
+        return fetch_planes(state, task, out, err);
+    if (!all.image)
+        all.image = image = (float *)nb_alloc_raw(task->job->scene->raster.pixels,
+                                                  sizeof *image, "image", err);
+    st = all.image ? fetch_planes(state, task, &all, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_slope_audit_planes(task->job, task->spans, task->n, &all, &weak, err);
+    nb_free(image);
+    if (st || !weak)
+        return st;
+    task->precision = NB_PRECISION_DOUBLE;
+    return fetch_planes(state, task, out, err);
 }
 
 /** Memory for sums over pixels, of so many slices at a time. */
@@ -252,15 +281,16 @@ static nb_status pull_planes(nb_cuda_slope_pass *pass, nb_real_type type,
 }
 
 static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
-                          nb_real_type type, const void *dloss, double *gradient,
-                          nb_error *err)
+                          const nb_slope_loss *loss, nb_error *err)
 {
+    const nb_real_type type = loss->type;
+    double *gradient = loss->gradient;
     const nb_cuda_pass_want want = {NULL, 0, 1};
     nb_cuda_slope_pass pass;
     const void *there;
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
     if (!st)
-        st = send_loss(&pass, type, dloss, &there, err);
+        st = send_loss(&pass, type, loss->dloss, &there, err);
     if (!st)
         st = pass.pulls ? pull_plain(&pass, type, there, gradient, err)
                         : pull_planes(&pass, type, there, gradient, err);
@@ -359,4 +389,25 @@ static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
     return st;
 }
 
-extern const nb_slope_device nb_cuda_slope_device = {applies, planes, pullback, normal};
+nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *request,
+                                nb_error *err)
+{
+    const nb_sums *sums = request->sums;
+    const nb_slope_sink *sink = sums->sink;
+    nb_slope_task task = {sums->job,  request->precision, request->spans,
+                          request->n, sums->number,       &state->options.hooks};
+    nb_span *spans = NULL;
+    nb_status st = NB_OK;
+    if (request->n == 0)
+        return NB_OK;
+    if (!task.spans) {
+        st = nb_spans_build(sums->job->scene, &spans, &task.n, err);
+        task.spans = spans;
+    }
+    if (!st)
+        st = sink->planes ? planes(state, &task, sink->planes, err)
+             : sink->loss ? pullback(state, &task, sink->loss, err)
+                          : normal(state, &task, sink->fit, err);
+    nb_free(spans);
+    return st;
+}

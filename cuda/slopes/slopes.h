@@ -132,7 +132,8 @@ int nb_cuda_fit_slice(int64_t pixels);
  * fix. */
 void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
 
-/* --- slopes.cu --- */
-extern const nb_slope_device nb_cuda_slope_device;
+/* --- slope_products.cu --- */
+/** nb_backend_device.makes_slopes */
+int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why);
 
 #endif

@@ -145,7 +145,7 @@ static nb_status list(const F_sink *k, nb_hkl_gradient *F, nb_error *err)
 /** All pixels, without slopes: they are looked at where they are taken. */
 static nb_status walk(const nb_slope_run *run, const nb_slope_sink *sink, nb_error *err)
 {
-    const nb_sums sums = {run->job, sink};
+    const nb_sums sums = {.job = run->job, .sink = sink};
     nb_request request = {.sums = &sums};
     nb_span *spans;
     nb_status st = nb_spans_build(run->job->scene, &spans, &request.n, err);

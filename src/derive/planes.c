@@ -6,7 +6,6 @@
 #include "../base/memory.h"
 #include "../base/stream.h"
 #include "../physics/panels.h"
-#include "../render/audit.h"
 #include "../render/request.h"
 #include "dot.h"
 #include "products.h"
@@ -14,10 +13,7 @@
 typedef struct plane_sink {
     const nb_slope_job *job;
     const nb_slope_planes_out *out;
-    int streamed;      /* float planes that no cache holds */
-    nb_real_type type; /* of dloss */
-    const void *dloss;
-    double *partial; /* [stripes][count] */
+    int streamed; /* float planes that no cache holds */
 } plane_sink;
 
 /** n numbers of plane p from pixel `at` on. */
@@ -98,187 +94,149 @@ static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out
         memset(out->expected, 0, pixels * sizeof *out->expected);
 }
 
-/** All pixels of the scene. */
-static nb_status render(const nb_slope_run *run, const nb_slope_sink *sink, nb_error *err)
+/** As nb_slope_row: rows that are there already. */
+static void given_row(const void *of, const nb_span *spans, size_t n, double *out,
+                      size_t stride)
 {
-    const nb_sums sums = {run->job, sink};
-    const nb_request as = {.sums = &sums, .precision = run->precision};
-    return nb_render_scene_as(run->backend, run->state, run->job->scene, &as, NULL, err);
+    const nb_slope_run *run = of;
+    const size_t pixels = run->job->scene->raster.pixels;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n; k++, out++)
+            for (size_t p = 0; p <= (size_t)run->job->count; p++)
+                out[p * stride] = run->given[p * pixels + spans[i].at + (size_t)k];
 }
 
-nb_slope_task nb_slope_task_of(const nb_slope_run *run, const nb_slope_pixels *pixels)
+nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                          const nb_slope_sink *sink, nb_error *err)
 {
-    return (nb_slope_task){.job = run->job,
-                           .precision = run->precision,
-                           .spans = pixels->spans,
-                           .n = pixels->n,
-                           .number = pixels->number,
-                           .hooks = run->hooks};
+    const nb_slope_rows given = {.of = run, .row = given_row};
+    const nb_scene *scene = run->job->scene;
+    const nb_planes none = {NULL, scene->raster.pixels};
+    const nb_sums sums = {run->job, sink, pixels ? pixels->number : 0};
+    nb_request request = {.sums = &sums, .precision = run->precision};
+    if (!pixels)
+        return nb_render_scene_as(run->backend, run->state, scene, &request, NULL, err);
+    request.spans = pixels->spans;
+    request.n = pixels->n;
+    return run->given ? nb_slopes_walk(&request, &given, run->threads, run->hooks, err)
+                      : run->backend->render(run->state, scene, &request, &none, err);
 }
 
-/** The audit of planes with their image: values[1 + count][NB_PASS_PIECE] is for its work. */
-static void audit_planes(const nb_slope_task *task, const nb_slope_planes_out *out,
-                         double *values, nb_slope_audit *audit)
-{
-    const size_t pixels = task->job->scene->raster.pixels;
-    for (size_t i = 0; i < task->n; i++)
-        for (int from = 0; from < task->spans[i].n; from += NB_PASS_PIECE) {
-            const int stripe = (int)(i * NB_PASS_STRIPES / task->n);
-            nb_slope_values piece = {NULL, 1, values, NULL, NB_PASS_PIECE, stripe};
-            nb_span span = task->spans[i];
-            const int left = span.n - from;
-            span.fast += from;
-            span.at += (size_t)from;
-            span.n = left < NB_PASS_PIECE ? left : NB_PASS_PIECE;
-            piece.spans = &span;
-            nb_reals(NB_REAL_FLOAT32, out->image, span.at, span.n, values);
-            for (size_t p = 0; p < (size_t)task->job->count; p++)
-                nb_reals(out->type, out->planes, p * pixels + span.at, span.n,
-                         values + (p + 1) * NB_PASS_PIECE);
-            nb_slope_audit_take(audit, &piece);
-        }
-}
-
-/** The device's planes; in double if single precision does not do (audit.h). */
-static nb_status audited_planes(const nb_slope_run *run, nb_slope_task *task,
-                                const nb_slope_planes_out *out, nb_error *err)
-{
-    const nb_slope_job *job = run->job;
-    nb_slope_planes_out all = *out;
-    nb_slope_audit audit;
-    nb_status st = nb_slope_audit_open(job, NB_PASS_STRIPES, &audit, err);
-    double *values = nb_alloc_raw((size_t)job->count + 1, NB_PASS_PIECE * sizeof *values,
-                                  "slopes of rows", err);
-    float *image = nb_alloc_raw(job->scene->raster.pixels, sizeof *image, "image", err);
-    if (!all.image)
-        all.image = image;
-    if (!st && !(values && image))
-        st = NB_ERR_NOMEM;
-    if (!st && !(st = run->device->planes(run->state, task, &all, err))) {
-        audit_planes(task, &all, values, &audit);
-        if (isfinite(nb_slope_audit_limit(&audit))) {
-            task->precision = NB_PRECISION_DOUBLE;
-            st = run->device->planes(run->state, task, out, err);
-        }
-    }
-    nb_slope_audit_close(&audit);
-    nb_free(values);
-    nb_free(image);
-    return st;
-}
-
-static nb_status device_planes(const nb_slope_run *run, const nb_slope_planes_out *out,
-                               nb_error *err)
-{
-    nb_slope_pixels pixels = {0};
-    nb_status st = nb_spans_build(run->job->scene, &pixels.spans, &pixels.n, err);
-    nb_slope_task task = nb_slope_task_of(run, &pixels);
-    const int audited = out->planes && task.precision != NB_PRECISION_DOUBLE &&
-                        nb_slope_audit_wanted(run->job);
-    if (!st && task.n > 0)
-        st = audited ? audited_planes(run, &task, out, err)
-                     : run->device->planes(run->state, &task, out, err);
-    nb_free(pixels.spans);
-    return st;
-}
-
-static nb_status device_pullback(const nb_slope_run *run, nb_real_type type,
-                                 const void *dloss, double *gradient, nb_error *err)
-{
-    nb_slope_pixels pixels = {0};
-    nb_status st = nb_spans_build(run->job->scene, &pixels.spans, &pixels.n, err);
-    const nb_slope_task task = nb_slope_task_of(run, &pixels);
-    memset(gradient, 0, (size_t)run->job->count * sizeof *gradient);
-    if (!st && task.n > 0)
-        st = run->device->pullback(run->state, &task, type, dloss, gradient, err);
-    nb_free(pixels.spans);
-    return st;
-}
-
-nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
-                        nb_error *err)
+/** Planes and images of these pixels, or of all if NULL. */
+static nb_status fill(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                      const nb_slope_planes_out *out, nb_error *err)
 {
     plane_sink planes = {.job = run->job, .out = out};
-    const nb_slope_sink sink = {.user = &planes,
+    const nb_slope_sink sink = {.planes = out,
+                                .user = &planes,
                                 .take = take_planes,
                                 .floats = out->type == NB_REAL_FLOAT32 && !out->expected};
     planes.streamed =
         out->type == NB_REAL_FLOAT32 &&
         4.0 * (double)run->job->scene->raster.pixels * run->job->count > NB_STREAM_BYTES;
+    return nb_slope_render(run, pixels, &sink, err);
+}
+
+nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
+                        nb_error *err)
+{
     clear_planes(run->job, out);
-    return run->device ? device_planes(run, out, err) : render(run, &sink, err);
-}
-
-nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
-                          float *image, nb_error *err)
-{
-    return nb_slope_fill(run, &(nb_slope_planes_out){type, planes, image, NULL}, err);
-}
-
-static void take_image(void *sink, const nb_slope_values *row)
-{
-    double *image = sink;
-    const double *values = row->values;
-    for (size_t i = 0; i < row->n; values += row->spans[i++].n)
-        memcpy(image + row->spans[i].at, values, (size_t)row->spans[i].n * sizeof *values);
+    return fill(run, NULL, out, err);
 }
 
 nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)
 {
-    const nb_slope_sink sink = {.user = image, .take = take_image};
-    memset(image, 0, run->job->scene->raster.pixels * sizeof *image);
-    if (run->device)
-        return device_planes(run, &(nb_slope_planes_out){.expected = image}, err);
-    return render(run, &sink, err);
+    return nb_slope_fill(run, &(nb_slope_planes_out){.expected = image}, err);
 }
+
+nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
+                            nb_slope_pixels *out, nb_error *err)
+{
+    nb_scene part = *job->scene;
+    const uint8_t *mask = part.raster.mask;
+    uint8_t *wanted = nb_alloc_raw(part.raster.pixels, 1, "observed pixels", err);
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    if (!wanted)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < part.raster.pixels; i++)
+        wanted[i] = !isnan(seen->photons[i]) && (!mask || mask[i]);
+    part.raster.mask = wanted;
+    st = nb_spans_build(&part, &out->spans, &out->n, err);
+    nb_free(wanted);
+    return st;
+}
+
+void nb_slope_pixels_free(nb_slope_pixels *pixels)
+{
+    nb_free(pixels->spans);
+    memset(pixels, 0, sizeof *pixels);
+}
+
+nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
+                            double *expected, nb_error *err)
+{
+    const nb_slope_planes_out out = {.expected = expected};
+    nb_slope_pixels pixels;
+    nb_status st = nb_slope_observed(run->job, seen, &pixels, err);
+    memset(expected, 0, run->job->scene->raster.pixels * sizeof *expected);
+    if (!st)
+        st = fill(run, &pixels, &out, err);
+    nb_slope_pixels_free(&pixels);
+    return st;
+}
+
+/** A sum with a loss. */
+typedef struct loss_sink {
+    nb_slope_loss loss; /* its gradient: of the first stripe */
+    int count;
+} loss_sink;
 
 static double *weigh(void *sink, const nb_slope_values *row, double *dloss)
 {
-    const plane_sink *k = sink;
+    const loss_sink *k = sink;
     for (size_t i = 0; i < row->n; dloss += row->spans[i++].n)
-        nb_reals(k->type, k->dloss, row->spans[i].at, row->spans[i].n, dloss);
-    return k->partial + (size_t)row->stripe * (size_t)k->job->count;
+        nb_reals(k->loss.type, k->loss.dloss, row->spans[i].at, row->spans[i].n, dloss);
+    return k->loss.gradient + (size_t)row->stripe * (size_t)k->count;
 }
 
 static void take_dot(void *sink, const nb_slope_values *row)
 {
-    const plane_sink *k = sink;
+    const loss_sink *k = sink;
     double dloss[NB_PASS_PIECE];
     double *sum = weigh(sink, row, dloss);
     int n = 0;
     for (size_t i = 0; i < row->n; i++)
         n += row->spans[i].n;
-    for (size_t p = 0; p < (size_t)k->job->count; p++)
+    for (size_t p = 0; p < (size_t)k->count; p++)
         sum[p] += nb_dot_of(dloss, row->values + (p + 1) * row->stride, n);
 }
 
 static void clear_dot(void *sink)
 {
-    const plane_sink *k = sink;
-    memset(k->partial, 0, NB_PASS_STRIPES * (size_t)k->job->count * sizeof *k->partial);
+    const loss_sink *k = sink;
+    memset(k->loss.gradient, 0, NB_PASS_STRIPES * (size_t)k->count * sizeof(double));
 }
 
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err)
 {
     const size_t n = (size_t)run->job->count;
-    plane_sink loss = {.job = run->job, .type = type, .dloss = dloss};
-    const nb_slope_sink sink = {
-        .user = &loss, .take = take_dot, .again = clear_dot, .weigh = weigh};
-    nb_status st;
-    if (n == 0)
-        return NB_OK;
-    if (run->device)
-        return device_pullback(run, type, dloss, gradient, err);
-    loss.partial = nb_alloc(NB_PASS_STRIPES, n * sizeof(double), "gradient", err);
-    if (!loss.partial)
-        return NB_ERR_NOMEM;
-    st = render(run, &sink, err);
+    double *partial = nb_alloc(NB_PASS_STRIPES, n * sizeof *partial, "gradient", err);
+    loss_sink loss = {{type, dloss, partial}, run->job->count};
+    const nb_slope_sink sink = {.loss = &loss.loss,
+                                .user = &loss,
+                                .take = take_dot,
+                                .again = clear_dot,
+                                .weigh = weigh};
+    nb_status st = partial ? NB_OK : NB_ERR_NOMEM;
+    if (!st && n > 0)
+        st = nb_slope_render(run, NULL, &sink, err);
     for (size_t p = 0; p < n && !st; p++) {
         gradient[p] = 0;
         for (size_t s = 0; s < NB_PASS_STRIPES; s++)
-            gradient[p] += loss.partial[s * n + p];
+            gradient[p] += partial[s * n + p];
     }
-    nb_free(loss.partial);
+    nb_free(partial);
     return st;
 }

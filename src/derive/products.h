@@ -14,8 +14,7 @@ typedef struct nb_slope_run {
     const nb_backend *backend;
     nb_backend_state *state;
     nb_precision precision;
-    const nb_slope_device *device; /* the backend's; NULL: the CPU */
-    int threads;                   /* for what is not rendered */
+    int threads; /* for what is not rendered */
     const nb_hooks *hooks;
     const double *given; /* [1 + count][pixels]: image and slopes of normal equations; NULL: they are rendered */
 } nb_slope_run;
@@ -32,10 +31,6 @@ void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
 nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
                         nb_error *err);
 
-/** planes[count][pixels] of `type`, 0 outside of the region and the mask; image[pixels] may be NULL. */
-nb_status nb_slope_planes(const nb_slope_run *run, nb_real_type type, void *planes,
-                          float *image, nb_error *err);
-
 /** image[pixels], 0 outside of the region and the mask. */
 nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err);
 
@@ -43,8 +38,10 @@ nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err);
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err);
 
-/** What a run's device is to do with these pixels. */
-nb_slope_task nb_slope_task_of(const nb_slope_run *run, const nb_slope_pixels *pixels);
+/** Give the slopes of these pixels, or of all if NULL, to a sink.  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE,
+ * NB_ERR_CANCELLED. */
+nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels,
+                          const nb_slope_sink *sink, nb_error *err);
 
 /** Number i of an array of `type`. */
 static inline double nb_real(nb_real_type type, const void *array, size_t i)
@@ -74,7 +71,7 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
                           double *fisher, nb_error *err);
 
 /** The image at the observed pixels, 0 elsewhere. */
-nb_status nb_slope_expected(const nb_slope_run *run, const nb_slope_fit *fit,
+nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
                             double *expected, nb_error *err);
 
 /** The gradient of every entry of the table that a pixel sees. */

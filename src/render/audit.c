@@ -203,3 +203,49 @@ void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
             nb_slopes_reference(audit->job, &pixel, 1, values + i, piece->stride);
         }
 }
+
+/** n numbers from number `at` on. */
+static void read_numbers(nb_real_type type, const void *array, size_t at, int n,
+                         double *to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = type == NB_REAL_FLOAT32 ? ((const float *)array)[at + (size_t)i]
+                                        : ((const double *)array)[at + (size_t)i];
+}
+
+/** values[1 + count][NB_PASS_PIECE] is for its work. */
+static void take_span(nb_slope_audit *audit, const nb_span *all, int stripe,
+                      const nb_slope_planes_out *out, double *values)
+{
+    const size_t pixels = audit->job->scene->raster.pixels;
+    for (int from = 0; from < all->n; from += NB_PASS_PIECE) {
+        const int left = all->n - from;
+        nb_span span = *all;
+        const nb_slope_values piece = {&span, 1, values, NULL, NB_PASS_PIECE, stripe};
+        span.fast += from;
+        span.at += (size_t)from;
+        span.n = left < NB_PASS_PIECE ? left : NB_PASS_PIECE;
+        read_numbers(NB_REAL_FLOAT32, out->image, span.at, span.n, values);
+        for (size_t p = 0; p + 1 < (size_t)audit->planes; p++)
+            read_numbers(out->type, out->planes, p * pixels + span.at, span.n,
+                         values + (p + 1) * NB_PASS_PIECE);
+        nb_slope_audit_take(audit, &piece);
+    }
+}
+
+nb_status nb_slope_audit_planes(const nb_slope_job *job, const nb_span *spans, size_t n,
+                                const nb_slope_planes_out *out, int *weak, nb_error *err)
+{
+    nb_slope_audit audit;
+    nb_status st = nb_slope_audit_open(job, NB_PASS_STRIPES, &audit, err);
+    double *values = nb_alloc_raw((size_t)job->count + 1, NB_PASS_PIECE * sizeof *values,
+                                  "slopes of rows", err);
+    if (!values)
+        st = NB_ERR_NOMEM;
+    for (size_t i = 0; i < n && !st; i++)
+        take_span(&audit, &spans[i], (int)(i * NB_PASS_STRIPES / n), out, values);
+    *weak = !st && isfinite(nb_slope_audit_limit(&audit));
+    nb_slope_audit_close(&audit);
+    nb_free(values);
+    return st;
+}

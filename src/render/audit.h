@@ -38,4 +38,8 @@ void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
 
 void nb_slope_audit_close(nb_slope_audit *audit); /* zeroed is fine */
 
+/** Planes with their image that are there, of spans[n].  *weak: they must be calculated in double.  Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_audit_planes(const nb_slope_job *job, const nb_span *spans, size_t n,
+                                const nb_slope_planes_out *out, int *weak, nb_error *err);
+
 #endif

@@ -9,6 +9,7 @@
 #include "../plan/tolerance.h"
 
 struct nb_backend;
+struct nb_slope_job;
 
 typedef struct nb_render_options {
     int threads;            /* 0: all that the machine offers */
@@ -74,8 +75,10 @@ typedef struct nb_backend_device {
     void (*warm)(int device_index);
     nb_image_device image;
     void (*times)(const nb_backend_state *state, nb_device_times *times);
-    int (*count)(void);                   /* devices of this host */
-    const struct nb_slope_device *slopes; /* sums.h; NULL: derivatives are the CPU's */
+    int (*count)(void); /* devices of this host */
+    /** Does render make the slopes of a job (sums.h), whose sums over pixels are of so many numbers (parameters and
+     * knots)?  If not, *why says so in a few words.  NULL: of none. */
+    int (*makes_slopes)(const struct nb_slope_job *job, int numbers, const char **why);
 } nb_backend_device;
 
 typedef struct nb_backend {

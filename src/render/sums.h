@@ -97,8 +97,35 @@ typedef struct nb_slope_values {
     int stripe; /* rows of one stripe come in order, by one thread */
 } nb_slope_values;
 
-/** Who takes the slopes of pixels. */
+/** Planes that are wanted, the caller's; pixels outside the spans are left alone. */
+typedef struct nb_slope_planes_out {
+    nb_real_type type;
+    void *planes;     /* [count][pixels of the stack]; NULL if count is 0 */
+    float *image;     /* [pixels], or NULL */
+    double *expected; /* the same in double, or NULL */
+} nb_slope_planes_out;
+
+/** A loss by its slopes, dloss[pixels of the stack] of `type`, in memory of the host or of the device that renders:
+ * gradient[count] = sum of dloss dI/dp.  If a number of dloss is not finite, a device makes one of the gradient not finite. */
+typedef struct nb_slope_loss {
+    nb_real_type type;
+    const void *dloss;
+    double *gradient;
+} nb_slope_loss;
+
+/** A fit of n = count + knots numbers, and its equations: sums[1 + n + n^2], the loss, its gradient, the
+ * lower half of the Fisher matrix. */
+typedef struct nb_slope_fit_out {
+    const nb_slope_fit *fit;
+    double *sums;
+} nb_slope_fit_out;
+
+/** Who takes the slopes of pixels.  A device makes one of the first three itself, and fetches planes only where planes are
+ * wanted; a CPU calls the functions. */
 typedef struct nb_slope_sink {
+    const nb_slope_planes_out *planes; /* one of these three; the others NULL */
+    const nb_slope_loss *loss;
+    const nb_slope_fit_out *fit;
     void *user;
     void (*take)(void *user, const nb_slope_values *row);
     /** Forget all that was taken: it comes again (audit.h).  NULL: what comes replaces it. */
@@ -110,10 +137,11 @@ typedef struct nb_slope_sink {
     int stripes; /* most of them; 0: NB_PASS_STRIPES */
 } nb_slope_sink;
 
-/** What a request asks for beside, or instead of, an image: nb_request.sums. */
+/** What a request asks for instead of an image: nb_request.sums. */
 typedef struct nb_sums {
     const nb_slope_job *job; /* of the scene that is rendered */
     const nb_slope_sink *sink;
+    uint64_t number; /* of the list of spans: a device keeps it and its observation; 0: it does not */
 } nb_sums;
 
 /** How a path makes rows. */
@@ -128,49 +156,5 @@ typedef struct nb_slope_rows {
 /** Give the slopes of a request's pixels to its sink.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_slopes_walk(const nb_request *request, const nb_slope_rows *rows,
                          int threads, const nb_hooks *hooks, nb_error *err);
-
-/* --- derivatives by a backend that renders on a device (nb_backend_device.slopes); what a pass makes of the slopes is
- * made there, too: planes are fetched only where planes are wanted --- */
-
-/** Pixels of a job. */
-typedef struct nb_slope_task {
-    const nb_slope_job *job;
-    nb_precision precision;
-    const nb_span *spans; /* in order; each pixel once */
-    size_t n;
-    uint64_t number; /* of their list (nb_slope_pixels): a device keeps it and its observation; 0: it does not */
-    const nb_hooks *hooks; /* may be NULL */
-} nb_slope_task;
-
-/** Planes that are wanted, the caller's; pixels outside the spans are left alone. */
-typedef struct nb_slope_planes_out {
-    nb_real_type type;
-    void *planes;     /* [count][pixels of the stack]; NULL if count is 0 */
-    float *image;     /* [pixels], or NULL */
-    double *expected; /* the same in double, or NULL */
-} nb_slope_planes_out;
-
-/** A fit of n = count + knots numbers, and its equations: sums[1 + n + n^2], the loss, its gradient, the
- * lower half of the Fisher matrix. */
-typedef struct nb_slope_fit_out {
-    const nb_slope_fit *fit;
-    double *sums;
-} nb_slope_fit_out;
-
-typedef struct nb_slope_device {
-    /** Can it do this job, whose sums over pixels are of so many numbers (parameters and knots)?  If not, *why says
-     * so in a few words. */
-    int (*applies)(const nb_slope_job *job, int numbers, const char **why);
-    /** Errors of all three: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
-    nb_status (*planes)(nb_backend_state *state, const nb_slope_task *task,
-                        const nb_slope_planes_out *out, nb_error *err);
-    /** gradient[count] = sum of dloss dI/dp; dloss[pixels of the stack] of `type`, in memory of the
-     * host or the device.  If a number of dloss is not finite, one of the gradient is not. */
-    nb_status (*pullback)(nb_backend_state *state, const nb_slope_task *task,
-                          nb_real_type type, const void *dloss, double *gradient,
-                          nb_error *err);
-    nb_status (*normal)(nb_backend_state *state, const nb_slope_task *task,
-                        const nb_slope_fit_out *out, nb_error *err);
-} nb_slope_device;
 
 #endif

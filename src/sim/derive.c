@@ -164,7 +164,7 @@ static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
 {
     const nb_backend_device *device = sim->engine.backend->device;
     const char *why = "the device has no kernels for them";
-    if (!device || (device->slopes && device->slopes->applies(job, numbers, &why)))
+    if (!device || (device->makes_slopes && device->makes_slopes(job, numbers, &why)))
         return 1;
     say_cpu(&sim->engine, &sim->hooks, why);
     return 0;
@@ -182,10 +182,8 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     }
     run->backend = engine->backend;
     run->state = engine->state;
-    if (!st && engine->backend->device) {
+    if (!st && engine->backend->device)
         nb_tables_sign(&sim->in.tables, &sim->model.scene.factors.table);
-        run->device = engine->backend->device->slopes;
-    }
     return st;
 }
 
@@ -218,6 +216,7 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && (planes || count == 0));
+    const nb_slope_planes_out out = {type, planes, image, NULL};
     nb_slope_job job;
     nb_slope_run run = {0};
     nb_status st = build_job(sim, names, count, 0, &job, err);
@@ -226,7 +225,7 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     if (!st && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_planes(sim, &run, type, planes, image, err);
     else if (!st)
-        st = nb_slope_planes(&run, type, planes, image, err);
+        st = nb_slope_fill(&run, &out, err);
     close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
@@ -316,7 +315,7 @@ static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run,
                               nb_hkl_gradient *F, nb_error *err)
 {
     const int count = run->job->count, spreads = nb_sim_has_footprint(sim);
-    const int later = run->device && count > 0 && !F && !spreads;
+    const int later = run->backend->device && count > 0 && !F && !spreads;
     nb_status st = later ? NB_OK : check_loss(sim, type, dloss, err);
     if (!st && spreads)
         return nb_sim_footprint_pullback(sim, run, type, dloss, gradient, F, err);
@@ -389,7 +388,7 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     nb_status st = build_job(sim, names, count, 1, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
-    if (!st && (!run.device || nb_sim_has_footprint(sim)))
+    if (!st && (!run.backend->device || nb_sim_has_footprint(sim)))
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
                      "the derivatives of this simulation are not made on a device");
     if (!st)
@@ -555,7 +554,6 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     NB_REFUSE_NULL(sim && seen && expected);
     nb_slope_job job = {0};
     double *given = NULL;
-    nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
@@ -564,7 +562,7 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
         st = open_run(sim, &job, 0, &run, err);
     run.given = given;
     if (!st)
-        st = nb_slope_expected(&run, &fit, expected, err);
+        st = nb_slope_expected(&run, seen, expected, err);
     close_run(sim, &run);
     nb_slope_job_free(&job);
     nb_free(given);
@@ -633,37 +631,27 @@ static nb_status gather_device(const nb_slope_run *run, const nb_slope_pixels *p
     return st;
 }
 
-static nb_status render_list(const nb_slope_run *run, const nb_slope_pixels *pixels,
-                             list_sink *list, nb_error *err)
-{
-    const nb_slope_sink sink = {.user = list, .take = take_list};
-    const nb_sums sums = {run->job, &sink};
-    const nb_request request = {
-        .spans = pixels->spans, .n = pixels->n, .sums = &sums, .precision = run->precision};
-    const nb_planes none = {NULL, run->job->scene->raster.pixels};
-    return run->backend->render(run->state, run->job->scene, &request, &none, err);
-}
-
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err)
 {
     const nb_slope_pixels *pixels = of->pixels;
     nb_slope_job job = {0};
-    list_sink sink = {.planes = (size_t)count + 1, .values = values};
+    list_sink list = {.planes = (size_t)count + 1, .values = values};
+    const nb_slope_sink sink = {.user = &list, .take = take_list};
     double *given = NULL;
     nb_slope_run run = {0};
     nb_status st = fit_job(sim, names, count, of->seen, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
-        st = open_list(sim, pixels, &sink, err);
+        st = open_list(sim, pixels, &list, err);
     if (!st && given)
-        gather_list(given, sim->model.scene.raster.pixels, pixels, &sink);
+        gather_list(given, sim->model.scene.raster.pixels, pixels, &list);
     else if (!st)
-        st = run.device ? gather_device(&run, pixels, &sink, err)
-                        : render_list(&run, pixels, &sink, err);
+        st = run.backend->device ? gather_device(&run, pixels, &list, err)
+                                 : nb_slope_render(&run, pixels, &sink, err);
     close_run(sim, &run);
-    nb_free(sink.place);
+    nb_free(list.place);
     nb_slope_job_free(&job);
     nb_free(given);
     return st;

@@ -204,7 +204,7 @@ static void what_cannot_be_made_is_refused(void **state)
                               {{0, 0, 0, 2, 0}, {0, 5, 0, 1, 1}}, /* one over the other */
                               {{0, 0, 0, 2, PIXELS - 1}, good}};  /* past the plane */
     const nb_slope_job strange = {.scene = NULL};
-    const nb_sums sums = {&strange, NULL};
+    const nb_sums sums = {.job = &strange};
     (void)state;
     check_refused_request((nb_request){.spans = &good, .n = 1, .sums = &sums},
                           NB_ERR_INTERNAL, "another scene");
