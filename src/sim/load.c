@@ -220,6 +220,18 @@ static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *
     return st;
 }
 
+/** The mean wavelength of the file of -spectrum, A: of its mean photon energy. */
+static double mean_wavelength(const nb_spectrum_point *p, int n)
+{
+    double photons = 0, energy = 0;
+    for (int i = 0; i + 1 < n; i++) {
+        const double width = p[i + 1].eV - p[i].eV, a = p[i].density, b = p[i + 1].density;
+        photons += 0.5 * width * (a + b);
+        energy += width * (0.5 * (a + b) * p[i].eV + width * (a + 2 * b) / 6);
+    }
+    return NB_HC_EV_ANGSTROM * photons / energy;
+}
+
 /** The files that are read together. */
 static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err)
 {
@@ -243,6 +255,8 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
     const nb_config *cfg = &sim->cfg;
     nb_inputs *in = &sim->in;
     nb_status st = load_files(cfg, in->files, err);
+    if (!st && in->files->points && !NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
+        sim->cfg.lambda_A = mean_wavelength(in->files->points, in->files->n_points);
     in->detector = in->files->spec;
     if (st || (st = nb_load_matrix(cfg, &in->matrix, err)) ||
         (st = nb_load_sources(cfg, in, err)))

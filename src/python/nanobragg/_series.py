@@ -29,7 +29,7 @@ def run_series(config, progress=None, **keywords):
     hdf5="run_master.h5").
 
     config: a dict of parameters of a simulation.  keywords: parameters of the series and more of the
-    simulation.  Returns a dict (frames, done, seconds, bytes, seed, ...).  Ctrl-C stops it; the frames
+    simulation; vary may be a dict, as {"N": ("uniform", 5, 30)}.  Returns a dict (frames, done, seconds, bytes, seed, ...).  Ctrl-C stops it; the frames
     that are done stay, and resume=True goes on."""
     return _start(dict(config), keywords, [], progress)
 
@@ -59,6 +59,8 @@ def _start(base, keywords, own, progress):
             ours[name] = value
         else:
             base[name] = value
+    if isinstance(ours.get("vary"), dict):
+        ours["vary"] = ",".join(":".join(map(str, (name, *law))) for name, law in ours["vary"].items())
     base, arrays = _arrays.split(base)
     words = _parameters.many(base)
     own = _parameters.many(ours, series=True) + own
