@@ -222,12 +222,14 @@ static nb_status upload_tiles(nb_backend_state *state, const nb_footprint_plan *
     return st;
 }
 
-static void put_taps(const nb_taps *t, int height, float *to)
+/** plain: room for the taps. */
+static void put_taps(const nb_taps *t, int height, float *plain, float *to)
 {
     const int wide = 2 * t->fast + 1;
+    nb_taps_floats(t, plain);
     for (int d = 0; d < wide; d++)
         for (int e = 0; e <= 2 * t->slow; e++)
-            to[d * height + e] = (float)t->w[e * wide + d];
+            to[d * height + e] = plain[e * wide + d];
 }
 
 /** room: floats of shared memory for light, and for taps. */
@@ -249,9 +251,10 @@ static nb_status upload_taps(nb_backend_state *state, const nb_footprint_plan *p
         room[1] = max(room[1], size);
     }
     if (jobs)
-        numbers = (float *)nb_alloc((size_t)used, sizeof *numbers, "footprint", err);
+        numbers = (float *)nb_alloc((size_t)used + (size_t)room[1], sizeof *numbers,
+                                    "footprint", err);
     for (size_t i = 0; numbers && i < n; i++)
-        put_taps(&plan->taps[i], jobs[i].height, numbers + jobs[i].at);
+        put_taps(&plan->taps[i], jobs[i].height, numbers + used, numbers + jobs[i].at);
     if (numbers)
         st = nb_cuda_upload_mirror(state, &state->footprint.taps, jobs, n * sizeof *jobs,
                                    "the footprint", err);

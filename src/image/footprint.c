@@ -230,6 +230,12 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
 
 /* --- floats, in place: bands of rows --- */
 
+/** Taps as floats, and what of each row is not 0: nb_spread_block. */
+typedef struct float_taps {
+    float *k; /* owned, as the next; with a row of 0 before and behind */
+    int (*ends)[2];
+} float_taps;
+
 /** The bands of a panel's rows.  Rows beyond a band's ends are kept before any is changed. */
 typedef struct bands {
     const nb_footprint_plan *plan;
@@ -239,9 +245,10 @@ typedef struct bands {
     int panel;
     nb_region to, from; /* of the panel: pixels that are wanted, and that have light */
     int rows, n;        /* of a band; bands */
+    int step;           /* rows of a band that are made at once */
     int reach, side;    /* rows, columns of light around a band */
     float *kept;        /* [n][2 reach][columns of from] */
-    float **weights;    /* of each taps of the plan, with a row of 0 before and behind */
+    const float_taps *weights; /* of each taps of the plan */
 } bands;
 
 static int width_of(nb_region r)
@@ -267,30 +274,31 @@ static void keep_rows(const bands *b, int band)
     }
 }
 
-/** Room of one thread: rows of light around a band, and of a tile there. */
+/** Room of one thread: rows of light around a step of a band, and of a tile there. */
 typedef struct room {
     float *light,
-        *tile; /* [rows + 2 reach][stride]; `margin` numbers before each row, and more behind, are 0 */
+        *tile; /* [step + 2 reach][stride]; `margin` numbers before each row, and more behind, are 0 */
     size_t stride, margin;
-    uint8_t *lit; /* [rows + 2 reach]: of `tile` */
+    uint8_t *lit; /* [step + 2 reach]: of `tile` */
 } room;
 
 enum { BEHIND = 2 * NB_SPREAD_CHUNK };
 
-static size_t floats_of(const bands *b, const room *r)
+static int rows_around(const bands *b)
 {
-    return (size_t)(b->rows + 2 * b->reach) * r->stride;
+    return b->step + 2 * b->reach;
 }
 
 static int open_room(const bands *b, room *r)
 {
+    const size_t rows = (size_t)rows_around(b);
     r->margin = ((size_t)b->side + 15) / 16 * 16;
     r->stride =
         (r->margin + (size_t)width_of(b->from) + 2 * (size_t)b->side + BEHIND + 15) / 16 *
         16;
-    r->light = nb_alloc(floats_of(b, r), sizeof(float), "footprint", NULL);
-    r->tile = nb_alloc(floats_of(b, r), sizeof(float), "footprint", NULL);
-    r->lit = nb_alloc((size_t)(b->rows + 2 * b->reach), 1, "footprint", NULL);
+    r->light = nb_alloc(rows, r->stride * sizeof(float), "footprint", NULL);
+    r->tile = nb_alloc(rows, r->stride * sizeof(float), "footprint", NULL);
+    r->lit = nb_alloc(rows, 1, "footprint", NULL);
     return r->light && r->tile && r->lit;
 }
 
@@ -301,7 +309,7 @@ static void close_room(room *r)
     nb_free(r->lit);
 }
 
-/** Row i of the light around a band; NULL: there is none. */
+/** Row i of the light of a band, from `reach` rows above it on; NULL: there is none. */
 static const float *light_row(const bands *b, int band, int i)
 {
     const size_t width = (size_t)width_of(b->from);
@@ -316,12 +324,18 @@ static const float *light_row(const bands *b, int band, int i)
     return b->kept + ((size_t)band * 2 * (size_t)b->reach + (size_t)at) * width;
 }
 
-static void fetch_light(const bands *b, int band, room *r)
+/** The light around the step that begins `done` rows behind the band's first.  What the step before had stays. */
+static void fetch_light(const bands *b, int band, int done, const room *r)
 {
     const size_t width = (size_t)width_of(b->from);
-    for (int i = 0; i < b->rows + 2 * b->reach; i++) {
+    const int old = done ? 2 * b->reach : 0;
+    if (old)
+        memmove(r->light, r->light + (size_t)b->step * r->stride,
+                (size_t)old * r->stride * sizeof *r->light);
+    for (int i = old; i < rows_around(b); i++) {
         float *to = r->light + (size_t)i * r->stride + r->margin;
-        const float *from = light_row(b, band, i);
+        const float *from =
+            done + i < b->rows + 2 * b->reach ? light_row(b, band, done + i) : NULL;
         if (from)
             memcpy(to, from, width * sizeof *to);
         else
@@ -331,76 +345,95 @@ static void fetch_light(const bands *b, int band, room *r)
 
 static int any_light(const float *row, int n)
 {
-    int any = 0;
-    for (int i = 0; i < n; i++)
-        any |= row[i] != 0;
-    return any;
+    int i = 0;
+    while (i < n && row[i] == 0)
+        i++;
+    return i < n;
 }
 
-/** The tile's part of the light, alone; returns whether there is some. */
-static int fetch_tile(const bands *b, int band, const nb_footprint_tile *t, room *r)
+/** The tile's part of the light around row `first`, alone; returns whether there is some. */
+static int fetch_tile(const bands *b, int first, const nb_footprint_tile *t, const room *r)
 {
-    const int first = b->to.smin + band * b->rows - b->reach;
     const int low = t->fast > b->from.fmin ? t->fast : b->from.fmin,
               end = t->fast_end <= b->from.fmax ? t->fast_end : b->from.fmax + 1;
+    const size_t around = 2 * (size_t)b->side; /* what a block may read beside it */
     int any = 0;
-    for (int i = 0; i < b->rows + 2 * b->reach && end > low; i++) {
-        const float *from =
-            r->light + (size_t)i * r->stride + r->margin + (low - b->from.fmin);
-        float *to = r->tile + (size_t)i * r->stride;
-        const int there = first + i >= t->slow && first + i < t->slow_end;
-        memset(to, 0, r->stride * sizeof *to);
+    for (int i = 0; i < rows_around(b) && end > low; i++) {
+        const int s = first - b->reach + i;
+        const size_t row = (size_t)i * r->stride,
+                     at = r->margin + (size_t)(low - b->from.fmin);
+        const float *from = r->light + row + at;
+        const int there = s >= t->slow && s < t->slow_end;
+        const size_t left = at > around ? at - around : 0,
+                     right = at + (size_t)(end - low) + around + BEHIND;
+        memset(r->tile + row + left, 0,
+               ((right < r->stride ? right : r->stride) - left) * sizeof *r->tile);
         r->lit[i] = (uint8_t)(there && any_light(from, end - low));
         if (r->lit[i])
-            memcpy(to + (from - (r->light + (size_t)i * r->stride)), from,
-                   (size_t)(end - low) * sizeof *to);
+            memcpy(r->tile + row + at, from, (size_t)(end - low) * sizeof *from);
         any |= r->lit[i];
     }
     return any;
 }
 
-/** Add the light of a tile to a band of the image. */
-static void spread_tile(const bands *b, int band, const nb_footprint_tile *t,
-                        const room *r, const float *light)
+/** The light of a tile to `rows` rows of the image. */
+static void spread_tile(const bands *b, int first, int rows, const nb_footprint_tile *t,
+                        const room *r, int fresh)
 {
     const nb_taps *taps = &b->plan->taps[t->taps];
-    const int first = b->to.smin + band * b->rows, left = b->to.smax + 1 - first;
+    const float *light = fresh ? r->light : r->tile;
     int low = t->fast - taps->fast, end = t->fast_end + taps->fast;
     nb_spread_block block = {.stride = r->stride,
-                             .k = b->weights[t->taps] + 2 * taps->fast + 1,
+                             .k = b->weights[t->taps].k + 2 * taps->fast + 1,
+                             .ends = (const int(*)[2])b->weights[t->taps].ends,
+                             .fresh = fresh,
                              .fast = taps->fast,
                              .slow = taps->slow,
+                             .rows = rows,
                              .lit = r->lit + b->reach,
                              .to_stride = (size_t)b->scene->panels[b->panel].columns};
     low = low > b->to.fmin ? low : b->to.fmin;
     end = end <= b->to.fmax ? end : b->to.fmax + 1;
     block.columns = end - low;
-    block.rows = left < b->rows ? left : b->rows;
     block.from = light + (size_t)b->reach * r->stride + r->margin + (low - b->from.fmin);
     block.to = pixel_of(b, first, low);
     if (block.columns > 0)
         b->kernels->spread(&block);
 }
 
-static void spread_band(const bands *b, int band, room *r)
+/** Rows of a step, from several tiles. */
+static void spread_tiles(const bands *b, int first, int rows, const room *r)
 {
     const nb_footprint_panel *p = &b->plan->panels[b->panel];
-    const int first = b->to.smin + band * b->rows, rows = b->rows + 2 * b->reach;
-    fetch_light(b, band, r);
-    for (int s = first; s < first + b->rows && s <= b->to.smax; s++)
+    for (int s = first; s < first + rows; s++)
         memset(pixel_of(b, s, b->to.fmin), 0, (size_t)width_of(b->to) * sizeof(float));
-    if (p->across * p->down == 1) {
-        for (int i = 0; i < rows; i++)
-            r->lit[i] = (uint8_t)any_light(r->light + (size_t)i * r->stride + r->margin,
-                                           width_of(b->from));
-        spread_tile(b, band, &b->plan->tiles[p->tile], r, r->light);
-        return;
-    }
     for (int i = 0; i < p->across * p->down; i++) {
         const nb_footprint_tile *t = &b->plan->tiles[p->tile + i];
-        if (t->slow < first + b->rows + b->reach && t->slow_end > first - b->reach &&
-            fetch_tile(b, band, t, r))
-            spread_tile(b, band, t, r, r->tile);
+        if (t->slow < first + rows + b->reach && t->slow_end > first - b->reach &&
+            fetch_tile(b, first, t, r))
+            spread_tile(b, first, rows, t, r, 0);
+    }
+}
+
+static void spread_band(const bands *b, int band, const room *r)
+{
+    const nb_footprint_panel *p = &b->plan->panels[b->panel];
+    for (int done = 0; done < b->rows; done += b->step) {
+        const int first = b->to.smin + band * b->rows + done;
+        const int left = b->to.smax + 1 - first, end = b->rows - done;
+        int rows = b->step < end ? b->step : end;
+        rows = rows < left ? rows : left;
+        if (rows <= 0)
+            return;
+        fetch_light(b, band, done, r);
+        if (p->across * p->down > 1) {
+            spread_tiles(b, first, rows, r);
+            continue;
+        }
+        for (int i = 0; i < rows_around(b); i++)
+            r->lit[i] = (uint8_t)any_light(r->light + (size_t)i * r->stride + r->margin,
+                                           width_of(b->from));
+        spread_tile(b, first, rows, &b->plan->tiles[p->tile], r, 1);
     }
 }
 
@@ -440,7 +473,10 @@ static nb_status spread_panel(bands *b, int threads, nb_error *err)
     int failed = 0, i;
     b->reach = p->slow;
     b->side = p->fast;
-    b->rows = 8 * b->reach > 32 ? 8 * b->reach : 32;
+    b->step = 32;
+    b->rows = (wanted + threads - 1) / threads;
+    if (b->rows < 4 * b->reach + b->step)
+        b->rows = 4 * b->reach + b->step;
     b->n = wanted > 0 && width_of(b->to) > 0 ? (wanted + b->rows - 1) / b->rows : 0;
     b->kept =
         nb_alloc_raw((size_t)b->n * 2 * (size_t)b->reach * (size_t)width_of(b->from) + 1,
@@ -466,19 +502,40 @@ static nb_status spread_panel(bands *b, int threads, nb_error *err)
     return failed ? nb_fail_memory(err, (size_t)panel->columns, "footprint") : NB_OK;
 }
 
-/** Taps as floats whose sum is as near to 1 as floats can tell. */
-static nb_status make_weights(const nb_footprint_plan *plan, float ***out, nb_error *err)
+/** The ends of row e and the one before it, together. */
+static void find_ends(const nb_taps *t, const float *k, int e, int ends[2])
+{
+    const int row = 2 * t->fast + 1;
+    ends[0] = row;
+    ends[1] = -1;
+    for (int d = 0; d < row; d++)
+        if (k[(e + 1) * row + d] != 0 || k[e * row + d] != 0) {
+            ends[0] = d < ends[0] ? d : ends[0];
+            ends[1] = d;
+        }
+}
+
+static nb_status float_taps_of(const nb_taps *t, float_taps *to, nb_error *err)
+{
+    const size_t row = 2 * (size_t)t->fast + 1, n = nb_taps_count(t);
+    const int rows = 2 * t->slow + 1;
+    to->k = nb_alloc(n + 2 * row, sizeof *to->k, "footprint", err);
+    to->ends = nb_alloc((size_t)rows + 1, sizeof *to->ends, "footprint", err);
+    if (!to->k || !to->ends)
+        return NB_ERR_NOMEM;
+    nb_taps_floats(t, to->k + row);
+    for (int e = 0; e <= rows; e++)
+        find_ends(t, to->k, e, to->ends[e]);
+    return NB_OK;
+}
+
+static nb_status make_weights(const nb_footprint_plan *plan, float_taps **out,
+                              nb_error *err)
 {
     nb_status st = NB_OK;
-    float **all = *out = nb_alloc((size_t)plan->n_taps, sizeof *all, "footprint", err);
-    for (int i = 0; all && i < plan->n_taps && !st; i++) {
-        const nb_taps *t = &plan->taps[i];
-        const size_t row = 2 * (size_t)t->fast + 1, n = nb_taps_count(t);
-        all[i] = nb_alloc(n + 2 * row, sizeof **all, "footprint", err);
-        for (size_t j = 0; all[i] && j < n; j++)
-            all[i][row + j] = (float)t->w[j];
-        st = all[i] ? NB_OK : NB_ERR_NOMEM;
-    }
+    float_taps *all = *out = nb_alloc((size_t)plan->n_taps, sizeof *all, "footprint", err);
+    for (int i = 0; all && i < plan->n_taps && !st; i++)
+        st = float_taps_of(&plan->taps[i], &all[i], err);
     return all ? st : NB_ERR_NOMEM;
 }
 
@@ -486,7 +543,7 @@ nb_status nb_footprint_spread(const nb_footprint_plan *plan, const nb_scene *sc,
                               const nb_scene *sources, const nb_image_kernels *kernels,
                               int threads, float *image, nb_error *err)
 {
-    float **weights;
+    float_taps *weights;
     nb_status st = make_weights(plan, &weights, err);
     const int team = nb_image_threads(threads, (int64_t)sc->raster.pixels);
     for (int k = 0; k < sc->n_panels && !st; k++) {
@@ -501,8 +558,10 @@ nb_status nb_footprint_spread(const nb_footprint_plan *plan, const nb_scene *sc,
         if (width_of(b.from) > 0 && b.from.smax >= b.from.smin)
             st = spread_panel(&b, team, err);
     }
-    for (int i = 0; weights && i < plan->n_taps; i++)
-        nb_free(weights[i]);
+    for (int i = 0; weights && i < plan->n_taps; i++) {
+        nb_free(weights[i].k);
+        nb_free(weights[i].ends);
+    }
     nb_free(weights);
     return st;
 }

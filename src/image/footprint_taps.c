@@ -421,3 +421,15 @@ void nb_taps_free(nb_taps *t)
     nb_free(t->w);
     memset(t, 0, sizeof *t);
 }
+
+static const double LEAST_FLOAT = 1e-9;
+
+void nb_taps_floats(const nb_taps *t, float *to)
+{
+    const size_t n = nb_taps_count(t);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += t->w[i] >= LEAST_FLOAT ? t->w[i] : 0;
+    for (size_t i = 0; i < n; i++)
+        to[i] = t->w[i] >= LEAST_FLOAT ? (float)(t->w[i] / sum) : 0;
+}

@@ -24,6 +24,9 @@ nb_status nb_taps_make(int box, const double M[4], int slopes, nb_taps *taps,
                        nb_error *err);
 void nb_taps_free(nb_taps *taps); /* zeroed is fine */
 
+/** The same as floats: those below 1e-9, which no float tells beside the largest ones, are 0.  to[nb_taps_count]. */
+void nb_taps_floats(const nb_taps *taps, float *to);
+
 static inline size_t nb_taps_count(const nb_taps *t)
 {
     return (2 * (size_t)t->fast + 1) * (2 * (size_t)t->slow + 1);

@@ -18,6 +18,8 @@ typedef struct nb_spread_block {
     const float *from; /* the first pixel's own light; `fast` numbers before each row, and fast + NB_SPREAD_CHUNK
                           behind it, may be read, and `slow` rows above and below */
     const float *k; /* [2 slow + 1][2 fast + 1], even; a row of 0 before and behind */
+    const int (*ends)[2]; /* of each of these rows and the one behind: what of it, or of the one before, is not 0 */
+    int fresh;          /* `to` is written, not added to */
     const uint8_t *lit; /* of each row of `from`, the first pixel's at 0: 0 if all of it is 0 */
     float *to;
     size_t stride, to_stride;

@@ -86,7 +86,7 @@ static void spread(const nb_spread_block *b)
     const int row = 2 * b->fast + 1;
     for (int y = 0; y < b->rows; y++)
         for (int x = 0; x < b->columns; x++) {
-            float sum = b->to[(size_t)y * b->to_stride + (size_t)x];
+            float sum = b->fresh ? 0 : b->to[(size_t)y * b->to_stride + (size_t)x];
             for (int e = -b->slow; e <= b->slow; e++) {
                 const float *from =
                     b->from + (ptrdiff_t)(y + e) * (ptrdiff_t)b->stride + x;

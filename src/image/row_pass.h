@@ -204,6 +204,14 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
 
 /* --- light that is spread over neighbours --- */
 
+#ifdef __AVX512F__
+#define NB_IN_REGISTER(v) __asm__("" : "+v"(v))
+#elif defined(__x86_64__)
+#define NB_IN_REGISTER(v) __asm__("" : "+x"(v))
+#else
+#define NB_IN_REGISTER(v) (void)(v)
+#endif
+
 typedef float nb_vl __attribute__((vector_size(8 * NB_LANES)));
 
 /** Rows and vectors of a sum that are in registers. */
@@ -219,13 +227,14 @@ static inline void nb_spread_row(const nb_spread_block *b, int y, int x, int r,
 {
     const int row = 2 * b->fast + 1;
     const float *from = b->from + (ptrdiff_t)r * (ptrdiff_t)b->stride + x - b->fast;
-    const float *k =
-        b->k + (r - y + b->slow) * row; /* of row y; of the next: the one before */
-    for (int d = 0; d < row; d++) {
+    const int e = r - y + b->slow;
+    const float *k = b->k + e * row; /* of row y; of the next: the one before */
+    for (int d = b->ends[e][0]; d <= b->ends[e][1]; d++) {
         const float first = k[d], second = k[d - row];
         for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
             nb_vl v;
             memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
+            NB_IN_REGISTER(v); /* read once: each read crosses a line of the cache */
             sum[0][j] += first * v;
             sum[1][j] += second * v;
         }
@@ -237,7 +246,8 @@ static inline void nb_spread_chunk(const nb_spread_block *b, int y, int x,
                                    float *const to[2])
 {
     nb_vl sum[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
-    for (int i = 0; i < NB_SPREAD_ROWS; i++)
+    memset(sum, 0, sizeof sum);
+    for (int i = 0; i < NB_SPREAD_ROWS && !b->fresh; i++)
         memcpy(sum[i], to[i], sizeof sum[i]);
     for (int r = y - b->slow; r <= y + 1 + b->slow && r < b->rows + b->slow; r++)
         if (b->lit[r])

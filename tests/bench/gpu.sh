@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [noise] [frames]
+# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [footprint] [noise] [frames]
 #     [time] [panels] [sweep] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
-#   (no argument: build check spots products derive golden detectors panels noise frames time process faults).  Logs go to $OUT
+#   (no argument: build check spots products derive golden detectors footprint panels noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
 #   program that was built elsewhere.
@@ -13,7 +13,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check spots products derive golden detectors panels noise frames time process faults}
+stages=${*:-build check spots products derive golden detectors footprint panels noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -104,6 +104,12 @@ golden() {
 }
 
 # The table of detectors: panels, curved ones, layers, materials, noise.
+# Images behind a footprint against those of the CPU, and their cost.
+footprint() {
+    python3 tests/bench/footprint.py --program "$B/nanobragg" --device cuda >"$out/footprint.txt" 2>&1 || failed=1
+    grep -E '^(ok|not ok|# cuda)' "$out/footprint.txt" | tee -a "$out/summary.txt"
+}
+
 detectors() {
     NB_DETECTORS_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
         python3 tests/golden/test_detectors.py >"$out/detectors.txt" 2>&1 || failed=1
@@ -392,6 +398,7 @@ wanted products && products
 wanted derive && derive
 wanted golden && golden
 wanted detectors && detectors
+wanted footprint && footprint
 wanted panels && panels
 wanted noise && noise
 wanted frames && frames
