@@ -431,7 +431,8 @@ const nb_sub_command nb_command_compare = {
     .what = "Measures how the image A differs from the reference B",
     .see = "compare.md",
     .options = options,
-    .borrowed = "colormap pngscale pnggamma pnglog max_read geom expt expt_number expt_image nxmx",
+    .borrowed = "colormap pngscale pnggamma pnglog max_read geom expt expt_number "
+                "expt_image nxmx",
     .operands = 2,
     .statuses =
         "0 passed, 3 failed, 2 bad input, 1 a file cannot be written, or no memory",

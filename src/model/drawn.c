@@ -38,7 +38,8 @@ static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
     if (!m->steps)
         return v;
     t = m->steps->turn.m;
-    return nb_v3(t[0] * v.x + t[3] * v.y + t[6] * v.z, t[1] * v.x + t[4] * v.y + t[7] * v.z,
+    return nb_v3(t[0] * v.x + t[3] * v.y + t[6] * v.z,
+                 t[1] * v.x + t[4] * v.y + t[7] * v.z,
                  t[2] * v.x + t[5] * v.y + t[8] * v.z);
 }
 

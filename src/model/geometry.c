@@ -71,9 +71,10 @@ static frame frame_of(const nb_settings *cfg, const nb_geometry *g)
     frame fr = frames[g->convention];
     const nb_detector_spec *d = cfg->value.detector;
     if (d) {
-        const nb_opt3 moving = nb_scan_beam(&d->scan, cfg->value.phi_deg,
-                                            NB_TYPED_OR(cfg, osc_deg, 0));
-        standard_of(moving.set ? &moving : &d->beam, frames[g->convention].beam, g, fr.beam);
+        const nb_opt3 moving =
+            nb_scan_beam(&d->scan, cfg->value.phi_deg, NB_TYPED_OR(cfg, osc_deg, 0));
+        standard_of(moving.set ? &moving : &d->beam, frames[g->convention].beam, g,
+                    fr.beam);
         standard_of(&d->polar_axis, frames[g->convention].polar, g, fr.polar);
         standard_of(&d->spindle, frames[g->convention].spindle, g, fr.spindle);
     }

@@ -17,10 +17,10 @@
 
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
-    const double *matrix;          /* 9 numbers, NULL without -mat */
-    double matrix_lambda_A;        /* the matrix is in units of 1/this; 0: the beam's */
-    const nb_scan_points
-        *scan; /* of the crystal of `matrix`; a width of 0: the points are the ends of the frame; NULL: none */
+    const double *matrix;   /* 9 numbers, NULL without -mat */
+    double matrix_lambda_A; /* the matrix is in units of 1/this; 0: the beam's */
+    const nb_scan_points *
+        scan; /* of the crystal of `matrix`; a width of 0: the points are the ends of the frame; NULL: none */
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
     const uint8_t *mask;   /* [slow][fast], NULL without -mask */
@@ -43,13 +43,13 @@ typedef struct nb_model {
     nb_scene flat; /* the same with the stack as a rectangle, for what is made of its image; src/sim fills it */
     nb_geometry geometry;
     nb_crystal crystal; /* of a scan along which it changes: in the middle of the frame */
-    nb_scan_step *steps; /* owned, [n_phi] of such a scan; else NULL */
+    nb_scan_step *steps;   /* owned, [n_phi] of such a scan; else NULL */
     nb_scan_middle middle; /* of such a scan */
-    double wavelength_A;  /* central */
-    double fluence;       /* photons/m^2 of this shot */
-    nb_spectrum spectrum; /* owned; of -spectrum, without it zero */
-    double blocks;        /* of the crystal */
-    int auto_oversample;  /* sub-pixels that resolve the crystal's fringes */
+    double wavelength_A;   /* central */
+    double fluence;        /* photons/m^2 of this shot */
+    nb_spectrum spectrum;  /* owned; of -spectrum, without it zero */
+    double blocks;         /* of the crystal */
+    int auto_oversample;   /* sub-pixels that resolve the crystal's fringes */
     int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;

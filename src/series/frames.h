@@ -25,8 +25,8 @@ typedef struct nb_frames {
     int n_missets;
     nb_matrix matrix;           /* of the base */
     nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */
-    nb_spectra spectra; /* owned; of -spectra */
-    nb_vary vary;       /* owned; of -vary */
+    nb_spectra spectra;         /* owned; of -spectra */
+    nb_vary vary;               /* owned; of -vary */
 } nb_frames;
 
 /** Check the series against the built base simulation and load its files.  Free with

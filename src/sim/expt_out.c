@@ -223,8 +223,7 @@ static void add_experiment(nb_json root, int scan)
 }
 
 /** The tree of one experiment. */
-static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
-                    int frames)
+static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d, int frames)
 {
     const int scan = d->osc_deg > 0 || d->phi_deg != 0;
     nb_json_text(root, "__id__", "ExperimentList");

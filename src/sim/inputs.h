@@ -56,8 +56,8 @@ typedef struct nb_matrix {
     double at[9];    /* a* b* c* in columns, row by row, in units of 1/lambda_A */
     double lambda_A; /* 0: the beam's */
     int given;
-    int of_detector;   /* of the file that gave the detector, along whose scan it may change */
-    int has_ends;      /* it changes along a frame: */
+    int of_detector; /* of the file that gave the detector, along whose scan it may change */
+    int has_ends;    /* it changes along a frame: */
     double ends[2][9]; /* its begin and end, as at times these */
 } nb_matrix;
 

@@ -61,8 +61,7 @@ nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
 }
 
 /** A copy of [n] rows of `size` bytes; NULL stays NULL. */
-static nb_status copy_points(const void *from, int n, size_t size, void *to,
-                             nb_error *err)
+static nb_status copy_points(const void *from, int n, size_t size, void *to, nb_error *err)
 {
     void *copy = from ? nb_alloc((size_t)n, size, "scan points", err) : NULL;
     if (copy)
@@ -79,8 +78,7 @@ nb_status nb_scan_points_copy(const nb_scan_points *from, nb_scan_points *to,
     to->change = to->setting = NULL;
     to->beam = NULL;
     if ((st = copy_points(from->change, from->n, sizeof *to->change, &to->change, err)) ||
-        (st = copy_points(from->setting, from->n, sizeof *to->setting, &to->setting,
-                          err)) ||
+        (st = copy_points(from->setting, from->n, sizeof *to->setting, &to->setting, err)) ||
         (st = copy_points(from->beam, from->n, sizeof *to->beam, &to->beam, err)))
         nb_scan_points_free(to);
     return st;

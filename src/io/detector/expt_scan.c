@@ -54,8 +54,7 @@ static nb_status read_points(const nb_node *model, const char *key, int n, int w
         nb_notice(hooks,
                   "%s: %s: %d scan points, but the scan has %d images, which need %d: "
                   "the values of the whole scan are used, as DIALS does",
-                  list.file, list.pointer, points < 0 ? 0 : points, n > 0 ? n - 1 : 0,
-                  n);
+                  list.file, list.pointer, points < 0 ? 0 : points, n > 0 ? n - 1 : 0, n);
         return NB_OK;
     }
     *out = nb_alloc((size_t)n * (size_t)width, sizeof **out, "scan points", err);
@@ -99,8 +98,8 @@ static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
 {
     const nb_node list = nb_node_member(&of->crystal, "A_at_scan_points");
     double inverse[9], *at;
-    nb_status st = read_points(&of->crystal, "A_at_scan_points", scan->n, 9, of->hooks,
-                               &at, err);
+    nb_status st =
+        read_points(&of->crystal, "A_at_scan_points", scan->n, 9, of->hooks, &at, err);
     if (st || !at)
         return st;
     scan->change = (double(*)[9])at;
@@ -201,8 +200,8 @@ nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
     scan->n = out->osc_deg > 0 && !isnan(out->phi_deg) && images > 0 ? images + 1 : 0;
     scan->phi_deg = out->phi_deg;
     scan->osc_deg = out->osc_deg;
-    if ((st = crystal_points(of, scan, A, err)) ||
-        (st = setting_points(of, scan, err)) || (st = beam_points(of, scan, err)))
+    if ((st = crystal_points(of, scan, A, err)) || (st = setting_points(of, scan, err)) ||
+        (st = beam_points(of, scan, err)))
         return st;
     say_mosaicity(of);
     return NB_OK;
