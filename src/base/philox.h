@@ -5,7 +5,6 @@
 #ifndef NB_BASE_PHILOX_H
 #define NB_BASE_PHILOX_H
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -51,16 +50,6 @@ NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
     double x;
     memcpy(&x, &bits, sizeof x);
     return x - (1.0 - 0.5 / NB_TWO_52);
-}
-
-/** A normal deviate of mean 0 and variance 1 (Box and Muller 1958), and (other may be NULL) the second of the pair.  Host. */
-static inline double nb_normal52(nb_philox_words p, double *other)
-{
-    const double r = sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))),
-                 turn = 2 * 3.14159265358979323846 * nb_uniform52(p.w[2], p.w[3]);
-    if (other)
-        *other = r * sin(turn);
-    return r * cos(turn);
 }
 
 #endif

@@ -7,8 +7,8 @@
 #include "../base/coefficients.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/philox.h"
 #include "../base/text.h"
+#include "deviate.h"
 #include "units.h"
 
 enum {
