@@ -449,7 +449,7 @@ static nb_status put_common(const nb_joint *j, const double *x, nb_refinement *o
         r->unit = q->unit;
         r->start = q->start;
         r->value = common_value(j, x, of[i], &slope);
-        r->sigma = fabs(slope) * sqrt(j->C[a * c + a]);
+        r->sigma = r->sigma_counting = fabs(slope) * sqrt(j->C[a * c + a]);
         for (int k = 0; k < n; k++) {
             const int b = j->place[j->space.variable[of[k]]];
             out->correlation[i * n + k] =

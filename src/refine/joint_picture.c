@@ -451,7 +451,8 @@ static void put_rotation(const nb_joint *j, const nb_joint_picture *p,
     }
     memcpy(out->misset_deg, p->misset, sizeof out->misset_deg);
     for (int i = 0; i < 3; i++)
-        out->rotation_sigma_deg[i] = sqrt(out->rotation_covariance[i][i]);
+        out->rotation_sigma_deg[i] = out->rotation_sigma_counting_deg[i] =
+            sqrt(out->rotation_covariance[i][i]);
 }
 
 static nb_status put_own(const nb_joint *j, const nb_joint_picture *p, nb_refinement *out,
@@ -481,7 +482,7 @@ static nb_status put_own(const nb_joint *j, const nb_joint_picture *p, nb_refine
         r->start = q->start;
         r->value = nb_joint_value(j, &p->now, i, &slope);
         variance = covariance(j, p, A + m * m, i, i);
-        r->sigma = variance > 0 ? sqrt(variance) : NAN;
+        r->sigma = r->sigma_counting = variance > 0 ? sqrt(variance) : NAN;
         out->n_parameters++;
     }
     if (!st)
