@@ -554,6 +554,21 @@ static int end(run *r, nb_status st, const nb_error *err)
     return r->lost && first_rank() ? NOT_CONVERGED : 0;
 }
 
+/** The configuration of the start. */
+static nb_status show_start(const run *r, nb_error *err)
+{
+    nb_sim *sim = NULL;
+    char *json = NULL;
+    nb_status st = nb_sim_create(&r->line->cli.cfg, &hooks, &sim, err);
+    if (!st)
+        st = nb_sim_config_json(sim, &json, err);
+    if (!st)
+        puts(json);
+    nb_free(json);
+    nb_sim_free(sim);
+    return st;
+}
+
 static int start(void *target, const nb_sub_line *line)
 {
     nb_refine_typed *t = target;
@@ -573,7 +588,7 @@ static int start(void *target, const nb_sub_line *line)
     if (!st)
         st = check_files(&r, &err);
     if (!st)
-        st = refine_any(&r, &err);
+        st = line->cli.show_config ? show_start(&r, &err) : refine_any(&r, &err);
     return end(&r, st, &err);
 }
 
@@ -585,7 +600,7 @@ const nb_sub_command nb_command_refine = {
     .what = "Fits crystal, detector and beam to a picture, pixel by pixel",
     .see = "refine.md",
     .options = nb_refine_flags,
-    .borrowed = "* quiet",
+    .borrowed = "* quiet noprogress show_config",
     .operands = 0,
     .more_operands = 1,
     .statuses =

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../sim/sim.h"
 #include "fit.h"
 
 enum { CELL = 6 };
@@ -61,6 +62,11 @@ nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *e
         snprintf(word, sizeof word, "%.*s", (int)n, list);
         if (!strcmp(word, "scale"))
             put = "fluence";
+        if (!strcmp(word, "image"))
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "-refine image: image is the name of a plane and no parameter; "
+                "leave it out");
         if (!strcmp(word, "misset"))
             put = "rot";
         else if (!strncmp(word, "misset", 6))
@@ -131,9 +137,10 @@ static nb_status tie_cell(nb_fit *fit, nb_error *err)
         any |= nb_fit_find(&fit->list, cell_names[i]) >= 0;
     if (fit->o->system == NB_SYSTEM_TRICLINIC)
         return NB_OK;
-    if (!any)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-system has nothing to act on: refine the cell");
+    if (!any) {
+        nb_notice(&fit->sim->hooks, "-system has no effect: the cell is not refined");
+        return NB_OK;
+    }
     for (int i = 0; i < CELL && !st; i++) {
         nb_variable v;
         double must;
@@ -291,11 +298,28 @@ static nb_status refuse_sets(nb_fit *fit, nb_error *err)
     return NB_OK;
 }
 
+/** Where a file places the detector, the group of the beam's centre is a shift across the beam. */
+static void place_beam(const nb_sim *sim, char *text, size_t size)
+{
+    const nb_config *cfg = nb_sim_config(sim);
+    char *word = text, rest[4096];
+    if (!cfg->expt_file[0] && !cfg->geom_file[0] && !cfg->nxmx_file[0])
+        return;
+    while (word && (strncmp(word, "beam", 4) || (word[4] && word[4] != ',')))
+        word = (word = strchr(word, ',')) ? word + 1 : NULL;
+    if (!word)
+        return;
+    snprintf(rest, sizeof rest, "%s", word + 4);
+    snprintf(word, size - (size_t)(word - text), "shift_y,shift_z%s", rest);
+}
+
 nb_status nb_fit_name(nb_fit *fit, nb_error *err)
 {
     char text[4096], (*names)[NB_VARIABLE_NAME] = NULL;
     int count = 0;
     nb_status st = nb_fit_translate(fit->o->list, text, sizeof text, err);
+    if (!st)
+        place_beam(fit->sim, text, sizeof text);
     if (!st)
         st = nb_sim_variables(fit->sim, text, &names, &count, err);
     for (int i = 0; i < count && !st; i++)

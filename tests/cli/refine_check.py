@@ -151,7 +151,7 @@ REFUSED = [
     (["-refine", "rot,polar", "-nopolar"], "moves no pixel"),
     (["-refine", "mosaic", "-mosaic_domains", "1"], "moves no pixel"),
     (["-refine", "N", "-Na", "1"], "one cell cannot be refined"),
-    (["-refine", "scale", "-system", "cubic"], "-system has nothing to act on"),
+    (["-refine", "rot,image"], "image is the name of a plane"),
     (["-refine", "cell", "-system", "cubic"], "the system asks for"),
     (["-refine", "rot", "-bound", "mosaic=0:1"], "it is not refined"),
     (["-refine", "mosaic", "-bound", "mosaic=0.7:1"], "is outside"),
