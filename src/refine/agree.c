@@ -27,6 +27,23 @@ nb_vec3 nb_fit_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
     return nb_scattering_vector(&source, ray.direction);
 }
 
+void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
+{
+    double nearest = INFINITY;
+    for (int i = 0; i < lattice->n_orientations; i++) {
+        const nb_orientation *o = &lattice->orientations[i];
+        const double h[3] = {nb_dot(o->a, q), nb_dot(o->b, q), nb_dot(o->c, q)};
+        double off = 0;
+        for (int k = 0; k < 3; k++)
+            off += pow(h[k] - round(h[k]), 2);
+        if (off >= nearest)
+            continue;
+        nearest = off;
+        for (int k = 0; k < 3; k++)
+            hkl[k] = (int)fmax(-1e9, fmin(1e9, round(h[k])));
+    }
+}
+
 /** Photons above the background; 0 where nothing is observed. */
 static double excess(const nb_fit *fit, const nb_radial *under, size_t at)
 {

@@ -52,23 +52,6 @@ static nb_vec3 q_of(const nb_sim *sim, size_t at)
                     (double)(in / (size_t)p->columns) + 0.5);
 }
 
-void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
-{
-    double nearest = INFINITY;
-    for (int i = 0; i < lattice->n_orientations; i++) {
-        const nb_orientation *o = &lattice->orientations[i];
-        const double h[3] = {nb_dot(o->a, q), nb_dot(o->b, q), nb_dot(o->c, q)};
-        double off = 0;
-        for (int k = 0; k < 3; k++)
-            off += pow(h[k] - round(h[k]), 2);
-        if (off >= nearest)
-            continue;
-        nearest = off;
-        for (int k = 0; k < 3; k++)
-            hkl[k] = (int)fmax(-1e9, fmin(1e9, round(h[k])));
-    }
-}
-
 static int brightest_first(const void *a, const void *b)
 {
     const nb_refined_spot *x = a, *y = b;

@@ -221,6 +221,8 @@ void nb_fit_note_stage(nb_fit *fit, const char *name, int evaluations, double lo
 
 /** The scattering vector of a place of a panel, pixels, at the mean wavelength, 1/m. */
 nb_vec3 nb_fit_q(const nb_sim *sim, const nb_panel *panel, double f, double s);
+/** The reflection that one of the crystal's orientations brings nearest to q. */
+void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3]);
 /** fit->peaks of the observed pixels.  Errors: NB_ERR_NOMEM. */
 nb_status nb_fit_find_peaks(nb_fit *fit, nb_error *err);
 /** The part of the peaks that the simulation's lattice indexes within 0.2 of each whole index, beyond chance: 1 all, 0 no more

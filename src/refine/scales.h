@@ -6,9 +6,6 @@
 #include "../sim/derive.h"
 #include "fit.h"
 
-/** The reflection that one of the crystal's orientations brings nearest to q. */
-void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3]);
-
 /** Each pixel of the list to the reflection next to it, all scales 1, width 0.  Free it after an error, too.  Errors:
  * NB_ERR_NOMEM. */
 nb_status nb_fit_group(const nb_fit *fit, const nb_slope_pixels *pixels,
