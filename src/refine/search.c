@@ -85,6 +85,7 @@ void nb_search_pixels_free(nb_search_pixels *p)
 enum { REACH = 18, ROUNDS = 2, STEPS = 4 };
 #define CELLS_STEP 0.03  /* of ln N, in the first round */
 #define MOSAIC_STEP 0.12 /* of ln of the spread */
+#define MOST_MOSAIC 90   /* deg; -mosaic has a limit */
 #define GOOD_FIT 1.03    /* mean square of residuals over sigma; right fits have 1 */
 #define LEAST_MODEL 1e-9 /* photons, as in the loss */
 #define LITTLE 0.02      /* of the loss: a scale need not be better */
@@ -240,6 +241,7 @@ static nb_status along(search *s, const char *name, double step, nb_error *err)
         trial t;
         nb_status st;
         if ((p->map == NB_MAP_LOG_CELLS && value <= 1) ||
+            (!strcmp(name, "mosaic") && value > MOST_MOSAIC) ||
             (p->map == NB_MAP_BOUNDED && (value <= p->low || value >= p->high)))
             continue;
         if ((st = try_value(s, name, value, &t, err)))
