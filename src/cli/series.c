@@ -261,7 +261,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     const nb_hooks hooks = {NULL, say_notice, NULL};
     nb_series series = cli->series;
     series_run run = {.cli = cli};
-    nb_config frame;
+    nb_config frame = cli->cfg;
     int k;
     nb_status status = frame_number(cli, &k, err);
     *done = draws;

@@ -143,7 +143,7 @@ static void change_at(const nb_scan_points *scan, double x, double out[9])
 static nb_mat3 turn_at(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
 {
     double G[9], R[9], back[9];
-    nb_mat3 out;
+    nb_mat3 out = {{0}};
     identity(out.m);
     if (!scan->setting)
         return out;
@@ -158,9 +158,8 @@ static nb_mat3 turn_at(const nb_scan_points *scan, const nb_scan_frame *f, doubl
 
 static nb_scan_middle at(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
 {
-    nb_scan_middle out;
+    nb_scan_middle out = {.turn = turn_at(scan, f, phi)};
     change_at(scan, place_of(scan, f, phi), out.change);
-    out.turn = turn_at(scan, f, phi);
     return out;
 }
 

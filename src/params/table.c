@@ -480,7 +480,7 @@ NB_INPUT_ROWS,
 #undef GROUP
 #define GROUP "Running"
 {"device", NULL, FIELD(DEVICE, RUNNING, device), .fallback = "auto",
-    .help = "where to render; cuda:all: the frames of a series on every GPU"},
+    .help = "where to render; a word with :all: the frames of a series on every GPU"},
 {"threads", NULL, WHOLE(RUNNING, threads), WITHIN(0, 4096), .fallback = "0 (every processor)",
     .help = "processor threads"},
 {"isa", NULL, CHOICE(RUNNING, isa, isas), .help = "widest instruction set of the processor"},

@@ -108,7 +108,7 @@ static nb_status mask_hot(nb_fit *fit, const nb_radial *under, nb_error *err)
     for (int pass = 0; pass < 2; pass++) {
         n = 0;
         for (int k = 0; k < sc->n_panels; k++)
-            n += bright_of(fit, &sc->panels[k], under, pass ? list + n : NULL);
+            n += bright_of(fit, &sc->panels[k], under, list ? list + n : NULL);
         if (!pass && !(list = nb_alloc(n + 1, sizeof *list, "hot pixels", err)))
             return NB_ERR_NOMEM;
     }
@@ -219,7 +219,7 @@ static double base_at(const profile *p, int k)
     const double bins = p->low / p->step + k; /* of its radius */
     const int core = (int)fmax(2, ceil(CORE * bins));
     const int window = (int)fmin(MOST_WINDOW, fmax(core + 6, ceil(WINDOW * bins)));
-    double v[2 * MOST_WINDOW + 1];
+    double v[2 * MOST_WINDOW + 1] = {0};
     int n = 0;
     for (int i = k - window; i <= k + window; i++)
         if (i >= 0 && i < RINGS && abs(i - k) > core && p->n[i] >= LEAST_PIXELS)

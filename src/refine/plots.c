@@ -9,24 +9,13 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/image/format.h"
 #include "../picture/graph.h"
+#include "../sim/picture.h"
 #include "fit.h"
 
 enum { WIDTH = 720, HEIGHT = 480 }; /* of a graph */
 
 static const nb_rgb black = {0, 0, 0}, white = {255, 255, 255};
-
-/* Write a canvas as PNG. */
-static nb_status canvas_write(const nb_canvas *canvas, const char *path, nb_error *err)
-{
-    nb_image_meta meta = {0};
-    nb_image_view view = {.fast = canvas->width,
-                          .slow = canvas->height,
-                          .type = NB_PIXEL_RGB,
-                          .pixels = canvas->pixels};
-    return nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
-}
 
 /* Pictures of a fit. */
 
@@ -108,7 +97,7 @@ static nb_status plot_spots(const nb_refinement *r, const char *path, nb_error *
         draw_spot(&c, r, &r->spots[k], GAP, HEAD + (int)k * side);
         draw_spot(&c, r, &worst[k], GAP + block, HEAD + (int)k * side);
     }
-    st = canvas_write(&c, path, err);
+    st = nb_canvas_write(&c, path, err);
     nb_free(c.pixels);
     nb_free(worst);
     return st;
@@ -116,7 +105,7 @@ static nb_status plot_spots(const nb_refinement *r, const char *path, nb_error *
 
 static nb_status finish(nb_graph *g, const char *path, nb_error *err)
 {
-    nb_status st = canvas_write(&g->canvas, path, err);
+    nb_status st = nb_canvas_write(&g->canvas, path, err);
     nb_free(g->canvas.pixels);
     return st;
 }
@@ -270,7 +259,7 @@ static nb_status plot_masked(const nb_refinement *r, const char *path, nb_error 
     nb_canvas_text(
         &c, 4, height + 6, 1, black,
         "Masked: grey file, orange saturated, red hot, blue shadow, green ring");
-    st = canvas_write(&c, path, err);
+    st = nb_canvas_write(&c, path, err);
     nb_free(c.pixels);
     return st;
 }

@@ -239,6 +239,7 @@ static nb_status run_request(row_run *run, int stripes, nb_error *err)
     whole.request = &request;
     run->job = &whole;
     st = run_spans(run, stripes, err);
+    run->job = NULL;
     nb_free(spans);
     return st;
 }

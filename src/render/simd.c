@@ -108,10 +108,14 @@ static nb_status render_sums(nb_render *r, const nb_engine *engine, nb_error *er
 {
     nb_plan plan = nb_plan_of(r->scene, r->request->precision, engine);
     const char *why;
+    nb_status st = NB_OK;
     plan.paths = nb_vector_paths;
     plan.sums = r->request->sums->job;
     r->plan = &plan;
-    return r->request->n > 0 ? nb_path_choose(&plan, &why)->run(r, err) : NB_OK;
+    if (r->request->n > 0)
+        st = nb_path_choose(&plan, &why)->run(r, err);
+    r->plan = NULL;
+    return st;
 }
 
 static nb_status render(nb_backend_state *state, const nb_scene *sc,

@@ -123,6 +123,16 @@ void nb_picture_own_free(nb_picture_own *own)
     *own = (nb_picture_own){0};
 }
 
+nb_status nb_canvas_write(const nb_canvas *canvas, const char *path, nb_error *err)
+{
+    const nb_image_meta meta = {0};
+    const nb_image_view view = {.fast = canvas->width,
+                                .slow = canvas->height,
+                                .type = NB_PIXEL_RGB,
+                                .pixels = canvas->pixels};
+    return nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
+}
+
 const nb_writer *nb_picture_writer(const nb_picture_job *job)
 {
     return nb_picture_is_grey(job) ? &nb_writer_png : &nb_writer_png_rgb;
@@ -237,17 +247,11 @@ static nb_status write_sheet(const nb_pair *pair, const nb_png_options *colours,
                             pair->roi[3] - pair->roi[2] + 1,
                             colours,
                             pedestal};
-    nb_image_meta meta = {0};
-    nb_image_view view = {0};
     nb_canvas canvas;
     nb_status st = nb_draw_sheet(&sheet, &canvas, err);
     if (st)
         return st;
-    view.fast = canvas.width;
-    view.slow = canvas.height;
-    view.type = NB_PIXEL_RGB;
-    view.pixels = canvas.pixels;
-    st = nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
+    st = nb_canvas_write(&canvas, path, err);
     nb_free(canvas.pixels);
     return st;
 }

@@ -16,6 +16,9 @@
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
 
+/** Write a canvas as PNG.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_canvas_write(const nb_canvas *canvas, const char *path, nb_error *err);
+
 /** What a picture has of its own. */
 typedef struct nb_picture_own {
     float *noise;          /* the counts that are shown in the image's place, or NULL */

@@ -9,9 +9,9 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../io/image/format.h"
 #include "../model/units.h"
 #include "../picture/graph.h"
+#include "picture.h"
 #include "report.h"
 #include "sim.h"
 #include "write.h"
@@ -104,11 +104,8 @@ static nb_status write_picture(const nb_spectrum *s, const char *path, nb_error 
         st = nb_graph_create(&g, x, y, &words, err);
     }
     if (!st) {
-        const nb_image_meta meta = {0};
-        const nb_image_view view = {
-            .fast = WIDTH, .slow = HEIGHT, .type = NB_PIXEL_RGB, .pixels = g.canvas.pixels};
         draw(s, shot, shot + s->n, &g);
-        st = nb_write_image(&nb_writer_png_rgb, path, &view, &meta, err);
+        st = nb_canvas_write(&g.canvas, path, err);
     }
     nb_free(g.canvas.pixels);
     nb_free(shot);

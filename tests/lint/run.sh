@@ -59,7 +59,7 @@ hdf5_reads() {
 fallbacks() {
     ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
         grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
-            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given)|sim/(advice|derive_set|detector_file|files|geometry_file|image|image_header|load|picture|resolve_crystal|sim)\.)'
+            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given|single)|sim/(advice|derive_set|detector_file|files|geometry_file|image|image_header|load|picture|resolve_crystal|sim)\.)'
     } | sed 's/^/    /' | grep .
 }
 
@@ -114,7 +114,7 @@ formats() {
     names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
         grep -oE '\w+\)' | tr -d ')' | paste -sd'|')
     ! grep -rnE "\bnb_format_($names)\b|&nb_writer_[a-z]" src cuda --include='*.[ch]*' |
-        grep -vE '^src/(io/image/|sim/(files|picture)\.c:|refine/plots\.c:)' | sed 's/^/    /' | grep .
+        grep -vE '^src/(io/image/|sim/(files|picture)\.c:)' | sed 's/^/    /' | grep .
 }
 
 # One header for each vendor of GPUs has its names.

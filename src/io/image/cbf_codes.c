@@ -240,7 +240,7 @@ static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
     const int deep = n >= image && !s->sliced;
     int count = 0;
     *sum = 0;
-    for (int z = 0; z <= (y > 0 && deep); z++) {
+    for (int z = 0; z < (y > 0 && deep ? 2 : 1); z++) {
         const uint64_t *at = of + n - (z ? image : 0);
         if (x > 0 && ++count)
             *sum += z ? at[0] : at[-1];
