@@ -198,6 +198,7 @@ static void files_are_read_or_refused(void **state)
                                       "9000 0\n9100 0\n",
                                       "nan 1\n9100 1\n",
                                       "9000 1e999\n9100 1\n"};
+    static const char good[] = "# E\r\n 9000, 1\r\n\r\n9100\t2 # end";
     nb_spectrum_point *points;
     nb_error err;
     int n;
@@ -208,8 +209,7 @@ static void files_are_read_or_refused(void **state)
             NB_ERR_INPUT);
         assert_null(points);
     }
-    assert_int_equal(nb_spectrum_parse("# E\r\n 9000, 1\r\n\r\n9100\t2 # end", 34,
-                                       "s.txt", &points, &n, NULL),
+    assert_int_equal(nb_spectrum_parse(good, sizeof good - 1, "s.txt", &points, &n, NULL),
                      NB_OK);
     assert_int_equal(n, 2);
     assert_true(points[1].eV == 9100 && points[1].density == 2);
