@@ -471,6 +471,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     nb_status st = nb_series_check(series, err);
     if (st)
         return st;
+    if (cfg->draws_file[0])
+        return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);
     run.series = series;
     run.ranks = series->ranks;

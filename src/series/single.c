@@ -151,8 +151,9 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     table t = {0};
     nb_config seeded = *cfg;
     nb_status st = NB_OK;
+    seeded.draws_file[0] = '\0'; /* it is written here */
     if (has_crystal(cfg)) {
-        if (!(st = nb_sim_create(cfg, hooks, &base, err)))
+        if (!(st = nb_sim_create(&seeded, hooks, &base, err)))
             st = nb_frames_init(&f, &all, base, err);
     } else if (!cfg->seed.set) {
         st = nb_fail(err, NB_ERR_INPUT, "-draws without a crystal needs -seed");
