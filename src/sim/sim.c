@@ -252,7 +252,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     nb_isa isa;
     nb_status st;
     if (sim->cfg.draws_file[0])
-        return nb_fail(err, NB_ERR_INPUT, "-draws: needs a series, as -frames n or -stills n");
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-draws: needs a series, as -frames n or -stills n");
     if ((st = nb_config_check(&sim->cfg, err)) ||
         (st = nb_cpu_choose(sim->cfg.isa, &isa, err))) /* factors are made with it, too */
         return st;
