@@ -270,28 +270,6 @@ static void try_grid(const turned *start, const nb_vec3 *q, int n, turned best[K
             }
 }
 
-/** Solve A x = b, A symmetric and positive. */
-static int solve3(double A[3][3], double b[3], double x[3])
-{
-    for (int i = 0; i < 3; i++) {
-        if (!(A[i][i] > 0))
-            return 0;
-        for (int j = i + 1; j < 3; j++) {
-            const double f = A[j][i] / A[i][i];
-            for (int k = i; k < 3; k++)
-                A[j][k] -= f * A[i][k];
-            b[j] -= f * b[i];
-        }
-    }
-    for (int i = 2; i >= 0; i--) {
-        x[i] = b[i];
-        for (int j = i + 1; j < 3; j++)
-            x[i] -= A[i][j] * x[j];
-        x[i] /= A[i][i];
-    }
-    return 1;
-}
-
 /** One step of least squares over the peaks that are nearly indexed: h moves by turn . (a x q). */
 static turned settle(const nb_fit *fit, const turned *from)
 {
@@ -312,7 +290,7 @@ static turned settle(const nb_fit *fit, const turned *from)
             }
         }
     }
-    return solve3(A, b, x) ? turn_by(from, (nb_vec3){x[0], x[1], x[2]}) : *from;
+    return nb_fit_solve3(A, b, 0, x) ? turn_by(from, (nb_vec3){x[0], x[1], x[2]}) : *from;
 }
 
 /** The rotation vector of a frame, deg. */

@@ -263,4 +263,7 @@ nb_status nb_search_pixels_list(const nb_fit *fit, int spots, size_t most,
                                 nb_search_pixels *out, nb_error *err);
 void nb_search_pixels_free(nb_search_pixels *p);
 
+/** Solve A x = b, A symmetric and positive; both are used up.  0: a pivot is not above `least`. */
+int nb_fit_solve3(double A[3][3], double b[3], double least, double x[3]);
+
 #endif

@@ -243,10 +243,10 @@ typedef struct box {
     int panel, low[2], high[2]; /* fast, slow */
 } box;
 
-static int solve3(double A[3][3], double b[3], double x[3])
+int nb_fit_solve3(double A[3][3], double b[3], double least, double x[3])
 {
     for (int i = 0; i < 3; i++) {
-        if (!(A[i][i] > 1e-12))
+        if (!(A[i][i] > least))
             return 0;
         for (int j = i + 1; j < 3; j++) {
             double f = A[j][i] / A[i][i];
@@ -295,7 +295,7 @@ static plane fit_plane(const nb_fit *fit, const nb_panel *panel, const uint8_t *
                         A[i][j] += w * t[i] * t[j];
                 }
             }
-        if (solve3(A, v, x))
+        if (nb_fit_solve3(A, v, 1e-12, x))
             memcpy(p.c, x, sizeof x);
         else if (weights > 0)
             p = (plane){{sum / weights, 0, 0}};

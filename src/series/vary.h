@@ -34,7 +34,8 @@ typedef struct nb_vary {
     int64_t seed;       /* of the series */
 } nb_vary;
 
-/** Read the laws of `text`, about the numbers of cfg, which is completed; x: its crystal, or NULL where it is not known.
+/** Read the laws of `text`, about the numbers of cfg, which is completed; model: its crystal and
+ * geometry, or NULL where they are not known.
  * *v is the caller's (nb_vary_free), zero on error.  Errors: NB_ERR_INPUT (an unknown or doubled name, a law or its
  * numbers, a name that something else varies), NB_ERR_NOMEM. */
 nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
