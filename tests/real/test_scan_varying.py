@@ -175,8 +175,8 @@ def check_ends(folder):
     for name in (mat, lines):
         with open(name, "w", encoding="ascii") as stream:
             stream.write(" ".join(map(str, A.ravel())) + "\n")
-    common = ["-lambda", 1, "-default_F", 100, "-N", 20, "-gauss_xtal", "-osc", 1, "-phisteps", 7, "-detpixels", 120, "-pixel", 1,
-              "-distance", 100, "-seed", 1, "-mosaic", 0.2, "-mosaic_dom", 3, "-dials", "-stills", 1, "-hdf5type", "float32"]
+    common = ["-lambda", 1, "-default_F", 100, "-N", 20, "-gauss_xtal", "-osc", 1, "-phisteps", 7, "-oversample", 7, "-detpixels", 120,
+              "-pixel", 1, "-distance", 100, "-seed", 1, "-mosaic", 0.2, "-mosaic_dom", 3, "-dials", "-stills", 1, "-hdf5type", "float32"]
     images = []
     for more in (["-mat", mat, "-isa", "scalar"], ["-mat", mat], ["-mat", mat, "-tolerance", 1e-4],
                  ["-cell", 50, 66.6, 83.3, "-orientations", lines, "-exptout", expt]):
