@@ -250,6 +250,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
         (st = nb_cuda_upload_mirror(state, &state->mask, sc->raster.mask, pixels,
                                     "the mask", err)))
         return st;
+    state->mask_of = sc->raster.mask;
     launch->scene = *sc;
     launch->scene.panels = NULL;
     launch->scene.sensors = NULL;

@@ -64,6 +64,13 @@ typedef struct nb_cuda_jobs_of {
     uint64_t change; /* of the host's copies */
 } nb_cuda_jobs_of;
 
+/** Planes of a mix (mix.cu). */
+typedef struct nb_cuda_mix {
+    nb_cuda_buffer transmission, add, light; /* owned */
+    nb_cuda_mirror rows;                     /* nb_mix_row of the stack */
+    uint64_t hash;                           /* of the first two; 0: not there */
+} nb_cuda_mix;
+
 struct nb_backend_state {
     nb_render_options options;
     nb_cuda_device device;
@@ -87,6 +94,7 @@ struct nb_backend_state {
     nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
     nb_cuda_mirror cells, cell_lists;
     nb_cuda_mirror mask; /* of the stack */
+    const uint8_t *mask_of; /* the host's, whose copy that is; NULL: none of the last render */
     nb_cuda_cells of_cells;
     nb_cuda_mirror panels, sensors;    /* host copies only: kernels get theirs by value */
     nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* of launches for several panels */
@@ -98,6 +106,7 @@ struct nb_backend_state {
     uint64_t F_hash;
     nb_cuda_products products;
     nb_cuda_footprint footprint;
+    nb_cuda_mix mix;
     /* the tables for the last scene, still good if the same one comes again */
     nb_scene prepared_scene; /* as in nb_cuda_launch */
     nb_cuda_terms prepared;

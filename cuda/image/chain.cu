@@ -7,6 +7,7 @@
 #include "../../src/image/spread.h"
 #include "../../src/physics/panels.h"
 #include "chain_kernels.h"
+#include "mix.h"
 
 void nb_cuda_chain_begin(nb_backend_state *state)
 {
@@ -207,6 +208,7 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
     nb_status st = NB_OK;
     chain.image = (const float *)state->image.at;
     chain.mask = sc->raster.mask;
+    chain.mix = nb_cuda_mix_of(state, p);
     chain.pixels = (int64_t)sc->raster.columns * sc->raster.rows;
     chain.scale = p->scale;
     chain.adc_offset = p->adc_offset;

@@ -49,7 +49,8 @@ static __device__ double staged(const nb_cuda_chain &p, const nb_cuda_chain_pane
             break;
         case NB_STAGE_POISSON:
             if (stage.error > 0)
-                error = stage.error * nb_error_growth(p.stages, i, p.image[pixel]);
+                error = stage.error * nb_error_growth(p.stages, i, p.image[pixel]) *
+                        nb_mix_growth(&p.mix, (size_t)pixel, p.image[pixel]);
             v = nb_poisson_doubt(v, &key, error, doubt);
             break;
         case NB_STAGE_CALIBRATION:
@@ -216,7 +217,7 @@ static void launch(const nb_scene *sc, const nb_cuda_chain *chain, gpuStream_t s
     const chain_draw<TYPE> draw = {chain->image, chain->mask, chain->doubts, *chain};
     k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
     for (int k = 0; k < sc->n_panels && chain->doubts && chain->spread < 0; k++)
-        settle_panel(sc, sc->panels[k], draw, stream);
+        settle_panel(sc, sc->panels[k], chain->mix, draw, stream);
 }
 
 void nb_cuda_launch_chain(const nb_scene *sc, nb_pixel_type type,
@@ -238,7 +239,7 @@ void nb_cuda_launch_counts(const nb_scene *sc, const nb_cuda_chain *chain,
     const count_draw draw = {chain->image, chain->mask, chain->doubts, *chain};
     k_chain_counts<<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
     for (int k = 0; k < sc->n_panels && chain->doubts; k++)
-        settle_panel(sc, sc->panels[k], draw, stream);
+        settle_panel(sc, sc->panels[k], chain->mix, draw, stream);
 }
 
 /* --- the Gaussian --- */

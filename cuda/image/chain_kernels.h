@@ -5,6 +5,7 @@
 
 #include "../backend/internal.h"
 
+#include "../../src/image/mix.h"
 #include "../../src/image/pixel_stages.h"
 
 /** A panel as the stages see it. */
@@ -32,6 +33,7 @@ typedef struct nb_cuda_chain {
     nb_adu_range held;
     const double *weights; /* of the Gaussian */
     double *light;         /* what falls on the pixels: counts, then behind the spread */
+    nb_mix mix;            /* of the photons */
     unsigned *doubts; /* counts with an error: [pixels / 32, rounded up]; NULL: without */
     void *out;
     unsigned long long *overloads; /* is added to */

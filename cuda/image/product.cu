@@ -8,6 +8,8 @@
 #include "chain.h"
 #include "fft.h"
 #include "footprint.h"
+#include "mix.h"
+#include "../../src/image/photons.h"
 #include "../backend/parallel.h"
 #include "product_kernels.h"
 #include "../slopes/slopes.h"
@@ -21,16 +23,19 @@ static int64_t now_ns(void)
 
 /** The scene with its arrays where the device has them: those of the last render.  Panels and
  * sensors stay: kernels get theirs by value. */
-static nb_scene on_device(const nb_backend_state *state, const nb_scene *sc)
+static nb_status on_device(nb_backend_state *state, const nb_scene *sc, nb_scene *there,
+                           nb_error *err)
 {
-    nb_scene there = *sc;
-    there.beam.sources = (const nb_source *)state->sources.device.at;
-    there.lattice.orientations = (const nb_orientation *)state->orientations.device.at;
-    there.factors.table.F = (const double *)state->F.at;
-    there.raster.mask = sc->raster.mask ? (const uint8_t *)state->mask.device.at : NULL;
-    there.amorphous =
+    nb_status st = nb_cuda_mask(state, sc, &there->raster.mask, err);
+    const uint8_t *mask = there->raster.mask;
+    *there = *sc;
+    there->beam.sources = (const nb_source *)state->sources.device.at;
+    there->lattice.orientations = (const nb_orientation *)state->orientations.device.at;
+    there->factors.table.F = (const double *)state->F.at;
+    there->raster.mask = mask;
+    there->amorphous =
         sc->amorphous ? (const nb_amorphous *)state->amorphous.device.at : NULL;
-    return there;
+    return st;
 }
 
 /** Wait for what was launched and add its time. */
@@ -61,11 +66,11 @@ static nb_status begin(nb_backend_state *state, nb_error *err)
 static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_sums *sums,
                           nb_error *err)
 {
-    nb_scene there = on_device(state, sc);
+    nb_scene there;
     size_t bytes = (size_t)(sc->raster.roi.smax - sc->raster.roi.smin + 1) * sizeof *sums;
     nb_status st =
         nb_cuda_reserve(&state->products.sums, bytes, "the sums of the rows", err);
-    if (st || (st = begin(state, err)))
+    if (st || (st = on_device(state, sc, &there, err)) || (st = begin(state, err)))
         return st;
     nb_cuda_launch_sums(&there, (const float *)state->image.at,
                         (nb_row_sums *)state->products.sums.at, state->stream);
@@ -88,6 +93,8 @@ static int has_fibres(const nb_product *p)
 
 static int makes(const nb_backend_state *state, const nb_product *product)
 {
+    if (product->photons && product->photons->mix.n_more)
+        return 0;
     if (nb_product_is_chained(product))
         return !(state->products.chains.no_fft && has_fibres(product));
     return product->stages ? product->stage.kind == NB_STAGE_POISSON
@@ -119,20 +126,23 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
     state->products.pixel_bytes[i] = size;
     if (chained)
         return nb_cuda_chain_make(state, there, product, i, counter, err);
-    nb_cuda_launch_product(
-        there, (const float *)state->image.at, product, state->products.image[i].at,
-        doubtful ? (unsigned *)state->products.doubts.at : NULL, counter, state->stream);
+    nb_cuda_launch_product(there, (const float *)state->image.at, product,
+                           nb_cuda_mix_of(state, product), state->products.image[i].at,
+                           doubtful ? (unsigned *)state->products.doubts.at : NULL,
+                           counter, state->stream);
     return NB_OK;
 }
 
 static nb_status make(nb_backend_state *state, const nb_scene *sc,
                       nb_product *const *products, int n, nb_error *err)
 {
-    nb_scene there = on_device(state, sc);
+    nb_scene there;
     unsigned long long overloads[NB_PRODUCTS_MOST] = {};
     char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
     int i;
     nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
+    if (!st)
+        st = on_device(state, sc, &there, err);
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
@@ -292,7 +302,7 @@ extern const nb_backend_device nb_cuda_device_entries = {
     warm,
     {makes, sum_rows, make, fetch, take, give, allocate, release, nb_cuda_locate,
      nb_cuda_replace, nb_cuda_settle, nb_cuda_copy, nb_cuda_discard, nb_cuda_set_aside,
-     nb_cuda_spread},
+     nb_cuda_spread, nb_cuda_mix_image},
     times,
     count_devices,
     nb_cuda_makes_slopes};

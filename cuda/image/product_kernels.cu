@@ -22,6 +22,7 @@ typedef struct product_job {
     nb_stage stage;
     void *out;
     unsigned long long *overloads;
+    nb_mix mix;       /* arrays are device addresses */
     unsigned *doubts; /* noise with an error: [pixels / 32, rounded up], a bit for each pixel */
 } product_job;
 
@@ -41,7 +42,8 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
                                     int *doubt)
 {
     nb_poisson_key key = {(uint64_t)p.stage.seed, (uint64_t)pixel, p.stage.frame};
-    return nb_poisson_doubt(mean, &key, p.stage.error, doubt);
+    return nb_poisson_doubt(
+        mean, &key, p.stage.error * nb_mix_growth(&p.mix, (size_t)pixel, mean), doubt);
 }
 
 /** A count as an integer; *overload as nb_noise_adu's. */
@@ -148,7 +150,7 @@ static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t s
     k_product<TYPE, true><<<blocks, BLOCK, 0, stream>>>(job);
     const product_draw<TYPE> draw = {job.image, job.mask, job.doubts, job};
     for (int k = 0; k < sc->n_panels && job.doubts; k++)
-        settle_panel(sc, sc->panels[k], draw, stream);
+        settle_panel(sc, sc->panels[k], job.mix, draw, stream);
 }
 
 template <nb_pixel_type TYPE>
@@ -159,8 +161,9 @@ static void make_integers(const product_job &job, gpuStream_t stream)
 }
 
 void nb_cuda_launch_product(const nb_scene *sc, const float *image,
-                            const nb_product *product, void *out, unsigned *doubts,
-                            unsigned long long *overloads, gpuStream_t stream)
+                            const nb_product *product, nb_mix mix, void *out,
+                            unsigned *doubts, unsigned long long *overloads,
+                            gpuStream_t stream)
 {
     const nb_raster *raster = &sc->raster;
     product_job job = {
@@ -174,6 +177,7 @@ void nb_cuda_launch_product(const nb_scene *sc, const float *image,
         product->stage,
         out,
         overloads,
+        mix,
         doubts};
     if (product->stages && product->type == NB_PIXEL_U16)
         make_noise<NB_PIXEL_U16>(sc, job, stream);

@@ -6,6 +6,7 @@
 
 #include "../backend/internal.h"
 
+#include "../../src/image/mix.h"
 #include "../../src/image/poisson.h"
 #include "../steps/warp_pixel.cuh"
 
@@ -15,6 +16,7 @@ template <class DRAW> struct settle_job {
     nb_scene scene; /* arrays are device addresses */
     nb_panel panel;
     nb_sensor sensor;
+    nb_mix mix; /* arrays are device addresses */
     DRAW draw;
     int64_t first, end; /* words of draw.doubts */
 };
@@ -45,8 +47,11 @@ __global__ void __launch_bounds__(128, 3)
                            (int)(at / p.panel.columns), lane);
             if (p.scene.amorphous)
                 value += background_at(p, at);
+            if (p.mix.light || p.mix.transmission || p.mix.add)
+                value = nb_mix_pixel(&p.mix, (size_t)pixel, value);
             float mean = p.draw.image[pixel], exact = (float)value;
-            if (lane == 0 && exact != mean && nb_noise_same(mean, exact))
+            if (lane == 0 && exact != mean &&
+                nb_noise_same(mean, exact, nb_mix_growth(&p.mix, (size_t)pixel, mean)))
                 p.draw.redraw(pixel, mean, exact);
         }
 }
@@ -54,8 +59,8 @@ __global__ void __launch_bounds__(128, 3)
 /** Settle the pixels of a panel.  Launches short enough for a display's watchdog: at most a tenth of
  * the pixels is in doubt. */
 template <class DRAW>
-static void settle_panel(const nb_scene *sc, const nb_panel &panel, const DRAW &draw,
-                         gpuStream_t stream)
+static void settle_panel(const nb_scene *sc, const nb_panel &panel, const nb_mix &mix,
+                         const DRAW &draw, gpuStream_t stream)
 {
     const double steps_of_a_launch = 2e10;
     const nb_sensor &sensor = sc->sensors[panel.sensor];
@@ -68,6 +73,7 @@ static void settle_panel(const nb_scene *sc, const nb_panel &panel, const DRAW &
         settle_job<DRAW> part = {*sc,
                                  panel,
                                  sensor,
+                                 mix,
                                  draw,
                                  first + words * i / pieces,
                                  first + words * (i + 1) / pieces};

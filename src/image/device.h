@@ -8,6 +8,7 @@
 #include "product.h"
 
 struct nb_footprint_plan;
+struct nb_mix;
 
 /** A renderer's state; opaque to others. */
 typedef struct nb_backend_state nb_backend_state;
@@ -53,6 +54,9 @@ typedef struct nb_image_device {
     nb_status (*spread)(nb_backend_state *state, const struct nb_footprint_plan *plan,
                         const nb_scene *scene, const nb_scene *sources, int rest,
                         nb_error *err);
+    /** nb_mix_apply to the image rendered last.  NULL: mixed images are made in memory. */
+    nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
+                     const struct nb_mix *mix, nb_error *err);
 } nb_image_device;
 
 enum { NB_DEVICE_FARTHEST = 20 }; /* of a footprint: its light fits into shared memory */

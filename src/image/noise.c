@@ -9,31 +9,39 @@
 #include "near_pixel.h"
 #include "noise_block.h"
 
-float nb_noise_exact(const nb_scene *scene, size_t pixel, float mean)
+/** Photons of a scene in a pixel of about `mean`. */
+static double photons_in(const nb_scene *scene, size_t pixel, double mean)
 {
-    const uint8_t *mask = scene->raster.mask;
-    const nb_panel *panel;
-    size_t at, columns;
+    const nb_panel *panel = &scene->panels[nb_panel_of_pixel(scene, pixel)];
+    const size_t at = pixel - panel->first_pixel, columns = (size_t)panel->columns;
+    return nb_near_pixel(scene, panel, (int)(at % columns), (int)(at / columns), mean);
+}
+
+float nb_noise_exact(const nb_photons *photons, size_t pixel, float mean)
+{
+    const nb_mix *mix = &photons->mix;
+    const uint8_t *mask = photons->scene->raster.mask;
+    double sum;
     float exact;
     if (mask && !mask[pixel])
         return mean;
-    panel = &scene->panels[nb_panel_of_pixel(scene, pixel)];
-    at = pixel - panel->first_pixel;
-    columns = (size_t)panel->columns;
-    exact = (float)nb_near_pixel(scene, panel, (int)(at % columns), (int)(at / columns),
-                                 mean);
-    return nb_noise_same(mean, exact) ? exact : mean;
+    sum = photons_in(photons->scene, pixel, mean);
+    for (int i = 0; i < mix->n_more; i++)
+        sum += photons_in(mix->more[i], pixel, mean);
+    exact = (float)(nb_mix_is_plain(mix) ? sum : nb_mix_pixel(mix, pixel, sum));
+    return nb_noise_same(mean, exact, nb_mix_growth(mix, pixel, mean)) ? exact : mean;
 }
 
 /** What the pixel's deviate is drawn from: its float, or if that leaves the deviate in doubt its
  * value in double. */
-static float redrawn_mean(const nb_scene *scene, const nb_stage *stage, size_t pixel,
+static float redrawn_mean(const nb_photons *photons, const nb_stage *stage, size_t pixel,
                           float mean)
 {
     const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
     int doubt;
-    nb_poisson_doubt(mean, &key, stage->error, &doubt);
-    return doubt ? nb_noise_exact(scene, pixel, mean) : mean;
+    nb_poisson_doubt(mean, &key, stage->error * nb_mix_growth(&photons->mix, pixel, mean),
+                     &doubt);
+    return doubt ? nb_noise_exact(photons, pixel, mean) : mean;
 }
 
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel)
@@ -41,7 +49,7 @@ double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t
     const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
     float mean = photons->pixels[pixel];
     if (stage->error > 0)
-        mean = redrawn_mean(photons->scene, stage, pixel, mean);
+        mean = redrawn_mean(photons, stage, pixel, mean);
     return nb_poisson(mean, &key);
 }
 
@@ -66,7 +74,7 @@ static int redraw(const noise_run *run, uint64_t doubts, uint16_t *out)
         float mean = p->photons->pixels[pixel], settled;
         if (i >= run->count)
             break;
-        settled = redrawn_mean(p->photons->scene, stage, pixel, mean);
+        settled = redrawn_mean(p->photons, stage, pixel, mean);
         if (settled == mean)
             continue;
         nb_noise_adu(nb_poisson(mean, &key), p->adc_offset, &before);
@@ -83,16 +91,18 @@ static int noisy_run(const noise_run *run, uint16_t *out)
     const nb_stage *stage = &p->stage;
     const nb_poisson_key key = {(uint64_t)stage->seed, run->first, stage->frame};
     const float *mean = p->photons->pixels + run->first;
+    const double error =
+        stage->error * nb_mix_growths(&p->photons->mix, run->first, run->count, mean);
     nb_noise_block_fn *block = p->photons->kernels->noise;
     float padded[NB_NOISE_BLOCK] = {0};
     uint16_t adu[NB_NOISE_BLOCK];
     uint64_t doubts;
     int clipped;
     if (run->count == NB_NOISE_BLOCK) {
-        clipped = block(mean, &key, p->adc_offset, stage->error, out, &doubts);
+        clipped = block(mean, &key, p->adc_offset, error, out, &doubts);
     } else {
         memcpy(padded, mean, (size_t)run->count * sizeof *mean);
-        clipped = block(padded, &key, p->adc_offset, stage->error, adu, &doubts);
+        clipped = block(padded, &key, p->adc_offset, error, adu, &doubts);
         memcpy(out, adu, (size_t)run->count * sizeof *out);
         /* the padding's zeros are only clipped when the offset alone is above the limit */
         clipped = clipped < run->count ? clipped : run->count;

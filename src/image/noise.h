@@ -16,9 +16,9 @@
  * images that differ by rounding have the same noise (docs/physics.md, section 20). */
 int64_t nb_noise_rows(const nb_product *product, int first, int rows, uint16_t *out);
 
-/** The value of a pixel in double precision, as a float; the float `mean` of the image if that is not
- * this scene's, or masked. */
-float nb_noise_exact(const nb_scene *scene, size_t pixel, float mean);
+/** The value of a pixel in double precision, as a float, with all that the photons mix; the float `mean` of the image
+ * if that is not these photons', or masked. */
+float nb_noise_exact(const nb_photons *photons, size_t pixel, float mean);
 
 /** The photons of pixel s fpixels + f before offset and clamping. */
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel);

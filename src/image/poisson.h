@@ -227,10 +227,10 @@ NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
     return nb_poisson_doubt(mean, key, 0, &doubt);
 }
 
-/** Is `exact` the value of the float `mean`, except for the renderer's errors? */
-NB_HD int nb_noise_same(float mean, float exact)
+/** Is `exact` the value of the float `mean`, except for the renderer's errors, which are so many times as large? */
+NB_HD int nb_noise_same(float mean, float exact, double growth)
 {
-    return fabs((double)exact - mean) <= NB_NOISE_OTHER * mean;
+    return fabs((double)exact - mean) <= NB_NOISE_OTHER * growth * mean;
 }
 
 /** The noise image's value of a pixel: photons and offset, rounded half up, clamped;

@@ -75,12 +75,13 @@ static void redraw(const nb_stage_piece *piece, const nb_stage *stages, int at,
         if (i >= piece->count)
             break;
         mean = piece->photons->pixels[pixel];
-        growth = nb_error_growth(stages, at, mean);
+        growth = nb_error_growth(stages, at, mean) *
+                 nb_mix_growth(&piece->photons->mix, pixel, mean);
         nb_poisson_doubt(nb_mean_behind(stages, at, mean), &key, stage->error * growth,
                          &doubt);
         if (!doubt)
             continue;
-        exact = nb_noise_exact(piece->photons->scene, pixel, mean);
+        exact = nb_noise_exact(piece->photons, pixel, mean);
         if (exact != mean)
             v[i] = nb_poisson(nb_mean_behind(stages, at, exact), &key);
     }
@@ -96,7 +97,9 @@ static void draw_counts(const nb_stage_piece *piece, const nb_stage *stages, int
     for (int i = 0; stage->error > 0 && i < piece->count; i++)
         most = fmax(most, piece->photons->pixels[piece->pixel + (size_t)i]);
     if (stage->error > 0)
-        error = stage->error * nb_error_growth(stages, at, most);
+        error = stage->error * nb_error_growth(stages, at, most) *
+                nb_mix_growths(&piece->photons->mix, piece->pixel, piece->count,
+                               piece->photons->pixels + piece->pixel);
     doubts = piece->photons->kernels->counts(v, &key, error, counts);
     memcpy(v, counts, sizeof counts);
     if (doubts && stage->error > 0)

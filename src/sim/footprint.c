@@ -161,10 +161,9 @@ static nb_status render_parts(const nb_sim_engine *engine, const nb_scene *sc,
     return st;
 }
 
-nb_status nb_sim_render_footprint(nb_sim *sim, const nb_request *as, float *image,
-                                  nb_error *err)
+nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *sc, const nb_request *as,
+                                  float *image, nb_error *err)
 {
-    const nb_scene *sc = &sim->model.scene;
     nb_footprint_parts parts = {0};
     float *rest = NULL;
     nb_status st = keep_plan(sim, &parts.plan, err);

@@ -36,11 +36,10 @@ void nb_footprint_kept_free(nb_footprint_kept *kept); /* NULL is fine */
 /** Does the simulation's device spread the light, and keep the image?  Errors: nb_footprint_plan_make's. */
 nb_status nb_sim_footprint_on_device(nb_sim *sim, int *is, nb_error *err);
 
-/** nb_render_scene_as of the simulation's scene, with its footprint: image[pixels], or NULL where
- * nb_sim_footprint_on_device.  Errors: those of the
- * renderer, and of nb_footprint_plan_make. */
-nb_status nb_sim_render_footprint(nb_sim *sim, const nb_request *as, float *image,
-                                  nb_error *err);
+/** nb_render_scene_as of a scene, the simulation's or with another mask, with its footprint: image[pixels], or NULL
+ * where nb_sim_footprint_on_device.  Errors: those of the renderer, and of nb_footprint_plan_make. */
+nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
+                                  const nb_request *as, float *image, nb_error *err);
 
 /* --- derivatives (derive_footprint.c); run: of the simulation's job, open --- */
 

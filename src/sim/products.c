@@ -4,6 +4,7 @@
 #include "../base/error.h"
 #include "../image/quantize.h"
 #include "../physics/panels.h"
+#include "mix.h"
 #include "noise.h"
 #include "sim.h"
 
@@ -15,7 +16,8 @@ nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
                         .pixels = image,
                         .kernels = sim->engine.kernels,
                         .threads = sim->engine.options.threads,
-                        .hooks = &sim->hooks};
+                        .hooks = &sim->hooks,
+                        .mix = nb_sim_mix(sim)};
 }
 
 /** One product of an image, whole. */

@@ -9,6 +9,7 @@
 #include "../render/request.h"
 #include "advice.h"
 #include "footprint.h"
+#include "mix.h"
 #include "sim.h"
 
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */
@@ -33,13 +34,32 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
+/** The photons of crystals and background, and what the mix makes of them; image: NULL where the device keeps it. */
+static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
+{
+    const nb_sim_engine *engine = &sim->engine;
+    const nb_scene *sc = &sim->model.scene;
+    const nb_mix *mix = &engine->photons.mix;
+    const nb_scene lit = nb_mix_scene(mix, sc);
+    const nb_request as = {.precision = engine->options.precision,
+                           .tolerance = engine->options.tolerance};
+    const int plain = nb_mix_is_plain(mix);
+    float *to = plain || !engine->photons.device ? image : NULL;
+    nb_status st;
+    if (nb_sim_has_footprint(sim))
+        st = nb_sim_render_footprint(sim, &lit, &as, to, err);
+    else
+        st = nb_render_scene_as(engine->backend, engine->state, &lit, &as, to, err);
+    if (!st && !plain)
+        st = nb_sim_apply_mix(engine, sc, image, err);
+    return st;
+}
+
 static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
     nb_scene *sc = &sim->model.scene;
     double t0 = nb_monotonic_seconds(), t1;
-    const nb_request as = {.precision = engine->options.precision,
-                           .tolerance = engine->options.tolerance};
     nb_status st = nb_engine_check(engine, err);
     if (st)
         return st;
@@ -52,10 +72,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
         st = nb_engine_open(engine, err);
     t1 = nb_monotonic_seconds();
     engine->photons.state = engine->state;
-    if (!st && nb_sim_has_footprint(sim))
-        st = nb_sim_render_footprint(sim, &as, image, err);
-    else if (!st)
-        st = nb_render_scene_as(engine->backend, engine->state, sc, &as, image, err);
+    if (!st)
+        st = render_frame(sim, image, err);
     if (st)
         nb_photons_forget(&engine->photons);
     sim->times.start += t1 - t0;

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What is mixed with the image on the device: factors of pixels, light before and behind them.  The operations are those
+ * of src/image/mix.c and must not be contracted (nvcc -fmad=false): the same bits. */
+#include "mix.h"
+
+#include "../../src/image/photons.h"
+
+enum { BLOCK = 256, EACH = 4 /* pixels of a thread */ };
+
+typedef struct mix_job {
+    nb_mix mix;
+    const nb_mix_row *rows;
+    const uint8_t *mask; /* of the stack, or NULL */
+    float *image;
+} mix_job;
+
+/** A block of threads: a piece of a row of the stack. */
+__global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
+{
+    const nb_mix_row row = p.rows[blockIdx.y];
+    const int first = (int)blockIdx.x * BLOCK * EACH + (int)threadIdx.x;
+    if ((int)blockIdx.x * BLOCK * EACH >= row.end)
+        return;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const int f = first + i * BLOCK;
+        const int64_t pixel = row.start + f;
+        if (f >= row.first && f < row.end && (!p.mask || p.mask[pixel]))
+            p.image[pixel] = (float)nb_mix_pixel(&p.mix, (size_t)pixel, p.image[pixel]);
+    }
+}
+
+nb_status nb_cuda_mask(nb_backend_state *state, const nb_scene *sc, const uint8_t **mask,
+                       nb_error *err)
+{
+    nb_cuda_mirror *own = &state->footprint.mask;
+    nb_status st = NB_OK;
+    *mask = NULL;
+    if (!sc->raster.mask)
+        return NB_OK;
+    if (sc->raster.mask == state->mask_of)
+        own = &state->mask;
+    else
+        st = nb_cuda_upload_mirror(state, own, sc->raster.mask, sc->raster.pixels,
+                                   "the mask", err);
+    *mask = (const uint8_t *)own->device.at;
+    return st;
+}
+
+static nb_status send(nb_backend_state *state, nb_cuda_buffer *buffer, const float *from,
+                      size_t pixels, nb_error *err)
+{
+    const size_t bytes = pixels * sizeof *from;
+    nb_status st = from ? nb_cuda_reserve(buffer, bytes, "an image to mix", err) : NB_OK;
+    if (st || !from)
+        return st;
+    return nb_cuda_check(
+        err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, state->stream),
+        "uploading an image to mix");
+}
+
+static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t pixels,
+                             nb_error *err)
+{
+    nb_cuda_mix *there = &state->mix;
+    const int kept = mix->hash && mix->hash == there->hash;
+    nb_status st = send(state, &there->light, mix->light, pixels, err);
+    if (!st && !kept) {
+        there->hash = 0;
+        st = send(state, &there->transmission, mix->transmission, pixels, err);
+        if (!st)
+            st = send(state, &there->add, mix->add, pixels, err);
+        if (!st)
+            there->hash = mix->hash;
+    }
+    return st;
+}
+
+static nb_status send_rows(nb_backend_state *state, const nb_mix *mix, const nb_scene *sc,
+                           nb_error *err)
+{
+    const size_t n = (size_t)sc->raster.rows;
+    nb_mix_row *rows = (nb_mix_row *)nb_alloc(n, sizeof *rows, "rows", err);
+    nb_status st = NB_ERR_NOMEM;
+    for (int i = 0; rows && i < sc->raster.rows; i++)
+        rows[i] = nb_mix_row_of(mix, sc, i);
+    if (rows)
+        st = nb_cuda_upload_mirror(state, &state->mix.rows, rows, n * sizeof *rows,
+                                   "rows", err);
+    nb_free(rows);
+    return st;
+}
+
+/** Rows of the stack, in pieces: a grid is at most 65535 high. */
+static void launch(nb_backend_state *state, mix_job job, const nb_scene *sc)
+{
+    const int high = 65535;
+    const unsigned across =
+        (unsigned)((sc->raster.columns + BLOCK * EACH - 1) / (BLOCK * EACH));
+    for (int first = 0; first < sc->raster.rows; first += high) {
+        const int left = sc->raster.rows - first;
+        k_mix<<<dim3(across, (unsigned)(left < high ? left : high)), BLOCK, 0, state->stream>>>(
+            job);
+        job.rows += high;
+    }
+}
+
+static nb_mix there_of(const nb_backend_state *state, const nb_mix *mix)
+{
+    nb_mix there = *mix;
+    there.light = mix->light ? (const float *)state->mix.light.at : NULL;
+    there.transmission =
+        mix->transmission ? (const float *)state->mix.transmission.at : NULL;
+    there.add = mix->add ? (const float *)state->mix.add.at : NULL;
+    return there;
+}
+
+nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
+                            const nb_mix *mix, nb_error *err)
+{
+    mix_job job = {};
+    nb_status st =
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+    if (!st)
+        st = nb_cuda_mask(state, sc, &job.mask, err);
+    if (!st)
+        st = send_planes(state, mix, sc->raster.pixels, err);
+    if (!st)
+        st = send_rows(state, mix, sc, err);
+    if (st)
+        return st;
+    job.mix = there_of(state, mix);
+    job.rows = (const nb_mix_row *)state->mix.rows.device.at;
+    job.image = (float *)state->image.at;
+    launch(state, job, sc);
+    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+                           "recording an event");
+    return st;
+}
+
+nb_mix nb_cuda_mix_of(const nb_backend_state *state, const nb_product *product)
+{
+    const nb_mix none = {};
+    return product->photons ? there_of(state, &product->photons->mix) : none;
+}
+
+void nb_cuda_mix_release(nb_cuda_mix *mix)
+{
+    nb_cuda_release(&mix->transmission);
+    nb_cuda_release(&mix->add);
+    nb_cuda_release(&mix->light);
+    nb_cuda_release(&mix->rows.device);
+    nb_free(mix->rows.sent);
+}

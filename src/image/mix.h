@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/** What an image of photons has beside its scene: further crystals, light that no scene has, the factor of each pixel and
+ * light that is added behind it:  pixel = T (crystals + background + light) + add. */
+#ifndef NB_IMAGE_MIX_H
+#define NB_IMAGE_MIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../physics/hostdevice.h"
+#include "../physics/panels.h"
+
+/** All arrays are another's and live as long as the photons.  Planes have the pixels of the stack.  Zeroed: nothing. */
+typedef struct nb_mix {
+    int n_more;
+    const nb_scene *const *more; /* [n_more] crystals that were added to the scene's */
+    const float *light;          /* photons before the factors; NULL: none */
+    const float *transmission;   /* factors; NULL: 1 */
+    const float *add;            /* photons behind the factors; NULL: none */
+    double add_scale;            /* of `add` */
+    const int32_t *acts; /* [2 rows of the stack] the first column and the end of those where the factor is not 1
+                            or something is added; NULL: everywhere.  Does not hold for `light` */
+    const uint8_t *lit; /* the scene's mask without the pixels of factor 0; NULL: the scene's */
+    double most;        /* largest factor; 0: 1 */
+    uint64_t hash; /* of transmission and add, for devices, which keep them */
+} nb_mix;
+
+/** Is the image that of the scene alone? */
+static inline int nb_mix_is_plain(const nb_mix *mix)
+{
+    return !mix->n_more && !mix->light && !mix->transmission && !mix->add;
+}
+
+/** Photons that a pixel gets behind its factor: a float, so that host and device agree. */
+NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
+{
+    return mix->add ? (float)(mix->add_scale * mix->add[pixel]) : 0;
+}
+
+/** A pixel from its photons of crystals and background. */
+NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
+{
+    const double light = mix->light ? mix->light[pixel] : 0;
+    const double factor = mix->transmission ? mix->transmission[pixel] : 1;
+    return factor * (photons + light) + nb_mix_added(mix, pixel);
+}
+
+/** How many times the relative error of the photons that of a pixel of this mean is: light that is taken away has no
+ * error. */
+NB_HD double nb_mix_growth(const nb_mix *mix, size_t pixel, double mean)
+{
+    const double added = nb_mix_added(mix, pixel);
+    return added < 0 && mean > 0 ? (mean - added) / mean : 1;
+}
+
+/** The largest of n pixels of these means. */
+static inline double nb_mix_growths(const nb_mix *mix, size_t first, int n,
+                                    const float *mean)
+{
+    double most = 1, growth;
+    for (int i = 0; mix->add && i < n; i++)
+        if ((growth = nb_mix_growth(mix, first + (size_t)i, mean[i])) > most)
+            most = growth;
+    return most;
+}
+
+/** A row of the stack: its first pixel, and the columns where a mix acts. */
+typedef struct nb_mix_row {
+    int64_t start;
+    int32_t first, end;
+} nb_mix_row;
+
+/** Inside of the region of interest. */
+static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene, int row)
+{
+    const nb_panel *panel = &scene->panels[nb_panel_of_row(scene, row)];
+    const nb_region r = nb_panel_region(scene, panel);
+    const int s = row - panel->first_row;
+    nb_mix_row out = {(int64_t)nb_row_start(scene, row), r.fmin, r.fmax + 1};
+    if (mix->acts && !mix->light) {
+        const int32_t *acts = mix->acts + 2 * (size_t)row;
+        out.first = acts[0] > out.first ? acts[0] : out.first;
+        out.end = acts[1] < out.end ? acts[1] : out.end;
+    }
+    if (s < r.smin || s > r.smax)
+        out.end = 0;
+    return out;
+}
+
+/** Make the image of it: image[pixels] has the photons of all crystals and the background; masked pixels, and those
+ * outside of the region of interest, stay.  The same bytes for any number of threads. */
+void nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads, float *image);
+
+/** The scene whose pixels are rendered for it. */
+static inline nb_scene nb_mix_scene(const nb_mix *mix, const nb_scene *scene)
+{
+    nb_scene lit = *scene;
+    if (mix->lit)
+        lit.raster.mask = mix->lit;
+    return lit;
+}
+
+#endif
