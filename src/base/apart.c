@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -157,26 +158,51 @@ static void settle(pid_t parent)
 #endif
 }
 
-nb_status nb_apart_fork(nb_apart *a, nb_error *err)
+/** Pipe and socket of a child; asks[2] are -1 without requests. */
+static nb_status connect_both(int stays, int ends[2], int asks[2], nb_error *err)
 {
-    const pid_t self = getpid();
-    int ends[2];
-    sigset_t all, before;
+    asks[0] = asks[1] = -1;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return nb_fail(err, NB_ERR_IO, "no pipe to a process that reads: %s",
                        strerror(errno));
+    if (!stays || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, asks) == 0)
+        return NB_OK;
+    close(ends[0]);
+    close(ends[1]);
+    return nb_fail(err, NB_ERR_IO, "no socket to a process that reads: %s",
+                   strerror(errno));
+}
+
+static void close_end(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+nb_status nb_apart_fork(nb_apart *a, int stays, nb_error *err)
+{
+    const pid_t self = getpid();
+    int ends[2], asks[2];
+    sigset_t all, before;
+    nb_status st = connect_both(stays, ends, asks, err);
+    if (st)
+        return st;
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     a->child = fork();
     if (a->child == 0) {
         close(ends[0]);
+        close_end(asks[0]);
         a->fd = ends[1];
+        a->ask = asks[1];
         settle(self);
         return NB_OK;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
+    close_end(asks[1]);
     a->fd = ends[0];
+    a->ask = asks[0];
     if (a->child > 0) {
 #ifdef F_SETPIPE_SZ
         (void)fcntl(a->fd, F_SETPIPE_SZ, (int)PIPE_BYTES);
@@ -184,13 +210,15 @@ nb_status nb_apart_fork(nb_apart *a, nb_error *err)
         return NB_OK;
     }
     close(a->fd);
+    close_end(a->ask);
     return nb_fail(err, NB_ERR_NOMEM,
                    "no process to read an HDF5 file could be started: %s; the limit of "
                    "processes or of memory is reached",
                    strerror(errno));
 }
 
-void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
+/** Do one piece of work and pass its results; 0: they cannot be passed. */
+static int do_work(const nb_apart *a, const nb_apart_task *task)
 {
     nb_error err;
     nb_passage p = {a->fd, 1, NB_OK, 0, NULL};
@@ -201,7 +229,32 @@ void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
     if (!err.code)
         task->pass(task->user, &p);
     nb_pass(&p, &mark, sizeof mark);
-    _exit(p.failed ? NOT_PASSED : 0);
+    return !p.failed;
+}
+
+/** Another piece of work has the same limits. */
+static void begin_again(void)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_SELF, &used) == 0)
+        limit(RLIMIT_CPU,
+              (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1 + BUSY_SECONDS));
+    alarm(WAIT_SECONDS);
+}
+
+void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
+{
+    int passed = 1;
+    if (a->ask < 0)
+        _exit(do_work(a, task) ? 0 : NOT_PASSED);
+    alarm(0);
+    while (passed && read_all(a->ask, task->request, task->request_bytes)) {
+        task->clear(task->user); /* the parent has read all of it */
+        begin_again();
+        passed = do_work(a, task);
+        alarm(0);
+    }
+    _exit(passed ? 0 : NOT_PASSED);
 }
 
 /* --- the parent --- */
@@ -239,22 +292,65 @@ static nb_status died(const char *file, int status, int pipe_number, nb_error *e
                       "reading it");
 }
 
+/** Read the results; 0: they did not arrive, and p says why. */
+static int take_results(const nb_apart_task *task, nb_passage *p, nb_error *said)
+{
+    int mark = 0;
+    nb_pass(p, said, sizeof *said);
+    if (!p->failed && !said->code)
+        task->pass(task->user, p);
+    nb_pass(p, &mark, sizeof mark);
+    return !p->failed && mark == END_MARK;
+}
+
+/** Wait for the child, whose results arrived or not. */
+static nb_status finish(const nb_apart *a, const nb_apart_task *task, const nb_passage *p,
+                        int arrived, nb_error *err)
+{
+    int status;
+    close(a->fd); /* a child that still writes then ends */
+    close_end(a->ask);
+    status = wait_for(a->child);
+    if (p->failed == NB_ERR_NOMEM)
+        return p->failed;
+    return arrived ? NB_OK : died(task->file, status, p->failed ? p->number : EPIPE, err);
+}
+
+/** What the child said. */
+static nb_status pass_on(const nb_error *said, nb_error *err)
+{
+    if (said->code && err)
+        *err = *said;
+    return said->code;
+}
+
 nb_status nb_apart_take(const nb_apart *a, const nb_apart_task *task, nb_error *err)
 {
     nb_error said;
     nb_passage p = {a->fd, 0, NB_OK, 0, err};
-    int mark = 0, status;
-    nb_pass(&p, &said, sizeof said);
-    if (!p.failed && !said.code)
-        task->pass(task->user, &p);
-    nb_pass(&p, &mark, sizeof mark);
-    close(a->fd); /* a child that still writes then ends */
-    status = wait_for(a->child);
-    if (p.failed == NB_ERR_NOMEM)
-        return p.failed;
-    if (p.failed || mark != END_MARK)
-        return died(task->file, status, p.failed ? p.number : EPIPE, err);
-    if (said.code && err)
-        *err = said;
-    return said.code;
+    const int arrived = take_results(task, &p, &said);
+    nb_status st = finish(a, task, &p, arrived, err);
+    return st ? st : pass_on(&said, err);
+}
+
+nb_status nb_apart_ask(const nb_apart *a, const nb_apart_task *task, int *alive,
+                       nb_error *err)
+{
+    nb_error said;
+    nb_passage p = {a->fd, 0, NB_OK, 0, err};
+    ssize_t sent;
+    do /* a few bytes, into an empty socket */
+        sent = send(a->ask, task->request, task->request_bytes, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if ((*alive = take_results(task, &p, &said)))
+        return pass_on(&said, err);
+    return finish(a, task, &p, 0, err);
+}
+
+void nb_apart_end(const nb_apart *a)
+{
+    (void)kill(a->child, SIGKILL);
+    close(a->fd);
+    close_end(a->ask);
+    (void)wait_for(a->child);
 }

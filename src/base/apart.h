@@ -32,21 +32,34 @@ typedef struct nb_apart_task {
     /** Passes the results after success. It runs in both processes: the same calls in the same
      * order. */
     void (*pass)(void *user, nb_passage *p);
+    /** A child that stays: the parent writes these bytes before each piece of work; 0: one piece. */
+    void *request;
+    size_t request_bytes;
+    void (*clear)(void *user); /* in such a child: frees the results, before the next request */
 } nb_apart_task;
 
 typedef struct nb_apart {
     pid_t child; /* 0 in the child itself */
     int fd;      /* one end of the pipe: the child writes, the parent reads */
+    int ask;     /* one end of the requests of a child that stays; -1: none */
 } nb_apart;
 
 /** Fork; it returns in both processes. Locks that the child needs are taken before and released in
- * both. Errors: NB_ERR_NOMEM, NB_ERR_IO, without a child. */
-nb_status nb_apart_fork(nb_apart *a, nb_error *err);
-/** In the child: do the work and end the process. */
+ * both.  stays: it answers requests. Errors: NB_ERR_NOMEM, NB_ERR_IO, without a child. */
+nb_status nb_apart_fork(nb_apart *a, int stays, nb_error *err);
+/** In the child: do the work, or answer all requests, and end the process. */
 void nb_apart_serve(const nb_apart *a, const nb_apart_task *task)
     __attribute__((noreturn));
 /** In the parent: wait for the results.  Errors: those of the work; NB_ERR_INPUT with the name of the
  * file when the child crashed, or took minutes; NB_ERR_NOMEM. */
 nb_status nb_apart_take(const nb_apart *a, const nb_apart_task *task, nb_error *err);
+
+/** In the parent of a child that stays, from one thread at a time: ask and wait for the results.  *alive becomes 0 when
+ * the child is gone.  The kernel ends the child with the thread that forked it, so another one may be worth
+ * asking.  Errors: as nb_apart_take. */
+nb_status nb_apart_ask(const nb_apart *a, const nb_apart_task *task, int *alive,
+                       nb_error *err);
+/** End a child that stays and is alive. */
+void nb_apart_end(const nb_apart *a);
 
 #endif

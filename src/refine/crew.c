@@ -10,6 +10,7 @@
 #include "../series/orientations.h"
 #include "../series/pool.h"
 #include "../series/ranks.h"
+#include "../sim/picture.h"
 #include "../sim/sim.h"
 
 enum { DEVICE_WORKERS = 8 }; /* of one device */
@@ -86,7 +87,9 @@ nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_fram
     memset(crew, 0, sizeof *crew);
     crew->frames = frames;
     crew->ranks = frames->ranks;
-    st = nb_sim_create_for(cfg, frames->count, hooks, &crew->base, err);
+    st = nb_picture_readers_new(&crew->readers, err);
+    if (!st)
+        st = nb_sim_create_for(cfg, frames->count, hooks, &crew->base, err);
     if (!st && frames->orientations)
         st = nb_orientations_load(frames->orientations, frames->count, &crew->missets,
                                   NULL, err);
@@ -99,6 +102,7 @@ void nb_crew_close(nb_crew *crew)
         nb_sim_free(crew->sims[i]);
     nb_free(crew->sims);
     nb_free(crew->missets);
+    nb_picture_readers_free(crew->readers);
     nb_sim_free(crew->base);
     memset(crew, 0, sizeof *crew);
 }
@@ -122,10 +126,15 @@ nb_status nb_crew_begin(const nb_crew *crew, nb_sim *sim, int picture, nb_error 
 nb_status nb_crew_read(const nb_crew *crew, const nb_sim *sim, int picture, nb_image *out,
                        nb_error *err)
 {
+    const double most_MB = nb_sim_config(crew->base)->max_read_MB;
+    char name[NB_PATH_MAX];
+    nb_picture_frame frame;
     nb_config typed;
     int fast, slow;
+    if (nb_picture_frame_of(crew->frames->images[picture], name, &frame))
+        return nb_picture_readers_read(crew->readers, &frame, most_MB, out, err);
     nb_config_defaults(&typed);
-    typed.max_read_MB = nb_sim_config(crew->base)->max_read_MB;
+    typed.max_read_MB = most_MB;
     nb_sim_size(sim, &fast, &slow);
     return nb_image_read(crew->frames->images[picture], fast, slow, &typed, out, err);
 }

@@ -11,7 +11,8 @@
 typedef struct nb_crew {
     const nb_refine_frames *frames;
     nb_ranks *ranks;
-    nb_sim *base;         /* owned; the start */
+    nb_sim *base;                       /* owned; the start */
+    struct nb_picture_readers *readers; /* owned; of pictures in HDF5 */
     double (*missets)[3]; /* owned; [frames->count], deg; NULL: the start's */
     int workers, threads; /* of this process, and of each of them */
     nb_sim **sims;        /* owned; [workers] */

@@ -206,7 +206,8 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
 {
     nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
     nb_status st = g ? NB_OK : NB_ERR_NOMEM;
-    if (st || !(g->plain = nb_alloc(1, sizeof *g->plain, "configuration", err)))
+    if (st || !(g->plain = nb_alloc(1, sizeof *g->plain, "configuration", err)) ||
+        nb_picture_readers_new(&g->readers, err))
         return NB_ERR_NOMEM;
     g->cfg = *cfg;
     g->series = *series;
@@ -232,6 +233,7 @@ void nb_given_free(nb_given *g)
 {
     if (!g)
         return;
+    nb_picture_readers_free(g->readers);
     nb_free(g->plain);
     nb_image_free(&g->image);
     nb_free(g->background);
@@ -245,14 +247,15 @@ static nb_status read_image(const nb_given *g, int k, int with_mask, nb_image *o
                             const nb_image **in, nb_error *err)
 {
     char name[NB_PATH_MAX];
-    nb_hdf5_geometry unused = {0};
     *in = g->image.pixels ? &g->image : own;
     if (g->image.pixels)
         return NB_OK;
     given_name(g, k, name);
-    if (g->kind == NB_GIVEN_HDF5)
-        return nb_hdf5_read_image(name, g->first + k, g->plain->max_read_MB, own,
-                                  with_mask ? &unused : NULL, err);
+    if (g->kind == NB_GIVEN_HDF5) {
+        const nb_picture_frame wanted = {name, g->first + k, with_mask};
+        return nb_picture_readers_read(g->readers, &wanted, g->plain->max_read_MB, own,
+                                       err);
+    }
     return nb_image_read(name, g->size[0], g->size[1], g->plain, own, err);
 }
 

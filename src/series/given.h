@@ -16,15 +16,16 @@ typedef struct nb_given {
     nb_given_kind kind;
     char name[NB_PATH_MAX]; /* of the file; unused when they are numbered */
     nb_template numbered;
-    int first;         /* frame in the HDF5 file, or number of the first file */
-    int frames;        /* at least 1 */
-    int size[2];       /* of headerless images, fast and slow */
-    double unit;       /* photons */
-    double pedestal;   /* NaN: that of the header */
-    nb_series series;  /* the caller's, with the number of frames */
-    nb_config cfg;     /* the caller's, completed; without crystal, in double precision */
-    nb_image image;    /* owned; a single one, read with its header; else none */
-    nb_config *plain;  /* owned; for readers, whose header nobody wants */
+    int first;        /* frame in the HDF5 file, or number of the first file */
+    int frames;       /* at least 1 */
+    int size[2];      /* of headerless images, fast and slow */
+    double unit;      /* photons */
+    double pedestal;  /* NaN: that of the header */
+    nb_series series; /* the caller's, with the number of frames */
+    nb_config cfg;    /* the caller's, completed; without crystal, in double precision */
+    nb_image image;   /* owned; a single one, read with its header; else none */
+    nb_config *plain; /* owned; for readers, whose header nobody wants */
+    struct nb_picture_readers *readers; /* owned; of an input in HDF5 */
     float *background; /* owned; [pixels of the stack], photons; NULL: none */
 } nb_given;
 

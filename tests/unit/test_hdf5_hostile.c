@@ -2,6 +2,7 @@
 /* HDF5 files with false values: numbers of points, sizes of chunks, sizes of images, other
  * files. */
 #include <signal.h>
+#include <unistd.h>
 
 #include "scratch.h"
 
@@ -433,10 +434,79 @@ static void a_crash_is_one_line(void **state)
                "crash.h5: is damaged, or the memory is full: the HDF5 library crashed"));
 }
 
+/** Asks a child for the square of a number; 13 is a crash. */
+typedef struct question {
+    int number, square;
+    pid_t by; /* the process that answered */
+    int cleared;
+} question;
+
+static nb_status answer(void *user, const nb_h5_input *in, nb_error *err)
+{
+    question *q = user;
+    (void)err;
+    if (in->file < 0 || q->number == 13)
+        raise(SIGSEGV);
+    q->square = q->number * q->number;
+    q->by = getpid();
+    return NB_OK;
+}
+
+static void pass_answer(void *user, nb_passage *p)
+{
+    question *q = user;
+    nb_pass(p, &q->square, sizeof q->square);
+    nb_pass(p, &q->by, sizeof q->by);
+}
+
+static void clear_answer(void *user)
+{
+    ((question *)user)->cleared++;
+}
+
+static pid_t ask(nb_h5_child *child, const char *path, int number)
+{
+    question q = {number, 0, 0, 0};
+    const nb_h5_job job = {path, 0, &q, answer, pass_answer};
+    const nb_h5_request request = {&q.number, sizeof q.number, clear_answer};
+    nb_error err = {0};
+    if (number == 13) {
+        assert_int_equal(nb_h5_ask(child, &job, &request, &err), NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, "the HDF5 library crashed"));
+        assert_false(child->alive);
+        return 0;
+    }
+    assert_int_equal(nb_h5_ask(child, &job, &request, &err), NB_OK);
+    assert_int_equal(q.square, number * number);
+    assert_true(child->alive);
+    return q.by;
+}
+
+static void a_child_stays_until_it_dies(void **state)
+{
+    const char *path = scratch_path(*state, "asked.h5");
+    nb_h5_child child = {.alive = 0};
+    pid_t first, second;
+    H5Fclose(create(path));
+    first = ask(&child, path, 7);
+    assert_int_not_equal(first, getpid());
+    assert_int_equal(ask(&child, path, 8), first);
+    (void)kill(first, SIGKILL); /* as when the thread that forked it ends */
+    second = ask(&child, path, 9);
+    assert_int_not_equal(second, first);
+    (void)ask(&child, path, 13);
+    assert_int_not_equal(ask(&child, path, 5), second);
+    first = child.apart.child;
+    nb_h5_child_end(&child);
+    assert_int_equal(kill(first, 0), -1); /* it was waited for */
+    nb_h5_child_end(&child);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(a_crash_is_one_line),
+        SCRATCH_TEST(a_child_stays_until_it_dies),
         SCRATCH_TEST(units_of_many_points),
         SCRATCH_TEST(key_of_many_points),
         SCRATCH_TEST(hash_of_many_points),

@@ -213,6 +213,25 @@ typedef struct nb_h5_job {
  * library; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err);
 
+/** What such a job is asked, as in nb_apart_task. */
+typedef struct nb_h5_request {
+    void *data; /* of the job's user */
+    size_t bytes;
+    void (*clear)(void *user);
+} nb_h5_request;
+
+/** A child process that keeps its file open; zero: none yet. */
+typedef struct nb_h5_child {
+    nb_apart apart;
+    int alive;
+} nb_h5_child;
+
+/** As nb_h5_apart, by such a child, which is started when there is none.  A job of the same file each time; one thread at
+ * a time.  It saves the start of a process and the opening of the file, which cost more than a small frame. */
+nb_status nb_h5_ask(nb_h5_child *child, const nb_h5_job *job,
+                    const nb_h5_request *request, nb_error *err);
+void nb_h5_child_end(nb_h5_child *child);
+
 #endif
 
 #endif

@@ -76,25 +76,36 @@ static nb_status say_refusal(const refusal *why, const char *path, nb_error *err
 
 /* --- a job --- */
 
+/** A job and its file. */
+typedef struct reading {
+    nb_h5_job job;
+    const nb_h5_request *asked; /* the file stays open for the next one; NULL: it does not */
+    hid_t file;                 /* -1: closed */
+} reading;
+
 static nb_status work(void *user, nb_error *err)
 {
-    const nb_h5_job *job = user;
-    nb_h5_input in = {.name = job->file, .most_MB = job->most_MB};
+    reading *r = user;
+    nb_h5_input in = {.name = r->job.file, .most_MB = r->job.most_MB};
     nb_h5_quiet quiet;
     refusal why = {0, 0, 0};
     nb_status st = nb_h5_begin(&quiet, err);
     if (st)
         return st;
-    in.file = H5Fopen(job->file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (r->file < 0)
+        r->file = H5Fopen(r->job.file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    in.file = r->file;
     H5Eset_auto2(H5E_DEFAULT, look_why, &why);
     if (in.file < 0)
-        st = nb_fail_at(err, NB_ERR_INPUT, job->file, 0,
+        st = nb_fail_at(err, NB_ERR_INPUT, r->job.file, 0,
                         "cannot be opened as HDF5: damaged, cut short, or packed (gunzip "
                         "or bunzip2 it)");
-    else if (!(st = job->read(job->user, &in, err)))
-        st = say_refusal(&why, job->file, err);
-    if (in.file >= 0)
-        H5Fclose(in.file);
+    else if (!(st = r->job.read(r->job.user, &in, err)))
+        st = say_refusal(&why, r->job.file, err);
+    if (!r->asked && r->file >= 0) {
+        H5Fclose(r->file);
+        r->file = -1;
+    }
     nb_h5_end(&quiet);
     return st;
 }
@@ -102,8 +113,14 @@ static nb_status work(void *user, nb_error *err)
 #ifndef NB_HDF5_HERE /* fuzzers run the work in this process */
 static void pass(void *user, nb_passage *p)
 {
-    const nb_h5_job *job = user;
-    job->pass(job->user, p);
+    const reading *r = user;
+    r->job.pass(r->job.user, p);
+}
+
+static void clear(void *user)
+{
+    const reading *r = user;
+    r->asked->clear(r->job.user);
 }
 
 /** The address sanitizer of gcc 12 forks while another thread holds a lock of its memory, and the child waits
@@ -120,27 +137,68 @@ static int fork_is_safe(void)
 }
 #endif
 
+/** Can this process read the file? */
+static nb_status check_job(const nb_h5_job *job, nb_error *err)
+{
+    const nb_status st = check_place(job->file, err);
+    return st ? st : nb_hdf5_load(err);
+}
+
 nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err)
 {
-    nb_h5_job copy = *job;
-    nb_status st = check_place(job->file, err);
+    reading r = {*job, NULL, -1};
+    nb_status st = check_job(job, err);
 #ifdef NB_HDF5_HERE
-    if (st || (st = nb_hdf5_load(err)))
-        return st;
-    return work(&copy, err);
+    return st ? st : work(&r, err);
 #else
-    const nb_apart_task task = {job->file, &copy, work, pass};
+    const nb_apart_task task = {job->file, &r, work, pass, NULL, 0, NULL};
     nb_apart a;
-    if (st || (st = nb_hdf5_load(err)))
+    if (st)
         return st;
     if (!fork_is_safe())
-        return work(&copy, err);
+        return work(&r, err);
     nb_hdf5_enter(); /* no other thread may use the library at the fork */
-    st = nb_apart_fork(&a, err);
+    st = nb_apart_fork(&a, 0, err);
     nb_hdf5_leave();
     if (!st && !a.child)
         nb_apart_serve(&a, &task);
     return st ? st : nb_apart_take(&a, &task, err);
 #endif
+}
+
+nb_status nb_h5_ask(nb_h5_child *child, const nb_h5_job *job,
+                    const nb_h5_request *request, nb_error *err)
+{
+#ifdef NB_HDF5_HERE
+    (void)child;
+    (void)request;
+    return nb_h5_apart(job, err);
+#else
+    reading r = {*job, request, -1};
+    const nb_apart_task task = {job->file,      &r,   work, pass, request->data,
+                                request->bytes, clear};
+    nb_status st;
+    if (child->alive) {
+        st = nb_apart_ask(&child->apart, &task, &child->alive, err);
+        if (child->alive)
+            return st;
+        request->clear(job->user); /* and once more, by another */
+    }
+    if ((st = check_job(job, err)) || !fork_is_safe())
+        return st ? st : nb_h5_apart(job, err);
+    nb_hdf5_enter();
+    st = nb_apart_fork(&child->apart, 1, err);
+    nb_hdf5_leave();
+    if (!st && !child->apart.child)
+        nb_apart_serve(&child->apart, &task);
+    return st ? st : nb_apart_ask(&child->apart, &task, &child->alive, err);
+#endif
+}
+
+void nb_h5_child_end(nb_h5_child *child)
+{
+    if (child->alive)
+        nb_apart_end(&child->apart);
+    child->alive = 0;
 }
 #endif

@@ -339,27 +339,33 @@ static void no_geometry(nb_hdf5_geometry *g)
             g->polar_axis[i] = NAN;
 }
 
+/** What is wanted of a file. */
+typedef struct frame_request {
+    int frame, geometry, mask;
+} frame_request;
+
 /** named: a data set, in a file that need not be of NeXus; NULL: the usual places. */
-static nb_status read_file(const nb_h5_input *in, const char *named, int frame,
-                           nb_image *out, nb_hdf5_geometry *said, nb_error *err)
+static nb_status read_file(const nb_h5_input *in, const char *named,
+                           const frame_request *r, nb_image *out, nb_hdf5_geometry *said,
+                           nb_error *err)
 {
     char path[PATH], entry[NB_H5_NAME];
     nb_h5_set set;
-    int there = frame;
+    int there = r->frame;
     nb_status st = nb_nx_entry(in, entry, named ? NULL : err);
     const int nexus = !st;
     if (named)
-        st = open_named(in, named, frame, &set, err);
+        st = open_named(in, named, r->frame, &set, err);
     else if (!st)
         st = find_frames(in, entry, path, &there, &set, err);
     if (st)
         return st;
-    if (!(st = read_pixels(&set, there, out, err)) && said && nexus)
-        st = read_geometry(in, entry, frame, said, err);
-    else if (!st && said)
+    if (!(st = read_pixels(&set, there, out, err)) && r->geometry && nexus)
+        st = read_geometry(in, entry, r->frame, said, err);
+    else if (!st && r->geometry)
         no_geometry(said);
     if (!st)
-        st = leave_out(in, nexus ? entry : NULL, said != NULL, &set, out, err);
+        st = leave_out(in, nexus ? entry : NULL, r->mask, &set, out, err);
     if (st) {
         nb_free(out->pixels);
         nb_free(out->left_out);
@@ -373,8 +379,7 @@ static nb_status read_file(const nb_h5_input *in, const char *named, int frame,
 /** Job and results of a reading process. */
 typedef struct image_task {
     const char *set; /* NULL: the usual places */
-    int frame;
-    int whole; /* with geometry and mask */
+    frame_request request;
     nb_image image;
     nb_hdf5_geometry said;
 } image_task;
@@ -382,7 +387,7 @@ typedef struct image_task {
 static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
 {
     image_task *t = user;
-    return read_file(in, t->set, t->frame, &t->image, t->whole ? &t->said : NULL, err);
+    return read_file(in, t->set, &t->request, &t->image, &t->said, err);
 }
 
 static void pass_image(void *user, nb_passage *p)
@@ -401,27 +406,80 @@ static void pass_image(void *user, nb_passage *p)
                   "left-out pixels");
 }
 
+static void clear_image(void *user)
+{
+    image_task *t = user;
+    nb_free(t->image.pixels);
+    nb_free(t->image.left_out);
+    t->image.pixels = NULL;
+    t->image.left_out = NULL;
+}
+
+static nb_h5_job job_of(image_task *t, const char *file, double most_MB)
+{
+    t->image.centre[0] = t->image.centre[1] = NAN;
+    snprintf(t->image.format, sizeof t->image.format, "HDF5");
+    return (nb_h5_job){file, most_MB, t, read_image, pass_image};
+}
+
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err)
 {
     char file[NB_PATH_MAX];
-    image_task t = {nb_hdf5_set_of(path, file), .frame = frame, .whole = said != NULL};
-    const nb_h5_job job = {file, most_MB, &t, read_image, pass_image};
+    image_task t = {
+        nb_hdf5_set_of(path, file), {frame, said != NULL, said != NULL}, {0}, {0}};
+    const nb_h5_job job = job_of(&t, file, most_MB);
     nb_status st;
     if (said)
         t.said = *said;
-    t.image.centre[0] = t.image.centre[1] = NAN;
-    snprintf(t.image.format, sizeof t.image.format, "HDF5");
     st = nb_h5_apart(&job, err);
-    if (st) {
-        nb_free(t.image.pixels);
-        nb_free(t.image.left_out);
-        t.image.pixels = NULL;
-        t.image.left_out = NULL;
-    }
+    if (st)
+        clear_image(&t);
     *out = t.image;
     if (said)
         *said = t.said;
+    return st;
+}
+
+/* --- many frames --- */
+
+struct nb_hdf5_reader {
+    nb_h5_child child;
+    char path[NB_PATH_MAX];
+};
+
+nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err)
+{
+    *reader = nb_alloc(1, sizeof **reader, "reader of HDF5", err);
+    if (!*reader)
+        return NB_ERR_NOMEM;
+    snprintf((*reader)->path, NB_PATH_MAX, "%s", path);
+    return NB_OK;
+}
+
+void nb_hdf5_reader_free(nb_hdf5_reader *reader)
+{
+    if (reader)
+        nb_h5_child_end(&reader->child);
+    nb_free(reader);
+}
+
+int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path)
+{
+    return strcmp(reader->path, path) == 0;
+}
+
+nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
+                              nb_image *out, nb_error *err)
+{
+    char file[NB_PATH_MAX];
+    image_task t = {nb_hdf5_set_of(reader->path, file), {frame, 0, mask}, {0}, {0}};
+    const nb_h5_job job = job_of(&t, file, most_MB);
+    const nb_h5_request request = {&t.request, sizeof t.request, clear_image};
+    const nb_status st = nb_h5_ask(&reader->child, &job, &request, err);
+    if (st)
+        clear_image(&t);
+    *out = t.image;
     return st;
 }
 
@@ -527,6 +585,32 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
     (void)said;
     memset(out, 0, sizeof *out);
     return no_hdf5(path, err);
+}
+
+nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err)
+{
+    *reader = NULL;
+    return no_hdf5(path, err);
+}
+
+void nb_hdf5_reader_free(nb_hdf5_reader *reader)
+{
+    (void)reader;
+}
+
+int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path)
+{
+    (void)reader;
+    (void)path;
+    return 0;
+}
+
+nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
+                              nb_image *out, nb_error *err)
+{
+    (void)reader;
+    (void)mask;
+    return nb_hdf5_read_image("HDF5", frame, most_MB, out, NULL, err);
 }
 #endif
 

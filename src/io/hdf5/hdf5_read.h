@@ -38,6 +38,16 @@ const char *nb_hdf5_set_of(const char *name, char *file);
 nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
                              nb_hdf5_geometry *said, nb_error *err);
 
+/** A process that keeps the file (a path as for nb_hdf5_read_image) open and reads one frame after another. */
+typedef struct nb_hdf5_reader nb_hdf5_reader;
+/** Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED.  The process starts with the first frame. */
+nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err);
+void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* NULL is fine */
+int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path);
+/** As nb_hdf5_read_image without the geometry; from one thread at a time. */
+nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
+                              nb_image *out, nb_error *err);
+
 /** Count the frames for nb_hdf5_read_image. Every data file is opened, so that missing and damaged
  * files are found. Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT if master and data files
  * disagree. */
