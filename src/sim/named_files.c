@@ -127,7 +127,9 @@ static nb_status of_hdf5(nb_named_files *f, const nb_file_use *from, const char 
     return st;
 }
 
-static nb_status look_into(nb_named_files *f, const nb_file_use *from, nb_error *err)
+/** last[NB_PATH_MAX]: the HDF5 file before; frames of one file follow one another. */
+static nb_status look_into(nb_named_files *f, const nb_file_use *from, char *last,
+                           nb_error *err)
 {
     char master[NB_PATH_MAX], file[NB_PATH_MAX], *data;
     int frame;
@@ -138,8 +140,12 @@ static nb_status look_into(nb_named_files *f, const nb_file_use *from, nb_error 
     size_t bytes;
     nb_input in;
     nb_status st = NB_OK;
-    if (hdf5)
+    if (hdf5) {
         nb_hdf5_set_of(master, file);
+        if (strcmp(file, last) == 0)
+            return NB_OK;
+        memcpy(last, file, sizeof file);
+    }
     if (!(hdf5 || jobs || geom) || !nb_is_regular_file(at.path) ||
         nb_input_open(&in, at.path, at.flag, NULL))
         return NB_OK; /* its reader says more */
@@ -155,6 +161,7 @@ static nb_status look_into(nb_named_files *f, const nb_file_use *from, nb_error 
 nb_status nb_named_files_find(nb_named_files *f, const nb_file_use *uses, int n,
                               nb_error *err)
 {
+    char last[NB_PATH_MAX] = "";
     nb_status st = NB_OK;
     memset(f, 0, sizeof *f);
     if (!(f->uses = nb_alloc((size_t)n + 1, sizeof *uses, "names of files", err)))
@@ -164,7 +171,7 @@ nb_status nb_named_files_find(nb_named_files *f, const nb_file_use *uses, int n,
     f->n = n;
     for (int i = 0; !st && i < n; i++)
         if (!uses[i].written)
-            st = look_into(f, &uses[i], err);
+            st = look_into(f, &uses[i], last, err);
     return st;
 }
 
