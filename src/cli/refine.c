@@ -184,20 +184,30 @@ static void print_stage(FILE *out, const nb_refine_stage *s)
     fflush(out);
 }
 
+/** The first pixels of a list. */
+static void print_places(FILE *out, const int (*at)[2], int n)
+{
+    for (int i = 0; i < n && i < 4; i++)
+        fprintf(out, "%s%d %d%s", i ? ", " : " (", at[i][0], at[i][1],
+                i == 3 || i == n - 1 ? ")" : "");
+}
+
 /** What is masked, and where. */
 static void print_masks(FILE *out, const nb_refine_masked *m)
 {
-    const char *const names[NB_MASKED_KINDS] = {"",    "in the file", "saturated",
-                                                "hot", "in a shadow", "on rings"};
+    const char *const names[NB_MASKED_KINDS] = {
+        "",         "in the file",     "saturated", "hot", "in a shadow",
+        "on rings", "of foreign spots"};
     const char *comma = "masked pixels: ";
     for (int k = NB_MASKED_FILE; k < NB_MASKED_KINDS; k++) {
         if (!m->count[k])
             continue;
         fprintf(out, "%s%lld %s", comma, (long long)m->count[k], names[k]);
         comma = ", ";
-        for (int i = 0; k == NB_MASKED_HOT && i < m->n_hot && i < 4; i++)
-            fprintf(out, "%s%d %d%s", i ? ", " : " (", m->hot[i][0], m->hot[i][1],
-                    i == 3 || i == m->n_hot - 1 ? ")" : "");
+        if (k == NB_MASKED_HOT)
+            print_places(out, m->hot, m->n_hot);
+        if (k == NB_MASKED_FOREIGN)
+            print_places(out, m->foreign, m->n_foreign);
         if (k == NB_MASKED_SHADOW)
             fprintf(out, " (from %d %d to %d %d)", m->shadow[0], m->shadow[1],
                     m->shadow[2], m->shadow[3]);

@@ -58,11 +58,13 @@ typedef enum nb_masked {
     NB_MASKED_HOT, /* far brighter than its neighbours, unlike the picture's spots; saturated alone */
     NB_MASKED_SHADOW, /* far darker than its ring */
     NB_MASKED_RING,   /* on a narrow ring, as of ice */
+    NB_MASKED_FOREIGN, /* of a strong spot that the lattice does not place: ice, another crystal */
     NB_MASKED_KINDS
 } nb_masked;
 
 #define NB_MASKED_HOT_MAX 32
 #define NB_MASKED_RINGS_MAX 12
+#define NB_MASKED_FOREIGN_MAX 32
 
 /** What is masked in a picture, and where. */
 typedef struct nb_refine_masked {
@@ -71,6 +73,8 @@ typedef struct nb_refine_masked {
     int shadow[4]; /* box about all of it: first fast, slow, last fast, slow */
     int n_rings;
     double ring_d[NB_MASKED_RINGS_MAX][2]; /* A, smaller first */
+    int n_foreign,
+        foreign[NB_MASKED_FOREIGN_MAX][2]; /* the brightest pixels of the strongest spots */
 } nb_refine_masked;
 
 typedef struct nb_refine_options {
@@ -136,8 +140,9 @@ typedef struct nb_refinement {
     char (*correlated)[NB_VARIABLE_NAME]; /* owned */
     double picture_correlation;
     double F_sigma; /* relative, of the structure factors, that the fit used; 0: exact */
-    double given_F_correlation; /* picture_correlation with the structure factors as they were given */
-    int peaks;                  /* local maxima of the picture */
+    double given_F_correlation,
+        given_F_deviance; /* correlation and deviance a pixel with the structure factors as they were given */
+    int peaks; /* local maxima of the picture */
     double start_agreement,
         agreement; /* the part of them that the lattice indexes beyond chance, at start and end */
     int n_stages;

@@ -72,6 +72,7 @@ static int peak_at(const nb_fit *fit, const nb_panel *panel, const nb_radial *un
             s += e * (y + 0.5);
         }
     peak->light = light;
+    peak->at = own;
     peak->q = nb_fit_q(fit->sim, panel, f / light, s / light);
     return 1;
 }
@@ -155,19 +156,30 @@ static nb_vec3 beside(const nb_orientation *u, nb_vec3 q)
     return (nb_vec3){h - round(h), k - round(k), l - round(l)};
 }
 
+/** The error of the worst index, at the step where it is least. */
+static double index_error(const nb_orientation *steps, int n, nb_vec3 q)
+{
+    double least = 1;
+    for (int k = 0; k < n; k++) {
+        const nb_vec3 d = beside(&steps[k], q);
+        least = fmin(least, fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z))));
+    }
+    return least;
+}
+
+double nb_fit_index_error(const nb_fit *fit, const nb_fit_peak *peak)
+{
+    nb_orientation steps[MOST_STEPS];
+    const int n = steps_of(fit, steps);
+    return index_error(steps, n, peak->q);
+}
+
 /** The part of the peaks that one of the steps indexes. */
 static double indexed(const nb_fit *fit, const nb_orientation *steps, int n)
 {
     int found = 0;
     for (int i = 0; i < fit->n_peaks; i++)
-        for (int k = 0; k < n; k++) {
-            const nb_vec3 d = beside(&steps[k], fit->peaks[i].q);
-            if (fabs(d.x) < NEAR_INDEX && fabs(d.y) < NEAR_INDEX &&
-                fabs(d.z) < NEAR_INDEX) {
-                found++;
-                break;
-            }
-        }
+        found += index_error(steps, n, fit->peaks[i].q) < NEAR_INDEX;
     return (double)found / fmax(1, fit->n_peaks);
 }
 

@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
+#include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../sim/sim.h"
 #include "fit.h"
@@ -35,18 +36,11 @@ static int is_peak(const nb_refinement *r, size_t at, double *chi2)
     return 1;
 }
 
-static const nb_panel *panel_of(const nb_scene *sc, size_t at)
-{
-    const nb_panel *p = sc->panels;
-    while (p + 1 < sc->panels + sc->n_panels && (p + 1)->first_pixel <= at)
-        p++;
-    return p;
-}
-
 /** q of a pixel's middle, at the mean wavelength, 1/m. */
 static nb_vec3 q_of(const nb_sim *sim, size_t at)
 {
-    const nb_panel *p = panel_of(&sim->model.scene, at);
+    const nb_scene *sc = &sim->model.scene;
+    const nb_panel *p = &sc->panels[nb_panel_of_pixel(sc, at)];
     const size_t in = at - p->first_pixel;
     return nb_fit_q(sim, p, (double)(in % (size_t)p->columns) + 0.5,
                     (double)(in / (size_t)p->columns) + 0.5);
@@ -116,6 +110,7 @@ static int is_rotation(const char *name)
 
 /** Work of the errors: everything by the values of the space. */
 typedef struct errors {
+    const nb_fit *fit;
     nb_fit_space space;
     const char *names[NB_FIT_MOST];
     double *x, *values, *g, *F, *held, *scores; /* by the values */
@@ -132,6 +127,7 @@ static nb_status open_errors(nb_fit *fit, errors *e, nb_error *err)
     for (int i = 0; i < NB_FIT_MOST; i++)
         marked[i] = 1;
     memset(e, 0, sizeof *e);
+    e->fit = fit;
     nb_fit_space_make(&fit->list, marked, fit->radial.n, &e->space);
     V = (size_t)nb_fit_space_values(&e->space);
     N = (size_t)nb_fit_space_variables(&e->space);
@@ -258,7 +254,12 @@ static double slope_at(const errors *e, int i)
 
 static double product_of(const errors *e, const double *C, int i, int j)
 {
-    int n = nb_fit_space_variables(&e->space);
+    const int n = nb_fit_space_variables(&e->space), V = e->space.n_active;
+    const int shapes = nb_fit_is_shape(e->names[i]) + nb_fit_is_shape(e->names[j]);
+    if (e->fit->kept && shapes == 1)
+        return 0; /* of different fits */
+    if (e->fit->kept && !shapes)
+        return e->fit->kept[(C == e->counting ? V * V : 0) + i * V + j];
     return slope_at(e, i) * slope_at(e, j) *
            C[e->space.variable[i] * n + e->space.variable[j]];
 }
@@ -337,6 +338,25 @@ static nb_status put_parameters(nb_fit *fit, const errors *e, nb_error *err)
     return NB_OK;
 }
 
+nb_status nb_fit_keep_errors(nb_fit *fit, nb_error *err)
+{
+    errors e;
+    nb_status st = open_errors(fit, &e, err);
+    const int V = e.space.n_active;
+    double *kept = NULL;
+    if (!st)
+        st = covariance(fit, &e, err);
+    if (!st && !(kept = nb_alloc(2 * (size_t)V * (size_t)V, sizeof *kept, "errors", err)))
+        st = NB_ERR_NOMEM;
+    for (int i = 0; i < V * V && !st; i++) {
+        kept[i] = product_of(&e, e.C, i / V, i % V);
+        kept[V * V + i] = product_of(&e, e.counting, i / V, i % V);
+    }
+    fit->kept = kept;
+    nb_free(e.block);
+    return st;
+}
+
 /** The model in every pixel, and the residuals. */
 static nb_status put_pictures(nb_fit *fit, nb_error *err)
 {
@@ -391,8 +411,8 @@ static double correlate(const nb_fit *fit, int given)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
 
-/** Pixels' part of the loss, twice and a pixel. */
-static double deviance(const nb_fit *fit)
+/** Pixels' part of the loss, twice and a pixel; given: as above. */
+static double deviance(const nb_fit *fit, int given)
 {
     const nb_refinement *r = fit->out;
     double read = fit->o->likelihood == NB_LIKELIHOOD_GAUSS ? fit->sigma * fit->sigma : -1;
@@ -402,7 +422,7 @@ static double deviance(const nb_fit *fit)
         if (!r->used[i])
             continue;
         n = r->observed[i];
-        m = r->model[i];
+        m = given ? fmax(fit->expected[i], LEAST_MODEL) : r->model[i];
         if (read >= 0)
             sum += (n - m) * (n - m) / (m + read);
         else
@@ -503,7 +523,8 @@ nb_status nb_fit_measure(nb_fit *fit, nb_error *err)
     if (st)
         return st;
     out->pixels = fit->used;
-    out->deviance_per_pixel = deviance(fit);
+    out->deviance_per_pixel = deviance(fit, 0);
+    out->given_F_deviance = deviance(fit, 1);
     out->picture_correlation = correlate(fit, 0);
     out->given_F_correlation = correlate(fit, 1);
     out->F_sigma = fit->F_width / 2;

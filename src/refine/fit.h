@@ -81,6 +81,7 @@ typedef struct nb_radial {
 /** A local maximum of the picture. */
 typedef struct nb_fit_peak {
     nb_vec3 q;    /* of its centre of light, 1/m */
+    size_t at;    /* its brightest pixel */
     double light; /* photons above the background */
 } nb_fit_peak;
 
@@ -115,6 +116,7 @@ typedef struct nb_fit {
     double low, high; /* sin theta/lambda of the pixels that may be used, 1/A */
     int64_t used;     /* pixels in `chosen` */
     double F_width; /* of the logarithms of the reflections' scales; 0: structure factors are exact */
+    double *kept; /* owned; covariances of the values when the lattice was held: all errors, then those of counting; or NULL */
     nb_fit_peak *peaks; /* owned; the strongest first */
     int n_peaks;
     nb_refinement *out;
@@ -135,6 +137,9 @@ void nb_fit_free(nb_fit *fit);
 
 /** Leave out hot pixels, shadows and rings of ice, and note in fit->out what is masked and where.  Errors: NB_ERR_NOMEM. */
 nb_status nb_fit_mask(nb_fit *fit, nb_error *err);
+/** The same of strong spots that the lattice does not place and the model does not explain.  For an orientation that was found.
+ * Errors: NB_ERR_NOMEM, those of a render. */
+nb_status nb_fit_mask_foreign(nb_fit *fit, nb_error *err);
 
 /** The background that the options, or the simulation, ask for. */
 nb_fit_background nb_fit_background_of(const nb_sim *sim, const nb_refine_options *o);
@@ -200,12 +205,16 @@ nb_status nb_fit_search_again(nb_fit *fit, nb_error *err);
 
 /** Background, values and pixels of the start. */
 nb_status nb_fit_begin(nb_fit *fit, nb_error *err);
+/** Does a parameter move the shape and the light of spots, and not their places? */
+int nb_fit_is_shape(const char *name);
 /** All stages. */
 nb_status nb_fit_run(nb_fit *fit, nb_error *err);
 
 /** The model, the residuals, the deviance and the correlation of the chosen pixels into fit->out, which gets the fit's
  * photons. */
 nb_status nb_fit_measure(nb_fit *fit, nb_error *err);
+/** Keep the errors of parameters that move the places of spots (fit->kept): later stages hold them.  Once. */
+nb_status nb_fit_keep_errors(nb_fit *fit, nb_error *err);
 /** Errors, correlations, the verdict and the model of the finished fit. */
 nb_status nb_fit_conclude(nb_fit *fit, nb_error *err);
 
@@ -225,6 +234,8 @@ nb_vec3 nb_fit_q(const nb_sim *sim, const nb_panel *panel, double f, double s);
 void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3]);
 /** fit->peaks of the observed pixels.  Errors: NB_ERR_NOMEM. */
 nb_status nb_fit_find_peaks(nb_fit *fit, nb_error *err);
+/** How far a peak is from the nearest reflection, along the worst axis, indices. */
+double nb_fit_index_error(const nb_fit *fit, const nb_fit_peak *peak);
 /** The part of the peaks that the simulation's lattice indexes within 0.2 of each whole index, beyond chance: 1 all, 0 no more
  * than wrong orientations do. */
 double nb_fit_agreement(const nb_fit *fit);

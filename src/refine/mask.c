@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixels of a measured picture that no crystal explains: hot ones, the shadow of a beam stop, rings of ice. */
+/* Pixels of a measured picture that the crystal does not explain: hot ones, the shadow of a beam stop, rings and spots of ice. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../physics/panels.h"
 #include "../sim/sim.h"
 #include "fit.h"
 
@@ -301,6 +302,130 @@ static nb_status mask_rings(nb_fit *fit, const nb_radial *under, nb_error *err)
             leave_out(fit, i, NB_MASKED_RING);
     nb_free(p);
     return NB_OK;
+}
+
+/* Spots of ice or of another crystal. */
+
+#define FOREIGN_INDEX 0.3   /* of an index: so far from every reflection */
+#define FOREIGN_PART 0.1    /* of the indexed spots are stronger */
+#define FOREIGN_MODEL 0.1   /* of its light is the model's, at most */
+#define FOREIGN_SIGMA 2     /* its pixels, above the background */
+enum { FOREIGN_HALF = 40 }; /* pixels that it reaches */
+
+static int by_light(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/** *light: of the indexed peak that FOREIGN_PART of them are stronger than. */
+static nb_status usual_light(const nb_fit *fit, double *light, nb_error *err)
+{
+    double *all = nb_alloc_raw((size_t)fit->n_peaks + 1, sizeof *all, "peaks", err);
+    size_t n = 0;
+    if (!all)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < fit->n_peaks; i++)
+        if (nb_fit_index_error(fit, &fit->peaks[i]) < FOREIGN_INDEX)
+            all[n++] = fit->peaks[i].light;
+    qsort(all, n, sizeof *all, by_light);
+    *light = n ? all[(size_t)(FOREIGN_PART * (double)n)] : INFINITY;
+    nb_free(all);
+    return NB_OK;
+}
+
+/** The model's light in the box of a peak over the peak's; fit->expected is the picture's model. */
+static double explained(const nb_fit *fit, const nb_radial *under, const nb_fit_peak *peak)
+{
+    const nb_scene *sc = &fit->sim->model.scene;
+    const nb_panel *p = &sc->panels[nb_panel_of_pixel(sc, peak->at)];
+    const int f = (int)((peak->at - p->first_pixel) % (size_t)p->columns),
+              s = (int)((peak->at - p->first_pixel) / (size_t)p->columns);
+    double sum = 0;
+    for (int y = s > 2 ? s - 2 : 0; y <= s + 2 && y < p->rows; y++)
+        for (int x = f > 2 ? f - 2 : 0; x <= f + 2 && x < p->columns; x++) {
+            const size_t i = index_of(p, x, y);
+            const double below =
+                fit->kind == NB_BACKGROUND_WATER ? nb_radial_at(under, fit->stol[i]) : 0;
+            sum += fmax(0, fit->expected[i] - below);
+        }
+    return sum / peak->light;
+}
+
+/** Leave out the pixels around a peak that are joined to it and above the background, and their neighbours. */
+static nb_status leave_spot_out(nb_fit *fit, const nb_radial *under, size_t peak,
+                                nb_error *err)
+{
+    const nb_scene *sc = &fit->sim->model.scene;
+    const nb_panel *p = &sc->panels[nb_panel_of_pixel(sc, peak)];
+    const int side = 2 * FOREIGN_HALF + 1;
+    const int f0 = (int)((peak - p->first_pixel) % (size_t)p->columns) - FOREIGN_HALF,
+              s0 = (int)((peak - p->first_pixel) / (size_t)p->columns) - FOREIGN_HALF;
+    uint8_t *of = nb_alloc((size_t)side * (size_t)side, 1, "foreign spots", err);
+    int grown = 1;
+    if (!of)
+        return NB_ERR_NOMEM;
+    of[FOREIGN_HALF * side + FOREIGN_HALF] = 1;
+    while (grown) {
+        grown = 0;
+        for (int y = 1; y < side - 1; y++)
+            for (int x = 1; x < side - 1; x++) {
+                const int f = f0 + x, s = s0 + y, k = y * side + x;
+                const int joins = of[k - 1] == 1 || of[k + 1] == 1 || of[k - side] == 1 ||
+                                  of[k + side] == 1;
+                double n, b;
+                if (of[k] || !joins || f < 0 || s < 0 || f >= p->columns || s >= p->rows)
+                    continue;
+                n = fit->photons[index_of(p, f, s)];
+                b = nb_radial_at(under, fit->stol[index_of(p, f, s)]);
+                of[k] =
+                    n > b + FOREIGN_SIGMA * sqrt(b + fit->sigma * fit->sigma) + 1 ? 1 : 2;
+                grown |= of[k] == 1;
+            }
+    }
+    for (int k = 0; k < side * side; k++) {
+        const int f = f0 + k % side, s = s0 + k / side;
+        if (of[k] && f >= 0 && s >= 0 && f < p->columns && s < p->rows &&
+            !isnan(fit->photons[index_of(p, f, s)])) {
+            leave_out(fit, index_of(p, f, s), NB_MASKED_FOREIGN);
+            fit->out->masks.count[NB_MASKED_FOREIGN]++;
+        }
+    }
+    nb_free(of);
+    return NB_OK;
+}
+
+static void note_foreign(const nb_fit *fit, size_t at, nb_refine_masked *out)
+{
+    int fast, slow;
+    nb_sim_size(fit->sim, &fast, &slow);
+    if (out->n_foreign == NB_MASKED_FOREIGN_MAX)
+        return;
+    out->foreign[out->n_foreign][0] = (int)(at % (size_t)fast);
+    out->foreign[out->n_foreign++][1] = (int)(at / (size_t)fast);
+}
+
+nb_status nb_fit_mask_foreign(nb_fit *fit, nb_error *err)
+{
+    nb_radial under;
+    double least;
+    int rendered = 0;
+    nb_status st = fit->o->no_masks ? NB_OK : usual_light(fit, &least, err);
+    if (st || fit->o->no_masks)
+        return st;
+    st = nb_radial_estimate(fit, fit->high, fit->o->knots, &under, err);
+    for (int i = 0; i < fit->n_peaks && !st && fit->peaks[i].light > least; i++) {
+        const nb_fit_peak *peak = &fit->peaks[i];
+        if (isnan(fit->photons[peak->at]) || nb_fit_index_error(fit, peak) < FOREIGN_INDEX)
+            continue;
+        if (!rendered++)
+            st = nb_fit_image(fit, fit->photons, err);
+        if (st || explained(fit, &under, peak) > FOREIGN_MODEL)
+            continue;
+        st = leave_spot_out(fit, &under, peak->at, err);
+        note_foreign(fit, peak->at, &fit->out->masks);
+    }
+    return st;
 }
 
 /* Where they are. */

@@ -564,6 +564,7 @@ void nb_fit_free(nb_fit *fit)
     nb_free(fit->background);
     nb_free(fit->expected);
     nb_free(fit->peaks);
+    nb_free(fit->kept);
     nb_free(fit->scaled);
     fit->scaled = NULL;
     nb_free(fit->masked);

@@ -213,17 +213,18 @@ enum { MASK_SIDE = 1000 };
 /** The colour of a block of pixels: its brightest one, or why one of them is masked. */
 static nb_rgb block_colour(const nb_refinement *r, int x, int y, int by, double most)
 {
-    static const nb_rgb why[NB_MASKED_KINDS] = {[NB_MASKED_FILE] = {90, 90, 90},
-                                                [NB_MASKED_SATURATED] = {230, 159, 0},
-                                                [NB_MASKED_HOT] = {213, 0, 0},
-                                                [NB_MASKED_SHADOW] = {0, 114, 178},
-                                                [NB_MASKED_RING] = {0, 158, 115}};
+    static const nb_rgb why[NB_MASKED_KINDS] = {
+        [NB_MASKED_FILE] = {90, 90, 90},  [NB_MASKED_SATURATED] = {230, 159, 0},
+        [NB_MASKED_HOT] = {213, 0, 0},    [NB_MASKED_SHADOW] = {0, 114, 178},
+        [NB_MASKED_RING] = {0, 158, 115}, [NB_MASKED_FOREIGN] = {204, 121, 167}};
     double top = 0;
     int masked = NB_MASKED_NOT, order = 0;
     for (int s = y * by; s < (y + 1) * by && s < r->slow; s++)
         for (int f = x * by; f < (x + 1) * by && f < r->fast; f++) {
             const size_t i = (size_t)s * (size_t)r->fast + (size_t)f;
-            const int rank = r->masked[i] == NB_MASKED_HOT ? 3 : r->masked[i] ? 1 : 0;
+            const int rank = r->masked[i] == NB_MASKED_HOT       ? 3
+                             : r->masked[i] == NB_MASKED_FOREIGN ? 2
+                                                                 : r->masked[i] != 0;
             if (rank > order) {
                 order = rank;
                 masked = r->masked[i];
@@ -257,8 +258,8 @@ static nb_status plot_masked(const nb_refinement *r, const char *path, nb_error 
             nb_canvas_fill(&c, x, y, 1, 1,
                            block_colour(r, x, y, by, fmax(1, 10 * sum / fmax(n, 1))));
     nb_canvas_text(
-        &c, 4, height + 6, 1, black,
-        "Masked: grey file, orange saturated, red hot, blue shadow, green ring");
+        &c, 4, height + 6, 1,
+        black, "Masked: grey file, orange saturated, red hot, blue shadow, green ring, pink foreign");
     st = nb_canvas_write(&c, path, err);
     nb_free(c.pixels);
     return st;

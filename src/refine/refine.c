@@ -38,12 +38,10 @@ static void add_matrix(nb_json to, const char *key, const double *m, int n)
 
 static void add_masks(nb_json root, const nb_refine_masked *m)
 {
-    static const char *const names[NB_MASKED_KINDS] = {[NB_MASKED_FILE] = "file",
-                                                       [NB_MASKED_SATURATED] =
-                                                           "saturated",
-                                                       [NB_MASKED_HOT] = "hot",
-                                                       [NB_MASKED_SHADOW] = "shadow",
-                                                       [NB_MASKED_RING] = "ring"};
+    static const char *const names[NB_MASKED_KINDS] = {
+        [NB_MASKED_FILE] = "file", [NB_MASKED_SATURATED] = "saturated",
+        [NB_MASKED_HOT] = "hot",   [NB_MASKED_SHADOW] = "shadow",
+        [NB_MASKED_RING] = "ring", [NB_MASKED_FOREIGN] = "foreign"};
     nb_json masked = nb_json_object(root, "masked"), list;
     for (int k = NB_MASKED_FILE; k < NB_MASKED_KINDS; k++)
         nb_json_number(masked, names[k], (double)m->count[k]);
@@ -57,6 +55,10 @@ static void add_masks(nb_json root, const nb_refine_masked *m)
     list = nb_json_array(masked, "rings_A");
     for (int i = 0; i < m->n_rings; i++)
         nb_json_add_numbers(list, m->ring_d[i], 2);
+    list = nb_json_array(masked, "foreign_spots");
+    for (int i = 0; i < m->n_foreign; i++)
+        nb_json_add_numbers(list, (const double[2]){m->foreign[i][0], m->foreign[i][1]},
+                            2);
 }
 
 static void add_stages(nb_json root, const nb_refinement *r)
@@ -128,6 +130,7 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     add_matrix(correlation, "matrix", r->correlation, r->n_correlated);
     nb_json_number(root, "picture_correlation", r->picture_correlation);
     nb_json_number(root, "given_F_correlation", r->given_F_correlation);
+    nb_json_number(root, "given_F_deviance_per_pixel", r->given_F_deviance);
     nb_json_number(root, "F_sigma", r->F_sigma);
     nb_json_number(root, "peaks", r->peaks);
     nb_json_number(root, "start_agreement", r->start_agreement);

@@ -391,37 +391,77 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
 #define MOST_SPREAD 2.0
 #define LEAST_SPREAD 0.04 /* of the scales; F that are right to 2 % count as exact */
 /* Of the misfit.  Scales of right spots explain 0.98 and more of it, those of a measured still, whose spots have another shape
- * than the model's, 0.3.  Strong spots of a wrong shape would pull the orientation, if their intensities were free. */
+ * than the model's, 0.6.  Strong spots of a wrong shape would pull the orientation, if their intensities were free.  So the
+ * lattice stays where the given F put it, and scales and shapes are refined. */
 #define LEAST_EXPLAINED 0.8
+#define LEAST_PART 0.3 /* below it scales tell nothing */
 enum { SCALED = 2 };
 
-/** The width of the scales' prior: twice the relative sigma of F, as given or as the picture shows it. */
-static nb_status choose_width(nb_fit *fit, nb_error *err)
+int nb_fit_is_shape(const char *name)
+{
+    static const char *const shapes[] = {
+        "N_",        "mosaic",     "fluence", "water", "footprint", "hdivrange",
+        "vdivrange", "dispersion", "fudge",   "polar", "default_F", "F:"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (begins(name, shapes[i]))
+            return 1;
+    return 0;
+}
+
+/** The width of the scales' prior: twice the relative sigma of F, as given or as the picture shows it.  *hold: the lattice. */
+static nb_status choose_width(nb_fit *fit, int *hold, nb_error *err)
 {
     double spread, explained;
     nb_status st;
+    *hold = 0;
     if (fit->o->F_sigma >= 0) {
         fit->F_width = 2 * fit->o->F_sigma;
         return NB_OK;
     }
     st = nb_fit_spread(fit, &spread, &explained, err);
-    fit->F_width = st || spread < LEAST_SPREAD || explained < LEAST_EXPLAINED
-                       ? 0
-                       : fmin(spread, MOST_SPREAD);
+    if (st)
+        return st;
+    *hold = explained < LEAST_EXPLAINED;
+    fit->F_width =
+        spread < LEAST_SPREAD || explained < LEAST_PART ? 0 : fmin(spread, MOST_SPREAD);
+    return NB_OK;
+}
+
+/** Only what shapes the spots moves from here on; *any: there is something. */
+static nb_status hold_lattice(nb_fit *fit, int marked[NB_FIT_MOST], int *any,
+                              nb_error *err)
+{
+    const double width = fit->F_width;
+    nb_status st;
+    fit->F_width = 0;
+    st = nb_fit_keep_errors(fit, err);
+    fit->F_width = width;
+    *any = fit->radial.n > 0;
+    for (int i = 0; i < fit->list.count; i++) {
+        marked[i] = nb_fit_is_shape(fit->list.p[i].name);
+        *any |= marked[i] && !fit->list.p[i].fixed;
+    }
     return st;
 }
 
 /** Structure factors that are not exact: stages with a scale of each reflection. */
-static nb_status with_scales(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
+static nb_status with_scales(nb_fit *fit, int marked[NB_FIT_MOST], nb_error *err)
 {
+    static const char *const names[2][SCALED] = {
+        {"scaled F", "scaled F again"}, {"scaled shapes", "scaled shapes again"}};
+    int any = 1, hold = 0;
     nb_status st = NB_OK;
-    for (int k = 0; k < SCALED && !st; k++) {
-        st = choose_width(fit, err);
+    for (int k = 0; k < SCALED && !st && any; k++) {
+        if (!fit->kept)
+            st = choose_width(fit, &hold, err);
         if (st || fit->F_width <= 0)
             return st;
-        st = nb_fit_choose_spots(fit, err);
+        if (hold && !fit->kept)
+            st = hold_lattice(fit, marked, &any, err);
         if (!st)
-            st = nb_fit_stage(fit, k ? "scaled F again" : "scaled F", marked,
+            st = nb_fit_choose_spots(fit, err);
+        if (!st && any)
+            st = nb_fit_stage(fit, names[fit->kept != NULL][k], marked,
                               fit->o->evaluations, err);
     }
     return st;
@@ -459,6 +499,8 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
         if (!st)
             st = nb_fit_search(fit, err);
     }
+    if (!st && agrees(fit))
+        st = nb_fit_mask_foreign(fit, err);
     for (int k = 0; k < (planned ? 2 : 1) && !st; k++) {
         st = nb_fit_choose_spots(fit, err);
         if (!st && k && searched)

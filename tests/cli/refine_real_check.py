@@ -20,6 +20,8 @@ REAL = os.path.join(GOLDEN, "real", "thaumatin_still")
 FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-gauss_xtal", "-mosaic_model", "gauss", "-oversample", "1", "-thicksteps",
          "1", "-blocks", "1000", "-system", "tetragonal", "-fit_dmin", "3.6", "-fit_dmax", "30", "-N", "13", "-mosaic", "0.15",
          "-mosaic_dom", "20", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
+ICE = [[418, 1113]]  # a spot of ice, at 3.66 A
+BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859  # of the crop: pixels, mm, mm, A
 HOT = {(300, 400): 500000.0, (700, 900): 60000.0, (701, 900): 30000.0, (900, 300): 2000.0}
 
 
@@ -48,10 +50,30 @@ def counts_of(cbf):
 
 
 def write_hot(cbf, path):
-    """The picture with hot pixels, as byte offsets again."""
+    """The picture with hot pixels."""
     counts = counts_of(cbf)
     for (fast, slow), value in HOT.items():
         counts[slow * 1200 + fast] = int(value)
+    return write(cbf, counts, path)
+
+
+def write_shaded(cbf, path):
+    """The picture with a shadow, and a ring at 4.5 A."""
+    counts = counts_of(cbf)
+    for slow in range(1200):
+        for fast in range(1200):
+            at = slow * 1200 + fast
+            radius = math.hypot(fast + 0.5 - BEAM[0], slow + 0.5 - BEAM[1]) * PIXEL
+            d = WAVELENGTH / (2 * math.sin(math.atan(radius / DISTANCE) / 2))
+            if counts[at] > 0 and 4.48 < d < 4.52:
+                counts[at] *= 2
+            if counts[at] > 0 and 400 <= fast < 480 and 800 <= slow < 848:
+                counts[at] = fast % 2
+    return write(cbf, counts, path)
+
+
+def write(cbf, counts, path):
+    """As byte offsets again."""
     packed, last = bytearray(), 0
     for n in counts:
         step, last = n - last, n
@@ -73,6 +95,15 @@ def fit(picture, model, folder, *more, status=0):
     run("refine", picture, *FLAGS, "-pdb", model, "-report", report, "-quiet", *more, status=status)
     with open(report, encoding="utf-8") as stream:
         return json.load(stream)
+
+
+def shadow_and_ring(picture, model, folder):
+    found = fit(write_shaded(picture, os.path.join(folder, "shaded.cbf")), model, folder, "-maxiter", 1, "-schedule", "none",
+                status=None)["masked"]
+    box, rings = found.get("shadow_box", [0] * 4), found["rings_A"]
+    ok("a shadow is found", max(abs(a - b) for a, b in zip(box, (400, 800, 479, 847))) <= 8 and
+       80 * 48 <= found["shadow"] <= 96 * 64, found)
+    ok("a ring is found", len(rings) == 1 and 4.42 < rings[0][0] <= 4.48 and 4.52 <= rings[0][1] < 4.58, found)
 
 
 def without_atoms(model, path):
@@ -118,8 +149,13 @@ def main():
            [stage for stage in found["stages"] if stage["name"] == "orientations"] == [] and found["start_agreement"] > 0.5,
            (found["status"], off))
         ok("hot pixels are found", sorted(map(tuple, found["masked"]["hot_pixels"])) == sorted(HOT), found["masked"])
+        ok("a spot of ice is found", found["masked"]["foreign_spots"] == ICE, found["masked"])
+        ok("thaumatin: model and picture", found["deviance_per_pixel"] < 15 and found["picture_correlation"] >= 0.85 and
+           found["given_F_deviance_per_pixel"] > 15, (found["deviance_per_pixel"], found["picture_correlation"]))
         print(f"# {off:.4f} deg from DIALS, correlation {found['picture_correlation']:.3f}, deviance per pixel "
-              f"{found['deviance_per_pixel']:.2f}, {found['seconds']:.2f} s")
+              f"{found['deviance_per_pixel']:.2f}; with F of the model {found['given_F_correlation']:.3f} and "
+              f"{found['given_F_deviance_per_pixel']:.2f}; {found['seconds']:.2f} s")
+        shadow_and_ring(picture, model, folder)
         agree_with_other_factors(found, fit(hot, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
         for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3)):
             other = fit(picture, model, folder, "-misset", *misset)
