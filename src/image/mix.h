@@ -15,7 +15,7 @@ typedef struct nb_mix {
     int n_more;
     const nb_scene *const *more; /* [n_more] crystals that were added to the scene's */
     const float *light;          /* photons before the factors; NULL: none */
-    const float *transmission;   /* factors; NULL: 1 */
+    const float *transmission;   /* factors, as nb_mix_factor reads them; NULL: 1 */
     const float *add;            /* photons behind the factors; NULL: none */
     double add_scale;            /* of `add` */
     const int32_t *acts; /* [2 rows of the stack] the first column and the end of those where the factor is not 1
@@ -31,6 +31,12 @@ static inline int nb_mix_is_plain(const nb_mix *mix)
     return !mix->n_more && !mix->light && !mix->transmission && !mix->add;
 }
 
+/** A factor of a plane: 0 says 1, so that memory that nobody has written holds, and what is below says 0. */
+NB_HD float nb_mix_factor(float written)
+{
+    return written > 0 ? written : written < 0 ? 0 : 1;
+}
+
 /** Photons that a pixel gets behind its factor: a float, so that host and device agree. */
 NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
 {
@@ -41,8 +47,8 @@ NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
 NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
 {
     const double light = mix->light ? mix->light[pixel] : 0;
-    const double factor = mix->transmission ? mix->transmission[pixel] : 1;
-    return factor * (photons + light) + nb_mix_added(mix, pixel);
+    const double factor = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
+    return (factor > 0 ? factor * (photons + light) : 0) + nb_mix_added(mix, pixel);
 }
 
 /** How many times the relative error of the photons that of a pixel of this mean is: light that is taken away has no

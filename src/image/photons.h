@@ -16,7 +16,7 @@ typedef struct nb_photons {
     const nb_image_kernels *kernels; /* for all that is made of it on the CPU */
     int threads;                     /* of the CPU; 0: all */
     const nb_hooks *hooks;           /* may be NULL */
-    nb_mix mix; /* what the image has beside the scene */
+    nb_mix mix;                      /* what the image has beside the scene */
     float *own; /* owned: memory of its own; NULL until nb_photons_memory */
 } nb_photons;
 

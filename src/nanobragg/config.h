@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1880
+#define NB_CONFIG_ROOM 1559
 #else
-#define NB_CONFIG_ROOM 1881
+#define NB_CONFIG_ROOM 1560
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -378,6 +378,11 @@ typedef struct nb_config {
     char spectrum_out[NB_PATH_MAX];
     char draws_file[NB_PATH_MAX]; /* table of what -vary draws */
     char expt_image[256]; /* an image of expt_file: its experiment and its angle; "" none */
+    /* --- shadows and added light: docs/physics.md, section 24 --- */
+    char beamstop[512]; /* "disc:diameter[:t],bar:width:angle[:t],...", mm and deg; "" none */
+    char transmission_file[NB_PATH_MAX]; /* factors of the pixels */
+    char add_file[NB_PATH_MAX];          /* photons that are added behind them */
+    double add_fluence; /* photons/m^2 that add_file is for; 0: those of the image */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -126,6 +126,18 @@ const char *nb_footprint_write(const nb_footprint_words *words, char *text, size
 /** Refuse a -footprint that is not one, or that contradicts -compat. */
 nb_status nb_config_check_footprint(const nb_config *cfg, nb_error *err);
 
+enum { NB_BEAMSTOP_MOST = 16 };
+/** An item of -beamstop, taken apart. */
+typedef struct nb_beamstop_words {
+    int bar; /* or a disc */
+    double size_mm, angle_deg, transmission;
+} nb_beamstop_words;
+/** Read the text of nb_config.beamstop; *n items.  Errors: NB_ERR_INPUT. */
+nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MOST],
+                           int *n, nb_error *err);
+/** Refuse a -beamstop that is not one, and what contradicts -compat. */
+nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err);
+
 /** The flag of the table of F of a material, -stol, -4stol or -Q; NULL: none. */
 const char *nb_config_stol_flag(const nb_config *cfg);
 /** Refuse flags of amorphous backgrounds that have nothing to act on. */

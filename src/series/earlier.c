@@ -110,6 +110,10 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
     if (amorphous->tables.n > 0)
         h = nb_hash_bytes(h, amorphous->tables.pieces,
                           amorphous->pieces * sizeof *amorphous->tables.pieces);
+    if (files->transmission)
+        h = nb_hash_bytes(h, files->transmission, pixels * sizeof(float));
+    if (files->add)
+        h = nb_hash_bytes(h, files->add, pixels * sizeof(float));
     return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
 }
 

@@ -11,6 +11,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
+#include "../sim/mix.h"
 #include "../sim/noise.h"
 #include "../sim/picture.h"
 
@@ -95,6 +96,34 @@ nb_status nb_panels_bad(const nb_sim *sim, uint8_t **out, nb_error *err)
     nb_free(place);
     *out = bad;
     return NB_OK;
+}
+
+nb_status nb_panels_factors(const nb_sim *sim, float **out, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const float *from = nb_sim_mix(sim).transmission;
+    int(*place)[2] = NULL;
+    nb_panel_canvas canvas;
+    nb_status st;
+    *out = NULL;
+    if (!from)
+        return NB_OK;
+    place = nb_alloc((size_t)sc->n_panels, sizeof *place, "layout", err);
+    if (!place)
+        return NB_ERR_NOMEM;
+    canvas = nb_sim_canvas(sim, place);
+    *out = nb_alloc((size_t)canvas.size[0] * (size_t)canvas.size[1], sizeof **out,
+                    "factors of pixels", err);
+    st = *out ? NB_OK : NB_ERR_NOMEM;
+    for (int k = 0; !st && k < sc->n_panels; k++)
+        for (int j = 0; j < sc->panels[k].rows; j++) {
+            float *row = *out + (size_t)(place[k][1] + j) * (size_t)canvas.size[0] +
+                         (size_t)place[k][0];
+            for (int i = 0; i < sc->panels[k].columns; i++)
+                row[i] = nb_mix_factor(*from++);
+        }
+    nb_free(place);
+    return st;
 }
 
 static void put(double out[3], nb_vec3 v)

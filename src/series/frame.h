@@ -13,6 +13,10 @@
  * be said.  The caller frees it. */
 nb_status nb_panels_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
 
+/** The factors of the pixels in the canvas of the master, 0 in gaps; NULL: all are 1.  *factors: nb_free.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_panels_factors(const nb_sim *sim, float **factors, nb_error *err);
+
 /** What the master says of the panels.  Free it. */
 nb_status nb_master_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
 void nb_master_panels_free(nb_hdf5_panels *panels);

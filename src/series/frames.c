@@ -204,7 +204,9 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (f->base.misset_mode == NB_MISSET_RANDOM && !f->base.misset_seed.set)
         f->base.misset_seed = f->base.seed; /* one crystal through the whole series */
     if (!(f->base.scale > 0))
-        f->base.scale = 1;      /* one scale for all frames: photons */
+        f->base.scale = 1; /* one scale for all frames: photons */
+    if (base->in.files->add && !(f->base.add_fluence > 0))
+        f->base.add_fluence = nb_beam_fluence(&base->model.settings);
     if (base->model.spectrum.n) /* the same wavelengths in all frames */
         f->base.wavelengths = base->model.spectrum.each;
     f->series = series;

@@ -95,6 +95,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     nb_image_meta meta = nb_sim_describe(run->base);
     const int from_file = run->base->cfg.detector != NULL;
     uint8_t *bad;
+    float *factors = NULL;
     char *config = NULL;
     nb_hdf5_master master = {0};
     char background[NB_PATH_MAX];
@@ -103,12 +104,14 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
                              : bad_pixels(&run->base->model.scene.raster, &bad, err);
     if (st)
         return st;
-    if (from_file)
+    st = nb_panels_factors(run->base, &factors, err);
+    if (!st && from_file)
         st = nb_master_panels(run->base, &panels, err);
     if (!st)
         st = nb_sim_scene_json(run->base, &config, err);
     if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
         nb_master_panels_free(&panels);
+        nb_free(factors);
         nb_free(bad);
         return st;
     }
@@ -123,6 +126,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.truth = nb_spool_get;
     master.truth_user = &run->truth;
     master.bad = bad;
+    master.transmission = factors;
     master.noise = noise_of(run);
     master.background =
         nb_background_words(&run->base->model.settings, background, sizeof background);
@@ -139,6 +143,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
     nb_master_panels_free(&panels);
     nb_free(config);
+    nb_free(factors);
     nb_free(bad);
     return st;
 }

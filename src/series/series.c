@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../sim/shade.h"
 #include "../sim/advice.h"
 #include "../sim/load.h"
 #include "../sim/noise.h"
@@ -347,10 +348,12 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
 /** When no frame has a photon. */
 static void say_dark(const nb_run *run)
 {
+    const nb_shade *shades = nb_inputs_shades(&run->base->in);
     nb_stats none = {0};
     none.rendered = 1;
     if (nb_ranks_rank(run->ranks) == 0 && !(run->progress.max > 0))
-        nb_say_dark(&run->base->model, &run->base->hooks, &none);
+        nb_say_dark(&run->base->model, shades && shades->all_dark, &run->base->hooks,
+                    &none);
 }
 
 static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)

@@ -395,7 +395,8 @@ static double beam_off(const nb_model *model)
 }
 
 /** The reason why there are so few photons. */
-static void why_dark(const nb_model *model, const nb_stats *stats, char *text, size_t size)
+static void why_dark(const nb_model *model, int shaded, const nb_stats *stats, char *text,
+                     size_t size)
 {
     const nb_scene *sc = &model->scene;
     const double *N = sc->lattice.N;
@@ -403,6 +404,8 @@ static void why_dark(const nb_model *model, const nb_stats *stats, char *text, s
     spacings(sc, &finest, &coarsest);
     if (stats->rendered == 0)
         snprintf(text, size, "every pixel is masked");
+    else if (shaded)
+        snprintf(text, size, "every pixel is shaded (-beamstop, -transmission)");
     else if (model->fluence == 0)
         snprintf(text, size, "the fluence is 0");
     else if (odd_unit(model, text, size))
@@ -429,12 +432,13 @@ static void why_dark(const nb_model *model, const nb_stats *stats, char *text, s
                  "change -misset, or add -mosaic or -osc");
 }
 
-void nb_say_dark(const nb_model *model, const nb_hooks *hooks, const nb_stats *stats)
+void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
+                 const nb_stats *stats)
 {
     char why[200];
     if (!hooks->notice || !(stats->sum < 1) || stats->sum < 0)
         return; /* below 0: a background's F < 0, which has a note of its own */
-    why_dark(model, stats, why, sizeof why);
+    why_dark(model, shaded, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(hooks, "only %.2g photons reached the detector: %s", stats->sum, why);
     else

@@ -15,8 +15,9 @@ void nb_sim_advise(const nb_sim *sim);
 /** Is this number of threads (0: OpenMP's) more than are started? */
 void nb_advise_threads(const nb_hooks *hooks, int asked);
 
-/** For an image with less than one photon: the reason. */
-void nb_say_dark(const nb_model *model, const nb_hooks *hooks, const nb_stats *stats);
+/** For an image with less than one photon: the reason.  shaded: factors make all pixels dark. */
+void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
+                 const nb_stats *stats);
 
 /** Before this number of frames is rendered: the time, if it is above ten minutes. */
 void nb_sim_say_long(const nb_sim *sim, int frames);

@@ -13,6 +13,7 @@
 #include "../render/rows.h"
 #include "derive.h"
 #include "footprint.h"
+#include "mix.h"
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {
@@ -125,6 +126,20 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
                    v->name, change, most);
 }
 
+/** Slopes are those of the scene's photons. */
+static nb_status check_mix(const nb_sim *sim, nb_error *err)
+{
+    const nb_mix mix = nb_sim_mix(sim);
+    if (nb_mix_is_plain(&mix))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%s: derivatives and refine do not have it yet; leave it out, and "
+                   "mask shaded pixels by -mask",
+                   sim->cfg.beamstop[0]            ? "-beamstop"
+                   : sim->cfg.transmission_file[0] ? "-transmission"
+                                                   : "-add");
+}
+
 /** The job of these names.  F is of a pullback alone. */
 static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
                            int pullback, nb_slope_job *job, nb_error *err)
@@ -133,6 +148,8 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     nb_variable_name *v;
     nb_status st;
     memset(job, 0, sizeof *job);
+    if ((st = check_mix(sim, err)))
+        return st;
     st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {
         if (v[i].kind == NB_VAR_ALL_F)

@@ -109,6 +109,7 @@ static const struct {
     {"-Q", AT(q_file)},         {"-pullback", AT(pullback_file)},
     {"-geom", AT(geom_file)},   {"-expt", AT(expt_file)},
     {"-nxmx", AT(nxmx_file)},   {"-img", AT(img_file)},
+    {"-add", AT(add_file)},     {"-transmission", AT(transmission_file)},
 };
 
 static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)

@@ -14,6 +14,8 @@ static void free_files(void *object)
     nb_image_free(&files->mask_image);
     nb_free(files->mask);
     nb_free(files->gainmap);
+    nb_free(files->transmission);
+    nb_free(files->add);
     nb_free(files->panel_gains);
     nb_fibres_free(files->fibres);
     nb_amorphous_set_free(&files->amorphous);
@@ -52,6 +54,7 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
     nb_shared_hold(in->factors);
     nb_shared_hold(in->sums);
     hold_tables(&in->tables);
+    nb_shared_hold(in->shade);
     return *in;
 }
 
@@ -63,6 +66,7 @@ void nb_inputs_drop(nb_inputs *in)
     nb_shared_drop(in->factors);
     nb_shared_drop(in->sums);
     nb_tables_drop(&in->tables);
+    nb_shared_drop(in->shade);
     memset(in, 0, sizeof *in);
 }
 

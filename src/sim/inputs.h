@@ -41,6 +41,8 @@ typedef struct nb_files {
     nb_image mask_image;   /* owned; -mask, until the size of the detector is known */
     uint8_t *mask;  /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
     float *gainmap; /* owned; [pixels], -gainmap; NULL: none */
+    float *transmission; /* owned; [pixels], -transmission, as nb_mix_factor reads it; NULL: none */
+    float *add;          /* owned; [pixels], -add; NULL: none */
     double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
                               without a file */
     nb_fibres *fibres;          /* owned; transforms of the point spread */
@@ -97,6 +99,8 @@ nb_status nb_tables_take_waves(nb_tables *tables, nb_waves *waves, nb_error *err
 void nb_tables_sign(nb_tables *tables, nb_factor_table *shown);
 void nb_tables_drop(nb_tables *tables); /* *tables is zero afterwards */
 
+typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
+
 typedef struct nb_inputs {
     nb_arrays arrays; /* shared copies; cfg.arrays points here, or is NULL */
     nb_detector_spec
@@ -112,6 +116,7 @@ typedef struct nb_inputs {
     int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
     int keeps_limit;    /* of a clone: the tables are not made to another limit */
     nb_tables tables;
+    nb_shade_kept *shade; /* shared; the factors of the model's pixels; NULL: all 1 */
 } nb_inputs;
 
 /** Empty, with room for what files give.  Errors: NB_ERR_NOMEM. */

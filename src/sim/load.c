@@ -16,6 +16,7 @@
 #include "../params/params.h"
 #include "load.h"
 #include "noise.h"
+#include "shade.h"
 #include "sim.h"
 
 /** A mask in memory says how large the detector is, as one in a file does, but no more. */
@@ -241,6 +242,8 @@ static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err
         st = make_mask(cfg, &g, files, err);
     if (!st)
         st = nb_load_gainmap(cfg, pixels_of(&files->spec, &g), files, err);
+    if (!st)
+        st = nb_load_planes(cfg, &g, pixels_of(&files->spec, &g), files, err);
     if (!st)
         st = load_spectrum(cfg, files, err);
     if (!st)

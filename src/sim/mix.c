@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "mix.h"
 
+#include "shade.h"
+
 nb_mix nb_sim_mix(const nb_sim *sim)
 {
-    (void)sim;
-    return (nb_mix){0};
+    nb_mix mix = {0};
+    nb_inputs_shade(&sim->in, &sim->model, &mix);
+    return mix;
 }
 
 nb_status nb_sim_apply_mix(const nb_sim_engine *engine, const nb_scene *scene,

@@ -8,6 +8,7 @@
 
 #include "../base/memory.h"
 #include "footprint.h"
+#include "mix.h"
 #include "sim.h"
 
 /** Spacing of the planes, A; of 0 0 0: 0. */
@@ -43,8 +44,10 @@ static nb_status find(const nb_sim *sim, const float *image, nb_reflections *out
 {
     const nb_model *m = &sim->model;
     double step = m->phi_range > 0 ? m->phi_step : 0;
+    const nb_mix mix = nb_sim_mix(sim);
     nb_reflection_job job = {&m->scene,
                              image,
+                             &mix,
                              sim->cfg.truth_min,
                              nb_sim_first_phi(sim),
                              step,

@@ -10,6 +10,7 @@
 #include "advice.h"
 #include "footprint.h"
 #include "mix.h"
+#include "shade.h"
 #include "sim.h"
 
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */
@@ -21,6 +22,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     int stays = sim->engine.backend->device && nb_stack_is_even(&sim->model.scene);
     *home = nb_sim_photons(sim, *image);
     home->own = own;
+    stays =
+        stays && (nb_mix_is_plain(&home->mix) || sim->engine.backend->device->image.mix);
     if (stays && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_on_device(sim, &stays, err);
     if (st)
@@ -148,11 +151,12 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim);
     const nb_rendering wanted = {image, stats, NULL, 0};
+    const nb_shade *shades = nb_inputs_shades(&sim->in);
     nb_status st = nb_sim_make(sim, &wanted, err);
     if (st || !stats)
         return st;
     stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
-    nb_say_dark(&sim->model, &sim->hooks, stats);
+    nb_say_dark(&sim->model, shades && shades->all_dark, &sim->hooks, stats);
     return NB_OK;
 }
 

@@ -13,6 +13,8 @@
 #include "../params/params.h"
 #include "../physics/panels.h"
 #include "footprint.h"
+#include "mix.h"
+#include "shade.h"
 #include "load.h"
 #include "report.h"
 #include "noise.h"
@@ -110,6 +112,16 @@ static void report_footprint(nb_report_text *t, const nb_sim *sim)
     nb_report_put(t, "footprint %s of %g x %g mm%s, %g deg from the horizontal\n",
                   w.box ? "box" : "Gaussian", w.a_mm, w.b_mm, w.box ? "" : " (FWHM)",
                   w.angle_deg);
+}
+
+static void report_shadow(nb_report_text *t, const nb_sim *sim)
+{
+    if (sim->in.shade)
+        nb_report_put(t, "shadow    %lld pixels get less than half of their light\n",
+                      (long long)nb_inputs_shades(&sim->in)->dim);
+    if (sim->in.files->add)
+        nb_report_put(t, "added     -add %.300s, times %.9g\n", sim->cfg.add_file,
+                      nb_sim_mix(sim).add_scale);
 }
 
 /** What the noise images have beside counts and an offset. */
@@ -241,6 +253,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
                   (long long)sc->samples * sc->sensors->layers);
     report_footprint(&t, sim);
     report_background(&t, &sim->model);
+    report_shadow(&t, sim);
     report_noise(&t, sim);
     return nb_report_end(&t, out, err);
 }

@@ -2,6 +2,7 @@
 /* -report: the settings and results of a run as JSON (docs/formats.md). */
 #include "report.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -9,6 +10,7 @@
 #include "../base/outfile.h"
 #include "../io/image/format.h"
 #include "load.h"
+#include "shade.h"
 #include "write.h"
 
 static const double largest_u16 = 65535; /* of the integer image */
@@ -28,6 +30,14 @@ static void add_background(const nb_sim *sim, nb_json root)
     nb_json_number(o, "photons_about", nb_background_about(&sim->model));
 }
 
+/** Pixels that get less than half of their light. */
+static void add_shadow(const nb_sim *sim, nb_json root)
+{
+    if (sim->in.shade)
+        nb_json_number(nb_json_object(root, "shadow"), "pixels_below_half",
+                       (double)nb_inputs_shades(&sim->in)->dim);
+}
+
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 {
     nb_json notes;
@@ -37,6 +47,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_text(root, "renderer", backend);
     nb_json_number(root, "seed", (double)sim->seed);
     add_background(sim, root);
+    add_shadow(sim, root);
     nb_json_spectrum(root, &sim->model.spectrum);
     notes = nb_json_array(root, "notes");
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
@@ -49,10 +60,11 @@ static void add_lack(const nb_sim_engine *engine, nb_json root)
     const nb_lack lack = engine->backend->lack && engine->state
                              ? engine->backend->lack(engine->state)
                              : (nb_lack){0, 0};
+    const double most = fmax(1, engine->photons.mix.most); /* what factors make of it */
     if (!(lack.photons > 0))
         return;
     nb_json_number(root, "tolerance_reached", lack.part);
-    nb_json_number(root, "photons_lacking", lack.photons);
+    nb_json_number(root, "photons_lacking", most * lack.photons);
 }
 
 /** An entry of "clipped"; returned so that more can be added. */

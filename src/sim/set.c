@@ -65,7 +65,8 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
     if (strcmp(p->name, "sourcefile") == 0 || strcmp(p->name, "mat") == 0)
         return 0; /* changed_alone, or needs_all */
     return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||
-           ((sim->in.files->mask || sim->in.files->gainmap) &&
+           ((sim->in.files->mask || sim->in.files->gainmap ||
+             sim->in.files->transmission || sim->in.files->add) &&
             strcmp(p->group, "Detector") == 0);
 }
 

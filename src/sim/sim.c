@@ -21,6 +21,7 @@
 #include "load.h"
 #include "derive.h"
 #include "noise.h"
+#include "shade.h"
 #include "write.h"
 
 int64_t nb_seed_from_clock(void)
@@ -128,6 +129,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
         st = nb_inputs_make_factors(&sim->in, &sim->model, 0, &sim->hooks, err);
         sim->times.factors += nb_monotonic_seconds() - start;
     }
+    if (!st)
+        st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(cfg), err);
     if (st)
         nb_model_free(&sim->model);
     else

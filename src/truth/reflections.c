@@ -36,13 +36,13 @@ typedef struct finder {
     const nb_span *spans; /* of the rendered pixels */
     const size_t *first;  /* [rows + 1]: the first span of each row */
     int rows;
-    float *background; /* photons of each pixel; owned; NULL: there is none */
-    double cut;        /* pixels with fewer photons of the crystal are not divided */
-    int divided;       /* the pixels are divided, by spots */
+    float *background; /* photons of each pixel that are not the crystal's; owned; NULL: there is none */
+    double cut;  /* pixels with fewer photons of the crystal are not divided */
+    int divided; /* the pixels are divided, by spots */
 } finder;
 
 /** Render water and materials, without the crystal. */
-static nb_status render_background(finder *f, const nb_request *request, nb_error *err)
+static nb_status render_water(finder *f, const nb_request *request, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
     const nb_render_options options = {.isa = job->isa, .threads = job->threads};
@@ -51,20 +51,34 @@ static nb_status render_background(finder *f, const nb_request *request, nb_erro
     nb_backend_state *state;
     nb_planes planes;
     nb_status st;
-    if (dark.background == 0 && !dark.amorphous)
-        return NB_OK;
     dark.factors.table = (nb_factor_table){0};
     dark.factors.dmin = 0;
     as.precision = NB_PRECISION_MIXED;
-    f->background = nb_alloc_large(dark.raster.pixels, sizeof *f->background,
-                                   "background of the image", err);
-    if (!f->background)
-        return NB_ERR_NOMEM;
     planes = (nb_planes){f->background, dark.raster.pixels};
     if ((st = nb_backend_simd.open(&options, &state, err)))
         return st;
     st = nb_backend_simd.render(state, &dark, &as, &planes, err);
     nb_backend_simd.close(state);
+    return st;
+}
+
+/** What the pixels have beside the crystal's photons. */
+static nb_status render_background(finder *f, const nb_request *request, nb_error *err)
+{
+    const nb_reflection_job *job = f->job;
+    const nb_scene *sc = job->scene;
+    const int water = sc->background != 0 || sc->amorphous;
+    nb_status st = NB_OK;
+    if (!water && !job->mix->light && !job->mix->add)
+        return NB_OK;
+    f->background = nb_alloc_large(sc->raster.pixels, sizeof *f->background,
+                                   "background of the image", err);
+    if (!f->background)
+        return NB_ERR_NOMEM;
+    if (water)
+        st = render_water(f, request, err);
+    if (!st && !nb_mix_is_plain(job->mix))
+        nb_mix_apply(job->mix, sc, job->threads, f->background);
     return st;
 }
 
@@ -82,13 +96,18 @@ static double crystal_in(const finder *f, double photons, double background)
 }
 
 /** Weight below which a sample is left out. */
-static double least_weight(const nb_scene *sc, const nb_panel *panel, int fast, int slow,
+static double least_weight(const finder *f, const nb_panel *panel, int fast, int slow,
                            double photons)
 {
+    const nb_scene *sc = f->job->scene;
+    const float *factors = f->job->mix->transmission;
+    const size_t pixel =
+        panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
+    const double factor = factors ? nb_mix_factor(factors[pixel]) : 1;
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
     double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
     double terms = (double)sc->samples * sensor->layers;
-    return OMITTED * photons / (scale * terms);
+    return factor > 0 ? OMITTED * photons / (factor * scale * terms) : INFINITY;
 }
 
 /** Is the sample left out, as its weight at this place is less than `least`? */
@@ -179,7 +198,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     const nb_panel *panel = &sc->panels[span->panel];
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
     int os = sc->oversample, slow = span->slow;
-    const double least = least_weight(sc, panel, fast, slow, photons);
+    const double least = least_weight(f, panel, fast, slow, photons);
     for (int layer = 0; layer < sensor->layers; layer++)
         for (int s = 0; s < os; s++)
             for (int i = 0; i < os; i++) {
@@ -266,7 +285,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     if (!sc->raster.mask || sc->raster.mask[pixel])
         photons = crystal_in(f, f->job->image[pixel], *background);
     if (photons > 0)
-        *least = least_weight(sc, panel, fast, slow, photons);
+        *least = least_weight(f, panel, fast, slow, photons);
     return photons;
 }
 
@@ -279,6 +298,7 @@ static double bound_of(const finder *f)
         sum += beam->sources[i].weight;
         most = fmax(most, beam->sources[i].weight);
     }
+    most *= fmax(1, f->job->mix->most);
     return most > 0 ? OMITTED * f->cut * sum / (most * beam->n_sources) : 0;
 }
 

@@ -5,12 +5,14 @@
 #ifndef NB_TRUTH_REFLECTIONS_H
 #define NB_TRUTH_REFLECTIONS_H
 
+#include "../image/mix.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
 typedef struct nb_reflection_job {
     const nb_scene *scene;
     const float *image;         /* [spixels][fpixels], rendered from the scene */
+    const nb_mix *mix;          /* of the image */
     double minimum;             /* photons of the weakest reflection that is listed */
     double phi_first, phi_step; /* rad, of the scene's phi steps */
     int by_spots; /* samples may be left out (nb_tolerance.skip): crystals whose spots end are divided by reflections */

@@ -129,6 +129,91 @@ def check_typed_again(folder):
     script.ok("typed-again", script.read(image) == script.read(again), "the images differ")
 
 
+SHADED = [*CELL, *SMALL, "-detpixels", "48", "-pixel", "0.5", "-distance", "100", "-N", "3", "-mosaic", "1", "-mosaic_dom", "4",
+          "-water", "0.3", "-blocks", "1e4", "-seed", "5", "-fluence", "1e26", "-nodump", "-default_F", "200"]
+
+
+def image(folder, *flags):
+    """Floats and counts of an image."""
+    one, two = os.path.join(folder, "one.bin"), os.path.join(folder, "two.img")
+    script.run(*SHADED, *flags, "-floatfile", one, "-noisefile", two, "-noint", "-nopgm")
+    return numpy.fromfile(one, numpy.float32), script.read(two)[-2 * 48 * 48:]
+
+
+def mixed(factor, plain, add=0.0):
+    return (factor.astype(float) * plain.astype(float) + add).astype(numpy.float32)
+
+
+def check_shadow(case, folder):
+    """Factor times image, to the last float, for whole and cut images, in every renderer."""
+    flags = case["flags"].split()[:2]
+    factor = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64")).astype(numpy.float32)
+    for more in ([], ["-isa", "scalar"], ["-precision", "double"], ["-footprint", "gauss:0.8:0.8"], ["-gauss_xtal"]):
+        plain, _ = image(folder, *more)
+        got, _ = image(folder, *more, *flags)
+        script.ok(f"{case['id']}{''.join(more)}", (got == mixed(factor, plain)).all() and plain.min() > 0,
+                  f"{numpy.abs(got - mixed(factor, plain)).max()}")
+    plain, _ = image(folder, "-roi", "3", "40", "5", "44")
+    got, _ = image(folder, "-roi", "3", "40", "5", "44", *flags)
+    script.ok(case["id"] + "-roi", (got == mixed(factor, plain)).all())
+
+
+def check_mix(folder):
+    """-transmission and -add: floats, counts on other threads and in double, a series' fluence, truth."""
+    rng = numpy.random.default_rng(35)
+    factor = rng.uniform(0, 2, 48 * 48).astype(numpy.float32)
+    factor[:700] = 0
+    plain, _ = image(folder)
+    add = (rng.normal(size=48 * 48) * plain.mean()).astype(numpy.float32)
+    names = [os.path.join(folder, n) for n in ("t.bin", "a.bin")]
+    factor.tofile(names[0])
+    add.tofile(names[1])
+    flags = ["-transmission", names[0], "-add", names[1]]
+    got, counts = image(folder, *flags, "-threads", "1")
+    script.ok("mix", (got == mixed(factor, plain, add)).all() and (got < 0).any(), "floats")
+    numbers = numpy.frombuffer(counts, numpy.uint16)
+    script.ok("mix-negative", (numbers[got < 0] == 40).all() and (numbers[got > 50] > 40).all(), "a negative mean counts as 0")
+    for more in (["-threads", "2"], ["-precision", "double"]):
+        script.ok("mix-counts" + "".join(more), image(folder, *flags, *more)[1] == counts, "counts differ")
+    wide, _ = image(folder, "-beamstop", "disc:1000", "-add", names[1])
+    script.ok("mix-dark", (wide == add).all(), "the added light alone is left")
+    script.run(*SHADED, *flags, "-stills", "3", "-vary", "fluence:uniform:1e25:1e26", "-output", os.path.join(folder, "s_%d.bin"),
+               "-draws", os.path.join(folder, "d.txt"))
+    script.run(*SHADED, *flags, "-stills", "3", "-vary", "fluence:uniform:1e25:1e26", "-output", os.path.join(folder, "s_%d.bin"))
+    fluence = numpy.loadtxt(os.path.join(folder, "d.txt"), skiprows=1)[:, 3]
+    for k in range(3):
+        plain_k, _ = image(folder, "-fluence", f"{fluence[k]:.12g}")
+        want = mixed(factor, plain_k, (add.astype(float) * (fluence[k] / 1e26)).astype(numpy.float32))
+        frame = numpy.fromfile(os.path.join(folder, f"s_{k + 1}.bin"), numpy.float32)
+        script.ok(f"mix-series-{k}", (frame == want).all(), f"{numpy.abs(frame - want).max()}")
+        only, _ = image(folder, *flags, "-stills", "3", "-vary", "fluence:uniform:1e25:1e26", "-only_frame", k)
+        script.ok(f"mix-only-{k}", (frame == only).all())
+    check_truth(folder, flags, factor)
+    if h5py and HAS_HDF5:
+        name = os.path.join(folder, "m.h5")
+        script.run(*SHADED, *flags, "-stills", "1", "-hdf5", name)
+        with h5py.File(name) as f:
+            there = f["/entry/simulation/transmission"][:]
+        script.ok("mix-master", (there.ravel() == factor).all())
+
+
+def check_truth(folder, flags, factor):
+    """Intensities have the factor; with the rest they add to the image."""
+    lists = []
+    for more in ([], ["-transmission", flags[1]], flags):
+        path = os.path.join(folder, "spots.tsv")
+        got, _ = image(folder, *more, "-truth", "spots", "-truthfile", path)
+        with open(path, encoding="ascii") as f:
+            lines = f.read().splitlines()
+        lists.append({tuple(line.split()[:3]): float(line.split()[5]) for line in lines if line and not line.startswith(("#", "h"))})
+        script.ok(f"mix-truth-{len(more)}", sum(lists[-1].values()) > 0 and got.size == factor.size)
+    same = [k for k in lists[2] if k in lists[1]]
+    worst = max(abs(lists[2][k] / lists[1][k] - 1) for k in same)
+    script.ok("mix-truth-add", len(same) == len(lists[1]) and worst < 1e-4, f"{worst}")
+    part = sum(lists[1].values()) / sum(lists[0].values())
+    script.ok("mix-truth-factor", 0.4 < part < 0.95 * factor.max() / 2 + 0.5 and part != 1, f"{part}")
+
+
 def main():
     os.chdir(CASES)
     with tempfile.TemporaryDirectory() as folder, open("cases.tsv", encoding="utf-8") as f:
@@ -137,10 +222,13 @@ def main():
                 check_number(case)
             elif case["part"] == "B":
                 check_draws(case, folder)
+            elif case["part"] == "F":
+                check_shadow(case, folder)
             else:
                 check_spectrum(case, folder)
         check_typed_again(folder)
         check_only_frame(folder)
+        check_mix(folder)
     sys.exit(bool(script.FAILED))
 
 

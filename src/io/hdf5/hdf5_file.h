@@ -139,6 +139,7 @@ typedef struct nb_hdf5_master {
     const char *background; /* the materials, in words; "" or NULL: none */
     const uint8_t *bad; /* [slow][fast], 1: pixel not rendered; NULL: all good.  With panels 1: gap,
                            2: masked */
+    const float *transmission;    /* [slow][fast], factors of the pixels; NULL: all 1 */
     const nb_hdf5_panels *panels; /* of a detector from a file; NULL: the panel of meta */
     const char *config;           /* JSON, may be NULL */
     const char *jobs;             /* the text of -jobs, one line per frame; may be NULL */

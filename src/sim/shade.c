@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "shade.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/hash.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../base/shared.h"
+#include "../model/layout.h"
+#include "../model/shadow.h"
+#include "load.h"
+
+/* --- files --- */
+
+/** A file with a number for each pixel. */
+typedef struct plane_file {
+    const char *flag, *path;
+    double least, most;
+} plane_file;
+
+/** Its pixels, where the panels lie in it, to out[pixels of the stack]. */
+static nb_status take_canvas(const plane_file *f, const nb_config *cfg,
+                             const nb_geometry *g, const nb_files *files,
+                             const nb_image *image, float *out, nb_error *err)
+{
+    const nb_detector_spec *d = &files->spec;
+    const int n = d->n_panels ? d->n_panels : 1;
+    int(*place)[2] = nb_alloc((size_t)n, sizeof *place, "layout", err);
+    nb_panel_canvas canvas = {{g->fpixels, g->spixels}, 0};
+    nb_status st = place ? NB_OK : NB_ERR_NOMEM;
+    if (!st && d->n_panels)
+        canvas = nb_layout_panels(d, cfg->layout, place);
+    if (!st && (image->fast != canvas.size[0] || image->slow != canvas.size[1]))
+        st = nb_fail_at(err, NB_ERR_INPUT, f->path, 0,
+                        "%s has %d x %d pixels, but the detector has %d x %d", f->flag,
+                        image->fast, image->slow, canvas.size[0], canvas.size[1]);
+    for (int k = 0; !st && k < n; k++) {
+        const int columns = d->n_panels ? d->panels[k].size[0] : g->fpixels,
+                  rows = d->n_panels ? d->panels[k].size[1] : g->spixels;
+        for (int j = 0; j < rows; j++, out += columns)
+            memcpy(out,
+                   image->pixels + (size_t)(place[k][1] + j) * (size_t)image->fast +
+                       place[k][0],
+                   (size_t)columns * sizeof *out);
+    }
+    nb_free(place);
+    return st;
+}
+
+/** Of any image; its header is not used, but an offset of its pixels is taken away. */
+static nb_status read_image(const plane_file *f, const nb_config *cfg,
+                            const nb_geometry *g, const nb_files *files, float *out,
+                            nb_error *err)
+{
+    nb_config *scratch = nb_alloc(1, sizeof *scratch, "header of an image", err);
+    nb_image image = {0};
+    nb_status st = scratch ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
+    nb_config_defaults(scratch);
+    scratch->max_read_MB = cfg->max_read_MB;
+    scratch->detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
+    scratch->detpixels[1] = files->spec.n_panels ? 0 : g->spixels;
+    st = nb_image_load(f->path, f->flag, NULL, scratch, &image, NULL, err);
+    nb_free(scratch);
+    for (size_t i = 0; !st && i < (size_t)image.fast * (size_t)image.slow; i++)
+        image.pixels[i] -= (float)image.pedestal;
+    if (!st)
+        st = take_canvas(f, cfg, g, files, &image, out, err);
+    nb_image_free(&image);
+    return st;
+}
+
+static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(v[i] >= f->least && v[i] <= f->most))
+            return nb_fail_at(err, NB_ERR_INPUT, f->path, 0,
+                              "%s: pixel %zu is %g; it must be %g to %g", f->flag, i,
+                              v[i], f->least, f->most);
+    return NB_OK;
+}
+
+static nb_status load_plane(const plane_file *f, const nb_config *cfg,
+                            const nb_geometry *g, size_t pixels, const nb_files *files,
+                            float **out, nb_error *err)
+{
+    nb_input file;
+    nb_status st;
+    if (!f->path[0])
+        return NB_OK;
+    if (!(*out = nb_alloc_raw(pixels, sizeof **out, "image to mix", err)))
+        return NB_ERR_NOMEM;
+    if ((st = nb_input_open(&file, f->path, f->flag, err)))
+        return st;
+    if (file.bytes == pixels * sizeof **out) {
+        st = nb_input_read(&file, 0, *out, pixels * sizeof **out, err);
+        nb_input_close(&file);
+    } else {
+        nb_input_close(&file);
+        st = read_image(f, cfg, g, files, *out, err);
+    }
+    return st ? st : check_values(f, *out, pixels, err);
+}
+
+nb_status nb_load_planes(const nb_config *cfg, const nb_geometry *g, size_t pixels,
+                         nb_files *files, nb_error *err)
+{
+    const plane_file factors = {"-transmission", cfg->transmission_file, 0, 1e6},
+                     light = {"-add", cfg->add_file, -1e30, 1e30};
+    nb_status st = load_plane(&factors, cfg, g, pixels, files, &files->transmission, err);
+    for (size_t i = 0; !st && files->transmission && i < pixels; i++)
+        if (files->transmission[i] == 0)
+            files->transmission[i] = -1; /* nb_mix_factor */
+    return st ? st : load_plane(&light, cfg, g, pixels, files, &files->add, err);
+}
+
+/* --- factors of a model --- */
+
+/** Shared by simulations whose shadows lie alike. */
+struct nb_shade_kept {
+    nb_shade shade;
+    uint64_t key;
+};
+
+static void clear(void *object)
+{
+    nb_shade_free(&((nb_shade_kept *)object)->shade);
+}
+
+/** Of all that the factors depend on. */
+static uint64_t key_of(const nb_inputs *in, const nb_shadow *shadow, const nb_scene *sc)
+{
+    uint64_t key = NB_HASH_START;
+    key = nb_hash_bytes(key, shadow->items, (size_t)shadow->n * sizeof *shadow->items);
+    key = nb_hash_bytes(key, &shadow->beam, 3 * sizeof shadow->beam);
+    key = nb_hash_bytes(key, &shadow->distance, sizeof shadow->distance);
+    key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
+    key = nb_hash_bytes(key, &sc->raster.roi, sizeof sc->raster.roi);
+    return nb_hash_bytes(key, &in->files, sizeof in->files);
+}
+
+nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads,
+                               nb_error *err)
+{
+    nb_shadow shadow = {0};
+    nb_shade_kept *own;
+    uint64_t key;
+    nb_status st = nb_shadow_of(&model->settings, &model->geometry, &shadow, err);
+    if (st)
+        return st;
+    key = key_of(in, &shadow, &model->scene);
+    if (in->shade && in->shade->key == key)
+        return NB_OK;
+    nb_shared_drop(in->shade);
+    in->shade = NULL;
+    if (!shadow.n && !in->files->transmission)
+        return NB_OK;
+    if (!(own = nb_shared_new(sizeof *own, clear, "shadow", err)))
+        return NB_ERR_NOMEM;
+    in->shade = own;
+    own->key = key;
+    return nb_shade_make(&shadow, in->files->transmission, &model->scene, threads,
+                         &own->shade, err);
+}
+
+void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
+{
+    const double of = model->settings.value.add_fluence;
+    mix->add = in->files->add;
+    mix->add_scale = of > 0 ? model->fluence / of : 1;
+    mix->most = 1;
+    mix->hash = mix->add ? 1 + (uint64_t)(uintptr_t)mix->add : 0;
+    if (!in->shade)
+        return;
+    mix->transmission = in->shade->shade.transmission ? in->shade->shade.transmission
+                                                      : in->files->transmission;
+    mix->acts = mix->add ? NULL : in->shade->shade.acts;
+    mix->lit = in->shade->shade.lit;
+    mix->most = in->shade->shade.most;
+    mix->hash = in->shade->key;
+}
+
+const nb_shade *nb_inputs_shades(const nb_inputs *in)
+{
+    return in->shade ? &in->shade->shade : NULL;
+}
