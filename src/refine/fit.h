@@ -151,6 +151,8 @@ nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *e
 nb_status nb_fit_name(nb_fit *fit, nb_error *err);
 /** Number of a parameter in the list, -1: it is not there. */
 int nb_fit_find(const nb_fit_list *list, const char *name);
+/** Does a parameter move the shape and the light of spots, and not their places? */
+int nb_fit_is_shape(const char *name);
 
 /** Background: knots over the pixels with sin theta/lambda up to `high`, and levels by the medians of counts. */
 nb_status nb_radial_estimate(const nb_fit *fit, double high, int n, nb_radial *out,
@@ -205,8 +207,6 @@ nb_status nb_fit_search_again(nb_fit *fit, nb_error *err);
 
 /** Background, values and pixels of the start. */
 nb_status nb_fit_begin(nb_fit *fit, nb_error *err);
-/** Does a parameter move the shape and the light of spots, and not their places? */
-int nb_fit_is_shape(const char *name);
 /** All stages. */
 nb_status nb_fit_run(nb_fit *fit, nb_error *err);
 

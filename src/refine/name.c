@@ -338,3 +338,14 @@ nb_status nb_fit_name(nb_fit *fit, nb_error *err)
         st = nb_fit_check_start(&fit->list.p[i], err);
     return st;
 }
+
+int nb_fit_is_shape(const char *name)
+{
+    static const char *const shapes[] = {
+        "N_",        "mosaic",     "fluence", "water", "footprint", "hdivrange",
+        "vdivrange", "dispersion", "fudge",   "polar", "default_F", "F:"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (!strncmp(name, shapes[i], strlen(shapes[i])))
+            return 1;
+    return 0;
+}

@@ -397,17 +397,6 @@ static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_erro
 #define LEAST_PART 0.3 /* below it scales tell nothing */
 enum { SCALED = 2 };
 
-int nb_fit_is_shape(const char *name)
-{
-    static const char *const shapes[] = {
-        "N_",        "mosaic",     "fluence", "water", "footprint", "hdivrange",
-        "vdivrange", "dispersion", "fudge",   "polar", "default_F", "F:"};
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (begins(name, shapes[i]))
-            return 1;
-    return 0;
-}
-
 /** The width of the scales' prior: twice the relative sigma of F, as given or as the picture shows it.  *hold: the lattice. */
 static nb_status choose_width(nb_fit *fit, int *hold, nb_error *err)
 {
