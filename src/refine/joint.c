@@ -427,9 +427,34 @@ static int list_common(const nb_joint *j, int of[NB_FIT_MOST])
     return n;
 }
 
+enum { LEAST_PICTURES = 3 }; /* a variable, for their gradients to tell errors */
+
+/** Variances[common] over those of counting, at least 1: the deviance a pixel, or, of enough pictures, the products of
+ * their gradients, which share what the model of a picture does not explain (Liang and Zeger, as in a single fit). */
+static void excess_of(const nb_joint *j, const nb_refinement *out, double *excess)
+{
+    const int c = j->arrow.common;
+    const size_t share = nb_arrow_share(&j->arrow);
+    const double few = (double)out->pictures / fmax(1, out->pictures - c);
+    for (int a = 0; a < c; a++) {
+        double sum = 0;
+        for (int k = 0; k < j->frames->count; k++) {
+            const double *G = j->shares + (size_t)k * share + (size_t)c * (size_t)c;
+            double step = 0;
+            for (int b = 0; b < c; b++)
+                step += j->C[a * c + b] * G[b];
+            sum += step * step;
+        }
+        excess[a] = fmax(1, out->deviance_per_pixel);
+        if (out->pictures >= LEAST_PICTURES * c)
+            excess[a] = fmax(excess[a], few * sum / j->C[a * c + a]);
+    }
+}
+
 static nb_status put_common(const nb_joint *j, const double *x, nb_refinement *out,
                             nb_error *err)
 {
+    double excess[NB_FIT_MOST];
     const int c = j->arrow.common;
     int of[NB_FIT_MOST], n = list_common(j, of);
     out->parameters = nb_alloc((size_t)n + 1, sizeof *out->parameters, "results", err);
@@ -439,6 +464,7 @@ static nb_status put_common(const nb_joint *j, const double *x, nb_refinement *o
     if (!out->parameters || !out->correlation || !out->correlated)
         return NB_ERR_NOMEM;
     out->n_parameters = out->n_correlated = n;
+    excess_of(j, out, excess);
     for (int i = 0; i < n; i++) {
         const nb_fit_parameter *q = &j->list.p[j->space.active[of[i]]];
         const int a = j->place[j->space.variable[of[i]]];
@@ -449,7 +475,8 @@ static nb_status put_common(const nb_joint *j, const double *x, nb_refinement *o
         r->unit = q->unit;
         r->start = q->start;
         r->value = common_value(j, x, of[i], &slope);
-        r->sigma = r->sigma_counting = fabs(slope) * sqrt(j->C[a * c + a]);
+        r->sigma_counting = fabs(slope) * sqrt(j->C[a * c + a]);
+        r->sigma = r->sigma_counting * sqrt(excess[a]);
         for (int k = 0; k < n; k++) {
             const int b = j->place[j->space.variable[of[k]]];
             out->correlation[i * n + k] =

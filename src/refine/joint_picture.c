@@ -434,8 +434,9 @@ static double covariance(const nb_joint *j, const nb_joint_picture *p,
                                j->place[j->space.variable[b]] - c);
 }
 
+/** excess: of the variances over those of counting. */
 static void put_rotation(const nb_joint *j, const nb_joint_picture *p,
-                         const double *inverse, nb_refinement *out)
+                         const double *inverse, double excess, nb_refinement *out)
 {
     for (int a = 0; a < j->space.n_active; a++) {
         const nb_fit_parameter *q = &j->list.p[j->space.active[a]];
@@ -451,14 +452,18 @@ static void put_rotation(const nb_joint *j, const nb_joint_picture *p,
     }
     memcpy(out->misset_deg, p->misset, sizeof out->misset_deg);
     for (int i = 0; i < 3; i++)
-        out->rotation_sigma_deg[i] = out->rotation_sigma_counting_deg[i] =
-            sqrt(out->rotation_covariance[i][i]);
+        out->rotation_sigma_counting_deg[i] = sqrt(out->rotation_covariance[i][i]);
+    for (int i = 0; i < 9; i++)
+        out->rotation_covariance[i / 3][i % 3] *= excess;
+    for (int i = 0; i < 3; i++)
+        out->rotation_sigma_deg[i] = sqrt(out->rotation_covariance[i][i]);
 }
 
 static nb_status put_own(const nb_joint *j, const nb_joint_picture *p, nb_refinement *out,
                          nb_error *err)
 {
     const int c = j->arrow.common, m = j->arrow.own, n = j->n;
+    const double excess = fmax(1, out->deviance_per_pixel); /* of the variances */
     double *A = nb_alloc(2 * (size_t)m * (size_t)m + 1, sizeof *A, "results", err);
     nb_status st;
     out->parameters =
@@ -482,11 +487,12 @@ static nb_status put_own(const nb_joint *j, const nb_joint_picture *p, nb_refine
         r->start = q->start;
         r->value = nb_joint_value(j, &p->now, i, &slope);
         variance = covariance(j, p, A + m * m, i, i);
-        r->sigma = r->sigma_counting = variance > 0 ? sqrt(variance) : NAN;
+        r->sigma_counting = variance > 0 ? sqrt(variance) : NAN;
+        r->sigma = r->sigma_counting * sqrt(excess);
         out->n_parameters++;
     }
     if (!st)
-        put_rotation(j, p, A + m * m, out);
+        put_rotation(j, p, A + m * m, excess, out);
     nb_free(A);
     return st;
 }

@@ -89,6 +89,10 @@ def errors_are_small(folder, true):
           f"deviance {common['deviance_per_pixel']:.3f}; error/sigma of common parameters: rms {rms(over.values()):.3f}, of "
           f"{len(turns)} turns: rms {rms(turns):.3f}, worst {max(map(abs, turns)):.2f}; {common['seconds']:.2f} s")
     ok("common parameters are right", common["converged"] and not wrong and max(map(abs, over.values())) < 4, (wrong, off))
+    scaled = [q["sigma"] / q["sigma_counting"] / math.sqrt(line["deviance_per_pixel"]) for line in [*pictures, common]
+              for q in line["parameters"].values()]
+    ok("sigmas have the deviance", common["deviance_per_pixel"] > 1.01 and min(scaled[-len(TRUTH):]) > 1 - 1e-9 and
+       max(abs(s - 1) for s, line in zip(scaled, pictures) if line["deviance_per_pixel"] > 1) < 1e-9, scaled)
     return list(over.values()), turns
 
 
