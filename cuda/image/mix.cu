@@ -140,6 +140,30 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
     return st;
 }
 
+__global__ void __launch_bounds__(BLOCK)
+    k_add(const float *__restrict__ from, size_t n, float *__restrict__ image)
+{
+    const size_t step = (size_t)gridDim.x * BLOCK;
+    for (size_t i = (size_t)blockIdx.x * BLOCK + threadIdx.x; i < n; i += step)
+        image[i] += from[i];
+}
+
+nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *err)
+{
+    const size_t blocks = (pixels + BLOCK * EACH - 1) / (BLOCK * EACH);
+    nb_status st =
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+    if (st)
+        return st;
+    k_add<<<(unsigned)(blocks < 65535 ? blocks : 65535), BLOCK, 0, state->stream>>>(
+        (const float *)state->footprint.rest.at, pixels, (float *)state->image.at);
+    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    if (!st)
+        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+                           "recording an event");
+    return st;
+}
+
 nb_mix nb_cuda_mix_of(const nb_backend_state *state, const nb_product *product)
 {
     const nb_mix none = {};

@@ -11,7 +11,8 @@
 nb_status nb_cuda_mask(nb_backend_state *state, const nb_scene *scene,
                        const uint8_t **mask, nb_error *err);
 
-/** An entry of nb_image_device. */
+/* --- entries of nb_image_device --- */
+nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *err);
 nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *scene,
                             const nb_mix *mix, nb_error *err);
 

@@ -302,7 +302,7 @@ extern const nb_backend_device nb_cuda_device_entries = {
     warm,
     {makes, sum_rows, make, fetch, take, give, allocate, release, nb_cuda_locate,
      nb_cuda_replace, nb_cuda_settle, nb_cuda_copy, nb_cuda_discard, nb_cuda_set_aside,
-     nb_cuda_spread, nb_cuda_mix_image},
+     nb_cuda_spread, nb_cuda_add_aside, nb_cuda_mix_image},
     times,
     count_devices,
     nb_cuda_makes_slopes};

@@ -45,6 +45,7 @@ typedef struct nb_cli {
     int progress;
     int quiet;
     nb_time_report time;
+    nb_crystals frame; /* owned configs; the crystals of -only_frame; empty: those of cfg */
     int no_effect_flag; /* where a flag without effect goes */
     /** Index in argv where each flag was last typed; 0: never. */
     int typed[NB_FLAG_MAX];

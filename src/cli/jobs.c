@@ -73,11 +73,24 @@ static void add_value(arguments *a, const cJSON *value)
     }
 }
 
+/** A list of objects is a text, which -crystals takes. */
+static void add_list(arguments *a, const cJSON *list)
+{
+    char *text = cJSON_PrintUnformatted(list);
+    if (text)
+        add(a, "", text);
+    else
+        a->no_memory = 1;
+    cJSON_free(text);
+}
+
 static void add_member(arguments *a, const cJSON *member)
 {
     const cJSON *value;
     add(a, "-", member->string);
-    if (cJSON_IsArray(member)) {
+    if (cJSON_IsArray(member) && cJSON_IsObject(member->child)) {
+        add_list(a, member);
+    } else if (cJSON_IsArray(member)) {
         cJSON_ArrayForEach(value, member) if (!a->wrong) add_value(a, value);
     } else if (!cJSON_IsTrue(member)) {
         add_value(a, member);

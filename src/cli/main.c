@@ -211,6 +211,11 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
         status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
     if (status)
         return status;
+    if (cli->frame.n > 1 && (status = nb_sim_set_crystals(sim, cli->frame.configs + 1,
+                                                          cli->frame.n - 1, err))) {
+        nb_sim_free(sim);
+        return status;
+    }
     nb_sim_size(sim, &fast, &slow);
     progress.pixels = (double)fast * (double)slow;
     if (cli->show_config && (status = nb_sim_write_geometry(sim, err)))
@@ -271,5 +276,6 @@ int main(int argc, char **argv)
     if (status)
         say_error(status, ranks, &err);
     nb_ranks_leave(ranks);
+    nb_free(cli.frame.configs);
     return nb_cli_exit_status(status);
 }

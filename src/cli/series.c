@@ -261,7 +261,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     const nb_hooks hooks = {NULL, say_notice, NULL};
     nb_series series = cli->series;
     series_run run = {.cli = cli};
-    nb_config frame = cli->cfg;
+    nb_crystals frame = {0};
     int k;
     nb_status status = frame_number(cli, &k, err);
     *done = draws;
@@ -275,9 +275,10 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     if (!status && draws)
         status = nb_series_draws(&cli->cfg, &series, &hooks, err);
     else if (!status)
-        status = nb_series_single(&cli->cfg, &series, k, &hooks, &frame, err);
+        status = nb_series_crystals(&cli->cfg, &series, k, &hooks, &frame, err);
     if (!status && !draws) {
-        cli->cfg = frame;
+        cli->cfg = frame.configs[0];
+        cli->frame = frame;
         memset(&cli->series, 0, sizeof cli->series);
         cli->jobs_file[0] = 0;
     }

@@ -9,21 +9,6 @@
 #include "../physics/structure_factor.h"
 #include "variables.h"
 
-static double angle_between(nb_vec3 a, nb_vec3 b)
-{
-    return atan2(nb_norm(nb_cross(a, b)), nb_dot(a, b)) / NB_DEG;
-}
-
-void nb_cell_of(const nb_crystal *x, double cell[6])
-{
-    cell[0] = nb_norm(x->a) / NB_ANGSTROM;
-    cell[1] = nb_norm(x->b) / NB_ANGSTROM;
-    cell[2] = nb_norm(x->c) / NB_ANGSTROM;
-    cell[3] = angle_between(x->b, x->c);
-    cell[4] = angle_between(x->c, x->a);
-    cell[5] = angle_between(x->a, x->b);
-}
-
 static double cell_value(const nb_subject *of, int axis)
 {
     double cell[6];

@@ -72,9 +72,6 @@ nb_status nb_variable_check(const nb_subject *of, const nb_variable_name *v,
 /** Its value, in its unit. */
 double nb_variable_value(const nb_subject *of, const nb_variable_name *v);
 
-/** The cell of a crystal: A, deg. */
-void nb_cell_of(const nb_crystal *crystal, double cell[6]);
-
 /** Does the pair of beam centre flags move the detector?  axis as in NB_VAR_CENTRE.  Rates of Fbeam,
  * Sbeam, Fclose, Sclose (m) per unit of the flag. */
 typedef struct nb_centre_rate {

@@ -46,14 +46,16 @@ typedef struct nb_image_device {
     nb_status (*copy)(int device, const float *from, float *out, size_t bytes,
                       nb_error *err);
     void (*discard)(int device, float *pixels);
-    /* The next two, or neither (NULL). */
-    /** The image rendered last, of so many pixels, is kept for `spread` to add. */
+    /* The next three, or none of them (NULL). */
+    /** The image rendered last, of so many pixels, is kept for `spread` or `add_aside` to add. */
     nb_status (*set_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
     /** nb_footprint_spread of the image rendered last, to the digits of floats; rest: add the one that was set aside.
      * Only where light goes NB_DEVICE_FARTHEST pixels at most. */
     nb_status (*spread)(nb_backend_state *state, const struct nb_footprint_plan *plan,
                         const nb_scene *scene, const nb_scene *sources, int rest,
                         nb_error *err);
+    /** Add it to the image rendered since then, of as many pixels. */
+    nb_status (*add_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
     /** nb_mix_apply to the image rendered last.  NULL: mixed images are made in memory. */
     nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
                      const struct nb_mix *mix, nb_error *err);

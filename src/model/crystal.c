@@ -127,7 +127,7 @@ static nb_status turn_by_misset(const nb_settings *cfg, int64_t default_seed,
     if (cfg->value.misset_mode == NB_MISSET_RANDOM && cfg->value.compat)
         nb_misset_random_compat(x->misset_seed, m);
     else if (cfg->value.misset_mode == NB_MISSET_RANDOM &&
-             nb_misset_random(x->misset_seed, m, err))
+             nb_misset_random(x->misset_seed, 0, m, err))
         return NB_ERR_UNSUPPORTED;
     x->astar = nb_rotate_xyz(x->astar, m[0], m[1], m[2]);
     x->bstar = nb_rotate_xyz(x->bstar, m[0], m[1], m[2]);
@@ -184,6 +184,21 @@ nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inpu
         (st = real_from_reciprocal(cfg->value.cell_count > 0 ? &typed : NULL, x, err)))
         return st;
     return set_cell_counts(cfg, hooks, x, err);
+}
+
+static double angle_between(nb_vec3 a, nb_vec3 b)
+{
+    return atan2(nb_norm(nb_cross(a, b)), nb_dot(a, b)) / NB_DEG;
+}
+
+void nb_cell_of(const nb_crystal *x, double out[6])
+{
+    out[0] = nb_norm(x->a) / NB_ANGSTROM;
+    out[1] = nb_norm(x->b) / NB_ANGSTROM;
+    out[2] = nb_norm(x->c) / NB_ANGSTROM;
+    out[3] = angle_between(x->b, x->c);
+    out[4] = angle_between(x->c, x->a);
+    out[5] = angle_between(x->a, x->b);
 }
 
 void nb_crystal_shape_metric(const nb_crystal *x, int compat, double m[6])

@@ -39,6 +39,9 @@ double nb_crystal_blocks(const nb_settings *cfg, const nb_crystal *crystal);
 /** Volume of a block, um^3. */
 double nb_crystal_block_um3(const nb_crystal *crystal);
 
+/** The cell of a crystal: A, deg. */
+void nb_cell_of(const nb_crystal *crystal, double cell[6]);
+
 /** M of R^2 = d.M.d for the laws of decay and edge (scene.h: radius2). */
 void nb_crystal_shape_metric(const nb_crystal *crystal, int compat, double metric[6]);
 

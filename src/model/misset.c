@@ -83,10 +83,11 @@ void nb_misset_random_compat(int64_t seed, double angles[3])
 /** Only a noise image of this frame number would use the same stream; there is none. */
 enum { MISSET_STREAM = 0x7fffffff };
 
-nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err)
+nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err)
 {
-    nb_philox_words p = nb_philox((uint64_t)seed, 0, MISSET_STREAM, 0);
-    nb_philox_words r = nb_philox((uint64_t)seed, 0, MISSET_STREAM, 1);
+    const uint64_t item = (uint64_t)crystal;
+    nb_philox_words p = nb_philox((uint64_t)seed, item, MISSET_STREAM, 0);
+    nb_philox_words r = nb_philox((uint64_t)seed, item, MISSET_STREAM, 1);
     double u = nb_uniform52(p.w[0], p.w[1]);
     double a1 = 2 * NB_PI * nb_uniform52(p.w[2], p.w[3]);
     double a2 = 2 * NB_PI * nb_uniform52(r.w[0], r.w[1]);

@@ -9,8 +9,8 @@
 #include "../physics/vec3.h"
 
 /** Angles [rad] about lab x, y, z (in that order) of an orientation drawn uniformly over SO(3)
- * (Shoemake, Graphics Gems III, 124 (1992)); Philox keyed by the seed. */
-nb_status nb_misset_random(int64_t seed, double angles[3], nb_error *err);
+ * (Shoemake, Graphics Gems III, 124 (1992)); Philox keyed by the seed.  crystal: its number in the image, from 0. */
+nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err);
 
 /** The distribution of nanoBragg for `-misset random`: a cap of 90 radians, not uniform. */
 void nb_misset_random_compat(int64_t seed, double angles[3]);

@@ -493,6 +493,20 @@ void nb_model_free(nb_model *m)
     memset(m, 0, sizeof *m);
 }
 
+nb_scene nb_scene_without_crystal(const nb_scene *sc)
+{
+    static const double nothing[1] = {0};
+    nb_factor_table none = {.nh = 1, .nk = 1, .nl = 1, .F = nothing, .n_tables = 1};
+    nb_scene rest = *sc;
+    const int n = sc->lattice.n_orientations;
+    nb_factor_table_measure(&none);
+    rest.factors.table = none;
+    rest.lattice.n_orientations = rest.lattice.n_phi = rest.lattice.n_domains = 1;
+    rest.samples = sc->samples / n;
+    rest.intensity_scale = sc->intensity_scale * n;
+    return rest;
+}
+
 /** Solid angle of the rectangle from the nearest point's corner (0,0) to (x,y) [m] at distance z
  * (the pyramid's, e.g. Khadjavi, J. Opt. Soc. Am. 58, 1417 (1968)). */
 static double corner_angle(double x, double y, double z)

@@ -69,6 +69,9 @@ void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
                          nb_model *model);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
+/** The scene without its crystal: one orientation, whose every F is 0.  Its background is the same. */
+nb_scene nb_scene_without_crystal(const nb_scene *scene);
+
 /** Largest |q| that a rendered pixel sees of any source, 1/A: the corners of its panels' parts, at both faces of the
  * sensor. */
 double nb_scene_reach(const nb_scene *scene);

@@ -166,9 +166,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1559
+#define NB_CONFIG_ROOM 1303
 #else
-#define NB_CONFIG_ROOM 1560
+#define NB_CONFIG_ROOM 1304
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -383,6 +383,7 @@ typedef struct nb_config {
     char transmission_file[NB_PATH_MAX]; /* factors of the pixels */
     char add_file[NB_PATH_MAX];          /* photons that are added behind them */
     double add_fluence; /* photons/m^2 that add_file is for; 0: those of the image */
+    char crystals[2048]; /* how many an image has (0 to 1000), their lines "[{...}, ...]", or a file of them; "" one */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -135,6 +135,17 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
 nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
                            const nb_hooks *hooks, nb_config *out, nb_error *err);
 
+/** The configurations of all crystals of an image. */
+typedef struct nb_crystals {
+    nb_config *configs; /* the caller's (nb_free); [n], of no crystal 1: the first is that of the image */
+    int n;
+} nb_crystals;
+
+/** The same for all crystals of the frame; nb_sim_set_crystals gives those beside the first to the image's simulation.
+ * *out is written whole. */
+nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int k,
+                             const nb_hooks *hooks, nb_crystals *out, nb_error *err);
+
 /** Write cfg->draws_file: a row for each frame with its number, its crystal, its seed and what series->vary draws, with
  * tabs between them and a line of names above.  Nothing is rendered.  Errors: those of nb_series_single, NB_ERR_IO. */
 nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,

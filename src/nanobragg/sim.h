@@ -164,8 +164,8 @@ double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file);
 typedef struct nb_reflection {
     int32_t frame; /* of a series, from 0 */
     int32_t h, k, l;
-    int32_t panel,
-        unused; /* panel of the detector, from 0; photons on another panel are another entry */
+    int32_t panel; /* of the detector, from 0; photons on another panel are another entry */
+    int16_t crystal, twin; /* of the image, from 0; part of that crystal's twin, from 0 */
     double fast,
         slow; /* in the panel; centre of its photons, pixels from the image's outer corner */
     double intensity; /* photons, without background and noise, without masked pixels */
@@ -183,12 +183,18 @@ typedef struct nb_reflection {
 } nb_reflection;
 
 typedef struct nb_reflections {
-    nb_reflection *list; /* owned; by h, k, l, panel */
+    nb_reflection *list; /* owned; by crystal, twin, h, k, l, panel */
     size_t count;
     int panels;        /* of the detector */
+    int crystals;      /* 1: rows are of several crystals or parts of a twin; 0: of one */
     double background; /* photons of water and materials in the image */
     double unassigned; /* sum of the image minus background and listed intensities */
 } nb_reflections;
+
+/** Other configurations for the crystals of the image beside the first: configs[n] belong to crystals 1, 2, ...; without
+ * this call they are those of the simulation in random orientations, with the flags of their lines.  It holds until the simulation
+ * changes.  Errors: NB_ERR_INPUT (n is not one less than the image's crystals; those of nb_sim_create), NB_ERR_NOMEM. */
+nb_status nb_sim_set_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err);
 
 /** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
  * Miller index. The pixel's photons are divided in proportion to its samples, to 1e-6.

@@ -99,6 +99,9 @@ NB_SHAPES(SHAPE_ROW)
 {"mosaic_dom", "mosaic_domains", WHOLE(PIXELS, mosaic_domains), COUNTED,
     .fallback = "10 with -mosaic, else 1", .help = "number of mosaic domains"},
 {"mosaic_seed", NULL, SEED(mosaic_seed), .fallback = "12345678", .help = "seed of the domains' orientations"},
+{"crystals", NULL, FIELD(TEXT, PIXELS, crystals), .value = "n | file", .fallback = "1",
+    .help = "crystals in the image, the second and further ones in random orientations; or a file with a JSON object of "
+        "flags a line and crystal, as {\"N\": 10, \"hkl\": \"b.hkl\"}"},
 #undef GROUP
 #define GROUP "Structure factors"
 {"hkl", NULL, PATH(INPUT, hkl_file),

@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "../render/simd.h"
+#include "../sim/crystals.h"
 #include "run.h"
 #include "template.h"
 
@@ -117,6 +118,21 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
     return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
 }
 
+/** What the crystals of -crystals have of their own: the lines, and files that they name. */
+static uint64_t hash_crystals(uint64_t h, const nb_sim *base)
+{
+    const nb_crystal_lines *lines = base->in.files->crystals;
+    const struct nb_crowd *crowd = base->crowd;
+    for (int i = 0; lines && i < lines->n; i++)
+        h = nb_hash_bytes(h, nb_crystal_line_text(lines, i),
+                          strlen(nb_crystal_line_text(lines, i)) + 1);
+    for (int i = 0; crowd && i < crowd->n; i++)
+        if (crowd->all[i]->in.tables.file != base->in.tables.file ||
+            crowd->all[i]->in.factors != base->in.factors)
+            h = hash_table(h, &crowd->all[i]->in);
+    return h;
+}
+
 static uint64_t hash_shots(uint64_t h, const nb_frames *f)
 {
     const nb_spectra *s = &f->spectra;
@@ -142,7 +158,8 @@ static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
     h = hash_fields(h, frames->series, NB_PARAM_SERIES, counts);
     h = nb_hash_bytes(h, &frames->series->override_tag,
                       sizeof frames->series->override_tag);
-    return hash_shots(hash_inputs(h, &base->in, base->model.scene.raster.pixels), frames);
+    h = hash_crystals(hash_inputs(h, &base->in, base->model.scene.raster.pixels), base);
+    return hash_shots(h, frames);
 }
 
 /** Are all outputs counts with noise, which every renderer draws alike? */

@@ -10,6 +10,7 @@
 #include "../model/frame.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "../sim/crystals.h"
 #include "../physics/panels.h"
 #include "../sim/mix.h"
 #include "../sim/noise.h"
@@ -382,6 +383,15 @@ static void put_geometry(const nb_sim *sim, nb_hdf5_frame *t)
     t->polarization = m.polarization;
 }
 
+void nb_frame_forget_crystal(nb_hdf5_frame *t)
+{
+    for (int i = 0; i < 9; i++)
+        t->A[i] = t->A_drawn[i] = NAN;
+    for (int i = 0; i < 3; i++)
+        t->N[i] = NAN;
+    t->blocks = t->mosaic_deg = NAN;
+}
+
 nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 {
     const nb_model *m = &f->sim->model;
@@ -412,6 +422,8 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     t.seed = f->sim->seed;
     t.flicker = nb_sim_flicker(f->sim);
     t.spectrum_factor = m->spectrum.n ? m->spectrum.factor : 1;
+    if (f->sim->crowd && !f->sim->crowd->crystals)
+        nb_frame_forget_crystal(&t);
     return t;
 }
 

@@ -14,6 +14,7 @@
 #include "../model/deviate.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "../sim/crystals.h"
 #include "earlier.h"
 #include "orientations.h"
 #include "template.h"
@@ -189,6 +190,49 @@ static nb_status check_scan(const nb_frames *f, const nb_sim *base, nb_error *er
                    scan->phi_deg + (scan->n - 1) * scan->osc_deg, inside);
 }
 
+/** The lines of frames with several crystals, or none. */
+static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
+{
+    nb_config *cfg;
+    nb_status st = NB_OK;
+    *lines = f->count;
+    if (!f->base.crystals[0] && !nb_vary_has_crystals(&f->vary) && !f->series->override)
+        return NB_OK;
+    cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
+    f->first_line =
+        nb_alloc((size_t)f->count + 1, sizeof *f->first_line, "orientations", err);
+    if (!cfg || !f->first_line)
+        st = NB_ERR_NOMEM;
+    for (int k = 0; k < f->count && !st; k++) {
+        int n = 1;
+        st = nb_frames_config(f, k, cfg, err);
+        if (!st && cfg->crystals[0])
+            st = nb_crystals_count(f->in, cfg, &n, err);
+        f->first_line[k + 1] = f->first_line[k] + n;
+    }
+    if (!st)
+        *lines = f->first_line[f->count];
+    nb_free(cfg);
+    return st;
+}
+
+static nb_status load_orientations(nb_frames *f, nb_error *err)
+{
+    const char *path = f->series->orientations;
+    int lines;
+    nb_status st = count_lines(f, &lines, err);
+    if (!st && lines > 0)
+        st = nb_orientations_load(path, lines, &f->missets, &f->crystals, err);
+    if (!st && f->crystals && lines != f->count)
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "-orientations %.200s: a line of eighteen numbers is the only crystal "
+            "of its frame; type -crystals 1",
+            path);
+    f->n_missets = st ? 0 : lines;
+    return st;
+}
+
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err)
 {
@@ -198,10 +242,15 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     memset(f, 0, sizeof *f);
     if ((st = check(series, base, err)))
         return st;
+    f->in = &base->in;
     f->base = base->cfg;
+    if (base->in.files->plain) /* without the first crystal's own flags */
+        nb_crystal_fields_copy(base->in.files->plain, &f->base);
     f->base.seed.set = 1;
     f->base.seed.value = base->seed;
-    if (f->base.misset_mode == NB_MISSET_RANDOM && !f->base.misset_seed.set)
+    if ((f->base.misset_mode == NB_MISSET_RANDOM ||
+         (f->base.crystals[0] && series->frames > 0)) &&
+        !f->base.misset_seed.set)
         f->base.misset_seed = f->base.seed; /* one crystal through the whole series */
     if (!(f->base.scale > 0))
         f->base.scale = 1; /* one scale for all frames: photons */
@@ -219,20 +268,17 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
         NB_TYPED_OR(&base->model.settings, osc_deg, base->model.phi_range / NB_DEG);
     f->wavelength_A = base->model.wavelength_A;
     f->fluence = base->model.fluence;
-    f->mosaic_deg = base->model.settings.value.mosaic_spread_deg;
+    f->mosaic_deg = NB_VALUE(&f->base, mosaic_spread_deg);
     f->Xbeam_mm = g->Xbeam * 1e3;
     f->Ybeam_mm = g->Ybeam * 1e3;
     f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;
     f->beam_down = c == NB_CONV_ADXV;
-    if (series->orientations[0] && strcmp(series->orientations, "random") != 0)
-        st = nb_orientations_load(series->orientations, f->count, &f->missets,
-                                  &f->crystals, err);
-    f->n_missets = f->missets ? f->count : 0;
     f->matrix = base->in.matrix;
-    if (!st)
-        st = check_scan(f, base, err);
+    st = check_scan(f, base, err);
     if (!st)
         st = nb_vary_read(series->vary, &f->base, series, &base->model, &f->vary, err);
+    if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
+        st = load_orientations(f, err);
     return st ? st : load_spectra(f, g, &base->hooks, err);
 }
 
@@ -240,6 +286,8 @@ void nb_frames_free(nb_frames *f)
 {
     nb_free(f->missets);
     f->missets = NULL;
+    nb_free(f->first_line);
+    f->first_line = NULL;
     nb_vary_free(&f->vary);
     nb_free(f->crystals);
     f->crystals = NULL;
@@ -301,28 +349,43 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
     }
 }
 
-static void apply_orientation(const nb_frames *f, int k, nb_config *cfg)
+/** Of a still: a line of the file belongs to each crystal, frame after frame. */
+static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                                   nb_error *err)
 {
     if (f->missets) {
+        const int line = (f->first_line ? f->first_line[at.frame] : at.frame) + at.crystal;
         cfg->misset_mode = NB_MISSET_FIXED;
-        memcpy(cfg->misset_deg, f->missets[k], sizeof cfg->misset_deg);
-    } else if (f->series->orientations[0]) {
+        memcpy(cfg->misset_deg, f->missets[line < f->n_missets ? line : 0],
+               sizeof cfg->misset_deg);
+        return NB_OK;
+    }
+    if (f->series->orientations[0]) {
         cfg->misset_mode = NB_MISSET_RANDOM;
         cfg->misset_seed = cfg->seed;
     }
+    return nb_crystal_place(at.crystal, cfg->seed.value, cfg, err);
+}
+
+static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                               nb_error *err)
+{
+    nb_status st;
+    *cfg = f->base;
+    cfg->seed.value = nb_series_seed(f->base.seed.value, at.frame);
+    if (f->rotation) {
+        cfg->phi_deg = nb_typeable(f->phi_deg + at.frame * f->osc_deg);
+        st = nb_crystal_place(at.crystal, f->base.seed.value, cfg, err);
+    } else {
+        st = apply_orientation(f, at, cfg, err);
+        apply_jitter(f, cfg->seed.value, cfg);
+    }
+    return st ? st : nb_vary_apply(&f->vary, at, cfg, err);
 }
 
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
-    *cfg = f->base;
-    cfg->seed.value = nb_series_seed(f->base.seed.value, k);
-    if (f->rotation) {
-        cfg->phi_deg = nb_typeable(f->phi_deg + k * f->osc_deg);
-    } else {
-        apply_orientation(f, k, cfg);
-        apply_jitter(f, cfg->seed.value, cfg);
-    }
-    return nb_vary_apply(&f->vary, k, cfg, err);
+    return plain_crystal(f, (nb_crystal_at){k, 0}, cfg, err);
 }
 
 /** A detector from a file is that of the whole series. */
@@ -347,15 +410,62 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
     return NB_OK;
 }
 
-nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
+/** The override turns the first crystal alone. */
+static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                          nb_error *err)
 {
+    const nb_misset_mode mode = cfg->misset_mode;
+    double misset[3];
     nb_status st;
-    st = nb_frames_plain_config(f, k, cfg, err);
-    if (st || !f->series->override)
-        return nb_frames_at(f, k, st, err);
-    st = f->series->override(f->series->user, k, cfg, err);
+    memcpy(misset, cfg->misset_deg, sizeof misset);
+    st = f->series->override(f->series->user, at.frame, cfg, err);
     if (!st && (f->base.detector || nb_config_geometry_flag(cfg)))
         st = check_detector(f, cfg, err);
+    if (at.crystal > 0) {
+        cfg->misset_mode = mode;
+        memcpy(cfg->misset_deg, misset, sizeof misset);
+    }
+    return st;
+}
+
+int nb_frames_have_crystals(const nb_frames *f)
+{
+    return f->base.crystals[0] || nb_vary_has_crystals(&f->vary);
+}
+
+nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                            nb_error *err)
+{
+    nb_status st = plain_crystal(f, at, cfg, err);
+    if (!st && f->series->override)
+        st = override(f, at, cfg, err);
+    if (!st && cfg->crystals[0])
+        st = nb_crystal_line(f->in, at.crystal, cfg, err);
+    return nb_frames_at(f, at.frame, st, err);
+}
+
+nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
+{
+    return nb_frames_crystal(f, (nb_crystal_at){k, 0}, cfg, err);
+}
+
+nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
+                             nb_config **more, int *n, nb_error *err)
+{
+    nb_status st = NB_OK;
+    *more = NULL;
+    *n = 1;
+    if (cfg->crystals[0])
+        st = nb_crystals_count(f->in, cfg, n, err);
+    if (!st && *n > 1 &&
+        !(*more = nb_alloc_raw((size_t)*n - 1, sizeof **more, "crystals", err)))
+        st = NB_ERR_NOMEM;
+    for (int m = 1; m < *n && !st; m++)
+        st = nb_frames_crystal(f, (nb_crystal_at){k, m}, *more + m - 1, err);
+    if (st) {
+        nb_free(*more);
+        *more = NULL;
+    }
     return nb_frames_at(f, k, st, err);
 }
 

@@ -21,8 +21,10 @@ typedef struct nb_frames {
     double wavelength_A, fluence, Fbeam_mm, Sbeam_mm, mosaic_deg; /* of the base */
     double Xbeam_mm, Ybeam_mm;
     int beam_swapped, beam_down; /* X is along the slow axis; Y is against it */
+    const nb_inputs *in;         /* of the base */
     double (*missets)[3];        /* owned, deg, of -orientations FILE */
     int n_missets;
+    int *first_line; /* owned, [count + 1], of each frame in missets; NULL: a line a frame */
     nb_matrix matrix;           /* of the base */
     nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */
     nb_spectra spectra;         /* owned; of -spectra */
@@ -42,7 +44,18 @@ void nb_frames_give(const nb_frames *f, int k, nb_sim *sim);
 /** The configuration of frame k before the override.  Errors: NB_ERR_INPUT, where -vary misses its limits. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** The configuration of frame k, as for a single image. */
+/** May a frame have another number of crystals than one? */
+int nb_frames_have_crystals(const nb_frames *f);
+
+/** The configuration of a crystal of a frame. */
+nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                            nb_error *err);
+/** Those of the crystals of frame k beside the first, whose configuration is cfg; *n: how many the frame has.  *more is
+ * [*n - 1] and the caller's (nb_free), or NULL. */
+nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
+                             nb_config **more, int *n, nb_error *err);
+
+/** The configuration of frame k, as for a single image: that of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
 /** Let the message of an NB_ERR_INPUT begin with the place of frame k: what the override says, else

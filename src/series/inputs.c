@@ -13,6 +13,7 @@
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/scene_build.h"
 #include "../params/params.h"
+#include "../sim/crystals.h"
 #include "../sim/factors.h"
 #include "../sim/write.h"
 #include "earlier.h"
@@ -32,6 +33,15 @@ static const char *input_at(const nb_config *cfg, size_t i)
     return (const char *)cfg + row->offset;
 }
 
+/** Do both read the same file of -crystals, or none? */
+static int same_crystals(const nb_config *a, const nb_config *b)
+{
+    int n;
+    return strcmp(a->crystals, b->crystals) == 0 ||
+           (nb_crystals_kind_of(a->crystals, &n) != NB_CRYSTALS_FILE &&
+            nb_crystals_kind_of(b->crystals, &n) != NB_CRYSTALS_FILE);
+}
+
 int nb_same_inputs(const nb_config *a, const nb_config *b)
 {
     size_t n;
@@ -39,7 +49,7 @@ int nb_same_inputs(const nb_config *a, const nb_config *b)
     for (size_t i = 0; i < n; i++)
         if (input_at(a, i) && strcmp(input_at(a, i), input_at(b, i)) != 0)
             return 0;
-    return strcmp(a->background, b->background) == 0 &&
+    return strcmp(a->background, b->background) == 0 && same_crystals(a, b) &&
            (strcmp(a->spectrum, b->spectrum) == 0 ||
             (!nb_spectrum_is_file(a->spectrum) && !nb_spectrum_is_file(b->spectrum))) &&
            nb_config_same_factors(a, b);
@@ -216,8 +226,13 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     dmin = base->in.sums->dmin;
     for (int k = 0; k < f->count;
          k++) /* a frame with an error says so when its turn comes */
-        if (!nb_frames_config(f, k, &cfg, NULL) && nb_same_inputs(&cfg, &f->base))
-            (void)limit_of(f, k, base, &cfg, &dmin, NULL);
+        for (int m = 0, n = 1; m < n; m++)
+            if (!nb_frames_crystal(f, (nb_crystal_at){k, m}, &cfg, NULL) &&
+                nb_same_inputs(&cfg, &f->base)) {
+                (void)limit_of(f, k, base, &cfg, &dmin, NULL);
+                if (cfg.crystals[0] && nb_crystals_count(f->in, &cfg, &n, NULL))
+                    n = 0;
+            }
     return nb_inputs_make_factors(&base->in, &base->model, dmin, &base->hooks, err);
 }
 

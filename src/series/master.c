@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -8,6 +9,7 @@
 #include "../sim/noise.h"
 #include "../sim/write.h"
 #include "../base/memory.h"
+#include "../sim/crystals.h"
 #include "../params/params.h"
 #include "frame.h"
 
@@ -87,7 +89,103 @@ static const char *varied_name(void *user, int i)
 static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
 {
     const nb_vary *v = &((const nb_run *)user)->frames.vary;
-    return nb_vary_draw(v, nb_vary_frame_item(v, i), k, value, err);
+    return nb_vary_draw(v, nb_vary_frame_item(v, i), (nb_crystal_at){k, 0}, value, err);
+}
+
+/** Room for n more. */
+static nb_status reserve_rows(nb_hdf5_crystals *all, size_t n, nb_error *err)
+{
+    nb_hdf5_crystal *rows;
+    if (all->n + n <= all->room)
+        return NB_OK;
+    all->room = 2 * (all->n + n);
+    if (!(rows = nb_alloc_raw(all->room, sizeof *rows, "truth", err)))
+        return NB_ERR_NOMEM;
+    if (all->n)
+        memcpy(rows, all->rows, all->n * sizeof *rows);
+    nb_free(all->rows);
+    all->rows = rows;
+    return NB_OK;
+}
+
+static const char *factors_of(const nb_config *cfg)
+{
+    const char *const names[] = {cfg->pdb_file, cfg->mtz_file, cfg->cif_file,
+                                 cfg->hkl_file};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i][0])
+            return names[i];
+    return "";
+}
+
+/** The row of a crystal; of one whose own files are not loaded here A, N, cell and blocks are NaN. */
+static nb_status add_row(const nb_run *run, nb_crystal_at at, nb_config *cfg,
+                         nb_hdf5_crystals *rows, nb_error *err)
+{
+    nb_hdf5_crystal *row;
+    nb_crystal x;
+    const nb_settings *settings;
+    const nb_vec3 *columns[3] = {&x.astar, &x.bstar, &x.cstar};
+    nb_status st = reserve_rows(rows, 1, err);
+    if (!st)
+        st = nb_sim_crystal_of(run->base, cfg, &x, err);
+    if (st)
+        return st;
+    row = &rows->rows[rows->n++];
+    settings = NB_RESOLVED(cfg);
+    memset(row, 0, sizeof *row);
+    row->frame = at.frame;
+    row->crystal = at.crystal;
+    for (int c = 0; c < 3; c++) {
+        row->A[c] = columns[c]->x;
+        row->A[3 + c] = columns[c]->y;
+        row->A[6 + c] = columns[c]->z;
+        row->N[c] = x.N[c];
+    }
+    nb_cell_of(&x, row->cell);
+    row->blocks = nb_crystal_blocks(settings, &x);
+    row->mosaic_deg = settings->value.mosaic_spread_deg;
+    row->B_added = settings->value.B_add;
+    row->F_scale = NB_TYPED_OR(settings, F_scale, 1);
+    snprintf(row->file, sizeof row->file, "%.255s", factors_of(cfg));
+    return NB_OK;
+}
+
+static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_error *err)
+{
+    nb_config *first = nb_alloc_raw(1, sizeof *first, "truth", err), *more = NULL;
+    int n = 0;
+    nb_status st = first ? nb_frames_config(&run->frames, k, first, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_frames_crystals(&run->frames, k, first, &more, &n, err);
+    all->first[k] = (int64_t)all->n;
+    all->count[k] = n;
+    for (int m = 0; m < n && !st; m++)
+        st = add_row(run, (nb_crystal_at){k, m}, m ? more + m - 1 : first, all, err);
+    nb_free(more);
+    nb_free(first);
+    return st;
+}
+
+/** The crystals of the first frames. */
+static nb_status find_crystals(const nb_run *run, int frames, nb_hdf5_crystals *all,
+                               nb_error *err)
+{
+    nb_status st = NB_OK;
+    all->first = nb_alloc((size_t)frames, sizeof *all->first, "truth", err);
+    all->count = nb_alloc((size_t)frames, sizeof *all->count, "truth", err);
+    if (!all->first || !all->count)
+        return NB_ERR_NOMEM;
+    for (int k = 0; k < frames && !st; k++)
+        st = add_frame(run, k, all, err);
+    return st;
+}
+
+static void free_crystals(nb_hdf5_crystals *all)
+{
+    nb_free(all->rows);
+    nb_free(all->first);
+    nb_free(all->count);
 }
 
 nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
@@ -100,6 +198,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     nb_hdf5_master master = {0};
     char background[NB_PATH_MAX];
     nb_hdf5_panels panels = {0};
+    nb_hdf5_crystals crystals = {0};
     nb_status st = from_file ? nb_panels_bad(run->base, &bad, err)
                              : bad_pixels(&run->base->model.scene.raster, &bad, err);
     if (st)
@@ -140,7 +239,15 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.n_varied = nb_vary_of_frames(&run->frames.vary);
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
-    st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
+    if (nb_frames_have_crystals(&run->frames)) {
+        st = find_crystals(run, frames, &crystals, err);
+        master.crystals = &crystals;
+    } else {
+        st = NB_OK;
+    }
+    if (!st)
+        st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
+    free_crystals(&crystals);
     nb_master_panels_free(&panels);
     nb_free(config);
     nb_free(factors);

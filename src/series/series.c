@@ -247,6 +247,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->layout.reflections = run->frames.base.truth != NB_TRUTH_SPOTS ? 0
                               : run->base->model.scene.n_panels > 1    ? 2
                                                                        : 1;
+    if (run->layout.reflections && nb_frames_have_crystals(&run->frames))
+        run->layout.reflections += 4;
     run->progress.frames = run->frames.count;
     nb_sim_times(run->base, &run->progress.times);
     run->progress.seed = run->frames.base.seed.value;

@@ -8,6 +8,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../params/params.h"
+#include "../sim/crystals.h"
 #include "../sim/write.h"
 #include "frames.h"
 
@@ -22,8 +23,31 @@ static nb_series counted(const nb_series *series)
     return s;
 }
 
-nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
-                           const nb_hooks *hooks, nb_config *out, nb_error *err)
+/** All configurations of frame k. */
+static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
+{
+    nb_config *first = nb_alloc_raw(1, sizeof *first, "crystals", err), *more = NULL;
+    nb_status st = first ? nb_frames_config(f, k, first, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_frames_crystals(f, k, first, &more, &out->n, err);
+    if (!st && out->n > 1) {
+        out->configs = nb_alloc_raw((size_t)out->n, sizeof *first, "crystals", err);
+        st = out->configs ? NB_OK : NB_ERR_NOMEM;
+    }
+    if (!st && out->n > 1) {
+        out->configs[0] = *first;
+        memcpy(out->configs + 1, more, ((size_t)out->n - 1) * sizeof *more);
+    } else if (!st) {
+        out->configs = first;
+        first = NULL;
+    }
+    nb_free(first);
+    nb_free(more);
+    return st;
+}
+
+nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int k,
+                             const nb_hooks *hooks, nb_crystals *out, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && series && out);
@@ -32,6 +56,7 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
     nb_frames f = {0};
     nb_sim *base = NULL;
     nb_status st;
+    memset(out, 0, sizeof *out);
     if (k < 0 || k >= count)
         return nb_fail(err, NB_ERR_INPUT, "-only_frame %d: the series has frames 0 to %d",
                        k, count - 1);
@@ -43,13 +68,25 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
         return st;
     st = nb_frames_init(&f, &all, base, err);
     if (!st)
-        st = nb_frames_config(&f, k, out, err);
-    if (!st) { /* what points into the base */
-        out->detector = cfg->detector;
-        out->arrays = cfg->arrays;
+        st = take_configs(&f, k, out, err);
+    for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* what points into the base */
+        out->configs[i].detector = cfg->detector;
+        out->configs[i].arrays = cfg->arrays;
     }
     nb_frames_free(&f);
     nb_sim_free(base);
+    return st;
+}
+
+nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
+                           const nb_hooks *hooks, nb_config *out, nb_error *err)
+{
+    NB_REFUSE_NULL(out);
+    nb_crystals all;
+    nb_status st = nb_series_crystals(cfg, series, k, hooks, &all, err);
+    if (!st)
+        *out = all.configs[0];
+    nb_free(all.configs);
     return st;
 }
 
@@ -86,47 +123,98 @@ static nb_status add(table *t, const char *text, nb_error *err)
     return NB_OK;
 }
 
-static nb_status add_row(table *t, const nb_vary *v, const nb_sim *base,
-                         const nb_frames *f, int k, nb_error *err)
+/** What rows are made of. */
+typedef struct series_of {
+    const nb_config *cfg;
+    const nb_vary *v;
+    const nb_sim *base; /* NULL: without a crystal, and f is empty */
+    const nb_frames *f;
+} series_of;
+
+/** The factor of the fluence by -spectrum. */
+static nb_status add_factor(table *t, const series_of *s, int k, nb_error *err)
 {
+    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    nb_spectrum spectrum = {0};
+    char text[64];
+    nb_status st = cfg ? nb_frames_config(s->f, k, cfg, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_spectrum_of_frame(s->base, cfg, &spectrum, err);
+    snprintf(text, sizeof text, "\t%.12g", spectrum.factor);
+    nb_spectrum_free(&spectrum);
+    nb_free(cfg);
+    return st ? st : add(t, text, err);
+}
+
+/** The row of a crystal; -1: of a frame without any. */
+static nb_status add_row(table *t, const series_of *s, nb_crystal_at at, nb_error *err)
+{
+    const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
     char text[64];
     double value;
     nb_status st;
-    snprintf(text, sizeof text, "%d\t0\t%lld", k, (long long)nb_series_seed(v->seed, k));
+    snprintf(text, sizeof text, "%d\t%d\t%lld", at.frame, at.crystal,
+             (long long)nb_series_seed(s->v->seed, at.frame));
     st = add(t, text, err);
-    for (int i = 0; i < v->n && !st; i++) {
-        if ((st = nb_vary_draw(v, i, k, &value, err)))
+    for (int i = 0; i < s->v->n && !st; i++) {
+        if ((st = nb_vary_draw(s->v, i, drawn, &value, err)))
             break;
         snprintf(text, sizeof text, "\t%.12g", value);
         st = add(t, text, err);
     }
-    if (!st && base && base->model.spectrum.n) {
-        nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
-        nb_spectrum s = {0};
-        st = cfg ? nb_frames_config(f, k, cfg, err) : NB_ERR_NOMEM;
-        if (!st)
-            st = nb_spectrum_of_frame(base, cfg, &s, err);
-        snprintf(text, sizeof text, "\t%.12g", s.factor);
-        nb_spectrum_free(&s);
-        nb_free(cfg);
-        st = st ? st : add(t, text, err);
-    }
+    if (!st && s->base && s->base->model.spectrum.n)
+        st = add_factor(t, s, at.frame, err);
     return st ? st : add(t, "\n", err);
 }
 
-static nb_status fill(table *t, const nb_vary *v, const nb_sim *base, const nb_frames *f,
-                      nb_error *err)
+/** How many crystals frame k has. */
+static nb_status count(const series_of *s, int k, int *n, nb_error *err)
+{
+    nb_config *own = nb_alloc_raw(1, sizeof *own, "configuration", err);
+    nb_status st = own ? NB_OK : NB_ERR_NOMEM;
+    if (!st && s->base) {
+        st = nb_frames_config(s->f, k, own, err);
+        if (!st)
+            st = nb_crystals_count(&s->base->in, own, n, err);
+    } else if (!st) {
+        *own = *s->cfg;
+        st = nb_vary_apply(s->v, (nb_crystal_at){k, 0}, own, err);
+        if (!st && nb_crystals_kind_of(own->crystals, n) != NB_CRYSTALS_NUMBER)
+            st =
+                nb_fail(err, NB_ERR_INPUT,
+                        "-draws with lines of -crystals: needs a crystal; type -cell and "
+                        "-default_F, or their files");
+    }
+    nb_free(own);
+    return st;
+}
+
+static nb_status add_rows(table *t, const series_of *s, int k, nb_error *err)
+{
+    int n = 1;
+    nb_status st = NB_OK;
+    if (s->cfg->crystals[0] || nb_vary_has_crystals(s->v) ||
+        (s->base && s->f->series->override))
+        st = count(s, k, &n, err);
+    if (!st && n == 0)
+        return add_row(t, s, (nb_crystal_at){k, -1}, err);
+    for (int m = 0; m < n && !st; m++)
+        st = add_row(t, s, (nb_crystal_at){k, m}, err);
+    return st;
+}
+
+static nb_status fill(table *t, const series_of *s, nb_error *err)
 {
     nb_status st = add(t, "frame\tcrystal\tseed", err);
-    for (int i = 0; i < v->n && !st; i++)
+    for (int i = 0; i < s->v->n && !st; i++)
         if (!(st = add(t, "\t", err)))
-            st = add(t, nb_vary_named(v, i), err);
-    if (!st && base && base->model.spectrum.n)
+            st = add(t, nb_vary_named(s->v, i), err);
+    if (!st && s->base && s->base->model.spectrum.n)
         st = add(t, "\tspectrum_factor", err);
     if (!st)
         st = add(t, "\n", err);
-    for (int k = 0; k < v->frames && !st; k++)
-        st = add_row(t, v, base, f, k, err);
+    for (int k = 0; k < s->v->frames && !st; k++)
+        st = add_rows(t, s, k, err);
     return st;
 }
 
@@ -160,8 +248,10 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     } else {
         st = nb_vary_read(all.vary, &seeded, &all, NULL, &own, err);
     }
-    if (!st)
-        st = fill(&t, base ? &f.vary : &own, base, &f, err);
+    if (!st) {
+        const series_of s = {cfg, base ? &f.vary : &own, base, &f};
+        st = fill(&t, &s, err);
+    }
     if (!st)
         st = nb_outfile_put(cfg->draws_file, t.text, t.used, err);
     nb_free(t.text);

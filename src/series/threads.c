@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../render/choose.h"
+#include "../sim/crystals.h"
 #include "../sim/derive.h"
 #include "earlier.h"
 #include "pool.h"
@@ -195,6 +196,20 @@ static int finished_before(const nb_run *run, int k)
            (!run->hdf5.done || run->hdf5.done[k]);
 }
 
+/** What the simulation has of its frame beside the configuration. */
+static nb_status give(const nb_run *run, int k, const nb_config *cfg, nb_sim *sim,
+                      nb_error *err)
+{
+    nb_config *more;
+    int n;
+    nb_status st = nb_frames_crystals(&run->frames, k, cfg, &more, &n, err);
+    nb_frames_give(&run->frames, k, sim);
+    if (!st && cfg->crystals[0])
+        st = nb_sim_give_crystals(sim, more, n > 1 ? n - 1 : 0, err);
+    nb_free(more);
+    return st ? st : nb_sim_rebuild(sim, cfg, err);
+}
+
 /** Give the thread's simulation the frame's configuration; load files only if they differ
  * from the loaded ones. */
 static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
@@ -205,17 +220,14 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_sim *fresh = NULL;
     nb_status st;
     if (f->sim && nb_same_inputs(cfg, &f->sim->cfg)) {
-        nb_frames_give(&run->frames, k, f->sim);
-        st = nb_sim_rebuild(f->sim, cfg, err);
+        st = give(run, k, cfg, f->sim, err);
     } else if (nb_same_inputs(cfg, &run->frames.base)) {
         nb_sim_free(f->sim);
         f->sim = NULL;
         f->inputs = 0;
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-        if (!st) {
-            nb_frames_give(&run->frames, k, f->sim);
-            st = nb_sim_rebuild(f->sim, cfg, err);
-        }
+        if (!st)
+            st = give(run, k, cfg, f->sim, err);
     } else {
         st = nb_sim_create(cfg, &hooks, &fresh, err);
         if (st)
@@ -225,10 +237,8 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
         f->inputs = nb_own_inputs(cfg, &run->frames.base);
         fresh->engine.backend = run->base->engine.backend; /* the pool's */
         fresh->engine.options.threads = run->threads_each;
-        if (run->frames.spectra.count || run->frames.crystals) {
-            nb_frames_give(&run->frames, k, fresh);
-            st = nb_sim_rebuild(fresh, cfg, err);
-        }
+        if (run->frames.spectra.count || run->frames.crystals || cfg->crystals[0])
+            st = give(run, k, cfg, fresh, err);
     }
     return st ? st
               : nb_frames_check(&run->frames, &f->sim->model.geometry, &f->sim->cfg, err);
@@ -253,16 +263,6 @@ static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err
 {
     nb_status st = nb_given_frame(run->given, k, f->sim, f->image, err);
     return st ? st : nb_sim_statistics(f->sim, f->image, &f->stats, err);
-}
-
-/** Nobody knows the crystal of a given image. */
-static void forget_crystal(nb_hdf5_frame *t)
-{
-    for (int i = 0; i < 9; i++)
-        t->A[i] = t->A_drawn[i] = NAN;
-    for (int i = 0; i < 3; i++)
-        t->N[i] = NAN;
-    t->blocks = t->mosaic_deg = NAN;
 }
 
 static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
@@ -365,7 +365,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     slot->inputs = f->inputs;
     slot->truth = nb_frame_truth(f);
     if (run->given)
-        forget_crystal(&slot->truth);
+        nb_frame_forget_crystal(&slot->truth); /* of a given image */
     recall(run, k, slot);
     if (slot->kept)
         return NB_OK;

@@ -14,6 +14,7 @@
 #include "../model/misset.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "../sim/crystals.h"
 
 enum { ATTEMPTS = 1000, POISSON_MOST = 100 };
 #define VARY_STREAM 0x7ffffffbu
@@ -37,6 +38,7 @@ typedef enum target {
     CELL,     /* one number of the cell */
     MISSET,   /* one misset angle */
     ROTATION, /* about a lab axis, behind the misset */
+    CRYSTALS, /* how many there are */
 } target;
 
 /** A name of -vary. */
@@ -88,6 +90,7 @@ static const struct nb_vary_name names[] = {
     {"rot_x", "misset", ROTATION, 0, 1, 0, NULL},
     {"rot_y", "misset", ROTATION, 1, 1, 0, NULL},
     {"rot_z", "misset", ROTATION, 2, 1, 0, NULL},
+    {"crystals", "crystals", CRYSTALS, 0, 0, 0, NULL},
     FRAME("lambda", "energy"),
     FRAME("energy", "lambda"),
     FRAME("bandwidth", NULL),
@@ -212,9 +215,12 @@ static double centre_of(const struct nb_vary_name *name, const nb_config *cfg,
 {
     const nb_settings *all = NB_RESOLVED(cfg);
     double typed;
+    int n;
     switch (name->to) {
     case ROTATION:
         return 0;
+    case CRYSTALS:
+        return nb_crystals_kind_of(cfg->crystals, &n) == NB_CRYSTALS_NUMBER ? n : NAN;
     case MISSET:
         return cfg->misset_deg[name->axis];
     case EDGES:
@@ -372,7 +378,17 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
             return nb_fail(err, NB_ERR_INPUT, "-vary %s contradicts -%s; give one of them",
                            jitter[i].row, jitter[i].other);
     for (int i = 0; i < v->n; i++)
-        if (random && v->items[i].name->to == MISSET)
+        if (v->items[i].name->to == CRYSTALS && isnan(v->items[i].centre))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-vary crystals contradicts -crystals with a line for each "
+                           "crystal; give one of them");
+        else if (cfg->crystals[0] && v->items[i].name->to == MISSET)
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "-vary %s: with -crystals orientations are random; type rot_x, "
+                "rot_y, rot_z for a rotation about them",
+                v->items[i].name->name);
+        else if (random && v->items[i].name->to == MISSET)
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "-vary %s: the orientation is random; type rot_x, rot_y, rot_z for a "
@@ -417,6 +433,14 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     if (st)
         nb_vary_free(v);
     return st;
+}
+
+int nb_vary_has_crystals(const nb_vary *v)
+{
+    for (int i = 0; i < v->n; i++)
+        if (v->items[i].name->to == CRYSTALS)
+            return 1;
+    return 0;
 }
 
 void nb_vary_free(nb_vary *v)
@@ -500,21 +524,26 @@ static int is_allowed(const nb_vary_item *item, double value)
     const nb_param *row = nb_param_find(item->name->row);
     if (item->name->to == MISSET || item->name->to == ROTATION)
         return isfinite(value);
+    if (item->name->to == CRYSTALS)
+        return value >= 0 && value <= NB_CRYSTALS_MOST;
     if (item->name->to == CELL && item->name->axis > 2)
         return value > 0 && value < 180;
     return nb_param_allows(row, value) && (!item->name->is_count || value >= 1);
 }
 
-nb_status nb_vary_draw(const nb_vary *v, int i, int k, double *value, nb_error *err)
+nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
+                       nb_error *err)
 {
     const nb_vary_item *item = &v->items[i];
-    const int fixed = !v->stills && item->name->of_crystal;
+    const int k = at.frame, of_crystal = item->name->of_crystal,
+              fixed = !v->stills && (of_crystal || item->name->to == CRYSTALS);
     const dice d = {(uint64_t)(fixed ? v->seed : nb_series_seed(v->seed, k)),
-                    number_of(item->name->name)};
+                    ((uint64_t)(of_crystal ? at.crystal : 0) << 32) +
+                        number_of(item->name->name)};
     for (uint32_t t = 0; t < ATTEMPTS; t++) {
         if (!value_of(v, item, k, &d, t, value))
             continue;
-        if (item->name->is_count)
+        if (item->name->is_count || item->name->to == CRYSTALS)
             *value = floor(*value + 0.5);
         *value = nb_typeable(*value);
         if (is_allowed(item, *value))
@@ -578,7 +607,7 @@ static nb_status fix_misset(nb_config *cfg, nb_error *err)
     nb_status st = NB_OK;
     if (cfg->misset_mode == NB_MISSET_RANDOM) {
         const nb_seed *seed = cfg->misset_seed.set ? &cfg->misset_seed : &cfg->seed;
-        st = nb_misset_random(seed->value, angles, err);
+        st = nb_misset_random(seed->value, 0, angles, err);
         for (int i = 0; i < 3 && !st; i++)
             cfg->misset_deg[i] = angles[i] / NB_DEG;
     } else if (cfg->misset_mode == NB_MISSET_NONE) {
@@ -613,16 +642,19 @@ static nb_status turn(const double rotation_deg[3], nb_config *cfg, nb_error *er
     return NB_OK;
 }
 
-nb_status nb_vary_apply(const nb_vary *v, int k, nb_config *cfg, nb_error *err)
+nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_error *err)
 {
     double rotation[3] = {0}, value;
     int turns = 0;
     nb_status st = NB_OK;
     for (int i = 0; i < v->n && !st; i++) {
         const nb_vary_item *item = &v->items[i];
-        if ((st = nb_vary_draw(v, i, k, &value, err)))
+        if ((st = nb_vary_draw(v, i, at, &value, err)))
             break;
         switch (item->name->to) {
+        case CRYSTALS:
+            snprintf(cfg->crystals, sizeof cfg->crystals, "%d", (int)value);
+            break;
         case ROTATION:
             rotation[item->name->axis] = value;
             turns = 1;

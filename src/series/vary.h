@@ -49,10 +49,20 @@ const char *nb_vary_named(const nb_vary *v, int i);
 int nb_vary_of_frames(const nb_vary *v);
 int nb_vary_frame_item(const nb_vary *v, int i);
 
-/** The number of item i in frame k, of twelve digits.  Errors: NB_ERR_INPUT where a thousand draws miss its limits. */
-nb_status nb_vary_draw(const nb_vary *v, int i, int k, double *value, nb_error *err);
+/** Does the number of crystals vary? */
+int nb_vary_has_crystals(const nb_vary *v);
 
-/** Give frame k its numbers.  Errors: as nb_vary_draw. */
-nb_status nb_vary_apply(const nb_vary *v, int k, nb_config *cfg, nb_error *err);
+/** A crystal of a frame, from 0. */
+typedef struct nb_crystal_at {
+    int frame, crystal;
+} nb_crystal_at;
+
+/** The number of item i, of twelve digits; that of a frame's item is the same for all of its crystals.  Errors: NB_ERR_INPUT
+ * where a thousand draws miss its limits. */
+nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
+                       nb_error *err);
+
+/** Give a crystal and its frame their numbers.  Errors: as nb_vary_draw. */
+nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_error *err);
 
 #endif

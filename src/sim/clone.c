@@ -3,6 +3,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
+#include "crystals.h"
 #include "sim.h"
 
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
@@ -22,7 +23,9 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
         sim->hooks = *hooks;
     sim->cfg.threads = sim->engine.options.threads = threads;
     sim->engine.options.hooks = sim->hooks;
-    st = nb_sim_rebuild(sim, &sim->cfg, err);
+    st = nb_crowd_copy(from, sim, err);
+    if (!st)
+        st = nb_sim_rebuild(sim, &sim->cfg, err);
     if (st)
         nb_sim_free(sim);
     else

@@ -76,6 +76,10 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     nb_variable_name *v;
     nb_status st = NB_OK;
     *out = NULL;
+    if (sim->crowd)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-crystals %.60s: derivatives are of one crystal; leave it out",
+                       sim->cfg.crystals);
     if (count < 0 || count > NB_VARIABLES_MAX || (count > 0 && !names))
         return nb_fail(err, NB_ERR_INPUT, "%d parameters: must be 0 to %d", count,
                        NB_VARIABLES_MAX);

@@ -77,6 +77,8 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.spares = NULL;
     like.warming = NULL;
     like.footprint = NULL;
+    like.second = NULL;
+    like.second_pixels = 0;
     return like;
 }
 
@@ -124,4 +126,6 @@ void nb_engine_free(nb_sim_engine *engine)
     engine->photons.own = NULL;
     nb_footprint_kept_free(engine->footprint);
     engine->footprint = NULL;
+    nb_free(engine->second);
+    engine->second = NULL;
 }

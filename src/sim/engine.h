@@ -17,8 +17,10 @@ typedef struct nb_sim_engine {
     struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
     struct nb_warming *warming; /* owned; a device that is being started, or NULL */
     struct nb_footprint_kept *footprint; /* owned, or NULL: footprint.h */
-    char line[256];                      /* for nb_sim_backend */
-    int said_cpu;                        /* why derivatives are not on the device */
+    float *second; /* owned, [second_pixels]: of a crystal that is added to an image; NULL: none was */
+    size_t second_pixels;
+    char line[256]; /* for nb_sim_backend */
+    int said_cpu;   /* why derivatives are not on the device */
 } nb_sim_engine;
 
 /** Choose the backend of a scene as the word of -device asks, and start its device. */

@@ -10,6 +10,7 @@
 #include "../base/outfile.h"
 #include "../base/same_file.h"
 #include "../params/params.h"
+#include "crystals.h"
 #include "sim.h"
 
 /** Is it the name of an array (nb_config_use_arrays)? */
@@ -114,11 +115,14 @@ static const struct {
 
 static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
 {
+    int number;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         n = add(list, n, 1,
                 (nb_file_use){inputs[i].flag, (const char *)cfg + inputs[i].path, 0});
     n = add(list, n, nb_spectrum_is_file(cfg->spectrum),
             (nb_file_use){"-spectrum", cfg->spectrum, 0});
+    n = add(list, n, nb_crystals_kind_of(cfg->crystals, &number) == NB_CRYSTALS_FILE,
+            (nb_file_use){"-crystals", cfg->crystals, 0});
     return add(list, n, reads_cache(cfg), (nb_file_use){"-dump", nb_dump_name(cfg), 0});
 }
 

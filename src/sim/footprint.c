@@ -8,21 +8,6 @@
 #include "../physics/limits.h"
 #include "../render/request.h"
 
-/** The scene without its crystal: one orientation, whose every F is 0. */
-static nb_scene rest_of(const nb_scene *sc)
-{
-    static const double nothing[1] = {0};
-    nb_factor_table none = {.nh = 1, .nk = 1, .nl = 1, .F = nothing, .n_tables = 1};
-    nb_scene rest = *sc;
-    const int n = sc->lattice.n_orientations;
-    nb_factor_table_measure(&none);
-    rest.factors.table = none;
-    rest.lattice.n_orientations = rest.lattice.n_phi = rest.lattice.n_domains = 1;
-    rest.samples = sc->samples / n;
-    rest.intensity_scale = sc->intensity_scale * n;
-    return rest;
-}
-
 /** The plan is there. */
 static nb_status fill_parts(const nb_scene *sc, nb_footprint_parts *parts, nb_error *err)
 {
@@ -30,7 +15,7 @@ static nb_status fill_parts(const nb_scene *sc, nb_footprint_parts *parts, nb_er
     parts->bragg.background = 0;
     parts->bragg.amorphous = NULL;
     parts->has_rest = sc->background != 0 || sc->amorphous;
-    parts->rest = rest_of(sc);
+    parts->rest = nb_scene_without_crystal(sc);
     return st;
 }
 

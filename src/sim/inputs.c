@@ -6,6 +6,7 @@
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../model/units.h"
+#include "crystals.h"
 
 static void free_files(void *object)
 {
@@ -20,6 +21,10 @@ static void free_files(void *object)
     nb_fibres_free(files->fibres);
     nb_amorphous_set_free(&files->amorphous);
     nb_free(files->points);
+    if (files->crystals)
+        nb_crystal_lines_free(files->crystals);
+    nb_free(files->crystals);
+    nb_free(files->plain);
 }
 
 nb_status nb_inputs_new(nb_inputs *in, nb_error *err)
@@ -68,6 +73,18 @@ void nb_inputs_drop(nb_inputs *in)
     nb_tables_drop(&in->tables);
     nb_shared_drop(in->shade);
     memset(in, 0, sizeof *in);
+}
+
+void nb_inputs_drop_crystal(nb_inputs *in)
+{
+    nb_shared_drop(in->factors);
+    nb_shared_drop(in->sums);
+    nb_tables_drop(&in->tables);
+    in->factors = NULL;
+    in->sums = NULL;
+    in->table_from_hkl = 0;
+    in->keeps_limit = 0;
+    memset(&in->matrix, 0, sizeof in->matrix);
 }
 
 void nb_inputs_show(const nb_inputs *in, nb_config *cfg)

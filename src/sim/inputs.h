@@ -51,6 +51,8 @@ typedef struct nb_files {
     int n_points;
     int left_out;    /* files of one panel that are on by default, of several panels */
     int trace_panel; /* first of -panel */
+    struct nb_crystal_lines *crystals; /* owned; of the file of -crystals; NULL: none */
+    nb_config *plain; /* owned; before the line of the first crystal changed it; NULL: no such line */
 } nb_files;
 
 /** The crystal of a matrix file. */
@@ -125,6 +127,9 @@ nb_status nb_inputs_new(nb_inputs *in, nb_error *err);
 /** A copy that shares everything; nb_inputs_drop. */
 nb_inputs nb_inputs_hold(const nb_inputs *in);
 void nb_inputs_drop(nb_inputs *in); /* *in is zero afterwards */
+
+/** Without what is one crystal's: matrix, files and tables of F. */
+void nb_inputs_drop_crystal(nb_inputs *in);
 
 /** Let cfg point to the detector and the arrays of *in, where it has some. */
 void nb_inputs_show(const nb_inputs *in, nb_config *cfg);

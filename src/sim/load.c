@@ -261,8 +261,17 @@ nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
     if (!st && in->files->points && !NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
         sim->cfg.lambda_A = mean_wavelength(in->files->points, in->files->n_points);
     in->detector = in->files->spec;
-    if (st || (st = nb_load_matrix(cfg, &in->matrix, err)) ||
-        (st = nb_load_sources(cfg, in, err)))
+    if (!st)
+        st = nb_load_sources(cfg, in, err);
+    return st ? st : nb_load_crystal(sim, err);
+}
+
+nb_status nb_load_crystal(nb_sim *sim, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_inputs *in = &sim->in;
+    nb_status st = nb_load_matrix(cfg, &in->matrix, err);
+    if (st)
         return st;
     if (nb_config_makes_factors(cfg))
         return nb_sim_load_factors(sim, err);

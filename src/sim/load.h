@@ -17,6 +17,8 @@ nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                           nb_error *err);
 /** Read all other files. */
 nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
+/** Those of a crystal: its matrix and its structure factors. */
+nb_status nb_load_crystal(nb_sim *sim, nb_error *err);
 /** The sources, or the matrix, alone.  On an error the loaded ones stay. */
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
 nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err);

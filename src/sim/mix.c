@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "mix.h"
 
+#include "crystals.h"
 #include "shade.h"
 
 nb_mix nb_sim_mix(const nb_sim *sim)
 {
     nb_mix mix = {0};
     nb_inputs_shade(&sim->in, &sim->model, &mix);
+    mix.n_more = sim->crowd ? sim->crowd->n : 0;
+    mix.more = sim->crowd ? sim->crowd->scenes : NULL;
     return mix;
 }
 
@@ -14,12 +17,16 @@ nb_status nb_sim_apply_mix(const nb_sim_engine *engine, const nb_scene *scene,
                            float *image, nb_error *err)
 {
     const nb_photons *photons = &engine->photons;
+    const nb_mix *mix = &photons->mix;
+    const int acts = mix->light || mix->transmission || mix->add;
     nb_status st = NB_OK;
     if (!photons->device) {
-        nb_mix_apply(&photons->mix, scene, engine->options.threads, image);
+        if (acts)
+            nb_mix_apply(mix, scene, engine->options.threads, image);
         return NB_OK;
     }
-    st = photons->device->mix(engine->state, scene, &photons->mix, err);
+    if (acts)
+        st = photons->device->mix(engine->state, scene, mix, err);
     if (!st && image)
         st = photons->device->fetch(engine->state, -1, 0, scene->raster.rows, image, err);
     return st;

@@ -134,7 +134,7 @@ static nb_status look_into(nb_named_files *f, const nb_file_use *from, char *las
     char master[NB_PATH_MAX], file[NB_PATH_MAX], *data;
     int frame;
     const int hdf5 = nb_hdf5_frame_of(from->path, master, &frame),
-              jobs = strcmp(from->flag, "-jobs") == 0,
+              jobs = !strcmp(from->flag, "-jobs") || !strcmp(from->flag, "-crystals"),
               geom = strcmp(from->flag, "-geom") == 0;
     const nb_file_use at = {from->flag, hdf5 ? file : from->path, 0};
     size_t bytes;

@@ -2,11 +2,14 @@
 /* The reflections of an image. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
+#include "../render/choose.h"
+#include "../render/request.h"
 #include "../truth/reflections.h"
 
 #include <string.h>
 
 #include "../base/memory.h"
+#include "crystals.h"
 #include "footprint.h"
 #include "mix.h"
 #include "sim.h"
@@ -32,24 +35,28 @@ static double excitation(const nb_model *m, const nb_reflection *s)
     return nb_norm(nb_add(nb_scale(k, m->geometry.beam), g)) - k;
 }
 
-double nb_sim_first_phi(const nb_sim *sim)
+static double first_phi(const nb_model *m)
 {
-    const nb_model *m = &sim->model;
-    const double middle = sim->cfg.compat ? 0.0 : 0.5;
+    const double middle = m->settings.value.compat ? 0.0 : 0.5;
     return m->phi0 + (m->phi_range > 0 ? middle * m->phi_step : 0);
 }
 
-static nb_status find(const nb_sim *sim, const float *image, nb_reflections *out,
-                      nb_error *err)
+double nb_sim_first_phi(const nb_sim *sim)
 {
-    const nb_model *m = &sim->model;
+    return first_phi(&sim->model);
+}
+
+/** Of the scene of this model, whose image it is. */
+static nb_status find(const nb_sim *sim, const nb_model *m, const float *image,
+                      nb_reflections *out, nb_error *err)
+{
     double step = m->phi_range > 0 ? m->phi_step : 0;
     const nb_mix mix = nb_sim_mix(sim);
     nb_reflection_job job = {&m->scene,
                              image,
                              &mix,
                              sim->cfg.truth_min,
-                             nb_sim_first_phi(sim),
+                             first_phi(m),
                              step,
                              sim->engine.options.tolerance.skip,
                              sim->engine.options.threads,
@@ -60,6 +67,66 @@ static nb_status find(const nb_sim *sim, const float *image, nb_reflections *out
         out->list[i].excitation = excitation(m, &out->list[i]);
         out->list[i].d = spacing(&m->crystal, &out->list[i]);
     }
+    return st;
+}
+
+/** Add a crystal's reflections behind those of others; `more` is freed. */
+static nb_status append(nb_reflections *more, int crystal, nb_reflections *out,
+                        nb_error *err)
+{
+    const size_t n = out->count + more->count;
+    nb_reflection *all = nb_alloc_raw(n ? n : 1, sizeof *all, "list of spots", err);
+    if (all) {
+        if (out->count)
+            memcpy(all, out->list, out->count * sizeof *all);
+        for (size_t i = 0; i < more->count; i++) {
+            all[out->count + i] = more->list[i];
+            all[out->count + i].crystal = (int16_t)crystal;
+        }
+        nb_free(out->list);
+        out->list = all;
+        out->count = n;
+        out->panels = more->panels;
+        out->background += more->background;
+        out->unassigned += more->unassigned;
+    }
+    nb_reflections_free(more);
+    return all ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** The reflections of one crystal of several, from an image of its own. */
+static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, int crystal,
+                            float *image, nb_reflections *out, nb_error *err)
+{
+    const nb_model *m = crystal ? &sim->crowd->all[crystal - 1]->model : &sim->model;
+    const nb_request as = {.precision = engine->options.precision,
+                           .tolerance = engine->options.tolerance};
+    nb_reflections own = {0};
+    nb_status st =
+        nb_render_scene_as(engine->backend, engine->state, &m->scene, &as, image, err);
+    if (!st)
+        st = find(sim, m, image, &own, err);
+    return st ? st : append(&own, crystal, out, err);
+}
+
+/** Each crystal's photons are its own: they are rendered one by one, without footprint. */
+static nb_status find_all(const nb_sim *sim, nb_reflections *out, nb_error *err)
+{
+    nb_sim_engine engine = nb_engine_like(&sim->engine);
+    float *image =
+        nb_alloc_large(sim->model.scene.raster.pixels, sizeof *image, "image", err);
+    nb_status st = image ? NB_OK : NB_ERR_NOMEM;
+    memset(out, 0, sizeof *out);
+    out->crystals = 1;
+    engine.backend = nb_backend_cpu(&engine.options);
+    if (!st)
+        st = nb_engine_open(&engine, err);
+    for (int i = 0; i <= sim->crowd->n && !st; i++)
+        st = find_alone(sim, &engine, i, image, out, err);
+    nb_engine_free(&engine);
+    nb_free(image);
+    if (st)
+        nb_reflections_free(out);
     return st;
 }
 
@@ -83,14 +150,16 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     NB_REFUSE_NULL(sim && image && out);
     float *point;
     nb_status st;
+    if (sim->crowd)
+        return find_all(sim, out, err);
     if (!nb_sim_has_footprint(sim))
-        return find(sim, image, out, err);
+        return find(sim, &sim->model, image, out, err);
     /* photons are counted where they are before they are spread */
     memset(out, 0, sizeof *out);
     point = nb_alloc_large(sim->model.scene.raster.pixels, sizeof *point, "image", err);
     st = point ? render_point(sim, point, err) : NB_ERR_NOMEM;
     if (!st)
-        st = find(sim, point, out, err);
+        st = find(sim, &sim->model, point, out, err);
     nb_free(point);
     return st;
 }

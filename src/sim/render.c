@@ -4,6 +4,8 @@
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../render/choose.h"
 #include "../render/request.h"
@@ -24,6 +26,7 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     home->own = own;
     stays =
         stays && (nb_mix_is_plain(&home->mix) || sim->engine.backend->device->image.mix);
+    stays = stays && (!home->mix.n_more || sim->engine.backend->device->image.add_aside);
     if (stays && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_on_device(sim, &stays, err);
     if (st)
@@ -37,22 +40,74 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
+/** One crystal's photons, with its background; image: NULL where the device keeps it. */
+static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
+                              nb_error *err)
+{
+    const nb_sim_engine *engine = &sim->engine;
+    const nb_mix *mix = &engine->photons.mix;
+    const nb_scene lit = nb_mix_scene(mix, scene);
+    nb_request as = {.precision = engine->options.precision,
+                     .tolerance = engine->options.tolerance};
+    as.tolerance.part /= 1 + mix->n_more; /* of the sum */
+    as.tolerance.photons /= 1 + mix->n_more;
+    return nb_sim_has_footprint(sim)
+               ? nb_sim_render_footprint(sim, &lit, &as, image, err)
+               : nb_render_scene_as(engine->backend, engine->state, &lit, &as, image, err);
+}
+
+/** Memory for the image of a crystal that is added. */
+static nb_status reserve_second(nb_sim_engine *engine, size_t pixels, nb_error *err)
+{
+    if (engine->second_pixels >= pixels)
+        return NB_OK;
+    nb_free(engine->second);
+    engine->second = nb_alloc_large(pixels, sizeof *engine->second, "image", err);
+    engine->second_pixels = engine->second ? pixels : 0;
+    return engine->second ? NB_OK : NB_ERR_NOMEM;
+}
+
+static void add(const float *from, size_t pixels, int threads, float *image)
+{
+    const int use = nb_image_threads(threads, (int64_t)pixels);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(use)
+#endif
+    for (size_t i = 0; i < pixels; i++)
+        image[i] += from[i];
+    (void)use;
+}
+
+/** Add further crystals to the first one's image, in their order; image: NULL where the device keeps it. */
+static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
+{
+    nb_sim_engine *engine = &sim->engine;
+    const nb_mix *mix = &engine->photons.mix;
+    const nb_image_device *device = engine->photons.device;
+    const size_t pixels = sim->model.scene.raster.pixels;
+    nb_status st = device || !mix->n_more ? NB_OK : reserve_second(engine, pixels, err);
+    for (int i = 0; i < mix->n_more && !st; i++) {
+        if (device && (st = device->set_aside(engine->state, pixels, err)))
+            break;
+        st = render_scene(sim, mix->more[i], device ? NULL : engine->second, err);
+        if (!st && device)
+            st = device->add_aside(engine->state, pixels, err);
+        else if (!st)
+            add(engine->second, pixels, engine->options.threads, image);
+    }
+    return st;
+}
+
 /** The photons of crystals and background, and what the mix makes of them; image: NULL where the device keeps it. */
 static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
 {
     const nb_sim_engine *engine = &sim->engine;
     const nb_scene *sc = &sim->model.scene;
-    const nb_mix *mix = &engine->photons.mix;
-    const nb_scene lit = nb_mix_scene(mix, sc);
-    const nb_request as = {.precision = engine->options.precision,
-                           .tolerance = engine->options.tolerance};
-    const int plain = nb_mix_is_plain(mix);
+    const int plain = nb_mix_is_plain(&engine->photons.mix);
     float *to = plain || !engine->photons.device ? image : NULL;
-    nb_status st;
-    if (nb_sim_has_footprint(sim))
-        st = nb_sim_render_footprint(sim, &lit, &as, to, err);
-    else
-        st = nb_render_scene_as(engine->backend, engine->state, &lit, &as, to, err);
+    nb_status st = render_scene(sim, sc, to, err);
+    if (!st)
+        st = add_crystals(sim, to, err);
     if (!st && !plain)
         st = nb_sim_apply_mix(engine, sc, image, err);
     return st;

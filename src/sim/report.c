@@ -15,6 +15,7 @@
 #include "footprint.h"
 #include "mix.h"
 #include "shade.h"
+#include "crystals.h"
 #include "load.h"
 #include "report.h"
 #include "noise.h"
@@ -78,6 +79,17 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
     report_mosaic(t, sim);
     if (sim->in.sums)
         nb_factor_sums_put(t, sim->in.sums, sim->in.tables.waves, &sim->in.tables.stats);
+}
+
+/** How many crystals there are; above is the first. */
+static void report_crystals(nb_report_text *t, const nb_sim *sim)
+{
+    const int n = sim->crowd ? sim->crowd->crystals : 1;
+    if (n == 0)
+        nb_report_put(t, "          no crystal in the image: -crystals 0\n");
+    if (n > 1)
+        nb_report_put(
+            t, "          %d crystals in the image; above is the first of them\n", n);
 }
 
 /** DIALS 3.12 does not read the polarization from our files. Print what to type, unless
@@ -218,6 +230,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     nb_report_spectrum(&t, &m->spectrum);
     report_polarization(&t, sim);
     report_crystal(&t, sim);
+    report_crystals(&t, sim);
     nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s%s\n",
                   m->phi0 / NB_DEG, m->phi_range / NB_DEG, sc->lattice.n_phi,
                   sc->lattice.n_phi == 1 ? "" : "s",

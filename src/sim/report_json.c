@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../io/image/format.h"
+#include "crystals.h"
 #include "load.h"
 #include "shade.h"
 #include "write.h"
@@ -49,6 +50,8 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     add_background(sim, root);
     add_shadow(sim, root);
     nb_json_spectrum(root, &sim->model.spectrum);
+    if (sim->crowd)
+        nb_json_number(root, "crystals", sim->crowd->crystals);
     notes = nb_json_array(root, "notes");
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
         nb_json_add_text(notes, sim->notes->line[i]);

@@ -18,6 +18,7 @@
 #include "../physics/panels.h"
 #include "../render/choose.h"
 #include "advice.h"
+#include "crystals.h"
 #include "load.h"
 #include "derive.h"
 #include "noise.h"
@@ -29,16 +30,6 @@ int64_t nb_seed_from_clock(void)
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
-}
-
-static nb_status check_memory(const nb_raster *raster, nb_error *err)
-{
-    double bytes = (double)raster->pixels * sizeof(float);
-    if (bytes > 64e9)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-detpixels %d x %d: one image would be %.0f GB (limit 64)",
-                       raster->columns, raster->rows, bytes / 1e9);
-    return NB_OK;
 }
 
 /** Panels of unequal widths make no rectangle: any one of as many pixels does. */
@@ -58,38 +49,12 @@ static void flatten(nb_model *model)
     raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
 }
 
-/** What is loaded, but for the tables of F; `ends` lives as long. */
-static nb_model_inputs inputs_of(const nb_sim *sim, nb_scan_points *ends)
-{
-    const nb_inputs *loaded = &sim->in;
-    const nb_amorphous_set *amorphous = &loaded->files->amorphous;
-    nb_model_inputs in = {0};
-    in.matrix = loaded->matrix.given ? loaded->matrix.at : NULL;
-    in.matrix_lambda_A = loaded->matrix.lambda_A;
-    in.scan = nb_matrix_scan(&loaded->matrix, &loaded->detector, ends);
-    in.sources = loaded->lines;
-    in.n_sources = loaded->n_lines;
-    in.mask = loaded->files->mask;
-    in.amorphous = amorphous->tables.n > 0 ? amorphous : NULL;
-    in.points = loaded->files->points;
-    in.n_points = loaded->files->n_points;
-    in.default_seed = sim->seed;
-    in.moved = nb_is_displaced(&sim->moved) ? &sim->moved : NULL;
-    return in;
-}
-
-static nb_status check_built(const nb_config *cfg, const nb_model *model, nb_error *err)
-{
-    nb_status st = nb_check_model(cfg, model, err);
-    return st ? st : check_memory(&model->scene.raster, err);
-}
-
 nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
                               const nb_source_line *spectrum, int n,
                               nb_geometry *geometry, nb_error *err)
 {
     nb_scan_points ends;
-    nb_model_inputs in = inputs_of(sim, &ends);
+    nb_model_inputs in = nb_inputs_of_model(&sim->in, sim->seed, &sim->moved, &ends);
     nb_model model;
     nb_status st = nb_config_check_fields(cfg, err);
     if (st)
@@ -103,7 +68,7 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
     in.check_only = 1;
     if ((st = nb_model_build(cfg, &in, NULL, &model, err)))
         return st;
-    st = check_built(cfg, &model, err);
+    st = nb_check_built(cfg, &model, err);
     *geometry = model.geometry;
     nb_model_free(&model);
     return st;
@@ -111,29 +76,13 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
 
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
-    const nb_config *cfg = &sim->cfg;
-    nb_scan_points ends;
-    nb_model_inputs in = inputs_of(sim, &ends);
-    nb_status st;
-    in.table = sim->in.tables.box;
-    in.table_of_source = sim->in.tables.of_source;
-    in.n_of_source = sim->in.tables.n_of_source;
-    in.table.default_F = NB_VALUE(cfg, default_F);
-    st = nb_model_build(cfg, &in, &sim->hooks, &sim->model, err);
-    if (st == NB_ERR_INPUT)
-        nb_error_odd_unit(cfg, err);
-    if (!st)
-        st = check_built(cfg, &sim->model, err);
-    if (!st) {
-        const double start = nb_monotonic_seconds();
-        st = nb_inputs_make_factors(&sim->in, &sim->model, 0, &sim->hooks, err);
-        sim->times.factors += nb_monotonic_seconds() - start;
-    }
-    if (!st)
-        st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(cfg), err);
-    if (st)
+    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks};
+    nb_status st = nb_inputs_build(&sim->in, &b, &sim->model, &sim->times.factors, err);
+    if (!st && ((st = nb_inputs_make_shade(&sim->in, &sim->model,
+                                           nb_threads_of(&sim->cfg), err)) ||
+                (st = nb_crowd_build(sim, err))))
         nb_model_free(&sim->model);
-    else
+    if (!st)
         flatten(&sim->model);
     return st;
 }
@@ -144,6 +93,7 @@ struct nb_undo {
     nb_displacement moved;
     nb_inputs in;
     nb_model model;
+    struct nb_crowd *crowd;
 };
 
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
@@ -157,6 +107,8 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
     undo->moved = sim->moved;
     undo->in = nb_inputs_hold(&sim->in);
     undo->model = sim->model;
+    undo->crowd = sim->crowd;
+    sim->crowd = NULL;
     return NB_OK;
 }
 
@@ -173,7 +125,10 @@ nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
         sim->moved = undo->moved;
         sim->in = undo->in;
         sim->model = undo->model;
+        nb_crowd_free(sim->crowd);
+        sim->crowd = undo->crowd;
     } else {
+        nb_crowd_free(undo->crowd);
         nb_inputs_drop(&undo->in);
         nb_model_free(&undo->model);
         nb_photons_forget(&sim->engine.photons);
@@ -264,9 +219,11 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         nb_engine_warm(&sim->engine, named, device.index);
     if ((st = check_libraries(&sim->cfg, err)) ||
         (st = nb_load_headers(&sim->cfg, &sim->in, &sim->hooks, err)) ||
+        (st = nb_crystals_load(sim, err)) ||
         (st = nb_resolve_crystal(&sim->cfg, &sim->hooks, err)) ||
         (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
         return st;
+    nb_crystals_complete(sim);
     sim->times.load = nb_monotonic_seconds() - start;
     st = build(sim, err);
     if (!st)
@@ -328,6 +285,7 @@ void nb_sim_free(nb_sim *sim)
         return;
     nb_engine_free(&sim->engine);
     nb_notes_free(sim->notes);
+    nb_crowd_free(sim->crowd);
     nb_model_free(&sim->model);
     nb_free(sim->moved.panels);
     nb_inputs_drop(&sim->in);

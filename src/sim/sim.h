@@ -29,7 +29,8 @@ struct nb_sim {
     nb_sim_engine engine;
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
-    uint64_t n_observed; /* lists of observed pixels so far */
+    uint64_t n_observed;    /* lists of observed pixels so far */
+    struct nb_crowd *crowd; /* owned; further crystals (crystals.h); NULL: none */
 };
 
 /** nb_sim_create for a simulation that will render `images` images. `-device auto` chooses by their number. */
@@ -63,7 +64,24 @@ nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *er
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
-/** The model of sim->cfg from the loaded files.  sim->model is written whole: an older one must
+/** What a model is built from, beside inputs. */
+typedef struct nb_building {
+    const nb_config *cfg;
+    int64_t seed;
+    const nb_displacement *moved; /* or NULL */
+    const nb_hooks *hooks;
+} nb_building;
+/** The model of them, with its tables of F; *seconds: is added to for these.  *model is written whole, and zero after an
+ * error. */
+nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
+                          double *seconds, nb_error *err);
+/** The inputs without tables; `ends` lives as long. */
+nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
+                                   const nb_displacement *moved, nb_scan_points *ends);
+/** Errors of a model that is built. */
+nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *err);
+
+/** The model of sim->cfg from the loaded files, and those of further crystals.  sim->model is written whole: an older one must
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 

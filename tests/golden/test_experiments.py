@@ -81,8 +81,38 @@ def check_draws(case, folder):
     want = want.reshape([int(n) for n in case["shape"].split("x")])
     script.run(*case["flags"].split(), "-draws", out)
     got = numpy.delete(numpy.loadtxt(out, skiprows=1), 2, axis=1)
+    if "crystals" in case["what"].split("frame, crystal, ")[1]:  # the case has a row a frame
+        first = numpy.unique(got[:, 0], return_index=True)[1]
+        count = numpy.bincount(got[:, 0].astype(int), weights=got[:, 1] >= 0)
+        script.ok(case["id"] + "-rows", (count == got[first, 2]).all(), f"{count}")
+        got = got[first]
+        got[:, 1] = 0
     good = got.shape == want.shape and (numpy.abs(got - want) <= float(case["tolerance"]) * numpy.abs(want)).all()
     script.ok(case["id"], good, f"{got}")
+
+
+def check_orientations(case, folder):
+    """U of each crystal of a series."""
+    if not (h5py and HAS_HDF5):
+        print(f"skip experiments {case['id']} # no HDF5 in this build, or python3-h5py is not installed")
+        return
+    name = os.path.join(folder, "orientations.h5")
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64")).reshape(-1, 11)
+    script.run(*CELL, *SMALL, *case["flags"].split(), "-hdf5", name)
+    with h5py.File(name) as f:
+        group = f["/entry/simulation/crystals"]
+        got = numpy.column_stack([group["frame"][:], group["crystal"][:], group["U"][:].reshape(-1, 9)])
+    script.ok(case["id"], got.shape == want.shape and numpy.abs(got - want).max() <= float(case["tolerance"]), f"{got}")
+
+
+def check_image(case, folder):
+    """An image, by each renderer."""
+    out = os.path.join(folder, "image.bin")
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
+    for name, more, part in (("vectors", [], 1e-6), ("scalar", ["-isa", "scalar"], 2e-7), ("double", ["-precision", "double"], 2e-7)):
+        script.run(*case["flags"].split(), *more, "-device", "cpu", "-floatfile", out, "-noint", "-nonoise", "-nopgm")
+        off = numpy.abs(numpy.fromfile(out, "f4") - want).max() / want.max()
+        script.ok(f"{case['id']}-{name}", off <= part, f"{off:.3g} of the brightest pixel, not {part}")
 
 
 def check_only_frame(folder):
@@ -90,8 +120,11 @@ def check_only_frame(folder):
     laws = ("N:lognormal:40%,cell:normal:0.3%,mosaic:normal:50%,rot_x:normal:3,rot_z:uniform:-1:1,fluence:gamma:4,"
             "distance:uniform:99:101,lambda:normal:1%")
     flags = [*CELL, *SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
+    crowd = ["-orientations", "random", "-crystals", "2", "-water", "10"]
     for name, kind in (("stills", ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
-                       ("rotation", ["-frames", "3", "-osc", "1"])):
+                       ("rotation", ["-frames", "3", "-osc", "1"]),
+                       ("crystals", ["-stills", "4", *crowd, "-vary", laws + ",crystals:poisson:1.5"]),
+                       ("crystals-turned", ["-frames", "2", "-osc", "1", "-crystals", "3"])):
         script.run(*flags, *kind, "-output", os.path.join(folder, name + "_%d.bin"), "-threads", "3")
         for k in range(int(kind[1])):
             one = os.path.join(folder, "one.bin")
@@ -220,6 +253,10 @@ def main():
         for case in csv.DictReader(f, delimiter="\t"):
             if case["id"] == "automatic":
                 check_number(case)
+            elif case["what"] == "image":
+                check_image(case, folder)
+            elif case["id"] == "orientations":
+                check_orientations(case, folder)
             elif case["part"] == "B":
                 check_draws(case, folder)
             elif case["part"] == "F":

@@ -33,11 +33,16 @@ static nb_vary read_laws(const char *text, int stills)
     return v;
 }
 
-static double draw(const nb_vary *v, int i, int k)
+static double draw_of(const nb_vary *v, int i, int k, int crystal)
 {
     double value;
-    assert_int_equal(nb_vary_draw(v, i, k, &value, NULL), NB_OK);
+    assert_int_equal(nb_vary_draw(v, i, (nb_crystal_at){k, crystal}, &value, NULL), NB_OK);
     return value;
+}
+
+static double draw(const nb_vary *v, int i, int k)
+{
+    return draw_of(v, i, k, 0);
 }
 
 static int ascending(const void *a, const void *b)
@@ -174,6 +179,49 @@ static void a_draw_depends_on_nothing_else(void **state)
     nb_vary_free(&many);
 }
 
+/** Crystals of a frame have their own numbers, the frame's are the same for all. */
+static void crystals_draw_for_themselves(void **state)
+{
+    nb_vary v = read_laws("mosaic:normal:50%,fluence:gamma:4,crystals:poisson:0.6", DRAWS);
+    double products[3] = {0};
+    int misses = 0;
+    (void)state;
+    for (int k = 0; k < DRAWS; k++) {
+        const double a = draw_of(&v, 0, k, 0) - 0.2, b = draw_of(&v, 0, k, 1) - 0.2,
+                     c = draw_of(&v, 0, k, 7) - 0.2;
+        products[0] += a * b / 0.01 / DRAWS;
+        products[1] += b * c / 0.01 / DRAWS;
+        products[2] += a * c / 0.01 / DRAWS;
+        assert_true(draw_of(&v, 1, k, 0) == draw_of(&v, 1, k, 3));
+        misses += draw_of(&v, 2, k, 0) == 0;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(products[i]) < 4 / sqrt(DRAWS));
+    print_message("misses: %.2f %% of frames\n", 100.0 * misses / DRAWS);
+    assert_true(fabs(misses / (double)DRAWS - exp(-0.6)) < 4 * sqrt(0.25 / DRAWS));
+    nb_vary_free(&v);
+}
+
+/** In a rotation the crystals are those of all frames, and so is their number. */
+static void rotations_keep_their_crystals(void **state)
+{
+    const nb_config cfg = config();
+    const nb_series series = {.frames = 20};
+    nb_error err;
+    nb_vary v;
+    (void)state;
+    assert_int_equal(
+        nb_vary_read("mosaic:normal:50%,crystals:uniform:0:1000,fluence:gamma:4", &cfg,
+                     &series, NULL, &v, &err),
+        NB_OK);
+    for (int k = 1; k < 20; k++) {
+        assert_true(draw_of(&v, 0, k, 2) == draw_of(&v, 0, 0, 2));
+        assert_true(draw_of(&v, 1, k, 0) == draw_of(&v, 1, 0, 0));
+        assert_true(draw_of(&v, 2, k, 0) != draw_of(&v, 2, 0, 0));
+    }
+    nb_vary_free(&v);
+}
+
 static void bad_laws_are_refused(void **state)
 {
     static const char *const bad[] = {"N",
@@ -214,6 +262,8 @@ int main(void)
         cmocka_unit_test(choices_and_counts_have_their_parts),
         cmocka_unit_test(ramps_run_through_the_middles_of_frames),
         cmocka_unit_test(a_draw_depends_on_nothing_else),
+        cmocka_unit_test(crystals_draw_for_themselves),
+        cmocka_unit_test(rotations_keep_their_crystals),
         cmocka_unit_test(bad_laws_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

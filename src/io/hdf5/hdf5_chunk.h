@@ -14,8 +14,8 @@ typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
-    int reflections; /* every frame has a list of reflections; 2: with panels */
-    nb_isa isa;      /* instruction set for compression; it does not change the bytes */
+    int reflections; /* every frame has a list of reflections, 1; 2: with panels; 4 more: with crystals */
+    nb_isa isa; /* instruction set for compression; it does not change the bytes */
 } nb_hdf5_layout;
 
 /** Bytes of one pixel, of one frame. */

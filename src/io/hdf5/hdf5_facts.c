@@ -24,22 +24,43 @@ _Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
                        offsetof(nb_reflection, fast) + 12 * sizeof(double),
                "the table's columns are the members in their order");
 
-/** layout.reflections of a detector of several panels: rows have the panel. */
-enum { WITH_PANEL = 2, WHOLE = 4, REAL = 12, ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL };
+/** Bits of layout.reflections: rows have the panel; crystal and part of a twin. */
+enum {
+    WITH_PANEL = 2,
+    WITH_CRYSTAL = 4,
+    WHOLE = 4,
+    REAL = 12,
+    ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL
+};
 
-/** Type of a row of the table in the file: with several panels an nb_reflection, with one panel a
- * row without the member panel. */
+/** Is a row an nb_reflection?  Else it is one without the members between l and fast. */
+static int is_complete(int reflections)
+{
+    return (reflections & (WITH_PANEL | WITH_CRYSTAL)) != 0;
+}
+
+static void insert_crystal(hid_t type)
+{
+    H5Tinsert(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
+    H5Tinsert(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
+}
+
+/** Type of a row of the table in the file. */
 static hid_t row_type(int reflections)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
     static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
                                        "phi",  "wavelength", "excitation", "F",
                                        "d",    "background", "pixels",     "sigma"};
-    const int several = reflections == WITH_PANEL;
-    const size_t first = several ? offsetof(nb_reflection, fast) : 4 * WHOLE;
-    hid_t type = H5Tcreate(H5T_COMPOUND, several ? sizeof(nb_reflection) : ONE_PANEL_ROW);
-    for (size_t i = 0; i < (size_t)(WHOLE + several); i++)
+    const int several = reflections & WITH_PANEL ? 1 : 0,
+              complete = is_complete(reflections);
+    const size_t first = complete ? offsetof(nb_reflection, fast) : 4 * WHOLE;
+    hid_t type = H5Tcreate(H5T_COMPOUND, complete ? sizeof(nb_reflection) : ONE_PANEL_ROW);
+    for (size_t i = 0; i < (size_t)(WHOLE + several); i++) {
         H5Tinsert(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
+        if (i == 0 && reflections & WITH_CRYSTAL)
+            insert_crystal(type);
+    }
     for (size_t i = 0; i < REAL; i++)
         H5Tinsert(type, real[i], first + i * sizeof(double), H5T_NATIVE_DOUBLE);
     return type;
@@ -49,9 +70,9 @@ static hid_t row_type(int reflections)
 static void *rows_of(const nb_reflection *list, size_t n, int reflections)
 {
     char *rows = nb_alloc_raw(n, sizeof *list, "rows of spots", NULL), *to = rows;
-    if (rows && reflections == WITH_PANEL && n)
+    if (rows && is_complete(reflections) && n)
         memcpy(rows, list, n * sizeof *list);
-    for (size_t i = 0; rows && reflections != WITH_PANEL && i < n; i++) {
+    for (size_t i = 0; rows && !is_complete(reflections) && i < n; i++) {
         memcpy(to, &list[i], 4 * WHOLE);
         memcpy(to + 4 * WHOLE, &list[i].fast, 8 * REAL);
         to += ONE_PANEL_ROW;
@@ -61,7 +82,7 @@ static void *rows_of(const nb_reflection *list, size_t n, int reflections)
 
 static size_t row_bytes(int reflections)
 {
-    return reflections == WITH_PANEL ? sizeof(nb_reflection) : ONE_PANEL_ROW;
+    return is_complete(reflections) ? sizeof(nb_reflection) : ONE_PANEL_ROW;
 }
 
 static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
@@ -123,12 +144,13 @@ static void put_units(nb_h5 *h, int reflections)
 {
     static const char *const units[] = {
         "1",          "1",        "1",        "1",
-        "1",                   /* frame h k l panel */
+        "1",          "1",        "1", /* frame crystal twin h k l panel: those that are there */
         "pixel",      "pixel", /* in pixels from the outer corner of the first pixel */
         "photon",     "photon",   "deg",      "angstrom",
         "1/angstrom", "electron", "angstrom", "photon/pixel",
         "pixel",      "photon"};
-    const size_t skip = reflections == WITH_PANEL ? 0 : 1;
+    const size_t skip =
+        (reflections & WITH_PANEL ? 0 : 1) + (reflections & WITH_CRYSTAL ? 0 : 2);
     nb_h5_attr_texts(h, TABLE, "units", units + skip, sizeof units / sizeof *units - skip);
 }
 

@@ -124,6 +124,22 @@ typedef struct nb_hdf5_panels {
     double axes[3][3];                           /* X, Y, Z of NeXus in the lab */
 } nb_hdf5_panels;
 
+/** A crystal of a frame. */
+typedef struct nb_hdf5_crystal {
+    int32_t frame, crystal; /* from 0; crystal: in its frame */
+    double A[9];            /* as nb_hdf5_frame.A */
+    double N[3], cell[6];   /* A, deg */
+    double blocks, mosaic_deg, B_added, F_scale;
+    char file[256]; /* of its structure factors; "": none */
+} nb_hdf5_crystal;
+
+/** The crystals of all frames. */
+typedef struct nb_hdf5_crystals {
+    nb_hdf5_crystal *rows; /* owned, [n], in the order of the frames */
+    size_t n, room;
+    int64_t *first, *count; /* owned, [frames] */
+} nb_hdf5_crystals;
+
 /** A master file. */
 typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
@@ -151,7 +167,8 @@ typedef struct nb_hdf5_master {
     const char *(*varied_name)(void *user, int i);
     nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);
     int n_varied;
-    void *frames_user; /* of spectrum, varied_name and varied */
+    const nb_hdf5_crystals *crystals; /* of -crystals; NULL: each frame has one */
+    void *frames_user;                /* of spectrum, varied_name and varied */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user;

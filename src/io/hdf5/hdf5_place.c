@@ -401,6 +401,95 @@ static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(values);
 }
 
+#define CRYSTALS SIMULATION "/crystals"
+
+/** A column of the table of crystals: `values` doubles at this offset. */
+static void put_crystal_column(nb_h5 *h, const nb_hdf5_crystals *all, const char *path,
+                               size_t offset, int values)
+{
+    const hsize_t dims[3] = {all->n, values == 9 ? 3 : (hsize_t)values, 3};
+    const size_t bytes = (size_t)values * sizeof(double);
+    char *column = nb_alloc(all->n ? all->n : 1, bytes, "truth", NULL);
+    h->ok &= column != NULL;
+    for (size_t i = 0; column && i < all->n; i++)
+        memcpy(column + i * bytes, (const char *)&all->rows[i] + offset, bytes);
+    if (column)
+        nb_h5_array(h, path, H5T_NATIVE_DOUBLE, column,
+                    values == 1   ? 1
+                    : values == 9 ? 3
+                                  : 2,
+                    dims);
+    nb_free(column);
+}
+
+static void put_crystal_numbers(nb_h5 *h, const nb_hdf5_crystals *all, const char *path,
+                                size_t offset)
+{
+    const hsize_t n = all->n;
+    int32_t *column = nb_alloc(all->n ? all->n : 1, sizeof *column, "truth", NULL);
+    h->ok &= column != NULL;
+    for (size_t i = 0; column && i < all->n; i++)
+        memcpy(&column[i], (const char *)&all->rows[i] + offset, sizeof *column);
+    if (column)
+        nb_h5_array(h, path, H5T_NATIVE_INT32, column, 1, &n);
+    nb_free(column);
+}
+
+/** The orientation of each. */
+static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
+{
+    const hsize_t dims[3] = {all->n, 3, 3};
+    double(*U)[9] = nb_alloc(all->n ? all->n : 1, sizeof *U, "truth", NULL), B[9];
+    h->ok &= U != NULL;
+    for (size_t i = 0; U && i < all->n; i++)
+        split(all->rows[i].A, U[i], B);
+    if (U)
+        nb_h5_array(h, CRYSTALS "/U", H5T_NATIVE_DOUBLE, U, 3, dims);
+    nb_free(U);
+}
+
+static void put_crystal_files(nb_h5 *h, const nb_hdf5_crystals *all)
+{
+    const char **names = nb_alloc(all->n ? all->n : 1, sizeof *names, "truth", NULL);
+    h->ok &= names != NULL;
+    for (size_t i = 0; names && i < all->n; i++)
+        names[i] = all->rows[i].file;
+    if (names && all->n)
+        nb_h5_texts(h, CRYSTALS "/hkl_file", names, all->n);
+    nb_free(names);
+}
+
+/** -crystals: a row for each crystal, and the rows of each frame. */
+static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
+{
+    static const struct {
+        const char *path, *units;
+        size_t offset;
+        int values;
+    } columns[] = {
+        {CRYSTALS "/A", "1/angstrom", offsetof(nb_hdf5_crystal, A), 9},
+        {CRYSTALS "/N", "", offsetof(nb_hdf5_crystal, N), 3},
+        {CRYSTALS "/cell", "", offsetof(nb_hdf5_crystal, cell), 6},
+        {CRYSTALS "/blocks", "", offsetof(nb_hdf5_crystal, blocks), 1},
+        {CRYSTALS "/mosaic", "deg", offsetof(nb_hdf5_crystal, mosaic_deg), 1},
+        {CRYSTALS "/B_added", "angstrom^2", offsetof(nb_hdf5_crystal, B_added), 1},
+        {CRYSTALS "/F_scale", "", offsetof(nb_hdf5_crystal, F_scale), 1},
+    };
+    const hsize_t n = (hsize_t)frames;
+    nb_h5_group(h, CRYSTALS, "NXcollection");
+    nb_h5_array(h, CRYSTALS "/first", H5T_NATIVE_INT64, all->first, 1, &n);
+    nb_h5_array(h, CRYSTALS "/count", H5T_NATIVE_INT64, all->count, 1, &n);
+    put_crystal_numbers(h, all, CRYSTALS "/frame", offsetof(nb_hdf5_crystal, frame));
+    put_crystal_numbers(h, all, CRYSTALS "/crystal", offsetof(nb_hdf5_crystal, crystal));
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        put_crystal_column(h, all, columns[i].path, columns[i].offset, columns[i].values);
+        if (columns[i].units[0])
+            nb_h5_attr_text(h, columns[i].path, "units", columns[i].units);
+    }
+    put_crystal_U(h, all);
+    put_crystal_files(h, all);
+}
+
 /** The line of -spectra of each shot, from 0. */
 static void put_spectrum_numbers(nb_h5 *h, int frames)
 {
@@ -524,6 +613,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_put_facts_columns(h, master);
     if (master->n_varied)
         put_varied(h, master);
+    if (master->crystals)
+        put_crystals(h, master->crystals, master->frames);
     if (master->spectra)
         put_spectrum_numbers(h, master->frames);
     if (master->layout.reflections)

@@ -18,23 +18,26 @@ static int format_head(const nb_reflections *list, char *text)
         "phi deg; wavelength A; excitation 1/A; F electron; d A; background "
         "photon/pixel; "
         "pixels pixel; sigma photon\n"
-        "h\tk\tl\t%sfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\td\t"
+        "%sh\tk\tl\t%sfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\td\t"
         "background\tpixels\tsigma\n",
         list->count, list->background, list->unassigned,
-        list->panels > 1 ? "panel\t" : "");
+        list->crystals ? "crystal\ttwin\t" : "", list->panels > 1 ? "panel\t" : "");
 }
 
-static int format_one(const nb_reflection *s, int panels, char *text)
+static int format_one(const nb_reflection *s, const nb_reflections *list, char *text)
 {
-    char panel[16] = "";
-    if (panels > 1)
+    char panel[16] = "", crystal[32] = "";
+    if (list->panels > 1)
         snprintf(panel, sizeof panel, "%d\t", s->panel);
-    return snprintf(text, LINE,
-                    "%d\t%d\t%d\t%s%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t"
-                    "%.9g\t%.9g\t%.9g\n",
-                    s->h, s->k, s->l, panel, s->fast, s->slow, s->intensity, s->peak,
-                    s->phi_deg, s->wavelength_A, s->excitation, s->F, s->d, s->background,
-                    s->pixels, s->sigma);
+    if (list->crystals)
+        snprintf(crystal, sizeof crystal, "%d\t%d\t", s->crystal, s->twin);
+    return snprintf(
+        text, LINE,
+        "%s%d\t%d\t%d\t%s%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t"
+        "%.9g\t%.9g\t%.9g\n",
+        crystal, s->h, s->k, s->l, panel, s->fast, s->slow, s->intensity, s->peak,
+        s->phi_deg, s->wavelength_A, s->excitation, s->F, s->d, s->background, s->pixels,
+        s->sigma);
 }
 
 nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_error *err)
@@ -46,7 +49,7 @@ nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_
         return NB_ERR_NOMEM;
     used = (size_t)format_head(list, text);
     for (size_t i = 0; i < list->count; i++)
-        used += (size_t)format_one(&list->list[i], list->panels, text + used);
+        used += (size_t)format_one(&list->list[i], list, text + used);
     st = nb_outfile_put(path, text, used, err);
     nb_free(text);
     return st;

@@ -14,8 +14,8 @@ from ._derivatives import Normal
 from ._device import DeviceImage
 from ._images import Image, compare, read_image
 from ._parameters import parameters
-from ._series import noise, run_series
+from ._series import draws, noise, run_series
 from ._simulation import Simulation
 
 __all__ = ["DeviceError", "DeviceImage", "Image", "Normal", "Simulation", "__version__", "compare",
-           "features", "noise", "parameters", "read_image", "run_series"]
+           "draws", "features", "noise", "parameters", "read_image", "run_series"]

@@ -64,6 +64,16 @@ def _numbers(name, value):
     return [_word(name, x) for x in flat]
 
 
+def _lines(crystals):
+    """A list of dicts of parameters, one for each crystal, as text."""
+    import json
+
+    def plain(value):
+        return os.fspath(value) if isinstance(value, os.PathLike) else value.tolist()
+
+    return json.dumps([dict(one) for one in crystals], separators=(",", ":"), default=plain)
+
+
 def words(name, value, series=False):
     """(name, words) for the library, or None where the value says nothing."""
     row = find(name, series)
@@ -77,6 +87,8 @@ def words(name, value, series=False):
         if row["kind"] == _nanobragg.PRESET and not value:
             return None
         return name, [] if row["kind"] == _nanobragg.PRESET else [_word(name, bool(value))]
+    if name == "crystals" and isinstance(value, (list, tuple)):
+        return name, [_lines(value)]
     if row["kind"] == _nanobragg.FILE and not isinstance(value, (str, os.PathLike)):
         raise TypeError(_models.refusal(name, value))
     if isinstance(value, str) and row["most"] > 1:

@@ -34,6 +34,23 @@ def run_series(config, progress=None, **keywords):
     return _start(dict(config), keywords, [], progress)
 
 
+def draws(config, **keywords):
+    """What -vary draws for each frame and crystal: draws(dict(cell=...), stills=100, vary={"N": ("uniform", 5, 30)}), a
+    structured array (frame, crystal, seed, and the names of vary).  config and keywords: as for run_series; nothing is rendered."""
+    import tempfile
+
+    import numpy
+
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, "draws.txt")
+        run_series({**config, "draws": table}, output=os.path.join(folder, "%d.bin"), **keywords)
+        kinds = {"frame": "i8", "crystal": "i8", "seed": "i8"}
+        with open(table, encoding="ascii") as lines:
+            names = lines.readline().split()
+            rows = [tuple(line.split()) for line in lines]
+    return numpy.array(rows, dtype=[(name, kinds.get(name, "f8")) for name in names])
+
+
 def noise(input, output, progress=None, size=None, pedestal=None, unit=None, **keywords):
     """Background and noise onto images that exist, as `nanobragg noise` does: noise("photons.h5", "counts.h5",
     seed=7, gain=1.2, readout_noise=3).

@@ -13,6 +13,7 @@ from ._images import Image
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
 REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), ("panel", "i4"),
+                       ("crystal", "i2"), ("twin", "i2"),
                        ("fast", "f8"), ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/** -crystals: several crystals in one image, each with flags of its own.  docs/physics.md. */
+#ifndef NB_SIM_CRYSTALS_H
+#define NB_SIM_CRYSTALS_H
+
+#include "sim.h"
+
+enum { NB_CRYSTALS_MOST = 1000 };
+
+/* --- the crystals of an image (crowd.c) --- */
+
+/** A crystal beside the first: all that its scene is built from. */
+typedef struct nb_further {
+    nb_config cfg;
+    nb_inputs in;
+    nb_model model;
+    int crystal; /* its number in the image, from 0 */
+} nb_further;
+
+struct nb_crowd {
+    int crystals;     /* in the image; 0: the background alone */
+    nb_further **all; /* owned, [n], with what each owns */
+    int n;
+    const nb_scene **scenes; /* owned, [n], of these */
+    nb_config *given; /* owned, [n_given]: from the second crystal on; NULL: as sim->cfg says */
+    int n_given;
+};
+
+/** How many crystals the image of cfg has.  Errors: NB_ERR_INPUT. */
+nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
+                            nb_error *err);
+
+/** Read what -crystals names and let its first line change sim->cfg, before files are loaded. */
+nb_status nb_crystals_load(nb_sim *sim, nb_error *err);
+
+/** After files are loaded: the cell that they gave is that of all crystals that have them. */
+void nb_crystals_complete(nb_sim *sim);
+
+/** Let cfg be that of crystal m, whose orientation is random from m = 1 on: keyed by its misset seed, or else by `seed`.
+ * Its angles are rounded so that they can be typed.  Errors: those of nb_misset_random. */
+nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
+
+/** Let the line of crystal m change cfg: of its list, or of the file of -crystals.  Errors: as
+ * nb_crystal_lines_apply. */
+nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err);
+
+/** The crystal of cfg, whose files are those of the simulation or of a line of -crystals; other ones are not read: *out has
+ * NaN then.  The cell of files goes to cfg.  Errors: those of nb_crystal_build. */
+nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
+                            nb_error *err);
+
+/** Build the scenes of all crystals beside the first, sim->model's, as sim->cfg says, or nb_sim_give_crystals.  An image
+ * without crystals keeps its background.  Errors: those of nb_sim_build_model. */
+nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
+void nb_crowd_free(struct nb_crowd *crowd); /* NULL is fine */
+/** What was given or loaded for the crystals of `from`, for the next build of `to`. */
+nb_status nb_crowd_copy(const nb_sim *from, nb_sim *to, nb_error *err);
+
+/** The configurations of crystals 1 to n of the next build; n 0: as sim->cfg says again. */
+nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n,
+                               nb_error *err);
+
+/* --- lines of flags (crystal_lines.c) --- */
+
+/** A line is the JSON object of one crystal. */
+typedef struct nb_crystal_lines {
+    char *text;                   /* owned; the lines, cut by NULs; NULL: none */
+    struct nb_crystal_line *line; /* owned, [n] */
+    int n;
+    char path[NB_PATH_MAX]; /* for messages; "": of the flag itself */
+} nb_crystal_lines;
+
+/** Cut `text` (owned afterwards, of `bytes` and a NUL) into lines; blank ones are left out.  Errors: NB_ERR_INPUT (none,
+ * more than 1000, a NUL), NB_ERR_NOMEM; the lines are empty then. */
+nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
+                               nb_crystal_lines *lines, nb_error *err);
+/** The same of what -crystals has: a file, or a list "[{...}, ...]"; of a number, or "", no lines. */
+nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *lines,
+                                nb_error *err);
+const char *nb_crystal_line_text(const nb_crystal_lines *lines, int m);
+void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
+
+/** Let line m change cfg: its flags are a crystal's.  A file of F in it replaces those of cfg, a matrix its misset.
+ * Errors: NB_ERR_INPUT with the line's place. */
+nb_status nb_crystal_lines_apply(const nb_crystal_lines *lines, int m, nb_config *cfg,
+                                 nb_error *err);
+
+/** Let all that a crystal has of its own be as in `from`. */
+void nb_crystal_fields_copy(const nb_config *from, nb_config *to);
+
+/* --- what -crystals says --- */
+
+typedef enum nb_crystals_kind {
+    NB_CRYSTALS_NUMBER,
+    NB_CRYSTALS_LIST,
+    NB_CRYSTALS_FILE
+} nb_crystals_kind;
+/** The kind of a text of -crystals; *n: its number (1 for ""), or -1 where it is out of range. */
+nb_crystals_kind nb_crystals_kind_of(const char *crystals, int *n);
+
+#endif

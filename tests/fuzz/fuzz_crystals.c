@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of -crystals: each of an accepted text can be applied, and gives the same each time, or says why not. */
+#include <string.h>
+
+#include "../../src/sim/crystals.h"
+#include "fuzz.h"
+
+/** Can all be applied? */
+static int check_lines(const nb_crystal_lines *lines, const nb_config *base)
+{
+    static nb_config a, b;
+    int good = 1;
+    NB_FUZZ_CHECK(lines->n > 0 && lines->n <= NB_CRYSTALS_MOST);
+    for (int i = 0; i < lines->n; i++) {
+        nb_error err = {0};
+        nb_status st;
+        a = b = *base;
+        st = nb_crystal_lines_apply(lines, i, &a, &err);
+        NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
+        NB_FUZZ_CHECK(nb_crystal_lines_apply(lines, i, &b, NULL) == st &&
+                      (st || memcmp(&a, &b, sizeof a) == 0));
+        good = good && !st;
+    }
+    return good;
+}
+
+/** As a file, or as the text of the flag. */
+int nb_fuzz_accepts(const uint8_t *data, size_t size)
+{
+    static nb_config base;
+    nb_error err = {0};
+    nb_crystal_lines lines = {0};
+    nb_status st;
+    int n, good = 0;
+    char *text = malloc(size + 1);
+    NB_FUZZ_CHECK(text);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    memset(&base, 0, sizeof base);
+    nb_config_defaults(&base);
+    if (nb_crystals_kind_of(text, &n) == NB_CRYSTALS_LIST && strlen(text) == size &&
+        size < sizeof base.crystals) {
+        st = nb_crystal_lines_read(text, &lines, &err);
+        free(text);
+    } else {
+        st = nb_crystal_lines_cut(text, size, "fuzz.jsonl", &lines, &err);
+    }
+    if (st == NB_OK)
+        good = check_lines(&lines, &base);
+    else
+        NB_FUZZ_CHECK(err.code == st && err.message[0]);
+    nb_crystal_lines_free(&lines);
+    return good;
+}
+
+NB_FUZZ_ENTRY

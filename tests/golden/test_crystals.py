@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Several crystals in an image: their images add, and so do their reflections."""
+import json
+import os
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("skip crystals # python3-numpy is not installed")
+    sys.exit(0)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import script  # noqa: E402
+
+HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments", "hkl")
+BASE = ["-cell", "30", "40", "50", "-default_F", "100", "-N", "6", "-detpixels", "48", "-pixel", "2.2", "-distance", "100", "-seed", "5",
+        "-fluence", "1e28", "-oversample", "2", "-device", "cpu", "-nodump"]
+SILENT = ["-noint", "-nonoise", "-nopgm"]
+# what else an image may have
+SETS = {"plain": [], "water": ["-water", "1"], "gauss": ["-gauss_xtal", "-N", "12"], "round": ["-round_xtal"],
+        "layers": ["-detector_thick", "450", "-detector_abs", "300", "-thicksteps", "3"],
+        "spectrum": ["-spectrum", "gauss", "-bandwidth", "1", "-wavelengths", "20"],
+        "turned": ["-osc", "1", "-phisteps", "4", "-mosaic", "0.3", "-mosaic_dom", "4"],
+        "footprint": ["-footprint", "gauss:3:2", "-water", "1"], "tolerance": ["-gauss_xtal", "-tolerance", "1e-4"],
+        "scalar": ["-isa", "scalar"], "double": ["-precision", "double"]}
+LINES = [{"N": 5}, {"misset": [10, 20, 30], "default_F": 70, "mosaic": 0.1, "mosaic_dom": 2}, {"misset": [50, -20, 3], "cell": [35, 45, 40]}]
+
+
+def image(folder, *flags):
+    name = os.path.join(folder, "image.bin")
+    script.run(*BASE, *flags, *SILENT, "-floatfile", name)
+    return numpy.fromfile(name, "f4").astype(float)
+
+
+def words(line):
+    """A crystal's flags, typed."""
+    out = []
+    for name, value in line.items():
+        out += ["-" + name, *(value if isinstance(value, list) else [value])]
+    return out
+
+
+def check_sums(folder):
+    for name, flags in SETS.items():
+        both = image(folder, *flags, "-crystals", json.dumps(LINES))
+        background = image(folder, *flags, "-crystals", "0")
+        alone = [image(folder, *flags, *words(line)) for line in LINES]
+        off = numpy.abs(both - sum(alone) + (len(LINES) - 1) * background).max() / both.max()
+        most = 1e-6 + (1e-4 * sum(x.max() for x in alone) / both.max() if "1e-4" in flags else 0)
+        script.ok(f"sum-{name}", off <= most, f"{off:.3g} of the brightest pixel, not {most:.3g}")
+
+
+def check_mixture(folder):
+    """Crystals with structure factors of their own; one file is read once."""
+    lines = [{"hkl": os.path.join(HKL, "ort.hkl"), "cell": [28, 34, 40]}, {"hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [1, 2, 3]},
+             {"hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [7, 8, 9]}]
+    path = os.path.join(folder, "lines.jsonl")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("\n\n".join(json.dumps(line) for line in lines) + "\n")
+    both, alone = image(folder, "-crystals", path), [image(folder, *words(line)) for line in lines]
+    script.ok("mixture", numpy.abs(both - sum(alone)).max() <= 1e-6 * both.max())
+    again = image(folder, "-crystals", path, "-threads", "1")
+    script.ok("threads", (both == again).all())
+
+
+def spots(folder, *flags):
+    name = os.path.join(folder, "spots.tsv")
+    script.run(*BASE, "-gauss_xtal", *flags, *SILENT, "-nofloat", "-truth", "spots", "-truthfile", name)
+    with open(name, encoding="ascii") as f:
+        next(f)
+        head = next(f).split()
+        return head, numpy.array([line.split() for line in f], float)
+
+
+def check_spots(folder):
+    head, both = spots(folder, "-crystals", json.dumps(LINES))
+    script.ok("spots-head", head[:3] == ["crystal", "twin", "h"], f"{head}")
+    for i, line in enumerate(LINES):
+        _, alone = spots(folder, *words(line))
+        mine = both[both[:, 0] == i][:, 2:]
+        at = 5  # the intensity, behind h k l fast slow
+        good = mine.shape == alone.shape and (mine[:, :3] == alone[:, :3]).all()
+        script.ok(f"spots-{i}", good and numpy.abs(mine[:, at] - alone[:, at]).max() <= 1e-6 * alone[:, at].max())
+
+
+def check_noise(folder):
+    """Counts do not depend on the renderer: a pixel in doubt is summed over all crystals."""
+    seen = []
+    for flags in ([], ["-isa", "scalar"], ["-isa", "sse2"], ["-threads", "1"]):
+        name = os.path.join(folder, "noise.img")
+        script.run(*BASE, "-crystals", "4", "-fluence", "1e26", *flags, "-noisefile", name, "-nofloat", "-noint", "-nopgm")
+        seen.append(script.read(name)[512:] if not seen else script.read(name)[512:])
+    script.ok("noise", all(x == seen[0] for x in seen))
+
+
+def check_jobs(folder):
+    """A line of -jobs has a list of its own; -orientations a line for each crystal."""
+    jobs, turned = os.path.join(folder, "jobs.jsonl"), os.path.join(folder, "turned.txt")
+    with open(jobs, "w", encoding="ascii") as f:
+        f.write(json.dumps({"crystals": LINES}) + "\n" + json.dumps({"crystals": 0}) + "\n" + json.dumps({"N": 4}) + "\n")
+    script.run(*BASE, "-jobs", jobs, "-output", os.path.join(folder, "j_%d.bin"))
+    frame = [numpy.fromfile(os.path.join(folder, f"j_{k}.bin"), "f4") for k in (1, 2, 3)]
+    script.ok("jobs", (frame[0] == image(folder, "-crystals", json.dumps(LINES))).all() and not frame[1].any()
+              and (frame[2] == image(folder, "-N", 4)).all())
+    with open(turned, "w", encoding="ascii") as f:
+        f.write("10 20 30\n50 -20 3\n1 2 3\n4 5 6\n")
+    script.run(*BASE, "-stills", "2", "-crystals", "2", "-orientations", turned, "-output", os.path.join(folder, "o_%d.bin"))
+    want = image(folder, "-misset", 1, 2, 3) + image(folder, "-misset", 4, 5, 6)
+    script.ok("orientations", numpy.abs(numpy.fromfile(os.path.join(folder, "o_2.bin"), "f4") - want).max() <= 1e-6 * want.max())
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_sums(folder)
+        check_mixture(folder)
+        check_spots(folder)
+        check_noise(folder)
+        check_jobs(folder)
+    sys.exit(bool(script.FAILED))
+
+
+main()
