@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "after.h"
+#include "rows.h"
 
 #include <math.h>
 

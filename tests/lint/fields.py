@@ -5,8 +5,6 @@ import sys
 
 HEADERS = ("src/nanobragg/config.h", "src/nanobragg/series.h")
 TABLE = "src/params/table.c"
-ROWS = (TABLE, "src/params/background_rows.h", "src/params/noise_rows.h",
-        "src/params/derive_rows.h", "src/params/geometry_rows.h", "src/params/input_rows.h")
 # What a caller passes by pointers; -resume compares override_tag (src/series/earlier.c).
 NO_PARAMETERS = {("nb_config", "png"), ("nb_config", "detector"), ("nb_config", "arrays"), ("nb_config", "reserved")} | {("nb_series", name) for name in (
     "ranks", "also", "n_also", "user", "begin", "override", "override_place", "override_tag", "override_text",
@@ -30,7 +28,7 @@ def members(text, struct):
 
 
 def main():
-    header, table, wrong = "".join(map(read, HEADERS)), "".join(map(read, ROWS)), 0
+    header, table, wrong = "".join(map(read, HEADERS)), "".join(map(read, [TABLE])), 0
     for struct, owner in (("nb_config", ""), ("nb_series", ""), ("nb_png_options", "png.")):
         there = [name for name in members(header, struct) if (struct, name) not in NO_PARAMETERS]
         for name in there:

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Which flags go together: of backgrounds, of structure factors, with a detector from a file, of noise. */
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/text.h"
+#include "params.h"
+
+static nb_status needs(const char *flag, const char *what, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT, "%s needs %s", flag, what);
+}
+
+/* Amorphous backgrounds. */
+
+const char *nb_config_stol_flag(const nb_config *cfg)
+{
+    return cfg->stol_file[0]    ? "-stol"
+           : cfg->stol4_file[0] ? "-4stol"
+           : cfg->q_file[0]     ? "-Q"
+                                : NULL;
+}
+
+static nb_status check_stolout(const nb_config *cfg, nb_error *err)
+{
+    if (cfg->stol_rings && !(cfg->stol_smooth > 0))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-stolrings keeps rings of ice in a smooth table: add -stolsmooth w");
+    if (cfg->stolout_file[0] && !cfg->stolimage_file[0] && !cfg->img_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-stolout %.200s needs an image: add -stolimage FILE or -img FILE",
+                       cfg->stolout_file);
+    if (cfg->stolout_file[0])
+        return NB_OK;
+    if (cfg->stolimage_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-stolimage %.200s needs a table to write: add -stolout FILE",
+                       cfg->stolimage_file);
+    if (!isnan(cfg->stol_step))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-stolstep %g needs a table to write: add -stolout FILE",
+                       cfg->stol_step);
+    if (cfg->stol_smooth > 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-stolsmooth %g needs a table to write: add -stolout FILE",
+                       cfg->stol_smooth);
+    return NB_OK;
+}
+
+nb_status nb_config_check_background(const nb_config *cfg, nb_error *err)
+{
+    const char *flag = !isnan(cfg->amorphous_thick_mm) ? "-amorphous_thick"
+                       : !isnan(cfg->molecules)        ? "-molecules"
+                                                       : NULL;
+    if (flag && !nb_config_stol_flag(cfg) && !cfg->stolout_file[0])
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "%s needs a table: add -stol, -4stol or -Q FILE; the path in water, "
+            "air or ice stands in -background",
+            flag);
+    return check_stolout(cfg, err);
+}
+
+/* Structure factors. Only the content of a file shows what it is: -cif counts as both a model and
+ * reflections here, and src/sim looks again when it is read. */
+
+static nb_status refuse(const char *a, const char *b, const char *why, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT, "%s contradicts %s: %s", a, b, why);
+}
+
+/** At most one model and one file of reflections. */
+static nb_status check_sources(const nb_config *cfg, nb_error *err)
+{
+    const char *pdb = cfg->pdb_file[0] ? "-pdb" : NULL;
+    const char *cif = cfg->cif_file[0] ? "-cif" : NULL;
+    const char *mtz = cfg->mtz_file[0] ? "-mtz" : NULL;
+    const char *first = pdb ? pdb : cif ? cif : mtz;
+    const char *second = pdb && cif ? cif : mtz;
+    int uses_both = cfg->fill == NB_FILL_MODEL || cfg->F_scale == NB_FSCALE_MODEL;
+    if (cfg->hkl_file[0] && first)
+        return refuse("-hkl", first, "both give the structure factors; give one of them",
+                      err);
+    if (pdb && cif && mtz)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-pdb, -cif and -mtz contradict each other: at most one model and "
+                       "one file of reflections can be used");
+    if (second && second != first && !uses_both)
+        return refuse(first, second,
+                      "both give the structure factors; give one of them, or add -fill "
+                      "model or -Fscale model, which use a model and reflections",
+                      err);
+    return NB_OK;
+}
+
+/** Parameters that act on the sum of a model. */
+static nb_status check_model_flags(const nb_config *cfg, nb_error *err)
+{
+    static const char *const names[] = {"anomalous",    "anomalous_tol", "fprime",
+                                        "fprime_table", "ksol",          "bsol",
+                                        "hydrogens",    "model",         "ncs"};
+    char label[NB_PARAM_LABEL];
+    if (cfg->pdb_file[0] || cfg->cif_file[0])
+        return NB_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const nb_param *p = nb_param_find(names[i]);
+        if (nb_param_is_set(p, cfg))
+            return needs(nb_param_label(p, label), "a model: add -pdb FILE or -cif FILE",
+                         err);
+    }
+    if (cfg->F000 == NB_F000_CALC)
+        return needs("-F000 calc", "a model: add -pdb FILE or -cif FILE", err);
+    if (cfg->fill == NB_FILL_MODEL)
+        return needs("-fill model", "a model: add -pdb FILE or -cif FILE", err);
+    if (cfg->F_scale == NB_FSCALE_MODEL)
+        return needs("-Fscale model", "a model: add -pdb FILE or -cif FILE", err);
+    return NB_OK;
+}
+
+/** Parameters that act on a list of reflections. */
+static nb_status check_list_flags(const nb_config *cfg, nb_error *err)
+{
+    const char *file = "a file of reflections: add -mtz FILE or -cif FILE";
+    int list = cfg->mtz_file[0] || cfg->cif_file[0];
+    if (cfg->mtz_label[0] && !list)
+        return needs("-mtzlabel", file, err);
+    if (cfg->F_scale == NB_FSCALE_MODEL && !list)
+        return needs("-Fscale model", file, err);
+    if (cfg->fill == NB_FILL_MODEL && !list)
+        return needs("-fill model", file, err);
+    if (cfg->fill == NB_FILL_SHELL && !list && !cfg->hkl_file[0])
+        return needs("-fill shell",
+                     "a file of reflections: add -mtz FILE, -cif FILE or -hkl FILE", err);
+    return NB_OK;
+}
+
+int nb_config_has_F000_alone(const nb_config *cfg)
+{
+    return cfg->F000 >= 0 && !isnan(cfg->default_F) && !nb_config_has_factor_file(cfg) &&
+           !cfg->hkl_file[0] && !cfg->dump_file[0];
+}
+
+/** The first parameter that is set of those that act on whatever gives structure factors; NULL:
+ * none. */
+static const nb_param *changes_factors(const nb_config *cfg)
+{
+    static const char *const names[] = {"sg",   "Badd",     "Fscale",  "F000",
+                                        "fill", "dump_mtz", "dump_hkl"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const nb_param *p = nb_param_find(names[i]);
+        if (nb_param_is_set(p, cfg) &&
+            !(strcmp(names[i], "F000") == 0 && nb_config_has_F000_alone(cfg)))
+            return p;
+    }
+    return NULL;
+}
+
+static nb_status check_any_source(const nb_config *cfg, nb_error *err)
+{
+    const nb_param *p = changes_factors(cfg);
+    char label[NB_PARAM_LABEL];
+    if (!p || nb_config_has_factor_file(cfg) || cfg->hkl_file[0])
+        return NB_OK;
+    return needs(nb_param_label(p, label),
+                 "structure factors: add -pdb, -cif, -mtz or -hkl FILE", err);
+}
+
+int nb_config_has_factor_file(const nb_config *cfg)
+{
+    return cfg->pdb_file[0] || cfg->cif_file[0] || cfg->mtz_file[0];
+}
+
+int nb_config_makes_factors(const nb_config *cfg)
+{
+    return nb_config_has_factor_file(cfg) || changes_factors(cfg) != NULL;
+}
+
+int nb_config_same_factors(const nb_config *a, const nb_config *b)
+{
+    static const char *const names[] = {"mtzlabel", "sg",   "anomalous", "anomalous_tol",
+                                        "fprime",   "ksol", "bsol",      "hydrogens",
+                                        "model",    "ncs",  "Badd",      "Fscale",
+                                        "F000",     "fill", "sf_method", "default_F"};
+    char of_a[NB_PARAM_TEXT], of_b[NB_PARAM_TEXT];
+    if (!nb_config_makes_factors(a) && !nb_config_makes_factors(b))
+        return 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const nb_param *p = nb_param_find(names[i]);
+        nb_param_get(p, a, " ", of_a, sizeof of_a, NULL);
+        nb_param_get(p, b, " ", of_b, sizeof of_b, NULL);
+        if (strcmp(of_a, of_b) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
+{
+    nb_status st;
+    if ((st = check_sources(cfg, err)) || (st = check_model_flags(cfg, err)) ||
+        (st = check_list_flags(cfg, err)))
+        return st;
+    return check_any_source(cfg, err);
+}
+
+/* A detector from a file. */
+
+static const char *const geometry_files[] = {"geom", "expt", "nxmx"};
+
+/** What places or sizes a detector, which a file does then.  The first that is set is named. */
+static const char *const replaced[] = {
+    "detpixels_f",    "detpixels_s",   "detsize_f",     "detsize_s",     "pixel",
+    "close_distance", "Xbeam",         "Ybeam",         "Xclose",        "Yclose",
+    "ORGX",           "ORGY",          "detector_rotx", "detector_roty", "detector_rotz",
+    "twotheta",       "twotheta_axis", "pivot",         "fdet_vector",   "sdet_vector",
+    "odet_vector",    "pix0_vector",   "curved_det",    "img",           "adxv"};
+
+/** -detpixels where both of its sides were typed alike. */
+static const char *name_of(const nb_config *cfg, const char *name)
+{
+    if (!strcmp(name, "detpixels_f") && cfg->detpixels[0] == cfg->detpixels[1])
+        return "detpixels";
+    if (!strcmp(name, "detsize_f") && cfg->detsize_mm[0] == cfg->detsize_mm[1])
+        return "detsize";
+    return name;
+}
+
+static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error *err)
+{
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
+        if (nb_param_is_set(nb_param_find(replaced[i]), cfg))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-%s contradicts -%s: the file says where the detector is and "
+                           "how large; leave one of them out",
+                           name_of(cfg, replaced[i]), file);
+    if (strcmp(file, "geom") != 0 && nb_param_is_set(nb_param_find("distance"), cfg))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-distance contradicts -%s: the file says where the detector is; "
+                       "leave one of them out",
+                       file);
+    return NB_OK;
+}
+
+const char *nb_config_geometry_flag(const nb_config *cfg)
+{
+    for (size_t i = 0; i < sizeof geometry_files / sizeof *geometry_files; i++)
+        if (nb_param_is_set(nb_param_find(geometry_files[i]), cfg))
+            return geometry_files[i];
+    return NULL;
+}
+
+nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
+{
+    const char *first = nb_config_geometry_flag(cfg);
+    for (size_t i = 0; first && i < sizeof geometry_files / sizeof *geometry_files; i++)
+        if (strcmp(first, geometry_files[i]) != 0 &&
+            nb_param_is_set(nb_param_find(geometry_files[i]), cfg))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-%s contradicts -%s: both describe the detector; give one of "
+                           "them",
+                           geometry_files[i], first);
+    if (cfg->expt_number >= 0 && !cfg->expt_file[0])
+        return nb_fail(err, NB_ERR_INPUT, "-expt_number needs -expt FILE");
+    if (cfg->expt_image[0] && !cfg->expt_file[0])
+        return nb_fail(err, NB_ERR_INPUT, "-expt_image %.60s needs -expt FILE",
+                       cfg->expt_image);
+    return first ? check_replaced(cfg, first, err) : NB_OK;
+}
+
+/* The noise of source and detector. */
+
+static const char *const noise_flags[] = {
+    "flicker",    "deadtime", "nopoisson", "psf",           "psf_fwhm",   "calibration",
+    "calib_seed", "gainmap",  "gain",      "readout_noise", "saturation", "noisefloat"};
+
+int nb_has_noise_chain(const nb_settings *all)
+{
+    const nb_config *cfg = &all->value;
+    for (size_t i = 0; i < sizeof noise_flags / sizeof *noise_flags; i++)
+        if (nb_is_typed(all, nb_param_find(noise_flags[i])->offset))
+            return 1;
+    for (int k = 0; cfg->detector && !cfg->compat && k < cfg->detector->n_panels; k++)
+        if (cfg->detector->panels[k].gain != 1 ||
+            !isnan(cfg->detector->panels[k].saturation))
+            return 1;
+    return 0;
+}
+
+nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err)
+{
+    char label[NB_PARAM_LABEL];
+    if (!isnan(cfg->psf_fwhm_um) && cfg->psf == NB_PSF_NONE)
+        return needs("-psf_fwhm", "a point spread: add -psf gauss or -psf fibre", err);
+    if (cfg->calib_seed.set && isnan(cfg->calibration))
+        return needs("-calib_seed", "the r.m.s. error of the gain: add -calibration s",
+                     err);
+    for (size_t i = 0; cfg->compat && i < sizeof noise_flags / sizeof *noise_flags; i++) {
+        const nb_param *p = nb_param_find(noise_flags[i]);
+        if (nb_param_is_set(p, cfg))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "%s contradicts -compat: the old program's noise has only "
+                           "counts and an offset; leave one of them out",
+                           nb_param_label(p, label));
+    }
+    return NB_OK;
+}
+
+nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
+                              nb_error *err)
+{
+    char text[NB_TEXT_NUMBER];
+    if (!(cfg->saturation > most))
+        return NB_OK;
+    nb_text_format(cfg->saturation, text);
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-saturation %s contradicts %s: its largest trusted value is %.0f, at "
+                   "most",
+                   text, where, most);
+}
