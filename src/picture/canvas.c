@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "canvas.h"
+#include "picture.h"
 
 #include <math.h>
 #include <stddef.h>

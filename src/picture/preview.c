@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preview.h"
+#include "picture.h"
 
 #include <math.h>
 #include <string.h>

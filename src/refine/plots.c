@@ -9,7 +9,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../picture/graph.h"
+#include "../picture/picture.h"
 #include "../sim/picture.h"
 #include "fit.h"
 

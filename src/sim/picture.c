@@ -12,8 +12,7 @@
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "../picture/sheet.h"
-#include "../picture/preview.h"
+#include "../picture/picture.h"
 #include "sim.h"
 
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,

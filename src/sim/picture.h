@@ -6,8 +6,7 @@
 #include "../analysis/pixels.h"
 #include "../io/image/writer.h"
 #include "../nanobragg.h"
-#include "../picture/assemble.h"
-#include "../picture/draw.h"
+#include "../picture/picture.h"
 
 /* --- pictures for the writers of src/io --- */
 

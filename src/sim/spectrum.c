@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../model/units.h"
-#include "../picture/graph.h"
+#include "../picture/picture.h"
 #include "picture.h"
 #include "report.h"
 #include "sim.h"

@@ -15,7 +15,7 @@
 #include "../io/image/writer.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "../picture/preview.h"
+#include "../picture/picture.h"
 #include "derive.h"
 #include "write.h"
 #include "noise.h"

@@ -3,10 +3,7 @@
 #include "scratch.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/picture/canvas.h"
-#include "../../src/picture/sheet.h"
-#include "../../src/picture/preview.h"
-#include "../../src/picture/draw.h"
+#include "../../src/picture/picture.h"
 
 /* --- levels --- */
 

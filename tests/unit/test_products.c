@@ -4,7 +4,7 @@
 #include "../support/products.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/picture/preview.h"
+#include "../../src/picture/picture.h"
 #include "../../src/image/quantize.h"
 
 static nb_scene scene_of(int fast, int slow)
