@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend: its entry in the table of backends. */
-#include "../image/footprint.h"
+#include "../image/image.h"
 #include "../image/mix.h"
-#include "../image/product.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "../../src/physics/limits.h"
-#include "parallel.h"
-#include "timing.h"
-#include "words.h"
+#include "host.h"
 
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)

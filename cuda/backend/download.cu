@@ -4,7 +4,7 @@
  * what has arrived. All threads copy a slice of each chunk, and so share the page faults of new
  * memory. */
 #include "internal.h"
-#include "parallel.h"
+#include "host.h"
 
 #include <atomic>
 #include <sched.h>

@@ -2,7 +2,7 @@
 /* For benchmarks: keep the device busy while the host queues the timed work, so that the times of
  * device events contain no launch by the host. */
 #include "state.h"
-#include "timing.h"
+#include "host.h"
 
 __global__ void k_hold(unsigned long long ns)
 {

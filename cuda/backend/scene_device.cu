@@ -8,7 +8,7 @@
 #include "../../src/base/coefficients.h"
 #include "../../src/physics/limits.h"
 #include "../../src/physics/ray.h"
-#include "parallel.h"
+#include "host.h"
 
 extern "C" {
 #include "../../src/plan/one_table.h"

@@ -11,9 +11,8 @@ typedef int nb_cuda_stub_is_empty; /* a file needs a declaration */
 #include <math.h>
 
 #include "../../src/base/error.h"
-#include "timing.h"
+#include "host.h"
 #include "vendor.h"
-#include "words.h"
 
 #define REASON "built without " NB_GPU_TOOLKIT " (" NB_GPU_COMPILER " was not found)"
 

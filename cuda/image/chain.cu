@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "chain.h"
+#include "image.h"
 
 #include <string.h>
 
 #include "../../src/image/photons.h"
 #include "../../src/image/spread.h"
 #include "../../src/physics/panels.h"
-#include "chain_kernels.h"
 #include "mix.h"
 
 void nb_cuda_chain_begin(nb_backend_state *state)

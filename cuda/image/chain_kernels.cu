@@ -2,7 +2,7 @@
 /* The stages of the noise on the device.  The operations are those of src/image, pixel by pixel and in
  * the order of its sums: the same bits as on the CPU.  They must not be contracted
  * (nvcc -fmad=false). */
-#include "chain_kernels.h"
+#include "image.h"
 
 #include "settle.cuh"
 

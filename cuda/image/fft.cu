@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fft.h"
+#include "image.h"
 
 extern "C" {
 #include "../../src/base/late_library.h"

@@ -2,8 +2,7 @@
 #include "fibre.h"
 
 #include "../../src/image/spread.h"
-#include "chain_kernels.h"
-#include "fft.h"
+#include "image.h"
 
 struct nb_cuda_fibre {
     nb_cuda_fibre_size size;

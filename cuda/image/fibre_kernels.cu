@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands between the Fourier transforms of the fibres' point spread. */
-#include "chain_kernels.h"
+#include "image.h"
 
 #include "../../src/image/spread.h"
 

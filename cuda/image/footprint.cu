@@ -3,7 +3,7 @@
  * of its rows, a thread a column of these.  For each tile of the panel whose light reaches the piece, that light and the
  * tile's taps go to shared memory; a thread then walks along columns of both, so that each number that it reads serves
  * eight pixels. */
-#include "footprint.h"
+#include "image.h"
 
 #include <string.h>
 

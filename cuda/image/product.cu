@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The image that stays on the device: sums, integers and rows of it, asked for by the host. */
-#include "product.h"
+#include "image.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "chain.h"
-#include "fft.h"
-#include "footprint.h"
 #include "mix.h"
 #include "../../src/image/photons.h"
-#include "../backend/parallel.h"
-#include "product_kernels.h"
+#include "../backend/host.h"
 #include "../slopes/slopes.h"
 
 static int64_t now_ns(void)

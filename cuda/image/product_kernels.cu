@@ -2,7 +2,7 @@
 /* What is made of the image on the device: noise, integers, greys, and the rows' sums.  The
  * operations are those of src/image, pixel by pixel, and in the sums their order too: the same
  * bits as on the CPU.  They must not be contracted (nvcc -fmad=false). */
-#include "product_kernels.h"
+#include "image.h"
 
 #include <math.h>
 

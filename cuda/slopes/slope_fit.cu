@@ -4,8 +4,7 @@
  * left factor is s.  A warp multiplies blocks of 8 rows by 4 pixels, as FP64 tensor cores take them. */
 #include "slope_place.cuh"
 
-#include "../steps/add_threads.cuh"
-#include "../steps/multiply_add.cuh"
+#include "../steps/warp_sums.cuh"
 
 enum {
     THREADS = 256,

@@ -8,11 +8,10 @@
  * their code took minutes to compile. */
 #include "../../src/base/coefficients.h"
 #include "slope_batch.cuh"
-#include "slope_plain_tables.h"
+#include "slope_tables.h"
 
-#include "../steps/add_threads.cuh"
+#include "../steps/warp_sums.cuh"
 #include "../steps/depth.cuh"
-#include "../steps/multiply_add.cuh"
 
 enum {
     THREADS = 128,

@@ -3,7 +3,7 @@
 #ifndef NB_CUDA_SLOPE_PLACE_CUH
 #define NB_CUDA_SLOPE_PLACE_CUH
 
-#include "slope_pixel.h"
+#include "slope_terms.h"
 #include "slopes.h"
 
 /** The span of pixel number i. */

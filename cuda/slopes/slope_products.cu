@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of derivatives on the device: planes for the host, pullbacks, the normal equations of a fit. */
-#include "slope_pass.h"
+#include "slopes.h"
 
 extern "C" {
 #include "../../src/render/audit.h"

@@ -3,7 +3,7 @@
  * these are added up over the pixels, times the slope of the loss; parameters contract the sums once, on the host.  No
  * plane is stored, and the time does not depend on the number of parameters. */
 #include "slope_batch.cuh"
-#include "slope_plain_tables.h"
+#include "slope_tables.h"
 
 enum { THREADS = 128, LANES = 32, WARPS = THREADS / LANES };
 

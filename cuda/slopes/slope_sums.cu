@@ -2,7 +2,7 @@
 /* Sums over pixels of planes: pullbacks; the sums of blocks. */
 #include "slope_place.cuh"
 
-#include "../steps/add_threads.cuh"
+#include "../steps/warp_sums.cuh"
 
 enum { THREADS = 256, PULL_PIXELS = NB_CUDA_SLICE / THREADS };
 

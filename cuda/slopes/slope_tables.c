@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "slope_tables.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "../../src/base/memory.h"
 #include "../../src/physics/limits.h"
 #include "../../src/plan/fixed_point.h"
+#include "../../src/render/pixel_sums.h"
+#include "slope_tables.h"
 
 const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job)
 {
@@ -184,4 +184,367 @@ void nb_term_tables_free(nb_term_tables *t)
     nb_free((void *)t->sources);
     nb_free((void *)t->groups);
     memset(t, 0, sizeof *t);
+}
+
+enum { MOST_PLANES = 350 }; /* whose rows a block's memory has room for */
+
+#define MASK(number, bits) bits,
+static const unsigned masks[] = {NB_PLAIN_KINDS(MASK)};
+
+/** One ray to each pixel of flat panels, all of whose photons are counted. */
+static int has_plain_rays(const nb_scene *sc)
+{
+    if (sc->oversample != 1 || sc->amorphous)
+        return 0;
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_sensor *sensor = &sc->sensors[panel->sensor];
+        if (panel->curved || sensor->layers != 1 || sensor->absorb)
+            return 0;
+    }
+    return 1;
+}
+
+static int is_plain(const nb_slope_job *job)
+{
+    const nb_scene *sc = job->scene;
+    return has_plain_rays(sc) && job->count < MOST_PLANES &&
+           (double)sc->beam.n_sources * sc->lattice.n_orientations <= NB_TERM_RUN;
+}
+
+static int has_one_term(const nb_scene *sc)
+{
+    return sc->beam.n_sources == 1 && sc->lattice.n_orientations == 1;
+}
+
+nb_term_case nb_plain_case_of(const nb_slope_job *job)
+{
+    nb_term_case how = nb_term_case_of(job);
+    int all = how.level == NB_TERMS_ALL;
+    for (int i = 0; i < job->count; i++)
+        all |= job->tangents[i].panels || job->tangents[i].polarization != 0;
+    how.level = all ? NB_TERMS_ALL : NB_TERMS_CRYSTAL;
+    how.one = has_one_term(job->scene);
+    return how;
+}
+
+/** a, b or c of the first orientation, m. */
+static nb_vec3 cell_of(const nb_term_tables *t, int i)
+{
+    const double *x = t->orientations[0].exact + 3 * (size_t)i;
+    return nb_v3(x[0], x[1], x[2]);
+}
+
+nb_plain_frame nb_plain_frame_of(const nb_slope_job *job, const nb_term_tables *t)
+{
+    const nb_scene *sc = job->scene;
+    const nb_vec3 incident = sc->beam.sources[0].incident,
+                  B = nb_unit(nb_cross(sc->beam.polar_axis, incident));
+    nb_plain_frame p = {.polar = !sc->beam.nopolar,
+                        .K = (float)sc->beam.polarization,
+                        .along = {incident, B, nb_unit(nb_cross(incident, B))},
+                        .unit = 0.5 * t->unit,
+                        .slope = -t->unit * t->wavenumber,
+                        .background = sc->background * t->weights};
+    p.wavenumber = t->wavenumber;
+    p.weight = t->sources[0].weight;
+    p.table = t->sources[0].table;
+    for (int i = 0; i < 9; i++)
+        p.cell[i] = t->orientations[0].cell[i] * t->lift[i / 3];
+    return p;
+}
+
+static nb_plain_panel panel_of(const nb_panel *panel, const nb_term_tables *t,
+                               const nb_plain_frame *frame)
+{
+    const nb_vec3 x[3] = {panel->pix0, panel->slow, panel->fast};
+    nb_plain_panel to = {
+        .point = {x[0], x[1], x[2]},
+        .nearest = {-nb_dot(x[0], x[2]), -nb_dot(x[1], x[2])},
+        .square = {nb_dot(x[0], x[0]), 2 * nb_dot(x[0], x[1]), nb_dot(x[1], x[1])},
+        .pixel = {panel->pixel_fast, panel->pixel_slow},
+        .area =
+            (float)(panel->pixel_area * (panel->point_pixel ? 1 : panel->close_distance)),
+        .is_point = panel->point_pixel};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            to.index[i][k] = -t->wavenumber * nb_dot(cell_of(t, i), x[k]);
+            to.kahn[i][k] = (float)nb_dot(frame->along[i], x[k]);
+        }
+    return to;
+}
+
+/** What a number by the nine of gradients times h has in them where a ray has one term: rows' weights of `index`, per unit
+ * of a turn about `axis` that goes with each orientation. */
+static void add_turn(const nb_term_tables *t, nb_vec3 axis, double unit, double *index)
+{
+    const nb_vec3 a = cell_of(t, 0), b = cell_of(t, 1), c = cell_of(t, 2);
+    const double volume = nb_dot(a, nb_cross(b, c));
+    const nb_vec3 reciprocal[3] = {nb_cross(b, c), nb_cross(c, a), nb_cross(a, b)};
+    for (int i = 0; i < 9; i++)
+        index[i] +=
+            unit / volume * nb_dot(nb_cross(axis, cell_of(t, i / 3)), reciprocal[i % 3]);
+}
+
+/** The weights of gradients times -h of the only term. */
+static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
+                      const nb_tangent *by, double unit, float *w)
+{
+    double index[9];
+    for (int i = 0; i < 9; i++)
+        index[i] = by->index[i];
+    for (int i = 0; i < 9; i += 4)
+        index[i] -=
+            by->wave + (t->spectrum ? by->spectrum * (double)t->sources[0].spectrum : 0);
+    add_turn(t, job->spindle, by->phi + by->osc * (double)t->orientations[0].place, index);
+    if (t->turns)
+        add_turn(t, job->turns[0], by->mosaic, index);
+    for (int i = 0; i < 9; i++)
+        w[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] =
+            (float)(unit * (double)t->lift[i / 3] * index[i]);
+}
+
+/** Numbers of a nb_term_run are by -h, and the image is twice. */
+static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tangent *by,
+                  int one, float *w)
+{
+    const nb_scene *sc = job->scene;
+    const double scale = sc->intensity_scale, unit = scale * t->unit,
+                 slope = -unit * t->wavenumber, F = sc->factors.table.default_F;
+    w[NB_PLAIN_IMAGE] =
+        (float)(0.5 * unit *
+                (by->image + by->crystal + (F != 0 ? 2 * by->default_F / F : 0)));
+    w[NB_PLAIN_ONE] =
+        (float)(scale * t->weights * (by->image * sc->background + by->background));
+    w[NB_PLAIN_POLAR] = (float)(scale * by->polarization);
+    w[NB_PLAIN_FUDGE] = (float)(-unit / t->width * by->fudge);
+    for (int i = 0; i < 3; i++)
+        w[NB_PLAIN_CELLS + i] = (float)(unit * t->inverse[i] * by->cells[i]);
+    if (one) {
+        weigh_one(job, t, by, unit, w);
+        return;
+    }
+    for (int i = 0; i < 9; i++)
+        w[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] =
+            (float)(slope * (by->index[i] - (i % 4 == 0 ? by->wave : 0)));
+    w[NB_PLAIN_SPECTRUM] = (float)(-slope * by->spectrum);
+    w[NB_PLAIN_MOSAIC] = (float)(slope * by->mosaic);
+    w[NB_PLAIN_PHI] = (float)(slope * by->phi);
+    w[NB_PLAIN_OSC] = (float)(slope * by->osc);
+}
+
+static void put_scaled(nb_vec3 from, double scale, double *to)
+{
+    to[0] = scale * from.x;
+    to[1] = scale * from.y;
+    to[2] = scale * from.z;
+}
+
+static void weigh_moves(double scale, const nb_panel *panel, const nb_panel_slope *by,
+                        double *w)
+{
+    put_scaled(by->pix0, scale, w);
+    put_scaled(by->fast, scale, w + 3);
+    put_scaled(by->slow, scale, w + 6);
+    w[9] = scale * by->close_distance / panel->close_distance;
+}
+
+/** The first kind that has all groups of a row. */
+static int kind_of(const float *row, int moves)
+{
+    unsigned needs = moves ? 1u << NB_PLAIN_PLACE : 0;
+    int kind = 0;
+    for (int i = 0; i < NB_PLAIN_TOTALS; i++)
+        needs |= row[i] != 0 ? 1u << i / 4 : 0;
+    while (needs & ~masks[kind])
+        kind++;
+    return kind;
+}
+
+/** Rows by their kinds; all: [planes][NB_PLAIN_TOTALS] by the planes' numbers. */
+static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *out)
+{
+    int n = 0;
+    for (int kind = 0; kind < NB_PLAIN_KINDS_COUNT; kind++) {
+        out->first[kind] = n;
+        for (int p = 0; p < out->planes; p++) {
+            const float *row = all + (size_t)p * NB_PLAIN_TOTALS;
+            if (kind_of(row, p > 0 && job->tangents[p - 1].panels) != kind)
+                continue;
+            memcpy(out->rows + (size_t)n * NB_PLAIN_TOTALS, row,
+                   NB_PLAIN_TOTALS * sizeof *row);
+            out->order[n++] = p;
+        }
+    }
+    out->first[NB_PLAIN_KINDS_COUNT] = n;
+}
+
+/** From the corner to the panel's middle, and in single precision. */
+static void shift_moves(const double middle[2], double *w, float *to)
+{
+    for (int i = 0; i < 3; i++) {
+        w[i] += middle[0] * w[3 + i] + middle[1] * w[6 + i];
+        for (int k = 0; k < 3; k++)
+            to[4 * i + k] = (float)w[3 * k + i];
+        to[4 * i + 3] = i == 0 ? (float)w[9] : 0;
+    }
+}
+
+/** About the middle of the spans on each panel: of some of them. */
+static void find_middles(const nb_slope_job *job, const nb_span *spans, size_t n,
+                         nb_plain_panel *panels)
+{
+    const nb_scene *sc = job->scene;
+    const size_t some = 1 + n / 256;
+    for (int k = 0; k < sc->n_panels; k++) {
+        double F = 0, S = 0;
+        int seen = 0;
+        for (size_t i = 0; i < n; i += some)
+            if (spans[i].panel == k) {
+                F += spans[i].fast + 0.5 * spans[i].n;
+                S += spans[i].slow + 0.5;
+                seen++;
+            }
+        panels[k].middle[0] = sc->panels[k].pixel_fast * (seen ? F / seen : 0);
+        panels[k].middle[1] = sc->panels[k].pixel_slow * (seen ? S / seen : 0);
+    }
+}
+
+static void fill_moves(const nb_slope_job *job, nb_plain_rows *out)
+{
+    const nb_scene *sc = job->scene;
+    for (int k = 0; k < sc->n_panels; k++)
+        for (int n = 0; n < out->planes; n++) {
+            const int p = out->order[n];
+            const size_t row = (size_t)k * (size_t)out->planes + (size_t)n;
+            double *to = out->moves + row * NB_PLAIN_MOVES;
+            if (p > 0 && job->tangents[p - 1].panels)
+                weigh_moves(sc->intensity_scale, &sc->panels[k],
+                            &job->tangents[p - 1].panels[k], to);
+            shift_moves(out->panels[k].middle, to, out->shifts + row * NB_PLAIN_SHIFTS);
+        }
+}
+
+nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
+                              const nb_span *spans, size_t n, nb_plain_rows *out,
+                              nb_error *err)
+{
+    static const char what[] = "tables for derivatives";
+    const nb_tangent image = {.image = 1, .entry = -1};
+    const size_t planes = (size_t)job->count + 1;
+    const int one = has_one_term(job->scene);
+    float *all;
+    memset(out, 0, sizeof *out);
+    if (!is_plain(job))
+        return NB_OK;
+    out->order = nb_alloc(planes, sizeof *out->order, what, err);
+    out->rows = nb_alloc(planes * NB_PLAIN_TOTALS, sizeof *out->rows, what, err);
+    out->moves = nb_alloc(planes * (size_t)job->scene->n_panels,
+                          NB_PLAIN_MOVES * sizeof *out->moves, what, err);
+    out->shifts = nb_alloc(planes * (size_t)job->scene->n_panels,
+                           NB_PLAIN_SHIFTS * sizeof *out->shifts, what, err);
+    all = nb_alloc(planes * NB_PLAIN_TOTALS, sizeof *all, what, err);
+    out->panels = nb_alloc((size_t)job->scene->n_panels, sizeof *out->panels, what, err);
+    if (!out->order || !out->rows || !out->moves || !out->shifts || !out->panels || !all) {
+        nb_free(all);
+        return NB_ERR_NOMEM;
+    }
+    out->planes = (int)planes;
+    const nb_plain_frame frame = nb_plain_frame_of(job, t);
+    for (int k = 0; k < job->scene->n_panels; k++)
+        out->panels[k] = panel_of(&job->scene->panels[k], t, &frame);
+    if (nb_slope_job_moves(job))
+        find_middles(job, spans, n, out->panels);
+    weigh(job, t, &image, one, all);
+    for (int i = 0; i < job->count; i++)
+        weigh(job, t, &job->tangents[i], one, all + (size_t)(i + 1) * NB_PLAIN_TOTALS);
+    sort_rows(job, all, out);
+    fill_moves(job, out);
+    nb_free(all);
+    return NB_OK;
+}
+
+/** The weights of a pullback's numbers in row n. */
+static void pull_row(const nb_plain_rows *rows, int n, int level, double *w)
+{
+    const int numbers = level >= NB_TERMS_ALL ? NB_PLAIN_TOTALS : NB_PULL_CRYSTAL;
+    for (int i = 0; i < numbers; i++)
+        w[i] = (double)rows
+                   ->rows[(size_t)n * NB_PLAIN_TOTALS + (size_t)nb_pull_number(i, level)];
+    for (int i = 0; i < NB_PLAIN_MOVES && level >= NB_TERMS_ALL; i++)
+        w[NB_PULL_MOVES + i] = rows->moves[(size_t)n * NB_PLAIN_MOVES + (size_t)i];
+}
+
+static int pull_numbers(int level)
+{
+    return level >= NB_TERMS_ALL ? (int)NB_PULL_ALL : (int)NB_PULL_CRYSTAL;
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
+                       double *gradient)
+{
+    double w[NB_PULL_ALL];
+    for (int n = 0; n < rows->planes; n++) {
+        if (rows->order[n] == 0)
+            continue;
+        pull_row(rows, n, level, w);
+        gradient[rows->order[n] - 1] = dot(w, sums, pull_numbers(level));
+    }
+}
+
+void nb_plain_image(const nb_plain_rows *rows, float image[2])
+{
+    for (int n = 0; n < rows->planes; n++)
+        if (rows->order[n] == 0) {
+            image[0] = rows->rows[(size_t)n * NB_PLAIN_TOTALS + NB_PLAIN_IMAGE];
+            image[1] = rows->rows[(size_t)n * NB_PLAIN_TOTALS + NB_PLAIN_ONE];
+        }
+}
+
+void nb_plain_equations(const nb_plain_rows *rows, const double *items, int level,
+                        double *sums)
+{
+    const int numbers = pull_numbers(level), count = rows->planes - 1;
+    double all[NB_PULL_ALL + 1][NB_PULL_ALL], w[NB_PULL_ALL], part[NB_PULL_ALL];
+    sums[0] = items[0];
+    for (int i = 0; i <= numbers; i++)
+        for (int j = 0; j <= i && j < numbers; j++) {
+            all[i][j] = items[1 + i * (i + 1) / 2 + j];
+            if (i < numbers)
+                all[j][i] = all[i][j];
+        }
+    for (int n = 0; n < rows->planes; n++) {
+        const int p = rows->order[n] - 1;
+        if (p < 0)
+            continue;
+        pull_row(rows, n, level, w);
+        sums[1 + p] = dot(w, all[numbers], numbers);
+        for (int i = 0; i < numbers; i++)
+            part[i] = dot(w, all[i], numbers);
+        for (int k = 0; k < rows->planes; k++) {
+            const int q = rows->order[k] - 1;
+            if (q < 0 || q > p)
+                continue;
+            pull_row(rows, k, level, w);
+            sums[1 + count + p * count + q] = dot(w, part, numbers);
+        }
+    }
+}
+
+void nb_plain_rows_free(nb_plain_rows *rows)
+{
+    nb_free(rows->order);
+    nb_free(rows->rows);
+    nb_free(rows->moves);
+    nb_free(rows->shifts);
+    nb_free(rows->panels);
+    memset(rows, 0, sizeof *rows);
 }

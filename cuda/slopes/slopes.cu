@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives on the device: tables and launches. */
-#include "slope_pass.h"
+#include "slopes.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Derivatives of pixels with one ray and few terms (slope_plain.h).  A thread has a few pixels side by side, so
  * that its stores are wide. */
 #include "slope_batch.cuh"
-#include "slope_plain_tables.h"
+#include "slope_tables.h"
 
 enum {
     THREADS = 128,

@@ -5,7 +5,7 @@
 #include "spots.h"
 
 #include "spot_find.h"
-#include "../backend/timing.h"
+#include "../backend/host.h"
 
 extern "C" {
 #include "spot_setup.h"

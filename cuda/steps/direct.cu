@@ -3,7 +3,7 @@
  * Along a row the position is linear, so an index costs two multiply-adds. */
 #include "../backend/render_job.h"
 #include "many.cuh"
-#include "material_look.cuh"
+#include "row.cuh"
 
 enum {
     BLOCK_X = 32,

@@ -3,7 +3,7 @@
  * float from cells (material_cells.h), four pixels of a row for each thread. Lanes take
  * neighbouring pixels, which read neighbouring cells. */
 #include "many.cuh"
-#include "material_look.cuh"
+#include "row.cuh"
 
 enum {
     BLOCK_X = 32,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** Rows of pixels for the kernels that give a thread four neighbouring pixels of a row:
- * geometry in double, linear along the row; factors of a pixel and of a ray. */
+ * geometry in double, linear along the row; factors of a pixel and of a ray; F of materials from cells. */
 #ifndef NB_CUDA_ROW_CUH
 #define NB_CUDA_ROW_CUH
-
-#include "../backend/internal.h"
 
 #include <float.h>
 #include <limits.h>
 
 #include "../../src/physics/pixel.h"
+#include "../backend/internal.h"
 #include "depth.cuh"
 #include "interference.cuh"
 #include "shapes.cuh"
@@ -306,6 +305,42 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
     job.background = (float)(sc->background * terms->weight_sum / term);
     set_polarization(&job, launch);
     return job;
+}
+
+/** Data of a launch with materials, without its panels. */
+typedef struct material_job {
+    nb_cuda_cells of;
+    row_job row;
+    float share; /* of all molecules, against the crystal: k_one_wet only */
+} material_job;
+
+/** |d - i| = 2 sin(theta), from the cosine between both. */
+static __device__ __forceinline__ double chord(double cosine)
+{
+    const double tiny = 1e-200; /* keeps the root finite in the direct beam */
+    const double square = fabs(fma(-2.0, cosine, 2.0)) + tiny, r = gpuRoughRoot(square),
+                 s = square * r, e = fma(-s, r, 1.0);
+    return fma(0.5 * s, e, s); /* to 1e-12 */
+}
+
+/** F at x = sin(theta)/lambda outside of the cells. */
+static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
+                                                 double x)
+{
+    return (float)nb_piece_F(nb_piece_of(a, &a->materials[material], x), x);
+}
+
+/** F at x. */
+static __device__ __forceinline__ float F_at(const material_job &p, const nb_cells &m,
+                                             double x)
+{
+    const double t = fma(x, m.per, m.shift), sum = t + NB_CELL_MAGIC;
+    const int cell = min(max(__double2loint(sum), 0), m.last);
+    const float4 at = __ldg((const float4 *)p.of.cells + m.first + cell);
+    const float c[4] = {at.x, at.y, at.z, at.w};
+    if (at.x != at.x)
+        return F_of_pieces(p.row.scene.amorphous, m.material, x);
+    return nb_cell_F(c, (float)(t - (sum - NB_CELL_MAGIC)) + 0.5f);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tile_choice.h"
+#include "tile_setup.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "tile_aim.h"
+#include "tile_term.h"
 
 enum {
     NB_TILE_UNITS = 1 << 14

@@ -4,7 +4,7 @@
 #define NB_CUDA_TILE_TERM_H
 
 #include "../spots/spot_work.h"
-#include "tile_packs.h"
+#include "tile_lanes.h"
 
 /** Kinds of arithmetic of terms: a shape, and doubles as in the reference, or floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
@@ -175,6 +175,178 @@ NB_TILE_HD void nb_tile_sum_add(const nb_tile_pass *p, nb_tile_sum *sum, int m,
 NB_HD double nb_tile_sum_end(const nb_tile_pass *p, const nb_tile_sum *sum)
 {
     return sum->total + (double)sum->run * p->tiles.unit;
+}
+
+/* Geometry of a first block of rays: its rays and their blocks (tile_work.h). */
+
+enum {
+    NB_TILE_CHUNK = 704, /* largest number of groups of a first block that share a budget */
+    NB_TILE_ROOM = 704, /* entries of the stack after them */
+    NB_TILE_STACK = NB_TILE_CHUNK + NB_TILE_ROOM,
+    NB_TILE_ROW = 44,  /* largest number of groups of a row that is tested as a whole */
+    NB_TILE_SMALL = 2, /* 4 rays along the edge of the smallest first block */
+    NB_TILE_LARGE = 3, /* 8 of the largest */
+    NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,
+    NB_TILE_BLOCKS = 1 + 4 + 16,
+    NB_TILE_CORNERS = -1
+};
+
+/** Data shared by the lanes of a warp. */
+typedef struct nb_tile_shared {
+    double ray[3][NB_TILE_RAYS];
+    nb_ray_block block[NB_TILE_BLOCKS]; /* the first block, its quarters and their quarters, each row by row */
+    uint32_t stack[NB_TILE_STACK];
+    uint32_t bins[NB_TILE_LANES]; /* of nb_tile_heap; 0 between two heaps */
+} nb_tile_shared;
+
+/** Counts of the work, for each 32 lanes; for the choice between blocks and every step. */
+enum {
+    NB_TILE_FIRST,
+    NB_TILE_SMALLER,
+    NB_TILE_TESTS,
+    NB_TILE_STEP_TESTS,
+    NB_TILE_TERMS,
+    NB_TILE_TALLIES
+};
+
+/** State of a block. */
+typedef struct nb_tile_walk {
+    const nb_tile_pass *p;
+    nb_tile_shared *w;
+    int panel, layer, u, v, bits; /* first sub-pixel of the panel; 2^bits along an edge */
+    uint64_t wanted;              /* rays, row by row */
+    int only; /* this block alone, of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first */
+    float photons; /* of a pixel for a sum of 1, relative to unit, of all its rays */
+    float lack;    /* photons, the largest so far */
+    unsigned tally[NB_TILE_TALLIES];
+} nb_tile_walk;
+
+/** Does the pass need a ray? */
+NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
+{
+    const nb_panel *of = &p->spots.panels[panel];
+    const int os = p->spots.scene.oversample, f = os > 1 ? u / os : u,
+              s = os > 1 ? v / os : v;
+    return f < of->columns && s < of->rows && nb_tile_wants(p, panel, f, s);
+}
+
+/** Set the block to item i, and find the rays that are needed. */
+NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
+{
+    const nb_tile_pass *p = k->p;
+    const nb_tile_grid *grid;
+    int number;
+    k->panel = nb_tile_panel_of(p, i);
+    grid = &p->grids[k->panel];
+    k->bits = grid->bits;
+    number = (int)(i - grid->first);
+    k->u = (grid->u0 + number % grid->across) << k->bits;
+    k->v = (grid->v0 + number / grid->across) << k->bits;
+    k->wanted = 0;
+    for (int from = 0; from < 1 << 2 * k->bits; from += NB_TILE_LANES) {
+        NB_LANE_OF(int, want);
+        NB_EACH_LANE(lane)
+        {
+            const int ray = from + lane, u = ray & ((1 << k->bits) - 1),
+                      v = ray >> k->bits;
+            NB_LANE(want) = ray < 1 << 2 * k->bits &&
+                            nb_tile_wants_ray(p, k->panel, k->u + u, k->v + v);
+        }
+        k->wanted |= (uint64_t)nb_lanes_ballot(want) << from;
+    }
+}
+
+/** Upper bound of the photons of a pixel of a first block for a sum of 1 (relative to unit) of all
+ * its rays. */
+NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
+{
+    const nb_spot_pass *sp = &p->spots;
+    const int os = sp->scene.oversample, edge = 1 << p->grids[k].bits;
+    nb_panel panel = sp->panels[k];
+    const int nu = panel.columns * os - u, nv = panel.rows * os - v;
+    const double from[2] = {(double)u, (double)v},
+                 count[2] = {(double)(nu < edge ? nu : edge),
+                             (double)(nv < edge ? nv : edge)};
+    panel.curved = 0; /* for the compiler */
+    return nb_tile_largest_angle(&panel, &sp->sensors[panel.sensor], os, from, count) *
+           p->grids[k].brightness;
+}
+
+/** A ray of the first block; rays beyond the panel's edge are moved to the edge. */
+NB_HD_CALL nb_vec3 nb_tile_direction(const nb_tile_pass *p, int k, int layer, int u, int v)
+{
+    const nb_panel *panel = &p->spots.panels[k];
+    const int os = p->spots.scene.oversample, last_u = panel->columns * os - 1,
+              last_v = panel->rows * os - 1;
+    return nb_tile_ray_to(p, k, layer, u < last_u ? u : last_u, v < last_v ? v : last_v)
+        .direction;
+}
+
+/** Block b of a first block. */
+NB_HD_CALL nb_ray_block nb_tile_block_from(const nb_tile_pass *p, const nb_tile_shared *w,
+                                           int k, int b)
+{
+    const nb_panel *panel = &p->spots.panels[k];
+    const int bits = p->grids[k].bits, level = b < 1 ? 0 : b < 5 ? 1 : 2;
+    const int i = b < 1 ? 0 : b < 5 ? b - 1 : b - 5, edge = 1 << (bits - level);
+    const int u = (i & ((1 << level) - 1)) * edge, v = (i >> level) * edge;
+    nb_vec3 corner[4];
+    for (int j = 0; j < 4; j++) {
+        const int ray = ((v + j / 2 * (edge - 1)) << bits) + u + j % 2 * (edge - 1);
+        corner[j] = nb_v3(w->ray[0][ray], w->ray[1][ray], w->ray[2][ray]);
+    }
+    return nb_ray_block_of(&p->tiles, corner,
+                           nb_tile_depth(panel, &p->spots.sensors[panel->sensor],
+                                         edge * (panel->pixel_fast + panel->pixel_slow) /
+                                             p->spots.scene.oversample),
+                           NB_TILE_WIDEN);
+}
+
+/** Index of the rays of block `block` of 2 x 2 among those of the first block. */
+NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
+{
+    const int level = k->bits - 1, i = block - (level == 1 ? 1 : 5);
+    const int u = (i & ((1 << level) - 1)) * 2 + ray % 2, v = (i >> level) * 2 + ray / 2;
+    return (v << k->bits) + u;
+}
+
+/** Ray `lane` of a first block, or of those that a walk needs of it: all, its block's, or the corners. */
+NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
+{
+    const int last = (1 << k->bits) - 1;
+    if (k->only == 0)
+        return lane;
+    return k->only > 0 ? nb_tile_leaf_ray(k, k->only, lane)
+                       : (lane / 2 * last << k->bits) + lane % 2 * last;
+}
+
+/** The rays of the walk's layer, and the blocks that they make; with `only`, those of that block or of the first
+ * one. */
+NB_TILE_HD void nb_tile_aim(nb_tile_walk *k)
+{
+    const int all = k->only == 0, n = all ? 1 << 2 * k->bits : 4;
+    const int first = k->only > 0 ? k->only : 0, blocks = !all ? 1
+                                                          : k->bits == NB_TILE_LARGE
+                                                              ? NB_TILE_BLOCKS
+                                                              : 5;
+    nb_lanes_meet();
+    NB_TILE_ROLLED
+    for (int from = 0; from < n; from += NB_TILE_LANES)
+        NB_EACH_LANE(lane)
+    if (from + lane < n) {
+        const int ray = nb_tile_aimed_ray(k, from + lane);
+        const nb_vec3 d = nb_tile_direction(k->p, k->panel, k->layer,
+                                            k->u + (ray & ((1 << k->bits) - 1)),
+                                            k->v + (ray >> k->bits));
+        k->w->ray[0][ray] = d.x;
+        k->w->ray[1][ray] = d.y;
+        k->w->ray[2][ray] = d.z;
+    }
+    nb_lanes_meet();
+    NB_EACH_LANE(lane)
+    if (lane < blocks)
+        k->w->block[first + lane] = nb_tile_block_from(k->p, k->w, k->panel, first + lane);
+    nb_lanes_meet();
 }
 
 #endif

@@ -9,7 +9,6 @@
 
 extern "C" {
 #include "../../src/plan/tile_factors.h"
-#include "tile_choice.h"
 #include "tile_setup.h"
 }
 

@@ -5,7 +5,7 @@
 
 #include "../../src/plan/tiles.h"
 #include "../backend/paths.h"
-#include "tile_choice.h"
+#include "tile_setup.h"
 
 #define HOW "in blocks of rays"
 

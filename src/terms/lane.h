@@ -10,6 +10,10 @@
 #ifndef NB_TERMS_LANE_H
 #define NB_TERMS_LANE_H
 
+#if defined(NB_GPU) && !defined(NB_GPU_VENDOR)
+#error "include the vendor's header of the GPU first: without it its threads get other instructions"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

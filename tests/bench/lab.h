@@ -3,7 +3,7 @@
 #ifndef NB_TESTS_BENCH_LAB_H
 #define NB_TESTS_BENCH_LAB_H
 
-#include "../../cuda/backend/timing.h"
+#include "../../cuda/backend/host.h"
 #include "../support/scenes.h"
 #include "model/scene_build.h"
 

@@ -10,7 +10,7 @@
 
 #include "common.h"
 #include "../support/cut.h"
-#include "../../cuda/backend/timing.h"
+#include "../../cuda/backend/host.h"
 #include "render/request.h"
 
 enum { PRECISIONS = CHECK_PRECISIONS };

@@ -15,7 +15,7 @@
 #include "../support/products.h"
 #include "image/noise.h"
 #include "image/poisson.h"
-#include "../../cuda/backend/timing.h"
+#include "../../cuda/backend/host.h"
 #include "render/request.h"
 
 enum { DECADES = 15, LOWEST = -3 };

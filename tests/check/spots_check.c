@@ -30,7 +30,7 @@
 #include "render/simd.h"
 #include "render/tiles.h"
 #include "render/vector_paths.h"
-#include "../../cuda/backend/timing.h"
+#include "../../cuda/backend/host.h"
 
 typedef struct figures {
     int scenes, failures, refused, dark;

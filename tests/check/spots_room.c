@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cuda/backend/timing.h"
+#include "../../cuda/backend/host.h"
 #include "../support/picture.h"
 #include "sim/sim.h"
 #include "base/error.h"

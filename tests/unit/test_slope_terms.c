@@ -4,8 +4,7 @@
 
 #include "../support/check.h"
 
-#include "../../cuda/slopes/slope_pixel.h"
-#include "../../cuda/slopes/slope_plain_tables.h"
+#include "../../cuda/slopes/slope_terms.h"
 #include "../../cuda/slopes/slope_tables.h"
 #include "sim/derive.h"
 #include "sim/sim.h"

@@ -11,7 +11,7 @@
 #include "render/tile_rows.h"
 #include "render/vector_paths.h"
 
-#include "../../cuda/tiles/tile_packs.h"
+#include "../../cuda/tiles/tile_lanes.h"
 
 enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
 

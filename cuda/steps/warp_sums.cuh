@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/** Products of small matrices of doubles by the lanes of a warp. */
-#ifndef NB_CUDA_MULTIPLY_ADD_CUH
-#define NB_CUDA_MULTIPLY_ADD_CUH
+/** Sums over the threads of a block in a fixed order, and products of small matrices of doubles by the lanes of a warp. */
+#ifndef NB_CUDA_WARP_SUMS_CUH
+#define NB_CUDA_WARP_SUMS_CUH
 
 #include "../backend/vendor.h"
+
+/** Sum of the values of a block's threads, in its first thread; THREADS: a power of two. */
+template <int THREADS> static __device__ double nb_add_threads(double own)
+{
+    __shared__ double all[THREADS];
+    const int me = (int)threadIdx.x;
+    __syncthreads(); /* the sum before this one has been read */
+    all[me] = own;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (me < half)
+            all[me] += all[me + half];
+    }
+    return all[0];
+}
 
 /** c += A B, as gpuMultiplyAdd. */
 static __device__ __forceinline__ void multiply_add(double c[2], double a, double b)

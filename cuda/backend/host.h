@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** For checks and benchmarks of this backend alone. */
-#ifndef NB_CUDA_TIMING_H
-#define NB_CUDA_TIMING_H
+/** The CUDA backend as plain C sees it: its texts, its entry with calls for checks and benchmarks, threads of the host. */
+#ifndef NB_CUDA_HOST_H
+#define NB_CUDA_HOST_H
 
 #include "../../src/plan/spots.h"
 #include "../../src/render/backend.h"
@@ -9,6 +9,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- Texts, with nvcc and without --- */
+
+extern const char *const nb_cuda_words[];
+extern const nb_feature nb_cuda_feature;
+int nb_cuda_parse(const char *word, nb_device *device);
+
+/* --- For checks and benchmarks of this backend alone --- */
 
 extern const nb_backend nb_backend_cuda;
 
@@ -31,7 +39,17 @@ void nb_cuda_pinned_free(void *memory); /* NULL is fine */
 void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes);
 void nb_cuda_give_back(void *memory); /* NULL is fine */
 
+/* --- Threads of the host: compiled as C, where the OpenMP flags are --- */
+
+/** Threads that OpenMP would use. */
+int nb_cuda_thread_limit(void);
+
+/** Run work(context, 0..n-1, n) on n <= threads threads at once. */
+void nb_cuda_parallel(int threads, void (*work)(void *context, int thread, int threads),
+                      void *context);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

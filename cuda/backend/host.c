@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "words.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/base/threads.h"
+#include "host.h"
 #include "vendor.h"
 
 const char *const nb_cuda_words[] = {NB_GPU_WORD, NB_GPU_WORD ":N", NB_GPU_WORD ":all",
@@ -31,4 +31,21 @@ int nb_cuda_parse(const char *word, nb_device *device)
         return 0;
     device->index = atoi(word + prefix);
     return 1;
+}
+
+int nb_cuda_thread_limit(void)
+{
+    return nb_thread_count(0);
+}
+
+void nb_cuda_parallel(int threads, void (*work)(void *context, int thread, int threads),
+                      void *context)
+{
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+    work(context, omp_get_thread_num(), omp_get_num_threads());
+#else
+    (void)threads;
+    work(context, 0, 1);
+#endif
 }
