@@ -4,7 +4,7 @@
 #define NB_RENDER_SIMD_H
 
 #include "kernel.h"
-#include "ray_tile.h"
+#include "spot_tile.h"
 #include "sums.h"
 
 /** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spots.h"
+#include "tiles.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -98,7 +98,7 @@ typedef struct nb_vector_plan {
                                when there is one source or they would not fit */
     int simple;      /* FIXED: NB_SUMS_SIMPLE */
     int has_factors; /* the sources' factors differ between sources or pixels */
-    int amorphous;   /* the materials alone, added to what is there: background_rows.h */
+    int amorphous;   /* the materials alone, added to what is there: dark_rows.h */
     const nb_background_table *background; /* of the materials; NULL: source by source */
     /* of one panel */
     nb_panel panel;
