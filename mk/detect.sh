@@ -140,7 +140,7 @@ if $cc "$@" -fopenmp "$work/omp.c" -o "$work/omp" >/dev/null 2>&1; then
     echo "HAVE_OPENMP := 1"
     date=$(printf '_OPENMP\n' | $cc -fopenmp -E -P -x c - | tail -n 1)
     echo "OPENMP_VERSION := $date"
-    # gcc's library as an archive, for the program: src/cli/wait_policy.c says why
+    # gcc's library as an archive, for the program: src/cli/common.c says why
     archive=$($cc -print-file-name=libgomp.a 2>/dev/null)
     if [ -f "$archive" ] && $cc "$@" -fopenmp -c "$work/omp.c" -o "$work/omp.o" 2>/dev/null &&
         $cc "$@" "$work/omp.o" "$archive" -pthread -ldl -o "$work/omp" >/dev/null 2>&1; then

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-#include "../../src/plan/tile_factors.h"
+#include "../../src/plan/tiles.h"
 #include "../steps/shapes.cuh"
 
 /** F_latt^2 of a parallelepiped; 2^-40 keeps its sines off 0/0. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 extern "C" {
-#include "../../src/plan/tile_factors.h"
+#include "../../src/plan/tiles.h"
 #include "tile_setup.h"
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "peaks.h"
+#include "analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pixels.h"
+#include "analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "radial.h"
+#include "analysis.h"
 
 #include <math.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "smooth.h"
+#include "analysis.h"
 
 #include <math.h>
 #include <stdint.h>
 
 #include "../base/memory.h"
-#include "pixels.h"
 
 enum { ROUNDS = 12, LEAST = 4 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "progress.h"
-#include "wait_policy.h"
+#include "common.h"
 
 static double now(void)
 {

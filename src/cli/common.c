@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "common.h"
-
 #include <cjson/cJSON.h>
 #include <float.h>
 #include <stdarg.h>
@@ -8,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common.h"
 
 static atomic_int ran_out;
 
@@ -127,4 +127,38 @@ nb_status nb_cli_check_stdout(nb_error *err)
     err->code = NB_ERR_IO;
     snprintf(err->message, sizeof err->message, "standard output could not be written");
     return err->code;
+}
+
+#define TEXT(name, path)                                                                 \
+    __asm__(".pushsection .rodata\n.global " #name "\n" #name ":\n.incbin \""            \
+            "src/tools/" path "\"\n.byte 0\n.popsection\n")
+
+TEXT(nb_tool_report, "report.py");
+TEXT(nb_tool_run_compare, "run_compare.py");
+
+nb_status nb_tool_missing(const char *what, nb_error *err)
+{
+    nb_cli_fail(err, "%s needs python3, which cannot be started (Debian package python3)",
+                what);
+    return err->code = NB_ERR_UNSUPPORTED;
+}
+
+#define NAME "OMP_WAIT_POLICY"
+
+/* Part of the environment while it is set; putenv makes no copy and takes no const. */
+static char passive[] = NAME "=passive";
+
+/** Runs before OpenMP reads the environment, which it does once. libgomp reads it in a
+ * constructor of default priority. That constructor runs after this one because the program
+ * contains libgomp (Makefile). clang's library reads it when threads are first needed. */
+__attribute__((constructor(101))) static void choose(void)
+{
+    if (!getenv(NAME) && !getenv("GOMP_SPINCOUNT") && !getenv("KMP_BLOCKTIME"))
+        (void)putenv(passive);
+}
+
+void nb_wait_policy_forget(void)
+{
+    if (getenv(NAME) == strchr(passive, '=') + 1)
+        (void)unsetenv(NAME);
 }

@@ -5,11 +5,8 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "run_flags.h"
 #include "subcommands.h"
 #include "compare.h"
-#include "tools.h"
-#include "wait_policy.h"
 
 /** The command line. */
 typedef struct typed {

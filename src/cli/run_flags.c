@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "run_flags.h"
+#include "common.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
 #include "flags.h"
 
 enum { EXTRA = 5 }; /* places for program, -floatfile NAME, one more flag, NULL */

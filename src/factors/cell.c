@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cell.h"
+#include "sums.h"
 
 #include <math.h>
 #include <string.h>

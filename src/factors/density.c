@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "density.h"
+#include "sums.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "../base/cpu.h"
 #include "../base/memory.h"
-#include "cell.h"
 #include "spread.h"
-#include "transform.h"
 
 nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
                          int planes, nb_visits *out, nb_error *err)

@@ -6,7 +6,6 @@
 
 #include "../base/c_locale.h"
 #include "../base/memory.h"
-#include "gather.h"
 #include "reflections.h"
 
 enum {

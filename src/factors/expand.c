@@ -6,7 +6,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "gather.h"
 #include "reflections.h"
 #include "symmetry.h"
 

@@ -7,7 +7,6 @@
 #include "../base/memory.h"
 #include "../io/table/factor_file.h"
 #include "factors.h"
-#include "gather.h"
 #include "reflections.h"
 
 /* --- Missing reflections, and the scale of observed amplitudes to a model --- */

@@ -5,12 +5,8 @@
 #include "../base/error.h"
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
-#include "cell.h"
-#include "density.h"
-#include "direct.h"
+#include "sums.h"
 #include "model.h"
-#include "sites.h"
-#include "solvent.h"
 #include "symmetry.h"
 
 #define TERMS_DIRECT                                                                     \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "sites.h"
+#include "sums.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "cell.h"
 #include "symmetry.h"
 
 enum { B_LOWEST = -1 }; /* A^2; between it and 0 B counts as 0 */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "solvent.h"
+#include "sums.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
-#include "cell.h"
-#include "density.h"
-#include "transform.h"
 
 nb_status nb_mask_new(const double cell[6], const int n[3], nb_mask *out, nb_error *err)
 {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "density.h"
+#include "sums.h"
 
 enum {
     NB_SPREAD_STEP = 8

@@ -7,7 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "cell.h"
+#include "sums.h"
 #include "factors.h"
 
 static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};

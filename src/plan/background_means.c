@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Means of a table over the rays of a pixel: three samples of the table in each spread, with the
  * weights of the rays. */
-#include "background_means.h"
+#include "background_tiles.h"
 
 #include "../base/error.h"
 #include "../base/memory.h"

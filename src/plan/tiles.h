@@ -9,6 +9,7 @@
 #ifndef NB_PLAN_TILES_H
 #define NB_PLAN_TILES_H
 
+#include "../physics/structure_factor.h"
 #include "plan.h"
 
 enum { NB_TILE_STEPS = 16 };
@@ -92,5 +93,25 @@ nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *tiles, nb_error *e
 void nb_tile_factors_shape(const nb_factor_table *table, nb_tile_factors *factors);
 nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
                                 nb_tile_factors *factors, nb_error *err);
+
+/* --- The largest F^2 around each reflection (tiles.h), for host and device --- */
+
+#define NB_TILE_PAIR_UP (1 + 1e-6)
+
+/** Largest F^2 of all tables at a place of the box, relative to 1/per_unit; times NB_TILE_PAIR_UP
+ * to round up. */
+NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
+                           const int at[3], double per_unit)
+{
+    const int tables = sf->n_tables > 1 ? sf->n_tables : 1;
+    double most = 0;
+    for (int t = 0; t < tables; t++) {
+        double F = sf->nh > 0 ? nb_F_nearest(sf, t, f->low[0] + at[0], f->low[1] + at[1],
+                                             f->low[2] + at[2])
+                              : sf->default_F;
+        most = fmax(most, F * F);
+    }
+    return (float)(most * per_unit * NB_TILE_PAIR_UP);
+}
 
 #endif

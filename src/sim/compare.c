@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../analysis/peaks.h"
-#include "../analysis/pixels.h"
-#include "../analysis/radial.h"
+#include "../analysis/analysis.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../io/image/left_out.h"

@@ -10,7 +10,7 @@
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../derive/tangents.h"
-#include "../io/image/slopes_write.h"
+#include "../io/image/writer.h"
 #include "../physics/panels.h"
 #include "derive.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "../analysis/pixels.h"
+#include "../analysis/analysis.h"
 #include "../base/memory.h"
 
 enum { SIDE = 16 }; /* pixels of a block: more than a spot, less than a ring */

@@ -3,7 +3,7 @@
 #ifndef NB_SIM_PICTURE_H
 #define NB_SIM_PICTURE_H
 
-#include "../analysis/pixels.h"
+#include "../analysis/analysis.h"
 #include "../io/image/writer.h"
 #include "../nanobragg.h"
 #include "../picture/picture.h"

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../analysis/pixels.h"
-#include "../analysis/smooth.h"
+#include "../analysis/analysis.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"

@@ -11,7 +11,8 @@
 #define NB_TERMS_LANE_H
 
 #if defined(NB_GPU) && !defined(NB_GPU_VENDOR)
-#error "include the vendor's header of the GPU first: without it its threads get other instructions"
+#error                                                                                   \
+    "include the vendor's header of the GPU first: without it its threads get other instructions"
 #endif
 
 #include <math.h>

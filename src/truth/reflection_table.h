@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums by Miller index, and the division of one pixel among them. */
+/** Sums by Miller index, the division of one pixel among them, and the sums of an image that is made of spots. */
 #ifndef NB_TRUTH_REFLECTION_TABLE_H
 #define NB_TRUTH_REFLECTION_TABLE_H
 
 #include "../nanobragg.h"
+#include "../plan/spots.h"
+#include "../render/spot_tile.h"
 
 enum { NB_SUM_WEIGHT = 0, NB_SUM_FAST, NB_SUM_SLOW, NB_SUM_PHI, NB_SUM_LAMBDA, NB_SUMS };
 
@@ -43,5 +45,28 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double back
 /** Add the sums of `from`. Returns 0 if memory is exhausted. */
 int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from);
 void nb_reflection_table_free(nb_reflection_table *t);
+
+/* --- The reflections of an image that is made of spots (../plan/spots.h): the sum goes from each reflection to its pixels,
+ * instead of from each pixel to all its samples --- */
+
+typedef struct nb_spot_shares {
+    const nb_scene *scene; /* with its region and mask */
+    const nb_spots *spots;
+    const nb_spot_limits *limits;
+    double phi_first, phi_step; /* rad, of the scene's phi steps */
+    int threads;                /* the sums do not depend on it */
+    const nb_hooks *hooks;      /* only the calling thread calls progress */
+    /** Photons of a pixel to divide; 0: none. *least: weight below which a sample is left out;
+     * *background: the pixel's other photons. */
+    double (*photons)(const void *user, int panel, int fast, int slow, double *least,
+                      double *background);
+    const void *user;
+    nb_spot_draw *draw;
+    const nb_vector_plan *plans; /* of each panel */
+} nb_spot_shares;
+
+/** Add every reflection's sums to the table.  Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *table,
+                             nb_error *err);
 
 #endif

@@ -12,7 +12,6 @@
 #include "../render/rows.h"
 #include "../render/simd.h"
 #include "reflection_table.h"
-#include "spot_shares.h"
 
 /** Number of rows that are divided at the same time and then added in order. */
 enum { BLOCK = 32 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tiles of pixels. In each tile every reflection is summed over orientations, sources and
  * sub-pixels. Then each pixel is divided among its reflections, in the order of the list. */
-#include "spot_shares.h"
+#include "reflection_table.h"
 
 #include <string.h>
 #ifdef _OPENMP

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Break the derivatives on purpose, one way at a time (src/physics/slope_mutant.h), and see the reference
+# Break the derivatives on purpose, one way at a time (src/physics/slopes.h), and see the reference
 # planes fail.  NB_BIG=1: every way; else every fifth.
 # NB_BUILD (the build folder) and NB_SOURCE come from tests/run.sh; by hand:
 # NB_BUILD=build/gcc-release bash tests/check/test_derive_mutate.sh
@@ -40,7 +40,7 @@ else
     cat "$work/log" "$work/out" | grep -v '^ok' | sed 's/^/# /' | head -n 20
     exit 1
 fi
-for mutant in $(grep -oE '^ +NB_SLOPE_MUTANT_[A-Z_]+' src/physics/slope_mutant.h |
+for mutant in $(grep -oE '^ +NB_SLOPE_MUTANT_[A-Z_]+' src/physics/slopes.h |
     sed 's/.*NB_SLOPE_MUTANT_//'); do
     n=$((n + 1))
     [ -n "${NB_BIG:-}" ] || [ $((n % 5)) -eq 0 ] || continue

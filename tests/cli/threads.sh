@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by run.sh: waiting threads sleep, unless the user chose otherwise (src/cli/wait_policy.c).
+# Sourced by run.sh: waiting threads sleep, unless the user chose otherwise (src/cli/common.c).
 
 # waits ID POLICY ENVIRONMENT...: what OpenMP says that it does.
 waits() {

@@ -4,7 +4,7 @@
 #include "../support/check.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/factors/cell.h"
+#include "../../src/factors/sums.h"
 
 static nb_atom *room_for(size_t n)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/factors/cell.h"
+#include "../../src/factors/sums.h"
 #include "../../src/factors/factors.h"
 #include "../../src/factors/symmetry.h"
 

@@ -3,7 +3,7 @@
 #ifndef NB_TESTS_FACTOR_SITES_H
 #define NB_TESTS_FACTOR_SITES_H
 
-#include "../../src/factors/sites.h"
+#include "../../src/factors/sums.h"
 #include "factor_groups.h"
 
 /** A site anywhere in the cell with B (A^2) in 5..5 + spread; every third is anisotropic. */

@@ -2,9 +2,7 @@
 /* The comparison of images: percentiles, peaks, their pairing, radial profiles, failures. */
 #include "scratch.h"
 
-#include "../../src/analysis/peaks.h"
-#include "../../src/analysis/radial.h"
-#include "../../src/analysis/smooth.h"
+#include "../../src/analysis/analysis.h"
 #include "../../src/base/memory.h"
 
 /* --- percentiles --- */

@@ -6,9 +6,8 @@
 
 #include "../../src/base/fftw_lib.h"
 #include "../../src/base/memory.h"
-#include "../../src/factors/density.h"
+#include "../../src/factors/sums.h"
 #include "../../src/factors/factors.h"
-#include "../../src/factors/transform.h"
 
 typedef struct random_case {
     nb_symmetry sg;

@@ -5,7 +5,7 @@
 
 #include "../../src/base/cpu.h"
 #include "../../src/base/memory.h"
-#include "../../src/factors/direct.h"
+#include "../../src/factors/sums.h"
 #include "../../src/factors/direct_row.h"
 #include "../../src/factors/factors.h"
 

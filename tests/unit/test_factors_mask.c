@@ -4,8 +4,7 @@
 #include "factor_groups.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/factors/cell.h"
-#include "../../src/factors/solvent.h"
+#include "../../src/factors/sums.h"
 
 static const double cell[6] = {9, 31, 41, 84, 103, 112};
 static const int n[3] = {24, 60, 72};

@@ -4,8 +4,7 @@
 #include "factor_models.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/factors/cell.h"
-#include "../../src/factors/sites.h"
+#include "../../src/factors/sums.h"
 #include "../../src/factors/symmetry.h"
 
 static const test_group orthorhombic = {

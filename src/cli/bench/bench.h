@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "../child.h"
-#include "../run_flags.h"
+#include "../common.h"
 #include "../sub.h"
 
 enum {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../common.h"
-#include "../tools.h"
 #include "bench.h"
 
 enum { WORDS = 8 + 2 * NB_BENCH_PEERS_MAX };

@@ -4,7 +4,86 @@
 #define NB_IO_GEOM_H
 
 #include "../common/panel_spec.h"
-#include "geom_text.h"
+
+/* --- The lines of a file, before they become panels: for geom*.c alone --- */
+
+enum { NB_GEOM_DIMS = 8, NB_GEOM_MASKS = 8 };
+
+/** A piece of the text, without blanks around it; p = NULL: not there. */
+typedef struct nb_piece {
+    const char *p, *end;
+    long line;
+} nb_piece;
+
+int nb_piece_is(nb_piece span, const char *text);
+int nb_piece_equal(nb_piece a, nb_piece b);
+
+/** What a dimension of the data stands for; 0 and above: this index. */
+enum { NB_GEOM_UNSET = -4, NB_GEOM_FRAME = -3, NB_GEOM_SS = -2, NB_GEOM_FS = -1 };
+
+/** A mask in an HDF5 file. */
+typedef struct nb_geom_mask_file {
+    nb_piece file, data;
+    double good, bad; /* bits, whole numbers below 2^53 */
+} nb_geom_mask_file;
+
+/** Properties of a panel, or their defaults.  NaN: not there. */
+typedef struct nb_geom_panel {
+    nb_piece name;
+    double fs_first, fs_last, ss_first, ss_last;
+    nb_piece fs, ss; /* the directions */
+    double corner_x, corner_y, res, coffset;
+    nb_piece clen;
+    double adu_per_photon, adu_per_eV, max_adu;
+    double edge; /* mask_edge_pixels */
+    int no_index;
+    nb_piece data; /* path of the panel's data */
+    int dims[NB_GEOM_DIMS];
+    nb_geom_mask_file masks[NB_GEOM_MASKS];
+} nb_geom_panel;
+
+/** A bad region. */
+typedef struct nb_geom_bad {
+    nb_piece name, panel;
+    double fs_first, fs_last, ss_first, ss_last;
+    double x_least, x_most, y_least, y_most;
+} nb_geom_bad;
+
+/** A geometry file; spans point into its text. */
+typedef struct nb_geom_text {
+    const char *name; /* of the file */
+    nb_geom_panel standard, *panels;
+    int n_panels, room_panels;
+    nb_geom_bad *bad; /* first the standard, so that bad[0] is no region */
+    int n_bad, room_bad;
+    nb_piece clen, photon_energy, wavelength, shift[2];
+    double shift_m[2]; /* filled by nb_geom_build */
+    nb_piece *groups;  /* lines that name rigid groups */
+    int n_groups, room_groups;
+    int *slots; /* hash table of panel names: number + 1, 0 free */
+    const nb_hooks *hooks;
+    nb_piece unknown[16]; /* keys that were named in a notice */
+    int n_unknown;
+} nb_geom_text;
+
+/** Read all lines.  *out is zero after an error; free it with nb_geom_text_free. */
+nb_status nb_geom_text_read(const char *data, size_t n, const char *name,
+                            const nb_hooks *hooks, nb_geom_text *out, nb_error *err);
+void nb_geom_text_free(nb_geom_text *text);
+
+/** A direction: a sum such as +0.99x -0.1y +0.02z, not 0. */
+nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
+                            nb_error *err);
+
+/** Fail with the line of a span. */
+nb_status nb_geom_fail(const nb_geom_text *text, nb_piece at, const char *what,
+                       nb_error *err);
+
+/** The number in a span, and the text behind it (a unit); *value NaN where it does not start with a
+ * number. */
+nb_piece nb_geom_number(nb_piece span, double *value);
+
+/* --- Panels --- */
 
 /** Parse n bytes of text.  Masks in HDF5 files are not read.  *out is the caller's
  * (nb_detector_spec_free), zero after an error.  Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM. */

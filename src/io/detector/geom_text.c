@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "geom_text.h"
+#include "geom.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -12,7 +12,6 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../model/units.h"
-#include "cbf_codes.h"
 #include "left_out.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "slopes_write.h"
+#include "writer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/** A TIFF over the caller's bytes. libtiff's first message is kept and not printed. */
+/** libtiff, loaded when a run first needs it (base/late_library.h): include this instead of <tiffio.h>, and call the
+ * functions by their own names.  A TIFF over the caller's bytes. */
 #ifndef NB_IO_TIFF_OPEN_H
 #define NB_IO_TIFF_OPEN_H
 
 #ifdef NB_HAVE_TIFF
-#include "tiff_lib.h"
+#include <tiffio.h>
+
+#include "../../base/late_library.h"
+
+/* Every function of the library that we call. */
+/* clang-format off */
+#if TIFFLIB_VERSION >= 20221213 /* 4.5 */
+#define NB_TIFF_OPENING(X) \
+    X(TIFFClientOpenExt) X(TIFFOpenOptionsAlloc) X(TIFFOpenOptionsFree) \
+    X(TIFFOpenOptionsSetErrorHandlerExtR) X(TIFFOpenOptionsSetWarningHandlerExtR)
+#else
+#define NB_TIFF_OPENING(X) X(TIFFClientOpen)
+#endif
+#define NB_TIFF_FUNCTIONS(X) \
+    NB_TIFF_OPENING(X) \
+    X(TIFFClose) X(TIFFFlush) X(TIFFGetField) X(TIFFGetFieldDefaulted) \
+    X(TIFFIsTiled) X(TIFFReadScanline) X(TIFFScanlineSize) X(TIFFSetField) \
+    X(TIFFWriteEncodedStrip)
+/* clang-format on */
+
+NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
+
+#ifndef NB_TIFF_LIB_ITSELF
+#define TIFFClientOpen (nb_tiff()->TIFFClientOpen_)
+#define TIFFClientOpenExt (nb_tiff()->TIFFClientOpenExt_)
+#define TIFFOpenOptionsAlloc (nb_tiff()->TIFFOpenOptionsAlloc_)
+#define TIFFOpenOptionsFree (nb_tiff()->TIFFOpenOptionsFree_)
+#define TIFFOpenOptionsSetErrorHandlerExtR                                               \
+    (nb_tiff()->TIFFOpenOptionsSetErrorHandlerExtR_)
+#define TIFFOpenOptionsSetWarningHandlerExtR                                             \
+    (nb_tiff()->TIFFOpenOptionsSetWarningHandlerExtR_)
+#define TIFFClose (nb_tiff()->TIFFClose_)
+#define TIFFFlush (nb_tiff()->TIFFFlush_)
+#define TIFFGetField (nb_tiff()->TIFFGetField_)
+#define TIFFGetFieldDefaulted (nb_tiff()->TIFFGetFieldDefaulted_)
+#define TIFFIsTiled (nb_tiff()->TIFFIsTiled_)
+#define TIFFReadScanline (nb_tiff()->TIFFReadScanline_)
+#define TIFFScanlineSize (nb_tiff()->TIFFScanlineSize_)
+#define TIFFSetField (nb_tiff()->TIFFSetField_)
+#define TIFFWriteEncodedStrip (nb_tiff()->TIFFWriteEncodedStrip_)
+#endif
+
+/* --- A TIFF over the caller's bytes. libtiff's first message is kept and not printed --- */
 
 enum { NB_TIFF_MESSAGE = 200 };
 
@@ -22,4 +65,5 @@ TIFF *nb_tiff_open(const char *name, const char *mode, void *handle, const nb_ti
                    char message[NB_TIFF_MESSAGE]);
 
 #endif
+
 #endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/** Sums over the atoms of a model: cell, atoms, sums one by one, Fourier sums, density, bulk solvent. */
+#ifndef NB_FACTORS_SUMS_H
+#define NB_FACTORS_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../nanobragg.h"
+#include "model.h"
+#include "symmetry.h"
+
+/* --- Axes of a cell and 3 x 3 matrices, row by row --- */
+
+/** The axes as columns, A: a along x, b in the xy plane. r = A x. */
+void nb_cell_axes(const double cell[6], double A[9]);
+double nb_cell_volume(const double cell[6]);
+
+/** Inverse of m; returns the determinant (0 or NaN: out has no meaning). */
+double nb_invert(const double m[9], double out[9]);
+void nb_transform(const double m[9], const double v[3], double out[3]);
+
+/** m u m^T of a symmetric u = 11 22 33 12 13 23. */
+void nb_turn_symmetric(const double m[9], const double u[6], double out[6]);
+/** Smallest and largest principal value of a symmetric u = 11 22 33 12 13 23. */
+void nb_principal_limits(const double u[6], double *low, double *high);
+
+/* --- The atoms of a model that are summed --- */
+
+/** One atom of the asymmetric unit (with -ncs apply: or of a copy). */
+typedef struct nb_site {
+    double x[3]; /* fractional */
+    double q;    /* occupancy that counts */
+    double beta[6]; /* T(h) = exp(-beta.h), packed like a metric: nb_s_squared(beta, h, k, l) */
+    double B_low, B_high; /* smallest and largest principal value, A^2 */
+    int Z;
+    const nb_atom *atom; /* of the structure */
+} nb_site;
+
+typedef struct nb_sites {
+    nb_site *site; /* owned; by Z, atoms of one Z in the order of the file */
+    size_t count;
+    size_t special, alternates;
+} nb_sites;
+
+/** Choose, check and place the atoms; docs/physics.md, "Structure factors of a model". Errors:
+ * NB_ERR_INPUT, NB_ERR_NOMEM; *out is zero then. */
+nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *options,
+                        const char *name, const nb_hooks *hooks, nb_sites *out,
+                        nb_error *err);
+void nb_sites_free(nb_sites *sites);
+
+/* --- Sums over atoms one by one --- */
+
+/** Reflections to sum at. */
+typedef struct nb_hkl_list {
+    const int (*hkl)[3]; /* in rows of l */
+    size_t n;
+    double s2_limit; /* of the list, 1/A^2 */
+} nb_hkl_list;
+
+/** Method and place of a sum over sites. */
+typedef struct nb_sum_job {
+    const nb_sum_operators *operators;
+    nb_hkl_list list;
+    const double *cell; /* A, deg */
+    double dmin;        /* A */
+    int threads;
+    nb_isa isa;
+    int only_grid; /* nb_density_sum puts every possible site on the grid, also where it is slower */
+} nb_sum_job;
+
+/** Add S(h) = sum over sites and operators of q T(h R) exp(2 pi i (h R x + h t)) to S, [2 n].
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_direct_sum(const nb_site *sites, size_t count, const nb_sum_job *job,
+                        double *S, nb_error *err);
+
+/* --- Fourier sums of a real function on a grid, for the indices inside a limit only: by FFTW or as plain sums --- */
+
+/** X(h) = sum over points of f exp(2 pi i (h u/n0 + k v/n1 + l w/n2)), |h| <= H0, |k| <= H1,
+ * 0 <= l <= H2, where s^2 is inside the limit. */
+typedef struct nb_fourier_box {
+    int n[3], H[3];
+    double G[6], s2_limit; /* which columns (k, l) are made */
+    double *X; /* owned; re, im at ((h + H0)(2 H1 + 1) + k + H1)(H2 + 1) + l */
+} nb_fourier_box;
+
+/** Plane u of the function into out, [n1][n2]; scratch is the thread's own. */
+typedef void nb_plane_fn(const void *data, int u, double *scratch, double *out);
+
+/** The function of a grid. */
+typedef struct nb_planes {
+    nb_plane_fn *fill;
+    const void *data;
+    size_t scratch; /* doubles */
+} nb_planes;
+
+/** Make box->X from n, H, G and s2_limit; n_i > 2 H_i.  is_plain: plain sums along c, then b, then a,
+ * instead of FFTW, which must be loaded otherwise.  Threads divide planes and columns. Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_plain,
+                          int threads, nb_error *err);
+void nb_fourier_free(nb_fourier_box *box);
+
+/** X(h), conjugated for l < 0; h inside the limit. */
+static inline void nb_fourier_at(const nb_fourier_box *b, const int h[3], double X[2])
+{
+    int sign = h[2] < 0 ? -1 : 1;
+    size_t at = ((size_t)(sign * h[0] + b->H[0]) * (size_t)(2 * b->H[1] + 1) +
+                 (size_t)(sign * h[1] + b->H[1])) *
+                    (size_t)(b->H[2] + 1) +
+                (size_t)(sign * h[2]);
+    X[0] = b->X[2 * at];
+    X[1] = sign * b->X[2 * at + 1];
+}
+
+/* --- Lists of the objects that meet each plane of a periodic grid --- */
+
+/** Object `which` meets plane u, before reduction into the cell. */
+typedef struct nb_visit {
+    int which, u;
+} nb_visit;
+
+/** The visits of plane p are first[p]..first[p + 1] - 1, in the order of the objects. */
+typedef struct nb_visits {
+    size_t *first;   /* owned; [planes + 1] */
+    nb_visit *visit; /* owned */
+} nb_visits;
+
+/** The planes that an object meets: from[0]..from[1], any whole numbers. */
+typedef void nb_extent_fn(const void *things, size_t which, int from[2]);
+
+/** Errors: NB_ERR_NOMEM. */
+nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
+                         int planes, nb_visits *out, nb_error *err);
+void nb_visits_free(nb_visits *visits);
+
+/** a modulo n, 0..n-1. */
+static inline int nb_modulo(int a, int n)
+{
+    a %= n;
+    return a < 0 ? a + n : a;
+}
+
+/* --- Sums over atoms by the Fourier transform of their density, element by element ---
+ * Ten Eyck, Acta Cryst. A33, 486 (1977); blur: Navaza, Acta Cryst. A58, 568 (2002). */
+
+/** As nb_direct_sum, to 1e-6; atoms for which the grid is slower, and elements of few atoms, are
+ * summed one by one. FFTW must be loaded. grid: points along a, b, c, set if a grid was used.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *job,
+                         double *S, int grid[3], nb_error *err);
+
+/** Points along an axis, at least `least`: a product of 2, 3 and 5. */
+int nb_smooth_size(double least);
+
+/* --- A mask of bits on a grid --- */
+
+/** Point u, v, w is bit w % 64 of word w / 64 of row u n1 + v; bits beyond n2 are 0. */
+typedef struct nb_mask {
+    int n[3];
+    size_t words;   /* of a row */
+    uint64_t *bits; /* owned */
+    double D[6];    /* squared distance, A^2, of a step du, dv, dw: packed as a metric */
+} nb_mask;
+
+/** A ball around a point of the grid's steps. */
+typedef struct nb_ball {
+    double centre[3]; /* 0..n */
+    double radius;    /* A */
+} nb_ball;
+
+/** Errors: NB_ERR_NOMEM. */
+nb_status nb_mask_new(const double cell[6], const int n[3], nb_mask *out, nb_error *err);
+void nb_mask_free(nb_mask *mask);
+
+/** Set the points nearer than the radius to the centre or an image of it by whole cells. */
+nb_status nb_mask_set_balls(nb_mask *mask, const nb_ball *balls, size_t count,
+                            int threads, nb_error *err);
+
+/** Invert all. */
+void nb_mask_invert(nb_mask *mask);
+
+/** Set every point within `distance` (A) of a set one. */
+nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *err);
+
+size_t nb_mask_count(const nb_mask *mask);
+
+static inline int nb_mask_at(const uint64_t *row, int w)
+{
+    return row[w / 64] >> (w % 64) & 1;
+}
+
+/* --- The bulk solvent of a model ---
+ * Jiang & Brunger, J. Mol. Biol. 243, 100 (1994); the grid is fixed, so that the mask is
+ * reproducible (docs/physics.md). */
+
+/** M(h) = V/N sum over points of solvent exp(2 pi i h x) of out->hkl: sets M, solvent_fraction and
+ * solvent_grid of *out, whose cell, symmetry and reflections are there.  Errors: NB_ERR_NOMEM. */
+nb_status nb_solvent_sum(const nb_sites *sites, nb_partials *out, int threads,
+                         nb_error *err);
+
+#endif
