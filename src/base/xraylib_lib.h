@@ -18,13 +18,15 @@ nb_status nb_xraylib_need(const char *what, const char *instead, nb_error *err);
 /* Every function of the library that we call. */
 /* clang-format off */
 #define NB_XRAYLIB_FUNCTIONS(X) \
-    X(CS_Total_CP) X(CompoundParser) X(ElementDensity) X(FreeCompoundData)
+    X(CS_Total_CP) X(CS_Photo_CP) X(CS_Compt_CP) X(CompoundParser) X(ElementDensity) X(FreeCompoundData)
 /* clang-format on */
 
 NB_LATE_LIBRARY_DECLARE(xraylib, NB_XRAYLIB_FUNCTIONS)
 
 #ifndef NB_XRAYLIB_LIB_ITSELF
 #define CS_Total_CP (nb_xraylib()->CS_Total_CP_)
+#define CS_Photo_CP (nb_xraylib()->CS_Photo_CP_)
+#define CS_Compt_CP (nb_xraylib()->CS_Compt_CP_)
 #define CompoundParser (nb_xraylib()->CompoundParser_)
 #define ElementDensity (nb_xraylib()->ElementDensity_)
 #define FreeCompoundData (nb_xraylib()->FreeCompoundData_)

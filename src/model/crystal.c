@@ -173,6 +173,7 @@ nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inpu
     cell typed = {0};
     nb_status st;
     memset(x, 0, sizeof *x);
+    x->growth = 1;
     if (cfg->value.cell_count > 0) {
         if ((st = read_cell(cfg, &typed, err)))
             return st;
@@ -201,6 +202,21 @@ void nb_cell_of(const nb_crystal *x, double out[6])
     out[5] = angle_between(x->a, x->b);
 }
 
+void nb_crystal_grow(double growth, nb_crystal *x)
+{
+    nb_vec3 *const real[] = {&x->a, &x->b, &x->c}, *const inverse[] = {
+                                                       &x->astar, &x->bstar, &x->cstar};
+    if (growth == 1)
+        return;
+    for (int i = 0; i < 3; i++) {
+        *real[i] = nb_scale(growth, *real[i]);
+        *inverse[i] = nb_scale(1 / growth, *inverse[i]);
+        x->edge[i] *= growth;
+    }
+    x->volume *= growth * growth * growth;
+    x->growth *= growth;
+}
+
 void nb_crystal_shape_metric(const nb_crystal *x, int compat, double m[6])
 {
     double cells = x->N[0] * x->N[1] * x->N[2], k = cells * cells;
@@ -224,11 +240,12 @@ double nb_crystal_block_um3(const nb_crystal *x)
     return fabs(x->volume) * x->N[0] * x->N[1] * x->N[2] * 1e-12;
 }
 
-/** Blocks of the whole crystal. */
+/** Blocks of the whole crystal, whose volume is that without a dose. */
 static double whole_blocks(const nb_settings *cfg, const nb_crystal *x)
 {
+    const double g = x->growth;
     if (NB_TYPED(cfg, crystal_volume_um3))
-        return cfg->value.crystal_volume_um3 / nb_crystal_block_um3(x);
+        return cfg->value.crystal_volume_um3 / (nb_crystal_block_um3(x) / (g * g * g));
     return cfg->value.blocks;
 }
 

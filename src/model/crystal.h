@@ -12,9 +12,10 @@ typedef struct nb_crystal {
     nb_vec3 astar, bstar, cstar; /* reciprocal, 1/A */
     double edge[3];              /* |a|, |b|, |c|, A */
     double volume;               /* A^3 */
-    double N[3];                 /* unit cells along a, b, c */
-    double misset[3];            /* applied rotations about lab x, y, z, rad */
-    int64_t misset_seed;         /* of a random misset */
+    double growth;       /* factor of the edges by a dose, in all of the above; 1 */
+    double N[3];         /* unit cells along a, b, c */
+    double misset[3];    /* applied rotations about lab x, y, z, rad */
+    int64_t misset_seed; /* of a random misset */
 } nb_crystal;
 
 /** Inputs of the crystal. */
@@ -32,6 +33,9 @@ nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inpu
 /** The part of a crystal of -crystal_volume or -blocks, a cube, that a square beam of -beamsize lights; 1 without these
  * flags. */
 double nb_crystal_in_beam(const nb_settings *cfg, const nb_crystal *x);
+
+/** Let the edges grow by a factor; the number of cells stays. */
+void nb_crystal_grow(double growth, nb_crystal *crystal);
 
 /** Number of blocks of N cells in the beam: as typed, or the illuminated volume over the
  * volume of a block; default 1. */

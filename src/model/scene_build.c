@@ -376,6 +376,26 @@ void nb_model_set_tables(const nb_factor_table *table, const int *of_source, nb_
         m->sources[i].table = of_source[i];
 }
 
+nb_status nb_model_damage_tables(const double *cell, nb_model *m, nb_error *err)
+{
+    nb_factor_table *t = &m->scene.factors.table;
+    const nb_crystal *x = &m->crystal;
+    double own[6];
+    nb_cell_of(x, own);
+    for (int i = 0; i < 3; i++)
+        own[i] /= x->growth;
+    if (t->nh == 0 || !nb_damage_weakens(&m->damage))
+        return NB_OK;
+    m->damaged_F =
+        nb_alloc_raw(nb_table_values(t), sizeof *m->damaged_F, "structure factors", err);
+    if (!m->damaged_F)
+        return NB_ERR_NOMEM;
+    nb_damage_factors(&m->damage, cell ? cell : own, t, m->damaged_F);
+    t->F = m->damaged_F;
+    nb_factor_table_measure(t);
+    return NB_OK;
+}
+
 static void build_crystal_terms(const nb_settings *cfg, const nb_model_inputs *in,
                                 nb_model *m)
 {
@@ -439,8 +459,10 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
         (st = nb_footprint_of(cfg, &m->geometry, &m->footprint, err)) ||
         (st = build_detector(cfg, in, hooks, m, err)) ||
         (st = build_crystal(cfg, in, hooks, m, err)) ||
-        (st = build_sources(cfg, in, m, err)))
+        (st = build_sources(cfg, in, m, err)) ||
+        (st = nb_damage_of(cfg, m->fluence, m->wavelength_A, &m->damage, err)))
         return st;
+    nb_crystal_grow(m->damage.growth, &m->crystal);
     memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
     sc->lattice.shape = (int)cfg->value.shape;
     sc->lattice.fudge = cfg->value.fudge;
@@ -489,6 +511,7 @@ void nb_model_free(nb_model *m)
     nb_spectrum_free(&m->spectrum);
     nb_free(m->orientations);
     nb_free(m->steps);
+    nb_free(m->damaged_F);
     nb_free(m->amorphous);
     memset(m, 0, sizeof *m);
 }

@@ -9,6 +9,7 @@
 #include "amorphous.h"
 #include "beam.h"
 #include "crystal.h"
+#include "damage.h"
 #include "detector.h"
 #include "../physics/footprint.h"
 #include "mosaic.h"
@@ -47,9 +48,11 @@ typedef struct nb_model {
     nb_scan_middle middle; /* of such a scan */
     double wavelength_A;   /* central */
     double fluence;        /* photons/m^2 of this shot */
-    nb_spectrum spectrum;  /* owned; of -spectrum, without it zero */
-    double blocks;         /* of the crystal */
-    int auto_oversample;   /* sub-pixels that resolve the crystal's fringes */
+    nb_damage damage;      /* by a dose */
+    double *damaged_F;    /* owned; the scene's F, where a dose changes them; else NULL */
+    nb_spectrum spectrum; /* owned; of -spectrum, without it zero */
+    double blocks;        /* of the crystal */
+    int auto_oversample;  /* sub-pixels that resolve the crystal's fringes */
     int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
@@ -67,6 +70,9 @@ nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
 /** Give a built model other tables; of_source: [sources of the beam], which table each has. */
 void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
                          nb_model *model);
+/** Let the dose of a model act on its tables.  cell: of their F (A, deg), or NULL: the crystal's.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_model_damage_tables(const double *cell, nb_model *model, nb_error *err);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
 /** The scene without its crystal: one orientation, whose every F is 0.  Its background is the same. */

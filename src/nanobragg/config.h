@@ -111,6 +111,7 @@ typedef enum nb_sf_method {
 } nb_sf_method;
 #define NB_MODEL_ALL (-1)      /* model: the average of all */
 #define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
+#define NB_DOSE_AUTO (-1.0)    /* dose_MGy: from the fluence */
 #define NB_F000_CALC (-1.0)    /* F000: that of the model */
 /** Point spread function of the detector. */
 typedef enum nb_psf_shape {
@@ -166,9 +167,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1303
+#define NB_CONFIG_ROOM 1290
 #else
-#define NB_CONFIG_ROOM 1304
+#define NB_CONFIG_ROOM 1291
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -382,8 +383,15 @@ typedef struct nb_config {
     char beamstop[512]; /* "disc:diameter[:t],bar:width:angle[:t],...", mm and deg; "" none */
     char transmission_file[NB_PATH_MAX]; /* factors of the pixels */
     char add_file[NB_PATH_MAX];          /* photons that are added behind them */
-    double add_fluence; /* photons/m^2 that add_file is for; 0: those of the image */
+    double add_fluence;  /* photons/m^2 that add_file is for; 0: those of the image */
     char crystals[2048]; /* how many an image has (0 to 1000), their lines "[{...}, ...]", or a file of them; "" one */
+    /* --- radiation damage: docs/physics.md, section 24 --- */
+    double dose_MGy;        /* of one frame; NB_DOSE_AUTO; NaN unset (none) */
+    char dose_material[64]; /* formula of what NB_DOSE_AUTO calculates with; "" H2O */
+    double damage_B;        /* A^2/MGy; NaN unset (1; 0 with damage_half) */
+    double damage_cell_pct; /* growth of the edges, %/MGy; 0 */
+    double damage_half;     /* MGy/A; NaN unset */
+    double damage_dose; /* MGy, in the middle of this image; NaN unset (half of dose_MGy) */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -138,6 +138,9 @@ nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_M
 /** Refuse a -beamstop that is not one, and what contradicts -compat. */
 nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err);
 
+/** Refuse flags of radiation damage that have nothing to act on. */
+nb_status nb_config_check_damage(const nb_config *cfg, nb_error *err);
+
 /** The flag of the table of F of a material, -stol, -4stol or -Q; NULL: none. */
 const char *nb_config_stol_flag(const nb_config *cfg);
 /** Refuse flags of amorphous backgrounds that have nothing to act on. */

@@ -31,6 +31,7 @@ static const char *const fills[] = {"", "default", "shell", "model", NULL};
 static const char *const sf_methods[] = {"", "auto", "direct", "fft", NULL};
 static const char *const all_word[] = {"all", NULL};
 static const char *const model_word[] = {"model", NULL};
+static const char *const auto_word[] = {"auto", NULL};
 static const char *const calc_word[] = {"calc", NULL};
 static const char *const isas[] = {"auto", "scalar", "sse2", "avx2", "avx512", "neon", NULL};
 static const char *const precisions[] = {"mixed", "single", "double", NULL};
@@ -96,6 +97,19 @@ NB_SHAPES(SHAPE_ROW)
 {"crystals", NULL, FIELD(TEXT, PIXELS, crystals), .value = "n | file", .fallback = "1",
     .help = "crystals in the image, the second and further ones in random orientations; or a file with a JSON object of "
         "flags a line and crystal, as {\"N\": 10, \"hkl\": \"b.hkl\"}"},
+{"dose", NULL, FIELD(NUMBER_OR, PIXELS, dose_MGy), .unset = NAN, .choices = auto_word,
+    WITHIN(0, 1e4), .value = "x | auto", .unit = "MGy", .fallback = "none",
+    .help = "dose of one frame of a rotation, which damages the crystal; auto: from the fluence"},
+{"dose_material", NULL, FIELD(TEXT, PIXELS, dose_material), .value = "formula", .fallback = "H2O",
+    .help = "what -dose auto calculates with"},
+{"damage_B", NULL, NUMBER(PIXELS, damage_B), WITHIN(0, 1000), .value = "b", .unit = "A^2/MGy",
+    .help = "growth of the B factor by dose (default: 1; with -damage_half 0)"},
+{"damage_cell", NULL, NUMBER_FROM(PIXELS, damage_cell_pct, 0), WITHIN(-10, 10), .value = "x", .unit = "%/MGy",
+    .fallback = "0", .help = "growth of the cell's edges by dose"},
+{"damage_half", NULL, NUMBER(PIXELS, damage_half), ABOVE_TO(0, 1e6), .value = "H", .unit = "MGy/A",
+    .fallback = "off", .help = "intensities of spacing d halve at the dose H d"},
+{"damage_dose", NULL, NUMBER(PIXELS | INNER, damage_dose), WITHIN(0, 1e12), .unit = "MGy",
+    .help = "dose in the middle of this frame"},
 #undef GROUP
 #define GROUP "Structure factors"
 {"hkl", NULL, PATH(INPUT, hkl_file),

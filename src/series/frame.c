@@ -421,6 +421,9 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     t.beamsize_mm = f->sim->model.settings.value.beamsize_mm;
     t.seed = f->sim->seed;
     t.flicker = nb_sim_flicker(f->sim);
+    t.dose_MGy = m->damage.dose;
+    t.B_added = m->damage.B;
+    t.cell_factor = m->damage.growth;
     t.spectrum_factor = m->spectrum.n ? m->spectrum.factor : 1;
     if (f->sim->crowd && !f->sim->crowd->crystals)
         nb_frame_forget_crystal(&t);

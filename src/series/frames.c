@@ -15,6 +15,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
+#include "../sim/write.h"
 #include "earlier.h"
 #include "orientations.h"
 #include "template.h"
@@ -233,6 +234,51 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
     return st;
 }
 
+/** The dose of frame k alone: of its own photons. */
+static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_config *cfg,
+                         double *MGy, nb_error *err)
+{
+    nb_status st = nb_frames_config(f, k, cfg, err);
+    const nb_settings *all = NB_RESOLVED(cfg);
+    double fluence = st ? 0 : nb_beam_fluence(all);
+    if (!st && base->model.spectrum.is_chaotic) {
+        nb_spectrum s = {0};
+        st = nb_spectrum_of_frame(base, cfg, &s, err);
+        fluence = nb_typeable(fluence * s.factor);
+        nb_spectrum_free(&s);
+    }
+    return st ? st : nb_dose_of_frame(all, fluence, nb_beam_wavelength(all), MGy, err);
+}
+
+/** The dose of each frame is half of its own, and those of all frames before. */
+static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
+{
+    const int alike = !f->series->override && !f->vary.n && !base->model.spectrum.n;
+    nb_config *cfg;
+    double own = 0, before = 0, *doses;
+    nb_status st = NB_OK;
+    if (!base->model.damage.given)
+        return NB_OK;
+    if (!f->rotation)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-dose is of a rotation (-frames): each of the -stills has a new "
+                       "crystal; type -Badd");
+    cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    doses = nb_alloc_raw((size_t)f->count, sizeof *doses, "doses", err);
+    st = cfg && doses ? NB_OK : NB_ERR_NOMEM;
+    for (int k = 0; k < f->count && !st; k++, before += own) {
+        if (k == 0 || !alike)
+            st = dose_of(f, base, k, cfg, &own, err);
+        doses[k] = nb_typeable(alike ? (k + 0.5) * own : before + own / 2);
+    }
+    nb_free(cfg);
+    if (st)
+        nb_free(doses);
+    else
+        f->doses = doses;
+    return st;
+}
+
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err)
 {
@@ -279,7 +325,9 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
         st = nb_vary_read(series->vary, &f->base, series, &base->model, &f->vary, err);
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
-    return st ? st : load_spectra(f, g, &base->hooks, err);
+    if (!st)
+        st = load_spectra(f, g, &base->hooks, err);
+    return st ? st : add_doses(f, base, err);
 }
 
 void nb_frames_free(nb_frames *f)
@@ -289,6 +337,8 @@ void nb_frames_free(nb_frames *f)
     nb_free(f->first_line);
     f->first_line = NULL;
     nb_vary_free(&f->vary);
+    nb_free(f->doses);
+    f->doses = NULL;
     nb_free(f->crystals);
     f->crystals = NULL;
     nb_spectra_free(&f->spectra);
@@ -373,6 +423,8 @@ static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
     nb_status st;
     *cfg = f->base;
     cfg->seed.value = nb_series_seed(f->base.seed.value, at.frame);
+    if (f->doses)
+        cfg->damage_dose = f->doses[at.frame];
     if (f->rotation) {
         cfg->phi_deg = nb_typeable(f->phi_deg + at.frame * f->osc_deg);
         st = nb_crystal_place(at.crystal, f->base.seed.value, cfg, err);

@@ -29,6 +29,7 @@ typedef struct nb_frames {
     nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */
     nb_spectra spectra;         /* owned; of -spectra */
     nb_vary vary;               /* owned; of -vary */
+    double *doses; /* owned, [count]: dose in the middle of each frame, MGy; NULL: no -dose */
 } nb_frames;
 
 /** Check the series against the built base simulation and load its files.  Free with

@@ -233,6 +233,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
     master.spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
     master.frames_user = run;
+    master.damaged = run->base->model.damage.given;
     master.wavelengths = run->base->model.spectrum.n;
     master.varied_name = varied_name;
     master.varied = varied;

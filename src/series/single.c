@@ -164,6 +164,10 @@ static nb_status add_row(table *t, const series_of *s, nb_crystal_at at, nb_erro
     }
     if (!st && s->base && s->base->model.spectrum.n)
         st = add_factor(t, s, at.frame, err);
+    if (!st && s->f && s->f->doses) {
+        snprintf(text, sizeof text, "\t%.12g", s->f->doses[at.frame]);
+        st = add(t, text, err);
+    }
     return st ? st : add(t, "\n", err);
 }
 
@@ -211,6 +215,8 @@ static nb_status fill(table *t, const series_of *s, nb_error *err)
             st = add(t, nb_vary_named(s->v, i), err);
     if (!st && s->base && s->base->model.spectrum.n)
         st = add(t, "\tspectrum_factor", err);
+    if (!st && s->f && s->f->doses)
+        st = add(t, "\tdose", err);
     if (!st)
         st = add(t, "\n", err);
     for (int k = 0; k < s->v->frames && !st; k++)

@@ -77,6 +77,9 @@ static const struct nb_vary_name names[] = {
     CRYSTAL("Badd", NULL),
     CRYSTAL("Fscale", NULL),
     CRYSTAL("default_F", NULL),
+    CRYSTAL("damage_B", NULL),
+    CRYSTAL("damage_cell", NULL),
+    CRYSTAL("damage_half", NULL),
     {"cell", "cell", EDGES, 0, 1, 0, NULL},
     {"cell_a", "cell", CELL, 0, 1, 0, NULL},
     {"cell_b", "cell", CELL, 1, 1, 0, NULL},
@@ -191,12 +194,14 @@ static double of_model(const struct nb_vary_name *name, const nb_model *m)
         if (!strcmp(name->name, counts[i]))
             return x->N[axis];
         if (!strcmp(name->name, sizes[i]))
-            return x->N[axis] * x->edge[axis] * NB_ANGSTROM / NB_MM;
+            return x->N[axis] * x->edge[axis] / x->growth * NB_ANGSTROM / NB_MM;
     }
     if (!strcmp(name->name, "blocks"))
         return m->blocks;
     if (!strcmp(name->name, "crystal_volume"))
-        return m->blocks * nb_crystal_block_um3(x);
+        return m->blocks * nb_crystal_block_um3(x) / pow(x->growth, 3);
+    if (!strcmp(name->name, "damage_B"))
+        return NB_TYPED(&m->settings, damage_half) ? 0 : 1;
     if (!strcmp(name->name, "Xbeam"))
         return m->geometry.Xbeam / NB_MM;
     if (!strcmp(name->name, "Ybeam"))

@@ -61,6 +61,9 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
         st = nb_inputs_make_factors(loaded, model, 0, b->hooks, err);
         *seconds += nb_monotonic_seconds() - start;
     }
+    if (!st)
+        st = nb_model_damage_tables(loaded->factors ? loaded->factors->cell : NULL, model,
+                                    err);
     if (st)
         nb_model_free(model);
     return st;

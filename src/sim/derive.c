@@ -130,12 +130,14 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
                    v->name, change, most);
 }
 
-/** Slopes are those of the scene's photons. */
-static nb_status check_mix(const nb_sim *sim, nb_error *err)
+nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
 {
     const nb_mix mix = nb_sim_mix(sim);
-    if (nb_mix_is_plain(&mix))
+    if (nb_mix_is_plain(&mix) && !sim->model.damage.given)
         return NB_OK;
+    if (nb_mix_is_plain(&mix))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-dose: derivatives and refine do not have it yet; leave it out");
     return nb_fail(err, NB_ERR_INPUT,
                    "%s: derivatives and refine do not have it yet; leave it out, and "
                    "mask shaded pixels by -mask",
@@ -152,7 +154,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     nb_variable_name *v;
     nb_status st;
     memset(job, 0, sizeof *job);
-    if ((st = check_mix(sim, err)))
+    if ((st = nb_sim_check_slopes(sim, err)))
         return st;
     st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {

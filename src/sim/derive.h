@@ -18,6 +18,9 @@ double nb_sim_mean_wavelength(const nb_sim *sim);
 nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
                        nb_variable_name **out, nb_error *err);
 
+/** Refuse what slopes do not have: they are those of the scene's photons.  Errors: NB_ERR_INPUT. */
+nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
+
 /** Before anything is rendered: are -derivatives and -pullback right?  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);
 

@@ -89,6 +89,8 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     nb_status st;
     if (!sim->cfg.derivatives[0])
         return NB_OK;
+    if ((st = nb_sim_check_slopes(sim, err)))
+        return st;
     st = open_wanted(sim, &w, err);
     free_wanted(&w);
     if (!st && sim->cfg.pullback_file[0])

@@ -126,6 +126,16 @@ static void report_footprint(nb_report_text *t, const nb_sim *sim)
                   w.angle_deg);
 }
 
+static void report_damage(nb_report_text *t, const nb_damage *d)
+{
+    if (d->given)
+        nb_report_put(t,
+                      "damage    %g MGy in the middle of the frame: B + %g A^2, edges "
+                      "times %.9g%s\n",
+                      d->dose, d->B, d->growth,
+                      d->fall > 0 ? ", intensities halve by resolution" : "");
+}
+
 static void report_shadow(nb_report_text *t, const nb_sim *sim)
 {
     if (sim->in.shade)
@@ -266,6 +276,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
                   (long long)sc->samples * sc->sensors->layers);
     report_footprint(&t, sim);
     report_background(&t, &sim->model);
+    report_damage(&t, &m->damage);
     report_shadow(&t, sim);
     report_noise(&t, sim);
     return nb_report_end(&t, out, err);

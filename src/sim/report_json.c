@@ -31,6 +31,18 @@ static void add_background(const nb_sim *sim, nb_json root)
     nb_json_number(o, "photons_about", nb_background_about(&sim->model));
 }
 
+static void add_damage(const nb_damage *d, nb_json root)
+{
+    nb_json o;
+    if (!d->given)
+        return;
+    o = nb_json_object(root, "damage");
+    nb_json_number(o, "dose_MGy", d->dose);
+    nb_json_number(o, "B_added", d->B);
+    nb_json_number(o, "cell_factor", d->growth);
+    nb_json_number(o, "fall_A", d->fall);
+}
+
 /** Pixels that get less than half of their light. */
 static void add_shadow(const nb_sim *sim, nb_json root)
 {
@@ -48,6 +60,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_text(root, "renderer", backend);
     nb_json_number(root, "seed", (double)sim->seed);
     add_background(sim, root);
+    add_damage(&sim->model.damage, root);
     add_shadow(sim, root);
     nb_json_spectrum(root, &sim->model.spectrum);
     if (sim->crowd)

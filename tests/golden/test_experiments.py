@@ -247,9 +247,97 @@ def check_truth(folder, flags, factor):
     script.ok("mix-truth-factor", 0.4 < part < 0.95 * factor.max() / 2 + 0.5 and part != 1, f"{part}")
 
 
+SWEEP = ["-cell", "30", "40", "50", "90", "100", "90", "-N", "6", "-mosaic", "0.5", "-mosaic_dom", "5", "-detpixels", "64", "-pixel", "1",
+         "-distance", "60", "-phisteps", "2", "-seed", "3", "-nodump", "-fluence", "1e30", "-oversample", "1"]
+
+
+def reflections(folder):
+    """A small list of F; its name."""
+    name = os.path.join(folder, "small.hkl")
+    rng = numpy.random.default_rng(1)
+    with open(name, "w", encoding="ascii") as f:
+        for h in range(-8, 9):
+            for k in range(-11, 12):
+                for n in range(-14, 15):
+                    f.write(f"{h} {k} {n} {rng.uniform(50, 200):.4f}\n")
+    return name
+
+
+def sweep(folder, *flags):
+    """Truth of the frames of a sweep, and its lists by frame and index."""
+    name = os.path.join(folder, "sweep.h5")
+    script.run(*SWEEP, *flags, "-hdf5", name, "-truth", "spots", "-truth_min", "1e-20")
+    with h5py.File(name) as f:
+        group = f["/entry/simulation"]
+        truth = [group[n][:] for n in ("dose", "B_added", "cell_factor")] if "dose" in group else None
+        table, count = group["reflections/table"][:], group["reflections/count"][:]
+    keys = zip(numpy.repeat(numpy.arange(len(count)), count).tolist(), *(table[n].tolist() for n in ("h", "k", "l")))
+    return truth, dict(zip(keys, zip(table["d"].tolist(), table["intensity"].tolist())))
+
+
+def check_dose(case, folder, hkl):
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
+    want = want.reshape([int(n) for n in case["shape"].split("x")])
+    flags = case["flags"].split()
+    if case["id"] == "dose-auto":
+        for eV, MGy in want:
+            got = sweep(folder, "-hkl", hkl, *flags[:-1], eV, "-roi", "0", "1", "0", "1")[0][0][0] * 2
+            script.ok(f"dose-auto-{eV:g}", abs(got / MGy - 1) < float(case["tolerance"]), f"{got} {MGy}")
+        return
+    truth, damaged = sweep(folder, "-hkl", hkl, *flags)
+    script.ok(case["id"], (numpy.abs(numpy.array(truth).T - want[:, 1:4]) <= 1e-12 * want.max()).all(), f"{truth}")
+    plain = sweep(folder, "-hkl", hkl, *flags[:4])[1]
+    worst, n = 0, 0
+    halves = float(flags[flags.index("-damage_half") + 1]) if "-damage_half" in flags else numpy.inf
+    for key, (d, intensity) in plain.items():
+        if intensity < 1 or d == 0:
+            continue
+        D, B = truth[0][key[0]], truth[1][key[0]]
+        ratio = numpy.exp(-B / (2 * d * d) - numpy.log(2) * D / (halves * d))
+        worst, n = max(worst, abs(damaged[key][1] / intensity / ratio - 1)), n + 1
+    script.ok(case["id"] + "-intensities", n > 50 and worst <= 1e-5, f"{n}: {worst}")
+
+
+def floats(folder, *flags):
+    name = os.path.join(folder, "floats.bin")
+    script.run(*SWEEP, *flags, "-floatfile", name, "-nonoise", "-noint", "-nopgm")
+    return numpy.fromfile(name, numpy.float32)
+
+
+def check_damage(folder, hkl):
+    """Limits; a grown cell is a typed one; one frame is that of the sweep; photons say the dose."""
+    plain = floats(folder, "-hkl", hkl, "-osc", "1")
+    still = floats(folder, "-hkl", hkl, "-osc", "1", "-dose", "0", "-damage_cell", "2", "-damage_half", "1")
+    script.ok("damage-none", (plain == still).all())
+    for more in ([], ["-isa", "scalar"], ["-precision", "double"], ["-gauss_xtal"]):
+        damaged = floats(folder, "-hkl", hkl, "-osc", "1", "-dose", "24", *more)
+        added = floats(folder, "-hkl", hkl, "-osc", "1", "-Badd", "12", *more)
+        script.ok("damage-badd" + "".join(more), added.max() > 0 and (numpy.abs(damaged - added) <= 1e-7 * added.max()).all(),
+                  f"{numpy.abs(damaged - added).max() / added.max()}")
+    grown = floats(folder, "-hkl", hkl, "-osc", "1", "-dose", "2", "-damage_B", "0", "-damage_cell", "0.7", "-blocks", "7")
+    typed = floats(folder, "-hkl", hkl, "-osc", "1", "-blocks", "7", "-cell", 30 * 1.007, 40 * 1.007, 50 * 1.007, 90, 100, 90)
+    script.ok("damage-cell", (numpy.abs(grown - typed) <= 2e-5 * typed.max()).all() and numpy.abs(grown - plain).max() > 0.01 * plain.max(),
+              f"{numpy.abs(grown - typed).max() / typed.max()}")
+    flags = ["-hkl", hkl, "-frames", "3", "-osc", "1", "-fluence", "1e21", "-dose", "auto", "-damage_cell", "0.1", "-vary", "fluence:uniform:1e21:2e21"]
+    script.run(*SWEEP, *flags, "-output", os.path.join(folder, "d_%d.bin"), "-threads", "2")
+    table = os.path.join(folder, "doses.txt")
+    script.run(*SWEEP, *flags, "-draws", table)
+    with open(table, encoding="ascii") as f:
+        head = f.readline().split()
+    drawn = numpy.loadtxt(table, skiprows=1)
+    fluence, dose = drawn[:, head.index("fluence")], drawn[:, head.index("dose")]
+    want = (numpy.cumsum(fluence) - fluence / 2) * dose[0] * 2 / fluence[0]
+    script.ok("damage-auto", numpy.allclose(dose, want, rtol=1e-10), f"{dose} {want}")
+    for k in range(3):
+        only = floats(folder, *flags, "-only_frame", k)
+        there = numpy.fromfile(os.path.join(folder, f"d_{k + 1}.bin"), numpy.float32)
+        script.ok(f"damage-only-{k}", (only == there).all() and only.max() > 0)
+
+
 def main():
     os.chdir(CASES)
     with tempfile.TemporaryDirectory() as folder, open("cases.tsv", encoding="utf-8") as f:
+        hkl = reflections(folder)
         for case in csv.DictReader(f, delimiter="\t"):
             if case["id"] == "automatic":
                 check_number(case)
@@ -259,6 +347,9 @@ def main():
                 check_orientations(case, folder)
             elif case["part"] == "B":
                 check_draws(case, folder)
+            elif case["part"] == "D":
+                if h5py and HAS_HDF5:
+                    check_dose(case, folder, hkl)
             elif case["part"] == "F":
                 check_shadow(case, folder)
             else:
@@ -266,6 +357,7 @@ def main():
         check_typed_again(folder)
         check_only_frame(folder)
         check_mix(folder)
+        check_damage(folder, hkl)
     sys.exit(bool(script.FAILED))
 
 

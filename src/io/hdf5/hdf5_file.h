@@ -98,9 +98,10 @@ typedef struct nb_hdf5_frame {
     /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    double flicker;         /* factor of the source; 1 without flicker */
-    double spectrum_factor; /* of the fluence, by -spectrum; 1 without */
-    nb_hdf5_list list;      /* with layout.reflections */
+    double flicker;                        /* factor of the source; 1 without flicker */
+    double dose_MGy, B_added, cell_factor; /* of a dose: 0, 0 A^2, 1 without */
+    double spectrum_factor;                /* of the fluence, by -spectrum; 1 without */
+    nb_hdf5_list list;                     /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
@@ -168,6 +169,7 @@ typedef struct nb_hdf5_master {
     nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);
     int n_varied;
     const nb_hdf5_crystals *crystals; /* of -crystals; NULL: each frame has one */
+    int damaged;                      /* there is a dose */
     void *frames_user;                /* of spectrum, varied_name and varied */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);

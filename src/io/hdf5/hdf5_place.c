@@ -599,6 +599,11 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("polarization", polarization, "");
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
+    if (master->damaged) {
+        COLUMN("dose", dose_MGy, "MGy");
+        COLUMN("B_added", B_added, "angstrom^2");
+        COLUMN("cell_factor", cell_factor, "");
+    }
 #undef COLUMN
     put_noise(h, master);
     if (master->spectrum)
