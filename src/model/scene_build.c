@@ -14,6 +14,7 @@
 #include "misset.h"
 #include "sampling.h"
 #include "sampling_error.h"
+#include "twin.h"
 #include "units.h"
 
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
@@ -411,7 +412,7 @@ static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
     nb_scene *sc = &m->scene;
-    double w = cfg->value.water_um * NB_UM;
+    double w = cfg->value.water_um * NB_UM, blocks;
     double steps = (double)sc->beam.n_sources * sc->lattice.n_orientations *
                    sc->oversample * (double)sc->oversample;
     if (steps > 1e18)
@@ -420,10 +421,11 @@ static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
                        "domains, phi steps or sub-pixels",
                        steps);
     m->blocks = nb_crystal_blocks(cfg, &m->crystal);
-    sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0 / m->blocks;
+    blocks = m->blocks * m->twin_share;
+    sc->background = F_water * F_water * w * w * w * 1e6 * NB_AVOGADRO / 18.0 / blocks;
     sc->samples = (int64_t)sc->beam.n_sources * sc->lattice.n_orientations *
                   sc->oversample * sc->oversample;
-    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->samples * m->blocks;
+    sc->intensity_scale = NB_R_E_SQR * m->fluence / (double)sc->samples * blocks;
     return NB_OK;
 }
 
@@ -434,7 +436,9 @@ static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in
     nb_crystal_inputs crystal = {
         in->matrix, in->matrix_lambda_A > 0 ? in->matrix_lambda_A : m->wavelength_A,
         in->default_seed};
+    nb_twin twin;
     double A[9];
+    nb_status st;
     m->phi0 = cfg->value.phi_deg * NB_DEG;
     m->phi_range = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
                                  cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
@@ -446,7 +450,14 @@ static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in
         nb_scan_to_middle(&m->middle, in->matrix, A);
         crystal.matrix = A;
     }
-    return nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err);
+    st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err);
+    if (!st)
+        st = nb_twin_read(cfg->value.twin, &twin, err);
+    if (st)
+        return st;
+    m->twin_share = nb_twin_share(&twin, in->twin_part);
+    m->obliquity = nb_twin_turn(&twin, in->twin_part, &m->crystal);
+    return NB_OK;
 }
 
 static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
@@ -481,7 +492,8 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     build_crystal_terms(cfg, in, m);
     st = build_scale(cfg, m, err);
     if (!st && in->amorphous)
-        st = nb_amorphous_of(cfg, in->amorphous, m->blocks, &m->amorphous, err);
+        st = nb_amorphous_of(cfg, in->amorphous, m->blocks * m->twin_share, &m->amorphous,
+                             err);
     sc->amorphous = m->amorphous;
     return st;
 }

@@ -34,6 +34,7 @@ typedef struct nb_model_inputs {
     const nb_spectrum_point *points;   /* of a file of -spectrum; NULL without one */
     int n_points;
     int64_t default_seed; /* where -seed or -misset_seed is unset */
+    int twin_part; /* the lattice of -twin: 0 the first, else that of law twin_part - 1 */
     int check_only; /* orientations are counted, not made: the scene cannot be rendered */
 } nb_model_inputs;
 
@@ -51,7 +52,9 @@ typedef struct nb_model {
     nb_damage damage;      /* by a dose */
     double *damaged_F;    /* owned; the scene's F, where a dose changes them; else NULL */
     nb_spectrum spectrum; /* owned; of -spectrum, without it zero */
-    double blocks;        /* of the crystal */
+    double blocks;        /* of the crystal; of a twin, all parts together */
+    double twin_share;    /* of them that have this lattice; 1 without a twin */
+    double obliquity;     /* rad; of that lattice */
     int auto_oversample;  /* sub-pixels that resolve the crystal's fringes */
     int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */

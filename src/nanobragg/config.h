@@ -167,9 +167,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1290
+#define NB_CONFIG_ROOM 1258
 #else
-#define NB_CONFIG_ROOM 1291
+#define NB_CONFIG_ROOM 1259
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -392,6 +392,7 @@ typedef struct nb_config {
     double damage_cell_pct; /* growth of the edges, %/MGy; 0 */
     double damage_half;     /* MGy/A; NaN unset */
     double damage_dose; /* MGy, in the middle of this image; NaN unset (half of dose_MGy) */
+    char twin[256]; /* "law:x[;law:x]": turned lattices of the crystal, and their parts of it; "" none */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -94,6 +94,8 @@ NB_SHAPES(SHAPE_ROW)
 {"mosaic_dom", "mosaic_domains", WHOLE(PIXELS, mosaic_domains), COUNTED,
     .fallback = "10 with -mosaic, else 1", .help = "number of mosaic domains"},
 {"mosaic_seed", NULL, SEED(mosaic_seed), .fallback = "12345678", .help = "seed of the domains' orientations"},
+{"twin", NULL, FIELD(TEXT, PIXELS, twin), .value = "law:x[;law:x]", .fallback = "none",
+    .help = "twin law on h, k, l, as k,h,-l (fractions are allowed), and its part of the crystal"},
 {"crystals", NULL, FIELD(TEXT, PIXELS, crystals), .value = "n | file", .fallback = "1",
     .help = "crystals in the image, the second and further ones in random orientations; or a file with a JSON object of "
         "flags a line and crystal, as {\"N\": 10, \"hkl\": \"b.hkl\"}"},

@@ -482,7 +482,7 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
 
 int nb_frames_have_crystals(const nb_frames *f)
 {
-    return f->base.crystals[0] || nb_vary_has_crystals(&f->vary);
+    return f->base.crystals[0] || f->base.twin[0] || nb_vary_has_crystals(&f->vary);
 }
 
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,

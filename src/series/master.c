@@ -9,6 +9,7 @@
 #include "../sim/noise.h"
 #include "../sim/write.h"
 #include "../base/memory.h"
+#include "../model/twin.h"
 #include "../sim/crystals.h"
 #include "../params/params.h"
 #include "frame.h"
@@ -118,36 +119,49 @@ static const char *factors_of(const nb_config *cfg)
     return "";
 }
 
-/** The row of a crystal; of one whose own files are not loaded here A, N, cell and blocks are NaN. */
-static nb_status add_row(const nb_run *run, nb_crystal_at at, nb_config *cfg,
-                         nb_hdf5_crystals *rows, nb_error *err)
+static void put_A(const nb_crystal *x, double A[9])
 {
-    nb_hdf5_crystal *row;
-    nb_crystal x;
+    const nb_vec3 *columns[3] = {&x->astar, &x->bstar, &x->cstar};
+    for (int c = 0; c < 3; c++) {
+        A[c] = columns[c]->x;
+        A[3 + c] = columns[c]->y;
+        A[6 + c] = columns[c]->z;
+    }
+}
+
+/** A row for each part of a crystal; of one whose own files are not loaded here A, N, cell and blocks are NaN. */
+static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
+                          nb_hdf5_crystals *rows, nb_error *err)
+{
     const nb_settings *settings;
-    const nb_vec3 *columns[3] = {&x.astar, &x.bstar, &x.cstar};
-    nb_status st = reserve_rows(rows, 1, err);
+    nb_crystal first, x;
+    nb_twin twin = {0};
+    nb_status st = nb_sim_crystal_of(run->base, cfg, &first, err);
     if (!st)
-        st = nb_sim_crystal_of(run->base, cfg, &x, err);
+        st = nb_twin_read(cfg->twin, &twin, err);
+    if (!st)
+        st = reserve_rows(rows, (size_t)twin.n + 1, err);
     if (st)
         return st;
-    row = &rows->rows[rows->n++];
     settings = NB_RESOLVED(cfg);
-    memset(row, 0, sizeof *row);
-    row->frame = at.frame;
-    row->crystal = at.crystal;
-    for (int c = 0; c < 3; c++) {
-        row->A[c] = columns[c]->x;
-        row->A[3 + c] = columns[c]->y;
-        row->A[6 + c] = columns[c]->z;
-        row->N[c] = x.N[c];
+    for (int i = 0; i <= twin.n; i++) {
+        nb_hdf5_crystal *row = &rows->rows[rows->n++];
+        memset(row, 0, sizeof *row);
+        x = first;
+        nb_twin_turn(&twin, i, &x);
+        row->frame = at.frame;
+        row->crystal = at.crystal;
+        row->twin = i;
+        row->part = nb_twin_share(&twin, i);
+        put_A(&x, row->A);
+        memcpy(row->N, x.N, sizeof row->N);
+        nb_cell_of(&x, row->cell);
+        row->blocks = nb_crystal_blocks(settings, &x);
+        row->mosaic_deg = settings->value.mosaic_spread_deg;
+        row->B_added = settings->value.B_add;
+        row->F_scale = NB_TYPED_OR(settings, F_scale, 1);
+        snprintf(row->file, sizeof row->file, "%.255s", factors_of(cfg));
     }
-    nb_cell_of(&x, row->cell);
-    row->blocks = nb_crystal_blocks(settings, &x);
-    row->mosaic_deg = settings->value.mosaic_spread_deg;
-    row->B_added = settings->value.B_add;
-    row->F_scale = NB_TYPED_OR(settings, F_scale, 1);
-    snprintf(row->file, sizeof row->file, "%.255s", factors_of(cfg));
     return NB_OK;
 }
 
@@ -159,9 +173,9 @@ static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_e
     if (!st)
         st = nb_frames_crystals(&run->frames, k, first, &more, &n, err);
     all->first[k] = (int64_t)all->n;
-    all->count[k] = n;
     for (int m = 0; m < n && !st; m++)
-        st = add_row(run, (nb_crystal_at){k, m}, m ? more + m - 1 : first, all, err);
+        st = add_rows(run, (nb_crystal_at){k, m}, m ? more + m - 1 : first, all, err);
+    all->count[k] = (int64_t)all->n - all->first[k];
     nb_free(more);
     nb_free(first);
     return st;
@@ -186,6 +200,24 @@ static void free_crystals(nb_hdf5_crystals *all)
     nb_free(all->rows);
     nb_free(all->first);
     nb_free(all->count);
+}
+
+/** What differs between the frames, beside what the spool has; crystals: room for theirs. */
+static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
+                                 nb_hdf5_master *master, nb_error *err)
+{
+    const nb_frames *f = &run->frames;
+    master->spectra = f->spectra.count ? &f->spectra : NULL;
+    master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
+    master->frames_user = run;
+    master->wavelengths = run->base->model.spectrum.n;
+    master->varied_name = varied_name;
+    master->varied = varied;
+    master->n_varied = nb_vary_of_frames(&f->vary);
+    if (!nb_frames_have_crystals(f))
+        return NB_OK;
+    master->crystals = crystals;
+    return find_crystals(run, master->frames, crystals, err);
 }
 
 nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
@@ -230,22 +262,10 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.background =
         nb_background_words(&run->base->model.settings, background, sizeof background);
     master.config = config;
-    master.spectra = run->frames.spectra.count ? &run->frames.spectra : NULL;
-    master.spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
-    master.frames_user = run;
     master.damaged = run->base->model.damage.given;
-    master.wavelengths = run->base->model.spectrum.n;
-    master.varied_name = varied_name;
-    master.varied = varied;
-    master.n_varied = nb_vary_of_frames(&run->frames.vary);
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
-    if (nb_frames_have_crystals(&run->frames)) {
-        st = find_crystals(run, frames, &crystals, err);
-        master.crystals = &crystals;
-    } else {
-        st = NB_OK;
-    }
+    st = describe_frames(run, &crystals, &master, err);
     if (!st)
         st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
     free_crystals(&crystals);

@@ -47,6 +47,7 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
     nb_scan_points ends;
     nb_model_inputs in = nb_inputs_of_model(loaded, b->seed, b->moved, &ends);
     nb_status st;
+    in.twin_part = b->twin_part;
     in.table = loaded->tables.box;
     in.table_of_source = loaded->tables.of_source;
     in.n_of_source = loaded->tables.n_of_source;

@@ -9,6 +9,7 @@
 #include "../base/shared.h"
 #include "../base/text.h"
 #include "../model/misset.h"
+#include "../model/twin.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "crystals.h"
@@ -39,11 +40,12 @@ nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
 
 static nb_status refuse(const nb_config *cfg, nb_error *err)
 {
+    const char *flag = cfg->crystals[0] ? "-crystals" : "-twin";
+    const char *text = cfg->crystals[0] ? cfg->crystals : cfg->twin;
     const char *other = cfg->compat           ? "-compat, whose images have one crystal"
                         : cfg->derivatives[0] ? "-derivatives, which are of one crystal"
                                               : NULL;
-    return other ? nb_fail(err, NB_ERR_INPUT, "-crystals %.60s: not with %s",
-                           cfg->crystals, other)
+    return other ? nb_fail(err, NB_ERR_INPUT, "%s %.60s: not with %s", flag, text, other)
                  : NB_OK;
 }
 
@@ -54,7 +56,7 @@ nb_status nb_crystals_load(nb_sim *sim, nb_error *err)
     nb_crystal_lines lines;
     int n;
     nb_status st;
-    if (!cfg->crystals[0])
+    if (!cfg->crystals[0] && !cfg->twin[0])
         return NB_OK;
     if ((st = refuse(cfg, err)) ||
         (st = nb_crystal_lines_read(cfg->crystals, &lines, err)))
@@ -152,8 +154,10 @@ static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
         nb_free(scenes);
         return NB_ERR_NOMEM;
     }
-    if (crowd->n)
+    if (crowd->n) {
         memcpy(all, crowd->all, (size_t)crowd->n * sizeof *all);
+        memcpy(scenes, crowd->scenes, (size_t)crowd->n * sizeof *scenes);
+    }
     nb_free(crowd->all);
     nb_free(crowd->scenes);
     crowd->all = all;
@@ -272,29 +276,33 @@ static nb_status plain_config(const nb_sim *sim, int m, nb_config *cfg, nb_error
     return st ? st : nb_resolve_crystal(cfg, NULL, err);
 }
 
-static nb_status build_one(nb_sim *sim, int i, nb_error *err)
+/** The configuration of crystal m > 0. */
+static nb_status config_of(const nb_sim *sim, int m, nb_config *cfg, nb_error *err)
+{
+    if (!sim->crowd->given)
+        return plain_config(sim, m, cfg, err);
+    *cfg = sim->crowd->given[m - 1];
+    return NB_OK;
+}
+
+/** Scene i of the crowd: part `twin` of crystal m. */
+static nb_status build_one(nb_sim *sim, int i, int m, int twin, nb_config *cfg,
+                           nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
     nb_further *x = crowd->all[i];
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
-    const nb_building b = {&x->cfg, sim->seed, NULL, NULL};
-    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
-    x->crystal = i + 1;
-    if (!st && crowd->given)
-        *cfg = crowd->given[i];
-    else if (!st)
-        st = plain_config(sim, i + 1, cfg, err);
-    if (!st)
-        st = take_inputs(sim, i, cfg, err);
-    if (!st) {
-        nb_model_free(&x->model);
-        x->cfg = *cfg;
-        nb_inputs_show(&x->in, &x->cfg);
-        st = nb_config_check_rules(&x->cfg, err);
-    }
+    const nb_building b = {&x->cfg, sim->seed, NULL, NULL, twin};
+    nb_status st = take_inputs(sim, i, cfg, err);
+    if (st)
+        return st;
+    x->crystal = m;
+    x->twin = twin;
+    nb_model_free(&x->model);
+    x->cfg = *cfg;
+    nb_inputs_show(&x->in, &x->cfg);
+    st = nb_config_check_rules(&x->cfg, err);
     if (!st)
         st = nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err);
-    nb_free(cfg);
     if (st)
         return st;
     x->model.scene.background = 0; /* the first crystal's scene has it */
@@ -303,12 +311,35 @@ static nb_status build_one(nb_sim *sim, int i, nb_error *err)
     return NB_OK;
 }
 
+/** The scenes of crystal m, from *i on; the simulation has that of the very first. */
+static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
+{
+    struct nb_crowd *crowd = sim->crowd;
+    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
+    nb_twin twin;
+    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
+    if (!st && m == 0)
+        *cfg = sim->cfg;
+    else if (!st)
+        st = config_of(sim, m, cfg, err);
+    if (!st)
+        st = nb_twin_read(cfg->twin, &twin, err);
+    for (int part = m == 0; !st && part <= twin.n; part++, ++*i) {
+        if (*i >= crowd->n)
+            st = grow(crowd, *i + 1, err);
+        if (!st)
+            st = build_one(sim, *i, m, part, cfg, err);
+    }
+    nb_free(cfg);
+    return st;
+}
+
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
-    int n = 1, more;
+    int n = 1, built = 0;
     nb_status st = NB_OK;
-    if (!sim->cfg.crystals[0]) {
+    if (!sim->cfg.crystals[0] && !sim->cfg.twin[0]) {
         nb_crowd_free(crowd);
         sim->crowd = NULL;
         return NB_OK;
@@ -317,18 +348,13 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
         return st;
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    more = n > 1 ? n - 1 : 0;
-    if (crowd->given && crowd->n_given != more)
+    if (crowd->given && crowd->n_given != n - 1)
         return nb_fail(err, NB_ERR_INTERNAL, "%d crystals were given, not %d",
-                       crowd->n_given, more);
+                       crowd->n_given, n - 1);
     crowd->crystals = n;
-    shrink(crowd, more);
-    if (more)
-        st = grow(crowd, more, err);
-    for (int i = 0; i < more && !st; i++)
-        st = build_one(sim, i, err);
-    if (st)
-        shrink(crowd, 0);
+    for (int m = 0; m < n && !st; m++)
+        st = build_crystal(sim, m, &built, err);
+    shrink(crowd, st ? 0 : built);
     if (!st && n == 0)
         sim->model.scene = nb_scene_without_crystal(&sim->model.scene);
     return st;

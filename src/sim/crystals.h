@@ -14,7 +14,7 @@ typedef struct nb_further {
     nb_config cfg;
     nb_inputs in;
     nb_model model;
-    int crystal; /* its number in the image, from 0 */
+    int crystal, twin; /* its number in the image, and of its twin's part, from 0 */
 } nb_further;
 
 struct nb_crowd {

@@ -78,8 +78,9 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     *out = NULL;
     if (sim->crowd)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-crystals %.60s: derivatives are of one crystal; leave it out",
-                       sim->cfg.crystals);
+                       "-%s %.60s: derivatives are of one crystal; leave it out",
+                       sim->cfg.crystals[0] ? "crystals" : "twin",
+                       sim->cfg.crystals[0] ? sim->cfg.crystals : sim->cfg.twin);
     if (count < 0 || count > NB_VARIABLES_MAX || (count > 0 && !names))
         return nb_fail(err, NB_ERR_INPUT, "%d parameters: must be 0 to %d", count,
                        NB_VARIABLES_MAX);

@@ -71,7 +71,7 @@ static nb_status find(const nb_sim *sim, const nb_model *m, const float *image,
 }
 
 /** Add a crystal's reflections behind those of others; `more` is freed. */
-static nb_status append(nb_reflections *more, int crystal, nb_reflections *out,
+static nb_status append(nb_reflections *more, const nb_further *of, nb_reflections *out,
                         nb_error *err)
 {
     const size_t n = out->count + more->count;
@@ -81,7 +81,8 @@ static nb_status append(nb_reflections *more, int crystal, nb_reflections *out,
             memcpy(all, out->list, out->count * sizeof *all);
         for (size_t i = 0; i < more->count; i++) {
             all[out->count + i] = more->list[i];
-            all[out->count + i].crystal = (int16_t)crystal;
+            all[out->count + i].crystal = (int16_t)(of ? of->crystal : 0);
+            all[out->count + i].twin = (int16_t)(of ? of->twin : 0);
         }
         nb_free(out->list);
         out->list = all;
@@ -94,11 +95,11 @@ static nb_status append(nb_reflections *more, int crystal, nb_reflections *out,
     return all ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** The reflections of one crystal of several, from an image of its own. */
-static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, int crystal,
+/** The reflections of one crystal of several (NULL: the first), from an image of its own. */
+static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_further *of,
                             float *image, nb_reflections *out, nb_error *err)
 {
-    const nb_model *m = crystal ? &sim->crowd->all[crystal - 1]->model : &sim->model;
+    const nb_model *m = of ? &of->model : &sim->model;
     const nb_request as = {.precision = engine->options.precision,
                            .tolerance = engine->options.tolerance};
     nb_reflections own = {0};
@@ -106,7 +107,7 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, int crysta
         nb_render_scene_as(engine->backend, engine->state, &m->scene, &as, image, err);
     if (!st)
         st = find(sim, m, image, &own, err);
-    return st ? st : append(&own, crystal, out, err);
+    return st ? st : append(&own, of, out, err);
 }
 
 /** Each crystal's photons are its own: they are rendered one by one, without footprint. */
@@ -122,7 +123,7 @@ static nb_status find_all(const nb_sim *sim, nb_reflections *out, nb_error *err)
     if (!st)
         st = nb_engine_open(&engine, err);
     for (int i = 0; i <= sim->crowd->n && !st; i++)
-        st = find_alone(sim, &engine, i, image, out, err);
+        st = find_alone(sim, &engine, i ? sim->crowd->all[i - 1] : NULL, image, out, err);
     nb_engine_free(&engine);
     nb_free(image);
     if (st)

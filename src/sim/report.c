@@ -87,6 +87,15 @@ static void report_crystals(nb_report_text *t, const nb_sim *sim)
     const int n = sim->crowd ? sim->crowd->crystals : 1;
     if (n == 0)
         nb_report_put(t, "          no crystal in the image: -crystals 0\n");
+    if (sim->cfg.twin[0])
+        nb_report_put(t,
+                      "          twin %.200s: %g of the crystal has the lattice above\n",
+                      sim->cfg.twin, sim->model.twin_share);
+    for (int i = 0; sim->crowd && i < sim->crowd->n && sim->crowd->all[i]->crystal == 0;
+         i++)
+        nb_report_put(t, "          and %g another one, with an obliquity of %.3g deg\n",
+                      sim->crowd->all[i]->model.twin_share,
+                      sim->crowd->all[i]->model.obliquity / NB_DEG);
     if (n > 1)
         nb_report_put(
             t, "          %d crystals in the image; above is the first of them\n", n);

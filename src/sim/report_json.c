@@ -65,6 +65,8 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_spectrum(root, &sim->model.spectrum);
     if (sim->crowd)
         nb_json_number(root, "crystals", sim->crowd->crystals);
+    if (sim->cfg.twin[0])
+        nb_json_text(root, "twin", sim->cfg.twin);
     notes = nb_json_array(root, "notes");
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
         nb_json_add_text(notes, sim->notes->line[i]);

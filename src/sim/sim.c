@@ -76,7 +76,7 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
 
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
-    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks};
+    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks, 0};
     nb_status st = nb_inputs_build(&sim->in, &b, &sim->model, &sim->times.factors, err);
     if (!st && ((st = nb_inputs_make_shade(&sim->in, &sim->model,
                                            nb_threads_of(&sim->cfg), err)) ||

@@ -70,6 +70,7 @@ typedef struct nb_building {
     int64_t seed;
     const nb_displacement *moved; /* or NULL */
     const nb_hooks *hooks;
+    int twin_part; /* as nb_model_inputs */
 } nb_building;
 /** The model of them, with its tables of F; *seconds: is added to for these.  *model is written whole, and zero after an
  * error. */

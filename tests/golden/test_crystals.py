@@ -96,6 +96,39 @@ def check_noise(folder):
     script.ok("noise", all(x == seen[0] for x in seen))
 
 
+def check_twin(folder):
+    """A twin from its other side, a law that changes nothing, a part of 0, and an inverted lattice."""
+    mono = ["-hkl", os.path.join(HKL, "tet.hkl"), "-cell", 30, 40, 50, 90, 95, 90, "-mosaic", "0.2", "-mosaic_dom", "3"]
+    name, law = os.path.join(folder, "A.mat"), "h+1/2l,-k,-l"
+    alone = image(folder, *mono)
+    script.ok("twin-none", (image(folder, *mono, "-twin", law + ":0") == alone).all() and (image(folder, *mono, "-twin", "h,k,l:0.4") == alone).all())
+    both = image(folder, *mono, "-twin", law + ":0.3")
+    # A* and the orthogonal factor of A T A^-1
+    A = reciprocal(30, 40, 50, 95)
+    T = numpy.array([[1, 0, 0.5], [0, -1, 0], [0, 0, -1]])
+    u, _, v = numpy.linalg.svd(A @ T @ numpy.linalg.inv(A))
+    with open(name, "w", encoding="ascii") as f:
+        f.write("\n".join(" ".join(f"{x:.17g}" for x in row) for row in u @ v @ A) + "\n")
+    other = image(folder, *mono[:2], "-mat", name, "-cell", 30, 40, 50, 90, 95, 90, "-mosaic", "0.2", "-mosaic_dom", "3", "-twin", law + ":0.7")
+    off = numpy.abs(both - other).max() / both.max()
+    script.ok("twin-other-side", off <= 1e-6, f"{off:.3g}")
+    single = image(folder, *mono[:2], "-mat", name, "-cell", 30, 40, 50, 90, 95, 90, "-mosaic", "0.2", "-mosaic_dom", "3")
+    off = numpy.abs(both - 0.7 * alone - 0.3 * single).max() / both.max()
+    script.ok("twin-parts", off <= 1e-6, f"{off:.3g}")
+    head, rows = spots(folder, *mono[:2], "-cell", "32", "32", "40", "-twin", "k,h,-l:0.3")
+    ours = [rows[rows[:, 1] == i][:, 7].sum() for i in (0, 1)]
+    script.ok("twin-spots", head[1] == "twin" and 0.2 < ours[1] / sum(ours) < 0.4, f"{ours}")
+    wet = image(folder, *mono, "-water", "1", "-twin", law + ":0.3")
+    off = numpy.abs(wet - image(folder, *mono, "-water", "1", "-crystals", "0") - both).max() / wet.max()
+    script.ok("twin-water", off <= 1e-6, f"{off:.3g}")
+
+
+def reciprocal(a, b, c, beta):
+    """a* along x, b* in the plane of x and y: the program's convention, of a monoclinic cell."""
+    s, co = numpy.sin(numpy.radians(beta)), numpy.cos(numpy.radians(beta))
+    return numpy.array([[1 / (a * s), 0, -co / (c * s)], [0, 1 / b, 0], [0, 0, 1 / c]])
+
+
 def check_jobs(folder):
     """A line of -jobs has a list of its own; -orientations a line for each crystal."""
     jobs, turned = os.path.join(folder, "jobs.jsonl"), os.path.join(folder, "turned.txt")
@@ -118,6 +151,7 @@ def main():
         check_mixture(folder)
         check_spots(folder)
         check_noise(folder)
+        check_twin(folder)
         check_jobs(folder)
     sys.exit(bool(script.FAILED))
 

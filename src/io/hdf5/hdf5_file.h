@@ -127,9 +127,10 @@ typedef struct nb_hdf5_panels {
 
 /** A crystal of a frame. */
 typedef struct nb_hdf5_crystal {
-    int32_t frame, crystal; /* from 0; crystal: in its frame */
-    double A[9];            /* as nb_hdf5_frame.A */
-    double N[3], cell[6];   /* A, deg */
+    int32_t frame, crystal, twin; /* from 0; crystal: in its frame; twin: part of that */
+    double part;                  /* of the crystal, that has this lattice */
+    double A[9];                  /* as nb_hdf5_frame.A */
+    double N[3], cell[6];         /* A, deg */
     double blocks, mosaic_deg, B_added, F_scale;
     char file[256]; /* of its structure factors; "": none */
 } nb_hdf5_crystal;

@@ -471,6 +471,7 @@ static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
         {CRYSTALS "/N", "", offsetof(nb_hdf5_crystal, N), 3},
         {CRYSTALS "/cell", "", offsetof(nb_hdf5_crystal, cell), 6},
         {CRYSTALS "/blocks", "", offsetof(nb_hdf5_crystal, blocks), 1},
+        {CRYSTALS "/part", "", offsetof(nb_hdf5_crystal, part), 1},
         {CRYSTALS "/mosaic", "deg", offsetof(nb_hdf5_crystal, mosaic_deg), 1},
         {CRYSTALS "/B_added", "angstrom^2", offsetof(nb_hdf5_crystal, B_added), 1},
         {CRYSTALS "/F_scale", "", offsetof(nb_hdf5_crystal, F_scale), 1},
@@ -481,6 +482,7 @@ static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
     nb_h5_array(h, CRYSTALS "/count", H5T_NATIVE_INT64, all->count, 1, &n);
     put_crystal_numbers(h, all, CRYSTALS "/frame", offsetof(nb_hdf5_crystal, frame));
     put_crystal_numbers(h, all, CRYSTALS "/crystal", offsetof(nb_hdf5_crystal, crystal));
+    put_crystal_numbers(h, all, CRYSTALS "/twin", offsetof(nb_hdf5_crystal, twin));
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         put_crystal_column(h, all, columns[i].path, columns[i].offset, columns[i].values);
         if (columns[i].units[0])
