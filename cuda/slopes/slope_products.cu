@@ -14,6 +14,8 @@ int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
 {
     if (job->n_entries > NB_DEVICE_ENTRIES)
         *why = "more than 8 entries of F are named";
+    else if (job->sums & NB_SLOPE_BEAM)
+        *why = "the device does not turn the directions of the beam";
     else if (numbers > NB_CUDA_FIT_MOST)
         *why = "there are more than 170 parameters and knots";
     else

@@ -86,6 +86,9 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
     case NB_VAR_DISPERSION:
         t->spectrum = job->spectrum ? 1 : 0;
         return NB_OK;
+    case NB_VAR_DIVERGENCE:
+        t->beam[v->axis] = job->beam[v->axis] ? NB_MRAD : 0;
+        return NB_OK;
     case NB_VAR_FOOTPRINT:
         move_footprint(of, v->axis, t);
         return NB_OK;
@@ -139,6 +142,8 @@ static unsigned sums_of(nb_variable_kind kind)
     case NB_VAR_LAMBDA:
     case NB_VAR_DISPERSION:
         return NB_SLOPE_WAVE;
+    case NB_VAR_DIVERGENCE:
+        return NB_SLOPE_BEAM;
     case NB_VAR_POLAR:
         return NB_SLOPE_POLAR;
     case NB_VAR_FUDGE:
@@ -198,6 +203,33 @@ static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error
     return job->spectrum ? NB_OK : NB_ERR_NOMEM;
 }
 
+/** Are the directions along an axis spread over a range that was typed?  A typed step would hold them. */
+static int has_range(const nb_subject *of, int axis)
+{
+    const nb_settings *cfg = of->cfg;
+    const double range = axis ? NB_TYPED_OR(cfg, vdiv_range_mrad, 0)
+                              : NB_TYPED_OR(cfg, hdiv_range_mrad, 0);
+    const double step = axis ? cfg->value.vdiv_step_mrad : cfg->value.hdiv_step_mrad;
+    return !of->has_sources && range > 0 && !(step > 0);
+}
+
+/** How the sources' directions follow both ranges. */
+static nb_status make_beam(const nb_subject *of, nb_slope_job *job, nb_error *err)
+{
+    const nb_beam *beam = &of->model->scene.beam;
+    nb_status st = NB_OK;
+    for (int a = 0; a < 2 && !st; a++) {
+        if (!has_range(of, a))
+            continue;
+        job->beam[a] =
+            nb_alloc((size_t)beam->n_sources, sizeof *job->beam[a], "sources", err);
+        st = job->beam[a]
+                 ? nb_beam_turns(of->cfg, &of->model->geometry, beam, a, job->beam[a], err)
+                 : NB_ERR_NOMEM;
+    }
+    return st;
+}
+
 nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names,
                              int count, nb_slope_job *job, nb_error *err)
 {
@@ -216,6 +248,10 @@ nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names
         st = make_turns(of, job, err);
     if (!st && job->sums & NB_SLOPE_WAVE)
         st = make_spectrum(of, job, err);
+    if (!st && job->sums & NB_SLOPE_BEAM)
+        st = make_beam(of, job, err);
+    if (!job->beam[0] && !job->beam[1])
+        job->sums &= ~(unsigned)NB_SLOPE_BEAM;
     if (!job->turns)
         job->sums &= ~(unsigned)NB_SLOPE_MOSAIC;
     for (int i = 0; i < count && !st; i++) {
@@ -234,6 +270,8 @@ void nb_slope_job_free(nb_slope_job *job)
     nb_free(job->entries);
     nb_free(job->turns);
     nb_free(job->spectrum);
+    nb_free(job->beam[0]);
+    nb_free(job->beam[1]);
     memset(job, 0, sizeof *job);
 }
 
@@ -263,6 +301,12 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
         return of->cfg->value.dispersion_pct > 0
                    ? NULL
                    : "there is one wavelength (-dispersion)";
+    case NB_VAR_DIVERGENCE:
+        if (of->has_sources)
+            return "the directions are those of a file";
+        return has_range(of, v->axis) ? NULL
+               : v->axis              ? "there is no -vdivrange, or -vdivstep holds it"
+                                      : "there is no -hdivrange, or -hdivstep holds it";
     case NB_VAR_FOOTPRINT:
         return nb_footprint_is_point(&m->footprint) ? "both widths of -footprint are 0"
                                                     : NULL;

@@ -140,6 +140,9 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
         return of->wavelength_A;
     case NB_VAR_DISPERSION:
         return cfg->value.dispersion_pct;
+    case NB_VAR_DIVERGENCE:
+        return v->axis ? NB_TYPED_OR(cfg, vdiv_range_mrad, 0)
+                       : NB_TYPED_OR(cfg, hdiv_range_mrad, 0);
     case NB_VAR_FOOTPRINT:
         return footprint_value(of, v->axis);
     case NB_VAR_POLAR:

@@ -42,6 +42,8 @@ static const row rows[] = {
 {"osc", NULL, NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", 0},
 {"lambda", NULL, NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", 0},
 {"dispersion", NULL, NULL, NB_VAR_DISPERSION, 0, "%", "-dispersion", "the width of the spectrum", 0},
+{"hdivrange", NULL, "divergence", NB_VAR_DIVERGENCE, 0, "mrad", "-hdivrange", "the width of the beam's horizontal directions, their number held", 0},
+{"vdivrange", NULL, "divergence", NB_VAR_DIVERGENCE, 1, "mrad", "-vdivrange", "the width of the beam's vertical directions, their number held", 0},
 {"footprint_a", NULL, "footprint", NB_VAR_FOOTPRINT, 0, "mm", "-footprint", "the width of the spots along the footprint's first axis", 0},
 {"footprint_b", NULL, "footprint", NB_VAR_FOOTPRINT, 1, "mm", "-footprint", "the width of the spots across it", 0},
 {"footprint_angle", NULL, "footprint", NB_VAR_FOOTPRINT, 2, "deg", "-footprint", "the footprint, about the beam", 0},

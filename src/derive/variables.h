@@ -18,7 +18,8 @@ typedef enum nb_variable_kind {
     NB_VAR_OSC,
     NB_VAR_LAMBDA,
     NB_VAR_DISPERSION,
-    NB_VAR_FOOTPRINT, /* a, b, angle */
+    NB_VAR_DIVERGENCE, /* horizontal, vertical */
+    NB_VAR_FOOTPRINT,  /* a, b, angle */
     NB_VAR_DISTANCE,
     NB_VAR_CLOSE_DISTANCE,
     NB_VAR_CENTRE, /* Xbeam, Ybeam, ORGX, ORGY */

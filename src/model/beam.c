@@ -146,6 +146,32 @@ nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g,
     return NB_OK;
 }
 
+nb_status nb_beam_turns(const nb_settings *cfg, const nb_geometry *g, const nb_beam *beam,
+                        int axis, nb_vec3 *turns, nb_error *err)
+{
+    nb_sampling h, v;
+    nb_status st = sample_directions(cfg, &h, &v, err);
+    int directions = 0, n = 0;
+    for (int pass = 0; pass < 2 && !st; pass++)
+        for (int i = 0; i < h.count; i++)
+            for (int j = 0; j < v.count; j++) {
+                const nb_sampling *s = axis ? &v : &h;
+                const double place =
+                    s->count > 1 ? ((axis ? j : i) - (s->count - 1) / 2.0) / (s->count - 1)
+                                 : 0;
+                const nb_vec3 about =
+                    axis ? nb_rotate_about(g->polar, g->vertical, point(&h, i))
+                         : g->vertical;
+                if (!cfg->value.square_div &&
+                    outside_round_beam(&h, &v, point(&h, i), point(&v, j)))
+                    continue;
+                directions += !pass;
+                for (int k = 0; pass && k < beam->n_sources / directions; k++, n++)
+                    turns[n] = nb_scale(place, nb_cross(about, beam->sources[n].incident));
+            }
+    return st;
+}
+
 int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum)
 {
     double largest = 0;

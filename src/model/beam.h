@@ -39,4 +39,9 @@ int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum);
 nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **sources, nb_error *err);
 
+/** How the direction of each source of nb_beam_grid moves, per rad of the range along an axis (0: horizontal, 1: vertical), the number
+ * of directions held: turns[n_sources].  Errors: NB_ERR_INPUT. */
+nb_status nb_beam_turns(const nb_settings *cfg, const nb_geometry *geometry,
+                        const nb_beam *beam, int axis, nb_vec3 *turns, nb_error *err);
+
 #endif

@@ -267,6 +267,21 @@ NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 directio
     return nb_add(nb_scale(c, incident), nb_add(nb_scale(K * b, B), nb_scale(-K * e, E)));
 }
 
+/** How nb_polarization changes as the incident direction moves by `by`, at right angles to it. */
+NB_HD double nb_polarization_turn(double K, nb_vec3 incident, nb_vec3 direction,
+                                  nb_vec3 axis, nb_vec3 by)
+{
+    const nb_vec3 across = nb_cross(axis, incident);
+    const double length = nb_norm(across);
+    const nb_vec3 B = nb_scale(1 / length, across), E = nb_cross(incident, B);
+    nb_vec3 dB = nb_scale(1 / length, nb_cross(axis, by)), dE;
+    dB = nb_sub(dB, nb_scale(nb_dot(B, dB), B));
+    dE = nb_add(nb_cross(by, B), nb_cross(incident, dB));
+    return nb_dot(incident, direction) * nb_dot(by, direction) -
+           K * (nb_dot(direction, E) * nb_dot(direction, dE) -
+                nb_dot(direction, B) * nb_dot(direction, dB));
+}
+
 /** Its slope by the Kahn factor. */
 NB_HD double nb_polarization_by_K(nb_vec3 incident, nb_vec3 direction, nb_vec3 axis)
 {

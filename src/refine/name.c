@@ -85,7 +85,8 @@ nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *e
 static nb_fit_map map_of(const char *name)
 {
     if (!strcmp(name, "fluence") || !strcmp(name, "water") || !strcmp(name, "mosaic") ||
-        !strcmp(name, "footprint_a") || !strcmp(name, "footprint_b"))
+        !strcmp(name, "footprint_a") || !strcmp(name, "footprint_b") ||
+        !strcmp(name, "hdivrange") || !strcmp(name, "vdivrange"))
         return NB_MAP_LOG;
     if (!strcmp(name, "N_a") || !strcmp(name, "N_b") || !strcmp(name, "N_c"))
         return NB_MAP_LOG_CELLS;

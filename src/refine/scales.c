@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Structure factors that are not exact.  The light of each reflection h has a scale exp(u_h) with a normal prior of u_h, whose
- * width is twice the relative sigma s of F.  Its mean is s^2, that of -2 ln(1 + s e) for normal e: the given F are spread about
- * the true ones.  The scales are eliminated: at each step of the fit they take their best values,
+ * width is twice the relative sigma s of F.  Its mean is s^2/2: that of -2 ln(1 + s e) for normal e, s^2, since the given F are spread
+ * about the true ones, less what strong reflections, which tell the most, have: among given F that are large there are more that are
+ * too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution it is 4 s^2 (1 - F^2/<F^2>)).  The scales are eliminated: at each step of the fit they take their best values,
  * and the normal equations lose what the scales explain (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003).
  * Errors are clustered by reflection, because all pixels of a spot share the error of its F (Liang and Zeger, Biometrika 73, 13,
  * 1986). */
@@ -195,7 +196,7 @@ static double settle(model *m)
 {
     nb_fit_groups *groups = m->groups;
     const double prior = groups->width > 0 ? 1 / (groups->width * groups->width) : 0;
-    const double mean = groups->width * groups->width / 4;
+    const double mean = groups->width * groups->width / 8;
     double loss = compare(m);
     for (int step = 0; step < INNER && prior > 0; step++) {
         double most = 0;

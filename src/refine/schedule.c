@@ -433,6 +433,23 @@ static nb_status hold_lattice(nb_fit *fit, int marked[NB_FIT_MOST], int *any,
     return st;
 }
 
+#define COLLAPSED 0.01 /* of its start */
+
+/** Widths that poor structure factors made vanish begin anew: at 0 their logarithm has no slope. */
+static nb_status revive(nb_fit *fit, nb_error *err)
+{
+    int any = 0;
+    for (int i = 0; i < fit->list.count; i++) {
+        nb_fit_parameter *p = &fit->list.p[i];
+        if (p->map != NB_MAP_LOG || p->fixed || !(p->value < COLLAPSED * p->start) ||
+            begins(p->name, "fluence") || begins(p->name, "water"))
+            continue;
+        p->value = p->start;
+        any = 1;
+    }
+    return any ? nb_fit_apply(fit, err) : NB_OK;
+}
+
 /** Structure factors that are not exact: stages with a scale of each reflection. */
 static nb_status with_scales(nb_fit *fit, int marked[NB_FIT_MOST], nb_error *err)
 {
@@ -447,6 +464,8 @@ static nb_status with_scales(nb_fit *fit, int marked[NB_FIT_MOST], nb_error *err
             return st;
         if (hold && !fit->kept)
             st = hold_lattice(fit, marked, &any, err);
+        if (!st && !k)
+            st = revive(fit, err);
         if (!st)
             st = nb_fit_choose_spots(fit, err);
         if (!st && any)

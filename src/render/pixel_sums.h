@@ -21,6 +21,9 @@ typedef struct nb_slope_sums {
     double index[9], cells[3];
     double mosaic, phi, osc, fudge, wave, spectrum, polarization, default_F;
     nb_vec3 ray; /* by the direction: w v/lambda, and the slope of each term's polarization */
+#ifndef NB_GPU
+    double beam[2];
+#endif
     double entry[NB_ENTRIES_MAX];
 } nb_slope_sums;
 

@@ -108,7 +108,8 @@ NB_HD void nb_run_term(nb_source_run *run, const nb_orientation *u, int m,
             run->sums.cells[i] += 2 * F2 * t->lattice.L * t->lattice.N[i];
     if (sums & NB_SLOPE_FUDGE)
         run->sums.fudge += 2 * F2 * t->lattice.L * t->lattice.fudge;
-    if (sums & (NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE | NB_SLOPE_WAVE))
+    if (sums & (NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE | NB_SLOPE_WAVE |
+                NB_SLOPE_BEAM))
         nb_run_gradient(run, u, m, t);
     if (sums & NB_SLOPE_F)
         nb_run_entries(run, t);
@@ -156,6 +157,28 @@ NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
     return n * nb_amorphous_at(sc->amorphous, 0.5 * length);
 }
 
+#ifndef NB_GPU
+/** What turns of the source's direction make: v by the scattering vector, value: the term without polarization, P: its own
+ * polarization, or 1. */
+static inline void nb_run_beam(const nb_source_run *run, const nb_ray *ray, int j,
+                               nb_vec3 v, double value, double P, nb_slope_sums *to)
+{
+    const nb_slope_job *job = run->job;
+    const nb_beam *beam = &job->scene->beam;
+    const nb_source *source = run->source;
+    const int polar = job->scene->oversample_polar && !beam->nopolar;
+    for (int a = 0; a < 2; a++)
+        if (job->beam[a]) {
+            const nb_vec3 by = job->beam[a][j];
+            double sum = -P * nb_dot(v, by) / source->lambda;
+            if (polar)
+                sum += value * nb_polarization_turn(beam->polarization, source->incident,
+                                                    ray->direction, beam->polar_axis, by);
+            to->beam[a] += source->weight * sum;
+        }
+}
+#endif
+
 /** Add a source's terms to the ray. */
 NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_sums *to)
 {
@@ -167,8 +190,16 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     double value = job->scene->background * n + run->crystal,
            wave = nb_dot(run->v, run->q);
     int i, polar = job->scene->oversample_polar && !beam->nopolar;
+#ifndef NB_GPU
+    const double alone = wave, length = nb_norm(run->q);
+    nb_vec3 v = run->v;
+#endif
     if (job->scene->amorphous)
         value += nb_run_materials(run, &wave);
+#ifndef NB_GPU
+    if (length > 0) /* that of the materials is along q */
+        v = nb_add(v, nb_scale((wave - alone) / (length * length), run->q));
+#endif
     if (polar) {
         double P = nb_polarization(beam->polarization, source->incident, ray->direction,
                                    beam->polar_axis);
@@ -183,6 +214,10 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     } else {
         to->image += weight * value;
     }
+#ifndef NB_GPU
+    if (job->sums & NB_SLOPE_BEAM)
+        nb_run_beam(run, ray, j, v, value, polar ? weight / source->weight : 1, to);
+#endif
     to->background += weight * n;
     to->crystal += weight * run->crystal;
     for (i = 0; i < 9; i++)

@@ -19,6 +19,8 @@ const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job)
         return "each term has its own polarization";
     if (sf->interpolate)
         return "F is interpolated";
+    if (job->sums & NB_SLOPE_BEAM)
+        return "the directions of the beam move";
     if (job->n_entries > 0 || (sf->nh > 0 && job->sums & NB_SLOPE_F))
         return "slopes by entries of a table are wanted";
     return NULL;
@@ -47,6 +49,8 @@ static void add_sums(const nb_slope_job *job, double weight, const nb_slope_sums
     to->fudge += weight * from->fudge;
     to->wave += weight * from->wave;
     to->spectrum += weight * from->spectrum;
+    to->beam[0] += weight * from->beam[0];
+    to->beam[1] += weight * from->beam[1];
     to->polarization += weight * from->polarization;
     to->default_F += weight * from->default_F;
     for (i = 0; i < job->n_entries; i++)
@@ -118,6 +122,8 @@ static double contract(const nb_tangent *t, const nb_slope_sums *s)
         sum += t->index[i] * s->index[i];
     for (i = 0; i < 3; i++)
         sum += t->cells[i] * s->cells[i];
+    for (i = 0; i < 2; i++)
+        sum += t->beam[i] * s->beam[i];
     return t->entry >= 0 ? sum + s->entry[t->entry] : sum;
 }
 
@@ -127,6 +133,14 @@ static double cached_slope(const nb_slope_job *job, const nb_tangent *t,
 {
     double sum = t->polarization * c->polar_by_K * c->omega;
     nb_ray_slope slope;
+    const nb_beam *beam = &job->scene->beam;
+    for (int a = 0; a < 2; a++)
+        if (t->beam[a] != 0 && job->beam[a] && !beam->nopolar &&
+            !job->scene->oversample_polar)
+            sum += t->beam[a] * c->omega *
+                   nb_polarization_turn(beam->polarization, beam->sources[0].incident,
+                                        c->at.ray.direction, beam->polar_axis,
+                                        job->beam[a][0]);
     if (!t->panels)
         return sum;
     slope = nb_ray_slope_to(pixel->panel, pixel->sensor,
@@ -149,7 +163,9 @@ void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, dou
         const nb_tangent *t = &job->tangents[i];
         double terms = contract(t, s) + pixel->place[i];
         double once =
-            t->panels || t->polarization != 0 ? cached_slope(job, t, pixel, &c) : 0;
+            t->panels || t->polarization != 0 || t->beam[0] != 0 || t->beam[1] != 0
+                ? cached_slope(job, t, pixel, &c)
+                : 0;
         out[(size_t)(i + 1) * stride] = scale * (terms * factor + s->image * once);
     }
 }

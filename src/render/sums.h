@@ -22,7 +22,9 @@ enum nb_slope_sum {
     NB_SLOPE_FUDGE = 32,   /* by the shape factor */
     NB_SLOPE_WAVE = 64,    /* two: -w v.q, and times the source's place in the spectrum */
     NB_SLOPE_F = 128,      /* by default_F and by entries of the table */
-    NB_SLOPE_POLAR = 256 /* by the Kahn factor, where each term has its own polarization */
+    NB_SLOPE_POLAR = 256, /* by the Kahn factor, where each term has its own polarization */
+    NB_SLOPE_BEAM =
+        512 /* two: by turns of the sources' directions; no kernel in single precision, and no device, makes them */
 };
 
 /** How one parameter moves the scene, per unit of it. */
@@ -34,6 +36,7 @@ typedef struct nb_tangent {
     double fudge;
     double wave;           /* dlambda/lambda of all sources */
     double spectrum;       /* multiplies nb_slope_job.spectrum */
+    double beam[2];        /* multiply nb_slope_job.beam */
     double crystal, image; /* relative change of the crystal's photons, of all photons */
     double background;     /* of scene.background, electrons^2 */
     double polarization;   /* Kahn's K */
@@ -51,6 +54,8 @@ typedef struct nb_slope_job {
     nb_vec3 spindle;
     nb_vec3 *turns; /* [n_orientations], for MOSAIC: axis and rate, per rad of spread */
     double *spectrum; /* [n_sources], for WAVE: dlambda/lambda per unit of tangent.spectrum */
+    nb_vec3 *beam[2]; /* [n_sources] each, for BEAM: how a source's direction moves, per rad of the width along the horizontal and the
+                         vertical; NULL: it stays */
     int64_t *entries; /* [n_entries]: places in a table of F; -1: beyond the box */
     int n_entries;
 } nb_slope_job;

@@ -37,13 +37,14 @@ static void divide_tangents(spreading *s)
         s->light.tangents[i].background = 0;
         s->rest.tangents[i] = (nb_tangent){.wave = t->wave,
                                            .spectrum = t->spectrum,
+                                           .beam = {t->beam[0], t->beam[1]},
                                            .image = t->image,
                                            .background = t->background,
                                            .polarization = t->polarization,
                                            .entry = -1,
                                            .panels = t->panels};
     }
-    s->rest.sums &= NB_SLOPE_RAY | NB_SLOPE_WAVE | NB_SLOPE_POLAR;
+    s->rest.sums &= NB_SLOPE_RAY | NB_SLOPE_WAVE | NB_SLOPE_POLAR | NB_SLOPE_BEAM;
     s->rest.n_entries = 0;
 }
 

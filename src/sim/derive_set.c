@@ -170,6 +170,9 @@ static void set_field(const nb_variable_name *v, double value, nb_config *cfg)
     case NB_VAR_DISPERSION:
         cfg->dispersion_pct = value;
         break;
+    case NB_VAR_DIVERGENCE:
+        *(v->axis ? &cfg->vdiv_range_mrad : &cfg->hdiv_range_mrad) = value;
+        break;
     case NB_VAR_DISTANCE:
         cfg->distance_mm = value;
         break;

@@ -446,9 +446,9 @@ def wrong_still(seed):
         case.common["hkl"] = wrong_factors(folder, seed + 7)
         result = fit(case, picture, folder)
     found = {name: error / sigma for name, (error, sigma, _) in errors_of(case, result).items()}
-    for name in ("mosaic", "fluence"):
+    for name in ("mosaic", "fluence", "water"):
         p = result["parameters"][name]
-        found[name] = (p["value"] - case.truth[name]) / p["sigma"]
+        found[name] = (p["value"] - {**case.common, **case.truth}[name]) / p["sigma"]
     del found["cell_b"]  # tied to a
     good = result["converged"] and 0.15 < result["F_sigma"] < 0.25 and result["deviance_per_pixel"] < 1.1
     ok(f"wrong F {seed}", good and max(map(abs, found.values())) < 5, (result["status"], result["F_sigma"], found))

@@ -51,6 +51,8 @@ static const char *const names[] = {"misset_x",
                                     "fluence",
                                     "water",
                                     "default_F",
+                                    "hdivrange",
+                                    "vdivrange",
                                     "footprint_a",
                                     "footprint_b",
                                     "footprint_angle"};
@@ -154,6 +156,30 @@ static nb_config wide_config(void)
     set(&cfg, "footprint", "%s:%g:%g:%g", chance(50) ? "gauss" : "box", uniform(0.5, 2),
         uniform(0.3, 1.2), uniform(-180, 180));
     return cfg;
+}
+
+/** Directions of the beam turn with their widths: crystals, materials and polarization follow. */
+static void divergence_is_a_difference(void **state)
+{
+    const int count = getenv("NB_BIG") ? 200 : 8;
+    int jumps = 0, pixels = 0;
+    (void)state;
+    for (int i = 0; i < count; i++) {
+        nb_config cfg = i % 2 ? random_config() : wide_config();
+        nb_sim *sim;
+        set(&cfg, "hdivrange", "%g", uniform(0.5, 3));
+        set(&cfg, "hdivsteps", "%d", 2 + i % 2);
+        set(&cfg, "vdivrange", "%g", uniform(0.5, 3));
+        set(&cfg, "vdivsteps", "3");
+        if (i % 3)
+            set(&cfg, "square_div", "1");
+        sim = opened(&cfg);
+        check_name(sim, "hdivrange", &jumps, &pixels);
+        check_name(sim, "vdivrange", &jumps, &pixels);
+        nb_sim_free(sim);
+    }
+    assert_true(pixels > 0);
+    check_below(jumps, pixels / 20);
 }
 
 static void planes_behind_a_footprint_are_differences(void **state)
@@ -399,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_are_differences),
+        cmocka_unit_test(divergence_is_a_difference),
         cmocka_unit_test(planes_behind_a_footprint_are_differences),
         cmocka_unit_test(products_behind_a_footprint_are_those_of_planes),
         cmocka_unit_test(rotations_add_up),
