@@ -435,7 +435,7 @@ static nb_status hold_lattice(nb_fit *fit, int marked[NB_FIT_MOST], int *any,
 
 #define COLLAPSED 0.01 /* of its start */
 
-/** Widths that poor structure factors made vanish begin anew: at 0 their logarithm has no slope. */
+/** Widths that poor structure factors made vanish start again: at 0 their logarithm has no slope. */
 static nb_status revive(nb_fit *fit, nb_error *err)
 {
     int any = 0;
