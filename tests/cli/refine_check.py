@@ -4,7 +4,7 @@
 With NB_BIG=1 every row of docs/refine.md over three stills, the errors of 200 stills (NB_STILLS: another
 number; NB_JOBS: so many at once), and of 50 with wrong structure factors.  NB_REFINE_DEVICE=cuda: fits of ROW and
 SEED, or of so many stills, there.
-usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS | wrong_F STILLS]
+usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS | wrong_F STILLS [FIRST SEED]]
 """
 import array
 import concurrent.futures
@@ -455,9 +455,9 @@ def wrong_still(seed):
     return found
 
 
-def errors_with_wrong_factors(count, limits):
+def errors_with_wrong_factors(count, limits, first=2000):
     """The rms of errors over sigma of each number over many stills."""
-    stills = [wrong_still(seed) for seed in range(2000, 2000 + count)]
+    stills = [wrong_still(seed) for seed in range(first, first + count)]
     rms = {name: math.sqrt(sum(s[name] ** 2 for s in stills) / count) for name in stills[0]}
     print(f"# {count} stills with wrong F, rms error/sigma: " + ", ".join(f"{k} {v:.2f}" for k, v in rms.items()))
     ok("errors with wrong F are as large as they say", all(limits[0] <= v <= limits[1] for v in rms.values()), rms)
@@ -476,7 +476,7 @@ def main():
         errors_of_many(int(sys.argv[2]))
         return
     if len(sys.argv) > 2 and sys.argv[1] == "wrong_F":
-        errors_with_wrong_factors(int(sys.argv[2]), (0.7, 1.4))
+        errors_with_wrong_factors(int(sys.argv[2]), (0.7, 1.4), *map(int, sys.argv[3:]))
         return
     if len(sys.argv) > 2:
         for seed in sys.argv[2:]:
