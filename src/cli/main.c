@@ -205,6 +205,10 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     status = cli->show_config || cli->trace ? NB_OK : check_alone(err);
     if (!status)
         status = nb_cli_check_saturation(cli, err);
+    if (!status && cli->cfg.sum_file[0])
+        status =
+            nb_cli_fail(err, "-sumfile %.200s: needs a series, as -frames n or -stills n",
+                        cli->cfg.sum_file);
     if (!status)
         status = nb_cli_check_files(cli, err);
     if (!status)

@@ -279,13 +279,15 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     if (!status && !draws) {
         cli->cfg = frame.configs[0];
         cli->frame = frame;
+        cli->cfg.sum_file[0] = '\0'; /* of the whole series */
         memset(&cli->series, 0, sizeof cli->series);
         cli->jobs_file[0] = 0;
     }
     if (!status && one && (series.output[0] || series.hdf5_file[0]))
-        nb_cli_say("note",
-                   "-only_frame: -output and -hdf5 are not written; type -floatfile, "
-                   "-noisefile, -pngfile, ... for the image");
+        nb_cli_say(
+            "note",
+            "-only_frame: -output, -hdf5 and -sumfile are not written; type -floatfile, "
+            "-noisefile, -pngfile, ... for the image");
     nb_jobs_free(run.jobs);
     return status;
 }

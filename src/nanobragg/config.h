@@ -167,9 +167,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1258
+#define NB_CONFIG_ROOM 1130
 #else
-#define NB_CONFIG_ROOM 1259
+#define NB_CONFIG_ROOM 1131
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -393,6 +393,7 @@ typedef struct nb_config {
     double damage_half;     /* MGy/A; NaN unset */
     double damage_dose; /* MGy, in the middle of this image; NaN unset (half of dose_MGy) */
     char twin[256]; /* "law:x[;law:x]": turned lattices of the crystal, and their parts of it; "" none */
+    char sum_file[NB_PATH_MAX]; /* the sum of all frames of a series */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -589,6 +589,8 @@ NB_SHAPES(SHAPE_ROW)
         "ramp:a:b; % is a part of the typed value"},
 {"only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), .value = "k",
     .help = "frame k of the series alone, from 0, as a single image"},
+{"sumfile", NULL, PATH(OUTPUT, sum_file),
+    .help = "sum of all frames of a series as they are written, 64-bit floats"},
 {"draws", NULL, PATH(OUTPUT, draws_file),
     .help = "write what -vary draws for each frame, as a table; nothing is rendered"},
 {"resume", NULL, OF_SERIES(SWITCH, NONE, resume),

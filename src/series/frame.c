@@ -430,6 +430,18 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
     return t;
 }
 
+nb_status nb_frame_sum(nb_frame *f, const nb_format *format, nb_hdf5_type type,
+                       nb_sum *sum, nb_error *err)
+{
+    const nb_product product =
+        format ? frame_file_product(f, format) : frame_hdf5_product(f, type);
+    const void *pixels;
+    nb_status st = frame_pixels(f, &product, &pixels, err);
+    if (!st)
+        nb_sum_add(sum, &f->sim->model.scene, product.type, pixels);
+    return st;
+}
+
 /** The picture that -pngfile makes of a single image. */
 static nb_status write_picture(nb_frame *f, const char *path, const nb_image_meta *meta,
                                nb_error *err)

@@ -7,6 +7,7 @@
 #include "../io/image/writer.h"
 #include "../sim/load.h"
 #include "../sim/sim.h"
+#include "sum.h"
 #include "template.h"
 
 /** *bad: 1 for gaps, 2 for masked pixels, in the canvas; NULL if nothing is masked and no gap needs to
@@ -68,6 +69,10 @@ void nb_frame_forget_crystal(nb_hdf5_frame *truth);
 /** Write the image in a single-image format, whole or not at all. */
 nb_status nb_frame_write(nb_frame *frame, const nb_format *format, const char *path,
                          nb_error *err);
+
+/** Add the pixels of its file (format) or, NULL, of its HDF5 to a sum. */
+nb_status nb_frame_sum(nb_frame *frame, const nb_format *format, nb_hdf5_type type,
+                       nb_sum *sum, nb_error *err);
 
 /** Compress the image for HDF5 into chunk[nb_hdf5_chunk_bound]. */
 nb_status nb_frame_encode(nb_frame *frame, const nb_hdf5_layout *layout, void *chunk,

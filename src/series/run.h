@@ -26,6 +26,7 @@ typedef struct nb_run {
     nb_file_sink files; /* when series->output */
     nb_hdf5_sink hdf5;  /* when series->hdf5_file */
     nb_spool truth;
+    nb_sum sum; /* of -sumfile */
     int threads, threads_each;
 
     pthread_mutex_t lock; /* of all below */

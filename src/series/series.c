@@ -291,6 +291,8 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
     find_largest(run);
     if (!st)
         st = allocate(run, err);
+    if (!st && run->base->cfg.sum_file[0])
+        st = nb_sum_open(&run->sum, run->base->model.scene.raster.pixels, err);
     if (!st && run->series->resume)
         st = nb_earlier_check_inputs(run, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
@@ -375,6 +377,15 @@ static void wait_for_files(nb_run *run)
         stop_with(run, first, st, &err);
 }
 
+/** The sum of the frames of all processes, when all of them are made and know it. */
+static nb_status finish_sum(nb_run *run, nb_error *err)
+{
+    nb_status st = run->sum.pixel ? nb_sum_join(&run->sum, run->ranks, err) : NB_OK;
+    if (run->sum.pixel && !st && nb_ranks_rank(run->ranks) == 0)
+        st = nb_sum_write(&run->sum, run->base->cfg.sum_file, err);
+    return run->sum.pixel ? nb_ranks_agree(run->ranks, st, err) : st;
+}
+
 /** Make the frames, and end together with the other processes. */
 static nb_status run_all(nb_run *run, nb_error *err)
 {
@@ -397,7 +408,8 @@ static nb_status run_all(nb_run *run, nb_error *err)
         if (nb_ranks_rank(run->ranks) == 0)
             st = nb_report_write_series(run->base, run->series, &run->progress, err);
     }
-    return nb_talk_result(run, st, err);
+    st = nb_talk_result(run, st, err);
+    return st ? st : finish_sum(run, err);
 }
 
 /** Under mpirun without `ranks`: each process makes all frames, which is right only for different
@@ -442,6 +454,7 @@ static void tear_down(nb_run *run, nb_end end)
         nb_free(run->slots[i].chunk);
     nb_free(run->slots);
     nb_spool_close(&run->truth);
+    nb_sum_close(&run->sum);
     nb_talk_close(run);
     nb_free(run->finished);
     nb_file_sink_close(&run->files, end);

@@ -271,9 +271,10 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
     nb_rendering rendering;
     size_t pixels = run->base->model.scene.raster.pixels;
     nb_status st;
-    if (run->files.done && !run->files.done[k])
+    const int sum = run->sum.pixel != NULL;
+    if (run->files.done && (sum || !run->files.done[k]))
         nb_frame_want_file(f, run->files.name.format, &wants);
-    if (run->hdf5.done && !run->hdf5.done[k]) {
+    if (run->hdf5.done && (sum || !run->hdf5.done[k])) {
         nb_frame_want_hdf5(f, run->layout.type, &wants);
         wants.photons |= run->layout.reflections;
     }
@@ -367,12 +368,16 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     if (run->given)
         nb_frame_forget_crystal(&slot->truth); /* of a given image */
     recall(run, k, slot);
-    if (slot->kept)
+    if (slot->kept && !run->sum.pixel)
         return NB_OK;
     st = render(run, f, k, err);
-    look_at(&f->stats, &slot->truth.facts);
-    if (!st)
+    if (!slot->kept)
+        look_at(&f->stats, &slot->truth.facts);
+    if (!st && !slot->kept)
         st = make_outputs(run, f, slot, err);
+    if (!st && run->sum.pixel)
+        st = nb_frame_sum(f, run->hdf5.done ? NULL : run->files.name.format,
+                          run->layout.type, &run->sum, err);
     if (!st)
         show_part(w, 1);
     w->parts = 0; /* those of the frame go when it is written */

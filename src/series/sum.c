@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "sum.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../physics/panels.h"
+
+#define PARTS 4503599627370496.0 /* 2^52 */
+#define WHOLE_MOST 4e18          /* of one frame */
+
+nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err)
+{
+    sum->pixel = nb_alloc(pixels, sizeof *sum->pixel, "-sumfile", err);
+    sum->pixels = pixels;
+    if (sum->pixel)
+        pthread_mutex_init(&sum->lock, NULL);
+    return sum->pixel ? NB_OK : NB_ERR_NOMEM;
+}
+
+void nb_sum_close(nb_sum *sum)
+{
+    if (!sum->pixel)
+        return;
+    pthread_mutex_destroy(&sum->lock);
+    nb_free(sum->pixel);
+    sum->pixel = NULL;
+}
+
+static void add(nb_sum_pixel *to, const nb_sum_pixel *more)
+{
+    to->part += more->part;
+    to->whole += more->whole + (int64_t)(to->part >> 52);
+    to->part &= ((uint64_t)1 << 52) - 1;
+}
+
+static double value_of(nb_pixel_type type, const void *pixels, size_t i)
+{
+    switch (type) {
+    case NB_PIXEL_U16:
+        return ((const uint16_t *)pixels)[i];
+    case NB_PIXEL_I16:
+        return ((const int16_t *)pixels)[i];
+    case NB_PIXEL_I32:
+        return ((const int32_t *)pixels)[i];
+    default:
+        return ((const float *)pixels)[i];
+    }
+}
+
+static void add_value(nb_sum_pixel *to, double value)
+{
+    const double whole = floor(value);
+    nb_sum_pixel one;
+    if (!(fabs(value) < WHOLE_MOST))
+        return;
+    one.whole = (int64_t)whole;
+    one.part =
+        (uint64_t)((value - whole) * PARTS); /* below 2^52: a double has no more digits */
+    add(to, &one);
+}
+
+void nb_sum_add(nb_sum *sum, const nb_scene *sc, nb_pixel_type type, const void *pixels)
+{
+    const uint8_t *mask = sc->raster.mask;
+    pthread_mutex_lock(&sum->lock);
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        const nb_region r = nb_panel_region(sc, panel);
+        for (int s = r.smin; s <= r.smax; s++) {
+            const size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
+            for (size_t i = row + (size_t)r.fmin;
+                 i <= row + (size_t)r.fmax && r.fmax >= r.fmin; i++)
+                if (!mask || mask[i])
+                    add_value(&sum->pixel[i], value_of(type, pixels, i));
+        }
+    }
+    pthread_mutex_unlock(&sum->lock);
+}
+
+nb_status nb_sum_join(nb_sum *sum, nb_ranks *ranks, nb_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    const int processes = nb_ranks_count(ranks), rank = nb_ranks_rank(ranks);
+    nb_sum_pixel *piece;
+    nb_status st;
+    if (processes == 1)
+        return NB_OK;
+    piece = nb_alloc(PIECE, sizeof *piece, "-sumfile", err);
+    st = nb_ranks_agree(ranks, piece ? NB_OK : NB_ERR_NOMEM, err);
+    for (size_t first = 0; !st && first < sum->pixels; first += PIECE) {
+        const size_t left = sum->pixels - first, n = left < PIECE ? left : PIECE;
+        for (int from = 1; from < processes; from++) {
+            memset(piece, 0, n * sizeof *piece);
+            if (rank == from)
+                memcpy(piece, sum->pixel + first, n * sizeof *piece);
+            nb_ranks_merge(ranks, piece, n * sizeof *piece);
+            for (size_t i = 0; rank == 0 && i < n; i++)
+                add(&sum->pixel[first + i], &piece[i]);
+        }
+    }
+    nb_free(piece);
+    return st;
+}
+
+nb_status nb_sum_write(const nb_sum *sum, const char *path, nb_error *err)
+{
+    double *out = nb_alloc_large(sum->pixels, sizeof *out, "-sumfile", err);
+    nb_status st;
+    if (!out)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < sum->pixels; i++)
+        out[i] = (double)sum->pixel[i].whole + (double)sum->pixel[i].part / PARTS;
+    st = nb_outfile_put(path, out, sum->pixels * sizeof *out, err);
+    nb_free(out);
+    return st;
+}
