@@ -13,8 +13,8 @@ extern "C" {
 #include "../../src/plan/fixed_point.h"
 #include "../../src/render/backend.h"
 #include "../../src/render/request.h"
-#include "../steps/cubic.h"
-#include "../steps/material_cells.h"
+#include "../../src/terms/cubic_cells.h"
+#include "../../src/terms/materials.h"
 #include "paths.h"
 }
 

@@ -8,7 +8,7 @@
 #include "../../src/physics/panels.h"
 #include "../../src/plan/fixed_point.h"
 #include "../backend/paths.h"
-#include "edge.h"
+#include "../../src/terms/shapes.h"
 
 /* steps of a pixel from which on zeros of a sphere's transform average out; near the first zeros
  * a float has an error of 2e-4 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The materials of an amorphous background for fast kernels: distances and angles in double, F in
- * float from cells (material_cells.h), four pixels of a row for each thread. Lanes take
+ * float from cells (src/terms/materials.h), four pixels of a row for each thread. Lanes take
  * neighbouring pixels, which read neighbouring cells. */
 #include "many.cuh"
 #include "row.cuh"

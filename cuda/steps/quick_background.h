@@ -4,11 +4,12 @@
 #ifndef NB_CUDA_QUICK_BACKGROUND_H
 #define NB_CUDA_QUICK_BACKGROUND_H
 
-#include "../../src/physics/amorphous.h"
-
 #ifdef NB_GPU
+#include "../backend/vendor.h"
 #include "depth.cuh"
 #endif
+
+#include "../../src/terms/materials.h"
 
 /** 1/sqrt(x), x > 0. */
 NB_HD double nb_quick_root(double x)
@@ -35,6 +36,13 @@ NB_HD int nb_piece_holds(const nb_table_piece *p, double x)
     return x >= p->x && (x < p->next || p->next <= p->x);
 }
 
+/** nb_piece_F. */
+NB_HD double nb_quick_F(const nb_table_piece *p, double x)
+{
+    const double c[8] = {p->x, p->next, p->before, p->F, p->d1, p->d2, p->d3, p->F_next};
+    return nb_piece_lanes(c, x);
+}
+
 /** sin(theta)/lambda of a source, 1/m. */
 NB_HD double nb_quick_stol(const nb_source *source, nb_vec3 d)
 {
@@ -57,8 +65,7 @@ NB_HD double nb_quick_material(const nb_scene *sc, const nb_amorphous *a,
         double weight = source->weight, F;
         if (!nb_piece_holds(&p, x))
             p = *nb_piece_of(a, m, x);
-        F = fma(x - p.x, fma(x - p.next, fma(x - p.before, p.d3, p.d2), p.d1), p.F);
-        F = fmin(fmax(F, fmin(p.F, p.F_next)), fmax(p.F, p.F_next));
+        F = nb_quick_F(&p, x);
         if (polar)
             weight *= nb_polarization(sc->beam.polarization, source->incident, d,
                                       sc->beam.polar_axis);

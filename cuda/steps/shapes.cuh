@@ -4,9 +4,9 @@
 #ifndef NB_CUDA_SHAPES_CUH
 #define NB_CUDA_SHAPES_CUH
 
-#include "edge.h"
 #include "interference.cuh"
-#include "sphere.h"
+
+#include "../../src/terms/shapes.h"
 
 /** A sphere with few steps a pixel; a law for templates, in addition to nb_law. */
 enum { NB_LAW_FEW_SPHERE = 16 };

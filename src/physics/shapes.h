@@ -9,7 +9,7 @@
 
 /** How F_latt falls with the distance d = h - h0 from a reflection. All but the fringes are
  * functions of g R^2: R is the length of d in units of the spot, g the shape factor (-fudge).
- * Formulas: lattice.h (scalar), slopes.h (derivatives), ../render/kernel_double.h (vectors),
+ * Formulas: lattice.h (scalar), slopes.h (derivatives), ../terms/lattice.h (vectors),
  * shapes.cuh of the devices (floats). */
 typedef enum nb_law {
     NB_LAW_FRINGES, /* product over the axes of sin(pi N d)/sin(pi d) */

@@ -8,6 +8,8 @@
 #include "kernel.h"
 #include "kernel_rays.h"
 
+#include "../terms/materials.h"
+
 #define NB_PASTE2(a, b) a##b
 #define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_BACKGROUND_KERNEL NB_PASTE(nb_background_, NB_KERNEL_ISA)
@@ -50,20 +52,11 @@ NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
     const int32_t *buckets = a->buckets + m->first_bucket;
     const vd bucket = vd_min(x * m->per, vd_set(m->n_buckets - 1));
     const double *rows[NB_H]; /* of the pieces' doubles */
-    vd c[8], F0, F1, F, low, high;
-    vl bits;
+    vd c[8], F;
     for (int i = 0; i < NB_H; i++)
         rows[i] = &piece_of(pieces, buckets + (int)bucket[i], x[i])->x;
     vd_columns(rows, c);
-    /* x next before F d1 d2 d3 F_next */
-    F0 = c[3];
-    F1 = c[7];
-    F = F0 + (x - c[0]) * (c[4] + (x - c[1]) * (c[5] + (x - c[2]) * c[6]));
-    low = vd_min(F0, F1);
-    high = vd_max(F0, F1);
-    bits = (vl)(F > low); /* not a number: low */
-    F = (vd)(((vl)F & bits) | ((vl)low & ~bits));
-    F = vd_min(F, high);
+    F = nb_piece_lanes(c, x);
     return vd_set(m->molecules) * F * (vd)((vl)F & INT64_MAX);
 }
 

@@ -5,7 +5,7 @@
 #define NB_RENDER_KERNEL_RAYS_H
 
 #include "../physics/ray.h"
-#include "kernel_math.h"
+#include "../terms/functions.h"
 #include "vector_plan.h"
 
 /** One value for each pixel of a block. */

@@ -158,8 +158,8 @@ NB_INLINE vd double_term(const nb_scene *sc, const double *table, vd x, vd y, vd
         p.h0[i] = -vd_floor(0.5 + minus[i]); /* halves go down */
         p.d[i] = p.h[i] - p.h0[i];
     }
-    F = structure_factor(&sc->factors.table, table, &p) *
-        lattice_factor(&sc->lattice, p.d, shape);
+    F = F_lanes(&sc->factors.table, table, p.h, p.h0) *
+        lattice_lanes(&sc->lattice, p.d, shape);
     return F * F;
 }
 

@@ -45,6 +45,10 @@ NB_TERM vf vf_mad(vf a, vf b, vf c)
 {
     return a * b + c;
 }
+NB_TERM vd vd_mad(vd a, vd b, vd c)
+{
+    return a * b + c;
+}
 /** a/b; on a GPU by a reciprocal with an error in its last bit. */
 NB_TERM vf vf_over(vf a, vf b)
 {
@@ -66,6 +70,11 @@ NB_TERM vi vf_bits(vf x)
 NB_TERM vd vd_where(vd_mask mask, vd x)
 {
     return (vd)(mask & (vl)x);
+}
+/** The larger one; b where a is not a number. */
+NB_TERM vd vd_max_number(vd a, vd b)
+{
+    return vd_pick((vd_mask)(a > b), a, b);
 }
 /** The whole number n next to x, |n| < 1022, and *power = 2^n. */
 NB_TERM vd vd_whole(vd x, vd *power)
@@ -235,6 +244,14 @@ NB_TERM vd vd_fma(vd a, vd b, vd c)
 {
     return NB_FUSED ? fma(a, b, c) : a * b + c;
 }
+NB_TERM vd vd_mad(vd a, vd b, vd c)
+{
+#ifdef NB_GPU_DEVICE_PASS
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
 NB_TERM vd vd_fnma(vd a, vd b, vd c)
 {
     return vd_fma(-a, b, c);
@@ -252,6 +269,10 @@ NB_TERM vd vd_min(vd a, vd b)
     return fmin(a, b);
 }
 NB_TERM vd vd_max(vd a, vd b)
+{
+    return fmax(a, b);
+}
+NB_TERM vd vd_max_number(vd a, vd b)
 {
     return fmax(a, b);
 }

@@ -205,7 +205,7 @@ static int fake_count(void)
 static const nb_backend_device fake_device = {
     fake_warm,
     {fake_makes, fake_sums, fake_make, fake_fetch, fake_take, fake_give, fake_allocate,
-     free, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+     free, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
     fake_times,
     fake_count,
     NULL};

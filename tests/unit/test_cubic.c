@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's tricubic F (cuda/steps/cubic.h), on the host, against nb_structure_factor: at random points of random tables,
+/* The GPU's tricubic F (src/terms/cubic_cells.h), on the host, against nb_structure_factor: at random points of random tables,
  * and along the rays of scenes, whose cells must all be in the table of cells. */
 #include <string.h>
 
 #include "../support/check.h"
 
-#include "../../cuda/steps/cubic.h"
+#include "../../src/terms/cubic_cells.h"
 #include "model/scene_build.h"
 #include "physics/pixel.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The edge of a top hat in floats (cuda/steps/edge.h), with the operations of a GPU: what it calls lit or dark is so in
+/* The edge of a top hat in floats (src/terms/shapes.h), with the operations of a GPU: what it calls lit or dark is so in
  * doubles, also where fractions are rounded as badly as they may be, and it is seldom in doubt. */
 #include "../support/check.h"
 
-#include "../../cuda/steps/edge.h"
+#include "../../src/terms/shapes.h"
 
 enum { CRYSTALS = 300, STEPS = 20000 };
 

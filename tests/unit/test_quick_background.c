@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's quicker sum over materials (cuda/steps/quick_background.h), on the host, against nb_pixel_background, and its
- * cells in float (cuda/steps/material_cells.h) against the tables. */
+ * cells in float (src/terms/materials.h) against the tables. */
 #include "../support/check.h"
 
 #include <unistd.h>
 
-#include "../../cuda/steps/material_cells.h"
+#include "../../src/terms/materials.h"
 #include "../../cuda/steps/quick_background.h"
 #include "../support/picture.h"
 #include "sim/sim.h"

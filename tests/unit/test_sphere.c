@@ -2,7 +2,7 @@
 /* F_latt^2 of round crystals of few steps on a device, against the reference's transform of a sphere. */
 #include "../support/check.h"
 
-#include "../../cuda/steps/sphere.h"
+#include "../../src/terms/shapes.h"
 
 /* A float's waves are near enough where they do not ask for doubles, and doubles are always. */
 static void zeros_of_a_sphere_show(void **state)

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/** A material's table of F as cells of one width with a cubic in float each, for the GPU: 16 bytes for a look-up, and
- * no search.  For host and device. */
-#ifndef NB_CUDA_MATERIAL_CELLS_H
-#define NB_CUDA_MATERIAL_CELLS_H
+/** F of materials without order: in a piece of their table, by lanes in double; and from cells of one width with a cubic
+ * in float each, for the GPU: 16 bytes for a look-up, and no search. */
+#ifndef NB_TERMS_MATERIALS_H
+#define NB_TERMS_MATERIALS_H
 
 #include <math.h>
 
-#include "../../src/physics/amorphous.h"
+#include "../physics/amorphous.h"
+#include "lane.h"
+
+/** nb_piece_F of lanes; c: the members of nb_table_piece, x to F_next. */
+NB_TERM vd nb_piece_lanes(const vd c[8], vd x)
+{
+    const vd F =
+        vd_mad(x - c[0], vd_mad(x - c[1], vd_mad(x - c[2], c[6], c[5]), c[4]), c[3]);
+    return vd_min(vd_max_number(F, vd_min(c[3], c[7])), vd_max(c[3], c[7]));
+}
 
 /** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to between both ends. c[0] NaN:
  * a cell without such a cubic; the pieces are used. */
@@ -51,8 +60,8 @@ static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
 }
 
 /** The cubic of the piece in the middle of the cell from x to x + w. */
-static inline nb_cell nb_cell_of(const nb_amorphous *a, const nb_scatterer *m, double x,
-                                 double w)
+static inline nb_cell nb_material_cell(const nb_amorphous *a, const nb_scatterer *m,
+                                       double x, double w)
 {
     const nb_table_piece *p = nb_piece_of(a, m, x + 0.5 * w);
     const double begin = x - p->x, next = x - p->next, before = x - p->before;
@@ -115,7 +124,7 @@ static inline nb_cells nb_cells_fill(const nb_amorphous *a, int material, int fi
                          material};
     cells[0] = (nb_cell){{(float)begin->F, 0, 0, 0}};
     for (int i = 0; i < n; i++)
-        cells[i + 1] = nb_cell_of(a, m, begin->x + i * w, w);
+        cells[i + 1] = nb_material_cell(a, m, begin->x + i * w, w);
     cells[n + 1] = (nb_cell){{(float)end->F, 0, 0, 0}};
     return of;
 }

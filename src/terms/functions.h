@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** Sines and exponentials of vectors of doubles.  The coefficients are Chebyshev fits of our own.
+/** Sines, exponentials and powers of vectors of doubles; for the CPU alone.  The coefficients are Chebyshev fits of our own.
  * The constant terms are held, so that a ratio of two sines is exact where both arguments
  * vanish. */
-#ifndef NB_RENDER_KERNEL_MATH_H
-#define NB_RENDER_KERNEL_MATH_H
+#ifndef NB_TERMS_FUNCTIONS_H
+#define NB_TERMS_FUNCTIONS_H
 
+#include "../base/mutant.h"
 #include "../base/simd.h"
 #include "../physics/hostdevice.h"
-#include "../base/mutant.h"
 
 NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 {

@@ -5,19 +5,13 @@
  * is relative to the largest F of the cell. A pixel whose photons come from places with much
  * smaller F is in doubt; nb_cubic_exact, in double, then decides. Indices are negated, as in
  * src/plan/fixed_point.h; the cubic through four points is symmetric. For host and device. */
-#ifndef NB_CUDA_CUBIC_H
-#define NB_CUDA_CUBIC_H
+#ifndef NB_TERMS_CUBIC_CELLS_H
+#define NB_TERMS_CUBIC_CELLS_H
 
-#include "../../src/physics/structure_factor.h"
-#include "../../src/plan/fixed_point.h"
-#include "../../src/plan/plan.h"
-#include "../backend/vendor.h"
-
-#ifdef NB_GPU_DEVICE_PASS
-#define NB_CUBIC_UNROLL _Pragma("unroll")
-#else
-#define NB_CUBIC_UNROLL
-#endif
+#include "../physics/structure_factor.h"
+#include "../plan/fixed_point.h"
+#include "../plan/plan.h"
+#include "lane.h"
 
 /** A pixel is in doubt if its sum with each F^2 replaced by its cell's scale^2 exceeds its sum by
  * this factor. The error of F is below 2.5e-7 of the scale (tests/unit/test_cubic.c), so other
@@ -142,20 +136,20 @@ NB_HD void nb_cubic_part(const nb_cubic_table *t, int64_t cell, int power, float
         out[1] = out[2] = out[3] = 0;
         return;
     }
-    NB_CUBIC_UNROLL
+    NB_TERM_EACH
     for (int h = 0; h < 4; h++) {
         double along_l[4];
-        NB_CUBIC_UNROLL
+        NB_TERM_EACH
         for (int k = 0; k < 4; k++) {
             const double *f = nb_cubic_points(t, cell, 4 * h + k);
             const double points[4] = {f[1], f[0], f[-1], f[-2]};
             along_l[k] = nb_cubic_power(power, points);
         }
-        NB_CUBIC_UNROLL
+        NB_TERM_EACH
         for (int k = 0; k < 4; k++)
             along_k[k][h] = nb_cubic_power(k, along_l);
     }
-    NB_CUBIC_UNROLL
+    NB_TERM_EACH
     for (int i = 0; i < 16; i++)
         out[i] = (float)nb_cubic_power(i % 4, along_k[i / 4]);
 }
@@ -214,7 +208,7 @@ NB_HD void nb_cubic_load(const nb_cubic_table *t, int at, nb_cubic_cell *cell)
 {
     const float *from = t->cells + NB_CUBIC_FLOATS * (int64_t)at;
     cell->at = at;
-    NB_CUBIC_UNROLL
+    NB_TERM_EACH
     for (int i = 0; i < 16; i++)
         nb_cubic_copy(from + 4 * i, cell->c[i]);
     cell->scale2 = from[64];
@@ -235,10 +229,10 @@ NB_HD float nb_cubic_along(float u, const float c[4])
 NB_HD float nb_cubic_at(const nb_cubic_cell *cell, const float u[3])
 {
     float along_k[4];
-    NB_CUBIC_UNROLL
+    NB_TERM_EACH
     for (int l = 0; l < 4; l++) {
         float along_h[4];
-        NB_CUBIC_UNROLL
+        NB_TERM_EACH
         for (int k = 0; k < 4; k++)
             along_h[k] = nb_cubic_along(u[0], cell->c[4 * l + k]);
         along_k[l] = nb_cubic_along(u[1], along_h);
