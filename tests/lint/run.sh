@@ -69,6 +69,13 @@ settings_are_read_only() {
         -r src --include='*.[ch]' | grep -vE '^src/(params/resolve\.c|python/)|value\.(arrays|detector) = ' | sed 's/^/    /' | grep .
 }
 
+# The configuration of a simulation is written before its settings are made of it, by these files
+# (tests/unit/test_set.c compares both after each kind of call).
+configurations_are_written_first() {
+    ! grep -rnE '\b(sim|clone|copy)->cfg(\.[A-Za-z_]+(\[[^]]*\])*)? *([-+*/|&]?=[^=]|\+\+|--)' src --include='*.[ch]' |
+        grep -vE '^src/sim/(clone|derive_set|load|set|sim)\.c:' | sed 's/^/    /' | grep .
+}
+
 # A crystal shape is named in the public list and in its row; all else asks the row.
 shapes() {
     ! grep -rnE '\bNB_SHAPE_[A-Z]+\b' src cuda | grep -vE '^src/(nanobragg/config|physics/shapes)\.h:' |
@@ -169,6 +176,7 @@ check hdf5-reads hdf5_reads
 check fallbacks fallbacks
 check shapes shapes
 check settings-are-read-only settings_are_read_only
+check configurations-are-written-first configurations_are_written_first
 check one-cxx-file one_cxx_file
 check one-bench one_bench
 check registry registry

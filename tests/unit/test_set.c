@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* nb_sim_set gives the image of a new simulation of the same configuration; an error changes
- * nothing. */
+ * nothing; and nothing writes a configuration after its settings are made of it. */
 #include "../support/check.h"
 
 #include "base/memory.h"
+#include "sim/sim.h"
 
 enum { FAST = 40, SLOW = 30, PIXELS = FAST * SLOW };
 
@@ -12,6 +13,16 @@ static nb_config start(void)
     nb_config cfg = nb_suite_config(1.2, 7, 0);
     nb_set_pixels(&cfg, FAST, SLOW);
     return cfg;
+}
+
+/** The settings are those of the configuration as it is now. */
+static void check_settings(const nb_sim *sim)
+{
+    nb_settings now;
+    nb_resolve(&sim->cfg, &now);
+    assert_memory_equal(&now.value, &sim->model.settings.value,
+                        offsetof(nb_config, reserved));
+    assert_memory_equal(now.typed, sim->model.settings.typed, sizeof now.typed);
 }
 
 static void check_image(nb_sim *changed, const nb_config *cfg)
@@ -25,7 +36,37 @@ static void check_image(nb_sim *changed, const nb_config *cfg)
     assert_int_equal(nb_sim_render(changed, a, NULL, NULL), NB_OK);
     assert_int_equal(nb_sim_render(fresh, b, NULL, NULL), NB_OK);
     assert_memory_equal(a, b, sizeof a);
+    check_settings(changed);
+    check_settings(fresh);
     nb_sim_free(fresh);
+}
+
+static void no_call_writes_a_configuration_after_its_settings(void **state)
+{
+    static const char *const names[] = {"misset_x", "distance"};
+    const double values[] = {3, 80};
+    nb_config cfg = start();
+    nb_sim *sim, *clone;
+    nb_stats stats;
+    char *json = NULL;
+    (void)state;
+    nb_scratch_path(cfg.noise_file, "noise.img");
+    cfg.write_noise = 1;
+    sim = created(&cfg);
+    check_settings(sim);
+    assert_int_equal(nb_sim_set_parameters(sim, names, values, 2, NULL), NB_OK);
+    check_settings(sim);
+    assert_int_equal(nb_sim_render(sim, NULL, &stats, NULL), NB_OK);
+    assert_int_equal(nb_sim_write(sim, NULL, &stats, NULL), NB_OK);
+    assert_int_equal(nb_sim_config_json(sim, &json, NULL), NB_OK);
+    check_settings(sim);
+    assert_int_equal(nb_sim_clone(sim, NULL, 1, &clone, NULL), NB_OK);
+    check_settings(clone);
+    check_settings(sim);
+    nb_free(json);
+    nb_sim_free(clone);
+    nb_sim_free(sim);
+    remove(cfg.noise_file);
 }
 
 static void parameters_give_the_image_of_a_new_simulation(void **state)
@@ -93,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_give_the_image_of_a_new_simulation),
+        cmocka_unit_test(no_call_writes_a_configuration_after_its_settings),
         cmocka_unit_test(an_error_changes_nothing),
         cmocka_unit_test(the_size_may_change),
     };
