@@ -3,6 +3,41 @@
 
 #include "../base/threads.h"
 
+/** All pixels of the region. */
+static nb_mix whole(const nb_mix *mix)
+{
+    nb_mix all = *mix;
+    all.acts = NULL;
+    return all;
+}
+
+static void absorb_row(const nb_mix *mix, const nb_scene *scene, int row,
+                       const float *rest, float *image)
+{
+    const nb_mix_row r = nb_mix_row_of(mix, scene, row);
+    const uint8_t *mask = scene->raster.mask;
+    for (int f = r.first; f < r.end; f++) {
+        const size_t pixel = (size_t)r.start + (size_t)f;
+        if (!mask || mask[pixel])
+            image[pixel] =
+                (float)nb_mix_absorbed(mix, pixel, image[pixel], rest ? rest[pixel] : 0);
+    }
+}
+
+void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
+                   const float *rest, float *image)
+{
+    const nb_mix all = whole(mix);
+    const int rows = scene->raster.rows,
+              use = nb_image_threads(threads, (int64_t)scene->raster.pixels);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16) num_threads(use)
+#endif
+    for (int row = 0; row < rows; row++)
+        absorb_row(&all, scene, row, rest, image);
+    (void)use;
+}
+
 static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *image)
 {
     const nb_mix_row r = nb_mix_row_of(mix, scene, row);

@@ -15,9 +15,11 @@ typedef struct nb_mix {
     int n_more;
     const nb_scene *const *more; /* [n_more] crystals that were added to the scene's */
     const float *light;          /* photons before the factors; NULL: none */
-    const float *transmission;   /* factors, as nb_mix_factor reads them; NULL: 1 */
-    const float *add;            /* photons behind the factors; NULL: none */
-    double add_scale;            /* of `add` */
+    const float *absorb; /* factors of light and crystals, not of the background; NULL: 1 */
+    const nb_scene *rest;      /* the background alone, where there is one and `absorb` */
+    const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
+    const float *add;          /* photons behind the factors; NULL: none */
+    double add_scale;          /* of `add` */
     const int32_t *acts; /* [2 rows of the stack] the first column and the end of those where the factor is not 1
                             or something is added; NULL: everywhere.  Does not hold for `light` */
     const uint8_t *lit; /* the scene's mask without the pixels of factor 0; NULL: the scene's */
@@ -28,7 +30,7 @@ typedef struct nb_mix {
 /** Is the image that of the scene alone? */
 static inline int nb_mix_is_plain(const nb_mix *mix)
 {
-    return !mix->n_more && !mix->light && !mix->transmission && !mix->add;
+    return !mix->n_more && !mix->light && !mix->absorb && !mix->transmission && !mix->add;
 }
 
 /** A factor of a plane: 0 says 1, so that memory that nobody has written holds, and what is below says 0. */
@@ -43,10 +45,18 @@ NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
     return mix->add ? (float)(mix->add_scale * mix->add[pixel]) : 0;
 }
 
-/** A pixel from its photons of crystals and background. */
-NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
+/** Photons of crystals, background and light behind the crystal's absorption; of those `background` is not absorbed. */
+NB_HD double nb_mix_absorbed(const nb_mix *mix, size_t pixel, double photons,
+                             double background)
 {
     const double light = mix->light ? mix->light[pixel] : 0;
+    return mix->absorb[pixel] * (photons - background + light) + background;
+}
+
+/** A pixel from its photons of crystals and background, behind nb_mix_absorbed where there is absorption. */
+NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
+{
+    const double light = mix->light && !mix->absorb ? mix->light[pixel] : 0;
     const double factor = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
     return (factor > 0 ? factor * (photons + light) : 0) + nb_mix_added(mix, pixel);
 }
@@ -92,6 +102,11 @@ static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene,
         out.end = 0;
     return out;
 }
+
+/** Let the crystal absorb: image[pixels] has the photons of all crystals and the background, rest[pixels] those of
+ * the background alone, or is NULL.  Masked pixels, and those outside of the region of interest, stay. */
+void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
+                   const float *rest, float *image);
 
 /** Make the image of it: image[pixels] has the photons of all crystals and the background; masked pixels, and those
  * outside of the region of interest, stay.  The same bytes for any number of threads. */

@@ -28,6 +28,9 @@ float nb_noise_exact(const nb_photons *photons, size_t pixel, float mean)
     sum = photons_in(photons->scene, pixel, mean);
     for (int i = 0; i < mix->n_more; i++)
         sum += photons_in(mix->more[i], pixel, mean);
+    if (mix->absorb)
+        sum = nb_mix_absorbed(mix, pixel, sum,
+                              mix->rest ? photons_in(mix->rest, pixel, mean) : 0);
     exact = (float)(nb_mix_is_plain(mix) ? sum : nb_mix_pixel(mix, pixel, sum));
     return nb_noise_same(mean, exact, nb_mix_growth(mix, pixel, mean)) ? exact : mean;
 }

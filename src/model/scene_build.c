@@ -490,7 +490,11 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     sc->beam.polar_axis = m->geometry.polar;
     sc->beam.nopolar = cfg->value.nopolar;
     build_crystal_terms(cfg, in, m);
-    st = build_scale(cfg, m, err);
+    st = nb_absorber_of(cfg, &m->geometry, &m->crystal,
+                        &(nb_frame_turn){m->phi0, m->phi_range, sc->lattice.n_phi},
+                        m->wavelength_A, &m->absorber, err);
+    if (!st)
+        st = build_scale(cfg, m, err);
     if (!st && in->amorphous)
         st = nb_amorphous_of(cfg, in->amorphous, m->blocks * m->twin_share, &m->amorphous,
                              err);

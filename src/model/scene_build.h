@@ -8,6 +8,7 @@
 #include "../physics/scene.h"
 #include "amorphous.h"
 #include "beam.h"
+#include "absorb.h"
 #include "crystal.h"
 #include "damage.h"
 #include "detector.h"
@@ -51,6 +52,8 @@ typedef struct nb_model {
     double fluence;        /* photons/m^2 of this shot */
     nb_damage damage;      /* by a dose */
     double *damaged_F;    /* owned; the scene's F, where a dose changes them; else NULL */
+    nb_absorber absorber; /* the crystal's body; mu = 0: nothing is absorbed */
+    nb_scene rest; /* the background alone, where there is absorption; src/sim fills it */
     nb_spectrum spectrum; /* owned; of -spectrum, without it zero */
     double blocks;        /* of the crystal; of a twin, all parts together */
     double twin_share;    /* of them that have this lattice; 1 without a twin */

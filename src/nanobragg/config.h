@@ -167,9 +167,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1130
+#define NB_CONFIG_ROOM 1110
 #else
-#define NB_CONFIG_ROOM 1131
+#define NB_CONFIG_ROOM 1111
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -394,6 +394,9 @@ typedef struct nb_config {
     double damage_dose; /* MGy, in the middle of this image; NaN unset (half of dose_MGy) */
     char twin[256]; /* "law:x[;law:x]": turned lattices of the crystal, and their parts of it; "" none */
     char sum_file[NB_PATH_MAX]; /* the sum of all frames of a series */
+    /* --- absorption by the crystal: docs/physics.md, section 24 --- */
+    char absorb[96];    /* "sphere:diameter" or "box:x:y:z", um; "" none */
+    char absorb_mu[64]; /* 1/mm, or "formula:density" (g/cm3) */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

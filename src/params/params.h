@@ -141,6 +141,16 @@ nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err);
 /** Refuse flags of radiation damage that have nothing to act on. */
 nb_status nb_config_check_damage(const nb_config *cfg, nb_error *err);
 
+/** -absorb, taken apart. */
+typedef struct nb_absorb_words {
+    int given, box;
+    double size_um[3]; /* of a sphere its diameter alone */
+} nb_absorb_words;
+/** Read the text of nb_config.absorb; "": all 0.  Errors: NB_ERR_INPUT. */
+nb_status nb_absorb_read(const char *text, nb_absorb_words *out, nb_error *err);
+/** Refuse an -absorb that is not one, or without -absorb_mu. */
+nb_status nb_config_check_absorb(const nb_config *cfg, nb_error *err);
+
 /** The flag of the table of F of a material, -stol, -4stol or -Q; NULL: none. */
 const char *nb_config_stol_flag(const nb_config *cfg);
 /** Refuse flags of amorphous backgrounds that have nothing to act on. */

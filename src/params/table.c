@@ -437,6 +437,10 @@ NB_SHAPES(SHAPE_ROW)
     .help = "smooth the table of -stolout by parabolas over w on each side, without rings of ice, and "
         "leave out pixels beside Bragg spots"},
 {"stolrings", NULL, SWITCH(NONE, stol_rings), .help = "keep rings of ice in a table of -stolsmooth"},
+{"absorb", NULL, FIELD(TEXT, PIXELS, absorb), .value = "sphere:D | box:x:y:z", .unit = "um", .fallback = "none",
+    .help = "the crystal's outer shape, which absorbs its own light; the box along a*, c x a* and c turns with the spindle"},
+{"absorb_mu", NULL, FIELD(TEXT, PIXELS, absorb_mu), .value = "m | formula:density", .unit = "1/mm",
+    .help = "attenuation of the crystal of -absorb, or its formula and density (g/cm3)"},
 {"beamstop", NULL, FIELD(TEXT, PIXELS, beamstop), .value = "item,...", .unit = "mm, deg", .fallback = "none",
     .help = "shadows about the beam on the detector: disc:diameter[:t], or bar:width:angle[:t] from the beam outwards; "
         "angle: from fast to slow; t: transmission, 0"},

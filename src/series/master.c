@@ -207,6 +207,10 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
                                  nb_hdf5_master *master, nb_error *err)
 {
     const nb_frames *f = &run->frames;
+    master->rotation = f->rotation;
+    master->moving = f->moving;
+    master->jobs = run->series->override_text;
+    master->damaged = run->base->model.damage.given;
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
     master->frames_user = run;
@@ -250,9 +254,6 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.layout = run->layout;
     master.frames = frames;
     master.frames_per_file = run->hdf5.per_file;
-    master.rotation = run->frames.rotation;
-    master.moving = run->frames.moving;
-    master.jobs = run->series->override_text;
     master.meta = &meta;
     master.truth = nb_spool_get;
     master.truth_user = &run->truth;
@@ -262,7 +263,6 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     master.background =
         nb_background_words(&run->base->model.settings, background, sizeof background);
     master.config = config;
-    master.damaged = run->base->model.damage.given;
     master.data_name = nb_hdf5_sink_link;
     master.user = &run->hdf5;
     st = describe_frames(run, &crystals, &master, err);

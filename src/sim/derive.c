@@ -134,6 +134,10 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
 {
     const nb_mix mix = nb_sim_mix(sim);
+    if (mix.absorb)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-absorb: derivatives and refine do not have it yet; leave it out");
     if (nb_mix_is_plain(&mix) && !sim->model.damage.given)
         return NB_OK;
     if (nb_mix_is_plain(&mix))

@@ -60,6 +60,7 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
     nb_shared_hold(in->sums);
     hold_tables(&in->tables);
     nb_shared_hold(in->shade);
+    nb_shared_hold(in->absorb);
     return *in;
 }
 
@@ -72,6 +73,7 @@ void nb_inputs_drop(nb_inputs *in)
     nb_shared_drop(in->sums);
     nb_tables_drop(&in->tables);
     nb_shared_drop(in->shade);
+    nb_shared_drop(in->absorb);
     memset(in, 0, sizeof *in);
 }
 

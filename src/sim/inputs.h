@@ -118,6 +118,7 @@ typedef struct nb_inputs {
     int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
     int keeps_limit;    /* of a clone: the tables are not made to another limit */
     nb_tables tables;
+    struct nb_absorb_kept *absorb; /* shared; what the crystal lets through; NULL: all */
     nb_shade_kept *shade; /* shared; the factors of the model's pixels; NULL: all 1 */
 } nb_inputs;
 

@@ -26,6 +26,7 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     home->own = own;
     stays =
         stays && (nb_mix_is_plain(&home->mix) || sim->engine.backend->device->image.mix);
+    stays = stays && !home->mix.absorb; /* it is made in memory */
     stays = stays && (!home->mix.n_more || sim->engine.backend->device->image.add_aside);
     if (stays && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_on_device(sim, &stays, err);
@@ -98,6 +99,28 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
+/** Let the crystal absorb its light: the background is rendered once more. */
+static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
+{
+    nb_sim_engine *engine = &sim->engine;
+    const nb_mix *mix = &engine->photons.mix;
+    const nb_scene *sc = &sim->model.scene;
+    const nb_request as = {.precision = engine->options.precision};
+    nb_scene lit;
+    nb_status st = NB_OK;
+    if (mix->rest) {
+        lit = nb_mix_scene(mix, mix->rest);
+        st = reserve_second(engine, sc->raster.pixels, err);
+        if (!st)
+            st = nb_render_scene_as(engine->backend, engine->state, &lit, &as,
+                                    engine->second, err);
+    }
+    if (!st)
+        nb_mix_absorb(mix, sc, engine->options.threads, mix->rest ? engine->second : NULL,
+                      image);
+    return st;
+}
+
 /** The photons of crystals and background, and what the mix makes of them; image: NULL where the device keeps it. */
 static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
 {
@@ -108,6 +131,8 @@ static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
     nb_status st = render_scene(sim, sc, to, err);
     if (!st)
         st = add_crystals(sim, to, err);
+    if (!st && engine->photons.mix.absorb)
+        st = absorb(sim, to, err);
     if (!st && !plain)
         st = nb_sim_apply_mix(engine, sc, image, err);
     return st;

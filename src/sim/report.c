@@ -145,6 +145,16 @@ static void report_damage(nb_report_text *t, const nb_damage *d)
                       d->fall > 0 ? ", intensities halve by resolution" : "");
 }
 
+static void report_absorb(nb_report_text *t, const nb_sim *sim)
+{
+    const double *part = nb_inputs_absorbed(&sim->in);
+    if (sim->in.absorb)
+        nb_report_put(t,
+                      "absorbed  -absorb %s, %g/mm: the crystal lets %.4g to %.4g of its "
+                      "light through\n",
+                      sim->cfg.absorb, sim->model.absorber.mu * 1e-3, part[0], part[1]);
+}
+
 static void report_shadow(nb_report_text *t, const nb_sim *sim)
 {
     if (sim->in.shade)
@@ -286,6 +296,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     report_footprint(&t, sim);
     report_background(&t, &sim->model);
     report_damage(&t, &m->damage);
+    report_absorb(&t, sim);
     report_shadow(&t, sim);
     report_noise(&t, sim);
     return nb_report_end(&t, out, err);

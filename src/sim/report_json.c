@@ -43,6 +43,18 @@ static void add_damage(const nb_damage *d, nb_json root)
     nb_json_number(o, "fall_A", d->fall);
 }
 
+static void add_absorb(const nb_sim *sim, nb_json root)
+{
+    const double *part = nb_inputs_absorbed(&sim->in);
+    nb_json o;
+    if (!sim->in.absorb)
+        return;
+    o = nb_json_object(root, "absorb");
+    nb_json_number(o, "mu_per_mm", sim->model.absorber.mu * 1e-3);
+    nb_json_number(o, "least", part[0]);
+    nb_json_number(o, "largest", part[1]);
+}
+
 /** Pixels that get less than half of their light. */
 static void add_shadow(const nb_sim *sim, nb_json root)
 {
@@ -61,6 +73,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
     nb_json_number(root, "seed", (double)sim->seed);
     add_background(sim, root);
     add_damage(&sim->model.damage, root);
+    add_absorb(sim, root);
     add_shadow(sim, root);
     nb_json_spectrum(root, &sim->model.spectrum);
     if (sim->crowd)

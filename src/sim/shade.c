@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/shared.h"
+#include "../image/absorb.h"
 #include "../model/layout.h"
 #include "../model/shadow.h"
 #include "load.h"
@@ -167,10 +168,57 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
                          &own->shade, err);
 }
 
+/* --- absorption --- */
+
+/** Shared by simulations whose crystals absorb alike. */
+struct nb_absorb_kept {
+    float *plane; /* owned; [pixels] */
+    double range[2];
+    uint64_t key;
+};
+
+static void clear_absorb(void *object)
+{
+    nb_free(((struct nb_absorb_kept *)object)->plane);
+}
+
+nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads, nb_error *err)
+{
+    const nb_absorber *body = &model->absorber;
+    const nb_scene *sc = &model->scene;
+    struct nb_absorb_kept *own;
+    uint64_t key = nb_hash_bytes(NB_HASH_START, body, sizeof *body);
+    key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
+    if (body->mu > 0)
+        model->rest = nb_scene_without_crystal(sc);
+    if (in->absorb && in->absorb->key == key)
+        return NB_OK;
+    nb_shared_drop(in->absorb);
+    in->absorb = NULL;
+    if (!(body->mu > 0))
+        return NB_OK;
+    if (!(own = nb_shared_new(sizeof *own, clear_absorb, "absorption", err)))
+        return NB_ERR_NOMEM;
+    in->absorb = own;
+    own->key = key;
+    own->plane = nb_alloc_raw(sc->raster.pixels, sizeof *own->plane, "absorption", err);
+    return own->plane ? nb_absorb_plane(body, sc, threads, own->plane, own->range, err)
+                      : NB_ERR_NOMEM;
+}
+
+const double *nb_inputs_absorbed(const nb_inputs *in)
+{
+    static const double all[2] = {1, 1};
+    return in->absorb ? in->absorb->range : all;
+}
+
 void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
 {
     const double of = model->settings.value.add_fluence;
     mix->add = in->files->add;
+    mix->absorb = in->absorb ? in->absorb->plane : NULL;
+    if (mix->absorb && (model->scene.background != 0 || model->scene.amorphous))
+        mix->rest = &model->rest;
     mix->add_scale = of > 0 ? model->fluence / of : 1;
     mix->most = 1;
     mix->hash = mix->add ? 1 + (uint64_t)(uintptr_t)mix->add : 0;

@@ -16,6 +16,14 @@ nb_status nb_load_planes(const nb_config *cfg, const nb_geometry *geometry, size
 nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads,
                                nb_error *err);
 
+/** What the model's crystal lets through of its light in each pixel, unless the inputs have it from one that is alike.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads,
+                                nb_error *err);
+
+/** The least and the largest part that it lets through; 1 and 1 without absorption. */
+const double *nb_inputs_absorbed(const nb_inputs *in);
+
 /** Give a mix the factors and the light of these inputs. */
 void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix);
 

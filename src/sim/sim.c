@@ -74,13 +74,25 @@ nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
     return st;
 }
 
+/** A box turns with its crystal. */
+static nb_status check_body(const nb_sim *sim, nb_error *err)
+{
+    if (!sim->crowd || !sim->model.absorber.box || !(sim->model.absorber.mu > 0))
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-absorb box with several -crystals: each would have a body of its own; "
+        "type -absorb sphere");
+}
+
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
     const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks, 0};
     nb_status st = nb_inputs_build(&sim->in, &b, &sim->model, &sim->times.factors, err);
-    if (!st && ((st = nb_inputs_make_shade(&sim->in, &sim->model,
-                                           nb_threads_of(&sim->cfg), err)) ||
-                (st = nb_crowd_build(sim, err))))
+    if (!st &&
+        ((st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
+         (st = nb_inputs_make_absorb(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
+         (st = nb_crowd_build(sim, err)) || (st = check_body(sim, err))))
         nb_model_free(&sim->model);
     if (!st)
         flatten(&sim->model);

@@ -76,6 +76,9 @@ static nb_status render_background(finder *f, const nb_request *request, nb_erro
         return NB_ERR_NOMEM;
     if (water)
         st = render_water(f, request, err);
+    for (size_t i = 0;
+         !st && job->mix->absorb && job->mix->light && i < sc->raster.pixels; i++)
+        f->background[i] += job->mix->absorb[i] * job->mix->light[i];
     if (!st && !nb_mix_is_plain(job->mix))
         nb_mix_apply(job->mix, sc, job->threads, f->background);
     return st;
@@ -102,7 +105,8 @@ static double least_weight(const finder *f, const nb_panel *panel, int fast, int
     const float *factors = f->job->mix->transmission;
     const size_t pixel =
         panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
-    const double factor = factors ? nb_mix_factor(factors[pixel]) : 1;
+    const double factor = (factors ? nb_mix_factor(factors[pixel]) : 1) *
+                          (f->job->mix->absorb ? f->job->mix->absorb[pixel] : 1);
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
     double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
     double terms = (double)sc->samples * sensor->layers;

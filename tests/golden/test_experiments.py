@@ -334,6 +334,58 @@ def check_damage(folder, hkl):
         script.ok(f"damage-only-{k}", (only == there).all() and only.max() > 0)
 
 
+# F = 1 everywhere, one cell: an even light on each pixel but for its solid angle
+EVEN = ["-default_F", "1000", "-N", "1", "-nointerpolate", "-oversample", "1", "-nopolar", "-fluence", "1e30", "-seed", "1", "-nodump"]
+
+
+def even(folder, *flags):
+    name = os.path.join(folder, "even.bin")
+    script.run(*EVEN, *flags, "-floatfile", name, "-nonoise", "-noint", "-nopgm")
+    return numpy.fromfile(name, numpy.float32).astype(float)
+
+
+def check_absorb(case, folder):
+    want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
+    flags, tolerance = case["flags"].split(), float(case["tolerance"])
+    if case["id"] == "absorb-box":
+        scene = flags[4:]
+        got = even(folder, *scene, *flags[:4]) / even(folder, *scene)
+        script.ok(case["id"], numpy.abs(got / want - 1).max() <= tolerance, f"{numpy.abs(got / want - 1).max()}")
+        return
+    for two_theta, transmission in want.reshape(-1, 2):
+        if not 0 < two_theta < 80:
+            continue
+        # one pixel at this angle
+        x = 100 * numpy.tan(numpy.radians(two_theta))
+        scene = ["-cell", "50", "50", "50", "90", "90", "90", "-xds", "-detpixels", "1", "-pixel", "0.01", "-distance", "100", "-ORGX", x / 0.01, "-ORGY", "0.5"]
+        got = even(folder, *scene, *flags) / even(folder, *scene)
+        script.ok(f"{case['id']}-{two_theta:g}", abs(got[0] / transmission - 1) < 1e-3, f"{got} {transmission}")
+
+
+def check_absorbed(folder):
+    """The crystal's light alone is absorbed; limits; noise; panels of pixels and every step agree."""
+    body = ["-absorb", "box:200:100:50", "-absorb_mu", "6"]
+    no_water = ["-water", "0"]
+    dry, _ = image(folder, *no_water)
+    wet, _ = image(folder)
+    dry_less, _ = image(folder, *no_water, *body)
+    wet_less, counts = image(folder, *body)
+    part = dry_less.astype(float) / dry
+    script.ok("absorb-part", part.max() < 1 and part.min() > 0.1, f"{part.min()} {part.max()}")
+    want = wet + dry.astype(float) * (part - 1)
+    script.ok("absorb-background", (numpy.abs(wet_less - want) <= 1e-5 * wet.max()).all(), f"{numpy.abs(wet_less - want).max() / wet.max()}")
+    script.ok("absorb-none", (image(folder, "-absorb", "sphere:100", "-absorb_mu", "0")[0] == wet).all())
+    for more in (["-threads", "1"], ["-precision", "double"], ["-isa", "scalar"]):
+        script.ok("absorb-counts" + "".join(more), image(folder, *body, *more)[1] == counts, "counts differ")
+    turned, _ = image(folder, "-absorb", "box:100:200:50", "-absorb_mu", "6")
+    script.ok("absorb-turned", (turned != wet_less).any())
+    grown = [image(folder, "-absorb", "sphere:100", "-absorb_mu", mu)[0].sum(dtype=float) for mu in ("1e-6", "1", "10", "100")]
+    script.ok("absorb-grows", abs(grown[0] / wet.sum(dtype=float) - 1) < 1e-5 and grown == sorted(grown, reverse=True), f"{grown}")
+    formula = even(folder, "-cell", "50", "50", "50", "90", "90", "90", "-detpixels", "8", "-absorb", "sphere:300", "-absorb_mu", "H2O:1")
+    plain = even(folder, "-cell", "50", "50", "50", "90", "90", "90", "-detpixels", "8")
+    script.ok("absorb-formula", 0.8 < (formula / plain).mean() < 0.999, f"{(formula / plain).mean()}")
+
+
 def main():
     os.chdir(CASES)
     with tempfile.TemporaryDirectory() as folder, open("cases.tsv", encoding="utf-8") as f:
@@ -350,6 +402,8 @@ def main():
             elif case["part"] == "D":
                 if h5py and HAS_HDF5:
                     check_dose(case, folder, hkl)
+            elif case["part"] == "E":
+                check_absorb(case, folder)
             elif case["part"] == "F":
                 check_shadow(case, folder)
             else:
@@ -358,6 +412,7 @@ def main():
         check_only_frame(folder)
         check_mix(folder)
         check_damage(folder, hkl)
+        check_absorbed(folder)
     sys.exit(bool(script.FAILED))
 
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Absorption by spheres and boxes: closed forms, limits, bounds (docs/physics.md, section 24). */
+#include <math.h>
+
+#include "../../src/image/absorb.h"
+#include "../../src/physics/hostdevice.h"
+#include "../support/check.h"
+
+static double forwards(double z)
+{
+    return 3 / (2 * z * z * z) * (0.5 - exp(-2 * z) * (0.5 + z + z * z));
+}
+
+static double backwards(double z)
+{
+    return 3 / (4 * z) * (0.5 - (1 - (1 + 4 * z) * exp(-4 * z)) / (16 * z * z));
+}
+
+static void spheres_have_closed_forms_at_both_ends(void **state)
+{
+    static const double z[] = {0.01, 0.1, 0.5, 1, 2, 5, 10, 20};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        print_message("# z %g: %.3g %.3g\n", z[i],
+                      nb_sphere_transmission(z[i], 0) / forwards(z[i]) - 1,
+                      nb_sphere_transmission(z[i], NB_PI) / backwards(z[i]) - 1);
+        assert_true(fabs(nb_sphere_transmission(z[i], 0) / forwards(z[i]) - 1) < 1e-5);
+        assert_true(fabs(nb_sphere_transmission(z[i], NB_PI) / backwards(z[i]) - 1) < 1e-5);
+    }
+    assert_true(fabs(nb_sphere_transmission(0, 1) - 1) < 1e-9);
+}
+
+static nb_vec3 direction(double theta, double phi)
+{
+    return nb_v3(cos(theta), sin(theta) * cos(phi), sin(theta) * sin(phi));
+}
+
+/** The edges exchanged are the body turned; a cube is between its inner and its outer sphere. */
+static void boxes_turn_and_lie_between_spheres(void **state)
+{
+    const double half[3] = {1e-4, 2e-4, 3e-4}, other[3] = {2e-4, 1e-4, 3e-4},
+                 cube[3] = {1e-4, 1e-4, 1e-4};
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        const nb_vec3 in = direction(0.3 * i, 0.7 * i), out = direction(0.45 * i, 0.2 * i);
+        const double a = nb_box_transmission(4e3, half, in, out);
+        const double b = nb_box_transmission(4e3, other, nb_v3(in.y, in.x, in.z),
+                                             nb_v3(out.y, out.x, out.z));
+        const double two_theta = acos(fmin(1, nb_dot(in, out)));
+        const double t = nb_box_transmission(4e3, cube, in, out);
+        assert_true(fabs(a / b - 1) < 1e-9);
+        assert_true(t < nb_sphere_transmission(0.4, two_theta));
+        assert_true(t > nb_sphere_transmission(0.4 * sqrt(3), two_theta));
+        assert_true(fabs(nb_box_transmission(1e-6, half, in, out) - 1) < 1e-6);
+    }
+    /* light that goes straight through */
+    assert_true(fabs(nb_box_transmission(4e3, cube, nb_v3(1, 0, 0), nb_v3(1, 0, 0)) -
+                     exp(-0.8)) < 1e-9);
+    /* and back: (1 - exp(-2 mu L))/(2 mu L) */
+    assert_true(fabs(nb_box_transmission(4e3, cube, nb_v3(1, 0, 0), nb_v3(-1, 0, 0)) -
+                     (1 - exp(-1.6)) / 1.6) < 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spheres_have_closed_forms_at_both_ends),
+        cmocka_unit_test(boxes_turn_and_lie_between_spheres),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
