@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Where the pixels of a request are, by their numbers; what of a pixel is stored. */
+/** Places of the pixels of a request, by their numbers, and stores of their sums. */
 #ifndef NB_CUDA_SLOPE_PLACE_CUH
 #define NB_CUDA_SLOPE_PLACE_CUH
 

@@ -194,8 +194,8 @@ NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_r
     }
 }
 
-/** -h of the only term on an axis: its fraction, and all of it in single precision.  h is exact to a part of itself, also
- * near the beam. */
+/** -h of the only term on an axis: its fraction; *all: the whole number in single precision.  The relative error of h is small
+ * near the beam, too. */
 NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
 {
     const int w = how.table ? nb_low_word(t) ^ INT_MIN : nb_low_word(t),

@@ -57,7 +57,7 @@ static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t 
     }
 }
 
-/** The caller's memory that takes a plane of the chunk as it is, or NULL. */
+/** The caller's memory for a plane of the chunk without conversion, or NULL. */
 static char *place_for(const planes_job *job, const nb_cuda_slope_pass *pass, int plane)
 {
     const nb_slope_planes_out *out = job->out;
@@ -207,7 +207,7 @@ static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const vo
                              pass->state->stream, err);
 }
 
-/** NaN for a gradient if a number beside the wanted pixels is not finite, which no sum has seen. */
+/** Gradients are NaN if a number outside the wanted pixels, which no sum has read, is not finite. */
 static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
                               const void *dloss, double *gradient, nb_error *err)
 {

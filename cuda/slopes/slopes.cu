@@ -108,7 +108,7 @@ static size_t sensor_count(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** What a fit has beside the pictures that are sent by themselves. */
+/** Arrays of a fit, without the pictures, which are sent apart. */
 typedef struct fit_parts {
     nb_observation seen;
     nb_slope_fit fit;

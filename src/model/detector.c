@@ -63,7 +63,7 @@ static nb_status set_curvature(nb_panel *panel, nb_error *err)
     return NB_OK;
 }
 
-/** What -sensor says of the attenuation. */
+/** The attenuation of the material of -sensor. */
 static nb_status find_material(const nb_settings *cfg, double wavelength_A,
                                nb_material *out, nb_error *err)
 {

@@ -56,7 +56,7 @@ static nb_status pick(const nb_settings *cfg, const nb_opt3 *typed,
     return NB_OK;
 }
 
-/** What a geometry file says of a direction, in the lab, else that of the convention. */
+/** A direction of a geometry file, in the lab, or that of the convention. */
 static void standard_of(const nb_opt3 *said, const double convention[3],
                         const nb_geometry *g, double out[3])
 {

@@ -80,7 +80,7 @@ void nb_misset_random_compat(int64_t seed, double angles[3])
     nb_rotation_angles(&U, angles);
 }
 
-/** Only a noise image of this frame number would use the same stream; there is none. */
+/** A stream of random numbers of its own: no frame has this number. */
 enum { MISSET_STREAM = 0x7fffffff };
 
 nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err)

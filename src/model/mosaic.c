@@ -69,7 +69,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
     return st ? st : check_tail(cfg, out, err);
 }
 
-/** Only a noise image of this frame number would use the same stream; there is none. */
+/** A stream of random numbers of its own: no frame has this number. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
 /** Uniform deviates 2 n and 2 n + 1 of a domain. */

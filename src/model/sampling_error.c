@@ -233,7 +233,7 @@ static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, dou
 }
 
 /** The overlap in the middle of its part z of the ray (within_reach).  A reflection on the sphere shows the integral along the ray, but a
- * quotient of integrals says a fifth too much for a parallelepiped. */
+ * quotient of integrals is a fifth too large for a parallelepiped. */
 static double overlap_along(const nb_lattice *lattice, const spot *p, nb_vec3 x,
                             const double z[2], double *middle)
 {
@@ -354,7 +354,7 @@ double nb_sampling_error(const nb_scene *sc, int oversample)
 typedef struct offsets {
     double at[MOST_OFFSETS], weight[MOST_OFFSETS];
     int count;
-    double stride; /* of the list: each one stands for so many */
+    double stride; /* number of offsets for which each one of the list is taken */
 } offsets;
 
 /** The domains (or the first), times the sources (or the first), at the middle of the rotation. */

@@ -29,8 +29,8 @@ typedef struct nb_spectrum_part {
 
 enum { NB_SPECTRUM_PARTS = 2 };
 
-/** A spectrum of one shot.  Wavelengths stand in the middles of equal steps of photon energy, part by part, energies
- * increasing in each.  Wavelengths, weights and the factor have twelve digits, so that they can be typed. */
+/** A spectrum of one shot.  Each part has equal steps of photon energy, in increasing order; a wavelength is the middle of
+ * its step.  Wavelengths, weights and the factor have twelve digits, so that they can be typed. */
 typedef struct nb_spectrum {
     const char *kind; /* static; "file" for a file */
     int parts, each;  /* wavelengths in each part */

@@ -18,7 +18,7 @@
 #define NB_HC_EV_ANGSTROM 12398.419843320026 /* exact SI */
 #define NB_HC_EV_ANGSTROM_COMPAT 12398.42
 
-/** What a file says, or `other` where it says nothing (NaN). */
+/** A value of a file, or `other` where the file has none (NaN). */
 static inline double nb_said_or(double said, double other)
 {
     return isnan(said) ? other : said;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may stand in the fields of a configuration or a series, however it came there. */
+/* Checks of the fields of a configuration or a series, from flags, files or callers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -266,7 +266,7 @@ static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** What of the derivatives has nothing to act on. */
+/** Refuse flags of derivatives that have nothing to act on. */
 static nb_status check_derivatives(const nb_config *cfg, nb_error *err)
 {
     const int pulls = cfg->pullback_file[0] != 0, grads = cfg->grad_file[0] != 0;

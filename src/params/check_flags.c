@@ -217,7 +217,7 @@ static const char *const replaced[] = {
     "twotheta",       "twotheta_axis", "pivot",         "fdet_vector",   "sdet_vector",
     "odet_vector",    "pix0_vector",   "curved_det",    "img",           "adxv"};
 
-/** -detpixels where both of its sides were typed alike. */
+/** The flag that the user typed: -detpixels, where both sides are equal. */
 static const char *name_of(const nb_config *cfg, const char *name)
 {
     if (!strcmp(name, "detpixels_f") && cfg->detpixels[0] == cfg->detpixels[1])

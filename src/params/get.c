@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The field of a parameter -> text, and what the table says of a value's form. */
+/* The field of a parameter -> text; the form of its values, for help and messages. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -250,7 +250,7 @@ nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
                          p->name, size - 1);
 }
 
-/* --- what the table says --- */
+/* --- forms of values --- */
 
 int nb_param_words(const nb_param *p, int *least)
 {

@@ -68,7 +68,7 @@ int nb_config_given(const nb_config *cfg, size_t offset);
  * files say, and read only. */
 typedef struct nb_settings {
     nb_config value;
-    uint32_t typed[sizeof(nb_config) / 128]; /* a bit for each 4 bytes of it: nb_is_typed */
+    uint32_t typed[sizeof(nb_config) / 128]; /* a bit for each 4 bytes of `value`: nb_is_typed */
 } nb_settings;
 
 /** Fill *out from what is typed, or what files say.  A default that depends on other members stays unset, as does

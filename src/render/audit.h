@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** Are slopes in single precision good enough?  Their errors are parts of 1e-7 of what a term could be, not of what it is.
+/** Are slopes in single precision good enough?  Their errors are parts of 1e-7 of the largest value that a term could have, not of its value.
  * Where a picture has few samples near a reflection's peak, one pixel may outshine all others, and a parameter's slope
- * may nearly cancel there: then the plane's largest value is small beside the errors.  So pictures of few peaks are
- * compared with the reference in their strongest pixels, and where that shows too much, strong pixels take it. */
+ * may nearly cancel there: then the errors are large for the plane's largest value.  So pictures of few peaks are
+ * compared with the reference in their strongest pixels; where the difference is too large, strong pixels take the
+ * reference's values. */
 #ifndef NB_RENDER_AUDIT_H
 #define NB_RENDER_AUDIT_H
 

@@ -129,8 +129,8 @@ NB_INLINE vf slope_exp2(vf whole, vf part)
     return vf_pick((vf_mask)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
 }
 
-/** For the Gaussian: d, and what is left of a peak.  Its exponent is made in double, since far from a peak a
- * rounding of it would be many of the value's. */
+/** For the Gaussian: d, and the part of a peak.  The exponent is made in double, since far from a peak its
+ * rounding in float would be many roundings of the value. */
 NB_INLINE void decay_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));

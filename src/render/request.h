@@ -27,7 +27,7 @@ nb_scene nb_request_scene(const nb_request *request, const nb_scene *scene, int 
 nb_status nb_request_check(const nb_request *request, const nb_scene *scene,
                            size_t pixels, const char *name, nb_error *err);
 
-/** Render all of a scene as a request without spans says (precision, tolerance):
+/** Render all of a scene with the precision and tolerance of a request without spans:
  * image[scene->raster.pixels], or NULL as in nb_planes. */
 nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
                              const nb_scene *scene, const nb_request *as, float *image,

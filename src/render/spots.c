@@ -240,7 +240,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* It takes so many times the seconds of its estimate, which only says when it is quicker than every step,
+/* Seconds of the path / seconds of its estimate, which only decides when the path is quicker than every step;
  * by the same measurement. */
 #define LONGER 0.5
 

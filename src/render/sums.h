@@ -63,7 +63,7 @@ typedef struct nb_slope_job {
 /** Why no kernel in single precision makes the sums of a job, in a few words; NULL: one may. */
 const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job);
 
-/** The largest of a term's sums beside F^2 L^2: a slope by h, times h. */
+/** The largest of a term's sums other than F^2 L^2: a slope by h, times h. */
 double nb_slope_steepest(const nb_plan *plan);
 
 /** Slopes of the pixels of one row.  of: what the path prepared; the reference takes the job itself.  out[0 ... count][pixels

@@ -306,7 +306,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 
 /* ------------------------------------------------------------------ bound and choice */
 
-/** Photons of all terms of a pixel, without what is beside the crystal: no more than they are. */
+/** A lower limit of the photons of all terms of a pixel: without those of the background. */
 static double terms_of(const nb_scene *sc, const nb_bright *at)
 {
     const nb_panel *panel = &sc->panels[at->panel];
@@ -429,7 +429,7 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* It takes so many times the seconds of its estimate, which only says when it is quicker than every step
+/* Seconds of the path / seconds of its estimate, which only decides when the path is quicker than every step
  * (tests/bench/choose.c). */
 #define LONGER 2.8
 /* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the

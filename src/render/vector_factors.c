@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Entries of a table over all that is visible: always allowed; and at most, if each
- * entry stands for WORK_PER_ENTRY look-ups or more. */
+/* Largest numbers of entries of a table over all visible reflections: always allowed; allowed if there are
+ * WORK_PER_ENTRY look-ups or more for each entry. */
 enum { SMALL_TABLE = 1 << 21, LARGE_TABLE = 1 << 25, WORK_PER_ENTRY = 16 };
 
 /** The box, its entries not yet filled. */

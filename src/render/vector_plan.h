@@ -135,7 +135,7 @@ nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *box,
 /** Can it be?  Indices have 31 bits. */
 int nb_factor_tables_fit(const nb_factor_table *table);
 
-/** Shrink a visible box to what the file covers and a rim that stands for all outside. */
+/** Shrink a visible box to the indices of the file and a rim, whose F is that of all indices outside. */
 void nb_clamp_box(const nb_factor_table *table, nb_index_box *box);
 
 /** (F/most)^2; every table of squares has these bytes. */

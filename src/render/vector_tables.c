@@ -36,7 +36,7 @@ void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
     }
 }
 
-/** A reflection's place in the file, -1: outside of it; and in the squares. */
+/** Place of a reflection in the table of the file (-1: outside), and in the table of squares. */
 typedef struct cell {
     int32_t from, to;
 } cell;
@@ -220,7 +220,7 @@ static void fill_tables(const nb_plan *plan, const nb_factor_squares *t,
     }
 }
 
-/** Where little of the memory is filled, large pages would fetch and clear the rest of it. */
+/** Large pages would be fetched and cleared whole, although little of the memory is filled. */
 static void keep_pages_small(float *F2, size_t bytes)
 {
 #ifdef MADV_NOHUGEPAGE
