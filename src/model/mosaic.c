@@ -208,6 +208,25 @@ nb_status nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations, nb_e
     return NB_OK;
 }
 
+nb_mat3 nb_mosaic_in_lab(const nb_mosaic *m, const nb_mat3 *r)
+{
+    const nb_vec3 units[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    nb_mat3 out;
+    for (int k = 0; k < 3; k++) {
+        const nb_vec3 own =
+            nb_v3(nb_dot(m->axes[0], units[k]), nb_dot(m->axes[1], units[k]),
+                  nb_dot(m->axes[2], units[k]));
+        const nb_vec3 t = nb_apply(r, own);
+        const nb_vec3 column =
+            nb_add(nb_scale(t.x, m->axes[0]),
+                   nb_add(nb_scale(t.y, m->axes[1]), nb_scale(t.z, m->axes[2])));
+        out.m[k] = column.x;
+        out.m[3 + k] = column.y;
+        out.m[6 + k] = column.z;
+    }
+    return out;
+}
+
 void nb_mosaic_growth(const nb_mosaic *m, int count, nb_vec3 *rates)
 {
     if (m->model == NB_MOSAIC_NANOBRAGG)

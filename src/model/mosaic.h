@@ -28,6 +28,9 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
 nb_status nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations,
                          nb_error *err);
 
+/** A rotation about the crystal's axes a*, c x a*, c, in the lab frame. */
+nb_mat3 nb_mosaic_in_lab(const nb_mosaic *mosaic, const nb_mat3 *rotation);
+
 /** How these rotations grow with the spread (above 0): rates [count], the axis times the slope of its
  * angle by the spread. */
 void nb_mosaic_growth(const nb_mosaic *mosaic, int count, nb_vec3 *rates);

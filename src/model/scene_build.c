@@ -298,7 +298,9 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
                   phi.count);
     m->phi_step = phi.step;
     lattice->n_phi = phi.count;
-    lattice->n_domains = nb_mosaic_domains(m->mosaic.spread, cfg->value.mosaic_domains);
+    lattice->n_domains =
+        in->blocks ? in->n_blocks
+                   : nb_mosaic_domains(m->mosaic.spread, cfg->value.mosaic_domains);
     if ((st = fit_orientations(lattice, err)))
         return st;
     lattice->n_orientations = lattice->n_phi * lattice->n_domains;
@@ -307,7 +309,9 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
     domains = nb_alloc((size_t)lattice->n_domains, sizeof *domains, "mosaic domains", err);
     if (!domains)
         return NB_ERR_NOMEM;
-    st = nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
+    st = in->blocks ? NB_OK : nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
+    for (int i = 0; in->blocks && i < lattice->n_domains; i++)
+        domains[i] = nb_mosaic_in_lab(&m->mosaic, &in->blocks[i]);
     if (!st)
         st = place_domains(cfg, in, domains, m, err);
     nb_free(domains);

@@ -35,6 +35,8 @@ typedef struct nb_model_inputs {
     const nb_spectrum_point *points;   /* of a file of -spectrum; NULL without one */
     int n_points;
     int64_t default_seed; /* where -seed or -misset_seed is unset */
+    const nb_mat3 *blocks; /* [n_blocks] of the mosaic domains, about a*, c x a*, c; NULL: they are drawn */
+    int n_blocks;
     int twin_part; /* the lattice of -twin: 0 the first, else that of law twin_part - 1 */
     int check_only; /* orientations are counted, not made: the scene cannot be rendered */
 } nb_model_inputs;

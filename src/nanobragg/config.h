@@ -167,9 +167,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 1110
+#define NB_CONFIG_ROOM 982
 #else
-#define NB_CONFIG_ROOM 1111
+#define NB_CONFIG_ROOM 983
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -393,6 +393,7 @@ typedef struct nb_config {
     double damage_half;     /* MGy/A; NaN unset */
     double damage_dose; /* MGy, in the middle of this image; NaN unset (half of dose_MGy) */
     char twin[256]; /* "law:x[;law:x]": turned lattices of the crystal, and their parts of it; "" none */
+    char mosaic_blocks[NB_PATH_MAX]; /* rotations of the mosaic domains; "" they are drawn */
     char sum_file[NB_PATH_MAX]; /* the sum of all frames of a series */
     /* --- absorption by the crystal: docs/physics.md, section 24 --- */
     char absorb[96];    /* "sphere:diameter" or "box:x:y:z", um; "" none */

@@ -93,6 +93,9 @@ NB_SHAPES(SHAPE_ROW)
     .help = "a tail of the rocking curve: each domain is also turned about the spindle, by an exponential law with the mean t"},
 {"mosaic_dom", "mosaic_domains", WHOLE(PIXELS, mosaic_domains), COUNTED,
     .fallback = "10 with -mosaic, else 1", .help = "number of mosaic domains"},
+{"mosaic_blocks", NULL, PATH(INPUT, mosaic_blocks),
+    .help = "rotations of the mosaic domains instead of drawn ones, a line each: a vector (deg) or a matrix about a*, c x a* and c, "
+        "and a weight or none"},
 {"mosaic_seed", NULL, SEED(mosaic_seed), .fallback = "12345678", .help = "seed of the domains' orientations"},
 {"twin", NULL, FIELD(TEXT, PIXELS, twin), .value = "law:x[;law:x]", .fallback = "none",
     .help = "twin law on h, k, l, as k,h,-l (fractions are allowed), and its part of the crystal"},

@@ -107,6 +107,8 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
                       in->matrix.has_ends ? sizeof in->matrix.ends : 0);
     h = nb_hash_bytes(h, in->lines, (size_t)in->n_lines * sizeof *in->lines);
     h = nb_hash_bytes(h, files->mask, files->mask ? pixels : 0);
+    h = nb_hash_bytes(h, files->blocks.rotation,
+                      (size_t)files->blocks.n * sizeof *files->blocks.rotation);
     h = nb_hash_bytes(h, files->points, (size_t)files->n_points * sizeof *files->points);
     if (amorphous->tables.n > 0)
         h = nb_hash_bytes(h, amorphous->tables.pieces,

@@ -374,6 +374,7 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
                   {s->jitter_mosaic_pct > 0, "mosaic", "jitter_mosaic"},
                   {s->jitter_beam_mm > 0, "Xbeam", "jitter_beam"},
                   {s->jitter_beam_mm > 0, "Ybeam", "jitter_beam"},
+                  {cfg->mosaic_blocks[0] != 0, "mosaic", "mosaic_blocks"},
                   {cfg->mat_file[0] != 0, "lambda", "mat"},
                   {cfg->mat_file[0] != 0, "energy", "mat"}};
     const int random =

@@ -29,6 +29,8 @@ nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
     in.amorphous = amorphous->tables.n > 0 ? amorphous : NULL;
     in.points = loaded->files->points;
     in.n_points = loaded->files->n_points;
+    in.blocks = loaded->files->blocks.rotation;
+    in.n_blocks = loaded->files->blocks.n;
     in.default_seed = seed;
     in.moved = moved && nb_is_displaced(moved) ? moved : NULL;
     return in;

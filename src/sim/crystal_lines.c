@@ -175,7 +175,7 @@ static int is_of_group(const nb_param *p)
 /** A flag that one crystal may have, and another not. */
 static int is_of_crystal(const nb_param *p)
 {
-    static const char *const not [] = {"crystals", "dump", "nodump"};
+    static const char *const not [] = {"crystals", "dump", "nodump", "mosaic_blocks"};
     for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
         if (strcmp(p->name, not [i]) == 0)
             return 0;

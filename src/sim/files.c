@@ -102,16 +102,27 @@ static const struct {
     const char *flag;
     size_t path;
 } inputs[] = {
-    {"-hkl", AT(hkl_file)},     {"-pdb", AT(pdb_file)},
-    {"-cif", AT(cif_file)},     {"-mtz", AT(mtz_file)},
-    {"-mat", AT(mat_file)},     {"-fprime_table", AT(fprime_table)},
-    {"-mask", AT(mask_file)},   {"-sourcefile", AT(source_file)},
-    {"-stol", AT(stol_file)},   {"-gainmap", AT(gainmap_file)},
-    {"-4stol", AT(stol4_file)}, {"-stolimage", AT(stolimage_file)},
-    {"-Q", AT(q_file)},         {"-pullback", AT(pullback_file)},
-    {"-geom", AT(geom_file)},   {"-expt", AT(expt_file)},
-    {"-nxmx", AT(nxmx_file)},   {"-img", AT(img_file)},
-    {"-add", AT(add_file)},     {"-transmission", AT(transmission_file)},
+    {"-hkl", AT(hkl_file)},
+    {"-pdb", AT(pdb_file)},
+    {"-cif", AT(cif_file)},
+    {"-mtz", AT(mtz_file)},
+    {"-mosaic_blocks", AT(mosaic_blocks)},
+    {"-mat", AT(mat_file)},
+    {"-fprime_table", AT(fprime_table)},
+    {"-mask", AT(mask_file)},
+    {"-sourcefile", AT(source_file)},
+    {"-stol", AT(stol_file)},
+    {"-gainmap", AT(gainmap_file)},
+    {"-4stol", AT(stol4_file)},
+    {"-stolimage", AT(stolimage_file)},
+    {"-Q", AT(q_file)},
+    {"-pullback", AT(pullback_file)},
+    {"-geom", AT(geom_file)},
+    {"-expt", AT(expt_file)},
+    {"-nxmx", AT(nxmx_file)},
+    {"-img", AT(img_file)},
+    {"-add", AT(add_file)},
+    {"-transmission", AT(transmission_file)},
 };
 
 static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)

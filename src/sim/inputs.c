@@ -21,6 +21,7 @@ static void free_files(void *object)
     nb_fibres_free(files->fibres);
     nb_amorphous_set_free(&files->amorphous);
     nb_free(files->points);
+    nb_blocks_free(&files->blocks);
     if (files->crystals)
         nb_crystal_lines_free(files->crystals);
     nb_free(files->crystals);

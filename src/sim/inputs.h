@@ -5,6 +5,7 @@
 #define NB_SIM_INPUTS_H
 
 #include "../image/fibre.h"
+#include "../io/table/blocks.h"
 #include "../io/table/factor_file.h"
 #include "../io/table/sources.h"
 #include "../model/amorphous.h"
@@ -51,6 +52,7 @@ typedef struct nb_files {
     int n_points;
     int left_out;    /* files of one panel that are on by default, of several panels */
     int trace_panel; /* first of -panel */
+    nb_blocks blocks; /* owned; of -mosaic_blocks; none: empty */
     struct nb_crystal_lines *crystals; /* owned; of the file of -crystals; NULL: none */
     nb_config *plain; /* owned; before the line of the first crystal changed it; NULL: no such line */
 } nb_files;

@@ -233,6 +233,30 @@ static double mean_wavelength(const nb_spectrum_point *p, int n)
     return NB_HC_EV_ANGSTROM * photons / energy;
 }
 
+/** The file of -mosaic_blocks. */
+static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *err)
+{
+    char *data;
+    size_t bytes;
+    nb_status st;
+    if (!cfg->mosaic_blocks[0])
+        return NB_OK;
+    if (NB_GIVEN(cfg, mosaic_spread_deg) || cfg->mosaic_aniso_deg.set ||
+        cfg->mosaic_tail_deg != 0 || cfg->compat)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-mosaic_blocks %.200s: not with -mosaic, -mosaic_aniso, -mosaic_tail "
+            "or -compat; the file has all rotations",
+            cfg->mosaic_blocks);
+    if ((st = nb_read_file(cfg->mosaic_blocks, "-mosaic_blocks", 1 << 28, &data, &bytes,
+                           err)))
+        return st;
+    st = nb_blocks_parse(data, bytes, cfg->mosaic_blocks, cfg->mosaic_domains,
+                         &files->blocks, err);
+    nb_free(data);
+    return st;
+}
+
 /** The files that are read together. */
 static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err)
 {
@@ -246,6 +270,8 @@ static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err
         st = nb_load_planes(cfg, &g, pixels_of(&files->spec, &g), files, err);
     if (!st)
         st = load_spectrum(cfg, files, err);
+    if (!st)
+        st = load_blocks(cfg, files, err);
     if (!st)
         st = nb_load_panel_noise(files, err);
     if (!st)

@@ -28,6 +28,12 @@ static void report_mosaic(nb_report_text *t, const nb_sim *sim)
     double turned;
     const double *three = sim->model.settings.value.mosaic_aniso_deg.v;
     int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
+    if (sim->in.files->blocks.n) {
+        nb_report_put(
+            t, "          %d mosaic domains of %.200s, root mean square %.4g deg\n", n,
+            sim->cfg.mosaic_blocks, sim->in.files->blocks.angle / NB_DEG);
+        return;
+    }
     nb_report_put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s",
                   named ? ", " : "",
                   named ? nb_param_choice("mosaic_model", (int)m->model) : "");

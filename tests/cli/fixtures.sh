@@ -25,6 +25,7 @@ make_fixtures() {
     echo 1 0 0 0 1 0 0 0 1 1 0 0 0 1 0 0 0 0 >ends.mat
     head -c 20000 stack3d.h5 >cut.h5
     printf 'p0/min_fs = 0\n' >half.geom
+    printf '0 0 0\n1 0 0\n' >blocks.txt
     printf '0 0 0 100\n1 0 0 50\n0 1 0 20\n0 0 1 30\n' >good.hkl
     printf '1 0 0 5\nx y z 1\n' >word.hkl
     printf '1 0\n' >short.hkl

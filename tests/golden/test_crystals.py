@@ -147,6 +147,27 @@ def check_jobs(folder):
     script.ok("orientations", numpy.abs(numpy.fromfile(os.path.join(folder, "o_2.bin"), "f4") - want).max() <= 1e-6 * want.max())
 
 
+def check_blocks(folder):
+    """Mosaic blocks of a file: the mean of turned crystals by their weights; they turn with the crystal."""
+    name = os.path.join(folder, "blocks.txt")
+
+    def blocks(text, *flags):
+        with open(name, "w", encoding="ascii") as f:
+            f.write(text)
+        return image(folder, *flags, "-mosaic_blocks", name)
+
+    script.ok("blocks-one", (blocks("0 0 0\n") == image(folder)).all())
+    want = (image(folder) + 2 * image(folder, "-misset", 5, 0, 0) + image(folder, "-misset", 0, 3, 0)) / 4
+    off = numpy.abs(blocks("# vector and weight\n0 0 0 1\n5 0 0 2\n0, 3, 0, 1\n") - want).max() / want.max()
+    script.ok("blocks-weights", off <= 1e-6, f"{off:.3g}")
+    a = numpy.radians(5)
+    matrix = f"1 0 0 0 {numpy.cos(a):.17g} {-numpy.sin(a):.17g} 0 {numpy.sin(a):.17g} {numpy.cos(a):.17g}\n"
+    two = (blocks(matrix, "-misset", 10, 20, 30), blocks("5 0 0\n", "-misset", 10, 20, 30))
+    # about a*, before the misset: so it is one misset after another
+    turned = image(folder, "-misset", 10, 20, 30, "-vary", "rot_x:choice:0")
+    script.ok("blocks-matrix", numpy.abs(two[0] - two[1]).max() <= 1e-6 * two[1].max() and (two[0] != turned).any())
+
+
 def check_sum(folder):
     """The sum of a series is that of its frames as they are written, for any number of threads and processes."""
     series = ["-stills", "5", "-orientations", "random", "-crystals", "2", "-fluence", "1e26"]
@@ -177,6 +198,7 @@ def main():
         check_noise(folder)
         check_twin(folder)
         check_jobs(folder)
+        check_blocks(folder)
         check_sum(folder)
     sys.exit(bool(script.FAILED))
 
