@@ -43,6 +43,17 @@ def sources():
                     yield f"{folder}/{name}"
 
 
+SECOND = re.compile(r"`((?:src|render|cuda)/[\w/]+\.(?:h|cuh))`: `(\w+)`")
+
+
+def second_texts(page):
+    """Rows of the table of second texts that name a function which its file has no longer."""
+    for path, name in SECOND.findall(page[page.index("Formulas with a second text"):]):
+        there = path if path.startswith(("src/", "cuda/")) else f"src/{path}"
+        if not os.path.exists(there) or not re.search(rf"\b{name}\(", text(there)):
+            yield f"{TABLE}: {path} has no {name}"
+
+
 def main():
     listed = set(re.findall(r"`(src/terms/\w+\.h)`", text(TABLE)))
     home = sorted(glob.glob(f"{HOME}/*.h"))
@@ -50,6 +61,7 @@ def main():
     wrong += [f"{path} is not in the list of {TABLE}" for path in home
               if path not in listed and path != f"{HOME}/lane.h"]
     wrong += [f"{TABLE} lists {path}, which is not there" for path in sorted(listed - set(home))]
+    wrong += second_texts(text(TABLE))
     for path in home:
         if path != f"{HOME}/lane.h":
             names.update((name, path) for name, _ in functions(text(path)))
