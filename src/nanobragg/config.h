@@ -394,7 +394,7 @@ typedef struct nb_config {
     double damage_dose; /* MGy, in the middle of this image; NaN unset (half of dose_MGy) */
     char twin[256]; /* "law:x[;law:x]": turned lattices of the crystal, and their parts of it; "" none */
     char mosaic_blocks[NB_PATH_MAX]; /* rotations of the mosaic domains; "" they are drawn */
-    char sum_file[NB_PATH_MAX]; /* the sum of all frames of a series */
+    char sum_file[NB_PATH_MAX];      /* the sum of all frames of a series */
     /* --- absorption by the crystal: docs/physics.md, section 24 --- */
     char absorb[96];    /* "sphere:diameter" or "box:x:y:z", um; "" none */
     char absorb_mu[64]; /* 1/mm, or "formula:density" (g/cm3) */

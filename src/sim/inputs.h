@@ -50,8 +50,8 @@ typedef struct nb_files {
     nb_amorphous_set amorphous; /* owned; tables of materials; none: zero */
     nb_spectrum_point *points; /* owned; [n_points], of a file of -spectrum; NULL: none */
     int n_points;
-    int left_out;    /* files of one panel that are on by default, of several panels */
-    int trace_panel; /* first of -panel */
+    int left_out;     /* files of one panel that are on by default, of several panels */
+    int trace_panel;  /* first of -panel */
     nb_blocks blocks; /* owned; of -mosaic_blocks; none: empty */
     struct nb_crystal_lines *crystals; /* owned; of the file of -crystals; NULL: none */
     nb_config *plain; /* owned; before the line of the first crystal changed it; NULL: no such line */
