@@ -568,7 +568,7 @@ NB_SHAPES(SHAPE_ROW)
     .fallback = "100", .help = "frames in an HDF5 data file"},
 {"orientations", NULL, OF_SERIES(FILE, INPUT, orientations), .value = "random | file",
     .fallback = "that of -misset",
-    .help = "of stills: uniform over all rotations, or angles or matrices of a file"},
+    .help = "of stills: uniform over all rotations, or angles or matrices of a file, or the crystals of a CrystFEL stream"},
 {"spectra", NULL, OF_SERIES(FILE, INPUT, spectra),
     .help = "spectrum of each still (SASE): a line with pairs of wavelength (A) and weight"},
 {"jitter_fluence", NULL, JITTER(jitter_fluence_pct), WITHIN(0, 1000), .value = "x", .unit = "%",

@@ -144,6 +144,10 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     h = nb_hash_bytes(h, f->missets, (size_t)f->n_missets * sizeof *f->missets);
     h = nb_hash_bytes(h, f->crystals,
                       f->crystals ? (size_t)f->count * sizeof *f->crystals : 0);
+    h = nb_hash_bytes(h, f->stream.crystal,
+                      (size_t)f->stream.n * sizeof *f->stream.crystal);
+    h = nb_hash_bytes(h, f->stream.first,
+                      f->stream.images ? ((size_t)f->stream.images + 1) * sizeof(int) : 0);
     if (!n)
         return nb_hash_bytes(h, "", 0);
     h = nb_hash_bytes(h, s->first, (n + 1) * sizeof *s->first);

@@ -12,6 +12,8 @@
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../model/deviate.h"
+#include "../model/frame.h"
+#include "../model/misset.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
@@ -217,11 +219,37 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
     return st;
 }
 
+/** The crystals of a CrystFEL stream, if the file is one. */
+static nb_status load_stream(nb_frames *f, nb_error *err)
+{
+    const char *path = f->series->orientations;
+    char *data;
+    size_t bytes;
+    nb_status st = nb_read_file(path, "-orientations", 0, &data, &bytes, err);
+    if (st)
+        return st;
+    if (nb_stream_is(data, bytes) &&
+        (f->in->matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
+         nb_vary_has_cell(&f->vary) || f->series->jitter_cell_pct > 0))
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "-orientations %.200s: a stream has the cells and the number of crystals; "
+            "leave -mat, -crystals, their -vary and -jitter_cell out",
+            path);
+    else if (nb_stream_is(data, bytes))
+        st = nb_stream_parse(data, bytes, path, f->count, &f->stream, err);
+    nb_free(data);
+    return st;
+}
+
 static nb_status load_orientations(nb_frames *f, nb_error *err)
 {
     const char *path = f->series->orientations;
     int lines;
-    nb_status st = count_lines(f, &lines, err);
+    nb_status st = load_stream(f, err);
+    if (st || f->stream.images)
+        return st;
+    st = count_lines(f, &lines, err);
     if (!st && lines > 0)
         st = nb_orientations_load(path, lines, &f->missets, &f->crystals, err);
     if (!st && f->crystals && lines != f->count)
@@ -336,6 +364,7 @@ void nb_frames_free(nb_frames *f)
     f->missets = NULL;
     nb_free(f->first_line);
     f->first_line = NULL;
+    nb_stream_free(&f->stream);
     nb_vary_free(&f->vary);
     nb_free(f->doses);
     f->doses = NULL;
@@ -399,10 +428,52 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
     }
 }
 
+/** The axes of a stream are a cell and an orientation: A = U B, with a* of B along x and b* in the plane of x and y. */
+static void apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg)
+{
+    const nb_stream *s = &f->stream;
+    const int first = s->first[at.frame], n = s->first[at.frame + 1] - first;
+    const double *A = s->crystal[first + (at.crystal < n ? at.crystal : 0)].A;
+    nb_vec3 star[3], real[3], e[3];
+    nb_mat3 U;
+    double angles[3];
+    for (int c = 0; c < 3; c++) {
+        const double column[3] = {A[c], A[3 + c], A[6 + c]};
+        star[c] = nb_lab_of_nexus(f->geometry.convention, column);
+    }
+    for (int c = 0; c < 3; c++)
+        real[c] = nb_cross(star[(c + 1) % 3], star[(c + 2) % 3]);
+    for (int c = 0; c < 3; c++) {
+        const nb_vec3 p = nb_unit(real[(c + 1) % 3]), q = nb_unit(real[(c + 2) % 3]);
+        cfg->cell[c] = nb_typeable(nb_norm(real[c]) / fabs(nb_dot(star[0], real[0])));
+        cfg->cell[3 + c] =
+            nb_typeable(atan2(nb_norm(nb_cross(p, q)), nb_dot(p, q)) / NB_DEG);
+    }
+    cfg->cell_count = 6;
+    e[0] = nb_unit(star[0]);
+    e[2] = nb_unit(nb_cross(star[0], star[1]));
+    e[1] = nb_cross(e[2], e[0]);
+    for (int c = 0; c < 3; c++) {
+        U.m[c] = e[c].x;
+        U.m[3 + c] = e[c].y;
+        U.m[6 + c] = e[c].z;
+    }
+    nb_rotation_angles(&U, angles);
+    cfg->misset_mode = NB_MISSET_FIXED;
+    for (int i = 0; i < 3; i++)
+        cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
+    if (n != 1 || cfg->crystals[0])
+        snprintf(cfg->crystals, sizeof cfg->crystals, "%d", n);
+}
+
 /** Of a still: a line of the file belongs to each crystal, frame after frame. */
 static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                                    nb_error *err)
 {
+    if (f->stream.images) {
+        apply_stream(f, at, cfg);
+        return NB_OK;
+    }
     if (f->missets) {
         const int line = (f->first_line ? f->first_line[at.frame] : at.frame) + at.crystal;
         cfg->misset_mode = NB_MISSET_FIXED;
@@ -482,7 +553,8 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
 
 int nb_frames_have_crystals(const nb_frames *f)
 {
-    return f->base.crystals[0] || f->base.twin[0] || nb_vary_has_crystals(&f->vary);
+    return f->base.crystals[0] || f->base.twin[0] || nb_vary_has_crystals(&f->vary) ||
+           f->stream.n != f->stream.images;
 }
 
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,

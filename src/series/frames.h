@@ -5,6 +5,7 @@
 
 #include "../sim/sim.h"
 #include "../io/table/sources.h"
+#include "../io/table/stream.h"
 #include "orientations.h"
 #include "vary.h"
 
@@ -24,6 +25,7 @@ typedef struct nb_frames {
     const nb_inputs *in;         /* of the base */
     double (*missets)[3];        /* owned, deg, of -orientations FILE */
     int n_missets;
+    nb_stream stream; /* owned; of -orientations, or empty */
     int *first_line; /* owned, [count + 1], of each frame in missets; NULL: a line a frame */
     nb_matrix matrix;           /* of the base */
     nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */

@@ -218,6 +218,7 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->varied_name = varied_name;
     master->varied = varied;
     master->n_varied = nb_vary_of_frames(&f->vary);
+    master->images = f->stream.images ? f->stream.image : NULL;
     if (!nb_frames_have_crystals(f))
         return NB_OK;
     master->crystals = crystals;

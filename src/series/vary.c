@@ -441,6 +441,11 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     return st;
 }
 
+int nb_vary_has_cell(const nb_vary *v)
+{
+    return has(v, "cell");
+}
+
 int nb_vary_has_crystals(const nb_vary *v)
 {
     for (int i = 0; i < v->n; i++)

@@ -26,6 +26,7 @@ make_fixtures() {
     head -c 20000 stack3d.h5 >cut.h5
     printf 'p0/min_fs = 0\n' >half.geom
     printf '0 0 0\n1 0 0\n' >blocks.txt
+    echo 'CrystFEL stream format 2.3' >empty.stream
     printf '0 0 0 100\n1 0 0 50\n0 1 0 20\n0 0 1 30\n' >good.hkl
     printf '1 0 0 5\nx y z 1\n' >word.hkl
     printf '1 0\n' >short.hkl

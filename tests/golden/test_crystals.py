@@ -147,6 +147,38 @@ def check_jobs(folder):
     script.ok("orientations", numpy.abs(numpy.fromfile(os.path.join(folder, "o_2.bin"), "f4") - want).max() <= 1e-6 * want.max())
 
 
+def check_stream(folder):
+    """Orientations, cells and numbers of crystals of a CrystFEL stream: z of its axes is along the beam, y up."""
+    name = os.path.join(folder, "run.stream")
+    A = reciprocal(30, 40, 50, 95)
+    # the lab of mosflm has x along the beam and y up: its (x, y, z) are (-z, y, x) there
+    def crystal(U):
+        axes = (U @ A)[[2, 1, 0]] * [[-10], [10], [10]]
+        return "--- Begin crystal\n" + "".join(f"{n}star = {' '.join(f'{x:+.12f}' for x in axes[:, i])} nm^-1\n" for i, n in enumerate("abc")) + "--- End crystal\n"
+
+    def about(axis, deg):
+        c, s = numpy.cos(numpy.radians(deg)), numpy.sin(numpy.radians(deg))
+        m = numpy.roll(numpy.roll(numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]]), axis, 0), axis, 1)
+        return m
+
+    def turn(x, y, z):
+        return about(2, z) @ about(1, y) @ about(0, x)
+
+    chunks = [[], [turn(10, 20, 30)], [turn(1, 2, 3), turn(50, -20, 3)]]
+    with open(name, "w", encoding="ascii") as f:
+        f.write("CrystFEL stream format 2.3\n")
+        for k, all_of in enumerate(chunks):
+            f.write(f"----- Begin chunk -----\nImage filename: run.h5\nEvent: //{k}\n" + "".join(map(crystal, all_of)) + "----- End chunk -----\n")
+    script.run(*BASE, "-stills", 2, "-orientations", name, "-output", os.path.join(folder, "c_%d.bin"))
+    cell = ["-cell", 30, 40, 50, 90, 95, 90]
+    want = [image(folder, *cell, "-misset", 10, 20, 30), image(folder, *cell, "-misset", 1, 2, 3) + image(folder, *cell, "-misset", 50, -20, 3)]
+    for k in (0, 1):
+        got = numpy.fromfile(os.path.join(folder, f"c_{k + 1}.bin"), "f4")
+        off = numpy.abs(got - want[k]).max() / want[k].max()
+        script.ok(f"stream-{k}", off <= 1e-5, f"{off:.3g}")
+    script.run(*BASE, "-stills", 3, "-orientations", name, "-output", os.path.join(folder, "c_%d.bin"), status=2)
+
+
 def check_blocks(folder):
     """Mosaic blocks of a file: the mean of turned crystals by their weights; they turn with the crystal."""
     name = os.path.join(folder, "blocks.txt")
@@ -198,6 +230,7 @@ def main():
         check_noise(folder)
         check_twin(folder)
         check_jobs(folder)
+        check_stream(folder)
         check_blocks(folder)
         check_sum(folder)
     sys.exit(bool(script.FAILED))

@@ -169,6 +169,7 @@ typedef struct nb_hdf5_master {
     const char *(*varied_name)(void *user, int i);
     nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);
     int n_varied;
+    char (*images)[256]; /* [frames], that the crystals are of: a stream of -orientations; NULL */
     const nb_hdf5_crystals *crystals; /* of -crystals; NULL: each frame has one */
     int damaged;                      /* there is a dose */
     void *frames_user;                /* of spectrum, varied_name and varied */

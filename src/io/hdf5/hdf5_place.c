@@ -401,6 +401,18 @@ static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(values);
 }
 
+/** The image of each frame's crystals. */
+static void put_images(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const char **names = nb_alloc((size_t)master->frames, sizeof *names, "truth", NULL);
+    h->ok &= names != NULL;
+    for (int k = 0; names && k < master->frames; k++)
+        names[k] = master->images[k];
+    if (names)
+        nb_h5_texts(h, SIMULATION "/image", names, (hsize_t)master->frames);
+    nb_free(names);
+}
+
 #define CRYSTALS SIMULATION "/crystals"
 
 /** A column of the table of crystals: `values` doubles at this offset. */
@@ -620,6 +632,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_put_facts_columns(h, master);
     if (master->n_varied)
         put_varied(h, master);
+    if (master->images)
+        put_images(h, master);
     if (master->crystals)
         put_crystals(h, master->crystals, master->frames);
     if (master->spectra)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/text.h"
+
+/** Where reading stands. */
+typedef struct reader {
+    const char *path;
+    long line;
+    int in_crystal;
+    unsigned axes; /* bits of those that the crystal has */
+    nb_stream_crystal now;
+    char name[NB_STREAM_NAME], event[NB_STREAM_NAME];
+    int room, image_room;
+    int pending; /* crystals of the image */
+} reader;
+
+static int begins(const char *p, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
+}
+
+int nb_stream_is(const char *data, size_t bytes)
+{
+    return begins(data, data + bytes, "CrystFEL stream format");
+}
+
+static nb_status fail(const reader *r, const char *why, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_INPUT, r->path, r->line, "-orientations: %s", why);
+}
+
+/** A larger copy of an array, which is freed. */
+static void *larger(void *old, size_t used, size_t room, size_t size, nb_error *err)
+{
+    char *grown = nb_alloc(room, size, "a stream", err);
+    if (grown && old)
+        memcpy(grown, old, used * size);
+    if (grown)
+        nb_free(old);
+    return grown;
+}
+
+static nb_status reserve(reader *r, nb_stream *s, nb_error *err)
+{
+    void *grown;
+    if (s->n == r->room) {
+        const int room = r->room ? 2 * r->room : 64;
+        if (!(grown = larger(s->crystal, (size_t)s->n, (size_t)room, sizeof *s->crystal,
+                             err)))
+            return NB_ERR_NOMEM;
+        s->crystal = grown;
+        r->room = room;
+    }
+    if (s->images + 1 >= r->image_room) {
+        const int room = r->image_room ? 2 * r->image_room : 64;
+        if (!(grown = larger(s->first, (size_t)s->images + 1, (size_t)room,
+                             sizeof *s->first, err)))
+            return NB_ERR_NOMEM;
+        s->first = grown;
+        if (!(grown = larger(s->image, (size_t)s->images, (size_t)room, sizeof *s->image,
+                             err)))
+            return NB_ERR_NOMEM;
+        s->image = grown;
+        r->image_room = room;
+    }
+    return NB_OK;
+}
+
+/** "astar = +0.1 -0.2 +0.3 nm^-1" into a column. */
+static nb_status read_axis(reader *r, const char *p, const char *end, int axis,
+                           nb_error *err)
+{
+    for (int i = 0; i < 3; i++) {
+        double value;
+        while (p < end && nb_text_blank(*p))
+            p++;
+        if (p < end && *p == '+')
+            p++;
+        if (p == end || !(p = nb_text_double(p, end, &value)) || !isfinite(value) ||
+            fabs(value) > 1e6)
+            return fail(r, "three numbers must follow, nm^-1", err);
+        r->now.A[3 * i + axis] = 0.1 * value;
+    }
+    r->axes |= 1u << axis;
+    return NB_OK;
+}
+
+static double determinant(const double *m)
+{
+    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+           m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+static nb_status end_crystal(reader *r, nb_stream *s, nb_error *err)
+{
+    double box = 1;
+    r->in_crystal = 0;
+    if (r->axes != 7)
+        return fail(r, "the crystal lacks astar, bstar or cstar", err);
+    for (int k = 0; k < 3; k++)
+        box *= hypot(hypot(r->now.A[k], r->now.A[3 + k]), r->now.A[6 + k]);
+    if (!(determinant(r->now.A) > 1e-9 * box))
+        return fail(r, "the axes of the crystal lie in one plane or are left-handed", err);
+    if (reserve(r, s, err))
+        return NB_ERR_NOMEM;
+    s->crystal[s->n++] = r->now;
+    r->pending++;
+    return NB_OK;
+}
+
+static void end_chunk(reader *r, nb_stream *s)
+{
+    if (r->pending) {
+        char *name = s->image[s->images];
+        snprintf(name, NB_STREAM_NAME, "%.200s%s%.50s", r->name, r->event[0] ? " " : "",
+                 r->event);
+        s->first[++s->images] = s->n;
+    }
+    r->pending = 0;
+    r->name[0] = r->event[0] = '\0';
+}
+
+/** The text behind a word, without a carriage return. */
+static void take_text(const char *p, const char *end, char *to)
+{
+    while (p < end && nb_text_blank(*p))
+        p++;
+    while (end > p && nb_text_blank(end[-1]))
+        end--;
+    snprintf(to, NB_STREAM_NAME, "%.*s", (int)(end - p < 250 ? end - p : 250), p);
+}
+
+static nb_status take_line(reader *r, const char *p, const char *end, nb_stream *s,
+                           nb_error *err)
+{
+    static const char *const axes[] = {"astar = ", "bstar = ", "cstar = "};
+    if (begins(p, end, "----- Begin chunk") || begins(p, end, "----- End chunk"))
+        end_chunk(r, s);
+    else if (begins(p, end, "Image filename:"))
+        take_text(p + 15, end, r->name);
+    else if (begins(p, end, "Event:"))
+        take_text(p + 6, end, r->event);
+    else if (begins(p, end, "--- Begin crystal")) {
+        r->in_crystal = 1;
+        r->axes = 0;
+    } else if (r->in_crystal && begins(p, end, "--- End crystal"))
+        return end_crystal(r, s, err);
+    for (int i = 0; r->in_crystal && i < 3; i++)
+        if (begins(p, end, axes[i]))
+            return read_axis(r, p + strlen(axes[i]), end, i, err);
+    return NB_OK;
+}
+
+nb_status nb_stream_parse(const char *data, size_t bytes, const char *path, int needed,
+                          nb_stream *out, nb_error *err)
+{
+    reader r = {.path = path};
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    st = reserve(&r, out, err);
+    for (const char *p = data, *last = data + bytes, *end;
+         p < last && !st && out->images < needed; p = end + 1) {
+        end = memchr(p, '\n', (size_t)(last - p));
+        end = end ? end : last;
+        r.line++;
+        st = take_line(&r, p, end, out, err);
+    }
+    if (!st && out->images < needed)
+        st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                        "-orientations: the stream has %d images with a crystal, but the "
+                        "series has %d stills",
+                        out->images, needed);
+    if (st)
+        nb_stream_free(out);
+    return st;
+}
+
+void nb_stream_free(nb_stream *s)
+{
+    nb_free(s->crystal);
+    nb_free(s->first);
+    nb_free(s->image);
+    memset(s, 0, sizeof *s);
+}
