@@ -209,19 +209,18 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 
 static const char *const geometry_files[] = {"geom", "expt", "nxmx"};
 
-/** What places or sizes a detector, which a file does then.  The first that is set is named. */
+/** What places or sizes a detector, which a file does then.  The first that is set is named.  (-detpixels is compared with
+ * the file's.) */
 static const char *const replaced[] = {
-    "detpixels_f",    "detpixels_s",   "detsize_f",     "detsize_s",     "pixel",
-    "close_distance", "Xbeam",         "Ybeam",         "Xclose",        "Yclose",
-    "ORGX",           "ORGY",          "detector_rotx", "detector_roty", "detector_rotz",
-    "twotheta",       "twotheta_axis", "pivot",         "fdet_vector",   "sdet_vector",
-    "odet_vector",    "pix0_vector",   "curved_det",    "img",           "adxv"};
+    "detsize_f",     "detsize_s",     "pixel",         "close_distance", "Xbeam",
+    "Ybeam",         "Xclose",        "Yclose",        "ORGX",           "ORGY",
+    "detector_rotx", "detector_roty", "detector_rotz", "twotheta",       "twotheta_axis",
+    "pivot",         "fdet_vector",   "sdet_vector",   "odet_vector",    "pix0_vector",
+    "curved_det",    "img",           "adxv"};
 
-/** The flag that the user typed: -detpixels, where both sides are equal. */
+/** The flag that the user typed: -detsize, where both sides are equal. */
 static const char *name_of(const nb_config *cfg, const char *name)
 {
-    if (!strcmp(name, "detpixels_f") && cfg->detpixels[0] == cfg->detpixels[1])
-        return "detpixels";
     if (!strcmp(name, "detsize_f") && cfg->detsize_mm[0] == cfg->detsize_mm[1])
         return "detsize";
     return name;

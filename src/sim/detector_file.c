@@ -81,6 +81,28 @@ static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error
     return st ? st : nb_spec_check_size(d, "detector", err);
 }
 
+/** A typed -detpixels must be the size of the file's canvas, whose panels say the rest. */
+static nb_status check_pixels(nb_config *cfg, const nb_detector_spec *spec, nb_error *err)
+{
+    const char *file = nb_config_geometry_flag(cfg);
+    int size[2] = {0, 0};
+    for (int k = 0; k < spec->n_panels; k++) {
+        const int *own = spec->panels[k].size;
+        size[0] = own[0] > size[0] ? own[0] : size[0];
+        size[1] += own[1];
+    }
+    for (int i = 0; i < 2 && file; i++) {
+        if (cfg->detpixels[i] != 0 && cfg->detpixels[i] != size[i])
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "-detpixels contradicts -%s: the detector of the file has %d x %d "
+                "pixels (its panels one below the other); leave -detpixels out",
+                file, size[0], size[1]);
+        cfg->detpixels[i] = 0;
+    }
+    return NB_OK;
+}
+
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_error *err)
 {
@@ -89,6 +111,8 @@ nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                                  : nb_read_geometry(cfg, hooks, spec, err);
     if (!st && spec->n_panels)
         st = check_given(cfg, spec, err);
+    if (!st && spec->n_panels)
+        st = check_pixels(cfg, spec, err);
     cfg->detector = NULL;
     if (!st && !spec->n_panels && cfg->panel_list[0])
         st =

@@ -17,7 +17,7 @@ from refine_cases import GOLDEN, rotation_vector  # noqa: E402
 from script import FAILED, ok, run  # noqa: E402
 
 REAL = os.path.join(GOLDEN, "real", "thaumatin_still")
-FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-gauss_xtal", "-mosaic_model", "gauss", "-oversample", "1", "-thicksteps",
+FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-detpixels", "1200", "-gauss_xtal", "-mosaic_model", "gauss", "-oversample", "1", "-thicksteps",
          "1", "-blocks", "1000", "-system", "tetragonal", "-fit_dmin", "3.6", "-fit_dmax", "30", "-N", "13", "-mosaic", "0.15",
          "-mosaic_dom", "20", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
 ICE = [[418, 1113]]  # a spot of ice, at 3.66 A
