@@ -76,11 +76,6 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     nb_variable_name *v;
     nb_status st = NB_OK;
     *out = NULL;
-    if (sim->crowd)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-%s %.60s: derivatives are of one crystal; leave it out",
-                       sim->cfg.crystals[0] ? "crystals" : "twin",
-                       sim->cfg.crystals[0] ? sim->cfg.crystals : sim->cfg.twin);
     if (count < 0 || count > NB_VARIABLES_MAX || (count > 0 && !names))
         return nb_fail(err, NB_ERR_INPUT, "%d parameters: must be 0 to %d", count,
                        NB_VARIABLES_MAX);
@@ -134,6 +129,12 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
 {
     const nb_mix mix = nb_sim_mix(sim);
+    if (sim->crowd)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-%s %.60s: derivatives and refine are of one crystal; leave it out",
+            sim->cfg.crystals[0] ? "crystals" : "twin",
+            sim->cfg.crystals[0] ? sim->cfg.crystals : sim->cfg.twin);
     if (mix.absorb)
         return nb_fail(
             err, NB_ERR_INPUT,

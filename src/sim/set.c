@@ -94,11 +94,11 @@ static int differs(const nb_sim *sim, const nb_config *cfg,
     return 0;
 }
 
-/** Must everything be loaded again? */
+/** Must everything be loaded again?  Lines of -crystals are applied by loading. */
 static int needs_all(const nb_sim *sim, const nb_config *cfg)
 {
     const unsigned alone = loaded_alone(sim, cfg);
-    if (differs(sim, cfg, reaches_files) ||
+    if (sim->in.files->plain || differs(sim, cfg, reaches_files) ||
         nb_arrays_changed(cfg, &sim->in.arrays) & ~alone)
         return 1;
     return (!(alone & NB_ARRAY_SOURCES) &&
@@ -145,6 +145,8 @@ static nb_status load_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
     *fresh = old;
     nb_inputs_show(&sim->in, &sim->cfg);
     nb_inputs_show(&sim->in, &sim->model.settings.value);
+    if (sim->in.files->plain)
+        nb_inputs_show(&sim->in, sim->in.files->plain);
     nb_sim_free(fresh);
     return NB_OK;
 }
@@ -188,11 +190,37 @@ static nb_status build_again(nb_sim *sim, const nb_config *cfg, nb_error *err)
                                                    : forget_memory(&sim->engine, err);
 }
 
+/** With lines of -crystals: does cfg change nothing but files that are written?  Then they are taken. */
+static int takes_files_alone(nb_sim *sim, const nb_config *cfg)
+{
+    nb_config *plain = sim->in.files->plain;
+    size_t n;
+    const nb_param *p = nb_params(&n);
+    for (int pass = 0; plain && pass < 2; pass++)
+        for (size_t i = 0; i < n; i++) {
+            const size_t at = p[i].offset;
+            if (p[i].flags & NB_PARAM_SERIES ||
+                !memcmp((const char *)plain + at, (const char *)cfg + at, p[i].size))
+                continue;
+            if (reaches_model(sim, &p[i]))
+                return 0;
+            if (pass) {
+                memcpy((char *)plain + at, (const char *)cfg + at, p[i].size);
+                memcpy((char *)&sim->cfg + at, (const char *)cfg + at, p[i].size);
+            }
+        }
+    if (plain)
+        nb_resolve(&sim->cfg, &sim->model.settings);
+    return plain != NULL;
+}
+
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg);
     nb_status st;
+    if (takes_files_alone(sim, cfg))
+        return NB_OK;
     if (needs_all(sim, cfg))
         return load_again(sim, cfg, err);
     if ((st = nb_config_check(cfg, err)))
@@ -216,7 +244,7 @@ nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *
     nb_status st;
     if (!cfg)
         return NB_ERR_NOMEM;
-    *cfg = sim->cfg;
+    *cfg = *nb_sim_config(sim);
     st = nb_config_set(cfg, name, text, err);
     if (!st)
         st = nb_sim_change(sim, cfg, err);
@@ -226,5 +254,7 @@ nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *
 
 const nb_config *nb_sim_config(const nb_sim *sim)
 {
-    return sim ? &sim->cfg : NULL;
+    if (!sim)
+        return NULL;
+    return sim->in.files->plain ? sim->in.files->plain : &sim->cfg;
 }

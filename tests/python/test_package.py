@@ -483,3 +483,22 @@ def test_repr_and_table():
     table = nanobragg.parameters()
     assert table["distance"]["unit"] == "mm" and "wavelength" in table["lambda"]["synonyms"]
     assert len(table) > 150 and all(not p["flags"] & _nanobragg.INNER for p in table.values())
+
+
+def test_crystals_have_numbers_of_their_own(tmp_path):
+    """A list of dicts, changed later; twins; mosaic blocks as an array; what a series draws."""
+    base = dict(cell=(30, 40, 50), default_F=100, N=6, detpixels=32, pixel=3, distance=100, seed=5, device="cpu", fluence=1e28, oversample=1)
+    lines = [{"N": 4}, {"misset": (1, 2, 3), "gauss_xtal": True}]
+    sim = nanobragg.Simulation(**base, crystals=lines)
+    first = np.array(sim.render())
+    sim.set(N=7)
+    again = nanobragg.Simulation(**{**base, "N": 7}, crystals=lines)
+    assert (sim.render() == again.render()).all() and (first != again.render()).any()
+    assert sorted(set(sim.reflections()["crystal"])) == [0, 1]
+    with pytest.raises(ValueError, match="of one crystal"):
+        sim.derivatives(["N_a"])
+    blocks = nanobragg.Simulation(**base, mosaic_blocks=[[0, 0, 0, 1], [1, 0, 0, 3]]).render()
+    parts = [np.asarray(nanobragg.Simulation(**base, misset=(x, 0, 0)).render(), float) for x in (0, 1)]
+    assert np.abs(blocks - parts[0] / 4 - parts[1] * 3 / 4).max() <= 1e-6 * blocks.max()
+    table = nanobragg.draws(base, stills=3, vary={"N": ("uniform", 5, 9), "crystals": ("poisson", 1)})
+    assert table.dtype.names == ("frame", "crystal", "seed", "N", "crystals") and set(table["frame"]) == {0, 1, 2}
