@@ -10,7 +10,7 @@
 #include "../physics/structure_factor.h"
 
 enum {
-    ANGLES = 61,     /* of a sphere's table, 0 to 180 deg */
+    ANGLES = 46,     /* of a sphere's table, 0 to 180 deg */
     MOST_NODES = 96, /* of a rule */
     FACE_NODES = 20
 };
@@ -60,7 +60,7 @@ static double disc(double z, double c, double s, int n, const double *x, const d
 
 double nb_sphere_transmission(double z, double two_theta)
 {
-    const int n = z < 1 ? 24 : z < 6 ? 40 : MOST_NODES;
+    const int n = z < 1 ? 16 : z < 6 ? 32 : MOST_NODES;
     double x[MOST_NODES], w[MOST_NODES], sum = 0;
     gauss(n, x, w);
     for (int i = 0; i < n; i++) { /* discs across the plane of both rays */

@@ -10,7 +10,6 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "mix.h"
-#include "photons.h"
 
 enum {
     BLOCK = 32,   /* pixels along an edge that are looked at together */
@@ -200,10 +199,11 @@ nb_status nb_shade_make(const nb_shadow *shadow, const float *file, const nb_sce
     memset(out, 0, sizeof *out);
     if (shadow->n) {
         out->acts = nb_alloc_raw(2 * rows, sizeof *out->acts, "shadow", err);
-        out->transmission =
-            nb_image_memory(scene->raster.pixels * sizeof *out->transmission);
+        /* not nb_alloc, which writes all of it: pages that no shadow touches cost nothing */
+        out->transmission = calloc(scene->raster.pixels, sizeof *out->transmission);
         if (!out->acts || !out->transmission)
-            return nb_fail_memory(err, 0, "shadow");
+            return nb_fail_memory(err, scene->raster.pixels * sizeof *out->transmission,
+                                  "shadow");
         shade(&job, threads);
         if (file)
             take_file(&job);
