@@ -10,7 +10,12 @@
 #include "../../model/misset.h"
 #include "../../model/units.h"
 
-enum { MOST_NUMBERS = 10, MOST_BLOCKS = 10000, MOST_LINES = 1000000 };
+enum {
+    MOST_NUMBERS = 10,
+    MOST_BLOCKS = 10000,
+    MOST_LINES = 1000000,
+    LARGEST = 1000000 /* deg */
+};
 
 /** What the lines say. */
 typedef struct list {
@@ -73,18 +78,20 @@ static int is_rotation(const double *m)
 /** A line of 3, 4, 9 or 10 numbers. */
 static const char *take(const double *v, int n, nb_mat3 *rotation, double *weight)
 {
+    nb_vec3 w;
+    double angle;
     *weight = n == 4 || n == 10 ? v[n - 1] : 1;
     if (!(*weight >= 0 && *weight < 1e100))
-        return "a weight must be 0 or more";
+        return "has a weight below 0";
     if (n >= 9) {
         memcpy(rotation->m, v, sizeof rotation->m);
-        return is_rotation(v) ? NULL : "the nine numbers are no rotation matrix";
+        return is_rotation(v) ? NULL : "has nine numbers that are no rotation matrix";
     }
-    {
-        const nb_vec3 w = nb_scale(NB_DEG, nb_v3(v[0], v[1], v[2]));
-        const double angle = nb_norm(w);
-        *rotation = nb_axis_rotation(angle > 0 ? nb_unit(w) : nb_v3(0, 0, 1), angle);
-    }
+    if (fabs(v[0]) + fabs(v[1]) + fabs(v[2]) > LARGEST)
+        return "has an angle of more than a million degrees";
+    w = nb_scale(NB_DEG, nb_v3(v[0], v[1], v[2]));
+    angle = nb_norm(w);
+    *rotation = nb_axis_rotation(angle > 1e-100 ? nb_unit(w) : nb_v3(0, 0, 1), angle);
     return NULL;
 }
 
