@@ -139,6 +139,20 @@ static void check_slopes(int box, const double M[4], const nb_taps *t)
     }
 }
 
+/** A Gaussian that is nearly a line, along a slope. */
+static void slopes_of_sharp_taps_are_differences(void **state)
+{
+    static const double maps[][4] = {
+        {2, 0.001, 1, 0.002}, {0.6, 0.002, 0.35, -0.001}, {1.1, 0, -1.5, 0.003}};
+    (void)state;
+    for (size_t n = 0; n < sizeof maps / sizeof *maps; n++) {
+        nb_taps t;
+        make_taps(0, maps[n], 1, &t);
+        check_slopes(0, maps[n], &t);
+        nb_taps_free(&t);
+    }
+}
+
 static void slopes_of_taps_are_differences(void **state)
 {
     (void)state;
@@ -369,6 +383,7 @@ int main(void)
         TEST(taps_are_means_over_the_cross_section),
         TEST(taps_have_the_moments_of_the_cross_section),
         TEST(slopes_of_taps_are_differences),
+        TEST(slopes_of_sharp_taps_are_differences),
         TEST(narrow_footprints),
         TEST(tiles_are_near_each_pixels_own_map),
         TEST(images_are_the_reference),
