@@ -378,3 +378,20 @@ def test_gradient_by_all_F():
     single = torch.tensor(values, dtype=torch.float32, requires_grad=True)
     render(sim, F=single).sum().backward()
     assert single.grad.dtype == torch.float32
+
+
+def test_planes_of_pixels():
+    """transmission= and add= as arrays: T x plain + add; another array is another image."""
+    base = dict(cell=(70, 80, 90, 90, 90, 90), default_F=100, N=5, detpixels=16, seed=1, device="cpu", oversample=1)
+    rng = np.random.default_rng(1)
+    factor, add = (rng.uniform(0, 2, (16, 16)).astype(np.float32) for _ in range(2))
+    plain = nanobragg.Simulation(**base).render()
+    sim = nanobragg.Simulation(**base, transmission=factor, add=add)
+    want = (factor.astype(float) * plain + add).astype(np.float32)
+    assert (sim.render() == want).all()
+    sim.set(add=2 * add)
+    assert (sim.render() == (factor.astype(float) * plain + 2 * add).astype(np.float32)).all()
+    with pytest.raises(ValueError, match="2-D"):
+        nanobragg.Simulation(**base, add=[1, 2])
+    with pytest.raises(ValueError, match="16 x 16 floats"):
+        nanobragg.Simulation(**base, transmission=np.ones((8, 8)))

@@ -2,7 +2,9 @@
 """Arrays in place of files: brought into the types of nb_arrays (src/nanobragg/arrays.h), which the library
 checks as it checks a file."""
 
+import hashlib
 import os
+import tempfile
 
 import numpy as np
 
@@ -88,6 +90,27 @@ def _sources(value):
     return tuple(np.ascontiguousarray(x) for x in (rows[:, 4], rows[:, 3], rows[:, :3]))
 
 
+class _Planes:
+    """Files of pixels, float32, for the flags that read such files; they go with the process."""
+
+    def __init__(self):
+        self.folder = None
+
+    def path(self, name, value):
+        """The file of an array [slow, fast]: equal arrays have one."""
+        plane = np.ascontiguousarray(value, dtype="<f4")
+        if plane.ndim != 2:
+            raise ValueError(f"{name}: must be a 2-D array [slow, fast], not {plane.shape}")
+        if self.folder is None:
+            self.folder = tempfile.TemporaryDirectory(prefix="nanobragg_")
+        path = os.path.join(self.folder.name, hashlib.sha256(plane).hexdigest()[:32] + ".bin")
+        if not os.path.exists(path):
+            plane.tofile(path)
+        return path
+
+
+_PLANES = _Planes()
+
 _ARRAYS = {"hkl": ("hkl", reflections), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
            "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _matrix), "mat": ("mat", _matrix)}
 
@@ -103,7 +126,9 @@ def split(keywords):
     rest, arrays = {}, {}
     for name, value in keywords.items():
         flag, convert = _ARRAYS.get(name, (name, None))
-        if convert and value is not None and not isinstance(value, (str, os.PathLike)):
+        if name in ("transmission", "add") and value is not None and not isinstance(value, (str, os.PathLike)):
+            rest[name] = _PLANES.path(name, value)
+        elif convert and value is not None and not isinstance(value, (str, os.PathLike)):
             arrays[flag] = convert(value)
             rest.pop(flag, None)
         elif name == "sources":

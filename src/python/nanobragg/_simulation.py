@@ -37,7 +37,7 @@ class Simulation:
     """Simulation(**parameters): each keyword is a flag of the program without its dash.
 
     Vectors are tuples, switches booleans, files paths.  hkl=(indices [n, 3], F [n]), mask=array,
-    sources=array [n, 5] or (wavelengths in A, weights), and matrix=3x3 take arrays in place of files.
+    sources=array [n, 5] or (wavelengths in A, weights), matrix=3x3, transmission= and add=array [slow, fast] take arrays in place of files.
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
     NotImplementedError (not in this build), DeviceError.
 
