@@ -253,7 +253,7 @@ static const char *take(parser *p, int needed, int got)
     return NULL;
 }
 
-/** Number of words that follow the first one: for a cell, all that are numbers. */
+/** Number of words that follow the first one: for a cell and the like, all that are numbers. */
 static int more_words(const parser *p, const char *first)
 {
     int least, most = nb_param_words(p->flag, &least), n = 0;
@@ -261,7 +261,7 @@ static int more_words(const parser *p, const char *first)
 
     if (p->flag->kind == NB_KIND_MISSET)
         return nb_read_number(first, &x) ? most - 1 : 0;
-    if (p->flag->kind != NB_KIND_CELL)
+    if (p->flag->kind != NB_KIND_CELL && !(p->flag->flags & NB_PARAM_EACH))
         return least - 1;
     while (n < most - 1 && p->at + n < p->argc && nb_read_number(p->argv[p->at + n], &x))
         n++;

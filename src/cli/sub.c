@@ -113,7 +113,7 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
     return status;
 }
 
-/** Number of words after a flag of the main table: for a cell all that are numbers, for angles one
+/** Number of words after a flag of the main table: for a cell and the like all that are numbers, for angles one
  * word or all. */
 static int borrowed_words(const parser *p, const nb_flag *flag)
 {
@@ -122,7 +122,7 @@ static int borrowed_words(const parser *p, const nb_flag *flag)
 
     if (flag->kind == NB_KIND_MISSET && p->at + 1 < p->argc)
         return nb_read_number(p->argv[p->at + 1], &x) ? most : least;
-    if (flag->kind != NB_KIND_CELL)
+    if (flag->kind != NB_KIND_CELL && !(flag->flags & NB_PARAM_EACH))
         return least;
     while (n < most && p->at + 1 + n < p->argc &&
            nb_read_number(p->argv[p->at + 1 + n], &x))

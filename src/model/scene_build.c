@@ -533,6 +533,7 @@ void nb_model_free(nb_model *m)
     nb_free(m->steps);
     nb_free(m->damaged_F);
     nb_free(m->amorphous);
+    nb_free(m->weakened);
     memset(m, 0, sizeof *m);
 }
 

@@ -11,6 +11,7 @@
 #include "absorb.h"
 #include "crystal.h"
 #include "damage.h"
+#include "diffuse.h"
 #include "detector.h"
 #include "../physics/footprint.h"
 #include "mosaic.h"
@@ -34,6 +35,8 @@ typedef struct nb_model_inputs {
     const nb_amorphous_set *amorphous; /* NULL: no material */
     const nb_spectrum_point *points;   /* of a file of -spectrum; NULL without one */
     int n_points;
+    const int8_t (*rotations)[9]; /* [n_rotations] of the space group (diffuse.h); NULL: the identity */
+    int n_rotations;
     int64_t default_seed; /* where -seed or -misset_seed is unset */
     const nb_mat3 *blocks; /* [n_blocks] of the mosaic domains, about a*, c x a*, c; NULL: they are drawn */
     int n_blocks;
@@ -65,6 +68,9 @@ typedef struct nb_model {
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
     nb_footprint footprint;       /* of the Bragg light */
+    nb_diffuse diffuse;      /* of -diffuse_sigma */
+    nb_factor_table at_rest; /* F that it takes, without what it weakens in the scene's */
+    double *weakened;        /* owned; F of the scene then, or NULL */
     nb_amorphous *amorphous;      /* owned; its tables are the inputs' */
     nb_detector *detector;        /* owned */
     nb_source *sources;           /* owned */
@@ -81,6 +87,9 @@ void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
 /** Let the dose of a model act on its tables.  cell: of their F (A, deg), or NULL: the crystal's.  Errors:
  * NB_ERR_NOMEM. */
 nb_status nb_model_damage_tables(const double *cell, nb_model *model, nb_error *err);
+/** After its tables are set: the diffuse light of a built model, and the Bragg light that it leaves.  Errors: NB_ERR_NOMEM,
+ * NB_ERR_INPUT (no table of F). */
+nb_status nb_model_move(const nb_model_inputs *inputs, nb_model *model, nb_error *err);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
 /** The scene without its crystal: one orientation, whose every F is 0.  Its background is the same. */

@@ -159,6 +159,18 @@ typedef struct nb_png_options {
     double ring_A[NB_RINGS_MAX]; /* d of each, A */
 } nb_png_options;
 
+/** Correlation of the displacements at r, in units of the correlation length. */
+typedef enum nb_diffuse_halo {
+    NB_HALO_EXP,  /* exp(-r) */
+    NB_HALO_GAUSS /* exp(-r^2/2) */
+} nb_diffuse_halo;
+
+/** What F of the file is. */
+typedef enum nb_diffuse_F {
+    NB_DIFFUSE_MEAN,       /* of the moving crystal: it has the Debye-Waller factor */
+    NB_DIFFUSE_UNPERTURBED /* without the displacements */
+} nb_diffuse_F;
+
 /** A seed that may be unset. */
 typedef struct nb_seed {
     int set;
@@ -167,9 +179,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 982
+#define NB_CONFIG_ROOM 974
 #else
-#define NB_CONFIG_ROOM 983
+#define NB_CONFIG_ROOM 975
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -398,6 +410,11 @@ typedef struct nb_config {
     /* --- absorption by the crystal: docs/physics.md, section 24 --- */
     char absorb[96];    /* "sphere:diameter" or "box:x:y:z", um; "" none */
     char absorb_mu[64]; /* 1/mm, or "formula:density" (g/cm3) */
+    /* --- diffuse scattering by liquid-like motions: docs/physics.md --- */
+    double diffuse_sigma_A[3], diffuse_gamma_A[3]; /* along a*, c x a*, c; NaN unset */
+    nb_diffuse_halo diffuse_halo;
+    nb_diffuse_F diffuse_F;
+    int diffuse_only; /* no Bragg light */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

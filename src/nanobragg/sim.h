@@ -116,6 +116,11 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
  * nb_sim_free. Errors: NB_ERR_INTERNAL if there is none, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
+/** Diffuse scattering D at n fractional indices hkl[n][3], electrons^2 of a block beside |F|^2 |F_latt|^2 (docs/physics.md):
+ * the sum over all reflections and orders, without a table.  Errors: NB_ERR_INPUT without -diffuse_sigma. */
+nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
+                            nb_error *err);
+
 /** Statistics of an image of this simulation, image[slow][fast], as nb_sim_render gives them.
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *stats,

@@ -305,6 +305,8 @@ nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
     if (!st)
         st = nb_config_check_background(cfg, err);
     if (!st)
+        st = nb_config_check_diffuse(cfg, err);
+    if (!st)
         st = check_derivatives(cfg, err);
     if (!st)
         st = nb_config_check_geometry(cfg, err);

@@ -140,6 +140,8 @@ nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err);
 
 /** Refuse flags of radiation damage that have nothing to act on. */
 nb_status nb_config_check_damage(const nb_config *cfg, nb_error *err);
+/** Refuse flags of diffuse scattering that contradict each other or have nothing to act on. */
+nb_status nb_config_check_diffuse(const nb_config *cfg, nb_error *err);
 
 /** -absorb, taken apart. */
 typedef struct nb_absorb_words {

@@ -23,6 +23,7 @@ enum {
     VIEW = NB_PARAM_VIEW,
     INNER = NB_PARAM_INNER,
     FILLS = NB_PARAM_FILLS,
+    EACH = NB_PARAM_FILLS | NB_PARAM_EACH,
     NONE = 0
 };
 

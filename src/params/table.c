@@ -14,6 +14,8 @@ static const char *const misset_modes[] = {"none", "fixed", "random", NULL};
 static const char *const mosaic_models[] = {"nanobragg", "uniform", "gauss", NULL};
 static const char *const conventions[] = {
     "", "mosflm", "xds", "adxv", "denzo", "dials", "custom", NULL};
+static const char *const diffuse_halos[] = {"exp", "gauss", NULL};
+static const char *const diffuse_Fs[] = {"mean", "unperturbed", NULL};
 static const char *const pivots[] = {"", "beam", "sample", NULL};
 static const char *const layer_depths[] = {"", "mean", "front", NULL};
 static const char *const curved_omegas[] = {"", "square", "exact", NULL};
@@ -115,6 +117,17 @@ NB_SHAPES(SHAPE_ROW)
     .fallback = "off", .help = "intensities of spacing d halve at the dose H d"},
 {"damage_dose", NULL, NUMBER(PIXELS | INNER, damage_dose), WITHIN(0, 1e12), .unit = "MGy",
     .help = "dose in the middle of this frame"},
+{"diffuse_sigma", NULL, NUMBER(PIXELS | EACH, diffuse_sigma_A), WITHIN(0, 5), .value = "s [s2 s3]", .unit = "A",
+    .fallback = "0 (off)",
+    .help = "diffuse scattering by liquid-like motions: r.m.s. displacement, along all axes, or along a*, c x a* and c"},
+{"diffuse_gamma", NULL, NUMBER(PIXELS | EACH, diffuse_gamma_A), ABOVE_TO(0, 1000), .value = "g [g2 g3]", .unit = "A",
+    .help = "lengths along these axes over which the displacements are correlated"},
+{"diffuse_halo", NULL, CHOICE(PIXELS, diffuse_halo, diffuse_halos),
+    .help = "correlation at the distance r, in units of gamma: exp(-r), or exp(-r^2/2)"},
+{"diffuse_F", NULL, CHOICE(PIXELS, diffuse_F, diffuse_Fs),
+    .help = "what F is: that of the moving crystal, as measured F and models with B are, or without these displacements, "
+        "which then weaken the Bragg light"},
+{"diffuse_only", NULL, SWITCH(PIXELS, diffuse_only), .help = "no Bragg light of the crystal"},
 #undef GROUP
 #define GROUP "Structure factors"
 {"hkl", NULL, PATH(INPUT, hkl_file),

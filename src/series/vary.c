@@ -80,6 +80,8 @@ static const struct nb_vary_name names[] = {
     CRYSTAL("damage_B", NULL),
     CRYSTAL("damage_cell", NULL),
     CRYSTAL("damage_half", NULL),
+    CRYSTAL("diffuse_sigma", NULL),
+    CRYSTAL("diffuse_gamma", NULL),
     {"cell", "cell", EDGES, 0, 1, 0, NULL},
     {"cell_a", "cell", CELL, 0, 1, 0, NULL},
     {"cell_b", "cell", CELL, 1, 1, 0, NULL},

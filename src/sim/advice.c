@@ -445,6 +445,38 @@ void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
         nb_notice(hooks, "nothing reached the detector: %s", why);
 }
 
+/* --- diffuse light --- */
+
+void nb_sim_advise_diffuse(const nb_sim *sim)
+{
+    const nb_model *m = &sim->model;
+    const nb_config *cfg = &m->settings.value;
+    const double reach = nb_scene_reach(&m->scene), end = table_end(m),
+                 q = end > 0 ? 1 / end : reach, x = 2 * NB_PI * m->diffuse.sigma * q;
+    const nb_shape_row shape = nb_shape_row_of(m->scene.lattice.shape);
+    if (!m->diffuse.n_forms)
+        return;
+    if (!m->diffuse.unperturbed && x * x > 5)
+        nb_notice(&sim->hooks,
+                  "-diffuse_sigma: X is %.3g at the last reflection, so the diffuse light "
+                  "takes its F^2 times %.3g, with their errors; give a smaller one, -dmin, or "
+                  "-diffuse_F unperturbed",
+                  x * x, exp(x * x));
+    for (int i = 0; i < 3; i++)
+        if (cfg->diffuse_gamma_A[i] > 0.25 * m->crystal.N[i] * m->crystal.edge[i]) {
+            nb_notice(&sim->hooks,
+                      "-diffuse_gamma %g A is more than a quarter of the crystal's %.4g A along "
+                      "an edge: the formula is that of a larger crystal; give more cells (-N)",
+                      cfg->diffuse_gamma_A[i], m->crystal.N[i] * m->crystal.edge[i]);
+            break;
+        }
+    if (shape.law != NB_LAW_FRINGES && !cfg->diffuse_only)
+        nb_notice(&sim->hooks,
+                  "the Bragg light of a %s crystal does not add to exactly N cells, so Bragg and "
+                  "diffuse light are not in the exact proportion (docs/physics.md, section 12)",
+                  nb_param_choice("shape", m->scene.lattice.shape));
+}
+
 /* --- time --- */
 
 static void say_seconds(double seconds, char *text, size_t size)

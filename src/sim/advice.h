@@ -12,6 +12,9 @@
 /** For a new simulation: improbable units, one cell, sampling, structure factors, truth. */
 void nb_sim_advise(const nb_sim *sim);
 
+/** Diffuse light that may not be what a user means. */
+void nb_sim_advise_diffuse(const nb_sim *sim);
+
 /** Is this number of threads (0: OpenMP's) more than are started? */
 void nb_advise_threads(const nb_hooks *hooks, int asked);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of a configuration and its inputs. */
+#include <string.h>
+
 #include "../base/error.h"
 #include "../params/params.h"
 #include "advice.h"
@@ -42,6 +44,19 @@ nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *
     return st ? st : check_memory(&model->scene.raster, err);
 }
 
+/** The diffuse light of a model, by the rotations of the group that its files name. */
+static nb_status move(const nb_inputs *loaded, nb_model_inputs *in, nb_model *model,
+                      nb_error *err)
+{
+    const nb_symmetry *sg = loaded->factors ? &loaded->factors->symmetry : NULL;
+    int8_t R[NB_SYMOPS_MOST][9];
+    for (int i = 0; sg && i < sg->count; i++)
+        memcpy(R[i], sg->ops[i].R, sizeof R[i]);
+    in->rotations = (const int8_t(*)[9])R;
+    in->n_rotations = sg ? sg->count : 0;
+    return nb_model_move(in, model, err);
+}
+
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err)
 {
@@ -67,6 +82,8 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
     if (!st)
         st = nb_model_damage_tables(loaded->factors ? loaded->factors->cell : NULL, model,
                                     err);
+    if (!st)
+        st = move(loaded, &in, model, err);
     if (st)
         nb_model_free(model);
     return st;

@@ -225,6 +225,10 @@ static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
                           .precision = sim->cfg.precision,
                           .threads = sim->engine.options.threads,
                           .hooks = &sim->hooks};
+    if (sim->model.diffuse.n_forms > 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "derivatives, and fits by them: not with -diffuse_sigma above 0, "
+                       "whose light has none");
     if (makes_slopes(sim, job, job->count + knots))
         st = open_own(sim, run, err);
     if (st || run->state)

@@ -5,6 +5,7 @@
 
 #include "../base/memory.h"
 #include "../base/shared.h"
+#include "light.h"
 #include "../model/units.h"
 #include "crystals.h"
 
@@ -32,7 +33,7 @@ nb_status nb_inputs_new(nb_inputs *in, nb_error *err)
 {
     memset(in, 0, sizeof *in);
     in->files = nb_shared_new(sizeof *in->files, free_files, "files", err);
-    return in->files ? NB_OK : NB_ERR_NOMEM;
+    return in->files ? nb_light_store_new(&in->lights, err) : NB_ERR_NOMEM;
 }
 
 static void hold_tables(const nb_tables *t)
@@ -56,6 +57,7 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
 {
     nb_arrays_hold(&in->arrays);
     nb_shared_hold(in->files);
+    nb_shared_hold(in->lights);
     nb_shared_hold(in->sources);
     nb_shared_hold(in->factors);
     nb_shared_hold(in->sums);
@@ -69,6 +71,7 @@ void nb_inputs_drop(nb_inputs *in)
 {
     nb_arrays_drop(&in->arrays, NB_ARRAYS_ALL);
     nb_shared_drop(in->files);
+    nb_shared_drop(in->lights);
     nb_shared_drop(in->sources);
     nb_shared_drop(in->factors);
     nb_shared_drop(in->sums);

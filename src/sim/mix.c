@@ -2,11 +2,12 @@
 #include "mix.h"
 
 #include "crystals.h"
+#include "light.h"
 #include "shade.h"
 
 nb_mix nb_sim_mix(const nb_sim *sim)
 {
-    nb_mix mix = {0};
+    nb_mix mix = {.light = nb_sim_light_plane(sim)};
     nb_inputs_shade(&sim->in, &sim->model, &mix);
     mix.n_more = sim->crowd ? sim->crowd->n : 0;
     mix.more = sim->crowd ? sim->crowd->scenes : NULL;

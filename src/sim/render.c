@@ -11,6 +11,7 @@
 #include "../render/request.h"
 #include "advice.h"
 #include "footprint.h"
+#include "light.h"
 #include "mix.h"
 #include "shade.h"
 #include "sim.h"
@@ -147,6 +148,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     if (st)
         return st;
     st = nb_engine_end_loan(engine, err);
+    if (!st)
+        st = nb_sim_make_light(sim, err);
     if (!st)
         st = choose_home(sim, &image, err);
     if (engine->backend->device)

@@ -10,6 +10,7 @@
 #include "../base/outfile.h"
 #include "../io/image/format.h"
 #include "crystals.h"
+#include "light.h"
 #include "load.h"
 #include "shade.h"
 #include "write.h"
@@ -80,6 +81,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
         nb_json_number(root, "crystals", sim->crowd->crystals);
     if (sim->cfg.twin[0])
         nb_json_text(root, "twin", sim->cfg.twin);
+    nb_sim_light_node(sim, root);
     notes = nb_json_array(root, "notes");
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
         nb_json_add_text(notes, sim->notes->line[i]);

@@ -19,6 +19,7 @@
 #include "../render/choose.h"
 #include "advice.h"
 #include "crystals.h"
+#include "light.h"
 #include "load.h"
 #include "derive.h"
 #include "noise.h"
@@ -280,6 +281,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         nb_sim_advise(sim);
         nb_sim_advise_background(sim);
         nb_sim_advise_noise(sim);
+        nb_sim_advise_diffuse(sim);
         *out = sim;
     }
     return st;
@@ -299,6 +301,7 @@ void nb_sim_free(nb_sim *sim)
     nb_notes_free(sim->notes);
     nb_crowd_free(sim->crowd);
     nb_model_free(&sim->model);
+    nb_sim_light_free(sim->light);
     nb_free(sim->moved.panels);
     nb_inputs_drop(&sim->in);
     nb_free(sim->undo);

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "diffuse_fill.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/memory.h"
+#include "lattice_sum.h"
+#include "spline.h"
+
+/* u from one point to the next: a spline errs by 1e-3 of a halo then. */
+#define STEP_U 0.38
+
+enum {
+    EVERY_ORDER = 6, /* that are summed one by one */
+    NODES = 64,
+    WEIGHTS = 8192 /* steps in X of the table of weights */
+};
+
+int nb_diffuse_points(double scale)
+{
+    double n = ceil(scale / STEP_U - 1e-9);
+    return n < 1 ? 1 : n < 1e6 ? (int)n : 1000000;
+}
+
+void nb_diffuse_soft(int gauss, double n, double near2,
+                     double poly[NB_DIFFUSE_DEGREE + 1])
+{
+    double value = nb_diffuse_kernel(gauss, n, near2), power = 1;
+    for (int j = 0; j <= NB_DIFFUSE_DEGREE; j++) {
+        poly[j] = value * (gauss ? power : (j + 1) * power);
+        power *= gauss ? 1 / (2 * n * (j + 1)) : 1 / (n * n + near2);
+    }
+}
+
+/** The orders that are summed, and for each X the share of their sums. */
+typedef struct nodes {
+    int count;
+    double n[NODES];
+    double step; /* of X */
+    float *share; /* owned; [count][WEIGHTS + 1] */
+} nodes;
+
+/** A grid of points in one order. */
+typedef struct grid {
+    int per[3], low[3], n[3];
+    float *at; /* owned */
+} grid;
+
+typedef struct kernel {
+    const double *u2;
+    int gauss;
+    double n, near2;
+    double poly[NB_DIFFUSE_DEGREE + 1];
+} kernel;
+
+static void kernel_row(const void *data, const double x[3], int n, double *out)
+{
+    const kernel *k = data;
+    const double *m = k->u2;
+    const double a = m[0] * x[0] * x[0] + m[1] * x[1] * x[1] + m[3] * x[0] * x[1];
+    const double b = m[4] * x[0] + m[5] * x[1], near2 = k->near2;
+    for (int i = 0; i < n; i++) {
+        double l = x[2] + i, u2 = a + l * (b + m[2] * l), far = u2 > near2 ? u2 : near2;
+        double y = near2 - u2, soft = 0;
+        y = y > 0 ? y : 0;
+        for (int j = NB_DIFFUSE_DEGREE; j > 0; j--)
+            soft = (soft + k->poly[j]) * y;
+        out[i] = nb_diffuse_kernel(k->gauss, k->n, far) + soft;
+    }
+}
+
+/** Weight of order n as a part of 1 - exp(-X); times[n] = X^n/n!. */
+static double share_of(double n, double X)
+{
+    if (X < 1e-9)
+        return n == 1 ? 1 : 0;
+    return nb_diffuse_weight(n, X) / -expm1(-X);
+}
+
+/** Orders between the nodes take the cubic through four of them over log n. */
+static void spread_order(const nodes *to, double n, int i, double weight)
+{
+    int first = 0, four = to->count < 4 ? to->count : 4;
+    while (first + four < to->count && to->n[first + 2] <= n)
+        first++;
+    for (int j = 0; j < four; j++) {
+        double w = weight;
+        for (int m = 0; m < four; m++)
+            if (m != j)
+                w *= log(n / to->n[first + m]) / log(to->n[first + j] / to->n[first + m]);
+        to->share[(size_t)(first + j) * (WEIGHTS + 1) + (size_t)i] += (float)w;
+    }
+}
+
+static nb_status make_nodes(double X_most, int orders, nodes *out, nb_error *err)
+{
+    out->count = 0;
+    for (double n = 1; out->count < NODES; n = n < EVERY_ORDER ? n + 1 : fmax(n + 2, floor(1.2 * n))) {
+        out->n[out->count++] = n;
+        if (n >= orders)
+            break;
+    }
+    out->step = X_most / WEIGHTS;
+    out->share = nb_alloc((size_t)out->count * (WEIGHTS + 1), sizeof *out->share,
+                          "orders of diffuse light", err);
+    if (!out->share)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i <= WEIGHTS; i++)
+        for (int n = 1; n <= orders; n++) {
+            double w = share_of(n, i * out->step);
+            if (w > 1e-9)
+                spread_order(out, n, i, w);
+        }
+    return NB_OK;
+}
+
+static nb_status new_grid(const int per[3], const int reach[3], grid *g, nb_error *err)
+{
+    for (int i = 0; i < 3; i++) {
+        g->per[i] = per[i];
+        g->low[i] = -reach[i] * per[i];
+        g->n[i] = 2 * reach[i] * per[i] + 1;
+    }
+    g->at = nb_alloc_large((size_t)g->n[0] * (size_t)g->n[1] * (size_t)g->n[2],
+                           sizeof *g->at, "diffuse light", err);
+    return g->at ? NB_OK : NB_ERR_NOMEM;
+}
+
+static size_t place(const grid *g, int h, int k, int l)
+{
+    return ((size_t)(h - g->low[0]) * (size_t)g->n[1] + (size_t)(k - g->low[1])) *
+               (size_t)g->n[2] +
+           (size_t)(l - g->low[2]);
+}
+
+/** Sums of one shift into the grid; with a centre, of the opposite one too. */
+static void take_shift(const nb_lattice_sum *sum, const int shift[3], int centred,
+                       grid *g)
+{
+    int reach[3];
+    for (int i = 0; i < 3; i++) /* the last index has no shifted points */
+        reach[i] = -g->low[i] / g->per[i] - (shift[i] > 0);
+    for (int h = g->low[0] / g->per[0]; h <= reach[0]; h++)
+        for (int k = g->low[1] / g->per[1]; k <= reach[1]; k++) {
+            const double *row = nb_lattice_sum_row(sum, h, k);
+            for (int l = g->low[2] / g->per[2]; l <= reach[2]; l++) {
+                int at[3] = {h * g->per[0] + shift[0], k * g->per[1] + shift[1],
+                             l * g->per[2] + shift[2]};
+                float value = (float)row[l < 0 ? l + nb_lattice_sum_period(sum) : l];
+                g->at[place(g, at[0], at[1], at[2])] = value;
+                if (centred)
+                    g->at[place(g, -at[0], -at[1], -at[2])] = value;
+            }
+        }
+}
+
+/** Does the opposite shift come before this one? */
+static int is_second(const int shift[3], const int per[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int other = (per[i] - shift[i]) % per[i];
+        if (other != shift[i])
+            return other < shift[i];
+    }
+    return 0;
+}
+
+static void sum_order(nb_lattice_sum *sum, const kernel *k, int centred, grid *g)
+{
+    const int *p = g->per;
+    for (int i = 0; i < p[0] * p[1] * p[2]; i++) {
+        int shift[3] = {i / (p[1] * p[2]), i / p[2] % p[1], i % p[2]};
+        double x[3];
+        for (int j = 0; j < 3; j++)
+            x[j] = (double)shift[j] / p[j];
+        if (centred && is_second(shift, p))
+            continue;
+        nb_lattice_sum_make(sum, kernel_row, k, x);
+        take_shift(sum, shift, centred, g);
+    }
+}
+
+/** Point j of a line `per` of a line of coefficients. */
+static int coarse_place(const grid *from, const grid *to, int axis, int j, double w[4])
+{
+    double y = (double)(to->low[axis] + j) / to->per[axis] * from->per[axis] -
+               from->low[axis];
+    int at = (int)floor(y);
+    at = at < 1 ? 1 : at > from->n[axis] - 3 ? from->n[axis] - 3 : at;
+    nb_spline_weights(y - at, w);
+    return at - 1;
+}
+
+/** A line along the last axis, then lines along the second: one plane of coefficients becomes finer. */
+static void refine_plane(const grid *from, const grid *to, const float *plane,
+                         float *scratch, float *out)
+{
+    size_t wide = (size_t)to->n[2], row = (size_t)from->n[2];
+    double w[4];
+    for (size_t l = 0; l < wide; l++) {
+        int at = coarse_place(from, to, 2, (int)l, w);
+        for (int k = 0; k < from->n[1]; k++) {
+            const float *c = plane + (size_t)k * row + at;
+            scratch[(size_t)k * wide + l] =
+                (float)(w[0] * c[0] + w[1] * c[1] + w[2] * c[2] + w[3] * c[3]);
+        }
+    }
+    for (int k = 0; k < to->n[1]; k++) {
+        const float *c = scratch + (size_t)coarse_place(from, to, 1, k, w) * wide;
+        float *o = out + (size_t)k * wide;
+        for (size_t l = 0; l < wide; l++)
+            o[l] = (float)(w[0] * c[l] + w[1] * c[l + wide] + w[2] * c[l + 2 * wide] +
+                           w[3] * c[l + 3 * wide]);
+    }
+}
+
+/** Add a plane of an order's sums, each with the share that X gives it. */
+static void add_plane(const nb_diffuse_form *form, const nodes *orders, int node,
+                      const grid *to, int h, const float *sums, float *acc)
+{
+    const float *share = orders->share + (size_t)node * (WEIGHTS + 1);
+    const double *m = form->X, per = 1 / orders->step;
+    double x = (double)(to->low[0] + h) / to->per[0];
+    for (int k = 0; k < to->n[1]; k++) {
+        double y = (double)(to->low[1] + k) / to->per[1];
+        double a = m[0] * x * x + m[1] * y * y + m[3] * x * y, b = m[4] * x + m[5] * y;
+        for (int l = 0; l < to->n[2]; l++) {
+            double z = (double)(to->low[2] + l) / to->per[2];
+            double at = (a + z * (b + m[2] * z)) * per;
+            int i = at < WEIGHTS - 1 ? (int)at : WEIGHTS - 1;
+            double t = at < WEIGHTS ? at - i : 1;
+            *acc++ += *sums++ * (float)(share[i] + t * (share[i + 1] - share[i]));
+        }
+    }
+}
+
+/** planes: [4] of the fine grid's size, and a scratch; each coarse plane is refined once. */
+static void add_refined(const nb_diffuse_form *form, const nodes *orders, int node,
+                        const grid *from, const grid *to, float *room, float *acc)
+{
+    size_t plane = (size_t)to->n[1] * (size_t)to->n[2],
+           coarse = (size_t)from->n[1] * (size_t)from->n[2];
+    float *scratch = room + 5 * plane;
+    int made = 0;
+    for (int h = 0; h < to->n[0]; h++) {
+        double w[4];
+        int at = coarse_place(from, to, 0, h, w);
+        const float *c[4];
+        for (; made < at + 4; made++)
+            refine_plane(from, to, from->at + (size_t)made * coarse, scratch,
+                         room + (size_t)(made % 4) * plane);
+        for (int j = 0; j < 4; j++)
+            c[j] = room + (size_t)((at + j) % 4) * plane;
+        for (size_t i = 0; i < plane; i++)
+            room[4 * plane + i] = (float)(w[0] * c[0][i] + w[1] * c[1][i] +
+                                          w[2] * c[2][i] + w[3] * c[3][i]);
+        add_plane(form, orders, node, to, h, room + 4 * plane, acc + (size_t)h * plane);
+    }
+}
+
+static nb_status add_order(nb_lattice_sum *sum, const nodes *orders, int node,
+                           int centred, const kernel *k, const grid *to,
+                           const nb_diffuse_part *part, nb_error *err)
+{
+    double scale = k->gauss ? sqrt(k->n) : k->n;
+    size_t plane = (size_t)to->n[1] * (size_t)to->n[2], room = 0;
+    int per[3], reach[3], same = 1;
+    grid g;
+    float *work = NULL;
+    nb_status st;
+    for (int i = 0; i < 3; i++) {
+        int own = nb_diffuse_points(sqrt(part->form.u2[i]) / scale);
+        per[i] = own < to->per[i] ? own : to->per[i];
+        reach[i] = -to->low[i] / to->per[i];
+        same = same && per[i] == to->per[i];
+    }
+    st = new_grid(per, reach, &g, err);
+    room = 5 * plane + (size_t)g.n[1] * (size_t)to->n[2];
+    if (!st && !same && !(work = nb_alloc_raw(room, sizeof *work, "diffuse light", err)))
+        st = NB_ERR_NOMEM;
+    if (!st) {
+        sum_order(sum, k, centred, &g);
+        if (same)
+            for (int h = 0; h < to->n[0]; h++)
+                add_plane(&part->form, orders, node, to, h, g.at + (size_t)h * plane,
+                          to->at + (size_t)h * plane);
+        else {
+            nb_spline_of(g.at, g.n);
+            add_refined(&part->form, orders, node, &g, to, work, to->at);
+        }
+    }
+    nb_free(work);
+    nb_free(g.at);
+    return st;
+}
+
+/** Is I0 the same at g and -g? */
+static int is_centred(const double *power, const int low[3], const int n[3])
+{
+    size_t count = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
+    for (int i = 0; i < 3; i++)
+        if (2 * low[i] != 1 - n[i])
+            return 0;
+    for (size_t i = 0; i < count / 2; i++)
+        if (power[i] != power[count - 1 - i])
+            return 0;
+    return 1;
+}
+
+nb_status nb_diffuse_fill(const nb_diffuse_table *table, const double *power, int threads,
+                          nb_diffuse_part *part, nb_error *err)
+{
+    nodes orders = {0};
+    nb_lattice_sum *sum = NULL;
+    grid to = {0};
+    int reach[3], centred = is_centred(power, table->low, table->n);
+    nb_status st;
+    for (int i = 0; i < 3; i++)
+        reach[i] = -part->low[i] / part->per[i];
+    st = new_grid(part->per, reach, &to, err);
+    part->c = to.at;
+    if (!st)
+        memset(to.at, 0,
+               (size_t)to.n[0] * (size_t)to.n[1] * (size_t)to.n[2] * sizeof *to.at);
+    if (!st)
+        st = make_nodes(table->X_most, table->orders, &orders, err);
+    if (!st)
+        st = nb_lattice_sum_new(power, table->low, table->n, reach, threads, &sum, err);
+    for (int i = 0; !st && i < orders.count; i++) {
+        kernel k = {part->form.u2, table->model.gauss, orders.n[i], part->near2, {0}};
+        if (k.near2 > 0)
+            nb_diffuse_soft(k.gauss, k.n, k.near2, k.poly);
+        st = add_order(sum, &orders, i, centred, &k, &to, part, err);
+    }
+    if (!st)
+        nb_spline_of(part->c, part->n);
+    nb_lattice_sum_free(sum);
+    nb_free(orders.share);
+    return st;
+}

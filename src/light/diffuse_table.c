@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "diffuse_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "diffuse_fill.h"
+#include "lattice_sum.h"
+#include "spline.h"
+
+enum {
+    EDGE = 2,            /* indices of a table beyond what is looked up */
+    SHIFTS_MOST = 64,    /* of a table without split halos */
+    SPLIT_SHIFTS = 24,   /* of one with them */
+    POINTS_MOST = 20000000 /* of all its forms */
+};
+#define X_LIMIT 600.0   /* exp(X) has to be a double */
+#define STEP_X 0.6      /* of X from one point to the next */
+#define SPLIT_STEP 0.25 /* of a split kernel: u from one point to the next, of the u where it is split */
+
+/** The least order beyond which a share of less than 1e-5 is left. */
+static int orders_of(double X)
+{
+    double n = floor(X) + 1, w;
+    if (X < 1e-9)
+        return 1;
+    for (w = nb_diffuse_weight(n, X) / -expm1(-X); n < 2 || w > 1e-5 * (1 - X / (n + 1));)
+        w *= X / ++n;
+    return (int)n;
+}
+
+/** Points from one index to the next, where halos are split at u (0: they are not). */
+static void choose_spacing(const nb_diffuse_table *t, nb_diffuse_part *p, double split)
+{
+    for (int i = 0; i < 3; i++) {
+        double scale = sqrt(p->form.u2[i]);
+        double steps_X = 2 * sqrt(p->form.X[i] * t->X_most) / STEP_X;
+        int by_u = split > 0 ? (int)ceil(scale / (SPLIT_STEP * split) - 1e-9)
+                             : nb_diffuse_points(scale);
+        int by_X = (int)ceil(steps_X);
+        p->per[i] = by_u > by_X ? by_u : by_X;
+        if (p->per[i] < 1)
+            p->per[i] = 1;
+    }
+}
+
+static double points_of(const nb_diffuse_part *p, const int reach[3])
+{
+    double n = 1;
+    for (int i = 0; i < 3; i++)
+        n *= 2.0 * reach[i] * p->per[i] + 1;
+    return n;
+}
+
+/** Split the halos, unless a table of moderate size holds them. */
+static void choose_split(const nb_diffuse_table *t, const int reach[3],
+                         nb_diffuse_part *p)
+{
+    double most = (double)POINTS_MOST / t->model.n_forms, split = 0;
+    double shifts;
+    choose_spacing(t, p, 0);
+    shifts = (double)p->per[0] * p->per[1] * p->per[2];
+    for (split = 1; shifts > (split > 1 ? SPLIT_SHIFTS : SHIFTS_MOST) || points_of(p, reach) > most;
+         split *= 1.1) {
+        int before[3] = {p->per[0], p->per[1], p->per[2]};
+        choose_spacing(t, p, split);
+        shifts = (double)p->per[0] * p->per[1] * p->per[2];
+        if (split > 1e4 && !memcmp(before, p->per, sizeof before))
+            break;
+        p->near2 = split * split;
+    }
+    for (int i = 0; i < 3; i++) {
+        p->low[i] = -reach[i] * p->per[i];
+        p->n[i] = 1 - 2 * p->low[i];
+    }
+}
+
+/** Half of the box about the ellipsoid u^2 = near2, and the polynomials inside. */
+static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p,
+                              nb_error *err)
+{
+    const double *m = p->form.u2, a = m[0], b = m[1], c = m[2], d = m[3] / 2,
+                 e = m[4] / 2, f = m[5] / 2;
+    const double det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
+    double last = t->model.gauss ? p->near2 : 2.7 * sqrt(p->near2);
+    p->half[0] = sqrt(p->near2 * (b * c - f * f) / det);
+    p->half[1] = sqrt(p->near2 * (a * c - e * e) / det);
+    p->half[2] = sqrt(p->near2 * (a * b - d * d) / det);
+    p->near_orders = last < t->orders ? (int)ceil(last) : t->orders;
+    p->poly = nb_alloc((size_t)p->near_orders, sizeof *p->poly, "diffuse light", err);
+    for (int n = 0; p->poly && n < p->near_orders; n++)
+        nb_diffuse_soft(t->model.gauss, n + 1, p->near2, p->poly[n]);
+    return p->poly ? NB_OK : NB_ERR_NOMEM;
+}
+
+static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
+                            const nb_diffuse_form *form, double **out, nb_error *err)
+{
+    const double *F = nb_table_at(s->factors, s->table);
+    size_t i = 0;
+    double *power = nb_alloc_raw((size_t)t->n[0] * (size_t)t->n[1] * (size_t)t->n[2],
+                                 sizeof *power, "diffuse light", err);
+    *out = power;
+    if (!power)
+        return NB_ERR_NOMEM;
+    for (int h = 0; h < t->n[0]; h++)
+        for (int k = 0; k < t->n[1]; k++)
+            for (int l = 0; l < t->n[2]; l++, i++)
+                power[i] =
+                    F[i] == 0 ? 0
+                              : nb_diffuse_power(&t->model, form, F[i], t->low[0] + h,
+                                                 t->low[1] + k, t->low[2] + l);
+    return NB_OK;
+}
+
+static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
+                           const int reach[3], nb_diffuse_part *p, nb_error *err)
+{
+    double *power = NULL;
+    nb_status st;
+    choose_split(t, reach, p);
+    st = p->near2 > 0 ? prepare_near(t, p, err) : NB_OK;
+    if (!st)
+        st = make_power(s, t, &p->form, &power, err);
+    if (!st)
+        st = nb_diffuse_fill(t, power, s->threads, p, err);
+    if (p->near2 > 0)
+        p->power = power;
+    else
+        nb_free(power);
+    return st;
+}
+
+/** Largest X of a reflection that counts. */
+static double sources_X(const nb_diffuse_source *s, const nb_diffuse_form *form)
+{
+    const nb_factor_table *f = s->factors;
+    const double *F = nb_table_at(f, s->table);
+    double most = 0;
+    for (int h = 0; h < f->nh; h++)
+        for (int k = 0; k < f->nk; k++)
+            for (int l = 0; l < f->nl; l++)
+                if (*F++ != 0)
+                    most = fmax(most, nb_shape_radius2(form->X, f->hmin + h, f->kmin + k,
+                                                       f->lmin + l));
+    return most;
+}
+
+static nb_status check_X(const nb_diffuse_source *s, const nb_diffuse_table *t,
+                         nb_error *err)
+{
+    double X = t->X_most;
+    for (int r = 0; r < t->model.n_forms && !t->model.unperturbed; r++)
+        X = fmax(X, sources_X(s, &t->model.forms[r]));
+    return X < X_LIMIT ? NB_OK
+                       : nb_fail(err, NB_ERR_INPUT,
+                                 "-diffuse_sigma: X = 4 pi^2 sigma^2/d^2 reaches %.3g, "
+                                 "above %g: give a smaller one, or -dmin",
+                                 X, X_LIMIT);
+}
+
+nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **table,
+                               nb_error *err)
+{
+    const nb_factor_table *f = s->factors;
+    nb_diffuse_table *t = nb_alloc(1, sizeof *t, "diffuse light", err);
+    double beyond = 0;
+    int reach[3];
+    nb_status st;
+    *table = t;
+    if (!t)
+        return NB_ERR_NOMEM;
+    t->model = *s->model;
+    t->reach = s->reach;
+    memcpy(t->low, (int[3]){f->hmin, f->kmin, f->lmin}, sizeof t->low);
+    memcpy(t->n, (int[3]){f->nh, f->nk, f->nl}, sizeof t->n);
+    for (int i = 0; i < 3; i++)
+        reach[i] = (int)ceil(s->reach * s->edge[i]) + EDGE;
+    for (int i = 0; i < 3; i++)
+        beyond = fmax(beyond, s->reach + EDGE / s->edge[i]);
+    t->X_most = pow(2 * NB_PI * s->model->sigma * beyond, 2);
+    st = check_X(s, t, err);
+    t->orders = st ? 0 : orders_of(t->X_most);
+    for (int r = 0; !st && r < t->model.n_forms; r++) {
+        t->parts[r].form = t->model.forms[r];
+        st = make_part(s, t, reach, &t->parts[r], err);
+    }
+    if (st) {
+        nb_diffuse_table_free(t);
+        *table = NULL;
+    }
+    return st;
+}
+
+/** The spline at a point of a grid. */
+static double look_up(const nb_diffuse_part *p, const double h[3])
+{
+    double w[3][4], sum = 0;
+    size_t at[3], row = (size_t)p->n[2], plane = row * (size_t)p->n[1];
+    const float *c;
+    for (int i = 0; i < 3; i++) {
+        double y = h[i] * p->per[i] - p->low[i], whole = floor(y);
+        whole = whole < 1 ? 1 : whole > p->n[i] - 3 ? p->n[i] - 3 : whole;
+        at[i] = (size_t)whole - 1;
+        nb_spline_weights(y - whole, w[i]);
+    }
+    c = p->c + at[0] * plane + at[1] * row + at[2];
+    for (int i = 0; i < 4; i++) {
+        double line = 0;
+        for (int j = 0; j < 4; j++) {
+            const float *r = c + (size_t)i * plane + (size_t)j * row;
+            line += w[1][j] *
+                    (w[2][0] * r[0] + w[2][1] * r[1] + w[2][2] * r[2] + w[2][3] * r[3]);
+        }
+        sum += w[0][i] * line;
+    }
+    return sum;
+}
+
+/** The orders' shares of a sample, and the sum of their polynomials. */
+typedef struct near_orders {
+    int n, gauss;
+    const double *share;
+    double near2;
+    double poly[NB_DIFFUSE_DEGREE + 1];
+} near_orders;
+
+static double near_kernel(const near_orders *o, double u2)
+{
+    double y = o->near2 - u2, soft = 0, sum = 0;
+    for (int j = NB_DIFFUSE_DEGREE; j >= 0; j--)
+        soft = soft * y + o->poly[j];
+    for (int n = 0; n < o->n; n++)
+        sum += o->share[n] * nb_diffuse_kernel(o->gauss, n + 1, u2);
+    return sum - soft;
+}
+
+/** What the table leaves out near the reflections, of one row of them. */
+static double near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
+                       const near_orders *o, const double h[3], int i, int j)
+{
+    const double x = h[0] - i, y = h[1] - j, *m = p->form.u2;
+    const double a = m[0] * x * x + m[1] * y * y + m[3] * x * y,
+                 b = (m[4] * x + m[5] * y) / (2 * m[2]);
+    const double *power =
+        p->power +
+        ((size_t)(i - t->low[0]) * (size_t)t->n[1] + (size_t)(j - t->low[1])) *
+            (size_t)t->n[2];
+    double room = (o->near2 - a) / m[2] + b * b, sum = 0;
+    int first, last;
+    if (room <= 0)
+        return 0;
+    room = sqrt(room); /* z + b in -room .. room, z = h[2] - l */
+    first = (int)ceil(fmax(h[2] + b - room, t->low[2]));
+    last = (int)floor(fmin(h[2] + b + room, t->low[2] + t->n[2] - 1));
+    for (int l = first; l <= last; l++) {
+        double z = h[2] - l, I = power[l - t->low[2]];
+        if (I > 0)
+            sum += I * near_kernel(o, a + m[2] * z * (z + 2 * b));
+    }
+    return sum;
+}
+
+static double near_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, double X,
+                       const double h[3])
+{
+    double share[1024], sum = 0, w = X < 1e-9 ? 1 : X / expm1(X);
+    near_orders o = {.gauss = t->model.gauss, .share = share, .near2 = p->near2};
+    int low[2], high[2], most = p->near_orders < 1024 ? p->near_orders : 1024;
+    for (o.n = 0; o.n < most && (w > 1e-6 || o.n < X); w *= X / (o.n + 1)) {
+        for (int j = 0; j <= NB_DIFFUSE_DEGREE; j++)
+            o.poly[j] += w * p->poly[o.n][j];
+        share[o.n++] = w;
+    }
+    for (int i = 0; i < 2; i++) {
+        low[i] = (int)ceil(fmax(h[i] - p->half[i], t->low[i]));
+        high[i] = (int)floor(fmin(h[i] + p->half[i], t->low[i] + t->n[i] - 1));
+    }
+    for (int i = low[0]; i <= high[0]; i++)
+        for (int j = low[1]; j <= high[1]; j++)
+            sum += near_row(t, p, &o, h, i, j);
+    return sum;
+}
+
+double nb_diffuse_table_at(const nb_diffuse_table *t, double h, double k, double l)
+{
+    const double at[3] = {h, k, l};
+    double sum = 0;
+    for (int r = 0; r < t->model.n_forms; r++) {
+        const nb_diffuse_part *p = &t->parts[r];
+        double X = nb_shape_radius2(p->form.X, h, k, l), D = look_up(p, at);
+        if (p->near2 > 0)
+            D += near_sum(t, p, X, at);
+        sum += p->form.part * -expm1(-X) * D;
+    }
+    return sum > 0 ? sum : 0;
+}
+
+double nb_diffuse_table_bytes(const nb_diffuse_table *t)
+{
+    double sum = sizeof *t;
+    for (int r = 0; r < t->model.n_forms; r++) {
+        const nb_diffuse_part *p = &t->parts[r];
+        sum += (double)sizeof *p->c * p->n[0] * p->n[1] * p->n[2];
+        if (p->power)
+            sum += (double)sizeof *p->power * t->n[0] * t->n[1] * t->n[2];
+    }
+    return sum;
+}
+
+void nb_diffuse_table_free(nb_diffuse_table *t)
+{
+    if (!t)
+        return;
+    for (int r = 0; r < NB_DIFFUSE_FORMS; r++) {
+        nb_free(t->parts[r].c);
+        nb_free(t->parts[r].power);
+        nb_free(t->parts[r].poly);
+    }
+    nb_free(t);
+}

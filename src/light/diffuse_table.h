@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/** D of physics/diffuse.h by tables over fractional indices. A table is exact at its points: sums over all reflections by
+ * FFT, one for each order. Between them it is a spline. Halos that are narrower than a table can hold are split: a
+ * polynomial in u^2 continues each kernel inside of a distance, smoothly, for the table; what is left is added near the
+ * reflections, one by one. */
+#ifndef NB_LIGHT_DIFFUSE_TABLE_H
+#define NB_LIGHT_DIFFUSE_TABLE_H
+
+#include "../nanobragg.h"
+#include "../physics/diffuse.h"
+
+#define NB_DIFFUSE_DEGREE 3 /* of the polynomials */
+
+/** One form's. */
+typedef struct nb_diffuse_part {
+    nb_diffuse_form form;
+    int per[3]; /* points from one index to the next */
+    int low[3], n[3];
+    float *c;      /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)) */
+    double *power; /* owned; I0 of the box of reflections; NULL if no halo is split */
+    double near2;  /* u^2 inside of which kernels are split; 0: none is */
+    int near_orders;
+    double half[3];   /* of the box about that ellipsoid, indices */
+    double (*poly)[NB_DIFFUSE_DEGREE + 1]; /* owned; [near_orders] coefficients of (near2 - u^2)^j */
+} nb_diffuse_part;
+
+typedef struct nb_diffuse_table {
+    nb_diffuse model;
+    int low[3], n[3]; /* box of the reflections */
+    double reach;     /* largest |q| that it serves, 1/A */
+    double X_most;    /* at that */
+    int orders;       /* that have a share in it */
+    nb_diffuse_part parts[NB_DIFFUSE_FORMS];
+} nb_diffuse_table;
+
+/** What a table is made from. */
+typedef struct nb_diffuse_source {
+    const nb_diffuse *model;
+    const nb_factor_table *factors;
+    int table;          /* which of them */
+    double edge[3];     /* of the cell, A */
+    double reach;       /* largest |q|, 1/A */
+    int threads;
+} nb_diffuse_source;
+
+/** *table is to be freed.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW, NB_ERR_INPUT (X too large). */
+nb_status nb_diffuse_table_new(const nb_diffuse_source *source, nb_diffuse_table **table,
+                               nb_error *err);
+
+/** D/scale at a fractional index, |q| <= reach. */
+double nb_diffuse_table_at(const nb_diffuse_table *table, double h, double k, double l);
+
+double nb_diffuse_table_bytes(const nb_diffuse_table *table);
+
+void nb_diffuse_table_free(nb_diffuse_table *table);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "diffuse.h"
+
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../physics/limits.h"
+#include "scene_build.h"
+
+/** 4 pi^2 sum (size_i t_i)^2 as a form of index rows: `t` has the components of a*, b*, c* on the axes. */
+static void form_of(const double size[3], double t[3][3], double form[6])
+{
+    double m[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            m[i][j] = 0;
+            for (int k = 0; k < 3; k++)
+                m[i][j] += 4 * NB_PI * NB_PI * size[k] * size[k] * t[i][k] * t[j][k];
+        }
+    for (int i = 0; i < 3; i++)
+        form[i] = m[i][i];
+    form[3] = 2 * m[0][1];
+    form[4] = 2 * m[0][2];
+    form[5] = 2 * m[1][2];
+}
+
+/** Components of the rows R[i] A, so that those of h R are h times them. */
+static void turn(const int8_t R[9], double t[3][3], double out[3][3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            out[i][k] = R[3 * i] * t[0][k] + R[3 * i + 1] * t[1][k] + R[3 * i + 2] * t[2][k];
+}
+
+static int is_like(const double a[6], const double b[6])
+{
+    for (int i = 0; i < 6; i++)
+        if (fabs(a[i] - b[i]) > 1e-9 * (fabs(a[0]) + fabs(a[1]) + fabs(a[2])))
+            return 0;
+    return 1;
+}
+
+static void add_form(const nb_diffuse_form *form, nb_diffuse *out)
+{
+    for (int i = 0; i < out->n_forms; i++)
+        if (is_like(out->forms[i].X, form->X) && is_like(out->forms[i].u2, form->u2)) {
+            out->forms[i].part += form->part;
+            return;
+        }
+    if (out->n_forms < NB_DIFFUSE_FORMS)
+        out->forms[out->n_forms++] = *form;
+}
+
+void nb_diffuse_build(const nb_motions *m, const nb_crystal *x, nb_diffuse *out)
+{
+    static const int8_t identity[1][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    const int8_t(*R)[9] = m->n_R ? m->R : identity;
+    const int n = m->n_R ? m->n_R : 1;
+    const nb_vec3 stars[3] = {x->astar, x->bstar, x->cstar};
+    const nb_vec3 axes[3] = {nb_unit(x->astar), nb_unit(nb_cross(x->c, x->astar)),
+                             nb_unit(x->c)};
+    const double *s = m->sigma, *g = m->gamma;
+    double t[3][3], turned[3][3];
+    memset(out, 0, sizeof *out);
+    out->gauss = m->gauss;
+    out->unperturbed = m->unperturbed;
+    out->sigma = fmax(s[0], fmax(s[1], s[2]));
+    out->gamma = fmax(g[0], fmax(g[1], g[2]));
+    out->scale = x->N[0] * x->N[1] * x->N[2] / x->volume * g[0] * g[1] * g[2] *
+                 (m->gauss ? pow(2 * NB_PI, 1.5) : 8 * NB_PI);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            t[i][k] = nb_dot(stars[i], axes[k]);
+    for (int i = 0; i < n && out->sigma > 0; i++) {
+        nb_diffuse_form form = {.part = 1.0 / n};
+        turn(R[i], t, turned);
+        form_of(s, turned, form.X);
+        form_of(g, turned, form.u2);
+        add_form(&form, out);
+    }
+}
+
+/** F of all tables, times the root of what the motions leave of the Bragg light. */
+static nb_status weaken(nb_model *m, nb_error *err)
+{
+    nb_factor_table *own = &m->scene.factors.table;
+    size_t n = nb_table_values(own), box = n / (size_t)nb_table_count(own);
+    double *F = nb_alloc_raw(n, sizeof *F, "structure factors", err);
+    if (!F)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < box; i++) {
+        int l = (int)(i % (size_t)own->nl), k = (int)(i / (size_t)own->nl % (size_t)own->nk),
+            h = (int)(i / (size_t)own->nl / (size_t)own->nk);
+        double left = sqrt(
+            nb_diffuse_left(&m->diffuse, own->hmin + h, own->kmin + k, own->lmin + l));
+        for (size_t at = i; at < n; at += box)
+            F[at] = left * own->F[at];
+    }
+    m->weakened = F;
+    own->F = F;
+    own->hash = 0;
+    nb_factor_table_measure(own);
+    return NB_OK;
+}
+
+nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
+{
+    const nb_config *cfg = &m->settings.value;
+    nb_motions motions = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,
+                          .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED,
+                          .R = in->rotations,
+                          .n_R = in->n_rotations};
+    if (isnan(cfg->diffuse_sigma_A[0]))
+        return NB_OK;
+    memcpy(motions.sigma, cfg->diffuse_sigma_A, sizeof motions.sigma);
+    memcpy(motions.gamma, cfg->diffuse_gamma_A, sizeof motions.gamma);
+    nb_diffuse_build(&motions, &m->crystal, &m->diffuse);
+    m->at_rest = m->scene.factors.table;
+    if (m->diffuse.n_forms && m->at_rest.nh == 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-diffuse_sigma needs a table of F (-hkl, -pdb, -mtz ...): a "
+                       "constant F has no last reflection");
+    if (cfg->diffuse_only)
+        m->scene.factors.table = (nb_factor_table){.measured = 1};
+    else if (m->diffuse.n_forms && m->diffuse.unperturbed)
+        return weaken(m, err);
+    return NB_OK;
+}

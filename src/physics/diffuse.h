@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/** Diffuse scattering by liquid-like motions: every point of the crystal moves by a Gaussian field of covariance
+ * U_ij C(r), so a pair scatters with exp(-X (1 - C)).  Its power series in X gives, for a block of N cells of volume V,
+ *
+ *     D(h) = (N/V) mean over R of exp(-X) sum_n X^n/n! sum_g I0(g) Gamma_n(u^2((h - g) R)),   X = X(h R)
+ *
+ * in electrons^2, beside |F|^2 |F_latt|^2 (docs/physics.md). This is the truth: every order of every reflection. */
+#ifndef NB_PHYSICS_DIFFUSE_H
+#define NB_PHYSICS_DIFFUSE_H
+
+#include "pixel.h"
+
+#define NB_DIFFUSE_FORMS 24
+
+/** The model along the axes that one rotation of the group gives. Quadratic forms of index rows, in the order of
+ * nb_shape_radius2. */
+typedef struct nb_diffuse_form {
+    double part;  /* of the mean over the rotations */
+    double X[6];  /* 4 pi^2 sum (sigma_i t_i)^2 */
+    double u2[6]; /* 4 pi^2 sum (gamma_i t_i)^2 */
+} nb_diffuse_form;
+
+typedef struct nb_diffuse {
+    int gauss;       /* correlation exp(-r^2/2), else exp(-r) */
+    int unperturbed; /* F of the table is that of the crystal at rest */
+    double scale;    /* electrons^2 of D for I0 = 1 and a kernel of 1: N/V times the integral's factor */
+    double sigma, gamma; /* the largest of each three, A */
+    int n_forms;     /* 0: no diffuse light */
+    nb_diffuse_form forms[NB_DIFFUSE_FORMS];
+} nb_diffuse;
+
+/** Gamma_n without its factor; x = u^2. */
+NB_HD double nb_diffuse_kernel(int gauss, double n, double x)
+{
+    double y = n * n + x;
+    return gauss ? exp(-x / (2 * n)) / (n * sqrt(n)) : n / (y * y);
+}
+
+/** exp(-X) X^n/n!; n > 0, X > 0. */
+NB_HD double nb_diffuse_weight(double n, double X)
+{
+    return exp(n * log(X) - X - lgamma(n + 1));
+}
+
+/** The sum of the orders' kernels at x, each with its weight. */
+NB_HD double nb_diffuse_orders(int gauss, double X, double x)
+{
+    double spread = 9 * sqrt(X) + 9, n = floor(X - spread), w, sum = 0;
+    if (!(X > 0))
+        return 0;
+    n = n < 1 ? 1 : n;
+    for (w = nb_diffuse_weight(n, X); n < X + 2 * spread; w *= X / ++n)
+        sum += w * nb_diffuse_kernel(gauss, n, x);
+    return sum;
+}
+
+/** I0 of a reflection with this |F|. */
+NB_HD double nb_diffuse_power(const nb_diffuse *d, const nb_diffuse_form *form, double F,
+                              double h, double k, double l)
+{
+    return d->unperturbed ? F * F : F * F * exp(nb_shape_radius2(form->X, h, k, l));
+}
+
+/** The sum over all reflections of the n-th table, of one form. */
+NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *form,
+                                 const nb_factor_table *table, int n, double h, double k,
+                                 double l)
+{
+    const double X = nb_shape_radius2(form->X, h, k, l);
+    const double *F = nb_table_at(table, n);
+    double sum = 0;
+    for (int i = 0; i < table->nh; i++)
+        for (int j = 0; j < table->nk; j++)
+            for (int m = 0; m < table->nl; m++, F++) {
+                double gh = table->hmin + i, gk = table->kmin + j, gl = table->lmin + m;
+                if (*F != 0)
+                    sum += nb_diffuse_power(d, form, *F, gh, gk, gl) *
+                           nb_diffuse_orders(
+                               d->gauss, X,
+                               nb_shape_radius2(form->u2, h - gh, k - gk, l - gl));
+            }
+    return sum;
+}
+
+/** D at a point of reciprocal space, electrons^2 of a block; nh > 0. */
+NB_HD double nb_diffuse_at(const nb_diffuse *d, const nb_factor_table *table, int n,
+                           double h, double k, double l)
+{
+    double sum = 0;
+    for (int r = 0; r < d->n_forms; r++)
+        sum += d->forms[r].part *
+               nb_diffuse_form_sum(d, &d->forms[r], table, n, h, k, l);
+    return d->scale * sum;
+}
+
+/** The fraction of a reflection's Bragg light that the motions leave, where F is that of the crystal at rest. */
+NB_HD double nb_diffuse_left(const nb_diffuse *d, double h, double k, double l)
+{
+    double sum = 0;
+    for (int r = 0; r < d->n_forms; r++)
+        sum += d->forms[r].part * exp(-nb_shape_radius2(d->forms[r].X, h, k, l));
+    return sum;
+}
+
+/** As nb_source_sum in pixel.h: sum over sources and orientations along one ray. */
+NB_HD double nb_diffuse_source_sum(const nb_scene *sc, const nb_diffuse *d, int table,
+                                   const nb_ray *ray)
+{
+    double sum = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
+        nb_vec3 q = nb_scattering_vector(source, ray->direction);
+        double term = 0;
+        if (nb_culled(&sc->factors, q))
+            continue;
+        for (int o = 0; o < sc->lattice.n_orientations; o++) {
+            const nb_orientation *cell = &sc->lattice.orientations[o];
+            term += nb_diffuse_at(d, &sc->factors.table, table, nb_dot(cell->a, q),
+                                  nb_dot(cell->b, q), nb_dot(cell->c, q));
+        }
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            term *= nb_polarization(sc->beam.polarization, source->incident,
+                                    ray->direction, sc->beam.polar_axis);
+        sum += source->weight * term;
+    }
+    return sum;
+}
+
+/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor, by F of this table. */
+NB_HD double nb_pixel_diffuse(const nb_scene *sc, const nb_diffuse *d, int table,
+                              const nb_panel *panel, const nb_sensor *sensor, int f, int s)
+{
+    int layer, subf, subs, os = sc->oversample;
+    double sum = 0;
+    for (layer = 0; layer < sensor->layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_ray ray =
+                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, subf),
+                              nb_subpixel(panel->pixel_slow, os, s, subs), layer);
+                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
+                sum += weight * nb_diffuse_source_sum(sc, d, table, &ray);
+            }
+    return sc->intensity_scale * sum * nb_cached_factors(sc, panel, sensor, f, s);
+}
+
+#endif

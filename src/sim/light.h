@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/** Light of a simulation that no step of a renderer makes: a plane of photons, added to crystals and background before
+ * the factors of a mix. Each kind is an object in one list (light.c). */
+#ifndef NB_SIM_LIGHT_H
+#define NB_SIM_LIGHT_H
+
+#include "../light/diffuse_table.h"
+#include "report.h"
+#include "sim.h"
+
+/** What simulations that share their files share of it. */
+typedef struct nb_light_store nb_light_store;
+nb_status nb_light_store_new(nb_light_store **store, nb_error *err);
+
+/** A table that is shared (nb_shared_drop). */
+typedef struct nb_light_table {
+    nb_diffuse_table *table;
+    nb_diffuse_source of;
+    nb_factor_table F; /* of.factors */
+    const void *owner; /* of its F, held */
+} nb_light_table;
+
+/** The table of a source, whose F belong to the shared `owner`; made once while nobody needs another one.  *table is
+ * held.  Errors: as nb_diffuse_table_new. */
+nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *source,
+                              const void *owner, const nb_light_table **table,
+                              nb_error *err);
+
+#define NB_LIGHT_KINDS 1
+
+/** The light of the last image. */
+typedef struct nb_sim_light {
+    float *plane; /* owned */
+    size_t pixels;
+    int lit;                        /* the image has some */
+    double photons[NB_LIGHT_KINDS]; /* before factors */
+    int orders;                     /* of diffuse scattering */
+    double X_most, table_bytes;
+} nb_sim_light;
+
+/** A kind of light. */
+typedef struct nb_light {
+    const char *name;
+    int (*applies)(const nb_sim *sim);
+    /** Fill plane[pixels of the stack] with photons, 0 where nothing is rendered. */
+    nb_status (*fill)(nb_sim *sim, float *plane, nb_error *err);
+    /** Its section of the report. */
+    void (*describe)(const nb_sim *sim, double photons, nb_json to);
+} nb_light;
+
+extern const nb_light nb_light_diffuse; /* light_diffuse.c */
+
+/** The Bragg light and the motions of a model whose tables are set.  Errors: as nb_model_move. */
+nb_status nb_sim_move_model(nb_sim *sim, nb_model_inputs *in, nb_error *err);
+
+/** Make the light of the image that will be rendered. */
+nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);
+/** Its plane; NULL: none. */
+const float *nb_sim_light_plane(const nb_sim *sim);
+/** What every kind says to a report. */
+void nb_sim_light_node(const nb_sim *sim, nb_json to);
+void nb_sim_light_free(nb_sim_light *light);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Diffuse scattering as a kind of light, and single values of it. */
+#include <math.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/shared.h"
+#include "../base/threads.h"
+#include "../light/diffuse_plane.h"
+#include "light.h"
+
+static int applies(const nb_sim *sim)
+{
+    return sim->model.diffuse.n_forms > 0;
+}
+
+nb_status nb_sim_move_model(nb_sim *sim, nb_model_inputs *in, nb_error *err)
+{
+    const nb_symmetry *sg = sim->in.factors ? &sim->in.factors->symmetry : NULL;
+    int8_t R[NB_SYMOPS_MOST][9];
+    for (int i = 0; sg && i < sg->count; i++)
+        for (int j = 0; j < 9; j++)
+            R[i][j] = sg->ops[i].R[j];
+    in->rotations = (const int8_t(*)[9])R;
+    in->n_rotations = sg ? sg->count : 0;
+    return nb_model_move(in, &sim->model, err);
+}
+
+/** The table of F nearest to the mean wavelength. */
+static int middle_table(const nb_beam *beam)
+{
+    double wave = 0, weight = 0, nearest = INFINITY;
+    int table = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        wave += beam->sources[i].weight / beam->sources[i].lambda;
+        weight += beam->sources[i].weight;
+    }
+    for (int i = 0; i < beam->n_sources; i++) {
+        double off = fabs(1 / beam->sources[i].lambda - wave / weight);
+        if (off < nearest) {
+            nearest = off;
+            table = beam->sources[i].table;
+        }
+    }
+    return table;
+}
+
+/** |q| for a table: a little more than the detector sees, rounded so that frames share tables. */
+static double table_reach(const nb_model *m)
+{
+    double reach = nb_scene_reach(&m->scene) + 0.1 / m->diffuse.gamma;
+    return exp(ceil(log(reach) / 0.02) * 0.02);
+}
+
+static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
+{
+    const nb_model *m = &sim->model;
+    const int threads = sim->engine.options.threads;
+    nb_diffuse_source source = {.model = &m->diffuse,
+                                .factors = &m->at_rest,
+                                .table = middle_table(&m->scene.beam),
+                                .edge = {m->crystal.edge[0], m->crystal.edge[1],
+                                         m->crystal.edge[2]},
+                                .reach = table_reach(m),
+                                .threads = nb_thread_count(threads)};
+    const nb_light_table *table;
+    nb_status st = nb_light_store_take(sim->in.lights, &source, sim->in.tables.file,
+                                       &table, err);
+    if (!st)
+        st = nb_diffuse_plane(&m->scene, table->table, m->diffuse.scale, threads, plane,
+                              err);
+    if (!st) {
+        sim->light->orders = table->table->orders;
+        sim->light->X_most = table->table->X_most;
+        sim->light->table_bytes = nb_diffuse_table_bytes(table->table);
+    }
+    nb_shared_drop(table);
+    return st;
+}
+
+static void describe(const nb_sim *sim, double photons, nb_json to)
+{
+    const nb_config *cfg = &sim->model.settings.value;
+    nb_json o = nb_json_object(to, "diffuse");
+    nb_json_numbers(o, "sigma_A", cfg->diffuse_sigma_A, 3);
+    nb_json_numbers(o, "gamma_A", cfg->diffuse_gamma_A, 3);
+    nb_json_number(o, "photons", photons);
+    if (!sim->light)
+        return;
+    nb_json_number(o, "orders", sim->light->orders);
+    nb_json_number(o, "largest_X", sim->light->X_most);
+    nb_json_number(o, "table_MB", sim->light->table_bytes / 1e6);
+}
+
+const nb_light nb_light_diffuse = {"diffuse", applies, fill, describe};
+
+nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
+                            nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && hkl && D);
+    const nb_model *m = &sim->model;
+    const int table = middle_table(&m->scene.beam);
+    if (!applies(sim))
+        return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1)                                            \
+    num_threads(nb_thread_count(sim->engine.options.threads))
+#endif
+    for (size_t i = 0; i < n; i++)
+        D[i] = nb_diffuse_at(&m->diffuse, &m->at_rest, table, hkl[3 * i], hkl[3 * i + 1],
+                             hkl[3 * i + 2]);
+    return NB_OK;
+}
