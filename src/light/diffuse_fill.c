@@ -23,8 +23,7 @@ int nb_diffuse_points(double scale)
     return n < 1 ? 1 : n < 1e6 ? (int)n : 1000000;
 }
 
-void nb_diffuse_soft(int gauss, double n, double near2,
-                     double poly[NB_DIFFUSE_DEGREE + 1])
+void nb_diffuse_soft(int gauss, double n, double near2, double poly[NB_DIFFUSE_DEGREE + 1])
 {
     double value = nb_diffuse_kernel(gauss, n, near2), power = 1;
     for (int j = 0; j <= NB_DIFFUSE_DEGREE; j++) {
@@ -37,7 +36,7 @@ void nb_diffuse_soft(int gauss, double n, double near2,
 typedef struct nodes {
     int count;
     double n[NODES];
-    double step; /* of X */
+    double step;  /* of X */
     float *share; /* owned; [count][WEIGHTS + 1] */
 } nodes;
 
@@ -96,7 +95,8 @@ static void spread_order(const nodes *to, double n, int i, double weight)
 static nb_status make_nodes(double X_most, int orders, nodes *out, nb_error *err)
 {
     out->count = 0;
-    for (double n = 1; out->count < NODES; n = n < EVERY_ORDER ? n + 1 : fmax(n + 2, floor(1.2 * n))) {
+    for (double n = 1; out->count < NODES;
+         n = n < EVERY_ORDER ? n + 1 : fmax(n + 2, floor(1.2 * n))) {
         out->n[out->count++] = n;
         if (n >= orders)
             break;
@@ -135,8 +135,7 @@ static size_t place(const grid *g, int h, int k, int l)
 }
 
 /** Sums of one shift into the grid; with a centre, of the opposite one too. */
-static void take_shift(const nb_lattice_sum *sum, const int shift[3], int centred,
-                       grid *g)
+static void take_shift(const nb_lattice_sum *sum, const int shift[3], int centred, grid *g)
 {
     int reach[3];
     for (int i = 0; i < 3; i++) /* the last index has no shifted points */
@@ -184,8 +183,8 @@ static void sum_order(nb_lattice_sum *sum, const kernel *k, int centred, grid *g
 /** Point j of a line `per` of a line of coefficients. */
 static int coarse_place(const grid *from, const grid *to, int axis, int j, double w[4])
 {
-    double y = (double)(to->low[axis] + j) / to->per[axis] * from->per[axis] -
-               from->low[axis];
+    double y =
+        (double)(to->low[axis] + j) / to->per[axis] * from->per[axis] - from->low[axis];
     int at = (int)floor(y);
     at = at < 1 ? 1 : at > from->n[axis] - 3 ? from->n[axis] - 3 : at;
     nb_spline_weights(y - at, w);
@@ -253,8 +252,8 @@ static void add_refined(const nb_diffuse_form *form, const nodes *orders, int no
         for (int j = 0; j < 4; j++)
             c[j] = room + (size_t)((at + j) % 4) * plane;
         for (size_t i = 0; i < plane; i++)
-            room[4 * plane + i] = (float)(w[0] * c[0][i] + w[1] * c[1][i] +
-                                          w[2] * c[2][i] + w[3] * c[3][i]);
+            room[4 * plane + i] =
+                (float)(w[0] * c[0][i] + w[1] * c[1][i] + w[2] * c[2][i] + w[3] * c[3][i]);
         add_plane(form, orders, node, to, h, room + 4 * plane, acc + (size_t)h * plane);
     }
 }

@@ -41,8 +41,8 @@ typedef struct plane {
 
 /** How a panel is sampled. */
 typedef struct sampling {
-    int step; /* pixels from node to node */
-    int rays; /* along an edge of a pixel */
+    int step;     /* pixels from node to node */
+    int rays;     /* along an edge of a pixel */
     double apart; /* of two rays, in pixels; 0: the sub-pixels */
     int layers;   /* 1: all as one */
 } sampling;
@@ -76,7 +76,8 @@ static nb_status merge_beam(plane *p, double reach, nb_error *err)
     wave = weight > 0 ? wave / weight : 1 / beam->sources[0].lambda;
     mean = nb_unit(mean);
     p->middle = (beam_part){1, wave, nb_scale(wave, mean), mean};
-    reach = reach * 1e10 / wave; /* 2 sin(theta), by which a change of the wave number moves q */
+    reach = reach * 1e10 /
+            wave; /* 2 sin(theta), by which a change of the wave number moves q */
     for (int i = 0; i < n; i++) {
         const nb_source *s = &beam->sources[i];
         double k = 1 / s->lambda;
@@ -179,9 +180,10 @@ static nb_status merge_cells(plane *p, double reach, nb_error *err)
     }
     p->n_cells = rigid && n > 1 ? nb_merge(items, n, p->per * reach * 1e10) : n;
     for (int i = 0; rigid && n > 1 && i < p->n_cells; i++)
-        p->cells[i] = (cell_part){items[i].weight,
-                                  {turned(items[i].y, first->a), turned(items[i].y, first->b),
-                                   turned(items[i].y, first->c)}};
+        p->cells[i] =
+            (cell_part){items[i].weight,
+                        {turned(items[i].y, first->a), turned(items[i].y, first->b),
+                         turned(items[i].y, first->c)}};
     nb_free(items);
     return NB_OK;
 }
@@ -193,8 +195,12 @@ static sampling sampling_of(const plane *p, const nb_panel *panel, const nb_sens
     double u = p->per * p->middle.wave / near, pixel = u * edge;
     double depth = u * sensor->layers * sensor->layer_step;
     int os = p->scene->oversample, step = pixel > 0 ? (int)(NODE_U / pixel) : STEP_MOST;
-    sampling s = {step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step, os, 0,
-                  sensor->absorb && (depth < ONE_LAYER || panel->curved) ? 1 : sensor->layers};
+    sampling s = {
+        step < 1           ? 1
+        : step > STEP_MOST ? STEP_MOST
+                           : step,
+        os, 0,
+        sensor->absorb && (depth < ONE_LAYER || panel->curved) ? 1 : sensor->layers};
     if (pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY)
         s.rays = 1;
     else if (pixel < TWO_RAYS && os > 2) {
@@ -215,9 +221,9 @@ static double ray_sum(const plane *p, nb_vec3 direction)
         double term = 0;
         for (int j = 0; j < p->n_cells; j++) {
             const nb_orientation *c = &p->cells[j].cell;
-            term += p->cells[j].weight *
-                    nb_diffuse_table_at(p->table, nb_dot(c->a, q), nb_dot(c->b, q),
-                                        nb_dot(c->c, q));
+            term += p->cells[j].weight * nb_diffuse_table_at(p->table, nb_dot(c->a, q),
+                                                             nb_dot(c->b, q),
+                                                             nb_dot(c->c, q));
         }
         if (sc->oversample_polar && !sc->beam.nopolar)
             term *= nb_polarization(sc->beam.polarization, b->incident, direction,
@@ -263,8 +269,8 @@ static double pixel_light(const plane *p, const sampling *s, const nb_panel *pan
                 double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
                 sum += weight * ray_sum(p, ray.direction);
             }
-    return sc->intensity_scale * p->scale * (double)sc->samples / (s->rays * s->rays) * sum *
-           nb_cached_factors(sc, panel, sensor, f, row);
+    return sc->intensity_scale * p->scale * (double)sc->samples / (s->rays * s->rays) *
+           sum * nb_cached_factors(sc, panel, sensor, f, row);
 }
 
 /** The part of a pixel's samples that -dmin lets through, between nearest and farthest |q|. */
@@ -329,8 +335,8 @@ static void light_row(const plane *p, const nodes *n, int i)
     const uint8_t *mask = p->scene->raster.mask;
     for (int j = 0; j < n->wide; j++) {
         int f = n->r.fmin + step * (j - off);
-        size_t pixel = n->panel->first_pixel +
-                       (size_t)row * (size_t)n->panel->columns + (size_t)f;
+        size_t pixel =
+            n->panel->first_pixel + (size_t)row * (size_t)n->panel->columns + (size_t)f;
         n->light[(size_t)i * (size_t)n->wide + (size_t)j] =
             !off && mask && !mask[pixel] ? 0 : pixel_light(p, &n->s, n->panel, f, row);
     }
@@ -356,8 +362,7 @@ static void between_rows(const nodes *n, int s, double *line)
 static void pixel_row(const plane *p, const nodes *n, int s, double *line, float *image)
 {
     const nb_scene *sc = p->scene;
-    size_t start =
-        n->panel->first_pixel + (size_t)s * (size_t)n->panel->columns;
+    size_t start = n->panel->first_pixel + (size_t)s * (size_t)n->panel->columns;
     int step = n->s.step;
     double w[STEP_MOST][4];
     for (int t = 0; t < step; t++)
@@ -365,8 +370,8 @@ static void pixel_row(const plane *p, const nodes *n, int s, double *line, float
     between_rows(n, s, line);
     for (int f = n->r.fmin, j = 0, t = 0; f <= n->r.fmax; f++) {
         const double *a = line + j, *v = w[t];
-        double light = step == 1 ? *a
-                                 : v[0] * a[0] + v[1] * a[1] + v[2] * a[2] + v[3] * a[3];
+        double light =
+            step == 1 ? *a : v[0] * a[0] + v[1] * a[1] + v[2] * a[2] + v[3] * a[3];
         if (++t == step) {
             t = 0;
             j++;

@@ -11,14 +11,15 @@
 #include "spline.h"
 
 enum {
-    EDGE = 2,            /* indices of a table beyond what is looked up */
-    SHIFTS_MOST = 64,    /* of a table without split halos */
-    SPLIT_SHIFTS = 24,   /* of one with them */
+    EDGE = 2,              /* indices of a table beyond what is looked up */
+    SHIFTS_MOST = 64,      /* of a table without split halos */
+    SPLIT_SHIFTS = 24,     /* of one with them */
     POINTS_MOST = 20000000 /* of all its forms */
 };
-#define X_LIMIT 600.0   /* exp(X) has to be a double */
-#define STEP_X 0.6      /* of X from one point to the next */
-#define SPLIT_STEP 0.25 /* of a split kernel: u from one point to the next, of the u where it is split */
+#define X_LIMIT 600.0 /* exp(X) has to be a double */
+#define STEP_X 0.6    /* of X from one point to the next */
+#define SPLIT_STEP                                                                       \
+    0.25 /* of a split kernel: u from one point to the next, of the u where it is split */
 
 /** The least order beyond which a share of less than 1e-5 is left. */
 static int orders_of(double X)
@@ -55,14 +56,14 @@ static double points_of(const nb_diffuse_part *p, const int reach[3])
 }
 
 /** Split the halos, unless a table of moderate size holds them. */
-static void choose_split(const nb_diffuse_table *t, const int reach[3],
-                         nb_diffuse_part *p)
+static void choose_split(const nb_diffuse_table *t, const int reach[3], nb_diffuse_part *p)
 {
     double most = (double)POINTS_MOST / t->model.n_forms, split = 0;
     double shifts;
     choose_spacing(t, p, 0);
     shifts = (double)p->per[0] * p->per[1] * p->per[2];
-    for (split = 1; shifts > (split > 1 ? SPLIT_SHIFTS : SHIFTS_MOST) || points_of(p, reach) > most;
+    for (split = 1;
+         shifts > (split > 1 ? SPLIT_SHIFTS : SHIFTS_MOST) || points_of(p, reach) > most;
          split *= 1.1) {
         int before[3] = {p->per[0], p->per[1], p->per[2]};
         choose_spacing(t, p, split);
@@ -78,8 +79,7 @@ static void choose_split(const nb_diffuse_table *t, const int reach[3],
 }
 
 /** Half of the box about the ellipsoid u^2 = near2, and the polynomials inside. */
-static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p,
-                              nb_error *err)
+static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p, nb_error *err)
 {
     const double *m = p->form.u2, a = m[0], b = m[1], c = m[2], d = m[3] / 2,
                  e = m[4] / 2, f = m[5] / 2;
@@ -108,10 +108,10 @@ static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
     for (int h = 0; h < t->n[0]; h++)
         for (int k = 0; k < t->n[1]; k++)
             for (int l = 0; l < t->n[2]; l++, i++)
-                power[i] =
-                    F[i] == 0 ? 0
-                              : nb_diffuse_power(&t->model, form, F[i], t->low[0] + h,
-                                                 t->low[1] + k, t->low[2] + l);
+                power[i] = F[i] == 0
+                               ? 0
+                               : nb_diffuse_power(&t->model, form, F[i], t->low[0] + h,
+                                                  t->low[1] + k, t->low[2] + l);
     return NB_OK;
 }
 
@@ -245,9 +245,8 @@ static double near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
     const double a = m[0] * x * x + m[1] * y * y + m[3] * x * y,
                  b = (m[4] * x + m[5] * y) / (2 * m[2]);
     const double *power =
-        p->power +
-        ((size_t)(i - t->low[0]) * (size_t)t->n[1] + (size_t)(j - t->low[1])) *
-            (size_t)t->n[2];
+        p->power + ((size_t)(i - t->low[0]) * (size_t)t->n[1] + (size_t)(j - t->low[1])) *
+                       (size_t)t->n[2];
     double room = (o->near2 - a) / m[2] + b * b, sum = 0;
     int first, last;
     if (room <= 0)

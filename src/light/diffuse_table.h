@@ -20,7 +20,7 @@ typedef struct nb_diffuse_part {
     double *power; /* owned; I0 of the box of reflections; NULL if no halo is split */
     double near2;  /* u^2 inside of which kernels are split; 0: none is */
     int near_orders;
-    double half[3];   /* of the box about that ellipsoid, indices */
+    double half[3];                        /* of the box about that ellipsoid, indices */
     double (*poly)[NB_DIFFUSE_DEGREE + 1]; /* owned; [near_orders] coefficients of (near2 - u^2)^j */
 } nb_diffuse_part;
 
@@ -37,9 +37,9 @@ typedef struct nb_diffuse_table {
 typedef struct nb_diffuse_source {
     const nb_diffuse *model;
     const nb_factor_table *factors;
-    int table;          /* which of them */
-    double edge[3];     /* of the cell, A */
-    double reach;       /* largest |q|, 1/A */
+    int table;      /* which of them */
+    double edge[3]; /* of the cell, A */
+    double reach;   /* largest |q|, 1/A */
     int threads;
 } nb_diffuse_source;
 

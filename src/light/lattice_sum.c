@@ -11,7 +11,7 @@
 
 struct nb_lattice_sum {
     int period[3];
-    size_t row;     /* doubles from one row to the next: those of the transform's, or more than a period */
+    size_t row; /* doubles from one row to the next: those of the transform's, or more than a period */
     double *source; /* owned; the transform of I, divided by the number of points */
     double *work;   /* owned; K, its transform, their product, S */
     void *in, *out; /* plans */
@@ -64,10 +64,8 @@ static nb_status make_plans(nb_lattice_sum *s, nb_error *err)
     if (st)
         return st;
     nb_fftw_lock();
-    s->in = fftw_plan_dft_r2c(3, n, s->work, (fftw_complex *)s->work,
-                                 FFTW_ESTIMATE);
-    s->out = fftw_plan_dft_c2r(3, n, (fftw_complex *)s->work, s->work,
-                                  FFTW_ESTIMATE);
+    s->in = fftw_plan_dft_r2c(3, n, s->work, (fftw_complex *)s->work, FFTW_ESTIMATE);
+    s->out = fftw_plan_dft_c2r(3, n, (fftw_complex *)s->work, s->work, FFTW_ESTIMATE);
     nb_fftw_unlock();
     if (!s->in || !s->out)
         return nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d", n[0],

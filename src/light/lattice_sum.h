@@ -8,8 +8,7 @@
 #include "../nanobragg.h"
 
 /** K over a row: out[i] = K(x0, x1, x2 + i), i < n. */
-typedef void nb_lattice_kernel_fn(const void *data, const double x[3], int n,
-                                  double *out);
+typedef void nb_lattice_kernel_fn(const void *data, const double x[3], int n, double *out);
 
 typedef struct nb_lattice_sum nb_lattice_sum;
 

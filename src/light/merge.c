@@ -7,8 +7,9 @@
 enum { D = NB_MERGE_SPACE };
 
 #define TO_MEAN 5e-4 /* bound of the error that one sample for all may have */
-#define WIDE2 0.0225 /* mean square distance, in units of 1/per, of samples that are merged */
-#define REACH 0.5    /* and the largest distance */
+#define WIDE2                                                                            \
+    0.0225 /* mean square distance, in units of 1/per, of samples that are merged */
+#define REACH 0.5 /* and the largest distance */
 
 typedef struct cloud {
     double weight, mean[D], cov[D][D], reach;

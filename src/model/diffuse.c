@@ -30,7 +30,8 @@ static void turn(const int8_t R[9], double t[3][3], double out[3][3])
 {
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            out[i][k] = R[3 * i] * t[0][k] + R[3 * i + 1] * t[1][k] + R[3 * i + 2] * t[2][k];
+            out[i][k] =
+                R[3 * i] * t[0][k] + R[3 * i + 1] * t[1][k] + R[3 * i + 2] * t[2][k];
 }
 
 static int is_like(const double a[6], const double b[6])
@@ -90,7 +91,8 @@ static nb_status weaken(nb_model *m, nb_error *err)
     if (!F)
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < box; i++) {
-        int l = (int)(i % (size_t)own->nl), k = (int)(i / (size_t)own->nl % (size_t)own->nk),
+        int l = (int)(i % (size_t)own->nl),
+            k = (int)(i / (size_t)own->nl % (size_t)own->nk),
             h = (int)(i / (size_t)own->nl / (size_t)own->nk);
         double left = sqrt(
             nb_diffuse_left(&m->diffuse, own->hmin + h, own->kmin + k, own->lmin + l));
@@ -111,7 +113,7 @@ nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
                           .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED,
                           .R = in->rotations,
                           .n_R = in->n_rotations};
-    if (isnan(cfg->diffuse_sigma_A[0]))
+    if (!NB_TYPED(&m->settings, diffuse_sigma_A[0]))
         return NB_OK;
     memcpy(motions.sigma, cfg->diffuse_sigma_A, sizeof motions.sigma);
     memcpy(motions.gamma, cfg->diffuse_gamma_A, sizeof motions.gamma);

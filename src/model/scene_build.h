@@ -35,7 +35,8 @@ typedef struct nb_model_inputs {
     const nb_amorphous_set *amorphous; /* NULL: no material */
     const nb_spectrum_point *points;   /* of a file of -spectrum; NULL without one */
     int n_points;
-    const int8_t (*rotations)[9]; /* [n_rotations] of the space group (diffuse.h); NULL: the identity */
+    const int8_t (
+        *rotations)[9]; /* [n_rotations] of the space group (diffuse.h); NULL: the identity */
     int n_rotations;
     int64_t default_seed; /* where -seed or -misset_seed is unset */
     const nb_mat3 *blocks; /* [n_blocks] of the mosaic domains, about a*, c x a*, c; NULL: they are drawn */
@@ -67,13 +68,13 @@ typedef struct nb_model {
     int auto_phi_steps; /* that resolve the rocking curves; 0: their number is typed, or a rule's */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
-    nb_footprint footprint;       /* of the Bragg light */
+    nb_footprint footprint;  /* of the Bragg light */
     nb_diffuse diffuse;      /* of -diffuse_sigma */
     nb_factor_table at_rest; /* F that it takes, without what it weakens in the scene's */
     double *weakened;        /* owned; F of the scene then, or NULL */
-    nb_amorphous *amorphous;      /* owned; its tables are the inputs' */
-    nb_detector *detector;        /* owned */
-    nb_source *sources;           /* owned */
+    nb_amorphous *amorphous; /* owned; its tables are the inputs' */
+    nb_detector *detector;   /* owned */
+    nb_source *sources;      /* owned */
     nb_orientation *orientations; /* owned, [phi][domain] */
 } nb_model;
 

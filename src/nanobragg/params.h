@@ -51,7 +51,7 @@ enum {
     NB_PARAM_VIEW = 1024,   /* another way to write a field that has a row of its own */
     NB_PARAM_INNER = 2048,  /* not on the command line: other parameters set it */
     NB_PARAM_FILLS = 4096,  /* an array that one value fills */
-    NB_PARAM_EACH = 8192    /* and whose numbers a command line may give one by one, too */
+    NB_PARAM_EACH = 8192 /* and whose numbers a command line may give one by one, too */
 };
 enum { NB_OPEN_LOW = 1, NB_OPEN_HIGH = 2 }; /* the limit itself is not allowed */
 

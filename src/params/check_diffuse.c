@@ -8,11 +8,11 @@
 nb_status nb_config_check_diffuse(const nb_config *cfg, nb_error *err)
 {
     const double *sigma = cfg->diffuse_sigma_A, *gamma = cfg->diffuse_gamma_A;
-    const char *lone = !isnan(gamma[0])     ? "-diffuse_gamma"
-                       : cfg->diffuse_halo  ? "-diffuse_halo"
-                       : cfg->diffuse_F     ? "-diffuse_F"
-                       : cfg->diffuse_only  ? "-diffuse_only"
-                                            : NULL;
+    const char *lone = !isnan(gamma[0])    ? "-diffuse_gamma"
+                       : cfg->diffuse_halo ? "-diffuse_halo"
+                       : cfg->diffuse_F    ? "-diffuse_F"
+                       : cfg->diffuse_only ? "-diffuse_only"
+                                           : NULL;
     if (isnan(sigma[0]))
         return lone ? nb_fail(err, NB_ERR_INPUT, "%s needs -diffuse_sigma s", lone)
                     : NB_OK;

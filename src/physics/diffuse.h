@@ -23,9 +23,9 @@ typedef struct nb_diffuse_form {
 typedef struct nb_diffuse {
     int gauss;       /* correlation exp(-r^2/2), else exp(-r) */
     int unperturbed; /* F of the table is that of the crystal at rest */
-    double scale;    /* electrons^2 of D for I0 = 1 and a kernel of 1: N/V times the integral's factor */
+    double scale; /* electrons^2 of D for I0 = 1 and a kernel of 1: N/V times the integral's factor */
     double sigma, gamma; /* the largest of each three, A */
-    int n_forms;     /* 0: no diffuse light */
+    int n_forms;         /* 0: no diffuse light */
     nb_diffuse_form forms[NB_DIFFUSE_FORMS];
 } nb_diffuse;
 
@@ -88,8 +88,7 @@ NB_HD double nb_diffuse_at(const nb_diffuse *d, const nb_factor_table *table, in
 {
     double sum = 0;
     for (int r = 0; r < d->n_forms; r++)
-        sum += d->forms[r].part *
-               nb_diffuse_form_sum(d, &d->forms[r], table, n, h, k, l);
+        sum += d->forms[r].part * nb_diffuse_form_sum(d, &d->forms[r], table, n, h, k, l);
     return d->scale * sum;
 }
 

@@ -457,24 +457,29 @@ void nb_sim_advise_diffuse(const nb_sim *sim)
     if (!m->diffuse.n_forms)
         return;
     if (!m->diffuse.unperturbed && x * x > 5)
-        nb_notice(&sim->hooks,
-                  "-diffuse_sigma: X is %.3g at the last reflection, so the diffuse light "
-                  "takes its F^2 times %.3g, with their errors; give a smaller one, -dmin, or "
-                  "-diffuse_F unperturbed",
-                  x * x, exp(x * x));
+        nb_notice(
+            &sim->hooks,
+            "-diffuse_sigma: X is %.3g at the last reflection, so the diffuse light "
+            "takes its F^2 times %.3g, with their errors; give a smaller one, -dmin, or "
+            "-diffuse_F unperturbed",
+            x * x, exp(x * x));
     for (int i = 0; i < 3; i++)
         if (cfg->diffuse_gamma_A[i] > 0.25 * m->crystal.N[i] * m->crystal.edge[i]) {
-            nb_notice(&sim->hooks,
-                      "-diffuse_gamma %g A is more than a quarter of the crystal's %.4g A along "
-                      "an edge: the formula is that of a larger crystal; give more cells (-N)",
-                      cfg->diffuse_gamma_A[i], m->crystal.N[i] * m->crystal.edge[i]);
+            nb_notice(
+                &sim->hooks,
+                "-diffuse_gamma %g A is more than a quarter of the crystal's %.4g A "
+                "along "
+                "an edge: the formula is that of a larger crystal; give more cells (-N)",
+                cfg->diffuse_gamma_A[i], m->crystal.N[i] * m->crystal.edge[i]);
             break;
         }
     if (shape.law != NB_LAW_FRINGES && !cfg->diffuse_only)
-        nb_notice(&sim->hooks,
-                  "the Bragg light of a %s crystal does not add to exactly N cells, so Bragg and "
-                  "diffuse light are not in the exact proportion (docs/physics.md, section 12)",
-                  nb_param_choice("shape", m->scene.lattice.shape));
+        nb_notice(
+            &sim->hooks,
+            "the Bragg light of a %s crystal does not add to exactly N cells, so Bragg "
+            "and "
+            "diffuse light are not in the exact proportion (docs/physics.md, section 12)",
+            nb_param_choice("shape", m->scene.lattice.shape));
 }
 
 /* --- time --- */

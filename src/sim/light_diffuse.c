@@ -57,16 +57,16 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
 {
     const nb_model *m = &sim->model;
     const int threads = sim->engine.options.threads;
-    nb_diffuse_source source = {.model = &m->diffuse,
-                                .factors = &m->at_rest,
-                                .table = middle_table(&m->scene.beam),
-                                .edge = {m->crystal.edge[0], m->crystal.edge[1],
-                                         m->crystal.edge[2]},
-                                .reach = table_reach(m),
-                                .threads = nb_thread_count(threads)};
+    nb_diffuse_source source = {
+        .model = &m->diffuse,
+        .factors = &m->at_rest,
+        .table = middle_table(&m->scene.beam),
+        .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
+        .reach = table_reach(m),
+        .threads = nb_thread_count(threads)};
     const nb_light_table *table;
-    nb_status st = nb_light_store_take(sim->in.lights, &source, sim->in.tables.file,
-                                       &table, err);
+    nb_status st =
+        nb_light_store_take(sim->in.lights, &source, sim->in.tables.file, &table, err);
     if (!st)
         st = nb_diffuse_plane(&m->scene, table->table, m->diffuse.scale, threads, plane,
                               err);

@@ -27,7 +27,7 @@ struct nb_sim {
     nb_model model;
     nb_undo *undo; /* owned; for nb_sim_begin, kept: it is large, and the heap would be cut and grown each time */
     nb_sim_engine engine;
-    struct nb_sim_light *light; /* owned; of the last image, or NULL: light.h */
+    struct nb_sim_light *light;         /* owned; of the last image, or NULL: light.h */
     int64_t clipped_noise, clipped_int; /* of the last files */
     nb_times times;
     uint64_t n_observed;    /* lists of observed pixels so far */

@@ -35,7 +35,8 @@ static void need_fftw(void)
 
 /* -hkl is relative to golden_data/experiments. */
 static const char *const crystals[] = {
-    "-hkl hkl/tri.hkl -cell 24 30 36 80 100 95", "-hkl hkl/tet.hkl -cell 32 32 40 90 90 90",
+    "-hkl hkl/tri.hkl -cell 24 30 36 80 100 95",
+    "-hkl hkl/tet.hkl -cell 32 32 40 90 90 90",
     "-hkl hkl/ort.hkl -cell 28 34 40 90 90 90 -sg P222",
     "-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -sg P4"};
 
@@ -134,11 +135,13 @@ static void one_scene(int seed, int pixels)
     image = render(sim);
     sc = &sim->model.scene;
     for (int i = 0; i < pixels; i++) {
-        int f = (int)uniform(0, sc->panels->columns), s = (int)uniform(0, sc->panels->rows);
+        int f = (int)uniform(0, sc->panels->columns),
+            s = (int)uniform(0, sc->panels->rows);
         double got = image[s * sc->panels->columns + f], error;
         nb_scene own = *sc;
         own.factors.table = sim->model.at_rest;
-        want = nb_pixel_diffuse(&own, &sim->model.diffuse, 0, sc->panels, sc->sensors, f, s);
+        want =
+            nb_pixel_diffuse(&own, &sim->model.diffuse, 0, sc->panels, sc->sensors, f, s);
         error = want > 0 ? fabs(got / want - 1) : got > 0;
         sum += got;
         direct += want;
@@ -149,7 +152,8 @@ static void one_scene(int seed, int pixels)
         }
     }
     if (getenv("NB_SHOW"))
-        printf("# %d worst %.1e sum %.1e: %s\n", seed, worst, direct > 0 ? sum / direct - 1 : 0, words);
+        printf("# %d worst %.1e sum %.1e: %s\n", seed, worst,
+               direct > 0 ? sum / direct - 1 : 0, words);
     if (!(worst < 5e-3) || !(fabs(sum - direct) < 1e-3 * direct))
         fail_msg("scene %d, %s: %.3g at pixel %g %g, the sum %.3g", seed, words, worst,
                  place[0], place[1], sum / direct - 1);
