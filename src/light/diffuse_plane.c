@@ -45,6 +45,7 @@ typedef struct sampling {
     int rays;     /* along an edge of a pixel */
     double apart; /* of two rays, in pixels; 0: the sub-pixels */
     int layers;   /* 1: all as one */
+    int cut;      /* sources one by one, as far as -dmin lets them */
 } sampling;
 
 /** u of a distance: halos, and what X adds. */
@@ -200,7 +201,7 @@ static sampling sampling_of(const plane *p, const nb_panel *panel, const nb_sens
         : step > STEP_MOST ? STEP_MOST
                            : step,
         os, 0,
-        sensor->absorb && (depth < ONE_LAYER || panel->curved) ? 1 : sensor->layers};
+        sensor->absorb && (depth < ONE_LAYER || panel->curved) ? 1 : sensor->layers, 0};
     if (pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY)
         s.rays = 1;
     else if (pixel < TWO_RAYS && os > 2) {
@@ -208,6 +209,26 @@ static sampling sampling_of(const plane *p, const nb_panel *panel, const nb_sens
         s.apart = sqrt((1 - 1.0 / os / os) / 3);
     }
     return s;
+}
+
+/** The sum over orientations of D at q. */
+static double cell_sum(const plane *p, nb_vec3 q)
+{
+    double sum = 0;
+    for (int j = 0; j < p->n_cells; j++) {
+        const nb_orientation *c = &p->cells[j].cell;
+        sum += p->cells[j].weight * nb_diffuse_table_at(p->table, nb_dot(c->a, q),
+                                                        nb_dot(c->b, q), nb_dot(c->c, q));
+    }
+    return sum;
+}
+
+static double polarized(const nb_scene *sc, nb_vec3 incident, nb_vec3 direction)
+{
+    return sc->oversample_polar && !sc->beam.nopolar
+               ? nb_polarization(sc->beam.polarization, incident, direction,
+                                 sc->beam.polar_axis)
+               : 1;
 }
 
 /** The sum over sources and orientations of D along a ray. */
@@ -218,17 +239,22 @@ static double ray_sum(const plane *p, nb_vec3 direction)
     for (int i = 0; i < p->n_beams; i++) {
         const beam_part *b = &p->beams[i];
         nb_vec3 q = nb_sub(nb_scale(b->wave, direction), b->p);
-        double term = 0;
-        for (int j = 0; j < p->n_cells; j++) {
-            const nb_orientation *c = &p->cells[j].cell;
-            term += p->cells[j].weight * nb_diffuse_table_at(p->table, nb_dot(c->a, q),
-                                                             nb_dot(c->b, q),
-                                                             nb_dot(c->c, q));
-        }
-        if (sc->oversample_polar && !sc->beam.nopolar)
-            term *= nb_polarization(sc->beam.polarization, b->incident, direction,
-                                    sc->beam.polar_axis);
-        sum += b->weight * term;
+        sum += b->weight * cell_sum(p, q) * polarized(sc, b->incident, direction);
+    }
+    return sum / sc->beam.n_sources;
+}
+
+/** The same of the sources themselves, without those that -dmin removes. */
+static double cut_ray_sum(const plane *p, nb_vec3 direction)
+{
+    const nb_scene *sc = p->scene;
+    double sum = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
+        nb_vec3 q = nb_scattering_vector(source, direction);
+        if (!nb_culled(&sc->factors, q))
+            sum += source->weight * cell_sum(p, q) *
+                   polarized(sc, source->incident, direction);
     }
     return sum / sc->beam.n_sources;
 }
@@ -267,17 +293,19 @@ static double pixel_light(const plane *p, const sampling *s, const nb_panel *pan
                     ray_of(s, panel, sensor, panel->pixel_fast * ray_place(s, f, j),
                            panel->pixel_slow * ray_place(s, row, i), layer);
                 double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
-                sum += weight * ray_sum(p, ray.direction);
+                sum += weight * (s->cut ? cut_ray_sum(p, ray.direction)
+                                        : ray_sum(p, ray.direction));
             }
     return sc->intensity_scale * p->scale * (double)sc->samples / (s->rays * s->rays) *
            sum * nb_cached_factors(sc, panel, sensor, f, row);
 }
 
-/** The part of a pixel's samples that -dmin lets through, between nearest and farthest |q|. */
-static double inside_limit(const plane *p, const nb_panel *panel, int f, int s)
+/** A pixel's light behind -dmin. */
+static double limited(const plane *p, const nb_panel *panel, int f, int s, double light)
 {
     const nb_scene *sc = p->scene;
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const sampling all = {1, sc->oversample, 0, sensor->layers, 1};
     nb_ray ray = nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, 1, f, 0),
                            nb_subpixel(panel->pixel_slow, 1, s, 0), 0);
     double q = nb_norm(nb_sub(nb_scale(p->middle.wave, ray.direction), p->middle.p));
@@ -285,21 +313,9 @@ static double inside_limit(const plane *p, const nb_panel *panel, int f, int s)
     double blur = p->spread * 1.01 + p->middle.wave / ray.airpath *
                                          (panel->pixel_fast + panel->pixel_slow +
                                           sensor->layers * sensor->layer_step);
-    double sum = 0, all = 0;
-    int os = sc->oversample;
     if (q + blur < limit)
-        return 1;
-    if (q - blur > limit)
-        return 0;
-    for (int i = 0; i < sc->beam.n_sources * os * os; i++) {
-        const nb_source *source = &sc->beam.sources[i / (os * os)];
-        ray = nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, i % os),
-                        nb_subpixel(panel->pixel_slow, os, s, i / os % os), 0);
-        all += source->weight;
-        if (!nb_culled(&sc->factors, nb_scattering_vector(source, ray.direction)))
-            sum += source->weight;
-    }
-    return all > 0 ? sum / all : 0;
+        return light;
+    return q - blur > limit ? 0 : pixel_light(p, &all, panel, f, s);
 }
 
 /** A part of a panel and the light of its nodes: node (i, j) is at pixel first + step (j - 1). */
@@ -383,7 +399,7 @@ static void pixel_row(const plane *p, const nodes *n, int s, double *line, float
         if (sc->raster.mask && !sc->raster.mask[start + (size_t)f])
             *at = 0;
         else if (sc->factors.dmin > 0)
-            *at *= (float)inside_limit(p, n->panel, f, s);
+            *at = (float)limited(p, n->panel, f, s, *at);
     }
 }
 

@@ -16,15 +16,13 @@ nb_status nb_light_store_new(nb_light_store **store, nb_error *err);
 typedef struct nb_light_table {
     nb_diffuse_table *table;
     nb_diffuse_source of;
-    nb_factor_table F; /* of.factors */
-    const void *owner; /* of its F, held */
+    nb_factor_table F; /* of.factors, without the pointer */
+    uint64_t hash;     /* of its F */
 } nb_light_table;
 
-/** The table of a source, whose F belong to the shared `owner`; made once while nobody needs another one.  *table is
- * held.  Errors: as nb_diffuse_table_new. */
+/** The table of a source, made once while nobody needs another one.  *table is held.  Errors: as nb_diffuse_table_new. */
 nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *source,
-                              const void *owner, const nb_light_table **table,
-                              nb_error *err);
+                              const nb_light_table **table, nb_error *err);
 
 #define NB_LIGHT_KINDS 1
 
@@ -49,9 +47,6 @@ typedef struct nb_light {
 } nb_light;
 
 extern const nb_light nb_light_diffuse; /* light_diffuse.c */
-
-/** The Bragg light and the motions of a model whose tables are set.  Errors: as nb_model_move. */
-nb_status nb_sim_move_model(nb_sim *sim, nb_model_inputs *in, nb_error *err);
 
 /** Make the light of the image that will be rendered. */
 nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);

@@ -8,23 +8,27 @@
 #include "../base/shared.h"
 #include "../base/threads.h"
 #include "../light/diffuse_plane.h"
+#include "crystals.h"
 #include "light.h"
+
+/** Model i of an image's crystals; NULL: there are no more. */
+static const nb_model *model_of(const nb_sim *sim, int i)
+{
+    const struct nb_crowd *crowd = sim->crowd;
+    if (crowd && crowd->crystals == 0)
+        return NULL;
+    if (i == 0)
+        return &sim->model;
+    return crowd && i <= crowd->n ? &crowd->all[i - 1]->model : NULL;
+}
 
 static int applies(const nb_sim *sim)
 {
-    return sim->model.diffuse.n_forms > 0;
-}
-
-nb_status nb_sim_move_model(nb_sim *sim, nb_model_inputs *in, nb_error *err)
-{
-    const nb_symmetry *sg = sim->in.factors ? &sim->in.factors->symmetry : NULL;
-    int8_t R[NB_SYMOPS_MOST][9];
-    for (int i = 0; sg && i < sg->count; i++)
-        for (int j = 0; j < 9; j++)
-            R[i][j] = sg->ops[i].R[j];
-    in->rotations = (const int8_t(*)[9])R;
-    in->n_rotations = sg ? sg->count : 0;
-    return nb_model_move(in, &sim->model, err);
+    const nb_model *m;
+    for (int i = 0; (m = model_of(sim, i)); i++)
+        if (m->diffuse.n_forms > 0)
+            return 1;
+    return 0;
 }
 
 /** The table of F nearest to the mean wavelength. */
@@ -53,9 +57,9 @@ static double table_reach(const nb_model *m)
     return exp(ceil(log(reach) / 0.02) * 0.02);
 }
 
-static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
+/** One crystal's light. */
+static nb_status fill_crystal(nb_sim *sim, const nb_model *m, float *plane, nb_error *err)
 {
-    const nb_model *m = &sim->model;
     const int threads = sim->engine.options.threads;
     nb_diffuse_source source = {
         .model = &m->diffuse,
@@ -65,8 +69,7 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
         .reach = table_reach(m),
         .threads = nb_thread_count(threads)};
     const nb_light_table *table;
-    nb_status st =
-        nb_light_store_take(sim->in.lights, &source, sim->in.tables.file, &table, err);
+    nb_status st = nb_light_store_take(sim->in.lights, &source, &table, err);
     if (!st)
         st = nb_diffuse_plane(&m->scene, table->table, m->diffuse.scale, threads, plane,
                               err);
@@ -76,6 +79,27 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
         sim->light->table_bytes = nb_diffuse_table_bytes(table->table);
     }
     nb_shared_drop(table);
+    return st;
+}
+
+static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
+{
+    const size_t n = sim->model.scene.raster.pixels;
+    const nb_model *m;
+    float *own = plane;
+    nb_status st = NB_OK;
+    for (int i = 0; !st && (m = model_of(sim, i)); i++) {
+        if (m->diffuse.n_forms == 0)
+            continue;
+        st = fill_crystal(sim, m, own, err);
+        for (size_t p = 0; !st && own != plane && p < n; p++)
+            plane[p] += own[p];
+        if (!st && own == plane && model_of(sim, i + 1) &&
+            !(own = nb_alloc_large(n, sizeof *own, "light", err)))
+            return NB_ERR_NOMEM;
+    }
+    if (own != plane)
+        nb_free(own);
     return st;
 }
 

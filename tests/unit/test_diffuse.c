@@ -129,7 +129,8 @@ static void one_scene(int seed, int pixels)
     nb_sim *sim;
     const nb_scene *sc;
     float *image;
-    state = (uint64_t)seed * 7919 + 1;
+    state = (uint64_t)seed * 0x9e3779b97f4a7c15u + 1;
+    uniform(0, 1);
     random_scene(words, sizeof words);
     sim = make_sim(words);
     image = render(sim);
