@@ -82,6 +82,8 @@ void nb_diffuse_build(const nb_motions *m, const nb_crystal *x, nb_diffuse *out)
     }
 }
 
+static const double X_MOST = 500; /* of a sample: exp(-X) has to be a double */
+
 /** F of all tables, times the root of what the motions leave of the Bragg light. */
 static nb_status weaken(nb_model *m, nb_error *err)
 {
@@ -113,6 +115,7 @@ nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
                           .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED,
                           .R = in->rotations,
                           .n_R = in->n_rotations};
+    double X;
     if (!NB_TYPED(&m->settings, diffuse_sigma_A[0]))
         return NB_OK;
     memcpy(motions.sigma, cfg->diffuse_sigma_A, sizeof motions.sigma);
@@ -123,6 +126,13 @@ nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-diffuse_sigma needs a table of F (-hkl, -pdb, -mtz ...): a "
                        "constant F has no last reflection");
+    X = pow(2 * NB_PI * m->diffuse.sigma * nb_scene_reach(&m->scene), 2);
+    if (m->diffuse.n_forms && X > X_MOST)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-diffuse_sigma: X = 4 pi^2 sigma^2/d^2 reaches %.3g on the detector, "
+            "above %g: give a smaller one",
+            X, X_MOST);
     if (cfg->diffuse_only)
         m->scene.factors.table = (nb_factor_table){.measured = 1};
     else if (m->diffuse.n_forms && m->diffuse.unperturbed)
