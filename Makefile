@@ -234,6 +234,7 @@ $B/src/cli/bench/results.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
     -DNB_BUILD_COMPILER='"$(CC_VERSION)"' -DNB_BUILD_FLAGS='"$(strip $(BUILD_FLAGS))"'
 
 $B/src/cli/tools.o: $(sort $(wildcard src/tools/*.py)) # in the program as text
+$B/src/sim/page.o: src/tools/page.html
 
 $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)

@@ -9,7 +9,7 @@ build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev lib
     zlib1g-dev libbz2-dev liblz4-dev libmpich-dev libcminpack-dev"
 test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy python3-scipy \
     python3-fabio python3-h5py \
-    bitshuffle mpich"
+    bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"
 lint="clang libomp-dev clang-format cppcheck valgrind git"
 
 wanted=

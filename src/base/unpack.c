@@ -226,3 +226,19 @@ nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
     *bytes = t.used;
     return NB_OK;
 }
+
+nb_status nb_zlib_pack(const void *data, size_t n, unsigned char **packed, size_t *size,
+                       nb_error *err)
+{
+    uLongf used = compressBound((uLong)n);
+    *packed = nb_alloc_raw(used, 1, "packed bytes", err);
+    if (!*packed)
+        return NB_ERR_NOMEM;
+    if (compress2(*packed, &used, data, (uLong)n, 6) != Z_OK) {
+        nb_free(*packed);
+        *packed = NULL;
+        return nb_fail_memory(err, n, "packing bytes");
+    }
+    *size = used;
+    return NB_OK;
+}

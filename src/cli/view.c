@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* nanobragg view FILE out.png */
+/* nanobragg view FILE out.png, or page.html */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
@@ -10,7 +11,7 @@
 typedef struct view {
     int size[2];
     double pedestal; /* NaN: that of the header */
-    const char *mask;
+    const char *mask, *with, *spots;
 } view;
 
 static const nb_sub_option options[] = {
@@ -19,6 +20,11 @@ static const nb_sub_option options[] = {
     {"pedestal", 1, "x", "value of a pixel without photons (default: that of the header)",
      NB_SUB_NUMBER(view, pedestal, -1e9, 1e9)},
     {"mask", 1, "file", NB_CLI_MASK_HELP, NB_SUB_NAME(view, mask)},
+    {"with", 1, "file",
+     "a second image of a page, to compare with: blinks, and the difference",
+     NB_SUB_NAME(view, with)},
+    {"spots", 1, "file", "reflections of a page: a text file of -truth spots",
+     NB_SUB_NAME(view, spots)},
     NB_SUB_END};
 
 static void defaults(void *target)
@@ -38,6 +44,44 @@ static void say_left_out(const nb_image *image)
         nb_cli_say("note", line);
 }
 
+static int is_page(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".html") == 0;
+}
+
+static nb_status read_one(const view *c, const nb_sub_line *line, const char *path,
+                          nb_image *image, nb_error *err)
+{
+    const nb_config *cfg = &line->cli.cfg;
+    nb_status st = nb_image_read(path, c->size[0], c->size[1], cfg, image, err);
+    if (!st)
+        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, image, err);
+    if (!isnan(c->pedestal))
+        image->pedestal = c->pedestal;
+    if (!st)
+        say_left_out(image);
+    return st;
+}
+
+/** One or two images and their reflections as a page. */
+static nb_status write_page(const view *c, const nb_sub_line *line, nb_image images[2],
+                            nb_error *err)
+{
+    const nb_png_options *png = &line->cli.cfg.png;
+    const char *const names[] = {line->operands[0], c->with};
+    nb_page_spot *spots = NULL;
+    nb_page_job job = {images, names, c->with ? 2 : 1, png->rings ? png : NULL, NULL, 0};
+    nb_status st = c->with ? read_one(c, line, c->with, &images[1], err) : NB_OK;
+    if (!st && c->spots)
+        st = nb_read_page_spots(c->spots, images[0].detector, &spots, &job.n_spots, err);
+    job.spots = spots;
+    if (!st)
+        st = nb_image_page(&job, line->operands[1], err);
+    free(spots);
+    return st;
+}
+
 static int run(void *target, const nb_sub_line *line)
 {
     const view *c = target;
@@ -45,25 +89,25 @@ static int run(void *target, const nb_sub_line *line)
     const nb_file_use files[] = {
         {"the picture", line->operands[1], 1}, {"the image", line->operands[0], 0},
         {"-geom", cfg->geom_file, 0},          {"-expt", cfg->expt_file, 0},
-        {"-nxmx", cfg->nxmx_file, 0},          {"-mask", c->mask ? c->mask : "", 0}};
-    nb_image image;
+        {"-nxmx", cfg->nxmx_file, 0},          {"-mask", c->mask ? c->mask : "", 0},
+        {"-with", c->with ? c->with : "", 0},  {"-spots", c->spots ? c->spots : "", 0}};
+    nb_image images[2];
     nb_error err;
     nb_status st;
     memset(&err, 0, sizeof err);
-    memset(&image, 0, sizeof image);
-    st = nb_check_files(NULL, files, 6, &err);
+    memset(images, 0, sizeof images);
+    st = nb_check_files(NULL, files, 8, &err);
+    if (!st && !is_page(line->operands[1]) && (c->with || c->spots))
+        st = nb_cli_fail(&err, "-%s needs a page: name the output something.html, not %s",
+                         c->with ? "with" : "spots", line->operands[1]);
     if (!st)
-        st = nb_image_read(line->operands[0], c->size[0], c->size[1], &line->cli.cfg,
-                           &image, &err);
-    if (!st)
-        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, &image, &err);
-    if (!isnan(c->pedestal))
-        image.pedestal = c->pedestal;
-    if (!st)
-        say_left_out(&image);
-    if (!st)
-        st = nb_image_picture(&image, &line->cli.cfg.png, line->operands[1], &err);
-    nb_image_free(&image);
+        st = read_one(c, line, line->operands[0], &images[0], &err);
+    if (!st && is_page(line->operands[1]))
+        st = write_page(c, line, images, &err);
+    else if (!st)
+        st = nb_image_picture(&images[0], &cfg->png, line->operands[1], &err);
+    nb_image_free(&images[0]);
+    nb_image_free(&images[1]);
     if (st)
         nb_cli_say("error", err.message);
     return nb_cli_exit_status(st);
@@ -71,8 +115,8 @@ static int run(void *target, const nb_sub_line *line)
 
 const nb_sub_command nb_command_view = {
     .name = "view",
-    .usage = "FILE OUT.png [flags]",
-    .what = "Makes a picture of an image file",
+    .usage = "FILE OUT.png|OUT.html [flags]",
+    .what = "Makes a picture of an image file, or a page for a browser",
     .see = "compare.md",
     .options = options,
     .borrowed = "colormap pngscale pnggamma pnglog pngmax pngblocks pngrings lambda "

@@ -133,6 +133,37 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_png_options *colours, const char *path,
                                 nb_error *err);
 
+/** A reflection in a list: pixels from the outer corner of the first one, of a panel of the images' detector or (-1) of
+ * the image. */
+typedef struct nb_page_spot {
+    int hkl[3], panel;
+    double fast, slow, photons;
+} nb_page_spot;
+
+/** Read the reflections of a text file of -truth spots, the brightest NB_PAGE_SPOTS of them first.  detector: of the image, for
+ * names of panels; may be NULL.  Free *spots with free().  Errors: NB_ERR_INPUT with the line, NB_ERR_IO, NB_ERR_NOMEM. */
+#define NB_PAGE_SPOTS 5000
+struct nb_detector_spec;
+nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *detector,
+                             nb_page_spot **spots, int *n, nb_error *err);
+
+#define NB_PAGE_IMAGES 2
+
+/** What a page shows; all is the caller's. */
+typedef struct nb_page_job {
+    const nb_image *images;   /* [n] of one size: one, or two to compare */
+    const char *const *names; /* [n] */
+    int n;
+    const nb_png_options *options; /* rings; NULL: usual ones, hidden at first */
+    const nb_page_spot *spots;     /* [n_spots], the brightest first; NULL: none */
+    int n_spots;
+} nb_page_job;
+
+/** Write a page (HTML, without other files) that shows images in a browser, with pixel values, rings, panels and, of two,
+ * their difference.  Whole numbers are exact, others to 0.1 %.  Several panels are assembled.  Errors: NB_ERR_INPUT (other sizes),
+ * _IO, _NOMEM. */
+nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 #include "picture.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
@@ -174,43 +175,77 @@ static nb_status write_job(const nb_picture_job *job, const char *path, nb_error
     return st;
 }
 
+/** What an image shows: several panels assembled, its geometry where it is known and wanted. */
+static nb_status show(const nb_image *image, const nb_png_options *options, int geometry,
+                      nb_shown_image *shown, nb_error *err)
+{
+    const nb_config *cfg = image->geometry;
+    nb_picture_job *job = &shown->job;
+    nb_status st = NB_OK;
+    *job = (nb_picture_job){.image = image->pixels,
+                            .fast = image->fast,
+                            .slow = image->slow,
+                            .options = options,
+                            .pedestal = image->pedestal,
+                            .marked = image->left_out != NULL};
+    if (image->detector) {
+        st = assemble(image->detector, image, job, &shown->assembly, err);
+        job->wavelength = image->detector->wavelength_A * NB_ANGSTROM;
+    } else if (cfg && geometry) {
+        st = detector_of(cfg, &shown->detector, &job->wavelength, err);
+        job->panel = shown->detector.panels;
+    }
+    return st;
+}
+
+nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err)
+{
+    const nb_config *cfg = image->geometry;
+    nb_image marked = *image;
+    nb_status st = NB_OK;
+    memset(shown, 0, sizeof *shown);
+    if (image->left_out) {
+        st = mark_left_out(image, &marked, err);
+        shown->marked = marked.pixels;
+    }
+    if (!st)
+        st = show(&marked, NULL, 1, shown, err);
+    if (!image->detector && !(cfg && (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV))))
+        shown->job.wavelength = 0;
+    return st;
+}
+
+void nb_shown_free(nb_shown_image *shown)
+{
+    nb_detector_free(&shown->detector);
+    nb_free(shown->assembly.pixels);
+    nb_free(shown->marked);
+    memset(shown, 0, sizeof *shown);
+}
+
 /** An image without panels of its own, or with them, as a picture. */
 static nb_status picture_of(const nb_image *image, const nb_png_options *options,
                             const char *path, nb_error *err)
 {
     const nb_config *cfg = image->geometry;
-    nb_picture_job job = {.image = image->pixels,
-                          .fast = image->fast,
-                          .slow = image->slow,
-                          .options = options,
-                          .pedestal = image->pedestal,
-                          .marked = image->left_out != NULL};
-    nb_detector det = {0};
-    nb_assembly all = {0};
+    const int rings =
+        cfg && options->rings && (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV));
+    nb_shown_image shown = {0};
     nb_panel blocks;
     nb_png_options levels;
     float *shrunk = NULL, *flat = NULL;
-    nb_status st = NB_OK;
-    if (image->detector) {
-        st = assemble(image->detector, image, &job, &all, err);
-        job.wavelength = image->detector->wavelength_A * NB_ANGSTROM;
-        if (!isfinite(job.wavelength))
-            job.panel = NULL;
-    } else if (cfg && options->rings &&
-               (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV))) {
-        st = detector_of(cfg, &det, &job.wavelength, err);
-        job.panel = det.panels;
-    }
+    nb_status st = show(image, options, rings, &shown, err);
+    if (!isfinite(shown.job.wavelength))
+        shown.job.panel = NULL;
     if (!st)
-        st = nb_shrink(&job, &blocks, &shrunk, err);
+        st = nb_shrink(&shown.job, &blocks, &shrunk, err);
     if (!st)
-        st = nb_flatten(&job, &levels, &flat, err);
+        st = nb_flatten(&shown.job, &levels, &flat, err);
     if (!st)
-        st = write_job(&job, path, err);
+        st = write_job(&shown.job, path, err);
     nb_free(flat);
     nb_free(shrunk);
-    nb_detector_free(&det);
-    nb_free(all.pixels);
+    nb_shown_free(&shown);
     return st;
 }
 

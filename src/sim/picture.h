@@ -5,6 +5,7 @@
 
 #include "../analysis/analysis.h"
 #include "../io/image/writer.h"
+#include "../model/detector.h"
 #include "../nanobragg.h"
 #include "../picture/picture.h"
 
@@ -38,6 +39,19 @@ void nb_picture_own_free(nb_picture_own *own);
 
 /** The writer of a picture. */
 const nb_writer *nb_picture_writer(const nb_picture_job *job);
+
+/** An image file as it is shown: several panels assembled, left-out pixels NaN. */
+typedef struct nb_shown_image {
+    nb_picture_job job;   /* borrows from the image and the members below */
+    nb_assembly assembly; /* owned, as all */
+    nb_detector detector;
+    float *marked;
+} nb_shown_image;
+
+/** job.panel: NULL where the geometry is not known; job.wavelength: 0 or NaN where that is not.  nb_shown_free, after an
+ * error too.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
+nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
+void nb_shown_free(nb_shown_image *shown);
 
 /* --- two images of the same size, for the comparison and its picture --- */
 

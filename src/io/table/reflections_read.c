@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The text file of -truth spots, for pages. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/c_locale.h"
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/outfile.h"
+#include "../../base/text.h"
+#include "../../nanobragg.h"
+#include "reflections_write.h"
+
+enum { COLUMNS = 64, WANTED = 7 };
+
+/** Where the wanted columns are. */
+typedef struct heading {
+    int at[WANTED]; /* h, k, l, fast, slow, intensity, panel; -1: there is none */
+} heading;
+
+typedef struct cell {
+    const char *p, *end;
+} cell;
+
+/** The cells of a line, which tabs separate. */
+static int split(const char *p, const char *end, cell cells[COLUMNS])
+{
+    int n = 0;
+    while (n < COLUMNS) {
+        const char *tab = memchr(p, '\t', (size_t)(end - p));
+        cells[n].p = p;
+        cells[n++].end = tab ? tab : end;
+        if (!tab)
+            break;
+        p = tab + 1;
+    }
+    return n;
+}
+
+static int is_cell(const cell *c, const char *word)
+{
+    const size_t n = strlen(word);
+    return (size_t)(c->end - c->p) == n && memcmp(c->p, word, n) == 0;
+}
+
+static nb_status read_heading(const char *path, const cell *cells, int n, heading *out,
+                              nb_error *err)
+{
+    static const char *const names[WANTED] = {"h",    "k",         "l",    "fast",
+                                              "slow", "intensity", "panel"};
+    for (int i = 0; i < WANTED; i++) {
+        out->at[i] = -1;
+        for (int k = 0; k < n; k++)
+            if (is_cell(&cells[k], names[i]))
+                out->at[i] = k;
+        if (out->at[i] < 0 && i < WANTED - 1)
+            return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                              "there is no column %s: it is no list of -truth spots",
+                              names[i]);
+    }
+    return NB_OK;
+}
+
+static int panel_of(const cell *c, const nb_detector_spec *d)
+{
+    for (int k = 0; d && k < d->n_panels; k++)
+        if (is_cell(c, d->panels[k].name))
+            return k;
+    return -1;
+}
+
+static nb_status read_line(const char *path, int line, const cell *cells, int n,
+                           const heading *head, nb_page_spot *out, nb_error *err)
+{
+    double values[6];
+    for (int i = 0; i < 6; i++) {
+        const int k = head->at[i];
+        if (k >= n || !nb_text_double(cells[k].p, cells[k].end, &values[i]) ||
+            (i < 3 && !(values[i] > -1e6 && values[i] < 1e6)))
+            return nb_fail_at(err, NB_ERR_INPUT, path, line,
+                              "a reflection needs h, k, l, fast, slow and intensity");
+    }
+    for (int i = 0; i < 3; i++)
+        out->hkl[i] = (int)values[i];
+    out->fast = values[3];
+    out->slow = values[4];
+    out->photons = values[5];
+    out->panel = -1;
+    return NB_OK;
+}
+
+static int by_photons(const void *a, const void *b)
+{
+    const nb_page_spot *x = a, *y = b;
+    return (x->photons < y->photons) - (x->photons > y->photons);
+}
+
+/** A list that grows. */
+typedef struct list {
+    nb_page_spot *spots;
+    int n, room;
+} list;
+
+static nb_page_spot *more(list *of, nb_error *err)
+{
+    if (of->n == of->room) {
+        const int room = of->room ? 2 * of->room : 1024;
+        nb_page_spot *larger = realloc(of->spots, (size_t)room * sizeof *larger);
+        if (!larger) {
+            nb_fail_memory(err, (size_t)room * sizeof *larger, "reflections");
+            return NULL;
+        }
+        of->spots = larger;
+        of->room = room;
+    }
+    return &of->spots[of->n++];
+}
+
+static nb_status read_all(const char *path, const char *data, const char *end,
+                          const nb_detector_spec *d, list *out, nb_error *err)
+{
+    heading head = {{-1}};
+    int line = 0, has_heading = 0;
+    nb_status st = NB_OK;
+    for (const char *p = data, *stop; p < end && !st; p = stop + 1) {
+        cell cells[COLUMNS];
+        nb_page_spot *spot;
+        int n;
+        line++;
+        if (!(stop = memchr(p, '\n', (size_t)(end - p))))
+            stop = end;
+        if (p == stop || *p == '#')
+            continue;
+        n = split(p, stop, cells);
+        if (!has_heading++) {
+            st = read_heading(path, cells, n, &head, err);
+            continue;
+        }
+        if (!(spot = more(out, err)))
+            return NB_ERR_NOMEM;
+        st = read_line(path, line, cells, n, &head, spot, err);
+        if (!st && head.at[6] >= 0 && head.at[6] < n)
+            spot->panel = panel_of(&cells[head.at[6]], d);
+    }
+    return st || has_heading ? st
+                             : nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                                          "the list of reflections is empty");
+}
+
+nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
+                              const nb_detector_spec *detector, nb_page_spot **spots,
+                              int *n, nb_error *err)
+{
+    list all = {0};
+    nb_status st = read_all(path, data, data + bytes, detector, &all, err);
+    if (st) {
+        free(all.spots);
+        all = (list){0};
+    }
+    if (all.n)
+        qsort(all.spots, (size_t)all.n, sizeof *all.spots, by_photons);
+    *spots = all.spots;
+    *n = all.n < NB_PAGE_SPOTS ? all.n : NB_PAGE_SPOTS;
+    return st;
+}
+
+nb_status nb_read_page_spots(const char *path, const nb_detector_spec *detector,
+                             nb_page_spot **spots, int *n, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(path && spots && n);
+    char *data;
+    size_t bytes;
+    nb_status st = nb_read_file(path, "-spots", 0, &data, &bytes, err);
+    *spots = NULL;
+    *n = 0;
+    if (!st)
+        st = nb_page_spots_parse(data, bytes, path, detector, spots, n, err);
+    nb_free(data);
+    return st;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "packed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/unpack.h"
+
+#define STEP 1e-3      /* of the logarithm */
+#define SMALLEST 1e-9  /* of the largest value */
+#define MOST_WHOLE 1e9 /* larger numbers are not kept exactly */
+enum { TRIED = 1 << 18 /* pixels that choose between numbers and differences */ };
+
+static nb_status to_base64(const unsigned char *data, size_t n, char **text, nb_error *err)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *out = *text = nb_alloc_raw(n / 3 * 4 + 5, 1, "text of a page", err);
+    if (!out)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < n; i += 3) {
+        const size_t left = n - i;
+        const unsigned v = (unsigned)data[i] << 16 | (left > 1 ? data[i + 1] << 8 : 0) |
+                           (left > 2 ? data[i + 2] : 0);
+        *out++ = digits[v >> 18];
+        *out++ = digits[v >> 12 & 63];
+        *out++ = left > 1 ? digits[v >> 6 & 63] : '=';
+        *out++ = left > 2 ? digits[v & 63] : '=';
+    }
+    *out = '\0';
+    return NB_OK;
+}
+
+static nb_status pack_text(const unsigned char *data, size_t n, char **text, nb_error *err)
+{
+    unsigned char *packed;
+    size_t size;
+    nb_status st = nb_zlib_pack(data, n, &packed, &size, err);
+    if (!st)
+        st = to_base64(packed, size, text, err);
+    nb_free(packed);
+    return st;
+}
+
+/** How the numbers are kept; *holes: pixels without a value. */
+static void choose(const float *pixels, size_t n, nb_packed *out, size_t *holes)
+{
+    double most = 0;
+    int whole = 1;
+    *holes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = pixels[i];
+        if (!isfinite(v)) {
+            ++*holes;
+            continue;
+        }
+        most = fmax(most, fabs(v));
+        whole &= v == floor(v);
+    }
+    out->step = whole && most <= MOST_WHOLE ? 0 : STEP;
+    out->unit = out->step > 0 ? SMALLEST * most : 0;
+}
+
+/** 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+static uint32_t fold(int32_t q)
+{
+    return q < 0 ? 2 * (uint32_t)(-(q + 1)) + 1 : 2 * (uint32_t)q;
+}
+
+/** The numbers of all pixels; one without a value has that of the one before. */
+static uint32_t fill(const float *pixels, size_t n, const nb_packed *how, uint32_t *out)
+{
+    int32_t before = 0;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = pixels[i];
+        int32_t q = before;
+        if (isfinite(v))
+            q = (int32_t)(how->step > 0 ? nearbyint(asinh(v / how->unit) / how->step) : v);
+        out[i] = fold(how->delta ? q - before : q);
+        before = q;
+        bits |= out[i];
+    }
+    return bits;
+}
+
+static nb_status pack_planes(const uint32_t *q, size_t n, nb_packed *out, nb_error *err)
+{
+    unsigned char *planes = nb_alloc_large(n * (size_t)out->planes, 1, "page", err);
+    nb_status st = planes ? NB_OK : NB_ERR_NOMEM;
+    for (int p = 0; !st && p < out->planes; p++)
+        for (size_t i = 0; i < n; i++)
+            planes[(size_t)p * n + i] = (unsigned char)(q[i] >> 8 * p);
+    if (!st)
+        st = pack_text(planes, n * (size_t)out->planes, &out->pixels, err);
+    nb_free(planes);
+    return st;
+}
+
+static int bytes_of(uint32_t bits)
+{
+    return bits >> 24 ? 4 : bits >> 16 ? 3 : bits >> 8 ? 2 : 1;
+}
+
+/** Take differences, if they make the text of the middle of the image shorter. */
+static nb_status choose_delta(const float *pixels, size_t n, uint32_t *q, nb_packed *out,
+                              nb_error *err)
+{
+    const size_t some = n < TRIED ? n : TRIED;
+    size_t length[2] = {0, 0};
+    nb_status st = NB_OK;
+    for (out->delta = 0; out->delta < 2 && !st; out->delta++) {
+        out->planes = bytes_of(fill(pixels + (n - some) / 2, some, out, q));
+        if (!(st = pack_planes(q, some, out, err)))
+            length[out->delta] = strlen(out->pixels);
+        nb_free(out->pixels);
+        out->pixels = NULL;
+    }
+    out->delta = length[1] < length[0];
+    return st;
+}
+
+static nb_status pack_mask(const float *pixels, size_t n, nb_packed *out, nb_error *err)
+{
+    unsigned char *bits = nb_alloc((n + 7) / 8, 1, "mask of a page", err);
+    nb_status st = bits ? NB_OK : NB_ERR_NOMEM;
+    for (size_t i = 0; !st && i < n; i++)
+        if (!isfinite(pixels[i]))
+            bits[i / 8] |= (unsigned char)(1 << i % 8);
+    if (!st)
+        st = pack_text(bits, (n + 7) / 8, &out->mask, err);
+    nb_free(bits);
+    return st;
+}
+
+static nb_status pack_all(const float *pixels, size_t n, uint32_t *q, nb_packed *out,
+                          nb_error *err)
+{
+    nb_status st;
+    nb_free(out->pixels);
+    out->pixels = NULL;
+    if ((st = choose_delta(pixels, n, q, out, err)))
+        return st;
+    out->planes = bytes_of(fill(pixels, n, out, q));
+    return pack_planes(q, n, out, err);
+}
+
+nb_status nb_pack_pixels(const float *pixels, size_t n, size_t most, nb_packed *out,
+                         nb_error *err)
+{
+    static const double steps[] = {0.02, 0.05, 0.1, 0.2};
+    uint32_t *q;
+    size_t holes;
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    choose(pixels, n, out, &holes);
+    if (!(q = nb_alloc_large(n, sizeof *q, "page", err)))
+        return NB_ERR_NOMEM;
+    st = pack_all(pixels, n, q, out, err);
+    for (int i = 0; i < 4 && !st && strlen(out->pixels) > most; i++) {
+        out->unit = out->unit > 0 ? out->unit : 1;
+        out->step = steps[i];
+        st = pack_all(pixels, n, q, out, err);
+    }
+    nb_free(q);
+    return st || !holes ? st : pack_mask(pixels, n, out, err);
+}
+
+void nb_packed_free(nb_packed *packed)
+{
+    nb_free(packed->pixels);
+    nb_free(packed->mask);
+    memset(packed, 0, sizeof *packed);
+}

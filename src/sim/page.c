@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Images as a page for a browser: src/tools/page.html, with their pixels and geometry in its place for data. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../model/detector.h"
+#include "../model/units.h"
+#include "../picture/packed.h"
+#include "picture.h"
+#include "report.h"
+
+/* The page is in the program, so that no folder must be found. */
+extern const char nb_page_text[];
+__asm__(".pushsection .rodata\n.global nb_page_text\nnb_page_text:\n.incbin "
+        "\"src/tools/page.html\"\n.byte 0\n.popsection\n");
+
+#define PLACE "<!--NB-DATA-->"
+
+enum { MOST_BYTES = 9600000 /* of the pixels of a page */ };
+
+/** What one page is made of. */
+typedef struct page {
+    const nb_page_job *job;
+    nb_shown_image shown[NB_PAGE_IMAGES];
+    nb_packed packed[NB_PAGE_IMAGES];
+    char *meta; /* JSON */
+} page;
+
+static void put_vector(nb_json to, const char *key, nb_vec3 v)
+{
+    const double xyz[] = {v.x, v.y, v.z};
+    nb_json_numbers(to, key, xyz, 3);
+}
+
+/** The plane that the picture shows, m. */
+static void put_plane(nb_json root, const nb_panel *p)
+{
+    nb_json plane = nb_json_object(root, "plane");
+    const double pixel[] = {p->pixel_fast, p->pixel_slow};
+    put_vector(plane, "origin", p->pix0);
+    put_vector(plane, "fast", p->fast);
+    put_vector(plane, "slow", p->slow);
+    put_vector(plane, "beam", p->beam);
+    nb_json_numbers(plane, "pixel", pixel, 2);
+}
+
+static void put_panels(nb_json root, const nb_detector_spec *d)
+{
+    nb_json list = nb_json_array(root, "panels");
+    for (int k = 0; k < d->n_panels; k++) {
+        const nb_panel_spec *p = &d->panels[k];
+        const double size[] = {p->size[0], p->size[1]};
+        nb_json one = nb_json_add_object(list);
+        nb_json_text(one, "name", p->name);
+        nb_json_numbers(one, "origin", p->origin, 3);
+        nb_json_numbers(one, "fast", p->fast, 3);
+        nb_json_numbers(one, "slow", p->slow, 3);
+        nb_json_numbers(one, "pixel", p->pixel, 2);
+        nb_json_numbers(one, "size", size, 2);
+    }
+}
+
+static void put_rings(nb_json root, const nb_png_options *options)
+{
+    static const double usual[] = {20, 10, 7, 5, 4, 3, 2.5, 2, 1.7, 1.5, 1.3, 1.1, 1};
+    const int typed = options ? options->rings : 0;
+    nb_json_numbers(root, "rings", typed ? options->ring_A : usual,
+                    typed ? typed : (int)(sizeof usual / sizeof *usual));
+    nb_json_flag(root, "ringsOn", typed > 0);
+}
+
+static void put_fact(nb_json facts, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void put_fact(nb_json facts, const char *name, const char *format, ...)
+{
+    nb_json pair = {cJSON_CreateArray(), facts.failed};
+    char text[NB_PATH_MAX + 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    nb_json_add_text(pair, name);
+    nb_json_add_text(pair, text);
+    if (!pair.json || !cJSON_AddItemToArray(facts.json, pair.json))
+        *facts.failed = 1;
+}
+
+static void put_image_facts(nb_json facts, const nb_image *image, const char *name)
+{
+    const size_t n = (size_t)image->fast * (size_t)image->slow;
+    char why[240];
+    double sum = 0, most = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if ((!image->left_out || !image->left_out[i]) && isfinite(image->pixels[i])) {
+            sum += image->pixels[i];
+            most = fmax(most, image->pixels[i]);
+        }
+    put_fact(facts, "image", "%s", name);
+    put_fact(facts, "format", "%s, %d x %d pixels", image->format, image->fast,
+             image->slow);
+    put_fact(facts, "sum, largest", "%.8g, %.8g", sum, most);
+    if (nb_image_left_out(image, why, sizeof why))
+        put_fact(facts, "left out", "%s", why);
+    if (image->pedestal != 0)
+        put_fact(facts, "pedestal", "%g", image->pedestal);
+}
+
+static void put_geometry_facts(nb_json facts, const nb_shown_image *shown,
+                               const nb_detector_spec *d)
+{
+    const nb_panel *p = shown->job.panel;
+    if (d)
+        put_fact(facts, "panels", "%d", d->n_panels);
+    if (!p)
+        return;
+    if (shown->job.wavelength > 0)
+        put_fact(facts, "wavelength", "%.8g A", shown->job.wavelength / NB_ANGSTROM);
+    put_fact(facts, "distance along the beam", "%.6g mm", p->distance / NB_MM);
+    put_fact(facts, "pixel", "%.6g x %.6g mm", p->pixel_fast / NB_MM,
+             p->pixel_slow / NB_MM);
+}
+
+/** Of a file, without its folder. */
+static const char *short_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+static void put_images(nb_json root, const page *p)
+{
+    nb_json list = nb_json_array(root, "images");
+    for (int i = 0; i < p->job->n; i++) {
+        const nb_packed *packed = &p->packed[i];
+        nb_json one = nb_json_add_object(list);
+        nb_json_text(one, "name", short_name(p->job->names[i]));
+        nb_json_number(one, "fast", p->shown[i].job.fast);
+        nb_json_number(one, "slow", p->shown[i].job.slow);
+        nb_json_number(one, "planes", packed->planes);
+        nb_json_flag(one, "delta", packed->delta);
+        nb_json_number(one, "step", packed->step);
+        nb_json_number(one, "unit", packed->unit);
+        nb_json_flag(one, "masked", packed->mask != NULL);
+    }
+}
+
+/** Reflections of the list: h k l, fast, slow, photons, and the number of the panel (-1: of the picture). */
+static void put_spots(nb_json root, const nb_page_job *job)
+{
+    nb_json list = nb_json_array(root, "spots");
+    for (int i = 0; i < job->n_spots; i++) {
+        const nb_page_spot *s = &job->spots[i];
+        const double row[] = {s->hkl[0], s->hkl[1],  s->hkl[2], s->fast,
+                              s->slow,   s->photons, s->panel};
+        nb_json_add_numbers(list, row, 7);
+    }
+}
+
+static nb_status make_meta(page *p, nb_error *err)
+{
+    const nb_page_job *job = p->job;
+    const nb_detector_spec *d = job->images[0].detector;
+    const nb_shown_image *first = &p->shown[0];
+    char title[2 * NB_PATH_MAX + 32];
+    int failed = 0;
+    nb_json root = {cJSON_CreateObject(), &failed}, facts;
+    snprintf(title, sizeof title, job->n > 1 ? "%s and %s" : "%s",
+             short_name(job->names[0]), short_name(job->names[job->n - 1]));
+    nb_json_text(root, "title", title);
+    nb_json_text(root, "unit", "value of a pixel");
+    put_images(root, p);
+    if (first->job.panel && !first->job.panel->curved)
+        put_plane(root, first->job.panel);
+    nb_json_number(root, "wavelength",
+                   first->job.wavelength > 0 ? first->job.wavelength / NB_ANGSTROM : NAN);
+    if (d)
+        put_panels(root, d);
+    put_rings(root, job->options);
+    facts = nb_json_array(root, "facts");
+    for (int i = 0; i < job->n; i++)
+        put_image_facts(facts, &job->images[i], job->names[i]);
+    for (int i = 0; i < job->n; i++)
+        if (p->packed[i].step > 0)
+            put_fact(facts, "values of this page", "%s to %g %%",
+                     short_name(job->names[i]), 50 * p->packed[i].step);
+    put_geometry_facts(facts, first, d);
+    put_spots(root, job);
+    return nb_json_print(root, "a page", &p->meta, err);
+}
+
+/** JSON in a page: a name must not end the script. */
+static nb_status write_json(nb_outfile *out, const char *json, nb_error *err)
+{
+    nb_status st = NB_OK;
+    for (const char *at = json, *next; *at && !st; at = next) {
+        const size_t n = strcspn(at, "<");
+        st = nb_outfile_write(out, at, n, err);
+        next = at + n;
+        if (!st && *next++ == '<')
+            st = nb_outfile_write(out, "\\u003c", 6, err);
+        else if (!st)
+            break;
+    }
+    return st;
+}
+
+static nb_status write_text(nb_outfile *out, const char *text, nb_error *err)
+{
+    return nb_outfile_write(out, text, strlen(text), err);
+}
+
+static nb_status write_block(nb_outfile *out, const char *name, int k, const char *text,
+                             nb_error *err)
+{
+    char head[80];
+    nb_status st;
+    snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"%s%d\">", name, k);
+    st = write_text(out, head, err);
+    if (!st)
+        st = write_text(out, text, err);
+    return st ? st : write_text(out, "</script>\n", err);
+}
+
+static nb_status write_parts(const page *p, nb_outfile *out, nb_error *err)
+{
+    const char *place = strstr(nb_page_text, PLACE);
+    nb_status st =
+        nb_outfile_write(out, nb_page_text, (size_t)(place - nb_page_text), err);
+    if (!st)
+        st = write_text(out, "<script type=\"application/json\" id=\"meta\">", err);
+    if (!st)
+        st = write_json(out, p->meta, err);
+    if (!st)
+        st = write_text(out, "</script>\n", err);
+    for (int i = 0; i < p->job->n && !st; i++) {
+        st = write_block(out, "pixels", i, p->packed[i].pixels, err);
+        if (!st && p->packed[i].mask)
+            st = write_block(out, "mask", i, p->packed[i].mask, err);
+    }
+    return st ? st : write_text(out, place + strlen(PLACE), err);
+}
+
+static nb_status write_page(const page *p, const char *path, nb_error *err)
+{
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (st)
+        return st;
+    st = write_parts(p, &out, err);
+    if (!st)
+        st = nb_outfile_commit(&out, err);
+    nb_outfile_abort(&out);
+    return st;
+}
+
+nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(job && job->images && path && job->n > 0 && job->n <= NB_PAGE_IMAGES);
+    page p = {.job = job};
+    nb_status st = NB_OK;
+    for (int i = 0; i < job->n && !st; i++) {
+        st = nb_show_image(&job->images[i], &p.shown[i], err);
+        if (!st && i > 0 &&
+            (p.shown[i].job.fast != p.shown[0].job.fast ||
+             p.shown[i].job.slow != p.shown[0].job.slow))
+            st =
+                nb_fail(err, NB_ERR_INPUT,
+                        "%s has %d x %d pixels and %s %d x %d: a page compares images of "
+                        "one size",
+                        job->names[0], p.shown[0].job.fast, p.shown[0].job.slow,
+                        job->names[i], p.shown[i].job.fast, p.shown[i].job.slow);
+        if (!st)
+            st = nb_pack_pixels(p.shown[i].job.image,
+                                (size_t)p.shown[i].job.fast * (size_t)p.shown[i].job.slow,
+                                (size_t)MOST_BYTES / (size_t)job->n, &p.packed[i], err);
+    }
+    if (!st)
+        st = make_meta(&p, err);
+    if (!st)
+        st = write_page(&p, path, err);
+    for (int i = 0; i < job->n; i++) {
+        nb_shown_free(&p.shown[i]);
+        nb_packed_free(&p.packed[i]);
+    }
+    nb_free(p.meta);
+    return st;
+}

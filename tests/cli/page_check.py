@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""nanobragg view FILE page.html: pages in a headless Chromium, read as a person reads them.
+
+usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER FOR PICTURES]
+"""
+import os
+import re
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import browser  # noqa: E402
+from script import FAILED, ok, read, run  # noqa: E402
+
+SIZE = 200
+CRYSTAL = ["-cell", "50", "60", "70", "-default_F", "100", "-N", "12", "-gauss_xtal", "-lambda", "1", "-misset", "10", "20", "30",
+           "-fluence", "1e27", "-water", "0.02", "-mosaic", "1", "-mosaic_domains", "40", "-nopgm", "-noint", "-quiet"]
+STILL = [*CRYSTAL, "-distance", "100", "-detpixels", SIZE, "-pixel", "0.2"]
+TWO = """adu_per_photon = 1
+res = 5000
+clen = 0.1
+photon_energy = 12400
+left/min_fs = 0
+left/max_fs = 99
+left/min_ss = 0
+left/max_ss = 199
+left/fs = x
+left/ss = y
+left/corner_x = -110
+left/corner_y = -100
+right/min_fs = 100
+right/max_fs = 199
+right/min_ss = 0
+right/max_ss = 199
+right/fs = x
+right/ss = y
+right/corner_x = 10
+right/corner_y = -100
+"""
+READY = 'document.body && document.body.dataset.ready === "yes"'
+WHERE = 'document.getElementById("where").textContent'
+
+
+def counts(path):
+    """Header length and pixels of an SMV file of 16 bits."""
+    data = read(path)
+    start = int(re.search(rb"HEADER_BYTES= *(\d+)", data).group(1))
+    return struct.unpack(f"<{SIZE * SIZE}H", data[start:start + 2 * SIZE * SIZE])
+
+
+def brightest(path):
+    """h k l and place of the strongest reflection of a list."""
+    lines = [line.split("\t") for line in read(path).decode().splitlines() if line[:1] != "#"]
+    at = [lines[0].index(name) for name in ("h", "k", "l", "fast", "slow", "intensity")]
+    rows = [[float(line[i]) for i in at] for line in lines[1:]]
+    return max(rows, key=lambda row: row[5])
+
+
+def on_screen(page, fast, slow):
+    """Where a place of the picture is on the screen."""
+    return page.value(f"(() => {{ const b = canvas.getBoundingClientRect(), p = toScreen({fast}, {slow}); "
+                      "return [p[0] / devicePixelRatio + b.left, p[1] / devicePixelRatio + b.top]; })()")
+
+
+def one_image(folder, shots):
+    run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-truth", "spots", "-truthfile", f"{folder}/s.tsv", "-nofloat")
+    run("view", f"{folder}/a.img", f"{folder}/a.html", "-spots", f"{folder}/s.tsv", "-pngrings", "4,2.5")
+    text = read(f"{folder}/a.html").decode()
+    ok("alone", not re.search(r"(src|href)=|https?:|@import|url\(", text), "a page must not load anything")
+    spot, pixels = brightest(f"{folder}/s.tsv"), counts(f"{folder}/a.img")
+    fast, slow = int(spot[3]), int(spot[4])
+    with browser.Page(f"{folder}/a.html") as page:
+        page.wait(READY)
+        page.mouse(*on_screen(page, fast + 0.5, slow + 0.5))
+        said = page.value(WHERE)
+        want = [f"fast {fast}, slow {slow}", f"a.img: {pixels[slow * SIZE + fast]}", "h k l " + " ".join(f"{x:.0f}" for x in spot[:3])]
+        ok("hover", all(word in said for word in want) and "Å" in said and "2θ" in said, (said, want))
+        page.value('document.querySelector("#spots button").click()')
+        ok("jump", want[2] in page.value(WHERE) and page.value("view.zoom") >= 12, page.value(WHERE))
+        page.key("0")
+        before = page.value("view.zoom")
+        x, y = map(round, on_screen(page, fast, slow))
+        under = "(() => { const b = canvas.getBoundingClientRect(), r = devicePixelRatio; " \
+            f"return toImage(({x} - b.left) * r, ({y} - b.top) * r); }})()"
+        place = page.value(under)
+        page.mouse(x, y, "mouseWheel", deltaX=0, deltaY=-600)
+        page.wait(f"view.zoom > 5 * {before}")
+        ok("wheel", max(abs(a - b) for a, b in zip(page.value(under), place)) < 0.01, "the pixel under the mouse moved")
+        page.key("r")
+        ok("keys", page.value('!document.getElementById("rings").checked'))
+        page.key("r")
+        page.key("0")
+        page.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
+        page.picture(f"{shots}/page.png")
+        ink = page.value("(() => { const d = context.getImageData(0, 0, canvas.width, canvas.height).data; const s = new Set(); "
+                         "for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return s.size; })()")
+        ok("drawn", ink > 20, f"{ink} colours")
+        ok("words", page.value('[...document.querySelectorAll("canvas")].every(c => c.getAttribute("aria-label"))') and
+           "a.img" in page.value("document.title") and "0.2 x 0.2 mm" in page.value('document.getElementById("facts").textContent'))
+        ok("console", not page.said, page.said)
+
+
+def two_images(folder, shots):
+    run(*STILL, "-seed", 2, "-noiseimage", f"{folder}/b.img", "-nofloat")
+    run("view", f"{folder}/a.img", f"{folder}/ab.html", "-with", f"{folder}/b.img")
+    a, b = counts(f"{folder}/a.img"), counts(f"{folder}/b.img")
+    at = max(range(len(a)), key=lambda i: a[i] - b[i])
+    with browser.Page(f"{folder}/ab.html") as page:
+        page.wait(READY)
+        names = []
+        for _ in range(3):
+            names.append(page.value('canvas.getAttribute("aria-label")').split(",")[0].split("/")[-1])
+            page.key("b")
+        ok("blink", names == ["a.img", "b.img", "a.img"], names)
+        page.value('$("show").selectedIndex = 2, $("show").oninput()')
+        ok("difference", page.value(f"[image.name, image.pixels[{at}]]") == ["difference", a[at] - b[at]])
+        page.picture(f"{shots}/difference.png")
+        ok("console of two", not page.said, page.said)
+
+
+def panels_and_floats(folder, shots):
+    with open(f"{folder}/two.geom", "w", encoding="ascii") as out:
+        out.write(TWO)
+    run("-geom", f"{folder}/two.geom", *CRYSTAL, "-seed", 1, "-floatfile", f"{folder}/p.bin", "-nonoise")
+    run("view", f"{folder}/p.bin", f"{folder}/p.html", "-geom", f"{folder}/two.geom")
+    data = read(f"{folder}/p.bin")
+    values = struct.unpack(f"<{len(data) // 4}f", data)
+    with browser.Page(f"{folder}/p.html") as page:
+        page.wait(READY)
+        x, y = page.value('(() => { const p = meta.panels[1], at = meet(plane, add(add(p.origin, p.fast, 40.5 * p.pixel[0]), p.slow, '
+                          '70.5 * p.pixel[1])); const b = canvas.getBoundingClientRect(), s = toScreen(...at); '
+                          'return [s[0] / devicePixelRatio + b.left, s[1] / devicePixelRatio + b.top]; })()')
+        page.mouse(x, y)
+        said = page.value(WHERE)
+        shown = float(re.search(r"p\.bin: ([-0-9.e+]+)", said).group(1))
+        want = values[SIZE * 100 + 70 * 100 + 40]  # a stack: 200 rows of 100 pixels before this panel
+        ok("panel", "panel right (40, 70)" in said and abs(shown / want - 1) < 2e-3, (said, want))
+        ok("gap", page.value("image.pixels.some(v => v === 0)"))
+        page.picture(f"{shots}/panels.png")
+        ok("console of panels", not page.said, page.said)
+
+
+def refusals(folder):
+    run(*STILL, "-detpixels", 64, "-nofloat", "-noiseimage", f"{folder}/small.img")
+    for name, words, text in (("png", ("x.png", "-with", f"{folder}/a.img"), "-with needs a page"),
+                              ("size", ("x.html", "-with", f"{folder}/small.img"), "one size"),
+                              ("list", ("x.html", "-spots", f"{folder}/a.img"), "a.img")):
+        error = run("view", f"{folder}/a.img", f"{folder}/{words[0]}", *words[1:], status=2)[1].splitlines()
+        ok(f"refused {name}", len(error) == 1 and text in error[0] and not os.path.exists(f"{folder}/{words[0]}"), error)
+
+
+def main():
+    shots = sys.argv[1] if len(sys.argv) > 1 else None
+    with tempfile.TemporaryDirectory() as folder:
+        if not browser.program():
+            print("skip page # no Chromium (Debian package chromium)")
+            run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-nofloat")
+        else:
+            one_image(folder, shots or folder)
+            two_images(folder, shots or folder)
+            panels_and_floats(folder, shots or folder)
+        refusals(folder)
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(1 if FAILED else 0)

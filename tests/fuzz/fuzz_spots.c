@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of reflections for pages: the brightest comes first. */
+#include <stdlib.h>
+
+#include "../../src/io/table/reflections_write.h"
+#include "fuzz.h"
+
+int nb_fuzz_accepts(const uint8_t *data, size_t size)
+{
+    nb_page_spot *spots;
+    int n;
+    nb_error err = {0};
+    nb_status status =
+        nb_page_spots_parse((const char *)data, size, "fuzz.tsv", NULL, &spots, &n, &err);
+    if (status != NB_OK) {
+        NB_FUZZ_CHECK(err.code == status && err.message[0] && !spots && n == 0);
+        return 0;
+    }
+    for (int i = 0; i < n; i++)
+        NB_FUZZ_CHECK(spots[i].panel == -1 && abs(spots[i].hkl[0]) <= 1000000);
+    for (int i = 1; i < n; i++)
+        NB_FUZZ_CHECK(!(spots[i].photons > spots[i - 1].photons));
+    free(spots);
+    return 1;
+}
+
+NB_FUZZ_ENTRY

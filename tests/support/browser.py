@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""A page in headless Chromium, over its pipe of remote debugging."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+
+def program():
+    """Of the browser; None: there is none."""
+    names = ("chromium", "chromium-headless-shell", "google-chrome")
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+class Page:
+    """with Page(path, width, height) as page: ...; page.said: what the console said."""
+
+    def __init__(self, path, width=1200, height=800, seconds=60):
+        self.path, self.size, self.limit = os.path.abspath(path), (width, height), seconds
+        self.said, self.number, self.rest, self.session = [], 0, b"", None
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp()
+        to_child, ours_out = os.pipe()
+        ours_in, from_child = os.pipe()
+
+        def give():  # it reads from 3 and writes to 4
+            a, b = os.dup(to_child), os.dup(from_child)
+            os.dup2(a, 3)
+            os.dup2(b, 4)
+
+        words = [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+                 "--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions",
+                 f"--window-size={self.size[0]},{self.size[1]}", f"--user-data-dir={self.folder}", "--remote-debugging-pipe"]
+        self.child = subprocess.Popen(words, close_fds=False, preexec_fn=give, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_child)
+        os.close(from_child)
+        self.out, self.into = ours_out, ours_in
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.ask(domain + ".enable")
+        self.ask("Emulation.setDeviceMetricsOverride", width=self.size[0], height=self.size[1], deviceScaleFactor=1,
+                 mobile=False)
+        self.ask("Page.navigate", url="file://" + self.path)
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+        os.close(self.out)
+        os.close(self.into)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def ask(self, method, **parameters):
+        self.number += 1
+        call = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            call["sessionId"] = self.session
+        os.write(self.out, json.dumps(call).encode() + b"\0")
+        end = time.time() + self.limit
+        while time.time() < end:
+            answer = self.hear()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+        raise RuntimeError(f"{method}: no answer")
+
+    def hear(self):
+        while b"\0" not in self.rest:
+            piece = os.read(self.into, 1 << 20)
+            if not piece:
+                raise RuntimeError("the browser ended")
+            self.rest += piece
+        text, self.rest = self.rest.split(b"\0", 1)
+        answer = json.loads(text)
+        if answer.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+            self.said.append(json.dumps(answer["params"])[:400])
+        return answer
+
+    def value(self, expression):
+        """Of an expression in the page; a promise is waited for."""
+        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(str(result["exceptionDetails"])[:400])
+        return result["result"].get("value")
+
+    def wait(self, expression):
+        """Until it is true; returns the seconds."""
+        start = time.time()
+        while not self.value(expression):
+            if time.time() - start > self.limit:
+                raise RuntimeError(f"not within {self.limit} s: {expression}")
+            time.sleep(0.05)
+        return time.time() - start
+
+    def mouse(self, x, y, kind="mouseMoved", **more):
+        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def key(self, name):
+        for kind in ("keyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=name, text=name if kind == "keyDown" and len(name) == 1 else "")
+
+    def picture(self, path):
+        data = self.ask("Page.captureScreenshot", format="png")["data"]
+        with open(path, "wb") as out:
+            out.write(base64.b64decode(data))
