@@ -129,9 +129,9 @@ static nb_status read_all(const char *path, const char *data, const char *end,
         line++;
         if (!(stop = memchr(p, '\n', (size_t)(end - p))))
             stop = end;
-        if (p == stop || *p == '#')
+        if (p == stop || *p == '#' || *p == '\r')
             continue;
-        n = split(p, stop, cells);
+        n = split(p, stop - (stop[-1] == '\r'), cells);
         if (!has_heading++) {
             st = read_heading(path, cells, n, &head, err);
             continue;
