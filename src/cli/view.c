@@ -64,6 +64,24 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
     return st;
 }
 
+/** The detector of a geometry file, if it has one panel of the image's size; else *out stays empty. */
+static nb_status find_only_panel(const nb_config *typed, const nb_image *image,
+                                 nb_detector_spec *out, nb_error *err)
+{
+    nb_config *cfg = malloc(sizeof *cfg);
+    nb_status st = NB_OK;
+    if (!cfg)
+        return nb_cli_fail(err, "out of memory"), NB_ERR_NOMEM;
+    *cfg = *typed;
+    if (!image->detector)
+        st = nb_config_load_geometry(cfg, NULL, out, err);
+    free(cfg);
+    if (!st && (out->n_panels != 1 || out->panels[0].size[0] != image->fast ||
+                out->panels[0].size[1] != image->slow))
+        nb_detector_spec_free(out);
+    return st;
+}
+
 /** One or two images and their reflections as a page. */
 static nb_status write_page(const view *c, const nb_sub_line *line, nb_image images[2],
                             nb_error *err)
@@ -71,14 +89,21 @@ static nb_status write_page(const view *c, const nb_sub_line *line, nb_image ima
     const nb_png_options *png = &line->cli.cfg.png;
     const char *const names[] = {line->operands[0], c->with};
     nb_page_spot *spots = NULL;
-    nb_page_job job = {images, names, c->with ? 2 : 1, png->rings ? png : NULL, NULL, 0};
+    nb_detector_spec only = {0};
+    nb_page_job job = {images, names, c->with ? 2 : 1, NULL, png->rings ? png : NULL,
+                       NULL,   0};
     nb_status st = c->with ? read_one(c, line, c->with, &images[1], err) : NB_OK;
+    if (!st)
+        st = find_only_panel(&line->cli.cfg, &images[0], &only, err);
+    if (only.n_panels)
+        job.detector = &only;
     if (!st && c->spots)
         st = nb_read_page_spots(c->spots, images[0].detector, &spots, &job.n_spots, err);
     job.spots = spots;
     if (!st)
         st = nb_image_page(&job, line->operands[1], err);
     free(spots);
+    nb_detector_spec_free(&only);
     return st;
 }
 

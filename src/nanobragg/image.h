@@ -154,6 +154,8 @@ typedef struct nb_page_job {
     const nb_image *images;   /* [n] of one size: one, or two to compare */
     const char *const *names; /* [n] */
     int n;
+    const struct nb_detector_spec *
+        detector; /* of one panel, whose pixels the images have; NULL: what the images know */
     const nb_png_options *options; /* rings; NULL: usual ones, hidden at first */
     const nb_page_spot *spots;     /* [n_spots], the brightest first; NULL: none */
     int n_spots;

@@ -38,6 +38,19 @@ static void put_vector(nb_json to, const char *key, nb_vec3 v)
     nb_json_numbers(to, key, xyz, 3);
 }
 
+/** The same of a detector of one panel. */
+static void put_only_panel(nb_json root, const nb_detector_spec *d)
+{
+    static const double along[] = {0, 0, 1};
+    const nb_panel_spec *p = &d->panels[0];
+    nb_json plane = nb_json_object(root, "plane");
+    nb_json_numbers(plane, "origin", p->origin, 3);
+    nb_json_numbers(plane, "fast", p->fast, 3);
+    nb_json_numbers(plane, "slow", p->slow, 3);
+    nb_json_numbers(plane, "beam", d->beam.set ? d->beam.v : along, 3);
+    nb_json_numbers(plane, "pixel", p->pixel, 2);
+}
+
 /** The plane that the picture shows, m. */
 static void put_plane(nb_json root, const nb_panel *p)
 {
@@ -111,16 +124,26 @@ static void put_image_facts(nb_json facts, const nb_image *image, const char *na
         put_fact(facts, "pedestal", "%g", image->pedestal);
 }
 
-static void put_geometry_facts(nb_json facts, const nb_shown_image *shown,
-                               const nb_detector_spec *d)
+/** NaN: not known. */
+static double wavelength_A(const page *p)
 {
-    const nb_panel *p = shown->job.panel;
+    const double known = p->shown[0].job.wavelength;
+    if (p->job->detector)
+        return p->job->detector->wavelength_A;
+    return known > 0 ? known / NB_ANGSTROM : NAN;
+}
+
+static void put_geometry_facts(nb_json facts, const page *made)
+{
+    const nb_panel *p = made->shown[0].job.panel;
+    const nb_detector_spec *d = made->job->images[0].detector;
+    const double A = wavelength_A(made);
     if (d)
         put_fact(facts, "panels", "%d", d->n_panels);
+    if (A > 0)
+        put_fact(facts, "wavelength", "%.8g A", A);
     if (!p)
         return;
-    if (shown->job.wavelength > 0)
-        put_fact(facts, "wavelength", "%.8g A", shown->job.wavelength / NB_ANGSTROM);
     put_fact(facts, "distance along the beam", "%.6g mm", p->distance / NB_MM);
     put_fact(facts, "pixel", "%.6g x %.6g mm", p->pixel_fast / NB_MM,
              p->pixel_slow / NB_MM);
@@ -175,10 +198,11 @@ static nb_status make_meta(page *p, nb_error *err)
     nb_json_text(root, "title", title);
     nb_json_text(root, "unit", "value of a pixel");
     put_images(root, p);
-    if (first->job.panel && !first->job.panel->curved)
+    if (job->detector)
+        put_only_panel(root, job->detector);
+    else if (first->job.panel && !first->job.panel->curved)
         put_plane(root, first->job.panel);
-    nb_json_number(root, "wavelength",
-                   first->job.wavelength > 0 ? first->job.wavelength / NB_ANGSTROM : NAN);
+    nb_json_number(root, "wavelength", wavelength_A(p));
     if (d)
         put_panels(root, d);
     put_rings(root, job->options);
@@ -189,7 +213,7 @@ static nb_status make_meta(page *p, nb_error *err)
         if (p->packed[i].step > 0)
             put_fact(facts, "values of this page", "%s to %g %%",
                      short_name(job->names[i]), 50 * p->packed[i].step);
-    put_geometry_facts(facts, first, d);
+    put_geometry_facts(facts, p);
     put_spots(root, job);
     return nb_json_print(root, "a page", &p->meta, err);
 }
