@@ -12,6 +12,7 @@
 static void form_of(const double size[3], double t[3][3], double form[6])
 {
     double m[3][3];
+    int exponent;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             m[i][j] = 0;
@@ -23,6 +24,10 @@ static void form_of(const double size[3], double t[3][3], double form[6])
     form[3] = 2 * m[0][1];
     form[4] = 2 * m[0][2];
     form[5] = 2 * m[1][2];
+    /* the same bits for every orientation of the crystal, so that frames share tables */
+    frexp(m[0][0] + m[1][1] + m[2][2], &exponent);
+    for (int i = 0; i < 6; i++)
+        form[i] = ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40);
 }
 
 /** Components of the rows R[i] A, so that those of h R are h times them. */

@@ -42,7 +42,6 @@ static int is_same(const nb_light_table *t, const nb_diffuse_source *s, uint64_t
            t->of.reach == s->reach && a->gauss == b->gauss &&
            a->unperturbed == b->unperturbed && a->sigma == b->sigma &&
            a->gamma == b->gamma && a->n_forms == b->n_forms &&
-           !memcmp(t->of.edge, s->edge, sizeof s->edge) &&
            !memcmp(a->forms, b->forms, (size_t)a->n_forms * sizeof *a->forms);
 }
 
