@@ -3,12 +3,12 @@
 #ifndef NB_CUDA_HOST_H
 #define NB_CUDA_HOST_H
 
-#include "../../src/plan/spots.h"
-#include "../../src/render/backend.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "../../src/plan/spots.h"
+#include "../../src/render/backend.h"
 
 /* --- Texts, with nvcc and without --- */
 

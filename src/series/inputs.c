@@ -140,8 +140,8 @@ void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names
 static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
-    return s->override || f->vary.n || f->spectra.count || f->stream.images || s->jitter_lambda_pct > 0 ||
-           s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
+    return s->override || f->vary.n || f->spectra.count || f->stream.images ||
+           s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
 }
 
 /** Sources of flags, of the spectrum that frame cfg has. */
