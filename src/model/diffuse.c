@@ -27,7 +27,8 @@ static void form_of(const double size[3], double t[3][3], double form[6])
     /* the same bits for every orientation of the crystal, so that frames share tables */
     frexp(m[0][0] + m[1][1] + m[2][2], &exponent);
     for (int i = 0; i < 6; i++)
-        form[i] = ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40);
+        form[i] =
+            ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0; /* no -0 */
 }
 
 /** Components of the rows R[i] A, so that those of h R are h times them. */

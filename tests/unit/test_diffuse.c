@@ -171,8 +171,33 @@ static void planes_agree_with_the_direct_sum(void **s)
         one_scene(i, getenv("NB_BIG") ? 20 : 4);
 }
 
+/** Frames share a table only if their forms have the same bytes. */
+static void forms_do_not_depend_on_the_orientation(void **s)
+{
+    nb_diffuse first;
+    (void)s;
+    need_fftw();
+    for (int i = 0; i < 24; i++) {
+        char words[300];
+        nb_sim *sim;
+        snprintf(
+            words, sizeof words,
+            "%s -N 5 -lambda 1 -distance 50 -pixel 1 -detpixels 8 -misset %.17g %.17g "
+            "%.17g -diffuse_sigma 0.4 -diffuse_gamma 10",
+            crystals[1], uniform(-180, 180), uniform(-90, 90), uniform(-180, 180));
+        sim = make_sim(words);
+        if (i == 0)
+            first = sim->model.diffuse;
+        assert_int_equal(sim->model.diffuse.n_forms, first.n_forms);
+        assert_memory_equal(sim->model.diffuse.forms, first.forms,
+                            (size_t)first.n_forms * sizeof *first.forms);
+        nb_sim_free(sim);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum)};
+    const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
+                                       TEST(forms_do_not_depend_on_the_orientation)};
     return RUN_TESTS("diffuse", tests);
 }
