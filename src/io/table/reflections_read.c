@@ -53,7 +53,7 @@ static nb_status read_heading(const char *path, const cell *cells, int n, headin
         for (int k = 0; k < n; k++)
             if (is_cell(&cells[k], names[i]))
                 out->at[i] = k;
-        if (out->at[i] < 0 && i < WANTED - 1)
+        if (i < WANTED - 1 && out->at[i] < 0)
             return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                               "there is no column %s: it is no list of -truth spots",
                               names[i]);
