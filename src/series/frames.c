@@ -219,39 +219,29 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
     return st;
 }
 
-/** The crystals of a CrystFEL stream, if the file is one. */
-static nb_status load_stream(nb_frames *f, nb_error *err)
+/** The crystals of a CrystFEL stream. */
+static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
-    char *data;
-    size_t bytes;
-    nb_status st = nb_read_file(path, "-orientations", 0, &data, &bytes, err);
-    if (st)
-        return st;
-    if (nb_stream_is(data, bytes) &&
-        (f->in->matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
-         nb_vary_has_cell(&f->vary) || f->series->jitter_cell_pct > 0))
-        st = nb_fail(
+    if (f->in->matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
+        nb_vary_has_cell(&f->vary) || f->series->jitter_cell_pct > 0)
+        return nb_fail(
             err, NB_ERR_INPUT,
             "-orientations %.200s: a stream has the cells and the number of crystals; "
             "leave -mat, -crystals, their -vary and -jitter_cell out",
             path);
-    else if (nb_stream_is(data, bytes))
-        st = nb_stream_parse(data, bytes, path, f->count, &f->stream, err);
-    nb_free(data);
-    return st;
+    return nb_stream_parse(data, bytes, path, f->count, &f->stream, err);
 }
 
-static nb_status load_orientations(nb_frames *f, nb_error *err)
+/** A line for each crystal. */
+static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
     int lines;
-    nb_status st = load_stream(f, err);
-    if (st || f->stream.images)
-        return st;
-    st = count_lines(f, &lines, err);
+    nb_status st = count_lines(f, &lines, err);
     if (!st && lines > 0)
-        st = nb_orientations_load(path, lines, &f->missets, &f->crystals, err);
+        st = nb_orientations_take(data, bytes, path, lines, &f->missets, &f->crystals,
+                                  err);
     if (!st && f->crystals && lines != f->count)
         st = nb_fail(
             err, NB_ERR_INPUT,
@@ -259,6 +249,21 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
             "of its frame; type -crystals 1",
             path);
     f->n_missets = st ? 0 : lines;
+    return st;
+}
+
+/** The file is read once: it may be a pipe. */
+static nb_status load_orientations(nb_frames *f, nb_error *err)
+{
+    char *data;
+    size_t bytes;
+    nb_status st =
+        nb_read_file(f->series->orientations, "-orientations", 0, &data, &bytes, err);
+    if (st)
+        return st;
+    st = nb_stream_is(data, bytes) ? take_stream(f, data, bytes, err)
+                                   : take_lines(f, data, bytes, err);
+    nb_free(data);
     return st;
 }
 

@@ -135,17 +135,13 @@ static int any_given(const nb_frame_crystal *crystals, int n)
     return 0;
 }
 
-nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
+nb_status nb_orientations_take(const char *data, size_t bytes, const char *path,
+                               int needed, double (**missets)[3],
                                nb_frame_crystal **crystals, nb_error *err)
 {
-    char *data;
-    size_t bytes;
-    nb_status st = nb_read_file(path, "-orientations", 0, &data, &bytes, err);
-    *missets = NULL;
+    nb_status st;
     if (crystals)
         *crystals = NULL;
-    if (st)
-        return st;
     *missets = nb_alloc((size_t)needed, sizeof **missets, "orientations", err);
     if (crystals)
         *crystals = nb_alloc((size_t)needed, sizeof **crystals, "orientations", err);
@@ -158,6 +154,20 @@ nb_status nb_orientations_load(const char *path, int needed, double (**missets)[
         nb_free(*crystals);
         *crystals = NULL;
     }
+    return st;
+}
+
+nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
+                               nb_frame_crystal **crystals, nb_error *err)
+{
+    char *data;
+    size_t bytes;
+    nb_status st = nb_read_file(path, "-orientations", 0, &data, &bytes, err);
+    *missets = NULL;
+    if (crystals)
+        *crystals = NULL;
+    if (!st)
+        st = nb_orientations_take(data, bytes, path, needed, missets, crystals, err);
     nb_free(data);
     return st;
 }

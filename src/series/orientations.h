@@ -25,6 +25,11 @@ typedef struct nb_orientations {
 nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
                                 int needed, const nb_orientations *out, nb_error *err);
 
+/** The same for data in memory, and into new arrays, as nb_orientations_load. */
+nb_status nb_orientations_take(const char *data, size_t bytes, const char *path,
+                               int needed, double (**missets)[3],
+                               nb_frame_crystal **crystals, nb_error *err);
+
 /** The same for the file at path. Free *missets, and *crystals (NULL: no line has eighteen numbers), with nb_free; crystals
  * NULL: such lines are refused. */
 nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
