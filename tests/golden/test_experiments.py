@@ -388,7 +388,7 @@ def check_absorb(case, folder):
         x = 100 * numpy.tan(numpy.radians(two_theta))
         scene = ["-cell", "50", "50", "50", "90", "90", "90", "-xds", "-detpixels", "1", "-pixel", "0.01", "-distance", "100", "-ORGX", x / 0.01, "-ORGY", "0.5"]
         got = even(folder, *scene, *flags) / even(folder, *scene)
-        script.ok(f"{case['id']}-{two_theta:g}", abs(got[0] / transmission - 1) < 1e-3, f"{got} {transmission}")
+        script.ok(f"{case['id']}-{two_theta:g}", abs(got[0] / transmission - 1) < tolerance, f"{got} {transmission}")
 
 
 def check_absorbed(folder):
