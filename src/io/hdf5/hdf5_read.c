@@ -445,7 +445,8 @@ nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_ima
 
 struct nb_hdf5_reader {
     nb_h5_child child;
-    char path[NB_PATH_MAX];
+    char path[NB_PATH_MAX], file[NB_PATH_MAX];
+    const char *set; /* in path; NULL: the usual places */
 };
 
 nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err)
@@ -454,6 +455,7 @@ nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error
     if (!*reader)
         return NB_ERR_NOMEM;
     snprintf((*reader)->path, NB_PATH_MAX, "%s", path);
+    (*reader)->set = nb_hdf5_set_of((*reader)->path, (*reader)->file);
     return NB_OK;
 }
 
@@ -472,9 +474,8 @@ int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path)
 nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
                               nb_image *out, nb_error *err)
 {
-    char file[NB_PATH_MAX];
-    image_task t = {nb_hdf5_set_of(reader->path, file), {frame, 0, mask}, {0}, {0}};
-    const nb_h5_job job = job_of(&t, file, most_MB);
+    image_task t = {reader->set, {frame, 0, mask}, {0}, {0}};
+    const nb_h5_job job = job_of(&t, reader->file, most_MB);
     const nb_h5_request request = {&t.request, sizeof t.request, clear_image};
     const nb_status st = nb_h5_ask(&reader->child, &job, &request, err);
     if (st)
