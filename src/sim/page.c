@@ -38,28 +38,29 @@ static void put_vector(nb_json to, const char *key, nb_vec3 v)
     nb_json_numbers(to, key, xyz, 3);
 }
 
-/** The same of a detector of one panel. */
-static void put_only_panel(nb_json root, const nb_detector_spec *d)
+static void put_place(nb_json to, const nb_panel_spec *p)
 {
-    static const double along[] = {0, 0, 1};
-    const nb_panel_spec *p = &d->panels[0];
-    nb_json plane = nb_json_object(root, "plane");
-    nb_json_numbers(plane, "origin", p->origin, 3);
-    nb_json_numbers(plane, "fast", p->fast, 3);
-    nb_json_numbers(plane, "slow", p->slow, 3);
-    nb_json_numbers(plane, "beam", d->beam.set ? d->beam.v : along, 3);
-    nb_json_numbers(plane, "pixel", p->pixel, 2);
+    nb_json_numbers(to, "origin", p->origin, 3);
+    nb_json_numbers(to, "fast", p->fast, 3);
+    nb_json_numbers(to, "slow", p->slow, 3);
+    nb_json_numbers(to, "pixel", p->pixel, 2);
 }
 
-/** The plane that the picture shows, m. */
-static void put_plane(nb_json root, const nb_panel *p)
+/** The plane of the picture, m: of a detector of one panel, or (only NULL) as it is shown. */
+static void put_plane(nb_json root, const nb_detector_spec *only, const nb_panel *shown)
 {
+    static const double along[] = {0, 0, 1};
     nb_json plane = nb_json_object(root, "plane");
-    const double pixel[] = {p->pixel_fast, p->pixel_slow};
-    put_vector(plane, "origin", p->pix0);
-    put_vector(plane, "fast", p->fast);
-    put_vector(plane, "slow", p->slow);
-    put_vector(plane, "beam", p->beam);
+    if (only) {
+        put_place(plane, &only->panels[0]);
+        nb_json_numbers(plane, "beam", only->beam.set ? only->beam.v : along, 3);
+        return;
+    }
+    const double pixel[] = {shown->pixel_fast, shown->pixel_slow};
+    put_vector(plane, "origin", shown->pix0);
+    put_vector(plane, "fast", shown->fast);
+    put_vector(plane, "slow", shown->slow);
+    put_vector(plane, "beam", shown->beam);
     nb_json_numbers(plane, "pixel", pixel, 2);
 }
 
@@ -71,10 +72,7 @@ static void put_panels(nb_json root, const nb_detector_spec *d)
         const double size[] = {p->size[0], p->size[1]};
         nb_json one = nb_json_add_object(list);
         nb_json_text(one, "name", p->name);
-        nb_json_numbers(one, "origin", p->origin, 3);
-        nb_json_numbers(one, "fast", p->fast, 3);
-        nb_json_numbers(one, "slow", p->slow, 3);
-        nb_json_numbers(one, "pixel", p->pixel, 2);
+        put_place(one, p);
         nb_json_numbers(one, "size", size, 2);
     }
 }
@@ -198,10 +196,8 @@ static nb_status make_meta(page *p, nb_error *err)
     nb_json_text(root, "title", title);
     nb_json_text(root, "unit", "value of a pixel");
     put_images(root, p);
-    if (job->detector)
-        put_only_panel(root, job->detector);
-    else if (first->job.panel && !first->job.panel->curved)
-        put_plane(root, first->job.panel);
+    if (job->detector || (first->job.panel && !first->job.panel->curved))
+        put_plane(root, job->detector, first->job.panel);
     nb_json_number(root, "wavelength", wavelength_A(p));
     if (d)
         put_panels(root, d);
