@@ -43,7 +43,8 @@ typedef struct nb_files {
     uint8_t *mask;  /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
     float *gainmap; /* owned; [pixels], -gainmap; NULL: none */
     float *transmission; /* owned; [pixels], -transmission, as nb_mix_factor reads it; NULL: none */
-    float *add;          /* owned; [pixels], -add; NULL: none */
+    float *add;           /* owned; [pixels], -add; NULL: none */
+    uint64_t planes_hash; /* of the contents of both; 0: none */
     double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
                               without a file */
     nb_fibres *fibres;          /* owned; transforms of the point spread */

@@ -107,6 +107,17 @@ static nb_status load_plane(const plane_file *f, const nb_config *cfg,
     return st ? st : check_values(f, *out, pixels, err);
 }
 
+/** For devices, which keep planes: an address may be used again for others. */
+static uint64_t hash_planes(const nb_files *files, size_t pixels)
+{
+    const float *T = files->transmission, *add = files->add;
+    uint64_t hash = NB_HASH_START;
+    if (!T && !add)
+        return 0;
+    hash = nb_hash_bytes(hash, T, T ? pixels * sizeof *T : 0);
+    return nb_hash_bytes(hash, add, add ? pixels * sizeof *add : 0);
+}
+
 nb_status nb_load_planes(const nb_config *cfg, const nb_geometry *g, size_t pixels,
                          nb_files *files, nb_error *err)
 {
@@ -116,7 +127,11 @@ nb_status nb_load_planes(const nb_config *cfg, const nb_geometry *g, size_t pixe
     for (size_t i = 0; !st && files->transmission && i < pixels; i++)
         if (files->transmission[i] == 0)
             files->transmission[i] = -1; /* nb_mix_factor */
-    return st ? st : load_plane(&light, cfg, g, pixels, files, &files->add, err);
+    if (!st)
+        st = load_plane(&light, cfg, g, pixels, files, &files->add, err);
+    if (!st)
+        files->planes_hash = hash_planes(files, pixels);
+    return st;
 }
 
 /* --- factors of a model --- */
@@ -124,7 +139,8 @@ nb_status nb_load_planes(const nb_config *cfg, const nb_geometry *g, size_t pixe
 /** Shared by simulations whose shadows lie alike. */
 struct nb_shade_kept {
     nb_shade shade;
-    uint64_t key;
+    uint64_t planes; /* hash of what the factors and added light are made of */
+    uint64_t key;    /* and of the mask */
 };
 
 static void clear(void *object)
@@ -132,8 +148,8 @@ static void clear(void *object)
     nb_shade_free(&((nb_shade_kept *)object)->shade);
 }
 
-/** Of all that the factors depend on. */
-static uint64_t key_of(const nb_inputs *in, const nb_shadow *shadow, const nb_scene *sc)
+/** Of all that the factors depend on, but for the mask. */
+static uint64_t planes_of(const nb_inputs *in, const nb_shadow *shadow, const nb_scene *sc)
 {
     uint64_t key = NB_HASH_START;
     key = nb_hash_bytes(key, shadow->items, (size_t)shadow->n * sizeof *shadow->items);
@@ -141,7 +157,7 @@ static uint64_t key_of(const nb_inputs *in, const nb_shadow *shadow, const nb_sc
     key = nb_hash_bytes(key, &shadow->distance, sizeof shadow->distance);
     key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
     key = nb_hash_bytes(key, &sc->raster.roi, sizeof sc->raster.roi);
-    return nb_hash_bytes(key, &in->files, sizeof in->files);
+    return nb_hash_bytes(key, &in->files->planes_hash, sizeof in->files->planes_hash);
 }
 
 nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads,
@@ -149,11 +165,12 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
 {
     nb_shadow shadow = {0};
     nb_shade_kept *own;
-    uint64_t key;
+    uint64_t planes, key;
     nb_status st = nb_shadow_of(&model->settings, &model->geometry, &shadow, err);
     if (st)
         return st;
-    key = key_of(in, &shadow, &model->scene);
+    planes = planes_of(in, &shadow, &model->scene);
+    key = nb_hash_bytes(planes, &in->files, sizeof in->files);
     if (in->shade && in->shade->key == key)
         return NB_OK;
     nb_shared_drop(in->shade);
@@ -163,6 +180,7 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
     if (!(own = nb_shared_new(sizeof *own, clear, "shadow", err)))
         return NB_ERR_NOMEM;
     in->shade = own;
+    own->planes = planes;
     own->key = key;
     return nb_shade_make(&shadow, in->files->transmission, &model->scene, threads,
                          &own->shade, err);
@@ -221,7 +239,7 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
         mix->rest = &model->rest;
     mix->add_scale = of > 0 ? model->fluence / of : 1;
     mix->most = 1;
-    mix->hash = mix->add ? 1 + (uint64_t)(uintptr_t)mix->add : 0;
+    mix->hash = in->files->planes_hash;
     if (!in->shade)
         return;
     mix->transmission = in->shade->shade.transmission ? in->shade->shade.transmission
@@ -229,7 +247,7 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
     mix->acts = mix->add ? NULL : in->shade->shade.acts;
     mix->lit = in->shade->shade.lit;
     mix->most = in->shade->shade.most;
-    mix->hash = in->shade->key;
+    mix->hash = in->shade->planes;
 }
 
 const nb_shade *nb_inputs_shades(const nb_inputs *in)
