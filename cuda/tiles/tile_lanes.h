@@ -303,7 +303,7 @@ static inline size_t nb_tile_packs_bytes(const nb_tiles *t)
            (size_t)t->sources * sizeof(nb_tile_two);
 }
 
-/** Where they stand in so many bytes. */
+/** The places of the packs in these bytes. */
 static inline nb_tile_packs nb_tile_packs_in(const nb_tiles *t, const void *bytes)
 {
     nb_tile_packs p;

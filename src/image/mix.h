@@ -33,7 +33,8 @@ static inline int nb_mix_is_plain(const nb_mix *mix)
     return !mix->n_more && !mix->light && !mix->absorb && !mix->transmission && !mix->add;
 }
 
-/** A factor of a plane: 0 says 1, so that memory that nobody has written holds, and what is below says 0. */
+/** The factor that a number of a plane means: a positive number itself, 0 the factor 1 (fresh memory has it), a negative
+ * number the factor 0. */
 NB_HD float nb_mix_factor(float written)
 {
     return written > 0 ? written : written < 0 ? 0 : 1;

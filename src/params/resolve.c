@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults: a configuration that nobody has typed, and settings, in which each default is set. */
+/* Defaults: a configuration without typed values, and settings with all defaults. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -63,7 +63,7 @@ nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t 
 
 /** What is true of the frame whose model the simulation has now. */
 nb_hdf5_frame nb_frame_truth(const nb_frame *frame);
-/** There is no crystal, or nobody knows it. */
+/** Mark the crystal as absent or unknown. */
 void nb_frame_forget_crystal(nb_hdf5_frame *truth);
 
 /** Write the image in a single-image format, whole or not at all. */

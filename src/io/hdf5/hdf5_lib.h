@@ -226,8 +226,8 @@ typedef struct nb_h5_child {
     int alive;
 } nb_h5_child;
 
-/** As nb_h5_apart, by such a child, which is started when there is none.  A job of the same file each time; one thread at
- * a time.  It saves the start of a process and the opening of the file, which cost more than a small frame. */
+/** Do a job as nb_h5_apart, in a child that stays; the first call starts it.  All jobs of a child read the same file.  One thread
+ * may ask at a time.  This saves the start of a process and the opening of the file, which cost more than a small frame. */
 nb_status nb_h5_ask(nb_h5_child *child, const nb_h5_job *job,
                     const nb_h5_request *request, nb_error *err);
 void nb_h5_child_end(nb_h5_child *child);
