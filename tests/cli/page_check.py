@@ -153,8 +153,9 @@ def refusals(folder):
 def main():
     shots = sys.argv[1] if len(sys.argv) > 1 else None
     with tempfile.TemporaryDirectory() as folder:
-        if not browser.program():
-            print("skip page # no Chromium (Debian package chromium)")
+        reason = browser.missing()
+        if reason:
+            print(f"skip page # {reason}")
             run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-nofloat")
         else:
             one_image(folder, shots or folder)

@@ -3,10 +3,15 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
 import time
+
+
+# A container may forbid what the browser does at its start: the next way does without it.
+WAYS = ((), ("--no-zygote",), ("--no-zygote", "--single-process"))
 
 
 def program():
@@ -15,15 +20,40 @@ def program():
     return next((path for path in map(shutil.which, names) if path), None)
 
 
+def missing():
+    """Why no page can be opened on this machine; None: one can, and all later ones open in the way found here."""
+    if not program():
+        return "no Chromium (Debian package chromium)"
+    for Page.way in WAYS:
+        try:
+            with Page("/dev/null", seconds=20) as page:
+                if page.value("20 + 1") == 21:
+                    return None
+        except (RuntimeError, OSError) as error:
+            reason = str(error)
+    return f"Chromium does not start here: {reason}"
+
+
 class Page:
     """with Page(path, width, height) as page: ...; page.said: what the console said."""
+    way = WAYS[0]
 
     def __init__(self, path, width=1200, height=800, seconds=60):
         self.path, self.size, self.limit = os.path.abspath(path), (width, height), seconds
         self.said, self.number, self.rest, self.session = [], 0, b"", None
 
     def __enter__(self):
+        self.start()
+        try:
+            self.open()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
         self.folder = tempfile.mkdtemp()
+        self.log = open(os.path.join(self.folder, "stderr"), "w+b")
         to_child, ours_out = os.pipe()
         ours_in, from_child = os.pipe()
 
@@ -34,12 +64,15 @@ class Page:
 
         words = [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
                  "--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions",
-                 f"--window-size={self.size[0]},{self.size[1]}", f"--user-data-dir={self.folder}", "--remote-debugging-pipe"]
+                 f"--window-size={self.size[0]},{self.size[1]}", f"--user-data-dir={self.folder}/user",
+                 "--remote-debugging-pipe", *self.way]
         self.child = subprocess.Popen(words, close_fds=False, preexec_fn=give, stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                      stdout=subprocess.DEVNULL, stderr=self.log)
         os.close(to_child)
         os.close(from_child)
         self.out, self.into = ours_out, ours_in
+
+    def open(self):
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -47,13 +80,13 @@ class Page:
         self.ask("Emulation.setDeviceMetricsOverride", width=self.size[0], height=self.size[1], deviceScaleFactor=1,
                  mobile=False)
         self.ask("Page.navigate", url="file://" + self.path)
-        return self
 
     def __exit__(self, *_):
         self.child.kill()
         self.child.wait()
         os.close(self.out)
         os.close(self.into)
+        self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def ask(self, method, **parameters):
@@ -61,7 +94,10 @@ class Page:
         call = {"id": self.number, "method": method, "params": parameters}
         if self.session:
             call["sessionId"] = self.session
-        os.write(self.out, json.dumps(call).encode() + b"\0")
+        try:
+            os.write(self.out, json.dumps(call).encode() + b"\0")
+        except BrokenPipeError:
+            raise RuntimeError(self.why_it_ended()) from None
         end = time.time() + self.limit
         while time.time() < end:
             answer = self.hear()
@@ -71,11 +107,22 @@ class Page:
                 return answer["result"]
         raise RuntimeError(f"{method}: no answer")
 
+    def why_it_ended(self):
+        try:
+            status = self.child.wait(10)
+        except subprocess.TimeoutExpired:
+            status = "none"
+        self.log.seek(0)
+        lines = self.log.read().decode(errors="replace").strip().splitlines()
+        return f"it ended (exit status {status}): {' | '.join(lines[-3:])[:400]}"
+
     def hear(self):
         while b"\0" not in self.rest:
+            if not select.select([self.into], [], [], self.limit)[0]:
+                raise RuntimeError(f"no word from the browser for {self.limit} s")
             piece = os.read(self.into, 1 << 20)
             if not piece:
-                raise RuntimeError("the browser ended")
+                raise RuntimeError(self.why_it_ended())
             self.rest += piece
         text, self.rest = self.rest.split(b"\0", 1)
         answer = json.loads(text)
