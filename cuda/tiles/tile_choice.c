@@ -23,14 +23,16 @@ static double tiles_gain(const nb_plan *plan)
            pow(plan->rays, 0.41);
 }
 
-/* Seconds of every step: less is not worth trying blocks of rays; and beside so much, and so much for each step of a
- * ray, a trial does not count.  Between them blocks are tried where they seem to gain so much. */
+/* Seconds that every step would take.  Below TILES_START blocks of rays are not tried.  Above TILES_LONG, and
+ * TILES_LONG_STEP for each step of a ray, they always are.  In between they are tried where they seem to gain
+ * TILES_SEEM. */
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2
 #define TILES_LONG_STEP 2.5e-6
 #define TILES_LOOK 0.15 /* part of the time on a core of a CPU */
 #define TILES_SEEM 1.3
-/* A trial takes so long, and so much for each step of a ray; where that is such a part of every step it must seem to gain more. */
+/* Seconds of a trial: TILES_TRIAL, and TILES_TRIAL_STEP for each step of a ray.  Where that is more than the part
+ * TILES_DEAR of the time of every step, blocks must seem to gain TILES_SEEM_DEAR. */
 #define TILES_TRIAL 5e-4
 #define TILES_TRIAL_STEP 5e-8
 #define TILES_DEAR 0.05

@@ -144,7 +144,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     const void *field = (const char *)base + p->offset;
     const nb_config *cfg = base;
     switch (p->kind) {
-    case NB_KIND_SWITCH: /* every number but 0 is on; limits have those with a third state */
+    case NB_KIND_SWITCH: /* every number but 0 is on; a switch with a third state has limits */
         return p->high > 0 ? check_double(p, *(const int *)field, err) : NB_OK;
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:

@@ -109,7 +109,7 @@ typedef struct model {
     double *g, *h; /* owned, one block; [groups]: sums of the loss by u */
     const double *water_plane; /* in values; NULL: there is no water */
     double water_um;
-    int fluence; /* its number among the parameters; -1 */
+    int fluence; /* number of -fluence among the parameters; -1: it is held */
 } model;
 
 static nb_fit_pixel loss_of(const nb_fit *fit, double n, double m)

@@ -106,7 +106,7 @@ void nb_fit_space_values_of(const nb_fit_space *s, const double *x, double *valu
         values[s->n_active + k] = exp(x[s->n_free + k]);
 }
 
-/** Of value i: its variable, and its slope by it. */
+/** The variable that moves value i; *slope: of the value by that variable. */
 static int variable_at(const nb_fit_space *s, const double *x, const double *values,
                        int i, double *slope)
 {

@@ -8,12 +8,13 @@
 #include "../physics/panels.h"
 
 enum {
-    PEAKS = 32, /* samples near a peak that make planes large */
+    PEAKS = 32, /* with fewer samples near a peak, one pixel may outshine the plane */
     LOOKS = 4,  /* pixels that are compared */
-    STRONG = 64 /* the strongest pixel over those that are mended */
+    STRONG = 64 /* pixels down to 1/STRONG of the strongest one are mended */
 };
 
-/* less than half of what a plane may be off, of its largest value, with up to MANY cells along an axis and with more */
+/* Largest accepted error, as a part of the plane's largest value: half of what tests allow.  LIMIT: up to MANY cells
+ * along an axis.  LIMIT_MANY: more. */
 #define LIMIT 2e-6
 #define LIMIT_MANY 8e-6
 #define MANY 100.0
@@ -33,8 +34,8 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
     return job->count > 0 && samples < PEAKS * N[0] * N[1] * N[2];
 }
 
-/** What makes of a plane a number of the photons' size, 0 for one that is not of the crystal alone: materials follow the
- * wavelength. */
+/** The factor that brings a plane to the size of the photons.  It is 0 for a plane that the materials change too: these
+ * follow the wavelength. */
 static double weight_of(const nb_scene *sc, const nb_tangent *t)
 {
     const double *N = sc->lattice.N,

@@ -14,8 +14,8 @@
 #define DEVICE_LEAST 0.36
 /* The part of a device's start that is needed to identify it; it is already spent after that. */
 #define ASKING 0.15
-/* The CPU's estimate is 0.6 to 2.2 times its time, so it is more often too long: so many times the
- * device's seconds it must be. */
+/* A device is taken if the CPU's estimate is more than MARGIN times the device's.  The CPU's estimate is 0.6 to 2.2 times
+ * its real time, so it is more often too long. */
 #define MARGIN 1.1
 /* Frames that take longer have a renderer alone, seconds. */
 #define SHORT_FRAME 0.05

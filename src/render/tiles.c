@@ -432,9 +432,9 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 /* Seconds of the path / seconds of its estimate, which only decides when the path is quicker than every step
  * (tests/bench/choose.c). */
 #define LONGER 2.8
-/* Seconds on one core, measured (reports/cpu/tiles.md): of bounds and of a trial of some blocks, which a look for the
- * brightest pixel comes before.  If every step takes only a few times that, there is no trial; if it takes MANY_TRIALS
- * times that, blocks are tried if they seem to gain SEEMS, and the longer every step takes, the less they need to. */
+/* Seconds on one core of a trial, measured (reports/cpu/tiles.md): the brightest pixel is looked for, and bounds are
+ * made for some blocks.  If every step takes less than FEW_TRIALS trials, there is none.  If it takes MANY_TRIALS, blocks
+ * are tried where they seem to gain SEEMS.  The longer every step takes, the less they need to gain. */
 #define TRIAL 5e-3
 #define TRIAL_OF_TABLE 7e-3
 #define FEW_TRIALS 2.5

@@ -260,7 +260,7 @@ static nb_status check_files(const nb_config *cfg, const nb_config *base, nb_err
 {
     const char *flag, *path;
     char name[NB_PATH_MAX];
-    int number; /* a name that an HDF5 file has is there */
+    int number; /* the name of a frame in an HDF5 file is no file, and is right */
     for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
         if (!is_there(path) && !nb_hdf5_frame_of(path, name, &number))
             return nb_fail(err, NB_ERR_INPUT, "-%s %s: %s", flag, path, strerror(errno));

@@ -45,7 +45,7 @@ typedef struct nb_run {
     atomic_int stop;      /* begin no more frames */
     atomic_int cancel;    /* the caller wants to stop: leave frames unfinished */
     atomic_int committed; /* frames that are finished */
-    atomic_int parts; /* of frames that are being made, and of made ones before that; NB_RUN_PARTS each */
+    atomic_int parts; /* NB_RUN_PARTS each: of frames in work, and of made ones that wait for their turn */
     atomic_int working;        /* threads that make frames */
     pthread_mutex_t hook_lock; /* one call of the caller's hooks at a time */
     pthread_mutex_t book_lock; /* of the record of files, and of truth */

@@ -380,7 +380,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
                           run->layout.type, &run->sum, err);
     if (!st)
         show_part(w, 1);
-    w->parts = 0; /* those of the frame go when it is written */
+    w->parts = 0; /* run->parts keeps those of the frame until it is written */
     return st;
 }
 

@@ -18,11 +18,10 @@
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double domains_tolerance =
-    0.3;                               /* it falls with the root of their number alone */
+    0.3; /* twice the domains lower it by the square root of 2 only */
 static const double long_render = 600; /* s */
-static const double long_steps = 10;   /* s, of which -osc alone is the reason */
-static const double few_steps =
-    1e8; /* of all pixels: no renderer takes so long for them */
+static const double long_steps = 10;   /* s; the steps of -osc alone make it so long */
+static const double few_steps = 1e8;   /* of all pixels; fewer never take long */
 static const double real_beams = 1e27; /* photons/m^2: the largest of any real beam */
 
 /* --- units --- */
@@ -437,7 +436,7 @@ void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
 {
     char why[200];
     if (!hooks->notice || !(stats->sum < 1) || stats->sum < 0)
-        return; /* below 0: a background's F < 0, which has a note of its own */
+        return; /* a sum below 0 comes from a background's F < 0, which has a note of its own */
     why_dark(model, shaded, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(hooks, "only %.2g photons reached the detector: %s", stats->sum, why);

@@ -180,7 +180,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     return st;
 }
 
-/** Why a device does not make the derivatives, once. */
+/** Say why the device does not make the derivatives; only the first time. */
 static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *why)
 {
     if (!engine->said_cpu)

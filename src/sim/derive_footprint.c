@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 
-/** What is needed of a job. */
+/** A job, and what spreads its light. */
 typedef struct spreading {
     const nb_slope_job *job;
     const nb_scene *wanted;

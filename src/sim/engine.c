@@ -32,7 +32,7 @@ void nb_engine_warm(nb_sim_engine *engine, const nb_backend *backend, int device
         return;
     w = nb_alloc(1, sizeof *w, "device", NULL);
     if (!w)
-        return; /* open will take the time then */
+        return; /* without the thread the device starts when it is opened */
     w->backend = backend;
     w->device_index = device_index;
     nb_fork_uses_device();

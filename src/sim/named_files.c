@@ -17,7 +17,7 @@ static nb_status keep(nb_named_files *f, const char *flag, const char *path, nb_
     for (int i = f->named; i-- > 0 && i >= f->named - 8;) /* a file of every line */
         if (strcmp(f->paths[i], path) == 0)
             return NB_OK;
-    if ((f->named & (f->named - 1)) == 0) { /* full at 0, 1, 2, 4, ... */
+    if ((f->named & (f->named - 1)) == 0) { /* the room is full: it doubles */
         size_t room = f->named ? 2 * (size_t)f->named : 1, own = (size_t)(f->n - f->named);
         char **paths = nb_alloc(room, sizeof *paths, "names of files", err);
         nb_file_use *uses = nb_alloc(own + room, sizeof *uses, "names of files", err);
