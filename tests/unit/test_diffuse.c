@@ -195,9 +195,322 @@ static void forms_do_not_depend_on_the_orientation(void **s)
     }
 }
 
+/* --- laws --- */
+
+/** The model of a crystal, with F of an array instead of its own. */
+static nb_diffuse model_of(const char *crystal, const char *words)
+{
+    char all[1024];
+    nb_diffuse model;
+    nb_sim *sim;
+    snprintf(all, sizeof all,
+             "%s -lambda 1 -distance 100 -pixel 1 -detpixels 8 -nointerpolate %s",
+             crystal, words);
+    sim = make_sim(all);
+    model = sim->model.diffuse;
+    nb_sim_free(sim);
+    return model;
+}
+
+#define CUBE "-hkl hkl/tet.hkl -cell 8 8 8 90 90 90 "
+
+enum { VOXELS = 8, REACH = 9, FAR = 14 };
+
+/** |F| of a cell of random voxels of 1 A, to REACH. */
+static nb_factor_table voxel_factors(const double *rho, double *F)
+{
+    const int n = 2 * REACH + 1;
+    for (int i = 0; i < n * n * n; i++) {
+        const int g[3] = {i / n / n - REACH, i / n % n - REACH, i % n - REACH};
+        double re = 0, im = 0;
+        for (int v = 0; v < VOXELS * VOXELS * VOXELS; v++) {
+            int turns = (g[0] * (v / 64) + g[1] * (v / 8 % 8) + g[2] * (v % 8)) & 7;
+            re += rho[v] * cos(turns * NB_PI / 4);
+            im += rho[v] * sin(turns * NB_PI / 4);
+        }
+        F[i] = hypot(re, im);
+    }
+    return (nb_factor_table){.hmin = -REACH,
+                             .kmin = -REACH,
+                             .lmin = -REACH,
+                             .nh = n,
+                             .nk = n,
+                             .nl = n,
+                             .F = F,
+                             .n_tables = 1};
+}
+
+/** Pairs of voxels at a distance d along an axis of n cells, the first of them at u in its cell. */
+static double axis_pairs(int u, int d, int n)
+{
+    int count = 0;
+    for (int cell = 0; cell < n; cell++) {
+        int at = cell * VOXELS + u + d;
+        count += at >= 0 && at < n * VOXELS;
+    }
+    return count;
+}
+
+/** Products of all pairs of voxels of n^3 cells, by their distance. */
+static void pair_products(const double *rho, int n, double *P)
+{
+    const int wide = 2 * FAR + 1;
+    for (int i = 0; i < wide * wide * wide; i++) {
+        const int d[3] = {i / wide / wide - FAR, i / wide % wide - FAR, i % wide - FAR};
+        double pairs[3][VOXELS];
+        P[i] = 0;
+        for (int u = 0; u < VOXELS; u++)
+            for (int k = 0; k < 3; k++)
+                pairs[k][u] = axis_pairs(u, d[k], n);
+        for (int v = 0; v < VOXELS * VOXELS * VOXELS; v++) {
+            const int u[3] = {v / 64, v / 8 % 8, v % 8};
+            int other =
+                ((u[0] + d[0]) & 7) * 64 + ((u[1] + d[1]) & 7) * 8 + ((u[2] + d[2]) & 7);
+            P[i] += rho[v] * rho[other] * pairs[0][u[0]] * pairs[1][u[1]] * pairs[2][u[2]];
+        }
+    }
+}
+
+/** sum over pairs of exp(-X (1 - C)) - exp(-X), C = exp(-r^2/(2 gamma^2)), of a wave h. */
+static double pair_sum(const double *P, double X, double gamma, const double h[3])
+{
+    const int wide = 2 * FAR + 1;
+    double sum = 0;
+    for (int i = 0; i < wide * wide * wide; i++) {
+        const int d[3] = {i / wide / wide - FAR, i / wide % wide - FAR, i % wide - FAR};
+        double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        double C = exp(-r2 / (2 * gamma * gamma));
+        sum += P[i] * (exp(-X * (1 - C)) - exp(-X)) *
+               cos(2 * NB_PI * (h[0] * d[0] + h[1] * d[1] + h[2] * d[2]) / VOXELS);
+    }
+    return sum;
+}
+
+/** r.m.s. difference between the model and the pairs of a finite crystal, as a part of the r.m.s. of the light. */
+static double off_from_pairs(int cells)
+{
+    static double rho[512], F[19 * 19 * 19], P[29 * 29 * 29];
+    char words[200];
+    nb_diffuse d;
+    nb_factor_table table;
+    double off = 0, all = 0;
+    state = 7;
+    for (int v = 0; v < 512; v++)
+        rho[v] = uniform(-1, 1); /* contrast */
+    snprintf(words, sizeof words,
+             "-N %d -diffuse_sigma 0.45 -diffuse_gamma 3 -diffuse_halo gauss -diffuse_F "
+             "unperturbed",
+             cells);
+    d = model_of(CUBE, words);
+    table = voxel_factors(rho, F);
+    pair_products(rho, cells, P);
+    for (int i = 0; i < 12; i++) {
+        const double h[3] = {uniform(0.8, 1.9), uniform(-1.9, -0.8), uniform(0.8, 1.9)};
+        double X = nb_shape_radius2(d.forms[0].X, h[0], h[1], h[2]);
+        double want = pair_sum(P, X, 3, h);
+        assert_true(X > 0.2 && X < 1.5);
+        off += pow(nb_diffuse_at(&d, &table, 0, h[0], h[1], h[2]) - want, 2);
+        all += want * want;
+    }
+    return sqrt(off / all);
+}
+
+/** All orders against the sum over the pairs of finite crystals: what is left is their surface. */
+static void pairs_of_a_finite_crystal_have_this_light(void **s)
+{
+    double small = off_from_pairs(6), large = off_from_pairs(12);
+    (void)s;
+    if (getenv("NB_SHOW"))
+        printf("# pairs: %.4f of 6^3 cells, %.4f of 12^3\n", small, large);
+    check_below(small, 0.08);
+    check_below(large, 0.04);
+}
+
+static nb_factor_table one_reflection(const int g[3], const double *F)
+{
+    return (nb_factor_table){.hmin = g[0],
+                             .kmin = g[1],
+                             .lmin = g[2],
+                             .nh = 1,
+                             .nk = 1,
+                             .nl = 1,
+                             .F = F,
+                             .n_tables = 1};
+}
+
+/** A halo has what the reflection lost: N F^2 (1 - exp(-X)), if it is narrow. */
+static void halos_have_what_bragg_light_lost(void **s)
+{
+    static const double F = 10;
+    const int g[3] = {3, -2, 1};
+    const nb_factor_table table = one_reflection(g, &F);
+    nb_diffuse d =
+        model_of(CUBE, "-N 5 -diffuse_sigma 0.4 -diffuse_gamma 200 -diffuse_halo "
+                       "gauss -diffuse_F unperturbed");
+    double X = nb_shape_radius2(d.forms[0].X, g[0], g[1], g[2]), sum = 0, orders = 0;
+    const double step = 0.5 * 8 / (2 * NB_PI * 200); /* half of the first order's width */
+    (void)s;
+    for (int i = -14; i <= 14; i++)
+        for (int j = -14; j <= 14; j++)
+            for (int k = -14; k <= 14; k++)
+                sum += nb_diffuse_at(&d, &table, 0, g[0] + i * step, g[1] + j * step,
+                                     g[2] + k * step);
+    check_ratio(sum * pow(step, 3), 125 * F * F * -expm1(-X), 1e-3);
+    /* u = tan(a): shells to infinity, in units of G/(2 pi gamma)^3 */
+    for (int i = 0; i < 20000; i++) {
+        double a = (i + 0.5) / 20000 * NB_PI / 2, u = tan(a);
+        orders += nb_diffuse_orders(0, X, u * u) * 4 * NB_PI * u * u * (1 + u * u);
+    }
+    orders *= NB_PI / 2 / 20000 * 8 * NB_PI / pow(2 * NB_PI, 3);
+    check_ratio(orders, -expm1(-X), 1e-6);
+}
+
+/** With long correlations spots and halos have the light of a crystal that does not move; without motions, its bytes. */
+static void long_correlations_leave_the_light(void **s)
+{
+    static const char rest[] =
+        "-hkl hkl/ort.hkl -cell 28 34 40 90 90 90 -N 6 -gauss_xtal -lambda 1 "
+        "-distance 100 -detpixels 12 -pixel 8 -oversample 10 -mosaic 3 -mosaic_model "
+        "gauss -mosaic_dom 40 -nointerpolate -fluence 1e26 ";
+    char words[600];
+    double sums[3] = {0};
+    float *images[3];
+    const char *add[3] = {"", "-diffuse_sigma 0 -diffuse_gamma 10",
+                          "-diffuse_sigma 0.3 -diffuse_gamma 100 -diffuse_halo gauss "
+                          "-diffuse_F unperturbed"};
+    (void)s;
+    need_fftw();
+    for (int k = 0; k < 3; k++) {
+        nb_sim *sim;
+        snprintf(words, sizeof words, "%s%s", rest, add[k]);
+        sim = make_sim(words);
+        images[k] = render(sim);
+        for (int i = 0; i < 144; i++)
+            sums[k] += images[k][i];
+        nb_sim_free(sim);
+    }
+    assert_memory_equal(images[0], images[1], 144 * sizeof *images[0]);
+    if (getenv("NB_SHOW"))
+        printf("# long: %.4f\n", sums[2] / sums[0]);
+    check_ratio(sums[2], sums[0], 0.02);
+    for (int k = 0; k < 3; k++)
+        free(images[k]);
+}
+
+/** A group averages over its rotations; what is isotropic knows none. */
+static void groups_average_over_turned_axes(void **s)
+{
+    static const double F[8] = {3, 0, 5, 7, 2, 9, 4, 1};
+    const nb_factor_table table = {
+        .hmin = 1, .kmin = -1, .nh = 2, .nk = 2, .nl = 2, .F = F, .n_tables = 1};
+    const nb_diffuse like = model_of(crystals[1],
+                                     "-N 5 -diffuse_sigma 0.4 -diffuse_gamma 9"),
+                     group = model_of(crystals[3],
+                                      "-N 5 -diffuse_sigma 0.4 -diffuse_gamma 9"),
+                     turned = model_of(crystals[3], "-N 5 -diffuse_sigma 0.4 0.5 0.3 "
+                                                    "-diffuse_gamma 9 12 7"),
+                     first = model_of(crystals[1], "-N 5 -diffuse_sigma 0.4 0.5 0.3 "
+                                                   "-diffuse_gamma 9 12 7"),
+                     second = model_of(crystals[1], "-N 5 -diffuse_sigma 0.5 0.4 0.3 "
+                                                    "-diffuse_gamma 12 9 7");
+    (void)s;
+    for (int i = 0; i < 50; i++) {
+        const double h = uniform(-4, 4), k = uniform(-4, 4), l = uniform(-4, 4);
+        check_ratio(nb_diffuse_at(&group, &table, 0, h, k, l),
+                    nb_diffuse_at(&like, &table, 0, h, k, l), 1e-12);
+        check_ratio(2 * nb_diffuse_at(&turned, &table, 0, h, k, l),
+                    nb_diffuse_at(&first, &table, 0, h, k, l) +
+                        nb_diffuse_at(&second, &table, 0, h, k, l),
+                    1e-12);
+    }
+}
+
+/** Light goes with the number of cells and F^2, not with the shape; small motions have the first order alone. */
+static void light_is_proportional(void **s)
+{
+    const int g[3] = {3, -2, 1};
+    static const double F = 10, twice = 20;
+    const nb_factor_table table = one_reflection(g, &F),
+                          bright = one_reflection(g, &twice);
+    const nb_diffuse d = model_of(CUBE, "-N 5 -diffuse_sigma 0.4 -diffuse_gamma 9"),
+                     more = model_of(CUBE, "-Na 5 -Nb 10 -Nc 15 -diffuse_sigma 0.4 "
+                                           "-diffuse_gamma 9"),
+                     round = model_of(CUBE, "-N 5 -round_xtal -diffuse_sigma 0.4 "
+                                            "-diffuse_gamma 9"),
+                     still = model_of(CUBE, "-N 5 -diffuse_sigma 1e-4 -diffuse_gamma 9");
+    (void)s;
+    for (int i = 0; i < 50; i++) {
+        const double h = uniform(2, 4), k = uniform(-3, -1), l = uniform(0, 2);
+        const double D = nb_diffuse_at(&d, &table, 0, h, k, l);
+        double t2 = (pow(h - 3, 2) + pow(k + 2, 2) + pow(l - 1, 2)) / 64;
+        double X = 4 * NB_PI * NB_PI * 1e-8 * (h * h + k * k + l * l) / 64;
+        double Gamma = 8 * NB_PI * 729 / pow(1 + 4 * NB_PI * NB_PI * 81 * t2, 2);
+        check_ratio(nb_diffuse_at(&d, &bright, 0, h, k, l), 4 * D, 1e-12);
+        check_ratio(nb_diffuse_at(&more, &table, 0, h, k, l), 6 * D, 1e-12);
+        check_ratio(nb_diffuse_at(&round, &table, 0, h, k, l), D, 1e-12);
+        check_ratio(nb_diffuse_at(&still, &table, 0, h, k, l),
+                    X * F * F * 125 / 512 * Gamma, 1e-5);
+    }
+}
+
+/* --- bounds --- */
+
+/** Value and derivatives along a line of a sum of halos, over k^order: [0], [1], [2] and [4]. */
+static void random_halos(double sum[5])
+{
+    const double gamma[3] = {uniform(0.2, 1), uniform(0.2, 1), 1};
+    const int n = 1 + (int)uniform(0, 4);
+    double along[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)}, norm;
+    if (chance(0.3)) /* the sharpest direction */
+        along[0] = along[1] = 0;
+    norm = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+    memset(sum, 0, 5 * sizeof *sum);
+    for (int i = 0; i < n; i++) {
+        const double I = log_uniform(1e-3, 1), size = chance(0.5) ? 0.3 : 4;
+        double w = 1, p = 0, r = 0, f;
+        for (int j = 0; j < 3; j++) {
+            double at = uniform(-size, size) * gamma[j], step = along[j] / norm * gamma[j];
+            w += at * at;
+            p += 2 * at * step;
+            r += step * step;
+        }
+        p /= w, r /= w;
+        f = I * nb_diffuse_kernel(0, 1, w - 1);
+        sum[0] += f;
+        sum[1] += f * -2 * p;
+        sum[2] += f * 2 * (3 * p * p - 2 * r);
+        sum[4] += f * 24 * (3 * r * r - 12 * p * p * r + 5 * p * p * p * p);
+    }
+}
+
+/** What tables, merged samples and nodes rely on: derivatives of a sum of halos below multiples of the sum. */
+static void derivatives_of_halos_are_bounded(void **s)
+{
+    double most[5] = {0}, sum[5];
+    (void)s;
+    state = 11;
+    for (int i = 0; i < 1000000; i++) {
+        random_halos(sum);
+        for (int order = 1; order < 5; order++)
+            most[order] = fmax(most[order], fabs(sum[order]) / sum[0]);
+    }
+    check_below(most[1], 2);
+    check_above(most[1], 1.9);
+    check_below(most[2], 4.2);
+    check_above(most[2], 3.9);
+    check_below(most[4], 72);
+    check_above(most[4], 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
-                                       TEST(forms_do_not_depend_on_the_orientation)};
+                                       TEST(forms_do_not_depend_on_the_orientation),
+                                       TEST(pairs_of_a_finite_crystal_have_this_light),
+                                       TEST(halos_have_what_bragg_light_lost),
+                                       TEST(long_correlations_leave_the_light),
+                                       TEST(groups_average_over_turned_axes),
+                                       TEST(light_is_proportional),
+                                       TEST(derivatives_of_halos_are_bounded)};
     return RUN_TESTS("diffuse", tests);
 }
