@@ -185,7 +185,8 @@ int nb_config_same_factors(const nb_config *a, const nb_config *b)
                                         "F000",     "fill", "sf_method", "default_F"};
     char of_a[NB_PARAM_TEXT], of_b[NB_PARAM_TEXT];
     if (!nb_config_makes_factors(a) && !nb_config_makes_factors(b))
-        return 1;
+        return !a->hkl_file[0] || a->default_F == b->default_F ||
+               (isnan(a->default_F) && isnan(b->default_F)); /* it fills the list's box */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const nb_param *p = nb_param_find(names[i]);
         nb_param_get(p, a, " ", of_a, sizeof of_a, NULL);

@@ -64,6 +64,8 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
             return 1;
     if (strcmp(p->name, "sourcefile") == 0 || strcmp(p->name, "mat") == 0)
         return 0; /* changed_alone, or needs_all */
+    if (strcmp(p->name, "default_F") == 0 && sim->cfg.hkl_file[0])
+        return 1; /* the holes of its box have it */
     if (strcmp(p->name, "mosaic_dom") == 0 && sim->in.files->blocks.n)
         return 1;
     return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Frames as an experiment gives them: random command lines of all their flags, and the rule for the number of wavelengths."""
+import math
+import os
+import random
+import sys
+import tempfile
+
+try:
+    import numpy
+except ImportError:
+    print("skip frames # python3-numpy is not installed")
+    sys.exit(0)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import script  # noqa: E402
+
+BIG = "NB_BIG" in os.environ
+HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments", "hkl", "tet.hkl")
+EDGE = 24
+BASE = ["-hkl", HKL, "-cell", 32, 32, 40, "-detpixels", EDGE, "-distance", 100, "-pixel", 1.5, "-fluence", "1e26", "-device", "cpu", "-nodump", "-nointerpolate"]
+DIFFUSE = "fftw yes" in " ".join(script.run("-version")[0].lower().split())
+# flags that may come together; of each tuple one is taken, or none
+CHOICES = [
+    ["-spectrum gauss -bandwidth 1 -wavelengths 20", "-spectrum tophat -bandwidth 2 -wavelengths 16", "-spectrum twocolour -bandwidth 0.3 -split 2:0.4 -wavelengths 16",
+     "-spectrum sase -bandwidth 0.4 -pulse_length 8 -wavelengths 30", "-spectrum seeded -bandwidth 0.5 -pulse_length 10 -line 0.05 -wavelengths 20"],
+    ["-twin k,h,-l:0.3", "-twin -h,-k,l:0.2;k,h,-l:0.1"],
+    ["-diffuse_sigma 0.3 -diffuse_gamma 2", "-diffuse_sigma 0.2 0.3 0.4 -diffuse_gamma 2 -diffuse_halo gauss", "-diffuse_sigma 0.3 -diffuse_gamma 3 -diffuse_F unperturbed"],
+    ["-absorb sphere:200 -absorb_mu 3", "-absorb box:100:200:50 -absorb_mu 2"],
+    ["-beamstop disc:8,bar:3:30:0.5", "-beamstop bar:4:90"], ["-transmission t.bin"], ["-add a.bin"], ["-water 1"], ["-footprint gauss:2:4"],
+    ["-mosaic 0.5 -mosaic_dom 3", "-mosaic_blocks blocks.txt"], ["-gauss_xtal", "-round_xtal", "-tophat_spots"],
+    ["-oversample 2", "-phisteps 3"]]
+LAWS = ["N:lognormal:30%", "cell:normal:0.3%", "Badd:uniform:0:20", "Fscale:gamma:3", "rot_x:normal:3", "rot_z:uniform:-2:2", "fluence:gamma:4", "distance:uniform:99:101",
+        "blocks:choice:1:2:5", "polar:uniform:0.2:0.9", "default_F:uniform:0:5"]
+TURNED, STILLS = ["-dose 2", "-dose 1 -damage_half 8", "-dose 3 -damage_cell 0.2"], ["crystals:poisson:1.2", "crystals:choice:0:1:2", "lambda:normal:0.5%"]
+
+
+def draw(rng):
+    """A command line of random flags, for two frames."""
+    flags, laws = [], rng.sample(LAWS, rng.randrange(5))
+    for choice in CHOICES:
+        diffuse = "diffuse" in choice[0]  # its tables take most of the time
+        if rng.random() < (0.15 if diffuse else 0.4) and (DIFFUSE or not diffuse):
+            flags += rng.choice(choice).split()
+    turned = rng.random() < 0.5
+    if "-absorb" in flags and ("-twin" in flags or not turned):  # a box has one crystal
+        flags[flags.index("-absorb") + 1] = "sphere:200"
+    if turned:
+        flags += ["-frames", 2, "-osc", 1]
+        flags += rng.choice(TURNED).split() if rng.random() < 0.5 else []
+        flags += ["-crystals", 2] if "box" not in " ".join(map(str, flags)) and rng.random() < 0.3 else []
+    else:
+        flags += ["-stills", 2, "-orientations", "random"]
+        laws += [rng.choice(STILLS)]
+    if "-oversample" not in flags:
+        flags += ["-oversample", 1]
+    return [*flags, "-N", rng.choice([3, 5, 8]), "-seed", rng.randrange(1000), *(["-vary", ",".join(laws)] if laws else [])]
+
+
+def same_frames(flags, name, more):
+    """Images and draws with one thread and with more, and the second frame alone."""
+    seen = []
+    for threads in (1, *more):
+        if BIG or threads == 1:
+            script.run(*BASE, *flags, "-threads", threads, "-draws", "draws.txt", "-noprogress")
+        _, says = script.run(*BASE, *flags, "-threads", threads, "-output", "f_%d.bin", "-noprogress")
+        seen.append([script.read(x) for x in ("draws.txt", "f_1.bin", "f_2.bin")])
+    script.run(*BASE, *flags, "-only_frame", 1, "-floatfile", "one.bin", "-nonoise", "-noint", "-nopgm")
+    good = all(x == seen[0] for x in seen) and script.read("one.bin") == seen[0][2]
+    script.ok(name, good and len(seen[0][1]) == 4 * EDGE * EDGE, f"other bytes: {says[-100:]} {' '.join(map(str, flags))}")
+    return numpy.frombuffer(seen[0][1], "f4").any()
+
+
+def check_lines(folder):
+    rng, lit = random.Random(35), 0
+    numpy.random.default_rng(1).uniform(0, 2, EDGE * EDGE).astype("f4").tofile("t.bin")
+    numpy.random.default_rng(2).uniform(0, 9, EDGE * EDGE).astype("f4").tofile("a.bin")
+    with open("blocks.txt", "w", encoding="ascii") as f:
+        f.write("0 0 0 1\n0.5 0 0 2\n0 0.3 0.1 1\n")
+    lines = 300 if BIG else 30
+    for i in range(lines):
+        lit += same_frames(draw(rng), f"line-{i}", (2, 7) if BIG else (2,))
+    script.ok("lit", lit > lines / 2, f"{lit} of {lines} first frames have light")
+
+
+def spots(*flags):
+    """Reflections of a still and their photons."""
+    script.run("-default_F", 100, *flags, "-device", "cpu", "-nodump", "-floatfile", "image.bin", "-truth", "spots",
+               "-truthfile", "spots.tsv", "-noint", "-nonoise", "-nopgm")
+    rows = numpy.loadtxt("spots.tsv", skiprows=2, ndmin=2)
+    return {tuple(row[:3]): row[5] for row in rows}, numpy.fromfile("image.bin", "f4").sum(dtype=float)
+
+
+def check_rule(folder):
+    """Photons of reflections, and of the image, by the rule's wavelengths and by four times as many."""
+    rng = random.Random(3)
+    for i in range(20 if BIG else 4):
+        cell = [rng.uniform(30, 60) for _ in range(3)]
+        wave, N = rng.uniform(0.9, 1.4), int((5 * 60 ** rng.uniform(0, 1)) if BIG else 5 * 4 ** rng.uniform(0, 1))
+        kind, width = rng.choice([("gauss", 3), ("tophat", 1)]), rng.uniform(0.1, 5)
+        flags = ["-cell", *cell, "-lambda", wave, "-misset", *(rng.uniform(-90, 90) for _ in range(3)), "-N", N,
+                 rng.choice(["-gauss_xtal", "-square_xtal", "-round_xtal"]), "-spectrum", kind[0], "-bandwidth", width]
+        across = 50 * wave / (N * max(cell))  # mm, of a spot, which two rays must meet
+        flags += ["-detpixels", 16, "-distance", 50, "-pixel", 1, "-Xbeam", -25, "-Ybeam", -5, "-oversample", math.ceil(2 / across)]
+        report = script.run(*flags, "-default_F", 1, "-show_config", "-device", "cpu")[0]
+        n = int(report.split('"sources":')[1].split(",")[0])
+        (few, sum_few), (many, sum_many) = spots(*flags), spots(*flags, "-wavelengths", 4 * n)
+        a, b = (numpy.array([x.get(g, 0) for g in sorted(set(few) | set(many))]) for x in (few, many))
+        off = numpy.sqrt(numpy.mean((a - b) ** 2) / numpy.mean(b ** 2))
+        print(f"# rule {i}: {n} wavelengths, {len(a)} reflections, {off:.2g}, image {sum_few / sum_many - 1:.2g}: {' '.join(map(str, flags))}")
+        script.ok(f"rule-{i}", off <= 0.02, f"{off:.3g}")
+        script.ok(f"rule-{i}-image", abs(sum_few / sum_many - 1) <= 2e-3, f"{sum_few / sum_many - 1:.3g}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_lines(folder)
+        check_rule(folder)
+        os.chdir("/")
+    sys.exit(bool(script.FAILED))
+
+
+main()
