@@ -44,12 +44,6 @@ static void say_left_out(const nb_image *image)
         nb_cli_say("note", line);
 }
 
-static int is_page(const char *name)
-{
-    const size_t n = strlen(name);
-    return n > 5 && strcmp(name + n - 5, ".html") == 0;
-}
-
 static nb_status read_one(const view *c, const nb_sub_line *line, const char *path,
                           nb_image *image, nb_error *err)
 {
@@ -90,8 +84,10 @@ static nb_status write_page(const view *c, const nb_sub_line *line, nb_image ima
     const char *const names[] = {line->operands[0], c->with};
     nb_page_spot *spots = NULL;
     nb_detector_spec only = {0};
-    nb_page_job job = {images, names, c->with ? 2 : 1, NULL, png->rings ? png : NULL,
-                       NULL,   0};
+    nb_page_job job = {.images = images,
+                       .names = names,
+                       .n = c->with ? 2 : 1,
+                       .options = png->rings ? png : NULL};
     nb_status st = c->with ? read_one(c, line, c->with, &images[1], err) : NB_OK;
     if (!st)
         st = find_only_panel(&line->cli.cfg, &images[0], &only, err);
@@ -122,12 +118,12 @@ static int run(void *target, const nb_sub_line *line)
     memset(&err, 0, sizeof err);
     memset(images, 0, sizeof images);
     st = nb_check_files(NULL, files, 8, &err);
-    if (!st && !is_page(line->operands[1]) && (c->with || c->spots))
+    if (!st && !nb_is_page(line->operands[1]) && (c->with || c->spots))
         st = nb_cli_fail(&err, "-%s needs a page: name the output something.html, not %s",
                          c->with ? "with" : "spots", line->operands[1]);
     if (!st)
         st = read_one(c, line, line->operands[0], &images[0], &err);
-    if (!st && is_page(line->operands[1]))
+    if (!st && nb_is_page(line->operands[1]))
         st = write_page(c, line, images, &err);
     else if (!st)
         st = nb_image_picture(&images[0], &cfg->png, line->operands[1], &err);

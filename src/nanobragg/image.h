@@ -138,6 +138,7 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
 typedef struct nb_page_spot {
     int hkl[3], panel;
     double fast, slow, photons;
+    double F, d_A; /* electrons, A; NaN: unknown */
 } nb_page_spot;
 
 /** Read the reflections of a text file of -truth spots, the brightest NB_PAGE_SPOTS of them first.  detector: of the image, for
@@ -147,11 +148,11 @@ struct nb_detector_spec;
 nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *detector,
                              nb_page_spot **spots, int *n, nb_error *err);
 
-#define NB_PAGE_IMAGES 2
+#define NB_PAGE_IMAGES 4
 
 /** What a page shows; all is the caller's. */
 typedef struct nb_page_job {
-    const nb_image *images;   /* [n] of one size: one, or two to compare */
+    const nb_image *images;   /* [n] of one size: one, or several to compare with the first */
     const char *const *names; /* [n] */
     int n;
     const struct nb_detector_spec *
@@ -159,12 +160,21 @@ typedef struct nb_page_job {
     const nb_png_options *options; /* rings; NULL: usual ones, hidden at first */
     const nb_page_spot *spots;     /* [n_spots], the brightest first; NULL: none */
     int n_spots;
+    const char *title;         /* NULL: the names */
+    const char *unit;          /* of the pixels; NULL: unknown */
+    const char *report;        /* lines: a name, its value in a later column; NULL: none */
+    const char *command;       /* to copy; NULL or "": none */
+    const double (*lights)[2]; /* [n_lights]: photon energy (eV), weight; NULL: none */
+    int n_lights;
 } nb_page_job;
 
 /** Write a page (HTML, without other files) that shows images in a browser, with pixel values, rings, panels and, of two,
  * their difference.  Whole numbers are exact, others to 0.1 %.  Several panels are assembled.  Errors: NB_ERR_INPUT (other sizes),
  * _IO, _NOMEM. */
 nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err);
+
+/** Is it the name of a page: does it end in .html? */
+int nb_is_page(const char *path);
 
 #ifdef __cplusplus
 }

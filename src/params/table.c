@@ -562,7 +562,7 @@ NB_SHAPES(SHAPE_ROW)
 {"gradhkl", NULL, PATH(OUTPUT | SINGLE, gradhkl_file),
     .help = "h k l dL/dF of each reflection (-derivatives F)"},
 {"report", NULL, PATH(OUTPUT, report_file),
-    .help = "JSON: settings, statistics, clipped pixels, files, notes, times"},
+    .help = "JSON: settings, statistics, clipped pixels, files, notes, times; a name in .html: the image as a page"},
 #undef GROUP
 #define GROUP "Series"
 {"frames", NULL, OF_SERIES(INTEGER, PIXELS, frames), WITHIN(1, 1e7),

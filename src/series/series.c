@@ -489,6 +489,12 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     nb_status st = nb_series_check(series, err);
     if (st)
         return st;
+    if (nb_is_page(cfg->report_file))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-report %.200s: a page shows a single image; name a JSON file, and "
+            "type nanobragg view for pages of frames",
+            cfg->report_file);
     if (cfg->draws_file[0])
         return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);

@@ -171,16 +171,35 @@ static void put_images(nb_json root, const page *p)
     }
 }
 
-/** Reflections of the list: h k l, fast, slow, photons, and the number of the panel (-1: of the picture). */
+/** Reflections of the list: h k l, fast, slow, photons, the number of the panel (-1: of the picture), F, d. */
 static void put_spots(nb_json root, const nb_page_job *job)
 {
     nb_json list = nb_json_array(root, "spots");
     for (int i = 0; i < job->n_spots; i++) {
         const nb_page_spot *s = &job->spots[i];
-        const double row[] = {s->hkl[0], s->hkl[1],  s->hkl[2], s->fast,
-                              s->slow,   s->photons, s->panel};
-        nb_json_add_numbers(list, row, 7);
+        const double row[] = {s->hkl[0],  s->hkl[1], s->hkl[2], s->fast, s->slow,
+                              s->photons, s->panel,  s->F,      s->d_A};
+        nb_json_add_numbers(list, row, 9);
     }
+}
+
+static void put_title(nb_json root, const nb_page_job *job)
+{
+    char title[2 * NB_PATH_MAX + 32];
+    snprintf(title, sizeof title, job->n > 1 ? "%s and %s" : "%s",
+             short_name(job->names[0]), short_name(job->names[job->n - 1]));
+    nb_json_text(root, "title", job->title ? job->title : title);
+    nb_json_text(root, "unit", job->unit ? job->unit : "value of a pixel");
+}
+
+/** What is told of the images beside their pixels. */
+static void put_words(nb_json root, const nb_page_job *job)
+{
+    nb_json lights = nb_json_array(root, "lights");
+    nb_json_text(root, "report", job->report ? job->report : "");
+    nb_json_text(root, "command", job->command ? job->command : "");
+    for (int i = 0; i < job->n_lights; i++)
+        nb_json_add_numbers(lights, job->lights[i], 2);
 }
 
 static nb_status make_meta(page *p, nb_error *err)
@@ -188,13 +207,10 @@ static nb_status make_meta(page *p, nb_error *err)
     const nb_page_job *job = p->job;
     const nb_detector_spec *d = job->images[0].detector;
     const nb_shown_image *first = &p->shown[0];
-    char title[2 * NB_PATH_MAX + 32];
     int failed = 0;
     nb_json root = {cJSON_CreateObject(), &failed}, facts;
-    snprintf(title, sizeof title, job->n > 1 ? "%s and %s" : "%s",
-             short_name(job->names[0]), short_name(job->names[job->n - 1]));
-    nb_json_text(root, "title", title);
-    nb_json_text(root, "unit", "value of a pixel");
+    put_title(root, job);
+    put_words(root, job);
     put_images(root, p);
     if (job->detector || (first->job.panel && !first->job.panel->curved))
         put_plane(root, job->detector, first->job.panel);
@@ -277,6 +293,12 @@ static nb_status write_page(const page *p, const char *path, nb_error *err)
         st = nb_outfile_commit(&out, err);
     nb_outfile_abort(&out);
     return st;
+}
+
+int nb_is_page(const char *path)
+{
+    const size_t n = path ? strlen(path) : 0;
+    return n > 5 && strcmp(path + n - 5, ".html") == 0;
 }
 
 nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err)

@@ -56,7 +56,11 @@ void nb_json_panels(nb_json detector, const nb_sim *sim);
 
 /** Of an image and its files, which are written; nothing when cfg names no file.  Errors: NB_ERR_IO,
  * NB_ERR_NOMEM. */
-nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err);
+nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats *stats,
+                          nb_error *err);
+/** The same as a page, which shows the image [slow][fast].  Errors: those of nb_image_page. */
+nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *stats,
+                      nb_error *err);
 
 /** The report of a complete series. */
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,

@@ -161,13 +161,16 @@ static void add_files(nb_json root, const nb_config *cfg)
             nb_json_add_text(list, files[i].path);
 }
 
-nb_status nb_report_write(const nb_sim *sim, const nb_stats *stats, nb_error *err)
+nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats *stats,
+                          nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
     int failed = 0;
     nb_json root = {NULL, &failed}, clipped;
     if (!cfg->report_file[0])
         return NB_OK;
+    if (nb_is_page(cfg->report_file))
+        return nb_sim_page(sim, image, stats, err);
     root.json = cJSON_CreateObject();
     add_common(sim, sim->engine.line, root);
     add_facts(nb_json_object(root, "image"), nb_stats_facts(), stats,

@@ -264,11 +264,12 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     return st;
 }
 
-/** Pictures and reflections need the photons in memory; all else can stay on the device. */
+/** Pictures, pages and reflections need the photons in memory; all else can stay on the device. */
 static nb_status find_image(outputs *o, const float *image, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
-    int here = cfg->png_file[0] || cfg->truth == NB_TRUTH_SPOTS;
+    int here =
+        cfg->png_file[0] || cfg->truth == NB_TRUTH_SPOTS || nb_is_page(cfg->report_file);
     o->given = nb_sim_photons(o->sim, image);
     o->photons = image ? &o->given : &o->sim->engine.photons;
     return here || !o->photons->device ? nb_photons_fetch(o->photons, err) : NB_OK;
@@ -369,5 +370,5 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     nb_free(o.picture);
     nb_picture_own_free(&o.own);
     divide_time(&o, nb_monotonic_seconds() - start, truth);
-    return st ? st : nb_report_write(sim, stats, err);
+    return st ? st : nb_report_write(sim, o.photons->pixels, stats, err);
 }

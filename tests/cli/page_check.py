@@ -64,7 +64,8 @@ def on_screen(page, fast, slow):
 
 
 def one_image(folder, shots):
-    run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-truth", "spots", "-truthfile", f"{folder}/s.tsv", "-nofloat")
+    run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-truth", "spots", "-truthfile", f"{folder}/s.tsv", "-floatfile",
+        f"{folder}/a.bin", "-spectrum", "gauss", "-bandwidth", 0.5, "-report", f"{folder}/r.html")
     run("view", f"{folder}/a.img", f"{folder}/a.html", "-spots", f"{folder}/s.tsv", "-pngrings", "4,2.5")
     text = read(f"{folder}/a.html").decode()
     ok("alone", not re.search(r"(src|href)=|https?:|@import|url\(", text), "a page must not load anything")
@@ -99,6 +100,28 @@ def one_image(folder, shots):
         ok("words", page.value('[...document.querySelectorAll("canvas")].every(c => c.getAttribute("aria-label"))') and
            "a.img" in page.value("document.title") and "0.2 x 0.2 mm" in page.value('document.getElementById("facts").textContent'))
         ok("console", not page.said, page.said)
+
+
+def a_run(folder, shots):
+    """-report page.html of the run before."""
+    data = read(f"{folder}/a.bin")
+    values = struct.unpack(f"<{len(data) // 4}f", data)
+    at = values.index(max(values))
+    with browser.Page(f"{folder}/r.html", height=1600) as page:
+        page.wait(READY)
+        page.mouse(*on_screen(page, at % SIZE + 0.5, at // SIZE + 0.5))
+        said = page.value(WHERE)
+        ok("photons", abs(float(re.search(r"photons: ([-0-9.e+]+)", said).group(1)) / values[at] - 1) < 2e-3, (said, values[at]))
+        ok("report", page.value("Object.fromEntries([...$('report').rows].map(r => [r.cells[0].textContent, r.cells[1].textContent]))"
+                                ".seed") == "1" and "cell 50 60 70" in page.value("$('report').textContent"))
+        drawn = page.value("['histogram', 'radial', 'lights', 'factors'].map(id => { const c = $(id); return c.getContext('2d')"
+                           ".getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length; })")
+        ok("plots", min(drawn) > 500, drawn)
+        ok("energies", page.value("meta.lights.length > 3 && Math.abs(meta.lights[meta.lights.length >> 1][0] - 12398.42) < 62"))
+        page.value("const heard = []; navigator.clipboard.writeText = async text => { heard.push(text); }; $('copy').click()")
+        ok("copy", "-bandwidth 0.5" in page.value("heard[0]") and page.value("$('copied').textContent") == "copied")
+        page.picture(f"{shots}/run.png")
+        ok("console of a run", not page.said, page.said)
 
 
 def two_images(folder, shots):
@@ -143,6 +166,8 @@ def panels_and_floats(folder, shots):
 
 def refusals(folder):
     run(*STILL, "-detpixels", 64, "-nofloat", "-noiseimage", f"{folder}/small.img")
+    error = run(*STILL, "-stills", 2, "-output", f"{folder}/s_%d.img", "-report", f"{folder}/x.html", "-nofloat", status=2)[1]
+    ok("refused series", "a page shows a single image" in error and not os.path.exists(f"{folder}/s_1.img"), error)
     for name, words, text in (("png", ("x.png", "-with", f"{folder}/a.img"), "-with needs a page"),
                               ("size", ("x.html", "-with", f"{folder}/small.img"), "one size"),
                               ("list", ("x.html", "-spots", f"{folder}/a.img"), "a.img")):
@@ -159,6 +184,7 @@ def main():
             run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-nofloat")
         else:
             one_image(folder, shots or folder)
+            a_run(folder, shots or folder)
             two_images(folder, shots or folder)
             panels_and_floats(folder, shots or folder)
         refusals(folder)

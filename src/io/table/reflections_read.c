@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text file of -truth spots, for pages. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,11 @@
 #include "../../nanobragg.h"
 #include "reflections_write.h"
 
-enum { COLUMNS = 64, WANTED = 7 };
+enum { COLUMNS = 64, WANTED = 9, NEEDED = 6 };
 
 /** Where the wanted columns are. */
 typedef struct heading {
-    int at[WANTED]; /* h, k, l, fast, slow, intensity, panel; -1: there is none */
+    int at[WANTED]; /* as named in read_heading; -1: there is none */
 } heading;
 
 typedef struct cell {
@@ -46,14 +47,14 @@ static int is_cell(const cell *c, const char *word)
 static nb_status read_heading(const char *path, const cell *cells, int n, heading *out,
                               nb_error *err)
 {
-    static const char *const names[WANTED] = {"h",    "k",         "l",    "fast",
-                                              "slow", "intensity", "panel"};
+    static const char *const names[WANTED] = {"h",         "k",     "l", "fast", "slow",
+                                              "intensity", "panel", "F", "d"};
     for (int i = 0; i < WANTED; i++) {
         out->at[i] = -1;
         for (int k = 0; k < n; k++)
             if (is_cell(&cells[k], names[i]))
                 out->at[i] = k;
-        if (i < WANTED - 1 && out->at[i] < 0)
+        if (i < NEEDED && out->at[i] < 0)
             return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                               "there is no column %s: it is no list of -truth spots",
                               names[i]);
@@ -69,11 +70,18 @@ static int panel_of(const cell *c, const nb_detector_spec *d)
     return -1;
 }
 
+/** A number that a list may lack. */
+static double number_of(const cell *cells, int n, int at)
+{
+    double x;
+    return at >= 0 && at < n && nb_text_double(cells[at].p, cells[at].end, &x) ? x : NAN;
+}
+
 static nb_status read_line(const char *path, int line, const cell *cells, int n,
                            const heading *head, nb_page_spot *out, nb_error *err)
 {
-    double values[6];
-    for (int i = 0; i < 6; i++) {
+    double values[NEEDED];
+    for (int i = 0; i < NEEDED; i++) {
         const int k = head->at[i];
         if (k >= n || !nb_text_double(cells[k].p, cells[k].end, &values[i]) ||
             (i < 3 && !(values[i] > -1e6 && values[i] < 1e6)))
@@ -86,10 +94,12 @@ static nb_status read_line(const char *path, int line, const cell *cells, int n,
     out->slow = values[4];
     out->photons = values[5];
     out->panel = -1;
+    out->F = number_of(cells, n, head->at[7]);
+    out->d_A = number_of(cells, n, head->at[8]);
     return NB_OK;
 }
 
-static int by_photons(const void *a, const void *b)
+int nb_page_spot_by_photons(const void *a, const void *b)
 {
     const nb_page_spot *x = a, *y = b;
     return (x->photons < y->photons) - (x->photons > y->photons);
@@ -158,7 +168,7 @@ nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
         all = (list){0};
     }
     if (all.n)
-        qsort(all.spots, (size_t)all.n, sizeof *all.spots, by_photons);
+        qsort(all.spots, (size_t)all.n, sizeof *all.spots, nb_page_spot_by_photons);
     *spots = all.spots;
     *n = all.n < NB_PAGE_SPOTS ? all.n : NB_PAGE_SPOTS;
     return st;

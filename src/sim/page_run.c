@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* -report page.html: the image of a run as a page, with what the report says. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../io/table/reflections_write.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "notes.h"
+#include "report.h"
+#include "sim.h"
+
+/** What a page borrows. */
+typedef struct run_page {
+    nb_config *cfg;            /* owned; with the wavelength of the model */
+    nb_detector_spec detector; /* with that, too; the rest is the simulation's */
+    nb_page_spot *spots;       /* owned */
+    int n_spots;
+    double (*lights)[2]; /* owned */
+    int n_lights;
+    float *counts; /* owned; NULL: expected photons are shown */
+    char *report;  /* owned */
+} run_page;
+
+static nb_status list_spots(const nb_sim *sim, const float *image, run_page *p,
+                            nb_error *err)
+{
+    nb_reflections all;
+    nb_status st = nb_sim_reflections(sim, image, &all, err);
+    if (!st && all.count &&
+        !(p->spots = nb_alloc(all.count, sizeof *p->spots, "page", err)))
+        st = NB_ERR_NOMEM;
+    for (size_t i = 0; !st && i < all.count; i++) {
+        const nb_reflection *r = &all.list[i];
+        p->spots[i] = (nb_page_spot){{r->h, r->k, r->l},
+                                     all.panels > 1 ? r->panel : -1,
+                                     r->fast,
+                                     r->slow,
+                                     r->intensity,
+                                     r->F,
+                                     r->d};
+    }
+    if (!st && all.count)
+        qsort(p->spots, all.count, sizeof *p->spots, nb_page_spot_by_photons);
+    p->n_spots = all.count < NB_PAGE_SPOTS ? (int)all.count : NB_PAGE_SPOTS;
+    nb_reflections_free(&all);
+    return st;
+}
+
+static int by_energy(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/** The wavelengths of the sources, each once. */
+static nb_status list_lights(const nb_beam *beam, run_page *p, nb_error *err)
+{
+    int n = 0;
+    p->lights = nb_alloc((size_t)beam->n_sources, sizeof *p->lights, "page", err);
+    if (!p->lights)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < beam->n_sources; i++) {
+        p->lights[i][0] = NB_HC_EV_ANGSTROM / (beam->sources[i].lambda / NB_ANGSTROM);
+        p->lights[i][1] = beam->sources[i].weight;
+    }
+    qsort(p->lights, (size_t)beam->n_sources, sizeof *p->lights, by_energy);
+    for (int i = 0; i < beam->n_sources; i++) {
+        if (n && p->lights[n - 1][0] == p->lights[i][0]) {
+            p->lights[n - 1][1] += p->lights[i][1];
+            continue;
+        }
+        memcpy(p->lights[n++], p->lights[i], sizeof *p->lights);
+    }
+    p->n_lights = n > 1 ? n : 0;
+    return NB_OK;
+}
+
+static nb_status show_counts(const nb_sim *sim, const float *image, run_page *p,
+                             nb_error *err)
+{
+    const size_t n = sim->model.flat.raster.pixels;
+    int32_t *counts = nb_alloc_large(n, sizeof *counts, "page", err);
+    nb_status st =
+        counts ? nb_sim_noise_counts(sim, image, counts, NULL, err) : NB_ERR_NOMEM;
+    if (!st && !(p->counts = nb_alloc_large(n, sizeof *p->counts, "page", err)))
+        st = NB_ERR_NOMEM;
+    for (size_t i = 0; !st && i < n; i++)
+        p->counts[i] = (float)counts[i];
+    nb_free(counts);
+    return st;
+}
+
+/** The printed report, and the lines that a run adds to it. */
+static nb_status make_report(const nb_sim *sim, const nb_stats *stats, run_page *p,
+                             nb_error *err)
+{
+    nb_file_use files[NB_FILES_MOST];
+    const int n = nb_config_files(&sim->cfg, files);
+    nb_report_text more = {0};
+    char *first = NULL, *rest = NULL;
+    nb_status st = nb_sim_report(sim, &first, err);
+    for (const nb_fact *f = nb_stats_facts(); f->name; f++)
+        if (sim->model.scene.n_panels > 1 || !f->of_panels)
+            nb_report_put(&more, "%-9s %s %.9g %s\n", f == nb_stats_facts() ? "image" : "",
+                          f->name, nb_fact_number(f, stats), f->unit);
+    for (int i = 0; i < n && files[i].written; i++)
+        nb_report_put(&more, "%-9s %.450s\n", i ? "" : "files", files[i].path);
+    nb_report_put(&more, "seed      %lld\nbackend   %.400s\n", (long long)sim->seed,
+                  sim->engine.line);
+    for (int i = 0; sim->notes && i < sim->notes->n; i++)
+        nb_report_put(&more, "%-9s %.490s\n", i ? "" : "notes", sim->notes->line[i]);
+    if (!st)
+        st = nb_report_end(&more, &rest, err);
+    if (!st && !(p->report = nb_alloc(strlen(first) + strlen(rest) + 1, 1, "page", err)))
+        st = NB_ERR_NOMEM;
+    if (!st)
+        strcat(strcpy(p->report, first), rest);
+    nb_free(first);
+    nb_free(rest);
+    return st;
+}
+
+static nb_status prepare(const nb_sim *sim, const float *image, const nb_stats *stats,
+                         run_page *p, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_status st = make_report(sim, stats, p, err);
+    if (!st)
+        st = list_lights(&sim->model.scene.beam, p, err);
+    if (!st && cfg->truth == NB_TRUTH_SPOTS)
+        st = list_spots(sim, image, p, err);
+    if (!st && cfg->png.show == NB_PNG_NOISE)
+        st = show_counts(sim, image, p, err);
+    if (!st && !(p->cfg = nb_alloc(1, sizeof *p->cfg, "configuration", err)))
+        st = NB_ERR_NOMEM;
+    if (st)
+        return st;
+    *p->cfg = *cfg;
+    if (!NB_TYPED(&sim->model.settings, lambda_A) &&
+        !NB_TYPED(&sim->model.settings, energy_eV))
+        p->cfg->lambda_A = sim->model.wavelength_A;
+    if (cfg->detector) {
+        p->detector = *cfg->detector;
+        p->detector.wavelength_A = sim->model.wavelength_A;
+    }
+    return NB_OK;
+}
+
+static nb_status write_page(const nb_sim *sim, const float *pixels, run_page *p,
+                            nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    const int panels = cfg->detector ? cfg->detector->n_panels : 0;
+    const char *const name = p->counts ? "counts" : "photons";
+    nb_image image = {.pixels = p->counts ? p->counts : (float *)pixels,
+                      .format = "float",
+                      .centre = {NAN, NAN},
+                      .geometry = panels ? NULL : p->cfg,
+                      .detector = panels > 1 ? &p->detector : NULL};
+    const nb_page_job job = {.images = &image,
+                             .names = &name,
+                             .n = 1,
+                             .detector = panels == 1 ? &p->detector : NULL,
+                             .options = cfg->png.rings ? &cfg->png : NULL,
+                             .spots = p->spots,
+                             .n_spots = p->n_spots,
+                             .title = p->counts ? "Simulated counts" : "Simulated photons",
+                             .unit = p->counts ? "counts" : "photons",
+                             .report = p->report,
+                             .command = cfg->command_line,
+                             .lights = (const double(*)[2])p->lights,
+                             .n_lights = p->n_lights};
+    nb_sim_size(sim, &image.fast, &image.slow);
+    return nb_image_page(&job, cfg->report_file, err);
+}
+
+nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *stats,
+                      nb_error *err)
+{
+    run_page p = {0};
+    nb_status st = prepare(sim, image, stats, &p, err);
+    if (!st)
+        st = write_page(sim, image, &p, err);
+    nb_free(p.cfg);
+    nb_free(p.spots);
+    nb_free(p.lights);
+    nb_free(p.counts);
+    nb_free(p.report);
+    return st;
+}
