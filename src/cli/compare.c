@@ -309,7 +309,7 @@ typedef struct compare {
     nb_thresholds thresholds;
     int size[2];
     int json;
-    const char *picture, *mask;
+    const char *picture, *mask, *page;
 } compare;
 
 static nb_status take_threshold(void *target, char **v, nb_error *err)
@@ -328,6 +328,8 @@ static const nb_sub_option options[] = {
      "shift, radial at most; or none (default: " NB_THRESHOLD_DEFAULT ")",
      NB_SUB_TAKE(take_threshold)},
     {"diff", 1, "file.png", "picture of A, B and A - B", NB_SUB_NAME(compare, picture)},
+    {"report", 1, "page.html", "page of A, B and A - B for a browser, with these lines",
+     NB_SUB_NAME(compare, page)},
     {"mask", 1, "file", NB_CLI_MASK_HELP, NB_SUB_NAME(compare, mask)},
     {"floor", 1, "x", "relative errors where B > x max(B) (default: 1e-6)",
      NB_SUB_NUMBER(compare, options.floor, 0, 0.999999)},
@@ -370,6 +372,47 @@ static nb_status report(const compare *c, const nb_compared *what, nb_error *err
     return st;
 }
 
+/** Both images, with the lines of the comparison. */
+static nb_status write_page(const compare *c, const nb_compared *what,
+                            const nb_image images[2], nb_error *err)
+{
+    const char *const names[] = {what->a_name, what->b_name};
+    char *text = NULL;
+    size_t size = 0;
+    nb_page_job job = {.images = images, .names = names, .n = 2};
+    FILE *out = open_memstream(&text, &size);
+    nb_status st = NB_ERR_NOMEM;
+    if (out) {
+        difference_text(out, what);
+        if (!fclose(out))
+            st = NB_OK;
+    }
+    job.report = text;
+    if (st)
+        nb_cli_fail(err, "out of memory (a page)");
+    else
+        st = nb_image_page(&job, c->page, err);
+    free(text);
+    return st;
+}
+
+static nb_status check(const compare *c, const nb_sub_line *line, nb_error *err)
+{
+    const nb_config *cfg = &line->cli.cfg;
+    const nb_file_use files[] = {
+        {"A", line->operands[0], 0},          {"B", line->operands[1], 0},
+        {"-geom", cfg->geom_file, 0},         {"-expt", cfg->expt_file, 0},
+        {"-nxmx", cfg->nxmx_file, 0},         {"-diff", c->picture ? c->picture : "", 1},
+        {"-mask", c->mask ? c->mask : "", 0}, {"-report", c->page ? c->page : "", 1}};
+    if (c->page && !nb_is_page(c->page))
+        return nb_cli_fail(
+            err,
+            "-report %.200s: it is a page: name it something.html, or type -json for "
+            "numbers",
+            c->page);
+    return nb_check_files(NULL, files, 8, err);
+}
+
 static nb_status both(const compare *c, const nb_sub_line *line, nb_image images[2],
                       int *passed, nb_error *err)
 {
@@ -377,12 +420,7 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     nb_compared what = {
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
     const nb_config *cfg = &line->cli.cfg;
-    const nb_file_use files[] = {
-        {"A", line->operands[0], 0},         {"B", line->operands[1], 0},
-        {"-geom", cfg->geom_file, 0},        {"-expt", cfg->expt_file, 0},
-        {"-nxmx", cfg->nxmx_file, 0},        {"-diff", c->picture ? c->picture : "", 1},
-        {"-mask", c->mask ? c->mask : "", 0}};
-    nb_status st = nb_check_files(NULL, files, 7, err);
+    nb_status st = check(c, line, err);
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
                            &images[i], err);
@@ -399,6 +437,8 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     if (!st && c->picture)
         st = nb_difference_picture(&images[0], &images[1], &c->options,
                                    &line->cli.cfg.png, c->picture, err);
+    if (!st && c->page)
+        st = write_page(c, &what, images, err);
     return st;
 }
 

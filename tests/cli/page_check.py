@@ -126,7 +126,7 @@ def a_run(folder, shots):
 
 def two_images(folder, shots):
     run(*STILL, "-seed", 2, "-noiseimage", f"{folder}/b.img", "-nofloat")
-    run("view", f"{folder}/a.img", f"{folder}/ab.html", "-with", f"{folder}/b.img")
+    lines = run("compare", f"{folder}/a.img", f"{folder}/b.img", "-threshold", "none", "-report", f"{folder}/ab.html")[0].splitlines()
     a, b = counts(f"{folder}/a.img"), counts(f"{folder}/b.img")
     at = max(range(len(a)), key=lambda i: a[i] - b[i])
     with browser.Page(f"{folder}/ab.html") as page:
@@ -139,6 +139,22 @@ def two_images(folder, shots):
         page.value('$("show").selectedIndex = 2, $("show").oninput()')
         ok("difference", page.value(f"[image.name, image.pixels[{at}]]") == ["difference", a[at] - b[at]])
         page.picture(f"{shots}/difference.png")
+        rows = page.value("[...$('report').rows].map(r => [...r.cells].map(c => c.textContent))")
+        ok("lines", [row[1] for row in rows] == [line[12:] for line in lines] and rows[-1] == ["result", "passed"], rows)
+        page.key("s")
+        for x, y in (page.value(f"(() => {{ const p = pane; pane = panes()[{k}]; const b = canvas.getBoundingClientRect(), at = "
+                                f"toScreen({at % SIZE} + 0.5, {at // SIZE} + 0.5); pane = p; return [at[0] + b.left, at[1] + b.top]; }})()")
+                     for k in (0, 1)):
+            page.mouse(x, y)
+            ok("side by side", f"fast {at % SIZE}, slow {at // SIZE} · a.img: {a[at]} · b.img: {b[at]}" in page.value(WHERE), page.value(WHERE))
+        place = page.value("view.zoom")
+        page.mouse(x, y, "mouseWheel", deltaX=0, deltaY=-600)
+        page.wait(f"view.zoom > 5 * {place}")
+        page.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
+        halves = page.value("(d => panes().map(p => [p.of.name, p.width, d[4 * (p.left + (p.width >> 1)) + 3]]))"
+                            "(context.getImageData(0, canvas.height >> 1, canvas.width, 1).data)")
+        ok("halves", [h[0] for h in halves] == ["a.img", "b.img"] and all(h[1] > 300 and h[2] == 255 for h in halves), halves)
+        page.picture(f"{shots}/beside.png")
         ok("console of two", not page.said, page.said)
 
 
@@ -170,9 +186,13 @@ def refusals(folder):
     ok("refused series", "a page shows a single image" in error and not os.path.exists(f"{folder}/s_1.img"), error)
     for name, words, text in (("png", ("x.png", "-with", f"{folder}/a.img"), "-with needs a page"),
                               ("size", ("x.html", "-with", f"{folder}/small.img"), "one size"),
+                              ("report", None, "name it something.html"),
                               ("list", ("x.html", "-spots", f"{folder}/a.img"), "a.img")):
-        error = run("view", f"{folder}/a.img", f"{folder}/{words[0]}", *words[1:], status=2)[1].splitlines()
-        ok(f"refused {name}", len(error) == 1 and text in error[0] and not os.path.exists(f"{folder}/{words[0]}"), error)
+        words = ("view", f"{folder}/a.img", f"{folder}/{words[0]}", *words[1:]) if words else \
+            ("compare", f"{folder}/a.img", f"{folder}/a.img", "-report", f"{folder}/x.json")
+        error = run(*words, status=2)[1].splitlines()
+        left = [file for file in os.listdir(folder) if file[:2] == "x."]
+        ok(f"refused {name}", len(error) == 1 and text in error[0] and not left, (error, left))
 
 
 def main():
