@@ -239,16 +239,25 @@ static void say_notice(void *user, const char *line)
     nb_cli_say("note", line);
 }
 
-/** The number of -only_frame; 0 without it. */
+/** Are the frames a part of a series, which its run chooses? */
+static int is_part(const nb_cli *cli)
+{
+    return strchr(cli->series.only_frame, '-') != NULL;
+}
+
+/** The number of -only_frame; 0 without it, or with a part. */
 static nb_status frame_number(const nb_cli *cli, int *k, nb_error *err)
 {
     const char *text = cli->series.only_frame;
     char *end;
     const long number = strtol(text, &end, 10);
     *k = number >= 0 && number <= 10000000 ? (int)number : -1;
-    if (*text && (*end || *k < 0))
-        return nb_cli_fail(err, "-only_frame %s: type the number of a frame, from 0",
-                           text);
+    if (is_part(cli))
+        *k = 0;
+    else if (*text && (*end || *k < 0))
+        return nb_cli_fail(
+            err, "-only_frame %s: type the number of a frame, from 0, or two as 0-99",
+            text);
     if (*text && !nb_cli_is_series(cli))
         return nb_cli_fail(
             err, "-only_frame %s: needs a series, as -frames n or -stills n", text);
@@ -257,7 +266,8 @@ static nb_status frame_number(const nb_cli *cli, int *k, nb_error *err)
 
 nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
 {
-    const int draws = cli->cfg.draws_file[0] != 0, one = cli->series.only_frame[0] != 0;
+    const int draws = cli->cfg.draws_file[0] != 0,
+              one = cli->series.only_frame[0] && !is_part(cli);
     const nb_hooks hooks = {NULL, say_notice, NULL};
     nb_series series = cli->series;
     series_run run = {.cli = cli};

@@ -30,7 +30,7 @@ typedef enum nb_compression {
 typedef struct nb_clipped {
     int64_t pixels;
     int frames;     /* frames with clipped pixels */
-    int worst;      /* the frame with most of them, from 0 */
+    int worst;      /* the frame with most of them, from 0 in the whole series */
     int64_t most;   /* number of its clipped pixels */
     double largest; /* value of these pixels, ADU: nb_sim_noise_largest of `file` */
     nb_noise_file file;
@@ -46,8 +46,9 @@ typedef struct nb_series_progress {
     int64_t seed; /* of the series */
     char backend[256];
     /* over the frames that are done */
-    double max;                        /* photons in the brightest pixel, before noise */
-    int max_frame, max_fast, max_slow; /* its frame from 0, and position */
+    double max; /* photons in the brightest pixel, before noise */
+    int max_frame, max_fast,
+        max_slow; /* its frame, from 0 in the whole series, and position */
     nb_clipped clipped_output, clipped_hdf5;
     nb_times times; /* of this process, summed over its threads */
 } nb_series_progress;
@@ -106,8 +107,8 @@ typedef struct nb_series {
     /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
     char vary[1536]; /* "NAME:law:number:...,...": numbers that differ between frames; "" none */
-    char only_frame[16]; /* number, from 0, of the frame for nb_series_single; "": all frames */
-    uint64_t reserved[167]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
+    char only_frame[24]; /* "k" or "a-b": frames of the series that are made, from 0; "": all.  Needs cfg->seed */
+    uint64_t reserved[166]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
 } nb_series;
 
 /** Render and write a series; the single-image outputs of cfg are not written.

@@ -607,8 +607,8 @@ NB_SHAPES(SHAPE_ROW)
 {"vary", NULL, OF_SERIES(TEXT, PIXELS, vary), .value = "NAME:law[:numbers],...",
     .help = "numbers that differ between frames, or crystals: normal:s, lognormal:s, uniform:a:b, gamma:m, choice:v:v, poisson:m, "
         "ramp:a:b; % is a part of the typed value"},
-{"only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), .value = "k",
-    .help = "frame k of the series alone, from 0, as a single image"},
+{"only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), .value = "k | a-b",
+    .help = "frame k of the series alone, from 0, as a single image; or the part from a to b, of which -output and -hdf5 are written"},
 {"sumfile", NULL, PATH(OUTPUT, sum_file),
     .help = "sum of all frames of a series as they are written, 64-bit floats"},
 {"draws", NULL, PATH(OUTPUT, draws_file),

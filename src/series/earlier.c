@@ -143,7 +143,7 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     h = nb_hash_bytes(h, &random, sizeof random);
     h = nb_hash_bytes(h, f->missets, (size_t)f->n_missets * sizeof *f->missets);
     h = nb_hash_bytes(h, f->crystals,
-                      f->crystals ? (size_t)f->count * sizeof *f->crystals : 0);
+                      f->crystals ? (size_t)f->n_missets * sizeof *f->crystals : 0);
     h = nb_hash_bytes(h, f->stream.crystal,
                       (size_t)f->stream.n * sizeof *f->stream.crystal);
     h = nb_hash_bytes(h, f->stream.first,
@@ -165,6 +165,10 @@ static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
     h = nb_hash_bytes(h, &frames->series->override_tag,
                       sizeof frames->series->override_tag);
     h = hash_crystals(hash_inputs(h, &base->in, base->model.scene.raster.pixels), base);
+    if (frames->series->only_frame[0]) {
+        h = nb_hash_bytes(h, &frames->first, sizeof frames->first);
+        h = nb_hash_bytes(h, &frames->count, sizeof frames->count);
+    }
     return hash_shots(h, frames);
 }
 
@@ -270,7 +274,7 @@ nb_status nb_earlier_check_inputs(const nb_run *run, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-resume: frame %d was made with other contents of %s; restore "
                        "the file, or leave -resume out to start again",
-                       k + 1, names);
+                       run->frames.first + k + 1, names);
     }
     return NB_OK;
 }

@@ -141,7 +141,7 @@ void nb_file_sink_close(nb_file_sink *s, nb_end end)
 
 int nb_file_sink_stale(const nb_file_sink *s, char *first)
 {
-    if (s->name.is_name)
+    if (s->name.is_name || s->name.is_part)
         return 0;
     return nb_stale_count(s->name.before, s->name.digits, s->name.after,
                           s->frames - 1 + FIRST_NUMBER, first);

@@ -48,7 +48,7 @@ static void add(names *n, const char *flag, const char *path, int written)
 /** A template that cannot be understood is refused later. */
 static void add_frames(names *n, const nb_series *s)
 {
-    int count = s->frames + s->stills;
+    int first, count = nb_series_part(s, &first);
     if (!s->output[0] || nb_template_of(s, &n->frames, NULL) ||
         nb_template_record(&n->frames, n->record, NULL))
         return;
@@ -61,11 +61,12 @@ static void add_frames(names *n, const nb_series *s)
 static nb_status add_slopes(names *n, const nb_config *cfg, const nb_series *s,
                             nb_error *err)
 {
-    int count = s->frames + s->stills;
+    int first, count = nb_series_part(s, &first);
     nb_status st = NB_OK;
     if (!cfg->derivatives[0] || !cfg->deriv_file[0])
         return NB_OK;
     st = nb_template_read(cfg->deriv_file, "-derivfile", &n->slopes, err);
+    n->slopes.first = first;
     if (!st)
         n->families[n->n_families++] =
             (nb_file_family){"-derivfile", count > 0 ? count : 0, frame_name, &n->slopes};
@@ -74,7 +75,7 @@ static nb_status add_slopes(names *n, const nb_config *cfg, const nb_series *s,
 
 static void add_hdf5(names *n, const nb_series *s, int per_file)
 {
-    int frames = s->frames + s->stills;
+    int first, frames = nb_series_part(s, &first);
     int count = frames > 0 ? (frames - 1) / per_file + 1 : 0;
     add(n, "-hdf5", s->hdf5_file, 1);
     if (!s->hdf5_file[0] || nb_hdf5_sink_stem(s->hdf5_file, n->stem, NULL))

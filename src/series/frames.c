@@ -161,9 +161,10 @@ static void take_crystal(const nb_frame_crystal *from, nb_matrix *to)
 void nb_frames_give(const nb_frames *f, int k, nb_sim *sim)
 {
     const nb_spectra *s = &f->spectra;
-    if (f->crystals && f->crystals[k].given)
-        take_crystal(&f->crystals[k], &sim->in.matrix);
-    else if (f->crystals)
+    const nb_frame_crystal *own = f->crystals ? f->crystals + f->first + k : NULL;
+    if (own && own->given)
+        take_crystal(own, &sim->in.matrix);
+    else if (own)
         sim->in.matrix = f->matrix;
     if (!s->count)
         return;
@@ -363,6 +364,16 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     return st ? st : add_doses(f, base, err);
 }
 
+void nb_frames_narrow(nb_frames *f)
+{
+    nb_spectra *s = &f->spectra;
+    f->count = nb_series_part(f->series, &f->first);
+    if (!s->count)
+        return;
+    memmove(s->first, s->first + f->first, ((size_t)f->count + 1) * sizeof *s->first);
+    s->count = f->count;
+}
+
 void nb_frames_free(nb_frames *f)
 {
     nb_free(f->missets);
@@ -513,7 +524,7 @@ static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
 
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
-    return plain_crystal(f, (nb_crystal_at){k, 0}, cfg, err);
+    return plain_crystal(f, (nb_crystal_at){f->first + k, 0}, cfg, err);
 }
 
 /** A detector from a file is that of the whole series. */
@@ -565,9 +576,10 @@ int nb_frames_have_crystals(const nb_frames *f)
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                             nb_error *err)
 {
-    nb_status st = plain_crystal(f, at, cfg, err);
+    const nb_crystal_at whole = {f->first + at.frame, at.crystal};
+    nb_status st = plain_crystal(f, whole, cfg, err);
     if (!st && f->series->override)
-        st = override(f, at, cfg, err);
+        st = override(f, whole, cfg, err);
     if (!st && cfg->crystals[0])
         st = nb_crystal_line(f->in, at.crystal, cfg, err);
     return nb_frames_at(f, at.frame, st, err);
@@ -604,9 +616,9 @@ nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err)
     nb_error plain;
     if (st != NB_ERR_INPUT || !err)
         return st;
-    snprintf(place, sizeof place, "frame %d", k + 1);
+    snprintf(place, sizeof place, "frame %d", f->first + k + 1);
     if (f->series->override && f->series->override_place)
-        f->series->override_place(f->series->user, k, place, sizeof place);
+        f->series->override_place(f->series->user, f->first + k, place, sizeof place);
     if (strncmp(err->message, place, strlen(place)) == 0)
         return st;
     plain = *err;

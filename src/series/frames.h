@@ -12,7 +12,8 @@
 typedef struct nb_frames {
     nb_config base; /* completed; its seed is set */
     const nb_series *series;
-    int count;
+    int count; /* frames of this run */
+    int first; /* number of its first one in the whole series; frames are counted from it in the calls below */
     int rotation;
     nb_geometry geometry; /* of the base */
     double thick_um;
@@ -39,6 +40,8 @@ typedef struct nb_frames {
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err);
 void nb_frames_free(nb_frames *f);
+/** Only the part of the series that this run makes, of which -only_frame says the frames. */
+void nb_frames_narrow(nb_frames *f);
 
 /** Give the simulation the spectrum and the crystal of shot k, if there are any.  They are used when the model is
  * built. */

@@ -71,7 +71,7 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
         st = nb_fail(
             err, NB_ERR_INPUT,
             "frame %d has %d wavelengths, the first one %zu; a master has one number",
-            k + 1, s.n, n);
+            run->frames.first + k + 1, s.n, n);
     if (!st) {
         memcpy(A, s.A, n * sizeof *A);
         memcpy(weight, s.weight, n * sizeof *weight);
@@ -89,8 +89,9 @@ static const char *varied_name(void *user, int i)
 
 static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
 {
-    const nb_vary *v = &((const nb_run *)user)->frames.vary;
-    return nb_vary_draw(v, nb_vary_frame_item(v, i), (nb_crystal_at){k, 0}, value, err);
+    const nb_frames *f = &((const nb_run *)user)->frames;
+    return nb_vary_draw(&f->vary, nb_vary_frame_item(&f->vary, i),
+                        (nb_crystal_at){f->first + k, 0}, value, err);
 }
 
 /** Room for n more. */
@@ -218,7 +219,8 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->varied_name = varied_name;
     master->varied = varied;
     master->n_varied = nb_vary_of_frames(&f->vary);
-    master->images = f->stream.images ? f->stream.image : NULL;
+    master->images = f->stream.images ? f->stream.image + f->first : NULL;
+    master->first = f->first;
     if (!nb_frames_have_crystals(f))
         return NB_OK;
     master->crystals = crystals;

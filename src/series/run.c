@@ -64,6 +64,7 @@ nb_status nb_run_record(nb_run *run, const nb_finished *f, nb_error *err)
     return st;
 }
 
+/** frame: in the whole series. */
 static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
 {
     c->pixels += pixels;
@@ -75,22 +76,24 @@ static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
 }
 
 /** Facts of the frames, in any order. */
-static void add_facts(nb_series_progress *p, const nb_finished *f)
+static void add_facts(nb_run *run, const nb_finished *f)
 {
+    nb_series_progress *p = &run->progress;
     const nb_hdf5_facts *facts = &f->truth.facts;
-    add_clipped(&p->clipped_output, f->frame, f->file_clipped);
-    add_clipped(&p->clipped_hdf5, f->frame, (int64_t)facts->clipped);
-    if (facts->max < p->max || (facts->max == p->max && f->frame > p->max_frame))
+    const int frame = run->frames.first + f->frame; /* in the whole series */
+    add_clipped(&p->clipped_output, frame, f->file_clipped);
+    add_clipped(&p->clipped_hdf5, frame, (int64_t)facts->clipped);
+    if (facts->max < p->max || (facts->max == p->max && frame > p->max_frame))
         return;
     p->max = facts->max;
-    p->max_frame = f->frame;
+    p->max_frame = frame;
     p->max_fast = (int)facts->max_fast;
     p->max_slow = (int)facts->max_slow;
 }
 
 void nb_run_count(nb_run *run, const nb_finished *f)
 {
-    add_facts(&run->progress, f);
+    add_facts(run, f);
     run->finished[f->frame] = 1;
     run->progress.done++;
     run->progress.kept += f->kept;

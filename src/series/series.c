@@ -48,7 +48,7 @@ static int fair_block(const nb_series *s, int frames, int ranks)
 static beginning resolve(const nb_run *run, const nb_config *cfg)
 {
     const nb_series *s = run->series;
-    int frames = s->frames + s->stills, ranks = nb_ranks_count(run->ranks);
+    int first, frames = nb_series_part(s, &first), ranks = nb_ranks_count(run->ranks);
     nb_journal_key key = {0};
     beginning b;
     int earlier = s->resume && ((s->hdf5_file[0] && nb_hdf5_sink_key(s, frames, &key)) ||
@@ -67,7 +67,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
                              nb_error *err)
 {
     nb_config first = *cfg;
-    int frames = run->series->frames + run->series->stills;
+    int from, frames = nb_series_part(run->series, &from);
     nb_status st;
     first.device_alone = 0; /* its renderers are several */
     first.seed.set = 1;
@@ -76,7 +76,11 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
                            &run->base, err);
     if (!st)
         st = nb_frames_init(&run->frames, run->series, run->base, err);
-    return st ? st : nb_frames_widen_factors(&run->frames, run->base, err);
+    if (!st)
+        st = nb_frames_widen_factors(&run->frames, run->base, err);
+    if (!st)
+        nb_frames_narrow(&run->frames);
+    return st;
 }
 
 /** One thread for each processor; the processes of a host divide the processors. Not more
@@ -300,7 +304,7 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_detector(
             run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
-            run->frames.rotation ? run->frames.count : 1, err);
+            run->frames.rotation ? run->series->frames : 1, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);
@@ -487,6 +491,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     NB_REFUSE_NULL(cfg && series);
     nb_run run;
     nb_status st = nb_series_check(series, err);
+    if (!st)
+        st = nb_series_check_part(cfg, series, err);
     if (st)
         return st;
     if (nb_is_page(cfg->report_file))

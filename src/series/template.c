@@ -8,6 +8,48 @@
 
 #include "../base/error.h"
 
+int nb_series_part(const nb_series *s, int *first)
+{
+    const int frames = s->frames + s->stills;
+    const char *text = s->only_frame;
+    char *end;
+    long from, to;
+    *first = 0;
+    if (!*text)
+        return frames;
+    from = to = strtol(text, &end, 10);
+    if (end > text && *end == '-')
+        to = strtol(end + 1, &end, 10);
+    if (*end || from < 0 || to < from || to >= frames)
+        return 0;
+    *first = (int)from;
+    return (int)(to - from) + 1;
+}
+
+nb_status nb_series_check_part(const nb_config *cfg, const nb_series *s, nb_error *err)
+{
+    const int frames = s->frames + s->stills;
+    int first;
+    if (!s->only_frame[0] || (frames < 1 && !s->input[0]))
+        return NB_OK;
+    if (s->input[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-only_frame %s: given images are chosen by FILE.h5:k",
+                       s->only_frame);
+    if (!nb_series_part(s, &first))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-only_frame %s: the series has frames 0 to %d; type one, or two and a "
+            "minus as 0-%d",
+            s->only_frame, frames - 1, frames - 1);
+    if (!cfg->seed.set)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-only_frame %s needs -seed: each part of a series would have another one",
+            s->only_frame);
+    return NB_OK;
+}
+
 static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
 {
     const char *dot = strrchr(text, '.');
@@ -92,16 +134,20 @@ static nb_status take_name(const char *name, nb_template *t, nb_error *err)
 
 nb_status nb_template_of(const nb_series *s, nb_template *t, nb_error *err)
 {
+    nb_status st;
     if (s->input[0] && s->frames + s->stills == 1 && !strchr(s->output, '%'))
         return take_name(s->output, t, err);
-    return nb_template_parse(s->output, t, err);
+    st = nb_template_parse(s->output, t, err);
+    t->is_part = s->only_frame[0] != 0;
+    (void)nb_series_part(s, &t->first);
+    return st;
 }
 
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err)
 {
     int n = t->is_name ? snprintf(name, NB_PATH_MAX, "%s%s", t->before, t->after)
                        : snprintf(name, NB_PATH_MAX, "%s%0*d%s", t->before, t->digits,
-                                  number, t->after);
+                                  number + t->first, t->after);
     if (n < 0 || n >= NB_PATH_MAX)
         return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
                        t->before);
@@ -110,7 +156,11 @@ nb_status nb_template_name(const nb_template *t, int number, char *name, nb_erro
 
 nb_status nb_template_record(const nb_template *t, char *name, nb_error *err)
 {
-    int n = snprintf(name, NB_PATH_MAX, "%sseries%s.resume", t->before, t->after);
+    char part[16] = "";
+    int n;
+    if (t->is_part)
+        snprintf(part, sizeof part, "_%d", t->first + 1);
+    n = snprintf(name, NB_PATH_MAX, "%sseries%s%s.resume", t->before, part, t->after);
     if (n < 0 || n >= NB_PATH_MAX)
         return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
                        t->before);

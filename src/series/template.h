@@ -10,14 +10,23 @@ typedef struct nb_template {
     char before[NB_PATH_MAX], after[NB_PATH_MAX];
     int digits;  /* at least so many, zeros in front */
     int is_name; /* one file, without number: before and after are its name */
+    int first;   /* added to numbers: frame 0 of a part of a series has this one */
+    int is_part; /* other runs write files of the same template */
     const nb_format *format;
 } nb_template;
+
+/** How many frames a run makes; *first: the number of its first one in the whole series, from 0.  Those of
+ * -only_frame, or all.  Returns 0 if they are not in the series. */
+int nb_series_part(const nb_series *series, int *first);
+/** Errors: NB_ERR_INPUT, also of a part without -seed. */
+nb_status nb_series_check_part(const nb_config *cfg, const nb_series *series,
+                               nb_error *err);
 
 /** Read a template with one %d or %0Nd (%% is a percent sign). NB_ERR_INPUT if there is
  * none, another conversion, or an unknown extension. */
 nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
 
-/** The template of series->output.  A series of given images with a single frame may leave the number out:
+/** The template of series->output, with the numbers of its part.  A series of given images with a single frame may leave the number out:
  * the file then has just that name. */
 nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *err);
 
@@ -25,10 +34,10 @@ nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *er
 nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
                            nb_error *err);
 
-/** The file name of a number, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */
+/** The file name of a number, to which t->first is added, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
 
-/** The name of the record of finished frames: the number replaced by "series", and ".resume". */
+/** The name of the record of finished frames: the number replaced by "series", of a part "series_" and its first number, and ".resume". */
 nb_status nb_template_record(const nb_template *t, char *name, nb_error *err);
 
 #endif

@@ -244,8 +244,8 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
               : nb_frames_check(&run->frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
-/** The frame's derivatives, if they are asked for. */
-static nb_status write_slopes(nb_sim *sim, int k, nb_error *err)
+/** The derivatives of the frame whose file has this number, if they are asked for. */
+static nb_status write_slopes(nb_sim *sim, int number, nb_error *err)
 {
     nb_template name;
     char path[NB_PATH_MAX];
@@ -254,7 +254,7 @@ static nb_status write_slopes(nb_sim *sim, int k, nb_error *err)
         return NB_OK;
     st = nb_template_read(sim->cfg.deriv_file, "-derivfile", &name, err);
     if (!st)
-        st = nb_template_name(&name, k + 1, path, err);
+        st = nb_template_name(&name, number, path, err);
     return st ? st : nb_sim_write_slopes(sim, path, err);
 }
 
@@ -289,7 +289,7 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
         f->spent.render += f->sim->times.render - before.render;
         f->spent.statistics += f->sim->times.statistics - before.statistics;
     }
-    return st ? st : write_slopes(f->sim, k, err);
+    return st ? st : write_slopes(f->sim, run->frames.first + k + 1, err);
 }
 
 /** The facts of the frame from an earlier run. */

@@ -112,6 +112,49 @@ def stills_equal_single_images(h5py, numpy):
     ok("wavelength-by-shot", listed.tolist() == truth["wavelength"].tolist())
 
 
+def parts(h5py):
+    """-only_frame a-b makes frames of the whole series: what is drawn, what goes along the series, lines of files, doses."""
+    with open("p.txt", "w", encoding="ascii") as out:
+        out.write("".join(f"1.0 1 1.0{k} 1\n" for k in range(6)))
+    with open("p.jsonl", "w", encoding="ascii") as out:
+        out.write("".join(f'{{"misset": [{k}, 2, 3]}}\n' for k in range(6)))
+    with open("p.rot", "w", encoding="ascii") as out:
+        out.write("".join(f"{10 * k} 20 30\n" for k in range(6)))
+    small = [*X, "-detpixels", 40, "-threads", 1]
+    kinds = {"stills": ["-stills", 6, "-orientations", "random", "-jitter_beam", 0.4, "-jitter_lambda", 0.5,
+                        "-vary", "N:ramp:5:9,fluence:gamma:4,crystals:poisson:1.5"],
+             "files": ["-stills", 6, "-orientations", "p.rot", "-spectra", "p.txt", "-vary", "rot_x:normal:2"],
+             "jobs": ["-jobs", "p.jsonl", "-derivatives", "rot_x", "-derivfile", "?_%d.der"],
+             "rotation": ["-frames", 6, "-phi", 10, "-osc", 0.3, "-dose", 2, "-vary", "distance:ramp:99:101"]}
+    for name, flags in kinds.items():
+        def make(to, *more):
+            return run(*small, *(str(flag).replace("?", to) for flag in flags), "-output", to + "_%d.img",
+                       *(["-hdf5", f"{to}_{more[1]}.h5"] if h5py and more else ["-hdf5", f"{to}.h5"] if h5py else []), *more)[0]
+        make("whole")
+        for part in ("0-1", "2-4", "5-5"):
+            make("part", "-only_frame", part)
+        wrong = [k for k in range(1, 7) if read(f"whole_{k}.img") != read(f"part_{k}.img")]
+        wrong += [k for k in range(1, 7) if name == "jobs" and read(f"whole_{k}.der") != read(f"part_{k}.der")]
+        if h5py:
+            with h5py.File("whole.h5") as one, h5py.File("part_2-4.h5") as two:
+                wrong += [key for key, have in one["/entry/simulation"].items() if isinstance(have, h5py.Dataset) and
+                          have.shape[:1] == (6,) and have[2:5].tobytes() != two["/entry/simulation/" + key][...].tobytes()]
+                if (one["/entry/data/data"][2:5] != two["/entry/data/data"][...]).any():
+                    wrong.append("data")
+        ok("parts-of-" + name, not wrong, wrong)
+    said = run(*small, "-stills", 6, "-output", "whole_%d.img", "-only_frame", "0-1")[1]
+    ok("parts-do-not-miss-others", "left from" not in said, said)
+    if not h5py:
+        return
+    flags = [*small, "-stills", 6, "-orientations", "random", "-frames_per_file", 1, "-hdf5", "q.h5", "-only_frame"]
+    run(*flags, "2-4")
+    whole = contents(h5py, "q.h5")
+    os.remove("q_data_000002.h5")
+    out = run(*[flag for flag in flags if flag != "-quiet"], "2-4", "-resume")[0]
+    ok("part-is-resumed", "2 of them kept" in out and not differences(whole, contents(h5py, "q.h5")), out)
+    ok("part-is-not-resumed-as-another", "-resume" in run(*flags, "1-3", "-resume", status=2)[1])
+
+
 def orientations_and_jobs():
     with open("o.txt", "w", encoding="ascii") as out:
         out.write("# two shots\n10 20 30\n0 -1 0 1 0 0 0 0 1\n")
@@ -470,6 +513,7 @@ def main():
         h5py = None
     frames_equal_single_images()
     orientations_and_jobs()
+    parts(h5py)
     automatic_steps()
     pictures()
     if h5py:

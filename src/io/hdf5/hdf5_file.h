@@ -147,6 +147,7 @@ typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
     int frames, frames_per_file;
     int rotation; /* else stills */
+    int first;    /* number of the first frame in the whole series, from 0 */
     int moving;   /* the detector position is that of each frame, not that of meta */
     const nb_image_meta *meta; /* of the base configuration */
     /** The true values of frames first..first+count-1. */

@@ -505,13 +505,13 @@ static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
 }
 
 /** The line of -spectra of each shot, from 0. */
-static void put_spectrum_numbers(nb_h5 *h, int frames)
+static void put_spectrum_numbers(nb_h5 *h, int frames, int first)
 {
     hsize_t n = (hsize_t)frames;
     int64_t *numbers = nb_alloc((size_t)n, sizeof *numbers, "truth", NULL);
     h->ok &= numbers != NULL;
     for (hsize_t i = 0; numbers && i < n; i++)
-        numbers[i] = (int64_t)i;
+        numbers[i] = first + (int64_t)i;
     if (numbers)
         nb_h5_array(h, SIMULATION "/spectrum", H5T_NATIVE_INT64, numbers, 1, &n);
     nb_free(numbers);
@@ -547,7 +547,8 @@ static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
  * would make the table of lines much larger than the text, only the text is written. */
 static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
 {
-    size_t n = (size_t)master->frames, size = strlen(master->jobs) + 1;
+    size_t first = (size_t)master->first, n = first + (size_t)master->frames;
+    size_t size = strlen(master->jobs) + 1;
     size_t found = 0, longest = 0, most = 8 * size + (1 << 20);
     char *copy = nb_alloc_raw(size, 1, "jobs", NULL), *rest = copy, *line;
     const char **lines = nb_alloc(n, sizeof *lines, "jobs", NULL);
@@ -562,7 +563,7 @@ static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
         nb_h5_text(h, SIMULATION "/jobs_file", master->jobs);
     }
     if (h->ok && found == n && longest <= most / n)
-        nb_h5_texts(h, SIMULATION "/job", lines, n);
+        nb_h5_texts(h, SIMULATION "/job", lines + first, n - first);
     nb_free(lines);
     nb_free(copy);
 }
@@ -637,7 +638,7 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     if (master->crystals)
         put_crystals(h, master->crystals, master->frames);
     if (master->spectra)
-        put_spectrum_numbers(h, master->frames);
+        put_spectrum_numbers(h, master->frames, master->first);
     if (master->layout.reflections)
         nb_hdf5_link_lists(h, master);
 }
