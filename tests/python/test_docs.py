@@ -4,6 +4,9 @@ import contextlib
 import importlib.util
 import os
 import re
+import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -52,6 +55,42 @@ def test_block_of_torch_runs(tmp_path, monkeypatch):
     assert blocks == text.count("```python torch") == 5
     assert [pictures.shape for pictures, _ in names["batches"]] == [(4, 64, 64)] * 2 and names["batches"][0][0].max() > 40
     assert abs(names["misset"].detach().numpy() - (10, 20, 30)).max() < 0.03
+
+
+def without_torch():
+    """As much of torch as a Dataset of numpy arrays needs."""
+    fake = types.ModuleType("torch")
+    fake.from_numpy = lambda array: array
+    fake.utils = types.SimpleNamespace(data=types.SimpleNamespace(Dataset=object))
+    return fake
+
+
+def test_page_of_training_sets(tmp_path, monkeypatch):
+    """Its command makes 8 frames, and its Dataset reads them; without torch by arrays."""
+    h5py = pytest.importorskip("h5py")
+    if not h5py.h5z.filter_avail(32008):
+        pytest.skip("h5py has no plugin for bitshuffle and LZ4")
+    if not importlib.util.find_spec("torch"):
+        monkeypatch.setitem(sys.modules, "torch", without_torch())
+    command, = re.findall(r"^```sh\n(.*?)^```", page("training.md"), re.S | re.M)
+    assert "-stills 10000 " in command
+    os.symlink(os.path.join(SOURCE, "golden_data"), tmp_path / "golden_data")
+    path = os.path.dirname(os.environ["NANOBRAGG"]) + os.pathsep + os.environ["PATH"]
+    subprocess.run(["bash", "-ec", command.replace("-stills 10000 ", "-stills 8 -device cpu ")], cwd=tmp_path, check=True,
+                   capture_output=True, env={**os.environ, "PATH": path})
+    os.remove(tmp_path / "golden_data")
+    blocks, names = run_blocks("training.md", tmp_path, monkeypatch)
+    frames = names["frames"]
+    samples = [frames[k] for k in range(len(frames))]
+    assert blocks == 1 and len(samples) == 8 and len({sample["crystals"] for sample in samples}) > 2
+    for sample in samples:
+        image, spots = np.asarray(sample["image"]), np.asarray(sample["spots"])
+        assert image.shape == (1065, 1030) and len(sample["U"]) == sample["crystals"] and (len(spots) > 0) == (sample["crystals"] > 0)
+        bright = spots[spots[:, 2] > 200]
+        inside = (bright[:, 0] > 1) & (bright[:, 0] < 1028) & (bright[:, 1] > 1) & (bright[:, 1] < 1063)
+        for fast, slow, photons in bright[inside]:  # the light is where the truth says
+            around = image[int(slow) - 1:int(slow) + 2, int(fast) - 1:int(fast) + 2]
+            assert around.sum() > 0.2 * photons, (fast, slow, photons, around)
 
 
 def test_page_for_those_who_come_from_other_programs(tmp_path, monkeypatch):
