@@ -230,10 +230,11 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
 
 /* --- floats, in place: bands of rows --- */
 
-/** Taps as floats, and what of each row is not 0: nb_spread_block. */
+/** Taps as nb_spread_block has them. */
 typedef struct float_taps {
-    float *k; /* owned, as the next; with a row of 0 before and behind */
-    int (*ends)[2];
+    float *k; /* owned, as all; with the rows of 0 around */
+    nb_spread_run *runs;
+    int *first_run;
 } float_taps;
 
 /** The bands of a panel's rows.  Rows beyond a band's ends are kept before any is changed. */
@@ -241,13 +242,14 @@ typedef struct bands {
     const nb_footprint_plan *plan;
     const nb_scene *scene;
     const nb_image_kernels *kernels;
+    const nb_row_source *source; /* of the light; NULL: the image is it */
     float *image;
     int panel;
     nb_region to, from; /* of the panel: pixels that are wanted, and that have light */
     int rows, n;        /* of a band; bands */
     int step;           /* rows of a band that are made at once */
     int reach, side;    /* rows, columns of light around a band */
-    float *kept;        /* [n][2 reach][columns of from] */
+    float *kept;        /* [n][2 reach][columns of from]; NULL with a source */
     const float_taps *weights; /* of each taps of the plan */
 } bands;
 
@@ -279,10 +281,17 @@ typedef struct room {
     float *light,
         *tile; /* [step + 2 reach][stride]; `margin` numbers before each row, and more behind, are 0 */
     size_t stride, margin;
-    uint8_t *lit; /* [step + 2 reach]: of `tile` */
+    int top; /* row of `light` that is the uppermost: the others follow, and the first one the last */
+    uint8_t *lit;       /* [step + 2 reach]: of the rows of `light`; 0: all of it is 0 */
+    const float **from; /* [step + 2 reach]: of a block */
 } room;
 
-enum { BEHIND = 2 * NB_SPREAD_CHUNK };
+enum {
+    BEHIND = 2 * NB_SPREAD_CHUNK,
+    STEP = 8 * NB_SPREAD_ROWS, /* light that a processor has in its cache */
+    BANDS_OF_A_THREAD = 4,
+    ROWS_FOR_A_ROW = 16 /* of a band for each of its reach, so that few are made twice */
+};
 
 static int rows_around(const bands *b)
 {
@@ -299,7 +308,8 @@ static int open_room(const bands *b, room *r)
     r->light = nb_alloc(rows, r->stride * sizeof(float), "footprint", NULL);
     r->tile = nb_alloc(rows, r->stride * sizeof(float), "footprint", NULL);
     r->lit = nb_alloc(rows, 1, "footprint", NULL);
-    return r->light && r->tile && r->lit;
+    r->from = nb_alloc(rows, sizeof *r->from, "footprint", NULL);
+    return r->light && r->tile && r->lit && r->from;
 }
 
 static void close_room(room *r)
@@ -307,40 +317,19 @@ static void close_room(room *r)
     nb_free(r->light);
     nb_free(r->tile);
     nb_free(r->lit);
+    nb_free(r->from);
 }
 
-/** Row i of the light of a band, from `reach` rows above it on; NULL: there is none. */
-static const float *light_row(const bands *b, int band, int i)
+/** Row s of the light of a band, from the image. */
+static const float *light_row(const bands *b, int band, int s)
 {
     const size_t width = (size_t)width_of(b->from);
-    const int s = b->to.smin + band * b->rows - b->reach + i;
-    int at = i;
-    if (s < b->from.smin || s > b->from.smax)
-        return NULL;
-    if (i >= b->reach && i < b->reach + b->rows)
+    const int first = b->to.smin + band * b->rows, i = s - first;
+    if (i >= 0 && i < b->rows)
         return pixel_of(b, s, b->from.fmin);
-    if (i >= b->reach)
-        at = i - b->rows;
-    return b->kept + ((size_t)band * 2 * (size_t)b->reach + (size_t)at) * width;
-}
-
-/** The light around the step that begins `done` rows behind the band's first.  What the step before had stays. */
-static void fetch_light(const bands *b, int band, int done, const room *r)
-{
-    const size_t width = (size_t)width_of(b->from);
-    const int old = done ? 2 * b->reach : 0;
-    if (old)
-        memmove(r->light, r->light + (size_t)b->step * r->stride,
-                (size_t)old * r->stride * sizeof *r->light);
-    for (int i = old; i < rows_around(b); i++) {
-        float *to = r->light + (size_t)i * r->stride + r->margin;
-        const float *from =
-            done + i < b->rows + 2 * b->reach ? light_row(b, band, done + i) : NULL;
-        if (from)
-            memcpy(to, from, width * sizeof *to);
-        else
-            memset(to, 0, width * sizeof *to);
-    }
+    return b->kept + ((size_t)band * 2 * (size_t)b->reach +
+                      (size_t)(i < 0 ? i + b->reach : i - b->rows + b->reach)) *
+                         width;
 }
 
 static int any_light(const float *row, int n)
@@ -351,52 +340,87 @@ static int any_light(const float *row, int n)
     return i < n;
 }
 
+/** Row i of the light around a step, of `light` and `lit`. */
+static int place_of(const bands *b, const room *r, int i)
+{
+    return (r->top + i) % rows_around(b);
+}
+
+static float *light_of(const bands *b, const room *r, int i)
+{
+    return r->light + (size_t)place_of(b, r, i) * r->stride + r->margin;
+}
+
+/** The light around `rows` rows of the step that begins `done` rows behind the band's first.  What the step before
+ * had stays. */
+static void fetch_light(const bands *b, int band, int done, int rows, room *r)
+{
+    const int width = width_of(b->from);
+    const int top = b->to.smin + band * b->rows + done - b->reach;
+    r->top = done ? place_of(b, r, b->step) : 0;
+    for (int i = done ? 2 * b->reach : 0; i < rows + 2 * b->reach; i++) {
+        float *to = light_of(b, r, i);
+        const int s = top + i, there = s >= b->from.smin && s <= b->from.smax;
+        if (there && b->source)
+            b->source->row(b->source->rows, b->panel, s, b->from.fmin, width, to);
+        else if (there)
+            memcpy(to, light_row(b, band, s), (size_t)width * sizeof *to);
+        r->lit[place_of(b, r, i)] = (uint8_t)(there && any_light(to, width));
+    }
+}
+
 /** The tile's part of the light around row `first`, alone; returns whether there is some. */
-static int fetch_tile(const bands *b, int first, const nb_footprint_tile *t, const room *r)
+static int fetch_tile(const bands *b, int first, int rows, const nb_footprint_tile *t,
+                      const room *r)
 {
     const int low = t->fast > b->from.fmin ? t->fast : b->from.fmin,
               end = t->fast_end <= b->from.fmax ? t->fast_end : b->from.fmax + 1;
     const size_t around = 2 * (size_t)b->side; /* what a block may read beside it */
+    const size_t at = r->margin + (size_t)(low - b->from.fmin),
+                 left = at > around ? at - around : 0;
     int any = 0;
-    for (int i = 0; i < rows_around(b) && end > low; i++) {
+    for (int i = 0; i < rows + 2 * b->reach && end > low; i++) {
         const int s = first - b->reach + i;
-        const size_t row = (size_t)i * r->stride,
-                     at = r->margin + (size_t)(low - b->from.fmin);
-        const float *from = r->light + row + at;
-        const int there = s >= t->slow && s < t->slow_end;
-        const size_t left = at > around ? at - around : 0,
-                     right = at + (size_t)(end - low) + around + BEHIND;
-        memset(r->tile + row + left, 0,
-               ((right < r->stride ? right : r->stride) - left) * sizeof *r->tile);
-        r->lit[i] = (uint8_t)(there && any_light(from, end - low));
-        if (r->lit[i])
-            memcpy(r->tile + row + at, from, (size_t)(end - low) * sizeof *from);
-        any |= r->lit[i];
+        const float *from = light_of(b, r, i) + low - b->from.fmin;
+        const size_t right = at + (size_t)(end - low) + around + BEHIND;
+        float *row = r->tile + (size_t)i * r->stride;
+        r->from[i] = NULL;
+        if (s < t->slow || s >= t->slow_end || !r->lit[place_of(b, r, i)] ||
+            !any_light(from, end - low))
+            continue;
+        memset(row + left, 0,
+               ((right < r->stride ? right : r->stride) - left) * sizeof *row);
+        memcpy(row + at, from, (size_t)(end - low) * sizeof *from);
+        r->from[i] = row + r->margin;
+        any = 1;
     }
     return any;
 }
 
-/** The light of a tile to `rows` rows of the image. */
+/** The light of a tile, r->from, to `rows` rows of the image. */
 static void spread_tile(const bands *b, int first, int rows, const nb_footprint_tile *t,
                         const room *r, int fresh)
 {
     const nb_taps *taps = &b->plan->taps[t->taps];
-    const float *light = fresh ? r->light : r->tile;
+    const float_taps *weights = &b->weights[t->taps];
+    const int off = b->reach - taps->slow, n = rows + 2 * taps->slow;
     int low = t->fast - taps->fast, end = t->fast_end + taps->fast;
-    nb_spread_block block = {.stride = r->stride,
-                             .k = b->weights[t->taps].k + 2 * taps->fast + 1,
-                             .ends = (const int(*)[2])b->weights[t->taps].ends,
+    nb_spread_block block = {.from = r->from + off,
+                             .k = weights->k + (NB_SPREAD_ROWS - 1) * (2 * taps->fast + 1),
+                             .runs = weights->runs,
+                             .first_run = weights->first_run,
                              .fresh = fresh,
                              .fast = taps->fast,
                              .slow = taps->slow,
                              .rows = rows,
-                             .lit = r->lit + b->reach,
                              .to_stride = (size_t)b->scene->panels[b->panel].columns};
     low = low > b->to.fmin ? low : b->to.fmin;
     end = end <= b->to.fmax ? end : b->to.fmax + 1;
     block.columns = end - low;
-    block.from = light + (size_t)b->reach * r->stride + r->margin + (low - b->from.fmin);
     block.to = pixel_of(b, first, low);
+    for (int i = off; i < off + n; i++)
+        if (r->from[i])
+            r->from[i] += low - b->from.fmin;
     if (block.columns > 0)
         b->kernels->spread(&block);
 }
@@ -410,12 +434,12 @@ static void spread_tiles(const bands *b, int first, int rows, const room *r)
     for (int i = 0; i < p->across * p->down; i++) {
         const nb_footprint_tile *t = &b->plan->tiles[p->tile + i];
         if (t->slow < first + rows + b->reach && t->slow_end > first - b->reach &&
-            fetch_tile(b, first, t, r))
+            fetch_tile(b, first, rows, t, r))
             spread_tile(b, first, rows, t, r, 0);
     }
 }
 
-static void spread_band(const bands *b, int band, const room *r)
+static void spread_band(const bands *b, int band, room *r)
 {
     const nb_footprint_panel *p = &b->plan->panels[b->panel];
     for (int done = 0; done < b->rows; done += b->step) {
@@ -425,25 +449,29 @@ static void spread_band(const bands *b, int band, const room *r)
         rows = rows < left ? rows : left;
         if (rows <= 0)
             return;
-        fetch_light(b, band, done, r);
+        fetch_light(b, band, done, rows, r);
         if (p->across * p->down > 1) {
             spread_tiles(b, first, rows, r);
             continue;
         }
-        for (int i = 0; i < rows_around(b); i++)
-            r->lit[i] = (uint8_t)any_light(r->light + (size_t)i * r->stride + r->margin,
-                                           width_of(b->from));
+        for (int i = 0; i < rows + 2 * b->reach; i++)
+            r->from[i] = r->lit[place_of(b, r, i)] ? light_of(b, r, i) : NULL;
         spread_tile(b, first, rows, &b->plan->tiles[p->tile], r, 1);
     }
 }
 
-/** Bands thread, thread + step, ... */
-static int spread_bands(const bands *b, int thread, int step)
+/** Called by every thread of a team, to share the bands out. */
+static int spread_bands(const bands *b)
 {
     room r = {0};
     const int ok = open_room(b, &r);
-    for (int i = thread; ok && i < b->n; i += step)
-        spread_band(b, i, &r);
+    int i;
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1) nowait
+#endif
+    for (i = 0; i < b->n; i++)
+        if (ok)
+            spread_band(b, i, &r);
     close_room(&r);
     return ok;
 }
@@ -465,36 +493,50 @@ static void clear_rest(const bands *b, int s)
             row[f] = 0;
 }
 
-static nb_status spread_panel(bands *b, int threads, nb_error *err)
+/** Bands of whole steps.  Those of a source are more, so that threads end together, but so long that few rows are
+ * made twice. */
+static nb_status cut_bands(bands *b, int threads, nb_error *err)
 {
     const nb_footprint_panel *p = &b->plan->panels[b->panel];
-    const nb_panel *panel = &b->scene->panels[b->panel];
     const int wanted = b->to.smax - b->to.smin + 1;
-    int failed = 0, i;
+    const int n = b->source ? BANDS_OF_A_THREAD * threads : threads;
     b->reach = p->slow;
     b->side = p->fast;
-    b->step = 32;
-    b->rows = (wanted + threads - 1) / threads;
-    if (b->rows < 4 * b->reach + b->step)
-        b->rows = 4 * b->reach + b->step;
+    b->step = STEP;
+    int least = (b->source ? 64 : 4) * b->reach;
+    if (b->source && least > wanted / threads)
+        least = wanted / threads;
+    b->rows = (wanted + n - 1) / n;
+    b->rows = b->rows > least ? b->rows : least;
+    b->rows = (b->rows + b->step - 1) / b->step * b->step;
     b->n = wanted > 0 && width_of(b->to) > 0 ? (wanted + b->rows - 1) / b->rows : 0;
+    if (b->source)
+        return NB_OK;
     b->kept =
         nb_alloc_raw((size_t)b->n * 2 * (size_t)b->reach * (size_t)width_of(b->from) + 1,
                      sizeof(float), "footprint", err);
-    if (!b->kept)
-        return NB_ERR_NOMEM;
+    return b->kept ? NB_OK : NB_ERR_NOMEM;
+}
+
+static nb_status spread_panel(bands *b, int threads, nb_error *err)
+{
+    const nb_panel *panel = &b->scene->panels[b->panel];
+    int failed = 0, i;
+    nb_status st = cut_bands(b, threads, err);
+    if (st)
+        return st;
     threads = threads < b->n ? threads : b->n > 0 ? b->n : 1;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
 #endif
-    for (i = 0; i < b->n; i++)
+    for (i = 0; i < (b->kept ? b->n : 0); i++)
         keep_rows(b, i);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(| : failed)
+#pragma omp parallel num_threads(threads) reduction(| : failed)
 #endif
-    for (i = 0; i < threads; i++)
-        failed |= !spread_bands(b, i, threads);
-    for (i = b->from.smin; i <= b->from.smax && i < panel->rows; i++)
+    failed |= !spread_bands(b);
+    for (i = b->source ? 0 : b->from.smin;
+         i < panel->rows && (b->source || i <= b->from.smax); i++)
         if (b->scene->raster.mask || i < b->to.smin || i > b->to.smax ||
             width_of(b->to) < panel->columns)
             clear_rest(b, i);
@@ -502,30 +544,52 @@ static nb_status spread_panel(bands *b, int threads, nb_error *err)
     return failed ? nb_fail_memory(err, (size_t)panel->columns, "footprint") : NB_OK;
 }
 
-/** The ends of row e and the one before it, together. */
-static void find_ends(const nb_taps *t, const float *k, int e, int ends[2])
+/** Of light row e and displacement d: the first and the last row of the image that it reaches; 0: none. */
+static int rows_reached(const nb_spread_block *b, int e, int d, nb_spread_run *run)
 {
-    const int row = 2 * t->fast + 1;
-    ends[0] = row;
-    ends[1] = -1;
-    for (int d = 0; d < row; d++)
-        if (k[(e + 1) * row + d] != 0 || k[e * row + d] != 0) {
-            ends[0] = d < ends[0] ? d : ends[0];
-            ends[1] = d;
+    int any = 0;
+    for (int i = 0; i < NB_SPREAD_ROWS; i++)
+        if (b->k[(e - i) * (2 * b->fast + 1) + d] != 0) {
+            run->first = any ? run->first : (short)i;
+            run->last = (short)i;
+            any = 1;
         }
+    return any;
+}
+
+/** The runs of light row e; returns how many. */
+static int find_runs(const nb_spread_block *b, int e, nb_spread_run *runs)
+{
+    int n = 0;
+    for (int d = 0; d <= 2 * b->fast; d++) {
+        nb_spread_run run = {(short)d, (short)(d + 1), 0, 0};
+        const nb_spread_run *last = n > 0 ? &runs[n - 1] : NULL;
+        if (!rows_reached(b, e, d, &run))
+            continue;
+        if (last && last->end == d && last->first == run.first && last->last == run.last)
+            runs[n - 1].end++;
+        else
+            runs[n++] = run;
+    }
+    return n;
 }
 
 static nb_status float_taps_of(const nb_taps *t, float_taps *to, nb_error *err)
 {
-    const size_t row = 2 * (size_t)t->fast + 1, n = nb_taps_count(t);
-    const int rows = 2 * t->slow + 1;
-    to->k = nb_alloc(n + 2 * row, sizeof *to->k, "footprint", err);
-    to->ends = nb_alloc((size_t)rows + 1, sizeof *to->ends, "footprint", err);
-    if (!to->k || !to->ends)
+    const size_t row = 2 * (size_t)t->fast + 1, n = nb_taps_count(t),
+                 around = (NB_SPREAD_ROWS - 1) * row;
+    const int rows = 2 * t->slow + NB_SPREAD_ROWS;
+    nb_spread_block b = {.fast = t->fast, .slow = t->slow};
+    to->k = nb_alloc(n + 2 * around, sizeof *to->k, "footprint", err);
+    to->runs = nb_alloc((size_t)rows * row, sizeof *to->runs, "footprint", err);
+    to->first_run = nb_alloc((size_t)rows + 1, sizeof *to->first_run, "footprint", err);
+    if (!to->k || !to->runs || !to->first_run)
         return NB_ERR_NOMEM;
-    nb_taps_floats(t, to->k + row);
-    for (int e = 0; e <= rows; e++)
-        find_ends(t, to->k, e, to->ends[e]);
+    nb_taps_floats(t, to->k + around);
+    b.k = to->k + around;
+    for (int e = 0; e < rows; e++)
+        to->first_run[e + 1] =
+            to->first_run[e] + find_runs(&b, e, to->runs + to->first_run[e]);
     return NB_OK;
 }
 
@@ -539,30 +603,56 @@ static nb_status make_weights(const nb_footprint_plan *plan, float_taps **out,
     return all ? st : NB_ERR_NOMEM;
 }
 
-nb_status nb_footprint_spread(const nb_footprint_plan *plan, const nb_scene *sc,
-                              const nb_scene *sources, const nb_image_kernels *kernels,
-                              int threads, float *image, nb_error *err)
+int nb_footprint_takes_rows(const nb_footprint_plan *plan, const nb_scene *sc, int threads)
 {
-    float_taps *weights;
-    nb_status st = make_weights(plan, &weights, err);
     const int team = nb_image_threads(threads, (int64_t)sc->raster.pixels);
+    for (int k = 0; k < sc->n_panels; k++)
+        if (plan->panels[k].slow * ROWS_FOR_A_ROW * team > sc->panels[k].rows)
+            return 0;
+    return 1;
+}
+
+/** A panel without light. */
+static void clear_panel(const bands *b)
+{
+    const nb_panel *p = &b->scene->panels[b->panel];
+    memset(pixel_of(b, 0, 0), 0, (size_t)p->columns * (size_t)p->rows * sizeof(float));
+}
+
+static void free_weights(float_taps *weights, int n)
+{
+    for (int i = 0; weights && i < n; i++) {
+        nb_free(weights[i].k);
+        nb_free(weights[i].runs);
+        nb_free(weights[i].first_run);
+    }
+    nb_free(weights);
+}
+
+nb_status nb_footprint_spread(const nb_footprint_work *work, const nb_row_source *source,
+                              float *image, nb_error *err)
+{
+    const nb_scene *sc = work->scene;
+    float_taps *weights;
+    nb_status st = make_weights(work->plan, &weights, err);
+    int team = nb_image_threads(work->threads, (int64_t)sc->raster.pixels);
+    team = source && source->threads < team ? source->threads : team;
     for (int k = 0; k < sc->n_panels && !st; k++) {
-        bands b = {.plan = plan,
+        bands b = {.plan = work->plan,
                    .scene = sc,
-                   .kernels = kernels,
+                   .kernels = work->kernels,
+                   .source = source,
                    .image = image,
                    .panel = k,
                    .to = nb_panel_region(sc, &sc->panels[k]),
-                   .from = nb_panel_region(sources, &sc->panels[k]),
+                   .from = nb_panel_region(work->sources, &sc->panels[k]),
                    .weights = weights};
         if (width_of(b.from) > 0 && b.from.smax >= b.from.smin)
             st = spread_panel(&b, team, err);
+        else if (source)
+            clear_panel(&b);
     }
-    for (int i = 0; weights && i < plan->n_taps; i++) {
-        nb_free(weights[i].k);
-        nb_free(weights[i].ends);
-    }
-    nb_free(weights);
+    free_weights(weights, work->plan->n_taps);
     return st;
 }
 

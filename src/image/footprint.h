@@ -9,6 +9,7 @@
 #include "../physics/scene.h"
 #include "footprint_taps.h"
 #include "kernels.h"
+#include "row_source.h"
 
 /** Pixels from `from` up to before `end`; the taps are those of its middle. */
 typedef struct nb_footprint_tile {
@@ -42,11 +43,23 @@ void nb_footprint_plan_free(nb_footprint_plan *plan); /* zeroed is fine */
 nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *scene,
                                nb_scene *sources, uint8_t **mask, nb_error *err);
 
-/** Spread image[pixels], rendered from `sources`, in place; then 0 outside of the scene's region and mask.  The same
- * bytes for any number of threads and any kernels.  Errors: NB_ERR_NOMEM. */
-nb_status nb_footprint_spread(const nb_footprint_plan *plan, const nb_scene *scene,
-                              const nb_scene *sources, const nb_image_kernels *kernels,
-                              int threads, float *image, nb_error *err);
+/** What spreads light: from the pixels of `sources` to those of `scene`. */
+typedef struct nb_footprint_work {
+    const nb_footprint_plan *plan;
+    const nb_scene *scene, *sources;
+    const nb_image_kernels *kernels;
+    int threads;
+} nb_footprint_work;
+
+/** Spread image[pixels], rendered from `sources`, in place, or where `source` is not NULL its rows into the image; then
+ * 0 outside of the scene's region and mask.  The same bytes for any number of threads, any kernels and with or without
+ * a source.  Errors: NB_ERR_NOMEM. */
+nb_status nb_footprint_spread(const nb_footprint_work *work, const nb_row_source *source,
+                              float *image, nb_error *err);
+
+/** Are panels so high that a source makes few rows twice? */
+int nb_footprint_takes_rows(const nb_footprint_plan *plan, const nb_scene *scene,
+                            int threads);
 
 /** The readable truth, in double: to[pixels] gets what the pixels of `from` spread, by other taps than those of the
  * plan where `taps` is not NULL: of each tile, as many as it has, or NULL for none.  back: the adjoint instead, what the slopes of a loss

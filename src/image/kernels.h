@@ -11,18 +11,30 @@
 
 struct nb_poisson_key;
 
-enum { NB_SPREAD_CHUNK = 64 /* floats behind a block that are read, at most */ };
+enum { NB_SPREAD_CHUNK = 128 /* floats behind a block that are read, at most */ };
+
+enum { NB_SPREAD_ROWS = 2 /* of the image that are made at once */ };
+
+/** Taps of one row of light for neighbouring rows of the image: only those from `first` to `last` have some that are
+ * not 0, at the displacements `from` to `end` - 1. */
+typedef struct nb_spread_run {
+    short from, end, first, last;
+} nb_spread_run;
 
 /** Light that is spread over neighbours. */
 typedef struct nb_spread_block {
-    const float *from; /* the first pixel's own light; `fast` numbers before each row, and fast + NB_SPREAD_CHUNK
-                          behind it, may be read, and `slow` rows above and below */
-    const float *k; /* [2 slow + 1][2 fast + 1], even; a row of 0 before and behind */
-    const int (*ends)[2]; /* of each of these rows and the one behind: what of it, or of the one before, is not 0 */
-    int fresh;          /* `to` is written, not added to */
-    const uint8_t *lit; /* of each row of `from`, the first pixel's at 0: 0 if all of it is 0 */
+    const float *const *
+        from; /* rows of light from `slow` above the first one on; each begins at the block's first
+                                 pixel, and `fast` numbers before it and fast + NB_SPREAD_CHUNK behind its end may be
+                                 read; NULL: a row of 0 */
+    const float *k; /* [2 slow + 1][2 fast + 1], even; NB_SPREAD_ROWS - 1 rows of 0 before and behind */
+    const nb_spread_run *
+        runs; /* of all rows of light, in their order, and of each from the left; how they are cut does
+                                  not change a bit */
+    const int *first_run; /* [2 slow + NB_SPREAD_ROWS + 1] */
+    int fresh;            /* `to` is written, not added to */
     float *to;
-    size_t stride, to_stride;
+    size_t to_stride;
     int fast, slow, columns, rows;
 } nb_spread_block;
 

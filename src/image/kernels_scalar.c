@@ -87,12 +87,11 @@ static void spread(const nb_spread_block *b)
     for (int y = 0; y < b->rows; y++)
         for (int x = 0; x < b->columns; x++) {
             float sum = b->fresh ? 0 : b->to[(size_t)y * b->to_stride + (size_t)x];
-            for (int e = -b->slow; e <= b->slow; e++) {
-                const float *from =
-                    b->from + (ptrdiff_t)(y + e) * (ptrdiff_t)b->stride + x;
-                const float *k = b->k + (e + b->slow) * row + b->fast;
-                for (int d = -b->fast; b->lit[y + e] && d <= b->fast; d++)
-                    sum += k[d] * from[d];
+            for (int e = 0; e <= 2 * b->slow; e++) {
+                const float *from = b->from[y + e];
+                const float *k = b->k + e * row + b->fast;
+                for (int d = -b->fast; from && d <= b->fast; d++)
+                    sum += k[d] * from[x + d];
             }
             b->to[(size_t)y * b->to_stride + (size_t)x] = sum;
         }

@@ -214,44 +214,54 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
 
 typedef float nb_vl __attribute__((vector_size(8 * NB_LANES)));
 
-/** Rows and vectors of a sum that are in registers. */
+/** Vectors of a sum that are in registers, of NB_SPREAD_ROWS rows each. */
 enum {
-    NB_SPREAD_ROWS = 2,
-    NB_SPREAD_VECTORS = 4,
+    NB_SPREAD_VECTORS = NB_LANES == 8 ? 8 : 4,
     NB_SPREAD_WIDE = NB_SPREAD_VECTORS * 2 * NB_LANES
 };
+typedef nb_vl nb_spread_sums[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
 
-/** What source row r of the block adds to its rows y and y + 1. */
-static inline void nb_spread_row(const nb_spread_block *b, int y, int x, int r,
-                                 nb_vl sum[NB_SPREAD_ROWS][NB_SPREAD_VECTORS])
+/** What a row of light adds by taps of one run; k: of the chunk's first row, that of the next one is `row` before it. */
+static inline __attribute__((always_inline)) void nb_spread_taps(
+    const float *from, const float *k, int row, const nb_spread_run *run, const int first,
+    const int last, nb_spread_sums sum)
 {
-    const int row = 2 * b->fast + 1;
-    const float *from = b->from + (ptrdiff_t)r * (ptrdiff_t)b->stride + x - b->fast;
-    const int e = r - y + b->slow;
-    const float *k = b->k + e * row; /* of row y; of the next: the one before */
-    for (int d = b->ends[e][0]; d <= b->ends[e][1]; d++) {
-        const float first = k[d], second = k[d - row];
+    for (int d = run->from; d < run->end; d++)
         for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
             nb_vl v;
             memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
             NB_IN_REGISTER(v); /* read once: each read crosses a line of the cache */
-            sum[0][j] += first * v;
-            sum[1][j] += second * v;
+            for (int i = first; i <= last; i++)
+                sum[i][j] += k[d - i * row] * v;
         }
-    }
 }
 
-/** Rows y and y + 1 of a chunk; in[i], out[i]: where the rows are. */
-static inline void nb_spread_chunk(const nb_spread_block *b, int y, int x,
-                                   float *const to[2])
+static inline void nb_spread_run_of(const float *from, const float *k, int row,
+                                    const nb_spread_run *run, nb_spread_sums sum)
 {
-    nb_vl sum[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
+    if (run->first == run->last && run->first == 0)
+        nb_spread_taps(from, k, row, run, 0, 0, sum);
+    else if (run->first == run->last)
+        nb_spread_taps(from, k, row, run, 1, 1, sum);
+    else
+        nb_spread_taps(from, k, row, run, 0, 1, sum);
+}
+
+/** The rows from y on of a chunk; to[i]: where they are. */
+static inline void nb_spread_chunk(const nb_spread_block *b, int y, int x,
+                                   float *const to[NB_SPREAD_ROWS])
+{
+    const int row = 2 * b->fast + 1;
+    nb_spread_sums sum;
     memset(sum, 0, sizeof sum);
     for (int i = 0; i < NB_SPREAD_ROWS && !b->fresh; i++)
         memcpy(sum[i], to[i], sizeof sum[i]);
-    for (int r = y - b->slow; r <= y + 1 + b->slow && r < b->rows + b->slow; r++)
-        if (b->lit[r])
-            nb_spread_row(b, y, x, r, sum);
+    for (int e = 0; e < 2 * b->slow + NB_SPREAD_ROWS && y + e < b->rows + 2 * b->slow;
+         e++) {
+        const float *from = b->from[y + e];
+        for (int r = b->first_run[e]; from && r < b->first_run[e + 1]; r++)
+            nb_spread_run_of(from + x - b->fast, b->k + e * row, row, &b->runs[r], sum);
+    }
     for (int i = 0; i < NB_SPREAD_ROWS; i++)
         memcpy(to[i], sum[i], sizeof sum[i]);
 }
@@ -266,19 +276,16 @@ static inline void nb_row_spread(const nb_spread_block *b)
             const size_t n =
                 (size_t)(left < NB_SPREAD_WIDE ? left : NB_SPREAD_WIDE) * sizeof(float);
             float *at = b->to + (size_t)y * b->to_stride + (size_t)x;
-            float *to[NB_SPREAD_ROWS] = {at, at + b->to_stride};
-            if (whole) {
-                nb_spread_chunk(b, y, x, to);
-                continue;
-            }
+            float *to[NB_SPREAD_ROWS];
             for (int i = 0; i < NB_SPREAD_ROWS; i++) {
-                memset(edge[i], 0, sizeof edge[i]);
-                if (i < rows)
+                to[i] = whole ? at + (size_t)i * b->to_stride : edge[i];
+                if (!whole)
+                    memset(edge[i], 0, sizeof edge[i]);
+                if (!whole && i < rows)
                     memcpy(edge[i], at + (size_t)i * b->to_stride, n);
-                to[i] = edge[i];
             }
             nb_spread_chunk(b, y, x, to);
-            for (int i = 0; i < NB_SPREAD_ROWS && i < rows; i++)
+            for (int i = 0; i < NB_SPREAD_ROWS && i < rows && !whole; i++)
                 memcpy(at + (size_t)i * b->to_stride, edge[i], n);
         }
 }
