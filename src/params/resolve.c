@@ -131,13 +131,12 @@ static void resolve_elements(const nb_param *p, double fallback, const nb_config
     for (int i = 0; i < n; i++) {
         const size_t offset = p->offset + (size_t)i * bytes;
         char *field = (char *)&out->value + offset;
-        const int whole = isnan(fallback) ? 0 : (int)fallback;
         if (!nb_param_is_unset(p, nb_param_element(p, typed, i)))
             mark_typed(out, offset);
         else if (!isnan(fallback) && bytes == sizeof(double))
             memcpy(field, &fallback, sizeof fallback);
         else if (!isnan(fallback))
-            memcpy(field, &whole, sizeof whole);
+            memcpy(field, &(int){(int)fallback}, sizeof(int));
     }
 }
 
