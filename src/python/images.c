@@ -109,3 +109,54 @@ PyObject *nb_python_picture(PyObject *self, PyObject *args)
         return nb_python_raise(&err, st);
     Py_RETURN_NONE;
 }
+
+/** The images of a page: objects of one size and their names. */
+static int borrow_all(PyObject *objects, PyObject *titles, int fast, int slow,
+                      nb_image *images, Py_buffer *views, const char **names)
+{
+    const Py_ssize_t n = PyTuple_Size(objects);
+    const size_t bytes = (size_t)fast * (size_t)slow * sizeof(float);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *title = PyTuple_GetItem(titles, i);
+        if (!title || !(names[i] = PyUnicode_AsUTF8AndSize(title, NULL)) ||
+            nb_python_buffer(PyTuple_GetItem(objects, i), 0, bytes, "image", &views[i])) {
+            while (i-- > 0)
+                PyBuffer_Release(&views[i]);
+            return -1;
+        }
+        images[i] = borrow(&views[i], fast, slow);
+        strcpy(images[i].format, "float");
+    }
+    return (int)n;
+}
+
+/** page(images, names, fast, slow, path): tuples; float32 images of one size as a page for a browser */
+PyObject *nb_python_page(PyObject *self, PyObject *args)
+{
+    PyObject *objects, *titles;
+    Py_buffer views[NB_PAGE_IMAGES];
+    const char *path, *names[NB_PAGE_IMAGES];
+    nb_image images[NB_PAGE_IMAGES];
+    nb_page_job job = {.images = images, .names = names};
+    nb_error err = {0};
+    nb_status st;
+    int fast, slow;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O!iis", &PyTuple_Type, &objects, &PyTuple_Type,
+                          &titles, &fast, &slow, &path))
+        return NULL;
+    if (PyTuple_Size(objects) < 1 || PyTuple_Size(objects) > NB_PAGE_IMAGES ||
+        PyTuple_Size(objects) != PyTuple_Size(titles))
+        return PyErr_Format(PyExc_ValueError, "a page shows 1 to %d images",
+                            NB_PAGE_IMAGES);
+    if ((job.n = borrow_all(objects, titles, fast, slow, images, views, names)) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_image_page(&job, path, &err);
+    Py_END_ALLOW_THREADS;
+    for (int i = 0; i < job.n; i++)
+        PyBuffer_Release(&views[i]);
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}

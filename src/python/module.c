@@ -86,6 +86,7 @@ static PyMethodDef methods[] = {
     {"read_image", nb_python_read_image, METH_VARARGS,
      "read_image(path, fast, slow) -> (pixels, fast, slow, format, centre, pedestal)"},
     {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
+    {"page", nb_python_page, METH_VARARGS, "page(images, names, fast, slow, path)"},
     {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
     {"series", nb_python_series, METH_VARARGS,
      "series(config words, arrays, series words, notice, progress) -> dict"},

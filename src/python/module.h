@@ -96,6 +96,7 @@ int nb_python_add_device_image(PyObject *module); /* the type; -1 with an except
 PyObject *nb_python_read_image(PyObject *self, PyObject *args);
 PyObject *nb_python_compare(PyObject *self, PyObject *args);
 PyObject *nb_python_picture(PyObject *self, PyObject *args);
+PyObject *nb_python_page(PyObject *self, PyObject *args);
 PyObject *nb_python_series(PyObject *self, PyObject *args);
 
 #endif

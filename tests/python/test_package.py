@@ -273,6 +273,34 @@ def test_picture():
     assert nanobragg.Simulation(**SMALL).render()._repr_png_().startswith(b"\x89PNG")
 
 
+def test_picture_of_a_simulation():
+    sim = nanobragg.Simulation(**SMALL)
+    before = sim.render()
+    dark = sim._repr_png_()
+    assert dark.startswith(b"\x89PNG")
+    sim.set(detpixels=30)
+    assert sim._repr_png_() != dark and before.shape != sim.shape
+
+
+def test_page(tmp_path):
+    sim = nanobragg.Simulation(**SMALL)
+    image = sim.render()
+    alone = nanobragg.page(image)
+    assert alone.startswith("<!doctype html>") and 'id="pixels0"' in alone and 'id="pixels1"' not in alone
+    assert "&lt;!doctype html" in alone._repr_html_() and alone._repr_html_().startswith("<iframe srcdoc=")
+    both = nanobragg.page([image, 2 * image], tmp_path / "two.html", names=["a", "b"])
+    assert (tmp_path / "two.html").read_text(encoding="utf-8") == both and 'id="pixels1"' in both
+    assert '"name":\t"b"' in both or '"name":"b"' in both
+    whole = nanobragg.page(sim)
+    assert "wavelength" in whole and '"report":' in whole and "beam      wavelength" in whole
+    for wrong in ([image, image[1:]], image[0], [], [image] * 5):
+        with pytest.raises(ValueError):
+            nanobragg.page(wrong)
+    with pytest.raises(ValueError, match=".html"):
+        nanobragg.page(image, tmp_path / "page.png")
+    assert [file.name for file in tmp_path.iterdir()] == ["two.html"]
+
+
 def test_texts_with_nul_are_refused(tmp_path):
     sim = nanobragg.Simulation(**SMALL)
     for use in (lambda: sim.set(floatfile="a\0b"), lambda: nanobragg.Simulation(**{**SMALL, "hkl": "a\0b"}),

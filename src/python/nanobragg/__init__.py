@@ -12,10 +12,10 @@ Keywords are the flags of the program (docs/options.md) without their dash.
 from ._nanobragg import DeviceError, features, version as __version__
 from ._derivatives import Normal
 from ._device import DeviceImage
-from ._images import Image, compare, read_image
+from ._images import Image, Page, compare, page, read_image
 from ._parameters import parameters
 from ._series import draws, noise, run_series
 from ._simulation import Simulation
 
-__all__ = ["DeviceError", "DeviceImage", "Image", "Normal", "Simulation", "__version__", "compare",
-           "draws", "features", "noise", "parameters", "read_image", "run_series"]
+__all__ = ["DeviceError", "DeviceImage", "Image", "Normal", "Page", "Simulation", "__version__", "compare",
+           "draws", "features", "noise", "page", "parameters", "read_image", "run_series"]

@@ -8,6 +8,26 @@ import numpy as np
 from . import _nanobragg
 
 
+def made(name, write):
+    """The bytes of the file that write(path) makes."""
+    import tempfile  # it takes milliseconds to load
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, name)
+        write(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+class Page(str):
+    """A page for a browser, HTML; a notebook shows it in a frame."""
+
+    def _repr_html_(self):
+        import html
+
+        return f'<iframe srcdoc="{html.escape(self)}" title="image" style="width: 100%; height: 42em; border: 0"></iframe>'
+
+
 class Image(np.ndarray):
     """A numpy array [slow, fast] that a notebook shows as a picture."""
 
@@ -20,14 +40,8 @@ class Image(np.ndarray):
     def _repr_png_(self):
         if self.ndim != 2 or self.size == 0:
             return None
-        import tempfile  # it takes milliseconds to load
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "image.png")
-            pixels = np.ascontiguousarray(self, dtype=np.float32)
-            _nanobragg.picture(pixels, self.shape[1], self.shape[0], path)
-            with open(path, "rb") as file:
-                return file.read()
+        pixels = np.ascontiguousarray(self, dtype=np.float32)
+        return made("image.png", lambda path: _nanobragg.picture(pixels, self.shape[1], self.shape[0], path))
 
 
 class Difference(dict):
@@ -62,3 +76,32 @@ def compare(a, b):
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(f"images of one size are compared, not {a.shape} and {b.shape}")
     return Difference(_nanobragg.compare(a, b, a.shape[1], a.shape[0]))
+
+
+def page(image, path=None, names=None):
+    """An image as a page for a browser, with pan, zoom, values of pixels and plots: HTML, which a notebook shows.
+
+    image: [slow, fast]; a list of 2 to 4 of one size, which are compared with the first; or a Simulation, whose last image is
+    shown with its geometry and report.  path: a file in .html that is written too.  names: of the images of a list.
+    Errors: ValueError, OSError."""
+    if path is not None and not os.fspath(path).endswith(".html"):
+        raise ValueError(f"path: {os.fspath(path)!r} must end in .html")
+    write = _writer(image, names)
+    if path is None:
+        return Page(made("page.html", write).decode())
+    write(os.fspath(path))
+    with open(path, encoding="utf-8") as file:
+        return Page(file.read())
+
+
+def _writer(image, names):
+    """A function of a path that writes the page."""
+    if hasattr(image, "write") and hasattr(image, "render"):
+        return lambda path: image.write(report=path)
+    some = [np.ascontiguousarray(one, dtype=np.float32) for one in (image if isinstance(image, (list, tuple)) else [image])]
+    names = ["image"] if names is None and len(some) == 1 else names or [f"image {i + 1}" for i in range(len(some))]
+    if any(one.ndim != 2 or one.size == 0 or one.shape != some[0].shape for one in some) or not some:
+        raise ValueError(f"a page shows images [slow, fast] of one size, not {[one.shape for one in some]}")
+    if len(names) != len(some):
+        raise ValueError(f"names: {len(names)} for {len(some)} images")
+    return lambda path: _nanobragg.page(tuple(some), tuple(map(str, names)), some[0].shape[1], some[0].shape[0], path)

@@ -9,7 +9,7 @@ import numpy as np
 from . import _arrays, _derivatives, _nanobragg, _parameters, _progress
 from ._device import DeviceImage
 from ._history import FOLD, KEYWORD, History
-from ._images import Image
+from ._images import Image, made
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
 REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), ("panel", "i4"),
@@ -409,6 +409,10 @@ class Simulation:
         """Write files of an image: write(noisefile="a.img", tifffile="a.tif").  Each is complete or
         absent."""
         self._sim.write(_parameters.many(files), self._of(image))
+
+    def _repr_png_(self):
+        """The last image, as -pngfile draws it; a notebook shows it."""
+        return made("image.png", lambda path: self.write(pngfile=path))
 
     def __repr__(self):
         slow, fast = self.shape
