@@ -264,6 +264,38 @@ static int print_commands(FILE *out, const char *topic, int before)
     return found;
 }
 
+/** The names of -detector with their figures. */
+static void print_detectors(FILE *out)
+{
+    size_t count;
+    const nb_known_detector *d = nb_known_detectors(&count);
+
+    fputs("Names of -detector: pixels (of um), modules, sensor, largest count, binnings; "
+          "source\n",
+          out);
+    for (size_t i = 0; i < count; i++, d++) {
+        int size[2];
+        if (!d->modules[0])
+            continue;
+        for (int k = 0; k < 2; k++)
+            size[k] = d->modules[k] * d->module[k] + (d->modules[k] - 1) * d->gap[k];
+        fprintf(out, "  %-16s %4d x %4d (%.6g)", d->name, size[0], size[1], d->pixel_um);
+        if (d->gap[0])
+            fprintf(out, ", %d x %d of %d x %d, gaps %d and %d", d->modules[0],
+                    d->modules[1], d->module[0], d->module[1], d->gap[0], d->gap[1]);
+        fprintf(out, ", %s %g um", d->sensor, d->sensor_um);
+        if (d->saturation > 0)
+            fprintf(out, ", %.0f", d->saturation);
+        fprintf(out, "%s%s; %s\n", d->binnings ? ", binnings " : "",
+                d->binnings ? d->binnings : "", d->source);
+    }
+    fputs("By -geom, since their modules move:", out);
+    for (d = nb_known_detectors(&count); count-- > 0; d++)
+        if (!d->modules[0])
+            fprintf(out, " %s", d->name);
+    fputc('\n', out);
+}
+
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
 {
     const char *word = topic + strspn(topic, "-");
@@ -271,6 +303,10 @@ nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
     const nb_flag *flag;
     int found;
 
+    if (!strcmp(topic, "detectors")) {
+        print_detectors(out);
+        return NB_OK;
+    }
     snprintf(dashed, sizeof dashed, "-%s", word);
     flag = nb_flag_find(dashed);
     if (flag)

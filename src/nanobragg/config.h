@@ -179,9 +179,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 974
+#define NB_CONFIG_ROOM 966
 #else
-#define NB_CONFIG_ROOM 975
+#define NB_CONFIG_ROOM 967
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -415,6 +415,7 @@ typedef struct nb_config {
     nb_diffuse_halo diffuse_halo;
     nb_diffuse_F diffuse_F;
     int diffuse_only; /* no Bragg light */
+    char detector_name[64]; /* a name of nb_known_detectors, in any case, ":n" for n x n binning; "" none */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif
@@ -429,6 +430,25 @@ void nb_config_defaults(nb_config *cfg);
 const char *nb_device_word(int i);
 /** Errors: NB_ERR_INPUT for a text that is no word of -device. */
 nb_status nb_device_check(const char *word, nb_error *err);
+
+/** A detector that has a name: the defaults of -detector.  Modules of equal size stand in a grid, and no pixel of the
+ * gaps between them is rendered. */
+typedef struct nb_known_detector {
+    const char *name;
+    int modules[2], module[2],
+        gap[2]; /* fast, slow; of a module and between two, pixels; modules 0: movable */
+    int dead_columns;     /* in the middle of each module, where two sensors meet */
+    int disc;             /* pixels outside the largest circle are dead */
+    double pixel_um;      /* without binning */
+    const char *sensor;   /* material */
+    double sensor_um;     /* thickness */
+    double saturation;    /* largest count; 0: what the file's type holds */
+    int counting;         /* photons one by one: no offset */
+    const char *binnings; /* "1 2 4"; NULL: none */
+    const char *source;   /* where the figures are from */
+} nb_known_detector;
+/** All of them, *count rows; static memory. */
+const nb_known_detector *nb_known_detectors(size_t *count);
 
 #ifdef __cplusplus
 }

@@ -254,6 +254,11 @@ const char *nb_config_geometry_flag(const nb_config *cfg)
 nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
 {
     const char *first = nb_config_geometry_flag(cfg);
+    const nb_known_detector *named;
+    int binning;
+    nb_status st = nb_detector_named(cfg, &named, &binning, err);
+    if (st)
+        return st;
     for (size_t i = 0; first && i < sizeof geometry_files / sizeof *geometry_files; i++)
         if (strcmp(first, geometry_files[i]) != 0 &&
             nb_param_is_set(nb_param_find(geometry_files[i]), cfg))
@@ -278,14 +283,14 @@ static const char *const noise_flags[] = {
 int nb_has_noise_chain(const nb_settings *all)
 {
     const nb_config *cfg = &all->value;
+    int typed = 0;
     for (size_t i = 0; i < sizeof noise_flags / sizeof *noise_flags; i++)
-        if (nb_is_typed(all, nb_param_find(noise_flags[i])->offset))
-            return 1;
+        typed += nb_is_typed(all, nb_param_find(noise_flags[i])->offset) != 0;
     for (int k = 0; cfg->detector && !cfg->compat && k < cfg->detector->n_panels; k++)
         if (cfg->detector->panels[k].gain != 1 ||
             !isnan(cfg->detector->panels[k].saturation))
-            return 1;
-    return 0;
+            return typed + 1;
+    return typed;
 }
 
 nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err)
@@ -311,7 +316,7 @@ nb_status nb_saturation_check(const nb_config *cfg, double most, const char *whe
                               nb_error *err)
 {
     char text[NB_TEXT_NUMBER];
-    if (!(cfg->saturation > most))
+    if (!(cfg->saturation > most) || nb_detector_says_saturation(cfg))
         return NB_OK;
     nb_text_format(cfg->saturation, text);
     return nb_fail(err, NB_ERR_INPUT,

@@ -106,7 +106,7 @@ int nb_config_same_factors(const nb_config *a, const nb_config *b);
 /** Refuse flags of structure factors that contradict each other or have nothing to act on. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
-/** Does a parameter, or the detector of a file, ask for more than counts and an offset? */
+/** How many parameters, or 1 more for the detector of a file, ask for more than counts and an offset. */
 int nb_has_noise_chain(const nb_settings *settings);
 /** Refuse flags of the noise that contradict each other or have nothing to act on. */
 nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
@@ -162,6 +162,15 @@ nb_status nb_config_check_background(const nb_config *cfg, nb_error *err);
 nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err);
 /** The flag that names its file, without dash; NULL: none. */
 const char *nb_config_geometry_flag(const nb_config *cfg);
+
+/** The detector of nb_config.detector_name, whose binning comes back; NULL without a name.  Errors: NB_ERR_INPUT for a
+ * name that is none, or whose detector contradicts what cfg says. */
+nb_status nb_detector_named(const nb_config *cfg, const nb_known_detector **out,
+                            int *binning, nb_error *err);
+/** Is the largest trusted value that of the name, not typed? */
+int nb_detector_says_saturation(const nb_config *cfg);
+/** Pixels along fast (0) or slow (1), binned. */
+int nb_detector_pixels(const nb_known_detector *d, int axis, int binning);
 
 /** Bits of nb_config.typed_files. */
 enum { NB_TYPED_INT = 1, NB_TYPED_NOISE = 2, NB_TYPED_PGM = 4 };

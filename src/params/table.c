@@ -272,6 +272,9 @@ NB_SHAPES(SHAPE_ROW)
     .fallback = "by convention", KEY(26, "SPINDLE"), .help = "direction of the spindle; selects the custom convention"},
 #undef GROUP
 #define GROUP "Detector"
+{"detector", NULL, FIELD(TEXT, PIXELS, detector_name), .value = "name[:binning]",
+    .help = "a detector by name, as eiger2_16m or rayonix_mx340hs:2: size, gaps, pixel, sensor, largest count, where these "
+        "are not typed; -help detectors lists them"},
 {"detpixels", NULL, WHOLE(PIXELS | FILLS, detpixels), WITHIN(1, 100000), .unit = "pixels",
     .fallback = "from -detsize", KEY(4, "DETPIXELS"), .help = "pixels along both axes, fast, slow"},
 {"detpixels_f", "detpixels_x", WHOLE(VIEW, detpixels[0]), WITHIN(1, 100000), .unit = "pixels",

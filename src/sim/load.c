@@ -43,6 +43,8 @@ static nb_status load_image_headers(nb_config *cfg, nb_files *files,
     else if (!st && cfg->mask_file[0])
         st = nb_image_load(cfg->mask_file, "-mask", hooks, cfg, &files->mask_image,
                            &of_mask, err);
+    if (!st)
+        st = nb_load_named_detector(cfg, err);
     of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
     if (!st && of_image)
         nb_header_say_open(cfg, of_image, "-img", cfg->img_file, hooks);
@@ -69,7 +71,7 @@ static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files 
     if (cfg->detector)
         return nb_load_panel_mask(cfg, files, err);
     if (!image->pixels)
-        return NB_OK;
+        return nb_mask_named_detector(cfg, &files->mask, err);
     if (image->fast != g->fpixels || image->slow != g->spixels)
         return nb_fail_at(err, NB_ERR_INPUT, cfg->mask_file, 0,
                           "-mask has %d x %d pixels, but the detector has %d x %d",
@@ -79,7 +81,7 @@ static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files 
     for (size_t i = 0; i < n; i++)
         files->mask[i] = image->pixels[i] > 0;
     nb_image_free(&files->mask_image);
-    return NB_OK;
+    return nb_mask_named_detector(cfg, &files->mask, err);
 }
 
 /** One matrix, or those of both ends of a frame. */

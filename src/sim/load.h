@@ -53,6 +53,14 @@ nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2]);
  * curved detector or a mirrored frame, NB_ERR_NOMEM. */
 nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_error *err);
 
+/* --- a detector by name --- */
+
+/** Complete cfg from the detector of -detector, after the headers of files.  Errors: those of nb_detector_named. */
+nb_status nb_load_named_detector(nb_config *cfg, nb_error *err);
+
+/** Mask its gaps in a mask of so many pixels, which is made where there is none.  Errors: NB_ERR_NOMEM. */
+nb_status nb_mask_named_detector(const nb_config *cfg, uint8_t **mask, nb_error *err);
+
 /* --- the detector that a geometry file describes --- */
 
 /** Read the geometry file that cfg names; *out has no panels without one.  Free it with

@@ -196,8 +196,8 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
 void nb_sim_advise_noise(const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
-    if (nb_has_noise_chain(&sim->model.settings) && !cfg->write_noise &&
-        !cfg->noise_float_file[0])
+    if (nb_has_noise_chain(&sim->model.settings) > nb_detector_says_saturation(cfg) &&
+        !cfg->write_noise && !cfg->noise_float_file[0])
         nb_notice(&sim->hooks, "no file with noise is written: the noise of source and "
                                "detector has no effect");
 }

@@ -25,7 +25,7 @@ static int is_of_model(const nb_param *p)
 static int has_headers(const nb_config *cfg)
 {
     return cfg->detector || nb_config_geometry_flag(cfg) || cfg->img_file[0] ||
-           cfg->mask_file[0];
+           cfg->mask_file[0] || cfg->detector_name[0];
 }
 
 /** Inputs that are loaded alone when they change: a sum of nb_array_kind.  Other files, and what headers say,
@@ -57,8 +57,8 @@ static unsigned changed_alone(const nb_sim *sim, const nb_config *cfg)
  * detector), or into the choice of a backend, or tables? */
 static int reaches_files(const nb_sim *sim, const nb_param *p)
 {
-    static const char *const backend[] = {"device",    "threads",    "isa",
-                                          "precision", "background", "spectrum"};
+    static const char *const backend[] = {
+        "device", "threads", "isa", "precision", "background", "spectrum", "detector"};
     for (size_t i = 0; i < sizeof backend / sizeof *backend; i++)
         if (strcmp(p->name, backend[i]) == 0)
             return 1;
