@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 # The Python package, in $B/python: the extension module over the static library.
 
+OLDER := src/python/older_glibc.c # in the wheel alone
 PY_INCLUDE := $(shell $(PYTHON) -c 'import sysconfig, os; p = sysconfig.get_paths()["include"]; \
     print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)
-PY_SRC := $(sort $(wildcard src/python/*.c))
+PY_SRC := $(filter-out $(OLDER),$(sort $(wildcard src/python/*.c)))
+OLDER_OBJ := $(OLDER:%.c=$B/%.o)
 PY_FILES := $(sort $(wildcard src/python/nanobragg/*))
 PY_OBJ := $(PY_SRC:%.c=$B/%.o)
 PY_DIR := $B/python/nanobragg
 PY_MODULE := $(PY_DIR)/_nanobragg.abi3.so
-OBJ += $(PY_OBJ)
+OBJ += $(PY_OBJ) $(OLDER_OBJ)
 
 $(PY_OBJ): $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)
@@ -38,21 +40,21 @@ tsan-python-run: $(PY_MODULE)
 
 # --- the wheel: module and program again, with archives in place of shared libraries ------------
 # What has no archive, and OpenMP, goes into nanobragg.libs beside the package.  With an rpath (no
-# runpath) these libraries find each other there.
+# runpath) these libraries find each other there.  libgcc_s is on every system; an archive of it needs glibc 2.35.
 WHEEL_DIR ?= dist
 WHEEL_NAMES := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++)
 archive_of = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),$1)
 WHEEL_LIBS = $(foreach l,$(LIBS),$(if $(and $(filter -l%,$l),$(filter $l,$(WHEEL_NAMES))),$(call \
-    archive_of,$l),$l)) -static-libgcc
+    archive_of,$l),$l)) -shared-libgcc
 WHEEL_LD = $(CC) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$1nanobragg.libs' $(ALL_LDFLAGS)
 
-$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(STATIC) src/python/exports.map
+$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(OLDER_OBJ) $(STATIC) src/python/exports.map
 	@mkdir -p $(@D)
 	$(call say,LD   $@)
 	$(Q)$(call WHEEL_LD,../) -shared -Wl,--version-script=src/python/exports.map -Wl,-z,nodelete \
-	    $(PY_OBJ) $(STATIC) $(WHEEL_LIBS) -o $@
+	    $(PY_OBJ) $(OLDER_OBJ) $(STATIC) $(WHEEL_LIBS) -o $@
 
-$B/wheel/nanobragg: $(CLI_OBJ) $(STATIC)
+$B/wheel/nanobragg: $(CLI_OBJ) $(OLDER_OBJ) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD   $@)
 	$(Q)$(call WHEEL_LD,../../) $^ $(WHEEL_LIBS) -o $@

@@ -10,8 +10,8 @@ import re
 import struct
 import subprocess
 
-# Every Linux with glibc has these; their symbols' versions make the tag.
-SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so(\.\d+)?$")
+# Every Linux with glibc has these; their symbols' versions make the tag.  PEP 600 allows libgcc_s.
+SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux.*)\.so(\.\d+)?$")
 # What a stub's functions return: failure, by each library's own book.
 STUBS = {"libcurl": 0, "libcrypto": 0, "libjbig": 3, "libLerc": 1}
 RUN_PATH = "$ORIGIN"

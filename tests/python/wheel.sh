@@ -37,8 +37,10 @@ END
 where=$(run "$env/python" -c 'import nanobragg._nanobragg as m; print(m.__file__)')
 case $where in "$work"/*) ;; *) echo "not ok wheel: $where is not the wheel's" && exit 1 ;; esac
 for file in "$where" "$(dirname "$where")/bin/nanobragg"; do
-    if ldd "$file" | grep -vE 'linux-vdso|ld-linux|lib(c|m|dl|rt|pthread)\.so|nanobragg\.libs'; then
+    if ldd "$file" | grep -vE 'linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|gcc_s)\.so|nanobragg\.libs'; then
         echo "not ok wheel: $file takes the libraries above from the system" && exit 1
     fi
 done
+glibc=$(basename "$wheel" | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
+[ "$glibc" -le 34 ] || { echo "not ok wheel: it needs glibc 2.$glibc, RHEL 9 has 2.34" && exit 1; }
 echo "ok wheel $(basename "$wheel")"
