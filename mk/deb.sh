@@ -32,6 +32,7 @@ take libnanobragg1 "usr/lib/$multiarch" "$all"/lib/libnanobragg.so.1
 chmod 644 "$work/libnanobragg1/usr/lib/$multiarch/libnanobragg.so.1"
 take libnanobragg-dev "usr/lib/$multiarch" "$all/lib/libnanobragg.so" "$all/lib/libnanobragg.a"
 take libnanobragg-dev "usr/lib/$multiarch/pkgconfig" "$all/lib/pkgconfig/nanobragg.pc"
+take libnanobragg-dev "usr/lib/$multiarch/cmake" "$all/lib/cmake/nanobragg"
 take libnanobragg-dev usr/include "$all/include/nanobragg" "$all/include/nanobragg.h"
 if [ -e "$build/python/nanobragg/_nanobragg.abi3.so" ]; then
     take python3-nanobragg usr/lib/python3/dist-packages "$build/python/nanobragg"

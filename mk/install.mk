@@ -33,7 +33,7 @@ install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
 
 .PHONY: install install-texts uninstall installcheck docs dist
 install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR) $(DOCDIR)
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/cmake/nanobragg $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR) $(DOCDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
 	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a
 	install -m 755 $(SHARED) $(LIBDIR)/libnanobragg.so.$(SOVERSION)
@@ -45,6 +45,10 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@RPATH@|$(RPATH)|' $B/nanobragg.pc \
 	    >$(LIBDIR)/pkgconfig/nanobragg.pc
 	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
+	install -m 644 mk/nanobraggConfig.cmake $(LIBDIR)/cmake/nanobragg/nanobraggConfig.cmake
+	sed -e 's|@VERSION@|$(VERSION)|' mk/nanobraggConfigVersion.cmake.in \
+	    >$(LIBDIR)/cmake/nanobragg/nanobraggConfigVersion.cmake
+	chmod 644 $(LIBDIR)/cmake/nanobragg/nanobraggConfigVersion.cmake
 	install -m 644 $B/nanobragg.1 $(MANDIR)/nanobragg.1
 	install -m 644 $B/nanobragg.bash $(COMPDIR)/nanobragg
 	install -m 644 $(NOTICES) $(DOCDIR)
@@ -56,7 +60,7 @@ uninstall: ## remove what install wrote
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
 	rm -f $(addprefix $(DOCDIR)/,$(notdir $(NOTICES)))
 	-rmdir $(DOCDIR) 2>/dev/null
-	rm -rf $(INCLUDEDIR)/nanobragg
+	rm -rf $(INCLUDEDIR)/nanobragg $(LIBDIR)/cmake/nanobragg
 
 installcheck: all ## install under build/, build a program against it, uninstall
 	@rm -rf $B/stage

@@ -50,6 +50,16 @@ ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl
     $(pkg-config --static --libs nanobragg | sed 's/-lnanobragg//') -o "$work/static"
 "$work/static"
 
+if command -v cmake >/dev/null; then
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(user C)' 'find_package(nanobragg 0.3 REQUIRED)' \
+        'add_executable(user user.c)' 'target_link_libraries(user nanobragg::nanobragg)' >"$work/CMakeLists.txt"
+    cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$stage$prefix" >/dev/null
+    cmake --build "$work/build" >/dev/null
+    "$work/build/user"
+else
+    echo 'skip installcheck cmake # not installed'
+fi
+
 for file in bin/nanobragg lib/libnanobragg.so lib/libnanobragg.a; do # no symbols for a debugger
     ! readelf -SW "$stage$prefix/$file" | grep -q ' \.debug_info' || { echo "not stripped: $file" >&2 && exit 1; }
 done
