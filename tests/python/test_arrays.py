@@ -163,6 +163,25 @@ def test_mask_gives_the_size():
     assert nanobragg.Simulation(**words, default_F=1, mask=np.ones((30, 40), dtype=np.uint8)).shape == (30, 40)
 
 
+def test_reflections_as_a_table_of_pandas():
+    pandas = pytest.importorskip("pandas", reason="python3-pandas is not installed")
+    sim = nanobragg.Simulation(cell=50, N=5, default_F=100, detpixels=128, pixel=1, fluence=1e26)
+    sim.render()
+    spots = sim.reflections()
+    table = pandas.DataFrame(spots)
+    assert list(table.columns) == list(spots.dtype.names) and len(table) == len(spots) > 5
+    assert table.set_index(["h", "k", "l"]).intensity.sum() == pytest.approx(spots["intensity"].sum(), rel=1e-12)
+
+
+def test_detector_by_name():
+    sim = nanobragg.Simulation(cell=50, N=2, default_F=100, detector="Pilatus 300K", background="water:1", pixel=0.2)
+    dark = sim.render() == 0
+    assert dark.shape == (619, 487) and sim.config["parameters"]["pixel"] == 0.2
+    assert np.flatnonzero(dark.all(axis=1)).tolist() == [*range(195, 212), *range(407, 424)] and dark.sum() == 34 * 487
+    with pytest.raises(ValueError, match="the nearest names are pilatus_1m"):
+        nanobragg.Simulation(cell=50, default_F=1, detector="pilatus_7m")
+
+
 def test_series_of_arrays(tmp_path):
     words = {**SMALL, "hkl": (H, F), "mask": np.ones((48, 48), dtype=bool), "sources": ([1.0, 1.01], [1, 2])}
     made = nanobragg.run_series(words, frames=2, osc=0.5, output=str(tmp_path / "f_%03d.cbf"), seed=3)
