@@ -80,6 +80,9 @@ def series(folder):
 
 def main():
     wrong = 0
+    if not re.search(r"^ *xraylib +yes", run("-version").stdout, re.M):
+        print("skip detectors # built without xraylib, which knows the sensors")
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         results = [(name, renders(name)) for name in names()] + [(f"gaps-{name}", gaps(name, folder)) for name in GAPS]
         results += [("disc", disc(folder)), ("series", series(folder))]
