@@ -41,6 +41,10 @@ for file in "$where" "$(dirname "$where")/bin/nanobragg"; do
         echo "not ok wheel: $file takes the libraries above from the system" && exit 1
     fi
 done
+page=$(cd "$(dirname "$0")/../../docs" && pwd)/install.md # names the licence of each library
+for library in $("$env/python" -m zipfile -l "$wheel" | sed -n 's/^nanobragg\.libs\/\(lib[a-z0-9_]*\).*/\1/p'); do
+    grep -q "wheel: .*\b$library\b" "$page" || { echo "not ok wheel: docs/install.md has no licence of $library" && exit 1; }
+done
 glibc=$(basename "$wheel" | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
 [ "$glibc" -le 34 ] || { echo "not ok wheel: it needs glibc 2.$glibc, RHEL 9 has 2.34" && exit 1; }
 echo "ok wheel $(basename "$wheel")"
