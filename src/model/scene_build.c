@@ -534,6 +534,7 @@ void nb_model_free(nb_model *m)
     nb_free(m->damaged_F);
     nb_free(m->amorphous);
     nb_free(m->weakened);
+    nb_free(m->mixed);
     memset(m, 0, sizeof *m);
 }
 

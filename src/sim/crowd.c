@@ -9,6 +9,7 @@
 #include "../base/shared.h"
 #include "../base/text.h"
 #include "../model/misset.h"
+#include "../model/twin_mix.h"
 #include "../model/twin.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -307,7 +308,17 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, nb_config *cfg,
         return st;
     x->model.scene.background = 0; /* the first crystal's scene has it */
     x->model.scene.amorphous = NULL;
-    crowd->scenes[i] = &x->model.scene;
+    return NB_OK;
+}
+
+/** Render the scene of the crowd's i-th, unless the first part of its twin, `first`, has the same lattice. */
+static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *first,
+                            const nb_twin *twin, nb_error *err)
+{
+    const double *T = x->twin > 0 ? twin->T[x->twin - 1] : NULL;
+    if (T && nb_twin_coincides(first, &x->model, T))
+        return nb_twin_mix(first, &x->model, T, err);
+    crowd->scenes[crowd->n_scenes++] = &x->model.scene;
     return NB_OK;
 }
 
@@ -316,6 +327,7 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
+    nb_model *first = &sim->model;
     nb_twin twin;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st && m == 0)
@@ -329,6 +341,10 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
             st = grow(crowd, *i + 1, err);
         if (!st)
             st = build_one(sim, *i, m, part, cfg, err);
+        if (!st && part == 0)
+            first = &crowd->all[*i]->model;
+        if (!st)
+            st = take_scene(crowd, crowd->all[*i], first, &twin, err);
     }
     nb_free(cfg);
     return st;
@@ -352,9 +368,13 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
         return nb_fail(err, NB_ERR_INTERNAL, "%d crystals were given, not %d",
                        crowd->n_given, n - 1);
     crowd->crystals = n;
+    crowd->n_scenes = 0;
+    nb_twin_part(&sim->model);
     for (int m = 0; m < n && !st; m++)
         st = build_crystal(sim, m, &built, err);
     shrink(crowd, st ? 0 : built);
+    if (st)
+        crowd->n_scenes = 0;
     if (!st && n == 0)
         sim->model.scene = nb_scene_without_crystal(&sim->model.scene);
     return st;

@@ -21,7 +21,9 @@ struct nb_crowd {
     int crystals;     /* in the image; 0: the background alone */
     nb_further **all; /* owned, [n], with what each owns */
     int n;
-    const nb_scene **scenes; /* owned, [n], of these */
+    const nb_scene **
+        scenes; /* owned, [n_scenes], of those that are rendered: parts of a twin on one lattice are one */
+    int n_scenes;
     nb_config *given; /* owned, [n_given]: from the second crystal on; NULL: as sim->cfg says */
     int n_given;
 };

@@ -47,12 +47,12 @@ double nb_sim_first_phi(const nb_sim *sim)
 }
 
 /** Of the scene of this model, whose image it is. */
-static nb_status find(const nb_sim *sim, const nb_model *m, const float *image,
-                      nb_reflections *out, nb_error *err)
+static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scene,
+                      const float *image, nb_reflections *out, nb_error *err)
 {
     double step = m->phi_range > 0 ? m->phi_step : 0;
     const nb_mix mix = nb_sim_mix(sim);
-    nb_reflection_job job = {&m->scene,
+    nb_reflection_job job = {scene,
                              image,
                              &mix,
                              sim->cfg.truth_min,
@@ -102,11 +102,14 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_f
     const nb_model *m = of ? &of->model : &sim->model;
     const nb_request as = {.precision = engine->options.precision,
                            .tolerance = engine->options.tolerance};
+    nb_scene scene = m->scene;
     nb_reflections own = {0};
-    nb_status st =
-        nb_render_scene_as(engine->backend, engine->state, &m->scene, &as, image, err);
+    nb_status st;
+    if (m->is_mixed)
+        scene.factors.table = m->alone;
+    st = nb_render_scene_as(engine->backend, engine->state, &scene, &as, image, err);
     if (!st)
-        st = find(sim, m, image, &own, err);
+        st = find(sim, m, &scene, image, &own, err);
     return st ? st : append(&own, of, out, err);
 }
 
@@ -154,13 +157,13 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     if (sim->crowd)
         return find_all(sim, out, err);
     if (!nb_sim_has_footprint(sim))
-        return find(sim, &sim->model, image, out, err);
+        return find(sim, &sim->model, &sim->model.scene, image, out, err);
     /* photons are counted where they are before they are spread */
     memset(out, 0, sizeof *out);
     point = nb_alloc_large(sim->model.scene.raster.pixels, sizeof *point, "image", err);
     st = point ? render_point(sim, point, err) : NB_ERR_NOMEM;
     if (!st)
-        st = find(sim, &sim->model, point, out, err);
+        st = find(sim, &sim->model, &sim->model.scene, point, out, err);
     nb_free(point);
     return st;
 }

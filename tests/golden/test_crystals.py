@@ -120,9 +120,24 @@ def check_twin(folder):
     head, rows = spots(folder, *mono[:2], "-cell", "32", "32", "40", "-twin", "k,h,-l:0.3")
     ours = [rows[rows[:, 1] == i][:, 7].sum() for i in (0, 1)]
     script.ok("twin-spots", head[1] == "twin" and 0.2 < ours[1] / sum(ours) < 0.4, f"{ours}")
+    check_table(folder, name)
     wet = image(folder, *mono, "-water", "1", "-twin", law + ":0.3")
     off = numpy.abs(wet - image(folder, *mono, "-water", "1", "-crystals", "0") - both).max() / wet.max()
     script.ok("twin-water", off <= 1e-6, f"{off:.3g}")
+
+
+def check_table(folder, name):
+    """Parts on one lattice, by one table of F: the sum of two lattices, for each shape, and with more crystals."""
+    A = numpy.diag([1 / 32, 1 / 32, 1 / 40])
+    for law, T in (("k,h,-l", [[0, 1, 0], [1, 0, 0], [0, 0, -1]]), ("-h,-k,-l", -numpy.eye(3))):
+        with open(name, "w", encoding="ascii") as f:
+            f.write("\n".join(" ".join(f"{x:.17g}" for x in row) for row in A @ T) + "\n")
+        for shape in ("-square_xtal", "-round_xtal", "-gauss_xtal", "-tophat_spots"):
+            flags = ["-hkl", os.path.join(HKL, "tet.hkl"), "-cell", 32, 32, 40, shape, "-default_F", 7, "-nointerpolate", "-mosaic", "0.2", "-mosaic_dom", "3"]
+            both, other = image(folder, *flags, "-twin", law + ":0.3"), image(folder, *flags, "-mat", name)
+            off = numpy.abs(both - 0.7 * image(folder, *flags) - 0.3 * other).max() / both.max()
+            script.ok(f"twin-table{shape}", off <= 1e-6, f"{off:.3g} {law}")
+        script.ok("twin-table-differs", numpy.abs(other - both).max() > 0.01 * both.max() or law != "k,h,-l")
 
 
 def reciprocal(a, b, c, beta):

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Twins: parts whose lattices coincide are one scene, others are not. */
+#include "../../src/sim/crystals.h"
+#include "../../src/sim/mix.h"
+#include "../support/check.h"
+#include "../support/scenes.h"
+
+/** Scenes that an image of these words renders. */
+static int scenes_of(const char *words)
+{
+    const char *source = getenv("NB_SOURCE");
+    char all[1000];
+    nb_config cfg;
+    nb_error err = {0};
+    nb_sim *sim = NULL;
+    int n;
+    snprintf(all, sizeof all,
+             "-hkl %s/golden_data/experiments/hkl/tet.hkl -misset 10 20 30 -lambda 1 "
+             "-distance 100 -detpixels 8 -nointerpolate %s",
+             source ? source : ".", words);
+    nb_config_defaults(&cfg);
+    nb_words(&cfg, all);
+    cfg.write_dump = 0;
+    snprintf(cfg.device, sizeof cfg.device, "cpu");
+    if (nb_sim_create(&cfg, NULL, &sim, &err))
+        fail_msg("%s: %s", words, err.message);
+    n = 1 + nb_sim_mix(sim).n_more;
+    nb_sim_free(sim);
+    return n;
+}
+
+static void parts_on_one_lattice_are_one_scene(void **s)
+{
+    (void)s;
+    assert_int_equal(scenes_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3"), 1);
+    assert_int_equal(
+        scenes_of("-cell 32 32 40 -N 8 -mosaic 0.2 -mosaic_dom 3 -phisteps 2 "
+                  "-osc 1 -twin k,h,-l:0.2;-h,-k,l:0.1;-h,-k,-l:0.1"),
+        1);
+    assert_int_equal(scenes_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3 -crystals 3"), 3);
+    assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -twin k,h,-l:0.3"), 1);
+}
+
+static void other_parts_stay_scenes(void **s)
+{
+    (void)s;
+    assert_int_equal(scenes_of("-cell 32 32.01 40 -N 8 -twin k,h,-l:0.3"), 2);
+    assert_int_equal(scenes_of("-cell 32 32 40 -Na 5 -Nb 8 -Nc 8 -twin k,h,-l:0.3"), 2);
+    assert_int_equal(scenes_of("-cell 32 32 40 -Na 5 -Nb 8 -Nc 8 -gauss_xtal -twin "
+                               "k,h,-l:0.3"),
+                     2);
+    assert_int_equal(scenes_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3;h+1/2l,-k,-l:0.2"),
+                     2);
+    /* shapes are those of indices (dh Na, dk Nb, dl Nc), which such a law skews */
+    assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -twin h+k,-k,-l:0.3"), 2);
+    assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -gauss_xtal -twin "
+                               "h+k,-k,-l:0.3"),
+                     2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(parts_on_one_lattice_are_one_scene),
+                                       TEST(other_parts_stay_scenes)};
+    return RUN_TESTS("twin", tests);
+}
