@@ -97,7 +97,7 @@ def check_rule(folder):
     rng = random.Random(3)
     for i in range(20 if BIG else 4):
         cell = [rng.uniform(30, 60) for _ in range(3)]
-        wave, N = rng.uniform(0.9, 1.4), int((5 * 60 ** rng.uniform(0, 1)) if BIG else 5 * 4 ** rng.uniform(0, 1))
+        wave, N = rng.uniform(0.9, 1.4), int((5 * 8 ** rng.uniform(0, 1)) if BIG else 5 * 4 ** rng.uniform(0, 1))
         kind, width = rng.choice([("gauss", 3), ("tophat", 1)]), rng.uniform(0.1, 5)
         flags = ["-cell", *cell, "-lambda", wave, "-misset", *(rng.uniform(-90, 90) for _ in range(3)), "-N", N,
                  rng.choice(["-gauss_xtal", "-square_xtal", "-round_xtal"]), "-spectrum", kind[0], "-bandwidth", width]
