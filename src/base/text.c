@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -166,4 +167,26 @@ void nb_text_format(double value, char out[NB_TEXT_NUMBER])
     do
         snprintf(out, NB_TEXT_NUMBER, "%.*g", digits, value);
     while (digits++ < 17 && strtod(out, NULL) != value);
+}
+
+int nb_text_edits(const char *a, const char *b)
+{
+    int row[NB_TEXT_QUOTE + 1], n = (int)strlen(b);
+    if (n > NB_TEXT_QUOTE || strlen(a) > NB_TEXT_QUOTE)
+        return NB_TEXT_QUOTE;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 0; a[i]; i++) {
+        int corner = row[0];
+        row[0] = i + 1;
+        for (int j = 0; j < n; j++) {
+            int best =
+                corner + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]));
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
+            corner = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
 }

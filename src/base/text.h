@@ -36,6 +36,10 @@ const char *nb_text_body(const char *p, const char *end);
 /** The token at p (up to a blank or line end) for an error message: cut, printable. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
+/** How many letters must be put in, left out or changed to make b of a, without regard to case (V. I. Levenshtein, 1966);
+ * of more than NB_TEXT_QUOTE letters NB_TEXT_QUOTE. */
+int nb_text_edits(const char *a, const char *b);
+
 /** A number rounded to twelve digits, so that it can be typed. */
 double nb_typeable(double value);
 

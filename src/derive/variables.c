@@ -9,6 +9,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 #include "../params/params.h"
 
 typedef struct row {
@@ -80,34 +81,6 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char F_moves[] = "one structure factor";
 
-static int least(int a, int b, int c)
-{
-    int ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-/** Levenshtein distance without regard to case. */
-static int edit_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 40 };
-    int line[LONGEST + 1], n = (int)strlen(b);
-    if (n > LONGEST || strlen(a) > LONGEST)
-        return LONGEST;
-    for (int j = 0; j <= n; j++)
-        line[j] = j;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = line[0];
-        line[0] = i + 1;
-        for (int j = 0; j < n; j++) {
-            int same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
-            int here = least(line[j + 1] + 1, line[j] + 1, diagonal + !same);
-            diagonal = line[j + 1];
-            line[j + 1] = here;
-        }
-    }
-    return line[n];
-}
-
 /** The nearest name or group. */
 static const char *nearest(const char *name)
 {
@@ -116,7 +89,7 @@ static const char *nearest(const char *name)
     for (int i = 0; i < ROWS; i++) {
         const char *const words[] = {rows[i].name, rows[i].group, rows[i].synonym};
         for (int j = 0; j < 3; j++) {
-            int edits = words[j] ? edit_distance(name, words[j]) : 1000;
+            int edits = words[j] ? nb_text_edits(name, words[j]) : 1000;
             if (edits < least_edits) {
                 least_edits = edits;
                 best = words[j];

@@ -6,13 +6,16 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/text.h"
 #include "params.h"
 
 /* clang-format off */
 /* Modules and gaps give the sizes that the makers publish: 6M 2463 x 2527, EIGER 16M 4150 x 4371, EIGER2 16M 4148 x 4362.
  * D1: DECTRIS, technology of PILATUS: counters of 20 bits, 0.32 mm of silicon.  D2: DECTRIS, technical specifications of
  * PILATUS3 X (0.45 mm) and of PILATUS3 X CdTe (1 mm).  D3: of EIGER X.  D4: of EIGER2 X, of EIGER2 X CdTe (0.75 mm; two
- * columns where its two sensors meet).  Modules, gaps and sensors of D1 to D4 also stand in the list of pyFAI 2025. */
+ * columns where its two sensors meet).  Modules, gaps and sensors of D1 to D4 also stand in the list of pyFAI 2025.
+ * Opened were D1 and that list.  Not opened, and to be compared with the own detector's sheet: 0.45 mm of silicon of
+ * PILATUS3 and EIGER2, 0.32 mm of JUNGFRAU, 65535 as the largest count of CCDs. */
 #define PILATUS(name, nf, ns, material, um, source) \
     {name, {nf, ns}, {487, 195}, {7, 17}, 0, 0, 172, material, um, 1048575, 1, NULL, source}
 #define EIGER(name, nf, ns) \
@@ -81,27 +84,6 @@ static void letters_of(const char *name, char out[LETTERS])
     out[n] = '\0';
 }
 
-/** How many letters must be put in, left out or changed (V. I. Levenshtein, 1966). */
-static int distance_of(const char *a, const char *b)
-{
-    int row[LETTERS];
-    const int n = (int)strlen(b);
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int best = corner + (a[i - 1] != b[j - 1]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            corner = row[j];
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
 static nb_status refuse_name(const char *name, const char *letters, nb_error *err)
 {
     int far[COUNT];
@@ -109,7 +91,7 @@ static nb_status refuse_name(const char *name, const char *letters, nb_error *er
     for (int i = 0; i < COUNT; i++) {
         char own[LETTERS];
         letters_of(known[i].name, own);
-        far[i] = distance_of(letters, own);
+        far[i] = nb_text_edits(letters, own);
     }
     for (int n = 0; n < 3; n++) {
         const size_t used = strlen(list);
