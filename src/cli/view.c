@@ -12,6 +12,7 @@ typedef struct view {
     int size[2];
     double pedestal; /* NaN: that of the header */
     const char *mask, *with, *spots;
+    int frames[2]; /* the first is -1: not typed */
 } view;
 
 static const nb_sub_option options[] = {
@@ -23,6 +24,9 @@ static const nb_sub_option options[] = {
     {"with", 1, "file",
      "a second image of a page, to compare with: blinks, and the difference",
      NB_SUB_NAME(view, with)},
+    {"frames", 2, "first last",
+     "these frames of an HDF5 file, from 0, on one page with a slider",
+     NB_SUB_WHOLE(view, frames, 0, 100000000)},
     {"spots", 1, "file", "reflections of a page: a text file of -truth spots",
      NB_SUB_NAME(view, spots)},
     NB_SUB_END};
@@ -31,6 +35,7 @@ static void defaults(void *target)
 {
     memset(target, 0, sizeof(view));
     ((view *)target)->pedestal = NAN;
+    ((view *)target)->frames[0] = -1;
 }
 
 /** Print the number of pixels without counts, and the reasons. */
@@ -76,6 +81,71 @@ static nb_status find_only_panel(const nb_config *typed, const nb_image *image,
     return st;
 }
 
+enum { MOST_PIXELS = 1 << 26 /* of the frames of a page */ };
+
+/** Do so many frames fit on a page? */
+static nb_status check_frames(const view *c, nb_error *err)
+{
+    const int n = c->frames[1] - c->frames[0] + 1;
+    if (n < 1 || n > NB_PAGE_FRAMES)
+        return nb_cli_fail(
+            err,
+            "-frames %d %d: the second must not be the smaller, and a page has "
+            "up to %d frames",
+            c->frames[0], c->frames[1], NB_PAGE_FRAMES);
+    if (c->with || c->spots)
+        return nb_cli_fail(err, "-frames with -%s: a page has frames or a comparison",
+                           c->with ? "with" : "spots");
+    return NB_OK;
+}
+
+/** Read the frames that are asked for; *n of them are the caller's, after an error too. */
+static nb_status read_frames(const view *c, const nb_sub_line *line, nb_image *images,
+                             int *n, nb_error *err)
+{
+    char path[NB_PATH_MAX + 16];
+    nb_status st = NB_OK;
+    for (int k = c->frames[0]; k <= c->frames[1] && !st; k++) {
+        nb_image *image = &images[*n];
+        snprintf(path, sizeof path, "%s:%d", line->operands[0], k);
+        if ((st = read_one(c, line, path, image, err)))
+            break;
+        ++*n;
+        if ((double)image->fast * image->slow * *n > MOST_PIXELS)
+            st = nb_cli_fail(
+                err,
+                "-frames %d %d: a page has up to %d million pixels, which are %d "
+                "frames of this size",
+                c->frames[0], c->frames[1], MOST_PIXELS / 1000000,
+                (int)(MOST_PIXELS / ((double)image->fast * image->slow)));
+    }
+    return st;
+}
+
+static nb_status write_frames(const view *c, const nb_sub_line *line, nb_error *err)
+{
+    nb_image *images = calloc(NB_PAGE_FRAMES, sizeof *images);
+    char text[NB_PAGE_FRAMES][24];
+    const char *names[NB_PAGE_FRAMES];
+    nb_page_job job = {
+        .images = images, .names = names, .is_series = 1, .title = line->operands[0]};
+    nb_status st = images ? check_frames(c, err) : NB_ERR_NOMEM;
+    if (!images)
+        nb_cli_fail(err, "out of memory (frames)");
+    if (!st)
+        st = read_frames(c, line, images, &job.n, err);
+    for (int i = 0; i < job.n; i++) {
+        snprintf(text[i], sizeof text[i], "frame %d", c->frames[0] + i);
+        names[i] = text[i];
+    }
+    if (!st)
+        st = nb_image_page(&job, line->operands[1], err);
+    for (int i = 0; i < job.n; i++)
+        nb_image_free(&images[i]);
+    free(images);
+    return st;
+}
+
 /** One or two images and their reflections as a page. */
 static nb_status write_page(const view *c, const nb_sub_line *line, nb_image images[2],
                             nb_error *err)
@@ -118,15 +188,18 @@ static int run(void *target, const nb_sub_line *line)
     memset(&err, 0, sizeof err);
     memset(images, 0, sizeof images);
     st = nb_check_files(NULL, files, 8, &err);
-    if (!st && !nb_is_page(line->operands[1]) && (c->with || c->spots))
+    if (!st && !nb_is_page(line->operands[1]) && (c->with || c->spots || c->frames[0] >= 0))
         st = nb_cli_fail(&err, "-%s needs a page: name the output something.html, not %s",
-                         c->with ? "with" : "spots", line->operands[1]);
-    if (!st)
-        st = read_one(c, line, line->operands[0], &images[0], &err);
-    if (!st && nb_is_page(line->operands[1]))
-        st = write_page(c, line, images, &err);
-    else if (!st)
-        st = nb_image_picture(&images[0], &cfg->png, line->operands[1], &err);
+                         c->with    ? "with"
+                         : c->spots ? "spots"
+                                    : "frames",
+                         line->operands[1]);
+    if (!st && c->frames[0] >= 0)
+        st = write_frames(c, line, &err);
+    else if (!st && !(st = read_one(c, line, line->operands[0], &images[0], &err)))
+        st = nb_is_page(line->operands[1])
+                 ? write_page(c, line, images, &err)
+                 : nb_image_picture(&images[0], &cfg->png, line->operands[1], &err);
     nb_image_free(&images[0]);
     nb_image_free(&images[1]);
     if (st)

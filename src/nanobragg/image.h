@@ -148,13 +148,15 @@ struct nb_detector_spec;
 nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *detector,
                              nb_page_spot **spots, int *n, nb_error *err);
 
-#define NB_PAGE_IMAGES 4
+#define NB_PAGE_IMAGES 4  /* to compare */
+#define NB_PAGE_FRAMES 64 /* of a series */
 
 /** What a page shows; all is the caller's. */
 typedef struct nb_page_job {
     const nb_image *images;   /* [n] of one size: one, or several to compare with the first */
     const char *const *names; /* [n] */
     int n;
+    int is_series; /* frames for a slider, up to NB_PAGE_FRAMES; 0: images to compare */
     const struct nb_detector_spec *
         detector; /* of one panel, whose pixels the images have; NULL: what the images know */
     const nb_png_options *options; /* rings; NULL: usual ones, hidden at first */

@@ -27,8 +27,8 @@ enum { MOST_BYTES = 9600000 /* of the pixels of a page */ };
 /** What one page is made of. */
 typedef struct page {
     const nb_page_job *job;
-    nb_shown_image shown[NB_PAGE_IMAGES];
-    nb_packed packed[NB_PAGE_IMAGES];
+    nb_shown_image shown[NB_PAGE_FRAMES];
+    nb_packed packed[NB_PAGE_FRAMES];
     char *meta; /* JSON */
 } page;
 
@@ -210,6 +210,7 @@ static nb_status make_meta(page *p, nb_error *err)
     int failed = 0;
     nb_json root = {cJSON_CreateObject(), &failed}, facts;
     put_title(root, job);
+    nb_json_flag(root, "series", job->is_series);
     put_words(root, job);
     put_images(root, p);
     if (job->detector || (first->job.panel && !first->job.panel->curved))
@@ -304,7 +305,8 @@ int nb_is_page(const char *path)
 nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err)
 {
     NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(job && job->images && path && job->n > 0 && job->n <= NB_PAGE_IMAGES);
+    NB_REFUSE_NULL(job && job->images && path && job->n > 0 &&
+                   job->n <= (job->is_series ? NB_PAGE_FRAMES : NB_PAGE_IMAGES));
     page p = {.job = job};
     nb_status st = NB_OK;
     for (int i = 0; i < job->n && !st; i++) {

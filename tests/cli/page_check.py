@@ -158,6 +158,23 @@ def two_images(folder, shots):
         ok("console of two", not page.said, page.said)
 
 
+def frames(folder, shots):
+    run(*STILL, "-seed", 3, "-stills", 3, "-hdf5", f"{folder}/m.h5", "-hdf5type", "int32", "-nofloat", status=None)
+    if not os.path.exists(f"{folder}/m.h5"):
+        print("skip page frames # this build has no HDF5")
+        return
+    run("view", f"{folder}/m.h5", f"{folder}/f.html", "-frames", 0, 2)
+    with browser.Page(f"{folder}/f.html") as page:
+        page.wait(READY)
+        first = page.value("[...image.pixels]")
+        page.value("$('frame').value = 2, $('frame').oninput()")
+        ok("slider", page.value("image.name") == "frame 2" and page.value("[...image.pixels]") != first)
+        page.key("[")
+        ok("frame key", page.value("[image.name, $('frame').value, $('frame-name').textContent]") == ["frame 1", "1", "frame 1"])
+        page.picture(f"{shots}/frames.png")
+        ok("console of frames", not page.said, page.said)
+
+
 def panels_and_floats(folder, shots):
     with open(f"{folder}/two.geom", "w", encoding="ascii") as out:
         out.write(TWO)
@@ -186,6 +203,7 @@ def refusals(folder):
     ok("refused series", "a page shows a single image" in error and not os.path.exists(f"{folder}/s_1.img"), error)
     for name, words, text in (("png", ("x.png", "-with", f"{folder}/a.img"), "-with needs a page"),
                               ("size", ("x.html", "-with", f"{folder}/small.img"), "one size"),
+                              ("frames", ("x.html", "-frames", 0, 99), "up to 64 frames"),
                               ("report", None, "name it something.html"),
                               ("list", ("x.html", "-spots", f"{folder}/a.img"), "a.img")):
         words = ("view", f"{folder}/a.img", f"{folder}/{words[0]}", *words[1:]) if words else \
@@ -207,6 +225,7 @@ def main():
             a_run(folder, shots or folder)
             two_images(folder, shots or folder)
             panels_and_floats(folder, shots or folder)
+            frames(folder, shots or folder)
         refusals(folder)
 
 
