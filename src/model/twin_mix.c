@@ -5,6 +5,7 @@
 
 #include "../base/memory.h"
 #include "../physics/limits.h"
+#include "../physics/shapes.h"
 
 /** T^-1, if T and its inverse have whole numbers. */
 static int whole_inverse(const double T[9], int out[9])
@@ -92,9 +93,9 @@ int nb_twin_coincides(const nb_model *first, const nb_model *part, const double 
         nb_table_count(f) != nb_table_count(g) || f->nh != g->nh || f->nk != g->nk ||
         f->nl != g->nl)
         return 0;
-    return same_orientations(a, b, R) &&
-           (a->shape == NB_SHAPE_SQUARE ? same_fringes(a->N, R)
-                                        : same_form(a->radius2, b->radius2, R));
+    return same_orientations(a, b, R) && (nb_shape_law(a->shape) == NB_LAW_FRINGES
+                                              ? same_fringes(a->N, R)
+                                              : same_form(a->radius2, b->radius2, R));
 }
 
 /** Let n numbers from *low on have this one too. */

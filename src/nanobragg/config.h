@@ -3,6 +3,7 @@
 #ifndef NANOBRAGG_CONFIG_H
 #define NANOBRAGG_CONFIG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"

@@ -153,7 +153,7 @@ nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *de
 
 /** What a page shows; all is the caller's. */
 typedef struct nb_page_job {
-    const nb_image *images;   /* [n] of one size: one, or several to compare with the first */
+    const nb_image *images; /* [n] of one size: one, or several to compare with the first */
     const char *const *names; /* [n] */
     int n;
     int is_series; /* frames for a slider, up to NB_PAGE_FRAMES; 0: images to compare */
@@ -162,10 +162,10 @@ typedef struct nb_page_job {
     const nb_png_options *options; /* rings; NULL: usual ones, hidden at first */
     const nb_page_spot *spots;     /* [n_spots], the brightest first; NULL: none */
     int n_spots;
-    const char *title;         /* NULL: the names */
-    const char *unit;          /* of the pixels; NULL: unknown */
-    const char *report;        /* lines: a name, its value in a later column; NULL: none */
-    const char *command;       /* to copy; NULL or "": none */
+    const char *title;   /* NULL: the names */
+    const char *unit;    /* of the pixels; NULL: unknown */
+    const char *report;  /* lines: a name, its value in a later column; NULL: none */
+    const char *command; /* to copy; NULL or "": none */
     const double (*lights)[2]; /* [n_lights]: photon energy (eV), weight; NULL: none */
     int n_lights;
 } nb_page_job;

@@ -259,6 +259,12 @@ nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
     nb_status st = nb_detector_named(cfg, &named, &binning, err);
     if (st)
         return st;
+    if (named && (first || cfg->detector))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-detector %.60s contradicts %s%s: both describe the detector; "
+                       "give one of them",
+                       cfg->detector_name, first ? "-" : "",
+                       first ? first : "the given panels");
     for (size_t i = 0; first && i < sizeof geometry_files / sizeof *geometry_files; i++)
         if (strcmp(first, geometry_files[i]) != 0 &&
             nb_param_is_set(nb_param_find(geometry_files[i]), cfg))

@@ -154,7 +154,7 @@ static nb_status check_size(const nb_config *cfg, const nb_known_detector *d, in
 nb_status nb_detector_named(const nb_config *cfg, const nb_known_detector **out,
                             int *binning, nb_error *err)
 {
-    const char *name = cfg->detector_name, *file = nb_config_geometry_flag(cfg);
+    const char *name = cfg->detector_name;
     char letters[LETTERS], own[LETTERS];
     nb_status st;
     *out = NULL;
@@ -168,11 +168,6 @@ nb_status nb_detector_named(const nb_config *cfg, const nb_known_detector **out,
     }
     if (!*out)
         return refuse_name(name, letters, err);
-    if (file || cfg->detector)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-detector %.60s contradicts %s%s: both describe the detector; "
-                       "give one of them",
-                       name, file ? "-" : "", file ? file : "the given panels");
     if (cfg->compat)
         return nb_fail(err, NB_ERR_INPUT,
                        "-detector %.60s contradicts -compat: the old program knows no "
