@@ -172,7 +172,7 @@ fi
 if has cJSON && has libpng; then
     echo '-json is typed in compare_check.py' >>typed
     echo '-mask is typed in left_out_check.py' >>typed
-    echo '-with and -spots are typed in page_check.py' >>typed
+    echo '-with -spots -frames -report are typed in page_check.py' >>typed
     for command in compare run-compare view; do
         "$NANOBRAGG" $command -help | sed -n '/^and of/,$d; s/^  -\([a-z_]*\).*/-\1/p'
     done | sort -u | while read -r flag; do
