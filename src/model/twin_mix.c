@@ -6,6 +6,7 @@
 #include "../base/memory.h"
 #include "../physics/limits.h"
 #include "../physics/shapes.h"
+#include "../physics/structure_factor.h"
 
 /** T^-1, if T and its inverse have whole numbers. */
 static int whole_inverse(const double T[9], int out[9])
@@ -124,29 +125,18 @@ static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
     return out;
 }
 
-static double F_at(const nb_factor_table *t, const double *F, int h, int k, int l)
-{
-    h -= t->hmin;
-    k -= t->kmin;
-    l -= t->lmin;
-    return h >= 0 && h < t->nh && k >= 0 && k < t->nk && l >= 0 && l < t->nl
-               ? F[((size_t)h * (size_t)t->nk + (size_t)k) * (size_t)t->nl + (size_t)l]
-               : t->default_F;
-}
-
 /** One table: F^2 + part F'^2(R h) at each point of the box `to`. */
 static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
                       const int R[9], double part, const nb_factor_table *to, double *out)
 {
-    const double *F = nb_table_at(a, n), *G = nb_table_at(b, n);
     for (int i = 0; i < to->nh; i++)
         for (int j = 0; j < to->nk; j++)
             for (int m = 0; m < to->nl; m++) {
                 const int h = to->hmin + i, k = to->kmin + j, l = to->lmin + m;
-                const double f = F_at(a, F, h, k, l),
-                             g = F_at(b, G, R[0] * h + R[1] * k + R[2] * l,
-                                      R[3] * h + R[4] * k + R[5] * l,
-                                      R[6] * h + R[7] * k + R[8] * l);
+                const double f = nb_F_nearest(a, n, h, k, l),
+                             g = nb_F_nearest(b, n, R[0] * h + R[1] * k + R[2] * l,
+                                              R[3] * h + R[4] * k + R[5] * l,
+                                              R[6] * h + R[7] * k + R[8] * l);
                 *out++ = sqrt(f * f + part * g * g);
             }
 }
