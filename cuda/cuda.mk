@@ -5,16 +5,16 @@
 #   CUDA_ARCH=all      all of ours that this nvcc knows: takes minutes, for packages
 #   CUDA_ARCH=auto     (default; of wheel and deb it is all) those of the cards in this machine.
 #                      Where there is none: 8.0, which runs on 8.6 and 8.9 too, and PTX, from which the
-#                      driver compiles for any other at the first start, with the instructions of 8.0
+#                      driver compiles for a newer one at the first start, with the instructions of 8.0
 #
 # The newest one is there as PTX too, for cards that come later; it costs no time.  Not 7.5: the code
-# of 8.0 and later has kernels that the code of 7.5 lacks (NB_GPU_TENSOR_CODE).
+# of 8.0 and later has kernels that the code of 7.5 lacks (NB_GPU_TENSOR_CODE).  A card that is older
+# than all of them is told so (NB_GPU_LEAST).
 
 CUDA_ARCHES := $(filter $(NVCC_KNOWS),75 80 86 89 90 100 120)
 CUDA_CHOSEN := $(or $(strip $(CUDA_ARCH)),$(if $(filter wheel% deb,$(MAKECMDGOALS)),all,auto))
 CUDA_REAL := $(strip $(patsubst all,$(CUDA_ARCHES),$(patsubst auto,$(or $(NVCC_CARDS),80),$(CUDA_CHOSEN))))
-CUDA_PTX := $(if $(NVCC_CARDS),,$(if $(filter auto,$(CUDA_CHOSEN)),75)) $(filter-out 75,$(lastword \
-    $(filter $(CUDA_REAL),$(NVCC_KNOWS))))
+CUDA_PTX := $(filter-out 75,$(lastword $(filter $(CUDA_REAL),$(NVCC_KNOWS))))
 comma := ,
 space := $(subst ,, )
 CUDA_NAME := $(subst $(space),+,$(strip $(CUDA_REAL) $(CUDA_PTX:%=ptx%)))
@@ -30,6 +30,8 @@ CUDA_HOST_ONLY := backend/backend backend/device backend/download backend/render
     steps/steps
 $(CUDA_HOST_ONLY:%=$B/cuda/%.cu.o): NVCC_ARCH := $(firstword \
     $(foreach a,$(CUDA_REAL),-arch=sm_$a))
+
+$B/cuda/backend/device.cu.o: DEFS += $(foreach a,$(firstword $(filter $(CUDA_REAL),$(NVCC_KNOWS))),-DNB_GPU_LEAST=$a)
 
 # The library of Fourier transforms, where the system does not find it.
 FFT_FOLDER := $(dir $(firstword $(wildcard $(foreach d,lib64 lib,$(CUDA_HOME)/$d/libcufft.so))))

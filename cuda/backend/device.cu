@@ -140,14 +140,25 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
     }
     device->index = index < 0 ? 0 : index;
     recall_device(device);
-    if (device->major * 10 + device->minor <
-        NB_GPU_OLDEST_MAJOR * 10 + NB_GPU_OLDEST_MINOR) {
+    const int generation = device->major * 10 + device->minor;
+    if (generation < NB_GPU_OLDEST_MAJOR * 10 + NB_GPU_OLDEST_MINOR) {
         snprintf(why, why_size,
                  "device %d has " NB_GPU_GENERATION " %d.%d; %d.%d or newer is needed",
                  device->index, device->major, device->minor, NB_GPU_OLDEST_MAJOR,
                  NB_GPU_OLDEST_MINOR);
         return 0;
     }
+#ifdef NB_GPU_LEAST /* the oldest that this build has code for */
+    if (generation < NB_GPU_LEAST) {
+        snprintf(why, why_size,
+                 "device %d has " NB_GPU_GENERATION
+                 " %d.%d, and this build has code from %d.%d "
+                 "on; build with CUDA_ARCH=%d",
+                 device->index, device->major, device->minor, NB_GPU_LEAST / 10,
+                 NB_GPU_LEAST % 10, generation);
+        return 0;
+    }
+#endif
     return 1;
 }
 

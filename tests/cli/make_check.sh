@@ -47,12 +47,12 @@ arches() {
     judge "make-arches-$(echo "${cards-}:$*" | tr -c 'a-z0-9.A-Z_=\n' -)" \
         "$([ "$found" = "13.0, for $wanted" ] || echo "$found instead of $wanted")"
 }
-arches '80; PTX 75 80'
+arches '80; PTX 80'
 arches '80 90; PTX 90' 'CUDA_ARCH=80 90'
 arches '75' CUDA_ARCH=75
 arches '75 80 86 89 90 100 120; PTX 120' CUDA_ARCH=all
 arches '75 80 86 89 90 100 120; PTX 120' -n wheel
 cards='9.0 8.6 9.0' arches '86 90; PTX 90'
 cards='15.1' arches '120; PTX 120'
-cards='6.1' arches '80; PTX 75 80'
+cards='6.1' arches '80; PTX 80'
 exit $failed
