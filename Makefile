@@ -160,6 +160,9 @@ CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 CXX_SRC := $(if $(HAVE_GEMMI),src/io/structure/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
+# What is compiled, in this order: what takes longest first, so that no core waits for the last of it.
+LIB_PARTS := $(CU_SRC:%.cu=$B/%.cu.o) $(CXX_SRC:%.cc=$B/%.o) \
+    $(filter $(LIB_OBJ),$(ISA_SRC:%.c=$B/%.o)) $(LIB_OBJ)
 
 # In tests/unit, tests/golden, tests/check and tests/bench a file with main() is a program; the
 # others of its folder are linked into each of them.
@@ -254,11 +257,11 @@ $B/%.cu.o: %.cu $B/cuda-flags
 	    $(subst ",\",$(DEFS)) \
 	    -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
-$(STATIC): $(LIB_OBJ) $B/objects | $B/libs
+$(STATIC): $(LIB_PARTS) $B/objects | $B/libs
 	$(call say,AR   $@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(SHARED): $(LIB_OBJ) $B/objects mk/libnanobragg.map
+$(SHARED): $(LIB_PARTS) $B/objects mk/libnanobragg.map
 	$(call say,LD   $@)
 	$(Q)$(CC) -shared -Wl,-soname,libnanobragg.so.$(SOVERSION) \
 	    -Wl,--version-script=mk/libnanobragg.map $(ALL_LDFLAGS) $(LIB_OBJ) $(LIBS) -o $@
@@ -267,10 +270,11 @@ $(SHARED): $(LIB_OBJ) $B/objects mk/libnanobragg.map
 # The C++ library as an archive too; a sanitizer looks for the shared one's functions.
 PROG_LIBS := $(if $(and $(STDCXX_ARCHIVE),$(if $(SAN),,1)),$(LIBS:-lstdc++=$(STDCXX_ARCHIVE)) \
     -static-libgcc,$(LIBS))
-$B/nanobragg: $(CLI_OBJ) $(STATIC)
+$B/nanobragg: $(STATIC) $(CLI_OBJ)
 	$(call say,LD   $@)
 	$(Q)$(CC) $(if $(OPENMP_ARCHIVE),$(filter-out -fopenmp,$(ALL_LDFLAGS)),$(ALL_LDFLAGS)) \
-	    $^ $(if $(OPENMP_ARCHIVE),$(OPENMP_ARCHIVE) -Wl$(comma)--wrap=pthread_create$(comma)--wrap=gomp_fatal) $(PROG_LIBS) -o $@
+	    $(CLI_OBJ) $(STATIC) \
+    $(if $(OPENMP_ARCHIVE),$(OPENMP_ARCHIVE) -Wl$(comma)--wrap=pthread_create$(comma)--wrap=gomp_fatal) $(PROG_LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.
