@@ -503,6 +503,7 @@ static nb_status cut_bands(bands *b, int threads, nb_error *err)
     b->reach = p->slow;
     b->side = p->fast;
     b->step = STEP;
+    /* A band makes its edge of `reach` rows twice: with a source each row is rendered for it. */
     int least = (b->source ? 64 : 4) * b->reach;
     if (b->source && least > wanted / threads)
         least = wanted / threads;

@@ -286,7 +286,7 @@ static const char *const noise_flags[] = {
     "flicker",    "deadtime", "nopoisson", "psf",           "psf_fwhm",   "calibration",
     "calib_seed", "gainmap",  "gain",      "readout_noise", "saturation", "noisefloat"};
 
-int nb_has_noise_chain(const nb_settings *all)
+int nb_noise_chain(const nb_settings *all)
 {
     const nb_config *cfg = &all->value;
     int typed = 0;

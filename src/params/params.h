@@ -107,7 +107,7 @@ int nb_config_same_factors(const nb_config *a, const nb_config *b);
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
 /** How many parameters, or 1 more for the detector of a file, ask for more than counts and an offset. */
-int nb_has_noise_chain(const nb_settings *settings);
+int nb_noise_chain(const nb_settings *settings);
 /** Refuse flags of the noise that contradict each other or have nothing to act on. */
 nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
 /** Refuse a -saturation above `most`, which is all that `where` holds. */

@@ -29,7 +29,7 @@ nb_noise nb_noise_of(const nb_settings *all)
                   .readout = cfg->readout_noise};
     if (!NB_TYPED(all, gain) && cfg->detector && cfg->detector->n_panels && !cfg->compat)
         n.gain = cfg->detector->panels[0].gain;
-    n.chained = nb_has_noise_chain(all);
+    n.chained = nb_noise_chain(all);
     return n;
 }
 
@@ -59,7 +59,7 @@ static double trusted_of_all(const nb_settings *all)
 static double largest_of(const nb_settings *all, nb_noise_file file)
 {
     double most = trusted_of_type(file);
-    int chained = all->value.write_noise && nb_has_noise_chain(all);
+    int chained = all->value.write_noise && nb_noise_chain(all);
     if (all->value.compat || (file == NB_NOISE_HDF5_U16 && !chained))
         return file == NB_NOISE_HDF5_I16 ? 32767 : 65535;
     if (chained)
@@ -196,7 +196,7 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
 void nb_sim_advise_noise(const nb_sim *sim)
 {
     const nb_config *cfg = &sim->cfg;
-    if (nb_has_noise_chain(&sim->model.settings) > nb_detector_says_saturation(cfg) &&
+    if (nb_noise_chain(&sim->model.settings) > nb_detector_says_saturation(cfg) &&
         !cfg->write_noise && !cfg->noise_float_file[0])
         nb_notice(&sim->hooks, "no file with noise is written: the noise of source and "
                                "detector has no effect");

@@ -33,6 +33,17 @@ leave_out_absent() {
     done
 }
 
+# examples NAME FILE: the scripts of docs/examples, which the reader has two folders above.
+examples() {
+    grep -q 'docs/examples' "$2" || return 0
+    if "${PYTHON:-python3}" -c 'import numpy, h5py' 2>/dev/null; then
+        sed -i "s#\.\./\.\./docs/examples#$source/docs/examples#" "$2"
+    else
+        sed -i '/docs\/examples/d' "$2"
+        echo "skip $1, docs/examples # python3-numpy or python3-h5py is not installed"
+    fi
+}
+
 # shorten FILE: a long series is made of three frames.
 shorten() { sed -i -E 's/-frames [0-9]{2,} /-frames 3 /' "$1"; }
 
@@ -76,6 +87,7 @@ run_page() {
     while [ -f "$work/blocks/$((n + 1))" ]; do
         n=$((n + 1)) file=$work/blocks/$n
         leave_out_absent "docs/$page block $n" "$file"
+        examples "docs/$page block $n" "$file"
         shorten "$file"
         if (cd "$work/run" && PATH=$work/bin:$PATH timeout 150 bash -e "$file") \
             >"$work/out" 2>&1 </dev/null; then
