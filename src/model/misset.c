@@ -23,9 +23,9 @@ void nb_rotation_angles(const nb_mat3 *U, double angles[3])
         angles[0] = atan2(z.y, z.z);
         angles[1] = atan2(-z.x, sqrt(z.y * z.y + z.z * z.z));
         angles[2] = atan2(y.x, x.x);
-    } else { /* gimbal lock, as the reference resolves it */
+    } else { /* gimbal lock, as the reference resolves it at +90 deg */
         angles[0] = atan2(1, 1) * 4;
-        angles[1] = atan2(1, 1) * 2;
+        angles[1] = atan2(1, 1) * (z.x < 0 ? 2 : -2);
         angles[2] = atan2(x.y, -y.y);
     }
 }

@@ -8,6 +8,7 @@
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../base/text.h"
+#include "../model/damage.h"
 #include "../model/misset.h"
 #include "../model/twin_mix.h"
 #include "../model/twin.h"
@@ -450,7 +451,9 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
     const nb_inputs *in = same_files(cfg, &sim->cfg) ? &sim->in : NULL;
     const nb_config *loaded = &sim->cfg;
     nb_crystal_inputs inputs;
+    nb_damage damage;
     const nb_settings *all;
+    nb_status st;
     for (int i = 0; sim->crowd && i < sim->crowd->n && !in; i++)
         if (same_files(cfg, &sim->crowd->all[i]->cfg)) {
             in = &sim->crowd->all[i]->in;
@@ -463,5 +466,10 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
     take_cell(loaded, cfg);
     all = NB_RESOLVED(cfg);
     inputs = nb_crystal_inputs_of(all, &in->matrix, sim->seed);
-    return nb_crystal_build(all, &inputs, NULL, out, err);
+    st = nb_crystal_build(all, &inputs, NULL, out, err);
+    if (!st)
+        st = nb_damage_of(all, sim->model.fluence, sim->model.wavelength_A, &damage, err);
+    if (!st)
+        nb_crystal_grow(damage.growth, out);
+    return st;
 }

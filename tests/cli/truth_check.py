@@ -76,11 +76,57 @@ def drawn():
     ok("powder-has-no-mean", "turned by" not in text and "nan" not in text, text)
 
 
+CELL = (50, 60, 70, 80, 95, 100)
+SERIES = ("-cell", *CELL, "-default_F", 100, "-N", 5, "-fluence", 1e26, "-distance", 120, "-detpixels", 32, "-pixel", 3, "-seed", 3)
+
+
+def rotation(angles):
+    """Rotations about x, then y, then z."""
+    matrix = numpy.eye(3)
+    for axis, angle in enumerate(numpy.radians(angles)):
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        step = numpy.eye(3)
+        step[i, i] = step[j, j] = math.cos(angle)
+        step[i, j], step[j, i] = -math.sin(angle), math.sin(angle)
+        matrix = step @ matrix
+    return matrix
+
+
+def lattices():
+    """cell and misset stand beside A, of frames and of crystals."""
+    try:
+        import h5py
+        run(*SERIES, "-orientations", "random", "-stills", 3, "-jitter_cell", 2, "-hdf5", "j.h5")
+    except (ImportError, AssertionError) as missing:
+        print(f"skip truth cell # {missing}")
+        return
+    lines = [(10, 20, 30), (170, -80, -100), (20, 90, 50), (20, -90, 50)]
+    with open("lines.txt", "w", encoding="ascii") as file:
+        file.writelines("%g %g %g\n" % line for line in lines)
+    run(*SERIES, "-orientations", "lines.txt", "-stills", 4, "-hdf5", "l.h5")
+    run(*SERIES, "-misset", 10, 20, 30, "-frames", 2, "-osc", 0.1, "-crystals", 3, "-dose", 2, "-damage_cell", 1, "-hdf5", "c.h5")
+    for name, group in (("j", ""), ("l", ""), ("c", ""), ("c", "/crystals")):
+        with h5py.File(name + ".h5") as file:
+            truth = file["/entry/simulation" + group]
+            A, U, cell, misset = (truth[key][...] for key in ("A", "U", "cell", "misset"))
+            units = list(truth["cell"].attrs["units"]), truth["misset"].attrs["units"], truth["misset"].attrs["about"]
+        real = numpy.linalg.inv(A)
+        ok("cell " + name + group, numpy.allclose(cell[:, :3], numpy.linalg.norm(real, axis=2), rtol=1e-12) and
+           numpy.allclose(cell[:, 3:], CELL[3:], rtol=1e-12) and units[0] == [b"angstrom"] * 3 + [b"deg"] * 3, cell)
+        ok("misset " + name + group, abs(U - [rotation(row) for row in misset]).max() < 1e-12 and
+           units[1] == b"deg" and b"about x, then y, then z" in units[2], misset)
+        if name == "l":
+            ok("misset as typed", numpy.allclose(misset[:1], lines[:1], rtol=1e-12), misset)
+        if name == "c":
+            ok("dose" + group, numpy.allclose(cell[[0, -1], 0], [50.5, 51.5], rtol=1e-12), cell)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
     statistics()
     drawn()
+    lattices()
     os.chdir("/")
     shutil.rmtree(folder)
     return 1 if FAILED else 0

@@ -436,7 +436,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     if (st)
         return st;
     nb_h5_tidy(); /* memory that the threads of the frames freed */
-    st = nb_h5_create(&h, path, 900.0 * master->frames + (master->bad ? 4 * pixels : 0),
+    st = nb_h5_create(&h, path, 1000.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);
     if (!st) {
         fill(&h, master);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../base/memory.h"
+#include "../../model/misset.h"
 #include "../common/axes.h"
 #include "../common/panel_spec.h"
 #include "hdf5_facts.h"
@@ -349,6 +350,64 @@ static void split(const double A[9], double U[9], double B[9])
         }
 }
 
+/** The cell of A: Angstrom, deg. */
+static void cell_of(const double A[9], double cell[6])
+{
+    double star[3][3], real[3][3], across[3], volume;
+    for (int c = 0; c < 3; c++)
+        column(A, c, star[c]);
+    for (int c = 0; c < 3; c++)
+        nb_cross3(star[(c + 1) % 3], star[(c + 2) % 3], real[c]);
+    volume = fabs(nb_dot3(star[0], real[0]));
+    for (int c = 0; c < 3; c++) {
+        const double *p = real[(c + 1) % 3], *q = real[(c + 2) % 3];
+        nb_cross3(p, q, across);
+        cell[c] = sqrt(nb_dot3(real[c], real[c])) / volume;
+        cell[3 + c] = atan2(sqrt(nb_dot3(across, across)), nb_dot3(p, q)) / DEG;
+    }
+}
+
+/** The rotations of -misset that turn the crystal of -cell into that of A, deg; of a left-handed or unknown A NaN. */
+static void misset_of(const double A[9], double misset[3])
+{
+    double B[9], across[3], axes[3][3];
+    nb_mat3 U;
+    split(A, U.m, B);
+    for (int c = 0; c < 3; c++)
+        column(U.m, c, axes[c]);
+    nb_cross3(axes[0], axes[1], across);
+    nb_rotation_angles(&U, misset);
+    for (int i = 0; i < 3; i++)
+        misset[i] = nb_dot3(across, axes[2]) > 0 ? misset[i] / DEG : NAN;
+}
+
+static void cell(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    (void)offset;
+    cell_of(frame->A, row);
+}
+
+static void misset(const nb_hdf5_frame *frame, size_t offset, void *row)
+{
+    (void)offset;
+    misset_of(frame->A, row);
+}
+
+/** The units of cells and missets, and what the latter are. */
+static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
+{
+    static const char *const units[] = {"angstrom", "angstrom", "angstrom",
+                                        "deg",      "deg",      "deg"};
+    nb_h5_attr_texts(h, of_cell, "units", units, 6);
+    nb_h5_attr_text(h, of_cell, "about", "a, b, c, alpha, beta, gamma of A");
+    nb_h5_attr_text(h, of_misset, "units", "deg");
+    nb_h5_attr_text(
+        h, of_misset, "about",
+        "-misset of -cell: rotations about x, then y, then z of the program's "
+        "lab frame, of a crystal with a* along x and b* in the plane of x "
+        "and y; U is their product");
+}
+
 /** The nth of A, U, B and A_drawn. */
 static void matrix(const nb_hdf5_frame *frame, size_t n, void *row)
 {
@@ -372,6 +431,9 @@ static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_attr_text(h, SIMULATION "/A_drawn", "units", "1/angstrom");
     nb_h5_attr_text(h, SIMULATION "/A_drawn", "about",
                     "as A, of the mean of the mosaic domains that were drawn");
+    nb_hdf5_put_rows(h, master, SIMULATION "/cell", H5T_NATIVE_DOUBLE, 6, cell, 0);
+    nb_hdf5_put_rows(h, master, SIMULATION "/misset", H5T_NATIVE_DOUBLE, 3, misset, 0);
+    say_cell(h, SIMULATION "/cell", SIMULATION "/misset");
 }
 
 /** One double of each frame's truth. */
@@ -451,13 +513,21 @@ static void put_crystal_numbers(nb_h5 *h, const nb_hdf5_crystals *all, const cha
 static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
 {
     const hsize_t dims[3] = {all->n, 3, 3};
-    double(*U)[9] = nb_alloc(all->n ? all->n : 1, sizeof *U, "truth", NULL), B[9];
-    h->ok &= U != NULL;
-    for (size_t i = 0; U && i < all->n; i++)
+    const size_t n = all->n ? all->n : 1;
+    double(*U)[9] = nb_alloc(n, sizeof *U, "truth", NULL), B[9];
+    double(*angles)[3] = nb_alloc(n, sizeof *angles, "truth", NULL);
+    h->ok &= U && angles;
+    for (size_t i = 0; U && angles && i < all->n; i++) {
         split(all->rows[i].A, U[i], B);
-    if (U)
+        misset_of(all->rows[i].A, angles[i]);
+    }
+    if (U && angles) {
         nb_h5_array(h, CRYSTALS "/U", H5T_NATIVE_DOUBLE, U, 3, dims);
+        nb_h5_array(h, CRYSTALS "/misset", H5T_NATIVE_DOUBLE, angles, 2, dims);
+        say_cell(h, CRYSTALS "/cell", CRYSTALS "/misset");
+    }
     nb_free(U);
+    nb_free(angles);
 }
 
 static void put_crystal_files(nb_h5 *h, const nb_hdf5_crystals *all)

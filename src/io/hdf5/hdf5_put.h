@@ -103,7 +103,7 @@ void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
 /** Makes a row of an array from a frame's truth. */
 typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
 /** An array with a row for each frame; offset is for the function.  Rows are `values` numbers of 8
- * bytes of the type: 1, 3 or 4; or 9, a matrix [3][3]. */
+ * bytes of the type: 1, 3, 4 or 6; or 9, a matrix [3][3]. */
 void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                       hid_t type, int values, nb_hdf5_row *row, size_t offset);
 /** Row function: the 8 bytes at this offset in nb_hdf5_frame. */
