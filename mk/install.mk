@@ -31,7 +31,7 @@ STRIPPED := $(if $(filter release,$(FLAVOR)),$(or $(STRIP),strip),:)
 
 install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
 
-.PHONY: install install-texts uninstall installcheck docs dist
+.PHONY: install install-texts uninstall installcheck docs site dist
 install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/cmake/nanobragg $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR) $(DOCDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
@@ -72,10 +72,17 @@ installcheck: all ## install under build/, build a program against it, uninstall
 	@CC='$(CC)' bash tests/lint/install.sh '' $(CURDIR)/$B/home \
 	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home
 
-docs: $B/nanobragg ## write docs/options.md from the table of options, tables of contents and the drawings of conventions
+docs: $B/nanobragg ## write docs/options.md, tables of contents and the drawings of conventions; then the site
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
 	NANOBRAGG=$(CURDIR)/$< $(PYTHON) docs/images/frames.py docs/images
 	$(PYTHON) tests/lint/contents.py --write
+	@$(MAKE) --no-print-directory site
+
+site: python ## the documents as a site, build/gcc-release/site/index.html; warnings are errors (sh mk/packages.sh docs)
+	@PYTHONPATH=$B/python $(PYTHON) mk/site/api.py $B/site-src
+	@PYTHONPATH=$B/python NB_VERSION=$(VERSION) $(PYTHON) -m sphinx -q -W --keep-going -c mk/site \
+	    -d $B/site-doctrees $B/site-src $B/site
+	@echo 'The site: $B/site/index.html'
 
 .PHONY: deb
 deb: python install-texts ## dist/*.deb: program, library, headers, Python package, for every GPU (Debian, Ubuntu; dpkg-dev)

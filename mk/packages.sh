@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install the Debian or Ubuntu packages of the named groups, if any is missing.
-# usage: packages.sh [build] [test] [lint]
+# usage: packages.sh [build] [test] [lint] [docs]
 set -eu
 
 build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
@@ -11,6 +11,7 @@ test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy 
     python3-fabio python3-h5py \
     bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"
 lint="clang libomp-dev clang-format cppcheck valgrind git"
+docs="python3-sphinx python3-myst-parser furo python3-dev python3-numpy" # make site
 
 wanted=
 for group; do
@@ -18,6 +19,7 @@ for group; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     lint) wanted="$wanted $lint" ;;
+    docs) wanted="$wanted $docs" ;;
     *) echo "packages.sh: no group $group" >&2 && exit 2 ;;
     esac
 done

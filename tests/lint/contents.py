@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Long pages of docs have a table of contents that lists their headings, and every link of docs and README
+"""Long pages of docs have a table of contents that lists their headings, and every link of docs, plans, reports and README
 leads somewhere.
 
 Long is a page of more than 100 lines with at least three headings of the second level.  Its table is between
@@ -101,7 +101,7 @@ def main(write):
         elif right != text:
             print(f"    {path}: its table of contents is not that of its headings; make docs writes it")
             wrong += 1
-    for path in ["README.md", *pages]:
+    for path in ["README.md", *pages, *glob.glob("plans/*.md"), *sorted(glob.glob("reports/**/*.md", recursive=True))]:
         for number, what in links(path, read(path)):
             print(f"    {path}:{number}: {what}")
             wrong += 1

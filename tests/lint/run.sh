@@ -153,6 +153,18 @@ exports() {
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
 }
 
+# Each function of the library is on a page of the site.
+api_pages() {
+    local folder status
+    folder=$(mktemp -d)
+    PYTHONPATH=mk/site "${PYTHON:-python3}" -B -c 'import api, sys; api.headers(sys.argv[1])' "$folder" &&
+        diff <(cat "$folder"/*.rst | grep '^.. c:function::' | grep -oE '\bnb_[a-z_0-9]+\(' | tr -d '(' | sort -u) \
+            <(grep -oE '^ +nb_[a-z_0-9]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
+    status=$?
+    rm -rf "$folder"
+    return $status
+}
+
 static_analysis() {
     cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
         --suppress=missingIncludeSystem --suppress=unusedStructMember \
@@ -185,6 +197,7 @@ check formats formats
 check vendor-names vendor_names
 check real-data real_data
 check exports exports
+check api-pages api_pages
 if command -v cppcheck >/dev/null; then
     check cppcheck static_analysis
 else
