@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common.h"
+#include "options.h"
 #include "outputs.h"
 #include "progress.h"
 #include "subcommands.h"
@@ -155,7 +156,9 @@ const nb_sub_option nb_refine_flags[] = {
      NB_SUB_NAME(nb_refine_typed, series)},
     {"orientations", 1, "file", "start of each frame, a line for each",
      NB_SUB_NAME(nb_refine_typed, orientations)},
-    {"report", 1, "file", "results as JSON; of several images a line for each",
+    {"report", 1, "file",
+     "results as JSON; of several images a line for each; a name in .html: a page of one "
+     "image, before and after the fit",
      NB_SUB_NAME(nb_refine_typed, report)},
     {"exptout", 1, "file", "crystal and geometry as DIALS JSON",
      NB_SUB_NAME(nb_refine_typed, exptout)},
@@ -360,6 +363,12 @@ static nb_status list_images(run *r, nb_error *err)
     if (is_many(r) && (r->typed->plots || r->typed->residual))
         return nb_cli_fail(err, "-plots and -residual are of one image; refine one at a "
                                 "time, or use -report");
+    if (is_many(r) && nb_is_page(r->typed->report))
+        return nb_cli_fail(
+            err,
+            "-report %.200s: a page is of one image; refine one at a time, "
+            "or name a JSON file",
+            r->typed->report);
     if (is_many(r) && r->typed->exptout && !r->typed->options.joint)
         return nb_cli_fail(err,
                            "-exptout is of one image, or of several with -joint; refine "
@@ -430,10 +439,22 @@ static nb_status check_files(const run *r, nb_error *err)
     return st;
 }
 
-static nb_status write_report(const run *r, const nb_refinement *result, nb_error *err)
+static nb_status write_page(const run *r, const nb_sim *sim, const nb_refinement *result,
+                            nb_error *err)
+{
+    char command[sizeof r->line->cli.cfg.command_line];
+    nb_cli_join(r->line->word_count + 2, r->line->words - 2, command, sizeof command);
+    return nb_refinement_page(sim, result, command, r->typed->report, err);
+}
+
+static nb_status write_report(const run *r, const nb_sim *sim,
+                              const nb_refinement *result, nb_error *err)
 {
     char *json = NULL;
-    nb_status st = nb_refinement_json(result, &json, err);
+    nb_status st;
+    if (nb_is_page(r->typed->report))
+        return write_page(r, sim, result, err);
+    st = nb_refinement_json(result, &json, err);
     if (st)
         return st;
     st = nb_write_text(r->typed->report, json, err);
@@ -457,7 +478,7 @@ static nb_status write_all(const run *r, nb_sim *sim, const nb_refinement *resul
                            nb_error *err)
 {
     const nb_refine_typed *t = r->typed;
-    nb_status st = t->report ? write_report(r, result, err) : NB_OK;
+    nb_status st = t->report ? write_report(r, sim, result, err) : NB_OK;
     if (!st && t->residual)
         st = nb_refinement_residual(result, t->residual, err);
     if (!st && t->plots)
@@ -590,6 +611,7 @@ static int start(void *target, const nb_sub_line *line)
     t->options.restraints = t->restraints;
     t->options.user = &r;
     t->options.stage = told;
+    t->options.keep_start = nb_is_page(t->report);
     r.text = line->cli.quiet                        ? NULL
              : t->report && nb_is_stdout(t->report) ? stderr
                                                     : stdout;

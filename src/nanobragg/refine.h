@@ -98,6 +98,7 @@ typedef struct nb_refine_options {
     void *user;
     void (*stage)(void *user, const nb_refine_stage *stage); /* after each; may be NULL */
     const char *joint; /* nb_refine_series: names and groups of `list` that all images have in common; NULL: none */
+    int keep_start;    /* make nb_refinement.before, too */
 } nb_refine_options;
 
 /** All defaults; the list is empty. */
@@ -161,6 +162,7 @@ typedef struct nb_refinement {
     const char *picture; /* its name in JSON, the caller's; NULL: none */
     int pictures,
         left_out; /* of the common parameters of a joint refinement: how many pictures it has, and has not; else 0 */
+    float *before; /* owned; as `model`, of the start, with the background as it was estimated there; NULL without keep_start */
 } nb_refinement;
 
 /** Fit sim to the picture, which has the pixels of its stack. Photons are (ADU - adc)/gain with
@@ -214,6 +216,12 @@ nb_status nb_refinement_plots(const nb_refinement *refinement, const char *folde
                               nb_error *err);
 /** The name of picture k (0, 1, ...) in that folder; NULL: there are no more.  Static. */
 const char *nb_refinement_plot_name(int k);
+
+/** Write a page for a browser (nb_image_page): the picture, the model before and after the fit (keep_start), the parameters, the
+ * stages, the spots, plots, and the flags of the result.  sim: after the fit.  command: to copy; NULL or "": none.  Errors: those
+ * of nb_image_page. */
+nb_status nb_refinement_page(const nb_sim *sim, const nb_refinement *refinement,
+                             const char *command, const char *path, nb_error *err);
 
 /** Write the residuals as raw float32 [slow][fast]; NaN: not observed. Errors: NB_ERR_IO. */
 nb_status nb_refinement_residual(const nb_refinement *refinement, const char *path,

@@ -357,6 +357,23 @@ nb_status nb_fit_keep_errors(nb_fit *fit, nb_error *err)
     return st;
 }
 
+/** The model of a pixel with the structure factors as given, after nb_fit_image, photons. */
+static double model_at(const nb_fit *fit, size_t i)
+{
+    return fit->expected[i] + (fit->background ? fit->background[i] : 0) +
+           nb_radial_at(&fit->radial, fit->stol[i]);
+}
+
+nb_status nb_fit_keep_start(nb_fit *fit, nb_error *err)
+{
+    nb_status st = nb_fit_image(fit, fit->photons, err);
+    float *before = nb_alloc(fit->pixels, sizeof *before, "results", err);
+    fit->out->before = before;
+    for (size_t i = 0; before && !st && i < fit->pixels; i++)
+        before[i] = isnan(fit->photons[i]) ? NAN : (float)model_at(fit, i);
+    return st || before ? st : NB_ERR_NOMEM;
+}
+
 /** The model in every pixel, and the residuals. */
 static nb_status put_pictures(nb_fit *fit, nb_error *err)
 {
@@ -370,8 +387,7 @@ static nb_status put_pictures(nb_fit *fit, nb_error *err)
     if (st || !out->model || !out->residual || !out->used)
         return st ? st : NB_ERR_NOMEM;
     for (size_t i = 0; i < fit->pixels; i++) {
-        double m = fit->expected[i] + (fit->background ? fit->background[i] : 0) +
-                   nb_radial_at(&fit->radial, fit->stol[i]);
+        double m = model_at(fit, i);
         out->used[i] = !isnan(fit->chosen[i]);
         fit->expected[i] = m; /* with the structure factors as given */
         m = fmax(fit->scaled && out->used[i] ? fit->scaled[i] : m, LEAST_MODEL);
@@ -447,9 +463,7 @@ static nb_status count_full(nb_fit *fit, full_pixels *full, nb_error *err)
         return full->n == 0 ? NB_OK : st;
     for (size_t i = 0; i < fit->pixels; i++)
         if (!isnan(fit->full[i])) {
-            double m = fit->expected[i] + (fit->background ? fit->background[i] : 0) +
-                       nb_radial_at(&fit->radial, fit->stol[i]);
-            full->low += m < FULL_PART * fit->full[i];
+            full->low += model_at(fit, i) < FULL_PART * fit->full[i];
         }
     return NB_OK;
 }

@@ -210,6 +210,9 @@ nb_status nb_fit_begin(nb_fit *fit, nb_error *err);
 /** All stages. */
 nb_status nb_fit_run(nb_fit *fit, nb_error *err);
 
+/** The model of the simulation as it is into fit->out->before.  Errors: NB_ERR_NOMEM, those of a render. */
+nb_status nb_fit_keep_start(nb_fit *fit, nb_error *err);
+
 /** The model, the residuals, the deviance and the correlation of the chosen pixels into fit->out, which gets the fit's
  * photons. */
 nb_status nb_fit_measure(nb_fit *fit, nb_error *err);

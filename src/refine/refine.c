@@ -240,6 +240,7 @@ void nb_refinement_free(nb_refinement *r)
     nb_free(r->correlated);
     nb_free(r->observed);
     nb_free(r->model);
+    nb_free(r->before);
     nb_free(r->residual);
     nb_free(r->stol);
     nb_free(r->used);

@@ -494,6 +494,8 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
     int planned = !fit->o->no_schedule;
     int searched = planned && square && (refines_cells(fit) || refines(fit, "mosaic"));
     nb_status st = nb_fit_begin(fit, err);
+    if (!st && fit->o->keep_start)
+        st = nb_fit_keep_start(fit, err);
     mark_all(fit, marked);
     if (!st)
         st = nb_fit_check_apart(fit, marked, err);

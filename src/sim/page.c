@@ -195,11 +195,23 @@ static void put_title(nb_json root, const nb_page_job *job)
 /** What is told of the images beside their pixels. */
 static void put_words(nb_json root, const nb_page_job *job)
 {
-    nb_json lights = nb_json_array(root, "lights");
     nb_json_text(root, "report", job->report ? job->report : "");
     nb_json_text(root, "command", job->command ? job->command : "");
-    for (int i = 0; i < job->n_lights; i++)
-        nb_json_add_numbers(lights, job->lights[i], 2);
+    nb_json_text(root, "flags", job->flags ? job->flags : "");
+}
+
+static void put_plots(nb_json root, const nb_page_job *job)
+{
+    nb_json list = nb_json_array(root, "plots");
+    for (const nb_page_plot *p = job->plots; p < job->plots + job->n_plots; p++) {
+        nb_json one = nb_json_add_object(list), points;
+        nb_json_text(one, "title", p->title);
+        nb_json_text(one, "under", p->under);
+        nb_json_text(one, "beside", p->beside);
+        points = nb_json_array(one, "points");
+        for (int i = 0; i < p->n; i++)
+            nb_json_add_numbers(points, p->points[i], 2);
+    }
 }
 
 static nb_status make_meta(page *p, nb_error *err)
@@ -212,6 +224,7 @@ static nb_status make_meta(page *p, nb_error *err)
     put_title(root, job);
     nb_json_flag(root, "series", job->is_series);
     put_words(root, job);
+    put_plots(root, job);
     put_images(root, p);
     if (job->detector || (first->job.panel && !first->job.panel->curved))
         put_plane(root, job->detector, first->job.panel);

@@ -15,15 +15,48 @@
 
 /** What a page borrows. */
 typedef struct run_page {
-    nb_config *cfg;            /* owned; with the wavelength of the model */
-    nb_detector_spec detector; /* with that, too; the rest is the simulation's */
-    nb_page_spot *spots;       /* owned */
+    nb_page_geometry geometry;
+    nb_page_spot *spots; /* owned */
     int n_spots;
     double (*lights)[2]; /* owned */
     int n_lights;
     float *counts; /* owned; NULL: expected photons are shown */
     char *report;  /* owned */
 } run_page;
+
+nb_status nb_page_geometry_open(const nb_sim *sim, nb_page_geometry *g, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    *g = (nb_page_geometry){.cfg = nb_alloc(1, sizeof *g->cfg, "configuration", err)};
+    if (!g->cfg)
+        return NB_ERR_NOMEM;
+    *g->cfg = *cfg;
+    if (!NB_TYPED(&sim->model.settings, lambda_A) &&
+        !NB_TYPED(&sim->model.settings, energy_eV))
+        g->cfg->lambda_A = sim->model.wavelength_A;
+    if (cfg->detector) {
+        g->detector = *cfg->detector;
+        g->detector.wavelength_A = sim->model.wavelength_A;
+    }
+    return NB_OK;
+}
+
+nb_image nb_page_image(const nb_sim *sim, nb_page_geometry *g, const float *pixels)
+{
+    const int panels = g->detector.n_panels;
+    nb_image image = {.pixels = (float *)pixels,
+                      .format = "float",
+                      .centre = {NAN, NAN},
+                      .geometry = panels ? NULL : g->cfg,
+                      .detector = panels > 1 ? &g->detector : NULL};
+    nb_sim_size(sim, &image.fast, &image.slow);
+    return image;
+}
+
+const nb_detector_spec *nb_page_panel(const nb_page_geometry *g)
+{
+    return g->detector.n_panels == 1 ? &g->detector : NULL;
+}
 
 static nb_status list_spots(const nb_sim *sim, const float *image, run_page *p,
                             nb_error *err)
@@ -135,36 +168,22 @@ static nb_status prepare(const nb_sim *sim, const float *image, const nb_stats *
         st = list_spots(sim, image, p, err);
     if (!st && cfg->png.show == NB_PNG_NOISE)
         st = show_counts(sim, image, p, err);
-    if (!st && !(p->cfg = nb_alloc(1, sizeof *p->cfg, "configuration", err)))
-        st = NB_ERR_NOMEM;
-    if (st)
-        return st;
-    *p->cfg = *cfg;
-    if (!NB_TYPED(&sim->model.settings, lambda_A) &&
-        !NB_TYPED(&sim->model.settings, energy_eV))
-        p->cfg->lambda_A = sim->model.wavelength_A;
-    if (cfg->detector) {
-        p->detector = *cfg->detector;
-        p->detector.wavelength_A = sim->model.wavelength_A;
-    }
-    return NB_OK;
+    return st ? st : nb_page_geometry_open(sim, &p->geometry, err);
 }
 
 static nb_status write_page(const nb_sim *sim, const float *pixels, run_page *p,
                             nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    const int panels = cfg->detector ? cfg->detector->n_panels : 0;
     const char *const name = p->counts ? "counts" : "photons";
-    nb_image image = {.pixels = p->counts ? p->counts : (float *)pixels,
-                      .format = "float",
-                      .centre = {NAN, NAN},
-                      .geometry = panels ? NULL : p->cfg,
-                      .detector = panels > 1 ? &p->detector : NULL};
+    const nb_image image =
+        nb_page_image(sim, &p->geometry, p->counts ? p->counts : pixels);
+    const nb_page_plot spectrum = {"Spectrum", "photon energy, eV", "weight",
+                                   (const double(*)[2])p->lights, p->n_lights};
     const nb_page_job job = {.images = &image,
                              .names = &name,
                              .n = 1,
-                             .detector = panels == 1 ? &p->detector : NULL,
+                             .detector = nb_page_panel(&p->geometry),
                              .options = cfg->png.rings ? &cfg->png : NULL,
                              .spots = p->spots,
                              .n_spots = p->n_spots,
@@ -172,9 +191,8 @@ static nb_status write_page(const nb_sim *sim, const float *pixels, run_page *p,
                              .unit = p->counts ? "counts" : "photons",
                              .report = p->report,
                              .command = cfg->command_line,
-                             .lights = (const double(*)[2])p->lights,
-                             .n_lights = p->n_lights};
-    nb_sim_size(sim, &image.fast, &image.slow);
+                             .plots = &spectrum,
+                             .n_plots = p->n_lights > 0};
     return nb_image_page(&job, cfg->report_file, err);
 }
 
@@ -185,7 +203,7 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *sta
     nb_status st = prepare(sim, image, stats, &p, err);
     if (!st)
         st = write_page(sim, image, &p, err);
-    nb_free(p.cfg);
+    nb_free(p.geometry.cfg);
     nb_free(p.spots);
     nb_free(p.lights);
     nb_free(p.counts);

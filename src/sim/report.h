@@ -62,6 +62,20 @@ nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats 
 nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *stats,
                       nb_error *err);
 
+/** The geometry of a simulation, for pages.  Free cfg with nb_free. */
+typedef struct nb_page_geometry {
+    nb_config *cfg; /* owned; with the wavelength of the model */
+    nb_detector_spec
+        detector; /* with that, too; the rest is the simulation's; no panel: there is none */
+} nb_page_geometry;
+
+/** Errors: NB_ERR_NOMEM. */
+nb_status nb_page_geometry_open(const nb_sim *sim, nb_page_geometry *g, nb_error *err);
+/** The image [slow][fast] of a simulation; it borrows everything. */
+nb_image nb_page_image(const nb_sim *sim, nb_page_geometry *g, const float *pixels);
+/** nb_page_job.detector of such images. */
+const nb_detector_spec *nb_page_panel(const nb_page_geometry *g);
+
 /** The report of a complete series. */
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
                                  const nb_series_progress *progress, nb_error *err);
