@@ -7,9 +7,9 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../model/crystal.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
+#include "../sim/crystals.h"
 #include "../sim/report.h"
 #include "../sim/sim.h"
 #include "fit.h"
@@ -105,7 +105,7 @@ static nb_status make_flags(const nb_sim *sim, const nb_refinement *r, fit_page 
     int cells = 0;
     nb_status st;
     char *rest = NULL;
-    nb_cell_of(&sim->model.crystal, cell);
+    nb_sim_cell(sim, cell);
     for (int i = 0; i < r->n_parameters; i++) {
         const nb_refined *one = &r->parameters[i];
         if (is_cell(one->name)) {

@@ -445,6 +445,11 @@ static void nobody_knows(nb_crystal *out)
     out->volume = NAN;
 }
 
+void nb_sim_cell(const nb_sim *sim, double cell[6])
+{
+    nb_cell_of(&sim->model.crystal, cell);
+}
+
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {

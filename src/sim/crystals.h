@@ -46,6 +46,9 @@ nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
  * nb_crystal_lines_apply. */
 nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err);
 
+/** The unit cell of the model's crystal: a b c in A, alpha beta gamma in degrees. */
+void nb_sim_cell(const nb_sim *sim, double cell[6]);
+
 /** The crystal of cfg, whose files are those of the simulation or of a line of -crystals; other ones are not read: *out has
  * NaN then.  The cell of files goes to cfg.  Errors: those of nb_crystal_build. */
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
