@@ -376,8 +376,8 @@ static void long_correlations_leave_the_light(void **s)
     double sums[3] = {0};
     float *images[3];
     const char *add[3] = {"", "-diffuse_sigma 0 -diffuse_gamma 10",
-                          "-diffuse_sigma 0.3 -diffuse_gamma 100 -diffuse_halo gauss "
-                          "-diffuse_F unperturbed"};
+                          ("-diffuse_sigma 0.3 -diffuse_gamma 100 -diffuse_halo gauss "
+                           "-diffuse_F unperturbed")};
     (void)s;
     need_fftw();
     for (int k = 0; k < 3; k++) {
