@@ -99,11 +99,14 @@ static void given_row(const void *of, const nb_span *spans, size_t n, double *ou
                       size_t stride)
 {
     const nb_slope_run *run = of;
-    const size_t pixels = run->job->scene->raster.pixels;
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < spans[i].n; k++, out++)
-            for (size_t p = 0; p <= (size_t)run->job->count; p++)
-                out[p * stride] = run->given[p * pixels + spans[i].at + (size_t)k];
+    const nb_slope_list *list = run->given_of;
+    const size_t pixels = list ? list->n : run->job->scene->raster.pixels;
+    for (size_t i = 0; i < n; out += spans[i++].n) {
+        const size_t at = list ? list->place[spans[i].at] : spans[i].at;
+        for (size_t p = 0; p <= (size_t)run->job->count; p++)
+            memcpy(out + p * stride, run->given + p * pixels + at,
+                   (size_t)spans[i].n * sizeof *out);
+    }
 }
 
 nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels,
@@ -147,6 +150,12 @@ nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
 nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)
 {
     return nb_slope_fill(run, &(nb_slope_planes_out){.expected = image}, err);
+}
+
+nb_status nb_slope_scene_pixels(const nb_scene *scene, nb_slope_pixels *out, nb_error *err)
+{
+    memset(out, 0, sizeof *out);
+    return nb_spans_build(scene, &out->spans, &out->n, err);
 }
 
 nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,

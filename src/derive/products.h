@@ -8,6 +8,21 @@
 #include "../render/fit_pixel.h"
 #include "../render/sums.h"
 
+/** Pixels of a stack, in order.  Many calls over scenes of the same pixels may share a list. */
+typedef struct nb_slope_pixels {
+    nb_span *spans; /* owned, [n] */
+    size_t n;
+    uint64_t number; /* tells lists of a simulation apart, so that a device is sent each once; 0: it is used once */
+} nb_slope_pixels;
+void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
+
+/** Where the pixels of a list are in planes that have only these. */
+typedef struct nb_slope_list {
+    const nb_slope_pixels *pixels; /* borrowed */
+    size_t n;                      /* their number */
+    uint32_t *place; /* owned; [pixels of the stack], set where a pixel is in the list: its number there */
+} nb_slope_list;
+
 /** What renders the slopes of a job, open. */
 typedef struct nb_slope_run {
     const nb_slope_job *job;
@@ -17,15 +32,8 @@ typedef struct nb_slope_run {
     int threads; /* for what is not rendered */
     const nb_hooks *hooks;
     const double *given; /* [1 + count][pixels]: image and slopes of normal equations; NULL: they are rendered */
+    const nb_slope_list *given_of; /* the pixels that given has, NULL: the stack */
 } nb_slope_run;
-
-/** Pixels of a stack, in order.  Many calls over scenes of the same pixels may share a list. */
-typedef struct nb_slope_pixels {
-    nb_span *spans; /* owned, [n] */
-    size_t n;
-    uint64_t number; /* tells lists of a simulation apart, so that a device is sent each once; 0: it is used once */
-} nb_slope_pixels;
-void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
 
 /** Planes and images that are wanted, 0 outside of the region and the mask. */
 nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
@@ -61,6 +69,10 @@ static inline void nb_reals(nb_real_type type, const void *array, size_t at, int
         memcpy(to, (const double *)array + at, (size_t)n * sizeof *to);
 }
 
+/** The pixels of a scene's region and mask.  Free the list after an error, too.  Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_scene_pixels(const nb_scene *scene, nb_slope_pixels *out,
+                                nb_error *err);
+
 /** The pixels of an observation that are used.  Free the list after an error, too.  Errors: NB_ERR_NOMEM. */
 nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
                             nb_slope_pixels *out, nb_error *err);
@@ -73,6 +85,20 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
 /** The image at the observed pixels, 0 elsewhere. */
 nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
                             double *expected, nb_error *err);
+
+/** nb_slope_list_free after an error, too.  Errors: NB_ERR_NOMEM. */
+nb_status nb_slope_list_open(const nb_scene *scene, const nb_slope_pixels *pixels,
+                             nb_slope_list *list, nb_error *err);
+void nb_slope_list_free(nb_slope_list *list); /* zeroed is fine */
+
+/** The image and the slopes of a list's pixels: values[1 + count][stride], of which the first n of each are set.  Errors as
+ * nb_slope_render. */
+nb_status nb_slope_list_fill(const nb_slope_run *run, const nb_slope_list *list,
+                             size_t stride, double *values, nb_error *err);
+
+/** values[planes][stride] from whole planes, all[planes][stack]. */
+void nb_slope_list_gather(const nb_slope_list *list, const double *all, size_t stack,
+                          size_t planes, size_t stride, double *values);
 
 /** The gradient of every entry of the table that a pixel sees. */
 nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dloss,

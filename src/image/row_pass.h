@@ -170,22 +170,24 @@ static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out
 /** Vectors of a sum that are in registers at a time. */
 enum { NB_TAP_VECTORS = 8 };
 
-/** `taps` of nb_image_kernels, for one piece of NB_TAP_VECTORS vectors. */
-static inline void nb_taps_piece(const double *const *rows, const double *k, int taps,
-                                 int at, double *out)
+/** `taps` of nb_image_kernels, for one piece of so many vectors, NB_TAP_VECTORS at most. */
+static inline __attribute__((always_inline)) void nb_taps_piece(const double *const *rows,
+                                                                const double *k, int taps,
+                                                                int at, const int vectors,
+                                                                double *out)
 {
     nb_vd sum[NB_TAP_VECTORS];
     memset(sum, 0, sizeof sum);
     for (int t = 0; t < taps; t++) {
         const nb_vd weight = (nb_vd){0} + k[t];
         const double *from = rows[t] + at;
-        for (int j = 0; j < NB_TAP_VECTORS; j++) {
+        for (int j = 0; j < vectors; j++) {
             nb_vd x;
             memcpy(&x, from + j * NB_LANES, sizeof x);
             sum[j] += weight * x;
         }
     }
-    memcpy(out + at, sum, sizeof sum);
+    memcpy(out + at, sum, (size_t)vectors * sizeof *sum);
 }
 
 static inline void nb_row_taps(const double *const *rows, const double *k, int taps,
@@ -193,7 +195,9 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
 {
     int at = 0;
     for (; at + NB_TAP_VECTORS * NB_LANES <= n; at += NB_TAP_VECTORS * NB_LANES)
-        nb_taps_piece(rows, k, taps, at, out);
+        nb_taps_piece(rows, k, taps, at, NB_TAP_VECTORS, out);
+    for (; at + NB_LANES <= n; at += NB_LANES)
+        nb_taps_piece(rows, k, taps, at, 1, out);
     for (; at < n; at++) {
         double sum = 0;
         for (int t = 0; t < taps; t++)

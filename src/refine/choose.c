@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../sim/footprint.h"
 #include "../sim/sim.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
@@ -18,6 +19,45 @@ static double draw(uint64_t pixel)
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+enum {
+    SQUARES = 5000, /* in a picture, about */
+    WIDEST = 16     /* pixels along their edge */
+};
+
+/** The edge of the squares that the sample outside of spots consists of: single pixels, but where a footprint brings light from
+ * around them, which has to be rendered. */
+static int sample_edge(const nb_fit *fit)
+{
+    const int edge = (int)sqrt((double)fit->pixels / SQUARES);
+    if (!nb_sim_has_footprint(fit->sim) && !fit->squares)
+        return 1;
+    return edge < 1 ? 1 : edge > WIDEST ? WIDEST : edge;
+}
+
+/** Is pixel f of row s of a panel in the sample? */
+static int is_sampled(const nb_panel *panel, int f, int s, int edge)
+{
+    return draw(panel->first_pixel + (size_t)(s / edge) * (size_t)panel->columns +
+                (size_t)(f / edge)) < SAMPLE;
+}
+
+/** Spots and the sample. */
+static void choose(nb_fit *fit)
+{
+    const nb_scene *sc = &fit->sim->model.scene;
+    const int edge = sample_edge(fit);
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        size_t i = panel->first_pixel;
+        for (int s = 0; s < panel->rows; s++)
+            for (int f = 0; f < panel->columns; f++, i++)
+                fit->chosen[i] =
+                    fit->o->select_all || fit->spots[i] || is_sampled(panel, f, s, edge)
+                        ? fit->photons[i]
+                        : NAN;
+    }
 }
 
 static void count(nb_fit *fit)
@@ -109,10 +149,8 @@ nb_status nb_fit_choose_spots(nb_fit *fit, nb_error *err)
         st = levels(fit, level, err);
     if (!st)
         mark_spots(fit, level);
-    for (size_t i = 0; i < fit->pixels && !st; i++)
-        fit->chosen[i] = fit->o->select_all || fit->spots[i] || draw(i) < SAMPLE
-                             ? fit->photons[i]
-                             : NAN;
+    if (!st)
+        choose(fit);
     if (!st && fit->kind == NB_BACKGROUND_PLANES) {
         memcpy(fit->background, level, fit->pixels * sizeof *level);
         st = nb_fit_planes(fit, fit->spots, err);

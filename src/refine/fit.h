@@ -115,6 +115,7 @@ typedef struct nb_fit {
     nb_radial radial; /* of RADIAL; n 0 with another kind */
     double low, high; /* sin theta/lambda of the pixels that may be used, 1/A */
     int64_t used;     /* pixels in `chosen` */
+    int squares; /* the sample outside of spots is of squares (choose.c), without a footprint, too */
     double F_width; /* of the logarithms of the reflections' scales; 0: structure factors are exact */
     double *kept; /* owned; covariances of the values when the lattice was held: all errors, then those of counting; or NULL */
     nb_fit_peak *peaks; /* owned; the strongest first */

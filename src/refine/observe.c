@@ -76,22 +76,52 @@ int nb_fit_spreads(const nb_fit *fit)
     return fit->sim->cfg.psf != NB_PSF_NONE || nb_sim_has_footprint(fit->sim);
 }
 
+/** The same behind the footprint, of the pixels that are not NaN. */
+static nb_status render_wide(nb_fit *fit, const float *photons, float *image,
+                             nb_error *err)
+{
+    nb_sim_engine *engine = &fit->sim->engine;
+    const nb_request request = {.precision = engine->options.precision,
+                                .tolerance = engine->options.tolerance};
+    const uint8_t *mask = fit->sim->model.scene.raster.mask;
+    nb_scene scene = fit->sim->model.scene;
+    uint8_t *seen = nb_alloc_raw(fit->pixels, 1, "mask", err);
+    nb_status st = seen ? nb_engine_open(engine, err) : NB_ERR_NOMEM;
+    for (size_t i = 0; i < fit->pixels && !st; i++)
+        seen[i] = !isnan(photons[i]) && (!mask || mask[i]);
+    scene.raster.mask = seen;
+    if (!st)
+        st = nb_sim_render_footprint(fit->sim, &scene, &request, image, err);
+    nb_free(seen);
+    return st;
+}
+
+/** The same without a footprint. */
+static nb_status render_plain(nb_fit *fit, const float *photons, float *image,
+                              nb_error *err)
+{
+    nb_span *spans;
+    size_t n;
+    nb_status st = fit_spans(fit, photons, &spans, &n, err);
+    if (!st)
+        st = nb_fit_render(fit, spans, n, image, err);
+    nb_free(spans);
+    return st;
+}
+
 nb_status nb_fit_image(nb_fit *fit, const float *photons, nb_error *err)
 {
     const nb_observation seen = {.photons = photons};
-    nb_span *spans;
     float *image;
-    size_t n;
     nb_status st;
-    if (nb_fit_spreads(fit))
+    if (fit->sim->cfg.psf != NB_PSF_NONE)
         return nb_sim_expected(fit->sim, &seen, fit->expected, err);
-    if ((st = fit_spans(fit, photons, &spans, &n, err)))
-        return st;
-    image = nb_alloc_raw(fit->pixels, sizeof *image, "image of a fit", err);
-    st = image ? nb_fit_render(fit, spans, n, image, err) : NB_ERR_NOMEM;
+    if (!(image = nb_alloc_raw(fit->pixels, sizeof *image, "image of a fit", err)))
+        return NB_ERR_NOMEM;
+    st = nb_sim_has_footprint(fit->sim) ? render_wide(fit, photons, image, err)
+                                        : render_plain(fit, photons, image, err);
     for (size_t i = 0; i < fit->pixels && !st; i++)
         fit->expected[i] = image[i];
-    nb_free(spans);
     nb_free(image);
     return st;
 }

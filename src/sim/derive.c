@@ -505,39 +505,83 @@ static nb_status fill_footprint(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/** With a footprint or a point spread: the image and all planes behind them, as given to the fit.  *given: nb_free. */
-static nb_status spread_job(nb_sim *sim, const nb_slope_job *job,
-                            const nb_observation *seen, double **given, nb_error *err)
+/** Image and slopes of a fit behind a footprint or a point spread. */
+typedef struct fit_given {
+    double *values;      /* owned; NULL: there is neither */
+    nb_slope_list list;  /* of whose pixels they are; n 0: of the stack */
+    nb_slope_pixels own; /* owned */
+} fit_given;
+
+static void free_given(fit_given *given)
+{
+    nb_free(given->values);
+    nb_slope_list_free(&given->list);
+    nb_slope_pixels_free(&given->own);
+}
+
+/** Of the pixels that are seen, where no point spread and no device needs whole planes; NULL: list them. */
+static nb_status fill_list(const nb_sim *sim, const nb_slope_run *run,
+                           const nb_observation *seen, const nb_slope_pixels *pixels,
+                           fit_given *given, nb_error *err)
+{
+    const size_t planes = (size_t)run->job->count + 1;
+    nb_status st = NB_OK;
+    if (!pixels) {
+        st = nb_slope_observed(run->job, seen, &given->own, err);
+        pixels = &given->own;
+    }
+    if (!st)
+        st = nb_slope_list_open(&sim->model.scene, pixels, &given->list, err);
+    if (!st && !(given->values = nb_alloc_raw(planes * given->list.n + 1, sizeof(double),
+                                              "derivatives", err)))
+        st = NB_ERR_NOMEM;
+    return st ? st : nb_sim_footprint_at(sim, run, &given->list, given->values, err);
+}
+
+/** Whole planes. */
+static nb_status fill_stack(nb_sim *sim, const nb_slope_run *run,
+                            const nb_observation *seen, const nb_stage *psf,
+                            double **given, nb_error *err)
+{
+    const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)run->job->count + 1;
+    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
+    nb_status st = NB_ERR_NOMEM;
+    if (!(*given = nb_alloc_raw(pixels * n, sizeof **given, "derivatives", err)))
+        return st;
+    out.expected = *given;
+    out.planes = *given + pixels;
+    st = nb_sim_has_footprint(sim)
+             ? fill_footprint(sim, run, seen, psf != NULL, *given, err)
+             : nb_slope_fill(run, &out, err);
+    for (size_t i = 0; i < n && psf && !st; i++)
+        st = nb_sim_spread_values(sim, psf, *given + i * pixels, err);
+    return st;
+}
+
+/** The job of a fit, and image and slopes that are given to it.  Both are freed after an error, too. */
+static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
+                         const nb_pixels_seen *of, nb_slope_job *job, fit_given *given,
+                         nb_error *err)
 {
     nb_slope_run run = {0};
-    const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)job->count + 1;
-    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
     nb_stage psf;
-    nb_status st;
     const int spreads = nb_sim_has_spread(sim, &psf), wide = nb_sim_has_footprint(sim);
-    *given = NULL;
-    if (!spreads && !wide)
-        return NB_OK;
-    *given = nb_alloc_raw(pixels * n, sizeof **given, "derivatives", err);
-    out.expected = *given;
-    out.planes = *given ? *given + pixels : NULL;
-    st = *given ? open_run(sim, job, 0, &run, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = wide ? fill_footprint(sim, &run, seen, spreads, *given, err)
-                  : nb_slope_fill(&run, &out, err);
-    for (size_t i = 0; i < n && spreads && !st; i++)
-        st = nb_sim_spread_values(sim, &psf, *given + i * pixels, err);
+    nb_status st = build_job(sim, names, count, 0, job, err);
+    if (st || (!spreads && !wide))
+        return st;
+    st = open_run(sim, job, 0, &run, err);
+    if (!st && !spreads && !run.backend->device)
+        st = fill_list(sim, &run, of->seen, of->pixels, given, err);
+    else if (!st)
+        st = fill_stack(sim, &run, of->seen, spreads ? &psf : NULL, &given->values, err);
     close_run(sim, &run);
     return st;
 }
 
-/** The job of a fit.  *given: nb_free, after an error too, as the job. */
-static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
-                         const nb_observation *seen, nb_slope_job *job, double **given,
-                         nb_error *err)
+static void use_given(const fit_given *given, nb_slope_run *run)
 {
-    nb_status st = build_job(sim, names, count, 0, job, err);
-    return st ? st : spread_job(sim, job, seen, given, err);
+    run->given = given->values;
+    run->given_of = given->list.n ? &given->list : NULL;
 }
 
 nb_status nb_sim_observe(nb_sim *sim, const nb_observation *seen, nb_slope_pixels *out,
@@ -563,20 +607,21 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen);
     nb_slope_job job = {0};
-    double *given = NULL;
+    fit_given given = {0};
     nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
-        st = fit_job(sim, names, count, seen, &job, &given, err);
+        st = fit_job(sim, names, count, &(nb_pixels_seen){seen, pixels}, &job, &given,
+                     err);
     if (!st)
         st = open_run(sim, &job, seen->n_knots, &run, err);
-    run.given = given;
+    use_given(&given, &run);
     if (!st)
         st = nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err);
     close_run(sim, &run);
     nb_slope_job_free(&job);
-    nb_free(given);
+    free_given(&given);
     return st;
 }
 
@@ -586,106 +631,52 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen && expected);
     nb_slope_job job = {0};
-    double *given = NULL;
+    fit_given given = {0};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
     if (!st)
-        st = fit_job(sim, NULL, 0, seen, &job, &given, err);
+        st = fit_job(sim, NULL, 0, &(nb_pixels_seen){seen, NULL}, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
-    run.given = given;
+    use_given(&given, &run);
     if (!st)
         st = nb_slope_expected(&run, seen, expected, err);
     close_run(sim, &run);
     nb_slope_job_free(&job);
-    nb_free(given);
+    free_given(&given);
     return st;
 }
 
-/** Slopes of a list's pixels, each at its place in the list. */
-typedef struct list_sink {
-    size_t n, planes;
-    uint32_t *place; /* owned; [pixels of the stack] */
-    double *values;  /* [planes][n] */
-} list_sink;
-
-static nb_status open_list(const nb_sim *sim, const nb_slope_pixels *pixels,
-                           list_sink *sink, nb_error *err)
+/** From planes that were given. */
+static void copy_given(const fit_given *given, size_t planes, size_t stack,
+                       const nb_slope_list *list, double *values)
 {
-    sink->n = 0;
-    sink->place =
-        nb_alloc_raw(sim->model.scene.raster.pixels, sizeof *sink->place, "slopes", err);
-    if (!sink->place)
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < pixels->n; i++)
-        for (int f = 0; f < pixels->spans[i].n; f++)
-            sink->place[pixels->spans[i].at + (size_t)f] = (uint32_t)sink->n++;
-    return NB_OK;
-}
-
-static void take_list(void *user, const nb_slope_values *row)
-{
-    const list_sink *sink = user;
-    const double *values = row->values;
-    for (size_t i = 0; i < row->n; values += row->spans[i++].n)
-        for (size_t k = 0; k < sink->planes; k++)
-            memcpy(sink->values + k * sink->n + sink->place[row->spans[i].at],
-                   values + k * row->stride,
-                   (size_t)row->spans[i].n * sizeof *sink->values);
-}
-
-/** From whole planes[1 + count][pixels of the stack]. */
-static void gather_list(const double *all, size_t stack, const nb_slope_pixels *pixels,
-                        const list_sink *sink)
-{
-    for (size_t i = 0; i < pixels->n; i++)
-        for (size_t k = 0; k < sink->planes; k++)
-            memcpy(sink->values + k * sink->n + sink->place[pixels->spans[i].at],
-                   all + k * stack + pixels->spans[i].at,
-                   (size_t)pixels->spans[i].n * sizeof *all);
-}
-
-/** A device makes whole planes. */
-static nb_status gather_device(const nb_slope_run *run, const nb_slope_pixels *pixels,
-                               const list_sink *sink, nb_error *err)
-{
-    const size_t stack = run->job->scene->raster.pixels;
-    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
-    double *all = nb_alloc_raw(stack * sink->planes, sizeof *all, "derivatives", err);
-    nb_status st = NB_ERR_NOMEM;
-    if (all) {
-        out.expected = all;
-        out.planes = all + stack;
-        st = nb_slope_fill(run, &out, err);
-    }
-    if (!st)
-        gather_list(all, stack, pixels, sink);
-    nb_free(all);
-    return st;
+    if (given->list.n)
+        memcpy(values, given->values, planes * list->n * sizeof *values);
+    else
+        nb_slope_list_gather(list, given->values, stack, planes, list->n, values);
 }
 
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err)
 {
-    const nb_slope_pixels *pixels = of->pixels;
+    const size_t planes = (size_t)count + 1;
     nb_slope_job job = {0};
-    list_sink list = {.planes = (size_t)count + 1, .values = values};
-    const nb_slope_sink sink = {.user = &list, .take = take_list};
-    double *given = NULL;
+    nb_slope_list list = {0};
+    fit_given given = {0};
     nb_slope_run run = {0};
-    nb_status st = fit_job(sim, names, count, of->seen, &job, &given, err);
+    nb_status st = fit_job(sim, names, count, of, &job, &given, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
-        st = open_list(sim, pixels, &list, err);
-    if (!st && given)
-        gather_list(given, sim->model.scene.raster.pixels, pixels, &list);
+        st = nb_slope_list_open(&sim->model.scene, of->pixels, &list, err);
+    if (!st && given.values)
+        copy_given(&given, planes, sim->model.scene.raster.pixels, &list, values);
     else if (!st)
-        st = run.backend->device ? gather_device(&run, pixels, &list, err)
-                                 : nb_slope_render(&run, pixels, &sink, err);
+        st = nb_slope_list_fill(&run, &list, list.n, values, err);
     close_run(sim, &run);
-    nb_free(list.place);
+    nb_slope_list_free(&list);
     nb_slope_job_free(&job);
-    nb_free(given);
+    free_given(&given);
     return st;
 }

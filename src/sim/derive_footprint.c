@@ -4,10 +4,12 @@
 #include "footprint.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/panels.h"
 
 /** A job, and what spreads its light. */
@@ -18,6 +20,7 @@ typedef struct spreading {
     nb_slope_job light,
         rest; /* of the crystal, of the background; their tangents are owned */
     nb_slope_run light_run, rest_run;
+    const nb_image_kernels *kernels;
     int threads;
 } spreading;
 
@@ -59,6 +62,7 @@ static nb_status open_spreading(const nb_sim *sim, const nb_slope_run *run,
     s->job = job;
     s->wanted = wanted;
     s->threads = run->threads;
+    s->kernels = sim->engine.kernels;
     st = nb_footprint_parts_of(&sim->model.footprint, wanted, n > 0, &s->parts, err);
     s->light = s->rest = *job;
     s->light.scene = &s->parts.bragg;
@@ -272,6 +276,289 @@ nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
         else
             ((double *)planes)[i] = given[pixels + i];
     nb_free(given);
+    return st;
+}
+
+/* --- the pixels of a list --- */
+
+enum {
+    AHEAD =
+        64 /* pixels of a list that are made at once; behind the light so many numbers are read, too */
+};
+#define LEAST_TAP 1e-12 /* of the light of a pixel; less is left out */
+
+/** What spreads the light of a list of pixels to those of another one. */
+typedef struct gather {
+    const spreading *s;
+    const nb_slope_list *to, *from; /* from: the pixels with light */
+    const double *light;            /* [1 + count][stride] */
+    size_t stride;
+    double ***slopes; /* [1 + count]: taps_slopes; NULL: the footprint stays */
+    double *values;   /* [1 + count][to->n] */
+} gather;
+
+/** Taps of some pixels of a row, for one thread. */
+typedef struct gather_room {
+    int n, most;
+    size_t *at; /* owned; [most]: where the light for the first of the pixels is in a plane */
+    int *tile, *tap;     /* owned; [most]: its tile, and the number of the tap */
+    double *weight;      /* owned; [most] */
+    const double **rows; /* owned; [most]: work */
+} gather_room;
+
+static void close_room(gather_room *r)
+{
+    nb_free(r->at);
+    nb_free(r->tile);
+    nb_free(r->tap);
+    nb_free(r->weight);
+    nb_free(r->rows);
+}
+
+static int open_room(const nb_footprint_plan *plan, gather_room *r)
+{
+    size_t most = 0;
+    memset(r, 0, sizeof *r);
+    for (int i = 0; i < plan->n_panels; i++) {
+        const nb_footprint_panel *p = &plan->panels[i];
+        const size_t n = (2 * (size_t)p->fast + 1) * (2 * (size_t)p->slow + 1);
+        most = n > most ? n : most;
+    }
+    r->most = (int)most;
+    r->at = nb_alloc_raw(most, sizeof *r->at, "footprint", NULL);
+    r->tile = nb_alloc_raw(most, sizeof *r->tile, "footprint", NULL);
+    r->tap = nb_alloc_raw(most, sizeof *r->tap, "footprint", NULL);
+    r->weight = nb_alloc_raw(most, sizeof *r->weight, "footprint", NULL);
+    r->rows = nb_alloc_raw(most, sizeof *r->rows, "footprint", NULL);
+    return r->at && r->tile && r->tap && r->weight && r->rows;
+}
+
+/** The tile of a panel that has a place, one edge: tile i ends before places[i] of its n. */
+static int tile_along(int columns, int n, int place)
+{
+    int i = (int)((int64_t)place * n / columns);
+    while ((int64_t)columns * (i + 1) / n <= place)
+        i++;
+    while ((int64_t)columns * i / n > place)
+        i--;
+    return i;
+}
+
+/** Pixels of a span from `done` on that can be made at once: where all light comes from one column of tiles. */
+static int pixels_at_once(const nb_panel *p, const nb_footprint_panel *on,
+                          const nb_span *span, int done)
+{
+    const int first = span->fast + done, left = span->n - done;
+    const int i = tile_along(p->columns, on->across, first);
+    const int low = (int)((int64_t)p->columns * i / on->across) + on->fast;
+    const int high = (int)((int64_t)p->columns * (i + 1) / on->across) - on->fast;
+    int n = first >= low && first < high ? high - first : 1;
+    n = n < left ? n : left;
+    return n < AHEAD ? n : AHEAD;
+}
+
+/** The taps that bring light of row `from` to a pixel, or to pixels that share them, of another. */
+static void add_taps(const gather *g, int panel, int from, const nb_span *span,
+                     gather_room *r)
+{
+    const nb_footprint_plan *plan = g->s->parts.plan;
+    const nb_footprint_panel *on = &plan->panels[panel];
+    const nb_panel *p = &g->s->wanted->panels[panel];
+    const size_t row = p->first_pixel + (size_t)from * (size_t)p->columns;
+    const int down = tile_along(p->rows, on->down, from), d = span->slow - from;
+    const int least = span->fast > on->fast ? span->fast - on->fast : 0;
+    for (int f = least; f <= span->fast + on->fast && f < p->columns; f++) {
+        const int tile =
+            on->tile + down * on->across + tile_along(p->columns, on->across, f);
+        const nb_taps *taps = &plan->taps[plan->tiles[tile].taps];
+        const int e = span->fast - f;
+        if (abs(e) > taps->fast || abs(d) > taps->slow)
+            continue;
+        r->at[r->n] = g->from->place[row + (size_t)f];
+        r->tile[r->n] = tile;
+        r->tap[r->n] = (d + taps->slow) * (2 * taps->fast + 1) + e + taps->fast;
+        r->weight[r->n] = taps->w[r->tap[r->n]];
+        r->n += fabs(r->weight[r->n]) > LEAST_TAP;
+    }
+}
+
+/** Plane `from` of the light through the room's taps, n pixels. */
+static void pass(const gather *g, const gather_room *r, const double *weight, size_t from,
+                 int n, double *sum)
+{
+    for (int t = 0; t < r->n; t++)
+        r->rows[t] = g->light + from * g->stride + r->at[t];
+    g->s->kernels->taps(r->rows, weight, r->n, (n + 7) / 8 * 8, sum);
+}
+
+/** Does a parameter move the footprint and nothing else? */
+static int only_taps(const spreading *s, size_t plane)
+{
+    const nb_tangent *t = plane > 0 ? &s->job->tangents[plane - 1] : NULL;
+    return t && nb_norm(t->footprint[0]) + nb_norm(t->footprint[1]) > 0;
+}
+
+/** n pixels of all planes, whose taps are in the room. */
+static void gather_pixels(const gather *g, gather_room *r, size_t at, int n)
+{
+    double sum[AHEAD], *weight = r->weight;
+    for (size_t k = 0; k <= (size_t)g->s->job->count; k++) {
+        double *to = g->values + k * g->to->n + at;
+        memset(to, 0, (size_t)n * sizeof *to);
+        if (!only_taps(g->s, k)) {
+            pass(g, r, weight, k, n, sum);
+            memcpy(to, sum, (size_t)n * sizeof *to);
+        }
+    }
+    for (size_t k = 1; k <= (size_t)g->s->job->count; k++) {
+        double *to = g->values + k * g->to->n + at;
+        if (!g->slopes[k])
+            continue;
+        for (int t = 0; t < r->n; t++)
+            weight[t] = g->slopes[k][r->tile[t]] ? g->slopes[k][r->tile[t]][r->tap[t]] : 0;
+        pass(g, r, weight, 0, n, sum);
+        for (int i = 0; i < n; i++)
+            to[i] += sum[i];
+    }
+}
+
+static void gather_span(const gather *g, const nb_span *span, gather_room *r)
+{
+    const nb_footprint_panel *on = &g->s->parts.plan->panels[span->panel];
+    const nb_panel *p = &g->s->wanted->panels[span->panel];
+    for (int done = 0, n; done < span->n; done += n) {
+        const nb_span part = {span->panel, span->fast + done, span->slow, 1,
+                              span->at + (size_t)done};
+        const int first = part.slow > on->slow ? part.slow - on->slow : 0;
+        n = pixels_at_once(p, on, span, done);
+        r->n = 0;
+        for (int s = first; s <= part.slow + on->slow && s < p->rows; s++)
+            add_taps(g, span->panel, s, &part, r);
+        gather_pixels(g, r, g->to->place[part.at], n);
+    }
+}
+
+/** All pixels.  Errors: NB_ERR_NOMEM. */
+static nb_status gather_all(const gather *g, nb_error *err)
+{
+    const nb_slope_pixels *pixels = g->to->pixels;
+    const int team = nb_image_threads(g->s->threads, (int64_t)g->to->n * 64);
+    int failed = 0;
+    (void)team;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(team) reduction(| : failed)
+#endif
+    {
+        gather_room room;
+        const int open = open_room(g->s->parts.plan, &room);
+        long i;
+        failed = !open;
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 32)
+#endif
+        for (i = 0; i < (long)pixels->n; i++)
+            if (open)
+                gather_span(g, &pixels->spans[i], &room);
+        close_room(&room);
+    }
+    return failed ? nb_fail(err, NB_ERR_NOMEM, "out of memory for the footprint") : NB_OK;
+}
+
+/** The pixels with light, and their light.  Both are freed after an error, too. */
+static nb_status render_light(const spreading *s, nb_slope_list *from,
+                              nb_slope_pixels *pixels, double **light, nb_error *err)
+{
+    const size_t planes = (size_t)s->job->count + 1;
+    nb_status st = nb_slope_scene_pixels(&s->parts.bragg, pixels, err);
+    if (!st)
+        st = nb_slope_list_open(&s->parts.bragg, pixels, from, err);
+    if (!st && !(*light = nb_alloc_raw(planes * (from->n + AHEAD), sizeof **light,
+                                       "derivatives", err)))
+        st = NB_ERR_NOMEM;
+    for (size_t k = 0; k < planes && !st; k++) /* read, but not used */
+        memset(*light + k * (from->n + AHEAD) + from->n, 0, AHEAD * sizeof **light);
+    return st ? st : nb_slope_list_fill(&s->light_run, from, from->n + AHEAD, *light, err);
+}
+
+/** Add the background's. */
+static nb_status add_rest_at(const spreading *s, const nb_slope_list *list,
+                             double *values, nb_error *err)
+{
+    const size_t n = list->n * ((size_t)s->job->count + 1);
+    double *rest;
+    nb_status st;
+    if (!s->parts.has_rest)
+        return NB_OK;
+    if (!(rest = nb_alloc_raw(n + 1, sizeof *rest, "derivatives", err)))
+        return NB_ERR_NOMEM;
+    st = nb_slope_list_fill(&s->rest_run, list, list->n, rest, err);
+    for (size_t i = 0; i < n && !st; i++)
+        values[i] += rest[i];
+    nb_free(rest);
+    return st;
+}
+
+/** The slopes of all taps.  *out: free_all_slopes, after an error, too. */
+static nb_status all_slopes(const spreading *s, const nb_footprint *fp, double ****out,
+                            nb_error *err)
+{
+    const int count = s->job->count;
+    nb_status st = NB_OK;
+    if (!(*out = nb_alloc((size_t)count + 1, sizeof **out, "footprint", err)))
+        return NB_ERR_NOMEM;
+    for (int p = 0; p < count && !st; p++)
+        st = taps_slopes(s, fp, p, &(*out)[p + 1], err);
+    return st;
+}
+
+static void free_all_slopes(const spreading *s, double ***slopes)
+{
+    for (int p = 0; slopes && p <= s->job->count; p++)
+        free_slopes(s, slopes[p]);
+    nb_free(slopes);
+}
+
+/** The scene with a mask of the pixels of a list alone.  *mask: nb_free. */
+static nb_status scene_of_list(const nb_sim *sim, const nb_slope_list *list,
+                               nb_scene *scene, uint8_t **mask, nb_error *err)
+{
+    *scene = sim->model.scene;
+    if (!(*mask = nb_alloc(scene->raster.pixels, 1, "mask", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < list->pixels->n; i++)
+        memset(*mask + list->pixels->spans[i].at, 1, (size_t)list->pixels->spans[i].n);
+    scene->raster.mask = *mask;
+    return NB_OK;
+}
+
+nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
+                              const nb_slope_list *list, double *values, nb_error *err)
+{
+    nb_scene wanted;
+    spreading s = {0};
+    nb_slope_pixels pixels = {0};
+    nb_slope_list from = {0};
+    double *light = NULL, ***slopes = NULL;
+    uint8_t *mask;
+    nb_status st = scene_of_list(sim, list, &wanted, &mask, err);
+    if (!st)
+        st = open_spreading(sim, run, &wanted, &s, err);
+    if (!st)
+        st = render_light(&s, &from, &pixels, &light, err);
+    if (!st)
+        st = all_slopes(&s, &sim->model.footprint, &slopes, err);
+    if (!st) {
+        const gather g = {&s, list, &from, light, from.n + AHEAD, slopes, values};
+        st = gather_all(&g, err);
+    }
+    if (!st)
+        st = add_rest_at(&s, list, values, err);
+    free_all_slopes(&s, slopes);
+    close_spreading(&s);
+    nb_slope_pixels_free(&pixels);
+    nb_slope_list_free(&from);
+    nb_free(light);
+    nb_free(mask);
     return st;
 }
 

@@ -48,6 +48,11 @@ nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
 nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
                                   const nb_scene *wanted, double *given, nb_error *err);
 
+/** The same of the pixels of a list alone: values[1 + count][list->n].  Light is rendered only where it reaches them.  Not on a
+ * device.  Errors: as above. */
+nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
+                              const nb_slope_list *list, double *values, nb_error *err);
+
 /** nb_slope_planes. */
 nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
                                   nb_real_type type, void *planes, float *image,
