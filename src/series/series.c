@@ -19,6 +19,7 @@
 #include "earlier.h"
 #include "files.h"
 #include "master.h"
+#include "page.h"
 #include "frame.h"
 #include "record.h"
 #include "run.h"
@@ -254,6 +255,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     if (run->layout.reflections && nb_frames_have_crystals(&run->frames))
         run->layout.reflections += 4;
     run->progress.frames = run->frames.count;
+    if ((st = nb_series_check_page_frames(run->base, run->series, run->frames.count, err)))
+        return st;
     nb_sim_times(run->base, &run->progress.times);
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->engine.line, sizeof run->progress.backend);
@@ -410,7 +413,9 @@ static nb_status run_all(nb_run *run, nb_error *err)
     if (!st) {
         say_dark(run);
         if (nb_ranks_rank(run->ranks) == 0)
-            st = nb_report_write_series(run->base, run->series, &run->progress, err);
+            st = nb_is_page(run->base->cfg.report_file)
+                     ? nb_series_page(run->base, run->series, &run->progress, err)
+                     : nb_report_write_series(run->base, run->series, &run->progress, err);
     }
     st = nb_talk_result(run, st, err);
     return st ? st : finish_sum(run, err);
@@ -495,12 +500,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
         st = nb_series_check_part(cfg, series, err);
     if (st)
         return st;
-    if (nb_is_page(cfg->report_file))
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-report %.200s: a page shows a single image; name a JSON file, and "
-            "type nanobragg view for pages of frames",
-            cfg->report_file);
+    if ((st = nb_series_check_page(cfg, series, err)))
+        return st;
     if (cfg->draws_file[0])
         return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);

@@ -203,6 +203,26 @@ def frames(folder, shots):
         ok("console of frames", not page.said, page.said)
 
 
+def a_series(folder, shots):
+    """-report page.html of a rotation: frames evenly, from its files."""
+    run(*STILL, "-detpixels", 64, "-frames", 20, "-osc", 1, "-seed", 1, "-output", f"{folder}/r_%02d.img", "-report", f"{folder}/s.html")
+    with browser.Page(f"{folder}/s.html") as page:
+        page.wait(READY)
+        names = page.value("meta.images.map(i => i.name)")
+        ok("frames of a series", len(names) == 16 and (names[0], names[1], names[-1]) == ("r_01.img", "r_02.img", "r_20.img"), names)
+        page.value("$('frame').value = 15, $('frame').oninput()")
+        data = read(f"{folder}/r_20.img")
+        start = int(re.search(rb"HEADER_BYTES= *(\d+)", data).group(1))
+        want = struct.unpack("<4096H", data[start:start + 8192])
+        ok("pixels of a frame", page.value("[...image.pixels]") == list(want) and page.value("image.name") == "r_20.img")
+        ok("lines of a series", "16 of 20 frames; -page_frames a-b chooses others" in page.value("$('report').textContent") and
+           page.value("!!plane && meta.wavelength") == 1 and "-frames 20" in page.value("meta.command"))
+        ok("console of a series", not page.said, page.said)
+    run(*STILL, "-detpixels", 64, "-stills", 3, "-seed", 1, "-output", f"{folder}/r_%d.bin", "-report", f"{folder}/s.html", "-page_frames", "1-2")
+    text = read(f"{folder}/s.html").decode()
+    ok("chosen frames", '"r_2.bin"' in text and '"r_1.bin"' not in text and '"plane":' in text)
+
+
 def panels_and_floats(folder, shots):
     with open(f"{folder}/two.geom", "w", encoding="ascii") as out:
         out.write(TWO)
@@ -227,8 +247,11 @@ def panels_and_floats(folder, shots):
 
 def refusals(folder):
     run(*STILL, "-detpixels", 64, "-nofloat", "-noiseimage", f"{folder}/small.img")
-    error = run(*STILL, "-stills", 2, "-output", f"{folder}/s_%d.img", "-report", f"{folder}/x.html", "-nofloat", status=2)[1]
-    ok("refused series", "a page shows a single image" in error and not os.path.exists(f"{folder}/s_1.img"), error)
+    for more, text in ((("-output", f"{folder}/s_%d.png"), "shows the pixels of its files"),
+                       (("-output", f"{folder}/s_%d.img", "-page_frames", "1-2"), "the frames are 0 to 1"),
+                       (("-output", f"{folder}/s_%d.img", "-page_frames", "1"), "type the first and the last frame")):
+        error = run(*STILL, "-stills", 2, *more, "-report", f"{folder}/x.html", "-nofloat", status=2)[1]
+        ok("refused series", text in error and not any(os.path.exists(f"{folder}/s_1.{end}") for end in ("img", "png")), error)
     for name, words, text in (("png", ("x.png", "-with", f"{folder}/a.img"), "-with needs a page"),
                               ("size", ("x.html", "-with", f"{folder}/small.img"), "one size"),
                               ("frames", ("x.html", "-frames", 0, 99), "up to 64 frames"),
@@ -255,6 +278,7 @@ def main():
             a_fit(folder, shots or folder)
             panels_and_floats(folder, shots or folder)
             frames(folder, shots or folder)
+            a_series(folder, shots or folder)
         refusals(folder)
 
 
