@@ -5,7 +5,7 @@
 #   FLAVOR=debug     release | debug | asan | ubsan | tsan | fuzz
 #   SET=name         the build folder build/name (default: compiler-flavor)
 #   CUDA=0           no CUDA even if nvcc is here
-#   CUDA_ARCH=all    every GPU; "80 90": these; default: the cards in this machine, else 8.0 and, at the first start, any newer one
+#   CUDA_ARCH=all    every GPU; "80 90": these; default: the cards in this machine, else PTX, for any card of 8.0 and newer at its first start
 #   CXX=clang++      the C++ compiler (that of CC is the default), for src/io/structure/gemmi.cc alone
 #   GEMMI=0          no gemmi even if it is here
 #   MPICC=mpicc.openmpi  this MPI, where there are several (MPICH is the default)

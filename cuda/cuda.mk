@@ -4,8 +4,8 @@
 #   CUDA_ARCH="80 90"  these architectures
 #   CUDA_ARCH=all      all of ours that this nvcc knows: takes minutes, for packages
 #   CUDA_ARCH=auto     (default; of wheel and deb it is all) those of the cards in this machine.
-#                      Where there is none: 8.0, which runs on 8.6 and 8.9 too, and PTX, from which the
-#                      driver compiles for a newer one at the first start, with the instructions of 8.0
+#                      Where there is none: PTX of 8.0 alone, from which the driver compiles for the card
+#                      at the first start (ptxas for a card that nobody has is half of nvcc's time)
 #
 # The newest one is there as PTX too, for cards that come later; it costs no time.  Not 7.5: the code
 # of 8.0 and later has kernels that the code of 7.5 lacks (NB_GPU_TENSOR_CODE).  A card that is older
@@ -17,10 +17,11 @@ CUDA_REAL := $(strip $(patsubst all,$(CUDA_ARCHES),$(patsubst auto,$(or $(NVCC_C
 CUDA_PTX := $(filter-out 75,$(lastword $(filter $(CUDA_REAL),$(NVCC_KNOWS))))
 comma := ,
 space := $(subst ,, )
-CUDA_NAME := $(subst $(space),+,$(strip $(CUDA_REAL) $(CUDA_PTX:%=ptx%)))
-NVCC_ARCH ?= $(foreach a,$(CUDA_REAL),-gencode arch=compute_$a$(comma)code=sm_$a) \
+CUDA_CODE := $(strip $(patsubst all,$(CUDA_ARCHES),$(patsubst auto,$(NVCC_CARDS),$(CUDA_CHOSEN))))
+CUDA_NAME := $(subst $(space),+,$(strip $(CUDA_CODE) $(CUDA_PTX:%=ptx%)))
+NVCC_ARCH ?= $(foreach a,$(CUDA_CODE),-gencode arch=compute_$a$(comma)code=sm_$a) \
     $(foreach a,$(CUDA_PTX),-gencode arch=compute_$a$(comma)code=compute_$a)
-MORE_CUDA := $(comma) for $(CUDA_REAL)$(if $(strip $(CUDA_PTX)),; PTX $(strip $(CUDA_PTX)))
+MORE_CUDA := $(if $(strip $(CUDA_CODE)),$(comma) for $(CUDA_CODE);,$(comma)) PTX $(strip $(CUDA_PTX))
 # No contraction: fma() where it is meant, as on the CPU.  Never -ftz or fast-math (interference.cuh).
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What spectra, draws, crystals, diffuse light, damage and shadows cost, as a table in markdown.
+
+usage: python3 tests/bench/experiments.py [--program build/nanobragg] [--device cpu] [--repeats 5] [--threads 1]
+           [--frames 40] [--folder DIR] [--only NAME,...]
+
+Each row is a job and the job that it is held against, run by turns in new processes; the least of the repeats
+counts.  On a CPU the figure is processor time (user and system), on a device the clock.  A ratio is of whole
+processes.  "more a frame" is the difference of two series of different length, so that the start and what is
+made once are out of it.
+"""
+import argparse
+import csv
+import datetime
+import json
+import os
+import platform
+import random
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from peak import measure  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODEL = os.path.join(HERE, "..", "..", "golden_data", "structure_factors", "models", "1aki.pdb")
+CELL = "-cell 79.1 79.1 37.9 90 90 90".split()
+STILL = "-lambda 1.3 -distance 100 -pixel 0.1 -seed 1 -oversample 1 -N 20 -gauss_xtal -noprogress -quiet".split()
+FLAT = [*CELL, "-default_F", "100", *STILL]
+PDB = ["-pdb", MODEL, *STILL]
+SIMPLE = "-cell 100 100 100 90 90 90 -N 5 -lambda 6.2 -distance 100 -oversample 1 -default_F 100 -noprogress -quiet".split()
+IMAGE = "-nopgm -noint -nonoise -floatfile f.bin".split()
+LIGHT = "-diffuse_sigma 0.4 -diffuse_gamma 10".split()
+SASE = "-spectrum sase -bandwidth 0.2 -pulse_length 20 -wavelengths 100".split()
+TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:lognormal:20%,distance:normal:0.1%,"
+       "Xbeam:normal:0.05,Ybeam:normal:0.05,polar:normal:0.01,lambda:normal:0.05%,cell:normal:0.1%")
+
+
+def shots(count, pixels=1024, water=True):
+    flags = ["-stills", count, "-orientations", "random", "-detpixels", pixels, "-fluence", "1e24", "-hdf5", "run.h5", "-compress",
+             "bslz4"]
+    return flags + (["-water", "100"] if water else [])
+
+
+class Bench:
+    def __init__(self, args):
+        self.args, self.rows = args, []
+        self.program = os.path.abspath(args.program)
+        os.environ["OMP_NUM_THREADS"] = str(args.threads)
+
+    def once(self, flags):
+        for name in os.listdir("."):
+            if name.startswith("run"):
+                os.remove(name)
+        seconds, used, peak = measure([self.program, *map(str, flags), "-device", self.args.device, "-threads", self.args.threads])
+        return (used if self.args.device == "cpu" else seconds), peak
+
+    def turns(self, *jobs):
+        """Least seconds of each job, by turns."""
+        best = [1e9] * len(jobs)
+        for _ in range(self.args.repeats):
+            best = [min(b, self.once(job)[0]) for b, job in zip(best, jobs)]
+        return best
+
+    def ratio(self, name, base, job, wanted, per=1):
+        before, after = self.turns(base, job)
+        self.say(name, f"{before:.3f}", f"{after:.3f}", f"{after / (per * before):.3f}", f"{wanted}")
+
+    def more(self, name, base, job, counts, wanted):
+        """Milliseconds more a frame than the base takes; base and job are functions of the number of frames."""
+        few, many = counts
+        a, b, c, d = self.turns(base(few), base(many), job(few), job(many))
+        n = many - few
+        plain, light = (b - a) / n, (d - c) / n
+        self.say(name, f"{plain * 1e3:.1f} ms a frame", f"{light * 1e3:.1f} ms", f"+{(light - plain) * 1e3:.1f} ms", wanted)
+
+    def extra(self, name, base, job, wanted):
+        before, after = self.turns(base, job)
+        self.say(name, f"{before:.3f}", f"{after:.3f}", f"+{after - before:.3f} s", wanted)
+
+    def say(self, *cells):
+        self.rows.append(cells)
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def spectra(bench):
+    """The same frames by the master's spectra and the fluence of each."""
+    n = bench.args.frames
+    common = [*FLAT, *shots(n)]
+    bench.once([*common, *SASE])
+    shutil.copy("run.h5", "spectra.h5")
+    bench.ratio("`-spectrum sase`, 100 wavelengths, against `-spectra`", [*common, "-spectra", "spectra.h5"], [*common, *SASE],
+                1.03)
+
+
+def vary(bench):
+    """Ten numbers drawn, against the same numbers typed in -jobs."""
+    n = bench.args.frames
+    common = [*FLAT, *shots(n), "-crystal_volume", "1e-3", "-mosaic", "0.05", "-mosaic_dom", "4", "-polar", "0.9"]
+    bench.once([*common, "-vary", TEN, "-draws", "draws.txt"])
+    with open("draws.txt", encoding="utf-8") as stream:
+        rows = list(csv.DictReader((line.lstrip("# ") for line in stream), delimiter="\t"))
+    with open("jobs.txt", "w", encoding="utf-8") as stream:
+        for row in rows:
+            flags = {}
+            for name in row:
+                if name not in ("frame", "crystal", "seed", "spectrum_factor", "dose"):
+                    words = row[name].replace(",", " ").split()
+                    flags[name] = float(words[0]) if len(words) == 1 else [float(w) for w in words]
+            stream.write(json.dumps(flags) + "\n")
+    bench.ratio("`-vary` of ten names, against `-jobs`", [*common, "-jobs", "jobs.txt"], [*common, "-vary", TEN], 1.02)
+
+
+def crystals(bench):
+    n = bench.args.frames
+    common = [*FLAT, *IMAGE, "-detpixels", "1024", "-mosaic", "0.3", "-mosaic_dom", "50"]
+    for k in (4, 16):
+        bench.ratio(f"{k} crystals in an image, against {k} images", [*common, "-misset", "10", "20", "30"],
+                    [*common, "-misset", "10", "20", "30", "-crystals", k], 1.03, per=k)
+    del n
+
+
+def badd(bench):
+    with open("large.hkl", "w", encoding="utf-8") as stream:
+        draw = random.Random(1)
+        lines = [f"{h} {k} {l} {draw.uniform(1, 200):.2f}\n" for h in range(-50, 51) for k in range(-50, 51) for l in range(-49, 50)]
+        stream.writelines(lines)
+    common = ["-hkl", "large.hkl", *CELL, *STILL, *shots(20)]
+    bench.ratio("`Badd` that varies, 1e6 reflections, against a fixed one", [*common, "-Badd", "5"],
+                [*common, "-vary", "Badd:uniform:2:8"], 1.15)
+
+
+def twin(bench):
+    n = bench.args.frames
+    common = [*PDB, *shots(n)]
+    bench.ratio("merohedral twin of P4322, against none", common, [*common, "-twin", "k,h,-l:0.3"], 1.05)
+
+
+def diffuse(bench):
+    still = ["-lambda", "1", "-distance", "160", "-pixel", "0.1"]
+    common = [*PDB, *still, "-fluence", "1e24", "-detpixels", "1024", "-orientations", "random", "-hdf5", "run.h5", "-N", "10"]
+
+    def plain(n):
+        return [*common, "-stills", n]
+
+    def light(n):
+        return [*plain(n), *LIGHT]
+
+    bench.extra("diffuse light to 2 A, the table and one frame", plain(1), light(1), "+4 s (CPU)")
+    bench.more("diffuse light, each further frame", plain, light, (1, 41), "+10 ms (CPU), +0.3 (H200)")
+    draws = ["-vary", "cell:normal:0.3%,Badd:uniform:0:10"]
+    bench.more("diffuse light, cell and `Badd` vary", lambda n: [*plain(n), *draws], lambda n: [*light(n), *draws], (9, 13),
+               "+30 ms (CPU)")
+    large = [*PDB, *still, *IMAGE, "-detpixels", "4096", "-pixel", "0.025", "-fluence", "1e24", "-N", "10"]
+    one = [*large, *LIGHT, "-detpixels", "64", "-pixel", "1.6"]
+    base, whole, table = bench.turns(large, [*large, *LIGHT], one)
+    bench.say("4096 x 4096, one step, less the table", f"{base:.3f}", f"{whole - table:.3f}", f"+{whole - table - base:.3f} s",
+              "+0.2 s (CPU)")
+    if bench.args.device != "cpu":
+        heavy = [*large, "-mosaic", "0.5", "-mosaic_dom", "100", "-dispersion", "1", "-dispsteps", "10", "-square_xtal"]
+        base, whole = bench.turns(heavy, [*heavy, *LIGHT])
+        bench.say("4096 x 4096, 1000 steps, less the table", f"{base:.3f}", f"{whole - table:.3f}", f"{(whole - table) / base:.3f}",
+                  "1.03")
+
+
+def shadows(bench):
+    with open("t.bin", "wb") as stream:
+        import array
+        draw = random.Random(2)
+        array.array("f", [draw.uniform(0.5, 1) for _ in range(1024 * 1024)]).tofile(stream)
+    n = bench.args.frames
+    common = [*FLAT, *shots(n)]
+    for name, flags in (("`-beamstop disc:6,bar:1.5:90`", ["-beamstop", "disc:6,bar:1.5:90"]),
+                        ("`-transmission` of a file", ["-transmission", "t.bin"]), ("`-add` of a file", ["-add", "t.bin"]),
+                        ("`-absorb sphere:200`", ["-absorb", "sphere:200", "-absorb_mu", "1"])):
+        bench.ratio(name, common, [*common, *flags], 1.02)
+
+    def plain(n):
+        return [*FLAT, *shots(n, water=False)]
+
+    bench.more("`-absorb box:200:100:50`, each further frame", plain,
+               lambda n: [*plain(n), "-absorb", "box:200:100:50", "-absorb_mu", "1"], (1, 21), "+20 ms (CPU)")
+
+
+CASES = {f.__name__: f for f in (spectra, vary, crystals, badd, twin, diffuse, shadows)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="build/nanobragg")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--frames", type=int, default=40)
+    parser.add_argument("--folder")
+    parser.add_argument("--only", default=",".join(CASES))
+    bench = Bench(parser.parse_args())
+    folder = tempfile.mkdtemp(dir=bench.args.folder)
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
+          f"{datetime.date.today()}, {bench.args.device}, least of {bench.args.repeats}\n")
+    print("| job | without | with | | wanted |\n| --- | --- | --- | --- | --- |")
+    try:
+        os.chdir(folder)
+        for name in bench.args.only.split(","):
+            CASES[name](bench)
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
