@@ -102,11 +102,13 @@ static void put_fact(nb_json facts, const char *name, const char *format, ...)
         *facts.failed = 1;
 }
 
-static void put_image_facts(nb_json facts, const nb_image *image, const char *name)
+static void put_image_facts(nb_json one, const nb_image *image, const char *name,
+                            double step)
 {
     const size_t n = (size_t)image->fast * (size_t)image->slow;
     char why[240];
     double sum = 0, most = -INFINITY;
+    nb_json facts = nb_json_array(one, "facts");
     for (size_t i = 0; i < n; i++)
         if ((!image->left_out || !image->left_out[i]) && isfinite(image->pixels[i])) {
             sum += image->pixels[i];
@@ -120,6 +122,8 @@ static void put_image_facts(nb_json facts, const nb_image *image, const char *na
         put_fact(facts, "left out", "%s", why);
     if (image->pedestal != 0)
         put_fact(facts, "pedestal", "%g", image->pedestal);
+    if (step > 0)
+        put_fact(facts, "values of this page", "to %g %%", 50 * step);
 }
 
 /** NaN: not known. */
@@ -168,6 +172,7 @@ static void put_images(nb_json root, const page *p)
         nb_json_number(one, "step", packed->step);
         nb_json_number(one, "unit", packed->unit);
         nb_json_flag(one, "masked", packed->mask != NULL);
+        put_image_facts(one, &p->job->images[i], p->job->names[i], packed->step);
     }
 }
 
@@ -233,12 +238,6 @@ static nb_status make_meta(page *p, nb_error *err)
         put_panels(root, d);
     put_rings(root, job->options);
     facts = nb_json_array(root, "facts");
-    for (int i = 0; i < job->n; i++)
-        put_image_facts(facts, &job->images[i], job->names[i]);
-    for (int i = 0; i < job->n; i++)
-        if (p->packed[i].step > 0)
-            put_fact(facts, "values of this page", "%s to %g %%",
-                     short_name(job->names[i]), 50 * p->packed[i].step);
     put_geometry_facts(facts, p);
     put_spots(root, job);
     return nb_json_print(root, "a page", &p->meta, err);

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """nanobragg view FILE page.html: pages in a headless Chromium, read as a person reads them.
 
-usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER FOR PICTURES]
+Screenshots are compared with those of tests/cli/pages, as means of 40 x 40 blocks without letters, which differ by machine.
+
+usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER]   screenshots go there, and to FOLDER/blocks what tests/cli/pages should have
 """
+import math
 import os
 import re
 import struct
@@ -11,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import browser  # noqa: E402
+import png  # noqa: E402
 from script import FAILED, ok, read, run  # noqa: E402
 
 SIZE = 200
@@ -63,6 +67,48 @@ def on_screen(page, fast, slow):
                       "return [p[0] / devicePixelRatio + b.left, p[1] / devicePixelRatio + b.top]; })()")
 
 
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pages")
+BLOCKS = 40
+MOST, USUAL = 12, 2  # grey levels of a block's colour, and the root of the mean of the squares
+
+
+def plain(page):
+    """Without letters, and with a picture of the same size whatever the letters are."""
+    page.value("for (const name of ['fillText', 'strokeText']) CanvasRenderingContext2D.prototype[name] = () => {}; "
+               "Object.assign($('stage').style, { flex: 'none', width: '600px', height: '600px' }); 1")
+    page.wait("canvas.width === 600 && canvas.height === 600")
+    page.value("whole()")
+
+
+def differs(seen, name):
+    """From the stored screenshot; "": it is the same."""
+    path = f"{PAGES}/{name}.png"
+    if not os.path.exists(path):
+        return f"{path} is missing"
+    off = [abs(a - b) for rows in zip(seen, png.pixels(path)) for pair in zip(*rows) for a, b in zip(*pair)]
+    most, usual = max(off), math.sqrt(sum(d * d for d in off) / len(off))
+    return f"{most} levels at most, {usual:.2f} on average" if most > MOST or usual > USUAL else ""
+
+
+def looks(page, name, shots, selector="#stage"):
+    seen = page.blocks(selector, BLOCKS, BLOCKS)
+    os.makedirs(f"{shots}/blocks", exist_ok=True)
+    png.write(f"{shots}/blocks/{name}.png", seen)
+    off = differs(seen, name)
+    ok(f"looks {name}", not off, off)
+
+
+def breaks(page, name):
+    """What a person would see at once must be seen here."""
+    for what, mend in (("view.x += 2; draw()", "whole()"), ("$('map').selectedIndex = 2; draw()", "$('map').selectedIndex = 0; draw()"),
+                       ("$('rings').checked = false; draw()", "$('rings').checked = true; draw()"),
+                       ("$('high').value = 700; draw()", "$('high').value = 560; draw()"), ("canvas.style.visibility = 'hidden'", "canvas.style.visibility = 'visible'")):
+        page.value(what)
+        off = differs(page.blocks("#stage", BLOCKS, BLOCKS), name)
+        ok(f"seen: {what}", off, "the compared screenshot is the same")
+        page.value(mend)
+
+
 def one_image(folder, shots):
     run(*STILL, "-seed", 1, "-noiseimage", f"{folder}/a.img", "-truth", "spots", "-truthfile", f"{folder}/s.tsv", "-floatfile",
         f"{folder}/a.bin", "-spectrum", "gauss", "-bandwidth", 0.5, "-report", f"{folder}/r.html")
@@ -92,13 +138,18 @@ def one_image(folder, shots):
         ok("keys", page.value('!document.getElementById("rings").checked'))
         page.key("r")
         page.key("0")
-        page.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
+        page.settle()
         page.picture(f"{shots}/page.png")
         ink = page.value("(() => { const d = context.getImageData(0, 0, canvas.width, canvas.height).data; const s = new Set(); "
                          "for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return s.size; })()")
         ok("drawn", ink > 20, f"{ink} colours")
         ok("words", page.value('[...document.querySelectorAll("canvas")].every(c => c.getAttribute("aria-label"))') and
            "a.img" in page.value("document.title") and "0.2 x 0.2 mm" in page.value('document.getElementById("facts").textContent'))
+        plain(page)
+        looks(page, "page", shots)
+        breaks(page, "page")
+        page.value(f"$('map').selectedIndex = 3; $('law').selectedIndex = 2; Object.assign(view, {{ x: {fast}, y: {slow}, zoom: 20 }}); draw()")
+        looks(page, "zoomed", shots)
         ok("console", not page.said, page.said)
 
 
@@ -121,6 +172,10 @@ def a_run(folder, shots):
         page.value("const heard = []; navigator.clipboard.writeText = async text => { heard.push(text); }; $('copy-command').click()")
         ok("copy", "-bandwidth 0.5" in page.value("heard[0]") and page.value("$('copied-command').textContent") == "copied")
         page.picture(f"{shots}/run.png")
+        plain(page)
+        page.value("plotted = null; plots()")
+        looks(page, "radial", shots, "#radial")
+        looks(page, "spectrum", shots, "#plot0")
         ok("console of a run", not page.said, page.said)
 
 
@@ -150,12 +205,27 @@ def two_images(folder, shots):
         place = page.value("view.zoom")
         page.mouse(x, y, "mouseWheel", deltaX=0, deltaY=-600)
         page.wait(f"view.zoom > 5 * {place}")
-        page.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
+        page.settle()
         halves = page.value("(d => panes().map(p => [p.of.name, p.width, d[4 * (p.left + (p.width >> 1)) + 3]]))"
                             "(context.getImageData(0, canvas.height >> 1, canvas.width, 1).data)")
         ok("halves", [h[0] for h in halves] == ["a.img", "b.img"] and all(h[1] > 300 and h[2] == 255 for h in halves), halves)
         page.picture(f"{shots}/beside.png")
+        page.value("images[1].knee *= 2; choose(1); plotted = null; window.drawn = {}; const drawing = plot; "
+                   "plot = (id, curves) => { drawn[id] = Math.max(...curves[0].xs); }; plots(); plot = drawing; 1")
+        part = page.value("drawn.histogram / images[1].knee")
+        ok("range of a histogram", 0.95 < part < 1.05, part)
+        plain(page)
+        page.value("choose(2)")
+        looks(page, "difference", shots)
         ok("console of two", not page.said, page.said)
+    with browser.Page(f"{folder}/ab.html", colours="dark") as page:
+        page.wait(READY)
+        page.key("s")
+        page.picture(f"{shots}/dark.png")
+        rims = page.value("(rims => { context.strokeText = () => rims.push(context.strokeStyle); paint(); return rims; })([])")
+        ok("names in the dark", rims == ["#15181c"] * 2, rims)
+        plain(page)
+        looks(page, "dark", shots)
 
 
 def a_fit(folder, shots):
@@ -183,6 +253,8 @@ def a_fit(folder, shots):
         drawn = page.value("['plot0', 'plot1'].map(id => { const c = $(id); return c.getContext('2d')"
                            ".getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length; })")
         ok("fit plots", min(drawn) > 500, drawn)
+        plain(page)
+        looks(page, "fit", shots)
         ok("console of a fit", not page.said, page.said)
 
 
@@ -200,6 +272,8 @@ def frames(folder, shots):
         page.key("[")
         ok("frame key", page.value("[image.name, $('frame').value, $('frame-name').textContent]") == ["frame 1", "1", "frame 1"])
         page.picture(f"{shots}/frames.png")
+        plain(page)
+        looks(page, "frame", shots)
         ok("console of frames", not page.said, page.said)
 
 
@@ -217,6 +291,8 @@ def a_series(folder, shots):
         ok("pixels of a frame", page.value("[...image.pixels]") == list(want) and page.value("image.name") == "r_20.img")
         ok("lines of a series", "16 of 20 frames; -page_frames a-b chooses others" in page.value("$('report').textContent") and
            page.value("!!plane && meta.wavelength") == 1 and "-frames 20" in page.value("meta.command"))
+        facts = page.value("[...$('facts').rows].filter(r => r.cells[0].textContent === 'image').map(r => r.cells[1].textContent)")
+        ok("facts of a frame", facts == ["r_20.img"], facts)
         ok("console of a series", not page.said, page.said)
     run(*STILL, "-detpixels", 64, "-stills", 3, "-seed", 1, "-output", f"{folder}/r_%d.bin", "-report", f"{folder}/s.html", "-page_frames", "1-2")
     text = read(f"{folder}/s.html").decode()
@@ -242,6 +318,9 @@ def panels_and_floats(folder, shots):
         ok("panel", "panel right (40, 70)" in said and abs(shown / want - 1) < 2e-3, (said, want))
         ok("gap", page.value("image.pixels.some(v => v === 0)"))
         page.picture(f"{shots}/panels.png")
+        plain(page)
+        page.value("$('panels').checked = true; draw()")
+        looks(page, "panels", shots)
         ok("console of panels", not page.said, page.said)
 
 

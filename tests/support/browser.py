@@ -13,6 +13,20 @@ import time
 # A container may forbid what the browser does at its start: the next way does without it.
 WAYS = ((), ("--no-zygote",), ("--no-zygote", "--single-process"))
 
+# The browser reduces its own screenshot: Python would take a second.
+MEANS = """async (data, columns, rows) => {
+  const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes]));
+  const w = image.width, h = image.height, context = new OffscreenCanvas(w, h).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const seen = context.getImageData(0, 0, w, h).data, sums = new Array(3 * columns * rows).fill(0), n = new Array(columns * rows).fill(0);
+  for (let i = 0; i < w * h; i++) {
+    const k = Math.floor(Math.floor(i / w) * rows / h) * columns + Math.floor(i % w * columns / w);
+    for (let c = 0; c < 3; c++) sums[3 * k + c] += seen[4 * i + c];
+    n[k]++;
+  }
+  return sums.map((sum, k) => Math.round(sum / n[Math.floor(k / 3)]));
+}"""
+
 
 def program():
     """Of the browser; None: there is none."""
@@ -35,11 +49,11 @@ def missing():
 
 
 class Page:
-    """with Page(path, width, height) as page: ...; page.said: what the console said."""
+    """with Page(path, width, height) as page: ...; page.said: what the console said.  colours: light or dark."""
     way = WAYS[0]
 
-    def __init__(self, path, width=1200, height=800, seconds=60):
-        self.path, self.size, self.limit = os.path.abspath(path), (width, height), seconds
+    def __init__(self, path, width=1200, height=800, seconds=60, colours="light"):
+        self.path, self.size, self.limit, self.colours = os.path.abspath(path), (width, height), seconds, colours
         self.said, self.number, self.rest, self.session = [], 0, b"", None
 
     def __enter__(self):
@@ -63,7 +77,7 @@ class Page:
             os.dup2(b, 4)
 
         words = [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
-                 "--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions",
+                 "--disable-dev-shm-usage", "--disable-background-networking", "--disable-extensions", "--force-color-profile=srgb",
                  f"--window-size={self.size[0]},{self.size[1]}", f"--user-data-dir={self.folder}/user",
                  "--remote-debugging-pipe", *self.way]
         self.child = subprocess.Popen(words, close_fds=False, preexec_fn=give, stdin=subprocess.DEVNULL,
@@ -79,6 +93,7 @@ class Page:
             self.ask(domain + ".enable")
         self.ask("Emulation.setDeviceMetricsOverride", width=self.size[0], height=self.size[1], deviceScaleFactor=1,
                  mobile=False)
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": self.colours}])
         self.ask("Page.navigate", url="file://" + self.path)
 
     def __exit__(self, *_):
@@ -152,6 +167,19 @@ class Page:
     def key(self, name):
         for kind in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=name, text=name if kind == "keyDown" and len(name) == 1 else "")
+
+    def settle(self):
+        """Until what was asked for is drawn."""
+        self.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
+
+    def blocks(self, selector, columns, rows):
+        """The mean colours of an element on the screen, in rows of blocks: (red, green, blue) each."""
+        self.settle()
+        box = self.value(f"(b => [b.left, b.top, b.width, b.height])(document.querySelector('{selector}').getBoundingClientRect())")
+        clip = dict(zip(("x", "y", "width", "height"), box), scale=1)
+        data = self.ask("Page.captureScreenshot", format="png", clip=clip)["data"]
+        means = self.value(f"({MEANS})('{data}', {columns}, {rows})")
+        return [[tuple(means[3 * k:3 * k + 3]) for k in range(columns * y, columns * (y + 1))] for y in range(rows)]
 
     def picture(self, path):
         data = self.ask("Page.captureScreenshot", format="png")["data"]

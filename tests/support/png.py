@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""8-bit PNG files, read without a library."""
+"""8-bit PNG files, read and written without a library."""
 import struct
 import zlib
 
@@ -43,3 +43,12 @@ def grey_levels(path):
     rows = pixels(path)
     assert len(rows[0][0]) == 1, "a picture in colours"
     return [[grey for grey, in row] for row in rows]
+
+
+def write(path, rows):
+    """Rows of (red, green, blue)."""
+    raw = b"".join(b"\0" + bytes(level for colour in row for level in colour) for row in rows)
+    with open(path, "wb") as stream:
+        stream.write(b"\x89PNG\r\n\x1a\n")
+        for kind, body in ((b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(raw, 9)), (b"IEND", b"")):
+            stream.write(struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
