@@ -2,9 +2,12 @@
 # Install, uninstall, source archive.
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
-LIBDIR := $(DESTDIR)$(PREFIX)/lib
+# or lib64, lib/x86_64-linux-gnu
+LIB ?= lib
+LIBDIR := $(DESTDIR)$(PREFIX)/$(LIB)
 INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/nanobragg
 # The licence, and that of the tables of water and air, which are compiled in.
@@ -42,7 +45,7 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	ln -sfn libnanobragg.so.$(SOVERSION) $(LIBDIR)/libnanobragg.so
 	install -m 644 src/nanobragg.h $(INCLUDEDIR)/nanobragg.h
 	install -m 644 src/nanobragg/*.h $(INCLUDEDIR)/nanobragg
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@RPATH@|$(RPATH)|' $B/nanobragg.pc \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIB@|$(LIB)|' -e 's|@RPATH@|$(RPATH)|' $B/nanobragg.pc \
 	    >$(LIBDIR)/pkgconfig/nanobragg.pc
 	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
 	install -m 644 mk/nanobraggConfig.cmake $(LIBDIR)/cmake/nanobragg/nanobraggConfig.cmake
@@ -68,9 +71,9 @@ installcheck: all ## install under build/, build a program against it, uninstall
 	@CC='$(CC)' bash tests/lint/install.sh $(CURDIR)/$B/stage /usr \
 	    $(MAKE) --no-print-directory uninstall DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr
 	@rm -rf $B/home
-	@$(MAKE) --no-print-directory install PREFIX=$(CURDIR)/$B/home >/dev/null
-	@CC='$(CC)' bash tests/lint/install.sh '' $(CURDIR)/$B/home \
-	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home
+	@$(MAKE) --no-print-directory install PREFIX=$(CURDIR)/$B/home LIB=lib64 >/dev/null
+	@CC='$(CC)' LIB=lib64 bash tests/lint/install.sh '' $(CURDIR)/$B/home \
+	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home LIB=lib64
 
 docs: $B/nanobragg ## write docs/options.md, tables of contents and the drawings of conventions; then the site
 	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
@@ -84,11 +87,27 @@ site: python ## the documents as a site, build/gcc-release/site/index.html; warn
 	    -d $B/site-doctrees $B/site-src $B/site
 	@echo 'The site: $B/site/index.html'
 
-.PHONY: deb
-deb: python install-texts ## dist/*.deb: program, library, headers, Python package, for every GPU (Debian, Ubuntu; dpkg-dev)
-	+@CUDA_ARCH='$(CUDA_CHOSEN)' sh mk/deb.sh $B $(VERSION) dist
+install-python: python ## the Python package, to PYTHONDIR (PREFIX/lib/python3/dist-packages)
+	install -d $(DESTDIR)$(PYTHONDIR)/nanobragg
+	install -m 644 $(addprefix $(PY_DIR)/,$(notdir $(PY_FILES)) __init__.pyi) $(PY_MODULE) $(DESTDIR)$(PYTHONDIR)/nanobragg
+	$(STRIPPED) --strip-unneeded $(DESTDIR)$(PYTHONDIR)/nanobragg/$(notdir $(PY_MODULE))
+	install -m 644 $B/python/nanobragg_program.py $(DESTDIR)$(PYTHONDIR)
 
-dist: ## dist/nanobragg-VERSION.tar.gz of the last commit
-	mkdir -p dist
-	git archive --format=tar.gz --prefix=nanobragg-$(VERSION)/ \
-	    -o dist/nanobragg-$(VERSION).tar.gz HEAD
+# --- packages -------------------------------------------------------------------------------------
+DIST ?= dist
+DEBIAN := $B/deb/nanobragg-$(VERSION)
+.PHONY: dist deb install-python late-sonames
+dist: ## dist/nanobragg-VERSION.tar.gz, the source archive, of the last commit (DIST=another folder)
+	@mkdir -p $(DIST)
+	@cd mk && $(PYTHON) -B -c 'import wheel_nanobragg as w; print(w.build_sdist("$(abspath $(DIST))"))'
+
+# dpkg-buildpackage beside links to this tree, so what was built is used.
+deb: python install-texts ## dist/*.deb: program, library, headers, Python package, for every GPU (debhelper, dh-python)
+	@rm -rf $B/deb && mkdir -p $(DEBIAN) $(DIST)
+	@ln -s $(addprefix $(CURDIR)/,$(wildcard *)) $(DEBIAN)
+	@sh mk/deb.sh $(DEBIAN) $(VERSION)
+	+@cd $(DEBIAN) && CUDA_ARCH='$(CUDA_CHOSEN)' dpkg-buildpackage -d -nc -b -us -uc >../log 2>&1 || { tail -n 30 ../log && exit 1; }
+	@mv -v $B/deb/*.deb $(DIST)
+
+late-sonames: # of libraries that are loaded when they are needed (mk/packaging/debian/rules)
+	@echo $(foreach l,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK BZIP2,$($l_SONAME))

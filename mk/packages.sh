@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install the Debian or Ubuntu packages of the named groups, if any is missing.
-# usage: packages.sh [build] [test] [lint] [docs]
+# usage: packages.sh [--list] [build] [test] [lint] [docs] [deb] [release]     (--list: print them as build-depends of Debian)
 set -eu
 
 build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
@@ -10,9 +10,14 @@ build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev lib
 test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy python3-scipy \
     python3-fabio python3-h5py \
     bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"
-lint="clang libomp-dev clang-format cppcheck valgrind git"
+lint="clang libomp-dev clang-format cppcheck valgrind git python3-yaml"
 docs="python3-sphinx python3-myst-parser furo python3-dev python3-numpy" # make site
 
+deb="debhelper dh-python python3-dev python3-numpy" # make deb
+release="lintian cmake python3-venv python3-pip"    # mk/release.sh, with those of build and deb
+
+list=0
+[ "${1:-}" != --list ] || { list=1 && shift; }
 wanted=
 for group; do
     case $group in
@@ -20,9 +25,17 @@ for group; do
     test) wanted="$wanted $test" ;;
     lint) wanted="$wanted $lint" ;;
     docs) wanted="$wanted $docs" ;;
+    deb) wanted="$wanted $deb" ;;
+    release) wanted="$wanted $release" ;;
     *) echo "packages.sh: no group $group" >&2 && exit 2 ;;
     esac
 done
+
+if [ $list = 1 ]; then # without those that every build of Debian has
+    # shellcheck disable=SC2086
+    printf '%s\n' $wanted | grep -vxE 'gcc|g\+\+|libc6-dev|make' | sed 's/|/ | /g' | paste -s -d, | sed 's/,/, /g'
+    exit 0
+fi
 
 native=$(dpkg --print-architecture)
 # installed A|B: one of these names is.

@@ -116,18 +116,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """The files of git, and PKG-INFO."""
+    """The files of the last commit, and PKG-INFO.  The same commit gives the same bytes."""
     del config_settings
-    import io
-    import tarfile
-
     name = f"nanobragg-{version()}"
-    with tarfile.open(os.path.join(sdist_directory, name + ".tar.gz"), "w:gz") as tar:
-        for file in output("git", "-C", ROOT, "ls-files").splitlines():
-            tar.add(os.path.join(ROOT, file), f"{name}/{file}", recursive=False)
-        entry = tarfile.TarInfo(f"{name}/PKG-INFO")
-        entry.size = len(metadata().encode())
-        tar.addfile(entry, io.BytesIO(metadata().encode()))
+    subprocess.run(["git", "-C", ROOT, "-c", "tar.tar.gz.command=gzip -9cn", "archive", "--format=tar.gz",
+                    f"--prefix={name}/", f"--add-virtual-file={name}/PKG-INFO:{metadata()}",
+                    "-o", os.path.join(sdist_directory, name + ".tar.gz"), "HEAD"], check=True)
     return name + ".tar.gz"
 
 

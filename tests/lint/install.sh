@@ -3,9 +3,9 @@
 # The files of `make install` are enough for another program: compile and run one
 # against the shared and the static library, look at the page and the completion, then check
 # that uninstall leaves no file.
-# usage: install.sh STAGE PREFIX UNINSTALL-COMMAND...   (STAGE empty: installed where it will stay)
+# usage: [LIB=lib64] install.sh STAGE PREFIX UNINSTALL-COMMAND...   (STAGE empty: installed where it will stay)
 set -eu
-stage=$1 prefix=$2
+stage=$1 prefix=$2 lib=${LIB:-lib}
 shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -34,8 +34,8 @@ int main(void)
     return status != NB_OK;
 }
 CODE
-export PKG_CONFIG_PATH=$stage$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=
-flags="-I$stage$prefix/include -L$stage$prefix/lib"
+export PKG_CONFIG_PATH=$stage$prefix/$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=
+flags="-I$stage$prefix/include -L$stage$prefix/$lib"
 pkg-config --exists nanobragg
 # shellcheck disable=SC2046
 if [ -z "$stage" ]; then # as docs/library.md has it, and the program finds the library by itself
@@ -43,7 +43,7 @@ if [ -z "$stage" ]; then # as docs/library.md has it, and the program finds the 
     "$work/shared"
 else
     ${CC:-gcc} "$work/user.c" $flags $(pkg-config --libs nanobragg) -o "$work/shared"
-    LD_LIBRARY_PATH=$stage$prefix/lib "$work/shared"
+    LD_LIBRARY_PATH=$stage$prefix/$lib "$work/shared"
 fi
 # shellcheck disable=SC2046
 ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl,-Bdynamic \
@@ -53,14 +53,16 @@ ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl
 if command -v cmake >/dev/null; then
     printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(user C)' 'find_package(nanobragg 0.3 REQUIRED)' \
         'add_executable(user user.c)' 'target_link_libraries(user nanobragg::nanobragg)' >"$work/CMakeLists.txt"
-    cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$stage$prefix" >/dev/null
+    found=-DCMAKE_PREFIX_PATH=$stage$prefix
+    [ "$lib" = lib ] || found=-Dnanobragg_DIR=$stage$prefix/$lib/cmake/nanobragg # not every CMake looks into lib64
+    cmake -S "$work" -B "$work/build" "$found" >/dev/null
     cmake --build "$work/build" >/dev/null
     "$work/build/user"
 else
     echo 'skip installcheck cmake # not installed'
 fi
 
-for file in bin/nanobragg lib/libnanobragg.so lib/libnanobragg.a; do # no symbols for a debugger
+for file in bin/nanobragg $lib/libnanobragg.so $lib/libnanobragg.a; do # no symbols for a debugger
     ! readelf -SW "$stage$prefix/$file" | grep -q ' \.debug_info' || { echo "not stripped: $file" >&2 && exit 1; }
 done
 "$stage$prefix/bin/nanobragg" -version >/dev/null

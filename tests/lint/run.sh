@@ -135,7 +135,7 @@ real_data() {
     local folder=golden_data/real file found=0
     for file in $(git ls-files -co --exclude-standard "$folder"); do
         case $file in
-        */README.md | */LICENCE | */LICENCE_definition.yml | *.expt | *.mtz | *.h5 | *.tsv | *.cif | *.cbf.gz | *.pdb.gz | *.py) ;;
+        */README.md | */LICENCE | */LICENCE-CC-BY-4.0 | */LICENCE_definition.yml | *.expt | *.mtz | *.h5 | *.tsv | *.cif | *.cbf.gz | *.pdb.gz | *.py) ;;
         *) echo "    $file: not of a known format" && found=1 ;;
         esac
         grep -qF "\`$(basename "$file")\`" "$folder/README.md" || [ "$file" = "$folder/README.md" ] ||
