@@ -87,14 +87,23 @@ static void white(nb_config *cfg)
     cfg->fudge = 2;
 }
 
+/** Domains that are nearly parallel: one group, if their cells are alike. */
+static void narrow(nb_config *cfg)
+{
+    cfg->mosaic_spread_deg = 0.2;
+    cfg->mosaic_domains = 12;
+}
+
 typedef struct bound_case {
     const char *name;
     void (*change)(nb_config *cfg);
+    double strain; /* of every other orientation, along a */
 } bound_case;
 
-static const bound_case cases[] = {{"plain", plain},   {"tilted", tilted},
-                                   {"spread", spread}, {"turned", turned},
-                                   {"deep", deep},     {"white", white}};
+static const bound_case cases[] = {{"plain", plain, 0},      {"tilted", tilted, 0},
+                                   {"spread", spread, 0},    {"turned", turned, 0},
+                                   {"deep", deep, 0},        {"white", white, 0},
+                                   {"strained", narrow, .02}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct setting {
@@ -219,6 +228,14 @@ static void check_pixel(setting *s, int f, int row)
         }
 }
 
+/** As a crystal that changes along its scan, but with less order. */
+static void strain(nb_scene *sc, double part)
+{
+    nb_orientation *all = (nb_orientation *)(uintptr_t)sc->lattice.orientations;
+    for (int m = 1; m < sc->lattice.n_orientations; m += 2)
+        all[m].a = nb_scale(1 + part, all[m].a);
+}
+
 /** Steps that a box of a tenth less reach loses. */
 static long check_case(const bound_case *c)
 {
@@ -231,6 +248,7 @@ static long check_case(const bound_case *c)
     c->change(&cfg);
     sim = created(&cfg);
     sim->model.scene.factors.table = amplitudes();
+    strain(&sim->model.scene, c->strain);
     s.scene = &sim->model.scene;
     plan = nb_plan_of(s.scene, NB_PRECISION_MIXED, &engine);
     plan.tolerance = (nb_tolerance){.skip = 1, .part = 1e-3};
@@ -304,9 +322,45 @@ static void runs_have_all_sources(void **state)
     nb_sim_free(sim);
 }
 
+/** The groups of a crystal of 12 domains whose cells change by turns, each with one cell; their number. */
+static int groups_of(double part)
+{
+    const nb_engine engine = {.threads = 1, .step = 1e-9};
+    nb_config cfg = basis();
+    nb_sim *sim;
+    nb_spots sp;
+    nb_plan plan;
+    int next = 0, groups;
+    narrow(&cfg);
+    sim = created(&cfg);
+    strain(&sim->model.scene, part);
+    plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);
+    assert_int_equal(nb_spots_build(&plan, &sp, NULL), NB_OK);
+    for (int g = 0; g < sp.n_groups; g++) {
+        const double first = sp.groups[g].first % 2 ? 1 + part : 1;
+        assert_int_equal(sp.groups[g].first, next);
+        next = sp.groups[g].end;
+        for (int m = sp.groups[g].first; m < next; m++)
+            assert_true(first == (m % 2 ? 1 + part : 1));
+    }
+    assert_int_equal(next, sim->model.scene.lattice.n_orientations);
+    groups = sp.n_groups;
+    nb_spots_free(&sp);
+    nb_sim_free(sim);
+    return groups;
+}
+
+static void a_group_has_one_cell(void **state)
+{
+    (void)state;
+    assert_int_equal(groups_of(0), 1);
+    assert_int_equal(groups_of(0.001), 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(no_step_within_reach_is_lost),
+                                       TEST(a_group_has_one_cell),
                                        TEST(runs_have_all_sources)};
     return RUN_TESTS("spots", tests);
 }
