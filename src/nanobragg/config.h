@@ -180,9 +180,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 966
+#define NB_CONFIG_ROOM 838
 #else
-#define NB_CONFIG_ROOM 967
+#define NB_CONFIG_ROOM 839
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -417,6 +417,7 @@ typedef struct nb_config {
     nb_diffuse_F diffuse_F;
     int diffuse_only; /* no Bragg light */
     char detector_name[64]; /* a name of nb_known_detectors, in any case, ":n" for n x n binning; "" none */
+    char stream_file[NB_PATH_MAX]; /* CrystFEL stream of the crystals */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

@@ -612,6 +612,8 @@ NB_SHAPES(SHAPE_ROW)
         "ramp:a:b; % is a part of the typed value"},
 {"only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), .value = "k | a-b",
     .help = "frame k of the series alone, from 0, as a single image; or the part from a to b, of which -output and -hdf5 are written"},
+{"streamout", NULL, PATH(OUTPUT, stream_file),
+    .help = "CrystFEL stream of the crystals, with the reflections of -truth spots"},
 {"sumfile", NULL, PATH(OUTPUT, sum_file),
     .help = "sum of all frames of a series as they are written, 64-bit floats"},
 {"draws", NULL, PATH(OUTPUT, draws_file),

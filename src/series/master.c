@@ -182,9 +182,8 @@ static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_e
     return st;
 }
 
-/** The crystals of the first frames. */
-static nb_status find_crystals(const nb_run *run, int frames, nb_hdf5_crystals *all,
-                               nb_error *err)
+nb_status nb_master_crystals(const nb_run *run, int frames, nb_hdf5_crystals *all,
+                             nb_error *err)
 {
     nb_status st = NB_OK;
     all->first = nb_alloc((size_t)frames, sizeof *all->first, "truth", err);
@@ -196,7 +195,7 @@ static nb_status find_crystals(const nb_run *run, int frames, nb_hdf5_crystals *
     return st;
 }
 
-static void free_crystals(nb_hdf5_crystals *all)
+void nb_master_crystals_free(nb_hdf5_crystals *all)
 {
     nb_free(all->rows);
     nb_free(all->first);
@@ -224,7 +223,7 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     if (!nb_frames_have_crystals(f))
         return NB_OK;
     master->crystals = crystals;
-    return find_crystals(run, master->frames, crystals, err);
+    return nb_master_crystals(run, master->frames, crystals, err);
 }
 
 nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
@@ -271,7 +270,7 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     st = describe_frames(run, &crystals, &master, err);
     if (!st)
         st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
-    free_crystals(&crystals);
+    nb_master_crystals_free(&crystals);
     nb_master_panels_free(&panels);
     nb_free(config);
     nb_free(factors);

@@ -9,4 +9,10 @@
  * NB_ERR_IO. */
 nb_status nb_master_write(nb_run *run, int frames, nb_error *err);
 
+/** The crystals of the first frames, where a frame may have another number than one; zeroed before, freed by the caller, after
+ * an error too.  Errors: NB_ERR_NOMEM, those of nb_frames_crystal. */
+nb_status nb_master_crystals(const nb_run *run, int frames, nb_hdf5_crystals *all,
+                             nb_error *err);
+void nb_master_crystals_free(nb_hdf5_crystals *all);
+
 #endif

@@ -23,6 +23,7 @@
 #include "frame.h"
 #include "record.h"
 #include "run.h"
+#include "stream.h"
 #include "threads.h"
 
 enum { PER_FILE = 100 };
@@ -264,6 +265,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     if (nb_ranks_rank(run->ranks) == 0 &&
         (st = nb_frames_survey(&run->frames, run->base, err)))
         return st;
+    if (nb_ranks_rank(run->ranks) == 0 && (st = nb_run_stream_check(run, err)))
+        return st;
     if (run->frames.moving && run->frames.places_differ)
         nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "
                                "each frame, but DIALS uses that of the first frame for "
@@ -346,8 +349,10 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
     int readable;
     if (!run->hdf5.done)
         return st;
-    if (!st)
-        return nb_master_write(run, run->frames.count, err);
+    if (!st) {
+        st = nb_master_write(run, run->frames.count, err);
+        return st ? st : nb_run_stream_write(run, err);
+    }
     if (run->given)
         return st;
     readable = nb_hdf5_sink_there(&run->hdf5, nb_talk_readable(run));

@@ -74,6 +74,7 @@ static const nb_output outputs[] = {
     {OUTPUT("-stolout", stolout_file)},
     {OUTPUT("-draws", draws_file), .of_series = 1, .hidden = 1},
     {OUTPUT("-sumfile", sum_file), .of_series = 1, .hidden = 1},
+    {OUTPUT("-streamout", stream_file), .of_series = 1, .hidden = 1},
     {OUTPUT("-spectrumout", spectrum_out), .of_series = 1, .hidden = 1},
     {OUTPUT("-dump_mtz", dump_mtz_file), .of_series = 1},
     {OUTPUT("-dump_hkl", dump_hkl_file), .of_series = 1},

@@ -7,19 +7,33 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/outfile.h"
 #include "../io/detector/geom.h"
 
-static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
-                            const char *hdf5, nb_error *err)
+nb_status nb_sim_print_geometry(const nb_sim *sim, const nb_detector_spec *d,
+                                const char *hdf5, char **text, size_t *n, nb_error *err)
 {
     int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", err);
     nb_geom_job job = {d, place, hdf5, "written by nanobragg " NB_VERSION, &sim->hooks};
     nb_status st;
+    *text = NULL;
     if (!place)
         return NB_ERR_NOMEM;
     nb_sim_canvas(sim, place);
-    st = nb_geom_write(sim->cfg.geomout_file, &job, err);
+    st = nb_geom_print(&job, text, n, err);
     nb_free(place);
+    return st;
+}
+
+static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
+                            const char *hdf5, nb_error *err)
+{
+    char *text;
+    size_t n;
+    nb_status st = nb_sim_print_geometry(sim, d, hdf5, &text, &n, err);
+    if (!st)
+        st = nb_outfile_put(sim->cfg.geomout_file, text, n, err);
+    nb_free(text);
     return st;
 }
 

@@ -214,6 +214,29 @@ static nb_status check_libraries(const nb_config *cfg, nb_error *err)
     return st;
 }
 
+/** Can the simulation be a CrystFEL stream's? */
+static nb_status check_stream(const nb_sim *sim, nb_error *err)
+{
+    const char *path = sim->cfg.stream_file;
+    nb_detector_spec d;
+    nb_status st;
+    if (!path[0])
+        return NB_OK;
+    if (sim->cfg.truth != NB_TRUTH_SPOTS)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-streamout %.200s: its reflections are those of -truth spots; "
+                       "type -truth spots",
+                       path);
+    if (sim->model.phi_range > 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-streamout %.200s: a stream has stills alone, but -osc turns the "
+                       "crystal during an image; leave -osc out",
+                       path);
+    st = nb_sim_detector_spec(sim, &d, err);
+    nb_detector_spec_free(&d);
+    return st;
+}
+
 static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
@@ -239,6 +262,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
     nb_crystals_complete(sim);
     sim->times.load = nb_monotonic_seconds() - start;
     st = build(sim, err);
+    if (!st)
+        st = check_stream(sim, err);
     if (!st)
         nb_say_idle_flags(&sim->cfg, typed, &sim->model.scene, &sim->hooks);
     return st ? st : nb_sim_check_derivatives(sim, err);

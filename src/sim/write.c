@@ -282,6 +282,8 @@ static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *er
     nb_status st = nb_sim_reflections(sim, image, &list, err);
     if (!st)
         st = nb_reflections_write(sim->cfg.truth_file, &list, err);
+    if (!st)
+        st = nb_sim_write_stream(sim, &list, err);
     nb_reflections_free(&list);
     return st;
 }

@@ -4,6 +4,7 @@
 #define NB_SIM_WRITE_H
 
 #include "../io/image/writer.h"
+#include "../io/table/stream.h"
 #include "../nanobragg.h"
 #include "load.h"
 
@@ -13,6 +14,34 @@
  * that of sim, else 1. */
 nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
                                 nb_error *err);
+
+/** The detector as CrystFEL text; *text is the caller's (nb_free), *n bytes without a NUL; hdf5 as above.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_sim_print_geometry(const nb_sim *sim, const nb_detector_spec *d,
+                                const char *hdf5, char **text, size_t *n, nb_error *err);
+
+/* --- -streamout: stream_out.c --- */
+
+/** A stream of this detector, cell and beam, that is being written. */
+typedef struct nb_stream_job {
+    nb_stream_out out;
+    nb_detector_spec detector; /* owned */
+    int (*place)[2];           /* owned, [n_panels] */
+    char *geometry;            /* owned */
+} nb_stream_job;
+
+/** Begin sim->cfg.stream_file; hdf5: the master of the series, or NULL.  nb_stream_close ends it, after errors too. */
+nb_status nb_stream_open(const nb_sim *sim, const char *hdf5, nb_stream_job *job,
+                         nb_error *err);
+/** Complete the file, or with an error leave none; returns st or its own error. */
+nb_status nb_stream_close(nb_stream_job *job, nb_status st, nb_error *err);
+
+/** Columns a* b* c* in the lab at phi 0 (1/A) as those of a stream at the spindle's angle (rad). */
+void nb_stream_axes(const nb_sim *sim, const double A[9], double phi, double out[9]);
+
+/** Write the stream of a single image, whose reflections these are, if it is named. */
+nb_status nb_sim_write_stream(const nb_sim *sim, const nb_reflections *spots,
+                              nb_error *err);
 
 /** Write -spectrumout, if it is named.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_sim_write_spectrum(const nb_sim *sim, nb_error *err);

@@ -106,7 +106,7 @@ nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error
 nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
                              nb_detector_spec *out, nb_error *err);
 
-/** Write a detector as CrystFEL text (docs/formats.md). */
+/* --- A detector as CrystFEL text (docs/formats.md) --- */
 
 /** What stands beside the panels. */
 typedef struct nb_geom_job {
@@ -117,8 +117,8 @@ typedef struct nb_geom_job {
     const nb_hooks *hooks;
 } nb_geom_job;
 
-/** Numbers have no exponent and at least 15 significant digits.  Errors: those of nb_outfile_put,
- * NB_ERR_NOMEM. */
-nb_status nb_geom_write(const char *path, const nb_geom_job *job, nb_error *err);
+/** Numbers have no exponent and at least 15 significant digits.  *text is the caller's (nb_free), *n bytes without a NUL.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_geom_print(const nb_geom_job *job, char **text, size_t *n, nb_error *err);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../../base/outfile.h"
 #include "../../model/units.h"
+#include "../common/draft.h"
 #include "../common/panel_spec.h"
 #include "geom.h"
 
@@ -85,49 +84,6 @@ int nb_spec_mask_boxes(const nb_detector_spec *d, int most, nb_mask_box **boxes)
 
 enum { MOST_BOXES = 20000, DIGITS = 17 };
 
-/** Text that grows. */
-typedef struct text {
-    char *data;
-    size_t n, room;
-    int failed;
-} text;
-
-static void put_bytes(text *t, const char *bytes, size_t n)
-{
-    char *larger;
-    if (!t->failed && t->n + n > t->room) {
-        t->room = 2 * (t->n + n) + 65536;
-        if (!(larger = nb_alloc_raw(t->room, 1, "geometry", NULL))) {
-            t->failed = 1;
-            return;
-        }
-        if (t->n)
-            memcpy(larger, t->data, t->n);
-        nb_free(t->data);
-        t->data = larger;
-    }
-    if (t->failed)
-        return;
-    memcpy(t->data + t->n, bytes, n);
-    t->n += n;
-}
-
-static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(text *t, const char *format, ...)
-{
-    char line[2 * NB_PATH_MAX];
-    va_list args;
-    int n;
-    va_start(args, format);
-    n = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (n < 0 || n >= (int)sizeof line)
-        t->failed = 1;
-    else
-        put_bytes(t, line, (size_t)n);
-}
-
 typedef char number[400];
 
 /** All digits of a double, without exponent. */
@@ -139,38 +95,38 @@ static const char *decimal(double value, number out)
     return out;
 }
 
-static void put_vector(text *t, const char *name, const char *key, const double v[3],
+static void put_vector(nb_draft *t, const char *name, const char *key, const double v[3],
                        double scale)
 {
     number x;
-    put(t, "%s/%s =", name, key);
+    nb_draft_put(t, "%s/%s =", name, key);
     for (int i = 0; i < 3; i++) {
         decimal(v[i] * scale, x);
-        put(t, " %s%s%c", x[0] == '-' ? "" : "+", x, "xyz"[i]);
+        nb_draft_put(t, " %s%s%c", x[0] == '-' ? "" : "+", x, "xyz"[i]);
     }
-    put(t, "\n");
+    nb_draft_put(t, "\n");
 }
 
-static void put_panel(text *t, const nb_panel_spec *p, const int place[2], double clen)
+static void put_panel(nb_draft *t, const nb_panel_spec *p, const int place[2], double clen)
 {
     number x;
     double res = 1 / p->pixel[0];
-    put(t, "\n%s/min_fs = %d\n%s/max_fs = %d\n", p->name, place[0], p->name,
-        place[0] + p->size[0] - 1);
-    put(t, "%s/min_ss = %d\n%s/max_ss = %d\n", p->name, place[1], p->name,
-        place[1] + p->size[1] - 1);
-    put(t, "%s/res = %s\n", p->name, decimal(res, x));
+    nb_draft_put(t, "\n%s/min_fs = %d\n%s/max_fs = %d\n", p->name, place[0], p->name,
+                 place[0] + p->size[0] - 1);
+    nb_draft_put(t, "%s/min_ss = %d\n%s/max_ss = %d\n", p->name, place[1], p->name,
+                 place[1] + p->size[1] - 1);
+    nb_draft_put(t, "%s/res = %s\n", p->name, decimal(res, x));
     put_vector(t, p->name, "fs", p->fast, 1);
     put_vector(t, p->name, "ss", p->slow, p->pixel[1] / p->pixel[0]);
-    put(t, "%s/corner_x = %s\n", p->name, decimal(p->origin[0] * res, x));
-    put(t, "%s/corner_y = %s\n", p->name, decimal(p->origin[1] * res, x));
-    put(t, "%s/coffset = %s\n", p->name, decimal(p->origin[2] - clen, x));
-    put(t, "%s/adu_per_photon = %s\n", p->name, decimal(p->gain, x));
+    nb_draft_put(t, "%s/corner_x = %s\n", p->name, decimal(p->origin[0] * res, x));
+    nb_draft_put(t, "%s/corner_y = %s\n", p->name, decimal(p->origin[1] * res, x));
+    nb_draft_put(t, "%s/coffset = %s\n", p->name, decimal(p->origin[2] - clen, x));
+    nb_draft_put(t, "%s/adu_per_photon = %s\n", p->name, decimal(p->gain, x));
     if (!isnan(p->saturation))
-        put(t, "%s/max_adu = %s\n", p->name, decimal(p->saturation, x));
+        nb_draft_put(t, "%s/max_adu = %s\n", p->name, decimal(p->saturation, x));
 }
 
-static void put_regions(text *t, const nb_geom_job *job)
+static void put_regions(nb_draft *t, const nb_geom_job *job)
 {
     const nb_detector_spec *d = job->detector;
     nb_mask_box *boxes;
@@ -181,46 +137,51 @@ static void put_regions(text *t, const nb_geom_job *job)
                   "mask of -hdf5 has it");
     for (int i = 0; i < n; i++) {
         const int *place = job->place[boxes[i].panel], *x = boxes[i].x, *y = boxes[i].y;
-        put(t, "\nbad%d/min_fs = %d\nbad%d/max_fs = %d\n", i, place[0] + x[0], i,
-            place[0] + x[1] - 1);
-        put(t, "bad%d/min_ss = %d\nbad%d/max_ss = %d\nbad%d/panel = %s\n", i,
-            place[1] + y[0], i, place[1] + y[1] - 1, i, d->panels[boxes[i].panel].name);
+        nb_draft_put(t, "\nbad%d/min_fs = %d\nbad%d/max_fs = %d\n", i, place[0] + x[0], i,
+                     place[0] + x[1] - 1);
+        nb_draft_put(t, "bad%d/min_ss = %d\nbad%d/max_ss = %d\nbad%d/panel = %s\n", i,
+                     place[1] + y[0], i, place[1] + y[1] - 1, i,
+                     d->panels[boxes[i].panel].name);
     }
     nb_free(boxes);
 }
 
-static void put_head(text *t, const nb_geom_job *job)
+static void put_head(nb_draft *t, const nb_geom_job *job)
 {
     const nb_detector_spec *d = job->detector;
     number x;
-    put(t, "; %s\n", job->maker);
+    nb_draft_put(t, "; %s\n", job->maker);
     if (!isnan(d->wavelength_A))
-        put(t, "photon_energy = %s eV\n", decimal(NB_HC_EV_ANGSTROM / d->wavelength_A, x));
-    put(t, "clen = %s m\n", decimal(d->panels[0].origin[2], x));
-    put(t, "data = /entry/data/data\ndim0 = %%\ndim1 = ss\ndim2 = fs\n");
+        nb_draft_put(t, "photon_energy = %s eV\n",
+                     decimal(NB_HC_EV_ANGSTROM / d->wavelength_A, x));
+    nb_draft_put(t, "clen = %s m\n", decimal(d->panels[0].origin[2], x));
+    nb_draft_put(t, "data = /entry/data/data\ndim0 = %%\ndim1 = ss\ndim2 = fs\n");
     if (d->mask && job->mask)
-        put(t,
+        nb_draft_put(
+            t,
             "mask0_file = %s\nmask0_data = /entry/instrument/detector/pixel_mask\n"
             "mask0_goodbits = 0x0\nmask0_badbits = 0xffff\n",
             job->mask);
 }
 
-nb_status nb_geom_write(const char *path, const nb_geom_job *job, nb_error *err)
+nb_status nb_geom_print(const nb_geom_job *job, char **text, size_t *n, nb_error *err)
 {
     const nb_detector_spec *d = job->detector;
-    text t = {NULL, 0, 0, 0};
-    nb_status st;
+    nb_draft t = {0};
     put_head(&t, job);
     for (int k = 0; k < d->n_panels; k++)
         put_panel(&t, &d->panels[k], job->place[k], d->panels[0].origin[2]);
     if (d->groups) {
-        put(&t, "\n");
-        put_bytes(&t, d->groups, strlen(d->groups));
+        nb_draft_put(&t, "\n");
+        nb_draft_bytes(&t, d->groups, strlen(d->groups));
     }
     if (d->mask && !job->mask)
         put_regions(&t, job);
-    st = t.failed ? nb_fail_memory(err, t.room, "the geometry")
-                  : nb_outfile_put(path, t.data, t.n, err);
+    *text = t.data;
+    *n = t.n;
+    if (!t.failed)
+        return NB_OK;
     nb_free(t.data);
-    return st;
+    *text = NULL;
+    return nb_fail_memory(err, t.room, "the geometry");
 }

@@ -262,6 +262,48 @@ int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
     return ok;
 }
 
+typedef struct spots_task {
+    int kind;
+    size_t n;
+    nb_reflection *list; /* [n] */
+} spots_task;
+
+static nb_status read_spots(void *user, const nb_h5_input *in, nb_error *err)
+{
+    const spots_task *t = user;
+    const size_t bytes = row_bytes(t->kind);
+    hid_t type = row_type(t->kind);
+    void *rows = NULL;
+    int ok = nb_h5_get_rows(in, TABLE, type, bytes, t->n, &rows);
+    for (size_t i = 0; ok && i < t->n; i++) {
+        const char *from = (const char *)rows + i * bytes;
+        memset(&t->list[i], 0, sizeof *t->list);
+        if (is_complete(t->kind)) {
+            memcpy(&t->list[i], from, sizeof *t->list);
+        } else {
+            memcpy(&t->list[i], from, 4 * WHOLE);
+            memcpy(&t->list[i].fast, from + 4 * WHOLE, 8 * REAL);
+        }
+    }
+    H5Tclose(type);
+    nb_free(rows);
+    return ok ? NB_OK : nb_fail(err, NB_ERR_IO, "its table of reflections is not whole");
+}
+
+static void pass_spots(void *user, nb_passage *p)
+{
+    const spots_task *t = user;
+    nb_pass(p, t->list, t->n * sizeof *t->list);
+}
+
+nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
+                             nb_error *err)
+{
+    spots_task t = {kind, n, list};
+    const nb_h5_job job = {path, 0, &t, read_spots, pass_spots};
+    return n ? nb_h5_apart(&job, err) : NB_OK;
+}
+
 /* --- the master --- */
 
 static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_list *lists,
@@ -443,6 +485,15 @@ int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
     (void)path;
     memset(facts, 0, (size_t)frames * sizeof *facts);
     return 0;
+}
+
+nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
+                             nb_error *err)
+{
+    (void)kind;
+    (void)n;
+    (void)list;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "%.300s: this build has no HDF5", path);
 }
 
 #endif

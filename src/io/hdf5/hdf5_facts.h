@@ -22,6 +22,11 @@ void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
 
 /* --- /entry/simulation/reflections: the lists of all frames in one table --- */
 
+/** The n rows of a data file of this layout.reflections.  Errors: NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build
+ * without HDF5). */
+nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
+                             nb_error *err);
+
 #ifdef NB_HAVE_HDF5
 
 /** Write them into a data file; data->reflections has their numbers. */
