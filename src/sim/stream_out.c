@@ -17,6 +17,8 @@ static void measure_beam(const nb_scene *sc, nb_stream_head *head)
     const int n = sc->beam.n_sources;
     nb_vec3 mean = {0};
     double sum = 0, k1 = 0, k2 = 0, angle = 0;
+    head->bandwidth =
+        1e-8; /* as CrystFEL's own of one wavelength: its partialator fails with 0 */
     for (int i = 0; i < n; i++) {
         const nb_source *s = &sc->beam.sources[i];
         sum += s->weight;
@@ -35,7 +37,9 @@ static void measure_beam(const nb_scene *sc, nb_stream_head *head)
     k1 /= sum;
     k2 /= sum;
     head->divergence = sqrt(angle / sum / 2);
-    head->bandwidth = k2 > k1 * k1 * (1 + 1e-14) ? sqrt(k2 / (k1 * k1) - 1) : 0;
+    k2 = k2 / (k1 * k1) - 1;
+    if (k2 > 1e-14)
+        head->bandwidth = sqrt(k2);
 }
 
 /** The letter of the space group's symbol; H: "R 3 :H" on hexagonal axes. */

@@ -66,6 +66,7 @@ def read(path):
                      float(x[65:72]), x[72:].strip()] for x in table]
             crystals.append((numpy.array(axes, float).T, re.search(r"lattice_type = (\S+)\n", body).group(1), rows))
             assert number("num_reflections", body) == len(rows)
+        assert number("beam_bandwidth", chunk) == 1e-8 and " -0.000000 " not in chunk
         images.append((re.search("Image filename: (.*)", chunk).group(1), re.search("Event: (.*)", chunk).group(1),
                        1.2398419843320026e3 / number("photon_energy_eV", chunk), crystals))
     return panels_of(cut(text, "Begin geometry file -----\n", "----- End geometry")[0]), images

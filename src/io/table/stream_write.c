@@ -160,7 +160,7 @@ static void put_lattice(nb_draft *t, const nb_stream_head *head,
         t,
         "profile_radius = %.5f nm^-1\npredict_refine/det_shift x = %.6f y = %.6f "
         "mm\n",
-        radius_of(x), im->shift_mm[0], im->shift_mm[1]);
+        radius_of(x), im->shift_mm[0] + 0.0, im->shift_mm[1] + 0.0);
     put_spots(t, head, im, x);
     nb_draft_put(t, "--- End crystal\n");
 }
