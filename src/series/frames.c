@@ -672,6 +672,11 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
                           nb_error *err)
 {
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
+    const int experiments = f->base.exptout_file[0] && !f->rotation;
+    if (!what && experiments && g->pixel != f->geometry.pixel)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the frame has another pixel size than the series, but -exptout "
+                       "holds only one; leave it out, or write one series for each");
     if (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %d x %d pixels, but the series has %d x %d",

@@ -58,7 +58,7 @@ nb_status nb_run_record(nb_run *run, const nb_finished *f, nb_error *err)
     pthread_mutex_lock(&run->book_lock);
     if (run->files.done)
         st = nb_file_sink_commit(&run->files, f, err);
-    if (!st && run->hdf5.done)
+    if (!st && run->truth.fd >= 0)
         st = nb_spool_put(&run->truth, f->frame, &f->truth, err);
     pthread_mutex_unlock(&run->book_lock);
     return st;

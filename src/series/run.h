@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "talk.h"
+#include "experiments.h"
 #include "frames.h"
 #include "given.h"
 #include "pool.h"
@@ -25,8 +26,9 @@ typedef struct nb_run {
     nb_hdf5_layout layout;
     nb_file_sink files; /* when series->output */
     nb_hdf5_sink hdf5;  /* when series->hdf5_file */
-    nb_spool truth;
-    nb_sum sum; /* of -sumfile */
+    nb_spool truth;     /* for the master, and -exptout */
+    nb_sum sum;         /* of -sumfile */
+    nb_experiments experiments;
     int threads, threads_each;
 
     pthread_mutex_t lock; /* of all below */

@@ -310,7 +310,9 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_detector(
             run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
-            run->frames.rotation ? run->series->frames : 1, err);
+            run->frames.rotation ? run->series->frames : 0, err);
+    if (!st)
+        st = nb_experiments_open(run, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);
@@ -342,23 +344,27 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** Rank 0 writes the master of the finished frames. After an error it also makes the frames
- * so far readable; a failure of this is not another error. */
-static nb_status finish(nb_run *run, nb_status st, nb_error *err)
+/** After an error: make the frames so far readable; a failure of this is not another error. */
+static void save_part(nb_run *run)
 {
     int readable;
-    if (!run->hdf5.done)
-        return st;
-    if (!st) {
-        st = nb_master_write(run, run->frames.count, err);
-        return st ? st : nb_run_stream_write(run, err);
-    }
-    if (run->given)
-        return st;
+    if (!run->hdf5.done || run->given)
+        return;
     readable = nb_hdf5_sink_there(&run->hdf5, nb_talk_readable(run));
     if (readable > 0)
         (void)nb_master_write(run, readable, NULL);
-    return st;
+}
+
+/** Rank 0 writes the master of the finished frames, and their experiments. */
+static nb_status finish(nb_run *run, nb_status st, nb_error *err)
+{
+    if (st)
+        save_part(run);
+    if (!st && run->hdf5.done)
+        st = nb_master_write(run, run->frames.count, err);
+    if (!st && run->hdf5.done)
+        st = nb_run_stream_write(run, err);
+    return st ? st : nb_experiments_write(run, err);
 }
 
 /** When no frame has a photon. */
@@ -468,6 +474,7 @@ static void tear_down(nb_run *run, nb_end end)
         nb_free(run->slots[i].chunk);
     nb_free(run->slots);
     nb_spool_close(&run->truth);
+    nb_experiments_close(&run->experiments);
     nb_sum_close(&run->sum);
     nb_talk_close(run);
     nb_free(run->finished);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* -exptout: models of dxtbx (docs/formats.md). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -36,10 +37,8 @@ static void add_beam_points(nb_json beam, const nb_detector_spec *d,
     }
 }
 
-static void add_beam(nb_json root, const nb_detector_spec *d, const nb_sim *sim,
-                     int frames)
+static void put_beam(nb_json beam, const nb_detector_spec *d)
 {
-    nb_json beam = nb_json_add_object(nb_json_array(root, "beam"));
     double normal[3];
     nb_cross3(d->beam.v, d->polar_axis.v, normal);
     if (nb_length3(normal) > 0)
@@ -54,6 +53,13 @@ static void add_beam(nb_json root, const nb_detector_spec *d, const nb_sim *sim,
                    isnan(d->polarization) ? 0.5 : (1 + d->polarization) / 2);
     nb_json_number(beam, "flux", 0);
     nb_json_number(beam, "transmission", 1);
+}
+
+static void add_beam(nb_json root, const nb_detector_spec *d, const nb_sim *sim,
+                     int frames)
+{
+    nb_json beam = nb_json_add_object(nb_json_array(root, "beam"));
+    put_beam(beam, d);
     add_beam_points(beam, d, sim->cfg.detector, frames);
 }
 
@@ -68,6 +74,13 @@ static void add_mask(nb_json panel, int k, const nb_mask_box *boxes, int n)
         }
 }
 
+static void put_place(nb_json panel, const nb_panel_spec *p)
+{
+    put_dxtbx(panel, "fast_axis", p->fast, 1);
+    put_dxtbx(panel, "slow_axis", p->slow, 1);
+    put_dxtbx(panel, "origin", p->origin, 1e3);
+}
+
 static void add_panel(nb_json list, const nb_panel_spec *p, int k, const int place[2],
                       const nb_mask_box *boxes, int n)
 {
@@ -77,9 +90,7 @@ static void add_panel(nb_json list, const nb_panel_spec *p, int k, const int pla
     nb_json one = nb_json_add_object(list);
     nb_json_text(one, "name", p->name);
     nb_json_text(one, "type", "SENSOR_PAD");
-    put_dxtbx(one, "fast_axis", p->fast, 1);
-    put_dxtbx(one, "slow_axis", p->slow, 1);
-    put_dxtbx(one, "origin", p->origin, 1e3);
+    put_place(one, p);
     nb_json_numbers(one, "raw_image_offset", at, 2);
     nb_json_numbers(one, "image_size", size, 2);
     nb_json_numbers(one, "pixel_size", pixel, 2);
@@ -312,4 +323,381 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
     add_list(root, sim, list);
     nb_detector_spec_free(&d);
     return put_tree(root, list->path, err);
+}
+
+/* --- stills of a series: written object by object, as there may be many --- */
+
+enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* frames of truth, bytes of text in memory */
+
+typedef struct stills {
+    const nb_sim *sim;
+    const nb_detector_spec *d; /* of sim */
+    const nb_expt_stills *of;
+    nb_hdf5_frame *truth; /* owned; [AT_ONCE], of frame `first` and `count` in all */
+    int first, count;
+    int *beam, *detector; /* owned; [frames], numbers of models */
+    nb_json like;         /* owned; the detector of sim */
+    nb_outfile *file;
+    char *text; /* owned; BUFFER bytes, `used` of them not written yet */
+    size_t used;
+    int objects; /* of the present array */
+    int failed;  /* no memory for JSON */
+} stills;
+
+static nb_status flush(stills *s, nb_error *err)
+{
+    const size_t n = s->used;
+    s->used = 0;
+    return nb_outfile_write(s->file, s->text, n, err);
+}
+
+static nb_status put_text(stills *s, const char *text, nb_error *err)
+{
+    const size_t n = strlen(text);
+    nb_status st = s->used + n > BUFFER ? flush(s, err) : NB_OK;
+    if (st)
+        return st;
+    if (n > BUFFER)
+        return nb_outfile_write(s->file, text, n, err);
+    memcpy(s->text + s->used, text, n);
+    s->used += n;
+    return NB_OK;
+}
+
+/** Write and delete an object: a line. */
+static nb_status put_object(stills *s, nb_json one, nb_error *err)
+{
+    char *text = one.json && !s->failed ? cJSON_PrintUnformatted(one.json) : NULL;
+    nb_status st;
+    cJSON_Delete(one.json);
+    if (!text)
+        return nb_fail(err, NB_ERR_NOMEM, "out of memory (for the experiments)");
+    st = put_text(s, s->objects++ ? ",\n" : "\n", err);
+    if (!st)
+        st = put_text(s, text, err);
+    cJSON_free(text);
+    return st;
+}
+
+static nb_json new_object(stills *s)
+{
+    return (nb_json){cJSON_CreateObject(), &s->failed};
+}
+
+/** What is true of frame k; valid until the next call. */
+static nb_status truth_of(stills *s, int k, const nb_hdf5_frame **out, nb_error *err)
+{
+    const int left = s->of->frames - k;
+    nb_status st = NB_OK;
+    if (k < s->first || k >= s->first + s->count) {
+        s->first = k;
+        s->count = left < AT_ONCE ? left : AT_ONCE;
+        st = s->of->truth(s->of->truth_user, k, s->count, s->truth, err);
+    }
+    *out = s->truth + (k - s->first);
+    return st;
+}
+
+static int same_beam(const nb_hdf5_frame *a, const nb_hdf5_frame *b)
+{
+    return a->wavelength_A == b->wavelength_A && a->polarization == b->polarization &&
+           !memcmp(a->beam, b->beam, sizeof a->beam) &&
+           !memcmp(a->polar_axis, b->polar_axis, sizeof a->polar_axis);
+}
+
+static int same_place(const nb_hdf5_frame *a, const nb_hdf5_frame *b)
+{
+    return !memcmp(a->pix0_mm, b->pix0_mm, sizeof a->pix0_mm) &&
+           !memcmp(a->fast_axis, b->fast_axis, sizeof a->fast_axis) &&
+           !memcmp(a->slow_axis, b->slow_axis, sizeof a->slow_axis);
+}
+
+/** Give frame k its beam and detector: those of the first frame, of the one before, or new ones. */
+static nb_status number_models(stills *s, nb_error *err)
+{
+    nb_hdf5_frame first = {0}, last = {0};
+    const nb_hdf5_frame *t;
+    int beams = 0, detectors = 0;
+    nb_status st = NB_OK;
+    for (int k = 0; k < s->of->frames && !(st = truth_of(s, k, &t, err)); k++) {
+        if (k == 0)
+            first = *t;
+        s->beam[k] = k && same_beam(&first, t)  ? 0
+                     : k && same_beam(&last, t) ? s->beam[k - 1]
+                                                : beams++;
+        s->detector[k] = k && same_place(&first, t)  ? 0
+                         : k && same_place(&last, t) ? s->detector[k - 1]
+                                                     : detectors++;
+        last = *t;
+    }
+    return st;
+}
+
+/** The crystals of frame k: rows[*n], without parts of twins; NULL and 1: that of the truth. */
+static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
+{
+    const nb_hdf5_crystals *all = s->of->crystals;
+    *n = 1;
+    if (!all)
+        return NULL;
+    *n = (int)all->count[k];
+    return all->rows + all->first[k];
+}
+
+/** Is this part of the frame a crystal of its own, whose A is known? */
+static int is_crystal(const nb_hdf5_crystal *row, const nb_hdf5_frame *t)
+{
+    return row ? !row->twin && isfinite(row->A[0]) : isfinite(t->A[0]);
+}
+
+static nb_status put_experiment(stills *s, int k, int crystal, nb_error *err)
+{
+    nb_json one = new_object(s);
+    nb_json_text(one, "__id__", "Experiment");
+    nb_json_text(one, "identifier", "");
+    nb_json_number(one, "beam", s->beam[k]);
+    nb_json_number(one, "detector", s->detector[k]);
+    if (s->of->image)
+        nb_json_number(one, "imageset", k);
+    if (crystal >= 0)
+        nb_json_number(one, "crystal", crystal);
+    return put_object(s, one, err);
+}
+
+/** One for each crystal; one without crystal for a frame that has none. */
+static nb_status put_experiments(stills *s, int k, int *crystals, nb_error *err)
+{
+    const nb_hdf5_frame *t;
+    int n, before = *crystals;
+    const nb_hdf5_crystal *rows = crystals_of(s, k, &n);
+    nb_status st = truth_of(s, k, &t, err);
+    for (int m = 0; m < n && !st; m++)
+        if (is_crystal(rows ? rows + m : NULL, t))
+            st = put_experiment(s, k, (*crystals)++, err);
+    return st || *crystals > before ? st : put_experiment(s, k, -1, err);
+}
+
+/** Its name and its place in the file. */
+static nb_status put_imageset(stills *s, int k, int *unused, nb_error *err)
+{
+    char name[NB_PATH_MAX];
+    int at = -1;
+    nb_json one;
+    (void)unused;
+    if (!s->of->image)
+        return NB_OK;
+    s->of->image(s->of->image_user, k, name, &at);
+    one = new_object(s);
+    nb_json_text(one, "__id__", "ImageSet");
+    nb_json_add_text(nb_json_array(one, "images"), name);
+    if (at >= 0)
+        nb_json_add_number(nb_json_array(one, "single_file_indices"), at);
+    return put_object(s, one, err);
+}
+
+static void nexus_of(const stills *s, const double lab[3], double out[3])
+{
+    nb_nexus_of_lab(s->sim->model.geometry.convention, nb_v3(lab[0], lab[1], lab[2]), out);
+}
+
+static nb_status put_own_beam(stills *s, int k, int *next, nb_error *err)
+{
+    nb_detector_spec d = *s->d;
+    const nb_hdf5_frame *t;
+    nb_json one;
+    nb_status st = truth_of(s, k, &t, err);
+    if (st || s->beam[k] != *next)
+        return st;
+    ++*next;
+    d.wavelength_A = t->wavelength_A;
+    if (!isnan(d.polarization))
+        d.polarization = t->polarization;
+    nexus_of(s, t->beam, d.beam.v);
+    nexus_of(s, t->polar_axis, d.polar_axis.v);
+    one = new_object(s);
+    put_beam(one, &d);
+    return put_object(s, one, err);
+}
+
+/** Three unit vectors at right angles, of a detector. */
+static void triad(const stills *s, const double fast[3], const double slow[3],
+                  double out[3][3])
+{
+    double down[3];
+    nexus_of(s, fast, out[0]);
+    nexus_of(s, slow, down);
+    nb_cross3(out[0], down, out[2]);
+    nb_unit3(out[2]);
+    nb_cross3(out[2], out[0], out[1]);
+}
+
+static void turn(double from[3][3], double to[3][3], double v[3])
+{
+    const double old[3] = {v[0], v[1], v[2]};
+    for (int x = 0; x < 3; x++)
+        v[x] = 0;
+    for (int i = 0; i < 3; i++)
+        for (int x = 0; x < 3; x++)
+            v[x] += nb_dot3(old, from[i]) * to[i][x];
+}
+
+/** The panels move with the first pixel of the detector. */
+static void move_panel(const stills *s, const nb_hdf5_frame *t, nb_panel_spec *p)
+{
+    const nb_image_meta m = nb_sim_describe(s->sim);
+    double from[3][3], to[3][3], at[3], now[3];
+    triad(s, m.fast_axis, m.slow_axis, from);
+    triad(s, t->fast_axis, t->slow_axis, to);
+    nexus_of(s, m.pix0_mm, at);
+    nexus_of(s, t->pix0_mm, now);
+    if (!memcmp(from, to, sizeof from) && !memcmp(at, now, sizeof at))
+        return;
+    for (int x = 0; x < 3; x++)
+        p->origin[x] -= at[x] * 1e-3;
+    if (memcmp(from, to, sizeof from)) {
+        turn(from, to, p->origin);
+        turn(from, to, p->fast);
+        turn(from, to, p->slow);
+    }
+    for (int x = 0; x < 3; x++)
+        p->origin[x] += now[x] * 1e-3;
+}
+
+static nb_status put_own_detector(stills *s, int k, int *next, nb_error *err)
+{
+    const nb_hdf5_frame *t;
+    nb_json one;
+    cJSON *panel;
+    int i = 0;
+    nb_status st = truth_of(s, k, &t, err);
+    if (st || s->detector[k] != *next)
+        return st;
+    ++*next;
+    one = (nb_json){cJSON_Duplicate(s->like.json, 1), &s->failed};
+    cJSON_ArrayForEach(panel, cJSON_GetObjectItem(one.json, "panels"))
+    {
+        static const char *const keys[] = {"fast_axis", "slow_axis", "origin"};
+        nb_panel_spec p = s->d->panels[i++];
+        for (size_t j = 0; j < sizeof keys / sizeof *keys; j++)
+            cJSON_DeleteItemFromObject(panel, keys[j]);
+        move_panel(s, t, &p);
+        put_place((nb_json){panel, &s->failed}, &p);
+    }
+    return put_object(s, one, err);
+}
+
+/** A in the middle of the frame: there is no goniometer. */
+static nb_status put_still_crystal(stills *s, const double A[9], const nb_hdf5_frame *t,
+                                   nb_error *err)
+{
+    const double phi = (t->phi_deg + t->osc_deg / 2) * NB_DEG;
+    const nb_vec3 axis = nb_v3(t->spindle[0], t->spindle[1], t->spindle[2]);
+    nb_vec3 star[3], edges[3];
+    nb_json one = new_object(s);
+    for (int c = 0; c < 3; c++) {
+        star[c] = nb_scale(1e10, nb_v3(A[c], A[3 + c], A[6 + c]));
+        if (phi != 0)
+            star[c] = nb_rotate_about(star[c], axis, phi);
+    }
+    for (int c = 0; c < 3; c++) {
+        edges[c] = nb_cross(star[(c + 1) % 3], star[(c + 2) % 3]);
+        edges[c] = nb_scale(1 / nb_dot(edges[c], star[c]), edges[c]);
+    }
+    nb_json_text(one, "__id__", "crystal");
+    add_edges(one, s->sim, edges);
+    nb_json_text(one, "space_group_hall_symbol", " P 1");
+    return put_object(s, one, err);
+}
+
+static nb_status put_crystals(stills *s, int k, int *unused, nb_error *err)
+{
+    const nb_hdf5_frame *t;
+    int n;
+    const nb_hdf5_crystal *rows = crystals_of(s, k, &n);
+    nb_status st = truth_of(s, k, &t, err);
+    (void)unused;
+    for (int m = 0; m < n && !st; m++)
+        if (is_crystal(rows ? rows + m : NULL, t))
+            st = put_still_crystal(s, rows ? rows[m].A : t->A, t, err);
+    return st;
+}
+
+/** All objects of one kind, frame after frame. */
+static nb_status put_array(stills *s, const char *key,
+                           nb_status (*put)(stills *, int, int *, nb_error *),
+                           nb_error *err)
+{
+    char head[32];
+    int number = 0;
+    nb_status st;
+    snprintf(head, sizeof head, "\"%s\": [", key);
+    st = put_text(s, head, err);
+    s->objects = 0;
+    for (int k = 0; k < s->of->frames && !st; k++)
+        st = put(s, k, &number, err);
+    return st ? st : put_text(s, "],\n", err);
+}
+
+static nb_status put_stills(stills *s, nb_error *err)
+{
+    nb_status st = number_models(s, err);
+    if (!st)
+        st = put_text(s, "{\"__id__\": \"ExperimentList\",\n", err);
+    if (!st)
+        st = put_array(s, "experiment", put_experiments, err);
+    if (!st)
+        st = put_array(s, "imageset", put_imageset, err);
+    if (!st)
+        st = put_array(s, "beam", put_own_beam, err);
+    if (!st)
+        st = put_array(s, "detector", put_own_detector, err);
+    if (!st)
+        st = put_array(s, "crystal", put_crystals, err);
+    if (!st)
+        st = put_text(s,
+                      "\"goniometer\": [],\n\"scan\": [],\n\"profile\": [],\n"
+                      "\"scaling_model\": []}\n",
+                      err);
+    return st ? st : flush(s, err);
+}
+
+/** The counts that are trusted, of panels without limits of their own. */
+static void set_trusted(nb_json detector, const nb_detector_spec *d,
+                        const double trusted[2])
+{
+    cJSON *panel;
+    int i = 0;
+    cJSON_ArrayForEach(panel, cJSON_GetObjectItem(detector.json, "panels"))
+    {
+        const double own = d->panels[i++].saturation;
+        const double both[2] = {trusted[0], isnan(own) ? trusted[1] : own};
+        cJSON_DeleteItemFromObject(panel, "trusted_range");
+        nb_json_numbers((nb_json){panel, detector.failed}, "trusted_range", both, 2);
+    }
+}
+
+nb_status nb_expt_stills_write(const nb_sim *sim, const nb_detector_spec *detector,
+                               const nb_expt_stills *of, nb_outfile *file, nb_error *err)
+{
+    stills s = {.sim = sim, .d = detector, .of = of, .file = file};
+    nb_json root = new_object(&s);
+    nb_status st = NB_ERR_NOMEM;
+    s.truth = nb_alloc_raw(AT_ONCE, sizeof *s.truth, "experiments", err);
+    s.beam = nb_alloc((size_t)of->frames, sizeof *s.beam, "experiments", err);
+    s.detector = nb_alloc((size_t)of->frames, sizeof *s.detector, "experiments", err);
+    s.text = nb_alloc_raw(BUFFER, 1, "experiments", err);
+    add_detector(root, sim, detector);
+    s.like =
+        (nb_json){cJSON_DetachItemFromArray(cJSON_GetObjectItem(root.json, "detector"), 0),
+                  &s.failed};
+    set_trusted(s.like, detector, of->trusted);
+    if (s.truth && s.beam && s.detector && s.text)
+        st = put_stills(&s, err);
+    cJSON_Delete(root.json);
+    cJSON_Delete(s.like.json);
+    nb_free(s.truth);
+    nb_free(s.beam);
+    nb_free(s.detector);
+    nb_free(s.text);
+    return st;
 }

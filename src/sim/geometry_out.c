@@ -49,7 +49,7 @@ nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
         return st;
     if (cfg->geomout_file[0])
         st = write_geom(sim, &d, hdf5, err);
-    if (!st && cfg->exptout_file[0])
+    if (!st && cfg->exptout_file[0] && frames > 0)
         st = nb_expt_write(sim, &d, frames, err);
     nb_detector_spec_free(&d);
     return st;

@@ -3,6 +3,8 @@
 #ifndef NB_SIM_WRITE_H
 #define NB_SIM_WRITE_H
 
+#include "../base/outfile.h"
+#include "../io/hdf5/hdf5_file.h"
 #include "../io/image/writer.h"
 #include "../io/table/stream.h"
 #include "../nanobragg.h"
@@ -11,7 +13,7 @@
 /* --- -geomout and -exptout --- */
 
 /** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL; frames: of a rotation that begins with
- * that of sim, else 1. */
+ * that of sim, else 1; 0: of stills, whose experiments nb_expt_stills_write writes. */
 nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
                                 nb_error *err);
 
@@ -65,6 +67,26 @@ typedef struct nb_expt_list {
 
 /** Write them, with detector and beam of the simulation.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_error *err);
+
+/** The stills of a series. */
+typedef struct nb_expt_stills {
+    int frames;
+    nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
+                       nb_error *err);
+    void *truth_user;
+    /** The file of frame k, NB_PATH_MAX bytes, and its place there; *at stays -1: it is alone.  NULL: DIALS reads no
+     * image of the series. */
+    void (*image)(void *user, int k, char *name, int *at);
+    void *image_user;
+    const nb_hdf5_crystals *crystals; /* NULL: one in each frame, of the truth */
+    double trusted[2];                /* counts, least and largest */
+} nb_expt_stills;
+
+/** Write an experiment for each crystal, with its frame's image, beam and detector; a frame without crystals has one experiment.
+ * sim: of the configuration before the changes of frames; detector: its own.  The caller opens and commits the file.
+ * Errors: NB_ERR_IO, NB_ERR_NOMEM, those of truth. */
+nb_status nb_expt_stills_write(const nb_sim *sim, const nb_detector_spec *detector,
+                               const nb_expt_stills *of, nb_outfile *file, nb_error *err);
 
 /* --- files that input files name in their turn --- */
 

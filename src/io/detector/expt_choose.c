@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../hdf5/hdf5_read.h"
 #include "expt_parts.h"
@@ -75,22 +76,58 @@ static int image_of(const nb_node *set, const nb_node *scan, const wanted *w)
     return number >= first && number < first + (images > 0 ? images : 1) ? number : 0;
 }
 
+/** What is looked at of each experiment. */
+typedef struct tables {
+    nb_expt_table experiment, imageset, scan;
+} tables;
+
+static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
+                      nb_error *err)
+{
+    const cJSON *item;
+    int i = 0;
+    t->list = nb_node_member(root, key);
+    t->n = nb_node_count(&t->list);
+    if (t->n < 1)
+        return NB_OK;
+    t->item = nb_alloc_raw((size_t)t->n, sizeof *t->item, "experiments", err);
+    if (!t->item)
+        return NB_ERR_NOMEM;
+    for (item = t->list.json->child; item; item = item->next)
+        t->item[i++] = item;
+    return NB_OK;
+}
+
+static nb_status fill_all(const nb_node *root, tables *t, nb_error *err)
+{
+    nb_status st = fill(root, "experiment", &t->experiment, err);
+    if (!st)
+        st = fill(root, "imageset", &t->imageset, err);
+    return st ? st : fill(root, "scan", &t->scan, err);
+}
+
+static void free_all(tables *t)
+{
+    nb_free(t->experiment.item);
+    nb_free(t->imageset.item);
+    nb_free(t->scan.item);
+}
+
 /** Experiment i: fill *out. */
-static nb_status look_at(const nb_node *root, int i, const wanted *w, nb_expt_choice *out,
+static nb_status look_at(const tables *t, int i, const wanted *w, nb_expt_choice *out,
                          nb_error *err)
 {
-    nb_node list = nb_node_member(root, "experiment"), set, scan;
+    nb_node set, scan;
     nb_status st;
     memset(out, 0, sizeof *out);
     out->number = i;
-    out->experiment = nb_node_element(&list, i);
+    out->experiment = nb_node_item(&t->experiment.list, t->experiment.item[i], i);
     if (!cJSON_IsObject(out->experiment.json))
         return nb_node_fail(&out->experiment, "must be an object", err);
-    set = nb_node_member(root, "imageset");
-    if (nb_node_count(&set) < 1)
+    if (t->imageset.n < 1)
         return NB_OK;
-    if ((st = nb_expt_model(root, &out->experiment, "imageset", &set, err)) ||
-        (st = nb_expt_model(root, &out->experiment, "scan", &scan, err)))
+    if ((st = nb_expt_model_of(&t->imageset, &out->experiment, "imageset", &set, err)) ||
+        (st = nb_expt_model_of(&t->scan, &out->experiment, "scan", &scan, err)))
         return st;
     out->has_images = nb_node_has(&set, "template") || nb_node_has(&set, "images");
     out->image = out->has_images && w ? image_of(&set, &scan, w) : 0;
@@ -98,10 +135,11 @@ static nb_status look_at(const nb_node *root, int i, const wanted *w, nb_expt_ch
 }
 
 /** The experiment of a named image: the first that has it. */
-static nb_status by_image(const nb_node *root, int n, const nb_geometry_typed *typed,
+static nb_status by_image(const tables *t, const nb_geometry_typed *typed,
                           const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
 {
-    const int only = typed->experiment;
+    const int only = typed->experiment, n = t->experiment.n;
+    const char *file = t->experiment.list.file;
     nb_expt_choice one;
     wanted w = {.frame = -1};
     int found = 0;
@@ -109,25 +147,25 @@ static nb_status by_image(const nb_node *root, int n, const nb_geometry_typed *t
     if (!nb_hdf5_frame_of(typed->image, w.name, &w.frame))
         snprintf(w.name, sizeof w.name, "%s", typed->image);
     for (int i = only < 0 ? 0 : only; !st && i < (only < 0 ? n : only + 1); i++) {
-        if ((st = look_at(root, i, &w, &one, err)) || !one.image)
+        if ((st = look_at(t, i, &w, &one, err)) || !one.image)
             continue;
         if (found++ == 0)
             *out = one;
     }
     if (!st && !found && only >= 0)
-        st = nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
+        st = nb_fail_at(err, NB_ERR_INPUT, file, 0,
                         "-expt_image %.200s: experiment %d (-expt_number) has no such "
                         "image",
                         typed->image, only);
     else if (!st && !found)
-        st = nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
+        st = nb_fail_at(err, NB_ERR_INPUT, file, 0,
                         "-expt_image %.200s: no experiment has an image of this name",
                         typed->image);
     else if (!st && found > 1)
         nb_notice(hooks,
                   "%s: %d experiments have the image %.200s; number %d is used "
                   "(-expt_number)",
-                  root->file, found, typed->image, out->number);
+                  file, found, typed->image, out->number);
     return st;
 }
 
@@ -137,6 +175,8 @@ nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
     nb_node list = nb_node_member(root, "experiment");
     nb_node id = nb_node_member(root, "__id__");
     int n = nb_node_count(&list);
+    tables t = {0};
+    nb_status st;
     if (!cJSON_IsString(id.json) || strcmp(id.json->valuestring, "ExperimentList") != 0)
         return nb_node_fail(
             &id, "must be ExperimentList: not a file of DIALS experiments", err);
@@ -146,11 +186,17 @@ nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
         return nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
                           "-expt_number %d: the file has %d experiment%s, from 0",
                           typed->experiment, n, n == 1 ? "" : "s");
-    if (typed->image && typed->image[0])
-        return by_image(root, n, typed, hooks, out, err);
-    if (typed->experiment < 0 && n > 1)
-        nb_notice(hooks,
-                  "%s: the first of %d experiments is used (-expt_number, -expt_image)",
-                  root->file, n);
-    return look_at(root, typed->experiment < 0 ? 0 : typed->experiment, NULL, out, err);
+    st = fill_all(root, &t, err);
+    if (!st && typed->image && typed->image[0]) {
+        st = by_image(&t, typed, hooks, out, err);
+    } else if (!st) {
+        if (typed->experiment < 0 && n > 1)
+            nb_notice(
+                hooks,
+                "%s: the first of %d experiments is used (-expt_number, -expt_image)",
+                root->file, n);
+        st = look_at(&t, typed->experiment < 0 ? 0 : typed->experiment, NULL, out, err);
+    }
+    free_all(&t);
+    return st;
 }

@@ -101,23 +101,32 @@ nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
     return nb_node_numbers(&member, n, values, err);
 }
 
-nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
-                        nb_node *out, nb_error *err)
+nb_status nb_expt_model_of(const nb_expt_table *table, const nb_node *experiment,
+                           const char *key, nb_node *out, nb_error *err)
 {
-    nb_node index = nb_node_member(experiment, key), list = nb_node_member(root, key);
-    int i, n = nb_node_count(&list);
+    nb_node index = nb_node_member(experiment, key);
+    int i;
     nb_status st;
     *out = index;
     if (!index.json)
         return NB_OK;
-    if (n < 1)
-        return nb_node_fail(&list, "must be an array that is not empty", err);
-    if ((st = nb_node_whole(&index, 0, n - 1, &i, err)))
+    if (table->n < 1)
+        return nb_node_fail(&table->list, "must be an array that is not empty", err);
+    if ((st = nb_node_whole(&index, 0, table->n - 1, &i, err)))
         return st;
-    *out = nb_node_element(&list, i);
+    *out = table->item ? nb_node_item(&table->list, table->item[i], i)
+                       : nb_node_element(&table->list, i);
     if (!cJSON_IsObject(out->json))
         return nb_node_fail(out, "must be an object", err);
     return NB_OK;
+}
+
+nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
+                        nb_node *out, nb_error *err)
+{
+    nb_expt_table table = {nb_node_member(root, key), NULL, 0};
+    table.n = nb_node_count(&table.list);
+    return nb_expt_model_of(&table, experiment, key, out, err);
 }
 
 void nb_expt_multiply(const double a[9], const double b[9], double out[9])

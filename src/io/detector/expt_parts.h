@@ -41,6 +41,17 @@ nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
 
 /** The parts of an experiment.  For expt*.c alone. */
 
+/** An array of models. */
+typedef struct nb_expt_table {
+    nb_node list;
+    const cJSON **item; /* owned; [n], its elements; NULL: look for each in the list */
+    int n;              /* -1: it is none */
+} nb_expt_table;
+
+/** The element of the table that member `key` of the experiment names; json NULL: none. */
+nb_status nb_expt_model_of(const nb_expt_table *table, const nb_node *experiment,
+                           const char *key, nb_node *out, nb_error *err);
+
 /** The element of the array /KEY that member `key` of the experiment names; json NULL: none. */
 nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
                         nb_node *out, nb_error *err);
