@@ -14,7 +14,10 @@
 #define ONE_RAY 0.055  /* u of a pixel that one ray serves */
 #define TWO_RAYS 0.6   /* that two rays along each edge serve */
 #define ONE_LAYER 0.04 /* u of the shift by the depth that one layer serves */
-enum { STEP_MOST = 8 };
+enum {
+    STEP_MOST = 8,
+    LIMITED = 16 /* pixels of a row that are compared with -dmin at once */
+};
 
 /** Sources as q = wave d - p, orientations as cells. */
 typedef struct beam_part {
@@ -300,22 +303,39 @@ static double pixel_light(const plane *p, const sampling *s, const nb_panel *pan
            sum * nb_cached_factors(sc, panel, sensor, f, row);
 }
 
-/** A pixel's light behind -dmin. */
-static double limited(const plane *p, const nb_panel *panel, int f, int s, double light)
+/** Where pixels f .. f + n - 1 of a row are: 1 inside of -dmin, -1 outside, 0: a ray may be cut. */
+static int side_of(const plane *p, const nb_panel *panel, int f, int n, int s)
 {
-    const nb_scene *sc = p->scene;
-    const nb_sensor *sensor = &sc->sensors[panel->sensor];
-    const sampling all = {1, sc->oversample, 0, sensor->layers, 1};
-    nb_ray ray = nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, 1, f, 0),
-                           nb_subpixel(panel->pixel_slow, 1, s, 0), 0);
-    double q = nb_norm(nb_sub(nb_scale(p->middle.wave, ray.direction), p->middle.p));
-    double limit = 1 / sc->factors.dmin;
-    double blur = p->spread * 1.01 + p->middle.wave / ray.airpath *
-                                         (panel->pixel_fast + panel->pixel_slow +
-                                          sensor->layers * sensor->layer_step);
-    if (q + blur < limit)
-        return light;
-    return q - blur > limit ? 0 : pixel_light(p, &all, panel, f, s);
+    const nb_sensor *sensor = &p->scene->sensors[panel->sensor];
+    const nb_ray ray =
+        nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, 1, f + n / 2, 0),
+                  nb_subpixel(panel->pixel_slow, 1, s, 0), 0);
+    const double q = nb_norm(nb_sub(nb_scale(p->middle.wave, ray.direction), p->middle.p));
+    const double limit = 1 / p->scene->factors.dmin, away = n / 2 * panel->pixel_fast;
+    const double path = ray.airpath - away;
+    const double blur =
+        p->spread * 1.01 + p->middle.wave / path *
+                               (away + panel->pixel_fast + panel->pixel_slow +
+                                sensor->layers * sensor->layer_step);
+    if (!(path > 0))
+        return 0;
+    return q + blur < limit ? 1 : q - blur > limit ? -1 : 0;
+}
+
+/** Pixels f .. f + n - 1 of a row behind -dmin. */
+static void limit_pixels(const plane *p, const nb_panel *panel, int f, int n, int s,
+                         float *image)
+{
+    const nb_sensor *sensor = &p->scene->sensors[panel->sensor];
+    const sampling all = {1, p->scene->oversample, 0, sensor->layers, 1};
+    const int side = side_of(p, panel, f, n, s);
+    if (side < 0)
+        memset(image, 0, (size_t)n * sizeof *image);
+    else if (side == 0 && n > 1)
+        for (int i = 0; i < n; i++)
+            limit_pixels(p, panel, f + i, 1, s, image + i);
+    else if (side == 0)
+        *image = (float)pixel_light(p, &all, panel, f, s);
 }
 
 /** A part of a panel and the light of its nodes: node (i, j) is at pixel first + step (j - 1). */
@@ -394,13 +414,14 @@ static void pixel_row(const plane *p, const nodes *n, int s, double *line, float
         }
         image[start + (size_t)f] = (float)(light > 0 ? light : 0);
     }
-    for (int f = n->r.fmin; f <= n->r.fmax; f++) {
-        float *at = &image[start + (size_t)f];
-        if (sc->raster.mask && !sc->raster.mask[start + (size_t)f])
-            *at = 0;
-        else if (sc->factors.dmin > 0)
-            *at = (float)limited(p, n->panel, f, s, *at);
+    for (int f = n->r.fmin; sc->factors.dmin > 0 && f <= n->r.fmax; f += LIMITED) {
+        int left = n->r.fmax - f + 1;
+        limit_pixels(p, n->panel, f, left < LIMITED ? left : LIMITED, s,
+                     &image[start + (size_t)f]);
     }
+    for (int f = n->r.fmin; sc->raster.mask && f <= n->r.fmax; f++)
+        if (!sc->raster.mask[start + (size_t)f])
+            image[start + (size_t)f] = 0;
 }
 
 static nb_status panel_light(const plane *p, const nb_panel *panel, int threads,
