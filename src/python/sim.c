@@ -331,6 +331,37 @@ static PyObject *sim_trace(PyObject *object, PyObject *args)
     return nb_python_raise(&err, st);
 }
 
+/** diffuse_at(hkl, out, n): D of n indices; doubles hkl[n][3], out[n] */
+static PyObject *sim_diffuse_at(PyObject *object, PyObject *args)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *hkl, *out;
+    Py_buffer from, to;
+    nb_error err = {0};
+    nb_status st;
+    Py_ssize_t n;
+    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n) || nb_python_enter(self))
+        return NULL;
+    if (nb_python_buffer(hkl, 0, (size_t)n * 3 * sizeof(double), "hkl", &from)) {
+        nb_python_leave(self);
+        return NULL;
+    }
+    if (nb_python_buffer(out, 1, (size_t)n * sizeof(double), "out", &to)) {
+        PyBuffer_Release(&from);
+        nb_python_leave(self);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_diffuse_at(self->sim, from.buf, (size_t)n, to.buf, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&to);
+    PyBuffer_Release(&from);
+    nb_python_leave(self);
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}
+
 static PyObject *get_size(PyObject *object, void *unused)
 {
     const nb_python_sim *self = (nb_python_sim *)object;
@@ -413,6 +444,7 @@ static PyMethodDef methods[] = {
      "write(words, image): the files that the words name"},
     {"text", sim_text, METH_O, "text('config' or 'report')"},
     {"trace", sim_trace, METH_VARARGS, "trace(fast, slow) -> lines"},
+    {"diffuse_at", sim_diffuse_at, METH_VARARGS, "diffuse_at(hkl, out, n)"},
     {"variables", nb_python_variables, METH_O,
      "variables(list) -> names that a list of names and groups opens to"},
     {"parameter", nb_python_parameter, METH_O, "parameter(name) -> dict"},

@@ -414,3 +414,19 @@ def test_planes_of_pixels():
         nanobragg.Simulation(**base, add=[1, 2])
     with pytest.raises(ValueError, match="16 x 16 floats"):
         nanobragg.Simulation(**base, transmission=np.ones((8, 8)))
+
+
+def test_diffuse_at():
+    """D of arrays of indices of any shape: of reflections alone, it goes as F^2."""
+    hkl = np.array([[[1.5, 2, 3], [2.25, -1, 0.5]], [[0.1, 4.4, -3], [3, 3, 2.9]]])
+    made = [nanobragg.Simulation(**SMALL, hkl=(H, scale * F), diffuse_sigma=0.4, diffuse_gamma=10) for scale in (1, 2)]
+    one, two = (sim.diffuse_at(hkl) for sim in made)
+    assert one.shape == (2, 2) and (one > 0).all() and len(set(one.flat)) == 4
+    assert np.allclose(two, 4 * one, rtol=1e-12)
+    assert made[0].diffuse_at(hkl[1, 0]) == one[1, 0]
+    assert np.array_equal(made[0].diffuse_at(hkl[:, ::-1]), one[:, ::-1])
+    assert made[0].diffuse_at(np.empty((0, 3))).shape == (0,)
+    with pytest.raises(ValueError, match=r"^hkl: must be an array \[..., 3\], not \[2\]"):
+        made[0].diffuse_at([1, 2])
+    with pytest.raises(ValueError, match="diffuse_sigma"):
+        nanobragg.Simulation(**SMALL, hkl=(H, F)).diffuse_at(hkl)

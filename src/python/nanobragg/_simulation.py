@@ -354,6 +354,16 @@ class Simulation:
         """Every intermediate quantity of a pixel: lines of text."""
         return self._sim.trace(fast, slow)
 
+    def diffuse_at(self, hkl):
+        """Diffuse scattering at fractional indices hkl [..., 3]: an array [...], electrons^2 of a block beside
+        |F|^2 |F_latt|^2 (docs/physics.md), the sum over all reflections without a table.  Needs diffuse_sigma."""
+        hkl = np.ascontiguousarray(hkl, dtype=np.float64)
+        if hkl.ndim < 1 or hkl.shape[-1] != 3:
+            raise ValueError(f"hkl: must be an array [..., 3], not {list(hkl.shape)}")
+        out = np.empty(hkl.shape[:-1])
+        self._sim.diffuse_at(hkl, out, out.size)
+        return out
+
     def derivatives(self, names, dtype=np.float32, image=False, progress=None):
         """dI/dp of the expected photons: a dict of arrays [slow, fast], photons per unit of p.
 
