@@ -62,6 +62,14 @@ NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
     return (factor > 0 ? factor * (photons + light) : 0) + nb_mix_added(mix, pixel);
 }
 
+/** The photons of the light in a pixel of the image. */
+NB_HD float nb_mix_light(const nb_mix *mix, size_t pixel)
+{
+    const double light = mix->light ? mix->light[pixel] : 0;
+    const double factor = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
+    return (float)(factor * light * (mix->absorb ? mix->absorb[pixel] : 1));
+}
+
 /** How many times the relative error of the photons that of a pixel of this mean is: light that is taken away has no
  * error. */
 NB_HD double nb_mix_growth(const nb_mix *mix, size_t pixel, double mean)

@@ -121,6 +121,11 @@ nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
                             nb_error *err);
 
+/** The photons of diffuse scattering in each pixel of an image, behind absorption and the factors of -transmission and
+ * -beamstop: plane[slow][fast], the caller's, 0 where nothing is rendered.  Nothing else is rendered.
+ * Errors: NB_ERR_INPUT without -diffuse_sigma, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW. */
+nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err);
+
 /** Statistics of an image of this simulation, image[slow][fast], as nb_sim_render gives them.
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *stats,
@@ -192,8 +197,9 @@ typedef struct nb_reflections {
     size_t count;
     int panels;        /* of the detector */
     int crystals;      /* 1: rows are of several crystals or parts of a twin; 0: of one */
-    double background; /* photons of water and materials in the image */
-    double unassigned; /* sum of the image minus background and listed intensities */
+    double background; /* photons of water, materials and -add in the image */
+    double unassigned; /* sum of the image minus background, diffuse and listed intensities */
+    double diffuse; /* photons of -diffuse_sigma in the image */
 } nb_reflections;
 
 /** Other configurations for the crystals of the image beside the first: configs[n] belong to crystals 1, 2, ...; without

@@ -362,6 +362,30 @@ static PyObject *sim_diffuse_at(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/** diffuse(plane): the photons of diffuse scattering */
+static PyObject *sim_diffuse(PyObject *object, PyObject *plane)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    Py_buffer view;
+    nb_error err = {0};
+    nb_status st;
+    if (nb_python_enter(self))
+        return NULL;
+    if (nb_python_buffer(plane, 1, nb_python_pixels(self) * sizeof(float), "plane",
+                         &view)) {
+        nb_python_leave(self);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_diffuse(self->sim, view.buf, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    nb_python_leave(self);
+    if (st)
+        return nb_python_raise(&err, st);
+    Py_RETURN_NONE;
+}
+
 static PyObject *get_size(PyObject *object, void *unused)
 {
     const nb_python_sim *self = (nb_python_sim *)object;
@@ -444,6 +468,7 @@ static PyMethodDef methods[] = {
      "write(words, image): the files that the words name"},
     {"text", sim_text, METH_O, "text('config' or 'report')"},
     {"trace", sim_trace, METH_VARARGS, "trace(fast, slow) -> lines"},
+    {"diffuse", sim_diffuse, METH_O, "diffuse(plane)"},
     {"diffuse_at", sim_diffuse_at, METH_VARARGS, "diffuse_at(hkl, out, n)"},
     {"variables", nb_python_variables, METH_O,
      "variables(list) -> names that a list of names and groups opens to"},

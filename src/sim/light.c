@@ -9,21 +9,7 @@
 static const nb_light *const kinds[NB_LIGHT_KINDS] = {&nb_light_diffuse};
 enum { KINDS = NB_LIGHT_KINDS };
 
-/** Add a kind's plane; its photons, row by row. */
-static nb_status add_kind(nb_sim *sim, int kind, float *plane, float *own, nb_error *err)
-{
-    size_t n = sim->model.scene.raster.pixels;
-    double sum = 0;
-    nb_status st = kinds[kind]->fill(sim, own, err);
-    for (size_t i = 0; !st && i < n; i++) {
-        sum += own[i];
-        if (own != plane)
-            plane[i] += own[i];
-    }
-    sim->light->photons[kind] = sum;
-    return st;
-}
-
+/** The first kind fills the plane, others one of their own that is added. */
 static nb_status fill_plane(nb_sim *sim, nb_error *err)
 {
     nb_sim_light *light = sim->light;
@@ -35,7 +21,9 @@ static nb_status fill_plane(nb_sim *sim, nb_error *err)
         if (light->lit && own == light->plane &&
             !(own = nb_alloc_large(light->pixels, sizeof *own, "light", err)))
             return NB_ERR_NOMEM;
-        st = add_kind(sim, i, light->plane, own, err);
+        st = kinds[i]->fill(sim, own, err);
+        for (size_t p = 0; !st && own != light->plane && p < light->pixels; p++)
+            light->plane[p] += own[p];
         light->lit = 1;
     }
     if (own != light->plane)
@@ -65,7 +53,6 @@ nb_status nb_sim_make_light(nb_sim *sim, nb_error *err)
         if (!sim->light->plane)
             return NB_ERR_NOMEM;
     }
-    memset(sim->light->photons, 0, sizeof sim->light->photons);
     return fill_plane(sim, err);
 }
 
@@ -78,8 +65,7 @@ void nb_sim_light_node(const nb_sim *sim, nb_json to)
 {
     for (int i = 0; i < KINDS; i++)
         if (kinds[i]->applies(sim))
-            kinds[i]->describe(
-                sim, sim->light && sim->light->lit ? sim->light->photons[i] : 0, to);
+            kinds[i]->describe(sim, to);
 }
 
 void nb_sim_light_free(nb_sim_light *light)

@@ -30,9 +30,8 @@ nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *so
 typedef struct nb_sim_light {
     float *plane; /* owned */
     size_t pixels;
-    int lit;                        /* the image has some */
-    double photons[NB_LIGHT_KINDS]; /* before factors */
-    int orders;                     /* of diffuse scattering */
+    int lit;    /* the image has some */
+    int orders; /* of diffuse scattering */
     double X_most, table_bytes;
 } nb_sim_light;
 
@@ -43,7 +42,7 @@ typedef struct nb_light {
     /** Fill plane[pixels of the stack] with photons, 0 where nothing is rendered. */
     nb_status (*fill)(nb_sim *sim, float *plane, nb_error *err);
     /** Its section of the report. */
-    void (*describe)(const nb_sim *sim, double photons, nb_json to);
+    void (*describe)(const nb_sim *sim, nb_json to);
 } nb_light;
 
 extern const nb_light nb_light_diffuse; /* light_diffuse.c */

@@ -10,6 +10,7 @@
 #include "../light/diffuse_plane.h"
 #include "crystals.h"
 #include "light.h"
+#include "mix.h"
 
 /** Model i of an image's crystals; NULL: there are no more. */
 static const nb_model *model_of(const nb_sim *sim, int i)
@@ -103,13 +104,23 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
     return st;
 }
 
-static void describe(const nb_sim *sim, double photons, nb_json to)
+/** Of the last image. */
+static double photons_of(const nb_sim *sim)
+{
+    const nb_mix mix = nb_sim_mix(sim);
+    double sum = 0;
+    for (size_t i = 0; mix.light && i < sim->model.scene.raster.pixels; i++)
+        sum += nb_mix_light(&mix, i);
+    return sum;
+}
+
+static void describe(const nb_sim *sim, nb_json to)
 {
     const nb_config *cfg = &sim->model.settings.value;
     nb_json o = nb_json_object(to, "diffuse");
     nb_json_numbers(o, "sigma_A", cfg->diffuse_sigma_A, 3);
     nb_json_numbers(o, "gamma_A", cfg->diffuse_gamma_A, 3);
-    nb_json_number(o, "photons", photons);
+    nb_json_number(o, "photons", photons_of(sim));
     if (!sim->light)
         return;
     nb_json_number(o, "orders", sim->light->orders);
@@ -118,6 +129,23 @@ static void describe(const nb_sim *sim, double photons, nb_json to)
 }
 
 const nb_light nb_light_diffuse = {"diffuse", applies, fill, describe};
+
+nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && plane);
+    nb_mix mix = nb_sim_mix(sim);
+    nb_status st;
+    if (!applies(sim))
+        return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
+    if (!sim->light && !(sim->light = nb_alloc(1, sizeof *sim->light, "light", err)))
+        return NB_ERR_NOMEM;
+    st = fill(sim, plane, err);
+    mix.light = plane;
+    for (size_t i = 0; !st && i < sim->model.scene.raster.pixels; i++)
+        plane[i] = nb_mix_light(&mix, i);
+    return st;
+}
 
 nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
                             nb_error *err)

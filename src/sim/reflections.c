@@ -46,15 +46,15 @@ double nb_sim_first_phi(const nb_sim *sim)
     return first_phi(&sim->model);
 }
 
-/** Of the scene of this model, whose image it is. */
+/** Of the scene of this model, whose image it is with this mix. */
 static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scene,
-                      const float *image, nb_reflections *out, nb_error *err)
+                      const nb_mix *mix, const float *image, nb_reflections *out,
+                      nb_error *err)
 {
     double step = m->phi_range > 0 ? m->phi_step : 0;
-    const nb_mix mix = nb_sim_mix(sim);
     nb_reflection_job job = {scene,
                              image,
-                             &mix,
+                             mix,
                              sim->cfg.truth_min,
                              first_phi(m),
                              step,
@@ -95,6 +95,33 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return all ? NB_OK : NB_ERR_NOMEM;
 }
 
+/** What the image of one crystal of several has beside its scene: the factors. */
+static nb_mix factors_alone(const nb_sim *sim)
+{
+    nb_mix mix = nb_sim_mix(sim);
+    mix.n_more = 0;
+    mix.more = NULL;
+    mix.light = mix.absorb = mix.add = NULL;
+    mix.acts = NULL;
+    return mix;
+}
+
+/** Photons of diffuse and added light in an image of several crystals. */
+static void add_light(const nb_sim *sim, nb_reflections *out)
+{
+    const nb_scene *sc = &sim->model.scene;
+    nb_mix mix = nb_sim_mix(sim);
+    mix.acts = NULL;
+    for (int row = 0; row < sc->raster.rows && (mix.light || mix.add); row++) {
+        const nb_mix_row r = nb_mix_row_of(&mix, sc, row);
+        for (int64_t p = r.start + r.first; p < r.start + r.end; p++)
+            if (!sc->raster.mask || sc->raster.mask[p]) {
+                out->diffuse += nb_mix_light(&mix, (size_t)p);
+                out->background += nb_mix_added(&mix, (size_t)p);
+            }
+    }
+}
+
 /** The reflections of one crystal of several (NULL: the first), from an image of its own. */
 static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_further *of,
                             float *image, nb_reflections *out, nb_error *err)
@@ -102,14 +129,17 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_f
     const nb_model *m = of ? &of->model : &sim->model;
     const nb_request as = {.precision = engine->options.precision,
                            .tolerance = engine->options.tolerance};
+    const nb_mix mix = factors_alone(sim);
     nb_scene scene = m->scene;
     nb_reflections own = {0};
     nb_status st;
     if (m->is_mixed)
         scene.factors.table = m->alone;
     st = nb_render_scene_as(engine->backend, engine->state, &scene, &as, image, err);
+    if (!st && !nb_mix_is_plain(&mix))
+        nb_mix_apply(&mix, &scene, engine->options.threads, image);
     if (!st)
-        st = find(sim, m, &scene, image, &own, err);
+        st = find(sim, m, &scene, &mix, image, &own, err);
     return st ? st : append(&own, of, out, err);
 }
 
@@ -131,6 +161,8 @@ static nb_status find_all(const nb_sim *sim, nb_reflections *out, nb_error *err)
     nb_free(image);
     if (st)
         nb_reflections_free(out);
+    else
+        add_light(sim, out);
     return st;
 }
 
@@ -152,18 +184,19 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && out);
+    const nb_mix mix = nb_sim_mix(sim);
     float *point;
     nb_status st;
     if (sim->crowd)
         return find_all(sim, out, err);
     if (!nb_sim_has_footprint(sim))
-        return find(sim, &sim->model, &sim->model.scene, image, out, err);
+        return find(sim, &sim->model, &sim->model.scene, &mix, image, out, err);
     /* photons are counted where they are before they are spread */
     memset(out, 0, sizeof *out);
     point = nb_alloc_large(sim->model.scene.raster.pixels, sizeof *point, "image", err);
     st = point ? render_point(sim, point, err) : NB_ERR_NOMEM;
     if (!st)
-        st = find(sim, &sim->model, &sim->model.scene, point, out, err);
+        st = find(sim, &sim->model, &sim->model.scene, &mix, point, out, err);
     nb_free(point);
     return st;
 }

@@ -26,7 +26,7 @@ enum { BLOCK = 32 };
 /** A row of the image. */
 typedef struct image_row {
     nb_reflection_table table;
-    double photons, background;
+    double photons, background, diffuse;
     int failed;
 } image_row;
 
@@ -35,9 +35,10 @@ typedef struct finder {
     const nb_span *spans; /* of the rendered pixels */
     const size_t *first;  /* [rows + 1]: the first span of each row */
     int rows;
-    float *background; /* photons of each pixel that are not the crystal's; owned; NULL: there is none */
+    float *background; /* photons of each pixel that are not Bragg light; owned; NULL: there are none */
     double cut;  /* pixels with fewer photons of the crystal are not divided */
     int divided; /* the pixels are divided, by spots */
+    int dark;    /* all of `background` is the light of the mix */
 } finder;
 
 /** Render water and materials, without the crystal. */
@@ -68,12 +69,14 @@ static nb_status render_background(finder *f, const nb_request *request, nb_erro
     const nb_scene *sc = job->scene;
     const int water = sc->background != 0 || sc->amorphous;
     nb_status st = NB_OK;
-    if (!water && !job->mix->light && !job->mix->add)
+    f->dark = !water && !job->mix->add;
+    if (f->dark && !job->mix->light)
         return NB_OK;
     f->background = nb_alloc_large(sc->raster.pixels, sizeof *f->background,
                                    "background of the image", err);
     if (!f->background)
         return NB_ERR_NOMEM;
+    memset(f->background, 0, sc->raster.pixels * sizeof *f->background);
     if (water)
         st = render_water(f, request, err);
     for (size_t i = 0;
@@ -224,17 +227,20 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     return 1;
 }
 
-/** Add the photons of a span: all, and those of the background. */
+/** Add the photons of a span: all, those of the background and of diffuse light. */
 static void sum_span(const finder *f, const nb_span *span, image_row *row)
 {
     const float *image = f->job->image + span->at;
-    double photons = row->photons, background = row->background;
+    double photons = row->photons, background = row->background, diffuse = 0;
     for (int i = 0; i < span->n; i++)
         photons += image[i];
-    for (int i = 0; f->background && i < span->n; i++)
+    for (int i = 0; f->background && !f->dark && i < span->n; i++)
         background += f->background[span->at + (size_t)i];
+    for (int i = 0; f->job->mix->light && i < span->n; i++)
+        diffuse += nb_mix_light(f->job->mix, span->at + (size_t)i);
     row->photons = photons;
-    row->background = background;
+    row->background = background - (f->dark ? 0 : diffuse);
+    row->diffuse += diffuse;
 }
 
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
@@ -266,6 +272,7 @@ static int collect(image_row *rows, int n, image_row *all)
         ok = ok && !rows[i].failed && nb_reflection_merge(&all->table, &rows[i].table);
         all->photons += rows[i].photons;
         all->background += rows[i].background;
+        all->diffuse += rows[i].diffuse;
         nb_reflection_table_free(&rows[i].table);
         memset(&rows[i], 0, sizeof rows[i]);
     }
@@ -422,7 +429,8 @@ static nb_status make_list(const nb_reflection_job *job, const image_row *all,
         listed += out->list[i].intensity;
     out->panels = job->scene->n_panels;
     out->background = all->background;
-    out->unassigned = all->photons - all->background - listed;
+    out->diffuse = all->diffuse;
+    out->unassigned = all->photons - all->background - all->diffuse - listed;
     return NB_OK;
 }
 

@@ -68,6 +68,7 @@ def lists_are_kept(h5py):
         table[2] = line
 
     damages = {"background": add_one("background"), "unassigned": add_one("unassigned"),
+               "diffuse": add_one("diffuse"),
                "first": add_one("first"), "count": add_one("count"), "row": row,
                "seed": attribute("/entry", "seed"),
                "frames_per_file": attribute("/entry", "frames_per_file"),

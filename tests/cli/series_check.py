@@ -300,7 +300,7 @@ def add_up(numpy, h5, images):
         rows = table[first[k]:first[k] + count[k]]
         if not (rows["frame"] == k).all() or len(rows) == 0:
             return float("nan")
-        parts = rows["intensity"].sum() + lists["background"][k] + lists["unassigned"][k]
+        parts = rows["intensity"].sum() + sum(lists[name][k] for name in ("background", "diffuse", "unassigned"))
         worst = max(worst, abs(parts / image.sum(dtype=float) - 1))
     return worst
 

@@ -430,3 +430,40 @@ def test_diffuse_at():
         made[0].diffuse_at([1, 2])
     with pytest.raises(ValueError, match="diffuse_sigma"):
         nanobragg.Simulation(**SMALL, hkl=(H, F)).diffuse_at(hkl)
+
+
+LIGHT = dict(hkl=(H, F), diffuse_sigma=0.4, diffuse_gamma=10)
+
+
+def test_diffuse():
+    """The plane of diffuse light is what an image has more than without it, behind the factors of pixels."""
+    factors = dict(transmission=np.linspace(0, 2, 48 * 48, dtype=np.float32).reshape(48, 48), water=10)
+    with_it, without = (nanobragg.Simulation(**SMALL, **more, **factors) for more in (LIGHT, dict(hkl=(H, F))))
+    plane = with_it.diffuse()
+    assert plane.dtype == np.float32 and plane.shape == (48, 48) and plane[0, 0] == 0 and (plane.flat[1:] > 0).all()
+    assert np.allclose(with_it.render().astype(float) - without.render(), plane, rtol=1e-5, atol=2e-7 * with_it.render().max())
+    out = np.empty((48, 48), np.float32)
+    assert with_it.diffuse(out=out) is out and np.array_equal(out, plane)
+    assert np.array_equal(nanobragg.Simulation(**SMALL, **LIGHT, diffuse_only=True).render(),
+                          nanobragg.Simulation(**SMALL, **LIGHT).diffuse())
+    with pytest.raises(ValueError, match="no diffuse light: give -diffuse_sigma"):
+        without.diffuse()
+
+
+@pytest.mark.parametrize("more", [{}, dict(crystals=2, beamstop="disc:20:0.5", water=1e-5)])
+def test_truth_of_diffuse_light(tmp_path, more):
+    """Reflections, background, diffuse light and what is not listed are the frame; also of several crystals."""
+    h5py = pytest.importorskip("h5py")
+    words = {**SMALL, **LIGHT, "truth": "spots", "gauss_xtal": True, "mosaic": 0.3, "mosaic_dom": 10, "fluence": 1e28, **more}
+    nanobragg.run_series(words, stills=2, seed=5, hdf5=str(tmp_path / "a_master.h5"), hdf5type="float32")
+    with h5py.File(tmp_path / "a_master.h5") as h5:
+        data, lists = h5["/entry/data/data"][...].astype(float), h5["/entry/simulation/reflections"]
+        columns = {name: lists[name][...] for name in ("background", "diffuse", "unassigned", "first", "count")}
+        intensity = lists["table"][...]["intensity"]
+        assert lists["diffuse"].attrs["units"] == b"photon"
+    for k, image in enumerate(data):
+        listed = intensity[columns["first"][k]:columns["first"][k] + columns["count"][k]].sum()
+        parts = {name: columns[name][k] for name in ("background", "diffuse", "unassigned")}
+        assert parts["diffuse"] > 1e-3 * image.sum() and (parts["background"] > 0) == ("water" in more)
+        assert abs(parts["unassigned"]) < 5e-3 * listed
+        assert abs(listed + sum(parts.values()) - image.sum()) < 1e-6 * image.sum()

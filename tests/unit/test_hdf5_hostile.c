@@ -196,7 +196,8 @@ static void hash_of_many_points(void **state)
 {
     static const uint64_t many[MANY] = {NB_HASH_START};
     static const char *const columns[] = {LISTS "/count", LISTS "/first",
-                                          LISTS "/background", LISTS "/unassigned"};
+                                          LISTS "/background", LISTS "/unassigned",
+                                          LISTS "/diffuse"};
     static const int64_t zero = 0, first_image = 1;
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t one = 1, none = 0;
@@ -216,7 +217,7 @@ static void hash_of_many_points(void **state)
     put_attr(file, "/entry", "frames_per_file", H5T_NATIVE_INT64, 1, &zero);
     put_attr(file, "/entry/data/data", "image_nr_low", H5T_NATIVE_INT64, 1, &first_image);
     put_attr(file, "/entry/data/data", "image_nr_high", H5T_NATIVE_INT64, 1, &first_image);
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         put(file, columns[i], H5T_NATIVE_INT64, 1, &one, &zero);
     H5Dclose(put_set(file, LISTS "/table", H5T_NATIVE_DOUBLE, 1, &none, H5P_DEFAULT));
     put_attr(file, LISTS, "hash", H5T_NATIVE_UINT64, MANY, many);

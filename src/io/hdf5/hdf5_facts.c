@@ -114,12 +114,20 @@ static int put_rows(hid_t set, hid_t type, hsize_t first, const void *rows, hsiz
     return ok;
 }
 
+/** A column of photons per frame. */
+static void put_sums(nb_h5 *h, int frames, const char *path, const double *photons)
+{
+    const hsize_t n = (hsize_t)frames;
+    nb_h5_array(h, path, H5T_NATIVE_DOUBLE, photons, 1, &n);
+    nb_h5_attr_text(h, path, "units", "photon");
+}
+
 /** Columns per frame: number of rows, first row, photons that are not listed. */
 static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 {
     const hsize_t n = (hsize_t)frames;
     int64_t *count = nb_alloc(2 * (size_t)frames, sizeof *count, "lists", NULL);
-    double *photons = nb_alloc(2 * (size_t)frames, sizeof *photons, "lists", NULL);
+    double *photons = nb_alloc(3 * (size_t)frames, sizeof *photons, "lists", NULL);
     h->ok &= count && photons;
     if (h->ok) {
         for (int i = 0; i < frames; i++) {
@@ -127,13 +135,13 @@ static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
             count[frames + i] = i ? count[frames + i - 1] + count[i - 1] : 0;
             photons[i] = lists[i].background;
             photons[frames + i] = lists[i].unassigned;
+            photons[2 * frames + i] = lists[i].diffuse;
         }
         nb_h5_array(h, GROUP "/count", H5T_NATIVE_INT64, count, 1, &n);
         nb_h5_array(h, GROUP "/first", H5T_NATIVE_INT64, count + frames, 1, &n);
-        nb_h5_array(h, GROUP "/background", H5T_NATIVE_DOUBLE, photons, 1, &n);
-        nb_h5_array(h, GROUP "/unassigned", H5T_NATIVE_DOUBLE, photons + frames, 1, &n);
-        nb_h5_attr_text(h, GROUP "/background", "units", "photon");
-        nb_h5_attr_text(h, GROUP "/unassigned", "units", "photon");
+        put_sums(h, frames, GROUP "/background", photons);
+        put_sums(h, frames, GROUP "/unassigned", photons + frames);
+        put_sums(h, frames, GROUP "/diffuse", photons + 2 * frames);
     }
     nb_free(count);
     nb_free(photons);
@@ -167,7 +175,7 @@ static uint64_t hash_owner(const nb_hdf5_data *data)
 static uint64_t hash_list(uint64_t hash, const void *rows, size_t bytes,
                           const nb_hdf5_list *list)
 {
-    const double photons[] = {list->background, list->unassigned};
+    const double photons[] = {list->background, list->unassigned, list->diffuse};
     hash = nb_hash_bytes(hash, rows, (size_t)list->count * bytes);
     return nb_hash_bytes(hash, photons, sizeof photons);
 }
@@ -195,7 +203,8 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
         of_frame = rows_of(list.list, list.count, kind);
         h->ok &= of_frame && put_rows(set, type, row, of_frame, list.count);
         row += list.count;
-        lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned};
+        lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned,
+                                  list.diffuse};
         if (of_frame)
             hash = hash_list(hash, of_frame, row_bytes(kind), &lists[i]);
         nb_free(of_frame);
@@ -244,15 +253,18 @@ int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
 {
     size_t n = (size_t)data->frames;
     int64_t *count = nb_alloc(2 * n, sizeof *count, "lists", NULL), rows = 0;
-    double *photons = nb_alloc(2 * n, sizeof *photons, "lists", NULL);
+    double *photons = nb_alloc(3 * n, sizeof *photons, "lists", NULL);
     int frames = data->frames;
-    int ok = count && photons &&
-             read_column(in, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
-             read_column(in, GROUP "/first", H5T_NATIVE_INT64, frames, count + n) &&
-             read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
-             read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n);
+    int ok =
+        count && photons &&
+        read_column(in, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
+        read_column(in, GROUP "/first", H5T_NATIVE_INT64, frames, count + n) &&
+        read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
+        read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n) &&
+        read_column(in, GROUP "/diffuse", H5T_NATIVE_DOUBLE, frames, photons + 2 * n);
     for (size_t i = 0; ok && i < n; i++) {
-        lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i]};
+        lists[i] =
+            (nb_hdf5_list){count[i], photons[i], photons[n + i], photons[2 * n + i]};
         ok = count[i] >= 0 && count[i] <= 0x7fffffff - rows && count[n + i] == rows;
         rows += ok ? count[i] : 0;
     }

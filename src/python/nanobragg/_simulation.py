@@ -354,6 +354,13 @@ class Simulation:
         """Every intermediate quantity of a pixel: lines of text."""
         return self._sim.trace(fast, slow)
 
+    def diffuse(self, out=None):
+        """The photons of diffuse scattering in each pixel of an image, behind absorption and the factors of pixels: float32
+        [slow, fast], into `out` if that is given.  Nothing else is rendered.  Needs diffuse_sigma."""
+        plane = self._memory_for(out)
+        self._sim.diffuse(plane)
+        return plane
+
     def diffuse_at(self, hkl):
         """Diffuse scattering at fractional indices hkl [..., 3]: an array [...], electrons^2 of a block beside
         |F|^2 |F_latt|^2 (docs/physics.md), the sum over all reflections without a table.  Needs diffuse_sigma."""
