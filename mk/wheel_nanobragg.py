@@ -14,6 +14,7 @@ import sys
 import zipfile
 
 from wheel_graft import closure, graft, output
+from wheel_parts import parts
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Loaded when they are needed, by a soname that the module holds.  FFTW, which is GPL, is not here.
@@ -74,8 +75,8 @@ def pack(build, folder):
     files = os.path.join(build, "wheel")
     package = os.path.join(build, "python", "nanobragg")
     module, program = os.path.join(files, "_nanobragg.abi3.so"), os.path.join(files, "nanobragg")
-    libraries = graft(closure([module, program], late_libraries(module)), os.path.join(files, "libraries"),
-                      os.environ.get("CC", "cc").split())
+    sources = closure([module, program], late_libraries(module))
+    libraries = graft(sources, os.path.join(files, "libraries"), os.environ.get("CC", "cc").split())
     name = f"nanobragg-{version()}-{tag([module, program, *libraries.values()])}"
     info = f"nanobragg-{version()}.dist-info"
     os.makedirs(folder, exist_ok=True)
@@ -90,6 +91,8 @@ def pack(build, folder):
     for soname, path in sorted(libraries.items()):
         wheel.put_file(f"nanobragg.libs/{soname}", path, 0o755)
     wheel.put(f"{info}/METADATA", metadata().encode())
+    wheel.put(f"{info}/sboms/nanobragg.cdx.json", parts(os.path.join(ROOT, "docs", "install.md"), build, libraries,
+                                                        sources, version()).encode())
     wheel.put(f"{info}/WHEEL", ("Wheel-Version: 1.0\nGenerator: nanobragg\nRoot-Is-Purelib: false\n"
                                 f"Tag: {name.split('-', 2)[2]}\n").encode())
     wheel.put(f"{info}/entry_points.txt",

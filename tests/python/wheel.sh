@@ -42,7 +42,9 @@ for file in "$where" "$(dirname "$where")/bin/nanobragg"; do
     fi
 done
 page=$(cd "$(dirname "$0")/../../docs" && pwd)/install.md # names the licence of each library
+list=$(find "$work/env" -name nanobragg.cdx.json)
 for library in $("$env/python" -m zipfile -l "$wheel" | sed -n 's/^nanobragg\.libs\/\(lib[a-z0-9_]*\).*/\1/p'); do
+    grep -q "nanobragg.libs/$library\b" "$list" || { echo "not ok wheel: the list of parts lacks $library" && exit 1; }
     grep -q "wheel: .*\b$library\b" "$page" || { echo "not ok wheel: docs/install.md has no licence of $library" && exit 1; }
 done
 glibc=$(basename "$wheel" | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
