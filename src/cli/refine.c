@@ -21,7 +21,7 @@ static const char *const systems[] = {"triclinic",  "monoclinic", "orthorhombic"
 static const char *const likelihoods[] = {"poisson", "gauss", NULL};
 static const char *const selections[] = {"spots", "all", NULL};
 static const char *const masks[] = {"auto", "file", NULL};
-static const char *const schedules[] = {"auto", "none", NULL};
+static const char *const schedules[] = {"auto", "none", "plain", NULL};
 
 _Static_assert(sizeof(nb_crystal_system) == sizeof(int) &&
                    sizeof(nb_likelihood) == sizeof(int),
@@ -147,9 +147,11 @@ const nb_sub_option nb_refine_flags[] = {
      "picture's file mark (default: auto)",
      NB_SUB_WORD(nb_refine_typed, options.no_masks, masks)},
     {"schedule", 1, "name",
-     "auto: blurred spots first, then a search over cells and mosaic spread; none: the "
-     "true shape at once (default: auto)",
-     NB_SUB_WORD(nb_refine_typed, options.no_schedule, schedules)},
+     "auto: blurred spots first, then a search over cells and mosaic spread, at the end "
+     "a "
+     "footprint where it explains more than it costs; plain: without it; none: the true "
+     "shape at once (default: auto)",
+     NB_SUB_WORD(nb_refine_typed, options.schedule, schedules)},
     {"maxiter", 1, "n", "evaluations in each of the last stages (default: 40)",
      NB_SUB_WHOLE(nb_refine_typed, options.evaluations, 1, 1000000)},
     {"series", 1, "file.h5:a-b", "frames a to b of an HDF5 file, each refined by itself",

@@ -30,6 +30,12 @@ typedef enum nb_fit_background {
     NB_BACKGROUND_NONE
 } nb_fit_background;
 
+typedef enum nb_fit_schedule {
+    NB_SCHEDULE_AUTO = 0, /* all stages */
+    NB_SCHEDULE_NONE,     /* the true shape at once */
+    NB_SCHEDULE_PLAIN     /* all, but no footprint and no divergence is tried */
+} nb_fit_schedule;
+
 #define NB_FIT_KNOTS_MAX 64
 
 /** Two numbers for a parameter: limits, or a value and its standard deviation. */
@@ -46,9 +52,17 @@ typedef struct nb_refine_stage {
     double loss;
     int converged;
     double seconds;
+    int dropped; /* the values went back to those before it */
 } nb_refine_stage;
 
-#define NB_REFINE_STAGES_MAX 12
+#define NB_REFINE_STAGES_MAX 20
+
+/** Numbers that the schedule tries by itself after the fit without them. */
+typedef struct nb_refine_trial {
+    int tried, kept;
+    double gain, cost; /* of deviance; kept: the gain is larger */
+    char value[NB_VARIABLE_NAME]; /* kept: as -footprint has it, or "h:v", the widths of -hdivrange and -vdivrange, mrad */
+} nb_refine_trial;
 
 /** Why a pixel within the resolution limits is not used. */
 typedef enum nb_masked {
@@ -91,7 +105,7 @@ typedef struct nb_refine_options {
     int spot_half;         /* pixels */
     double spot_sigma;     /* above the background */
     double dmin_A, dmax_A; /* resolution of the pixels; 0 off */
-    int no_schedule;       /* the true shape at once */
+    nb_fit_schedule schedule;
     double F_sigma; /* relative, of the structure factors; 0: exact, below 0: as the picture shows */
     int no_masks;    /* use hot pixels, shadows and rings */
     int evaluations; /* at most, in the last stages */
@@ -146,6 +160,7 @@ typedef struct nb_refinement {
     int peaks; /* local maxima of the picture */
     double start_agreement,
         agreement; /* the part of them that the lattice indexes beyond chance, at start and end */
+    nb_refine_trial footprint, divergence;
     int n_stages;
     nb_refine_stage stages[NB_REFINE_STAGES_MAX];
     /* for pictures: all pixels of the stack; photons, NaN where nothing is observed */

@@ -254,7 +254,7 @@ static double slope_at(const errors *e, int i)
 
 static double product_of(const errors *e, const double *C, int i, int j)
 {
-    const int n = nb_fit_space_variables(&e->space), V = e->space.n_active;
+    const int n = nb_fit_space_variables(&e->space), V = e->fit->n_kept;
     const int shapes = nb_fit_is_shape(e->names[i]) + nb_fit_is_shape(e->names[j]);
     if (e->fit->kept && shapes == 1)
         return 0; /* of different fits */
@@ -353,6 +353,7 @@ nb_status nb_fit_keep_errors(nb_fit *fit, nb_error *err)
         kept[V * V + i] = product_of(&e, e.counting, i / V, i % V);
     }
     fit->kept = kept;
+    fit->n_kept = V;
     nb_free(e.block);
     return st;
 }
@@ -495,6 +496,8 @@ static void judge(nb_fit *fit, double worst, const full_pixels *full, nb_refinem
     const nb_crystal *x = &fit->sim->model.crystal;
     const double edges[3] = {nb_norm(x->a), nb_norm(x->b), nb_norm(x->c)};
     const nb_refine_stage *last = &out->stages[out->n_stages - 1];
+    while (last > out->stages && last->dropped)
+        last--;
     out->converged = 0;
     for (int i = 0; i < 3; i++)
         if (!(fabs(edges[i] / fit->start_edges[i] - 1) <= MOST_CELL_CHANGE)) {

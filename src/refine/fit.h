@@ -117,7 +117,8 @@ typedef struct nb_fit {
     int64_t used;     /* pixels in `chosen` */
     int squares; /* the sample outside of spots is of squares (choose.c), without a footprint, too */
     double F_width; /* of the logarithms of the reflections' scales; 0: structure factors are exact */
-    double *kept; /* owned; covariances of the values when the lattice was held: all errors, then those of counting; or NULL */
+    double *kept; /* owned; [2][n_kept][n_kept], covariances of the values when the lattice was held: all errors, then those of counting; or NULL */
+    int n_kept;
     nb_fit_peak *peaks; /* owned; the strongest first */
     int n_peaks;
     nb_refinement *out;
@@ -150,8 +151,13 @@ nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *e
 
 /** The parameters of a fit, from options and simulation.  Errors: NB_ERR_INPUT. */
 nb_status nb_fit_name(nb_fit *fit, nb_error *err);
+/** One more parameter at the end of the list; one that is there stays.  Errors: NB_ERR_INPUT. */
+nb_status nb_fit_add(nb_fit *fit, const char *name, nb_error *err);
 /** Number of a parameter in the list, -1: it is not there. */
 int nb_fit_find(const nb_fit_list *list, const char *name);
+/** Does the fit move it?  Any number of cells? */
+int nb_fit_refines(const nb_fit *fit, const char *name);
+int nb_fit_refines_cells(const nb_fit *fit);
 /** Does a parameter move the shape and the light of spots, and not their places? */
 int nb_fit_is_shape(const char *name);
 
@@ -200,6 +206,30 @@ nb_status nb_fit_spread(nb_fit *fit, double *spread, double *explained, nb_error
 nb_status nb_fit_check_apart(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err);
 #define NB_TOLD_APART                                                                    \
     1e-10 /* smallest eigenvalue over the largest, columns scaled to 1 */
+
+/** Where a fit stands: values and orientation. */
+typedef struct nb_fit_stand {
+    nb_fit_list list;
+    double misset[3]; /* deg */
+} nb_fit_stand;
+nb_status nb_fit_remember(nb_fit *fit, nb_fit_stand *stand, nb_error *err);
+/** Back there, and turned by a rotation vector, deg. */
+nb_status nb_fit_stand_at(nb_fit *fit, const nb_fit_stand *stand, const double turn[3],
+                          nb_error *err);
+
+/** How well the model as it is fits the chosen pixels. */
+typedef struct nb_fit_quality {
+    double loss;   /* with the best scales of reflections, and their priors */
+    double square; /* mean square of residuals over their sigma */
+    double gain; /* how much lower the loss would be at the best values of the marked parameters, by its slopes; 0: none are marked */
+} nb_fit_quality;
+nb_status nb_fit_rate(nb_fit *fit, const int marked[NB_FIT_MOST], nb_fit_quality *out,
+                      nb_error *err);
+
+/** From a finished fit, whose parameters are marked, and that began with the true shape at `start`: a footprint where it explains more
+ * than it costs (widen.c).  *exact: it was found with the structure factors as they are given, and fit->F_width is 0 now. */
+nb_status nb_fit_widen(nb_fit *fit, const nb_fit_stand *start, int marked[NB_FIT_MOST],
+                       int *exact, nb_error *err);
 
 /** Cells along the axes and the mosaic spread by images alone. */
 nb_status nb_fit_search(nb_fit *fit, nb_error *err);

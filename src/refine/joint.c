@@ -571,11 +571,11 @@ static nb_status minimise_all(nb_joint *j, walk *w, int *used, nb_error *err)
     nb_status st = minimise(j, "joint", w, err);
     memcpy(j->x, w->x, sizeof j->x);
     j->again = 1;
-    if (!st && !j->options.no_schedule)
+    if (!st && j->options.schedule != NB_SCHEDULE_NONE)
         st = each(j, nb_joint_choose, err);
     if (!st)
         *used = count_used(j);
-    if (!st && !j->options.no_schedule)
+    if (!st && j->options.schedule != NB_SCHEDULE_NONE)
         st = minimise(j, "joint again", w, err);
     if (!st)
         st = reduce(j, 0, w->x, w->sum, err);

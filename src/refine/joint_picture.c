@@ -261,7 +261,7 @@ static int is_of_picture(nb_status st)
 static nb_status leave_out(nb_joint *j, int k, const char *why)
 {
     char text[700];
-    if (!j->options.no_schedule && !j->again)
+    if (j->options.schedule != NB_SCHEDULE_NONE && !j->again)
         return NB_OK; /* tried again with better common parameters */
     snprintf(text, sizeof text, "%.150s: left out: %s", j->frames->images[k], why);
 #ifdef _OPENMP
@@ -286,7 +286,7 @@ static void give_common(const nb_joint *j, nb_fit_list *list)
 /** The picture by itself.  Its model must then be like it. */
 static nb_status fit_alone(nb_joint *j, nb_fit *fit, nb_joint_picture *p, nb_error *err)
 {
-    const int runs = hold_common(j, &fit->list) && !j->options.no_schedule;
+    const int runs = hold_common(j, &fit->list) && j->options.schedule != NB_SCHEDULE_NONE;
     nb_status st = runs ? nb_fit_run(fit, err) : nb_fit_begin(fit, err);
     if (!st)
         st = keep(j, fit, p, err);

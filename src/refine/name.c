@@ -43,6 +43,18 @@ int nb_fit_find(const nb_fit_list *list, const char *name)
     return -1;
 }
 
+int nb_fit_refines(const nb_fit *fit, const char *name)
+{
+    int at = nb_fit_find(&fit->list, name);
+    return at >= 0 && !fit->list.p[at].fixed;
+}
+
+int nb_fit_refines_cells(const nb_fit *fit)
+{
+    return nb_fit_refines(fit, "N_a") || nb_fit_refines(fit, "N_b") ||
+           nb_fit_refines(fit, "N_c");
+}
+
 /** The list with the words of a fit put into those of derivatives. */
 nb_status nb_fit_translate(const char *list, char *out, size_t size, nb_error *err)
 {
@@ -93,7 +105,7 @@ static nb_fit_map map_of(const char *name)
     return NB_MAP_LINEAR;
 }
 
-static nb_status add(nb_fit *fit, const char *name, nb_error *err)
+nb_status nb_fit_add(nb_fit *fit, const char *name, nb_error *err)
 {
     nb_fit_list *list = &fit->list;
     nb_fit_parameter *p = &list->p[list->count];
@@ -159,7 +171,7 @@ static nb_status tie_cell(nb_fit *fit, nb_error *err)
             group |= tied[i] == lead && nb_fit_find(&fit->list, cell_names[i]) >= 0;
         for (int i = 0; i < CELL && group && !st; i++)
             if (tied[i] == lead)
-                st = add(fit, cell_names[i], err);
+                st = nb_fit_add(fit, cell_names[i], err);
     }
     for (int i = 0; i < CELL && !st; i++) {
         int at = nb_fit_find(&fit->list, cell_names[i]);
@@ -324,7 +336,7 @@ nb_status nb_fit_name(nb_fit *fit, nb_error *err)
     if (!st)
         st = nb_sim_variables(fit->sim, text, &names, &count, err);
     for (int i = 0; i < count && !st; i++)
-        st = add(fit, names[i], err);
+        st = nb_fit_add(fit, names[i], err);
     nb_free(names);
     if (!st)
         st = tie_cell(fit, err);

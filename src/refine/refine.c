@@ -73,7 +73,22 @@ static void add_stages(nb_json root, const nb_refinement *r)
         nb_json_number(one, "loss", s->loss);
         nb_json_flag(one, "converged", s->converged);
         nb_json_number(one, "seconds", s->seconds);
+        if (s->dropped)
+            nb_json_flag(one, "dropped", 1);
     }
+}
+
+static void add_trial(nb_json root, const char *name, const nb_refine_trial *t)
+{
+    nb_json one = nb_json_object(root, name);
+    nb_json_flag(one, "tried", t->tried);
+    nb_json_flag(one, "kept", t->kept);
+    if (!t->tried)
+        return;
+    nb_json_number(one, "gain", t->gain);
+    nb_json_number(one, "cost", t->cost);
+    if (t->kept)
+        nb_json_text(one, "value", t->value);
 }
 
 static void add_spots(nb_json root, const nb_refinement *r)
@@ -136,6 +151,8 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     nb_json_number(root, "start_agreement", r->start_agreement);
     nb_json_number(root, "agreement", r->agreement);
     add_masks(root, &r->masks);
+    add_trial(root, "footprint", &r->footprint);
+    add_trial(root, "divergence", &r->divergence);
     add_stages(root, r);
     add_spots(root, r);
     if ((st = nb_json_print(root, "the refinement", &text, err)))

@@ -105,18 +105,12 @@ typedef struct model {
     int count;      /* parameters */
     double *values; /* owned; [1 + planes][pixels]: image and planes */
     double *rest, *slope,
-        *weight;   /* owned, one block; [pixels]; the last two of the loss by the model */
-    double *g, *h; /* owned, one block; [groups]: sums of the loss by u */
+        *weight; /* owned, one block; [pixels]; the last two of the loss by the model */
+    double *g, *h, *scale; /* owned, one block; [groups]: sums of the loss by u; exp(u) */
     const double *water_plane; /* in values; NULL: there is no water */
     double water_um;
     int fluence; /* number of -fluence among the parameters; -1: it is held */
 } model;
-
-static nb_fit_pixel loss_of(const nb_fit *fit, double n, double m)
-{
-    return fit->o->likelihood == NB_LIKELIHOOD_GAUSS ? nb_gauss_pixel(n, m, fit->sigma)
-                                                     : nb_poisson_pixel(n, m);
-}
 
 static void close_model(model *m)
 {
@@ -148,12 +142,13 @@ static nb_status open_model(nb_fit *fit, nb_fit_groups *groups, const nb_fit_nam
     m->values =
         nb_alloc_raw(((size_t)planes + 1) * n + 1, sizeof *m->values, "slopes", err);
     m->rest = nb_alloc(3 * n + 1, sizeof *m->rest, "model", err);
-    m->g = nb_alloc(2 * (size_t)groups->n + 1, sizeof *m->g, "scales", err);
+    m->g = nb_alloc(3 * (size_t)groups->n + 1, sizeof *m->g, "scales", err);
     if (!m->values || !m->rest || !m->g)
         return NB_ERR_NOMEM;
     m->slope = m->rest + n;
     m->weight = m->slope + n;
     m->h = m->g + groups->n;
+    m->scale = m->h + groups->n;
     st = nb_sim_slopes_at(fit->sim, all, planes, &of, m->values, err);
     if (m->water_um > 0)
         water = m->values + ((size_t)at + 1) * n;
@@ -167,24 +162,34 @@ static nb_status open_model(nb_fit *fit, nb_fit_groups *groups, const nb_fit_nam
     return st;
 }
 
-/** Losses, their slopes and weights, and sums of each reflection. */
-static double compare(model *m)
+/** Slopes and weights of the losses, and sums of each reflection; the losses, too, if they are wanted. */
+static inline double compare_as(model *m, const int gauss, const int wanted)
 {
     const nb_fit_groups *groups = m->groups;
     double loss = 0;
     memset(m->g, 0, 2 * (size_t)groups->n * sizeof *m->g);
+    for (int k = 0; k < groups->n; k++)
+        m->scale[k] = exp(groups->u[k]);
     for (size_t i = 0; i < groups->pixels; i++) {
         const int k = groups->group[i];
-        const double light = exp(groups->u[k]) * m->values[i];
-        const nb_fit_pixel p =
-            loss_of(m->fit, m->fit->chosen[groups->at[i]], light + m->rest[i]);
-        loss += p.loss;
+        const double light = m->scale[k] * m->values[i], n = m->fit->chosen[groups->at[i]];
+        const nb_fit_pixel p = gauss ? nb_gauss_pixel(n, light + m->rest[i], m->fit->sigma)
+                                     : nb_poisson_pixel(n, light + m->rest[i]);
+        if (wanted)
+            loss += p.loss;
         m->slope[i] = p.slope;
         m->weight[i] = p.weight;
         m->g[k] += p.slope * light;
         m->h[k] += p.weight * light * light;
     }
     return loss;
+}
+
+static double compare(model *m, int wanted)
+{
+    if (m->fit->o->likelihood == NB_LIKELIHOOD_GAUSS)
+        return compare_as(m, 1, 1);
+    return wanted ? compare_as(m, 0, 1) : compare_as(m, 0, 0);
 }
 
 enum { INNER = 12 };
@@ -197,9 +202,10 @@ static double settle(model *m)
     nb_fit_groups *groups = m->groups;
     const double prior = groups->width > 0 ? 1 / (groups->width * groups->width) : 0;
     const double mean = groups->width * groups->width / 8;
-    double loss = compare(m);
-    for (int step = 0; step < INNER && prior > 0; step++) {
-        double most = 0;
+    double loss, most = 1;
+    compare(m, 0);
+    for (int step = 0; step < INNER && prior > 0 && most >= INNER_DONE; step++) {
+        most = 0;
         for (int k = 0; k < groups->n; k++) {
             const double by =
                 -(m->g[k] + prior * (groups->u[k] - mean)) / (m->h[k] + prior);
@@ -207,10 +213,10 @@ static double settle(model *m)
             groups->u[k] += du;
             most = fmax(most, fabs(du));
         }
-        loss = compare(m);
-        if (most < INNER_DONE)
-            break;
+        if (step + 1 < INNER && most >= INNER_DONE)
+            compare(m, 0);
     }
+    loss = compare(m, 1);
     for (int k = 0; k < groups->n; k++)
         loss += prior * (groups->u[k] - mean) * (groups->u[k] - mean) / 2;
     return loss;
@@ -224,7 +230,7 @@ static void row_of(const model *m, size_t i, double *row)
     const nb_fit *fit = m->fit;
     const nb_fit_groups *groups = m->groups;
     const size_t n = groups->pixels;
-    const double scale = exp(groups->u[groups->group[i]]);
+    const double scale = m->scale[groups->group[i]];
     const double light = m->values[i];
     for (int j = 0; j < m->count; j++) {
         const double *plane = m->values + ((size_t)j + 1) * n;
@@ -254,7 +260,7 @@ static void add_pixels(const model *m, int V, double *scores, double *mixed,
     const nb_fit_groups *groups = m->groups;
     for (size_t i = 0; i < groups->pixels; i++) {
         const size_t k = (size_t)groups->group[i];
-        const double light = exp(groups->u[k]) * m->values[i];
+        const double light = m->scale[k] * m->values[i];
         row_of(m, i, row);
         for (int a = 0; a < V; a++) {
             const double w = m->weight[i] * row[a];
@@ -309,7 +315,7 @@ nb_status nb_fit_equate(nb_fit *fit, nb_fit_groups *groups, const nb_fit_names *
         eliminate(&m, V, work, work + size, out);
         for (size_t i = 0; i < groups->pixels && out->model; i++)
             out->model[groups->at[i]] =
-                exp(groups->u[groups->group[i]]) * m.values[i] + m.rest[i];
+                m.scale[groups->group[i]] * m.values[i] + m.rest[i];
     }
     close_model(&m);
     nb_free(work);
@@ -353,7 +359,7 @@ nb_status nb_fit_scale_spread(nb_fit *fit, nb_fit_groups *groups,
     model m = {0};
     nb_status st = u ? open_model(fit, groups, &none, pixels, &m, err) : NB_ERR_NOMEM;
     if (!st) {
-        const double noise = (double)groups->pixels / 2, exact = compare(&m);
+        const double noise = (double)groups->pixels / 2, exact = compare(&m, 1);
         groups->width = 2; /* hardly a prior */
         *explained = 1 - fmax(0, settle(&m) - noise) / fmax(1, exact - noise);
         groups->width = width;

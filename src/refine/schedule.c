@@ -45,17 +45,6 @@ static void mark_all(const nb_fit *fit, int marked[NB_FIT_MOST])
         marked[i] = 1;
 }
 
-static int refines(const nb_fit *fit, const char *name)
-{
-    int at = nb_fit_find(&fit->list, name);
-    return at >= 0 && !fit->list.p[at].fixed;
-}
-
-static int refines_cells(const nb_fit *fit)
-{
-    return refines(fit, "N_a") || refines(fit, "N_b") || refines(fit, "N_c");
-}
-
 /** Multiply a parameter of the simulation, and what the list says of it. */
 static nb_status multiply(nb_fit *fit, const char *name, double by, nb_error *err)
 {
@@ -173,9 +162,9 @@ static nb_status begin_water(nb_fit *fit, nb_error *err)
     nb_free(plane);
     if (st || !(seen > 0 && has > 0))
         return st;
-    if (refines(fit, "water"))
+    if (nb_fit_refines(fit, "water"))
         st = multiply(fit, "water", cbrt(seen / has), err);
-    else if (refines(fit, "fluence"))
+    else if (nb_fit_refines(fit, "fluence"))
         st = multiply(fit, "fluence", seen / has, err);
     keep_limits(fit, &before);
     return st ? st : nb_fit_apply(fit, err);
@@ -265,45 +254,19 @@ static nb_status blurred_stages(nb_fit *fit, double *correlation, nb_error *err)
     return st;
 }
 
-/** Where a fit stands: values and orientation. */
-typedef struct stand {
-    nb_fit_list list;
-    double misset[3]; /* deg */
-} stand;
-
-static nb_status remember(nb_fit *fit, stand *s, nb_error *err)
-{
-    s->list = fit->list;
-    return nb_sim_fold_rotation(fit->sim, s->misset, err);
-}
-
-/** Back there, and turned by a rotation vector, deg. */
-static nb_status stand_at(nb_fit *fit, const stand *s, const double turn[3], nb_error *err)
-{
-    static const char *const names[] = {"rot_x",    "rot_y",    "rot_z",
-                                        "misset_x", "misset_y", "misset_z"};
-    const double values[6] = {turn[0],      turn[1],      turn[2],
-                              s->misset[0], s->misset[1], s->misset[2]};
-    nb_status st;
-    fit->list = s->list;
-    st = nb_fit_apply(fit, err);
-    if (!st)
-        st = nb_sim_set_parameters(fit->sim, names, values, 6, err);
-    return st ? st : nb_sim_fold_rotation(fit->sim, NULL, err);
-}
-
 /** The orientation was not found from the start: begin with those whose blurred pictures are the most like the observed
  * one.  The best way stays. */
-static nb_status seek(nb_fit *fit, const stand *start, double correlation, nb_error *err)
+static nb_status seek(nb_fit *fit, const nb_fit_stand *start, double correlation,
+                      nb_error *err)
 {
     static const double none[3] = {0, 0, 0};
     nb_turn_tried turns[TURNS];
     sharp before = {.factor = 1};
-    stand best;
+    nb_fit_stand best;
     int found = 0;
-    nb_status st = remember(fit, &best, err);
+    nb_status st = nb_fit_remember(fit, &best, err);
     if (!st)
-        st = stand_at(fit, start, none, err);
+        st = nb_fit_stand_at(fit, start, none, err);
     if (!st)
         st = begin_blurred(fit, 0, &before, err);
     if (!st)
@@ -312,15 +275,15 @@ static nb_status seek(nb_fit *fit, const stand *start, double correlation, nb_er
         st = sharpen(fit, &before.truth, &before.list, before.factor, err);
     for (int k = 0; k < found && !st && correlation < FOUND; k++) {
         double now = 0;
-        st = stand_at(fit, start, turns[k].by, err);
+        st = nb_fit_stand_at(fit, start, turns[k].by, err);
         if (!st)
             st = blurred_stages(fit, &now, err);
         if (!st && now > correlation) {
             correlation = now;
-            st = remember(fit, &best, err);
+            st = nb_fit_remember(fit, &best, err);
         }
     }
-    return st ? st : stand_at(fit, &best, none, err);
+    return st ? st : nb_fit_stand_at(fit, &best, none, err);
 }
 
 /** Does the lattice explain the picture's spots well enough? */
@@ -330,7 +293,8 @@ static int agrees(const nb_fit *fit)
 }
 
 /** Turn the crystal so that its lattice explains the picture's spots; *found: it does. */
-static nb_status index_peaks(nb_fit *fit, const stand *start, int *found, nb_error *err)
+static nb_status index_peaks(nb_fit *fit, const nb_fit_stand *start, int *found,
+                             nb_error *err)
 {
     static const double none[3] = {0, 0, 0};
     const double began = nb_monotonic_seconds();
@@ -339,22 +303,22 @@ static nb_status index_peaks(nb_fit *fit, const stand *start, int *found, nb_err
     *found = 0;
     if (!nb_fit_index(fit, by))
         return NB_OK;
-    if ((st = stand_at(fit, start, by, err)))
+    if ((st = nb_fit_stand_at(fit, start, by, err)))
         return st;
     *found = agrees(fit);
     nb_fit_note_stage(fit, "indexing", 0, 0, *found, nb_monotonic_seconds() - began);
-    return *found ? NB_OK : stand_at(fit, start, none, err);
+    return *found ? NB_OK : nb_fit_stand_at(fit, start, none, err);
 }
 
 /** The way to the orientation: the start's, one that indexes the spots, or that of the blurred crystals. */
 static nb_status orient(nb_fit *fit, nb_error *err)
 {
     double correlation = 0;
-    stand start;
+    nb_fit_stand start;
     int found = agrees(fit);
     nb_status st = begin_water(fit, err);
     if (!st)
-        st = remember(fit, &start, err);
+        st = nb_fit_remember(fit, &start, err);
     if (!st && !found)
         st = index_peaks(fit, &start, &found, err);
     if (!st && !found)
@@ -487,31 +451,24 @@ nb_status nb_fit_begin(nb_fit *fit, nb_error *err)
     return st ? st : nb_fit_choose_spots(fit, err);
 }
 
-nb_status nb_fit_run(nb_fit *fit, nb_error *err)
+/** Cells and mosaic spread of crystals whose loss has many minima. */
+static nb_status search(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
 {
-    int marked[NB_FIT_MOST];
-    int square = nb_shape_law((int)nb_sim_config(fit->sim)->shape) == NB_LAW_FRINGES;
-    int planned = !fit->o->no_schedule;
-    int searched = planned && square && (refines_cells(fit) || refines(fit, "mosaic"));
-    nb_status st = nb_fit_begin(fit, err);
-    if (!st && fit->o->keep_start)
-        st = nb_fit_keep_start(fit, err);
-    mark_all(fit, marked);
-    if (!st)
-        st = nb_fit_check_apart(fit, marked, err);
-    if (!st && planned &&
-        (refines(fit, "rot_x") || refines(fit, "rot_y") || refines(fit, "rot_z")))
-        st = orient(fit, err);
-    if (!st && planned && square && refines_cells(fit))
+    nb_status st = NB_OK;
+    if (nb_fit_refines_cells(fit))
         st = as_gaussian(fit, marked, err);
-    if (!st && searched) {
+    if (!st)
         st = nb_fit_choose_spots(fit, err);
-        if (!st)
-            st = nb_fit_search(fit, err);
-    }
-    if (!st && agrees(fit))
-        st = nb_fit_mask_foreign(fit, err);
-    for (int k = 0; k < (planned ? 2 : 1) && !st; k++) {
+    return st ? st : nb_fit_search(fit, err);
+}
+
+/** The true shape, twice; without a schedule once. */
+static nb_status true_shape(nb_fit *fit, int marked[NB_FIT_MOST], int searched,
+                            nb_error *err)
+{
+    const int times = fit->o->schedule != NB_SCHEDULE_NONE ? 2 : 1;
+    nb_status st = NB_OK;
+    for (int k = 0; k < times && !st; k++) {
         st = nb_fit_choose_spots(fit, err);
         if (!st && k && searched)
             st = nb_fit_search_again(fit, err);
@@ -520,4 +477,49 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
                               fit->o->evaluations, err);
     }
     return st ? st : with_scales(fit, marked, err);
+}
+
+/** The same with a footprint, if it helps. */
+static nb_status widen(nb_fit *fit, const nb_fit_stand *start, int marked[NB_FIT_MOST],
+                       nb_error *err)
+{
+    int exact = 0;
+    nb_status st = nb_fit_widen(fit, start, marked, &exact, err);
+    if (st || !exact)
+        return st;
+    mark_all(fit, marked);
+    return with_scales(fit, marked, err);
+}
+
+static int may_turn(const nb_fit *fit)
+{
+    return nb_fit_refines(fit, "rot_x") || nb_fit_refines(fit, "rot_y") ||
+           nb_fit_refines(fit, "rot_z");
+}
+
+nb_status nb_fit_run(nb_fit *fit, nb_error *err)
+{
+    const int square = nb_shape_law((int)nb_sim_config(fit->sim)->shape) == NB_LAW_FRINGES;
+    const int planned = fit->o->schedule != NB_SCHEDULE_NONE;
+    const int searched =
+        planned && square && (nb_fit_refines_cells(fit) || nb_fit_refines(fit, "mosaic"));
+    int marked[NB_FIT_MOST];
+    nb_fit_stand start;
+    nb_status st = nb_fit_begin(fit, err);
+    if (!st && fit->o->keep_start)
+        st = nb_fit_keep_start(fit, err);
+    mark_all(fit, marked);
+    if (!st)
+        st = nb_fit_check_apart(fit, marked, err);
+    if (!st && planned && may_turn(fit))
+        st = orient(fit, err);
+    if (!st && searched)
+        st = search(fit, marked, err);
+    if (!st && agrees(fit))
+        st = nb_fit_mask_foreign(fit, err);
+    if (!st)
+        st = nb_fit_remember(fit, &start, err);
+    if (!st)
+        st = true_shape(fit, marked, searched, err);
+    return st || !planned ? st : widen(fit, &start, marked, err);
 }

@@ -12,6 +12,8 @@
 #include "minimise.h"
 #include "scales.h"
 
+#define LEAST_MODEL 1e-9 /* photons, as in the loss */
+
 /** What the loss of lmder needs. */
 typedef struct stage {
     nb_fit *fit;
@@ -133,6 +135,27 @@ nb_status nb_fit_apply(nb_fit *fit, nb_error *err)
     return nb_sim_set_parameters(fit->sim, names, values, fit->list.count, err);
 }
 
+nb_status nb_fit_remember(nb_fit *fit, nb_fit_stand *s, nb_error *err)
+{
+    s->list = fit->list;
+    return nb_sim_fold_rotation(fit->sim, s->misset, err);
+}
+
+nb_status nb_fit_stand_at(nb_fit *fit, const nb_fit_stand *s, const double turn[3],
+                          nb_error *err)
+{
+    static const char *const names[] = {"rot_x",    "rot_y",    "rot_z",
+                                        "misset_x", "misset_y", "misset_z"};
+    const double values[6] = {turn[0],      turn[1],      turn[2],
+                              s->misset[0], s->misset[1], s->misset[2]};
+    nb_status st;
+    fit->list = s->list;
+    st = nb_fit_apply(fit, err);
+    if (!st)
+        st = nb_sim_set_parameters(fit->sim, names, values, 6, err);
+    return st ? st : nb_sim_fold_rotation(fit->sim, NULL, err);
+}
+
 /** Into the list and the simulation; rotations into the orientation. */
 static nb_status settle(stage *s, const double *x, nb_error *err)
 {
@@ -219,6 +242,73 @@ nb_status nb_fit_spread(nb_fit *fit, double *spread, double *explained, nb_error
         st = nb_fit_scale_spread(fit, &groups, &pixels, spread, explained, err);
     nb_fit_groups_free(&groups);
     nb_slope_pixels_free(&pixels);
+    return st;
+}
+
+/** What a step to the best values would gain, by slopes at x. */
+static nb_status gain_of(stage *s, const double *x, double *gain, nb_error *err)
+{
+    const int n = nb_fit_space_variables(&s->space);
+    const size_t N = (size_t)n;
+    double *work = nb_alloc(2 * N * N + N + 1, sizeof *work, "fit", err), loss;
+    double *M = work, *inverse = work + N * N, *G = inverse + N * N;
+    nb_status st = work ? loss_at(s, n, x, &loss, G, M, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = nb_fit_invert(n, M, inverse, NULL, NULL, err);
+    *gain = 0;
+    for (size_t i = 0; i < N && !st; i++)
+        for (size_t j = 0; j < N; j++)
+            *gain += G[i] * inverse[i * N + j] * G[j] / 2;
+    nb_free(work);
+    return st;
+}
+
+/** Mean square of residuals over their sigma, of a model[pixels]. */
+static double square_of(const nb_fit *fit, const double *model)
+{
+    const double read = fit->sigma * fit->sigma;
+    const int gauss = fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
+    double sum = 0;
+    for (size_t i = 0; i < fit->pixels; i++)
+        if (!isnan(fit->chosen[i])) {
+            const double m = fmax(model[i], LEAST_MODEL), d = fit->chosen[i] - m;
+            sum += d * d / (m + (gauss ? read : 0));
+        }
+    return sum / (double)fit->used;
+}
+
+/** Loss and residuals; the stage has the pixels. */
+static nb_status rate(stage *s, nb_fit_quality *out, nb_error *err)
+{
+    const nb_fit_names none = {0};
+    nb_fit_equations e = {.g = s->g, .F = s->F};
+    nb_status st = NB_OK;
+    if (!s->groups.pixels)
+        st = nb_fit_group(s->fit, &s->pixels, &s->groups, err);
+    s->groups.width = s->fit->F_width;
+    e.model = st ? NULL : nb_alloc(s->fit->pixels, sizeof *e.model, "model", err);
+    if (!e.model)
+        return NB_ERR_NOMEM;
+    st = nb_fit_equate(s->fit, &s->groups, &none, &s->pixels, &e, err);
+    out->loss = e.loss;
+    out->square = st ? 0 : square_of(s->fit, e.model);
+    nb_free(e.model);
+    return st;
+}
+
+nb_status nb_fit_rate(nb_fit *fit, const int marked[NB_FIT_MOST], nb_fit_quality *out,
+                      nb_error *err)
+{
+    static const int none[NB_FIT_MOST];
+    double *x;
+    stage s;
+    nb_status st = open_stage(fit, marked ? marked : none, &s, &x, err);
+    *out = (nb_fit_quality){0};
+    if (!st)
+        st = rate(&s, out, err);
+    if (!st && marked)
+        st = gain_of(&s, x, &out->gain, err);
+    close_stage(&s);
     return st;
 }
 
