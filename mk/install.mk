@@ -87,6 +87,10 @@ site: python ## the documents as a site, build/gcc-release/site/index.html; warn
 	    -d $B/site-doctrees $B/site-src $B/site
 	@echo 'The site: $B/site/index.html'
 
+.PHONY: gallery
+gallery: $B/nanobragg ## docs/pictures, each by the command that stands above it in docs/gallery.md (a minute)
+	@NANOBRAGG=$< $(PYTHON) mk/gallery.py
+
 install-python: python ## the Python package, to PYTHONDIR (PREFIX/lib/python3/dist-packages)
 	install -d $(DESTDIR)$(PYTHONDIR)/nanobragg
 	install -m 644 $(addprefix $(PY_DIR)/,$(notdir $(PY_FILES)) __init__.pyi) $(PY_MODULE) $(DESTDIR)$(PYTHONDIR)/nanobragg
