@@ -68,7 +68,7 @@ test-real: all ## the tests against measured frames (golden_data/real) alone; pr
 	@PYTHON=$(PYTHON) $(RUN) --only real $B
 
 test-dials: all ## DIALS imports, finds spots and indexes our series (packages: dials, python3-h5py)
-	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/dials/dials_check.py
+	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/dials/test_dials.py
 
 .PHONY: differential
 differential: all ## COUNT (1000) random command lines against a nanoBragg binary: PEER=program

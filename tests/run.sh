@@ -5,7 +5,7 @@
 # usage: tests/run.sh [--quick | --reduced | --big] [--only ROOM] BUILD-FOLDER
 #   --quick    unit, fuzz replay and command line
 #   --reduced  the same rooms with NB_REDUCED=1 (sanitizer builds: the command line's bad inputs)
-#   --big      everything, with NB_BIG=1 (long forms of the tests that have one)
+#   --big      everything, with NB_BIG=1 (long forms of the tests that have one), and DIALS
 #
 # A test is a program BUILD-FOLDER/tests/ROOM/NAME, or a script: tests/ROOM/run.sh, check_*.sh and
 # *_check.* or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It prints lines `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  Scripts find
@@ -31,7 +31,7 @@ required="unit golden cli fuzz"
 case $mode in
 quick) rooms="cli unit fuzz" required=$rooms ;;
 reduced) rooms="cli unit fuzz" required=$rooms && export NB_REDUCED=1 ;;
-big) export NB_BIG=1 ;;
+big) rooms="dials $rooms" && export NB_BIG=1 ;;
 esac
 [ -z "$only" ] || rooms=$only required=$only
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """DIALS opens our series and finds the crystal that we simulated.
 
-usage: NANOBRAGG=program dials_check.py [nxmx] [smv] [cbf] [stills] [panels] [polarization]
-       [tilt] [anomalous]   (default: all)
+usage: NANOBRAGG=program test_dials.py [nxmx] [smv] [cbf] [stills] [panels] [polarization]
+       [tilt] [anomalous] [shots] [dose]   (default: all)
 
 A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
 with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
@@ -11,7 +11,8 @@ those of the simulation.  polarization: intensities that are all equal are so af
 DIALS' correction, whatever their azimuth.  panels: stills on a detector of eight tilted panels from
 a CrystFEL geometry file.  tilt: a tilted detector and another spindle arrive, from
 NXmx and CBF alike.  anomalous: a protein with copper, just above its K edge, from a PDB file; after
-integration and scaling, intensities and anomalous differences are those calculated.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
+integration and scaling, intensities and anomalous differences are those calculated.  shots: stills as of an
+X-ray laser, with none, one or several crystals.  dose: the B of DIALS' scaling grows as the damage of a sweep.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
 PyPI) on the PATH checks the master too.
 """
 import math
@@ -40,6 +41,11 @@ COMMON = ["-hkl", HKL, "-cell", "79.1", "79.1", "37.9", "90", "90", "90", "-lamb
 ROTATION = ["-misset", "20", "35", "50", "-phi", "10", "-osc", "0.5", "-phisteps", "5",
             "-frames", "60"]
 STILLS = ["-stills", "50", "-orientations", "random", "-dispersion", "0.4", "-dispsteps", "3"]
+# Debian's DIALS lacks the extension of the stills indexer.  The search on a grid of
+# directions, which needs the cell, is three times faster than by Fourier transform.
+SHOT_FLAGS = ["stills.indexer=sequences", "joint_indexing=False", "beam.fix=all", "detector.fix=all",
+              "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212", "indexing.method=real_space_grid_search",
+              "refinement_protocol.n_macro_cycles=2"]
 SIZE = 290, 145  # pixels of 0.2 mm of each of eight panels
 # The lab of the default convention in DIALS' frame: x fast, y against slow, z against the beam.
 T = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
@@ -145,12 +151,7 @@ def rotation(name, images, A_true):
 
 
 def stills(name, A_true, least=0.8, check_import=check_one_panel):
-    # Debian's DIALS lacks the extension of the stills indexer.  The search on a grid of
-    # directions, which needs the cell, is three times faster than by Fourier transform.
-    flags = ["stills.indexer=sequences", "joint_indexing=False", "beam.fix=all",
-             "detector.fix=all", "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212",
-             "indexing.method=real_space_grid_search", "refinement_protocol.n_macro_cycles=2"]
-    found = find_and_index(name, [f"{name}_master.h5"], flags, check_import)
+    found = find_and_index(name, [f"{name}_master.h5"], SHOT_FLAGS, check_import)
     if not found:
         return
     errors = {}
@@ -355,6 +356,71 @@ def anomalous(program):
     check("anomalous differences", cc >= 0.8, f"CC {cc:.4f}")
 
 
+def shots(program):
+    """50 stills of a SASE pulse: crystals by hit rate, of many sizes and mosaic spreads, water, diffuse light, a beam stop."""
+    flags = [x for x in COMMON if x not in ("-water", "0.05")]
+    subprocess.run([program, *flags, "-fluence", "1e27", "-water", "0.02", "-stills", "50", "-orientations", "random", "-spectrum", "sase",
+                    "-bandwidth", "0.2", "-pulse_length", "20", "-wavelengths", "24", "-vary",
+                    "crystals:poisson:0.6,blocks:lognormal:60%,mosaic:lognormal:40%", "-diffuse_sigma", "0.3", "-diffuse_gamma", "10",
+                    "-beamstop", "disc:6,bar:2:200", "-hdf5", "shots_master.h5", "-exptout", "truth.expt"], check=True)
+    known = ExperimentListFactory.from_json_file("truth.expt")
+    found = find_and_index("shots", ["shots_master.h5"], SHOT_FLAGS, check_shots)
+    if not found:
+        return
+    experiments, _, strong = found
+    spots = np.bincount(np.array(strong["id"]) if len(set(strong["id"])) > 1 else np.floor(np.array(strong["xyzobs.px.value"].parts()[2])).astype(int),
+                        minlength=50)
+    crystals = {}
+    for one in known:
+        if one.crystal is not None:
+            crystals.setdefault(one.imageset.indices()[0], []).append(np.array(one.crystal.get_A()).reshape(3, 3))
+    fair = [k for k, all_of in crystals.items() if len(all_of) == 1 and spots[k] >= 60]
+    angles = {}
+    for one in experiments:
+        frame = one.imageset.indices()[0]
+        result = compare(np.array(one.crystal.get_A()).reshape(3, 3), crystals[frame][0]) if frame in fair else None
+        if result:
+            angles[frame] = min(result[1], angles.get(frame, math.inf))
+    good = sum(a <= 0.3 for a in angles.values())
+    check("shots indexed", len(fair) >= 10 and good >= 0.9 * len(fair),
+          f"{good} of {len(fair)} frames with one crystal and 60 spots within 0.3 deg of the truth, median "
+          f"{np.median(list(angles.values()) or [math.inf]):.3f} deg; {50 - len(crystals)} frames without a crystal")
+
+
+def check_shots(name, experiments):
+    check(f"{name} import", len(experiments) == 50 and all(one.is_still() for one in experiments), f"{len(experiments)} experiments")
+
+
+def dose(program):
+    """90 frames of 1 deg and 0.5 MGy: B grows by 1 A^2/MGy."""
+    subprocess.run([program, *COMMON, "-misset", "20", "35", "50", "-phi", "0", "-osc", "1", "-phisteps", "8", "-frames", "90", "-dose", "0.5",
+                    "-damage_B", "1", "-hdf5", "dose_master.h5", "-hdf5type", "int32"], check=True)
+    steps = (["dials.import", "dose_master.h5", "geometry.beam.polarization_fraction=0.5", "output.experiments=dose.expt"],
+             ["dials.find_spots", "dose.expt", "nproc=2", "output.reflections=dose.strong"],
+             ["dials.index", "dose.expt", "dose.strong", "space_group=P43212", "unit_cell=79.1,79.1,37.9,90,90,90", "detector.fix=all",
+              "beam.fix=all", "output.experiments=dose_indexed.expt", "output.reflections=dose_indexed.refl"],
+             ["dials.integrate", "dose_indexed.expt", "dose_indexed.refl", "nproc=1", "prediction.d_min=2.4", "profile.fitting=False",
+              "output.experiments=dose_integrated.expt", "output.reflections=dose_integrated.refl"],
+             ["dials.scale", "dose_integrated.expt", "dose_integrated.refl", "model=physical", "physical.absorption_correction=False",
+              "output.experiments=dose_scaled.expt", "output.reflections=dose_scaled.refl"])
+    for step in steps:
+        if not run(f"dose.{step[0]}.log", *step):
+            check("dose", False, f"{step[0]} failed")
+            return
+    table = flex.reflection_table.from_file("dose_scaled.refl")
+    table = table.select(~table.get_flags(table.flags.bad_for_scaling, all=False))
+    frame, d = np.array(table["xyzcal.px"].parts()[2]), np.array(table["d"])
+    scale = np.log(np.array(table["inverse_scale_factor"]))
+    doses, B = [], []
+    for k in range(5, 90, 10):  # log of the scale is straight in 1/(2 d^2), with -B as slope
+        near = np.abs(frame - k) < 1
+        doses.append(0.5 * frame[near].mean())
+        B.append(-np.polyfit(1 / (2 * d[near] ** 2), scale[near], 1)[0])
+    slope = np.polyfit(doses, B, 1)[0]
+    check("dose", abs(slope - 1) <= 0.15, f"B of dials.scale grows by {slope:.3f} A^2/MGy, {len(table)} intensities; from first to last "
+          f"{B[-1] - B[0]:.2f} of {doses[-1] - doses[0]:.2f} A^2")
+
+
 def checkers():
     """The checks of a master by DIALS and the NeXus community."""
     if not shutil.which("punx"):
@@ -379,7 +445,11 @@ def main(kinds):
         anomalous(program)
     if "panels" in kinds:
         panels_of_a_file(program)
-    if set(kinds) - {"anomalous", "panels"}:
+    if "shots" in kinds:
+        shots(program)
+    if "dose" in kinds:
+        dose(program)
+    if set(kinds) - {"anomalous", "panels", "shots", "dose"}:
         lysozyme(program, kinds)
     if "KEEP" not in os.environ:
         os.chdir("/")
@@ -411,4 +481,4 @@ def lysozyme(program, kinds):
 
 
 sys.exit(main(sys.argv[1:] or ["nxmx", "smv", "cbf", "stills", "panels",
-                               "polarization", "tilt", "anomalous"]))
+                               "polarization", "tilt", "anomalous", "shots", "dose"]))
