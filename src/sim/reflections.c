@@ -46,14 +46,23 @@ double nb_sim_first_phi(const nb_sim *sim)
     return first_phi(&sim->model);
 }
 
+/** As members of nb_reflection_job. */
+typedef struct wanted_image {
+    const float *pixels;
+    nb_status (*render)(void *user, float *image, nb_error *err);
+    void *user;
+} wanted_image;
+
 /** Of the scene of this model, whose image it is with this mix. */
 static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scene,
-                      const nb_mix *mix, const float *image, nb_reflections *out,
+                      const nb_mix *mix, const wanted_image *image, nb_reflections *out,
                       nb_error *err)
 {
     double step = m->phi_range > 0 ? m->phi_step : 0;
     nb_reflection_job job = {scene,
-                             image,
+                             image->pixels,
+                             image->render,
+                             image->user,
                              mix,
                              sim->cfg.truth_min,
                              first_phi(m),
@@ -122,43 +131,55 @@ static void add_light(const nb_sim *sim, nb_reflections *out)
     }
 }
 
-/** The reflections of one crystal of several (NULL: the first), from an image of its own. */
-static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_further *of,
-                            float *image, nb_reflections *out, nb_error *err)
+/** An image of one crystal alone. */
+typedef struct alone {
+    const nb_scene *scene;
+    const nb_mix *mix;
+    nb_sim_engine *engine;
+} alone;
+
+/** As nb_reflection_job.render. */
+static nb_status render_alone(void *user, float *image, nb_error *err)
+{
+    const alone *a = user;
+    const nb_request as = {.precision = a->engine->options.precision,
+                           .tolerance = a->engine->options.tolerance};
+    nb_status st = nb_engine_open(a->engine, err);
+    if (!st)
+        st = nb_render_scene_as(a->engine->backend, a->engine->state, a->scene, &as,
+                                image, err);
+    if (!st && !nb_mix_is_plain(a->mix))
+        nb_mix_apply(a->mix, a->scene, a->engine->options.threads, image);
+    return st;
+}
+
+/** The reflections of one crystal of several (NULL: the first). */
+static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
+                            const nb_further *of, nb_reflections *out, nb_error *err)
 {
     const nb_model *m = of ? &of->model : &sim->model;
-    const nb_request as = {.precision = engine->options.precision,
-                           .tolerance = engine->options.tolerance};
     const nb_mix mix = factors_alone(sim);
     nb_scene scene = m->scene;
+    alone one = {&scene, &mix, engine};
     nb_reflections own = {0};
     nb_status st;
     if (m->is_mixed)
         scene.factors.table = m->alone;
-    st = nb_render_scene_as(engine->backend, engine->state, &scene, &as, image, err);
-    if (!st && !nb_mix_is_plain(&mix))
-        nb_mix_apply(&mix, &scene, engine->options.threads, image);
-    if (!st)
-        st = find(sim, m, &scene, &mix, image, &own, err);
+    st = find(sim, m, &scene, &mix, &(wanted_image){NULL, render_alone, &one}, &own, err);
     return st ? st : append(&own, of, out, err);
 }
 
-/** Each crystal's photons are its own: they are rendered one by one, without footprint. */
+/** Each crystal's photons are its own: they are found one by one, without footprint. */
 static nb_status find_all(const nb_sim *sim, nb_reflections *out, nb_error *err)
 {
     nb_sim_engine engine = nb_engine_like(&sim->engine);
-    float *image =
-        nb_alloc_large(sim->model.scene.raster.pixels, sizeof *image, "image", err);
-    nb_status st = image ? NB_OK : NB_ERR_NOMEM;
+    nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     out->crystals = 1;
     engine.backend = nb_backend_cpu(&engine.options);
-    if (!st)
-        st = nb_engine_open(&engine, err);
     for (int i = 0; i <= sim->crowd->n && !st; i++)
-        st = find_alone(sim, &engine, i ? sim->crowd->all[i - 1] : NULL, image, out, err);
+        st = find_alone(sim, &engine, i ? sim->crowd->all[i - 1] : NULL, out, err);
     nb_engine_free(&engine);
-    nb_free(image);
     if (st)
         nb_reflections_free(out);
     else
@@ -190,13 +211,15 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     if (sim->crowd)
         return find_all(sim, out, err);
     if (!nb_sim_has_footprint(sim))
-        return find(sim, &sim->model, &sim->model.scene, &mix, image, out, err);
+        return find(sim, &sim->model, &sim->model.scene, &mix,
+                    &(wanted_image){image, NULL, NULL}, out, err);
     /* photons are counted where they are before they are spread */
     memset(out, 0, sizeof *out);
     point = nb_alloc_large(sim->model.scene.raster.pixels, sizeof *point, "image", err);
     st = point ? render_point(sim, point, err) : NB_ERR_NOMEM;
     if (!st)
-        st = find(sim, &sim->model, &sim->model.scene, &mix, point, out, err);
+        st = find(sim, &sim->model, &sim->model.scene, &mix,
+                  &(wanted_image){point, NULL, NULL}, out, err);
     nb_free(point);
     return st;
 }

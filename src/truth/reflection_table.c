@@ -88,12 +88,18 @@ int nb_reflection_add(nb_reflection_table *t, const int hkl[3], const double sum
     return 1;
 }
 
-void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double background)
+double nb_reflection_weight(const nb_reflection_table *t)
 {
-    const double all = photons + (background > 0 ? background : 0);
     double total = 0;
     for (int i = 0; i < t->n_touched; i++)
         total += t->list[t->touched[i]].pixel[NB_SUM_WEIGHT];
+    return total;
+}
+
+void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double background)
+{
+    const double all = photons + (background > 0 ? background : 0);
+    const double total = nb_reflection_weight(t);
     for (int i = 0; i < t->n_touched; i++) {
         nb_reflection_entry *e = &t->list[t->touched[i]];
         double share = photons / total, here = e->pixel[NB_SUM_WEIGHT] * share;
@@ -110,6 +116,7 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double back
 
 int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from)
 {
+    t->photons += from->photons;
     for (int i = 0; i < from->count; i++) {
         const nb_reflection_entry *e = &from->list[i];
         nb_reflection_entry *to;

@@ -29,6 +29,7 @@ typedef struct nb_reflection_table {
     int n_touched;
     int panel; /* panel of the samples to come */
     int last; /* entry of the last search: the next sample is probably of the same reflection */
+    double photons; /* of the pixels whose photons are their samples' own */
 } nb_reflection_table;
 
 /** Find or make the entry of h, k, l on the table's current panel; NULL: out of memory. */
@@ -37,6 +38,9 @@ nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k
 /** Add one sample of the current pixel. Returns 0 if memory is exhausted. */
 int nb_reflection_add(nb_reflection_table *t, const int hkl[3],
                       const double sums[NB_SUMS]);
+
+/** Sum of the weights of the current pixel. */
+double nb_reflection_weight(const nb_reflection_table *t);
 
 /** Divide the pixel's photons among the reflections that have samples in it, and begin the next
  * pixel; background: its other photons. */
@@ -60,6 +64,10 @@ typedef struct nb_spot_shares {
      * *background: the pixel's other photons. */
     double (*photons)(const void *user, int panel, int fast, int slow, double *least,
                       double *background);
+    /** Where there is no image: photons of a pixel whose weights add to `weight`, those to divide in *divided (0: none);
+     * `photons` then says which pixels there are. NULL: there is an image. */
+    double (*own)(const void *user, int panel, int fast, int slow, double weight,
+                  double *divided);
     const void *user;
     nb_spot_draw *draw;
     const nb_vector_plan *plans; /* of each panel */

@@ -35,6 +35,8 @@ typedef struct finder {
     const nb_span *spans; /* of the rendered pixels */
     const size_t *first;  /* [rows + 1]: the first span of each row */
     int rows;
+    const float *image; /* NULL: the photons are those of the samples */
+    float *made;        /* owned; the image that was made here, or NULL */
     float *background; /* photons of each pixel that are not Bragg light; owned; NULL: there are none */
     double cut;  /* pixels with fewer photons of the crystal are not divided */
     int divided; /* the pixels are divided, by spots */
@@ -100,9 +102,8 @@ static double crystal_in(const finder *f, double photons, double background)
                                                                                  : 0;
 }
 
-/** Weight below which a sample is left out. */
-static double least_weight(const finder *f, const nb_panel *panel, int fast, int slow,
-                           double photons)
+/** Photons of a weight of 1 in a pixel. */
+static double unit_in(const finder *f, const nb_panel *panel, int fast, int slow)
 {
     const nb_scene *sc = f->job->scene;
     const float *factors = f->job->mix->transmission;
@@ -110,10 +111,18 @@ static double least_weight(const finder *f, const nb_panel *panel, int fast, int
         panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
     const double factor = (factors ? nb_mix_factor(factors[pixel]) : 1) *
                           (f->job->mix->absorb ? f->job->mix->absorb[pixel] : 1);
-    const nb_sensor *sensor = &sc->sensors[panel->sensor];
-    double scale = sc->intensity_scale * nb_cached_factors(sc, panel, sensor, fast, slow);
-    double terms = (double)sc->samples * sensor->layers;
-    return factor > 0 ? OMITTED * photons / (factor * scale * terms) : INFINITY;
+    return factor * sc->intensity_scale *
+           nb_cached_factors(sc, panel, &sc->sensors[panel->sensor], fast, slow);
+}
+
+/** Weight below which a sample is left out. */
+static double least_weight(const finder *f, const nb_panel *panel, int fast, int slow,
+                           double photons)
+{
+    const nb_scene *sc = f->job->scene;
+    const double unit = unit_in(f, panel, fast, slow),
+                 terms = (double)sc->samples * sc->sensors[panel->sensor].layers;
+    return unit > 0 ? OMITTED * photons / (unit * terms) : INFINITY;
 }
 
 /** Is the sample left out, as its weight at this place is less than `least`? */
@@ -230,10 +239,9 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
 /** Add the photons of a span: all, those of the background and of diffuse light. */
 static void sum_span(const finder *f, const nb_span *span, image_row *row)
 {
-    const float *image = f->job->image + span->at;
     double photons = row->photons, background = row->background, diffuse = 0;
-    for (int i = 0; i < span->n; i++)
-        photons += image[i];
+    for (int i = 0; f->image && i < span->n; i++)
+        photons += f->image[span->at + (size_t)i];
     for (int i = 0; f->background && !f->dark && i < span->n; i++)
         background += f->background[span->at + (size_t)i];
     for (int i = 0; f->job->mix->light && i < span->n; i++)
@@ -245,7 +253,7 @@ static void sum_span(const finder *f, const nb_span *span, image_row *row)
 
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
-    const float *image = f->job->image + span->at;
+    const float *image = f->image + span->at;
     row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
         const double photons =
@@ -292,10 +300,28 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
         panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
     double photons = 0;
     *background = background_in(f, pixel);
-    if (!sc->raster.mask || sc->raster.mask[pixel])
-        photons = crystal_in(f, f->job->image[pixel], *background);
+    *least = 0;
+    if (sc->raster.mask && !sc->raster.mask[pixel])
+        return 0;
+    if (!f->image)
+        return 1;
+    photons = crystal_in(f, f->image[pixel], *background);
     if (photons > 0)
         *least = least_weight(f, panel, fast, slow, photons);
+    return photons;
+}
+
+/** As nb_spot_shares.own. */
+static double own_photons(const void *user, int k, int fast, int slow, double weight,
+                          double *divided)
+{
+    const finder *f = user;
+    const nb_panel *panel = &f->job->scene->panels[k];
+    const size_t pixel =
+        panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
+    const double photons = weight * unit_in(f, panel, fast, slow),
+                 background = background_in(f, pixel);
+    *divided = crystal_in(f, photons + background, background);
     return photons;
 }
 
@@ -347,9 +373,18 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
     nb_spots_limit(&spots, &plan.tolerance, &limits, &result);
     f->divided = !result.refused;
     if (f->divided) {
-        nb_spot_shares shares = {
-            job->scene, &spots,     &limits, job->phi_first, job->phi_step, job->threads,
-            job->hooks, photons_at, f,       draw,           NULL};
+        nb_spot_shares shares = {job->scene,
+                                 &spots,
+                                 &limits,
+                                 job->phi_first,
+                                 job->phi_step,
+                                 job->threads,
+                                 job->hooks,
+                                 photons_at,
+                                 f->image ? NULL : own_photons,
+                                 f,
+                                 draw,
+                                 NULL};
         nb_vector_plan *plans = NULL;
         st = nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &plans, err);
         shares.plans = plans;
@@ -410,9 +445,10 @@ static nb_reflection reflection_of(const nb_scene *sc, const nb_reflection_entry
     return spot;
 }
 
-static nb_status make_list(const nb_reflection_job *job, const image_row *all,
-                           nb_reflections *out, nb_error *err)
+static nb_status make_list(const finder *f, const image_row *all, nb_reflections *out,
+                           nb_error *err)
 {
+    const nb_reflection_job *job = f->job;
     const nb_reflection_table *t = &all->table;
     double listed = 0;
     out->list = nb_alloc((size_t)t->count, sizeof *out->list, "spots", err);
@@ -430,7 +466,26 @@ static nb_status make_list(const nb_reflection_job *job, const image_row *all,
     out->panels = job->scene->n_panels;
     out->background = all->background;
     out->diffuse = all->diffuse;
-    out->unassigned = all->photons - all->background - all->diffuse - listed;
+    out->unassigned = -listed;
+    if (f->image)
+        out->unassigned += all->photons - all->background - all->diffuse;
+    else
+        out->unassigned += t->photons;
+    return NB_OK;
+}
+
+/** The image, where the pixels are not divided by spots and none was given. */
+static nb_status make_image(finder *f, nb_error *err)
+{
+    nb_status st;
+    if (f->image || f->divided)
+        return NB_OK;
+    f->made = nb_alloc_large(f->job->scene->raster.pixels, sizeof *f->made, "image", err);
+    if (!f->made)
+        return NB_ERR_NOMEM;
+    if ((st = f->job->render(f->job->user, f->made, err)))
+        return st;
+    f->image = f->made;
     return NB_OK;
 }
 
@@ -460,7 +515,7 @@ static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
 nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
                               nb_error *err)
 {
-    finder f = {.job = job, .cut = job->minimum / 1000};
+    finder f = {.job = job, .image = job->image, .cut = job->minimum / 1000};
     image_row *rows = nb_alloc(BLOCK, sizeof *rows, "spots", err), all = {0};
     nb_request request = {0};
     nb_span *spans = NULL;
@@ -477,10 +532,13 @@ nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
     if (!st)
         st = divide_by_spots(&f, &all.table, err);
     if (!st)
+        st = make_image(&f, err);
+    if (!st)
         st = divide_image(&f, rows, &all, err);
     if (!st)
-        st = make_list(job, &all, out, err);
+        st = make_list(&f, &all, out, err);
     nb_reflection_table_free(&all.table);
+    nb_free(f.made);
     nb_free(f.background);
     nb_free(first);
     nb_free(spans);

@@ -11,7 +11,10 @@
 
 typedef struct nb_reflection_job {
     const nb_scene *scene;
-    const float *image;         /* [spixels][fpixels], rendered from the scene */
+    const float *image; /* [spixels][fpixels], rendered from the scene; NULL: it is made by `render` where it is needed */
+    /** Makes the image. Crystals whose spots end need none: the photons are those of their samples. */
+    nb_status (*render)(void *user, float *image, nb_error *err);
+    void *user;
     const nb_mix *mix;          /* of the image */
     double minimum;             /* photons of the weakest reflection that is listed */
     double phi_first, phi_step; /* rad, of the scene's phi steps */

@@ -205,6 +205,18 @@ static void sort_shares(const tile *t, size_t *order)
         order[t->pixels[t->shares[i].pixel].shares++] = i;
 }
 
+/** Divide pixel i, whose shares are in the table. */
+static void end_pixel(tile *t, int i)
+{
+    const nb_spot_tile *drawn = t->drawn;
+    double photons = t->pixels[i].photons;
+    if (t->of->own)
+        t->table.photons += t->of->own(t->of->user, t->panel, drawn->f0 + i % drawn->nf,
+                                       drawn->s0 + i / drawn->nf,
+                                       nb_reflection_weight(&t->table), &photons);
+    nb_reflection_end_pixel(&t->table, photons, t->pixels[i].background);
+}
+
 /** Divide the pixels among their shares. Returns 0 if memory is exhausted. */
 static int divide(tile *t)
 {
@@ -218,8 +230,7 @@ static int divide(tile *t)
         const int32_t *h = t->drawn->list->spots[s->spot].h;
         ok = nb_reflection_add(&t->table, (const int[]){h[0], h[1], h[2]}, s->sums);
         if (ok && (i + 1 == t->n || t->shares[order[i + 1]].pixel != s->pixel))
-            nb_reflection_end_pixel(&t->table, t->pixels[s->pixel].photons,
-                                    t->pixels[s->pixel].background);
+            end_pixel(t, s->pixel);
     }
     nb_free(order);
     return ok;
