@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../render/choose.h"
 #include "../series/orientations.h"
 #include "../series/pool.h"
 #include "../series/ranks.h"
+#include "../sim/load.h"
 #include "../sim/picture.h"
 #include "../sim/sim.h"
 
@@ -80,6 +82,71 @@ static nb_status clone_all(nb_crew *crew, const nb_hooks *hooks, nb_error *err)
     return st;
 }
 
+/** All pictures have an experiment, which gives them what one simulation can have. */
+static nb_status check_starts(const nb_crew *crew, const char *file, nb_error *err)
+{
+    const nb_expt_start *all = crew->starts;
+    for (int k = 0; k < crew->frames->count; k++) {
+        const char *name = crew->frames->images[k];
+        if (all[k].number < 0)
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-expt %.200s: no experiment has the image %.200s, but others "
+                           "have theirs; type -expt_number for one start of all",
+                           file, name);
+        if (all[k].number != all[0].number && (all[k].varies || all[0].varies))
+            return nb_fail(err, NB_ERR_INPUT,
+                           "-expt %.200s: the crystal of experiment %d changes along its "
+                           "scan, and %.200s is of another one; refine each by itself",
+                           file, all[all[k].varies ? k : 0].number, name);
+    }
+    return NB_OK;
+}
+
+/** Experiments of the pictures, by the names of their images.  *cfg then has that of the first picture. */
+static nb_status load_starts(nb_crew *crew, nb_config *cfg, const nb_hooks *hooks,
+                             nb_error *err)
+{
+    const nb_refine_frames *frames = crew->frames;
+    const nb_expt_names names = {frames->images, frames->count};
+    int found = 0;
+    nb_status st;
+    if (!cfg->expt_file[0] || cfg->expt_number >= 0 || cfg->expt_image[0] ||
+        frames->orientations)
+        return NB_OK;
+    crew->starts =
+        nb_alloc((size_t)frames->count, sizeof *crew->starts, "experiments", err);
+    st = crew->starts ? nb_read_starts(cfg, &names, crew->starts, err) : NB_ERR_NOMEM;
+    for (int k = 0; k < frames->count && !st; k++)
+        found += crew->starts[k].number >= 0;
+    if (st || !found) {
+        nb_free(crew->starts);
+        crew->starts = NULL;
+        return st;
+    }
+    if ((st = check_starts(crew, cfg->expt_file, err)))
+        return st;
+    cfg->expt_number = crew->starts[0].number;
+    nb_notice(
+        hooks,
+        "%s: each picture begins with crystal, beam and angle of the experiment that "
+        "has its image; the detector is that of the first",
+        cfg->expt_file);
+    return NB_OK;
+}
+
+static nb_status open_base(nb_crew *crew, const nb_config *typed, const nb_hooks *hooks,
+                           nb_error *err)
+{
+    nb_status st;
+    if (!(crew->typed = nb_alloc_raw(1, sizeof *crew->typed, "configuration", err)))
+        return NB_ERR_NOMEM;
+    *crew->typed = *typed;
+    st = load_starts(crew, crew->typed, hooks, err);
+    return st ? st
+              : nb_sim_create_for(crew->typed, crew->frames->count, hooks, &crew->base,
+                                  err);
+}
+
 nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_frames *frames,
                        const nb_hooks *hooks, nb_error *err)
 {
@@ -89,7 +156,7 @@ nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_fram
     crew->ranks = frames->ranks;
     st = nb_picture_readers_new(&crew->readers, err);
     if (!st)
-        st = nb_sim_create_for(cfg, frames->count, hooks, &crew->base, err);
+        st = open_base(crew, cfg, hooks, err);
     if (!st && frames->orientations)
         st = nb_orientations_load(frames->orientations, frames->count, &crew->missets,
                                   NULL, err);
@@ -102,6 +169,8 @@ void nb_crew_close(nb_crew *crew)
         nb_sim_free(crew->sims[i]);
     nb_free(crew->sims);
     nb_free(crew->missets);
+    nb_free(crew->starts);
+    nb_free(crew->typed);
     nb_picture_readers_free(crew->readers);
     nb_sim_free(crew->base);
     memset(crew, 0, sizeof *crew);
@@ -109,6 +178,8 @@ void nb_crew_close(nb_crew *crew)
 
 nb_status nb_crew_begin(const nb_crew *crew, nb_sim *sim, int picture, nb_error *err)
 {
+    nb_matrix matrix = {0};
+    int own = 0;
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_status st;
     if (!cfg)
@@ -118,7 +189,9 @@ nb_status nb_crew_begin(const nb_crew *crew, nb_sim *sim, int picture, nb_error 
         cfg->misset_mode = NB_MISSET_FIXED;
         memcpy(cfg->misset_deg, crew->missets[picture], sizeof cfg->misset_deg);
     }
-    st = nb_sim_restart(sim, crew->base, cfg, err);
+    if (crew->starts)
+        own = nb_use_start(crew->typed, &crew->starts[picture], cfg, &matrix);
+    st = nb_sim_restart(sim, crew->base, cfg, own ? &matrix : NULL, err);
     nb_free(cfg);
     return st;
 }

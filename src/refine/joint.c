@@ -101,7 +101,7 @@ static nb_status name_all(nb_joint *j, nb_error *err)
                                      "free");
 }
 
-/** One experiment list has one detector and one beam. */
+/** One experiment list has one detector, and one beam if the pictures do not begin with their own. */
 static nb_status check_expt(const nb_joint *j, nb_error *err)
 {
     static const char *const shared[] = {
@@ -110,7 +110,8 @@ static nb_status check_expt(const nb_joint *j, nb_error *err)
     for (int i = 0; i < j->space.n_active && j->frames->exptout; i++)
         for (size_t k = 0; k < sizeof shared / sizeof *shared; k++)
             if (!j->common[j->space.active[i]] &&
-                !strncmp(j->names[i], shared[k], strlen(shared[k])))
+                !strncmp(j->names[i], shared[k], strlen(shared[k])) &&
+                !(j->crew.starts && !strcmp(j->names[i], "lambda")))
                 return nb_fail(err, NB_ERR_INPUT,
                                "-exptout of several pictures has one detector and one "
                                "beam: add %s to -joint, or use -report",
@@ -136,11 +137,12 @@ static nb_status open_joint(nb_joint *j, const nb_config *cfg, const nb_hooks *h
     c = (size_t)j->arrow.common;
     j->pictures = nb_alloc(count, sizeof *j->pictures, "pictures", err);
     j->shares = nb_alloc(count, nb_arrow_share(&j->arrow) * sizeof(double), "sums", err);
-    j->numbers = nb_alloc(12 * count + c * c, sizeof(double), "sums", err);
+    j->numbers = nb_alloc(16 * count + c * c, sizeof(double), "sums", err);
     if (!j->pictures || !j->shares || !j->numbers)
         return NB_ERR_NOMEM;
     j->edges = j->numbers + count;
-    j->deviance = j->edges + 9 * count;
+    j->beams = j->edges + 9 * count;
+    j->deviance = j->beams + 4 * count;
     j->C = j->deviance + 2 * count;
     return NB_OK;
 }
@@ -500,13 +502,15 @@ static void put_deviance(nb_joint *j, nb_refinement *out)
     out->deviance_per_pixel = sum / pixels;
 }
 
-/** Detector and beam of the common parameters, and a crystal for each picture. */
+/** Detector and beam of the common parameters, and a crystal for each picture; its beam, where pictures have their own. */
 static nb_status write_expt(nb_joint *j, const double *x, nb_error *err)
 {
-    const nb_expt_list list = {.path = j->frames->exptout,
-                               .names = j->frames->images,
-                               .edges = (const double(*)[9])(const void *)j->edges,
-                               .count = j->frames->count};
+    const nb_expt_list list = {
+        .path = j->frames->exptout,
+        .names = j->frames->images,
+        .edges = (const double(*)[9])(const void *)j->edges,
+        .beams = j->crew.starts ? (const double(*)[4])(const void *)j->beams : NULL,
+        .count = j->frames->count};
     nb_sim *sim = j->crew.sims[0];
     const char *names[NB_FIT_MOST];
     double values[NB_FIT_MOST], slope;
@@ -533,8 +537,8 @@ static nb_status tell_common(nb_joint *j, const double *x, int used, double star
     char *line = NULL;
     nb_status st = NB_OK;
     put_deviance(j, &out);
-    nb_ranks_merge(j->frames->ranks, j->edges,
-                   9 * (size_t)j->frames->count * sizeof *j->edges);
+    nb_ranks_merge(j->frames->ranks, j->edges, /* and beams */
+                   13 * (size_t)j->frames->count * sizeof *j->edges);
     if (nb_ranks_rank(j->frames->ranks) > 0)
         return NB_OK;
     out.seconds = nb_monotonic_seconds() - start;

@@ -52,6 +52,7 @@ typedef struct nb_joint {
     double *shares;                     /* owned; [count][share] */
     double *numbers;                    /* owned; [count], one of each picture for sums */
     double *edges; /* owned; [count][9], a, b, c of each crystal, m, in the lab; of a picture that is left out 0 */
+    double *beams; /* owned; [count][4], as in nb_expt_list; of a picture that is left out 0 */
     double *deviance; /* owned; [count][2], its sum over pixels, and their number */
     double *C;        /* owned; [common][common], covariance at the end */
     int try;          /* nb_joint_evaluate: at `tried` */

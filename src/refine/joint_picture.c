@@ -515,18 +515,23 @@ static nb_status measure(nb_joint *j, nb_sim *sim, int k, one *of, nb_error *err
     return nb_fit_measure(&of->fit, err);
 }
 
-/** The orientation, and the crystal for -exptout. */
+/** The orientation, and the crystal and the beam for -exptout. */
 static nb_status put_crystal(nb_joint *j, nb_sim *sim, int k, nb_error *err)
 {
     const nb_crystal *x = &sim->model.crystal;
     nb_status st = nb_sim_fold_rotation(sim, j->pictures[k].misset, err);
-    double *to = j->edges + 9 * (size_t)k;
+    const nb_vec3 along = sim->model.geometry.beam;
+    double *to = j->edges + 9 * (size_t)k, *beam = j->beams + 4 * (size_t)k;
     const nb_vec3 edges[3] = {x->a, x->b, x->c};
     for (int i = 0; i < 3 && !st; i++) {
         to[3 * i] = edges[i].x;
         to[3 * i + 1] = edges[i].y;
         to[3 * i + 2] = edges[i].z;
     }
+    beam[0] = nb_sim_wavelength(sim);
+    beam[1] = along.x;
+    beam[2] = along.y;
+    beam[3] = along.z;
     return st;
 }
 

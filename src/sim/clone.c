@@ -49,12 +49,14 @@ nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err)
 }
 
 nb_status nb_sim_restart(nb_sim *sim, const nb_sim *from, const nb_config *cfg,
-                         nb_error *err)
+                         const nb_matrix *matrix, nb_error *err)
 {
     nb_inputs old = sim->in;
     nb_status st;
     sim->in = nb_inputs_hold(&from->in);
     sim->in.keeps_limit = 1;
+    if (matrix)
+        sim->in.matrix = *matrix;
     nb_free(sim->moved.panels);
     sim->moved = (nb_displacement){0};
     st = nb_sim_rebuild(sim, cfg, err);

@@ -267,15 +267,10 @@ nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *er
 
 /* --- crystal --- */
 
-void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
+void nb_matrix_of_file(nb_convention convention, const double A[9], nb_matrix *matrix)
 {
-    const nb_detector_spec *d = cfg->detector;
-    nb_convention convention;
-    if (!d || !d->has_crystal || cfg->cell_count > 0 || cfg->mat_file[0])
-        return;
-    convention = NB_RESOLVED(cfg)->value.convention;
     for (int i = 0; i < 3; i++) {
-        const double column[3] = {d->crystal[i], d->crystal[3 + i], d->crystal[6 + i]};
+        const double column[3] = {A[i], A[3 + i], A[6 + i]};
         nb_vec3 v = nb_lab_of_nexus(convention, column);
         matrix->at[i] = v.x;
         matrix->at[3 + i] = v.y;
@@ -284,6 +279,33 @@ void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
     matrix->given = matrix->of_detector = 1;
     matrix->has_ends = 0;
     matrix->lambda_A = 1;
+}
+
+void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix)
+{
+    const nb_detector_spec *d = cfg->detector;
+    if (d && d->has_crystal && cfg->cell_count == 0 && !cfg->mat_file[0])
+        nb_matrix_of_file(NB_RESOLVED(cfg)->value.convention, d->crystal, matrix);
+}
+
+int nb_use_start(const nb_config *typed, const nb_expt_start *start, nb_config *cfg,
+                 nb_matrix *matrix)
+{
+    const nb_convention convention = NB_RESOLVED(cfg)->value.convention;
+    if (!NB_GIVEN(typed, lambda_A) && !NB_GIVEN(typed, energy_eV) &&
+        !isnan(start->wavelength_A))
+        cfg->lambda_A = start->wavelength_A;
+    if (!NB_GIVEN(typed, phi_deg) && !isnan(start->phi_deg))
+        cfg->phi_deg = start->phi_deg;
+    if (!typed->beam_vector.set && start->beam.set && !start->varies) {
+        const nb_vec3 beam = nb_lab_of_nexus(convention, start->beam.v);
+        cfg->beam_vector = (nb_opt3){1, {beam.x, beam.y, beam.z}};
+    }
+    if (typed->cell_count > 0 || typed->mat_file[0] || !start->has_crystal ||
+        start->varies)
+        return 0;
+    nb_matrix_of_file(convention, start->crystal, matrix);
+    return 1;
 }
 
 /* --- and back --- */

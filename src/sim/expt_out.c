@@ -282,14 +282,38 @@ static nb_json add_copy(nb_json to, cJSON *array, const cJSON *one)
     return copy;
 }
 
-/** Of each picture with a crystal, as the first one but for name and crystal. */
-static void add_list(nb_json root, const nb_sim *sim, const nb_expt_list *list)
+/** The beam of a picture, as in nb_expt_list: its number.  One that is that of the picture before is not written again. */
+static int add_own_beam(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
+                        const double beam[4])
+{
+    const nb_vec3 along = {beam[1], beam[2], beam[3]};
+    cJSON *beams = cJSON_GetObjectItem(root.json, "beam");
+    const int n = cJSON_GetArraySize(beams);
+    nb_detector_spec own = *d;
+    nb_json one = {cJSON_CreateObject(), root.failed};
+    own.wavelength_A = beam[0];
+    nb_nexus_of_lab(sim->model.geometry.convention, along, own.beam.v);
+    put_beam(one, &own);
+    if (n && cJSON_Compare(one.json, cJSON_GetArrayItem(beams, n - 1), 1)) {
+        cJSON_Delete(one.json);
+        return n - 1;
+    }
+    if (!cJSON_AddItemToArray(beams, one.json))
+        *root.failed = 1;
+    return n;
+}
+
+/** Of each picture with a crystal, as the first one but for name, crystal and beam. */
+static void add_list(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
+                     const nb_expt_list *list)
 {
     cJSON *experiments = cJSON_GetObjectItem(root.json, "experiment");
     cJSON *crystals = cJSON_GetObjectItem(root.json, "crystal");
     cJSON *experiment = cJSON_DetachItemFromArray(experiments, 0);
     cJSON *crystal = cJSON_DetachItemFromArray(crystals, 0);
     int n = 0;
+    if (list->beams)
+        cJSON_DeleteItemFromArray(cJSON_GetObjectItem(root.json, "beam"), 0);
     for (int k = 0; k < list->count; k++) {
         const double *e = list->edges[k];
         const nb_vec3 edges[3] = {
@@ -302,6 +326,10 @@ static void add_list(nb_json root, const nb_sim *sim, const nb_expt_list *list)
         nb_json_text(one, "identifier", list->names[k]);
         cJSON_DeleteItemFromObject(one.json, "crystal");
         nb_json_number(one, "crystal", n++);
+        if (list->beams) {
+            cJSON_DeleteItemFromObject(one.json, "beam");
+            nb_json_number(one, "beam", add_own_beam(root, sim, d, list->beams[k]));
+        }
         one = add_copy(root, crystals, crystal);
         cJSON_DeleteItemFromObject(one.json, "A_at_scan_points"); /* of the first */
         add_edges(one, sim, edges);
@@ -320,7 +348,7 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
         return st;
     root = (nb_json){cJSON_CreateObject(), &failed};
     add_all(root, sim, &d, 1);
-    add_list(root, sim, list);
+    add_list(root, sim, &d, list);
     nb_detector_spec_free(&d);
     return put_tree(root, list->path, err);
 }

@@ -42,6 +42,20 @@ static nb_status read_expt(const char *path, const nb_geometry_typed *typed,
     return st;
 }
 
+nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
+                         nb_expt_start *out, nb_error *err)
+{
+    const char *path = cfg->expt_file;
+    char *data;
+    size_t n;
+    nb_status st = nb_read_file(path, "-expt", NB_GEOMETRY_BYTES, &data, &n, err);
+    if (st)
+        return st;
+    st = nb_expt_starts(data, n, path, of, out, err);
+    nb_free(data);
+    return st;
+}
+
 /** What the detector leaves open, of what such a file may hold: a CrystFEL geometry has no more than the
  * wavelength. */
 static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)

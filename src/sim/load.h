@@ -3,6 +3,7 @@
 #ifndef NB_SIM_LOAD_H
 #define NB_SIM_LOAD_H
 
+#include "../io/detector/expt.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../io/image/cbf_read.h"
 #include "../io/structure/gemmi.h"
@@ -43,6 +44,8 @@ nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
 /** The mask of the stack: of the file, of -panel and of -mask. */
 nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err);
 
+/** A crystal as files of detectors have it (nb_detector_spec.crystal). */
+void nb_matrix_of_file(nb_convention convention, const double A[9], nb_matrix *matrix);
 /** The crystal of the detector's file, where no other is typed. */
 void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix);
 
@@ -67,6 +70,13 @@ nb_status nb_mask_named_detector(const nb_config *cfg, uint8_t **mask, nb_error 
  * nb_detector_spec_free, after an error too.  Errors: those of nb_config_load_geometry. */
 nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
                            nb_detector_spec *out, nb_error *err);
+
+/** Give cfg what the experiment of an image says and `typed` does not.  Returns whether *matrix is the crystal. */
+int nb_use_start(const nb_config *typed, const nb_expt_start *start, nb_config *cfg,
+                 nb_matrix *matrix);
+/** What the experiments of -expt say of images.  Errors: those of nb_expt_starts, NB_ERR_IO. */
+nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
+                         nb_expt_start *out, nb_error *err);
 
 /* --- image files as inputs of a simulation --- */
 

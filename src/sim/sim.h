@@ -107,9 +107,10 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
 /** Give sim another configuration that names the same files, and build its model. */
 nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
-/** The same of a clone of `from`, whose files it has again: what parameters changed since is gone. */
+/** The same of a clone of `from`, whose files it has again: what parameters changed since is gone.  matrix: of its crystal;
+ * NULL: that of `from`. */
 nb_status nb_sim_restart(nb_sim *sim, const nb_sim *from, const nb_config *cfg,
-                         nb_error *err);
+                         const nb_matrix *matrix, nb_error *err);
 
 /** Could a pixel be more than a float holds?  Then nb_sim_render looks at every pixel. */
 int nb_model_may_overflow(const nb_model *model);

@@ -62,6 +62,8 @@ typedef struct nb_expt_list {
     const char *const *names; /* [count], of the pictures: their identifiers */
     const double (
         *edges)[9]; /* [count], a, b, c of the crystal in the lab, m; all 0: it has none */
+    const double (
+        *beams)[4]; /* [count], wavelength (A) and direction in the lab; NULL: those of the simulation */
     int count;
 } nb_expt_list;
 

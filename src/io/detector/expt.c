@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../physics/vec3.h"
 #include "../common/axes.h"
@@ -347,28 +348,86 @@ static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
     return st;
 }
 
+/** Parse the text.  *root is the caller's (cJSON_Delete), NULL after an error. */
+static nb_status open_text(const char *data, size_t n, const char *name, cJSON **root,
+                           nb_error *err)
+{
+    const char *stop = data;
+    long line = 1;
+    *root = cJSON_ParseWithLengthOpts(data, n, &stop, 0);
+    if (!*root) {
+        for (const char *p = data; p < stop && p < data + n; p++)
+            line += *p == '\n';
+        return nb_fail_at(err, NB_ERR_INPUT, name, line, "not valid JSON");
+    }
+    while (stop < data + n && (nb_text_blank(*stop) || *stop == '\n' || !*stop))
+        stop++;
+    if (stop == data + n)
+        return NB_OK;
+    cJSON_Delete(*root);
+    *root = NULL;
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                      "text follows the JSON object at byte %td", stop - data);
+}
+
 nb_status nb_expt_parse(const char *data, size_t n, const char *name,
                         const nb_geometry_typed *typed, const nb_hooks *hooks,
                         nb_detector_spec *out, nb_error *err)
 {
     nb_node root = {name, NULL, ""};
-    const char *stop = data;
-    cJSON *json = cJSON_ParseWithLengthOpts(data, n, &stop, 0);
-    nb_status st;
-    long line = 1;
+    cJSON *json;
+    nb_status st = open_text(data, n, name, &json, err);
     memset(out, 0, sizeof *out);
-    if (!json) {
-        for (const char *p = data; p < stop && p < data + n; p++)
-            line += *p == '\n';
-        return nb_fail_at(err, NB_ERR_INPUT, name, line, "not valid JSON");
-    }
     root.json = json;
-    while (stop < data + n && (nb_text_blank(*stop) || *stop == '\n' || !*stop))
-        stop++;
-    st = stop < data + n
-             ? nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "text follows the JSON object at byte %td", stop - data)
-             : read_root(&root, typed, hooks, out, err);
+    if (!st)
+        st = read_root(&root, typed, hooks, out, err);
+    cJSON_Delete(json);
+    return st;
+}
+
+/* --- experiments of many images --- */
+
+static nb_status read_start(const nb_node *root, const nb_expt_choice *chosen,
+                            nb_expt_start *out, nb_error *err)
+{
+    /* what is typed is the caller's */
+    const nb_geometry_typed typed = {.wavelength_A = NAN, .has_sources = 1};
+    nb_detector_spec d;
+    nb_status st = nb_detector_spec_new(1, &d, err);
+    if (st)
+        return st;
+    if (!(st = read_models(root, chosen, &typed, NULL, &d, err))) {
+        *out = (nb_expt_start){.number = chosen->number,
+                               .has_crystal = d.has_crystal,
+                               .varies = d.scan.change || d.scan.setting || d.scan.beam,
+                               .wavelength_A = d.wavelength_A,
+                               .phi_deg = d.phi_deg,
+                               .beam = d.beam};
+        memcpy(out->crystal, d.crystal, sizeof out->crystal);
+    }
+    nb_detector_spec_free(&d);
+    return st;
+}
+
+nb_status nb_expt_starts(const char *data, size_t n, const char *name,
+                         const nb_expt_names *of, nb_expt_start *out, nb_error *err)
+{
+    nb_node root = {name, NULL, ""};
+    nb_expt_choice *chosen = NULL;
+    cJSON *json;
+    nb_status st = open_text(data, n, name, &json, err);
+    root.json = json;
+    if (!st &&
+        !(chosen = nb_alloc((size_t)of->count + 1, sizeof *chosen, "experiments", err)))
+        st = NB_ERR_NOMEM;
+    if (!st)
+        st = nb_expt_find(&root, of, chosen, err);
+    for (int k = 0; k < of->count && !st; k++) {
+        out[k].number = -1;
+        if (chosen[k].image)
+            st = read_start(&root, &chosen[k], &out[k], err);
+    }
+    nb_free(chosen);
     cJSON_Delete(json);
     return st;
 }

@@ -98,9 +98,18 @@ static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
     return NB_OK;
 }
 
+/** Of a list that is not empty.  free_all, after an error too. */
 static nb_status fill_all(const nb_node *root, tables *t, nb_error *err)
 {
-    nb_status st = fill(root, "experiment", &t->experiment, err);
+    nb_node id = nb_node_member(root, "__id__");
+    nb_status st;
+    memset(t, 0, sizeof *t);
+    if (!cJSON_IsString(id.json) || strcmp(id.json->valuestring, "ExperimentList") != 0)
+        return nb_node_fail(
+            &id, "must be ExperimentList: not a file of DIALS experiments", err);
+    st = fill(root, "experiment", &t->experiment, err);
+    if (!st && t->experiment.n < 1)
+        st = nb_node_fail(&t->experiment.list, "must be an array that is not empty", err);
     if (!st)
         st = fill(root, "imageset", &t->imageset, err);
     return st ? st : fill(root, "scan", &t->scan, err);
@@ -134,18 +143,43 @@ static nb_status look_at(const tables *t, int i, const wanted *w, nb_expt_choice
     return NB_OK;
 }
 
+static wanted wanted_of(const char *image)
+{
+    wanted w = {.frame = -1};
+    if (!nb_hdf5_frame_of(image, w.name, &w.frame))
+        snprintf(w.name, sizeof w.name, "%s", image);
+    return w;
+}
+
+nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_choice *out,
+                       nb_error *err)
+{
+    tables t;
+    nb_status st = fill_all(root, &t, err);
+    const int n = t.experiment.n;
+    int next = 0; /* images have the order of their experiments, as a rule */
+    for (int k = 0; k < of->count && !st; k++) {
+        const wanted w = wanted_of(of->names[k]);
+        out[k].image = 0;
+        for (int i = 0; i < n && !st && !out[k].image; i++)
+            st = look_at(&t, (next + i) % n, &w, &out[k], err);
+        if (!st && out[k].image)
+            next = out[k].number + 1;
+    }
+    free_all(&t);
+    return st;
+}
+
 /** The experiment of a named image: the first that has it. */
 static nb_status by_image(const tables *t, const nb_geometry_typed *typed,
                           const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
 {
     const int only = typed->experiment, n = t->experiment.n;
     const char *file = t->experiment.list.file;
+    const wanted w = wanted_of(typed->image);
     nb_expt_choice one;
-    wanted w = {.frame = -1};
     int found = 0;
     nb_status st = NB_OK;
-    if (!nb_hdf5_frame_of(typed->image, w.name, &w.frame))
-        snprintf(w.name, sizeof w.name, "%s", typed->image);
     for (int i = only < 0 ? 0 : only; !st && i < (only < 0 ? n : only + 1); i++) {
         if ((st = look_at(t, i, &w, &one, err)) || !one.image)
             continue;
@@ -172,21 +206,13 @@ static nb_status by_image(const tables *t, const nb_geometry_typed *typed,
 nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
                          const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
 {
-    nb_node list = nb_node_member(root, "experiment");
-    nb_node id = nb_node_member(root, "__id__");
-    int n = nb_node_count(&list);
-    tables t = {0};
-    nb_status st;
-    if (!cJSON_IsString(id.json) || strcmp(id.json->valuestring, "ExperimentList") != 0)
-        return nb_node_fail(
-            &id, "must be ExperimentList: not a file of DIALS experiments", err);
-    if (n < 1)
-        return nb_node_fail(&list, "must be an array that is not empty", err);
-    if (typed->experiment >= n)
-        return nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
-                          "-expt_number %d: the file has %d experiment%s, from 0",
-                          typed->experiment, n, n == 1 ? "" : "s");
-    st = fill_all(root, &t, err);
+    tables t;
+    nb_status st = fill_all(root, &t, err);
+    const int n = t.experiment.n;
+    if (!st && typed->experiment >= n)
+        st = nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
+                        "-expt_number %d: the file has %d experiment%s, from 0",
+                        typed->experiment, n, n == 1 ? "" : "s");
     if (!st && typed->image && typed->image[0]) {
         st = by_image(&t, typed, hooks, out, err);
     } else if (!st) {

@@ -7,6 +7,7 @@
 
 #include "../../nanobragg.h"
 #include "../common/panel_spec.h"
+#include "expt.h"
 
 typedef struct nb_node {
     const char *file;
@@ -67,6 +68,10 @@ typedef struct nb_expt_choice {
 /** The experiment that is typed by its number or by the name of an image. */
 nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
                          const nb_hooks *hooks, nb_expt_choice *out, nb_error *err);
+
+/** The experiment of each image; image is 0 where none has it.  of->count choices. */
+nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_choice *out,
+                       nb_error *err);
 
 /** The first number of image_range; 1 without. */
 int nb_expt_first_image(const nb_node *scan);
