@@ -75,7 +75,7 @@ PACKAGE_PNG := libpng-dev
 PACKAGE_CJSON := libcjson-dev
 PACKAGE_RANDOM123 := librandom123-dev
 PACKAGE_ZLIB := zlib1g-dev
-COMPILES := $(if $(MAKECMDGOALS),$(filter-out list help clean format dist,$(MAKECMDGOALS)),all)
+COMPILES := $(if $(MAKECMDGOALS),$(filter-out list help clean format dist release,$(MAKECMDGOALS)),all)
 ifneq ($(COMPILES),)
 $(shell mkdir -p $(B) && OPTIONAL='$(OPTIONAL)' MPICC='$(MPICC)' sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
     { cmp -s $(B)/config.$$PPID $(B)/config.mk || mv $(B)/config.$$PPID $(B)/config.mk; }; \

@@ -100,7 +100,7 @@ install-python: python ## the Python package, to PYTHONDIR (PREFIX/lib/python3/d
 # --- packages -------------------------------------------------------------------------------------
 DIST ?= dist
 DEBIAN := $B/deb/nanobragg-$(VERSION)
-.PHONY: dist deb install-python late-sonames
+.PHONY: dist deb install-python late-sonames release
 dist: ## dist/nanobragg-VERSION.tar.gz, the source archive, of the last commit (DIST=another folder)
 	@mkdir -p $(DIST)
 	@cd mk && $(PYTHON) -B -c 'import wheel_nanobragg as w; print(w.build_sdist("$(abspath $(DIST))"))'
@@ -115,3 +115,6 @@ deb: python install-texts ## dist/*.deb: program, library, headers, Python packa
 
 late-sonames: # of libraries that are loaded when they are needed (mk/packaging/debian/rules)
 	@echo $(foreach l,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK BZIP2,$($l_SONAME))
+
+release: ## dist/release: all that can be uploaded, of the last commit, built and tried in bare roots (root, debootstrap; mk/release.sh)
+	@PYTHON='$(PYTHON)' CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' bash mk/release.sh $(DIST)/release

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Recipes of packages, read without Docker, Apptainer, conda and Spack: syntax, version, and the libraries that they name.
 
-usage: recipes.py [FOLDER]      (mk/packaging by default; of make release: the filled ones)
+usage: recipes.py [FOLDER]           (mk/packaging by default; of make release: the filled ones)
+       recipes.py --commands FILE    (prints the shell commands of the last stage of a Dockerfile or Apptainer definition)
 """
 import ast
 import os
@@ -170,7 +171,21 @@ def filled(folder):
             yield f"{name} is not filled"
 
 
+def commands(path):
+    """What the last stage runs, and what its image is for."""
+    if path.endswith(".def"):
+        sections = apptainer(text(path))[-1][1]
+        return "set -e\n" + sections["post"] + sections["test"]
+    last = docker(text(path))[-1][1]
+    lines = [{"ENV": "export " + rest, "RUN": rest, "WORKDIR": f"mkdir -p {rest} && cd {rest}"}.get(word) for word, rest in last]
+    entry = [" ".join(ast.literal_eval(rest)) + " -version" for word, rest in last if word == "ENTRYPOINT"]
+    return "\n".join(["set -e", *filter(None, lines), *entry])
+
+
 def main():
+    if sys.argv[1:2] == ["--commands"]:
+        print(commands(sys.argv[2]))
+        return
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "mk/packaging")
     found = [f"CITATION.cff: {f}" for f in citation()]
     for check, name in ((features, "Makefile"), (debian, "mk/packages.sh"), (dockerfile, "Dockerfile"), (definition, "nanobragg.def"),
