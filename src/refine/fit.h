@@ -88,11 +88,13 @@ typedef struct nb_fit_peak {
 /** Pixels by the reflection that is next to each, and scales of the reflections (scales.h). */
 typedef struct nb_fit_groups {
     size_t pixels;
-    int n;        /* reflections */
-    int *group;   /* owned; [pixels] */
-    size_t *at;   /* owned; [pixels], places in the stack */
-    double *u;    /* owned; [n], logarithms of the scales */
-    double width; /* of their prior; 0: all scales are 1 */
+    int n;           /* reflections */
+    int *group;      /* owned; [pixels] */
+    size_t *at;      /* owned; [pixels], places in the stack */
+    uint32_t *order; /* owned; [pixels]: those of a group side by side, in their order */
+    size_t *begin;   /* owned; [n + 1]: of a group there */
+    double *u;       /* owned; [n], logarithms of the scales */
+    double width;    /* of their prior; 0: all scales are 1 */
 } nb_fit_groups;
 
 typedef struct nb_fit {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../render/fit_pixel.h"
 #include "fit.h"
@@ -38,60 +39,89 @@ static int64_t key_of(const int hkl[3])
     return ((hkl[0] + most / 2) * most + hkl[1] + most / 2) * most + hkl[2] + most / 2;
 }
 
-/** Pixels of the list in order, with the reflections next to them. */
-static size_t list_places(const nb_fit *fit, const nb_slope_pixels *pixels, place *out)
+static void place_span(const nb_fit *fit, const nb_span *span, size_t n, place *out)
 {
     const nb_scene *sc = &fit->sim->model.scene;
-    size_t n = 0;
-    for (size_t i = 0; i < pixels->n; i++) {
-        const nb_span *span = &pixels->spans[i];
-        for (int f = 0; f < span->n; f++, n++) {
-            int hkl[3];
-            nb_fit_nearest(&sc->lattice,
-                           nb_fit_q(fit->sim, &sc->panels[span->panel],
-                                    span->fast + f + 0.5, span->slow + 0.5),
-                           hkl);
-            out[n] = (place){key_of(hkl), (uint32_t)n};
-        }
+    for (int f = 0; f < span->n; f++, n++) {
+        int hkl[3];
+        nb_fit_nearest(&sc->lattice,
+                       nb_fit_q(fit->sim, &sc->panels[span->panel], span->fast + f + 0.5,
+                                span->slow + 0.5),
+                       hkl);
+        out[n] = (place){key_of(hkl), (uint32_t)n};
     }
-    return n;
+}
+
+static int team_of(const nb_fit *fit, size_t pixels)
+{
+    return nb_image_threads(fit->sim->engine.options.threads, (int64_t)pixels * 16);
+}
+
+/** Pixels of the list in order, with the reflections next to them; first[spans]: of each span. */
+static void list_places(const nb_fit *fit, const nb_slope_pixels *pixels,
+                        const size_t *first, size_t n, place *out)
+{
+    const int team = team_of(fit, n);
+    long i;
+    (void)team;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 64) num_threads(team)
+#endif
+    for (i = 0; i < (long)pixels->n; i++)
+        place_span(fit, &pixels->spans[i], first[i], out);
+}
+
+/** Groups from the sorted places. */
+static nb_status divide(const place *all, nb_fit_groups *out, nb_error *err)
+{
+    for (size_t i = 0; i < out->pixels; i++) {
+        out->n += i > 0 && all[i].key != all[i - 1].key;
+        out->group[all[i].pixel] = out->n;
+        out->order[i] = all[i].pixel;
+    }
+    out->n++;
+    out->u = nb_alloc((size_t)out->n, sizeof *out->u, "scales", err);
+    out->begin = nb_alloc((size_t)out->n + 1, sizeof *out->begin, "scales", err);
+    if (!out->u || !out->begin)
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < out->pixels; i++)
+        out->begin[out->group[all[i].pixel] + 1] = i + 1;
+    return NB_OK;
 }
 
 nb_status nb_fit_group(const nb_fit *fit, const nb_slope_pixels *pixels,
                        nb_fit_groups *out, nb_error *err)
 {
-    size_t n = 0;
+    size_t n = 0, *first = nb_alloc_raw(pixels->n + 1, sizeof *first, "reflections", err);
     place *all;
-    for (size_t i = 0; i < pixels->n; i++)
-        n += (size_t)pixels->spans[i].n;
+    nb_status st = NB_ERR_NOMEM;
+    for (size_t i = 0; i < pixels->n && first; n += (size_t)pixels->spans[i++].n)
+        first[i] = n;
     memset(out, 0, sizeof *out);
+    out->pixels = n;
     all = nb_alloc_raw(n + 1, sizeof *all, "reflections", err);
     out->group = nb_alloc_raw(n + 1, sizeof *out->group, "reflections", err);
     out->at = nb_alloc_raw(n + 1, sizeof *out->at, "reflections", err);
-    if (!all || !out->group || !out->at) {
-        nb_free(all);
-        return NB_ERR_NOMEM;
+    out->order = nb_alloc_raw(n + 1, sizeof *out->order, "reflections", err);
+    if (first && all && out->group && out->at && out->order) {
+        list_places(fit, pixels, first, n, all);
+        qsort(all, n, sizeof *all, by_key);
+        st = divide(all, out, err);
     }
-    out->pixels = list_places(fit, pixels, all);
-    qsort(all, out->pixels, sizeof *all, by_key);
-    for (size_t i = 0; i < out->pixels; i++) {
-        out->n += i > 0 && all[i].key != all[i - 1].key;
-        out->group[all[i].pixel] = out->n;
-    }
-    out->n++;
-    n = 0;
-    for (size_t i = 0; i < pixels->n; i++)
+    for (size_t i = 0; i < pixels->n && !st; i++)
         for (int f = 0; f < pixels->spans[i].n; f++)
-            out->at[n++] = pixels->spans[i].at + (size_t)f;
+            out->at[first[i] + (size_t)f] = pixels->spans[i].at + (size_t)f;
     nb_free(all);
-    out->u = nb_alloc((size_t)out->n, sizeof *out->u, "scales", err);
-    return out->u ? NB_OK : NB_ERR_NOMEM;
+    nb_free(first);
+    return st;
 }
 
 void nb_fit_groups_free(nb_fit_groups *g)
 {
     nb_free(g->group);
     nb_free(g->at);
+    nb_free(g->order);
+    nb_free(g->begin);
     nb_free(g->u);
     memset(g, 0, sizeof *g);
 }
@@ -104,8 +134,8 @@ typedef struct model {
     nb_fit_groups *groups;
     int count;      /* parameters */
     double *values; /* owned; [1 + planes][pixels]: image and planes */
-    double *rest, *slope,
-        *weight; /* owned, one block; [pixels]; the last two of the loss by the model */
+    double *rest, *slope, *weight,
+        *loss; /* owned, one block; [pixels]; slope and weight: of the loss by the model */
     double *g, *h, *scale; /* owned, one block; [groups]: sums of the loss by u; exp(u) */
     const double *water_plane; /* in values; NULL: there is no water */
     double water_um;
@@ -141,12 +171,13 @@ static nb_status open_model(nb_fit *fit, nb_fit_groups *groups, const nb_fit_nam
         all[at = planes++] = "water";
     m->values =
         nb_alloc_raw(((size_t)planes + 1) * n + 1, sizeof *m->values, "slopes", err);
-    m->rest = nb_alloc(3 * n + 1, sizeof *m->rest, "model", err);
+    m->rest = nb_alloc(4 * n + 1, sizeof *m->rest, "model", err);
     m->g = nb_alloc(3 * (size_t)groups->n + 1, sizeof *m->g, "scales", err);
     if (!m->values || !m->rest || !m->g)
         return NB_ERR_NOMEM;
     m->slope = m->rest + n;
     m->weight = m->slope + n;
+    m->loss = m->weight + n;
     m->h = m->g + groups->n;
     m->scale = m->h + groups->n;
     st = nb_sim_slopes_at(fit->sim, all, planes, &of, m->values, err);
@@ -162,34 +193,49 @@ static nb_status open_model(nb_fit *fit, nb_fit_groups *groups, const nb_fit_nam
     return st;
 }
 
-/** Slopes and weights of the losses, and sums of each reflection; the losses, too, if they are wanted. */
-static inline double compare_as(model *m, const int gauss, const int wanted)
+/** Slopes and weights of the losses of a reflection's pixels, and their sums; the losses, too, if they are wanted. */
+static inline void compare_group(model *m, int k, const int gauss, const int wanted)
 {
     const nb_fit_groups *groups = m->groups;
-    double loss = 0;
-    memset(m->g, 0, 2 * (size_t)groups->n * sizeof *m->g);
-    for (int k = 0; k < groups->n; k++)
-        m->scale[k] = exp(groups->u[k]);
-    for (size_t i = 0; i < groups->pixels; i++) {
-        const int k = groups->group[i];
-        const double light = m->scale[k] * m->values[i], n = m->fit->chosen[groups->at[i]];
+    const double scale = m->scale[k] = exp(groups->u[k]);
+    double g = 0, h = 0;
+    for (size_t j = groups->begin[k]; j < groups->begin[k + 1]; j++) {
+        const size_t i = groups->order[j];
+        const double light = scale * m->values[i], n = m->fit->chosen[groups->at[i]];
         const nb_fit_pixel p = gauss ? nb_gauss_pixel(n, light + m->rest[i], m->fit->sigma)
                                      : nb_poisson_pixel(n, light + m->rest[i]);
         if (wanted)
-            loss += p.loss;
+            m->loss[i] = p.loss;
         m->slope[i] = p.slope;
         m->weight[i] = p.weight;
-        m->g[k] += p.slope * light;
-        m->h[k] += p.weight * light * light;
+        g += p.slope * light;
+        h += p.weight * light * light;
     }
-    return loss;
+    m->g[k] = g;
+    m->h[k] = h;
 }
 
+/** The same of all; the sum of the losses, if they are wanted, in the order of the pixels. */
 static double compare(model *m, int wanted)
 {
-    if (m->fit->o->likelihood == NB_LIKELIHOOD_GAUSS)
-        return compare_as(m, 1, 1);
-    return wanted ? compare_as(m, 0, 1) : compare_as(m, 0, 0);
+    const int gauss = m->fit->o->likelihood == NB_LIKELIHOOD_GAUSS;
+    const int team = team_of(m->fit, m->groups->pixels);
+    double loss = 0;
+    int k;
+    (void)team;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 32) num_threads(team)
+#endif
+    for (k = 0; k < m->groups->n; k++)
+        if (gauss)
+            compare_group(m, k, 1, 1);
+        else if (wanted)
+            compare_group(m, k, 0, 1);
+        else
+            compare_group(m, k, 0, 0);
+    for (size_t i = 0; i < m->groups->pixels && wanted; i++)
+        loss += m->loss[i];
+    return loss;
 }
 
 enum { INNER = 12 };
@@ -264,6 +310,8 @@ static void add_pixels(const model *m, int V, double *scores, double *mixed,
         row_of(m, i, row);
         for (int a = 0; a < V; a++) {
             const double w = m->weight[i] * row[a];
+            if (row[a] == 0) /* most knots */
+                continue;
             scores[k * (size_t)V + (size_t)a] += m->slope[i] * row[a];
             mixed[k * (size_t)V + (size_t)a] += w * light;
             for (int b = 0; b <= a; b++)
