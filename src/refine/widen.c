@@ -293,7 +293,7 @@ static nb_status is_found(nb_fit *fit, int *found, nb_error *err)
 nb_status nb_fit_widen(nb_fit *fit, const nb_fit_stand *start, int marked[NB_FIT_MOST],
                        int *exact, nb_error *err)
 {
-    nb_fit_quality q;
+    nb_fit_quality q = {0};
     before b = {0};
     int found = 0;
     nb_status st = may_be_wide(fit) ? is_found(fit, &found, err) : NB_OK;
