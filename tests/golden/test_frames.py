@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Frames as an experiment gives them: random command lines of all their flags, and the rule for the number of wavelengths."""
+import glob
 import math
 import os
 import random
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 try:
     import numpy
@@ -14,7 +18,14 @@ except ImportError:
     sys.exit(0)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import mpi  # noqa: E402
 import script  # noqa: E402
+from master import contents, differences  # noqa: E402
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
 
 BIG = "NB_BIG" in os.environ
 HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments", "hkl", "tet.hkl")
@@ -72,6 +83,55 @@ def same_frames(flags, name, more):
     return numpy.frombuffer(seen[0][1], "f4").any()
 
 
+def killed(args):
+    """End a run when its first frames are on disk."""
+    process = subprocess.Popen([script.PROGRAM, *map(str, args)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not glob.glob("m_data_*"):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def same_masters(flags, name):
+    """All that a master holds, with counts: by one thread, by more, after a kill, by three processes."""
+    flags = list(flags)
+    kind = "-frames" if "-frames" in flags else "-stills"
+    flags[flags.index(kind) + 1] = 6
+    args = [*BASE, *flags, "-hdf5", "m_master.h5", "-frames_per_file", 2, "-noprogress"]
+
+    def made():
+        found = contents(h5py, "m_master.h5")
+        for file in glob.glob("m_*"):
+            os.remove(file)
+        return found
+    script.run(*args, "-threads", 1)
+    one, other = made(), {}
+    for threads in (2, 7):
+        script.run(*args, "-threads", threads)
+        other[f"{threads} threads"] = made()
+    killed([*args, "-threads", 2])
+    script.run(*args, "-threads", 2, "-resume")
+    other["resumed"] = made()
+    mpirun = mpi.mpirun(mpi.version())
+    if mpirun:
+        subprocess.run([mpirun, "-n", "3", script.PROGRAM, *map(str, args), "-threads", "1"], check=True, capture_output=True,
+                       env={**os.environ, **mpi.ENVIRONMENT})
+        other["3 processes"] = made()
+    wrong = {how: differences(one, found) for how, found in other.items() if found != one}
+    script.ok(name, not wrong and "/entry/data/data" in one, f"{wrong} {' '.join(map(str, flags))}")
+
+
+def check_masters():
+    if not h5py or "hdf5 yes" not in " ".join(script.run("-version")[0].lower().split()):
+        print("skip frames masters # no HDF5 in this build, or python3-h5py is not installed")
+        return
+    if not mpi.mpirun(mpi.version()):
+        print("skip frames masters-of-processes # no MPI in this build, or no mpirun")
+    rng = random.Random(13)
+    for i in range(30 if BIG else 3):
+        same_masters(draw(rng), f"masters-{i}")
+
+
 def check_lines(folder):
     rng, lit = random.Random(35), 0
     numpy.random.default_rng(1).uniform(0, 2, EDGE * EDGE).astype("f4").tofile("t.bin")
@@ -117,6 +177,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_lines(folder)
+        check_masters()
         check_rule(folder)
         os.chdir("/")
     sys.exit(bool(script.FAILED))
