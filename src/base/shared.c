@@ -46,6 +46,11 @@ void *nb_shared_hold(const void *object)
     return (void *)object;
 }
 
+int nb_shared_is_own(const void *object)
+{
+    return atomic_load(&head_of(object)->holders) == 1;
+}
+
 void nb_shared_drop(const void *object)
 {
     head *h = object ? head_of(object) : NULL;

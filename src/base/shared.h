@@ -19,6 +19,9 @@ void *nb_shared_copy(const void *from, size_t bytes, const char *what, nb_error 
 /** Add a holder. Returns object. NULL is allowed. From any thread. */
 void *nb_shared_hold(const void *object);
 
+/** Is there one holder alone?  The holder asks. */
+int nb_shared_is_own(const void *object);
+
 /** Remove a holder. NULL is allowed. From any thread. */
 void nb_shared_drop(const void *object);
 

@@ -20,6 +20,17 @@ typedef struct nb_factor_grid {
     uint8_t *absent; /* owned; 1: systematically absent (F is 0); NULL: none */
 } nb_factor_grid;
 
+/** Indices low[i] .. low[i] + n[i] - 1. */
+typedef struct nb_factor_box {
+    int low[3], n[3];
+} nb_factor_box;
+
+/** F are multiplied by k exp(-B s^2/4). */
+typedef struct nb_factor_weight {
+    double k, B;    /* B in A^2 */
+    double cell[6]; /* A, deg: of s */
+} nb_factor_weight;
+
 /** A grid without values (F is NaN), phases or marks of absence.  Errors: NB_ERR_INPUT (indices beyond
  * 10000 or too many voxels; names -dmin), NB_ERR_NOMEM. */
 nb_status nb_factor_grid_new(const double cell[6], const int H[3], nb_factor_grid *out,
@@ -30,6 +41,14 @@ nb_status nb_factor_grid_check(const int H[3], nb_error *err);
 nb_status nb_factor_grid_add_phases(nb_factor_grid *grid, nb_error *err);
 nb_status nb_factor_grid_add_absences(nb_factor_grid *grid, nb_error *err);
 void nb_factor_grid_free(nb_factor_grid *grid);
+
+/** The box |h| <= H[0] ... */
+nb_factor_box nb_factor_box_of(const int H[3]);
+/** The smallest box that has every value; 0 0 0 alone if there is none. */
+nb_factor_box nb_factor_grid_filled(const nb_factor_grid *grid);
+size_t nb_factor_box_voxels(const nb_factor_box *box);
+/** Is -h -k -l in it for each h k l? */
+int nb_factor_box_has_mates(const nb_factor_box *box);
 
 static inline size_t nb_factor_grid_at(const nb_factor_grid *g, int h, int k, int l)
 {

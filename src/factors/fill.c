@@ -174,20 +174,6 @@ size_t nb_fill_model(nb_factor_grid *grid, const nb_factor_grid *model, double d
     return filled;
 }
 
-void nb_factor_grid_scale(nb_factor_grid *grid, double k, double B)
-{
-    const int *H = grid->H;
-    double G[6];
-    nb_reciprocal_metric(grid->cell, G);
-    for (int h = -H[0]; h <= H[0]; h++)
-        for (int m = -H[1]; m <= H[1]; m++)
-            for (int l = -H[2]; l <= H[2]; l++) {
-                double *F = &grid->F[nb_factor_grid_at(grid, h, m, l)];
-                if (*F != 0)
-                    *F *= k * (B == 0 ? 1 : exp(-B * nb_s_squared(G, h, m, l) / 4));
-            }
-}
-
 nb_status nb_factor_grid_check(const int H[3], nb_error *err)
 {
     nb_factor_file box = {.hmin = -H[0],

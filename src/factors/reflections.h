@@ -75,8 +75,10 @@ nb_status nb_scale_to_model(const nb_factor_grid *observed, const nb_factor_grid
 size_t nb_fill_model(nb_factor_grid *grid, const nb_factor_grid *model, double dmin,
                      double k, double B);
 
-/** Multiply every F by k exp(-B s^2/4). */
-void nb_factor_grid_scale(nb_factor_grid *grid, double k, double B);
+/** Multiply every F of a box in the grid into to[its voxels], which may be the grid's own F if the box is all of it.  The
+ * same bytes for any number of threads. */
+void nb_factor_grid_weigh(const nb_factor_grid *grid, nb_factor_weight weight,
+                          const nb_factor_box *box, int threads, double *to);
 
 /** The rows of -dump_mtz (docs/formats.md), for nb_mtz_write; *out is the caller's
  * (nb_reflection_file_free).  Errors: NB_ERR_NOMEM. */

@@ -418,6 +418,7 @@ typedef struct nb_config {
     int diffuse_only; /* no Bragg light */
     char detector_name[64]; /* a name of nb_known_detectors, in any case, ":n" for n x n binning; "" none */
     char stream_file[NB_PATH_MAX]; /* CrystFEL stream of the crystals */
+    int expand_list; /* -hkl is expanded though no flag asks for it: frames of a series change its F */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

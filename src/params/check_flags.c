@@ -142,19 +142,29 @@ int nb_config_has_F000_alone(const nb_config *cfg)
            !cfg->hkl_file[0] && !cfg->dump_file[0];
 }
 
-/** The first parameter that is set of those that act on whatever gives structure factors; NULL:
- * none. */
+/* Those that act on whatever gives structure factors. */
+static const char *const of_factors[] = {"sg",   "Badd",     "Fscale",  "F000",
+                                         "fill", "dump_mtz", "dump_hkl"};
+enum { OF_FACTORS = sizeof of_factors / sizeof *of_factors };
+
+/** The first of them that is set; NULL: none. */
 static const nb_param *changes_factors(const nb_config *cfg)
 {
-    static const char *const names[] = {"sg",   "Badd",     "Fscale",  "F000",
-                                        "fill", "dump_mtz", "dump_hkl"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const nb_param *p = nb_param_find(names[i]);
+    for (int i = 0; i < OF_FACTORS; i++) {
+        const nb_param *p = nb_param_find(of_factors[i]);
         if (nb_param_is_set(p, cfg) &&
-            !(strcmp(names[i], "F000") == 0 && nb_config_has_F000_alone(cfg)))
+            !(strcmp(of_factors[i], "F000") == 0 && nb_config_has_F000_alone(cfg)))
             return p;
     }
     return NULL;
+}
+
+int nb_list_is_changed(const nb_settings *all)
+{
+    int n = nb_config_has_factor_file(&all->value);
+    for (int i = 0; i < OF_FACTORS; i++)
+        n += nb_is_typed(all, nb_param_find(of_factors[i])->offset);
+    return n > 0;
 }
 
 static nb_status check_any_source(const nb_config *cfg, nb_error *err)
@@ -174,17 +184,30 @@ int nb_config_has_factor_file(const nb_config *cfg)
 
 int nb_config_makes_factors(const nb_config *cfg)
 {
-    return nb_config_has_factor_file(cfg) || changes_factors(cfg) != NULL;
+    return nb_config_has_factor_file(cfg) || changes_factors(cfg) != NULL ||
+           (cfg->expand_list && cfg->hkl_file[0]);
+}
+
+/** Does a list without a cell get other fills or absences by that of the crystal? */
+static int is_completed_anew(const nb_config *a, const nb_config *b)
+{
+    return a->hkl_file[0] && (a->space_group[0] || a->fill == NB_FILL_SHELL) &&
+           memcmp(a->cell, b->cell, sizeof a->cell) != 0 &&
+           (a->B_add != b->B_add || memcmp(&a->F_scale, &b->F_scale, sizeof a->F_scale) ||
+            memcmp(&a->default_F, &b->default_F, sizeof a->default_F));
 }
 
 int nb_config_same_factors(const nb_config *a, const nb_config *b)
 {
-    static const char *const names[] = {"mtzlabel", "sg",   "anomalous", "anomalous_tol",
-                                        "fprime",   "ksol", "bsol",      "hydrogens",
-                                        "model",    "ncs",  "Badd",      "Fscale",
-                                        "F000",     "fill", "sf_method", "default_F"};
+    static const char *const names[] = {
+        "mtzlabel",  "sg",    "anomalous", "anomalous_tol", "fprime", "ksol",     "bsol",
+        "hydrogens", "model", "ncs",       "F000",          "fill",   "sf_method"};
     char of_a[NB_PARAM_TEXT], of_b[NB_PARAM_TEXT];
-    if (!nb_config_makes_factors(a) && !nb_config_makes_factors(b))
+    if (nb_config_makes_factors(a) != nb_config_makes_factors(b) ||
+        is_completed_anew(a, b) ||
+        (a->F_scale == NB_FSCALE_MODEL) != (b->F_scale == NB_FSCALE_MODEL))
+        return 0;
+    if (!nb_config_makes_factors(a))
         return !a->hkl_file[0] || a->default_F == b->default_F ||
                (isnan(a->default_F) && isnan(b->default_F)); /* it fills the list's box */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -115,6 +115,7 @@ NB_SHAPES(SHAPE_ROW)
     .fallback = "0", .help = "growth of the cell's edges by dose"},
 {"damage_half", NULL, NUMBER(PIXELS, damage_half), ABOVE_TO(0, 1e6), .value = "H", .unit = "MGy/A",
     .fallback = "off", .help = "intensities of spacing d halve at the dose H d"},
+{"expand_list", NULL, SWITCH(INNER, expand_list), .help = "the list of -hkl is expanded"},
 {"damage_dose", NULL, NUMBER(PIXELS | INNER, damage_dose), WITHIN(0, 1e12), .unit = "MGy",
     .help = "dose in the middle of this frame"},
 {"diffuse_sigma", NULL, NUMBER(PIXELS | EACH, diffuse_sigma_A), WITHIN(0, 5), .value = "s [s2 s3]", .unit = "A",

@@ -220,8 +220,8 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 {
     nb_config cfg;
     double dmin;
-    if (!base->in.sums || nb_factor_files_are_constant(base->in.factors) ||
-        !reaches_differ(f))
+    if (!base->in.sums || !reaches_differ(f) ||
+        (nb_factor_files_are_constant(base->in.factors) && !(f->base.dmin_A > 0)))
         return NB_OK;
     dmin = base->in.sums->dmin;
     for (int k = 0; k < f->count;

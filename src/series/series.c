@@ -74,6 +74,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
     first.device_alone = 0; /* its renderers are several */
     first.seed.set = 1;
     first.seed.value = b->seed;
+    first.expand_list = nb_vary_changes_F(run->series->vary);
     st = nb_sim_create_for(&first, frames / nb_ranks_count(run->ranks), &run->hooks,
                            &run->base, err);
     if (!st)

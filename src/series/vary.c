@@ -443,6 +443,20 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     return st;
 }
 
+int nb_vary_changes_F(const char *text)
+{
+    static const char *const of_F[] = {"Badd", "Fscale", "default_F"};
+    for (const char *p = text; *p;) {
+        const size_t n = (size_t)(word_end(p) - p);
+        for (size_t i = 0; i < sizeof of_F / sizeof *of_F; i++)
+            if (strlen(of_F[i]) == n && !memcmp(of_F[i], p, n))
+                return 1;
+        p += strcspn(p, ",");
+        p += *p == ',';
+    }
+    return 0;
+}
+
 int nb_vary_has_cell(const nb_vary *v)
 {
     return has(v, "cell");

@@ -49,6 +49,8 @@ const char *nb_vary_named(const nb_vary *v, int i);
 int nb_vary_of_frames(const nb_vary *v);
 int nb_vary_frame_item(const nb_vary *v, int i);
 
+/** Does this text of -vary have a number that multiplies F, or stands for a missing one? */
+int nb_vary_changes_F(const char *text);
 /** Does the cell vary? */
 int nb_vary_has_cell(const nb_vary *v);
 /** Does the number of crystals vary? */

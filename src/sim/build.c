@@ -62,6 +62,7 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
 {
     const nb_config *cfg = b->cfg;
     nb_scan_points ends;
+    double cell[6];
     nb_model_inputs in = nb_inputs_of_model(loaded, b->seed, b->moved, &ends);
     nb_status st;
     in.twin_part = b->twin_part;
@@ -80,8 +81,10 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
         *seconds += nb_monotonic_seconds() - start;
     }
     if (!st)
-        st = nb_model_damage_tables(loaded->factors ? loaded->factors->cell : NULL, model,
-                                    err);
+        st = nb_model_damage_tables(
+            loaded->factors ? nb_factor_files_cell(loaded->factors, &model->crystal, cell)
+                            : NULL,
+            model, err);
     if (!st)
         st = move(loaded, &in, model, err);
     if (st)

@@ -86,15 +86,18 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
 }
 
 /** The table at the mean wavelength, with phases. */
-static nb_status mean_grid(const nb_factor_sums *m, double wavelength, int threads,
-                           const nb_hooks *hooks, nb_factor_grid *out, nb_error *err)
+static nb_status mean_grid(const nb_sim *sim, nb_factor_grid *out, nb_error *err)
 {
+    const nb_factor_sums *m = sim->in.sums;
+    const nb_beam *beam = &sim->model.scene.beam;
     nb_waves waves;
-    nb_status st = nb_waves_one(m, wavelength, hooks, &waves, err);
+    nb_status st = nb_waves_one(m, nb_mean_wavelength(beam->sources, beam->n_sources),
+                                NULL, &waves, err);
     memset(out, 0, sizeof *out);
     if (st)
         return st;
-    st = nb_factor_sums_grid(m, waves.group, threads, out, err);
+    st = nb_factor_sums_grid(m, sim->in.tables.weight, waves.group,
+                             nb_threads_of(&sim->cfg), out, err);
     nb_waves_free(&waves);
     return st;
 }
@@ -102,7 +105,6 @@ static nb_status mean_grid(const nb_factor_sums *m, double wavelength, int threa
 nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    const nb_beam *beam = &sim->model.scene.beam;
     nb_factor_grid grid;
     nb_status st;
     cache = cache && cfg->write_dump && sim->in.table_from_hkl;
@@ -110,8 +112,7 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
         return cache ? write_cache(sim->in.tables.file, nb_dump_name(cfg), err) : NB_OK;
     if (!cache && !cfg->dump_mtz_file[0] && !cfg->dump_hkl_file[0])
         return NB_OK;
-    st = mean_grid(sim->in.sums, nb_mean_wavelength(beam->sources, beam->n_sources),
-                   nb_threads_of(cfg), NULL, &grid, err);
+    st = mean_grid(sim, &grid, err);
     if (!st)
         st = write_dumps(cfg, &grid, cache, err);
     nb_factor_grid_free(&grid);
@@ -216,7 +217,8 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
                        table, nb_sim_factor_tables(sim));
     if (!sim->in.sums)
         return list_table(&sim->in.tables.box, table, out, err);
-    st = nb_factor_sums_grid(sim->in.sums, &sim->in.tables.waves->group[table],
+    st = nb_factor_sums_grid(sim->in.sums, sim->in.tables.weight,
+                             &sim->in.tables.waves->group[table],
                              nb_threads_of(&sim->cfg), &grid, err);
     if (!st)
         st = list_grid(&grid, out, err);
@@ -286,8 +288,8 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     if (!st)
         st = nb_waves_one(s->sums, wavelength, hooks, &s->waves, err);
     if (!st)
-        st = nb_factor_sums_grid(s->sums, s->waves.group, nb_threads_of(cfg), &s->grid,
-                                 err);
+        st = nb_factor_sums_grid(s->sums, nb_factor_weight_of(s->files, NULL, all),
+                                 s->waves.group, nb_threads_of(cfg), &s->grid, err);
     times->factors = nb_monotonic_seconds() - start;
     return st;
 }
@@ -321,7 +323,8 @@ nb_status nb_config_dump_factors(const nb_config *cfg, const nb_hooks *hooks,
     if (report)
         *report = NULL;
     if (!st && report)
-        st = nb_factor_sums_report(s.sums, &s.waves, &s.grid, report, err);
+        st = nb_factor_sums_report(s.sums, NB_RESOLVED(cfg), &s.waves, &s.grid, report,
+                                   err);
     start = nb_monotonic_seconds();
     if (!st)
         st = write_dumps(cfg, &s.grid, cfg->dump_file[0] != '\0', err);

@@ -283,7 +283,7 @@ static nb_status read_fprime(nb_factor_files *m, nb_error *err)
 /* --- cell and space group --- */
 
 /** The cell of a crystal, A and deg. */
-static void cell_of(const nb_crystal *x, double cell[6])
+void nb_factor_cell_of(const nb_crystal *x, double cell[6])
 {
     const nb_vec3 v[3] = {x->a, x->b, x->c};
     for (int i = 0; i < 3; i++) {
@@ -318,7 +318,7 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
     const char *flag = m->list_flag ? m->list_flag : m->model_flag;
     const char *path = m->list_path ? m->list_path : m->model_path;
     if (crystal)
-        cell_of(crystal, typed);
+        nb_factor_cell_of(crystal, typed);
     if (m->model_path && !(of_model[0] > 0)) {
         if (!crystal)
             return no_cell(m->model_path, m->model_flag, err);
@@ -332,6 +332,7 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
         if (!crystal && !m->model_path)
             return no_cell(path, flag, err);
         memcpy(of_list, crystal ? typed : of_model, sizeof typed);
+        m->cell_is_typed = crystal != NULL;
     }
     memcpy(m->cell, m->list_path ? of_list : of_model, sizeof m->cell);
     if (crystal && differs(typed, m->cell))

@@ -17,10 +17,31 @@ int nb_factor_files_are_constant(const nb_factor_files *files)
     return files->list_path != NULL;
 }
 
-double nb_factor_files_scale(const nb_factor_files *files)
+const double *nb_factor_files_cell(const nb_factor_files *files,
+                                   const nb_crystal *crystal, double own[6])
 {
-    const double scale = files->settings.value.F_scale;
-    return scale == NB_FSCALE_MODEL ? 1 : scale;
+    int differs = 0;
+    if (!files->cell_is_typed)
+        return files->cell;
+    nb_factor_cell_of(crystal, own);
+    for (int i = 0; i < 6; i++) {
+        own[i] /= i < 3 ? crystal->growth : 1;
+        differs |= fabs(own[i] - files->cell[i]) > 1e-13 * own[i];
+    }
+    return differs ? own : files->cell;
+}
+
+nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
+                                     const nb_crystal *crystal, const nb_settings *all)
+{
+    const double scale = all->value.F_scale;
+    nb_factor_weight w = {.k = scale == NB_FSCALE_MODEL ? 1 : scale,
+                          .B = all->value.B_add};
+    double own[6];
+    memcpy(w.cell,
+           crystal && w.B != 0 ? nb_factor_files_cell(files, crystal, own) : files->cell,
+           sizeof w.cell);
+    return w;
 }
 
 /* --- a model --- */
@@ -73,12 +94,13 @@ static nb_status sum_model(nb_factor_sums *m, double dmin, int threads,
     return st;
 }
 
-void nb_factor_sums_limits(const nb_factor_sums *m, int H[3])
+nb_factor_box nb_factor_sums_box(const nb_factor_sums *m)
 {
+    int H[3];
     if (m->files->list_path)
-        memcpy(H, m->grid.H, 3 * sizeof *H);
-    else
-        nb_index_limits(m->partials.cell, m->partials.dmin, H);
+        return nb_factor_box_of(m->grid.H);
+    nb_index_limits(m->partials.cell, m->partials.dmin, H);
+    return nb_factor_box_of(H);
 }
 
 /** The model's table, as large as the limit of its partials. */
@@ -106,7 +128,7 @@ static size_t origin_of(const nb_factor_grid *grid)
     return nb_factor_grid_at(grid, 0, 0, 0);
 }
 
-/** F(000) as typed. */
+/** F(000) as typed, times a scale. */
 static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
 {
     const double F = NB_TYPED_OR(&m->files->settings, F000, NAN);
@@ -144,7 +166,10 @@ static nb_status use_model(nb_factor_sums *m, double dmin, double wavelength, in
     m->scale_k = k;
     m->scale_B = B;
     if (!st && cfg->F_scale == NB_FSCALE_MODEL) {
-        nb_factor_grid_scale(&m->grid, 1 / k, -B);
+        const nb_factor_box box = nb_factor_box_of(m->grid.H);
+        nb_factor_weight w = {.k = 1 / k, .B = -B};
+        memcpy(w.cell, m->grid.cell, sizeof w.cell);
+        nb_factor_grid_weigh(&m->grid, w, &box, threads, m->grid.F);
         k = 1;
         B = 0;
     }
@@ -195,8 +220,7 @@ static nb_status make_list(nb_factor_sums *m, double dmin, double wavelength, in
     if (cfg->fill == NB_FILL_SHELL)
         m->filled = nb_fill_shell(&m->grid, fill_limit(m));
     put_000(m, 1, &m->grid);
-    if (cfg->B_add != 0 || nb_factor_files_scale(m->files) != 1)
-        nb_factor_grid_scale(&m->grid, nb_factor_files_scale(m->files), cfg->B_add);
+    m->filled_box = nb_factor_grid_filled(&m->grid);
     m->dmin = m->expansion.limit;
     return NB_OK;
 }
@@ -244,19 +268,29 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
     return st;
 }
 
-void nb_factor_sums_fill(const nb_factor_sums *m, const nb_wave *wave, int threads,
-                         nb_factor_grid *out)
+/** The table of a model. */
+static void combine(const nb_factor_sums *m, nb_factor_weight weight, const nb_wave *wave,
+                    int threads, nb_factor_grid *out)
 {
-    size_t n = nb_factor_grid_voxels(out);
+    nb_partials_combine(&m->partials, wave->f, weight.B, weight.k, threads, out);
+    put_000(m, weight.k, out);
+}
+
+void nb_factor_sums_fill(const nb_factor_sums *m, nb_factor_weight weight,
+                         const nb_wave *wave, const nb_factor_box *box, int threads,
+                         double *F)
+{
+    const size_t n = nb_factor_box_voxels(box);
+    nb_factor_grid grid = {.F = F};
     if (m->files->list_path) {
-        out->wavelength = m->grid.wavelength;
-        memcpy(out->F, m->grid.F, n * sizeof *out->F);
+        nb_factor_grid_weigh(&m->grid, weight, box, threads, F);
         return;
     }
-    out->wavelength = wave->wavelength;
-    nb_partials_combine(&m->partials, wave->f, m->files->settings.value.B_add,
-                        nb_factor_files_scale(m->files), threads, out);
-    put_000(m, nb_factor_files_scale(m->files), out);
+    for (size_t i = 0; i < n; i++)
+        F[i] = NAN;
+    for (int i = 0; i < 3; i++)
+        grid.H[i] = -box->low[i];
+    combine(m, weight, wave, threads, &grid);
 }
 
 /** Phases and marks of absence of reflections. */
@@ -271,19 +305,25 @@ static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_e
     return st;
 }
 
-nb_status nb_factor_sums_grid(const nb_factor_sums *m, const nb_wave *wave, int threads,
-                              nb_factor_grid *out, nb_error *err)
+nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
+                              const nb_wave *wave, int threads, nb_factor_grid *out,
+                              nb_error *err)
 {
-    int H[3];
+    const nb_factor_box box = nb_factor_sums_box(m);
+    const int H[3] = {-box.low[0], -box.low[1], -box.low[2]};
     nb_status st;
-    nb_factor_sums_limits(m, H);
     if ((st = nb_factor_grid_new(m->files->cell, H, out, err)))
         return st;
     st = m->files->list_path ? copy_more(&m->grid, out, err)
                              : nb_factor_grid_add_phases(out, err);
-    if (st)
+    if (st) {
         nb_factor_grid_free(out);
+        return st;
+    }
+    out->wavelength = m->files->list_path ? m->grid.wavelength : wave->wavelength;
+    if (m->files->list_path)
+        nb_factor_grid_weigh(&m->grid, weight, &box, threads, out->F);
     else
-        nb_factor_sums_fill(m, wave, threads, out);
-    return st;
+        combine(m, weight, wave, threads, out);
+    return NB_OK;
 }

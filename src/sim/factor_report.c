@@ -10,23 +10,43 @@
 
 enum { LINE = 400 };
 
-nb_factor_stats nb_factor_stats_of(const nb_factor_grid *g)
+/** Place of -h -k -l, where h k l is at i; -1: outside of the box. */
+static ptrdiff_t mate_of(const nb_factor_box *box, ptrdiff_t i)
 {
-    nb_factor_stats s = {0};
-    size_t voxels = nb_factor_grid_voxels(g), origin = voxels / 2;
+    const int *n = box->n;
+    const int at[3] = {(int)(i / n[2] / n[1]), (int)(i / n[2] % n[1]), (int)(i % n[2])};
+    ptrdiff_t to = 0;
+    for (int k = 0; k < 3; k++) {
+        const int mate = -(at[k] + box->low[k]) - box->low[k];
+        if (mate < 0 || mate >= n[k])
+            return -1;
+        to = to * n[k] + mate;
+    }
+    return to;
+}
+
+nb_factor_stats nb_factor_stats_of(const double *F, const uint8_t *absent,
+                                   const nb_factor_box *box)
+{
+    nb_factor_stats s = {.F000 = NAN};
+    const ptrdiff_t voxels = (ptrdiff_t)nb_factor_box_voxels(box);
+    const int mates = nb_factor_box_has_mates(box);
     double sum = 0, squares = 0, differences = 0;
-    for (size_t i = 0; i < voxels; i++) {
-        double F = g->F[i], mate = g->F[voxels - 1 - i];
-        if (isnan(F) || (g->absent && g->absent[i]) || i == origin)
+    for (ptrdiff_t i = 0; i < voxels; i++) {
+        if (isnan(F[i]) || (absent && absent[i]))
             continue;
+        const ptrdiff_t mate = mates ? voxels - 1 - i : mate_of(box, i);
+        if (mate == i) {
+            s.F000 = F[i];
+            continue;
+        }
         s.reflections++;
-        sum += F;
-        squares += F * F;
-        differences += isnan(mate) ? 0 : fabs(F - mate);
+        sum += F[i];
+        squares += F[i] * F[i];
+        differences += mate < 0 || isnan(F[mate]) ? 0 : fabs(F[i] - F[mate]);
     }
     s.rms = s.reflections ? sqrt(squares / (double)s.reflections) : 0;
     s.friedel = sum > 0 ? differences / sum : 0;
-    s.F000 = g->F[origin];
     return s;
 }
 
@@ -187,10 +207,10 @@ static void put_list(nb_report_text *t, const nb_factor_sums *m, const nb_factor
     put_values(t, s);
 }
 
-void nb_factor_sums_put(nb_report_text *t, const nb_factor_sums *m, const nb_waves *waves,
-                        const nb_factor_stats *stats)
+void nb_factor_sums_put(nb_report_text *t, const nb_factor_sums *m, const nb_settings *all,
+                        const nb_waves *waves, const nb_factor_stats *stats)
 {
-    const nb_config *cfg = &m->files->settings.value;
+    const nb_factor_weight weight = nb_factor_weight_of(m->files, NULL, all);
     put_source(t, m);
     if (m->files->model_path) {
         put_atoms(t, m);
@@ -202,18 +222,19 @@ void nb_factor_sums_put(nb_report_text *t, const nb_factor_sums *m, const nb_wav
         put_list(t, m, stats);
     else
         put_sum(t, m, stats);
-    if (cfg->B_add != 0 ||
-        (NB_TYPED(&m->files->settings, F_scale) && cfg->F_scale != NB_FSCALE_MODEL))
-        nb_report_put(t, "          F multiplied by %g exp(-%g s^2/4)\n",
-                      nb_factor_files_scale(m->files), cfg->B_add);
+    if (weight.B != 0 || (NB_TYPED(all, F_scale) && all->value.F_scale != NB_FSCALE_MODEL))
+        nb_report_put(t, "          F multiplied by %g exp(-%g s^2/4)\n", weight.k,
+                      weight.B);
 }
 
-nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_waves *waves,
-                                const nb_factor_grid *grid, char **report, nb_error *err)
+nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_settings *all,
+                                const nb_waves *waves, const nb_factor_grid *grid,
+                                char **report, nb_error *err)
 {
-    nb_factor_stats stats = nb_factor_stats_of(grid);
+    const nb_factor_box box = nb_factor_box_of(grid->H);
+    nb_factor_stats stats = nb_factor_stats_of(grid->F, grid->absent, &box);
     nb_report_text text = {0};
-    nb_factor_sums_put(&text, sums, waves, &stats);
+    nb_factor_sums_put(&text, sums, all, waves, &stats);
     return nb_report_end(&text, report, err);
 }
 
@@ -297,7 +318,7 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
     nb_json_number(to, "F000", isnan(s->F000) ? 0 : s->F000);
     nb_json_number(to, "rms_F", s->rms);
     nb_json_number(to, "friedel_difference", s->friedel);
-    nb_json_number(to, "B_add", m->files->settings.value.B_add);
+    nb_json_number(to, "B_add", sim->in.tables.weight.B);
     nb_json_number(to, "tables", sim->in.tables.waves->n);
     nb_json_number(to, "table_bytes",
                    (double)sim->in.tables.waves->n *

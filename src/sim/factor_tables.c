@@ -106,30 +106,26 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
                    tables, need / 1e9);
 }
 
-/** The first table into its place, which the grid is. */
-static nb_factor_stats fill_table(const nb_factor_sums *sums, const nb_wave *wave,
-                                  double default_F, int threads, nb_factor_grid *grid)
+/** The first table into its place; NaN where there is no value. */
+static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
+                       const nb_factor_box *box, int threads, nb_tables *tables)
 {
     const nb_factor_files *files = sums->files;
-    nb_factor_stats stats;
-    size_t voxels = nb_factor_grid_voxels(grid);
-    for (size_t i = 0; i < voxels; i++)
-        grid->F[i] = NAN;
-    nb_factor_sums_fill(sums, wave, threads, grid);
+    double *F = tables->file->F;
+    nb_factor_sums_fill(sums, tables->weight, wave, box, threads, F);
     if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* in the direct beam */
-        grid->F[voxels / 2] = 0;
-    stats = nb_factor_stats_of(grid);
-    for (size_t i = 0; i < voxels; i++)
-        grid->F[i] = isnan(grid->F[i]) ? default_F : grid->F[i];
-    return stats;
+        F[nb_factor_box_voxels(box) / 2] = 0;
+    if (tables->stats.reflections == 0)
+        tables->stats = nb_factor_stats_of(F, NULL, box);
+    tables->file->reflections = (int64_t)tables->stats.reflections;
 }
 
 /** F of 0 0 0 where no sum gives it; NaN: the sum's. */
-static double origin_of(const nb_factor_files *files)
+static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
 {
     const double F =
         files->settings.value.F000; /* in the direct beam 0, unless it is typed */
-    return F >= 0 ? nb_factor_files_scale(files) * F : NAN;
+    return F >= 0 ? weight.k * F : NAN;
 }
 
 /** Numbers of a table that one thread writes and measures. */
@@ -137,9 +133,19 @@ typedef struct table_runs {
     size_t voxels, n;  /* of a table; runs of a table */
     nb_table_run *run; /* owned; [n] */
     int threads, with_hash;
+    double default_F;
 } table_runs;
 
-/** Measure a table; map: write it before, with `origin` at 0 0 0 unless that is NaN. */
+static void replace_nan(double *F, size_t n, double value)
+{
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (size_t i = 0; i < n; i++)
+        F[i] = isnan(F[i]) ? value : F[i];
+}
+
+/** Measure a table, with default_F for NaN; map: write it before, with `origin` at 0 0 0 unless that is NaN. */
 static void finish_table(const table_runs *r, const nb_orbit_map *map, double origin,
                          double *F, nb_table_run *all)
 {
@@ -152,6 +158,8 @@ static void finish_table(const table_runs *r, const nb_orbit_map *map, double or
         const size_t n = rest < NB_TABLE_RUN ? rest : NB_TABLE_RUN;
         if (map)
             nb_orbit_map_write(map, first, n, F + first);
+        else
+            replace_nan(F + first, n, r->default_F);
         if (map && !isnan(origin) && middle - first < n)
             F[middle] = origin;
         r->run[i] = nb_table_run_of(F + first, n, r->with_hash);
@@ -178,75 +186,130 @@ static double *table_memory(size_t voxels, size_t tables, nb_error *err)
 
 /** The tables of a model from the second on. */
 static nb_status fill_more(const nb_factor_sums *sums, const nb_waves *waves,
-                           const table_runs *r, nb_tables *tables, nb_table_run *extent,
-                           nb_error *err)
+                           const nb_factor_box *box, const table_runs *r,
+                           nb_tables *tables, nb_table_run *extent, nb_error *err)
 {
-    const nb_factor_files *files = sums->files;
+    const int H[3] = {-box->low[0], -box->low[1], -box->low[2]};
     nb_orbit_map map;
-    int H[3];
-    nb_status st;
-    nb_factor_sums_limits(sums, H);
-    st = nb_orbit_map_make(&sums->partials, H, files->settings.value.B_add,
-                           nb_factor_files_scale(files), &map, err);
+    nb_status st = nb_orbit_map_make(&sums->partials, H, tables->weight.B,
+                                     tables->weight.k, &map, err);
     for (int i = 1; i < waves->n && !st; i++) {
         nb_orbit_map_combine(&map, waves->group[i].f, tables->default_F, r->threads);
-        finish_table(r, &map, origin_of(files), tables->file->F + (size_t)i * r->voxels,
-                     extent);
+        finish_table(r, &map, origin_of(sums->files, tables->weight),
+                     tables->file->F + (size_t)i * r->voxels, extent);
     }
     nb_orbit_map_free(&map);
     return st;
 }
 
 /** Fill the memory of the tables, and measure it. */
-static nb_status fill_all(const nb_factor_sums *sums, const nb_waves *waves, int threads,
-                          nb_factor_grid *grid, nb_tables *tables, nb_error *err)
+static nb_status fill_all(const nb_factor_sums *sums, const nb_waves *waves,
+                          const nb_factor_box *box, int threads, nb_tables *tables,
+                          nb_error *err)
 {
-    table_runs r = {.voxels = nb_factor_grid_voxels(grid),
+    table_runs r = {.voxels = nb_factor_box_voxels(box),
                     .threads = threads,
-                    .with_hash = waves->n > 1};
+                    .with_hash = waves->n > 1,
+                    .default_F = tables->default_F};
     nb_table_run extent = nb_table_run_none();
     nb_status st = NB_OK;
     r.n = (r.voxels + NB_TABLE_RUN - 1) / NB_TABLE_RUN;
     r.run = nb_alloc_raw(r.n, sizeof *r.run, "structure factors", err);
     if (!r.run)
         return NB_ERR_NOMEM;
-    grid->F = tables->file->F;
-    tables->stats = fill_table(sums, waves->group, tables->default_F, threads, grid);
-    tables->file->reflections = (int64_t)tables->stats.reflections;
-    finish_table(&r, NULL, NAN, grid->F, &extent);
+    fill_table(sums, waves->group, box, threads, tables);
+    finish_table(&r, NULL, NAN, tables->file->F, &extent);
     if (waves->n > 1)
-        st = fill_more(sums, waves, &r, tables, &extent, err);
+        st = fill_more(sums, waves, box, &r, tables, &extent, err);
     nb_free(r.run);
     nb_tables_describe(tables, waves->n, &extent);
     return st;
 }
 
-/** Tables for these wavelengths, which they take. *tables is the caller's after an error, too. */
-static nb_status make_tables(const nb_factor_sums *sums, const nb_config *cfg,
-                             nb_waves *waves, nb_tables *tables, nb_error *err)
+/** What tables are made with, beside sums and waves. */
+typedef struct table_asked {
+    double default_F;
+    nb_factor_weight weight;
+    nb_factor_box box;
+    nb_factor_stats stats; /* zero: they are to be made */
+    int threads;
+} table_asked;
+
+/** Of a list that is used as it is read the table has the values alone, as without expansion; of another one that is sparse
+ * too. Outside of it and between them F is default_F. Where F is interpolated the place of the box's edge counts. */
+static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
 {
-    nb_factor_grid grid = {0};
-    const int *H = grid.H;
-    size_t voxels;
+    const nb_factor_box whole = nb_factor_sums_box(sums);
+    const size_t n = nb_factor_box_voxels(&whole);
+    if (!sums->files->list_path)
+        return whole;
+    if (nb_list_is_changed(&model->settings) &&
+        (may_interpolate(&model->settings.value, &model->crystal) ||
+         nb_factor_box_voxels(&sums->filled_box) > n / 2))
+        return whole;
+    return sums->filled_box;
+}
+
+static table_asked asked_of(const nb_inputs *in, const nb_model *model)
+{
+    const nb_factor_stats none = {0};
+    return (table_asked){
+        model->settings.value.default_F,
+        nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
+        box_of(in->sums, model),
+        in->keeps_limit ? in->tables.stats : none, /* nobody reports a clone's */
+        nb_threads_of(&model->settings.value)};
+}
+
+static int is_as_asked(const nb_tables *t, const nb_factor_sums *sums,
+                       const table_asked *a)
+{
+    const nb_factor_table *b = &t->box;
+    const nb_factor_box box = {{b->hmin, b->kmin, b->lmin}, {b->nh, b->nk, b->nl}};
+    return t->dmin == sums->dmin && t->default_F == a->default_F &&
+           !memcmp(&t->weight, &a->weight, sizeof t->weight) &&
+           !memcmp(&box, &a->box, sizeof box);
+}
+
+/** Memory for so many values: that of older tables of this size that nobody else has. */
+static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *err)
+{
+    double *F = NULL;
+    if (old->box.nh && old->box.F == old->file->F && nb_shared_is_own(old->file) &&
+        nb_table_values(&old->box) == voxels * (size_t)tables) {
+        F = old->file->F;
+        old->file->F = NULL;
+        nb_tables_drop(old);
+    }
+    return F ? F : table_memory(voxels, (size_t)tables, err);
+}
+
+/** Tables for these wavelengths, which they take. *tables is the caller's after an error, too.  *old may be gone then. */
+static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
+                             nb_waves *waves, nb_tables *old, nb_tables *tables,
+                             nb_error *err)
+{
+    const int *low = a->box.low, *n = a->box.n;
+    const size_t voxels = nb_factor_box_voxels(&a->box);
     nb_status st;
-    nb_factor_sums_limits(sums, grid.H);
-    memcpy(grid.cell, sums->files->cell, sizeof grid.cell);
-    voxels = nb_factor_grid_voxels(&grid);
     if ((st = check_memory(voxels, waves->n, err)) || (st = nb_tables_new(tables, err)))
         return st;
     tables->dmin = sums->dmin;
-    tables->default_F = cfg->default_F;
-    *tables->file = (nb_factor_file){-H[0], H[0], -H[1], H[1], -H[2], H[2], 0, NULL};
-    tables->file->F = table_memory(voxels, (size_t)waves->n, err);
+    tables->default_F = a->default_F;
+    tables->weight = a->weight;
+    tables->stats = a->stats;
+    *tables->file = (nb_factor_file){low[0], low[0] + n[0] - 1, low[1], low[1] + n[1] - 1,
+                                     low[2], low[2] + n[2] - 1, 0,      NULL};
+    tables->file->F = take_memory(old, voxels, waves->n, err);
     if (!tables->file->F)
         return NB_ERR_NOMEM;
-    st = fill_all(sums, waves, nb_threads_of(cfg), &grid, tables, err);
+    st = fill_all(sums, waves, &a->box, a->threads, tables, err);
     return st ? st : nb_tables_take_waves(tables, waves, err);
 }
 
 /* --- the inputs of a model: files -> sums -> tables, each made again when it does not go far enough --- */
 
-/** Sums to dmin (0: as far as the model sees). */
+/** Sums to dmin (0: as far as the model sees, or as a list goes). */
 static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
                           const nb_hooks *hooks, nb_error *err)
 {
@@ -256,7 +319,7 @@ static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
     if (!(dmin > 0))
         dmin = limit_of_model(in->factors, model);
     dmin = allow_margin(model, dmin);
-    if (in->sums && (nb_factor_files_are_constant(in->factors) || in->sums->dmin <= dmin))
+    if (in->sums && (dmin == 0 || in->sums->dmin <= dmin))
         return NB_OK;
     st = nb_factor_sums_make(in->factors, dmin,
                              nb_mean_wavelength(beam->sources, beam->n_sources),
@@ -269,19 +332,20 @@ static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
 }
 
 /** Tables for these wavelengths. */
-static nb_status fit_tables(nb_inputs *in, const nb_config *cfg, nb_waves *waves,
+static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves,
                             const nb_hooks *hooks, nb_error *err)
 {
     nb_tables *t = &in->tables, fresh = {0};
+    const int typed = t->typed_F;
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        t->dmin == in->sums->dmin && t->default_F == cfg->default_F)
+        is_as_asked(t, in->sums, a))
         return NB_OK;
-    st = make_tables(in->sums, cfg, waves, &fresh, err);
-    if (!st && t->typed_F)
+    st = make_tables(in->sums, a, waves, t, &fresh, err);
+    if (!st && typed)
         nb_notice(hooks, "the table of structure factors was made again for another "
-                         "wavelength or limit: the F that were given as one array "
-                         "are gone");
+                         "wavelength, limit or factor: the F that were given as one "
+                         "array are gone");
     nb_tables_drop(st ? &fresh : t);
     if (!st)
         *t = fresh;
@@ -293,17 +357,17 @@ static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hoo
                              nb_error *err)
 {
     const nb_beam *beam = &model->scene.beam;
-    const nb_config *cfg = &model->settings.value;
+    const table_asked asked = asked_of(in, model);
     nb_factor_table table;
     nb_waves waves;
     nb_status st = nb_waves_group(in->sums, beam->sources, beam->n_sources,
                                   in->keeps_limit ? NULL : hooks, &waves, err);
     if (st)
         return st;
-    st = fit_tables(in, cfg, &waves, hooks, err);
+    st = fit_tables(in, &asked, &waves, hooks, err);
     if (!st) {
         table = in->tables.box;
-        table.default_F = cfg->default_F;
+        table.default_F = in->tables.default_F;
         nb_model_set_tables(&table, waves.of_source, model);
     }
     nb_waves_free(&waves);

@@ -33,7 +33,9 @@ typedef struct nb_factor_stats {
     double F000;        /* NaN: no value */
 } nb_factor_stats;
 
-nb_factor_stats nb_factor_stats_of(const nb_factor_grid *grid);
+/** F[voxels of the box] is NaN where there is no value; absent: 1 for what does not count, NULL: none. */
+nb_factor_stats nb_factor_stats_of(const double *F, const uint8_t *absent,
+                                   const nb_factor_box *box);
 
 /** What files of structure factors gave.  It does not change, and is shared. */
 typedef struct nb_factor_files {
@@ -45,18 +47,20 @@ typedef struct nb_factor_files {
     nb_column_choice columns;
     nb_hkl_list hkl; /* owned; of -hkl; its name is list_path */
     nb_fprime_list typed, curves;
-    double cell[6]; /* A, deg: of F, whatever the crystal's is */
+    double cell[6];    /* A, deg: of F, whatever the crystal's is */
+    int cell_is_typed; /* of a list without one, which has that of each crystal */
     nb_symmetry symmetry;
     uint64_t hash; /* of the bytes of the files */
 } nb_factor_files;
 
-/** Sums of the files' model and expanded reflections, to a limit: what tables of any wavelength are made from.  They
- * do not change, and are shared. */
+/** Sums of the files' model and expanded reflections, to a limit, without -Badd and a typed -Fscale: what tables of any
+ * wavelength and weight are made from.  They do not change, and are shared. */
 typedef struct nb_factor_sums {
     const nb_factor_files *files; /* shared */
     double dmin;                  /* of the table, A */
     nb_partials partials;         /* owned; of the model */
-    nb_factor_grid grid; /* owned; amplitudes of reflections; F NULL without them */
+    nb_factor_grid grid;      /* owned; amplitudes of reflections; F NULL without them */
+    nb_factor_box filled_box; /* of its values */
     nb_expansion expansion;
     size_t filled;
     double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
@@ -75,8 +79,17 @@ nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
 /** Is a table of F at every wavelength the same? */
 int nb_factor_files_are_constant(const nb_factor_files *files);
 
-/** The number that multiplies F, -Fscale. */
-double nb_factor_files_scale(const nb_factor_files *files);
+/** The cell of a crystal as that of F: A, deg. */
+void nb_factor_cell_of(const nb_crystal *crystal, double cell[6]);
+
+/** The cell of F for this crystal: the files' own; of a list without one the crystal's before a dose, which may be put
+ * into own[6]. */
+const double *nb_factor_files_cell(const nb_factor_files *files,
+                                   const nb_crystal *crystal, double own[6]);
+
+/** -Fscale and -Badd of these settings; crystal: NULL, or that of the image. */
+nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
+                                     const nb_crystal *crystal, const nb_settings *all);
 
 /** The d (A) to which the tables of an image to q (1/A) must go. */
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
@@ -89,16 +102,18 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
                               double wavelength_A, int threads, const nb_hooks *hooks,
                               nb_factor_sums **out, nb_error *err);
 
-/** The box of their tables. */
-void nb_factor_sums_limits(const nb_factor_sums *sums, int H[3]);
+/** The box of their tables; of a list a smaller one, filled_box, has every value. */
+nb_factor_box nb_factor_sums_box(const nb_factor_sums *sums);
 
 /** The table at one wavelength (wave: not used without a model) into *out (nb_factor_grid_free), with
  * phases where they are known. */
-nb_status nb_factor_sums_grid(const nb_factor_sums *sums, const nb_wave *wave,
-                              int threads, nb_factor_grid *out, nb_error *err);
-/** The same into a grid of the caller's, whose F are NaN. */
-void nb_factor_sums_fill(const nb_factor_sums *sums, const nb_wave *wave, int threads,
-                         nb_factor_grid *out);
+nb_status nb_factor_sums_grid(const nb_factor_sums *sums, nb_factor_weight weight,
+                              const nb_wave *wave, int threads, nb_factor_grid *out,
+                              nb_error *err);
+/** Its F alone into F[voxels of the box], which is one of the two above. */
+void nb_factor_sums_fill(const nb_factor_sums *sums, nb_factor_weight weight,
+                         const nb_wave *wave, const nb_factor_box *box, int threads,
+                         double *F);
 
 /** Groups of sources.  hooks: for notices, or NULL.  *out is the caller's (nb_waves_free). */
 nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, int n,

@@ -86,7 +86,8 @@ typedef struct nb_tables {
     nb_waves *waves; /* shared; their wavelengths, without of_source; NULL: of a file */
     nb_factor_stats stats;  /* of the first of them */
     double dmin, default_F; /* with which they were made */
-    int typed_F;            /* F are those of nb_sim_set_factors */
+    nb_factor_weight weight;
+    int typed_F; /* F are those of nb_sim_set_factors */
     size_t *listed; /* shared; [n_listed] where nb_sim_factors' reflections are in the table, or NULL */
     size_t n_listed;
 } nb_tables;

@@ -84,7 +84,8 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
                       sc->factors.table.default_F);
     report_mosaic(t, sim);
     if (sim->in.sums)
-        nb_factor_sums_put(t, sim->in.sums, sim->in.tables.waves, &sim->in.tables.stats);
+        nb_factor_sums_put(t, sim->in.sums, &sim->model.settings, sim->in.tables.waves,
+                           &sim->in.tables.stats);
 }
 
 /** How many crystals there are; above is the first. */

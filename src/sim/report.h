@@ -100,10 +100,12 @@ nb_status nb_report_end(nb_report_text *text, char **out, nb_error *err);
 
 /** Lines for a report; stats: of the first table. */
 void nb_factor_sums_put(nb_report_text *text, const nb_factor_sums *sums,
-                        const nb_waves *waves, const nb_factor_stats *stats);
+                        const nb_settings *settings, const nb_waves *waves,
+                        const nb_factor_stats *stats);
 
 /** The lines alone, *report of the caller (nb_free). */
-nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_waves *waves,
-                                const nb_factor_grid *grid, char **report, nb_error *err);
+nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_settings *settings,
+                                const nb_waves *waves, const nb_factor_grid *grid,
+                                char **report, nb_error *err);
 
 #endif

@@ -14,7 +14,8 @@
  * model alone uses. */
 static int is_of_model(const nb_param *p)
 {
-    static const char *const names[] = {"default_F", "interpolate", "nointerpolate"};
+    static const char *const names[] = {"default_F", "Badd", "Fscale", "interpolate",
+                                        "nointerpolate"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(p->name, names[i]) == 0)
             return 1;
@@ -64,8 +65,6 @@ static int reaches_files(const nb_sim *sim, const nb_param *p)
             return 1;
     if (strcmp(p->name, "sourcefile") == 0 || strcmp(p->name, "mat") == 0)
         return 0; /* changed_alone, or needs_all */
-    if (strcmp(p->name, "default_F") == 0 && sim->cfg.hkl_file[0])
-        return 1; /* the holes of its box have it */
     if (strcmp(p->name, "mosaic_dom") == 0 && sim->in.files->blocks.n)
         return 1;
     return p->flags & NB_PARAM_INPUT || !is_of_model(p) ||
@@ -101,6 +100,7 @@ static int needs_all(const nb_sim *sim, const nb_config *cfg)
 {
     const unsigned alone = loaded_alone(sim, cfg);
     if (sim->in.files->plain || differs(sim, cfg, reaches_files) ||
+        !nb_config_same_factors(&sim->cfg, cfg) ||
         nb_arrays_changed(cfg, &sim->in.arrays) & ~alone)
         return 1;
     return (!(alone & NB_ARRAY_SOURCES) &&

@@ -205,6 +205,31 @@ def check_only_frame(folder):
         script.ok("vary-master", good, f"{sorted(group)}")
 
 
+def check_factors(folder, hkl):
+    """F that vary: a series reads its files once, here from a pipe, and each frame is the image with its numbers typed."""
+    table = os.path.join(folder, "F.txt")
+    model = os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb")
+    with open(hkl, encoding="ascii") as f:
+        part = "".join(line for line in f if int(line.split()[2]) > -3)  # its box has reflections without mates
+    laws = "Badd:choice:0:8:-3,default_F:choice:0:40"
+    for name, given, files, more in (("list", part, ["-hkl", "/dev/stdin"], ",Fscale:choice:1:1.5"),
+                                     ("interpolated", part, ["-hkl", "/dev/stdin", "-N", "2"], ""),
+                                     ("changed", part, ["-hkl", "/dev/stdin", "-N", "2", "-F000", "90"], ""),
+                                     ("model", None, ["-pdb", model, "-dmin", "5"], ",Fscale:choice:1:1.5")):
+        flags = [*SWEEP, *files, "-nonoise", "-noint", "-nopgm"]
+        vary = ["-stills", "6", "-vary", laws + more]
+        script.run(*flags, *vary, "-output", os.path.join(folder, "F_%d.bin"), "-threads", "2", given=given)
+        script.run(*flags, *vary, "-draws", table, given=given)
+        images = set()
+        for k, row in enumerate(numpy.loadtxt(table, skiprows=1)):
+            typed = [x for pair in zip(("-Badd", "-default_F", "-Fscale"), row[3:]) for x in pair]
+            one = os.path.join(folder, "one.bin")
+            script.run(*flags, *typed, "-floatfile", one, given=given)
+            images.add(script.read(one))
+            script.ok(f"factors-{name}-{k}", script.read(one) == script.read(os.path.join(folder, f"F_{k + 1}.bin")), f"{typed}")
+        script.ok(f"factors-{name}", len(images) > 2, f"{len(images)} images differ")
+
+
 def check_typed_again(folder):
     """A shot typed again, wavelength by wavelength, is the same image to the last bit."""
     again, out = os.path.join(folder, "again.bin"), os.path.join(folder, "shot.txt")
@@ -479,6 +504,7 @@ def main():
                 check_shadow(case, folder)
             else:
                 check_spectrum(case, folder)
+        check_factors(folder, hkl)
         check_typed_again(folder)
         check_only_frame(folder)
         check_mix(folder)

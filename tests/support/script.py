@@ -16,9 +16,9 @@ def ok(name, good, why=""):
     print(("ok " if good else "not ok ") + f"{SCRIPT} {name}")
 
 
-def run(*args, status=0, env=None):
-    """Standard output and error of a run that must end with this status (None: any)."""
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False,
+def run(*args, status=0, env=None, given=None):
+    """Standard output and error of a run that must end with this status (None: any); given: its standard input."""
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False, input=given,
                           env={**os.environ, **(env or {})})
     if status is not None and done.returncode != status:
         raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")

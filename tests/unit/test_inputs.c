@@ -28,7 +28,9 @@ static void the_last_holder_frees(void **state)
     assert_int_equal((uintptr_t)object % _Alignof(max_align_t), 0);
     *object = 7;
     cleared = 0;
+    assert_true(nb_shared_is_own(object));
     assert_ptr_equal(nb_shared_hold(object), object);
+    assert_false(nb_shared_is_own(object));
     nb_shared_drop(object);
     assert_int_equal(cleared, 0);
     assert_int_equal(*object, 7);

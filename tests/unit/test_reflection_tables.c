@@ -216,24 +216,67 @@ static void missing_take_the_model(void **state)
     nb_factor_grid_free(&before);
 }
 
-static void scaling_and_back(void **state)
+/** Every value of a box of the grid, by its formula and to the last bit; F of some are 0 or missing. */
+static void check_weights(const nb_factor_grid *g, nb_factor_box box, nb_factor_weight w)
 {
-    nb_factor_grid g = grid_of(DMIN, observed_F), before = grid_of(DMIN, observed_F);
-    double G[6];
+    const size_t n = nb_factor_box_voxels(&box);
+    double *to = malloc(n * sizeof *to), G[6];
+    size_t at = 0;
+    nb_reciprocal_metric(g->cell, G);
+    memcpy(w.cell, g->cell, sizeof w.cell);
+    assert_non_null(to);
+    nb_factor_grid_weigh(g, w, &box, 2, to);
+    for (int h = box.low[0]; h < box.low[0] + box.n[0]; h++)
+        for (int k = box.low[1]; k < box.low[1] + box.n[1]; k++)
+            for (int l = box.low[2]; l < box.low[2] + box.n[2]; l++, at++) {
+                const double F = g->F[nb_factor_grid_at(g, h, k, l)];
+                const double factor =
+                    w.k * (w.B == 0 ? 1 : exp(-w.B * nb_s_squared(G, h, k, l) / 4));
+                assert_true(isnan(F) ? isnan(to[at])
+                                     : to[at] == (F == 0 ? 0 : F * factor));
+            }
+    free(to);
+}
+
+static void weights_are_their_formula(void **state)
+{
+    static const double cells[][6] = {{30, 40, 50, 90, 90, 90},
+                                      {30, 40, 50, 90, 105, 90},
+                                      {40, 40, 50, 90, 90, 120},
+                                      {30, 40, 50, 80, 95, 105}};
+    const int H[3] = {7, 9, 280};
+    const nb_factor_box part = {{-3, 2, -280}, {9, 5, 500}};
     (void)state;
-    nb_reciprocal_metric(cell, G);
-    nb_factor_grid_scale(&g, 3, 12);
-    FOR_EACH(g, h, k, l)
-    {
-        size_t at = nb_factor_grid_at(&g, h, k, l);
-        if (isnan(before.F[at]))
-            assert_true(isnan(g.F[at]));
-        else
-            check_ratio(g.F[at], 3 * exp(-3 * nb_s_squared(G, h, k, l)) * before.F[at],
-                        1e-12);
+    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+        nb_factor_grid g;
+        assert_int_equal(nb_factor_grid_new(cells[c], H, &g, NULL), NB_OK);
+        for (size_t i = 0; i < nb_factor_grid_voxels(&g); i++)
+            g.F[i] = i % 7 == 3 ? 0 : i % 5 == 1 ? NAN : (double)(1 + i % 91);
+        check_weights(&g, nb_factor_box_of(H), (nb_factor_weight){3, 12, {0}});
+        check_weights(&g, nb_factor_box_of(H), (nb_factor_weight){1, -2, {0}});
+        check_weights(&g, nb_factor_box_of(H), (nb_factor_weight){0.3, 0, {0}});
+        check_weights(&g, part, (nb_factor_weight){0.5, 7, {0}});
+        nb_factor_grid_free(&g);
     }
+}
+
+static void boxes_have_every_value(void **state)
+{
+    const int H[3] = {4, 5, 6};
+    nb_factor_grid g;
+    nb_factor_box box;
+    (void)state;
+    assert_int_equal(nb_factor_grid_new(cell, H, &g, NULL), NB_OK);
+    box = nb_factor_grid_filled(&g);
+    assert_int_equal(nb_factor_box_voxels(&box), 1);
+    g.F[nb_factor_grid_at(&g, -2, 1, 6)] = 1;
+    g.F[nb_factor_grid_at(&g, 3, -4, 0)] = 0;
+    box = nb_factor_grid_filled(&g);
+    assert_memory_equal(&box, (&(nb_factor_box){{-2, -4, 0}, {6, 6, 7}}), sizeof box);
+    assert_false(nb_factor_box_has_mates(&box));
+    box = nb_factor_box_of(H);
+    assert_true(nb_factor_box_has_mates(&box));
     nb_factor_grid_free(&g);
-    nb_factor_grid_free(&before);
 }
 
 static void nothing_in_common_is_an_error(void **state)
@@ -470,7 +513,8 @@ int main(void)
                                        TEST(an_empty_table_stays_empty),
                                        TEST(the_line_is_that_of_the_shells),
                                        TEST(missing_take_the_model),
-                                       TEST(scaling_and_back),
+                                       TEST(weights_are_their_formula),
+                                       TEST(boxes_have_every_value),
                                        TEST(nothing_in_common_is_an_error),
                                        TEST(a_dump_is_the_same_table),
                                        TEST(dumps_hold_what_has_a_value),
