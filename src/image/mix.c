@@ -38,10 +38,24 @@ void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
     (void)use;
 }
 
+/** A sum of two floats, rounded as a double and then as a float, is that of floats. */
+static void add_light(const float *light, int first, int end, float *image)
+{
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (int f = first; f < end; f++)
+        image[f] += light[f];
+}
+
 static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *image)
 {
     const nb_mix_row r = nb_mix_row_of(mix, scene, row);
     const uint8_t *mask = scene->raster.mask;
+    if (mix->light && !mix->absorb && !mix->transmission && !mix->add && !mask) {
+        add_light(mix->light + r.start, r.first, r.end, image + r.start);
+        return;
+    }
     for (int f = r.first; f < r.end; f++) {
         const size_t pixel = (size_t)r.start + (size_t)f;
         if (!mask || mask[pixel])

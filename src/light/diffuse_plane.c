@@ -16,7 +16,7 @@
 #define ONE_LAYER 0.04 /* u of the shift by the depth that one layer serves */
 enum {
     STEP_MOST = 8,
-    LIMITED = 16 /* pixels of a row that are compared with -dmin at once */
+    NODES_FEW = 8 /* of a row, that are not divided to find those beyond -dmin */
 };
 
 /** Sources as q = wave d - p, orientations as cells. */
@@ -303,15 +303,17 @@ static double pixel_light(const plane *p, const sampling *s, const nb_panel *pan
            sum * nb_cached_factors(sc, panel, sensor, f, row);
 }
 
-/** Where pixels f .. f + n - 1 of a row are: 1 inside of -dmin, -1 outside, 0: a ray may be cut. */
-static int side_of(const plane *p, const nb_panel *panel, int f, int n, int s)
+/** Where pixels f .. f + n - 1 of a row are, and those up to `about` beside them: 1 inside of -dmin, -1 outside, 0: a ray
+ * may be cut. */
+static int side_of(const plane *p, const nb_panel *panel, int f, int n, int s, int about)
 {
     const nb_sensor *sensor = &p->scene->sensors[panel->sensor];
     const nb_ray ray =
         nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, 1, f + n / 2, 0),
                   nb_subpixel(panel->pixel_slow, 1, s, 0), 0);
     const double q = nb_norm(nb_sub(nb_scale(p->middle.wave, ray.direction), p->middle.p));
-    const double limit = 1 / p->scene->factors.dmin, away = n / 2 * panel->pixel_fast;
+    const double limit = 1 / p->scene->factors.dmin;
+    const double away = (n / 2 + about) * panel->pixel_fast + about * panel->pixel_slow;
     const double path = ray.airpath - away;
     const double blur =
         p->spread * 1.01 + p->middle.wave / path *
@@ -322,19 +324,19 @@ static int side_of(const plane *p, const nb_panel *panel, int f, int n, int s)
     return q + blur < limit ? 1 : q - blur > limit ? -1 : 0;
 }
 
-/** Pixels f .. f + n - 1 of a row behind -dmin. */
+/** Pixels f .. f + n - 1 of a row behind -dmin: halves, until one ray settles each. */
 static void limit_pixels(const plane *p, const nb_panel *panel, int f, int n, int s,
                          float *image)
 {
     const nb_sensor *sensor = &p->scene->sensors[panel->sensor];
     const sampling all = {1, p->scene->oversample, 0, sensor->layers, 1};
-    const int side = side_of(p, panel, f, n, s);
+    const int side = side_of(p, panel, f, n, s, 0);
     if (side < 0)
         memset(image, 0, (size_t)n * sizeof *image);
-    else if (side == 0 && n > 1)
-        for (int i = 0; i < n; i++)
-            limit_pixels(p, panel, f + i, 1, s, image + i);
-    else if (side == 0)
+    else if (side == 0 && n > 1) {
+        limit_pixels(p, panel, f, n / 2, s, image);
+        limit_pixels(p, panel, f + n / 2, n - n / 2, s, image + n / 2);
+    } else if (side == 0)
         *image = (float)pixel_light(p, &all, panel, f, s);
 }
 
@@ -344,7 +346,8 @@ typedef struct nodes {
     nb_region r;
     sampling s;
     int wide, high;
-    double *light; /* owned */
+    float *light;          /* owned */
+    float w[4][STEP_MOST]; /* of the nodes about a pixel, by its place behind the second */
 } nodes;
 
 static nb_status new_nodes(const plane *p, const nb_panel *panel, nodes *n, nb_error *err)
@@ -359,67 +362,101 @@ static nb_status new_nodes(const plane *p, const nb_panel *panel, nodes *n, nb_e
     step = n->s.step;
     n->wide = (n->r.fmax - n->r.fmin) / step + (step > 1 ? 4 : 1);
     n->high = (n->r.smax - n->r.smin) / step + (step > 1 ? 4 : 1);
+    for (int t = 0; t < step; t++) {
+        double w[4];
+        nb_cubic_weights((double)t / step, w);
+        for (int k = 0; k < 4; k++)
+            n->w[k][t] = (float)w[k];
+    }
     n->light = nb_alloc_raw((size_t)n->wide * (size_t)n->high, sizeof *n->light,
                             "diffuse light", err);
     return n->light ? NB_OK : NB_ERR_NOMEM;
 }
 
-static void light_row(const plane *p, const nodes *n, int i)
+/** Nodes j .. j + count - 1 of row i; those that no pixel inside of -dmin needs are 0. */
+static void light_nodes(const plane *p, const nodes *n, int i, int j, int count)
 {
-    int step = n->s.step, off = step > 1;
-    int row = n->r.smin + step * (i - off);
+    const int step = n->s.step, off = step > 1, row = n->r.smin + step * (i - off);
     const uint8_t *mask = p->scene->raster.mask;
-    for (int j = 0; j < n->wide; j++) {
-        int f = n->r.fmin + step * (j - off);
-        size_t pixel =
+    float *light = n->light + (size_t)i * (size_t)n->wide + j;
+    const int first = n->r.fmin + step * (j - off);
+    if (p->scene->factors.dmin > 0 &&
+        side_of(p, n->panel, first, (count - 1) * step + 1, row, 2 * step) < 0) {
+        memset(light, 0, (size_t)count * sizeof *light);
+        return;
+    }
+    if (p->scene->factors.dmin > 0 && count > NODES_FEW) {
+        light_nodes(p, n, i, j, count / 2);
+        light_nodes(p, n, i, j + count / 2, count - count / 2);
+        return;
+    }
+    for (int k = 0; k < count; k++) {
+        const int f = first + k * step;
+        const size_t pixel =
             n->panel->first_pixel + (size_t)row * (size_t)n->panel->columns + (size_t)f;
-        n->light[(size_t)i * (size_t)n->wide + (size_t)j] =
-            !off && mask && !mask[pixel] ? 0 : pixel_light(p, &n->s, n->panel, f, row);
+        light[k] = !off && mask && !mask[pixel]
+                       ? 0
+                       : (float)pixel_light(p, &n->s, n->panel, f, row);
     }
 }
 
 /** The cubic between rows of nodes, of each column of nodes. */
-static void between_rows(const nodes *n, int s, double *line)
+static void between_rows(const nodes *n, int s, float *line)
 {
-    int step = n->s.step, i = (s - n->r.smin) / step;
-    const double *a = n->light + (size_t)i * (size_t)n->wide;
-    size_t wide = (size_t)n->wide;
-    double w[4];
-    if (step == 1) {
-        memcpy(line, a, wide * sizeof *line);
-        return;
-    }
-    nb_cubic_weights((double)((s - n->r.smin) % step) / step, w);
+    const int step = n->s.step, i = (s - n->r.smin) / step, t = (s - n->r.smin) % step;
+    const size_t wide = (size_t)n->wide;
+    const float *a = n->light + (size_t)i * wide, *b = a + wide, *c = b + wide,
+                *d = c + wide;
+    const float w[4] = {n->w[0][t], n->w[1][t], n->w[2][t], n->w[3][t]};
+#ifdef _OPENMP
+#pragma omp simd
+#endif
     for (size_t j = 0; j < wide; j++)
-        line[j] = w[0] * a[j] + w[1] * a[j + wide] + w[2] * a[j + 2 * wide] +
-                  w[3] * a[j + 3 * wide];
+        line[j] = w[0] * a[j] + w[1] * b[j] + w[2] * c[j] + w[3] * d[j];
 }
 
-static void pixel_row(const plane *p, const nodes *n, int s, double *line, float *image)
+/** The cubic between the nodes of a row, as long as there are four: step numbers for each. */
+static void between_columns(const nodes *n, const float *line, float *out)
+{
+    const int step = n->s.step;
+    for (int j = 0; j + 3 < n->wide; j++, out += step) {
+        const float *a = line + j;
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+        for (int t = 0; t < STEP_MOST; t++) /* those behind `step` are written again */
+            out[t] = n->w[0][t] * a[0] + n->w[1][t] * a[1] + n->w[2][t] * a[2] +
+                     n->w[3][t] * a[3];
+    }
+}
+
+/** Floats of a line of nodes, and of its pixels. */
+static size_t line_room(const nodes *n)
+{
+    return (size_t)n->wide * (size_t)(n->s.step + 1) + STEP_MOST;
+}
+
+/** line: room for line_room floats. */
+static void pixel_row(const plane *p, const nodes *n, int s, float *line, float *image)
 {
     const nb_scene *sc = p->scene;
-    size_t start = n->panel->first_pixel + (size_t)s * (size_t)n->panel->columns;
-    int step = n->s.step;
-    double w[STEP_MOST][4];
-    for (int t = 0; t < step; t++)
-        nb_cubic_weights((double)t / step, w[t]);
-    between_rows(n, s, line);
-    for (int f = n->r.fmin, j = 0, t = 0; f <= n->r.fmax; f++) {
-        const double *a = line + j, *v = w[t];
-        double light =
-            step == 1 ? *a : v[0] * a[0] + v[1] * a[1] + v[2] * a[2] + v[3] * a[3];
-        if (++t == step) {
-            t = 0;
-            j++;
-        }
-        image[start + (size_t)f] = (float)(light > 0 ? light : 0);
+    const size_t start =
+        n->panel->first_pixel + (size_t)s * (size_t)n->panel->columns + (size_t)n->r.fmin;
+    const int pixels = n->r.fmax - n->r.fmin + 1;
+    const float *light = n->light + (size_t)(s - n->r.smin) * (size_t)n->wide;
+    if (n->s.step > 1) {
+        between_rows(n, s, line);
+        between_columns(n, line, line + n->wide);
+        light = line + n->wide;
     }
-    for (int f = n->r.fmin; sc->factors.dmin > 0 && f <= n->r.fmax; f += LIMITED) {
-        int left = n->r.fmax - f + 1;
-        limit_pixels(p, n->panel, f, left < LIMITED ? left : LIMITED, s,
-                     &image[start + (size_t)f]);
-    }
-    for (int f = n->r.fmin; sc->raster.mask && f <= n->r.fmax; f++)
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (int f = 0; f < pixels; f++)
+        image[start + (size_t)f] = light[f] > 0 ? light[f] : 0;
+    if (sc->factors.dmin > 0)
+        limit_pixels(p, n->panel, n->r.fmin, pixels, s, &image[start]);
+    for (int f = 0; sc->raster.mask && f < pixels; f++)
         if (!sc->raster.mask[start + (size_t)f])
             image[start + (size_t)f] = 0;
 }
@@ -428,10 +465,10 @@ static nb_status panel_light(const plane *p, const nb_panel *panel, int threads,
                              float *image, nb_error *err)
 {
     nodes n;
-    double *lines = NULL;
+    float *lines = NULL;
     nb_status st = new_nodes(p, panel, &n, err);
     if (!st && n.light)
-        lines = nb_alloc_raw((size_t)n.wide * (size_t)threads, sizeof *lines,
+        lines = nb_alloc_raw(line_room(&n) * (size_t)threads, sizeof *lines,
                              "diffuse light", err);
     if (!st && n.light && !lines)
         st = NB_ERR_NOMEM;
@@ -440,13 +477,13 @@ static nb_status panel_light(const plane *p, const nb_panel *panel, int threads,
 #pragma omp parallel num_threads(threads)
 #endif
         {
-            double *line = lines;
+            float *line = lines;
 #ifdef _OPENMP
-            line += (size_t)n.wide * (size_t)omp_get_thread_num();
+            line += line_room(&n) * (size_t)omp_get_thread_num();
 #pragma omp for schedule(dynamic, 1)
 #endif
             for (int i = 0; i < n.high; i++)
-                light_row(p, &n, i);
+                light_nodes(p, &n, i, 0, n.wide);
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 8)
 #endif

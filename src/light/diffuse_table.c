@@ -11,13 +11,14 @@
 #include "spline.h"
 
 enum {
-    EDGE = 2,              /* indices of a table beyond what is looked up */
-    SHIFTS_MOST = 64,      /* of a table without split halos */
-    SPLIT_SHIFTS = 24,     /* of one with them */
-    POINTS_MOST = 20000000 /* of all its forms */
+    EDGE = 3,               /* indices of a table beyond what is looked up */
+    SHIFTS_MOST = 64,       /* of a table without split halos */
+    SPLIT_SHIFTS = 24,      /* of one with them */
+    POINTS_LEAST = 20000000 /* of all its forms, that are not too many */
 };
-#define X_LIMIT 600.0 /* exp(X) has to be a double */
-#define STEP_X 0.6    /* of X from one point to the next */
+#define X_LIMIT 600.0    /* exp(X) has to be a double */
+#define BYTES_MOST 256e6 /* of tables, the sums of an order, and what makes them */
+#define STEP_X 0.6       /* of X from one point to the next */
 #define SPLIT_STEP                                                                       \
     0.25 /* of a split kernel: u from one point to the next, of the u where it is split */
 
@@ -58,8 +59,10 @@ static double points_of(const nb_diffuse_part *p, const int reach[3])
 /** Split the halos, unless a table of moderate size holds them. */
 static void choose_split(const nb_diffuse_table *t, const int reach[3], nb_diffuse_part *p)
 {
-    double most = (double)POINTS_MOST / t->model.n_forms, split = 0;
-    double shifts;
+    const double room = BYTES_MOST - nb_lattice_sum_bytes(t->low, t->n, reach);
+    const double most = fmax((double)POINTS_LEAST / t->model.n_forms,
+                             room / (double)sizeof *p->c / (t->model.n_forms + 1));
+    double shifts, split;
     choose_spacing(t, p, 0);
     shifts = (double)p->per[0] * p->per[1] * p->per[2];
     for (split = 1;
@@ -194,29 +197,33 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **ta
     return st;
 }
 
+typedef float four __attribute__((vector_size(16)));
+typedef float four_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
+
 /** The spline at a point of a grid. */
 static double look_up(const nb_diffuse_part *p, const double h[3])
 {
-    double w[3][4], sum = 0;
+    float w[3][NB_SPLINE_TERMS];
     size_t at[3], row = (size_t)p->n[2], plane = row * (size_t)p->n[1];
+    four first = {0}, last = {0}; /* of the terms along the third axis */
     const float *c;
-    for (int i = 0; i < 3; i++) {
-        double y = h[i] * p->per[i] - p->low[i], whole = floor(y);
-        whole = whole < 1 ? 1 : whole > p->n[i] - 3 ? p->n[i] - 3 : whole;
-        at[i] = (size_t)whole - 1;
-        nb_spline_weights(y - whole, w[i]);
-    }
+    for (int i = 0; i < 3; i++)
+        at[i] = (size_t)nb_spline_at(h[i] * p->per[i] - p->low[i], p->n[i], w[i]);
     c = p->c + at[0] * plane + at[1] * row + at[2];
-    for (int i = 0; i < 4; i++) {
-        double line = 0;
-        for (int j = 0; j < 4; j++) {
-            const float *r = c + (size_t)i * plane + (size_t)j * row;
-            line += w[1][j] *
-                    (w[2][0] * r[0] + w[2][1] * r[1] + w[2][2] * r[2] + w[2][3] * r[3]);
+    for (int i = 0; i < NB_SPLINE_TERMS; i++) {
+        four a = {0}, b = {0};
+        const float *r = c + (size_t)i * plane;
+        for (int j = 0; j < NB_SPLINE_TERMS; j++, r += row) {
+            const four v = {w[1][j], w[1][j], w[1][j], w[1][j]};
+            a += v * *(const four_anywhere *)r;
+            b += v * *(const four_anywhere *)(r + 4);
         }
-        sum += w[0][i] * line;
+        const four v = {w[0][i], w[0][i], w[0][i], w[0][i]};
+        first += v * a;
+        last += v * b;
     }
-    return sum;
+    return w[2][0] * first[0] + w[2][1] * first[1] + w[2][2] * first[2] +
+           w[2][3] * first[3] + w[2][4] * last[0] + w[2][5] * last[1];
 }
 
 /** The orders' shares of a sample, and the sum of their polynomials. */

@@ -10,6 +10,7 @@
 #include "../physics/diffuse.h"
 
 #define NB_DIFFUSE_DEGREE 3 /* of the polynomials */
+#define NB_DIFFUSE_BEHIND 2 /* floats behind coefficients, which are read in fours */
 
 /** One form's. */
 typedef struct nb_diffuse_part {

@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "spline.h"
 
-/** Lines of n points, `step` apart, for `width` neighbours at once: (c[i-1] + 4 c[i] + c[i+1])/6 = a[i], c = a at both
- * ends (Thomas' algorithm; the divisors tend to 2 - sqrt 3). */
-static void solve(float *a, int n, size_t step, size_t width)
+/** Lines of n points, `step` apart, for `width` neighbours at once: (c[i-1] + m c[i] + c[i+1])/(m + 2) = a[i], c = a at
+ * both ends (Thomas' algorithm; the divisors soon stay the same). */
+static void solve(float *a, int n, size_t step, size_t width, double m)
 {
+    const float sum = (float)(m + 2);
     double divisor[32] = {0};
     for (int i = 1; i < 32; i++)
-        divisor[i] = 1 / (4 - divisor[i - 1]);
+        divisor[i] = 1 / (m - divisor[i - 1]);
     for (int i = 1; i < n - 1; i++) {
-        float *at = a + (size_t)i * step;
+        float *at = a + (size_t)i * step, *before = at - step;
         float d = (float)divisor[i < 32 ? i : 31];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
         for (size_t j = 0; j < width; j++)
-            at[j] = (6 * at[j] - at[(ptrdiff_t)j - (ptrdiff_t)step]) * d;
+            at[j] = (sum * at[j] - before[j]) * d;
     }
     for (int i = n - 2; i > 0; i--) {
-        float *at = a + (size_t)i * step;
+        float *at = a + (size_t)i * step, *behind = at + step;
         float d = (float)divisor[i < 32 ? i : 31];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
         for (size_t j = 0; j < width; j++)
-            at[j] -= d * at[j + step];
+            at[j] -= d * behind[j];
     }
+}
+
+/** The filter (1, 26, 66, 26, 1)/120 is the product of (1, m, 1)/(m + 2) with both roots of m^2 - 26 m + 64 = 0. */
+static void solve_both(float *a, int n, size_t step, size_t width)
+{
+    solve(a, n, step, width, 23.246950765959598);
+    solve(a, n, step, width, 2.7530492340404018);
 }
 
 void nb_spline_of(float *a, const int n[3])
@@ -27,8 +41,8 @@ void nb_spline_of(float *a, const int n[3])
     size_t row = (size_t)n[2], plane = (size_t)n[1] * row;
     for (int i = 0; i < n[0]; i++) {
         for (int j = 0; j < n[1]; j++)
-            solve(a + (size_t)i * plane + (size_t)j * row, n[2], 1, 1);
-        solve(a + (size_t)i * plane, n[1], row, row);
+            solve_both(a + (size_t)i * plane + (size_t)j * row, n[2], 1, 1);
+        solve_both(a + (size_t)i * plane, n[1], row, row);
     }
-    solve(a, n[0], plane, plane);
+    solve_both(a, n[0], plane, plane);
 }

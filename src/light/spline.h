@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/** Cubic splines through the points of a grid: coefficients, weights between them, other grids. */
+/** Splines of the fifth degree through the points of a grid: coefficients, weights between them, other grids. */
 #ifndef NB_LIGHT_SPLINE_H
 #define NB_LIGHT_SPLINE_H
 
 #include <stddef.h>
 
-/** Weights of the four coefficients about a point, t behind the second of them; 0 <= t <= 1. */
-static inline void nb_spline_weights(double t, double w[4])
+#define NB_SPLINE_TERMS 6  /* coefficients that have a share in a value */
+#define NB_SPLINE_BEFORE 2 /* of them before that at or before the point */
+
+/** Weights of the coefficients about a point, t behind the third of them; 0 <= t <= 1. */
+static inline void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
 {
-    double s = 1 - t;
-    w[0] = s * s * s / 6;
-    w[1] = (4 - 3 * t * t * (2 - t)) / 6;
-    w[2] = (4 - 3 * s * s * (2 - s)) / 6;
-    w[3] = t * t * t / 6;
+    const float s = 1 - t, t2 = t * t, s2 = s * s, per = 1 / 120.0f;
+    w[0] = s2 * s2 * s * per;
+    w[1] = (26 + t * (-50 + t * (20 + t * (20 + t * (-20 + 5 * t))))) * per;
+    w[2] = (66 + t2 * (-60 + t2 * (30 - 10 * t))) * per;
+    w[3] = (66 + s2 * (-60 + s2 * (30 - 10 * s))) * per;
+    w[4] = (26 + s * (-50 + s * (20 + s * (20 + s * (-20 + 5 * s))))) * per;
+    w[5] = t2 * t2 * t * per;
 }
 
-/** Values a[n0][n1][n2] become coefficients; n_i >= 4.  Without curvature at the ends, whose error is a quarter at each
- * further point. */
+/** Where a value at y of a line of n coefficients begins, and its weights; n >= 6. */
+static inline int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
+{
+    int at = (int)y - (y < (int)y);
+    at = at < NB_SPLINE_BEFORE ? NB_SPLINE_BEFORE : at > n - 4 ? n - 4 : at;
+    nb_spline_weights((float)(y - at), w);
+    return at - NB_SPLINE_BEFORE;
+}
+
+/** Values a[n0][n1][n2] become coefficients; n_i >= 6.  Both ends are mirrored about their points, whose error is 0.43 of
+ * that at each further point. */
 void nb_spline_of(float *a, const int n[3]);
 
 #endif

@@ -8,6 +8,7 @@
 #include "../base/shared.h"
 #include "../base/threads.h"
 #include "../light/diffuse_plane.h"
+#include "../model/units.h"
 #include "crystals.h"
 #include "light.h"
 #include "mix.h"
@@ -51,10 +52,13 @@ static int middle_table(const nb_beam *beam)
     return table;
 }
 
-/** |q| for a table: a little more than the detector sees, rounded so that frames share tables. */
+/** |q| for a table: a little more than the detector sees and -dmin leaves, rounded so that frames share tables. */
 static double table_reach(const nb_model *m)
 {
-    double reach = nb_scene_reach(&m->scene) + 0.1 / m->diffuse.gamma;
+    const double dmin = m->scene.factors.dmin;
+    const double seen = nb_scene_reach(&m->scene);
+    double reach =
+        (dmin > 0 ? fmin(seen, NB_ANGSTROM / dmin) : seen) + 0.1 / m->diffuse.gamma;
     return exp(ceil(log(reach) / 0.02) * 0.02);
 }
 

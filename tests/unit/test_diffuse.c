@@ -171,6 +171,46 @@ static void planes_agree_with_the_direct_sum(void **s)
         one_scene(i, getenv("NB_BIG") ? 20 : 4);
 }
 
+/** With -dmin a table ends there, and so does the light; inside of it nothing changes. */
+static void tables_end_at_dmin(void **s)
+{
+    enum { EDGE = 120 };
+    const char *limits[] = {"", " -dmin 5"};
+    double bytes[2];
+    float *images[2];
+    int inside = 0, dark = 0;
+    (void)s;
+    need_fftw();
+    for (int k = 0; k < 2; k++) {
+        char words[300];
+        nb_sim *sim;
+        snprintf(words, sizeof words,
+                 "%s -N 5 -lambda 1 -distance 80 -pixel 1 -detpixels %d -fluence 1e26 "
+                 "-misset 10 20 30 -diffuse_only -diffuse_sigma 0.4 -diffuse_gamma 10%s",
+                 crystals[1], EDGE, limits[k]);
+        sim = make_sim(words);
+        images[k] = render(sim);
+        bytes[k] = sim->light->table_bytes;
+        nb_sim_free(sim);
+    }
+    check_below(bytes[1], 0.3 * bytes[0]);
+    for (int i = 0; i < EDGE * EDGE; i++) {
+        const double f = i % EDGE + 0.5 - EDGE / 2,
+                     r = hypot(f, i / EDGE + 0.5 - EDGE / 2);
+        const double q = 2 * sin(atan(r / 80) / 2);
+        if (q < 0.17) {
+            check_ratio(images[1][i], images[0][i], 5e-3);
+            inside++;
+        } else if (q > 0.23) {
+            assert_true(images[1][i] == 0);
+            dark++;
+        }
+    }
+    assert_true(inside > 500 && dark > 1000);
+    free(images[0]);
+    free(images[1]);
+}
+
 /** Frames share a table only if their forms have the same bytes. */
 static void forms_do_not_depend_on_the_orientation(void **s)
 {
@@ -505,6 +545,7 @@ static void derivatives_of_halos_are_bounded(void **s)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
+                                       TEST(tables_end_at_dmin),
                                        TEST(forms_do_not_depend_on_the_orientation),
                                        TEST(pairs_of_a_finite_crystal_have_this_light),
                                        TEST(halos_have_what_bragg_light_lost),
