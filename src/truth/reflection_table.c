@@ -108,7 +108,8 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double back
         e->peak = here > e->peak ? here : e->peak;
         e->square += here * here;
         e->under += here * background;
-        e->fit += here * here / all;
+        if (all > 0) /* not so where the photons are too few to be divided */
+            e->fit += here * here / all;
         memset(e->pixel, 0, sizeof e->pixel);
     }
     t->n_touched = 0;

@@ -86,6 +86,7 @@ def check_spots(folder):
         at = 5  # the intensity, behind h k l fast slow
         good = mine.shape == alone.shape and (mine[:, :3] == alone[:, :3]).all()
         script.ok(f"spots-{i}", good and numpy.abs(mine[:, at] - alone[:, at]).max() <= 1e-6 * alone[:, at].max())
+        script.ok(f"spots-sigma-{i}", good and numpy.allclose(mine[:, -1], alone[:, -1], 1e-5, 0))
 
 
 def check_noise(folder):
