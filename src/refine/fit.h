@@ -228,11 +228,14 @@ typedef struct nb_fit_quality {
 nb_status nb_fit_rate(nb_fit *fit, const int marked[NB_FIT_MOST], nb_fit_quality *out,
                       nb_error *err);
 
-/** From a finished fit, whose parameters are marked, and that began with the true shape at `start`: a footprint where it explains more
+/** From a finished fit, whose parameters are marked, and whose orientation was found at `start`: a footprint where it explains more
  * than it costs (widen.c).  *exact: it was found with the structure factors as they are given, and fit->F_width is 0 now. */
 nb_status nb_fit_widen(nb_fit *fit, const nb_fit_stand *start, int marked[NB_FIT_MOST],
                        int *exact, nb_error *err);
 
+/** A stage as a Gaussian crystal, whose loss has no fringes; choose: its own pixels. */
+nb_status nb_fit_as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], int choose,
+                             nb_error *err);
 /** Cells along the axes and the mosaic spread by images alone. */
 nb_status nb_fit_search(nb_fit *fit, nb_error *err);
 /** The same from a finished fit, if it leaves more than noise. */

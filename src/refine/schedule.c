@@ -330,28 +330,6 @@ static nb_status orient(nb_fit *fit, nb_error *err)
     return st;
 }
 
-/** As a Gaussian crystal, whose loss has no fringes. */
-static nb_status as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *err)
-{
-    nb_config cfg = *nb_sim_config(fit->sim);
-    const double fudge = cfg.fudge;
-    const nb_shape shape = cfg.shape;
-    nb_status st;
-    cfg.shape = (nb_shape)NB_SHAPE_SMOOTH;
-    cfg.fudge = 1;
-    st = nb_sim_change(fit->sim, &cfg, err);
-    if (!st)
-        st = nb_fit_choose_spots(fit, err);
-    if (!st)
-        st = nb_fit_stage(fit, "Gaussian", marked, fit->o->evaluations, err);
-    if (st)
-        return st;
-    cfg = *nb_sim_config(fit->sim);
-    cfg.shape = shape;
-    cfg.fudge = fudge;
-    return nb_sim_change(fit->sim, &cfg, err);
-}
-
 #define MOST_SPREAD 2.0
 #define LEAST_SPREAD 0.04 /* of the scales; F that are right to 2 % count as exact */
 /* Of the misfit.  Scales of right spots explain 0.98 and more of it, those of a measured still, whose spots have another shape
@@ -456,7 +434,7 @@ static nb_status search(nb_fit *fit, const int marked[NB_FIT_MOST], nb_error *er
 {
     nb_status st = NB_OK;
     if (nb_fit_refines_cells(fit))
-        st = as_gaussian(fit, marked, err);
+        st = nb_fit_as_gaussian(fit, marked, 1, err);
     if (!st)
         st = nb_fit_choose_spots(fit, err);
     return st ? st : nb_fit_search(fit, err);
@@ -513,12 +491,12 @@ nb_status nb_fit_run(nb_fit *fit, nb_error *err)
         st = nb_fit_check_apart(fit, marked, err);
     if (!st && planned && may_turn(fit))
         st = orient(fit, err);
+    if (!st)
+        st = nb_fit_remember(fit, &start, err);
     if (!st && searched)
         st = search(fit, marked, err);
     if (!st && agrees(fit))
         st = nb_fit_mask_foreign(fit, err);
-    if (!st)
-        st = nb_fit_remember(fit, &start, err);
     if (!st)
         st = true_shape(fit, marked, searched, err);
     return st || !planned ? st : widen(fit, &start, marked, err);

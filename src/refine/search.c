@@ -339,3 +339,25 @@ nb_status nb_fit_search_again(nb_fit *fit, nb_error *err)
     end_search(&s, "search again", start, st);
     return st;
 }
+
+nb_status nb_fit_as_gaussian(nb_fit *fit, const int marked[NB_FIT_MOST], int choose,
+                             nb_error *err)
+{
+    nb_config cfg = *nb_sim_config(fit->sim);
+    const double fudge = cfg.fudge;
+    const nb_shape shape = cfg.shape;
+    nb_status st;
+    cfg.shape = (nb_shape)NB_SHAPE_SMOOTH;
+    cfg.fudge = 1;
+    st = nb_sim_change(fit->sim, &cfg, err);
+    if (!st && choose)
+        st = nb_fit_choose_spots(fit, err);
+    if (!st)
+        st = nb_fit_stage(fit, "Gaussian", marked, fit->o->evaluations, err);
+    if (st)
+        return st;
+    cfg = *nb_sim_config(fit->sim);
+    cfg.shape = shape;
+    cfg.fudge = fudge;
+    return nb_sim_change(fit->sim, &cfg, err);
+}

@@ -172,6 +172,11 @@ static nb_status prepare(nb_fit *fit, const int marked[NB_FIT_MOST],
     return st ? st : nb_fit_rate(fit, NULL, plain, err);
 }
 
+static int has_fringes(const nb_fit *fit)
+{
+    return nb_shape_law((int)nb_sim_config(fit->sim)->shape) == NB_LAW_FRINGES;
+}
+
 #define FAR_OFF 1.5 /* times the loss without a footprint */
 
 /** A stage with it, short where it is far off. */
@@ -194,6 +199,8 @@ static nb_status try_footprint(nb_fit *fit, int marked[NB_FIT_MOST],
     nb_fit_quality wide;
     int numbers = 0;
     nb_status st = begin_footprint(fit, marked, err);
+    if (!st && fit->F_width <= 0 && has_fringes(fit))
+        st = nb_fit_as_gaussian(fit, marked, 0, err);
     if (!st)
         st = refine_footprint(fit, marked, plain->loss, err);
     if (!st)
@@ -208,7 +215,7 @@ static nb_status try_footprint(nb_fit *fit, int marked[NB_FIT_MOST],
     return NB_OK;
 }
 
-/** From where the true shape began, with the structure factors as they are given: without a footprint wide spots may have pushed
+/** From where the search for cells began, with the structure factors as they are given: without a footprint wide spots may have pushed
  * the numbers of cells far away, and the structure factors been taken for poor ones. */
 static nb_status try_exact(nb_fit *fit, const nb_fit_stand *start,
                            const nb_fit_quality *plain, nb_error *err)

@@ -15,7 +15,8 @@ from refine_cases import GOLDEN, rotation_vector  # noqa: E402
 from script import FAILED, ok, run  # noqa: E402
 
 SCENE = ["-hkl", os.path.join(GOLDEN, "dense.hkl"), "-dump", "/dev/null", "-lambda", 1, "-distance", 60, "-detpixels", 320, "-pixel", 0.1,
-         "-oversample", 1, "-gauss_xtal", "-mosaic_domains", 5, "-water", 0.3]
+         "-oversample", 1, "-mosaic_domains", 5, "-water", 0.3]
+GAUSS = ["-gauss_xtal"]
 CELL = ["-cell", 40, 40, 60, 90, 90, 90]
 MISSET, N, MOSAIC, FLUENCE = (10, 20, 30), 24, 0.2, 5e26
 FOOTPRINT = {"footprint_a": 0.4, "footprint_b": 0.15, "footprint_angle": 30}
@@ -23,16 +24,16 @@ START = ["-cell", 40.02, 40.02, 60, 90, 90, 90, "-misset", 10.1, 20, 29.9, "-N",
 REFINE = ["-refine", "rot,cell,N,mosaic,scale,water", "-system", "tetragonal"]
 
 
-def picture(folder, *more, seed=1):
+def picture(folder, *more, shape=GAUSS, seed=1):
     path = os.path.join(folder, "wide.img")
-    run(*SCENE, *CELL, "-misset", *MISSET, "-N", N, "-mosaic", MOSAIC, "-fluence", FLUENCE, *more, "-quiet", "-noint", "-nopgm",
+    run(*SCENE, *shape, *CELL, "-misset", *MISSET, "-N", N, "-mosaic", MOSAIC, "-fluence", FLUENCE, *more, "-quiet", "-noint", "-nopgm",
         "-nofloat", "-seed", seed, "-noisefile", path)
     return path
 
 
-def fit(image, folder, *more):
+def fit(image, folder, *more, shape=GAUSS):
     report = os.path.join(folder, "fit.json")
-    run("refine", image, *SCENE, *START, *REFINE, "-quiet", "-report", report, *more, status=None)
+    run("refine", image, *SCENE, *shape, *START, *REFINE, "-quiet", "-report", report, *more, status=None)
     with open(report, encoding="utf-8") as stream:
         return json.load(stream)
 
@@ -62,6 +63,13 @@ def footprint_is_found(folder):
        biased)
 
 
+def fringes_do_not_hide_it(folder):
+    """A parallelepiped, whose loss has many minima along its numbers of cells."""
+    found = fit(picture(folder, "-footprint", "gauss:0.4:0.15:30", shape=[]), folder, shape=[])
+    off = sigmas_off(found, {**CRYSTAL, **FOOTPRINT})
+    ok("a footprint of a parallelepiped is found", found["converged"] and found["footprint"]["kept"] and max(map(abs, off.values())) <= 3, off)
+
+
 def plain_spots_stay_plain(folder):
     image = picture(folder)
     found, plain = fit(image, folder), fit(image, folder, "-schedule", "plain")
@@ -71,7 +79,7 @@ def plain_spots_stay_plain(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (footprint_is_found, plain_spots_stay_plain):
+        for test in (footprint_is_found, fringes_do_not_hide_it, plain_spots_stay_plain):
             test(folder)
 
 
