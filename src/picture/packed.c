@@ -11,7 +11,9 @@
 #define STEP 1e-3      /* of the logarithm */
 #define SMALLEST 1e-9  /* of the largest value */
 #define MOST_WHOLE 1e9 /* larger numbers are not kept exactly */
-enum { TRIED = 1 << 18 /* pixels that choose between numbers and differences */ };
+#define TOO_LONG 1.2   /* times the limit: by the sample, no need to pack all */
+/* Pieces of an image, evenly over it: their pixels choose between numbers and differences, and the step. */
+enum { PIECES = 16, PIECE = 1 << 14 };
 
 static nb_status to_base64(const unsigned char *data, size_t n, char **text, nb_error *err)
 {
@@ -104,21 +106,33 @@ static int bytes_of(uint32_t bits)
     return bits >> 24 ? 4 : bits >> 16 ? 3 : bits >> 8 ? 2 : 1;
 }
 
-/** Take differences, if they make the text of the middle of the image shorter. */
-static nb_status choose_delta(const float *pixels, size_t n, uint32_t *q, nb_packed *out,
-                              nb_error *err)
+static size_t take_pieces(const float *pixels, size_t n, float sample[PIECES * PIECE])
 {
-    const size_t some = n < TRIED ? n : TRIED;
-    size_t length[2] = {0, 0};
+    if (n <= PIECES * PIECE) {
+        memcpy(sample, pixels, n * sizeof *pixels);
+        return n;
+    }
+    for (size_t i = 0; i < PIECES; i++)
+        memcpy(sample + i * PIECE, pixels + (n - PIECE) / (PIECES - 1) * i,
+               PIECE * sizeof *pixels);
+    return PIECES * PIECE;
+}
+
+/** Take differences, if they make the text of the sample shorter.  *length: of its text. */
+static nb_status choose_delta(const float *sample, size_t some, uint32_t *q,
+                              nb_packed *out, size_t *length, nb_error *err)
+{
+    size_t tried[2] = {0, 0};
     nb_status st = NB_OK;
     for (out->delta = 0; out->delta < 2 && !st; out->delta++) {
-        out->planes = bytes_of(fill(pixels + (n - some) / 2, some, out, q));
+        out->planes = bytes_of(fill(sample, some, out, q));
         if (!(st = pack_planes(q, some, out, err)))
-            length[out->delta] = strlen(out->pixels);
+            tried[out->delta] = strlen(out->pixels);
         nb_free(out->pixels);
         out->pixels = NULL;
     }
-    out->delta = length[1] < length[0];
+    out->delta = tried[1] < tried[0];
+    *length = tried[out->delta];
     return st;
 }
 
@@ -135,16 +149,28 @@ static nb_status pack_mask(const float *pixels, size_t n, nb_packed *out, nb_err
     return st;
 }
 
-static nb_status pack_all(const float *pixels, size_t n, uint32_t *q, nb_packed *out,
-                          nb_error *err)
+/** Pack with the step of *out, if the text can be as short as `most`, or `last`; else out->pixels stays NULL. */
+static nb_status pack_all(const float *pixels, size_t n, size_t most, int last,
+                          uint32_t *q, nb_packed *out, nb_error *err)
 {
-    nb_status st;
-    nb_free(out->pixels);
-    out->pixels = NULL;
-    if ((st = choose_delta(pixels, n, q, out, err)))
+    float *sample = nb_alloc(PIECES * PIECE, sizeof *sample, "page", err);
+    size_t some, length;
+    nb_status st = sample ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
+    some = take_pieces(pixels, n, sample);
+    st = choose_delta(sample, some, q, out, &length, err);
+    nb_free(sample);
+    if (st ||
+        (!last && (double)length / (double)some * (double)n > TOO_LONG * (double)most))
         return st;
     out->planes = bytes_of(fill(pixels, n, out, q));
-    return pack_planes(q, n, out, err);
+    st = pack_planes(q, n, out, err);
+    if (!st && !last && strlen(out->pixels) > most) {
+        nb_free(out->pixels);
+        out->pixels = NULL;
+    }
+    return st;
 }
 
 nb_status nb_pack_pixels(const float *pixels, size_t n, size_t most, nb_packed *out,
@@ -158,11 +184,11 @@ nb_status nb_pack_pixels(const float *pixels, size_t n, size_t most, nb_packed *
     choose(pixels, n, out, &holes);
     if (!(q = nb_alloc_large(n, sizeof *q, "page", err)))
         return NB_ERR_NOMEM;
-    st = pack_all(pixels, n, q, out, err);
-    for (int i = 0; i < 4 && !st && strlen(out->pixels) > most; i++) {
+    st = pack_all(pixels, n, most, 0, q, out, err);
+    for (int i = 0; i < 4 && !st && !out->pixels; i++) {
         out->unit = out->unit > 0 ? out->unit : 1;
         out->step = steps[i];
-        st = pack_all(pixels, n, q, out, err);
+        st = pack_all(pixels, n, most, i == 3, q, out, err);
     }
     nb_free(q);
     return st || !holes ? st : pack_mask(pixels, n, out, err);
