@@ -55,7 +55,7 @@ def footprint_is_found(folder):
     found, plain = fit(image, folder), fit(image, folder, "-schedule", "plain")
     off = sigmas_off(found, {**CRYSTAL, **FOOTPRINT})
     print(f"# footprint: {found['seconds']:.2f} s ({plain['seconds']:.2f} s without), {found['evaluations']} evaluations, sigmas off:",
-          ", ".join(f"{k} {v:.1f}" for k, v in off.items()), found["footprint"], found["divergence"])
+          ", ".join(f"{k} {v:.1f}" for k, v in off.items()), found["footprint"])
     ok("a footprint is found", found["converged"] and found["footprint"]["kept"] and max(map(abs, off.values())) <= 3 and
        found["footprint"]["gain"] > found["footprint"]["cost"], (found["status"], off))
     biased = sigmas_off(plain, CRYSTAL)
