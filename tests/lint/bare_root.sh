@@ -60,6 +60,7 @@ inside() { # in the root: a shell command, with nothing of this machine's enviro
 leave_root() {
     local mount
     [ -n "$root" ] || return 0
+    rm -f "$root.log"
     for mount in ccache usr/local/cuda dev/pts dev proc; do # release.sh adds the first two
         umount "$root/$mount" 2>/dev/null || true
     done
