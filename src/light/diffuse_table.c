@@ -62,17 +62,18 @@ static void choose_split(const nb_diffuse_table *t, const int reach[3], nb_diffu
     const double room = BYTES_MOST - nb_lattice_sum_bytes(t->low, t->n, reach);
     const double most = fmax((double)POINTS_LEAST / t->model.n_forms,
                              room / (double)sizeof *p->c / (t->model.n_forms + 1));
-    double shifts, split;
+    int coarsest[3]; /* beyond which nothing is gained: larger tables, not more halos one by one */
+    double shifts;
+    choose_spacing(t, p, 1e9);
+    memcpy(coarsest, p->per, sizeof coarsest);
     choose_spacing(t, p, 0);
     shifts = (double)p->per[0] * p->per[1] * p->per[2];
-    for (split = 1;
-         shifts > (split > 1 ? SPLIT_SHIFTS : SHIFTS_MOST) || points_of(p, reach) > most;
+    for (double split = 1;
+         memcmp(p->per, coarsest, sizeof coarsest) &&
+         (shifts > (split > 1 ? SPLIT_SHIFTS : SHIFTS_MOST) || points_of(p, reach) > most);
          split *= 1.1) {
-        int before[3] = {p->per[0], p->per[1], p->per[2]};
         choose_spacing(t, p, split);
         shifts = (double)p->per[0] * p->per[1] * p->per[2];
-        if (split > 1e4 && !memcmp(before, p->per, sizeof before))
-            break;
         p->near2 = split * split;
     }
     for (int i = 0; i < 3; i++) {
