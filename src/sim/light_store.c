@@ -6,15 +6,20 @@
 #include "../base/shared.h"
 #include "light.h"
 
+/* Frames take turns between a few F and cells (-vary Badd:choice:..., crystals of an image). */
+enum { KEPT = 8 };
+#define KEPT_BYTES 256e6 /* of all together, if they are several */
+
 struct nb_light_store {
     pthread_mutex_t lock;
-    const nb_light_table *last; /* held, or NULL */
+    const nb_light_table *kept[KEPT]; /* held, the last asked for first; NULL behind them */
 };
 
 static void clear_store(void *object)
 {
     nb_light_store *store = object;
-    nb_shared_drop(store->last);
+    for (int i = 0; i < KEPT; i++)
+        nb_shared_drop(store->kept[i]);
     pthread_mutex_destroy(&store->lock);
 }
 
@@ -71,17 +76,52 @@ static uint64_t hash_of(const nb_diffuse_source *s)
     return nb_table_run_of(nb_table_at(f, s->table), n, 1).hash;
 }
 
+/** Where the table of this source is; KEPT: nowhere. */
+static int find(const nb_light_store *store, const nb_diffuse_source *source,
+                uint64_t hash)
+{
+    int i = 0;
+    while (i < KEPT && !(store->kept[i] && is_same(store->kept[i], source, hash)))
+        i++;
+    return i;
+}
+
+/** Put a table before those that were asked for earlier, which had place `from`; the last of all goes. */
+static void put_first(nb_light_store *store, const nb_light_table *table, int from)
+{
+    double bytes = nb_diffuse_table_bytes(table->table);
+    if (from == KEPT)
+        nb_shared_drop(store->kept[--from]);
+    memmove(store->kept + 1, store->kept, (size_t)from * sizeof *store->kept);
+    store->kept[0] = table;
+    for (int i = 1; i < KEPT && store->kept[i]; i++) {
+        bytes += nb_diffuse_table_bytes(store->kept[i]->table);
+        if (bytes <= KEPT_BYTES)
+            continue;
+        nb_shared_drop(store->kept[i]);
+        memmove(store->kept + i, store->kept + i + 1,
+                (size_t)(KEPT - 1 - i) * sizeof *store->kept);
+        store->kept[KEPT - 1] = NULL;
+        i--;
+    }
+}
+
 nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *source,
                               const nb_light_table **table, nb_error *err)
 {
     const uint64_t hash = hash_of(source);
+    const nb_light_table *own = NULL;
     nb_status st = NB_OK;
+    int at;
     pthread_mutex_lock(&store->lock);
-    if (!store->last || !is_same(store->last, source, hash)) {
-        nb_shared_drop(store->last);
-        st = make_table(source, hash, &store->last, err);
-    }
-    *table = nb_shared_hold(store->last);
+    at = find(store, source, hash);
+    if (at < KEPT)
+        own = store->kept[at];
+    else
+        st = make_table(source, hash, &own, err);
+    if (!st)
+        put_first(store, own, at);
+    *table = nb_shared_hold(own);
     pthread_mutex_unlock(&store->lock);
     return st;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../src/base/fftw_lib.h"
+#include "../../src/base/shared.h"
 #include "../../src/light/diffuse_table.h"
 #include "../../src/light/merge.h"
 #include "../../src/physics/panels.h"
@@ -542,6 +543,43 @@ static void derivatives_of_halos_are_bounded(void **s)
     check_above(most[4], 60);
 }
 
+/** The table of this crystal with sigma times a factor; drop it. */
+static const nb_light_table *table_of(nb_sim *sim, double factor)
+{
+    nb_diffuse model = sim->model.diffuse;
+    const nb_diffuse_source source = {&model, &sim->model.at_rest, 0, {32, 32, 40}, 0.1,
+                                      1};
+    const nb_light_table *table;
+    nb_error err;
+    model.sigma *= factor;
+    if (nb_light_store_take(sim->in.lights, &source, &table, &err))
+        fail_msg("%s", err.message);
+    return table;
+}
+
+/* Frames may take turns between eight tables. */
+static void a_few_tables_are_kept(void **s)
+{
+    nb_sim *sim;
+    const nb_light_table *first, *other;
+    (void)s;
+    need_fftw();
+    sim = make_sim("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -default_F 0 -detpixels 8 "
+                   "-diffuse_sigma 0.2 -diffuse_gamma 3");
+    first = table_of(sim, 1);
+    for (int i = 1; i < 24; i++) {
+        other = table_of(sim, 1 + 0.01 * (i % 8));
+        assert_int_equal(other == first, i % 8 == 0);
+        nb_shared_drop(other);
+    }
+    nb_shared_drop(table_of(sim, 2));
+    other = table_of(sim, 1); /* the ninth took its place */
+    assert_ptr_not_equal(other, first);
+    nb_shared_drop(other);
+    nb_shared_drop(first);
+    nb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
@@ -552,6 +590,7 @@ int main(void)
                                        TEST(long_correlations_leave_the_light),
                                        TEST(groups_average_over_turned_axes),
                                        TEST(light_is_proportional),
+                                       TEST(a_few_tables_are_kept),
                                        TEST(derivatives_of_halos_are_bounded)};
     return RUN_TESTS("diffuse", tests);
 }
