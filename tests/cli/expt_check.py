@@ -6,6 +6,7 @@ usage: NANOBRAGG=program python3 tests/cli/expt_check.py
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +18,8 @@ try:
 except ImportError as missing:
     print(f"skip expt # {missing}: python3-numpy and python3-h5py are needed")
     sys.exit(0)
-from script import FAILED, ok, read, run  # noqa: E402
+import mpi  # noqa: E402
+from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 
 SIZE = ["-default_F", 100, "-N", 6, "-fluence", 1e26, "-seed", 3, "-mosaic", 0.3, "-mosaic_dom", 3, "-quiet"]
 PLACE = ["-distance", 90, "-detpixels_f", 40, "-detpixels_s", 36, "-pixel", 1.5, "-detector_rotx", 3]
@@ -89,6 +91,14 @@ def several_crystals():
     ok("threads", read("c.expt") == before)
     run(*flags, "-hdf5", "c_master.h5", "-exptout", "c.expt", "-resume")
     ok("resume", read("c.expt") == before)
+    mpirun = mpi.mpirun(mpi.version())
+    if not mpirun:
+        print("skip expt processes # no MPI in this build, or no mpirun")
+        return
+    subprocess.run([mpirun, "-n", "3", PROGRAM, *map(str, flags), "-output", "c_%d.cbf", "-exptout", "d.expt", "-threads", "1"], check=True,
+                   capture_output=True, env={**os.environ, **mpi.ENVIRONMENT})
+    run(*flags, "-output", "c_%d.cbf", "-exptout", "e.expt")
+    ok("processes", read("d.expt") == read("e.expt"))
 
 
 def files_and_turns():
