@@ -56,11 +56,6 @@ nb_status nb_sim_make_light(nb_sim *sim, nb_error *err)
     return fill_plane(sim, err);
 }
 
-const float *nb_sim_light_plane(const nb_sim *sim)
-{
-    return sim->light && sim->light->lit ? sim->light->plane : NULL;
-}
-
 void nb_sim_light_node(const nb_sim *sim, nb_json to)
 {
     for (int i = 0; i < KINDS; i++)

@@ -50,7 +50,11 @@ extern const nb_light nb_light_diffuse; /* light_diffuse.c */
 /** Make the light of the image that will be rendered. */
 nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);
 /** Its plane; NULL: none. */
-const float *nb_sim_light_plane(const nb_sim *sim);
+static inline const float *nb_sim_light_plane(const nb_sim *sim)
+{
+    return sim->light && sim->light->lit ? sim->light->plane : NULL;
+}
+
 /** What every kind says to a report. */
 void nb_sim_light_node(const nb_sim *sim, nb_json to);
 void nb_sim_light_free(nb_sim_light *light);
