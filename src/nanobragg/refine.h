@@ -33,7 +33,7 @@ typedef enum nb_fit_background {
 typedef enum nb_fit_schedule {
     NB_SCHEDULE_AUTO = 0, /* all stages */
     NB_SCHEDULE_NONE,     /* the true shape at once */
-    NB_SCHEDULE_PLAIN     /* all, but no footprint and no divergence is tried */
+    NB_SCHEDULE_PLAIN     /* all, but no footprint is tried */
 } nb_fit_schedule;
 
 #define NB_FIT_KNOTS_MAX 64
@@ -160,7 +160,7 @@ typedef struct nb_refinement {
     int peaks; /* local maxima of the picture */
     double start_agreement,
         agreement; /* the part of them that the lattice indexes beyond chance, at start and end */
-    nb_refine_trial footprint, divergence;
+    nb_refine_trial footprint;
     int n_stages;
     nb_refine_stage stages[NB_REFINE_STAGES_MAX];
     /* for pictures: all pixels of the stack; photons, NaN where nothing is observed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spots that are wider than those of a point in a parallel beam: a footprint and a divergence.  Each is tried after the fit
- * without it, and stays if the deviance falls by more than its numbers cost: ln(pixels) each (Schwarz, Ann. Statist. 6, 461,
+/* Spots that are wider than those of a point in a parallel beam: a footprint is tried after the fit without one, and
+ * stays if the deviance falls by more than its numbers cost: ln(pixels) each (Schwarz, Ann. Statist. 6, 461,
  * 1978), times the mean square of the residuals that are left, since what no number explains is no noise of counting. */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine on spots that a footprint and a divergence widen: the schedule finds both by itself.
+"""nanobragg refine on spots that a footprint widens: the schedule finds it by itself.
 
 usage: NANOBRAGG=program python3 tests/cli/refine_wide_check.py
 """
