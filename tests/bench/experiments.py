@@ -152,19 +152,15 @@ def diffuse(bench):
     bench.extra("diffuse light to 2 A, the table and one frame", plain(1), light(1), "+4 s (CPU)")
     bench.more("diffuse light, each further frame", plain, light, (1, 41), "+10 ms (CPU), +0.3 (H200)")
     draws = ["-vary", "cell:normal:0.3%,Badd:uniform:0:10"]
-    bench.more("diffuse light, cell and `Badd` vary", lambda n: [*plain(n), *draws], lambda n: [*light(n), *draws], (9, 13),
+    bench.more("diffuse light, cell and `Badd` vary", lambda n: [*plain(n), *draws], lambda n: [*light(n), *draws], (1, 3),
                "+30 ms (CPU)")
-    large = [*PDB, *still, *IMAGE, "-detpixels", "4096", "-pixel", "0.025", "-fluence", "1e24", "-N", "10"]
-    small = [*large, "-detpixels", "64", "-pixel", "1.6"]
-    base, whole, least, table = bench.turns(large, [*large, *LIGHT], small, [*small, *LIGHT])
-    table -= least
-    bench.say("4096 x 4096, one step, less the table", f"{base:.3f}", f"{whole - table:.3f}", f"+{whole - table - base:.3f} s",
-              "+0.2 s (CPU)")
-    if bench.args.device != "cpu":
-        heavy = [*large, "-mosaic", "0.5", "-mosaic_dom", "100", "-dispersion", "1", "-dispsteps", "10", "-square_xtal"]
-        base, whole = bench.turns(heavy, [*heavy, *LIGHT])
-        bench.say("4096 x 4096, 1000 steps, less the table", f"{base:.3f}", f"{whole - table:.3f}", f"{(whole - table) / base:.3f}",
-                  "1.03")
+    large = [*PDB, *still, "-detpixels", "4096", "-pixel", "0.025", "-fluence", "1e24", "-N", "10", "-misset", "10", "20", "30",
+             "-hdf5", "run.h5", "-compress", "bslz4"]
+    heavy = ["-mosaic", "0.5", "-mosaic_dom", "100", "-dispersion", "1", "-dispsteps", "10", "-square_xtal"]
+    for name, flags, wanted in (("one step", [], "+200 ms (CPU)"), ("1000 steps", heavy, "1.03 times")):
+        if not flags or bench.args.device != "cpu":
+            bench.more(f"4096 x 4096, {name}, each further frame", lambda n, f=flags: [*large, *f, "-stills", n],
+                       lambda n, f=flags: [*large, *f, *LIGHT, "-stills", n], (1, 5), wanted)
 
 
 def shadows(bench):
