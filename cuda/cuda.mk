@@ -21,7 +21,7 @@ CUDA_CODE := $(strip $(patsubst all,$(CUDA_ARCHES),$(patsubst auto,$(NVCC_CARDS)
 CUDA_NAME := $(subst $(space),+,$(strip $(CUDA_CODE) $(CUDA_PTX:%=ptx%)))
 NVCC_ARCH ?= $(foreach a,$(CUDA_CODE),-gencode arch=compute_$a$(comma)code=sm_$a) \
     $(foreach a,$(CUDA_PTX),-gencode arch=compute_$a$(comma)code=compute_$a)
-MORE_CUDA := $(if $(strip $(CUDA_CODE)),$(comma) for $(CUDA_CODE);,$(comma)) PTX $(strip $(CUDA_PTX))
+MORE_CUDA := $(if $(CUDA_CODE),$(comma) for $(CUDA_CODE))$(if $(strip $(CUDA_PTX)),$(if $(CUDA_CODE),;,$(comma)) PTX $(strip $(CUDA_PTX)))
 # No contraction: fma() where it is meant, as on the CPU.  Never -ftz or fast-math (interference.cuh).
 NVCC_FLAGS ?= -O3 -std=c++17 -DNB_GPU=1 -fmad=false -Xcompiler -Wall$(comma)-Wextra
 

@@ -43,16 +43,16 @@ chmod +x bin/*
 arches() {
     local wanted=$1 found
     shift
-    found=$(PATH=$work/bin:$PATH cards=${cards-} make -s OPTIONAL=0 "$@" config | grep -o '13.0, for [0-9 ;PTX]*')
+    found=$(PATH=$work/bin:$PATH cards=${cards-} make -s OPTIONAL=0 "$@" config | grep -o '13.0,[0-9 ;PTXfor]*')
     judge "make-arches-$(echo "${cards-}:$*" | tr -c 'a-z0-9.A-Z_=\n' -)" \
-        "$([ "$found" = "13.0, for $wanted" ] || echo "$found instead of $wanted")"
+        "$([ "$found" = "13.0, $wanted" ] || echo "$found instead of $wanted")"
 }
-arches '80; PTX 80'
-arches '80 90; PTX 90' 'CUDA_ARCH=80 90'
-arches '75' CUDA_ARCH=75
-arches '75 80 86 89 90 100 120; PTX 120' CUDA_ARCH=all
-arches '75 80 86 89 90 100 120; PTX 120' -n wheel
-cards='9.0 8.6 9.0' arches '86 90; PTX 90'
-cards='15.1' arches '120; PTX 120'
-cards='6.1' arches '80; PTX 80'
+arches 'PTX 80'
+arches 'for 80 90; PTX 90' 'CUDA_ARCH=80 90'
+arches 'for 75' CUDA_ARCH=75
+arches 'for 75 80 86 89 90 100 120; PTX 120' CUDA_ARCH=all
+arches 'for 75 80 86 89 90 100 120; PTX 120' -n wheel
+cards='9.0 8.6 9.0' arches 'for 86 90; PTX 90'
+cards='15.1' arches 'for 120; PTX 120'
+cards='6.1' arches 'PTX 80'
 exit $failed
