@@ -44,7 +44,7 @@ void nb_factor_grid_free(nb_factor_grid *grid);
 
 /** The box |h| <= H[0] ... */
 nb_factor_box nb_factor_box_of(const int H[3]);
-/** The smallest box that has every value; 0 0 0 alone if there is none. */
+/** The smallest box that holds all values; if there are none, the index 0 0 0 alone. */
 nb_factor_box nb_factor_grid_filled(const nb_factor_grid *grid);
 size_t nb_factor_box_voxels(const nb_factor_box *box);
 /** Is -h -k -l in it for each h k l? */

@@ -257,7 +257,8 @@ static table_asked asked_of(const nb_inputs *in, const nb_model *model)
         model->settings.value.default_F,
         nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
         box_of(in->sums, model),
-        in->keeps_limit ? in->tables.stats : none, /* nobody reports a clone's */
+        in->keeps_limit ? in->tables.stats
+                        : none, /* the report of a clone has no statistics */
         nb_threads_of(&model->settings.value)};
 }
 
@@ -271,7 +272,7 @@ static int is_as_asked(const nb_tables *t, const nb_factor_sums *sums,
            !memcmp(&box, &a->box, sizeof box);
 }
 
-/** Memory for so many values: that of older tables of this size that nobody else has. */
+/** Memory for this many values. Memory of older tables of the same size is used again if nothing else holds them. */
 static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *err)
 {
     double *F = NULL;
