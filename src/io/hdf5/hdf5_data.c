@@ -21,15 +21,15 @@ nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
     return st ? st : nb_hdf5_chunk_check(layout, err);
 }
 
-/** Chunks of one frame. The filters are named for readers; the chunks are already filtered.
- * */
-static hid_t creation_list(const nb_hdf5_layout *layout)
+/** Chunks of one frame: of a set [frames][slow][fast], or of one frame alone, rank 2. The filters are named
+ * for readers; the chunks are already filtered. */
+static hid_t creation_list(const nb_hdf5_layout *layout, int rank)
 {
-    hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
+    const hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
     unsigned bytes = (unsigned)nb_hdf5_pixel_bytes(layout);
     unsigned bitshuffle[5] = {0, 4, bytes, 0, NB_H5_BITSHUFFLE_LZ4};
     hid_t list = nb_h5_creation();
-    H5Pset_chunk(list, 3, chunk);
+    H5Pset_chunk(list, rank, chunk + 3 - rank);
     H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
     if (layout->compress == NB_COMPRESS_GZIP) {
         H5Pset_shuffle(list);
@@ -40,12 +40,13 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
     return list;
 }
 
-static hid_t create_data(nb_h5 *h, const nb_hdf5_data *data)
+static hid_t create_data(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
+                         int rank, hsize_t frames)
 {
-    hsize_t dims[3] = {(hsize_t)data->frames, (hsize_t)data->layout.slow,
-                       (hsize_t)data->layout.fast};
-    hid_t list = creation_list(&data->layout), space = H5Screate_simple(3, dims, NULL);
-    hid_t set = H5Dcreate2(h->file, data_path, nb_h5_pixel_type(data->layout.type), space,
+    const hsize_t dims[3] = {frames, (hsize_t)layout->slow, (hsize_t)layout->fast};
+    hid_t list = creation_list(layout, rank),
+          space = H5Screate_simple(rank, dims + 3 - rank, NULL);
+    hid_t set = H5Dcreate2(h->file, path, nb_h5_pixel_type(layout->type), space,
                            H5P_DEFAULT, list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
@@ -53,10 +54,29 @@ static hid_t create_data(nb_h5 *h, const nb_hdf5_data *data)
     return set;
 }
 
+void nb_hdf5_put_frame(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
+                       const void *pixels)
+{
+    const hsize_t at[2] = {0, 0};
+    char *scratch = nb_alloc_raw(nb_hdf5_frame_bytes(layout), 1, "frame", NULL);
+    char *chunk = nb_alloc_raw(nb_hdf5_chunk_bound(layout), 1, "frame", NULL);
+    size_t bytes = 0;
+    hid_t set = -1;
+    h->ok &= scratch && chunk &&
+             !nb_hdf5_chunk_encode(layout, pixels, scratch, chunk, &bytes, NULL);
+    if (h->ok)
+        set = create_data(h, path, layout, 2, 1);
+    h->ok &= set >= 0 && H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0;
+    if (set >= 0 && H5Dclose(set) < 0)
+        h->ok = 0;
+    nb_free(chunk);
+    nb_free(scratch);
+}
+
 static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
                             void *user, nb_error *err)
 {
-    hid_t set = create_data(h, data);
+    hid_t set = create_data(h, data_path, &data->layout, 3, (hsize_t)data->frames);
     uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", err);
     nb_status st = hashes ? NB_OK : NB_ERR_NOMEM;
     hsize_t count = (hsize_t)data->frames;

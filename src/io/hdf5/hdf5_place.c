@@ -696,10 +696,11 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
                          offsetof(nb_hdf5_frame, spectrum_factor), "");
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
-    if (master->transmission)
-        nb_h5_packed_array(
-            h, SIMULATION "/transmission", H5T_NATIVE_FLOAT, master->transmission,
-            (hsize_t[2]){(hsize_t)master->layout.slow, (hsize_t)master->layout.fast});
+    if (master->transmission) {
+        nb_hdf5_layout plane = master->layout;
+        plane.type = NB_HDF5_F32;
+        nb_hdf5_put_frame(h, SIMULATION "/transmission", &plane, master->transmission);
+    }
     nb_hdf5_put_facts_columns(h, master);
     if (master->n_varied)
         put_varied(h, master);

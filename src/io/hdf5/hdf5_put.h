@@ -71,6 +71,9 @@ void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int
 /** An array [slow][fast] of integers that deflate packs, if the library has it. */
 void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
                         const hsize_t dims[2]);
+/** One image [slow][fast] of this layout, compressed as its frames are (hdf5_data.c). */
+void nb_hdf5_put_frame(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
+                       const void *pixels);
 /** `count` texts, each with the size of the longest. (Texts of variable length would leave
  * undefined bytes in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);
