@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "crystal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/text.h"
 #include "../params/params.h"
 #include "misset.h"
 #include "units.h"
@@ -179,6 +181,7 @@ nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inpu
             return st;
         reciprocal_from_cell(&typed, cfg->value.compat, x);
     }
+    x->placed = inputs->matrix != NULL;
     if (inputs->matrix)
         reciprocal_from_matrix(inputs->matrix, inputs->lambda_A, x);
     if ((st = turn_by_misset(cfg, inputs->default_seed, x, err)) ||
@@ -200,6 +203,23 @@ void nb_cell_of(const nb_crystal *x, double out[6])
     out[3] = angle_between(x->b, x->c);
     out[4] = angle_between(x->c, x->a);
     out[5] = angle_between(x->a, x->b);
+}
+
+static double degrees(double angle)
+{
+    const double d = angle / NB_DEG;
+    const double tries[] = {nb_typeable(d), d, nextafter(d, -INFINITY),
+                            nextafter(d, INFINITY)};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
+        if (tries[i] * NB_DEG == angle)
+            return tries[i];
+    return d;
+}
+
+void nb_crystal_misset(const nb_crystal *x, double deg[3])
+{
+    for (int i = 0; i < 3; i++)
+        deg[i] = x->placed ? NAN : degrees(x->misset[i]);
 }
 
 void nb_crystal_grow(double growth, nb_crystal *x)

@@ -15,6 +15,7 @@ typedef struct nb_crystal {
     double growth;       /* factor of the edges by a dose, in all of the above; 1 */
     double N[3];         /* unit cells along a, b, c */
     double misset[3];    /* applied rotations about lab x, y, z, rad */
+    int placed;          /* a matrix or a twin law turned it, too */
     int64_t misset_seed; /* of a random misset */
 } nb_crystal;
 
@@ -45,6 +46,10 @@ double nb_crystal_block_um3(const nb_crystal *crystal);
 
 /** The cell of a crystal: A, deg. */
 void nb_cell_of(const nb_crystal *crystal, double cell[6]);
+
+/** The words of -misset that turn it again, deg: the shortest numbers that make the same rotations to the last bit, where
+ * there are any.  NaN where a matrix or a twin law turned it, too. */
+void nb_crystal_misset(const nb_crystal *crystal, double deg[3]);
 
 /** M of R^2 = d.M.d for the laws of decay and edge (scene.h: radius2). */
 void nb_crystal_shape_metric(const nb_crystal *crystal, int compat, double metric[6]);

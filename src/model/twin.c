@@ -185,6 +185,7 @@ double nb_twin_turn(const nb_twin *twin, int i, nb_crystal *x)
     double most = 0;
     if (i == 0)
         return 0;
+    x->placed = 1;
     memcpy(T.m, twin->T[i - 1], sizeof T.m);
     AT = product(&A, &T);
     inverse = cofactors(&A);

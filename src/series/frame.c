@@ -388,7 +388,7 @@ void nb_frame_forget_crystal(nb_hdf5_frame *t)
     for (int i = 0; i < 9; i++)
         t->A[i] = t->A_drawn[i] = NAN;
     for (int i = 0; i < 3; i++)
-        t->N[i] = NAN;
+        t->N[i] = t->misset[i] = NAN;
     t->blocks = t->mosaic_deg = NAN;
 }
 
@@ -405,6 +405,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
         t.A[6 + c] = columns[c].z;
         t.N[c] = m->crystal.N[c];
     }
+    nb_crystal_misset(&m->crystal, t.misset);
     nb_model_drawn(m, nb_sim_first_phi(f->sim), drawn);
     for (int c = 0; c < 3; c++) {
         t.A_drawn[c] = drawn[c].x;

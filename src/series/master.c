@@ -9,6 +9,7 @@
 #include "../sim/noise.h"
 #include "../sim/write.h"
 #include "../base/memory.h"
+#include "../base/text.h"
 #include "../model/twin.h"
 #include "../sim/crystals.h"
 #include "../params/params.h"
@@ -155,8 +156,11 @@ static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
         row->twin = i;
         row->part = nb_twin_share(&twin, i);
         put_A(&x, row->A);
+        nb_crystal_misset(&x, row->misset);
         memcpy(row->N, x.N, sizeof row->N);
         nb_cell_of(&x, row->cell);
+        for (int j = 0; j < 6; j++)
+            row->cell[j] = nb_typeable(row->cell[j]);
         row->blocks = nb_crystal_blocks(settings, &x);
         row->mosaic_deg = settings->value.mosaic_spread_deg;
         row->B_added = settings->value.B_add;

@@ -158,6 +158,14 @@ static uint32_t number_of(const char *name)
     return h;
 }
 
+/** Names that an error lists as a range. */
+static int are_alike(const struct nb_vary_name *a, const struct nb_vary_name *b)
+{
+    const size_t n = strlen(a->name);
+    return (a->to == CELL && b->to == CELL) ||
+           (n > 2 && n == strlen(b->name) && !memcmp(a->name, b->name, n - 1));
+}
+
 static nb_status find_name(const char *text, size_t n, const struct nb_vary_name **found,
                            nb_error *err)
 {
@@ -168,10 +176,17 @@ static nb_status find_name(const char *text, size_t n, const struct nb_vary_name
             *found = &names[i];
             return NB_OK;
         }
-    for (int i = 0; i < NAMES && used + 24 < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, " %s", names[i].name);
-    return nb_fail(err, NB_ERR_INPUT, "-vary %.*s: this number cannot vary; these can:%s",
-                   (int)(n < 40 ? n : 40), text, list);
+    for (int i = 0; i < NAMES && used + 24 < sizeof list; i++) {
+        const int inside = i > 0 && i + 1 < NAMES && are_alike(&names[i - 1], &names[i]) &&
+                           are_alike(&names[i], &names[i + 1]);
+        if (inside && list[used - 1] != '.')
+            used += (size_t)snprintf(list + used, sizeof list - used, " ..");
+        else if (!inside)
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, " %s", names[i].name);
+    }
+    return nb_fail(err, NB_ERR_INPUT, "-vary: %.*s cannot vary; these can:%s",
+                   (int)(n < 20 ? n : 20), text, list);
 }
 
 /* ------------------------------------------------------------------ the value without a law */
@@ -240,10 +255,14 @@ static double centre_of(const struct nb_vary_name *name, const nb_config *cfg,
         return nb_beam_wavelength(all);
     if (!strcmp(name->name, "energy"))
         return NB_HC_EV_ANGSTROM / nb_beam_wavelength(all);
+    if (!strcmp(name->name, "mosaic") && cfg->mosaic_aniso_deg.set)
+        return cfg->mosaic_aniso_deg.v[0];
     typed = element(cfg, name->row, 0);
     if (!nb_param_is_unset(nb_param_find(name->row), typed) && !isnan(typed))
         return typed;
-    return m && !isnan(of_model(name, m)) ? of_model(name, m) : typed;
+    if (m && !isnan(of_model(name, m)))
+        return of_model(name, m);
+    return isnan(typed) ? nb_param_find(name->row)->unset : typed; /* 0 of Badd */
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -377,6 +396,8 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
                   {s->jitter_beam_mm > 0, "Xbeam", "jitter_beam"},
                   {s->jitter_beam_mm > 0, "Ybeam", "jitter_beam"},
                   {cfg->mosaic_blocks[0] != 0, "mosaic", "mosaic_blocks"},
+                  {cfg->mosaic_aniso_deg.set && !(cfg->mosaic_aniso_deg.v[0] > 0),
+                   "mosaic", "mosaic_aniso 0"},
                   {cfg->mat_file[0] != 0, "lambda", "mat"},
                   {cfg->mat_file[0] != 0, "energy", "mat"}};
     const int random =
@@ -604,6 +625,12 @@ static nb_status write_row(const nb_vary_item *item, double value, nb_config *cf
     nb_status st = NB_OK;
     unset(item->name->other, cfg);
     nb_text_format(value, text);
+    if (!strcmp(item->name->name, "mosaic") && cfg->mosaic_aniso_deg.set) {
+        for (int i = 0; i < 3; i++)
+            cfg->mosaic_aniso_deg.v[i] =
+                nb_typeable(cfg->mosaic_aniso_deg.v[i] * value / item->centre);
+        return NB_OK;
+    }
     if (n == 1)
         st = nb_param_put(p, cfg, words, 1, err);
     for (int i = n - 1; n > 1 && i >= 0; i--) {
@@ -613,10 +640,6 @@ static nb_status write_row(const nb_vary_item *item, double value, nb_config *cf
                          : nb_typeable(old * value / item->centre);
         to[i] = item->name->is_count && i ? fmax(1, floor(own + 0.5)) : own;
     }
-    if (!strcmp(item->name->name, "mosaic") && cfg->mosaic_aniso_deg.set)
-        for (int i = 0; i < 3; i++)
-            cfg->mosaic_aniso_deg.v[i] =
-                nb_typeable(cfg->mosaic_aniso_deg.v[i] * value / item->centre);
     return st;
 }
 
@@ -652,8 +675,10 @@ static nb_status turn(const double rotation_deg[3], nb_config *cfg, nb_error *er
     const nb_vec3 units[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double angles[3];
     nb_mat3 U;
-    nb_status st = fix_misset(cfg, err);
-    if (st || nb_norm(r) == 0)
+    nb_status st;
+    if (nb_norm(r) == 0)
+        return NB_OK;
+    if ((st = fix_misset(cfg, err)))
         return st;
     for (int i = 0; i < 3; i++) {
         const double *m = cfg->misset_deg;

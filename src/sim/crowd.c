@@ -443,6 +443,7 @@ static void nobody_knows(nb_crystal *out)
     for (int i = 0; i < 3; i++)
         out->edge[i] = out->N[i] = NAN;
     out->volume = NAN;
+    out->placed = 1;
 }
 
 void nb_sim_cell(const nb_sim *sim, double cell[6])

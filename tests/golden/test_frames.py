@@ -132,12 +132,16 @@ def check_masters():
         same_masters(draw(rng), f"masters-{i}")
 
 
-def check_lines(folder):
-    rng, lit = random.Random(35), 0
+def make_files():
+    """The files that the flags name."""
     numpy.random.default_rng(1).uniform(0, 2, EDGE * EDGE).astype("f4").tofile("t.bin")
     numpy.random.default_rng(2).uniform(0, 9, EDGE * EDGE).astype("f4").tofile("a.bin")
     with open("blocks.txt", "w", encoding="ascii") as f:
         f.write("0 0 0 1\n0.5 0 0 2\n0 0.3 0.1 1\n")
+
+
+def check_lines():
+    rng, lit = random.Random(35), 0
     lines = 300 if BIG else 30
     for i in range(lines):
         lit += same_frames(draw(rng), f"line-{i}", (2, 7) if BIG else (2,))
@@ -176,11 +180,13 @@ def check_rule(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        check_lines(folder)
+        make_files()
+        check_lines()
         check_masters()
         check_rule(folder)
         os.chdir("/")
     sys.exit(bool(script.FAILED))
 
 
-main()
+if __name__ == "__main__":
+    main()

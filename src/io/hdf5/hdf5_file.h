@@ -87,6 +87,7 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 typedef struct nb_hdf5_frame {
     double A[9];       /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
     double A_drawn[9]; /* the same for the mean of the drawn mosaic domains */
+    double misset[3];  /* of -misset, deg; NaN: that of A */
     double N[3];       /* cells along a, b, c */
     double blocks;
     double phi_deg, osc_deg;
@@ -129,7 +130,7 @@ typedef struct nb_hdf5_panels {
 typedef struct nb_hdf5_crystal {
     int32_t frame, crystal, twin; /* from 0; crystal: in its frame; twin: part of that */
     double part;                  /* of the crystal, that has this lattice */
-    double A[9];                  /* as nb_hdf5_frame.A */
+    double A[9], misset[3];       /* as of nb_hdf5_frame */
     double N[3], cell[6];         /* A, deg */
     double blocks, mosaic_deg, B_added, F_scale;
     char file[256]; /* of its structure factors; "": none */

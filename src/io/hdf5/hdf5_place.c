@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../base/memory.h"
+#include "../../base/text.h"
 #include "../../model/misset.h"
 #include "../common/axes.h"
 #include "../common/panel_spec.h"
@@ -350,7 +351,7 @@ static void split(const double A[9], double U[9], double B[9])
         }
 }
 
-/** The cell of A: Angstrom, deg. */
+/** The cell of A, of twelve digits: Angstrom, deg. */
 static void cell_of(const double A[9], double cell[6])
 {
     double star[3][3], real[3][3], across[3], volume;
@@ -362,8 +363,9 @@ static void cell_of(const double A[9], double cell[6])
     for (int c = 0; c < 3; c++) {
         const double *p = real[(c + 1) % 3], *q = real[(c + 2) % 3];
         nb_cross3(p, q, across);
-        cell[c] = sqrt(nb_dot3(real[c], real[c])) / volume;
-        cell[3 + c] = atan2(sqrt(nb_dot3(across, across)), nb_dot3(p, q)) / DEG;
+        cell[c] = nb_typeable(sqrt(nb_dot3(real[c], real[c])) / volume);
+        cell[3 + c] =
+            nb_typeable(atan2(sqrt(nb_dot3(across, across)), nb_dot3(p, q)) / DEG);
     }
 }
 
@@ -381,6 +383,15 @@ static void misset_of(const double A[9], double misset[3])
         misset[i] = nb_dot3(across, axes[2]) > 0 ? misset[i] / DEG : NAN;
 }
 
+/** As typed, or what turns the crystal of -cell into that of A. */
+static void put_misset(const double A[9], const double typed[3], double out[3])
+{
+    if (isnan(typed[0]))
+        misset_of(A, out);
+    else
+        memcpy(out, typed, 3 * sizeof *out);
+}
+
 static void cell(const nb_hdf5_frame *frame, size_t offset, void *row)
 {
     (void)offset;
@@ -390,7 +401,7 @@ static void cell(const nb_hdf5_frame *frame, size_t offset, void *row)
 static void misset(const nb_hdf5_frame *frame, size_t offset, void *row)
 {
     (void)offset;
-    misset_of(frame->A, row);
+    put_misset(frame->A, frame->misset, row);
 }
 
 /** The units of cells and missets, and what the latter are. */
@@ -519,7 +530,7 @@ static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
     h->ok &= U && angles;
     for (size_t i = 0; U && angles && i < all->n; i++) {
         split(all->rows[i].A, U[i], B);
-        misset_of(all->rows[i].A, angles[i]);
+        put_misset(all->rows[i].A, all->rows[i].misset, angles[i]);
     }
     if (U && angles) {
         nb_h5_array(h, CRYSTALS "/U", H5T_NATIVE_DOUBLE, U, 3, dims);
