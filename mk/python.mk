@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The Python package, in $B/python: the extension module over the static library.
 
-OLDER := src/python/older_glibc.c # in the wheel alone
+# In the wheel alone; the second in its program.
+OLDER := src/python/older_glibc.c src/python/older_start.c
 PY_INCLUDE := $(shell $(PYTHON) -c 'import sysconfig, os; p = sysconfig.get_paths()["include"]; \
     print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)
 PY_SRC := $(filter-out $(OLDER),$(sort $(wildcard src/python/*.c)))
@@ -46,13 +47,15 @@ WHEEL_NAMES := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) $(LZ4_LIBS) $(if $(
 archive_of = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),$1)
 WHEEL_LIBS = $(foreach l,$(LIBS),$(if $(and $(filter -l%,$l),$(filter $l,$(WHEEL_NAMES))),$(call \
     archive_of,$l),$l)) -shared-libgcc
+# With older versions of glibc these have functions that libc has now (mk/wheel_glibc.py).
+WHEEL_LIBS += -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1
 WHEEL_LD = $(CC) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$1nanobragg.libs' $(ALL_LDFLAGS)
 
-$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(OLDER_OBJ) $(STATIC) src/python/exports.map
+$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(firstword $(OLDER_OBJ)) $(STATIC) src/python/exports.map
 	@mkdir -p $(@D)
 	$(call say,LD   $@)
 	$(Q)$(call WHEEL_LD,../) -shared -Wl,--version-script=src/python/exports.map -Wl,-z,nodelete \
-	    $(PY_OBJ) $(OLDER_OBJ) $(STATIC) $(WHEEL_LIBS) -o $@
+	    $(PY_OBJ) $(firstword $(OLDER_OBJ)) $(STATIC) $(WHEEL_LIBS) -o $@
 
 $B/wheel/nanobragg: $(CLI_OBJ) $(OLDER_OBJ) $(STATIC)
 	@mkdir -p $(@D)

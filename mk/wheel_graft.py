@@ -14,6 +14,9 @@ import subprocess
 SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux.*)\.so(\.\d+)?$")
 # What a stub's functions return: failure, by each library's own book.
 STUBS = {"libcurl": 0, "libcrypto": 0, "libjbig": 3, "libLerc": 1}
+# And what their users need with older versions of glibc (wheel_glibc.py), with which these are loaded.
+OLDER = [os.path.join(os.path.dirname(__file__), "..", "src", "python", "older_glibc.c"), "-Wl,--no-as-needed",
+         "-l:libpthread.so.0", "-l:libdl.so.2", "-lm"]
 RUN_PATH = "$ORIGIN"
 TEXTS = {"jbg_strerror": "JBIG is not part of this build"}
 
@@ -80,7 +83,7 @@ def write_stub(cc, name, user, folder):
             text.write(version + " { global: " + " ".join(
                 f"{s};" for s, v in sorted(wanted.items()) if v == version) + " };\n")
     script = [f"-Wl,--version-script={path}.map"] if os.path.getsize(path + ".map") else []
-    subprocess.run([*cc, "-shared", "-fPIC", "-s", "-w", f"-Wl,-soname,{own_name(name)}", *script, path + ".c",
+    subprocess.run([*cc, "-shared", "-fPIC", "-s", "-w", f"-Wl,-soname,{own_name(name)}", *script, path + ".c", *OLDER,
                     "-o", path], check=True)
     return path
 

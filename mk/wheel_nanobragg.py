@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zipfile
 
+from wheel_glibc import check, write_older
 from wheel_graft import closure, graft, output
 from wheel_parts import parts
 
@@ -75,8 +76,13 @@ def pack(build, folder):
     files = os.path.join(build, "wheel")
     package = os.path.join(build, "python", "nanobragg")
     module, program = os.path.join(files, "_nanobragg.abi3.so"), os.path.join(files, "nanobragg")
-    sources = closure([module, program], late_libraries(module))
+    late = late_libraries(module)
+    sources = closure([module, program], late)
     libraries = graft(sources, os.path.join(files, "libraries"), os.environ.get("CC", "cc").split())
+    libraries = write_older(libraries, os.path.join(files, "older"))
+    own = write_older({"_nanobragg.abi3.so": module, "nanobragg": program}, os.path.join(files, "older"))
+    check([*own, *late], libraries | own)
+    module, program = own.values()
     name = f"nanobragg-{version()}-{tag([module, program, *libraries.values()])}"
     info = f"nanobragg-{version()}.dist-info"
     os.makedirs(folder, exist_ok=True)
