@@ -49,18 +49,23 @@ WHEEL_LIBS = $(foreach l,$(LIBS),$(if $(and $(filter -l%,$l),$(filter $l,$(WHEEL
     archive_of,$l),$l)) -shared-libgcc
 # With older versions of glibc these have functions that libc has now (mk/wheel_glibc.py).
 WHEEL_LIBS += -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1
-WHEEL_LD = $(CC) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$1nanobragg.libs' $(ALL_LDFLAGS)
+WHEEL_LD = $(CC) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN$1' $(ALL_LDFLAGS)
 
-$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(firstword $(OLDER_OBJ)) $(STATIC) src/python/exports.map
+# One library for both: code for every GPU is 40 MB.
+$B/wheel/nanobragg.so: $(LIB_PARTS) $(OLDER_OBJ) $B/objects src/python/wheel.map
 	@mkdir -p $(@D)
 	$(call say,LD   $@)
-	$(Q)$(call WHEEL_LD,../) -shared -Wl,--version-script=src/python/exports.map -Wl,-z,nodelete \
-	    $(PY_OBJ) $(firstword $(OLDER_OBJ)) $(STATIC) $(WHEEL_LIBS) -o $@
+	$(Q)$(call WHEEL_LD,) -shared -Wl,-soname,$(@F),--version-script=src/python/wheel.map,-Bsymbolic,-z,nodelete \
+	    $(LIB_OBJ) $(firstword $(OLDER_OBJ)) $(WHEEL_LIBS) -o $@
 
-$B/wheel/nanobragg: $(CLI_OBJ) $(OLDER_OBJ) $(STATIC)
-	@mkdir -p $(@D)
+$B/wheel/_nanobragg.abi3.so: $(PY_OBJ) $(OLDER_OBJ) $B/wheel/nanobragg.so src/python/exports.map
 	$(call say,LD   $@)
-	$(Q)$(call WHEEL_LD,../../) $^ $(WHEEL_LIBS) -o $@
+	$(Q)$(call WHEEL_LD,/../nanobragg.libs) -shared -Wl,--version-script=src/python/exports.map -Wl,-z,nodelete \
+	    $(PY_OBJ) $(firstword $(OLDER_OBJ)) $(@D)/nanobragg.so $(WHEEL_LIBS) -o $@
+
+$B/wheel/nanobragg: $(CLI_OBJ) $(OLDER_OBJ) $B/wheel/nanobragg.so
+	$(call say,LD   $@)
+	$(Q)$(call WHEEL_LD,/../../nanobragg.libs) $^ $(WHEEL_LIBS) -o $@
 
 wheel-files: python $B/wheel/_nanobragg.abi3.so $B/wheel/nanobragg
 wheel: wheel-files ## dist/nanobragg-VERSION-cp311-abi3-manylinux_*.whl: package and program, for every GPU

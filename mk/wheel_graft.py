@@ -46,9 +46,9 @@ def own_name(name):
     return ("nb_" + name[3:])[:len(name) - len(RUN_PATH) - 1]
 
 
-def closure(files, late):
-    """Libraries that these files, and those that are loaded later, need beside the system's: {name: path}."""
-    found, open_names = {}, [n for f in files for n in needed(f)] + late
+def closure(own, late):
+    """Libraries that our files {name: path}, and those that are loaded later, need beside the system's: {name: path}."""
+    found, open_names = {}, [n for path in own.values() for n in needed(path) if n not in own] + late
     while open_names:
         name = open_names.pop()
         if name not in found and not SYSTEM.match(name) and not is_stubbed(name):

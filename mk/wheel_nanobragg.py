@@ -75,15 +75,14 @@ def pack(build, folder):
     """The wheel from what `make wheel-files` left in build/wheel; returns its name."""
     files = os.path.join(build, "wheel")
     package = os.path.join(build, "python", "nanobragg")
-    module, program = os.path.join(files, "_nanobragg.abi3.so"), os.path.join(files, "nanobragg")
-    late = late_libraries(module)
-    sources = closure([module, program], late)
+    own = {name: os.path.join(files, name) for name in ("nanobragg.so", "_nanobragg.abi3.so", "nanobragg")}
+    late = late_libraries(own["nanobragg.so"])
+    sources = closure(own, late)
     libraries = graft(sources, os.path.join(files, "libraries"), os.environ.get("CC", "cc").split())
-    libraries = write_older(libraries, os.path.join(files, "older"))
-    own = write_older({"_nanobragg.abi3.so": module, "nanobragg": program}, os.path.join(files, "older"))
-    check([*own, *late], libraries | own)
-    module, program = own.values()
-    name = f"nanobragg-{version()}-{tag([module, program, *libraries.values()])}"
+    packed = write_older(own | libraries, os.path.join(files, "older"))
+    check([*own, *late], packed)
+    module, program = packed.pop("_nanobragg.abi3.so"), packed.pop("nanobragg")
+    name = f"nanobragg-{version()}-{tag([module, program, *packed.values()])}"
     info = f"nanobragg-{version()}.dist-info"
     os.makedirs(folder, exist_ok=True)
     wheel = Wheel(os.path.join(folder, name + ".whl"), info)
@@ -94,7 +93,7 @@ def pack(build, folder):
     wheel.put_file("nanobragg/bin/nanobragg", program, 0o755)
     wheel.put_file("nanobragg_program.py", os.path.join(ROOT, "src", "python", "program",
                                                         "nanobragg_program.py"))
-    for soname, path in sorted(libraries.items()):
+    for soname, path in sorted(packed.items()):
         wheel.put_file(f"nanobragg.libs/{soname}", path, 0o755)
     wheel.put(f"{info}/METADATA", metadata().encode())
     wheel.put(f"{info}/sboms/nanobragg.cdx.json", parts(os.path.join(ROOT, "docs", "install.md"), build, libraries,
