@@ -35,6 +35,8 @@ def objects(build):
             for name in names:
                 path = os.path.join(folder, name)
                 source = os.path.splitext(os.path.relpath(path, build))[0]
+                if source.startswith("src/python/older_"):
+                    continue  # functions of libc, for the wheel
                 if name.endswith(".o") and (os.path.exists(source) or os.path.exists(source + ".c")):
                     yield path  # others are left from sources that are gone
 
