@@ -37,10 +37,17 @@ if [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then
     KEEP=${KEEP:-} bare_root "$own_suite"
     place=$root
     nvcc=$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
-    if [ "${CUDA:-auto}" != 0 ] && [ -x "$nvcc" ]; then
-        bind "$(dirname "$(dirname "$nvcc")")" usr/local/cuda ro
-    fi
     [ -z "${CACHE:-}" ] || bind "$CACHE" ccache
+    if [ "${CUDA:-auto}" != 0 ] && [ -x "$nvcc" ]; then
+        cuda=$(dirname "$(dirname "$nvcc")")
+        bind "$cuda" usr/local/cuda ro
+        if [ -n "${CACHE:-}" ]; then # nvcc is found by its folder, with its libraries
+            bind "$cuda" opt/cuda ro
+            printf '#!/bin/sh\nexec ccache /opt/cuda/bin/nvcc "$@"\n' >"$root/opt/nvcc"
+            chmod +x "$root/opt/nvcc"
+            mount --bind "$root/opt/nvcc" "$root/usr/local/cuda/bin/nvcc"
+        fi
+    fi
     paths=${CACHE:+/usr/lib/ccache:}\$PATH:/usr/local/cuda/bin
     build() { inside "cd /release/$name && export PATH=$paths CCACHE_DIR=/ccache CCACHE_NOHASHDIR=1 && $1"; }
 else

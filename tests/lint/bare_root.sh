@@ -61,7 +61,7 @@ leave_root() {
     local mount
     [ -n "$root" ] || return 0
     rm -f "$root.log"
-    for mount in ccache usr/local/cuda dev/pts dev proc; do # release.sh adds the first two
+    for mount in usr/local/cuda/bin/nvcc usr/local/cuda opt/cuda ccache dev/pts dev proc; do # release.sh adds four
         umount "$root/$mount" 2>/dev/null || true
     done
     if [ -n "${KEEP:-}" ]; then
