@@ -3,6 +3,7 @@
 # A wheel in a bare root with Python and numpy, nothing else: its selftest, its program, and the first block of
 # docs/python.md.  Needs root, network and debootstrap; not part of CI.
 # usage: sudo tests/lint/wheel_root.sh SUITE WHEEL      (bare_root.sh has the settings)
+# A suite whose own Python is older than 3.11: PYTHON_SOURCE=archive of one, which is compiled there, NUMPY=wheel of numpy.
 set -euo pipefail
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 . "$repo/tests/lint/bare_root.sh"
@@ -12,9 +13,17 @@ cp "$2" "$root/try"
 cp "$repo/golden_data/lysozyme_P1.hkl" "$root/try/golden_data"
 awk '/^```python$/ { on = 1; next } /^```/ && on { exit } on' "$repo/docs/python.md" >"$root/try/first.py"
 grep -q 'sim.render()' "$root/try/first.py"
-inside 'apt-get install -q -y --no-install-recommends python3 python3-venv python3-numpy >/dev/null'
-inside 'cd /try && python3 -m venv --system-site-packages env && env/bin/pip install -q --no-index --no-deps ./*.whl'
+if [ -n "${PYTHON_SOURCE:-}" ]; then
+    cp "$PYTHON_SOURCE" "$root/opt/python.tar.gz"
+    cp "$NUMPY" "$root/try"
+    inside '[ -x /opt/python/bin/python3 ] || {
+        apt-get install -q -y --no-install-recommends build-essential zlib1g-dev >/dev/null
+        cd /opt && tar -xzf python.tar.gz && cd Python-* && ./configure -q --prefix=/opt/python >/dev/null && make -s -j install >/dev/null 2>&1; }'
+else
+    inside 'apt-get install -q -y --no-install-recommends python3 python3-venv python3-numpy >/dev/null'
+fi
+inside 'cd /try && PATH=/opt/python/bin:$PATH && python3 -m venv --system-site-packages env && env/bin/pip install -q --no-index --no-deps ./*.whl'
 inside 'cd /try && env/bin/python -m nanobragg.selftest && env/bin/nanobragg -version | head -n 1'
 sums=$(inside 'cd /try && env/bin/python first.py' | tail -n 1)
-what=$(inside '. /etc/os-release && echo "$PRETTY_NAME, $(python3 --version), numpy $(python3 -c "import numpy; print(numpy.__version__)")"')
+what=$(inside '. /etc/os-release && echo "$PRETTY_NAME, glibc $(ldd --version | sed -n "1s/.* //p"), $(/try/env/bin/python --version), numpy $(/try/env/bin/python -c "import numpy; print(numpy.__version__)")"')
 echo "$what: $sums"
