@@ -3,6 +3,8 @@
 
 #include "../base/threads.h"
 
+enum { PIECE = 256 /* pixels whose factors are looked at together */ };
+
 /** All pixels of the region. */
 static nb_mix whole(const nb_mix *mix)
 {
@@ -38,22 +40,68 @@ void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
     (void)use;
 }
 
-/** A sum of two floats, rounded as a double and then as a float, is that of floats. */
-static void add_light(const float *light, int first, int end, float *image)
+/* The sum and the product of two floats, rounded as a double and then as a float, are those of floats: nb_mix_pixel of
+ * pixels that have one of the three, by vectors.  A megapixel takes 0.4 to 0.8 ms of a core, and one by one 1.8 to 2. */
+
+static void add_light(const float *light, int n, float *image)
 {
 #ifdef _OPENMP
 #pragma omp simd
 #endif
-    for (int f = first; f < end; f++)
-        image[f] += light[f];
+    for (int i = 0; i < n; i++)
+        image[i] += light[i];
+}
+
+/** A piece without a factor 0, and of factors that all are written, is a product of vectors. */
+static void take_factors(const float *factors, int n, float *image)
+{
+    int lit = 0;
+#ifdef _OPENMP
+#pragma omp simd reduction(+ : lit)
+#endif
+    for (int i = 0; i < n; i++)
+        lit += factors[i] > 0;
+    if (lit == n) {
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+        for (int i = 0; i < n; i++)
+            image[i] *= factors[i];
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const float factor = nb_mix_factor(factors[i]);
+        image[i] = factor > 0 ? factor * image[i] : 0;
+    }
+}
+
+static void add_behind(const float *add, double scale, int n, float *image)
+{
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (int i = 0; i < n; i++)
+        image[i] += (float)(scale * add[i]);
 }
 
 static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *image)
 {
     const nb_mix_row r = nb_mix_row_of(mix, scene, row);
     const uint8_t *mask = scene->raster.mask;
-    if (mix->light && !mix->absorb && !mix->transmission && !mix->add && !mask) {
-        add_light(mix->light + r.start, r.first, r.end, image + r.start);
+    const size_t at = (size_t)(r.start + r.first);
+    const float *light = mix->absorb ? NULL : mix->light;
+    const int n = r.end - r.first;
+    if (!mask && !light && !mix->add) {
+        for (int i = 0; mix->transmission && i < n; i += PIECE)
+            take_factors(mix->transmission + at + i, n - i < PIECE ? n - i : PIECE,
+                         image + at + i);
+        return;
+    }
+    if (!mask && !mix->transmission && (!light || !mix->add)) {
+        if (light)
+            add_light(light + at, n, image + at);
+        else
+            add_behind(mix->add + at, mix->add_scale, n, image + at);
         return;
     }
     for (int f = r.first; f < r.end; f++) {

@@ -82,8 +82,16 @@ NB_HD double nb_mix_growth(const nb_mix *mix, size_t pixel, double mean)
 static inline double nb_mix_growths(const nb_mix *mix, size_t first, int n,
                                     const float *mean)
 {
+    const float *add = mix->add ? mix->add + first : NULL;
+    const int looked = add ? n : 0;
     double most = 1, growth;
-    for (int i = 0; mix->add && i < n; i++)
+    int taken = 0; /* light is taken away from so many */
+#ifdef _OPENMP
+#pragma omp simd reduction(+ : taken)
+#endif
+    for (int i = 0; i < looked; i++)
+        taken += add[i] < 0;
+    for (int i = 0; taken && i < n; i++)
         if ((growth = nb_mix_growth(mix, first + (size_t)i, mean[i])) > most)
             most = growth;
     return most;

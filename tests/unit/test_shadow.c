@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../src/base/memory.h"
+#include "../../src/base/philox.h"
 #include "../../src/image/mix.h"
 #include "../../src/image/shade.h"
 #include "../../src/model/detector.h"
@@ -157,6 +158,44 @@ static void light_that_is_taken_away_makes_errors_grow(void **state)
     assert_true(nb_mix_pixel(&mix, 0, 100) == 10);
 }
 
+/** Rows of every combination of planes, over several pieces, with dark pixels and factors that nobody wrote. */
+static void rows_are_the_pixels_one_by_one(void **state)
+{
+    enum { WIDE = 600, PIXELS = WIDE * WIDE };
+    scene_of_stop s;
+    float *planes[3], *image = nb_alloc(PIXELS, sizeof *image, "image", NULL);
+    (void)state;
+    make("disc:1", WIDE, &s);
+    for (int k = 0; k < 3; k++)
+        planes[k] = nb_alloc(PIXELS, sizeof *planes[k], "plane", NULL);
+    for (int i = 0; i < PIXELS; i++) {
+        planes[0][i] = (float)nb_uniform52((uint32_t)i * 2654435761u, 1) * 30;
+        planes[1][i] =
+            (float)(i % 1000 < 3 ? i % 1000 - 1
+                                 : nb_uniform52((uint32_t)i * 2654435761u, 2) * 3 + 0.1);
+        planes[2][i] = (float)nb_uniform52((uint32_t)i * 2654435761u, 3) * 12 - 3;
+    }
+    for (int all = 0; all < 16; all++) {
+        const nb_mix mix = {.light = all & 1 ? planes[0] : NULL,
+                            .transmission = all & 2 ? planes[1] : NULL,
+                            .add = all & 4 ? planes[2] : NULL,
+                            .absorb = all & 8 ? planes[1] : NULL,
+                            .add_scale = 0.7};
+        int other = 0;
+        for (int i = 0; i < PIXELS; i++)
+            image[i] = (float)(i % 977) * 0.37f;
+        nb_mix_apply(&mix, &s.scene, 2, image);
+        for (int i = 0; i < PIXELS; i++)
+            other += image[i] !=
+                     (float)nb_mix_pixel(&mix, (size_t)i, (float)(i % 977) * 0.37f);
+        assert_int_equal(other, 0);
+    }
+    for (int k = 0; k < 3; k++)
+        nb_free(planes[k]);
+    nb_free(image);
+    nb_detector_free(&s.detector);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +203,7 @@ int main(void)
         cmocka_unit_test(planes_have_the_factor_of_each_pixel),
         cmocka_unit_test(panels_see_one_shadow),
         cmocka_unit_test(light_that_is_taken_away_makes_errors_grow),
+        cmocka_unit_test(rows_are_the_pixels_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
