@@ -267,19 +267,33 @@ NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 directio
     return nb_add(nb_scale(c, incident), nb_add(nb_scale(K * b, B), nb_scale(-K * e, E)));
 }
 
+/** The frame of the polarization (Kahn), unit, and how it turns. */
+typedef struct nb_turning_frame {
+    nb_vec3 B, E, dB, dE;
+} nb_turning_frame;
+
+/** As the incident direction moves by `by`, at right angles to it. */
+NB_HD nb_turning_frame nb_turning_frame_of(nb_vec3 incident, nb_vec3 axis, nb_vec3 by)
+{
+    const nb_vec3 across = nb_cross(axis, incident);
+    const double length = nb_norm(across);
+    nb_turning_frame f;
+    f.B = nb_scale(1 / length, across);
+    f.E = nb_cross(incident, f.B);
+    f.dB = nb_scale(1 / length, nb_cross(axis, by));
+    f.dB = nb_sub(f.dB, nb_scale(nb_dot(f.B, f.dB), f.B));
+    f.dE = nb_add(nb_cross(by, f.B), nb_cross(incident, f.dB));
+    return f;
+}
+
 /** How nb_polarization changes as the incident direction moves by `by`, at right angles to it. */
 NB_HD double nb_polarization_turn(double K, nb_vec3 incident, nb_vec3 direction,
                                   nb_vec3 axis, nb_vec3 by)
 {
-    const nb_vec3 across = nb_cross(axis, incident);
-    const double length = nb_norm(across);
-    const nb_vec3 B = nb_scale(1 / length, across), E = nb_cross(incident, B);
-    nb_vec3 dB = nb_scale(1 / length, nb_cross(axis, by)), dE;
-    dB = nb_sub(dB, nb_scale(nb_dot(B, dB), B));
-    dE = nb_add(nb_cross(by, B), nb_cross(incident, dB));
+    const nb_turning_frame f = nb_turning_frame_of(incident, axis, by);
     return nb_dot(incident, direction) * nb_dot(by, direction) -
-           K * (nb_dot(direction, E) * nb_dot(direction, dE) -
-                nb_dot(direction, B) * nb_dot(direction, dB));
+           K * (nb_dot(direction, f.E) * nb_dot(direction, f.dE) -
+                nb_dot(direction, f.B) * nb_dot(direction, f.dB));
 }
 
 /** Its slope by the Kahn factor. */

@@ -375,6 +375,23 @@ NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_aim *aim,
     run[SLOPE_MOSAIC] = sum;
 }
 
+/** A turn of the incident direction changes q by -1/lambda of it, and a term by v of that. */
+NB_INLINE void beam_turns(const nb_vector_slopes *t, const slope_owner *owners, int n,
+                          const vf (*v)[3], vf *run)
+{
+    int k, a;
+    for (a = 0; a < 2; a++) {
+        vf sum = run[SLOPE_BEAM + a];
+        for (k = 0; k < n; k++) {
+            const float *by = t->beam[owners[k].direction][a];
+            sum = vf_fma(
+                v[k][0], vf_set(by[0]),
+                vf_fma(v[k][1], vf_set(by[1]), vf_fma(v[k][2], vf_set(by[2]), sum)));
+        }
+        run[SLOPE_BEAM + a] = sum;
+    }
+}
+
 NB_INLINE void dispersion_terms(const slope_constants *c, const slope_part *parts, int n,
                                 vf *run)
 {
@@ -427,6 +444,8 @@ NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
             mosaic_turns(t, aim, r->owners, r->n, (const vf(*)[3])v, r->run);
         if (t->spectrum)
             dispersion_terms(c, r->parts, r->n, r->run);
+        if (t->beam)
+            beam_turns(t, r->owners, r->n, (const vf(*)[3])v, r->run);
     }
     r->n = 0;
     if (enough)

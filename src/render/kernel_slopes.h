@@ -208,16 +208,32 @@ typedef struct flat_once {
     vd2 factor;       /* all, with the scale */
     vd2 omega;        /* of them the solid angle, with the scale */
     vd2 polarization; /* slope by Kahn's factor */
+    vd2 beam[2];      /* slopes of the polarization by turns of the beam */
     lanes3 turn;      /* slope of the polarization by the direction */
 } flat_once;
 
-NB_INLINE flat_once once_of(const nb_vector_plan *p, const flat_ray *a)
+/** As nb_polarization_turn of the pixel's source. */
+NB_STAGE vd2 polarization_turn(const nb_vector_slopes *t, const nb_vector_plan *p,
+                               const flat_ray *a, int axis)
+{
+    const nb_beam *beam = &p->scene.beam;
+    const nb_vec3 by = t->job->beam[axis][0], incident = beam->sources->incident;
+    const nb_turning_frame f = nb_turning_frame_of(incident, beam->polar_axis, by);
+    const vd2 cos = vd2_mul(dot_ray(&a->r, incident), dot_ray(&a->r, by)),
+              E = vd2_mul(dot_ray(&a->r, f.E), dot_ray(&a->r, f.dE)),
+              B = vd2_mul(dot_ray(&a->r, f.B), dot_ray(&a->r, f.dB));
+    return vd2_scale_add(vd2_add(B, vd2_scale(E, -1.0)), beam->polarization, cos);
+}
+
+NB_INLINE flat_once once_of(const nb_vector_slopes *t, const nb_vector_plan *p,
+                            const flat_ray *a)
 {
     const nb_scene *sc = &p->scene;
     const nb_vector_source *b = p->sources;
     const double K = sc->beam.polarization;
     flat_once x = {.omega = vd2_set(sc->intensity_scale), .polarization = vd2_set(0)};
     x.turn = (lanes3){x.polarization, x.polarization, x.polarization};
+    x.beam[0] = x.beam[1] = x.polarization;
     x.factor = pixel_factor(p, &a->r);
     if (!sc->oversample_omega)
         x.omega = vd2_mul(x.omega, solid_angle(&p->panel, &a->r));
@@ -228,6 +244,9 @@ NB_INLINE flat_once once_of(const nb_vector_plan *p, const flat_ray *a)
         x.turn = lanes_scale(c, lanes_of(b->incident));
         x.turn = lanes_add(x.turn, vd2_scale(s, K), lanes_of(b->B));
         x.turn = lanes_add(x.turn, vd2_scale(e, -K), lanes_of(b->E));
+        for (int k = 0; k < 2; k++)
+            if (t->job->beam[k])
+                x.beam[k] = polarization_turn(t, p, a, k);
     }
     return x;
 }
@@ -371,6 +390,8 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     to->fudge = -2.0 / b->t->width * sum[SLOPE_FUDGE];
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
     to->spectrum = -sum[SLOPE_DISPERSION];
+    to->beam[0] = sum[SLOPE_BEAM];
+    to->beam[1] = sum[SLOPE_BEAM + 1];
     if (sc->factors.table.default_F != 0) /* every F is it */
         to->default_F = 2 * sum[SLOPE_IMAGE] / sc->factors.table.default_F;
 }
@@ -476,17 +497,20 @@ NB_INLINE void store_lanes(vd2 x, int n, double *to)
     memcpy(to, all, (size_t)n * sizeof *to);
 }
 
-/** The slope by a parameter. */
+/** The slope by a parameter; image: without polarization. */
 NB_INLINE vd2 flat_slope_by(const nb_slope_line *line, const nb_place_line *place,
-                            const flat_block *block, vd2 factor, vd2 image_by_K)
+                            const flat_block *block, const flat_once *once, vd2 image)
 {
     vd2 sum = vd2_scale(block->captured, line->captured);
     int k;
     for (k = 0; k < line->n; k++)
         sum = vd2_scale_add(block->total[line->sum[k]], line->by[k], sum);
-    sum = vd2_mul(sum, factor);
+    sum = vd2_mul(sum, once->factor);
     if (line->polarization != 0)
-        sum = vd2_scale_add(image_by_K, line->polarization, sum);
+        sum = vd2_scale_add(vd2_mul(image, once->polarization), line->polarization, sum);
+    for (k = 0; k < 2; k++)
+        if (line->beam[k] != 0)
+            sum = vd2_scale_add(vd2_mul(image, once->beam[k]), line->beam[k], sum);
     for (k = 0; place && k < place->n; k++)
         sum = vd2_scale_add(block->pull[place->sum[k]], place->by[k], sum);
     return sum;
@@ -503,17 +527,17 @@ NB_STAGE void flat_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, in
     vd2 image;
     int i;
     flat_sums(t, p, block_of(fast), s, &block);
-    once = once_of(p, &block.first);
+    once = once_of(t, p, &block.first);
     image = vd2_scale_add(block.total[SLOPE_IMAGE], t->unit,
                           vd2_scale(block.captured, t->weights * p->scene.background));
     store_lanes(vd2_mul(image, once.factor), n, out);
     if (places)
         pull_once(p, &once, image, &block);
-    image = vd2_mul(vd2_mul(image, once.omega), once.polarization);
+    image = vd2_mul(image, once.omega);
     for (i = 0; i < t->job->count; i++)
-        store_lanes(flat_slope_by(&t->lines[i], places ? &places[i] : NULL, &block,
-                                  once.factor, image),
-                    n, out + (size_t)(i + 1) * stride);
+        store_lanes(
+            flat_slope_by(&t->lines[i], places ? &places[i] : NULL, &block, &once, image),
+            n, out + (size_t)(i + 1) * stride);
 }
 
 /** Pixels of a row, some blocks at a time. */

@@ -19,8 +19,6 @@ const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job)
         return "each term has its own polarization";
     if (sf->interpolate)
         return "F is interpolated";
-    if (job->sums & NB_SLOPE_BEAM)
-        return "the directions of the beam move";
     if (job->n_entries > 0 || (sf->nh > 0 && job->sums & NB_SLOPE_F))
         return "slopes by entries of a table are wanted";
     return NULL;

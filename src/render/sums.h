@@ -23,8 +23,7 @@ enum nb_slope_sum {
     NB_SLOPE_WAVE = 64,    /* two: -w v.q, and times the source's place in the spectrum */
     NB_SLOPE_F = 128,      /* by default_F and by entries of the table */
     NB_SLOPE_POLAR = 256, /* by the Kahn factor, where each term has its own polarization */
-    NB_SLOPE_BEAM =
-        512 /* two: by turns of the sources' directions; no kernel in single precision, and no device, makes them */
+    NB_SLOPE_BEAM = 512 /* two: by turns of the sources' directions; no device makes them */
 };
 
 /** How one parameter moves the scene, per unit of it. */

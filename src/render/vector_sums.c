@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vector_sums.h"
 
+#include <string.h>
+
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "../plan/fixed_point.h"
@@ -54,7 +56,8 @@ static double seconds(const nb_plan *plan)
 
 static nb_slope_level level_of(unsigned sums)
 {
-    if (sums & (NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE | NB_SLOPE_FUDGE))
+    if (sums & (NB_SLOPE_RAY | NB_SLOPE_MOSAIC | NB_SLOPE_SPINDLE | NB_SLOPE_FUDGE |
+                NB_SLOPE_BEAM))
         return NB_SLOPES_ALL;
     if (sums & NB_SLOPE_CELLS)
         return NB_SLOPES_N;
@@ -84,6 +87,8 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
          !(v->axes = nb_alloc(m, sizeof *v->axes, what, err))) ||
         ((job->sums & NB_SLOPE_SPINDLE) &&
          !(v->turned = nb_alloc(m, sizeof *v->turned, what, err))) ||
+        ((job->sums & NB_SLOPE_BEAM) &&
+         !(v->beam = nb_alloc(s, sizeof *v->beam, what, err))) ||
         (spectrum && !(v->spectrum = nb_alloc(s, sizeof *v->spectrum, what, err))))
         return NB_ERR_NOMEM;
     if (spectrum)
@@ -131,6 +136,16 @@ static void fill_sources(nb_vector_slopes *v)
         }
 }
 
+/** How the directions turn. */
+static void fill_beam(nb_vector_slopes *v)
+{
+    for (int k = 0; k < v->n_groups; k++)
+        for (int a = 0; a < 2; a++)
+            if (v->job->beam[a])
+                copy_vector(v->job->beam[a][v->groups[k].first], 1,
+                            v->beam[v->groups[k].direction][a]);
+}
+
 static void fill(nb_vector_slopes *v)
 {
     const nb_lattice *lattice = &v->job->scene->lattice;
@@ -148,6 +163,8 @@ static void fill(nb_vector_slopes *v)
             v->turned[m] = (float)((m / lattice->n_domains + 0.5) / lattice->n_phi);
     }
     fill_sources(v);
+    if (v->beam)
+        fill_beam(v);
 }
 
 static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_line *line)
@@ -164,10 +181,13 @@ static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_l
     by[SLOPE_MOSAIC] = -t->mosaic;
     by[SLOPE_DISPERSION] = -t->spectrum;
     by[SLOPE_FUDGE] = -2.0 / v->width * t->fudge;
+    by[SLOPE_BEAM] = t->beam[0];
+    by[SLOPE_BEAM + 1] = t->beam[1];
     line->captured = v->weights * (t->background + t->image * sc->background);
     line->light_captured =
         v->weights > 0 ? (float)(line->captured / (v->weights * v->unit)) : 0;
     line->polarization = t->polarization;
+    memcpy(line->beam, t->beam, sizeof line->beam);
     for (int i = 0; i < SLOPE_SUMS; i++)
         if (by[i] != 0) {
             line->sum[line->n] = i;
@@ -249,6 +269,7 @@ static void close_tables(nb_vector_slopes *v)
     nb_free(v->axes);
     nb_free(v->turned);
     nb_free(v->spectrum);
+    nb_free(v->beam);
 }
 
 /** v is zeroed; close_tables frees it, after an error too. */

@@ -11,7 +11,7 @@ typedef enum nb_slope_level {
     NB_SLOPES_IMAGE, /* none but the photons */
     NB_SLOPES_H,     /* gradient times index: cell, misset, rot, lambda */
     NB_SLOPES_N,     /* and by the numbers of cells */
-    NB_SLOPES_ALL /* and by the scattering vector, spindle, mosaic, dispersion, shape factor */
+    NB_SLOPES_ALL /* and by the scattering vector, spindle, mosaic, dispersion, shape factor, beam */
 } nb_slope_level;
 
 /** Their places; by -h, as fixed point has it. */
@@ -27,7 +27,8 @@ enum nb_slope_place {
     SLOPE_MOSAIC,
     SLOPE_DISPERSION,
     SLOPE_FUDGE,
-    SLOPE_SUMS
+    SLOPE_BEAM,
+    SLOPE_SUMS = SLOPE_BEAM + 2
 };
 
 /** How N d is reduced to a fraction. */
@@ -51,10 +52,10 @@ enum nb_pull_place {
 };
 
 /** What a parameter makes of the sums: by[k] times the sum of that number; of what is captured, and of the
- * polarization's slope by Kahn's factor. */
+ * polarization's slopes by Kahn's factor and by turns of the beam. */
 typedef struct nb_slope_line {
     int n, sum[SLOPE_SUMS];
-    double by[SLOPE_SUMS], captured, polarization;
+    double by[SLOPE_SUMS], captured, polarization, beam[2];
     float light[SLOPE_SUMS],
         light_captured; /* of each sum, per nb_vector_slopes.unit; captured: of its weights, too */
     unsigned light_parts; /* bit k: light[k ... k + 2] are not all 0, k = SLOPE_N + 3 i */
@@ -94,6 +95,7 @@ typedef struct nb_vector_slopes {
     float (*axes)[3]; /* [orientation]: nb_slope_job.turns; NULL: no such sum */
     float *turned; /* [orientation]: place in the oscillation, 0 .. 1; NULL: no such sum */
     float *spectrum; /* [source]: nb_slope_job.spectrum; NULL: no such sum */
+    float (*beam)[2][3]; /* [direction]: nb_slope_job.beam, 0 where it stays; NULL: no such sums */
 } nb_vector_slopes;
 
 /** Does the crystal change along an axis?  One cell has no fringes: exactly none, not

@@ -64,6 +64,12 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
         set(cfg, "divergence", "%.3f", draw(seed, 0.5, 5), 0, 0);
         set(cfg, "divsteps", "2", 0, 0, 0);
     }
+    if (scene % 7 == 4) { /* along one axis, some with a curved detector */
+        set(cfg, "vdivrange", "2", 0, 0, 0);
+        set(cfg, "vdivsteps", "5", 0, 0, 0);
+        set(cfg, "polar", "0.9", 0, 0, 0);
+        set(cfg, "curved_det", "%.0f", scene % 2, 0, 0);
+    }
     if (scene % 4 == 2) {
         set(cfg, "osc", "%.3f", draw(seed, 0.1, 2), 0, 0);
         set(cfg, "phisteps", "3", 0, 0, 0);
@@ -89,9 +95,8 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
 }
 
 static const char everything[] =
-    "rot,cell,N,mosaic,phi,osc,lambda,dispersion,distance,Xbeam,Ybeam,tilt,shift,shift_"
-    "fast,shift_normal,rot_slow,"
-    "polar,fluence,default_F";
+    "rot,cell,N,mosaic,phi,osc,lambda,dispersion,divergence,distance,Xbeam,Ybeam,tilt,"
+    "shift,shift_fast,shift_normal,rot_slow,polar,fluence,default_F";
 static const char crystal_alone[] = "rot,cell,N,fluence,default_F"; /* no detector moves */
 static const char of_sensor[] = ",detector_thick,detector_abs";
 
