@@ -64,6 +64,25 @@ static nb_status take_F(void *target, char **v, nb_error *err)
     return NB_OK;
 }
 
+/** "a-b". */
+static nb_status take_page_frames(void *target, char **v, nb_error *err)
+{
+    nb_refine_typed *t = target;
+    const char *dash = strchr(v[0], '-');
+    char first[16];
+    int last;
+    snprintf(first, sizeof first, "%.*s", dash ? (int)(dash - v[0]) : 0, v[0]);
+    if (!dash || dash - v[0] > 9 || !nb_read_whole(first, 0, 100000000, &t->page_first) ||
+        !nb_read_whole(dash + 1, t->page_first, t->page_first + NB_PAGE_FRAMES - 1, &last))
+        return nb_cli_fail(
+            err,
+            "-page_frames '%.30s': type the first and the last image, from "
+            "0, as 0-15; a page has up to %d images",
+            v[0], NB_PAGE_FRAMES);
+    t->page_count = last - t->page_first + 1;
+    return NB_OK;
+}
+
 /** "name=a:b". */
 static nb_status read_pair(nb_refine_typed *t, const char *flag, const char *text,
                            const char *form, nb_refine_pair *out, nb_error *err)
@@ -159,9 +178,13 @@ const nb_sub_option nb_refine_flags[] = {
     {"orientations", 1, "file", "start of each frame, a line for each",
      NB_SUB_NAME(nb_refine_typed, orientations)},
     {"report", 1, "file",
-     "results as JSON; of several images a line for each; a name in .html: a page of one "
-     "image, before and after the fit",
+     "results as JSON; of several images a line for each; a name in .html: a page for a "
+     "browser, with each image before and after the fit",
      NB_SUB_NAME(nb_refine_typed, report)},
+    {"page_frames", 1, "a-b",
+     "images on the page of -report page.html, from 0, up to 64 (default: up to 16, "
+     "evenly)",
+     NB_SUB_TAKE(take_page_frames)},
     {"exptout", 1, "file", "crystal and geometry as DIALS JSON",
      NB_SUB_NAME(nb_refine_typed, exptout)},
     {"plots", 1, "folder", "pictures: spots, residuals, loss",
@@ -271,6 +294,7 @@ typedef struct run {
     nb_ranks *ranks; /* owned; NULL: one process */
     char **images;   /* owned */
     int count, lost;
+    char command[sizeof(((nb_config *)0)->command_line)];
 } run;
 
 /** The first process speaks for all. */
@@ -365,12 +389,9 @@ static nb_status list_images(run *r, nb_error *err)
     if (is_many(r) && (r->typed->plots || r->typed->residual))
         return nb_cli_fail(err, "-plots and -residual are of one image; refine one at a "
                                 "time, or use -report");
-    if (is_many(r) && nb_is_page(r->typed->report))
-        return nb_cli_fail(
-            err,
-            "-report %.200s: a page is of one image; refine one at a time, "
-            "or name a JSON file",
-            r->typed->report);
+    if (r->typed->page_count && !(is_many(r) && nb_is_page(r->typed->report)))
+        return nb_cli_fail(err, "-page_frames chooses images of -report page.html of "
+                                "several images");
     if (is_many(r) && r->typed->exptout && !r->typed->options.joint)
         return nb_cli_fail(err,
                            "-exptout is of one image, or of several with -joint; refine "
@@ -441,12 +462,11 @@ static nb_status check_files(const run *r, nb_error *err)
     return st;
 }
 
-static nb_status write_page(const run *r, const nb_sim *sim, const nb_refinement *result,
-                            nb_error *err)
+/** The words of the run into r->command, for pages. */
+static void note_command(run *r)
 {
-    char command[sizeof r->line->cli.cfg.command_line];
-    nb_cli_join(r->line->word_count + 2, r->line->words - 2, command, sizeof command);
-    return nb_refinement_page(sim, result, command, r->typed->report, err);
+    nb_cli_join(r->line->word_count + 2, r->line->words - 2, r->command,
+                sizeof r->command);
 }
 
 static nb_status write_report(const run *r, const nb_sim *sim,
@@ -455,7 +475,7 @@ static nb_status write_report(const run *r, const nb_sim *sim,
     char *json = NULL;
     nb_status st;
     if (nb_is_page(r->typed->report))
-        return write_page(r, sim, result, err);
+        return nb_refinement_page(sim, result, r->command, r->typed->report, err);
     st = nb_refinement_json(result, &json, err);
     if (st)
         return st;
@@ -549,7 +569,10 @@ static nb_status refine_many(run *r, nb_error *err)
                                .ranks = r->ranks,
                                .joint = common_done,
                                .exptout = t->exptout,
-                               .lost = &r->lost};
+                               .lost = &r->lost,
+                               .page_first = t->page_first,
+                               .page_count = t->page_count,
+                               .command = r->command};
     nb_status st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &hooks, err);
     if (!st && r->text && first_rank())
         fprintf(r->text, "%d of %d images converged\n", r->count - r->lost, r->count);
@@ -614,6 +637,7 @@ static int start(void *target, const nb_sub_line *line)
     t->options.user = &r;
     t->options.stage = told;
     t->options.keep_start = nb_is_page(t->report);
+    note_command(&r);
     r.text = line->cli.quiet                        ? NULL
              : t->report && nb_is_stdout(t->report) ? stderr
                                                     : stdout;

@@ -16,6 +16,7 @@ typedef struct nb_refine_typed {
     int n_names;
     const char *series, *orientations;
     const char *report, *exptout, *plots, *residual;
+    int page_first, page_count; /* count 0: not typed */
 } nb_refine_typed;
 
 /** The flags of the command. */

@@ -200,7 +200,8 @@ typedef struct nb_refine_frames {
      * reason `why`. Non-zero return: stop. */
     int (*done)(void *user, int frame, const nb_refinement *result, const char *why);
     const char *report; /* file of a JSON line for each refined image, in the order of `images`; it gets its
-                         * name at the end, after a stop too; "-": standard output; NULL: none */
+                         * name at the end, after a stop too; "-": standard output; NULL: none.  A name in .html: a page
+                         * with up to 16 images, evenly (nb_refinement_page); it is there after success alone */
     nb_ranks *ranks; /* divide the images among processes, each of which calls `done` for its own; NULL: this process
                         refines all */
     int *lost; /* how many failed or did not converge: of all processes at the first one, of its own at another; NULL: not
@@ -208,6 +209,8 @@ typedef struct nb_refine_frames {
     /** Called once at the first process, with the common parameters of a joint refinement; may be NULL. */
     void (*joint)(void *user, const nb_refinement *common);
     const char *exptout; /* of a joint refinement: file of DIALS experiments, a crystal for each image; NULL: none */
+    int page_first, page_count; /* images of the page, from 0; count 0: evenly */
+    const char *command;        /* for the page, to copy; NULL: none */
 } nb_refine_frames;
 
 /** Share the images out among the processes, and in each among the threads of cfg and the devices of -device; each thread

@@ -64,8 +64,7 @@ static nb_refined_spot spot_at(const nb_refinement *r, size_t at, double chi2)
         .chi2 = chi2};
 }
 
-/* Spots of the finished model into out->spots.  Errors: NB_ERR_NOMEM. */
-static nb_status fit_list_spots(const nb_fit *fit, nb_error *err)
+nb_status nb_fit_list_spots(nb_fit *fit, nb_error *err)
 {
     nb_refinement *r = fit->out;
     int found = 0;
@@ -571,7 +570,7 @@ nb_status nb_fit_conclude(nb_fit *fit, nb_error *err)
         st = nb_fit_measure(fit, err);
     if (st)
         return st;
-    if ((st = fit_list_spots(fit, err)))
+    if ((st = nb_fit_list_spots(fit, err)))
         return st;
     judge(fit, e.worst, &full, out);
     return NB_OK;

@@ -252,6 +252,8 @@ nb_status nb_fit_keep_start(nb_fit *fit, nb_error *err);
 /** The model, the residuals, the deviance and the correlation of the chosen pixels into fit->out, which gets the fit's
  * photons. */
 nb_status nb_fit_measure(nb_fit *fit, nb_error *err);
+/** Spots of the measured model into fit->out->spots.  Errors: NB_ERR_NOMEM. */
+nb_status nb_fit_list_spots(nb_fit *fit, nb_error *err);
 /** Keep the errors of parameters that move the places of spots (fit->kept): later stages hold them.  Once. */
 nb_status nb_fit_keep_errors(nb_fit *fit, nb_error *err);
 /** Errors, correlations, the verdict and the model of the finished fit. */

@@ -14,6 +14,7 @@
 #include "../series/ranks.h"
 #include "../sim/write.h"
 #include "minimise.h"
+#include "pages.h"
 
 /* A step that lowers the loss by less moves no variable by more than 0.05 sigma. */
 #define LEAST_GAIN 1e-3
@@ -129,6 +130,8 @@ static nb_status open_joint(nb_joint *j, const nb_config *cfg, const nb_hooks *h
         st = name_all(j, err);
     if (!st)
         st = check_expt(j, err);
+    if (!st)
+        st = nb_fit_pages_check(j->frames, j->crew.base, err);
     if (!st)
         st = nb_lines_open(&j->lines, j->frames->report, j->frames->count,
                            j->frames->ranks, err);
@@ -544,9 +547,11 @@ static nb_status tell_common(nb_joint *j, const double *x, int used, double star
     out.seconds = nb_monotonic_seconds() - start;
     memcpy(out.status, j->status, sizeof out.status);
     st = put_common(j, x, &out, err);
-    if (!st && j->frames->report)
+    if (!st && nb_is_page(j->frames->report))
+        st = nb_fit_page_end(j->frames, j->crew.base, &out, &line, err);
+    else if (!st && j->frames->report)
         st = nb_refinement_json(&out, &line, err);
-    if (!st && j->frames->report)
+    if (!st && line)
         nb_lines_add(&j->lines, line);
     if (!st && j->frames->joint)
         j->frames->joint(j->frames->user, &out);

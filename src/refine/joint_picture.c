@@ -9,6 +9,7 @@
 #include "../sim/sim.h"
 #include "joint.h"
 #include "minimise.h"
+#include "pages.h"
 
 /** Correlation of model and picture after the fit of a picture by itself, below which it is left out. */
 #define LEAST_ALIKE 0.5
@@ -258,18 +259,36 @@ static int is_of_picture(nb_status st)
     return st == NB_ERR_INPUT || st == NB_ERR_IO;
 }
 
-static nb_status leave_out(nb_joint *j, int k, const char *why)
+/** Tell what became of a picture: one that is left out is counted at the end. */
+static nb_status tell(nb_joint *j, const nb_fit_told *told, nb_error *err)
 {
-    char text[700];
-    if (j->options.schedule != NB_SCHEDULE_NONE && !j->again)
-        return NB_OK; /* tried again with better common parameters */
-    snprintf(text, sizeof text, "%.150s: left out: %s", j->frames->images[k], why);
+    const nb_refinement *result = told->result;
+    char *line;
+    int stop = 0;
+    nb_status st = nb_fit_line(told, &line, err);
+    if (st)
+        return st;
 #ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
 #endif
-    if (j->frames->done(j->frames->user, k, NULL, text))
+    {
+        stop = j->frames->done(j->frames->user, told->number, result,
+                               result ? "" : told->why);
+        stop |= nb_lines_put(&j->lines, told->number, line,
+                             result && !result->converged) != NB_OK;
+    }
+    if (stop)
         atomic_store(&j->crew.stop, 1);
     return NB_OK;
+}
+
+static nb_status leave_out(nb_joint *j, int k, const char *why, nb_error *err)
+{
+    char text[sizeof err->message + 200];
+    if (j->options.schedule != NB_SCHEDULE_NONE && !j->again)
+        return NB_OK; /* tried again with better common parameters */
+    snprintf(text, sizeof text, "%.150s: left out: %s", j->frames->images[k], why);
+    return tell(j, &(nb_fit_told){.frames = j->frames, .number = k, .why = text}, err);
 }
 
 /** The common parameters as they are now, for a picture that begins late. */
@@ -312,7 +331,7 @@ nb_status nb_joint_prepare(void *joint, nb_sim *sim, int k, nb_error *err)
         st = fit_alone(j, &of.fit, &j->pictures[k], err);
     j->pictures[k].used = !st;
     close_one(&of);
-    return is_of_picture(st) ? leave_out(j, k, err->message) : st;
+    return is_of_picture(st) ? leave_out(j, k, err->message, err) : st;
 }
 
 /** Values and background of the picture as it is into a fit. */
@@ -535,54 +554,100 @@ static nb_status put_crystal(nb_joint *j, nb_sim *sim, int k, nb_error *err)
     return st;
 }
 
-static nb_status tell(nb_joint *j, int k, const nb_refinement *result, nb_error *err)
+/** The model of the start, for a page; sim is there before and after. */
+static nb_status keep_before(nb_joint *j, nb_sim *sim, int k, float **before,
+                             nb_error *err)
 {
-    char *line = NULL;
-    nb_status st = j->frames->report ? nb_refinement_json(result, &line, err) : NB_OK;
-    int stop = 0;
-    if (st)
-        return st;
-#ifdef _OPENMP
-#pragma omp critical(nb_refine_done)
-#endif
-    {
-        stop = j->frames->done(j->frames->user, k, result, "");
-        stop |= nb_lines_put(&j->lines, k, line, !result->converged) != NB_OK;
+    one start;
+    nb_status st = open_one(j, sim, k, &start, err);
+    if (!st)
+        st = nb_fit_begin(&start.fit, err);
+    if (!st)
+        st = nb_fit_keep_start(&start.fit, err);
+    *before = start.out.before;
+    start.out.before = NULL;
+    close_one(&start);
+    return st ? st : begin_at(j, sim, k, err);
+}
+
+/** The values of the common parameters; their number. */
+static int list_common(const nb_joint *j, const nb_joint_picture *p, nb_refined *list)
+{
+    int n = 0;
+    double slope;
+    for (int i = 0; i < j->space.n_active; i++) {
+        if (!j->common[j->space.active[i]])
+            continue;
+        memset(&list[n], 0, sizeof *list);
+        memcpy(list[n].name, j->names[i], sizeof list[n].name);
+        list[n++].value = nb_joint_value(j, &p->now, i, &slope);
     }
-    if (stop)
-        atomic_store(&j->crew.stop, 1);
-    return NB_OK;
+    return n;
+}
+
+/** The verdict, and the line of the report. */
+static nb_status conclude(nb_joint *j, nb_sim *sim, int k, const double *misset, one *of,
+                          nb_error *err)
+{
+    nb_refined common[NB_FIT_MOST];
+    nb_refinement *out = &of->out;
+    out->loss = j->pictures[k].now.loss;
+    out->picture = j->frames->images[k];
+    out->converged = j->converged && out->picture_correlation >= LEAST_ALIKE;
+    snprintf(out->status, sizeof out->status, "%s",
+             out->converged || !j->converged
+                 ? j->status
+                 : "not converged: model and picture are not alike");
+    j->deviance[2 * k] = out->deviance_per_pixel * (double)out->pixels;
+    j->deviance[2 * k + 1] = (double)out->pixels;
+    return tell(j,
+                &(nb_fit_told){.frames = j->frames,
+                               .number = k,
+                               .sim = sim,
+                               .misset = misset,
+                               .result = out,
+                               .common = common,
+                               .n_common = list_common(j, &j->pictures[k], common)},
+                err);
+}
+
+/** What is told of the picture beside its verdict.  sim: at the start; afterwards it is at the result. */
+static nb_status put_all(nb_joint *j, nb_sim *sim, int k, one *of, nb_error *err)
+{
+    nb_status st = measure(j, sim, k, of, err);
+    if (!st)
+        st = put_crystal(j, sim, k, err);
+    if (!st)
+        st = put_own(j, &j->pictures[k], &of->out, err);
+    if (!st && of->out.before)
+        st = nb_fit_list_spots(&of->fit, err);
+    return st;
 }
 
 nb_status nb_joint_finish(void *joint, nb_sim *sim, int k, nb_error *err)
 {
     nb_joint *j = joint;
-    nb_joint_picture *p = &j->pictures[k];
+    float *before = NULL;
+    double start[3];
     one of;
     nb_status st;
-    if (!p->used)
+    if (!j->pictures[k].used)
         return NB_OK;
     if ((st = begin_at(j, sim, k, err)))
         return st;
-    st = open_one(j, sim, k, &of, err);
-    if (!st)
-        st = measure(j, sim, k, &of, err);
-    if (!st)
-        st = put_crystal(j, sim, k, err);
-    if (!st)
-        st = put_own(j, p, &of.out, err);
-    of.out.loss = p->now.loss;
-    of.out.picture = j->frames->images[k];
-    of.out.converged = j->converged && of.out.picture_correlation >= LEAST_ALIKE;
-    if (!st) {
-        snprintf(of.out.status, sizeof of.out.status, "%s",
-                 of.out.converged || !j->converged
-                     ? j->status
-                     : "not converged: model and picture are not alike");
-        j->deviance[2 * k] = of.out.deviance_per_pixel * (double)of.out.pixels;
-        j->deviance[2 * k + 1] = (double)of.out.pixels;
-        st = tell(j, k, &of.out, err);
+    memcpy(start, sim->model.crystal.misset, sizeof start);
+    if (nb_fit_on_page(j->frames, sim, k))
+        st = keep_before(j, sim, k, &before, err);
+    if (st) {
+        nb_free(before);
+        return st;
     }
+    st = open_one(j, sim, k, &of, err);
+    of.out.before = before;
+    if (!st)
+        st = put_all(j, sim, k, &of, err);
+    if (!st)
+        st = conclude(j, sim, k, start, &of, err);
     close_one(&of);
     return st;
 }

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../series/ranks.h"
+#include "../sim/report.h"
 
 /** A piece of a line on its way to rank 0. */
 enum { PIECE = 1 << 15 };
@@ -35,6 +36,12 @@ nb_status nb_lines_open(nb_lines *l, const char *path, int count, nb_ranks *rank
     if (path && nb_ranks_rank(ranks) == 0) {
         st = nb_outfile_open(&l->file, path, err);
         l->is_open = !st;
+        l->is_page = nb_is_page(path);
+    }
+    if (!st && l->is_page) {
+        size_t n;
+        const char *before = nb_page_before(&n);
+        st = nb_outfile_write(&l->file, before, n, err);
     }
     return st;
 }
@@ -162,9 +169,11 @@ nb_status nb_lines_close(nb_lines *l, nb_status st, nb_error *err)
 {
     if (l->line && nb_ranks_rank(l->ranks) == 0)
         write_on(l, 1);
+    if (l->is_page && !st)
+        nb_lines_add(l, nb_page_behind());
     if (l->status && !st)
         st = nb_fail(err, l->status, "%s", l->error.message);
-    if (l->is_open && !l->status && (l->written || !st)) {
+    if (l->is_open && !l->status && (!st || (l->written && !l->is_page))) {
         nb_error *said = st ? NULL : err; /* the first error counts */
         nb_status end = nb_outfile_commit(&l->file, said);
         st = st ? st : end;

@@ -15,12 +15,12 @@ typedef struct nb_lines {
     int ended;     /* processes that have sent all, at rank 0 */
     int lost; /* pictures that were not refined, or did not converge: of all processes, at rank 0 */
     nb_outfile file; /* of rank 0 */
-    int is_open;
+    int is_open, is_page;
     nb_status status; /* why the file cannot be written, */
     nb_error error;   /* and what is said of it */
 } nb_lines;
 
-/** path NULL: there is no file; then only `lost` is counted.  nb_lines_close, after an error too.  Errors: NB_ERR_NOMEM,
+/** path NULL: there is no file; then only `lost` is counted.  A name in .html: the lines are put into a page.  nb_lines_close, after an error too.  Errors: NB_ERR_NOMEM,
  * NB_ERR_IO. */
 nb_status nb_lines_open(nb_lines *lines, const char *path, int count, nb_ranks *ranks,
                         nb_error *err);
@@ -40,7 +40,7 @@ void nb_lines_end(nb_lines *lines);
 /** A last line behind all pictures, at rank 0. */
 nb_status nb_lines_add(nb_lines *lines, const char *line);
 
-/** The file gets its name; what was written is kept after the error `st`, too.  Returns st, or the error of the file. */
+/** The file gets its name; what was written is kept after the error `st`, too, but not of a page.  Returns st, or the error of the file. */
 nb_status nb_lines_close(nb_lines *lines, nb_status st, nb_error *err);
 
 #endif

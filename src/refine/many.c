@@ -8,7 +8,10 @@
 #include "../base/memory.h"
 #include "crew.h"
 #include "joint.h"
+#include "../series/ranks.h"
+#include "../sim/sim.h"
 #include "lines.h"
+#include "pages.h"
 
 /** What all threads share. */
 typedef struct shared {
@@ -18,16 +21,27 @@ typedef struct shared {
     nb_lines lines;
 } shared;
 
-/** Tell what became of a picture; one call at a time. */
-static void tell(shared *all, int picture, const nb_refinement *result, const char *why)
+/** Tell what became of a picture.  Its line is made beside others. */
+static void tell(shared *all, const nb_fit_told *told)
 {
     const nb_refine_frames *frames = all->frames;
-    char *line = NULL;
-    int stop = frames->done(frames->user, picture, result, why);
-    if (result && frames->report && !all->lines.status)
-        all->lines.status = nb_refinement_json(result, &line, &all->lines.error);
-    if (nb_lines_put(&all->lines, picture, line, !result || !result->converged) || stop)
-        atomic_store(&all->crew.stop, 1);
+    const nb_refinement *result = told->result;
+    nb_error err = {0};
+    char *line;
+    nb_status st = nb_fit_line(told, &line, &err);
+#ifdef _OPENMP
+#pragma omp critical(nb_refine_done)
+#endif
+    {
+        int stop = frames->done(frames->user, told->number, result, told->why);
+        if (st && !all->lines.status) {
+            all->lines.status = st;
+            all->lines.error = err;
+        }
+        if (nb_lines_put(&all->lines, told->number, line, !result || !result->converged) ||
+            stop)
+            atomic_store(&all->crew.stop, 1);
+    }
 }
 
 /** An error of a picture is told, and stops nothing. */
@@ -35,22 +49,28 @@ static nb_status refine_picture(void *user, nb_sim *sim, int k, nb_error *unused
 {
     shared *all = user;
     const char *name = all->frames->images[k];
+    nb_refine_options options = all->options;
     nb_refinement result = {0};
     nb_image picture = {0};
     nb_error err = {0};
+    double start[3];
     char why[sizeof err.message + 200];
     nb_status st = nb_crew_begin(&all->crew, sim, k, &err);
     (void)unused;
+    memcpy(start, sim->model.crystal.misset, sizeof start);
+    options.keep_start = nb_fit_on_page(all->frames, sim, k);
     if (!st)
         st = nb_crew_read(&all->crew, sim, k, &picture, &err);
     if (!st)
-        st = nb_refine(sim, &picture, &all->options, &result, &err);
+        st = nb_refine(sim, &picture, &options, &result, &err);
     result.picture = name;
     snprintf(why, sizeof why, "%.150s: %s", name, err.message);
-#ifdef _OPENMP
-#pragma omp critical(nb_refine_done)
-#endif
-    tell(all, k, st ? NULL : &result, why);
+    tell(all, &(nb_fit_told){.frames = all->frames,
+                             .number = k,
+                             .sim = sim,
+                             .misset = start,
+                             .result = st ? NULL : &result,
+                             .why = why});
     nb_refinement_free(&result);
     nb_image_free(&picture);
     return NB_OK;
@@ -63,6 +83,20 @@ static void exchange(void *user)
 #pragma omp critical(nb_refine_done)
 #endif
     nb_lines_exchange(&all->lines);
+}
+
+/** The last line of a page. */
+static nb_status end_page(shared *all, nb_error *err)
+{
+    char *line = NULL;
+    nb_status st;
+    if (!nb_is_page(all->frames->report) || nb_ranks_rank(all->frames->ranks) > 0)
+        return NB_OK;
+    st = nb_fit_page_end(all->frames, all->crew.base, NULL, &line, err);
+    if (!st)
+        nb_lines_add(&all->lines, line);
+    nb_free(line);
+    return st;
 }
 
 nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
@@ -78,11 +112,15 @@ nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
     nb_status st = nb_crew_open(&all.crew, cfg, frames, hooks, err);
     all.options.stage = NULL;
     if (!st)
+        st = nb_fit_pages_check(frames, all.crew.base, err);
+    if (!st)
         st = nb_lines_open(&all.lines, frames->report, frames->count, frames->ranks, err);
     st = nb_ranks_agree(frames->ranks, st, err);
     if (!st) {
         st = nb_crew_each(&all.crew, &task, err);
         nb_lines_end(&all.lines);
+        if (!st)
+            st = end_page(&all, err);
     }
     if (frames->lost)
         *frames->lost = all.lines.lost;

@@ -2,6 +2,7 @@
 /* -report page.html of a series: some of its frames, read back from its files. */
 #include "page.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,8 @@
 #include "template.h"
 
 enum {
-    USUAL = 16,            /* frames */
-    MOST_PIXELS = 1 << 26, /* of all frames */
-    FIRST_NUMBER = 1       /* of numbered files */
+    USUAL = 16,      /* frames */
+    FIRST_NUMBER = 1 /* of numbered files */
 };
 
 /** Frames of the page. */
@@ -74,7 +74,7 @@ nb_status nb_series_check_page(const nb_config *cfg, const nb_series *s, nb_erro
 static nb_status choose(const nb_series *s, int frames, double pixels, chosen *out,
                         nb_error *err)
 {
-    const int most = (int)(MOST_PIXELS / pixels) < 1 ? 1 : (int)(MOST_PIXELS / pixels);
+    const int most = (int)fmax(1, NB_PAGE_PIXELS / pixels);
     const int limit = most < USUAL ? most : USUAL;
     int range[2];
     nb_status st;

@@ -21,15 +21,14 @@ __asm__(".pushsection .rodata\n.global nb_page_text\nnb_page_text:\n.incbin "
         "\"src/tools/page.html\"\n.byte 0\n.popsection\n");
 
 #define PLACE "<!--NB-DATA-->"
-
-enum { MOST_BYTES = 9600000 /* of the pixels of a page */ };
+#define JSON_HEAD "<script type=\"application/json\" "
 
 /** What one page is made of. */
 typedef struct page {
     const nb_page_job *job;
     nb_shown_image shown[NB_PAGE_FRAMES];
     nb_packed packed[NB_PAGE_FRAMES];
-    char *meta; /* JSON */
+    char *meta; /* JSON, for an element */
 } page;
 
 static void put_vector(nb_json to, const char *key, nb_vec3 v)
@@ -219,7 +218,7 @@ static void put_plots(nb_json root, const nb_page_job *job)
     }
 }
 
-static nb_status make_meta(page *p, nb_error *err)
+static nb_status make_meta(const page *p, char **json, nb_error *err)
 {
     const nb_page_job *job = p->job;
     const nb_detector_spec *d = job->images[0].detector;
@@ -240,68 +239,121 @@ static nb_status make_meta(page *p, nb_error *err)
     facts = nb_json_array(root, "facts");
     put_geometry_facts(facts, p);
     put_spots(root, job);
-    return nb_json_print(root, "a page", &p->meta, err);
+    return nb_json_print(root, "a page", json, err);
 }
 
-/** JSON in a page: a name must not end the script. */
-static nb_status write_json(nb_outfile *out, const char *json, nb_error *err)
+/** In a page a name must not end the script: "<" becomes its number.  *text is another one, of the caller. */
+static nb_status escape(const char *json, char **text, nb_error *err)
 {
-    nb_status st = NB_OK;
-    for (const char *at = json, *next; *at && !st; at = next) {
-        const size_t n = strcspn(at, "<");
-        st = nb_outfile_write(out, at, n, err);
-        next = at + n;
-        if (!st && *next++ == '<')
-            st = nb_outfile_write(out, "\\u003c", 6, err);
-        else if (!st)
-            break;
+    size_t n = strlen(json), marks = 0;
+    char *to;
+    for (const char *at = json; (at = strchr(at, '<')); at++)
+        marks++;
+    if (!(*text = to = nb_alloc_raw(n + 5 * marks + 1, 1, "text of a page", err)))
+        return NB_ERR_NOMEM;
+    for (; *json; json++)
+        if (*json == '<')
+            to = stpcpy(to, "\\u003c");
+        else
+            *to++ = *json;
+    *to = '\0';
+    return NB_OK;
+}
+
+enum { MOST_PIECES = 4 * NB_PAGE_FRAMES + 8, HEAD = 80 };
+
+/** Texts of a page, one behind the other. */
+typedef struct pieces {
+    const char *at[MOST_PIECES];
+    int n;
+    char meta[HEAD], pixels[2 * NB_PAGE_FRAMES][HEAD]; /* the beginnings of elements */
+} pieces;
+
+static void add_element(pieces *p, const char *head, const char *text)
+{
+    p->at[p->n++] = head;
+    p->at[p->n++] = text;
+    p->at[p->n++] = "</script>\n";
+}
+
+/** number: of a part, -1: of a page by itself.  The texts stay the page's. */
+static void list_pieces(const page *made, int number, pieces *p)
+{
+    char part[16] = "";
+    if (number >= 0) {
+        snprintf(part, sizeof part, "%d_", number);
+        snprintf(p->meta, HEAD, JSON_HEAD "id=\"part%d\">", number);
+    } else {
+        snprintf(p->meta, HEAD, JSON_HEAD "id=\"meta\">");
     }
+    add_element(p, p->meta, made->meta);
+    for (int i = 0; i < made->job->n; i++) {
+        const nb_packed *packed = &made->packed[i];
+        char *head = p->pixels[2 * i], *mask = p->pixels[2 * i + 1];
+        snprintf(head, HEAD, "<script type=\"text/plain\" id=\"pixels%s%d\">", part, i);
+        snprintf(mask, HEAD, "<script type=\"text/plain\" id=\"mask%s%d\">", part, i);
+        add_element(p, head, packed->pixels);
+        if (packed->mask)
+            add_element(p, mask, packed->mask);
+    }
+}
+
+/** All of them as one text, of the caller. */
+static nb_status join(const pieces *p, char **text, nb_error *err)
+{
+    size_t n = 1;
+    char *to;
+    for (int i = 0; i < p->n; i++)
+        n += strlen(p->at[i]);
+    if (!(*text = to = nb_alloc_raw(n, 1, "text of a page", err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < p->n; i++)
+        to = stpcpy(to, p->at[i]);
+    return NB_OK;
+}
+
+nb_status nb_page_json(nb_json root, const char *attribute, char **text, nb_error *err)
+{
+    char *json = NULL, *escaped = NULL;
+    pieces p = {0};
+    nb_status st = nb_json_print(root, "a page", &json, err);
+    *text = NULL;
+    if (!st)
+        st = escape(json, &escaped, err);
+    nb_free(json);
+    snprintf(p.meta, HEAD, JSON_HEAD "%.40s>", attribute);
+    add_element(&p, p.meta, escaped);
+    if (!st)
+        st = join(&p, text, err);
+    nb_free(escaped);
     return st;
 }
 
-static nb_status write_text(nb_outfile *out, const char *text, nb_error *err)
+const char *nb_page_before(size_t *bytes)
 {
-    return nb_outfile_write(out, text, strlen(text), err);
+    *bytes = (size_t)(strstr(nb_page_text, PLACE) - nb_page_text);
+    return nb_page_text;
 }
 
-static nb_status write_block(nb_outfile *out, const char *name, int k, const char *text,
-                             nb_error *err)
+const char *nb_page_behind(void)
 {
-    char head[80];
-    nb_status st;
-    snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"%s%d\">", name, k);
-    st = write_text(out, head, err);
-    if (!st)
-        st = write_text(out, text, err);
-    return st ? st : write_text(out, "</script>\n", err);
+    return strstr(nb_page_text, PLACE) + strlen(PLACE);
 }
 
-static nb_status write_parts(const page *p, nb_outfile *out, nb_error *err)
+static nb_status write_page(const page *made, const char *path, nb_error *err)
 {
-    const char *place = strstr(nb_page_text, PLACE);
-    nb_status st =
-        nb_outfile_write(out, nb_page_text, (size_t)(place - nb_page_text), err);
-    if (!st)
-        st = write_text(out, "<script type=\"application/json\" id=\"meta\">", err);
-    if (!st)
-        st = write_json(out, p->meta, err);
-    if (!st)
-        st = write_text(out, "</script>\n", err);
-    for (int i = 0; i < p->job->n && !st; i++) {
-        st = write_block(out, "pixels", i, p->packed[i].pixels, err);
-        if (!st && p->packed[i].mask)
-            st = write_block(out, "mask", i, p->packed[i].mask, err);
-    }
-    return st ? st : write_text(out, place + strlen(PLACE), err);
-}
-
-static nb_status write_page(const page *p, const char *path, nb_error *err)
-{
+    pieces p = {0};
     nb_outfile out;
+    size_t n;
+    const char *before = nb_page_before(&n);
     nb_status st = nb_outfile_open(&out, path, err);
     if (st)
         return st;
-    st = write_parts(p, &out, err);
+    list_pieces(made, -1, &p);
+    p.at[p.n++] = nb_page_behind();
+    st = nb_outfile_write(&out, before, n, err);
+    for (int i = 0; i < p.n && !st; i++)
+        st = nb_outfile_write(&out, p.at[i], strlen(p.at[i]), err);
     if (!st)
         st = nb_outfile_commit(&out, err);
     nb_outfile_abort(&out);
@@ -314,37 +366,73 @@ int nb_is_page(const char *path)
     return n > 5 && strcmp(path + n - 5, ".html") == 0;
 }
 
-nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err)
+/** The images as they are shown, packed, and what is told of them. */
+static nb_status make(page *p, size_t most, nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(job && job->images && path && job->n > 0 &&
-                   job->n <= (job->is_series ? NB_PAGE_FRAMES : NB_PAGE_IMAGES));
-    page p = {.job = job};
+    const nb_page_job *job = p->job;
+    char *json = NULL;
     nb_status st = NB_OK;
     for (int i = 0; i < job->n && !st; i++) {
-        st = nb_show_image(&job->images[i], &p.shown[i], err);
-        if (!st && i > 0 &&
-            (p.shown[i].job.fast != p.shown[0].job.fast ||
-             p.shown[i].job.slow != p.shown[0].job.slow))
+        const nb_picture_job *first = &p->shown[0].job, *shown = &p->shown[i].job;
+        st = nb_show_image(&job->images[i], &p->shown[i], err);
+        if (!st && i > 0 && (shown->fast != first->fast || shown->slow != first->slow))
             st =
                 nb_fail(err, NB_ERR_INPUT,
                         "%s has %d x %d pixels and %s %d x %d: a page compares images of "
                         "one size",
-                        job->names[0], p.shown[0].job.fast, p.shown[0].job.slow,
-                        job->names[i], p.shown[i].job.fast, p.shown[i].job.slow);
+                        job->names[0], first->fast, first->slow, job->names[i],
+                        shown->fast, shown->slow);
         if (!st)
-            st = nb_pack_pixels(p.shown[i].job.image,
-                                (size_t)p.shown[i].job.fast * (size_t)p.shown[i].job.slow,
-                                (size_t)MOST_BYTES / (size_t)job->n, &p.packed[i], err);
+            st = nb_pack_pixels(shown->image, (size_t)shown->fast * (size_t)shown->slow,
+                                most / (size_t)job->n, &p->packed[i], err);
     }
     if (!st)
-        st = make_meta(&p, err);
+        st = make_meta(p, &json, err);
+    if (!st)
+        st = escape(json, &p->meta, err);
+    nb_free(json);
+    return st;
+}
+
+static void release(page *p)
+{
+    for (int i = 0; i < p->job->n; i++) {
+        nb_shown_free(&p->shown[i]);
+        nb_packed_free(&p->packed[i]);
+    }
+    nb_free(p->meta);
+}
+
+static int is_job(const nb_page_job *job)
+{
+    return job && job->images && job->n > 0 &&
+           job->n <= (job->is_series ? NB_PAGE_FRAMES : NB_PAGE_IMAGES);
+}
+
+nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(is_job(job) && path);
+    page p = {.job = job};
+    nb_status st = make(&p, NB_PAGE_BYTES, err);
     if (!st)
         st = write_page(&p, path, err);
-    for (int i = 0; i < job->n; i++) {
-        nb_shown_free(&p.shown[i]);
-        nb_packed_free(&p.packed[i]);
+    release(&p);
+    return st;
+}
+
+nb_status nb_page_part(const nb_page_job *job, int number, size_t most, char **text,
+                       nb_error *err)
+{
+    NB_REFUSE_NULL(is_job(job) && text);
+    page p = {.job = job};
+    pieces all = {0};
+    nb_status st = make(&p, most, err);
+    *text = NULL;
+    if (!st) {
+        list_pieces(&p, number, &all);
+        st = join(&all, text, err);
     }
-    nb_free(p.meta);
+    release(&p);
     return st;
 }

@@ -76,6 +76,19 @@ nb_image nb_page_image(const nb_sim *sim, nb_page_geometry *g, const float *pixe
 /** nb_page_job.detector of such images. */
 const nb_detector_spec *nb_page_panel(const nb_page_geometry *g);
 
+#define NB_PAGE_PIXELS (1 << 26)        /* of all frames of a page */
+#define NB_PAGE_BYTES ((size_t)9600000) /* of their texts, about */
+
+/** A job as a part of a page of several: elements part<number>, pixels<number>_<image> and mask<number>_<image>.  most: bytes
+ * of its pixels, about.  *text: nb_free.  Errors: those of nb_image_page. */
+nb_status nb_page_part(const nb_page_job *job, int number, size_t most, char **text,
+                       nb_error *err);
+/** JSON as an element of a page, with an attribute as id="meta".  The tree is deleted.  *text: nb_free.  Errors: NB_ERR_NOMEM. */
+nb_status nb_page_json(nb_json root, const char *attribute, char **text, nb_error *err);
+/** The page itself: its first bytes, before all elements with data, and what is behind them. */
+const char *nb_page_before(size_t *bytes);
+const char *nb_page_behind(void);
+
 /** The report of a complete series. */
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
                                  const nb_series_progress *progress, nb_error *err);

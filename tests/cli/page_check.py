@@ -5,6 +5,7 @@ Screenshots are compared with those of tests/cli/pages, as means of 40 x 40 bloc
 
 usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER]   screenshots go there, and to FOLDER/blocks what tests/cli/pages should have
 """
+import json
 import math
 import os
 import re
@@ -13,8 +14,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
 import png  # noqa: E402
+from refine_cases import rotation_vector  # noqa: E402
 from script import FAILED, ok, read, run  # noqa: E402
 
 SIZE = 200
@@ -258,6 +261,55 @@ def a_fit(folder, shots):
         ok("console of a fit", not page.said, page.said)
 
 
+def fits(folder, shots):
+    """-report page.html of a joint refinement: each picture before and after, what is common, and numbers by picture."""
+    start = [w for w in CRYSTAL if w not in ("-nopgm", "-noint", "-quiet")]
+    words = ["refine", f"{folder}/a.img", f"{folder}/none.img", f"{folder}/b.img", *start, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2",
+             "-cell", "50.02", "60", "70", "-fluence", "5e26", "-misset", "10.05", "20", "30", "-schedule", "none", "-refine", "scale,rot,cell_a"]
+    out, error = run(*words, "-joint", "cell_a", "-report", f"{folder}/fits.html", status=None)
+    if "cminpack" in error:
+        print("skip page fits # this build has no cminpack")
+        return
+    edge = re.search(r"cell_a +\S+ +(\S+) +(\S+)", out)
+    with browser.Page(f"{folder}/fits.html", height=1600) as page:
+        page.wait(READY)
+        table = "(id => [...$(id).rows].map(r => [...r.cells].map(c => c.textContent)))"
+        rows = page.value(f"{table}('all')")
+        ok("common parameters", ["cell_a", "50.02", edge.group(1), edge.group(2), "A"] in rows and ["pictures", "2, and 1 left out"] in rows, rows)
+        listed = page.value("[...$('fits').querySelector('table').rows].slice(1).map(r => [r.cells[0].textContent, !!r.querySelector('button'), r.cells[3].textContent])")
+        ok("pictures of a fit", [row[:2] for row in listed] == [["a.img", True], ["none.img", False], ["b.img", True]] and "left out" in listed[1][2], listed)
+        better = "shown.slice(3).map(i => { let s = 0; for (const v of i.pixels) if (v === v) s += v * v; return s; })"
+        off = [page.value(better)]
+        page.key("s")
+        page.key("]")
+        page.wait('document.body.dataset.frame === "1"')
+        off.append(page.value(better))
+        ok("fits are better", all(after < 0.9 * before for before, after in off), off)
+        ok("another picture", page.value("[$('frame-name').textContent, beside.map(i => i.name)]") == ["b.img", ["measured", "before", "after"]] and
+           page.value("[...images[0].pixels]") == [v - 40 for v in counts(f"{folder}/b.img")])
+        said = page.value(f"{table}('report')")
+        ok("lines of a picture", [r[0] for r in said[:3]] == ["result", "deviance", "correlation"] and said[-1][0] == "misset_z" and
+           re.match(rf"-cell {re.escape(edge.group(1))} 60 70 90 90 90 -fluence \S+ -misset ([-0-9.]+ ){{3}}$", page.value("meta.flags")), (said, page.value("meta.flags")))
+        turns, found = page.value("fits.map(f => f.values[1])"), [float(row[2]) for row in said[-3:]]
+        ok("turns", turns[1] is None and turns[0] > 0 and abs(turns[2] - math.hypot(*rotation_vector([10.05, 20, 30], found))) < 1e-4, (turns, found))
+        inked = "[0, 1, 2].map(k => { const c = $('fits' + k); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length; })"
+        page.value("plots()")
+        ok("plots by picture", min(page.value(inked)) > 500)
+        page.picture(f"{shots}/fits.png")
+        page.value("document.querySelector('#fits button').click()")
+        page.wait('document.body.dataset.frame === "0"')
+        ok("jump to a picture", page.value("[$('frame-name').textContent, $('frame').value]") == ["a.img", "0"])
+        plain(page)
+        page.value("plotFits()")
+        looks(page, "fits", shots)
+        looks(page, "deviances", shots, "#fits0")
+        ok("console of fits", not page.said, page.said)
+    run(*words, "-report", f"{folder}/one.html", "-page_frames", "2-2", status=3)
+    text = read(f"{folder}/one.html").decode()
+    shown = [entry["name"] for entry in map(json.loads, re.findall(r'class="fitted">(.*?)</script>', text, re.S)) if entry["on_page"]]
+    ok("chosen pictures", shown == ["b.img"] and "1 of 3 pictures; -page_frames a-b chooses others" in text and text.count('id="pixels2_') == 3, shown)
+
+
 def frames(folder, shots):
     run(*STILL, "-seed", 3, "-stills", 3, "-hdf5", f"{folder}/m.h5", "-hdf5type", "int32", "-nofloat", status=None)
     if not os.path.exists(f"{folder}/m.h5"):
@@ -331,6 +383,12 @@ def refusals(folder):
                        (("-output", f"{folder}/s_%d.img", "-page_frames", "1"), "type the first and the last frame")):
         error = run(*STILL, "-stills", 2, *more, "-report", f"{folder}/x.html", "-nofloat", status=2)[1]
         ok("refused series", text in error and not any(os.path.exists(f"{folder}/s_1.{end}") for end in ("img", "png")), error)
+    fit = ["refine", f"{folder}/a.img", f"{folder}/a.img", *CRYSTAL[:-3], "-detpixels", SIZE, "-distance", 100, "-pixel", "0.2", "-refine", "scale"]
+    for more, text in ((("-report", f"{folder}/x.html", "-page_frames", "1-2"), "the pictures are 0 to 1"),
+                       (("-report", f"{folder}/x.html", "-page_frames", "1"), "type the first and the last image"),
+                       (("-report", f"{folder}/x.json", "-page_frames", "0-1"), "chooses images of -report page.html")):
+        error = run(*fit, *more, status=2)[1]
+        ok("refused fits", text in error or "cminpack" in error, error)
     for name, words, text in (("png", ("x.png", "-with", f"{folder}/a.img"), "-with needs a page"),
                               ("size", ("x.html", "-with", f"{folder}/small.img"), "one size"),
                               ("frames", ("x.html", "-frames", 0, 99), "up to 64 frames"),
@@ -355,6 +413,7 @@ def main():
             a_run(folder, shots or folder)
             two_images(folder, shots or folder)
             a_fit(folder, shots or folder)
+            fits(folder, shots or folder)
             panels_and_floats(folder, shots or folder)
             frames(folder, shots or folder)
             a_series(folder, shots or folder)
