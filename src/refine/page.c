@@ -396,6 +396,8 @@ static nb_status report_all(const nb_refine_frames *f, const nb_sim *sim,
         nb_report_put(&to, "pictures   %d, and %d left out\n", common->pictures,
                       common->left_out);
         put_work(&to, common);
+    } else {
+        nb_report_put(&to, "pictures   %d, each by itself\n", f->count);
     }
     if (n < f->count)
         nb_report_put(&to,

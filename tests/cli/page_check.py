@@ -307,7 +307,7 @@ def fits(folder, shots):
     run(*words, "-report", f"{folder}/one.html", "-page_frames", "2-2", status=3)
     text = read(f"{folder}/one.html").decode()
     shown = [entry["name"] for entry in map(json.loads, re.findall(r'class="fitted">(.*?)</script>', text, re.S)) if entry["on_page"]]
-    ok("chosen pictures", shown == ["b.img"] and "1 of 3 pictures; -page_frames a-b chooses others" in text and text.count('id="pixels2_') == 3, shown)
+    ok("chosen pictures", shown == ["b.img"] and "3, each by itself" in text and "1 of 3 pictures; -page_frames a-b chooses others" in text and text.count('id="pixels2_') == 3, shown)
 
 
 def frames(folder, shots):
