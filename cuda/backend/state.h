@@ -34,7 +34,7 @@ typedef struct nb_cuda_chains {
 
 /** Products of the last image, and their transfer to the host. */
 typedef struct nb_cuda_products {
-    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts; /* owned */
+    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts, listed; /* owned */
     nb_cuda_chains chains;
     size_t pixel_bytes[NB_PRODUCTS_MOST];
     size_t columns; /* of the last image, as the next */
@@ -66,9 +66,10 @@ typedef struct nb_cuda_jobs_of {
 
 /** Planes of a mix (mix.cu). */
 typedef struct nb_cuda_mix {
-    nb_cuda_buffer transmission, add, light; /* owned */
-    nb_cuda_mirror rows;                     /* nb_mix_row of the stack */
-    uint64_t hash;                           /* of the first two; 0: not there */
+    nb_cuda_buffer transmission, add, light, absorb; /* owned */
+    nb_cuda_mirror rows;                             /* nb_mix_row of the stack */
+    uint64_t hash;                                   /* of the first two; 0: not there */
+    uint64_t absorb_hash;                            /* likewise */
 } nb_cuda_mix;
 
 struct nb_backend_state {

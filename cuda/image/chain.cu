@@ -158,9 +158,10 @@ static nb_status upload_stages(nb_backend_state *state, const nb_product *p,
 }
 
 /** What falls on the pixels behind the spread, once for all products of an image. */
-static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
+static nb_status make_light(nb_cuda_settling *by, const nb_scene *sc,
                             nb_cuda_chain *chain, nb_error *err)
 {
+    nb_backend_state *state = by->state;
     nb_cuda_chains *c = &state->products.chains;
     const nb_stage *spread = &chain->stages[chain->spread];
     const size_t bytes = (size_t)chain->pixels * sizeof(double);
@@ -176,7 +177,8 @@ static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
     if (spread->shape == NB_PSF_GAUSS &&
         (st = nb_cuda_reserve(&c->between, bytes, what, err)))
         return st;
-    nb_cuda_launch_counts(sc, chain, state->stream);
+    nb_cuda_launch_counts(sc, chain, by);
+    st = by->status;
     if (spread->shape == NB_PSF_GAUSS)
         nb_cuda_launch_gauss(chain, (double *)c->between.at, state->stream);
     for (int k = 0, n; k < sc->n_panels && spread->shape != NB_PSF_GAUSS && !st; k += n) {
@@ -191,18 +193,13 @@ static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
     return st;
 }
 
-/** Are there counts of floats that are not the double kernel's? */
-static int has_doubts(const nb_backend_state *state, const nb_product *p)
-{
-    const nb_stage *counts = stage_of(p, NB_STAGE_POISSON);
-    return counts && counts->error > 0 && !nb_cuda_is_exact(state);
-}
-
 nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
                              const nb_product *p, int i, unsigned long long *overloads,
                              nb_error *err)
 {
     const nb_scene *stack = p->photons ? nb_photons_stack(p->photons) : sc;
+    const nb_stage *counts = stage_of(p, NB_STAGE_POISSON);
+    nb_cuda_settling by = nb_cuda_settling_of(state, p, err);
     nb_cuda_chain chain = {};
     nb_status st = NB_OK;
     chain.image = (const float *)state->image.at;
@@ -216,7 +213,7 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
         chain.held.most = fmin(chain.held.most, p->trusted);
     chain.overloads = overloads;
     chain.out = state->products.image[i].at;
-    if (has_doubts(state, p)) {
+    if (counts && nb_cuda_has_doubts(state, p, counts)) {
         st = nb_cuda_reserve(&state->products.doubts,
                              ((size_t)chain.pixels + 31) / 32 * sizeof(unsigned),
                              "noise in doubt", err);
@@ -227,8 +224,8 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
     if (!st)
         st = upload_panels(state, stack, p, &chain, err);
     if (!st && chain.spread >= 0)
-        st = make_light(state, sc, &chain, err);
+        st = make_light(&by, sc, &chain, err);
     if (!st)
-        nb_cuda_launch_chain(sc, p->type, &chain, state->stream);
-    return st;
+        nb_cuda_launch_chain(sc, p->type, &chain, &by);
+    return st ? st : by.status;
 }

@@ -212,34 +212,33 @@ static unsigned blocks_of(const nb_cuda_chain *chain)
 }
 
 template <nb_pixel_type TYPE>
-static void launch(const nb_scene *sc, const nb_cuda_chain *chain, gpuStream_t stream)
+static void launch(const nb_scene *sc, const nb_cuda_chain *chain, nb_cuda_settling *by)
 {
     const chain_draw<TYPE> draw = {chain->image, chain->mask, chain->doubts, *chain};
-    k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
-    for (int k = 0; k < sc->n_panels && chain->doubts && chain->spread < 0; k++)
-        settle_panel(sc, sc->panels[k], chain->mix, draw, stream);
+    k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, by->state->stream>>>(*chain);
+    if (chain->spread < 0)
+        settle(sc, chain->mix, draw, by);
 }
 
 void nb_cuda_launch_chain(const nb_scene *sc, nb_pixel_type type,
-                          const nb_cuda_chain *chain, gpuStream_t stream)
+                          const nb_cuda_chain *chain, nb_cuda_settling *by)
 {
     if (type == NB_PIXEL_F32)
-        launch<NB_PIXEL_F32>(sc, chain, stream);
+        launch<NB_PIXEL_F32>(sc, chain, by);
     else if (type == NB_PIXEL_U16)
-        launch<NB_PIXEL_U16>(sc, chain, stream);
+        launch<NB_PIXEL_U16>(sc, chain, by);
     else if (type == NB_PIXEL_I16)
-        launch<NB_PIXEL_I16>(sc, chain, stream);
+        launch<NB_PIXEL_I16>(sc, chain, by);
     else
-        launch<NB_PIXEL_I32>(sc, chain, stream);
+        launch<NB_PIXEL_I32>(sc, chain, by);
 }
 
 void nb_cuda_launch_counts(const nb_scene *sc, const nb_cuda_chain *chain,
-                           gpuStream_t stream)
+                           nb_cuda_settling *by)
 {
     const count_draw draw = {chain->image, chain->mask, chain->doubts, *chain};
-    k_chain_counts<<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
-    for (int k = 0; k < sc->n_panels && chain->doubts; k++)
-        settle_panel(sc, sc->panels[k], chain->mix, draw, stream);
+    k_chain_counts<<<blocks_of(chain), BLOCK, 0, by->state->stream>>>(*chain);
+    settle(sc, chain->mix, draw, by);
 }
 
 /* --- the Gaussian --- */

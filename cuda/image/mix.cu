@@ -11,8 +11,19 @@ typedef struct mix_job {
     nb_mix mix;
     const nb_mix_row *rows;
     const uint8_t *mask; /* of the stack, or NULL */
+    const float *aside; /* all photons, where `image` has the background alone, or NULL */
     float *image;
 } mix_job;
+
+/** The photons of a pixel behind the crystal's absorption. */
+static __device__ float absorbed(const mix_job &p, int64_t pixel)
+{
+    const float last = p.image[pixel];
+    if (!p.mix.absorb)
+        return last;
+    return p.aside ? (float)nb_mix_absorbed(&p.mix, (size_t)pixel, p.aside[pixel], last)
+                   : (float)nb_mix_absorbed(&p.mix, (size_t)pixel, last, 0);
+}
 
 /** A block of threads: a piece of a row of the stack. */
 __global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
@@ -26,7 +37,8 @@ __global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
         const int f = first + i * BLOCK;
         const int64_t pixel = row.start + f;
         if (f >= row.first && f < row.end && (!p.mask || p.mask[pixel]))
-            p.image[pixel] = (float)nb_mix_pixel(&p.mix, (size_t)pixel, p.image[pixel]);
+            p.image[pixel] =
+                (float)nb_mix_pixel(&p.mix, (size_t)pixel, absorbed(p, pixel));
     }
 }
 
@@ -73,6 +85,12 @@ static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t 
         if (!st)
             there->hash = mix->hash;
     }
+    if (!st && mix->absorb && mix->absorb_hash != there->absorb_hash) {
+        there->absorb_hash = 0;
+        st = send(state, &there->absorb, mix->absorb, pixels, err);
+        if (!st)
+            there->absorb_hash = mix->absorb_hash;
+    }
     return st;
 }
 
@@ -81,9 +99,12 @@ static nb_status send_rows(nb_backend_state *state, const nb_mix *mix, const nb_
 {
     const size_t n = (size_t)sc->raster.rows;
     nb_mix_row *rows = (nb_mix_row *)nb_alloc(n, sizeof *rows, "rows", err);
+    nb_mix acting = *mix;
     nb_status st = NB_ERR_NOMEM;
+    if (mix->absorb)
+        acting.acts = NULL; /* everywhere */
     for (int i = 0; rows && i < sc->raster.rows; i++)
-        rows[i] = nb_mix_row_of(mix, sc, i);
+        rows[i] = nb_mix_row_of(&acting, sc, i);
     if (rows)
         st = nb_cuda_upload_mirror(state, &state->mix.rows, rows, n * sizeof *rows,
                                    "rows", err);
@@ -111,6 +132,7 @@ static nb_mix there_of(const nb_backend_state *state, const nb_mix *mix)
     there.light = mix->light ? (const float *)state->mix.light.at : NULL;
     there.transmission =
         mix->transmission ? (const float *)state->mix.transmission.at : NULL;
+    there.absorb = mix->absorb ? (const float *)state->mix.absorb.at : NULL;
     there.add = mix->add ? (const float *)state->mix.add.at : NULL;
     return there;
 }
@@ -132,6 +154,8 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
     job.mix = there_of(state, mix);
     job.rows = (const nb_mix_row *)state->mix.rows.device.at;
     job.image = (float *)state->image.at;
+    if (mix->absorb && mix->rest)
+        job.aside = (const float *)state->footprint.rest.at;
     launch(state, job, sc);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     if (!st)
@@ -175,6 +199,7 @@ void nb_cuda_mix_release(nb_cuda_mix *mix)
     nb_cuda_release(&mix->transmission);
     nb_cuda_release(&mix->add);
     nb_cuda_release(&mix->light);
+    nb_cuda_release(&mix->absorb);
     nb_cuda_release(&mix->rows.device);
     nb_free(mix->rows.sent);
 }

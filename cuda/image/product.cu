@@ -89,25 +89,19 @@ static int has_fibres(const nb_product *p)
 
 static int makes(const nb_backend_state *state, const nb_product *product)
 {
-    if (product->photons && product->photons->mix.n_more)
-        return 0;
     if (nb_product_is_chained(product))
         return !(state->products.chains.no_fft && has_fibres(product));
     return product->stages ? product->stage.kind == NB_STAGE_POISSON
                            : !product->ends_at_16_bits;
 }
 
-/** Is it noise, of floats that are not the double kernel's? */
-static int has_doubts(const nb_backend_state *state, const nb_product *product)
-{
-    return product->stages && product->stage.error > 0 && !nb_cuda_is_exact(state);
-}
-
 static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                             const nb_product *product, int i, nb_error *err)
 {
     int chained = nb_product_is_chained(product);
-    int doubtful = !chained && has_doubts(state, product);
+    int doubtful = !chained && product->stages &&
+                   nb_cuda_has_doubts(state, product, &product->stage);
+    nb_cuda_settling by = nb_cuda_settling_of(state, product, err);
     size_t pixels = (size_t)there->raster.columns * there->raster.rows;
     size_t size = nb_pixel_bytes(product->type);
     unsigned long long *counter =
@@ -125,8 +119,8 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
     nb_cuda_launch_product(there, (const float *)state->image.at, product,
                            nb_cuda_mix_of(state, product), state->products.image[i].at,
                            doubtful ? (unsigned *)state->products.doubts.at : NULL,
-                           counter, state->stream);
-    return NB_OK;
+                           counter, &by);
+    return by.status;
 }
 
 static nb_status make(nb_backend_state *state, const nb_scene *sc,
@@ -284,6 +278,7 @@ void nb_cuda_products_close(nb_cuda_products *products)
         nb_cuda_release(&products->image[i]);
     nb_cuda_release(&products->sums);
     nb_cuda_release(&products->doubts);
+    nb_cuda_release(&products->listed);
     nb_cuda_chain_release(&products->chains);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
         if (products->streams[i])

@@ -144,13 +144,12 @@ template <nb_pixel_type TYPE> struct product_draw {
 };
 
 template <nb_pixel_type TYPE>
-static void make_noise(const nb_scene *sc, const product_job &job, gpuStream_t stream)
+static void make_noise(const nb_scene *sc, const product_job &job, nb_cuda_settling *by)
 {
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
-    k_product<TYPE, true><<<blocks, BLOCK, 0, stream>>>(job);
+    k_product<TYPE, true><<<blocks, BLOCK, 0, by->state->stream>>>(job);
     const product_draw<TYPE> draw = {job.image, job.mask, job.doubts, job};
-    for (int k = 0; k < sc->n_panels && job.doubts; k++)
-        settle_panel(sc, sc->panels[k], job.mix, draw, stream);
+    settle(sc, job.mix, draw, by);
 }
 
 template <nb_pixel_type TYPE>
@@ -163,9 +162,10 @@ static void make_integers(const product_job &job, gpuStream_t stream)
 void nb_cuda_launch_product(const nb_scene *sc, const float *image,
                             const nb_product *product, nb_mix mix, void *out,
                             unsigned *doubts, unsigned long long *overloads,
-                            gpuStream_t stream)
+                            nb_cuda_settling *by)
 {
     const nb_raster *raster = &sc->raster;
+    gpuStream_t stream = by->state->stream;
     product_job job = {
         image,
         raster->mask,
@@ -180,9 +180,9 @@ void nb_cuda_launch_product(const nb_scene *sc, const float *image,
         mix,
         doubts};
     if (product->stages && product->type == NB_PIXEL_U16)
-        make_noise<NB_PIXEL_U16>(sc, job, stream);
+        make_noise<NB_PIXEL_U16>(sc, job, by);
     else if (product->stages)
-        make_noise<NB_PIXEL_I32>(sc, job, stream);
+        make_noise<NB_PIXEL_I32>(sc, job, by);
     else if (product->type == NB_PIXEL_U16)
         make_integers<NB_PIXEL_U16>(job, stream);
     else if (product->type == NB_PIXEL_I32)

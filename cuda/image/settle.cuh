@@ -4,7 +4,7 @@
 #ifndef NB_CUDA_SETTLE_CUH
 #define NB_CUDA_SETTLE_CUH
 
-#include "../backend/internal.h"
+#include "image.h"
 
 #include "../../src/image/mix.h"
 #include "../../src/image/poisson.h"
@@ -83,6 +83,33 @@ static void settle_panel(const nb_scene *sc, const nb_panel &panel, const nb_mix
                 <<<(unsigned)(wanted < 4096 ? wanted : 4096), dim3(32, 4), 0, stream>>>(
                     part);
     }
+}
+
+/** Pixels that the host has settled. */
+template <class DRAW>
+__global__ void __launch_bounds__(128)
+    k_settle_listed(const NB_GRID_CONSTANT DRAW draw, const nb_doubt *list, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * 128 + threadIdx.x;
+    if (i < n && list[i].exact != list[i].mean)
+        draw.redraw(list[i].pixel, list[i].mean, list[i].exact);
+}
+
+/** All panels, if there are doubts at all. */
+template <class DRAW>
+static void settle(const nb_scene *sc, const nb_mix &mix, const DRAW &draw,
+                   nb_cuda_settling *by)
+{
+    const nb_doubt *list;
+    gpuStream_t stream = by->state->stream;
+    int64_t n;
+    if (!draw.doubts)
+        return;
+    for (int k = 0; k < sc->n_panels && !by->by_host; k++)
+        settle_panel(sc, sc->panels[k], mix, draw, stream);
+    if (by->by_host && (list = nb_cuda_settle_by_host(by, draw.image, draw.doubts, &n)))
+        k_settle_listed<DRAW>
+            <<<(unsigned)((n + 127) / 128), 128, 0, stream>>>(draw, list, n);
 }
 
 #endif

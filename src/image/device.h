@@ -56,7 +56,8 @@ typedef struct nb_image_device {
                         nb_error *err);
     /** Add it to the image rendered since then, of as many pixels. */
     nb_status (*add_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
-    /** nb_mix_apply to the image rendered last.  NULL: mixed images are made in memory. */
+    /** nb_mix_absorb and nb_mix_apply to the image rendered last.  Where the mix has `absorb` and `rest` that is the rest's,
+     * and the image was set aside.  NULL: mixed images are made in memory. */
     nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
                      const struct nb_mix *mix, nb_error *err);
 } nb_image_device;

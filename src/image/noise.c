@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/threads.h"
 
 #include "../physics/panels.h"
 #include "near_pixel.h"
@@ -33,6 +34,21 @@ float nb_noise_exact(const nb_photons *photons, size_t pixel, float mean)
                               mix->rest ? photons_in(mix->rest, pixel, mean) : 0);
     exact = (float)(nb_mix_is_plain(mix) ? sum : nb_mix_pixel(mix, pixel, sum));
     return nb_noise_same(mean, exact, nb_mix_growth(mix, pixel, mean)) ? exact : mean;
+}
+
+void nb_noise_settle(const nb_photons *photons, nb_doubt *doubts, int64_t n)
+{
+    enum { MUCH = 100000 /* steps */ };
+    const nb_scene *sc = photons->scene;
+    const double steps = (double)n * sc->samples * sc->sensors->layers;
+    const int use =
+        steps * (1 + photons->mix.n_more) < MUCH ? 1 : nb_thread_count(photons->threads);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 8) num_threads(use)
+#endif
+    for (int64_t i = 0; i < n; i++)
+        doubts[i].exact = nb_noise_exact(photons, (size_t)doubts[i].pixel, doubts[i].mean);
+    (void)use;
 }
 
 /** What the pixel's deviate is drawn from: its float, or if that leaves the deviate in doubt its

@@ -20,6 +20,15 @@ int64_t nb_noise_rows(const nb_product *product, int first, int rows, uint16_t *
  * if that is not these photons', or masked. */
 float nb_noise_exact(const nb_photons *photons, size_t pixel, float mean);
 
+/** A pixel whose noise is in doubt: its float, and its value in double as a float. */
+typedef struct nb_doubt {
+    int64_t pixel;
+    float mean, exact;
+} nb_doubt;
+
+/** Fill `exact` of n pixels by nb_noise_exact; by the photons' threads where that is much. */
+void nb_noise_settle(const nb_photons *photons, nb_doubt *doubts, int64_t n);
+
 /** The photons of pixel s fpixels + f before offset and clamping. */
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel);
 

@@ -27,8 +27,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     home->own = own;
     stays =
         stays && (nb_mix_is_plain(&home->mix) || sim->engine.backend->device->image.mix);
-    stays = stays && !home->mix.absorb; /* it is made in memory */
-    stays = stays && (!home->mix.n_more || sim->engine.backend->device->image.add_aside);
+    stays = stays && (!(home->mix.n_more || home->mix.rest) ||
+                      sim->engine.backend->device->image.add_aside);
     if (stays && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_on_device(sim, &stays, err);
     if (st)
@@ -100,23 +100,25 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** Let the crystal absorb its light: the background is rendered once more. */
+/** Let the crystal absorb its light: the background is rendered once more.  On a device nb_sim_apply_mix does the rest. */
 static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
     const nb_mix *mix = &engine->photons.mix;
     const nb_scene *sc = &sim->model.scene;
     const nb_request as = {.precision = engine->options.precision};
+    const nb_image_device *device = engine->photons.device;
     nb_scene lit;
     nb_status st = NB_OK;
     if (mix->rest) {
         lit = nb_mix_scene(mix, mix->rest);
-        st = reserve_second(engine, sc->raster.pixels, err);
+        st = device ? device->set_aside(engine->state, sc->raster.pixels, err)
+                    : reserve_second(engine, sc->raster.pixels, err);
         if (!st)
             st = nb_render_scene_as(engine->backend, engine->state, &lit, &as,
-                                    engine->second, err);
+                                    device ? NULL : engine->second, err);
     }
-    if (!st)
+    if (!st && !device)
         nb_mix_absorb(mix, sc, engine->options.threads, mix->rest ? engine->second : NULL,
                       image);
     return st;

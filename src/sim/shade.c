@@ -235,6 +235,7 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
     const double of = model->settings.value.add_fluence;
     mix->add = in->files->add;
     mix->absorb = in->absorb ? in->absorb->plane : NULL;
+    mix->absorb_hash = in->absorb ? in->absorb->key : 0;
     if (mix->absorb && (model->scene.background != 0 || model->scene.amorphous))
         mix->rest = &model->rest;
     mix->add_scale = of > 0 ? model->fluence / of : 1;

@@ -120,7 +120,8 @@ def crystals(bench):
     for k in (4, 16):
         bench.ratio(f"{k} crystals in an image, against {k} images", [*common, "-misset", "10", "20", "30"],
                     [*common, "-misset", "10", "20", "30", "-crystals", k], 1.03, per=k)
-    del n
+    bench.more("a second crystal in a still with water and counts, each further frame", lambda n: [*FLAT, *shots(n)],
+               lambda n: [*FLAT, *shots(n), "-crystals", 2], (1, n), "as much as the first")
 
 
 def badd(bench):

@@ -173,6 +173,11 @@ noise() {
         awk '{ d += $1; n += $3; c += $7; b += $9 }
             END { printf "%d of %d pixels differ, %d on the CPU, %d when bright", d, n, c, b }')"
     grep '^not ok' "$out/noise.txt" | head -n 5
+    NB_MIXED_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
+        python3 tests/golden/test_mixed.py >"$out/mixed.txt" 2>&1 || failed=1
+    note "counts of several scenes and behind factors: $(grep -c '^ok' "$out/mixed.txt") equal," \
+        "$(grep -c '^not ok' "$out/mixed.txt") not, $(grep -c '^skip' "$out/mixed.txt") skipped"
+    grep -B 1 '^not ok' "$out/mixed.txt" | head -n 12
 }
 
 times() {
