@@ -11,6 +11,8 @@
 #include "../support/products.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "image/noise.h"
+#include "image/poisson.h"
 #include "render/choose.h"
 
 enum { PIECES = 2, PIECE = 1 << 18 };
@@ -19,15 +21,15 @@ enum { PIECES = 2, PIECE = 1 << 18 };
 typedef struct fake_state {
     nb_render_options options;
     nb_backend_state *cpu;
-    nb_scene scene; /* of the last image */
-    float *image;
+    nb_scene scene;                    /* of the last image */
+    float *image, *aside;              /* owned */
     nb_product made[NB_PRODUCTS_MOST]; /* their pixels are owned */
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];
 } fake_state;
 
-atomic_int fake_fetches, fake_closed, fake_is_full;
+atomic_int fake_fetches, fake_closed, fake_is_full, fake_settled;
 
 static fake_state *fake_of(const nb_backend_state *state)
 {
@@ -92,6 +94,7 @@ static void fake_close(nb_backend_state *state)
         return;
     forget(f);
     nb_free(f->image);
+    nb_free(f->aside);
     nb_backend_cpu(&f->options)->close(f->cpu);
     nb_free(f);
     fake_closed++;
@@ -134,6 +137,44 @@ static int fake_makes(const nb_backend_state *state, const nb_product *product)
                            : !product->ends_at_16_bits;
 }
 
+/** The floats, with those in doubt as the host calculates them: what devices do for images of several scenes. */
+static float *settled(const fake_state *f, const nb_product *p, size_t pixels)
+{
+    const nb_photons *photons = p->photons;
+    const nb_mix *mix = &photons->mix;
+    float *image = nb_alloc(pixels, sizeof *image, "fake", NULL);
+    nb_doubt *list = nb_alloc(pixels, sizeof *list, "fake", NULL);
+    int64_t n = 0;
+    assert_true(image && list);
+    memcpy(image, f->image, pixels * sizeof *image);
+    for (size_t i = 0; i < pixels && (mix->n_more || mix->absorb); i++) {
+        const nb_poisson_key key = {(uint64_t)p->stage.seed, i, p->stage.frame};
+        int doubt = 0;
+        nb_poisson_doubt(image[i], &key, p->stage.error, &doubt);
+        if (doubt)
+            list[n++] = (nb_doubt){(int64_t)i, image[i], image[i]};
+    }
+    nb_noise_settle(photons, list, n);
+    for (int64_t i = 0; i < n; i++)
+        image[list[i].pixel] = list[i].exact;
+    fake_settled += (int)n;
+    nb_free(list);
+    return image;
+}
+
+static nb_status make_counts_of(const fake_state *f, const nb_scene *scene, nb_product *p,
+                                size_t pixels, nb_error *err)
+{
+    nb_stage stage = p->stage;
+    float *image = settled(f, p, pixels);
+    nb_status st;
+    if (!nb_mix_is_plain(&p->photons->mix))
+        stage.error = 0; /* they are settled */
+    st = make_one(image, scene, 1, &stage, p, err);
+    nb_free(image);
+    return st;
+}
+
 static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
                            nb_product *const *products, int n, nb_error *err)
 {
@@ -148,8 +189,8 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
         nb_product *p = &f->made[f->n];
         *p = *products[f->n];
         p->pixels = nb_alloc(pixels, nb_pixel_bytes(p->type), "fake", err);
-        st = make_one(f->image, scene, 1, p->stages ? &products[f->n]->stage : NULL, p,
-                      err);
+        st = p->stages ? make_counts_of(f, scene, p, pixels, err)
+                       : make_one(f->image, scene, 1, NULL, p, err);
         products[f->n]->overloads = p->overloads;
     }
     return st;
@@ -191,6 +232,42 @@ static void *fake_allocate(int device_index, size_t bytes)
     return malloc(bytes);
 }
 
+static nb_status fake_set_aside(nb_backend_state *state, size_t pixels, nb_error *err)
+{
+    fake_state *f = fake_of(state);
+    (void)pixels;
+    (void)err;
+    nb_free(f->aside);
+    f->aside = f->image;
+    f->image = NULL;
+    return NB_OK;
+}
+
+static nb_status fake_add_aside(nb_backend_state *state, size_t pixels, nb_error *err)
+{
+    const fake_state *f = fake_of(state);
+    (void)err;
+    for (size_t i = 0; i < pixels; i++)
+        f->image[i] += f->aside[i];
+    return NB_OK;
+}
+
+static nb_status fake_mix(nb_backend_state *state, const nb_scene *scene,
+                          const nb_mix *mix, nb_error *err)
+{
+    fake_state *f = fake_of(state);
+    (void)err;
+    if (mix->absorb && mix->rest) {
+        float *rest = f->image;
+        f->image = f->aside;
+        f->aside = rest;
+    }
+    if (mix->absorb)
+        nb_mix_absorb(mix, scene, 1, mix->rest ? f->aside : NULL, f->image);
+    nb_mix_apply(mix, scene, 1, f->image);
+    return NB_OK;
+}
+
 static void fake_times(const nb_backend_state *state, nb_device_times *times)
 {
     (void)state;
@@ -205,7 +282,7 @@ static int fake_count(void)
 static const nb_backend_device fake_device = {
     fake_warm,
     {fake_makes, fake_sums, fake_make, fake_fetch, fake_take, fake_give, fake_allocate,
-     free, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+     free, NULL, NULL, NULL, NULL, NULL, fake_set_aside, NULL, fake_add_aside, fake_mix},
     fake_times,
     fake_count,
     NULL};

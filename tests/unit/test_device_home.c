@@ -108,6 +108,29 @@ static void files_are_the_same(void **state)
         }
 }
 
+/** Several crystals, and what a crystal absorbs: mixed and counted there. */
+static void mixed_images_are_the_same(void **state)
+{
+    nb_config cfg;
+    nb_stats a, b;
+    configure(&cfg);
+    for (int k = 1; k < 6; k++) {
+        snprintf(cfg.crystals, sizeof cfg.crystals, "%s", k & 1 ? "3" : "");
+        snprintf(cfg.absorb, sizeof cfg.absorb, "%s", k & 2 ? "sphere:200" : "");
+        snprintf(cfg.absorb_mu, sizeof cfg.absorb_mu, "%s", k & 2 ? "4" : "");
+        snprintf(cfg.beamstop, sizeof cfg.beamstop, "%s", k & 4 ? "disc:5" : "");
+        cfg.fluence = k == 2 ? 1e32 : 1e27;
+        cfg.water_um = k == 2 ? 0 : 1;
+        fake_settled = fake_fetches = 0;
+        run(&cfg, *state, "a", 0, &a);
+        run(&cfg, *state, "b", 0, &b);
+        same_files(*state, 4);
+        assert_memory_equal(&a, &b, sizeof a);
+        assert_true(fake_fetches > 3);
+        assert_int_equal(fake_settled > 0, k != 4);
+    }
+}
+
 #ifdef NB_HAVE_TIFF
 static void pictures_take_the_floats(void **state)
 {
@@ -426,6 +449,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_are_the_same, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(mixed_images_are_the_same, scratch_setup,
                                         scratch_teardown),
 #ifdef NB_HAVE_TIFF
         cmocka_unit_test_setup_teardown(pictures_take_the_floats, scratch_setup,
