@@ -69,7 +69,7 @@ typedef struct nb_cuda_mix {
     nb_cuda_buffer transmission, add, light, absorb; /* owned */
     nb_cuda_mirror rows;                             /* nb_mix_row of the stack */
     uint64_t hash;                                   /* of the first two; 0: not there */
-    uint64_t absorb_hash;                            /* likewise */
+    uint64_t absorb_hash;                            /* of `absorb` */
 } nb_cuda_mix;
 
 struct nb_backend_state {

@@ -25,7 +25,7 @@ typedef struct nb_mix {
     const uint8_t *lit; /* the scene's mask without the pixels of factor 0; NULL: the scene's */
     double most;        /* largest factor; 0: 1 */
     uint64_t hash;        /* of transmission and add, for devices, which keep them */
-    uint64_t absorb_hash; /* of `absorb`, likewise */
+    uint64_t absorb_hash; /* of `absorb`, the same */
 } nb_mix;
 
 /** Is the image that of the scene alone? */
