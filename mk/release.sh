@@ -5,6 +5,7 @@
 # usage: mk/release.sh FOLDER     (made new; make release; CUDA and CUDA_ARCH as for make, every GPU by default)
 # As root and with debootstrap all is built and tried in bare roots (tests/lint/bare_root.sh), else in a folder of its
 # own on this system.  SUITES="bookworm trixie noble": where wheel and packages are tried.  CACHE=folder: a compiler's cache.
+# ARM64=1: a wheel for aarch64, too (without CUDA).
 set -euo pipefail
 unset MAKEFLAGS # those of make release
 cd "$(dirname "$0")/.."
@@ -99,7 +100,8 @@ mv "$(at .)/nanobragg_$version"* "$(at products/debian)"
 lint='lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs ../products/debian/*.dsc ../products/debian/*.deb'
 check lintian build "$lint && echo 'no error, no warning'" # the number of the request for packaging is the uploader's
 cp -r "$(at products/.)" "$out"
-"${PYTHON:-python3}" -m zipfile -e "$out"/nanobragg-*.whl "$work/wheel"
+wheel=$(ls "$out"/nanobragg-*.whl)
+"${PYTHON:-python3}" -m zipfile -e "$wheel" "$work/wheel"
 cp "$work"/wheel/*.dist-info/sboms/nanobragg.cdx.json "$out/$name.cdx.json"
 leave_root
 
@@ -116,8 +118,9 @@ if [ $bare = 1 ]; then
     unset KEEP # the root of the build has much in it
     check debian-packages-alone bash tests/lint/deb_root.sh "$out/debian"
     check containers bash tests/lint/recipe_root.sh "$out/debian"
+    [ -z "${ARM64:-}" ] || check wheel-arm64 bash tests/lint/arm64_root.sh "$out/$name.tar.gz" "$out"
     for suite in ${SUITES:-bookworm trixie noble}; do
-        check "wheel-in-$suite" bash tests/lint/wheel_root.sh "$suite" "$(ls "$out"/nanobragg-*.whl)"
+        check "wheel-in-$suite" bash tests/lint/wheel_root.sh "$suite" "$wheel"
     done
 fi
 

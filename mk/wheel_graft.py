@@ -18,6 +18,7 @@ STUBS = {"libcurl": 0, "libcrypto": 0, "libjbig": 3, "libLerc": 1}
 OLDER = [os.path.join(os.path.dirname(__file__), "..", "src", "python", "older_glibc.c"), "-Wl,--no-as-needed",
          "-l:libpthread.so.0", "-l:libdl.so.2", "-lm"]
 RUN_PATH = "$ORIGIN"
+CC = os.environ.get("CC", "cc").split()
 TEXTS = {"jbg_strerror": "JBIG is not part of this build"}
 
 
@@ -30,10 +31,9 @@ def needed(path):
 
 
 def find_library(name):
-    for line in output("/sbin/ldconfig", "-p").splitlines():
-        words = line.split()
-        if words and words[0] == name and "x32" not in line and words[-1].startswith("/"):
-            return words[-1]
+    path = output(*CC, f"-print-file-name={name}").strip()  # of the compiler's machine
+    if os.path.isabs(path):
+        return path
     raise SystemExit(f"wheel: the library {name} is not here")
 
 
@@ -68,7 +68,7 @@ def symbols(path, defined):
     return found
 
 
-def write_stub(cc, name, user, folder):
+def write_stub(name, user, folder):
     """A library in the place of `name` with what `user` takes from it."""
     path = os.path.join(folder, own_name(name))
     theirs = symbols(find_library(name), True)
@@ -83,7 +83,7 @@ def write_stub(cc, name, user, folder):
             text.write(version + " { global: " + " ".join(
                 f"{s};" for s, v in sorted(wanted.items()) if v == version) + " };\n")
     script = [f"-Wl,--version-script={path}.map"] if os.path.getsize(path + ".map") else []
-    subprocess.run([*cc, "-shared", "-fPIC", "-s", "-w", f"-Wl,-soname,{own_name(name)}", *script, path + ".c", *OLDER,
+    subprocess.run([*CC, "-shared", "-fPIC", "-s", "-w", f"-Wl,-soname,{own_name(name)}", *script, path + ".c", *OLDER,
                     "-o", path], check=True)
     return path
 
@@ -109,7 +109,7 @@ def headers(data):
         yield kind, offset, length
 
 
-def graft(libraries, folder, cc):
+def graft(libraries, folder):
     """Copies of the libraries in `folder`, with stubs where they name one: {name: path}."""
     os.makedirs(folder, exist_ok=True)
     grafted = {}
@@ -121,7 +121,7 @@ def graft(libraries, folder, cc):
         with open(path, "rb") as file:
             data = bytearray(file.read())
         for stub in stubs:
-            grafted[own_name(stub)] = write_stub(cc, stub, path, folder)
+            grafted[own_name(stub)] = write_stub(stub, path, folder)
             text = b"\0" + stub.encode() + b"\0"
             if data.count(text) != 1:
                 raise SystemExit(f"wheel: {name} names {stub} {data.count(text)} times")

@@ -78,7 +78,7 @@ def pack(build, folder):
     own = {name: os.path.join(files, name) for name in ("nanobragg.so", "_nanobragg.abi3.so", "nanobragg")}
     late = late_libraries(own["nanobragg.so"])
     sources = closure(own, late)
-    libraries = graft(sources, os.path.join(files, "libraries"), os.environ.get("CC", "cc").split())
+    libraries = graft(sources, os.path.join(files, "libraries"))
     packed = write_older(own | libraries, os.path.join(files, "older"))
     check([*own, *late], packed)
     module, program = packed.pop("_nanobragg.abi3.so"), packed.pop("nanobragg")
