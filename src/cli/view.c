@@ -127,6 +127,7 @@ static nb_status write_frames(const view *c, const nb_sub_line *line, nb_error *
     nb_image *images = calloc(NB_PAGE_FRAMES, sizeof *images);
     char text[NB_PAGE_FRAMES][24];
     const char *names[NB_PAGE_FRAMES];
+    nb_detector_spec only = {0};
     nb_page_job job = {
         .images = images, .names = names, .is_series = 1, .title = line->operands[0]};
     nb_status st = images ? check_frames(c, err) : NB_ERR_NOMEM;
@@ -139,7 +140,12 @@ static nb_status write_frames(const view *c, const nb_sub_line *line, nb_error *
         names[i] = text[i];
     }
     if (!st)
+        st = find_only_panel(&line->cli.cfg, &images[0], &only, err);
+    if (only.n_panels)
+        job.detector = &only;
+    if (!st)
         st = nb_image_page(&job, line->operands[1], err);
+    nb_detector_spec_free(&only);
     for (int i = 0; i < job.n; i++)
         nb_image_free(&images[i]);
     free(images);

@@ -13,6 +13,8 @@
 #include "report.h"
 #include "sim.h"
 
+enum { SHELLS = 30 };
+
 /** What a page borrows. */
 typedef struct run_page {
     nb_page_geometry geometry;
@@ -20,6 +22,8 @@ typedef struct run_page {
     int n_spots;
     double (*lights)[2]; /* owned */
     int n_lights;
+    double shells[SHELLS][2]; /* 1/d^2 (1/A^2), log10 of the mean F^2 (e^2) there */
+    int has_shells;
     float *counts; /* owned; NULL: expected photons are shown */
     char *report;  /* owned */
 } run_page;
@@ -112,6 +116,41 @@ static nb_status list_lights(const nb_beam *beam, run_page *p, nb_error *err)
     return NB_OK;
 }
 
+/** 1/d^2 of point i of the table, 1/A^2; 0: it has no F of its own. */
+static double square_at(const nb_crystal *x, const nb_factor_table *t, size_t i)
+{
+    const size_t nl = (size_t)t->nl, nk = (size_t)t->nk;
+    const nb_vec3 a = nb_scale(t->hmin + (double)(i / (nk * nl)), x->astar);
+    const nb_vec3 b = nb_scale(t->kmin + (double)(i / nl % nk), x->bstar);
+    const nb_vec3 c = nb_scale(t->lmin + (double)(i % nl), x->cstar);
+    const nb_vec3 q = nb_add(nb_add(a, b), c);
+    return t->F[i] == 0 || t->F[i] == t->default_F ? 0 : nb_dot(q, q);
+}
+
+/** Mean F^2 in shells of equal steps of 1/d^2, of the whole table (of several wavelengths the first). */
+static void list_shells(const nb_sim *sim, run_page *p)
+{
+    const nb_crystal *x = &sim->model.crystal;
+    const nb_factor_table *t = &sim->model.scene.factors.table;
+    const size_t n = (size_t)t->nh * (size_t)t->nk * (size_t)t->nl;
+    double far = 0, sum[SHELLS] = {0}, count[SHELLS] = {0};
+    for (size_t i = 0; i < n; i++)
+        far = fmax(far, square_at(x, t, i));
+    for (size_t i = 0; i < n && far > 0; i++) {
+        const double square = square_at(x, t, i);
+        const int k = (int)fmin(SHELLS - 1, square / far * SHELLS);
+        if (square > 0) {
+            sum[k] += t->F[i] * t->F[i];
+            count[k]++;
+        }
+    }
+    p->has_shells = far > 0;
+    for (int k = 0; k < SHELLS; k++) {
+        p->shells[k][0] = (k + 0.5) * far / SHELLS;
+        p->shells[k][1] = count[k] > 0 ? log10(sum[k] / count[k]) : NAN;
+    }
+}
+
 static nb_status show_counts(const nb_sim *sim, const float *image, run_page *p,
                              nb_error *err)
 {
@@ -164,6 +203,8 @@ static nb_status prepare(const nb_sim *sim, const float *image, const nb_stats *
     nb_status st = make_report(sim, stats, p, err);
     if (!st)
         st = list_lights(&sim->model.scene.beam, p, err);
+    if (!st)
+        list_shells(sim, p);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = list_spots(sim, image, p, err);
     if (!st && cfg->png.show == NB_PNG_NOISE)
@@ -178,8 +219,11 @@ static nb_status write_page(const nb_sim *sim, const float *pixels, run_page *p,
     const char *const name = p->counts ? "counts" : "photons";
     const nb_image image =
         nb_page_image(sim, &p->geometry, p->counts ? p->counts : pixels);
-    const nb_page_plot spectrum = {"Spectrum", "photon energy, eV", "weight",
-                                   (const double(*)[2])p->lights, p->n_lights};
+    const nb_page_plot plots[] = {{"Spectrum", "photon energy, eV", "weight",
+                                   (const double(*)[2])p->lights, p->n_lights},
+                                  {"F²: whole table", "1/d², 1/Å²", "log10 F², e²",
+                                   (const double(*)[2])p->shells, SHELLS}};
+    const int lights = p->n_lights > 0;
     const nb_page_job job = {.images = &image,
                              .names = &name,
                              .n = 1,
@@ -191,8 +235,8 @@ static nb_status write_page(const nb_sim *sim, const float *pixels, run_page *p,
                              .unit = p->counts ? "counts" : "photons",
                              .report = p->report,
                              .command = cfg->command_line,
-                             .plots = &spectrum,
-                             .n_plots = p->n_lights > 0};
+                             .plots = plots + !lights,
+                             .n_plots = lights + p->has_shells};
     return nb_image_page(&job, cfg->report_file, err);
 }
 

@@ -182,6 +182,34 @@ def a_run(folder, shots):
         ok("console of a run", not page.said, page.said)
 
 
+def a_table(folder, shots):
+    """F^2 against resolution of the whole table, not of the reflections of the picture alone."""
+    edges, most, shells = (50, 60, 70), 8, 30
+    listed = {(h, k, l): 10 + (7 * h + 3 * k + l) % 23 + 300 * math.exp(-0.02 * (h * h + k * k + l * l))
+              for h in range(most + 1) for k in range(-most, most + 1) for l in range(-most, most + 1) if (h, k, l) > (0, 0, 0)}
+    with open(f"{folder}/t.hkl", "w", encoding="ascii") as out:
+        out.write("".join(f"{h} {k} {l} {F!r}\n" for (h, k, l), F in listed.items()))
+    run(*STILL, "-default_F", 0, "-hkl", f"{folder}/t.hkl", "-detpixels", 64, "-truth", "spots", "-truthfile", f"{folder}/t.tsv", "-nofloat",
+        "-report", f"{folder}/t.html")
+    square = {hkl: sum((i / edge) ** 2 for i, edge in zip(hkl, edges)) for hkl in listed}
+    far, sums = max(square.values()), [[0, 0] for _ in range(shells)]
+    for hkl, F in listed.items():
+        shell = sums[min(shells - 1, int(square[hkl] / far * shells))]
+        shell[0] += F * F
+        shell[1] += 1
+    with browser.Page(f"{folder}/t.html") as page:
+        page.wait(READY)
+        points = page.value("wholeTable().points")
+        off = [abs(p[1] - math.log10(s[0] / s[1])) for p, s in zip(points, sums) if s[1]]
+        ok("F of the whole table", len(points) == shells and len(off) > 25 and max(off) < 1e-6 and abs(points[-1][0] / far - 59 / 60) < 1e-9, (max(off), points))
+        drawn = page.value("(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length)($('factors'))")
+        ok("F drawn", drawn > 500 and page.value("!$('factors-part').hidden && !$('plot0')"), drawn)
+        plain(page)
+        page.value("factors()")
+        looks(page, "factors", shots, "#factors")
+        ok("console of a table", not page.said, page.said)
+
+
 def two_images(folder, shots):
     run(*STILL, "-seed", 2, "-noiseimage", f"{folder}/b.img", "-nofloat")
     lines = run("compare", f"{folder}/a.img", f"{folder}/b.img", "-threshold", "none", "-report", f"{folder}/ab.html")[0].splitlines()
@@ -327,6 +355,12 @@ def frames(folder, shots):
         plain(page)
         looks(page, "frame", shots)
         ok("console of frames", not page.said, page.said)
+    one = TWO[TWO.index("left/"):TWO.index("right/")].replace("max_fs = 99", "max_fs = 199").replace("-110", "-100")
+    with open(f"{folder}/one.geom", "w", encoding="ascii") as out:
+        out.write(TWO[:TWO.index("left/")].replace("clen = 0.1", "clen = 0.123") + one)
+    run("view", f"{folder}/m.h5", f"{folder}/f.html", "-frames", 0, 1, "-geom", f"{folder}/one.geom")
+    meta = json.loads(re.search(r'id="meta">(.*?)</script>', read(f"{folder}/f.html").decode(), re.S).group(1))
+    ok("frames on a panel of a file", abs(meta["plane"]["origin"][2] - 0.123) < 1e-9 and meta["plane"]["pixel"] == [0.0002, 0.0002], meta["plane"])
 
 
 def a_series(folder, shots):
@@ -411,6 +445,7 @@ def main():
         else:
             one_image(folder, shots or folder)
             a_run(folder, shots or folder)
+            a_table(folder, shots or folder)
             two_images(folder, shots or folder)
             a_fit(folder, shots or folder)
             fits(folder, shots or folder)
