@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend: its entry in the table of backends. */
 #include "../image/image.h"
+#include "../image/light.h"
 #include "../image/mix.h"
 
 #include <stdio.h>
@@ -63,6 +64,7 @@ static void close_cuda(nb_backend_state *state)
     nb_cuda_slopes_free(state->slopes);
     nb_cuda_footprint_release(&state->footprint);
     nb_cuda_mix_release(&state->mix);
+    nb_cuda_diffuse_release(&state->diffuse);
     nb_cuda_buffer *const buffers[] = {
         &state->tile_pairs, &state->spot_sums, &state->image, &state->F,
         &state->lit,        &state->sums,      &state->terms, &state->F2,

@@ -64,6 +64,21 @@ typedef struct nb_cuda_jobs_of {
     uint64_t change; /* of the host's copies */
 } nb_cuda_jobs_of;
 
+enum { NB_CUDA_LIGHTS = 8 };
+
+/** A table of diffuse light on the device. */
+typedef struct nb_cuda_diffuse_table {
+    nb_cuda_buffer at; /* owned: the nb_diffuse_table, then its arrays */
+    uint64_t mark;     /* 0: none is there */
+} nb_cuda_diffuse_table;
+
+/** What makes diffuse light (light.cu). */
+typedef struct nb_cuda_diffuse {
+    nb_cuda_diffuse_table tables[NB_CUDA_LIGHTS]; /* the last used first */
+    nb_cuda_mirror beams, cells, sources, panels;
+    nb_cuda_buffer nodes; /* owned */
+} nb_cuda_diffuse;
+
 /** Planes of a mix (mix.cu). */
 typedef struct nb_cuda_mix {
     nb_cuda_buffer transmission, add, light, absorb; /* owned */
@@ -108,6 +123,7 @@ struct nb_backend_state {
     nb_cuda_products products;
     nb_cuda_footprint footprint;
     nb_cuda_mix mix;
+    nb_cuda_diffuse diffuse;
     /* the tables for the last scene, still good if the same one comes again */
     nb_scene prepared_scene; /* as in nb_cuda_launch */
     nb_cuda_terms prepared;

@@ -84,6 +84,9 @@ static nb_status calculate(nb_cuda_settling *by, nb_doubt *there, int64_t n)
             doing);
     if (!st)
         st = nb_cuda_check(by->err, gpuStreamSynchronize(stream), doing);
+    if (!st)
+        st = nb_cuda_fetch_light(by->state, &by->by_host->mix,
+                                 by->by_host->scene->raster.pixels, by->err);
     if (!st) {
         nb_noise_settle(by->by_host, here, n);
         st = nb_cuda_check(

@@ -76,7 +76,8 @@ static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t 
 {
     nb_cuda_mix *there = &state->mix;
     const int kept = mix->hash && mix->hash == there->hash;
-    nb_status st = send(state, &there->light, mix->light, pixels, err);
+    const int is_there = mix->late && mix->late->missing; /* light.cu made it */
+    nb_status st = is_there ? NB_OK : send(state, &there->light, mix->light, pixels, err);
     if (!st && !kept) {
         there->hash = 0;
         st = send(state, &there->transmission, mix->transmission, pixels, err);
@@ -185,6 +186,19 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
     if (!st)
         st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
                            "recording an event");
+    return st;
+}
+
+nb_status nb_cuda_fetch_light(nb_backend_state *state, const nb_mix *mix, size_t pixels,
+                              nb_error *err)
+{
+    nb_late_light *late = mix->light ? mix->late : NULL;
+    if (!late || !late->missing)
+        return NB_OK;
+    nb_status st = nb_cuda_download(state->ring, (void *)mix->light, state->mix.light.at,
+                                    pixels * sizeof *mix->light, state->stream, err);
+    if (!st)
+        late->missing = 0;
     return st;
 }
 

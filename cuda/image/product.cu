@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "light.h"
 #include "mix.h"
 #include "../../src/image/photons.h"
 #include "../backend/host.h"
@@ -293,7 +294,7 @@ extern const nb_backend_device nb_cuda_device_entries = {
     warm,
     {makes, sum_rows, make, fetch, take, give, allocate, release, nb_cuda_locate,
      nb_cuda_replace, nb_cuda_settle, nb_cuda_copy, nb_cuda_discard, nb_cuda_set_aside,
-     nb_cuda_spread, nb_cuda_add_aside, nb_cuda_mix_image},
+     nb_cuda_spread, nb_cuda_add_aside, nb_cuda_mix_image, nb_cuda_make_light},
     times,
     count_devices,
     nb_cuda_makes_slopes};

@@ -7,6 +7,7 @@
 #include "../physics/scene.h"
 #include "product.h"
 
+struct nb_diffuse_plane;
 struct nb_footprint_plan;
 struct nb_mix;
 
@@ -60,6 +61,10 @@ typedef struct nb_image_device {
      * and the image was set aside.  NULL: mixed images are made in memory. */
     nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
                      const struct nb_mix *mix, nb_error *err);
+    /** Make the light of the next mix, which is `missing` in memory: what nb_diffuse_plane_fill makes, after the scene was
+     * rendered; add: to what is there.  NULL, or NB_ERR_DEVICE: light is made in memory. */
+    nb_status (*light)(nb_backend_state *state, const struct nb_diffuse_plane *plane,
+                       int add, nb_error *err);
 } nb_image_device;
 
 enum { NB_DEVICE_FARTHEST = 20 }; /* of a footprint: its light fits into shared memory */

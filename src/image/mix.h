@@ -7,14 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../nanobragg.h"
 #include "../physics/hostdevice.h"
 #include "../physics/panels.h"
+
+/** Light that only a device has, until it is read in memory. */
+typedef struct nb_late_light {
+    int missing;                                /* not in memory */
+    nb_status (*make)(void *of, nb_error *err); /* in memory */
+    void *of;
+} nb_late_light;
 
 /** All arrays are another's and live as long as the photons.  Planes have the pixels of the stack.  Zeroed: nothing. */
 typedef struct nb_mix {
     int n_more;
     const nb_scene *const *more; /* [n_more] crystals that were added to the scene's */
     const float *light;          /* photons before the factors; NULL: none */
+    nb_late_light *late; /* readers of `light` in memory call nb_mix_need_light; NULL: it is there */
     const float *absorb; /* factors of light and crystals, not of the background; NULL: 1 */
     const nb_scene *rest;      /* the background alone, where there is one and `absorb` */
     const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
@@ -27,6 +36,16 @@ typedef struct nb_mix {
     uint64_t hash;        /* of transmission and add, for devices, which keep them */
     uint64_t absorb_hash; /* of `absorb`, the same */
 } nb_mix;
+
+/** Have the light in memory.  Errors: those of its maker. */
+static inline nb_status nb_mix_need_light(const nb_mix *mix, nb_error *err)
+{
+    nb_late_light *late = mix->light ? mix->late : NULL;
+    nb_status st = late && late->missing ? late->make(late->of, err) : NB_OK;
+    if (late && !st)
+        late->missing = 0;
+    return st;
+}
 
 /** Is the image that of the scene alone? */
 static inline int nb_mix_is_plain(const nb_mix *mix)

@@ -26,7 +26,7 @@ typedef struct nb_doubt {
     float mean, exact;
 } nb_doubt;
 
-/** Fill `exact` of n pixels by nb_noise_exact; by the photons' threads where that is much. */
+/** Fill `exact` of n pixels by nb_noise_exact, after nb_mix_need_light; by the photons' threads where that is much. */
 void nb_noise_settle(const nb_photons *photons, nb_doubt *doubts, int64_t n);
 
 /** The photons of pixel s fpixels + f before offset and clamping. */

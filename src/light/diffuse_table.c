@@ -7,8 +7,8 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "diffuse_fill.h"
+#include "diffuse_look.h"
 #include "lattice_sum.h"
-#include "spline.h"
 
 enum {
     EDGE = 3,               /* indices of a table beyond what is looked up */
@@ -198,111 +198,9 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **ta
     return st;
 }
 
-typedef float four __attribute__((vector_size(16)));
-typedef float four_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
-
-/** The spline at a point of a grid. */
-static double look_up(const nb_diffuse_part *p, const double h[3])
-{
-    float w[3][NB_SPLINE_TERMS];
-    size_t at[3], row = (size_t)p->n[2], plane = row * (size_t)p->n[1];
-    four first = {0}, last = {0}; /* of the terms along the third axis */
-    const float *c;
-    for (int i = 0; i < 3; i++)
-        at[i] = (size_t)nb_spline_at(h[i] * p->per[i] - p->low[i], p->n[i], w[i]);
-    c = p->c + at[0] * plane + at[1] * row + at[2];
-    for (int i = 0; i < NB_SPLINE_TERMS; i++) {
-        four a = {0}, b = {0};
-        const float *r = c + (size_t)i * plane;
-        for (int j = 0; j < NB_SPLINE_TERMS; j++, r += row) {
-            const four v = {w[1][j], w[1][j], w[1][j], w[1][j]};
-            a += v * *(const four_anywhere *)r;
-            b += v * *(const four_anywhere *)(r + 4);
-        }
-        const four v = {w[0][i], w[0][i], w[0][i], w[0][i]};
-        first += v * a;
-        last += v * b;
-    }
-    return w[2][0] * first[0] + w[2][1] * first[1] + w[2][2] * first[2] +
-           w[2][3] * first[3] + w[2][4] * last[0] + w[2][5] * last[1];
-}
-
-/** The orders' shares of a sample, and the sum of their polynomials. */
-typedef struct near_orders {
-    int n, gauss;
-    const double *share;
-    double near2;
-    double poly[NB_DIFFUSE_DEGREE + 1];
-} near_orders;
-
-static double near_kernel(const near_orders *o, double u2)
-{
-    double y = o->near2 - u2, soft = 0, sum = 0;
-    for (int j = NB_DIFFUSE_DEGREE; j >= 0; j--)
-        soft = soft * y + o->poly[j];
-    for (int n = 0; n < o->n; n++)
-        sum += o->share[n] * nb_diffuse_kernel(o->gauss, n + 1, u2);
-    return sum - soft;
-}
-
-/** What the table leaves out near the reflections, of one row of them. */
-static double near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
-                       const near_orders *o, const double h[3], int i, int j)
-{
-    const double x = h[0] - i, y = h[1] - j, *m = p->form.u2;
-    const double a = m[0] * x * x + m[1] * y * y + m[3] * x * y,
-                 b = (m[4] * x + m[5] * y) / (2 * m[2]);
-    const double *power =
-        p->power + ((size_t)(i - t->low[0]) * (size_t)t->n[1] + (size_t)(j - t->low[1])) *
-                       (size_t)t->n[2];
-    double room = (o->near2 - a) / m[2] + b * b, sum = 0;
-    int first, last;
-    if (room <= 0)
-        return 0;
-    room = sqrt(room); /* z + b in -room .. room, z = h[2] - l */
-    first = (int)ceil(fmax(h[2] + b - room, t->low[2]));
-    last = (int)floor(fmin(h[2] + b + room, t->low[2] + t->n[2] - 1));
-    for (int l = first; l <= last; l++) {
-        double z = h[2] - l, I = power[l - t->low[2]];
-        if (I > 0)
-            sum += I * near_kernel(o, a + m[2] * z * (z + 2 * b));
-    }
-    return sum;
-}
-
-static double near_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, double X,
-                       const double h[3])
-{
-    double share[1024], sum = 0, w = X < 1e-9 ? 1 : X / expm1(X);
-    near_orders o = {.gauss = t->model.gauss, .share = share, .near2 = p->near2};
-    int low[2], high[2], most = p->near_orders < 1024 ? p->near_orders : 1024;
-    for (o.n = 0; o.n < most && (w > 1e-6 || o.n < X); w *= X / (o.n + 1)) {
-        for (int j = 0; j <= NB_DIFFUSE_DEGREE; j++)
-            o.poly[j] += w * p->poly[o.n][j];
-        share[o.n++] = w;
-    }
-    for (int i = 0; i < 2; i++) {
-        low[i] = (int)ceil(fmax(h[i] - p->half[i], t->low[i]));
-        high[i] = (int)floor(fmin(h[i] + p->half[i], t->low[i] + t->n[i] - 1));
-    }
-    for (int i = low[0]; i <= high[0]; i++)
-        for (int j = low[1]; j <= high[1]; j++)
-            sum += near_row(t, p, &o, h, i, j);
-    return sum;
-}
-
 double nb_diffuse_table_at(const nb_diffuse_table *t, double h, double k, double l)
 {
-    const double at[3] = {h, k, l};
-    double sum = 0;
-    for (int r = 0; r < t->model.n_forms; r++) {
-        const nb_diffuse_part *p = &t->parts[r];
-        double X = nb_shape_radius2(p->form.X, h, k, l), D = look_up(p, at);
-        if (p->near2 > 0)
-            D += near_sum(t, p, X, at);
-        sum += p->form.part * -expm1(-X) * D;
-    }
-    return sum > 0 ? sum : 0;
+    return nb_diffuse_look(t, h, k, l);
 }
 
 double nb_diffuse_table_bytes(const nb_diffuse_table *t)

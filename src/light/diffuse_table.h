@@ -31,6 +31,7 @@ typedef struct nb_diffuse_table {
     double reach;     /* largest |q| that it serves, 1/A */
     double X_most;    /* at that */
     int orders;       /* that have a share in it */
+    uint64_t mark;    /* of what it was made from, for devices, which keep it; 0: none */
     nb_diffuse_part parts[NB_DIFFUSE_FORMS];
 } nb_diffuse_table;
 

@@ -5,11 +5,13 @@
 
 #include <stddef.h>
 
+#include "../physics/hostdevice.h"
+
 #define NB_SPLINE_TERMS 6  /* coefficients that have a share in a value */
 #define NB_SPLINE_BEFORE 2 /* of them before that at or before the point */
 
 /** Weights of the coefficients about a point, t behind the third of them; 0 <= t <= 1. */
-static inline void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
+NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
 {
     const float s = 1 - t, t2 = t * t, s2 = s * s, per = 1 / 120.0f;
     w[0] = s2 * s2 * s * per;
@@ -21,7 +23,7 @@ static inline void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
 }
 
 /** Where a value at y of a line of n coefficients begins, and its weights; n >= 6. */
-static inline int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
+NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
 {
     int at = (int)y - (y < (int)y);
     at = at < NB_SPLINE_BEFORE ? NB_SPLINE_BEFORE : at > n - 4 ? n - 4 : at;

@@ -30,8 +30,9 @@ nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *so
 typedef struct nb_sim_light {
     float *plane; /* owned */
     size_t pixels;
-    int lit;    /* the image has some */
-    int orders; /* of diffuse scattering */
+    int lit;            /* the image has some */
+    nb_late_light late; /* makes the plane, if a device made it there */
+    int orders;         /* of diffuse scattering */
     double X_most, table_bytes;
 } nb_sim_light;
 
@@ -41,15 +42,21 @@ typedef struct nb_light {
     int (*applies)(const nb_sim *sim);
     /** Fill plane[pixels of the stack] with photons, 0 where nothing is rendered. */
     nb_status (*fill)(nb_sim *sim, float *plane, nb_error *err);
+    /** The same into the light of the device that keeps the image; add: to what is there.  NULL: a device cannot. */
+    nb_status (*there)(nb_sim *sim, int add, nb_error *err);
     /** Its section of the report. */
     void (*describe)(const nb_sim *sim, nb_json to);
 } nb_light;
 
 extern const nb_light nb_light_diffuse; /* light_diffuse.c */
 
-/** Make the light of the image that will be rendered. */
+/** Say whether the image that will be rendered has light, and reserve its plane.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_begin_light(nb_sim *sim, nb_error *err);
+/** Make it in memory, unless the device that keeps the image can; before the image is rendered. */
 nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);
-/** Its plane; NULL: none. */
+/** Make it on that device; after the image was rendered, before it is mixed. */
+nb_status nb_sim_light_there(nb_sim *sim, nb_error *err);
+/** Its plane, which may be `late`; NULL: none. */
 static inline const float *nb_sim_light_plane(const nb_sim *sim)
 {
     return sim->light && sim->light->lit ? sim->light->plane : NULL;

@@ -62,28 +62,57 @@ static double table_reach(const nb_model *m)
     return exp(ceil(log(reach) / 0.02) * 0.02);
 }
 
-/** One crystal's light. */
-static nb_status fill_crystal(nb_sim *sim, const nb_model *m, float *plane, nb_error *err)
+/** The light of one crystal's pixels, ready to be made.  *table is held. */
+static nb_status prepare(nb_sim *sim, const nb_model *m, const nb_light_table **table,
+                         nb_diffuse_plane *plane, nb_error *err)
 {
-    const int threads = sim->engine.options.threads;
     nb_diffuse_source source = {
         .model = &m->diffuse,
         .factors = &m->at_rest,
         .table = middle_table(&m->scene.beam),
         .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
         .reach = table_reach(m),
-        .threads = nb_thread_count(threads)};
-    const nb_light_table *table;
-    nb_status st = nb_light_store_take(sim->in.lights, &source, &table, err);
-    if (!st)
-        st = nb_diffuse_plane(&m->scene, table->table, m->diffuse.scale, threads, plane,
-                              err);
-    if (!st) {
-        sim->light->orders = table->table->orders;
-        sim->light->X_most = table->table->X_most;
-        sim->light->table_bytes = nb_diffuse_table_bytes(table->table);
-    }
+        .threads = nb_thread_count(sim->engine.options.threads)};
+    const nb_diffuse_table *t;
+    nb_status st;
+    nb_tables_sign(&sim->in.tables, &sim->model.at_rest);
+    st = nb_light_store_take(sim->in.lights, &source, table, err);
+    if (st)
+        return st;
+    t = (*table)->table;
+    sim->light->orders = t->orders;
+    sim->light->X_most = t->X_most;
+    sim->light->table_bytes = nb_diffuse_table_bytes(t);
+    return nb_diffuse_plane_new(&m->scene, t, m->diffuse.scale, plane, err);
+}
+
+/** One crystal's light: into memory, or (NULL) into the device's. */
+static nb_status make_crystal(nb_sim *sim, const nb_model *m, float *to, int add,
+                              nb_error *err)
+{
+    const nb_photons *photons = &sim->engine.photons;
+    const nb_light_table *table = NULL;
+    nb_diffuse_plane plane = {0};
+    nb_status st = prepare(sim, m, &table, &plane, err);
+    if (!st && to)
+        st = nb_diffuse_plane_fill(&plane, sim->engine.options.threads, to, err);
+    else if (!st)
+        st = photons->device->light(photons->state, &plane, add, err);
+    nb_diffuse_plane_clear(&plane);
     nb_shared_drop(table);
+    return st;
+}
+
+static nb_status there(nb_sim *sim, int add, nb_error *err)
+{
+    const nb_model *m;
+    nb_status st = NB_OK;
+    for (int i = 0; !st && (m = model_of(sim, i)); i++) {
+        if (m->diffuse.n_forms == 0)
+            continue;
+        st = make_crystal(sim, m, NULL, add, err);
+        add = 1;
+    }
     return st;
 }
 
@@ -96,7 +125,7 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
     for (int i = 0; !st && (m = model_of(sim, i)); i++) {
         if (m->diffuse.n_forms == 0)
             continue;
-        st = fill_crystal(sim, m, own, err);
+        st = make_crystal(sim, m, own, 0, err);
         for (size_t p = 0; !st && own != plane && p < n; p++)
             plane[p] += own[p];
         if (!st && own == plane && model_of(sim, i + 1) &&
@@ -113,6 +142,8 @@ static double photons_of(const nb_sim *sim)
 {
     const nb_mix mix = nb_sim_mix(sim);
     double sum = 0;
+    if (nb_mix_need_light(&mix, NULL))
+        return NAN;
     for (size_t i = 0; mix.light && i < sim->model.scene.raster.pixels; i++)
         sum += nb_mix_light(&mix, i);
     return sum;
@@ -132,7 +163,7 @@ static void describe(const nb_sim *sim, nb_json to)
     nb_json_number(o, "table_MB", sim->light->table_bytes / 1e6);
 }
 
-const nb_light nb_light_diffuse = {"diffuse", applies, fill, describe};
+const nb_light nb_light_diffuse = {"diffuse", applies, fill, there, describe};
 
 nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err)
 {

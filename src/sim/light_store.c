@@ -50,6 +50,20 @@ static int is_same(const nb_light_table *t, const nb_diffuse_source *s, uint64_t
            !memcmp(a->forms, b->forms, (size_t)a->n_forms * sizeof *a->forms);
 }
 
+/** A number of what a table is made from. */
+static uint64_t mark_of(const nb_light_table *t)
+{
+    enum { NUMBERS = 12, OF_FORM = sizeof(nb_diffuse_form) / sizeof(double) };
+    const nb_diffuse *m = &t->table->model;
+    double x[NUMBERS + OF_FORM * NB_DIFFUSE_FORMS] = {
+        0,       t->F.hmin, t->F.kmin,      t->F.lmin, t->F.nh,  t->F.nk,
+        t->F.nl, m->gauss,  m->unperturbed, m->sigma,  m->gamma, t->table->reach};
+    const size_t n = (size_t)m->n_forms * OF_FORM;
+    memcpy(x, &t->hash, sizeof *x);
+    memcpy(x + NUMBERS, m->forms, n * sizeof *x);
+    return nb_table_run_of(x, NUMBERS + n, 1).hash | 1;
+}
+
 static nb_status make_table(const nb_diffuse_source *source, uint64_t hash,
                             const nb_light_table **out, nb_error *err)
 {
@@ -60,6 +74,7 @@ static nb_status make_table(const nb_diffuse_source *source, uint64_t hash,
         t->F = *source->factors;
         t->F.F = NULL;
         t->hash = hash;
+        t->table->mark = mark_of(t);
     } else {
         nb_shared_drop(t);
         t = NULL;
@@ -73,6 +88,8 @@ static uint64_t hash_of(const nb_diffuse_source *s)
 {
     const nb_factor_table *f = s->factors;
     size_t n = (size_t)f->nh * (size_t)f->nk * (size_t)f->nl;
+    if (f->measured && f->hash && f->n_tables <= 1) /* nb_tables_sign */
+        return f->hash;
     return nb_table_run_of(nb_table_at(f, s->table), n, 1).hash;
 }
 

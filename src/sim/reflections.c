@@ -207,7 +207,9 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     NB_REFUSE_NULL(sim && image && out);
     const nb_mix mix = nb_sim_mix(sim);
     float *point;
-    nb_status st;
+    nb_status st = nb_mix_need_light(&mix, err);
+    if (st)
+        return st;
     if (sim->crowd)
         return find_all(sim, out, err);
     if (!nb_sim_has_footprint(sim))

@@ -136,6 +136,8 @@ static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
         st = add_crystals(sim, to, err);
     if (!st && engine->photons.mix.absorb)
         st = absorb(sim, to, err);
+    if (!st)
+        st = nb_sim_light_there(sim, err);
     if (!st && !plain)
         st = nb_sim_apply_mix(engine, sc, image, err);
     return st;
@@ -151,13 +153,15 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
         return st;
     st = nb_engine_end_loan(engine, err);
     if (!st)
-        st = nb_sim_make_light(sim, err);
+        st = nb_sim_begin_light(sim, err);
     if (!st)
         st = choose_home(sim, &image, err);
     if (engine->backend->device)
         nb_tables_sign(&sim->in.tables, &sc->factors.table);
     if (!st)
         st = nb_engine_open(engine, err);
+    if (!st)
+        st = nb_sim_make_light(sim, err);
     t1 = nb_monotonic_seconds();
     engine->photons.state = engine->state;
     if (!st)

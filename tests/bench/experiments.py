@@ -33,6 +33,7 @@ FLAT = [*CELL, "-default_F", "100", *STILL]
 PDB = ["-pdb", MODEL, *STILL]
 SIMPLE = "-cell 100 100 100 90 90 90 -N 5 -lambda 6.2 -distance 100 -oversample 1 -default_F 100 -noprogress -quiet".split()
 IMAGE = "-nopgm -noint -nonoise -floatfile f.bin".split()
+STILL_1A = "-lambda 1 -distance 160 -pixel 0.1".split()
 LIGHT = "-diffuse_sigma 0.4 -diffuse_gamma 10".split()
 SASE = "-spectrum sase -bandwidth 0.2 -pulse_length 20 -wavelengths 100".split()
 TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:lognormal:20%,distance:normal:0.1%,"
@@ -140,22 +141,23 @@ def twin(bench):
     bench.ratio("merohedral twin, against none", common, [*common, "-twin", "k,h,-l:0.3"], 1.05)
 
 
+def light_of(more):
+    """Series without and with diffuse light, as functions of the number of frames."""
+    common = [*PDB, *STILL_1A, "-fluence", "1e24", "-detpixels", "1024", "-orientations", "random", "-hdf5", "run.h5", "-N", "10"]
+    return lambda n: [*common, "-stills", n, *more], lambda n: [*common, "-stills", n, *LIGHT, *more]
+
+
+def light(bench):
+    plain, lit = light_of([])
+    bench.extra("diffuse light to 2 A, the table and one frame", plain(1), lit(1), "+4 s (CPU), +0.5 (H200)")
+    bench.more("diffuse light, each further frame", plain, lit, (1, 41) if bench.args.device == "cpu" else (1, 401),
+               "+10 ms (CPU), +0.3 (H200)")
+
+
 def diffuse(bench):
-    still = ["-lambda", "1", "-distance", "160", "-pixel", "0.1"]
-    common = [*PDB, *still, "-fluence", "1e24", "-detpixels", "1024", "-orientations", "random", "-hdf5", "run.h5", "-N", "10"]
-
-    def plain(n):
-        return [*common, "-stills", n]
-
-    def light(n):
-        return [*plain(n), *LIGHT]
-
-    bench.extra("diffuse light to 2 A, the table and one frame", plain(1), light(1), "+4 s (CPU)")
-    bench.more("diffuse light, each further frame", plain, light, (1, 41), "+10 ms (CPU), +0.3 (H200)")
-    draws = ["-vary", "cell:normal:0.3%,Badd:uniform:0:10"]
-    bench.more("diffuse light, cell and `Badd` vary", lambda n: [*plain(n), *draws], lambda n: [*light(n), *draws], (1, 3),
+    bench.more("diffuse light, cell and `Badd` vary", *light_of(["-vary", "cell:normal:0.3%,Badd:uniform:0:10"]), (1, 3),
                "+30 ms (CPU)")
-    large = [*PDB, *still, "-detpixels", "4096", "-pixel", "0.025", "-fluence", "1e24", "-N", "10", "-misset", "10", "20", "30",
+    large = [*PDB, *STILL_1A, "-detpixels", "4096", "-pixel", "0.025", "-fluence", "1e24", "-N", "10", "-misset", "10", "20", "30",
              "-hdf5", "run.h5", "-compress", "bslz4"]
     heavy = ["-mosaic", "0.5", "-mosaic_dom", "100", "-dispersion", "1", "-dispsteps", "10", "-square_xtal"]
     for name, flags, wanted in (("one step", [], "+200 ms (CPU)"), ("1000 steps", heavy, "1.03 times")):
@@ -183,7 +185,7 @@ def shadows(bench):
                lambda n: [*plain(n), "-absorb", "box:200:100:50", "-absorb_mu", "1"], (1, 21), "+20 ms (CPU)")
 
 
-CASES = {f.__name__: f for f in (spectra, vary, crystals, badd, twin, diffuse, shadows)}
+CASES = {f.__name__: f for f in (spectra, vary, crystals, badd, twin, light, diffuse, shadows)}
 
 
 def main():

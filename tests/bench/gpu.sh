@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
-# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [footprint] [noise] [frames]
+# usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [footprint] [light] [noise] [frames]
 #     [time] [panels] [sweep] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
-#   (no argument: build check spots products derive golden detectors footprint panels noise frames time process faults).  Logs go to $OUT
+#   (no argument: build check spots products derive golden detectors footprint light panels noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
 #   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
 #   program that was built elsewhere.
@@ -13,7 +13,7 @@ out=${OUT:-build/gpu-report}
 arch=${CUDA_ARCH:-90}
 set_name=gpu
 B=build/$set_name
-stages=${*:-build check spots products derive golden detectors footprint panels noise frames time process faults}
+stages=${*:-build check spots products derive golden detectors footprint light panels noise frames time process faults}
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1
@@ -103,13 +103,28 @@ golden() {
     done
 }
 
-# The table of detectors: panels, curved ones, layers, materials, noise.
 # Images behind a footprint against those of the CPU, and their cost.
 footprint() {
     python3 tests/bench/footprint.py --program "$B/nanobragg" --device cuda >"$out/footprint.txt" 2>&1 || failed=1
     grep -E '^(ok|not ok|# cuda)' "$out/footprint.txt" | tee -a "$out/summary.txt"
 }
 
+# Diffuse light of the device against that of the CPU, its counts, and its cost.
+light() {
+    if make -s -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
+        NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
+        "$B/tests/unit/test_light_device" >>"$out/build.log" 2>&1; then
+        NB_SOURCE=$PWD "$B/tests/unit/test_light_device" >"$out/light.txt" 2>&1 || failed=1
+        grep -E '^(#|\[ ( |S|F).*\] [a-z])' "$out/light.txt" | tee -a "$out/summary.txt"
+    else
+        note "skip light # needs cmocka"
+    fi
+    python3 tests/bench/experiments.py --program "$B/nanobragg" --device cuda --threads 16 --folder /dev/shm \
+        --repeats 3 --only light >"$out/light.md" 2>&1 || failed=1
+    tee -a "$out/summary.txt" <"$out/light.md"
+}
+
+# The table of detectors: panels, curved ones, layers, materials, noise.
 detectors() {
     NB_DETECTORS_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
         python3 tests/golden/test_detectors.py >"$out/detectors.txt" 2>&1 || failed=1
@@ -404,6 +419,7 @@ wanted derive && derive
 wanted golden && golden
 wanted detectors && detectors
 wanted footprint && footprint
+wanted light && light
 wanted panels && panels
 wanted noise && noise
 wanted frames && frames

@@ -11,8 +11,10 @@
 #include "../support/products.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "image/mix.h"
 #include "image/noise.h"
 #include "image/poisson.h"
+#include "light/diffuse_plane.h"
 #include "render/choose.h"
 
 enum { PIECES = 2, PIECE = 1 << 18 };
@@ -23,13 +25,14 @@ typedef struct fake_state {
     nb_backend_state *cpu;
     nb_scene scene;                    /* of the last image */
     float *image, *aside;              /* owned */
+    float *light;                      /* owned; of the next mix */
     nb_product made[NB_PRODUCTS_MOST]; /* their pixels are owned */
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];
 } fake_state;
 
-atomic_int fake_fetches, fake_closed, fake_is_full, fake_settled;
+atomic_int fake_fetches, fake_closed, fake_is_full, fake_settled, fake_lights;
 
 static fake_state *fake_of(const nb_backend_state *state)
 {
@@ -95,6 +98,7 @@ static void fake_close(nb_backend_state *state)
     forget(f);
     nb_free(f->image);
     nb_free(f->aside);
+    nb_free(f->light);
     nb_backend_cpu(&f->options)->close(f->cpu);
     nb_free(f);
     fake_closed++;
@@ -154,6 +158,7 @@ static float *settled(const fake_state *f, const nb_product *p, size_t pixels)
         if (doubt)
             list[n++] = (nb_doubt){(int64_t)i, image[i], image[i]};
     }
+    assert_int_equal(nb_mix_need_light(mix, NULL), 0);
     nb_noise_settle(photons, list, n);
     for (int64_t i = 0; i < n; i++)
         image[list[i].pixel] = list[i].exact;
@@ -256,15 +261,18 @@ static nb_status fake_mix(nb_backend_state *state, const nb_scene *scene,
                           const nb_mix *mix, nb_error *err)
 {
     fake_state *f = fake_of(state);
+    nb_mix there = *mix;
     (void)err;
+    if (mix->light && mix->late && mix->late->missing)
+        there.light = f->light;
     if (mix->absorb && mix->rest) {
         float *rest = f->image;
         f->image = f->aside;
         f->aside = rest;
     }
     if (mix->absorb)
-        nb_mix_absorb(mix, scene, 1, mix->rest ? f->aside : NULL, f->image);
-    nb_mix_apply(mix, scene, 1, f->image);
+        nb_mix_absorb(&there, scene, 1, mix->rest ? f->aside : NULL, f->image);
+    nb_mix_apply(&there, scene, 1, f->image);
     return NB_OK;
 }
 
@@ -279,10 +287,29 @@ static int fake_count(void)
     return 1;
 }
 
+static nb_status fake_light(nb_backend_state *state, const nb_diffuse_plane *plane,
+                            int add, nb_error *err)
+{
+    fake_state *f = fake_of(state);
+    const size_t n = plane->scene.raster.pixels;
+    float *own;
+    if (fake_is_full)
+        return nb_fail(err, NB_ERR_DEVICE, "fake: out of memory");
+    own = nb_alloc(n, sizeof *own, "fake", err);
+    assert_int_equal(nb_diffuse_plane_fill(plane, 1, own, err), 0);
+    for (size_t i = 0; add && i < n; i++)
+        own[i] += f->light[i];
+    nb_free(f->light);
+    f->light = own;
+    fake_lights++;
+    return NB_OK;
+}
+
 static const nb_backend_device fake_device = {
     fake_warm,
     {fake_makes, fake_sums, fake_make, fake_fetch, fake_take, fake_give, fake_allocate,
-     free, NULL, NULL, NULL, NULL, NULL, fake_set_aside, NULL, fake_add_aside, fake_mix},
+     free, NULL, NULL, NULL, NULL, NULL, fake_set_aside, NULL, fake_add_aside, fake_mix,
+     fake_light},
     fake_times,
     fake_count,
     NULL};

@@ -9,8 +9,9 @@
 
 extern const nb_backend fake_backend;
 extern atomic_int fake_fetches, fake_closed;
-extern atomic_int fake_is_full; /* make fails: no memory */
+extern atomic_int fake_is_full; /* make and light fail: no memory */
 extern atomic_int fake_settled; /* pixels in doubt that the host has calculated */
+extern atomic_int fake_lights;  /* light that it made */
 
 /** Sums of the region's rows, as the device makes them. */
 void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums);

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* Diffuse light on the device: the nodes of all panels, and the pixels between them. The operations are those of
+ * src/light and must not be contracted (nvcc -fmad=false): a node differs from the host's only where the last bits of exp
+ * or a cosine change how a float is rounded, and pixels between equal nodes are equal. */
+#include "light.h"
+
+#include <math.h>
+#include <string.h>
+
+extern "C" {
+#include "../../src/light/diffuse_plane.h"
+}
+#include "mix.h"
+
+enum {
+    NODES = 128, /* threads of a block */
+    PIXELS = 256,
+    ALIGNED = 256 /* bytes, of a table's arrays */
+};
+
+#define KEPT_BYTES 256e6       /* of all tables together, if they are several */
+#define LOOKS_OF_A_LAUNCH 2e10 /* short enough for a display's watchdog */
+
+/** A panel, and where its nodes are. */
+typedef struct light_panel {
+    nb_panel panel;
+    nb_sensor sensor;
+    nb_light_grid grid;
+    int64_t first_node;
+    int first_block; /* of k_light_nodes, without those of other panels */
+    int unused;
+} light_panel;
+
+typedef struct light_job {
+    nb_diffuse_plane plane; /* arrays are device addresses */
+    const light_panel *panels;
+    int n_panels;
+    int before; /* blocks of earlier launches, or rows */
+    int add;
+    float *nodes, *image;
+} light_job;
+
+static __device__ int panel_of_block(const light_job &p, int block)
+{
+    int low = 0, high = p.n_panels - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (p.panels[middle].first_block <= block)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/** Do no pixels inside of -dmin need node j of row i?  The halves of light_nodes in src/light. */
+static __device__ int is_beyond(const nb_diffuse_plane &plane, const light_panel &at,
+                                int i, int j)
+{
+    int first = 0, count = at.grid.wide;
+    for (;;) {
+        const int half = count / 2;
+        if (nb_light_node_side(&plane, &at.grid, &at.panel, &at.sensor, i, first, count) <
+            0)
+            return 1;
+        if (count <= NB_LIGHT_FEW)
+            return 0;
+        if (j < first + half) {
+            count = half;
+        } else {
+            first += half;
+            count -= half;
+        }
+    }
+}
+
+__global__ void __launch_bounds__(NODES) k_light_nodes(const NB_GRID_CONSTANT light_job p)
+{
+    const int block = p.before + (int)blockIdx.x;
+    const light_panel &at = p.panels[panel_of_block(p, block)];
+    const int64_t node = (int64_t)(block - at.first_block) * NODES + (int64_t)threadIdx.x;
+    const int i = (int)(node / at.grid.wide), j = (int)(node % at.grid.wide);
+    if (i >= at.grid.high)
+        return;
+    p.nodes[at.first_node + node] =
+        p.plane.scene.factors.dmin > 0 && is_beyond(p.plane, at, i, j)
+            ? 0.0f
+            : nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, i, j);
+}
+
+/** Light of pixel (f, s) of a panel, by its nodes. */
+static __device__ float between(const light_panel &at, const float *nodes, int f, int s)
+{
+    const nb_light_grid *g = &at.grid;
+    const int step = g->s.step, x = f - g->r.fmin, y = s - g->r.smin, t = y % step;
+    const float *a = nodes + at.first_node + (int64_t)(y / step) * g->wide + x / step;
+    const float *b = a + g->wide, *c = b + g->wide, *d = c + g->wide;
+    float line[4];
+    if (step == 1)
+        return *a;
+    for (int k = 0; k < 4; k++)
+        line[k] = nb_light_between(g, t, a[k], b[k], c[k], d[k]);
+    return nb_light_between(g, x % step, line[0], line[1], line[2], line[3]);
+}
+
+/** The panel of a row of the stack, and the pixel's place in it; NULL: it is not rendered. */
+static __device__ const light_panel *panel_of_pixel(const light_job &p, int *f, int *s,
+                                                    int64_t *pixel)
+{
+    const int row = p.before + (int)blockIdx.y;
+    int low = 0, high = p.n_panels - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (p.panels[middle].panel.first_row <= row)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const light_panel *at = &p.panels[low];
+    const nb_region r = at->grid.r;
+    const uint8_t *mask = p.plane.scene.raster.mask;
+    *f = (int)(blockIdx.x * PIXELS + threadIdx.x);
+    *s = row - at->panel.first_row;
+    *pixel = (int64_t)at->panel.first_pixel + (int64_t)*s * at->panel.columns + *f;
+    return *s < r.smin || *s > r.smax || *f < r.fmin || *f > r.fmax ||
+                   (mask && !mask[*pixel])
+               ? NULL
+               : at;
+}
+
+static __device__ void put(const light_job &p, int64_t pixel, float light)
+{
+    light = light > 0 ? light : 0;
+    p.image[pixel] = p.add ? p.image[pixel] + light : light;
+}
+
+__global__ void __launch_bounds__(PIXELS)
+    k_light_pixels(const NB_GRID_CONSTANT light_job p)
+{
+    int f, s;
+    int64_t pixel;
+    const light_panel *at = panel_of_pixel(p, &f, &s, &pixel);
+    if (at)
+        put(p, pixel, between(*at, p.nodes, f, s));
+}
+
+/** The same where -dmin may cut rays: the halves of limit_pixels in src/light. */
+__global__ void __launch_bounds__(PIXELS) k_light_limit(const NB_GRID_CONSTANT light_job p)
+{
+    int f, s, side = 0;
+    int64_t pixel;
+    const light_panel *at = panel_of_pixel(p, &f, &s, &pixel);
+    if (!at)
+        return;
+    int first = at->grid.r.fmin, n = at->grid.r.fmax - first + 1;
+    while ((side = nb_light_side(&p.plane, &at->panel, &at->sensor, first, n, s, 0)) == 0 &&
+           n > 1) {
+        const int half = n / 2;
+        if (f < first + half) {
+            n = half;
+        } else {
+            first += half;
+            n -= half;
+        }
+    }
+    if (side > 0) {
+        put(p, pixel, between(*at, p.nodes, f, s));
+    } else if (side == 0) {
+        const nb_light_sampling every = nb_light_every(&p.plane.scene, &at->sensor);
+        put(p, pixel,
+            (float)nb_light_pixel(&p.plane, &every, &at->panel, &at->sensor, f, s));
+    } else if (!p.add) {
+        p.image[pixel] = 0;
+    }
+}
+
+/* --- the table --- */
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/** One array behind the others: its bytes are sent, *array becomes its address there. */
+static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, size_t *at,
+                            void **array, size_t bytes, nb_error *err)
+{
+    void *there = (char *)to->at + *at;
+    nb_status st = NB_OK;
+    if (!*array)
+        return NB_OK;
+    st = nb_cuda_check(
+        err, gpuMemcpyAsync(there, *array, bytes, gpuMemcpyHostToDevice, state->stream),
+        "sending a table of diffuse light");
+    *array = there;
+    *at += aligned(bytes);
+    return st;
+}
+
+typedef struct part_bytes {
+    size_t c, power, poly;
+} part_bytes;
+
+static part_bytes bytes_of(const nb_diffuse_table *t, const nb_diffuse_part *p)
+{
+    const size_t points = (size_t)p->n[0] * (size_t)p->n[1] * (size_t)p->n[2];
+    const size_t box = (size_t)t->n[0] * (size_t)t->n[1] * (size_t)t->n[2];
+    return {(points + NB_DIFFUSE_BEHIND) * sizeof *p->c,
+            p->power ? box * sizeof *p->power : 0,
+            (size_t)p->near_orders * sizeof *p->poly};
+}
+
+static size_t table_bytes(const nb_diffuse_table *t)
+{
+    size_t sum = aligned(sizeof *t);
+    for (int r = 0; r < t->model.n_forms; r++) {
+        const part_bytes b = bytes_of(t, &t->parts[r]);
+        sum += aligned(b.c) + aligned(b.power) + aligned(b.poly);
+    }
+    return sum;
+}
+
+static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *table,
+                            const nb_cuda_buffer *to, nb_error *err)
+{
+    nb_diffuse_table *there =
+        (nb_diffuse_table *)nb_alloc_raw(1, sizeof *there, "diffuse light", err);
+    size_t at = aligned(sizeof *there);
+    nb_status st = there ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
+    *there = *table;
+    for (int r = 0; r < table->model.n_forms && !st; r++) {
+        nb_diffuse_part *p = &there->parts[r];
+        const part_bytes b = bytes_of(table, p);
+        st = send_array(state, to, &at, (void **)&p->c, b.c, err);
+        if (!st)
+            st = send_array(state, to, &at, (void **)&p->power, b.power, err);
+        if (!st)
+            st = send_array(state, to, &at, (void **)&p->poly, b.poly, err);
+    }
+    if (!st)
+        st = nb_cuda_check(err,
+                           gpuMemcpyAsync(to->at, there, sizeof *there,
+                                          gpuMemcpyHostToDevice, state->stream),
+                           "sending a table of diffuse light");
+    nb_free(there);
+    return st;
+}
+
+/** Tables that were asked for earlier go, where all together are too large; the first stays. */
+static void drop_others(nb_cuda_diffuse *light, double most)
+{
+    double sum = 0;
+    for (int i = 0; i < NB_CUDA_LIGHTS; i++) {
+        nb_cuda_diffuse_table *t = &light->tables[i];
+        sum += (double)t->at.bytes;
+        if (i > 0 && sum > most) {
+            sum -= (double)t->at.bytes;
+            nb_cuda_release(&t->at);
+            t->mark = 0;
+        }
+    }
+}
+
+/** *there: the table's address; it is the first of those that are kept. */
+static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *table,
+                            const nb_diffuse_table **there, nb_error *err)
+{
+    nb_cuda_diffuse *light = &state->diffuse;
+    nb_cuda_diffuse_table *first = light->tables;
+    const size_t bytes = table_bytes(table);
+    nb_status st;
+    int i = 0;
+    while (i < NB_CUDA_LIGHTS - 1 && !(table->mark && first[i].mark == table->mark))
+        i++;
+    nb_cuda_diffuse_table own = first[i];
+    memmove(first + 1, first, (size_t)i * sizeof *first);
+    *first = own;
+    if (!table->mark || own.mark != table->mark) {
+        first->mark = 0;
+        st = nb_cuda_reserve(&first->at, bytes, "a table of diffuse light", err);
+        if (st) {
+            drop_others(light, 0);
+            st = nb_cuda_reserve(&first->at, bytes, "a table of diffuse light", err);
+        }
+        if (!st)
+            st = send_table(state, table, &first->at, err);
+        if (st)
+            return st;
+        first->mark = table->mark;
+        drop_others(light, KEPT_BYTES);
+    }
+    *there = (const nb_diffuse_table *)first->at.at;
+    return NB_OK;
+}
+
+/* --- the plane --- */
+
+/** All panels; *blocks, *nodes: of them. */
+static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *plane,
+                             int *blocks, int64_t *nodes, nb_error *err)
+{
+    const nb_scene *sc = &plane->scene;
+    const size_t n = (size_t)sc->n_panels;
+    light_panel *all = (light_panel *)nb_alloc(n, sizeof *all, "panels", err);
+    nb_status st = NB_ERR_NOMEM;
+    *blocks = 0;
+    *nodes = 0;
+    for (size_t k = 0; all && k < n; k++) {
+        light_panel *p = &all[k];
+        p->panel = sc->panels[k];
+        p->sensor = sc->sensors[p->panel.sensor];
+        p->grid = nb_light_grid_of(plane, &sc->panels[k]);
+        p->first_node = *nodes;
+        p->first_block = *blocks;
+        const int64_t own = (int64_t)p->grid.wide * p->grid.high;
+        *nodes += own;
+        *blocks += (int)((own + NODES - 1) / NODES);
+    }
+    if (all)
+        st = nb_cuda_upload_mirror(state, &state->diffuse.panels, all, n * sizeof *all,
+                                   "panels", err);
+    nb_free(all);
+    return st;
+}
+
+/** The plane with its arrays on the device. */
+static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *plane,
+                            nb_diffuse_plane *there, nb_error *err)
+{
+    nb_cuda_diffuse *light = &state->diffuse;
+    const nb_beam *beam = &plane->scene.beam;
+    nb_status st;
+    *there = *plane;
+    st = take_table(state, plane->table, &there->table, err);
+    if (!st)
+        st = nb_cuda_mask(state, &plane->scene, &there->scene.raster.mask, err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &light->beams, plane->beams,
+                                   (size_t)plane->n_beams * sizeof *plane->beams,
+                                   "sources", err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &light->cells, plane->cells,
+                                   (size_t)plane->n_cells * sizeof *plane->cells,
+                                   "orientations", err);
+    if (!st)
+        st = nb_cuda_upload_mirror(state, &light->sources, beam->sources,
+                                   (size_t)beam->n_sources * sizeof *beam->sources,
+                                   "sources", err);
+    there->beams = (const nb_light_beam *)light->beams.device.at;
+    there->cells = (const nb_light_cell *)light->cells.device.at;
+    there->scene.beam.sources = (const nb_source *)light->sources.device.at;
+    return st;
+}
+
+/** Values of the table for a block of nodes, of the panel that needs most. */
+static double looks_of(const nb_diffuse_plane *plane)
+{
+    double most = 1;
+    for (int k = 0; k < plane->scene.n_panels; k++) {
+        const nb_light_sampling s = nb_light_grid_of(plane, &plane->scene.panels[k]).s;
+        most = fmax(most, (double)s.rays * s.rays * s.layers);
+    }
+    return most * NODES * plane->n_beams * plane->n_cells * plane->table->model.n_forms;
+}
+
+static void launch_nodes(nb_backend_state *state, light_job job, int blocks, double looks)
+{
+    const int piece = (int)fmax(1.0, fmin(1 << 20, LOOKS_OF_A_LAUNCH / looks));
+    for (job.before = 0; job.before < blocks; job.before += piece) {
+        const int left = blocks - job.before;
+        k_light_nodes<<<(unsigned)(left < piece ? left : piece), NODES, 0, state->stream>>>(
+            job);
+    }
+}
+
+/** Rows of the stack, in pieces: a grid is at most 65535 high. */
+static void launch_pixels(nb_backend_state *state, light_job job, const nb_scene *sc)
+{
+    const int high = 65535, wide = sc->raster.columns;
+    for (job.before = 0; job.before < sc->raster.rows; job.before += high) {
+        const int left = sc->raster.rows - job.before;
+        const dim3 grid((unsigned)((wide + PIXELS - 1) / PIXELS),
+                        (unsigned)(left < high ? left : high));
+        if (sc->factors.dmin > 0)
+            k_light_limit<<<grid, PIXELS, 0, state->stream>>>(job);
+        else
+            k_light_pixels<<<grid, PIXELS, 0, state->stream>>>(job);
+    }
+}
+
+nb_status nb_cuda_make_light(nb_backend_state *state, const nb_diffuse_plane *plane,
+                             int add, nb_error *err)
+{
+    const size_t bytes = plane->scene.raster.pixels * sizeof(float);
+    light_job job = {};
+    int blocks = 0;
+    int64_t nodes = 0;
+    nb_status st =
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+    if (!st)
+        st = send_plane(state, plane, &job.plane, err);
+    if (!st)
+        st = send_panels(state, plane, &blocks, &nodes, err);
+    if (!st)
+        st = nb_cuda_reserve(&state->diffuse.nodes, (size_t)(nodes + 1) * sizeof(float),
+                             "nodes of diffuse light", err);
+    if (!st && !add)
+        st = nb_cuda_reserve(&state->mix.light, bytes, "diffuse light", err);
+    if (!st && !add)
+        st = nb_cuda_check(err,
+                           gpuMemsetAsync(state->mix.light.at, 0, bytes, state->stream),
+                           "making diffuse light");
+    if (st)
+        return st;
+    job.panels = (const light_panel *)state->diffuse.panels.device.at;
+    job.n_panels = plane->scene.n_panels;
+    job.add = add;
+    job.nodes = (float *)state->diffuse.nodes.at;
+    job.image = (float *)state->mix.light.at;
+    launch_nodes(state, job, blocks, looks_of(plane));
+    launch_pixels(state, job, &plane->scene);
+    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+}
+
+void nb_cuda_diffuse_release(nb_cuda_diffuse *light)
+{
+    nb_cuda_mirror *const mirrors[] = {&light->beams, &light->cells, &light->sources,
+                                       &light->panels};
+    for (nb_cuda_diffuse_table &table : light->tables)
+        nb_cuda_release(&table.at);
+    nb_cuda_release(&light->nodes);
+    for (nb_cuda_mirror *mirror : mirrors) {
+        nb_cuda_release(&mirror->device);
+        nb_free(mirror->sent);
+    }
+}

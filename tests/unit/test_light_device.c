@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Diffuse light that a device makes: the pixels and counts of the CPU, and what the host still needs of it. A fake device
+ * shows the second; the first takes a real one and is skipped without. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/base/fftw_lib.h"
+#include "../../src/sim/light.h"
+#include "../../src/sim/noise.h"
+#include "../support/check.h"
+#include "../support/scenes.h"
+#include "fake_device.h"
+
+#define TET "-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 "
+#define ORT "-hkl hkl/ort.hkl -cell 28 34 40 90 90 90 -sg P222 "
+#define TRI "-hkl hkl/tri.hkl -cell 24 30 36 80 100 95 "
+#define FINE "-detpixels 240 -pixel 0.25 -distance 100 "
+#define COARSE "-detpixels 41 -pixel 1.4 -distance 100 "
+#define USUAL "-diffuse_sigma 0.4 -diffuse_gamma 10 "
+
+/* -hkl is relative to golden_data/experiments, -geom to golden_data/detectors/geom. */
+static const char *const scenes[] = {
+    TET FINE USUAL,
+    TET COARSE USUAL,
+    TRI FINE "-diffuse_sigma 0.3 0.5 0.4 -diffuse_gamma 6 12 9 -osc 2 -phisteps 4",
+    ORT FINE "-diffuse_sigma 0.3 0.5 0.4 -diffuse_gamma 6 12 9 -diffuse_halo gauss",
+    TRI COARSE "-diffuse_sigma 0.3 -diffuse_gamma 150 -diffuse_F unperturbed",
+    ORT COARSE "-diffuse_sigma 0.3 -diffuse_gamma 60 -diffuse_halo gauss",
+    TET FINE USUAL
+    "-dispersion 3 -dispsteps 6 -mosaic 1 -mosaic_model gauss -mosaic_dom 9",
+    TET FINE USUAL "-dmin 3 -dispersion 1 -dispsteps 3",
+    TRI COARSE USUAL "-dmin 4 -oversample 3",
+    TET FINE USUAL "-detector_rotx 12 -twotheta 20 -roi 17 231 30 122",
+    TET COARSE USUAL "-detector_thick 300 -sensor Si -thicksteps 3 -oversample_thick",
+    TET FINE USUAL "-curved_det -oversample_omega -oversample_polar -polar 0.7",
+    TET USUAL "-geom quad.geom",
+    TET FINE USUAL "-crystals 3",
+    ORT FINE USUAL "-twin k,h,-l:0.3 -beamstop disc:20"};
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+static void need_fftw(void)
+{
+    nb_error err;
+    if (nb_fftw_need("a test", &err))
+        skip_because("no FFTW");
+}
+
+/** Make a name absolute. */
+static void place(char *name, size_t size, const char *folder)
+{
+    const char *source = getenv("NB_SOURCE");
+    char own[NB_PATH_MAX];
+    if (!name[0])
+        return;
+    snprintf(own, sizeof own, "%s", name);
+    snprintf(name, size, "%.200s/golden_data/%s/%.200s", source ? source : ".", folder,
+             own);
+}
+
+/** device: a word of -device; NULL: the fake one. */
+static nb_sim *make_sim(const char *scene, const char *more, const char *device)
+{
+    char words[1024];
+    nb_config cfg;
+    nb_error err = {0};
+    nb_sim *sim = NULL;
+    nb_config_defaults(&cfg);
+    snprintf(words, sizeof words,
+             "-lambda 1 -N 8 -misset 10 20 30 -fluence 1e26 -nointerpolate -seed 7 %s %s",
+             scene, more);
+    nb_words(&cfg, words);
+    place(cfg.hkl_file, sizeof cfg.hkl_file, "experiments");
+    place(cfg.geom_file, sizeof cfg.geom_file, "detectors/geom");
+    cfg.write_dump = 0;
+    snprintf(cfg.device, sizeof cfg.device, "%s", device ? device : "cpu");
+    if (nb_sim_create(&cfg, NULL, &sim, &err))
+        fail_msg("%s: %s", words, err.message);
+    if (!device)
+        sim->engine.backend = &fake_backend;
+    return sim;
+}
+
+typedef struct picture {
+    size_t n;
+    float *photons;
+    int32_t *counts; /* NULL: of another call */
+} picture;
+
+/** Photons, and the counts that are made of them where they are. */
+static picture picture_of(nb_sim *sim)
+{
+    const size_t n = sim->model.scene.raster.pixels;
+    picture p = {n, calloc(n, sizeof *p.photons), calloc(n, sizeof *p.counts)};
+    nb_product counts = nb_sim_noise_product(sim, NB_PIXEL_I32, 0);
+    const nb_rendering wanted = {NULL, NULL, &counts, 1};
+    const float *image;
+    nb_error err = {0};
+    counts.pixels = p.counts;
+    if (nb_sim_make(sim, &wanted, &err) || nb_sim_image(sim, &image, &err))
+        fail_msg("%s", err.message);
+    nb_products_free(&counts, 1);
+    memcpy(p.photons, image, n * sizeof *image);
+    return p;
+}
+
+static void drop(picture *p)
+{
+    free(p->photons);
+    free(p->counts);
+}
+
+/* --- the fake device --- */
+
+static nb_reflections spots_of(nb_sim *sim, const float *image)
+{
+    nb_reflections list = {0};
+    nb_error err = {0};
+    if (nb_sim_reflections(sim, image, &list, &err))
+        fail_msg("%s", err.message);
+    return list;
+}
+
+/** Image, counts that the CPU makes of it and the truth are those of a run without a device. */
+static void host_has_the_light_that_it_needs(void **s)
+{
+    static const char *const more[] = {"-gain 1.5 -readout_noise 3",
+                                       "-crystals 2 -gain 1.5"};
+    (void)s;
+    need_fftw();
+    for (int k = 0; k < 4; k++) {
+        const char *words = more[k & 1];
+        nb_sim *cpu = make_sim(scenes[1], words, "cpu"),
+               *fake = make_sim(scenes[1], words, NULL);
+        const int before = fake_lights;
+        nb_reflections a, b;
+        picture want, got;
+        fake_is_full = k >= 2;
+        want = picture_of(cpu);
+        got = picture_of(fake);
+        fake_is_full = 0;
+        assert_true(k >= 2 || fake_lights > before || (k & 1));
+        assert_true(k < 2 || fake_lights == before);
+        assert_memory_equal(want.photons, got.photons, want.n * sizeof *want.photons);
+        assert_memory_equal(want.counts, got.counts, want.n * sizeof *want.counts);
+        a = spots_of(cpu, want.photons);
+        b = spots_of(fake, got.photons);
+        assert_true(a.diffuse > 0 && a.diffuse == b.diffuse);
+        nb_reflections_free(&a);
+        nb_reflections_free(&b);
+        drop(&want);
+        drop(&got);
+        nb_sim_free(cpu);
+        nb_sim_free(fake);
+    }
+}
+
+/** The plane is made in memory when it is asked for after a device made it there. */
+static void light_comes_late(void **s)
+{
+    nb_sim *fake = make_sim(scenes[1], "", NULL);
+    const float *plane;
+    float *image;
+    nb_error err = {0};
+    double sum = 0;
+    (void)s;
+    need_fftw();
+    image = calloc(fake->model.scene.raster.pixels, sizeof *image);
+    assert_int_equal(nb_sim_render(fake, image, NULL, &err), 0);
+    assert_true(fake->light->late.missing);
+    plane = nb_sim_light_plane(fake);
+    assert_true(nb_sim_reflections(fake, image, &(nb_reflections){0}, &err) == 0);
+    assert_false(fake->light->late.missing);
+    for (size_t i = 0; i < fake->model.scene.raster.pixels; i++)
+        sum += plane[i];
+    assert_true(sum > 0);
+    free(image);
+    nb_sim_free(fake);
+}
+
+/* --- a real device --- */
+
+static void need_device(void)
+{
+    nb_config cfg;
+    nb_error err = {0};
+    nb_sim *sim = NULL;
+    need_fftw();
+    nb_config_defaults(&cfg);
+    nb_words(&cfg, "-cell 50 50 50 90 90 90 -default_F 1 -N 2 -lambda 1 -detpixels 8 "
+                   "-distance 100 -device cuda");
+    if (nb_sim_create(&cfg, NULL, &sim, &err) || nb_sim_render(sim, NULL, NULL, &err)) {
+        nb_sim_free(sim);
+        skip_because("no CUDA device");
+    }
+    nb_sim_free(sim);
+}
+
+/** Pixels of the light alone against the CPU's: those above 1e-6 of the brightest within 1e-6, nearly all bit for bit. */
+static void same_light(const char *scene)
+{
+    nb_sim *cpu = make_sim(scene, "-diffuse_only", "cpu"),
+           *device = make_sim(scene, "-diffuse_only", "cuda");
+    picture want = picture_of(cpu), got = picture_of(device);
+    double most = 0, worst = 0;
+    size_t other = 0, lit = 0;
+    for (size_t i = 0; i < want.n; i++) {
+        most = fmax(most, want.photons[i]);
+        other += memcmp(&want.photons[i], &got.photons[i], sizeof *want.photons) != 0;
+        lit += want.photons[i] > 0;
+    }
+    for (size_t i = 0; i < want.n; i++)
+        if (want.photons[i] > 1e-6 * most || !(got.photons[i] <= 1e-5 * most))
+            worst = fmax(worst, fabs(got.photons[i] / want.photons[i] - 1));
+    printf("# %zu of %zu pixels have other bits, worst %.1e: %s\n", other, lit, worst,
+           scene);
+    assert_true(lit > want.n / 20);
+    if (strstr(scene, "-crystals") == NULL) /* more are made in memory */
+        assert_true(device->light->late.missing);
+    check_below(worst, 1e-6);
+    check_below((double)other, 1e-3 * (double)want.n);
+    drop(&want);
+    drop(&got);
+    nb_sim_free(cpu);
+    nb_sim_free(device);
+}
+
+static void a_device_makes_the_same_light(void **s)
+{
+    (void)s;
+    need_device();
+    for (int i = 0; i < SCENES; i++)
+        same_light(scenes[i]);
+}
+
+/** With spots, water and noise: counts of pixels that float images leave in doubt too. */
+static void counts_are_those_of_the_cpu(void **s)
+{
+    (void)s;
+    need_device();
+    for (int i = 0; i < SCENES; i++) {
+        const char *more = "-water 20 -fluence 3e25";
+        nb_sim *cpu = make_sim(scenes[i], more, "cpu"),
+               *device = make_sim(scenes[i], more, "cuda");
+        picture want = picture_of(cpu), got = picture_of(device);
+        size_t other = 0;
+        for (size_t k = 0; k < want.n; k++)
+            other += want.counts[k] != got.counts[k];
+        if (other)
+            fail_msg("%zu counts differ: %s", other, scenes[i]);
+        drop(&want);
+        drop(&got);
+        nb_sim_free(cpu);
+        nb_sim_free(device);
+    }
+}
+
+/** Tables stay on the device, a few of them; other frames between do not change a pixel. */
+static void tables_are_kept_apart(void **s)
+{
+    nb_sim *device;
+    picture first[2];
+    (void)s;
+    need_device();
+    device = make_sim(scenes[1], "-diffuse_only", "cuda");
+    for (int turn = 0; turn < 2; turn++)
+        for (int k = 0; k < 2; k++) {
+            nb_error err = {0};
+            picture p;
+            if (nb_sim_set(device, "diffuse_gamma", k ? "14" : "10", &err))
+                fail_msg("%s", err.message);
+            p = picture_of(device);
+            if (turn == 0) {
+                first[k] = p;
+                continue;
+            }
+            assert_memory_equal(p.photons, first[k].photons, p.n * sizeof *p.photons);
+            drop(&p);
+        }
+    assert_true(memcmp(first[0].photons, first[1].photons,
+                       first[0].n * sizeof *first[0].photons) != 0);
+    drop(&first[0]);
+    drop(&first[1]);
+    nb_sim_free(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(host_has_the_light_that_it_needs), TEST(light_comes_late),
+        TEST(a_device_makes_the_same_light), TEST(counts_are_those_of_the_cpu),
+        TEST(tables_are_kept_apart)};
+    return RUN_TESTS("light_device", tests);
+}
