@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "lattice_sum.h"
 #include "spline.h"
 
@@ -92,8 +93,10 @@ static void spread_order(const nodes *to, double n, int i, double weight)
     }
 }
 
-static nb_status make_nodes(double X_most, int orders, nodes *out, nb_error *err)
+static nb_status make_nodes(double X_most, int orders, int threads, nodes *out,
+                            nb_error *err)
 {
+    (void)threads;
     out->count = 0;
     for (double n = 1; out->count < NODES;
          n = n < EVERY_ORDER ? n + 1 : fmax(n + 2, floor(1.2 * n))) {
@@ -106,6 +109,9 @@ static nb_status make_nodes(double X_most, int orders, nodes *out, nb_error *err
                           "orders of diffuse light", err);
     if (!out->share)
         return NB_ERR_NOMEM;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads)
+#endif
     for (int i = 0; i <= WEIGHTS; i++)
         for (int n = 1; n <= orders; n++) {
             double w = share_of(n, i * out->step);
@@ -136,14 +142,15 @@ static size_t place(const grid *g, int h, int k, int l)
 }
 
 /** Sums of one shift into the grid; with a centre, of the opposite one too. */
-static void take_shift(const nb_lattice_sum *sum, const int shift[3], int centred, grid *g)
+static void take_shift(const nb_lattice_sum *sum, int place_of_sum, const int shift[3],
+                       int centred, const grid *g)
 {
     int reach[3];
     for (int i = 0; i < 3; i++) /* the last index has no shifted points */
         reach[i] = -g->low[i] / g->per[i] - (shift[i] > 0);
     for (int h = g->low[0] / g->per[0]; h <= reach[0]; h++)
         for (int k = g->low[1] / g->per[1]; k <= reach[1]; k++) {
-            const double *row = nb_lattice_sum_row(sum, h, k);
+            const double *row = nb_lattice_sum_row(sum, place_of_sum, h, k);
             for (int l = g->low[2] / g->per[2]; l <= reach[2]; l++) {
                 int at[3] = {h * g->per[0] + shift[0], k * g->per[1] + shift[1],
                              l * g->per[2] + shift[2]};
@@ -164,21 +171,6 @@ static int is_second(const int shift[3], const int per[3])
             return other < shift[i];
     }
     return 0;
-}
-
-static void sum_order(nb_lattice_sum *sum, const kernel *k, int centred, grid *g)
-{
-    const int *p = g->per;
-    for (int i = 0; i < p[0] * p[1] * p[2]; i++) {
-        int shift[3] = {i / (p[1] * p[2]), i / p[2] % p[1], i % p[2]};
-        double x[3];
-        for (int j = 0; j < 3; j++)
-            x[j] = (double)shift[j] / p[j];
-        if (centred && is_second(shift, p))
-            continue;
-        nb_lattice_sum_make(sum, kernel_row, k, x);
-        take_shift(sum, shift, centred, g);
-    }
 }
 
 /** Point j of a line `per` of a line of coefficients. */
@@ -247,63 +239,206 @@ static void add_plane(const nb_diffuse_form *form, const nodes *orders, int node
     }
 }
 
-/** room: planes of the fine grid's size, one for each term and one more, and a scratch; each coarse plane is refined
- * once. */
-static void add_refined(const nb_diffuse_form *form, const nodes *orders, int node,
-                        const grid *from, const grid *to, float *room, float *acc)
+/** What is filled, and from what. */
+typedef struct filling {
+    const nb_diffuse_part *part;
+    const nodes *orders;
+    nb_lattice_sum *sum;
+    int places; /* of sums at once */
+    int centred, threads;
+    const grid *to;
+} filling;
+
+/** One order's sums. */
+typedef struct order {
+    kernel k;
+    grid g;
+    int same; /* as fine as the table */
+} order;
+
+static size_t points_of(const grid *g)
 {
-    size_t plane = (size_t)to->n[1] * (size_t)to->n[2],
-           coarse = (size_t)from->n[1] * (size_t)from->n[2];
+    return (size_t)g->n[0] * (size_t)g->n[1] * (size_t)g->n[2];
+}
+
+/** Floats that add_refined needs: planes of the fine grid's size, one for each term and one more, and a scratch. */
+static size_t room_of(const grid *from, const grid *to)
+{
+    return ((NB_SPLINE_TERMS + 1) * (size_t)to->n[1] + (size_t)from->n[1]) *
+           (size_t)to->n[2];
+}
+
+/** Planes first .. end - 1; each coarse plane is refined once. */
+static void add_refined(const filling *f, const order *o, int node, const int part[2],
+                        float *room)
+{
+    const grid *from = &o->g, *to = f->to;
+    const size_t plane = (size_t)to->n[1] * (size_t)to->n[2],
+                 coarse = (size_t)from->n[1] * (size_t)from->n[2];
     float *sums = room + NB_SPLINE_TERMS * plane, *scratch = sums + plane;
     int made = 0;
-    for (int h = 0; h < to->n[0]; h++) {
+    for (int h = part[0]; h < part[1]; h++) {
         float w[NB_SPLINE_TERMS];
         int at = coarse_place(from, to, 0, h, w);
         const float *rows[NB_SPLINE_TERMS];
-        for (; made < at + NB_SPLINE_TERMS; made++)
+        for (made = made > at ? made : at; made < at + NB_SPLINE_TERMS; made++)
             refine_plane(from, to, from->at + (size_t)made * coarse, scratch,
                          room + (size_t)(made % NB_SPLINE_TERMS) * plane);
         for (int j = 0; j < NB_SPLINE_TERMS; j++)
             rows[j] = room + (size_t)((at + j) % NB_SPLINE_TERMS) * plane;
         weigh(rows, w, plane, sums);
-        add_plane(form, orders, node, to, h, sums, acc + (size_t)h * plane);
+        add_plane(&f->part->form, f->orders, node, to, h, sums,
+                  to->at + (size_t)h * plane);
     }
 }
 
-static nb_status add_order(nb_lattice_sum *sum, const nodes *orders, int node,
-                           int centred, const kernel *k, const grid *to,
-                           const nb_diffuse_part *part, nb_error *err)
+/** Add an order's sums to the table, in parts that the threads take. */
+static nb_status add_order(const filling *f, order *o, int node, nb_error *err)
 {
-    double scale = k->gauss ? sqrt(k->n) : k->n;
-    size_t plane = (size_t)to->n[1] * (size_t)to->n[2], room = 0;
-    int per[3], reach[3], same = 1;
-    grid g;
-    float *work = NULL;
-    nb_status st;
-    for (int i = 0; i < 3; i++) {
-        int own = nb_diffuse_points(sqrt(part->form.u2[i]) / scale);
-        per[i] = own < to->per[i] ? own : to->per[i];
-        reach[i] = -to->low[i] / to->per[i];
-        same = same && per[i] == to->per[i];
-    }
-    st = new_grid(per, reach, &g, err);
-    room = (NB_SPLINE_TERMS + 1) * plane + (size_t)g.n[1] * (size_t)to->n[2];
-    if (!st && !same && !(work = nb_alloc_raw(room, sizeof *work, "diffuse light", err)))
-        st = NB_ERR_NOMEM;
-    if (!st) {
-        sum_order(sum, k, centred, &g);
-        if (same)
-            for (int h = 0; h < to->n[0]; h++)
-                add_plane(&part->form, orders, node, to, h, g.at + (size_t)h * plane,
-                          to->at + (size_t)h * plane);
-        else {
-            nb_spline_of(g.at, g.n);
-            add_refined(&part->form, orders, node, &g, to, work, to->at);
-        }
+    const grid *to = f->to;
+    const size_t plane = (size_t)to->n[1] * (size_t)to->n[2],
+                 room = o->same ? 0 : room_of(&o->g, to);
+    const int parts = f->threads < to->n[0] ? f->threads : to->n[0];
+    float *work =
+        room ? nb_alloc_raw(room * (size_t)parts, sizeof *work, "diffuse light", err)
+             : NULL;
+    if (room && !work)
+        return NB_ERR_NOMEM;
+    if (!o->same)
+        nb_spline_of(o->g.at, o->g.n, f->threads);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+#endif
+    for (int i = 0; i < parts; i++) {
+        const int part[2] = {to->n[0] * i / parts, to->n[0] * (i + 1) / parts};
+        for (int h = part[0]; o->same && h < part[1]; h++)
+            add_plane(&f->part->form, f->orders, node, to, h, o->g.at + (size_t)h * plane,
+                      to->at + (size_t)h * plane);
+        if (!o->same)
+            add_refined(f, o, node, part, work + room * (size_t)i);
     }
     nb_free(work);
-    nb_free(g.at);
+    return NB_OK;
+}
+
+static nb_status begin_order(const filling *f, const nb_diffuse_table *table, int node,
+                             order *o, nb_error *err)
+{
+    const grid *to = f->to;
+    int per[3], reach[3];
+    double scale;
+    o->k = (kernel){
+        f->part->form.u2, table->model.gauss, f->orders->n[node], f->part->near2, {0}};
+    if (o->k.near2 > 0)
+        nb_diffuse_soft(o->k.gauss, o->k.n, o->k.near2, o->k.poly);
+    scale = o->k.gauss ? sqrt(o->k.n) : o->k.n;
+    o->same = 1;
+    for (int i = 0; i < 3; i++) {
+        int own = nb_diffuse_points(sqrt(f->part->form.u2[i]) / scale);
+        per[i] = own < to->per[i] ? own : to->per[i];
+        reach[i] = -to->low[i] / to->per[i];
+        o->same = o->same && per[i] == to->per[i];
+    }
+    return new_grid(per, reach, &o->g, err);
+}
+
+/** A shift of an order's points. */
+typedef struct shift_job {
+    const order *of;
+    int shift[3];
+} shift_job;
+
+/** jobs[shifts of all orders]; returns how many. */
+static int list_shifts(const order *orders, int n, int centred, shift_job *jobs)
+{
+    int count = 0;
+    for (int k = 0; k < n; k++) {
+        const int *p = orders[k].g.per;
+        for (int i = 0; i < p[0] * p[1] * p[2]; i++) {
+            const int shift[3] = {i / (p[1] * p[2]), i / p[2] % p[1], i % p[2]};
+            if (centred && is_second(shift, p))
+                continue;
+            jobs[count].of = &orders[k];
+            memcpy(jobs[count++].shift, shift, sizeof shift);
+        }
+    }
+    return count;
+}
+
+static void sum_shift(const filling *f, const shift_job *job, int place_of_sum)
+{
+    double x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = (double)job->shift[i] / job->of->g.per[i];
+    nb_lattice_sum_make(f->sum, place_of_sum, kernel_row, &job->of->k, x);
+    take_shift(f->sum, place_of_sum, job->shift, f->centred, &job->of->g);
+}
+
+/** All sums of some orders: each thread takes shifts. */
+static nb_status sum_orders(const filling *f, const order *orders, int n, nb_error *err)
+{
+    size_t most = 0;
+    int count;
+    shift_job *jobs;
+    for (int k = 0; k < n; k++)
+        most += (size_t)orders[k].g.per[0] * (size_t)orders[k].g.per[1] *
+                (size_t)orders[k].g.per[2];
+    if (!(jobs = nb_alloc(most, sizeof *jobs, "diffuse light", err)))
+        return NB_ERR_NOMEM;
+    count = list_shifts(orders, n, f->centred, jobs);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->places) if (f->places > 1)
+#endif
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+#ifdef _OPENMP
+        at = f->places > 1 ? omp_get_thread_num() : 0;
+#endif
+        sum_shift(f, &jobs[i], at);
+    }
+    nb_free(jobs);
+    return NB_OK;
+}
+
+/** Orders from `first` on whose sums are in memory at the same time: the first, and those that have room beside it. */
+static nb_status fill_orders(const filling *f, const nb_diffuse_table *table, double room,
+                             int *first, nb_error *err)
+{
+    order own[NODES];
+    const int start = *first;
+    int n = 0;
+    nb_status st = NB_OK;
+    memset(own, 0, sizeof own);
+    do {
+        st = begin_order(f, table, start + n, &own[n], err);
+        if (n > 0)
+            room -= (double)points_of(&own[n].g) * sizeof(float);
+        n++;
+    } while (!st && start + n < f->orders->count && room > 0);
+    if (!st)
+        st = sum_orders(f, own, n, err);
+    for (int i = 0; i < n; i++) {
+        if (!st)
+            st = add_order(f, &own[i], start + i, err);
+        nb_free(own[i].g.at);
+    }
+    *first = start + n;
     return st;
+}
+
+/** Places for sums at once, as far as memory allows; returns the bytes that are left. */
+static double widen(filling *f, const nb_diffuse_table *table)
+{
+    const double each = nb_lattice_sum_bytes(table->low, table->n,
+                                             (int[3]){-f->to->low[0] / f->to->per[0],
+                                                      -f->to->low[1] / f->to->per[1],
+                                                      -f->to->low[2] / f->to->per[2]}) /
+                        2;
+    const double room =
+        NB_DIFFUSE_BYTES - 2 * each - 2 * (double)points_of(f->to) * sizeof(float);
+    const double more = fmin(fmax(floor(room / each), 0), f->threads - 1);
+    f->places = nb_lattice_sum_widen(f->sum, 1 + (int)more);
+    return room - (f->places - 1) * each;
 }
 
 /** Is I0 the same at g and -g? */
@@ -325,27 +460,28 @@ nb_status nb_diffuse_fill(const nb_diffuse_table *table, const double *power, in
     nodes orders = {0};
     nb_lattice_sum *sum = NULL;
     grid to = {0};
-    int reach[3], centred = is_centred(power, table->low, table->n);
+    filling f = {part,    &orders, NULL, 1, is_centred(power, table->low, table->n),
+                 threads, &to};
+    double room = 0;
+    int reach[3];
     nb_status st;
     for (int i = 0; i < 3; i++)
         reach[i] = -part->low[i] / part->per[i];
     st = new_grid(part->per, reach, &to, err);
     part->c = to.at;
     if (!st)
-        memset(to.at, 0,
-               (size_t)to.n[0] * (size_t)to.n[1] * (size_t)to.n[2] * sizeof *to.at);
+        memset(to.at, 0, points_of(&to) * sizeof *to.at);
     if (!st)
-        st = make_nodes(table->X_most, table->orders, &orders, err);
+        st = make_nodes(table->X_most, table->orders, threads, &orders, err);
     if (!st)
         st = nb_lattice_sum_new(power, table->low, table->n, reach, threads, &sum, err);
-    for (int i = 0; !st && i < orders.count; i++) {
-        kernel k = {part->form.u2, table->model.gauss, orders.n[i], part->near2, {0}};
-        if (k.near2 > 0)
-            nb_diffuse_soft(k.gauss, k.n, k.near2, k.poly);
-        st = add_order(sum, &orders, i, centred, &k, &to, part, err);
-    }
+    f.sum = sum;
     if (!st)
-        nb_spline_of(part->c, part->n);
+        room = widen(&f, table);
+    for (int i = 0; !st && i < orders.count;)
+        st = fill_orders(&f, table, room, &i, err);
+    if (!st)
+        nb_spline_of(part->c, part->n, threads);
     nb_lattice_sum_free(sum);
     nb_free(orders.share);
     return st;

@@ -16,9 +16,8 @@ enum {
     SPLIT_SHIFTS = 24,      /* of one with them */
     POINTS_LEAST = 20000000 /* of all its forms, that are not too many */
 };
-#define X_LIMIT 600.0    /* exp(X) has to be a double */
-#define BYTES_MOST 256e6 /* of tables, the sums of an order, and what makes them */
-#define STEP_X 0.6       /* of X from one point to the next */
+#define X_LIMIT 600.0 /* exp(X) has to be a double */
+#define STEP_X 0.6    /* of X from one point to the next */
 #define SPLIT_STEP                                                                       \
     0.25 /* of a split kernel: u from one point to the next, of the u where it is split */
 
@@ -59,7 +58,7 @@ static double points_of(const nb_diffuse_part *p, const int reach[3])
 /** Split the halos, unless a table of moderate size holds them. */
 static void choose_split(const nb_diffuse_table *t, const int reach[3], nb_diffuse_part *p)
 {
-    const double room = BYTES_MOST - nb_lattice_sum_bytes(t->low, t->n, reach);
+    const double room = NB_DIFFUSE_BYTES - nb_lattice_sum_bytes(t->low, t->n, reach);
     const double most = fmax((double)POINTS_LEAST / t->model.n_forms,
                              room / (double)sizeof *p->c / (t->model.n_forms + 1));
     int coarsest[3]; /* beyond which nothing is gained: larger tables, not more halos one by one */
@@ -103,19 +102,23 @@ static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
                             const nb_diffuse_form *form, double **out, nb_error *err)
 {
     const double *F = nb_table_at(s->factors, s->table);
-    size_t i = 0;
     double *power = nb_alloc_raw((size_t)t->n[0] * (size_t)t->n[1] * (size_t)t->n[2],
                                  sizeof *power, "diffuse light", err);
     *out = power;
     if (!power)
         return NB_ERR_NOMEM;
-    for (int h = 0; h < t->n[0]; h++)
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(s->threads)
+#endif
+    for (int h = 0; h < t->n[0]; h++) {
+        size_t i = (size_t)h * (size_t)t->n[1] * (size_t)t->n[2];
         for (int k = 0; k < t->n[1]; k++)
             for (int l = 0; l < t->n[2]; l++, i++)
                 power[i] = F[i] == 0
                                ? 0
                                : nb_diffuse_power(&t->model, form, F[i], t->low[0] + h,
                                                   t->low[1] + k, t->low[2] + l);
+    }
     return NB_OK;
 }
 

@@ -10,6 +10,8 @@
 #include "../physics/diffuse.h"
 
 #define NB_DIFFUSE_DEGREE 3 /* of the polynomials */
+#define NB_DIFFUSE_BYTES                                                                 \
+    256e6 /* of tables, the sums of orders, and what makes them, at most where that is possible */
 #define NB_DIFFUSE_BEHIND 2 /* floats behind coefficients, which are read in fours */
 
 /** One form's. */

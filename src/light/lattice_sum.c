@@ -13,7 +13,8 @@ struct nb_lattice_sum {
     int period[3];
     size_t row; /* doubles from one row to the next: those of the transform's, or more than a period */
     double *source; /* owned; the transform of I, divided by the number of points */
-    double *work;   /* owned; K, its transform, their product, S */
+    double *work[NB_LATTICE_PLACES]; /* owned; K, its transform, their product, S */
+    int places;
     void *in, *out; /* plans */
     int threads;
 };
@@ -64,8 +65,9 @@ static nb_status make_plans(nb_lattice_sum *s, nb_error *err)
     if (st)
         return st;
     nb_fftw_lock();
-    s->in = fftw_plan_dft_r2c(3, n, s->work, (fftw_complex *)s->work, FFTW_ESTIMATE);
-    s->out = fftw_plan_dft_c2r(3, n, (fftw_complex *)s->work, s->work, FFTW_ESTIMATE);
+    s->in = fftw_plan_dft_r2c(3, n, s->work[0], (fftw_complex *)s->work[0], FFTW_ESTIMATE);
+    s->out =
+        fftw_plan_dft_c2r(3, n, (fftw_complex *)s->work[0], s->work[0], FFTW_ESTIMATE);
     nb_fftw_unlock();
     if (!s->in || !s->out)
         return nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d", n[0],
@@ -144,8 +146,9 @@ nb_status nb_lattice_sum_new(const double *I, const int low[3], const int n[3],
     s->row = 2 * ((size_t)s->period[2] / 2 + 1);
     s->threads = threads;
     s->source = nb_alloc_large(points(s), sizeof *s->source, "diffuse light", err);
-    s->work = nb_alloc_large(points(s), sizeof *s->work, "diffuse light", err);
-    st = s->source && s->work ? make_plans(s, err) : NB_ERR_NOMEM;
+    s->work[0] = nb_alloc_large(points(s), sizeof **s->work, "diffuse light", err);
+    s->places = 1;
+    st = s->source && s->work[0] ? make_plans(s, err) : NB_ERR_NOMEM;
     if (!st) {
         take_sources(s, I, low, n);
         return NB_OK;
@@ -155,8 +158,21 @@ nb_status nb_lattice_sum_new(const double *I, const int low[3], const int n[3],
     return st;
 }
 
+int nb_lattice_sum_widen(nb_lattice_sum *s, int places)
+{
+    places = places < NB_LATTICE_PLACES ? places : NB_LATTICE_PLACES;
+    for (; s->places < places; s->places++) {
+        double **at = &s->work[s->places];
+        *at = nb_alloc_large(points(s), sizeof **at, "diffuse light", NULL);
+        if (!*at)
+            break;
+    }
+    return s->places;
+}
+
 /** K at every distance, in two runs of each row: 0, 1, ... and those below 0. */
-static void fill_kernel(nb_lattice_sum *s, nb_lattice_kernel_fn *kernel, const void *data,
+static void fill_kernel(const nb_lattice_sum *s, double *work,
+                        nb_lattice_kernel_fn *kernel, const void *data,
                         const double shift[3])
 {
     const int *n = s->period;
@@ -167,17 +183,16 @@ static void fill_kernel(nb_lattice_sum *s, nb_lattice_kernel_fn *kernel, const v
         for (int j = 0; j < n[1]; j++) {
             int h = i < n[0] / 2 ? i : i - n[0], k = j < n[1] / 2 ? j : j - n[1];
             double x[3] = {h + shift[0], k + shift[1], shift[2]};
-            double *row = s->work + place(s, i, j);
+            double *row = work + place(s, i, j);
             kernel(data, x, n[2] / 2, row);
             x[2] -= n[2] / 2;
             kernel(data, x, n[2] / 2, row + n[2] / 2);
         }
 }
 
-static void multiply(nb_lattice_sum *s)
+static void multiply(const nb_lattice_sum *s, double *b)
 {
     const double *a = s->source;
-    double *b = s->work;
     size_t n = points(s) / 2;
     for (size_t i = 0; i < n; i++) {
         double re = a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];
@@ -187,18 +202,19 @@ static void multiply(nb_lattice_sum *s)
     }
 }
 
-void nb_lattice_sum_make(nb_lattice_sum *s, nb_lattice_kernel_fn *kernel,
+void nb_lattice_sum_make(const nb_lattice_sum *s, int at, nb_lattice_kernel_fn *kernel,
                          const void *data, const double shift[3])
 {
-    fill_kernel(s, kernel, data, shift);
-    forward(s, s->work);
-    multiply(s);
-    backward(s, s->work);
+    double *work = s->work[at];
+    fill_kernel(s, work, kernel, data, shift);
+    forward(s, work);
+    multiply(s, work);
+    backward(s, work);
 }
 
-const double *nb_lattice_sum_row(const nb_lattice_sum *s, int h, int k)
+const double *nb_lattice_sum_row(const nb_lattice_sum *s, int at, int h, int k)
 {
-    return s->work + place(s, h, k);
+    return s->work[at] + place(s, h, k);
 }
 
 int nb_lattice_sum_period(const nb_lattice_sum *s)
@@ -213,6 +229,7 @@ void nb_lattice_sum_free(nb_lattice_sum *s)
     if (s->in || s->out)
         free_plans(s);
     nb_free(s->source);
-    nb_free(s->work);
+    for (int i = 0; i < s->places; i++)
+        nb_free(s->work[i]);
     nb_free(s);
 }

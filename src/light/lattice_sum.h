@@ -10,6 +10,8 @@
 /** K over a row: out[i] = K(x0, x1, x2 + i), i < n. */
 typedef void nb_lattice_kernel_fn(const void *data, const double x[3], int n, double *out);
 
+enum { NB_LATTICE_PLACES = 16 }; /* sums at once, at most */
+
 typedef struct nb_lattice_sum nb_lattice_sum;
 
 /** Sources I[n0][n1][n2], the first at the indices `low`; sums are wanted at |index| <= reach along each axis, also of
@@ -19,12 +21,17 @@ nb_status nb_lattice_sum_new(const double *I, const int low[3], const int n[3],
                              const int reach[3], int threads, nb_lattice_sum **sum,
                              nb_error *err);
 
-/** S(o + shift) for all whole o, |o| <= reach: afterwards nb_lattice_sum_row has them. */
-void nb_lattice_sum_make(nb_lattice_sum *sum, nb_lattice_kernel_fn *kernel,
-                         const void *data, const double shift[3]);
+/** Have places for so many sums at once, each of half of nb_lattice_sum_bytes; returns for how many there is memory. */
+int nb_lattice_sum_widen(nb_lattice_sum *sum, int places);
+
+/** S(o + shift) for all whole o, |o| <= reach, in a place: afterwards nb_lattice_sum_row has them.  Several threads may
+ * call, each for another place. */
+void nb_lattice_sum_make(const nb_lattice_sum *sum, int place,
+                         nb_lattice_kernel_fn *kernel, const void *data,
+                         const double shift[3]);
 
 /** S of the points (h, k, -reach[2] .. reach[2]) + shift, of which l = 0 is *returned; l < 0 is at the row's end. */
-const double *nb_lattice_sum_row(const nb_lattice_sum *sum, int h, int k);
+const double *nb_lattice_sum_row(const nb_lattice_sum *sum, int place, int h, int k);
 /** Points of a row, so that l < 0 is at l + this. */
 int nb_lattice_sum_period(const nb_lattice_sum *sum);
 

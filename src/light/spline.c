@@ -36,13 +36,27 @@ static void solve_both(float *a, int n, size_t step, size_t width)
     solve(a, n, step, width, 2.7530492340404018);
 }
 
-void nb_spline_of(float *a, const int n[3])
+void nb_spline_of(float *a, const int n[3], int threads)
 {
-    size_t row = (size_t)n[2], plane = (size_t)n[1] * row;
-    for (int i = 0; i < n[0]; i++) {
-        for (int j = 0; j < n[1]; j++)
-            solve_both(a + (size_t)i * plane + (size_t)j * row, n[2], 1, 1);
-        solve_both(a + (size_t)i * plane, n[1], row, row);
+    enum { WIDE = 4096 }; /* numbers that a thread takes */
+    const size_t row = (size_t)n[2], plane = (size_t)n[1] * row;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+#endif
+    {
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1)
+#endif
+        for (int i = 0; i < n[0]; i++) {
+            for (int j = 0; j < n[1]; j++)
+                solve_both(a + (size_t)i * plane + (size_t)j * row, n[2], 1, 1);
+            solve_both(a + (size_t)i * plane, n[1], row, row);
+        }
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1)
+#endif
+        for (size_t at = 0; at < plane; at += WIDE)
+            solve_both(a + at, n[0], plane, plane - at < WIDE ? plane - at : WIDE);
     }
-    solve_both(a, n[0], plane, plane);
 }

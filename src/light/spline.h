@@ -33,6 +33,6 @@ NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
 
 /** Values a[n0][n1][n2] become coefficients; n_i >= 6.  Both ends are mirrored about their points, whose error is 0.43 of
  * that at each further point. */
-void nb_spline_of(float *a, const int n[3]);
+void nb_spline_of(float *a, const int n[3], int threads);
 
 #endif

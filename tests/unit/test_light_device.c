@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../src/base/fftw_lib.h"
+#include "../../src/image/poisson.h"
 #include "../../src/sim/light.h"
 #include "../../src/sim/noise.h"
 #include "../support/check.h"
@@ -32,7 +33,8 @@ static const char *const scenes[] = {
     TET FINE USUAL "-dmin 3 -dispersion 1 -dispsteps 3",
     TRI COARSE USUAL "-dmin 4 -oversample 3",
     TET FINE USUAL "-detector_rotx 12 -twotheta 20 -roi 17 231 30 122",
-    TET COARSE USUAL "-detector_thick 300 -sensor Si -thicksteps 3 -oversample_thick",
+    TET COARSE USUAL
+    "-detector_thick 300 -detector_abs 400 -thicksteps 3 -oversample_thick",
     TET FINE USUAL "-curved_det -oversample_omega -oversample_polar -polar 0.7",
     TET USUAL "-geom quad.geom",
     TET FINE USUAL "-crystals 3",
@@ -215,7 +217,8 @@ static void same_light(const char *scene)
     printf("# %zu of %zu pixels have other bits, worst %.1e: %s\n", other, lit, worst,
            scene);
     assert_true(lit > want.n / 20);
-    if (strstr(scene, "-crystals") == NULL) /* more are made in memory */
+    if (!strstr(scene, "-crystals") &&
+        !strstr(scene, "-twin")) /* those may be counted in memory */
         assert_true(device->light->late.missing);
     check_below(worst, 1e-6);
     check_below((double)other, 1e-3 * (double)want.n);
@@ -239,15 +242,19 @@ static void counts_are_those_of_the_cpu(void **s)
     (void)s;
     need_device();
     for (int i = 0; i < SCENES; i++) {
-        const char *more = "-water 20 -fluence 3e25";
+        const char *more = "-water 2 -fluence 3e23";
         nb_sim *cpu = make_sim(scenes[i], more, "cpu"),
                *device = make_sim(scenes[i], more, "cuda");
         picture want = picture_of(cpu), got = picture_of(device);
-        size_t other = 0;
-        for (size_t k = 0; k < want.n; k++)
-            other += want.counts[k] != got.counts[k];
-        if (other)
-            fail_msg("%zu counts differ: %s", other, scenes[i]);
+        size_t other = 0, settled = 0;
+        for (size_t k = 0; k < want.n; k++) {
+            const int is_settled = want.photons[k] < 0.99 * NB_NOISE_MOST;
+            other += is_settled && want.counts[k] != got.counts[k];
+            settled += is_settled && want.photons[k] > 10;
+        }
+        printf("# %zu of %zu counts differ: %s\n", other, settled, scenes[i]);
+        assert_true(settled > want.n / 3);
+        assert_int_equal(other, 0);
         drop(&want);
         drop(&got);
         nb_sim_free(cpu);
