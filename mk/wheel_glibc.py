@@ -28,7 +28,7 @@ PLACES = {symbol: library for library, symbols in {
     "libdl.so.2": "dlclose dlerror dlmopen dlopen dlsym dlvsym",
     "librt.so.1": "shm_open shm_unlink",
     "libm.so.6": "exp log pow",
-    "own": "fstat lstat stat",
+    "own": "fstat fstat64 lstat lstat64 stat stat64",
 }.items() for symbol in symbols.split()}
 
 

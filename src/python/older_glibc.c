@@ -48,6 +48,10 @@ int lstat(const char *restrict path, struct stat *restrict found)
 {
     return __lxstat(STAT_VERSION, path, found);
 }
+
+/* The same, as the C++ library calls them. */
+__asm__(".globl stat64, fstat64, lstat64");
+__asm__(".set stat64, stat; .set fstat64, fstat; .set lstat64, lstat");
 #endif
 
 extern char __libc_single_threaded;
