@@ -10,9 +10,8 @@
 #include "../physics/structure_factor.h"
 
 enum {
-    ANGLES = 46,     /* of a sphere's table, 0 to 180 deg */
-    MOST_NODES = 96, /* of a rule */
-    FACE_NODES = 20
+    ANGLES = 46,    /* of a sphere's table, 0 to 180 deg */
+    MOST_NODES = 96 /* of a rule */
 };
 
 /** Rule of Gauss and Legendre on (0, 1). */
@@ -72,82 +71,119 @@ double nb_sphere_transmission(double z, double two_theta)
 
 /* --- box --- */
 
-/** A way out as a line over the way in: at its begin, and its slope. */
-typedef struct way_out {
-    double at, slope;
-} way_out;
+/* What lies farther than s from the faces of entry and farther than t from those of exit, along the rays, is
+ * a box again, of the volume G(s, t), so the integral of exp(-mu (p_in + p_out)) is
+ *   G(0, 0) - mu int exp(-mu s) G(s, 0) - mu int exp(-mu t) G(0, t) + mu^2 int int exp(-mu (s + t)) G(s, t). */
 
-/** The integral over the way in of exp(-mu (s + least of the ways out)). */
-static double chord(double mu, const way_out *out, int n, double length)
+/** An edge of the body, and how fast both ways use it up. */
+typedef struct box_edge {
+    double width, in, out;
+    int one_side; /* both ways go through one face */
+} box_edge;
+
+/** A rule, and where the exponential ends. */
+typedef struct box_rule {
+    double mu, end, x[MOST_NODES], w[MOST_NODES];
+    int n;
+} box_rule;
+
+static double volume_left(const box_edge *e, double s, double t)
 {
-    double cut[8] = {0, length}, sum = 0;
-    int cuts = 2;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < i; k++) {
-            const double s = (out[k].at - out[i].at) / (out[i].slope - out[k].slope);
-            if (s > 0 && s < length)
-                cut[cuts++] = s;
-        }
-    for (int i = 1; i < cuts; i++)
-        for (int k = i; k > 0 && cut[k] < cut[k - 1]; k--) {
-            const double other = cut[k];
-            cut[k] = cut[k - 1];
-            cut[k - 1] = other;
-        }
-    for (int i = 1; i < cuts; i++) {
-        const double middle = 0.5 * (cut[i] + cut[i - 1]), part = cut[i] - cut[i - 1];
-        const way_out *least = out;
-        double change;
-        for (int k = 1; k < n; k++)
-            if (out[k].at + out[k].slope * middle < least->at + least->slope * middle)
-                least = &out[k];
-        change = mu * (1 + least->slope) * part;
-        sum += exp(-mu * (cut[i - 1] + least->at + least->slope * cut[i - 1])) * part *
-               (fabs(change) < 1e-6 ? 1 - 0.5 * change : -expm1(-change) / change);
+    double volume = 1;
+    for (int j = 0; j < 3; j++) {
+        const double in = e[j].in * s, out = e[j].out * t;
+        volume *= fmax(0, e[j].width - (e[j].one_side ? fmax(in, out) : in + out));
     }
-    return sum;
+    return volume;
 }
 
-/** From a point of an entry face; *length: of the way in, the integral without
- * absorption. */
-static double from_point(double mu, const double half[3], const double at[3],
-                         const double in[3], const double out[3], double *length)
+/** Sort the cuts and leave out those that are not between the first two; returns how many are left. */
+static int order_cuts(double *cut, int n)
 {
-    way_out ways[3];
-    int n = 0;
-    *length = INFINITY;
+    const double end = cut[1];
+    int left = 1;
+    for (int i = 2; i < n; i++) {
+        int k = left;
+        const double at = cut[i];
+        if (!(at > 0 && at < end))
+            continue;
+        for (; k > 1 && cut[k - 1] > at; k--)
+            cut[k] = cut[k - 1];
+        cut[k] = at;
+        left++;
+    }
+    cut[left] = end;
+    return left + 1;
+}
+
+/** mu times the integral of exp(-mu t) G(s, t). */
+static double over_out(const box_rule *r, const box_edge *e, double s)
+{
+    double cut[5] = {0, r->end}, sum = 0;
+    int cuts = 2;
     for (int j = 0; j < 3; j++) {
-        if (in[j] != 0)
-            *length = fmin(*length, (copysign(half[j], in[j]) - at[j]) / in[j]);
-        if (fabs(out[j]) > 1e-12) {
-            ways[n].at = (copysign(half[j], out[j]) - at[j]) / out[j];
-            ways[n++].slope = -in[j] / out[j];
+        if (e[j].out < 1e-12)
+            continue;
+        cut[1] = fmin(cut[1], (e[j].width - (e[j].one_side ? 0 : e[j].in * s)) / e[j].out);
+        if (e[j].one_side)
+            cut[cuts++] = e[j].in * s / e[j].out;
+    }
+    if (!(cut[1] > 0))
+        return 0;
+    cuts = order_cuts(cut, cuts);
+    for (int i = 1; i < cuts; i++)
+        for (int k = 0; k < r->n; k++) {
+            const double part = cut[i] - cut[i - 1], t = cut[i - 1] + part * r->x[k];
+            sum += part * r->w[k] * exp(-r->mu * t) * volume_left(e, s, t);
+        }
+    return r->mu * sum;
+}
+
+/** Where over_out has bends: its end changes from one edge to another, or a bend of G comes to it. */
+static int cuts_of(const box_edge *e, double *cut)
+{
+    int cuts = 2;
+    for (int j = 0; j < 3; j++) {
+        if (e[j].in > 0)
+            cut[1] = fmin(cut[1], e[j].width / e[j].in);
+        for (int k = 0; k < 3 && e[j].out >= 1e-12; k++) {
+            const double slope = e[j].in / e[j].out;
+            const double ends = e[k].one_side ? 0 : e[k].in;
+            if (e[k].out < 1e-12)
+                continue;
+            if (e[j].one_side)
+                cut[cuts++] = e[k].width / (slope * e[k].out + ends);
+            if (k < j)
+                cut[cuts++] = (e[j].width / e[j].out - e[k].width / e[k].out) /
+                              ((e[j].one_side ? 0 : slope) - ends / e[k].out);
         }
     }
-    return chord(mu, ways, n, *length);
+    return cuts;
 }
 
 double nb_box_transmission(double mu, const double half[3], nb_vec3 beam, nb_vec3 to)
 {
     const double in[3] = {beam.x, beam.y, beam.z}, out[3] = {to.x, to.y, to.z};
-    double x[FACE_NODES], w[FACE_NODES], sum = 0, whole = 0;
-    gauss(FACE_NODES, x, w);
-    for (int face = 0; face < 3; face++) {
-        const int a = (face + 1) % 3, b = (face + 2) % 3;
-        const double area = fabs(in[face]) / half[face];
-        if (fabs(in[face]) < 1e-12)
-            continue;
-        for (int i = 0; i < FACE_NODES * FACE_NODES; i++) {
-            const int p = i / FACE_NODES, q = i % FACE_NODES;
-            double at[3], length;
-            at[face] = -copysign(half[face], in[face]);
-            at[a] = half[a] * (2 * x[p] - 1);
-            at[b] = half[b] * (2 * x[q] - 1);
-            sum += area * w[p] * w[q] * from_point(mu, half, at, in, out, &length);
-            whole += area * w[p] * w[q] * length;
-        }
+    box_rule r = {.mu = mu, .end = 40 / mu};
+    box_edge e[3];
+    double cut[16] = {0, r.end}, whole = 1, sum, z = 0;
+    int cuts;
+    for (int j = 0; j < 3; j++) {
+        e[j] = (box_edge){2 * half[j], fabs(in[j]), fabs(out[j]), in[j] * out[j] < 0};
+        whole *= e[j].width;
+        z = fmax(z, mu * e[j].width);
     }
-    return sum / whole; /* so that errors of the rule cancel */
+    r.n = z < 1 ? 6 : z < 4 ? 10 : z < 12 ? 16 : 28;
+    gauss(r.n, r.x, r.w);
+    cuts = order_cuts(cut, cuts_of(e, cut));
+    sum = whole - over_out(&r, e, 0);
+    for (int i = 1; i < cuts; i++)
+        for (int k = 0; k < r.n; k++) {
+            const double part = cut[i] - cut[i - 1], s = cut[i - 1] + part * r.x[k];
+            sum += mu * part * r.w[k] * exp(-mu * s) *
+                   (over_out(&r, e, s) - volume_left(e, s, 0));
+        }
+    return fmax(0, sum / whole);
 }
 
 /* --- planes --- */

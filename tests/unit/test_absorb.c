@@ -61,11 +61,47 @@ static void boxes_turn_and_lie_between_spheres(void **state)
                      (1 - exp(-1.6)) / 1.6) < 1e-9);
 }
 
+/** The definition, at the middles of 100 x 100 x 100 parts. */
+static double summed(double mu, const double half[3], nb_vec3 beam, nb_vec3 to)
+{
+    enum { N = 100 };
+    const double in[3] = {beam.x, beam.y, beam.z}, out[3] = {to.x, to.y, to.z};
+    double sum = 0;
+    for (int i = 0; i < N * N * N; i++) {
+        const int at[3] = {i % N, i / N % N, i / N / N};
+        double way_in = INFINITY, way_out = INFINITY;
+        for (int j = 0; j < 3; j++) {
+            const double x = half[j] * ((2 * at[j] + 1.0) / N - 1);
+            way_in = fmin(way_in, (x + copysign(half[j], in[j])) / in[j]);
+            way_out = fmin(way_out, (copysign(half[j], out[j]) - x) / out[j]);
+        }
+        sum += exp(-mu * (way_in + way_out));
+    }
+    return sum / N / N / N;
+}
+
+/** Light that goes the other way is absorbed as much. */
+static void boxes_are_their_sums(void **state)
+{
+    const double half[3] = {1e-4, 2e-4, 0.5e-4};
+    (void)state;
+    for (int i = 1; i < 5; i++) {
+        const nb_vec3 in = direction(0.8 * i, 0.7 * i), out = direction(1.45 * i, 2.2 * i);
+        const double mu = 1e3 * (1 << 2 * i) / 4;
+        const double t = nb_box_transmission(mu, half, in, out);
+        const double back =
+            nb_box_transmission(mu, half, nb_scale(-1, out), nb_scale(-1, in));
+        assert_true(fabs(t / summed(mu, half, in, out) - 1) < 6e-4 * (1 + mu * half[1]));
+        assert_true(fabs(t / back - 1) < 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spheres_have_closed_forms_at_both_ends),
         cmocka_unit_test(boxes_turn_and_lie_between_spheres),
+        cmocka_unit_test(boxes_are_their_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
