@@ -6,6 +6,7 @@
 
 #include "../sim/shade.h"
 #include "../sim/advice.h"
+#include "../sim/light.h"
 #include "../sim/load.h"
 #include "../sim/noise.h"
 #include "../sim/report.h"
@@ -101,6 +102,7 @@ static void choose_threads(nb_run *run)
     if (pages > 0 && run->threads > room)
         run->threads = room > 1 ? (int)room : 1;
     run->threads_each = all / run->threads;
+    nb_light_store_let(run->base->in.lights, all);
     run->window = 2 * run->threads + 2;
 }
 

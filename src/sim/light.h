@@ -12,6 +12,9 @@
 typedef struct nb_light_store nb_light_store;
 nb_status nb_light_store_new(nb_light_store **store, nb_error *err);
 
+/** Threads that make a table, as many as a simulation has or these: the others of a series wait for it. */
+void nb_light_store_let(nb_light_store *store, int threads);
+
 /** A table that is shared (nb_shared_drop). */
 typedef struct nb_light_table {
     nb_diffuse_table *table;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/shared.h"
+#include "../base/threads.h"
 #include "light.h"
 
 /* Frames take turns between a few F and cells (-vary Badd:choice:..., crystals of an image). */
@@ -12,6 +13,7 @@ enum { KEPT = 8 };
 
 struct nb_light_store {
     pthread_mutex_t lock;
+    int threads;
     const nb_light_table *kept[KEPT]; /* held, the last asked for first; NULL behind them */
 };
 
@@ -30,6 +32,13 @@ nb_status nb_light_store_new(nb_light_store **store, nb_error *err)
         return NB_ERR_NOMEM;
     pthread_mutex_init(&(*store)->lock, NULL);
     return NB_OK;
+}
+
+void nb_light_store_let(nb_light_store *store, int threads)
+{
+    pthread_mutex_lock(&store->lock);
+    store->threads = threads;
+    pthread_mutex_unlock(&store->lock);
 }
 
 static void clear_table(void *object)
@@ -128,14 +137,17 @@ nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *so
 {
     const uint64_t hash = hash_of(source);
     const nb_light_table *own = NULL;
+    nb_diffuse_source by = *source;
     nb_status st = NB_OK;
     int at;
     pthread_mutex_lock(&store->lock);
+    if (by.threads < store->threads)
+        by.threads = nb_thread_count(store->threads);
     at = find(store, source, hash);
     if (at < KEPT)
         own = store->kept[at];
     else
-        st = make_table(source, hash, &own, err);
+        st = make_table(&by, hash, &own, err);
     if (!st)
         put_first(store, own, at);
     *table = nb_shared_hold(own);

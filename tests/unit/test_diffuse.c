@@ -580,6 +580,33 @@ static void a_few_tables_are_kept(void **s)
     nb_sim_free(sim);
 }
 
+/** Threads take shifts and planes of a table: each number of them makes the same bytes. */
+static void tables_do_not_depend_on_threads(void **s)
+{
+    nb_sim *sim;
+    nb_error err;
+    (void)s;
+    need_fftw();
+    sim = make_sim("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -default_F 0 -detpixels 8 "
+                   "-diffuse_sigma 0.5 -diffuse_gamma 9");
+    nb_diffuse_source source = {
+        &sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.2, 1};
+    nb_diffuse_table *one, *many;
+    const nb_diffuse_part *a, *b;
+    assert_int_equal(nb_diffuse_table_new(&source, &one, &err), 0);
+    source.threads = 5;
+    assert_int_equal(nb_diffuse_table_new(&source, &many, &err), 0);
+    a = one->parts;
+    b = many->parts;
+    assert_true(a->per[0] > 1 && one->orders > 3);
+    assert_memory_equal(a->n, b->n, sizeof a->n);
+    assert_memory_equal(
+        a->c, b->c, (size_t)a->n[0] * (size_t)a->n[1] * (size_t)a->n[2] * sizeof *a->c);
+    nb_diffuse_table_free(one);
+    nb_diffuse_table_free(many);
+    nb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
@@ -591,6 +618,7 @@ int main(void)
                                        TEST(groups_average_over_turned_axes),
                                        TEST(light_is_proportional),
                                        TEST(a_few_tables_are_kept),
+                                       TEST(tables_do_not_depend_on_threads),
                                        TEST(derivatives_of_halos_are_bounded)};
     return RUN_TESTS("diffuse", tests);
 }
