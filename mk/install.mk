@@ -45,8 +45,8 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	ln -sfn libnanobragg.so.$(SOVERSION) $(LIBDIR)/libnanobragg.so
 	install -m 644 src/nanobragg.h $(INCLUDEDIR)/nanobragg.h
 	install -m 644 src/nanobragg/*.h $(INCLUDEDIR)/nanobragg
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIB@|$(LIB)|' -e 's|@RPATH@|$(RPATH)|' $B/nanobragg.pc \
-	    >$(LIBDIR)/pkgconfig/nanobragg.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIB@|$(LIB)|' -e 's|@RPATH@|$(RPATH)|' \
+	    $(if $(DESTDIR),-e '/^Libs.private/s| -L[^ ]*||g') $B/nanobragg.pc >$(LIBDIR)/pkgconfig/nanobragg.pc # not this machine's folders
 	chmod 644 $(LIBDIR)/pkgconfig/nanobragg.pc
 	install -m 644 mk/nanobraggConfig.cmake $(LIBDIR)/cmake/nanobragg/nanobraggConfig.cmake
 	sed -e 's|@VERSION@|$(VERSION)|' mk/nanobraggConfigVersion.cmake.in \
