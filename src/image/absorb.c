@@ -6,6 +6,7 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 #include "../physics/hostdevice.h"
+#include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
 
@@ -275,8 +276,7 @@ static void fill(const absorbing *job, const nb_panel *panel, const int r[4],
         const double left = corner[0] + v * (corner[2] - corner[0]),
                      right = corner[1] + v * (corner[3] - corner[1]);
         const double step = wide ? (right - left) / wide : 0;
-        float *row = job->plane + panel->first_pixel +
-                     (size_t)s * (size_t)panel->columns + (size_t)r[0];
+        float *row = job->plane + nb_panel_pixel(panel, r[0], s);
         for (int f = 0; f <= wide; f++)
             row[f] = (float)(left + f * step);
     }

@@ -191,7 +191,7 @@ static nb_status grow_mask(const nb_footprint_plan *plan, const nb_scene *sc,
     for (int k = 0; mask && last && k < sc->n_panels; k++) {
         const nb_panel *p = &sc->panels[k];
         for (int s = 0; s < p->rows; s++) {
-            const size_t at = p->first_pixel + (size_t)s * (size_t)p->columns;
+            const size_t at = nb_panel_pixel(p, 0, s);
             grow_row(sc->raster.mask + at, p->columns, plan->panels[k].fast, mask + at);
         }
         grow_columns(mask + p->first_pixel, p->columns, p->rows, plan->panels[k].slow,
@@ -261,7 +261,7 @@ static int width_of(nb_region r)
 static float *pixel_of(const bands *b, int s, int f)
 {
     const nb_panel *p = &b->scene->panels[b->panel];
-    return b->image + p->first_pixel + (size_t)s * (size_t)p->columns + (size_t)f;
+    return b->image + nb_panel_pixel(p, f, s);
 }
 
 static void keep_rows(const bands *b, int band)

@@ -70,8 +70,7 @@ static float written(double factor)
 static void shade_row(const shading *job, const band *b, int slow, int fast, int fast_end)
 {
     const nb_panel *panel = b->panel;
-    float *out = job->out->transmission + panel->first_pixel +
-                 (size_t)slow * (size_t)panel->columns;
+    float *out = job->out->transmission + nb_panel_pixel(panel, 0, slow);
     int32_t *acts = job->out->acts + 2 * (size_t)(panel->first_row + slow);
     for (int f = fast; f < fast_end; f++) {
         double x, y, factor = 1;

@@ -15,8 +15,7 @@ nb_stack_row nb_stack_row_of(const nb_scene *scene, int row)
     const nb_panel *panel = &scene->panels[k];
     nb_region lit = nb_panel_region(scene, panel);
     int s = row - panel->first_row;
-    nb_stack_row r = {k, panel->first_pixel + (size_t)s * (size_t)panel->columns,
-                      panel->columns, 0, 0};
+    nb_stack_row r = {k, nb_panel_pixel(panel, 0, s), panel->columns, 0, 0};
     if (s >= lit.smin && s <= lit.smax && lit.fmin <= lit.fmax) {
         r.first = lit.fmin;
         r.end = lit.fmax + 1;

@@ -597,10 +597,8 @@ static double panel_solid_angle(const nb_scene *sc, const nb_panel *panel)
     if (!mask && !panel->curved && !panel->point_pixel && square)
         return flat_solid_angle(panel, r);
     for (int s = r.smin; s <= r.smax; s++)
-        total += row_solid_angle(
-            panel, r,
-            mask ? mask + panel->first_pixel + (size_t)s * (size_t)panel->columns : NULL,
-            s);
+        total += row_solid_angle(panel, r,
+                                 mask ? mask + nb_panel_pixel(panel, 0, s) : NULL, s);
     return total;
 }
 

@@ -34,12 +34,18 @@ static inline int nb_panel_of_pixel(const nb_scene *sc, size_t pixel)
     return low;
 }
 
+/** Place of a pixel of a panel in the stack. */
+static inline size_t nb_panel_pixel(const nb_panel *panel, int fast, int slow)
+{
+    return panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
+}
+
 /** Index of the first pixel of a row of the stack. The row past the last one gives the number of
  * pixels. */
 static inline size_t nb_row_start(const nb_scene *sc, int row)
 {
     const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, row)];
-    return panel->first_pixel + (size_t)(row - panel->first_row) * (size_t)panel->columns;
+    return nb_panel_pixel(panel, 0, row - panel->first_row);
 }
 
 /** The part of a panel in the region of interest, in pixels of the panel; empty (no rows or

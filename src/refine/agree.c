@@ -55,12 +55,11 @@ static double excess(const nb_fit *fit, const nb_radial *under, size_t at)
 static int peak_at(const nb_fit *fit, const nb_panel *panel, const nb_radial *under,
                    const int at[2], nb_fit_peak *peak)
 {
-    const size_t columns = (size_t)panel->columns;
-    const size_t own = panel->first_pixel + (size_t)at[1] * columns + (size_t)at[0];
+    const size_t own = nb_panel_pixel(panel, at[0], at[1]);
     double light = 0, f = 0, s = 0;
     for (int y = at[1] - HALF; y <= at[1] + HALF; y++)
         for (int x = at[0] - HALF; x <= at[0] + HALF; x++) {
-            const size_t i = panel->first_pixel + (size_t)y * columns + (size_t)x;
+            const size_t i = nb_panel_pixel(panel, x, y);
             if (x < 0 || y < 0 || x >= panel->columns || y >= panel->rows)
                 continue;
             if (fit->photons[i] > fit->photons[own] ||

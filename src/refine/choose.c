@@ -39,8 +39,7 @@ static int sample_edge(const nb_fit *fit)
 /** Is pixel f of row s of a panel in the sample? */
 static int is_sampled(const nb_panel *panel, int f, int s, int edge)
 {
-    return draw(panel->first_pixel + (size_t)(s / edge) * (size_t)panel->columns +
-                (size_t)(f / edge)) < SAMPLE;
+    return draw(nb_panel_pixel(panel, f / edge, s / edge)) < SAMPLE;
 }
 
 /** Spots and the sample. */
@@ -115,8 +114,7 @@ static void mark(uint8_t *spots, const nb_panel *panel, int f, int s, int half)
     int f1 = f + half < panel->columns ? f + half : panel->columns - 1;
     int s1 = s + half < panel->rows ? s + half : panel->rows - 1;
     for (int y = s0; y <= s1; y++)
-        memset(spots + panel->first_pixel + (size_t)y * (size_t)panel->columns + (size_t)f0,
-               1, (size_t)(f1 - f0 + 1));
+        memset(spots + nb_panel_pixel(panel, f0, y), 1, (size_t)(f1 - f0 + 1));
 }
 
 /** Mark boxes where picture or model stands above the level. */

@@ -9,11 +9,6 @@
 #include "../sim/sim.h"
 #include "fit.h"
 
-static size_t index_of(const nb_panel *panel, int f, int s)
-{
-    return panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
-}
-
 static void leave_out(nb_fit *fit, size_t at, nb_masked why)
 {
     fit->photons[at] = fit->full[at] = NAN;
@@ -41,9 +36,9 @@ static double spread_of(const nb_fit *fit, const nb_panel *panel, double level,
         for (int x = f - 1; x <= f + 1; x++) {
             double e;
             if (x < 0 || y < 0 || x >= panel->columns || y >= panel->rows ||
-                (x == f && y == s) || isnan(fit->photons[index_of(panel, x, y)]))
+                (x == f && y == s) || isnan(fit->photons[nb_panel_pixel(panel, x, y)]))
                 continue;
-            e = fit->photons[index_of(panel, x, y)] - level;
+            e = fit->photons[nb_panel_pixel(panel, x, y)] - level;
             sum += e;
             *most = fmax(*most, e);
             n++;
@@ -152,7 +147,7 @@ static int is_dark(const nb_fit *fit, const nb_panel *panel, const nb_radial *un
     int n = 0;
     for (int y = s; y < s + TILE && y < panel->rows; y++)
         for (int x = f; x < f + TILE && x < panel->columns; x++) {
-            const size_t i = index_of(panel, x, y);
+            const size_t i = nb_panel_pixel(panel, x, y);
             if (isnan(fit->photons[i]))
                 continue;
             n++;
@@ -184,8 +179,8 @@ static nb_status mask_shadow(nb_fit *fit, const nb_panel *panel, const nb_radial
             for (int y = y0; y <= y1 && y < rows; y++)
                 for (int x = x0; x <= x1 && x < columns; x++)
                     any |= dark[y * columns + x];
-            if (any && !isnan(fit->photons[index_of(panel, f, s)]))
-                leave_out(fit, index_of(panel, f, s), NB_MASKED_SHADOW);
+            if (any && !isnan(fit->photons[nb_panel_pixel(panel, f, s)]))
+                leave_out(fit, nb_panel_pixel(panel, f, s), NB_MASKED_SHADOW);
         }
     nb_free(dark);
     return NB_OK;
@@ -344,7 +339,7 @@ static double explained(const nb_fit *fit, const nb_radial *under, const nb_fit_
     double sum = 0;
     for (int y = s > 2 ? s - 2 : 0; y <= s + 2 && y < p->rows; y++)
         for (int x = f > 2 ? f - 2 : 0; x <= f + 2 && x < p->columns; x++) {
-            const size_t i = index_of(p, x, y);
+            const size_t i = nb_panel_pixel(p, x, y);
             const double below =
                 fit->kind == NB_BACKGROUND_WATER ? nb_radial_at(under, fit->stol[i]) : 0;
             sum += fmax(0, fit->expected[i] - below);
@@ -376,8 +371,8 @@ static nb_status leave_spot_out(nb_fit *fit, const nb_radial *under, size_t peak
                 double n, b;
                 if (of[k] || !joins || f < 0 || s < 0 || f >= p->columns || s >= p->rows)
                     continue;
-                n = fit->photons[index_of(p, f, s)];
-                b = nb_radial_at(under, fit->stol[index_of(p, f, s)]);
+                n = fit->photons[nb_panel_pixel(p, f, s)];
+                b = nb_radial_at(under, fit->stol[nb_panel_pixel(p, f, s)]);
                 of[k] =
                     n > b + FOREIGN_SIGMA * sqrt(b + fit->sigma * fit->sigma) + 1 ? 1 : 2;
                 grown |= of[k] == 1;
@@ -386,8 +381,8 @@ static nb_status leave_spot_out(nb_fit *fit, const nb_radial *under, size_t peak
     for (int k = 0; k < side * side; k++) {
         const int f = f0 + k % side, s = s0 + k / side;
         if (of[k] && f >= 0 && s >= 0 && f < p->columns && s < p->rows &&
-            !isnan(fit->photons[index_of(p, f, s)])) {
-            leave_out(fit, index_of(p, f, s), NB_MASKED_FOREIGN);
+            !isnan(fit->photons[nb_panel_pixel(p, f, s)])) {
+            leave_out(fit, nb_panel_pixel(p, f, s), NB_MASKED_FOREIGN);
             fit->out->masks.count[NB_MASKED_FOREIGN]++;
         }
     }

@@ -17,7 +17,7 @@ size_t nb_fit_row_spans(const nb_fit *fit, const float *photons, const uint8_t *
                         int s, nb_span *spans)
 {
     const nb_panel *panel = &fit->sim->model.scene.panels[k];
-    const size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
+    const size_t row = nb_panel_pixel(panel, 0, s);
     size_t n = 0;
     for (int f = 0; f < panel->columns; f++) {
         const int begin = f;
@@ -309,8 +309,7 @@ static plane fit_plane(const nb_fit *fit, const nb_panel *panel, const uint8_t *
         double weights = 0, sum = 0;
         for (int s = b->low[1]; s <= b->high[1]; s++)
             for (int f = b->low[0]; f <= b->high[0]; f++) {
-                size_t at =
-                    panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
+                size_t at = nb_panel_pixel(panel, f, s);
                 const double t[3] = {1, f - b->low[0], s - b->low[1]};
                 double w;
                 if (spots[at] || isnan(fit->photons[at]))
@@ -381,8 +380,7 @@ static void put_plane(nb_fit *fit, const nb_panel *panel, uint8_t *spots, box b)
     plane p = fit_plane(fit, panel, spots, &rim);
     for (int s = b.low[1]; s <= b.high[1]; s++)
         for (int f = b.low[0]; f <= b.high[0]; f++) {
-            size_t at =
-                panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
+            size_t at = nb_panel_pixel(panel, f, s);
             if (spots[at] != 2)
                 continue;
             fit->background[at] = (float)fmax(plane_at(&p, &rim, f, s), LEAST_LEVEL);
@@ -402,8 +400,7 @@ nb_status nb_fit_planes(nb_fit *fit, const uint8_t *spots, nb_error *err)
         const nb_panel *panel = &sc->panels[k];
         for (int s = 0; s < panel->rows; s++)
             for (int f = 0; f < panel->columns; f++) {
-                size_t at =
-                    panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
+                size_t at = nb_panel_pixel(panel, f, s);
                 if (left[at] == 1)
                     put_plane(fit, panel, left, flood(panel, left, stack, f, s));
                 else if (!spots[at] && !isnan(fit->chosen[at])) { /* of the sample */
@@ -501,8 +498,7 @@ static void observe_panel(nb_fit *fit, const nb_image *picture, int k, double of
         most = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
     for (int s = region.smin; s <= region.smax; s++)
         for (int f = region.fmin; f <= region.fmax; f++) {
-            size_t at =
-                panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
+            size_t at = nb_panel_pixel(panel, f, s);
             double adu = picture->pixels[at];
             double here = gain * (sim->in.files->gainmap ? sim->in.files->gainmap[at] : 1);
             double d = stol_of(panel, &sc->sensors[panel->sensor], wavelength, f, s);

@@ -13,7 +13,7 @@ static size_t split_row(const nb_scene *sc, int k, const nb_region *r, int slow,
                         nb_span *spans)
 {
     const nb_panel *panel = &sc->panels[k];
-    const size_t row = panel->first_pixel + (size_t)slow * (size_t)panel->columns;
+    const size_t row = nb_panel_pixel(panel, 0, slow);
     const uint8_t *mask = sc->raster.mask ? sc->raster.mask + row : NULL;
     size_t n = 0;
     for (int f = r->fmin, end; f <= r->fmax; f = end) {

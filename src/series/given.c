@@ -330,7 +330,7 @@ static nb_status take_panel(const nb_given *g, const nb_scene *sc, int number,
     const double pedestal = nb_said_or(g->pedestal, in->pedestal);
     const nb_region r = nb_panel_region(sc, p);
     for (int j = 0; j < p->rows; j++) {
-        const size_t first = p->first_pixel + (size_t)j * (size_t)p->columns;
+        const size_t first = nb_panel_pixel(p, 0, j);
         const int i =
             take_row(from->first + (size_t)j * from->stride, marks_of(in, from, j),
                      p->columns, g->unit, pedestal, image + first);

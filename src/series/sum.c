@@ -71,7 +71,7 @@ void nb_sum_add(nb_sum *sum, const nb_scene *sc, nb_pixel_type type, const void 
         const nb_panel *panel = &sc->panels[k];
         const nb_region r = nb_panel_region(sc, panel);
         for (int s = r.smin; s <= r.smax; s++) {
-            const size_t row = panel->first_pixel + (size_t)s * (size_t)panel->columns;
+            const size_t row = nb_panel_pixel(panel, 0, s);
             for (size_t i = row + (size_t)r.fmin;
                  i <= row + (size_t)r.fmax && r.fmax >= r.fmin; i++)
                 if (!mask || mask[i])

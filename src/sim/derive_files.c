@@ -182,8 +182,7 @@ static int64_t rendered_pixels(const nb_scene *sc)
         const nb_region r = nb_panel_region(sc, p);
         for (int s = r.smin; s <= r.smax; s++)
             for (int f = r.fmin; f <= r.fmax; f++)
-                n += sc->raster.mask[p->first_pixel + (size_t)s * (size_t)p->columns +
-                                     (size_t)f] != 0;
+                n += sc->raster.mask[nb_panel_pixel(p, f, s)] != 0;
     }
     return n;
 }

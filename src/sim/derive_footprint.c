@@ -179,8 +179,7 @@ static void keep_wanted(const nb_scene *sc, double *values)
         const nb_region r = nb_panel_region(sc, p);
         for (int y = 0; y < p->rows; y++)
             for (int x = 0; x < p->columns; x++) {
-                const size_t i =
-                    p->first_pixel + (size_t)y * (size_t)p->columns + (size_t)x;
+                const size_t i = nb_panel_pixel(p, x, y);
                 if (y < r.smin || y > r.smax || x < r.fmin || x > r.fmax ||
                     (sc->raster.mask && !sc->raster.mask[i]))
                     values[i] = 0;
@@ -364,7 +363,7 @@ static void add_taps(const gather *g, int panel, int from, const nb_span *span,
     const nb_footprint_plan *plan = g->s->parts.plan;
     const nb_footprint_panel *on = &plan->panels[panel];
     const nb_panel *p = &g->s->wanted->panels[panel];
-    const size_t row = p->first_pixel + (size_t)from * (size_t)p->columns;
+    const size_t row = nb_panel_pixel(p, 0, from);
     const int down = tile_along(p->rows, on->down, from), d = span->slow - from;
     const int least = span->fast > on->fast ? span->fast - on->fast : 0;
     for (int f = least; f <= span->fast + on->fast && f < p->columns; f++) {

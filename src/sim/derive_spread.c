@@ -69,8 +69,7 @@ static void copy_region(const nb_scene *sc, nb_real_type type, const void *from,
         const nb_region r = nb_panel_region(sc, panel);
         for (int s = r.smin; s <= r.smax; s++)
             for (int f = r.fmin; f <= r.fmax; f++) {
-                const size_t i =
-                    panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
+                const size_t i = nb_panel_pixel(panel, f, s);
                 if (!mask || mask[i])
                     to[i] = nb_real(type, from, i);
             }

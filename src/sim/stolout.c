@@ -13,6 +13,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/amorphous.h"
+#include "../physics/panels.h"
 #include "load.h"
 #include "sim.h"
 #include "picture.h"
@@ -176,8 +177,7 @@ static void leave_out_about(table_job *job, const nb_panel *panel, int f, int s)
     for (int i = 0; i < SIDE * SIDE; i++) {
         const int g = f - REACH + i % SIDE, t = s - REACH + i / SIDE;
         if (g >= 0 && g < panel->columns && t >= 0 && t < panel->rows)
-            job->bin[panel->first_pixel + (size_t)t * (size_t)panel->columns + (size_t)g] =
-                -1;
+            job->bin[nb_panel_pixel(panel, g, t)] = -1;
     }
 }
 

@@ -7,6 +7,7 @@
 #include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../physics/panels.h"
 #include "../physics/pixel.h"
 #include "../render/request.h"
 #include "../render/rows.h"
@@ -102,18 +103,12 @@ static double crystal_in(const finder *f, double photons, double background)
                                                                                  : 0;
 }
 
-/** Place of a panel's pixel in the stack. */
-static size_t pixel_of(const nb_panel *panel, int fast, int slow)
-{
-    return panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
-}
-
 /** Photons of a weight of 1 in a pixel. */
 static double unit_in(const finder *f, const nb_panel *panel, int fast, int slow)
 {
     const nb_scene *sc = f->job->scene;
     const float *factors = f->job->mix->transmission;
-    const size_t pixel = pixel_of(panel, fast, slow);
+    const size_t pixel = nb_panel_pixel(panel, fast, slow);
     const double factor = (factors ? nb_mix_factor(factors[pixel]) : 1) *
                           (f->job->mix->absorb ? f->job->mix->absorb[pixel] : 1);
     return factor * sc->intensity_scale *
@@ -301,7 +296,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     const finder *f = user;
     const nb_scene *sc = f->job->scene;
     const nb_panel *panel = &sc->panels[k];
-    const size_t pixel = pixel_of(panel, fast, slow);
+    const size_t pixel = nb_panel_pixel(panel, fast, slow);
     double photons = 0;
     *background = background_in(f, pixel);
     *least = 0;
@@ -321,7 +316,7 @@ static double own_photons(const void *user, int k, int fast, int slow, double we
 {
     const finder *f = user;
     const nb_panel *panel = &f->job->scene->panels[k];
-    const size_t pixel = pixel_of(panel, fast, slow);
+    const size_t pixel = nb_panel_pixel(panel, fast, slow);
     const double photons = weight * unit_in(f, panel, fast, slow),
                  background = background_in(f, pixel);
     *divided = crystal_in(f, photons + background, background);
