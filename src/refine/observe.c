@@ -7,6 +7,7 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../render/request.h"
+#include "../sim/derive.h"
 #include "../sim/footprint.h"
 #include "../sim/sim.h"
 #include "fit.h"
@@ -66,9 +67,12 @@ nb_status nb_fit_render(nb_fit *fit, const nb_span *spans, size_t n, float *imag
                                 .tolerance = engine->options.tolerance};
     const nb_planes planes = {.image = image, .pixels = fit->pixels};
     nb_status st = nb_engine_open(engine, err);
-    return st ? st
-              : engine->backend->render(engine->state, &fit->sim->model.scene, &request,
-                                        &planes, err);
+    if (!st)
+        st = engine->backend->render(engine->state, &fit->sim->model.scene, &request,
+                                     &planes, err);
+    if (!st && nb_sim_has_factors(fit->sim))
+        nb_sim_factor_spans(fit->sim, spans, n, image);
+    return st;
 }
 
 int nb_fit_spreads(const nb_fit *fit)
@@ -86,6 +90,8 @@ static nb_status render_wide(nb_fit *fit, const float *photons, float *image,
     const uint8_t *mask = fit->sim->model.scene.raster.mask;
     nb_scene scene = fit->sim->model.scene;
     uint8_t *seen = nb_alloc_raw(fit->pixels, 1, "mask", err);
+    nb_span *spans;
+    size_t n;
     nb_status st = seen ? nb_engine_open(engine, err) : NB_ERR_NOMEM;
     for (size_t i = 0; i < fit->pixels && !st; i++)
         seen[i] = !isnan(photons[i]) && (!mask || mask[i]);
@@ -93,6 +99,11 @@ static nb_status render_wide(nb_fit *fit, const float *photons, float *image,
     if (!st)
         st = nb_sim_render_footprint(fit->sim, &scene, &request, image, err);
     nb_free(seen);
+    if (!st && nb_sim_has_factors(fit->sim) &&
+        !(st = fit_spans(fit, photons, &spans, &n, err))) {
+        nb_sim_factor_spans(fit->sim, spans, n, image);
+        nb_free(spans);
+    }
     return st;
 }
 

@@ -135,21 +135,11 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
             "-%s %.60s: derivatives and refine are of one crystal; leave it out",
             sim->cfg.crystals[0] ? "crystals" : "twin",
             sim->cfg.crystals[0] ? sim->cfg.crystals : sim->cfg.twin);
-    if (mix.absorb)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-absorb: derivatives and refine do not have it yet; leave it out");
-    if (nb_mix_is_plain(&mix) && !sim->model.damage.given)
-        return NB_OK;
-    if (nb_mix_is_plain(&mix))
+    if (mix.absorb && mix.rest)
         return nb_fail(err, NB_ERR_INPUT,
-                       "-dose: derivatives and refine do not have it yet; leave it out");
-    return nb_fail(err, NB_ERR_INPUT,
-                   "%s: derivatives and refine do not have it yet; leave it out, and "
-                   "mask shaded pixels by -mask",
-                   sim->cfg.beamstop[0]            ? "-beamstop"
-                   : sim->cfg.transmission_file[0] ? "-transmission"
-                                                   : "-add");
+                       "-absorb with a background: derivatives and refine do not have it "
+                       "yet; leave out one of them");
+    return NB_OK;
 }
 
 /** The job of these names.  F is of a pullback alone. */
@@ -176,6 +166,24 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     }
     if (!st)
         st = nb_slope_job_build(&of, v, count, job, err);
+    for (int i = 0; i < count && !st; i++)
+        st = nb_sim_check_factors(sim, &v[i], &job->tangents[i], err);
+    nb_free(v);
+    return st;
+}
+
+nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
+                            nb_error *err)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    nb_slope_job job = {0};
+    nb_variable_name *v;
+    nb_status st = nb_sim_names(sim, names, count, &v, err);
+    if (!st)
+        st = nb_slope_job_build(&of, v, count, &job, err);
+    for (int i = 0; i < count && !st; i++)
+        st = nb_sim_check_factors(sim, &v[i], &job.tangents[i], err);
+    nb_slope_job_free(&job);
     nb_free(v);
     return st;
 }
@@ -244,6 +252,18 @@ static void close_run(const nb_sim *sim, nb_slope_run *run)
         run->backend->close(run->state);
 }
 
+/** Behind the factors of pixels. */
+static void take_planes(const nb_sim *sim, int count, const nb_slope_planes_out *out)
+{
+    const size_t size = out->type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double);
+    for (int i = 0; i < count; i++)
+        nb_sim_factor_plane(sim, 0, out->type,
+                            (char *)out->planes +
+                                (size_t)i * sim->model.scene.raster.pixels * size);
+    if (out->image)
+        nb_sim_factor_plane(sim, 1, NB_REAL_FLOAT32, out->image);
+}
+
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
                              nb_real_type type, void *planes, float *image, nb_error *err)
 {
@@ -259,6 +279,8 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
         st = nb_sim_footprint_planes(sim, &run, type, planes, image, err);
     else if (!st)
         st = nb_slope_fill(&run, &out, err);
+    if (!st && nb_sim_has_factors(sim))
+        take_planes(sim, count, &out);
     close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
@@ -277,6 +299,8 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
         st = nb_sim_footprint_slopes(sim, &run, &sim->model.scene, image, err);
     else if (!st)
         st = nb_slope_image(&run, image, err);
+    if (!st && nb_sim_has_factors(sim))
+        nb_sim_factor_plane(sim, 1, NB_REAL_FLOAT64, image);
     close_run(sim, &run);
     nb_slope_job_free(&job);
     return st;
@@ -361,6 +385,24 @@ static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
+/** The same of a loss behind the factors of pixels. */
+static nb_status pull_behind(const nb_sim *sim, const nb_slope_run *run,
+                             nb_real_type type, const void *dloss, double *gradient,
+                             nb_hkl_gradient *F, nb_error *err)
+{
+    const nb_variable_name all = {.kind = NB_VAR_ALL_F, .name = "F"};
+    double *before;
+    nb_status st = F ? nb_sim_check_factors(sim, &all, NULL, err) : NB_OK;
+    if (st || !nb_sim_has_factors(sim))
+        return st ? st : pull_checked(sim, run, type, dloss, gradient, F, err);
+    if ((st = check_loss(sim, type, dloss, err)) ||
+        (st = nb_sim_factor_loss(sim, type, dloss, &before, err)))
+        return st;
+    st = pull_checked(sim, run, NB_REAL_FLOAT64, before, gradient, F, err);
+    nb_free(before);
+    return st;
+}
+
 /** Errors: NB_ERR_INPUT, a number of the gradient that a double does not hold. */
 static nb_status check_gradient(const char *const *names, int count,
                                 const double *gradient, const nb_hkl_gradient *F,
@@ -400,7 +442,7 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
     if (!st)
-        st = pull_checked(sim, &run, type, dloss, gradient, F, err);
+        st = pull_behind(sim, &run, type, dloss, gradient, F, err);
     if (!st)
         st = check_gradient(names, count, gradient, F, err);
     if (st && F)
@@ -421,7 +463,8 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     nb_status st = build_job(sim, names, count, 1, &job, err);
     if (!st)
         st = open_run(sim, &job, 0, &run, err);
-    if (!st && (!run.backend->device || nb_sim_has_footprint(sim)))
+    if (!st &&
+        (!run.backend->device || nb_sim_has_footprint(sim) || nb_sim_has_factors(sim)))
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
                      "the derivatives of this simulation are not made on a device");
     if (!st)
@@ -505,7 +548,7 @@ static nb_status fill_footprint(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/** Image and slopes of a fit behind a footprint or a point spread. */
+/** Image and slopes of a fit behind a footprint, factors of pixels or a point spread. */
 typedef struct fit_given {
     double *values;      /* owned; NULL: there is neither */
     nb_slope_list list;  /* of whose pixels they are; n 0: of the stack */
@@ -535,7 +578,14 @@ static nb_status fill_list(const nb_sim *sim, const nb_slope_run *run,
     if (!st && !(given->values = nb_alloc_raw(planes * given->list.n + 1, sizeof(double),
                                               "derivatives", err)))
         st = NB_ERR_NOMEM;
-    return st ? st : nb_sim_footprint_at(sim, run, &given->list, given->values, err);
+    if (!st)
+        st = nb_sim_has_footprint(sim)
+                 ? nb_sim_footprint_at(sim, run, &given->list, given->values, err)
+                 : nb_slope_list_fill(run, &given->list, given->list.n, given->values,
+                                      err);
+    if (!st && nb_sim_has_factors(sim))
+        nb_sim_factor_list(sim, &given->list, planes, given->values);
+    return st;
 }
 
 /** Whole planes. */
@@ -553,6 +603,8 @@ static nb_status fill_stack(nb_sim *sim, const nb_slope_run *run,
     st = nb_sim_has_footprint(sim)
              ? fill_footprint(sim, run, seen, psf != NULL, *given, err)
              : nb_slope_fill(run, &out, err);
+    for (size_t i = 0; i < n && !st && nb_sim_has_factors(sim); i++)
+        nb_sim_factor_plane(sim, i == 0, NB_REAL_FLOAT64, *given + i * pixels);
     for (size_t i = 0; i < n && psf && !st; i++)
         st = nb_sim_spread_values(sim, psf, *given + i * pixels, err);
     return st;
@@ -565,9 +617,10 @@ static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
 {
     nb_slope_run run = {0};
     nb_stage psf;
-    const int spreads = nb_sim_has_spread(sim, &psf), wide = nb_sim_has_footprint(sim);
+    const int spreads = nb_sim_has_spread(sim, &psf),
+              behind = nb_sim_has_footprint(sim) || nb_sim_has_factors(sim);
     nb_status st = build_job(sim, names, count, 0, job, err);
-    if (st || (!spreads && !wide))
+    if (st || (!spreads && !behind))
         return st;
     st = open_run(sim, job, 0, &run, err);
     if (!st && !spreads && !run.backend->device)

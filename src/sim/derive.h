@@ -21,6 +21,33 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
 /** Refuse what slopes do not have: they are those of the scene's photons.  Errors: NB_ERR_INPUT. */
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
 
+/* --- factors of pixels and added light --- */
+
+/** Has the image factors of pixels, or light that is added behind them? */
+int nb_sim_has_factors(const nb_sim *sim);
+
+/** Refuse a parameter that changes the factors, or the dose.  t: its tangent; NULL: F.  Errors: NB_ERR_INPUT. */
+nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
+                               const nb_tangent *t, nb_error *err);
+
+/** The same of names, before anything is rendered.  Errors: as nb_sim_derivatives. */
+nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
+                            nb_error *err);
+
+/** Take plane[pixels], of the image or of slopes, behind the factors; the image gets the added light. */
+void nb_sim_factor_plane(const nb_sim *sim, int image, nb_real_type type, void *plane);
+
+/** The same of image and slopes of a list, values[planes][n]. */
+void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t planes,
+                        double *values);
+
+/** An image of these pixels. */
+void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image);
+
+/** The slopes of a loss by the pixels before the factors, [pixels].  *out: nb_free.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_factor_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
+                             double **out, nb_error *err);
+
 /** Before anything is rendered: are -derivatives and -pullback right?  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);
 

@@ -92,6 +92,11 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     if ((st = nb_sim_check_slopes(sim, err)))
         return st;
     st = open_wanted(sim, &w, err);
+    if (!st && w.all_F)
+        st = nb_sim_check_factors(
+            sim, &(nb_variable_name){.kind = NB_VAR_ALL_F, .name = "F"}, NULL, err);
+    if (!st)
+        st = nb_sim_check_held(sim, w.list, w.count, err);
     free_wanted(&w);
     if (!st && sim->cfg.pullback_file[0])
         st = read_pattern(sim, &pattern, &type, err);

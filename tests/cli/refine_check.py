@@ -463,6 +463,28 @@ def errors_with_wrong_factors(count, limits, first=2000):
     ok("errors with wrong F are as large as they say", all(limits[0] <= v <= limits[1] for v in rms.values()), rms)
 
 
+def behind_factors(folder):
+    """A still behind a beam stop, factors of pixels and added light: the start ends at the truth, and the model is that image."""
+    chance, files = random.Random(7), []
+    for name, low, high in (("factors.bin", 0.3, 1), ("added.bin", 1, 3)):
+        files.append(os.path.join(folder, name))
+        with open(files[-1], "wb") as stream:
+            array.array("f", [0 if i < 300 and low < 1 else chance.uniform(low, high) for i in range(10000)]).tofile(stream)
+    still = ["-cell", 50, 60, 70, "-default_F", 100, "-N", 6, "-detpixels", 100, "-pixel", 0.5, "-distance", 60, "-oversample", 2, "-lambda", 1, "-gauss_xtal",
+             "-mosaic", 0.6, "-mosaic_dom", 8, "-adc", 0, "-beamstop", "disc:8,bar:2:40", "-transmission", files[0], "-add", files[1], *DEVICE]
+    picture, report = os.path.join(folder, "behind.img"), os.path.join(folder, "behind.json")
+    run(*still, "-fluence", 1e28, "-misset", 10, 20, 30, "-seed", 2, *QUIET, "-nofloat", "-noisefile", picture)
+    run("refine", picture, *still, "-fluence", 1.2e28, "-misset", 10.1, 20.15, 29.9, "-refine", "misset,scale", "-quiet", "-report", report)
+    with open(report, encoding="utf-8") as stream:
+        result = json.load(stream)
+    p = result["parameters"]["fluence"]
+    off = max(abs(x - y) for x, y in zip(result["misset_deg"], (10, 20, 30)))
+    ok("behind factors", result["converged"] and off < 0.02 and abs(p["value"] - 1e28) < 4 * p["sigma"] and result["deviance_per_pixel"] < 2,
+       (off, p, result["deviance_per_pixel"]))
+    _, err = run("refine", picture, *still, "-fluence", 1e28, "-misset", 10, 20, 30, "-refine", "distance", "-quiet", status=2)
+    ok("a shadow that moves", "distance: it changes what -beamstop does" in err, err)
+
+
 def has_cminpack():
     return any(line.split()[:2] == ["cminpack", "yes"] for line in run("-version")[0].splitlines())
 
@@ -488,7 +510,7 @@ def main():
                      report_is_whole,
                      every_start_is_the_same):
             test(folder, picture)
-        for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F):
+        for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F, behind_factors):
             test(folder)
     one_still("still", 101)
     one_still("far", 203)  # lost from its start: found among the orientations round it

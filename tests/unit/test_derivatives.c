@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives against differences of the image, and against theorems (docs/derivatives.md). */
 #include "derive_sims.h"
+#include "scratch.h"
 
 /* --- differences --- */
 
@@ -243,7 +244,8 @@ static void check_normal(nb_sim *sim, const double *planes, size_t n)
     double loss, gradient[SEVERAL], fisher[SEVERAL * SEVERAL];
     nb_error err = {0};
     for (size_t i = 0; i < n; i++)
-        photons[i] = chance(60) ? (float)(planes[i] * uniform(0.5, 1.5)) : NAN;
+        photons[i] =
+            chance(60) && planes[i] > 0 ? (float)(planes[i] * uniform(0.5, 1.5)) : NAN;
     if (nb_sim_normal(sim, several, SEVERAL, &seen, &loss, gradient, fisher, &err))
         fail_msg("%s", err.message);
     for (size_t p = 0; p < SEVERAL; p++) {
@@ -271,6 +273,111 @@ static void products_behind_a_footprint_are_those_of_planes(void **state)
         double *planes = several_planes(sim);
         check_pullback(sim, planes, n);
         check_normal(sim, planes, n);
+        free(planes);
+        nb_sim_free(sim);
+    }
+}
+
+/** A file of a number for each pixel, some of them 0. */
+static void write_plane(scratch *s, const char *name, size_t n, double most)
+{
+    FILE *f = fopen(scratch_path(s, name), "wb");
+    for (size_t i = 0; i < n; i++) {
+        const float value = chance(20) ? 0 : (float)uniform(0, most);
+        assert_int_equal(fwrite(&value, sizeof value, 1, f), 1);
+    }
+    fclose(f);
+}
+
+/** Factors of pixels and added light from files. */
+static void set_files(scratch *s, nb_config *cfg)
+{
+    nb_sim *sim = opened(cfg);
+    double *image = image_of(sim);
+    const size_t n = pixels_of(sim);
+    write_plane(s, "t.bin", n, 2);
+    write_plane(s, "a.bin", n, largest(image, n));
+    set(cfg, "transmission", "%s", scratch_path(s, "t.bin"));
+    set(cfg, "add", "%s", scratch_path(s, "a.bin"));
+    free(image);
+    nb_sim_free(sim);
+}
+
+/** What multiplies pixels, or F. */
+static nb_config factors_config(scratch *s, int kind)
+{
+    nb_config cfg = kind % 2 ? wide_config() : random_config();
+    if (kind < 2) {
+        set_files(s, &cfg);
+    } else if (kind < 4) {
+        set(&cfg, "beamstop", "disc:%g:0.2,bar:2:%g", uniform(4, 12), uniform(0, 360));
+    } else if (kind < 6) {
+        set(&cfg, "water", "0");
+        cfg.background[0] = '\0';
+        set(&cfg, "absorb", kind == 4 ? "sphere:%g" : "box:%g:150:40", uniform(50, 400));
+        set(&cfg, "absorb_mu", "3");
+    } else {
+        set(&cfg, "dose", "%g", uniform(1, 9));
+        set(&cfg, "damage_cell", "%g", uniform(0, 0.5));
+    }
+    return cfg;
+}
+
+/** Is a derivative refused by the flag, which the parameter changes? */
+static int is_held(nb_sim *sim, const char *name)
+{
+    double *plane = calloc(pixels_of(sim), sizeof *plane);
+    nb_error err = {0};
+    const nb_status st =
+        nb_sim_derivatives(sim, &name, 1, NB_REAL_FLOAT64, plane, NULL, &err);
+    free(plane);
+    return st && strstr(err.message, "which derivatives and refine hold");
+}
+
+/** The photons of the renderer, which fits see. */
+static void check_photons(nb_sim *sim)
+{
+    const size_t n = pixels_of(sim);
+    float *photons = calloc(n, sizeof *photons);
+    double *image = image_of(sim), *rendered = calloc(n, sizeof *rendered);
+    nb_error err = {0};
+    assert_int_equal(nb_sim_render(sim, photons, NULL, &err), NB_OK);
+    for (size_t i = 0; i < n; i++)
+        rendered[i] = photons[i];
+    check_equal(image, rendered, n, 2e-6);
+    free(photons);
+    free(image);
+    free(rendered);
+}
+
+static void planes_behind_factors_are_differences(void **state)
+{
+    const int count = getenv("NB_BIG") ? 320 : 8;
+    int jumps = 0, pixels = 0, held[8] = {0};
+    for (int i = 0; i < count; i++) {
+        nb_config cfg = factors_config(*state, i % 8);
+        nb_sim *sim = opened(&cfg);
+        check_photons(sim);
+        for (int k = 0; k < NAMES; k++)
+            if (is_held(sim, names[k]))
+                held[i % 8]++;
+            else if ((count > 8 || (k + i) % 3 == 0) && !is_left_out(&cfg, names[k]))
+                check_name(sim, names[k], &jumps, &pixels);
+        nb_sim_free(sim);
+    }
+    assert_true(held[0] == 0 && held[1] == 0 && held[2] > 5 && held[5] > held[4] &&
+                held[6] > 0);
+    check_below(jumps, pixels / 20);
+}
+
+static void products_behind_factors_are_those_of_planes(void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        nb_config cfg = factors_config(*state, 1);
+        nb_sim *sim = opened(&cfg);
+        double *planes = several_planes(sim);
+        check_pullback(sim, planes, pixels_of(sim));
+        check_normal(sim, planes, pixels_of(sim));
         free(planes);
         nb_sim_free(sim);
     }
@@ -428,6 +535,8 @@ int main(void)
         cmocka_unit_test(divergence_is_a_difference),
         cmocka_unit_test(planes_behind_a_footprint_are_differences),
         cmocka_unit_test(products_behind_a_footprint_are_those_of_planes),
+        SCRATCH_TEST(planes_behind_factors_are_differences),
+        SCRATCH_TEST(products_behind_factors_are_those_of_planes),
         cmocka_unit_test(rotations_add_up),
         cmocka_unit_test(turning_all_changes_nothing),
         cmocka_unit_test(lengths_have_no_scale),
