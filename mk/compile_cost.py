@@ -58,8 +58,8 @@ k_fitIdLi4ELi0E 255
 k_fit 128 240
 k_slopes 128 400
 k_materials 128 64
-k_light_nodes 168
-k_light_limit 128 8
+k_light_nodes 168 480
+k_light_limit 128 260
 k_tile_pixel 128
 k_tile_photons 128
 k_tiles 128 250
