@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-# A recipe of Spack.  make release fills version and checksum in; the folder of this file is packages/nanobragg of a
+# A recipe of Spack 1.0 and later.  make release fills version and checksum in; the folder of this file is packages/nanobragg of a
 # repository, and the source archive is beside it.
 import os
+
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+from spack_repo.builtin.build_systems.makefile import MakefilePackage
 
 from spack.package import *
 
@@ -27,7 +30,7 @@ class Nanobragg(MakefilePackage, CudaPackage):
     depends_on("libtiff")
     depends_on("hdf5")
     depends_on("fftw")
-    depends_on("cminpack")
+    depends_on("cminpack+shared")
     depends_on("libdeflate")
     depends_on("lz4")
     depends_on("bzip2")
