@@ -167,9 +167,9 @@ const nb_sub_option nb_refine_flags[] = {
      NB_SUB_WORD(nb_refine_typed, options.no_masks, masks)},
     {"schedule", 1, "name",
      "auto: blurred spots first, then a search over cells and mosaic spread, at the end "
-     "a "
-     "footprint where it explains more than it costs; plain: without it; none: the true "
-     "shape at once (default: auto)",
+     "a divergence or footprint where it explains more than it costs; plain: without "
+     "them; "
+     "none: the true shape at once (default: auto)",
      NB_SUB_WORD(nb_refine_typed, options.schedule, schedules)},
     {"maxiter", 1, "n", "evaluations in each of the last stages (default: 40)",
      NB_SUB_WHOLE(nb_refine_typed, options.evaluations, 1, 1000000)},

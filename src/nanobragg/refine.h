@@ -33,7 +33,7 @@ typedef enum nb_fit_background {
 typedef enum nb_fit_schedule {
     NB_SCHEDULE_AUTO = 0, /* all stages */
     NB_SCHEDULE_NONE,     /* the true shape at once */
-    NB_SCHEDULE_PLAIN     /* all, but no footprint is tried */
+    NB_SCHEDULE_PLAIN     /* all, but no divergence and no footprint are tried */
 } nb_fit_schedule;
 
 #define NB_FIT_KNOTS_MAX 64
@@ -55,7 +55,7 @@ typedef struct nb_refine_stage {
     int dropped; /* the values went back to those before it */
 } nb_refine_stage;
 
-#define NB_REFINE_STAGES_MAX 20
+#define NB_REFINE_STAGES_MAX 40
 
 /** Numbers that the schedule tries by itself after the fit without them. */
 typedef struct nb_refine_trial {
@@ -160,7 +160,7 @@ typedef struct nb_refinement {
     int peaks; /* local maxima of the picture */
     double start_agreement,
         agreement; /* the part of them that the lattice indexes beyond chance, at start and end */
-    nb_refine_trial footprint;
+    nb_refine_trial footprint, divergence;
     int n_stages;
     nb_refine_stage stages[NB_REFINE_STAGES_MAX];
     /* for pictures: all pixels of the stack; photons, NaN where nothing is observed */

@@ -152,6 +152,7 @@ nb_status nb_refinement_json(const nb_refinement *r, char **json, nb_error *err)
     nb_json_number(root, "agreement", r->agreement);
     add_masks(root, &r->masks);
     add_trial(root, "footprint", &r->footprint);
+    add_trial(root, "divergence", &r->divergence);
     add_stages(root, r);
     add_spots(root, r);
     if ((st = nb_json_print(root, "the refinement", &text, err)))

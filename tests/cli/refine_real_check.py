@@ -151,7 +151,7 @@ def main():
         ok("hot pixels are found", sorted(map(tuple, found["masked"]["hot_pixels"])) == sorted(HOT), found["masked"])
         ok("a spot of ice is found", found["masked"]["foreign_spots"] == ICE, found["masked"])
         ok("thaumatin: model and picture", found["deviance_per_pixel"] < 8 and found["picture_correlation"] >= 0.85 and
-           found["footprint"]["kept"] and found["given_F_deviance_per_pixel"] > 15, (found["deviance_per_pixel"], found["picture_correlation"]))
+           found["divergence"]["kept"] and found["given_F_deviance_per_pixel"] > 15, (found["deviance_per_pixel"], found["picture_correlation"]))
         print(f"# {off:.4f} deg from DIALS, correlation {found['picture_correlation']:.3f}, deviance per pixel "
               f"{found['deviance_per_pixel']:.2f}; with F of the model {found['given_F_correlation']:.3f} and "
               f"{found['given_F_deviance_per_pixel']:.2f}; {found['seconds']:.2f} s")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine on spots that a footprint widens: the schedule finds it by itself.
+"""nanobragg refine on spots that a footprint or a divergence widens: the schedule finds it by itself.
 
 usage: NANOBRAGG=program python3 tests/cli/refine_wide_check.py
 """
@@ -56,7 +56,7 @@ def footprint_is_found(folder):
     off = sigmas_off(found, {**CRYSTAL, **FOOTPRINT})
     print(f"# footprint: {found['seconds']:.2f} s ({plain['seconds']:.2f} s without), {found['evaluations']} evaluations, sigmas off:",
           ", ".join(f"{k} {v:.1f}" for k, v in off.items()), found["footprint"])
-    ok("a footprint is found", found["converged"] and found["footprint"]["kept"] and max(map(abs, off.values())) <= 3 and
+    ok("a footprint is found", found["converged"] and found["footprint"]["kept"] and not found["divergence"]["kept"] and max(map(abs, off.values())) <= 3 and
        found["footprint"]["gain"] > found["footprint"]["cost"], (found["status"], off))
     biased = sigmas_off(plain, CRYSTAL)
     ok("without it N is biased", max(abs(biased[k]) for k in ("N_a", "N_b", "N_c")) > 10 and "footprint_a" not in plain["parameters"],
@@ -70,16 +70,29 @@ def fringes_do_not_hide_it(folder):
     ok("a footprint of a parallelepiped is found", found["converged"] and found["footprint"]["kept"] and max(map(abs, off.values())) <= 3, off)
 
 
+def divergence_is_found(folder):
+    """A beam spread along the horizontal: its width comes back, and N is not absorbed."""
+    image = picture(folder, "-hdivrange", 6, "-hdivsteps", 4)
+    found, plain = fit(image, folder), fit(image, folder, "-schedule", "plain")
+    off = sigmas_off(found, {**CRYSTAL, "hdivrange": 6})
+    print(f"# divergence: {found['seconds']:.2f} s ({plain['seconds']:.2f} s without), {found['evaluations']} evaluations, sigmas off:",
+          ", ".join(f"{k} {v:.1f}" for k, v in off.items()), found["divergence"], found["footprint"])
+    ok("a divergence is found", found["converged"] and found["divergence"]["kept"] and not found["footprint"]["kept"] and
+       "vdivrange" not in found["parameters"] and max(map(abs, off.values())) <= 3, (found["status"], off))
+    biased = sigmas_off(plain, CRYSTAL)
+    ok("without it the crystal is biased", max(map(abs, biased.values())) > 10 and "hdivrange" not in plain["parameters"], biased)
+
+
 def plain_spots_stay_plain(folder):
     image = picture(folder)
     found, plain = fit(image, folder), fit(image, folder, "-schedule", "plain")
-    ok("plain spots have no footprint", not found["footprint"]["kept"] and found["parameters"] == plain["parameters"],
+    ok("plain spots have no footprint and no divergence", not found["footprint"]["kept"] and not found["divergence"]["kept"] and found["parameters"] == plain["parameters"],
        found["footprint"])
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in (footprint_is_found, fringes_do_not_hide_it, plain_spots_stay_plain):
+        for test in (divergence_is_found, footprint_is_found, fringes_do_not_hide_it, plain_spots_stay_plain):
             test(folder)
 
 
