@@ -55,12 +55,20 @@ static double points_of(const nb_diffuse_part *p, const int reach[3])
     return n;
 }
 
-/** Split the halos, unless a table of moderate size holds them. */
-static void choose_split(const nb_diffuse_table *t, const int reach[3], nb_diffuse_part *p)
+/** Points that a form may have. */
+static double most_points(const nb_diffuse_table *t, const int reach[3], int shares)
 {
     const double room = NB_DIFFUSE_BYTES - nb_lattice_sum_bytes(t->low, t->n, reach);
-    const double most = fmax((double)POINTS_LEAST / t->model.n_forms,
-                             room / (double)sizeof *p->c / (t->model.n_forms + 1));
+    const double point = sizeof *t->parts->c, forms = t->model.n_forms;
+    return shares ? fmax(room, NB_DIFFUSE_BYTES / 4) / point / (forms * shares + 1)
+                  : fmax(POINTS_LEAST / forms, room / point / (forms + 1));
+}
+
+/** Split the halos, unless a table of moderate size holds them. */
+static void choose_split(const nb_diffuse_table *t, const int reach[3], int shares,
+                         nb_diffuse_part *p)
+{
+    const double most = most_points(t, reach, shares);
     int coarsest[3]; /* beyond which nothing is gained: larger tables, not more halos one by one */
     double shifts;
     choose_spacing(t, p, 1e9);
@@ -127,13 +135,14 @@ static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
 {
     double *power = NULL;
     nb_status st;
-    choose_split(t, reach, p);
-    st = p->near2 > 0 ? prepare_near(t, p, err) : NB_OK;
+    if (!s->like)
+        choose_split(t, reach, s->shares, p);
+    st = p->near2 > 0 && !s->shares ? prepare_near(t, p, err) : NB_OK;
     if (!st)
         st = make_power(s, t, &p->form, &power, err);
     if (!st)
         st = nb_diffuse_fill(t, power, s->threads, p, err);
-    if (p->near2 > 0)
+    if (p->near2 > 0 && !s->shares)
         p->power = power;
     else
         nb_free(power);
@@ -168,32 +177,100 @@ static nb_status check_X(const nb_diffuse_source *s, const nb_diffuse_table *t,
                                  X, X_LIMIT);
 }
 
-nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **table,
-                               nb_error *err)
+/** A table of a source, without its parts' points: those of `like` are where its are. */
+static nb_diffuse_table *new_table(const nb_diffuse_source *s, nb_error *err)
 {
     const nb_factor_table *f = s->factors;
     nb_diffuse_table *t = nb_alloc(1, sizeof *t, "diffuse light", err);
-    double beyond = 0;
-    int reach[3];
-    nb_status st;
-    *table = t;
     if (!t)
-        return NB_ERR_NOMEM;
+        return NULL;
     t->model = *s->model;
     t->reach = s->reach;
     memcpy(t->low, (int[3]){f->hmin, f->kmin, f->lmin}, sizeof t->low);
     memcpy(t->n, (int[3]){f->nh, f->nk, f->nl}, sizeof t->n);
+    for (int r = 0; r < t->model.n_forms; r++) {
+        nb_diffuse_part *p = &t->parts[r];
+        p->form = t->model.forms[r];
+        if (!s->like)
+            continue;
+        memcpy(p->per, s->like->parts[r].per, sizeof p->per);
+        memcpy(p->low, s->like->parts[r].low, sizeof p->low);
+        memcpy(p->n, s->like->parts[r].n, sizeof p->n);
+        p->near2 = s->like->parts[r].near2;
+    }
+    if (s->like) {
+        t->X_most = s->like->X_most;
+        t->orders = s->like->orders;
+    }
+    return t;
+}
+
+/** The sum of the points of part r of tables. */
+static nb_status sum_points(const nb_diffuse_source *s, nb_diffuse_table *const *of,
+                            const double *weight, int n, int r, nb_diffuse_part *p,
+                            nb_error *err)
+{
+    enum { RUN = 4096 };
+    const ptrdiff_t points = (ptrdiff_t)p->n[0] * p->n[1] * p->n[2] + NB_DIFFUSE_BEHIND;
+    p->c = nb_alloc_large((size_t)points, sizeof *p->c, "diffuse light", err);
+    if (!p->c)
+        return NB_ERR_NOMEM;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(s->threads)
+#endif
+    for (ptrdiff_t first = 0; first < points; first += RUN) {
+        const ptrdiff_t end = points - first < RUN ? points : first + RUN;
+        for (int i = 0; i < n; i++) {
+            const float w = (float)weight[i], *from = of[i]->parts[r].c;
+            for (ptrdiff_t k = first; k < end; k++)
+                p->c[k] = (i ? p->c[k] : 0) + w * from[k];
+        }
+    }
+    return NB_OK;
+}
+
+nb_status nb_diffuse_table_blend(const nb_diffuse_source *s, nb_diffuse_table *const *of,
+                                 const double *weight, int n, nb_diffuse_table **table,
+                                 nb_error *err)
+{
+    nb_diffuse_table *t = *table = new_table(s, err);
+    nb_status st = t ? NB_OK : NB_ERR_NOMEM;
+    for (int r = 0; !st && r < t->model.n_forms; r++) {
+        nb_diffuse_part *p = &t->parts[r];
+        st = sum_points(s, of, weight, n, r, p, err);
+        if (!st && p->near2 > 0)
+            st = prepare_near(t, p, err);
+        if (!st && p->near2 > 0)
+            st = make_power(s, t, &p->form, &p->power, err);
+    }
+    if (st) {
+        nb_diffuse_table_free(t);
+        *table = NULL;
+    }
+    return st;
+}
+
+nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **table,
+                               nb_error *err)
+{
+    nb_diffuse_table *t = *table = new_table(s, err);
+    double beyond = 0;
+    int reach[3];
+    nb_status st = t ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
     for (int i = 0; i < 3; i++)
-        reach[i] = (int)ceil(s->reach * s->edge[i]) + EDGE;
+        reach[i] = s->like ? -t->parts->low[i] / t->parts->per[i]
+                           : (int)ceil(s->reach * s->edge[i]) + EDGE;
     for (int i = 0; i < 3; i++)
         beyond = fmax(beyond, s->reach + EDGE / s->edge[i]);
-    t->X_most = pow(2 * NB_PI * s->model->sigma * beyond, 2);
+    if (!s->like)
+        t->X_most = pow(2 * NB_PI * s->model->sigma * beyond, 2);
     st = check_X(s, t, err);
-    t->orders = st ? 0 : orders_of(t->X_most);
-    for (int r = 0; !st && r < t->model.n_forms; r++) {
-        t->parts[r].form = t->model.forms[r];
+    if (!s->like)
+        t->orders = st ? 0 : orders_of(t->X_most);
+    for (int r = 0; !st && r < t->model.n_forms; r++)
         st = make_part(s, t, reach, &t->parts[r], err);
-    }
     if (st) {
         nb_diffuse_table_free(t);
         *table = NULL;

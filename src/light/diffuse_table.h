@@ -45,11 +45,21 @@ typedef struct nb_diffuse_source {
     double edge[3]; /* of the cell, A */
     double reach;   /* largest |q|, 1/A */
     int threads;
+    int shares; /* how many tables share their memory, whose halos are split elsewhere; 0: it is alone */
+    const nb_diffuse_table *like; /* has the same points, split and orders; NULL: they are chosen */
 } nb_diffuse_source;
+
+#define NB_DIFFUSE_TABLES 8 /* at most of a range of B and edges */
 
 /** *table is to be freed.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW, NB_ERR_INPUT (X too large). */
 nb_status nb_diffuse_table_new(const nb_diffuse_source *source, nb_diffuse_table **table,
                                nb_error *err);
+
+/** The sum of n tables with these weights, all like source.like: of the light of the source.  *table is to be freed.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_diffuse_table_blend(const nb_diffuse_source *source,
+                                 nb_diffuse_table *const *of, const double *weight, int n,
+                                 nb_diffuse_table **table, nb_error *err);
 
 /** D/scale at a fractional index, |q| <= reach. */
 double nb_diffuse_table_at(const nb_diffuse_table *table, double h, double k, double l);

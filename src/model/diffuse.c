@@ -114,18 +114,25 @@ static nb_status weaken(nb_model *m, nb_error *err)
     return NB_OK;
 }
 
+nb_motions nb_motions_of(const nb_config *cfg)
+{
+    nb_motions m = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,
+                    .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED};
+    memcpy(m.sigma, cfg->diffuse_sigma_A, sizeof m.sigma);
+    memcpy(m.gamma, cfg->diffuse_gamma_A, sizeof m.gamma);
+    return m;
+}
+
 nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
 {
     const nb_config *cfg = &m->settings.value;
-    nb_motions motions = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,
-                          .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED,
-                          .R = in->rotations,
-                          .n_R = in->n_rotations};
+    nb_motions motions;
     double X;
     if (!NB_TYPED(&m->settings, diffuse_sigma_A[0]))
         return NB_OK;
-    memcpy(motions.sigma, cfg->diffuse_sigma_A, sizeof motions.sigma);
-    memcpy(motions.gamma, cfg->diffuse_gamma_A, sizeof motions.gamma);
+    motions = nb_motions_of(cfg);
+    motions.R = in->rotations;
+    motions.n_R = in->n_rotations;
     nb_diffuse_build(&motions, &m->crystal, &m->diffuse);
     m->at_rest = m->scene.factors.table;
     if (m->diffuse.n_forms && m->at_rest.nh == 0)

@@ -14,6 +14,9 @@ typedef struct nb_motions {
     int n_R;
 } nb_motions;
 
+/** What is typed, without rotations. */
+nb_motions nb_motions_of(const nb_config *cfg);
+
 /** sigma 0 along all axes: no form. */
 void nb_diffuse_build(const nb_motions *motions, const nb_crystal *crystal,
                       nb_diffuse *out);

@@ -128,6 +128,8 @@ NB_SHAPES(SHAPE_ROW)
 {"diffuse_F", NULL, CHOICE(PIXELS, diffuse_F, diffuse_Fs),
     .help = "what F is: that of the moving crystal, as measured F and models with B are, or without these displacements, "
         "which then weaken the Bragg light"},
+{"diffuse_law", NULL, NUMBER(PIXELS | INNER, diffuse_law), ANY,
+    .help = "B and edges that tables of diffuse light are for"},
 {"diffuse_only", NULL, SWITCH(PIXELS, diffuse_only), .help = "no Bragg light of the crystal"},
 #undef GROUP
 #define GROUP "Structure factors"

@@ -48,12 +48,9 @@ nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *
 static nb_status move(const nb_inputs *loaded, nb_model_inputs *in, nb_model *model,
                       nb_error *err)
 {
-    const nb_symmetry *sg = loaded->factors ? &loaded->factors->symmetry : NULL;
     int8_t R[NB_SYMOPS_MOST][9];
-    for (int i = 0; sg && i < sg->count; i++)
-        memcpy(R[i], sg->ops[i].R, sizeof R[i]);
+    in->n_rotations = nb_factor_files_rotations(loaded->factors, R);
     in->rotations = (const int8_t(*)[9])R;
-    in->n_rotations = sg ? sg->count : 0;
     return nb_model_move(in, model, err);
 }
 

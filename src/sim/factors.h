@@ -87,6 +87,9 @@ void nb_factor_cell_of(const nb_crystal *crystal, double cell[6]);
 const double *nb_factor_files_cell(const nb_factor_files *files,
                                    const nb_crystal *crystal, double own[6]);
 
+/** The rotations of the space group of these files; returns how many, 0: none is known, or files is NULL. */
+int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MOST][9]);
+
 /** -Fscale and -Badd of these settings; crystal: NULL, or that of the image. */
 nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
                                      const nb_crystal *crystal, const nb_settings *all);

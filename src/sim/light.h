@@ -4,7 +4,7 @@
 #ifndef NB_SIM_LIGHT_H
 #define NB_SIM_LIGHT_H
 
-#include "../light/diffuse_table.h"
+#include "../light/diffuse_family.h"
 #include "report.h"
 #include "sim.h"
 
@@ -15,17 +15,49 @@ nb_status nb_light_store_new(nb_light_store **store, nb_error *err);
 /** Threads that make a table, as many as a simulation has or these: the others of a series wait for it. */
 void nb_light_store_let(nb_light_store *store, int threads);
 
-/** A table that is shared (nb_shared_drop). */
+/** What a table is made from, or a family of them. */
+typedef struct nb_light_request {
+    nb_diffuse_source of; /* of a family with the model and the edges of factor 1 */
+    int is_family;
+    nb_diffuse_range range; /* of a family */
+    double cell[6];         /* A, deg: of s in exp(-B s^2/4) */
+    const nb_inputs *in; /* whose F take B, without it and -Fscale; NULL: F are of.factors */
+} nb_light_request;
+
+/** Tables that are shared (nb_shared_drop). */
 typedef struct nb_light_table {
-    nb_diffuse_table *table;
-    nb_diffuse_source of;
+    int n; /* 0: of a family that would be too large */
+    nb_diffuse_table *table[NB_DIFFUSE_TABLES];
+    nb_diffuse_nodes nodes; /* of a family */
+    nb_light_request of;    /* its pointers are not to be followed */
+    nb_diffuse model;
     nb_factor_table F; /* of.factors, without the pointer */
     uint64_t hash;     /* of its F */
 } nb_light_table;
 
-/** The table of a source, made once while nobody needs another one.  *table is held.  Errors: as nb_diffuse_table_new. */
-nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *source,
+/** The tables of a source, made once while nobody needs other ones.  *table is held.  Errors: as nb_diffuse_table_new. */
+nb_status nb_light_store_take(nb_light_store *store, const nb_light_request *source,
                               const nb_light_table **table, nb_error *err);
+
+/** |q| (1/A) for a table of a crystal: a little more than the detector sees and -dmin leaves, rounded so that frames
+ * share tables. */
+double nb_light_reach(const nb_model *crystal);
+
+/** What a crystal of a family is in it. */
+typedef struct nb_light_member {
+    double B, scale; /* in units of the family */
+    double Fscale;
+} nb_light_member;
+
+/** The family of the crystal of `source->of`, whose B and edges vary.  model: room for its own.  Returns 0 where it has
+ * none, and leaves *source alone. */
+int nb_light_family_of(const nb_inputs *in, const nb_model *crystal, nb_diffuse *model,
+                       nb_light_request *source, nb_light_member *place);
+/** Make its tables; none, if they are too many or too large.  Errors: as nb_diffuse_table_new. */
+nb_status nb_light_family_make(const nb_light_request *source, nb_light_table *table,
+                               nb_error *err);
+/** F of a table of the inputs with another weight, over the box of *table: F[its voxels]. */
+void nb_light_weigh(const nb_light_request *source, double B, double *F);
 
 #define NB_LIGHT_KINDS 1
 
@@ -36,6 +68,7 @@ typedef struct nb_sim_light {
     int lit;            /* the image has some */
     nb_late_light late; /* makes the plane, if a device made it there */
     int orders;         /* of diffuse scattering */
+    int tables;         /* of the last crystal */
     double X_most, table_bytes;
 } nb_sim_light;
 

@@ -13,6 +13,12 @@
 #include "light.h"
 #include "mix.h"
 
+/** What model i is made of. */
+static const nb_inputs *inputs_of(const nb_sim *sim, int i)
+{
+    return i > 0 ? &sim->crowd->all[i - 1]->in : &sim->in;
+}
+
 /** Model i of an image's crystals; NULL: there are no more. */
 static const nb_model *model_of(const nb_sim *sim, int i)
 {
@@ -52,54 +58,84 @@ static int middle_table(const nb_beam *beam)
     return table;
 }
 
-/** |q| for a table: a little more than the detector sees and -dmin leaves, rounded so that frames share tables. */
-static double table_reach(const nb_model *m)
+/** Tables of a crystal: those that are held, and what a family gives it. */
+typedef struct crystal_light {
+    const nb_light_table *held;
+    nb_diffuse_table *own; /* owned; NULL: of none */
+    nb_diffuse_plane plane;
+} crystal_light;
+
+/** The table that the family of a crystal gives, if it has one. */
+static nb_status take_family(const nb_inputs *in, const nb_model *m,
+                             const nb_diffuse_source *own, crystal_light *to,
+                             nb_error *err)
 {
-    const double dmin = m->scene.factors.dmin;
-    const double seen = nb_scene_reach(&m->scene);
-    double reach =
-        (dmin > 0 ? fmin(seen, NB_ANGSTROM / dmin) : seen) + 0.1 / m->diffuse.gamma;
-    return exp(ceil(log(reach) / 0.02) * 0.02);
+    nb_light_request request = {.of = *own};
+    nb_diffuse_source source = *own;
+    double weight[NB_DIFFUSE_TABLES];
+    nb_light_member place;
+    nb_diffuse model;
+    nb_status st;
+    if (!nb_light_family_of(in, m, &model, &request, &place))
+        return NB_OK;
+    st = nb_light_store_take(in->lights, &request, &to->held, err);
+    if (!st && to->held->n == 0) {
+        nb_shared_drop(to->held);
+        to->held = NULL;
+    }
+    if (st || !to->held)
+        return st;
+    source.reach = request.of.reach;
+    source.like = to->held->table[0];
+    nb_diffuse_node_weights(&to->held->nodes, place.B, place.scale, weight);
+    for (int i = 0; i < to->held->n; i++)
+        weight[i] *= place.Fscale * place.Fscale;
+    return nb_diffuse_table_blend(&source, to->held->table, weight, to->held->n, &to->own,
+                                  err);
 }
 
-/** The light of one crystal's pixels, ready to be made.  *table is held. */
-static nb_status prepare(nb_sim *sim, const nb_model *m, const nb_light_table **table,
-                         nb_diffuse_plane *plane, nb_error *err)
+/** The light of one crystal's pixels, ready to be made. */
+static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
+                         crystal_light *to, nb_error *err)
 {
-    nb_diffuse_source source = {
-        .model = &m->diffuse,
-        .factors = &m->at_rest,
-        .table = middle_table(&m->scene.beam),
-        .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
-        .reach = table_reach(m),
-        .threads = nb_thread_count(sim->engine.options.threads)};
+    nb_light_request request = {
+        .of = {.model = &m->diffuse,
+               .factors = &m->at_rest,
+               .table = middle_table(&m->scene.beam),
+               .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
+               .reach = nb_light_reach(m),
+               .threads = nb_thread_count(sim->engine.options.threads)}};
     const nb_diffuse_table *t;
     nb_status st;
     nb_tables_sign(&sim->in.tables, &sim->model.at_rest);
-    st = nb_light_store_take(sim->in.lights, &source, table, err);
+    st = take_family(in, m, &request.of, to, err);
+    if (!st && !to->held)
+        st = nb_light_store_take(in->lights, &request, &to->held, err);
     if (st)
         return st;
-    t = (*table)->table;
+    t = to->own ? to->own : to->held->table[0];
     sim->light->orders = t->orders;
     sim->light->X_most = t->X_most;
-    sim->light->table_bytes = nb_diffuse_table_bytes(t);
-    return nb_diffuse_plane_new(&m->scene, t, m->diffuse.scale, plane, err);
+    sim->light->tables = to->held->n;
+    sim->light->table_bytes = 0;
+    for (int i = 0; i < to->held->n; i++)
+        sim->light->table_bytes += nb_diffuse_table_bytes(to->held->table[i]);
+    return nb_diffuse_plane_new(&m->scene, t, m->diffuse.scale, &to->plane, err);
 }
 
 /** One crystal's light: into memory, or (NULL) into the device's. */
-static nb_status make_crystal(nb_sim *sim, const nb_model *m, float *to, int add,
-                              nb_error *err)
+static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *err)
 {
     const nb_photons *photons = &sim->engine.photons;
-    const nb_light_table *table = NULL;
-    nb_diffuse_plane plane = {0};
-    nb_status st = prepare(sim, m, &table, &plane, err);
+    crystal_light light = {0};
+    nb_status st = prepare(sim, inputs_of(sim, i), model_of(sim, i), &light, err);
     if (!st && to)
-        st = nb_diffuse_plane_fill(&plane, sim->engine.options.threads, to, err);
+        st = nb_diffuse_plane_fill(&light.plane, sim->engine.options.threads, to, err);
     else if (!st)
-        st = photons->device->light(photons->state, &plane, add, err);
-    nb_diffuse_plane_clear(&plane);
-    nb_shared_drop(table);
+        st = photons->device->light(photons->state, &light.plane, add, err);
+    nb_diffuse_plane_clear(&light.plane);
+    nb_diffuse_table_free(light.own);
+    nb_shared_drop(light.held);
     return st;
 }
 
@@ -110,7 +146,7 @@ static nb_status there(nb_sim *sim, int add, nb_error *err)
     for (int i = 0; !st && (m = model_of(sim, i)); i++) {
         if (m->diffuse.n_forms == 0)
             continue;
-        st = make_crystal(sim, m, NULL, add, err);
+        st = make_crystal(sim, i, NULL, add, err);
         add = 1;
     }
     return st;
@@ -125,7 +161,7 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
     for (int i = 0; !st && (m = model_of(sim, i)); i++) {
         if (m->diffuse.n_forms == 0)
             continue;
-        st = make_crystal(sim, m, own, 0, err);
+        st = make_crystal(sim, i, own, 0, err);
         for (size_t p = 0; !st && own != plane && p < n; p++)
             plane[p] += own[p];
         if (!st && own == plane && model_of(sim, i + 1) &&
@@ -160,6 +196,7 @@ static void describe(const nb_sim *sim, nb_json to)
         return;
     nb_json_number(o, "orders", sim->light->orders);
     nb_json_number(o, "largest_X", sim->light->X_most);
+    nb_json_number(o, "tables", sim->light->tables);
     nb_json_number(o, "table_MB", sim->light->table_bytes / 1e6);
 }
 

@@ -155,7 +155,7 @@ def light(bench):
 
 
 def diffuse(bench):
-    bench.more("diffuse light, cell and `Badd` vary", *light_of(["-vary", "cell:normal:0.3%,Badd:uniform:0:10"]), (1, 3),
+    bench.more("diffuse light, cell and `Badd` vary", *light_of(["-vary", "cell:normal:0.3%,Badd:uniform:0:10"]), (10, 110),
                "+30 ms (CPU)")
     large = [*PDB, *STILL_1A, "-detpixels", "4096", "-pixel", "0.025", "-fluence", "1e24", "-N", "10", "-misset", "10", "20", "30",
              "-hdf5", "run.h5", "-compress", "bslz4"]

@@ -274,6 +274,32 @@ def check_shadow(case, folder):
     script.ok(case["id"] + "-roi", (got == mixed(factor, plain)).all())
 
 
+def check_diffuse_family(folder):
+    """Frames whose cell and B vary share tables of diffuse light: one alone, in any number of threads, has the bytes of its series, and
+    within 2e-3 those of tables of its own, which few frames have."""
+    if "fftw yes" not in " ".join(script.run("-version")[0].lower().split()):
+        print("skip experiments diffuse-family # no FFTW in this build")
+        return
+    flags = ["-hkl", os.path.join(CASES, "hkl", "tet.hkl"), "-cell", "32", "32", "40", "90", "90", "90", "-nodump", "-N", "5", "-lambda", "1",
+             "-distance", "300", "-pixel", "8", "-detpixels", "16", "-oversample", "1", "-seed", "5", "-device", "cpu", "-diffuse_only",
+             "-diffuse_sigma", "0.4", "-diffuse_gamma", "5", "-orientations", "random"]
+    laws = ["-vary", "cell:ramp:31.9:32.1,Badd:ramp:-4:6"]
+    alone = ["-nonoise", "-noint", "-nopgm", "-report", os.path.join(folder, "one.json"), "-floatfile"]
+    one, name = os.path.join(folder, "one.bin"), os.path.join(folder, "family_%d.bin")
+    script.run(*flags, *laws, "-stills", "12", "-output", name, "-threads", "3")
+    for k, threads in ((0, 1), (7, 2)):
+        script.run(*flags, *laws, "-stills", "12", "-only_frame", k, "-threads", threads, *alone, one)
+        with open(os.path.join(folder, "one.json"), encoding="utf-8") as f:
+            tables = json.load(f)["diffuse"]["tables"]
+        there = numpy.fromfile(name % (k + 1), numpy.float32)
+        script.ok(f"diffuse-family-{k}", script.read(one) == there.tobytes() and 1 < tables <= 8, f"{tables} tables")
+    first = numpy.fromfile(name % 1, numpy.float32)
+    cell, B = 31.9 + 0.2 / 24, -4 + 10 / 24
+    script.run(*flags, "-vary", f"cell:ramp:{cell}:{cell},Badd:ramp:{B}:{B}", "-stills", "1", "-only_frame", "0", *alone, one)
+    own = numpy.fromfile(one, numpy.float32)
+    script.ok("diffuse-family-own", numpy.abs(first / own - 1).max() <= 2e-3 and first.min() > 0, f"{numpy.abs(first / own - 1).max():.2g}")
+
+
 def check_mix(folder):
     """-transmission and -add: floats, counts on other threads and in double, a series' fluence, truth."""
     rng = numpy.random.default_rng(35)
@@ -511,6 +537,7 @@ def main():
         check_factors(folder, hkl)
         check_typed_again(folder)
         check_only_frame(folder)
+        check_diffuse_family(folder)
         check_mix(folder)
         check_damage(folder, hkl)
         check_absorbed(folder)

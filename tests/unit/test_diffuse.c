@@ -543,12 +543,141 @@ static void derivatives_of_halos_are_bounded(void **s)
     check_above(most[4], 60);
 }
 
+/* --- tables of a range of B and edges --- */
+
+/** Shares of reflections anywhere, at any B and edges of a range, by the weights of its tables. */
+static void weights_hold_every_reflection(void **state_)
+{
+    int families = 0;
+    (void)state_;
+    state = 5;
+    for (int i = 0; i < 400; i++) {
+        const double half = log_uniform(0.5, 30), width = log_uniform(1e-4, 0.015),
+                     s_most = uniform(0.1, 0.8), first = uniform(-20, 20);
+        const nb_diffuse_range range = {{first, first + 2 * half}, {1 - width, 1 + width}};
+        const double B = uniform(range.B[0], range.B[1]),
+                     scale = uniform(range.scale[0], range.scale[1]);
+        nb_diffuse_nodes nodes;
+        double weight[NB_DIFFUSE_TABLES];
+        const int n = nb_diffuse_choose_nodes(&range, s_most, &nodes);
+        assert_true(n <= NB_DIFFUSE_TABLES);
+        if (!n)
+            continue;
+        families++;
+        nb_diffuse_node_weights(&nodes, B, scale, weight);
+        for (int k = 0; k < 20; k++) {
+            const double x = uniform(0, s_most * s_most / 2), power = uniform(0, 4);
+            double sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += weight[j] * exp(-nb_diffuse_node_B(&nodes, j) * x) *
+                       pow(nb_diffuse_node_scale(&nodes, j), power);
+            check_ratio(sum, exp(-B * x) * pow(scale, power), 5e-3);
+        }
+    }
+    assert_true(families > 200);
+}
+
+/** A crystal of a family at B, with edges of a factor. */
+static nb_sim *family_sim(const char *crystal, const char *more, double B, double scale)
+{
+    const char *source = getenv("NB_SOURCE");
+    char words[600], name[NB_PATH_MAX];
+    nb_config cfg;
+    nb_error err = {0};
+    nb_sim *sim = NULL;
+    snprintf(words, sizeof words,
+             "%s -N 5 -lambda 1 -distance 260 -pixel 2 -detpixels 48 -fluence 1e26 "
+             "-default_F 0 "
+             "-misset 10 20 30 -diffuse_only -oversample 1 -Badd %.12g %s",
+             crystal, B, more);
+    nb_config_defaults(&cfg);
+    nb_words(&cfg, words);
+    snprintf(name, sizeof name, "%s", cfg.hkl_file);
+    snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%.200s/golden_data/experiments/%.200s",
+             source ? source : ".", name);
+    cfg.write_dump = 0;
+    snprintf(cfg.device, sizeof cfg.device, "cpu");
+    cfg.expand_list = 1; /* as in a series */
+    memcpy(cfg.diffuse_law, (double[8]){-10, 10, 0.99, 1.01, 0, 0, 0, 0.32},
+           sizeof cfg.diffuse_law);
+    memcpy(cfg.diffuse_law + 4, cfg.cell, 3 * sizeof *cfg.cell);
+    for (int i = 0; i < 3; i++)
+        cfg.cell[i] *= scale;
+    if (nb_sim_create(&cfg, NULL, &sim, &err))
+        fail_msg("%s: %s", words, err.message);
+    return sim;
+}
+
+/** The light of a crystal by the tables of a family, against the direct sum of this crystal. */
+static void family_place(const char *crystal, const char *more, double B, double scale)
+{
+    nb_sim *sim = family_sim(crystal, more, B, scale);
+    float *image = render(sim);
+    nb_scene sc = sim->model.scene;
+    double got = 0, want = 0;
+    assert_true(sim->light->tables > 1);
+    sc.factors.table = sim->model.at_rest;
+    for (int i = 0; i < 8; i++) {
+        const int f = (int)uniform(0, 48), s = (int)uniform(0, 48);
+        const double direct =
+            nb_pixel_diffuse(&sc, &sim->model.diffuse, 0, sc.panels, sc.sensors, f, s);
+        check_ratio(image[s * 48 + f], direct, 5e-3);
+        got += image[s * 48 + f];
+        want += direct;
+    }
+    check_ratio(got, want, 1e-3);
+    if (getenv("NB_SHOW"))
+        printf("# family %g %g, %d tables of %.2g MB: sum %.1e\n", B, scale,
+               sim->light->tables, sim->light->table_bytes / 1e6, got / want - 1);
+    free(image);
+    nb_sim_free(sim);
+}
+
+/** Ends and middle of a range, wide and narrow halos, several forms, and what multiplies F. */
+static void families_agree_with_the_direct_sum(void **s)
+{
+    (void)s;
+    need_fftw();
+    state = 9;
+    family_place(crystals[1], "-diffuse_sigma 0.8 -diffuse_gamma 6 -Fscale 3", 10, 1.01);
+    family_place(crystals[0], "-diffuse_sigma 0.3 -diffuse_gamma 60", 3, 1.0062);
+    family_place(crystals[3],
+                 "-diffuse_sigma 0.3 0.4 0.5 -diffuse_gamma 3 4 5 -diffuse_halo gauss "
+                 "-diffuse_F unperturbed",
+                 -7, 1.008);
+}
+
+/** Outside of the range a crystal has a table of its own, with the bytes of one without a range. */
+static void crystals_outside_have_their_own_table(void **s)
+{
+    static const double places[2][2] = {{10.1, 1}, {0, 1.011}};
+    (void)s;
+    need_fftw();
+    for (int i = 0; i < 2; i++) {
+        nb_sim *sim = family_sim(crystals[1], "-diffuse_sigma 0.4 -diffuse_gamma 6",
+                                 places[i][0], places[i][1]);
+        nb_config cfg = *nb_sim_config(sim);
+        nb_error err;
+        float *image = render(sim), *other;
+        assert_int_equal(sim->light->tables, 1);
+        for (int k = 0; k < 8; k++)
+            cfg.diffuse_law[k] = NAN;
+        if (nb_sim_change(sim, &cfg, &err))
+            fail_msg("%s", err.message);
+        other = render(sim);
+        assert_memory_equal(image, other, 48 * 48 * sizeof *image);
+        free(image);
+        free(other);
+        nb_sim_free(sim);
+    }
+}
+
 /** The table of this crystal with sigma times a factor; drop it. */
 static const nb_light_table *table_of(nb_sim *sim, double factor)
 {
     nb_diffuse model = sim->model.diffuse;
-    const nb_diffuse_source source = {&model, &sim->model.at_rest, 0, {32, 32, 40}, 0.1,
-                                      1};
+    const nb_light_request source = {
+        .of = {&model, &sim->model.at_rest, 0, {32, 32, 40}, 0.1, 1, 0, NULL}};
     const nb_light_table *table;
     nb_error err;
     model.sigma *= factor;
@@ -590,7 +719,7 @@ static void tables_do_not_depend_on_threads(void **s)
     sim = make_sim("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -default_F 0 -detpixels 8 "
                    "-diffuse_sigma 0.5 -diffuse_gamma 9");
     nb_diffuse_source source = {
-        &sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.2, 1};
+        &sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.2, 1, 0, NULL};
     nb_diffuse_table *one, *many;
     const nb_diffuse_part *a, *b;
     assert_int_equal(nb_diffuse_table_new(&source, &one, &err), 0);
@@ -607,6 +736,40 @@ static void tables_do_not_depend_on_threads(void **s)
     nb_sim_free(sim);
 }
 
+/** The tables of a family of this crystal; drop them. */
+static const nb_light_table *family_of(nb_sim *sim)
+{
+    const nb_light_table *table;
+    nb_diffuse model;
+    nb_light_member place;
+    nb_error err;
+    nb_light_request source = {
+        .of = {&sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.1, 1, 0, NULL}};
+    assert_true(nb_light_family_of(&sim->in, &sim->model, &model, &source, &place));
+    if (nb_light_store_take(sim->in.lights, &source, &table, &err))
+        fail_msg("%s", err.message);
+    return table;
+}
+
+/** Tables of single crystals do not drive a family out, which costs more. */
+static void families_outlive_single_tables(void **s)
+{
+    nb_sim *sim;
+    const nb_light_table *first, *again;
+    (void)s;
+    need_fftw();
+    sim = family_sim(crystals[1], "-diffuse_sigma 0.2 -diffuse_gamma 3", 0, 1);
+    first = family_of(sim);
+    assert_true(first->n > 1);
+    for (int i = 1; i < 12; i++)
+        nb_shared_drop(table_of(sim, 1 + 0.01 * i));
+    again = family_of(sim);
+    assert_ptr_equal(first, again);
+    nb_shared_drop(first);
+    nb_shared_drop(again);
+    nb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
@@ -617,8 +780,12 @@ int main(void)
                                        TEST(long_correlations_leave_the_light),
                                        TEST(groups_average_over_turned_axes),
                                        TEST(light_is_proportional),
+                                       TEST(weights_hold_every_reflection),
+                                       TEST(families_agree_with_the_direct_sum),
+                                       TEST(crystals_outside_have_their_own_table),
                                        TEST(a_few_tables_are_kept),
                                        TEST(tables_do_not_depend_on_threads),
+                                       TEST(families_outlive_single_tables),
                                        TEST(derivatives_of_halos_are_bounded)};
     return RUN_TESTS("diffuse", tests);
 }

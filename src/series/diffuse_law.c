@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Which frames of a series share tables of diffuse light, though their B and cell vary. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "../sim/crystals.h"
+#include "../sim/light.h"
+#include "frames.h"
+
+enum { TABLES = 8 /* so few frames, or different numbers, have tables of their own */ };
+#define FARTHER 1.03 /* than the base some frames see */
+
+/** Does something else change the tables from frame to frame? */
+static int others_vary(const nb_frames *f, const nb_sim *base)
+{
+    static const char *const rows[] = {"diffuse_sigma", "diffuse_gamma", "default_F",
+                                       "cell_a",        "cell_b",        "cell_c",
+                                       "cell_al",       "cell_be",       "cell_ga"};
+    static const char *const waves[] = {"lambda", "energy", "bandwidth", "pulse_length",
+                                        "dispersion"};
+    const nb_factor_files *files = base->in.factors;
+    double range[2];
+    int n;
+    if (f->series->override || f->stream.images || base->model.damage.given ||
+        (f->base.crystals[0] &&
+         nb_crystals_kind_of(f->base.crystals, &n) != NB_CRYSTALS_NUMBER))
+        return 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (nb_vary_range(&f->vary, rows[i], range))
+            return 1;
+    if (!files || nb_factor_files_are_constant(files))
+        return 0;
+    for (size_t i = 0; i < sizeof waves / sizeof *waves; i++)
+        if (nb_vary_range(&f->vary, waves[i], range))
+            return 1;
+    return f->series->jitter_lambda_pct > 0 || f->series->spectra[0];
+}
+
+/** Factors of the edges; returns as nb_vary_range. */
+static int scale_range(const nb_frames *f, double range[2])
+{
+    const double jitter = 0.035 * f->series->jitter_cell_pct; /* 3.5 standard deviations */
+    int n;
+    if ((n = nb_vary_range(&f->vary, "cell", range))) {
+        range[0] /= f->base.cell[0];
+        range[1] /= f->base.cell[0];
+        return n;
+    }
+    if (!(jitter > 0) || f->rotation)
+        return 0;
+    range[0] = 1 - jitter;
+    range[1] = 1 + jitter;
+    return INT_MAX;
+}
+
+void nb_frames_set_diffuse_law(nb_frames *f, const nb_sim *base)
+{
+    double *law = f->base.diffuse_law, B[2] = {NAN, NAN}, scale[2] = {NAN, NAN};
+    const int n_B = nb_vary_range(&f->vary, "Badd", B), n_scale = scale_range(f, scale);
+    const double tables = (double)(n_B ? n_B : 1) * (n_scale ? n_scale : 1);
+    if (base->model.diffuse.n_forms == 0 || tables <= TABLES || f->count <= TABLES ||
+        (n_scale && f->base.cell_count < 3) || others_vary(f, base))
+        return;
+    memcpy(law, B, sizeof B);
+    memcpy(law + 2, scale, sizeof scale);
+    if (n_scale)
+        memcpy(law + 4, f->base.cell, 3 * sizeof *law);
+    law[7] = nb_light_reach(&base->model) * FARTHER;
+}
