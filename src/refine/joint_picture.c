@@ -265,7 +265,7 @@ static nb_status tell(nb_joint *j, const nb_fit_told *told, nb_error *err)
     const nb_refinement *result = told->result;
     char *line;
     int stop = 0;
-    nb_status st = nb_fit_line(told, &line, err);
+    nb_status st = nb_fit_told_line(told, &line, err);
     if (st)
         return st;
 #ifdef _OPENMP

@@ -28,7 +28,7 @@ static void tell(shared *all, const nb_fit_told *told)
     const nb_refinement *result = told->result;
     nb_error err = {0};
     char *line;
-    nb_status st = nb_fit_line(told, &line, &err);
+    nb_status st = nb_fit_told_line(told, &line, &err);
 #ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
 #endif

@@ -363,7 +363,7 @@ static nb_status make_part(const nb_fit_told *told, char **text, nb_error *err)
     return st;
 }
 
-nb_status nb_fit_line(const nb_fit_told *told, char **line, nb_error *err)
+nb_status nb_fit_told_line(const nb_fit_told *told, char **line, nb_error *err)
 {
     char *entry = NULL, *part = NULL;
     nb_status st = NB_OK;

@@ -26,7 +26,7 @@ nb_status nb_fit_pages_check(const nb_refine_frames *frames, const nb_sim *sim,
 int nb_fit_on_page(const nb_refine_frames *frames, const nb_sim *sim, int k);
 
 /** The line of a picture, or NULL: it has none.  *line: nb_free.  Errors: NB_ERR_NOMEM, those of a page. */
-nb_status nb_fit_line(const nb_fit_told *told, char **line, nb_error *err);
+nb_status nb_fit_told_line(const nb_fit_told *told, char **line, nb_error *err);
 /** The last line of a page.  common: of a joint fit, or NULL.  *line: nb_free. */
 nb_status nb_fit_page_end(const nb_refine_frames *frames, const nb_sim *sim,
                           const nb_refinement *common, char **line, nb_error *err);
