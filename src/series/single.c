@@ -70,8 +70,11 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     if (!st)
         st = take_configs(&f, k, out, err);
     for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* what points into the base */
-        out->configs[i].detector = cfg->detector;
-        out->configs[i].arrays = cfg->arrays;
+        nb_config *one = &out->configs[i];
+        one->detector = cfg->detector;
+        one->arrays = cfg->arrays;
+        if (one->cell_from_file && memcmp(one->cell, f.base.cell, sizeof one->cell))
+            one->cell_from_file = 0; /* else the file's own is taken again */
     }
     nb_frames_free(&f);
     nb_sim_free(base);

@@ -177,17 +177,21 @@ def check_only_frame(folder):
     """Frames of a series, one by one, are its frames to the last bit; its master has what was drawn."""
     laws = ("N:lognormal:40%,cell:normal:0.3%,mosaic:normal:50%,rot_x:normal:3,rot_z:uniform:-1:1,fluence:gamma:4,"
             "distance:uniform:99:101,lambda:normal:1%")
-    flags = [*CELL, *SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
+    common = [*SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
     crowd = ["-orientations", "random", "-crystals", "2", "-water", "10"]
-    for name, kind in (("stills", ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
-                       ("rotation", ["-frames", "3", "-osc", "1"]),
-                       ("crystals", ["-stills", "4", *crowd, "-vary", laws + ",crystals:poisson:1.5"]),
-                       ("crystals-turned", ["-frames", "2", "-osc", "1", "-crystals", "3"])):
+    model = ["-pdb", os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb"), "-dmin", "5"]
+    for name, crystal, kind in (("stills", CELL, ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
+                                ("model", model, ["-stills", "2", "-orientations", "random"]),
+                                ("rotation", CELL, ["-frames", "3", "-osc", "1"]),
+                                ("crystals", CELL, ["-stills", "4", *crowd, "-vary", laws + ",crystals:poisson:1.5"]),
+                                ("crystals-turned", CELL, ["-frames", "2", "-osc", "1", "-crystals", "3"])):
+        flags = [*crystal, *common]
         script.run(*flags, *kind, "-output", os.path.join(folder, name + "_%d.bin"), "-threads", "3")
         for k in range(int(kind[1])):
             one = os.path.join(folder, "one.bin")
             script.run(*flags, *kind, "-only_frame", k, "-floatfile", one, "-nonoise", "-noint", "-nopgm", "-threads", "1")
             script.ok(f"only-frame-{name}-{k}", script.read(one) == script.read(os.path.join(folder, f"{name}_{k + 1}.bin")))
+    flags = [*CELL, *common]
     table = os.path.join(folder, "table.txt")
     script.run(*flags, "-stills", "4", "-draws", table)
     with open(table, encoding="ascii") as f:
