@@ -205,6 +205,25 @@ static nb_diffuse_table *new_table(const nb_diffuse_source *s, nb_error *err)
     return t;
 }
 
+/** Points first to end of the sum of part r of tables: by fours, as the tables wait for memory. */
+static void sum_run(nb_diffuse_table *const *of, const double *weight, int n, int r,
+                    ptrdiff_t first, ptrdiff_t end, float *c)
+{
+    ptrdiff_t k = first;
+    for (; k + 4 <= end; k += 4) {
+        nb_light_four sum = {0};
+        for (int i = 0; i < n; i++)
+            sum += (float)weight[i] *
+                   *(const nb_light_four_anywhere *)(of[i]->parts[r].c + k);
+        *(nb_light_four_anywhere *)(c + k) = sum;
+    }
+    for (; k < end; k++) {
+        c[k] = 0;
+        for (int i = 0; i < n; i++)
+            c[k] += (float)weight[i] * of[i]->parts[r].c[k];
+    }
+}
+
 /** The sum of the points of part r of tables. */
 static nb_status sum_points(const nb_diffuse_source *s, nb_diffuse_table *const *of,
                             const double *weight, int n, int r, nb_diffuse_part *p,
@@ -218,14 +237,9 @@ static nb_status sum_points(const nb_diffuse_source *s, nb_diffuse_table *const 
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(s->threads)
 #endif
-    for (ptrdiff_t first = 0; first < points; first += RUN) {
-        const ptrdiff_t end = points - first < RUN ? points : first + RUN;
-        for (int i = 0; i < n; i++) {
-            const float w = (float)weight[i], *from = of[i]->parts[r].c;
-            for (ptrdiff_t k = first; k < end; k++)
-                p->c[k] = (i ? p->c[k] : 0) + w * from[k];
-        }
-    }
+    for (ptrdiff_t first = 0; first < points; first += RUN)
+        sum_run(of, weight, n, r, first, points - first < RUN ? points : first + RUN,
+                p->c);
     return NB_OK;
 }
 
