@@ -382,7 +382,6 @@ typedef struct nb_config {
     double stol_smooth; /* half width of the parabolas through stolout_file, 1/A; 0: none */
     int stol_rings;     /* and rings of ice stay in it */
     double mosaic_tail_deg; /* mean of a rotation to one side about the spindle; 0: none */
-    /* --- a spectrum that the program makes: docs/physics.md, section 22 --- */
     /* --- a spectrum that the program makes: docs/physics.md, section 23 --- */
     char spectrum[NB_PATH_MAX]; /* gauss, tophat, twocolour, sase, seeded or a file; "" none */
     double bandwidth_pct;       /* of photon energy; NaN unset */
