@@ -189,7 +189,7 @@ def a_table(folder, shots):
               for h in range(most + 1) for k in range(-most, most + 1) for l in range(-most, most + 1) if (h, k, l) > (0, 0, 0)}
     with open(f"{folder}/t.hkl", "w", encoding="ascii") as out:
         out.write("".join(f"{h} {k} {l} {F!r}\n" for (h, k, l), F in listed.items()))
-    run(*STILL, "-default_F", 0, "-hkl", f"{folder}/t.hkl", "-detpixels", 64, "-truth", "spots", "-truthfile", f"{folder}/t.tsv", "-nofloat",
+    run(*STILL, "-default_F", 0, "-hkl", f"{folder}/t.hkl", "-nodump", "-detpixels", 64, "-truth", "spots", "-truthfile", f"{folder}/t.tsv", "-nofloat",
         "-report", f"{folder}/t.html")
     square = {hkl: sum((i / edge) ** 2 for i, edge in zip(hkl, edges)) for hkl in listed}
     far, sums = max(square.values()), [[0, 0] for _ in range(shells)]

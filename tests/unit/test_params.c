@@ -306,7 +306,9 @@ static void limits_hold_for_text_and_field(void **state)
         for (int j = 0; j < 5; j++) {
             nb_status by_text, by_field;
             int n = p->flags & NB_PARAM_FILLS ? 1 : nb_param_words(p, NULL);
-            double v[3] = {at[j], at[j], at[j]};
+            double v[NB_PARAM_WORDS];
+            for (int k = 0; k < NB_PARAM_WORDS; k++)
+                v[k] = at[j];
             if (!isfinite(at[j]))
                 continue;
             fresh();
