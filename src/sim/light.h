@@ -35,7 +35,7 @@ typedef struct nb_light_table {
     uint64_t hash;     /* of its F */
 } nb_light_table;
 
-/** The tables of a source, made once while nobody needs other ones.  *table is held.  Errors: as nb_diffuse_table_new. */
+/** Give the tables of a source, which are made where none are kept.  *table is held.  Errors: as nb_diffuse_table_new. */
 nb_status nb_light_store_take(nb_light_store *store, const nb_light_request *source,
                               const nb_light_table **table, nb_error *err);
 

@@ -9,8 +9,6 @@
 #include "../model/units.h"
 #include "light.h"
 
-#define FAMILY_BYTES 256e6 /* of all tables */
-
 double nb_light_reach(const nb_model *m)
 {
     const double dmin = m->scene.factors.dmin;
@@ -237,7 +235,7 @@ nb_status nb_light_family_make(const nb_light_request *s, nb_light_table *t, nb_
     n = nb_diffuse_choose_nodes(&s->range, s_most, &t->nodes);
     for (int i = 0; !st && i < n; i++) {
         st = make_one(s, i, F, t, err);
-        if (!st && n * nb_diffuse_table_bytes(t->table[0]) > FAMILY_BYTES)
+        if (!st && n * nb_diffuse_table_bytes(t->table[0]) > NB_DIFFUSE_BYTES)
             n = 0;
     }
     if (st || n == 0)

@@ -10,7 +10,6 @@
 
 /* Frames take turns between a few F and cells (-vary Badd:choice:..., crystals of an image). */
 enum { KEPT = 8 };
-#define KEPT_BYTES 256e6 /* of all together, if they are several */
 
 struct nb_light_store {
     pthread_mutex_t lock;
@@ -191,7 +190,7 @@ static void put_first(nb_light_store *store, const nb_light_table *table, int fr
     store->kept[0] = table;
     for (; n < KEPT && store->kept[n]; n++)
         bytes += bytes_of(store->kept[n]);
-    for (; n > 1 && bytes > KEPT_BYTES; n--) {
+    for (; n > 1 && bytes > NB_DIFFUSE_BYTES; n--) {
         const int i = least_wanted(store);
         bytes -= bytes_of(store->kept[i]);
         remove_kept(store, i);

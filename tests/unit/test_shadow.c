@@ -158,7 +158,7 @@ static void light_that_is_taken_away_makes_errors_grow(void **state)
     assert_true(nb_mix_pixel(&mix, 0, 100) == 10);
 }
 
-/** Rows of every combination of planes, over several pieces, with dark pixels and factors that nobody wrote. */
+/** Rows of every combination of planes, longer than a piece, with factors of 0 and below. */
 static void rows_are_the_pixels_one_by_one(void **state)
 {
     enum { WIDE = 600, PIXELS = WIDE * WIDE };
