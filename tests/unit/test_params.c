@@ -222,7 +222,9 @@ static void numbers(void **state)
     assert_int_equal(nb_config_set_numbers(&cfg, "phi", two, 2, &err), NB_ERR_INPUT);
     assert_int_equal(nb_config_set_numbers(&cfg, "phi", &(double){NAN}, 1, &err),
                      NB_ERR_INPUT);
-    assert_int_equal(nb_config_set_numbers(&cfg, "phi", cell, 7, &err), NB_ERR_INPUT);
+    const double many[NB_PARAM_WORDS + 1] = {0};
+    assert_int_equal(nb_config_set_numbers(&cfg, "phi", many, NB_PARAM_WORDS + 1, &err),
+                     NB_ERR_INPUT);
 }
 
 static void what_follows(void **state)
