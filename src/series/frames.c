@@ -97,6 +97,18 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
                                    : NB_OK;
 }
 
+/** A flag asks for a series, and none says how long it is. */
+static nb_status no_count(const nb_series *s, nb_error *err)
+{
+    const char *flag = s->hdf5_file[0]      ? "-hdf5"
+                       : s->output[0]       ? "-output"
+                       : s->orientations[0] ? "-orientations"
+                                            : "a series";
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%s: type how many images: -stills n (1: one image) or -frames n",
+                   flag);
+}
+
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 {
     nb_status st = check_spectra(s, &base->cfg, err);
@@ -105,7 +117,7 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     if (s->frames > 0 && s->stills > 0)
         return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
     if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
-        return nb_fail(err, NB_ERR_INPUT, "a series needs -frames n or -stills n");
+        return no_count(s, err);
     if (s->frames > 1 && !(base->model.phi_range > 0) && !s->override)
         return nb_fail(err, NB_ERR_INPUT,
                        "-frames %d needs -osc, the oscillation of one frame", s->frames);

@@ -135,7 +135,7 @@ static nb_status take_name(const char *name, nb_template *t, nb_error *err)
 nb_status nb_template_of(const nb_series *s, nb_template *t, nb_error *err)
 {
     nb_status st;
-    if (s->input[0] && s->frames + s->stills == 1 && !strchr(s->output, '%'))
+    if (s->frames + s->stills == 1 && !s->only_frame[0] && !strchr(s->output, '%'))
         return take_name(s->output, t, err);
     st = nb_template_parse(s->output, t, err);
     t->is_part = s->only_frame[0] != 0;

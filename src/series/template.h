@@ -26,7 +26,7 @@ nb_status nb_series_check_part(const nb_config *cfg, const nb_series *series,
  * none, another conversion, or an unknown extension. */
 nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
 
-/** The template of series->output, with the numbers of its part.  A series of given images with a single frame may leave the number out:
+/** The template of series->output, with the numbers of its part.  A series of one frame may leave the number out:
  * the file then has just that name. */
 nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *err);
 

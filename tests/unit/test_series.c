@@ -266,6 +266,19 @@ static void templates(void **state)
     assert_int_equal(nb_template_parse("%d", &t, NULL), NB_ERR_INPUT);
 }
 
+static void name_of_one_frame(void **state)
+{
+    nb_series s = {.stills = 1, .output = "a.v1.cbf"};
+    char name[NB_PATH_MAX];
+    nb_template t;
+    (void)state;
+    assert_int_equal(nb_template_of(&s, &t, NULL), NB_OK);
+    assert_int_equal(nb_template_name(&t, 1, name, NULL), NB_OK);
+    assert_string_equal(name, "a.v1.cbf");
+    s.stills = 2;
+    assert_int_equal(nb_template_of(&s, &t, NULL), NB_ERR_INPUT);
+}
+
 static void append(nb_journal *j, int frame, const void *data, size_t bytes,
                    int64_t *offset)
 {
@@ -465,6 +478,7 @@ int main(void)
         cmocka_unit_test(equal_blocks_take_over_their_bytes),
         cmocka_unit_test(seeds_are_distinct),
         cmocka_unit_test(templates),
+        cmocka_unit_test(name_of_one_frame),
         cmocka_unit_test_setup_teardown(journals_survive_damage, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(journals_check_what_they_read, scratch_setup,
