@@ -19,6 +19,7 @@ typedef struct nb_sim_engine {
     struct nb_footprint_kept *footprint; /* owned, or NULL: footprint.h */
     float *second; /* owned, [second_pixels]: of a crystal that is added to an image; NULL: none was */
     size_t second_pixels;
+    nb_lack lack;   /* of the last image: its crystals together */
     char line[256]; /* for nb_sim_backend */
     int said_cpu;   /* why derivatives are not on the device */
 } nb_sim_engine;

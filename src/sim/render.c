@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One image: rendered by the backend of nb_sim, its statistics, and what it tells the user. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -42,20 +44,40 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
+/** Add what a crystal's image may lack to the sum; the brightest crystal alone is a lower bound of the brightest pixel. */
+static void add_lack(nb_sim_engine *engine)
+{
+    nb_lack one = {0, 0}, *all = &engine->lack;
+    double brightest;
+    if (engine->backend->lack)
+        one = engine->backend->lack(engine->state);
+    if (!(one.photons > 0))
+        return;
+    brightest = one.photons / one.part;
+    if (all->photons > 0)
+        brightest = fmax(brightest, all->photons / all->part);
+    all->photons += one.photons;
+    all->part = fmin(1, all->photons / brightest);
+}
+
 /** One crystal's photons, with its background; image: NULL where the device keeps it. */
 static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
                               nb_error *err)
 {
-    const nb_sim_engine *engine = &sim->engine;
+    nb_sim_engine *engine = &sim->engine;
     const nb_mix *mix = &engine->photons.mix;
     const nb_scene lit = nb_mix_scene(mix, scene);
+    nb_status st;
     nb_request as = {.precision = engine->options.precision,
                      .tolerance = engine->options.tolerance};
     as.tolerance.part /= 1 + mix->n_more; /* of the sum */
     as.tolerance.photons /= 1 + mix->n_more;
-    return nb_sim_has_footprint(sim)
-               ? nb_sim_render_footprint(sim, &lit, &as, image, err)
-               : nb_render_scene_as(engine->backend, engine->state, &lit, &as, image, err);
+    st = nb_sim_has_footprint(sim)
+             ? nb_sim_render_footprint(sim, &lit, &as, image, err)
+             : nb_render_scene_as(engine->backend, engine->state, &lit, &as, image, err);
+    if (!st)
+        add_lack(engine);
+    return st;
 }
 
 /** Memory for the image of a crystal that is added. */
@@ -100,6 +122,18 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
+/** The line of the backend.  It is of the last crystal, but for what all of them may lack. */
+static void describe(nb_sim_engine *engine)
+{
+    const size_t size = sizeof engine->line;
+    size_t used;
+    engine->backend->describe(engine->state, engine->line, size);
+    used = strlen(engine->line);
+    if (engine->photons.mix.n_more && engine->lack.part > 0)
+        snprintf(engine->line + used, size - used, "; all crystals together by %.2g",
+                 engine->lack.part);
+}
+
 /** Let the crystal absorb its light: the background is rendered once more.  On a device nb_sim_apply_mix does the rest. */
 static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
 {
@@ -127,13 +161,17 @@ static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
 /** The photons of crystals and background, and what the mix makes of them; image: NULL where the device keeps it. */
 static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
 {
-    const nb_sim_engine *engine = &sim->engine;
+    nb_sim_engine *engine = &sim->engine;
     const nb_scene *sc = &sim->model.scene;
     const int plain = nb_mix_is_plain(&engine->photons.mix);
     float *to = plain || !engine->photons.device ? image : NULL;
-    nb_status st = render_scene(sim, sc, to, err);
+    nb_status st;
+    engine->lack = (nb_lack){0, 0};
+    st = render_scene(sim, sc, to, err);
     if (!st)
         st = add_crystals(sim, to, err);
+    if (!st)
+        describe(engine);
     if (!st && engine->photons.mix.absorb)
         st = absorb(sim, to, err);
     if (!st)
@@ -223,8 +261,6 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
         st = retry_on_cpu(sim, wanted->image, err ? err : &local);
     if (st)
         return st;
-    sim->engine.backend->describe(sim->engine.state, sim->engine.line,
-                                  sizeof sim->engine.line);
     if (wanted->stats || nb_model_may_overflow(&sim->model))
         st = summarise(sim, wanted->stats ? wanted->stats : &own, err);
     if (!st && wanted->n_products)

@@ -90,14 +90,11 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 /** What the image may lack, if anything. */
 static void add_lack(const nb_sim_engine *engine, nb_json root)
 {
-    const nb_lack lack = engine->backend->lack && engine->state
-                             ? engine->backend->lack(engine->state)
-                             : (nb_lack){0, 0};
     const double most = fmax(1, engine->photons.mix.most); /* what factors make of it */
-    if (!(lack.photons > 0))
+    if (!(engine->lack.photons > 0))
         return;
-    nb_json_number(root, "tolerance_reached", lack.part);
-    nb_json_number(root, "photons_lacking", most * lack.photons);
+    nb_json_number(root, "tolerance_reached", engine->lack.part);
+    nb_json_number(root, "photons_lacking", most * engine->lack.photons);
 }
 
 /** An entry of "clipped"; returned so that more can be added. */
