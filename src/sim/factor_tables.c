@@ -235,8 +235,9 @@ typedef struct table_asked {
     int threads;
 } table_asked;
 
-/** Of a list that is used as it is read the table has the values alone, as without expansion; of another one that is sparse
- * too. Outside of it and between them F is default_F. Where F is interpolated the place of the box's edge counts. */
+/** Of a list the table has the box of its values alone: outside of it and between them F is default_F.  Where F is interpolated the
+ * place of the box's edge counts: a scale of F must not move it, nor the cell of another crystal.  Else a full box is as good, and
+ * frames whose B or scale differs use the same memory. */
 static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
 {
     const nb_factor_box whole = nb_factor_sums_box(sums);
@@ -244,8 +245,8 @@ static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
     if (!sums->files->list_path)
         return whole;
     if (nb_list_is_changed(&model->settings) &&
-        (may_interpolate(&model->settings.value, &model->crystal) ||
-         nb_factor_box_voxels(&sums->filled_box) > n / 2))
+        !may_interpolate(&model->settings.value, &model->crystal) &&
+        nb_factor_box_voxels(&sums->filled_box) > n / 2)
         return whole;
     return sums->filled_box;
 }

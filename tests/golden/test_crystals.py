@@ -68,6 +68,40 @@ def check_mixture(folder):
     script.ok("threads", (both == again).all())
 
 
+def check_box(folder):
+    """Where F is interpolated the edge of its table counts: that of the list's values, for any scale of F and other crystals."""
+    tri = ["-hkl", os.path.join(HKL, "tri.hkl"), "-N", "2", "-distance", "50", "-default_F", "0"]
+    cells = [[24, 30, 45, 80, 100, 95], [20, 33, 36, 80, 100, 95]]
+    plain, scaled, added = (image(folder, *tri, "-cell", *cells[0], *more) for more in ([], ["-Fscale", 2], ["-Badd", 1e-9]))
+    script.ok("box-scale", (scaled == 4 * plain).all() and numpy.abs(added - plain).max() <= 1e-6 * plain.max(), f"{numpy.abs(scaled / 4 - plain).max() / plain.max():.3g}")
+    lines = [{"cell": cell, "Fscale": 2 + i, "misset": [10 * i, 20, 30]} for i, cell in enumerate(cells)]
+    both, alone = image(folder, *tri, "-crystals", json.dumps(lines)), [image(folder, *tri, *words(line)) for line in lines]
+    script.ok("box-cells", numpy.abs(both - sum(alone)).max() <= 1e-6 * both.max(), f"{numpy.abs(both - sum(alone)).max() / both.max():.3g}")
+
+
+def lacking(folder, *flags):
+    """What an image may lack, photons and a part of the brightest, and how it was made."""
+    name = os.path.join(folder, "report.json")
+    script.run(*BASE, "-gauss_xtal", "-N", 20, "-nointerpolate", "-mosaic", 0.5, "-mosaic_dom", 8, "-spectrum", "gauss", "-bandwidth", 1,
+               "-wavelengths", 20, *flags, *SILENT, "-nofloat", "-report", name)
+    with open(name, encoding="utf-8") as f:
+        said = json.load(f)
+    return said.get("photons_lacking", 0), said.get("tolerance_reached", 0), said["renderer"]
+
+
+def check_lack(folder):
+    """Crystals add what they lack; a background behind one that absorbs, and a list of reflections, do not hide it."""
+    lines = [{"default_F": 0, "hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [10 * i, 20, 30]} for i in range(3)]
+    one = [lacking(folder, *words(line), "-tolerance_photons", 1) for line in lines]
+    both, part, how = lacking(folder, "-crystals", json.dumps(lines), "-tolerance_photons", 3)
+    script.ok("lack-adds", min(x for x, _, _ in one) > 0 and abs(both / sum(x for x, _, _ in one) - 1) < 1e-9, f"{both} {one}")
+    least = max(x / y for x, y, _ in one)
+    script.ok("lack-part", abs(part / (both / least) - 1) < 1e-9 and f"together by {part:.2g}" in how, f"{part} {how}")
+    for name, more in (("absorbing", ["-absorb", "sphere:100", "-absorb_mu", 1, "-water", 1]), ("listed", ["-truth", "spots", "-truthfile", os.path.join(folder, "l.tsv")])):
+        got = lacking(folder, *words(lines[0]), "-tolerance_photons", 1, *more)
+        script.ok("lack-" + name, got == one[0], f"{got} {one[0]}")
+
+
 def spots(folder, *flags):
     name = os.path.join(folder, "spots.tsv")
     script.run(*BASE, "-gauss_xtal", *flags, *SILENT, "-nofloat", "-truth", "spots", "-truthfile", name)
@@ -242,6 +276,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_sums(folder)
         check_mixture(folder)
+        check_box(folder)
+        check_lack(folder)
         check_spots(folder)
         check_noise(folder)
         check_twin(folder)
