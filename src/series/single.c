@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One frame of a series, and the table of what its frames draw. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,29 @@ typedef struct series_of {
     const nb_frames *f;
 } series_of;
 
+/** The numbers of -diffuse_tables, the same in all frames; NULL: they share none. */
+static const double *tables_of(const series_of *s)
+{
+    const int some = s->base && !isnan(s->f->base.diffuse_tables[0]);
+    return some ? s->f->base.diffuse_tables : NULL;
+}
+
+/** They, or their names. */
+static nb_status add_tables(table *t, const series_of *s, int names, nb_error *err)
+{
+    const double *numbers = tables_of(s);
+    char text[64];
+    nb_status st = NB_OK;
+    for (int i = 0; numbers && i < 8 && !st; i++) {
+        if (names)
+            snprintf(text, sizeof text, "\tdiffuse_tables_%d", i + 1);
+        else
+            snprintf(text, sizeof text, "\t%.12g", numbers[i]);
+        st = add(t, text, err);
+    }
+    return st;
+}
+
 /** The factor of the fluence by -spectrum. */
 static nb_status add_factor(table *t, const series_of *s, int k, nb_error *err)
 {
@@ -171,6 +195,8 @@ static nb_status add_row(table *t, const series_of *s, nb_crystal_at at, nb_erro
         snprintf(text, sizeof text, "\t%.12g", s->f->doses[at.frame]);
         st = add(t, text, err);
     }
+    if (!st)
+        st = add_tables(t, s, 0, err);
     return st ? st : add(t, "\n", err);
 }
 
@@ -220,6 +246,8 @@ static nb_status fill(table *t, const series_of *s, nb_error *err)
         st = add(t, "\tspectrum_factor", err);
     if (!st && s->f && s->f->doses)
         st = add(t, "\tdose", err);
+    if (!st)
+        st = add_tables(t, s, 1, err);
     if (!st)
         st = add(t, "\n", err);
     for (int k = 0; k < s->v->frames && !st; k++)

@@ -20,12 +20,21 @@ double nb_light_reach(const nb_model *m)
 
 /* --- which family --- */
 
-/* Places in nb_config.diffuse_law. */
+/* Places in nb_config.diffuse_tables. */
 enum { LAW_B = 0, LAW_SCALE = 2, LAW_EDGE = 4, LAW_REACH = 7 };
 
 static int is_inside(double x, const double range[2])
 {
     return x >= range[0] && x <= range[1];
+}
+
+/** Has a table of one point an index, the coarsest, room? */
+static int has_room(const nb_diffuse_source *s)
+{
+    double bytes = sizeof(float);
+    for (int i = 0; i < 3; i++)
+        bytes *= 2 * ceil(s->reach * s->edge[i]) + 1;
+    return bytes <= NB_DIFFUSE_BYTES;
 }
 
 /** Has this crystal tables of F that a family can make again? */
@@ -35,13 +44,13 @@ static int is_simple(const nb_inputs *in, const nb_model *m)
     return !m->damage.given && !cfg->twin[0] && !m->is_mixed && cfg->default_F == 0 &&
            !in->tables.typed_F && nb_table_count(&m->at_rest) == 1 &&
            (!in->factors || (in->sums && in->tables.waves)) &&
-           nb_light_reach(m) <= cfg->diffuse_law[LAW_REACH];
+           nb_light_reach(m) <= cfg->diffuse_tables[LAW_REACH];
 }
 
 /** The factor of the edges; NaN: they are not those of the law. */
 static double scale_of(const nb_config *cfg)
 {
-    const double *edge = cfg->diffuse_law + LAW_EDGE, scale = cfg->cell[0] / edge[0];
+    const double *edge = cfg->diffuse_tables + LAW_EDGE, scale = cfg->cell[0] / edge[0];
     for (int i = 0; i < 3; i++)
         if (!(fabs(cfg->cell[i] / (edge[i] * scale) - 1) < 1e-9) || cfg->cell_count <= i)
             return NAN;
@@ -56,7 +65,7 @@ static int base_crystal(const nb_model *m, nb_crystal *out)
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st) {
         *cfg = m->settings.value;
-        memcpy(cfg->cell, cfg->diffuse_law + LAW_EDGE, 3 * sizeof *cfg->cell);
+        memcpy(cfg->cell, cfg->diffuse_tables + LAW_EDGE, 3 * sizeof *cfg->cell);
         cfg->misset_mode = NB_MISSET_NONE;
         st = nb_crystal_build(NB_RESOLVED(cfg), &none, NULL, out, NULL);
     }
@@ -79,8 +88,8 @@ static void move(const nb_inputs *in, const nb_model *m, const nb_crystal *x,
 static void set_B(const nb_model *m, int moves, nb_light_request *s, nb_light_member *at)
 {
     const nb_config *cfg = &m->settings.value;
-    const double *law = cfg->diffuse_law + LAW_B;
-    const int varies = law[0] <= law[1];
+    const double *law = cfg->diffuse_tables + LAW_B;
+    const int varies = law[0] < law[1];
     double *B = s->range.B;
     B[0] = B[1] = varies ? law[0] : cfg->B_add;
     at->B = cfg->B_add / (moves ? at->scale * at->scale : 1);
@@ -99,7 +108,7 @@ static int set_cell(const nb_inputs *in, const nb_model *m, nb_diffuse *model,
                     nb_light_request *s, nb_light_member *at)
 {
     const nb_config *cfg = &m->settings.value;
-    const double *law = cfg->diffuse_law + LAW_SCALE;
+    const double *law = cfg->diffuse_tables + LAW_SCALE;
     nb_crystal base;
     memcpy(s->range.scale, law, sizeof s->range.scale);
     at->scale = scale_of(cfg);
@@ -116,9 +125,9 @@ int nb_light_family_of(const nb_inputs *in, const nb_model *m, nb_diffuse *model
                        nb_light_request *source, nb_light_member *at)
 {
     const nb_config *cfg = &m->settings.value;
-    const double *law = cfg->diffuse_law;
-    const int B_varies = law[LAW_B] <= law[LAW_B + 1],
-              cell_varies = law[LAW_SCALE] <= law[LAW_SCALE + 1];
+    const double *law = cfg->diffuse_tables;
+    const int B_varies = law[LAW_B] < law[LAW_B + 1],
+              cell_varies = law[LAW_SCALE] < law[LAW_SCALE + 1];
     nb_factor_weight weight = {.k = 1};
     nb_light_request s = *source;
     if (!(B_varies || cell_varies) || !is_simple(in, m) || (B_varies && !in->factors) ||
@@ -137,6 +146,8 @@ int nb_light_family_of(const nb_inputs *in, const nb_model *m, nb_diffuse *model
     s.is_family = 1;
     s.of.model = model;
     s.of.reach = law[LAW_REACH];
+    if (!has_room(&s.of))
+        return 0;
     s.in = in->factors ? in : NULL;
     *source = s;
     return 1;

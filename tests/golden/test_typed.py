@@ -40,6 +40,11 @@ OF_CRYSTAL = ("N Na Nb Nc samplesize sample_x sample_y sample_z crystal_volume b
 EDGES = ["cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga"]
 OTHERS = {"N": "samplesize", "samplesize": "N", "Na": "sample_x", "Nb": "sample_y", "Nc": "sample_z", "sample_x": "Na", "sample_y": "Nb", "sample_z": "Nc",
           "blocks": "crystal_volume", "crystal_volume": "blocks", "lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance"}
+# Stills that share tables of diffuse light: flags and laws.
+SHARED = [("-N 5 -seed 3 -diffuse_sigma 0.3 -diffuse_gamma 2", "Badd:uniform:0:20,cell:normal:0.3%"),
+          ("-N 3 -seed 4 -diffuse_sigma 0.2 0.3 0.4 -diffuse_gamma 2 -diffuse_halo gauss -crystals 2", "Badd:normal:5,cell:uniform:31.8:32.2,Fscale:gamma:3"),
+          ("-N 5 -seed 5 -diffuse_sigma 0.3 -diffuse_gamma 3 -diffuse_F unperturbed -beamstop disc:8", "cell:normal:0.2%,fluence:gamma:4"),
+          ("-N 5 -seed 6 -diffuse_sigma 0.3 -diffuse_gamma 2", "Badd:choice:0:0:0:5:1:2:3:4:6,N:lognormal:30%")]
 SPECTRUM = "spectrum bandwidth pulse_length split line wavelengths".split()
 TRIED = set()
 
@@ -138,11 +143,13 @@ class Series:
         with open("draws.txt", encoding="ascii") as f:
             names, *rows = [line.split() for line in f]
         self.rows = [dict(zip(names, row)) for row in rows]
-        self.names = [x for x in names[3:] if x not in ("spectrum_factor", "dose")]
+        self.names = [x for x in names[3:] if x not in ("spectrum_factor", "dose") and not x.startswith("diffuse_tables")]
+        self.tables = [self.rows[0][x] for x in names if x.startswith("diffuse_tables")]
         with h5py.File("m.h5") as f:
-            self.images = [f["/entry/data/data"][k].tobytes() for k in range(2)]
+            self.images = [image.tobytes() for image in f["/entry/data/data"]]
             at = f["/entry/simulation"]
             self.truth = {name: at[name][:].tolist() for name in ("phi", "fluence", "seed", "misset", "cell")}
+            self.truth["diffuse_tables"] = at["diffuse_tables"][:].tolist() if "diffuse_tables" in at else []
             if self.crowd or "twin" in flags:
                 table = at["crystals"]
                 self.truth["crystals"] = {(k, m): x for k, m, i, x in zip(table["frame"][:], table["crystal"][:], table["twin"][:], table["misset"][:].tolist()) if i == 0}
@@ -180,6 +187,8 @@ class Series:
         for name in ("stills", "orientations", "frames", "crystals"):
             flags.pop(name, None)
         flags["seed"] = [rows[0]["seed"]]
+        if self.tables:
+            flags["diffuse_tables"] = self.tables
         for name in self.names:
             if name != "crystals" and not name.startswith(("rot_", "misset")) and name not in OF_CRYSTAL and name != "cell" and name not in EDGES:
                 put(name, rows[0][name], flags)
@@ -229,6 +238,21 @@ def check_series(i, rng):
     return lit
 
 
+def check_shared(i, words, laws):
+    """Frames that share tables of diffuse light, which those that are typed again make too."""
+    series = Series(by_name(f"{words} -stills 9 -orientations random -oversample 1".split()), laws.split(","))
+    script.ok(f"tables-{i}", len(series.tables) == 8 and [float(x) for x in series.tables] == series.truth["diffuse_tables"], f"{series.tables} {series.truth['diffuse_tables']}")
+    others = 0
+    for k in range(9) if frames.BIG else (2, 8):
+        words, file = series.typed(k)
+        script.run(*words)
+        script.ok(f"shared-{i}-{k}", script.read(file) == series.images[k], f"# {' '.join(map(str, series.words))}\n# {' '.join(map(str, words))}")
+        at = words.index("-diffuse_tables")
+        script.run(*words[:at], *words[at + 9:])
+        others += script.read(file) != series.images[k]
+    script.ok(f"own-{i}", others, "a table of the frame's own makes the same light, so the numbers are not tested")
+
+
 def main():
     if not h5py or "hdf5 yes" not in " ".join(script.run("-version")[0].lower().split()):
         print("skip typed # no HDF5 in this build, or python3-h5py is not installed")
@@ -240,6 +264,8 @@ def main():
         frames.make_files()
         for i in range(number):
             lit += check_series(i, rng)
+        for i, (words, laws) in enumerate(SHARED if frames.DIFFUSE else []):
+            check_shared(i, words, laws)
         os.chdir("/")
     script.ok("lit", lit > number, f"{lit} of {2 * number} frames have light")
     _, says = script.run("-cell", 40, 40, 40, "-default_F", 1, "-vary", "none:normal:1", "-stills", 1, "-output", "x_%d.bin", status=2)

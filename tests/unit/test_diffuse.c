@@ -598,9 +598,9 @@ static nb_sim *family_sim(const char *crystal, const char *more, double B, doubl
     cfg.write_dump = 0;
     snprintf(cfg.device, sizeof cfg.device, "cpu");
     cfg.expand_list = 1; /* as in a series */
-    memcpy(cfg.diffuse_law, (double[8]){-10, 10, 0.99, 1.01, 0, 0, 0, 0.32},
-           sizeof cfg.diffuse_law);
-    memcpy(cfg.diffuse_law + 4, cfg.cell, 3 * sizeof *cfg.cell);
+    memcpy(cfg.diffuse_tables, (double[8]){-10, 10, 0.99, 1.01, 0, 0, 0, 0.32},
+           sizeof cfg.diffuse_tables);
+    memcpy(cfg.diffuse_tables + 4, cfg.cell, 3 * sizeof *cfg.cell);
     for (int i = 0; i < 3; i++)
         cfg.cell[i] *= scale;
     if (nb_sim_create(&cfg, NULL, &sim, &err))
@@ -661,7 +661,7 @@ static void crystals_outside_have_their_own_table(void **s)
         float *image = render(sim), *other;
         assert_int_equal(sim->light->tables, 1);
         for (int k = 0; k < 8; k++)
-            cfg.diffuse_law[k] = NAN;
+            cfg.diffuse_tables[k] = NAN;
         if (nb_sim_change(sim, &cfg, &err))
             fail_msg("%s", err.message);
         other = render(sim);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/text.h"
+#include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/light.h"
 #include "frames.h"
@@ -54,17 +56,24 @@ static int scale_range(const nb_frames *f, double range[2])
     return INT_MAX;
 }
 
-void nb_frames_set_diffuse_law(nb_frames *f, const nb_sim *base)
+void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base)
 {
-    double *law = f->base.diffuse_law, B[2] = {NAN, NAN}, scale[2] = {NAN, NAN};
+    const nb_param *Badd = nb_param_find("Badd");
+    double *to = f->base.diffuse_tables, B[2] = {NAN, NAN}, scale[2] = {NAN, NAN};
     const int n_B = nb_vary_range(&f->vary, "Badd", B), n_scale = scale_range(f, scale);
     const double tables = (double)(n_B ? n_B : 1) * (n_scale ? n_scale : 1);
-    if (base->model.diffuse.n_forms == 0 || tables <= TABLES || f->count <= TABLES ||
-        (n_scale && f->base.cell_count < 3) || others_vary(f, base))
+    if (!isnan(to[0]) || base->model.diffuse.n_forms == 0 || tables <= TABLES ||
+        f->count <= TABLES || (n_scale && (f->base.cell_count < 3 || !(scale[0] > 0))) ||
+        others_vary(f, base))
         return;
-    memcpy(law, B, sizeof B);
-    memcpy(law + 2, scale, sizeof scale);
-    if (n_scale)
-        memcpy(law + 4, f->base.cell, 3 * sizeof *law);
-    law[7] = nb_light_reach(&base->model) * FARTHER;
+    for (int i = 0; i < 2;
+         i++) { /* an end that rounding moves must not leave out a frame */
+        to[i] = n_B ? fmin(fmax(B[i], Badd->low), Badd->high) : f->base.B_add;
+        to[2 + i] = n_scale ? scale[i] * (1 + (i ? 1e-10 : -1e-10)) : 1;
+    }
+    for (int i = 0; i < 3; i++)
+        to[4 + i] = n_scale ? f->base.cell[i] : 1;
+    to[7] = nb_light_reach(&base->model) * FARTHER;
+    for (int i = 0; i < 8; i++)
+        to[i] = nb_typeable(to[i]);
 }
