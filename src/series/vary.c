@@ -186,7 +186,7 @@ static nb_status find_name(const char *text, size_t n, const struct nb_vary_name
             used +=
                 (size_t)snprintf(list + used, sizeof list - used, " %s", names[i].name);
     }
-    return nb_fail(err, NB_ERR_INPUT, "-vary: %.*s cannot vary; these can:%s",
+    return nb_fail(err, NB_ERR_INPUT, "-vary: '%.*s' cannot vary; these can:%s",
                    (int)(n < 20 ? n : 20), text, list);
 }
 
@@ -455,6 +455,8 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
         st = read_item(&p, cfg, model, v, err);
         v->n += !st;
     } while (!st && *p == ',' && *++p);
+    if (!st && p > text && p[-1] == ',')
+        st = nb_fail(err, NB_ERR_INPUT, "-vary: a law is missing behind the last comma");
     if (!st && *p)
         st = nb_fail(err, NB_ERR_INPUT,
                      "-vary: '%.20s' follows a law; put a comma between names", p);

@@ -52,6 +52,13 @@ make_fixtures() {
     printf '1 2 3\0\n1 2 3\n' >nul.rot
     printf '# wavelength weight\n1 1 1.01 2\n\n0.99:1;1:3\n' >good.spectra
     printf '1 1\n1 1 1.01\n' >bad.spectra
+    printf '9000 1\n9100 2\n8900 1\n' >back.spectrum
+    printf '9000 1\n9100 nan\n' >nan.spectrum
+    printf '9000 0\n9100 0\n' >dark.spectrum
+    printf '{"N": 3}\n[{"N": 3}]\n' >list.crystals
+    printf '{"N": %s\n' "$(printf '[%.0s' {1..2000})" >deep.crystals
+    printf '{"N": 3}\n{"N": [1, 2\n' >cut.crystals
+    printf '{}\n%.0s' {1..1001} >many.crystals
     printf '{"phi": 3}\n\n{"misset": [1, 2, 3], "nopolar": true}\n' >good.jobs
     printf '{"phi": 3}\n{"phi": "x"}\n' >word.jobs
     printf 'phi 3\n' >text.jobs

@@ -25,18 +25,21 @@ miss() {
 # Names, sizes and contents of a folder.
 snapshot() { (cd "$1" && find . -print0 | sort -z && find . -type f -exec cksum {} + | sort); }
 
-# run_in FOLDER ARGS: eval the words of ARGS; leaves stdout, stderr in $work and sets $status.
+# run_in FOLDER ARGS [SECONDS]: eval the words of ARGS; leaves stdout, stderr in $work and sets $status.
+# SECONDS: of processor time.
 run_in() {
-    local folder=$1
+    local folder=$1 seconds=${3:-}
     eval "set -- $2" # the tables quote as the shell does
-    (cd "$folder" && timeout 60 "$NANOBRAGG" "$@" </dev/null >"$work/stdout" 2>"$work/stderr")
+    (cd "$folder" && { [ -z "$seconds" ] || ulimit -t "$seconds"; } &&
+        timeout 60 "$NANOBRAGG" "$@" </dev/null >"$work/stdout" 2>"$work/stderr")
     status=$?
 }
 
+# A refusal takes at most 2 seconds of processor time; with a sanitizer more.
 refuses() {
     local id=$1 expected=$2 text=$3 args=$4 dir=$work/case
     rm -rf "$dir" && cp -a "$work/fixtures" "$dir"
-    run_in "$dir" "$args"
+    run_in "$dir" "$args" "$refusal"
     if [ "$status" -ne "$expected" ]; then
         miss "$id" "exit status $status, not $expected: $(tail -n 1 "$work/stderr")"
     elif [ "$(grep -vc '^nanobragg: note: ' "$work/stderr")" -ne 1 ] ||
@@ -51,6 +54,8 @@ refuses() {
     fi
 }
 
+refusal=2 # seconds
+[ -z "${NB_REDUCED:-}" ] || refusal=60
 make_fixtures "$work/fixtures" || { echo "not ok fixtures" && exit 1; }
 snapshot "$work/fixtures" >"$work/before"
 while IFS=$'\t' read -r id expected text args; do
