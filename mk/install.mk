@@ -65,10 +65,11 @@ uninstall: ## remove what install wrote
 	-rmdir $(DOCDIR) 2>/dev/null
 	rm -rf $(INCLUDEDIR)/nanobragg $(LIBDIR)/cmake/nanobragg
 
+# LIBRARY_PATH: the pkg-config file of a staged library has no folder of CUDA
 installcheck: all ## install under build/, build a program against it, uninstall
 	@rm -rf $B/stage
 	@$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr >/dev/null
-	@CC='$(CC)' bash tests/lint/install.sh $(CURDIR)/$B/stage /usr \
+	@CC='$(CC)' $(if $(CUDA_HOME),LIBRARY_PATH=$(CUDA_HOME)/lib64) bash tests/lint/install.sh $(CURDIR)/$B/stage /usr \
 	    $(MAKE) --no-print-directory uninstall DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr
 	@rm -rf $B/home
 	@$(MAKE) --no-print-directory install PREFIX=$(CURDIR)/$B/home LIB=lib64 >/dev/null
