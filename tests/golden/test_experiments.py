@@ -93,6 +93,16 @@ def check_draws(case, folder):
     script.ok(case["id"], good, f"{got}")
 
 
+def check_hits(folder):
+    """Frames without a crystal have a row of their own, exp(-0.6) of all."""
+    out, frames = os.path.join(folder, "hits.txt"), 20000
+    script.run(*CELL, *SMALL, "-seed", "80", "-stills", frames, "-vary", "crystals:poisson:0.6", "-draws", out)
+    frame, crystal = numpy.loadtxt(out, skiprows=1, usecols=(0, 1)).T
+    misses = (crystal == -1).mean() * len(crystal) / frames
+    print(f"# misses: {100 * misses:.2f} % of {frames} frames")
+    script.ok("hits", numpy.ptp(frame) == frames - 1 and abs(misses - 0.5488) < 4 * math.sqrt(0.5488 * 0.4512 / frames), f"{misses}")
+
+
 def check_orientations(case, folder):
     """U of each crystal of a series."""
     if not (h5py and HAS_HDF5):
@@ -100,10 +110,16 @@ def check_orientations(case, folder):
         return
     name = os.path.join(folder, "orientations.h5")
     want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64")).reshape(-1, 11)
-    script.run(*CELL, *SMALL, *case["flags"].split(), "-hdf5", name)
+    flags = case["flags"].split()
+    script.run(*CELL, *SMALL, *flags, "-hdf5", name)
     with h5py.File(name) as f:
         group = f["/entry/simulation/crystals"]
         got = numpy.column_stack([group["frame"][:], group["crystal"][:], group["U"][:].reshape(-1, 9)])
+    at = flags.index("-crystals")
+    script.run(*CELL, *SMALL, *flags[:at], *flags[at + 2:], "-hdf5", name)
+    with h5py.File(name) as f:
+        alone = f["/entry/simulation/U"][:].reshape(-1, 9)
+    script.ok(case["id"] + "-first", (alone == got[got[:, 1] == 0, 2:]).all(), f"{alone}")
     script.ok(case["id"], got.shape == want.shape and numpy.abs(got - want).max() <= float(case["tolerance"]), f"{got}")
 
 
@@ -540,6 +556,7 @@ def main():
                 check_spectrum(case, folder)
         check_factors(folder, hkl)
         check_typed_again(folder)
+        check_hits(folder)
         check_only_frame(folder)
         check_diffuse_family(folder)
         check_mix(folder)

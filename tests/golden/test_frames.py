@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Frames as an experiment gives them: random command lines of all their flags, and the rule for the number of wavelengths."""
 import glob
+import json
 import math
 import os
 import random
@@ -156,25 +157,77 @@ def spots(*flags):
     return {tuple(row[:3]): row[5] for row in rows}, numpy.fromfile("image.bin", "f4").sum(dtype=float)
 
 
-def check_rule(folder):
-    """Photons of reflections, and of the image, by the rule's wavelengths and by four times as many."""
+PATCH = ["-distance", 50, "-detpixels", 16, "-pixel", 1, "-Xbeam", -25, "-Ybeam", -5]
+
+
+def rule_scene(rng, least, most):
+    """Flags of a random crystal and spectrum; the width of a spot, mm, and of the spectrum, a part."""
+    cell = [rng.uniform(30, 60) for _ in range(3)]
+    wave, N = rng.uniform(0.9, 1.4), int(least * (most / least) ** rng.uniform(0, 1))
+    kind, width = rng.choice([("gauss", 3), ("tophat", 1)]), rng.uniform(0.1, 5)
+    flags = ["-cell", *cell, "-lambda", wave, "-misset", *(rng.uniform(-90, 90) for _ in range(3)), "-N", N,
+             rng.choice(["-gauss_xtal", "-square_xtal", "-round_xtal"]), "-spectrum", kind[0], "-bandwidth", width]
+    return flags, 50 * wave / (N * max(cell)), kind[1] * width / 100
+
+
+def check_photons(name, flags, n, reflections, sums):
+    """Photons by n wavelengths and by four times as many: of the reflections, and of the image."""
+    few, many = (numpy.array(x) for x in reflections)
+    off = numpy.sqrt(numpy.mean((few - many) ** 2) / numpy.mean(many ** 2))
+    print(f"# {name}: {n} wavelengths, {len(few)} reflections, {off:.2g}, image {sums[0] / sums[1] - 1:.2g}: {' '.join(map(str, flags))}")
+    script.ok(name, off <= 0.02, f"{off:.3g}")
+    script.ok(name + "-image", abs(sums[0] / sums[1] - 1) <= 2e-3, f"{sums[0] / sums[1] - 1:.3g}")
+
+
+def check_rule():
+    """The rule's wavelengths for whole images."""
     rng = random.Random(3)
     for i in range(20 if BIG else 4):
-        cell = [rng.uniform(30, 60) for _ in range(3)]
-        wave, N = rng.uniform(0.9, 1.4), int((5 * 8 ** rng.uniform(0, 1)) if BIG else 5 * 4 ** rng.uniform(0, 1))
-        kind, width = rng.choice([("gauss", 3), ("tophat", 1)]), rng.uniform(0.1, 5)
-        flags = ["-cell", *cell, "-lambda", wave, "-misset", *(rng.uniform(-90, 90) for _ in range(3)), "-N", N,
-                 rng.choice(["-gauss_xtal", "-square_xtal", "-round_xtal"]), "-spectrum", kind[0], "-bandwidth", width]
-        across = 50 * wave / (N * max(cell))  # mm, of a spot, which two rays must meet
-        flags += ["-detpixels", 16, "-distance", 50, "-pixel", 1, "-Xbeam", -25, "-Ybeam", -5, "-oversample", math.ceil(2 / across)]
-        report = script.run(*flags, "-default_F", 1, "-show_config", "-device", "cpu")[0]
-        n = int(report.split('"sources":')[1].split(",")[0])
+        flags, across, _ = rule_scene(rng, 5, 40 if BIG else 20)
+        flags += [*PATCH, "-oversample", math.ceil(2 / across)]  # two rays meet a spot
+        n = json.loads(script.run(*flags, "-default_F", 1, "-show_config", "-device", "cpu")[0])["beam"]["sources"]
         (few, sum_few), (many, sum_many) = spots(*flags), spots(*flags, "-wavelengths", 4 * n)
-        a, b = (numpy.array([x.get(g, 0) for g in sorted(set(few) | set(many))]) for x in (few, many))
-        off = numpy.sqrt(numpy.mean((a - b) ** 2) / numpy.mean(b ** 2))
-        print(f"# rule {i}: {n} wavelengths, {len(a)} reflections, {off:.2g}, image {sum_few / sum_many - 1:.2g}: {' '.join(map(str, flags))}")
-        script.ok(f"rule-{i}", off <= 0.02, f"{off:.3g}")
-        script.ok(f"rule-{i}-image", abs(sum_few / sum_many - 1) <= 2e-3, f"{sum_few / sum_many - 1:.3g}")
+        lit = sorted(set(few) | set(many))
+        check_photons(f"rule-{i}", flags, n, [[x.get(g, 0) for g in lit] for x in (few, many)], (sum_few, sum_many))
+
+
+def reflected(report, width):
+    """Where the beam meets the detector that the crystal reflects, mm from the primary beam along fast and slow: Laue's
+    equations for each reflection."""
+    crystal, detector, wave = report["crystal"], report["detector"], report["beam"]["wavelength_A"]
+    A = numpy.array([crystal[x + "_star_per_A"] for x in "abc"])
+    most = [math.ceil(1.2 / wave / numpy.linalg.norm(x)) for x in A]
+    q = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most)), -1).reshape(-1, 3) @ A
+    beam = numpy.array(report["beam"]["beam_vector"])
+    q = q[q @ beam < 0]
+    k = -(q * q).sum(axis=1) / (2 * q @ beam)
+    lit = numpy.abs(k * wave - 1) < width / 2 * (1 + 2 / report["beam"]["sources"])
+    out = k[lit, None] * beam + q[lit]
+    ahead = out @ beam
+    out = out[ahead > 0] * (detector["distance_mm"] / ahead[ahead > 0])[:, None]
+    fast, slow = out @ detector["fdet_vector"], out @ detector["sdet_vector"]
+    first = numpy.array([-detector["Fbeam_mm"], -detector["Sbeam_mm"]])
+    at = numpy.stack([fast, slow], axis=1)
+    return at[((at > first) & (at < first + 16)).all(axis=1)]
+
+
+def check_rule_of_large_crystals():
+    """The rule's wavelengths for small detectors, each about the spot of one reflection of a large crystal."""
+    rng, edge = random.Random(4), 48
+    for i in range(20 if BIG else 1):
+        flags, across, width = rule_scene(rng, 41, 300 if BIG else 100)
+        flags += ["-default_F", 100, "-oversample", 1, "-device", "cpu"]
+        report = json.loads(script.run(*flags, *PATCH, "-show_config")[0])
+        n, pixel = report["beam"]["sources"], across / 2
+        places = reflected(report, width).tolist()
+        photons = [[], []]
+        for fast, slow in rng.sample(places, min(len(places), 25 if BIG else 6)):
+            corner = [-x + (edge - 1) / 2 * pixel for x in (slow, fast)]
+            for of, wavelengths in zip(photons, (n, 4 * n)):
+                script.run(*flags, "-distance", 50, "-detpixels", edge, "-pixel", pixel, "-Xbeam", corner[0], "-Ybeam", corner[1],
+                           "-wavelengths", wavelengths, "-nodump", "-floatfile", "image.bin", "-noint", "-nonoise", "-nopgm")
+                of.append(numpy.fromfile("image.bin", "f4").sum(dtype=float))
+        check_photons(f"rule-large-{i}", flags, n, photons, [sum(x) for x in photons])
 
 
 def main():
@@ -183,7 +236,8 @@ def main():
         make_files()
         check_lines()
         check_masters()
-        check_rule(folder)
+        check_rule()
+        check_rule_of_large_crystals()
         os.chdir("/")
     sys.exit(bool(script.FAILED))
 

@@ -179,11 +179,11 @@ static void axis_rotation(void **state)
     check_vector(v, 0, 1, 0, 1e-15);
 }
 
-enum { SEEDS = 20000, CELLS = 20 };
+enum { SEEDS = 20000, CELLS = 20, SIDE = 8, CRYSTALS = 10 };
 
-static double chi2_of(const int *counts, int cells)
+static double chi2_of(const int *counts, int cells, int all)
 {
-    double chi2 = 0, expected = (double)SEEDS / cells;
+    double chi2 = 0, expected = (double)all / cells;
     for (int i = 0; i < cells; i++)
         chi2 += pow(counts[i] - expected, 2) / expected;
     return chi2;
@@ -194,37 +194,95 @@ static int cell_of(double u, int cells)
     return u >= 1 ? cells - 1 : u <= 0 ? 0 : (int)(u * cells);
 }
 
-/* Uniform over SO(3), ten crystals of each seed: the rotation angle has the density (1 - cos t)/pi, and a fixed vector
- * is uniform on the sphere, like the rotation axis. */
+/** How often a rotation was in cells that are alike if it is uniform over SO(3): then its angle has the density
+ * (1 - cos t)/pi, and its axis and each turned axis of the crystal are uniform on the sphere. */
+typedef struct tally {
+    int all, angle[CELLS], axis[CELLS], height[3][CELLS], azimuth[3][CELLS];
+    int joint[SIDE * SIDE]; /* z of one turned axis, and the turn about it of another */
+} tally;
+
+static void count(const nb_mat3 *U, tally *to)
+{
+    const double *m = U->m, t = rotation_angle(U);
+    to->all++;
+    to->angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
+    to->axis[cell_of((m[3] - m[1]) / (2 * sin(t)) / 2 + 0.5, CELLS)]++;
+    for (int k = 0; k < 3; k++) { /* column k: the turned axis k */
+        to->height[k][cell_of((m[6 + k] + 1) / 2, CELLS)]++;
+        to->azimuth[k][cell_of(atan2(m[3 + k], m[k]) / (2 * NB_PI) + 0.5, CELLS)]++;
+    }
+    to->joint[SIDE * cell_of((m[8] + 1) / 2, SIDE) +
+              cell_of(atan2(m[7], m[6]) / (2 * NB_PI) + 0.5, SIDE)]++;
+}
+
+static void check_uniform(const tally *of)
+{
+    const double limit = nb_chi2_limit(CELLS - 1);
+    check_below(chi2_of(of->angle, CELLS, of->all), limit);
+    check_below(chi2_of(of->axis, CELLS, of->all), limit);
+    check_below(chi2_of(of->joint, SIDE * SIDE, of->all), nb_chi2_limit(SIDE * SIDE - 1));
+    for (int k = 0; k < 3; k++) {
+        check_below(chi2_of(of->height[k], CELLS, of->all), limit);
+        check_below(chi2_of(of->azimuth[k], CELLS, of->all), limit);
+    }
+}
+
+/** The rotation from one to the other. */
+static nb_mat3 between(const nb_mat3 *from, const nb_mat3 *to)
+{
+    nb_mat3 out;
+    for (int i = 0; i < 9; i++)
+        out.m[i] = from->m[i / 3] * to->m[i % 3] + from->m[3 + i / 3] * to->m[3 + i % 3] +
+                   from->m[6 + i / 3] * to->m[6 + i % 3];
+    return out;
+}
+
+/** Each of ten crystals is uniform over many frames, and so is it as seen from another, and from the frame before. */
 static void random_misset_is_uniform(void **state)
 {
-    int angle[CELLS] = {0}, height[3][CELLS] = {{0}}, azimuth[3][CELLS] = {{0}},
-        axis[CELLS] = {0};
-    int joint[64] = {0};
+    static tally each[CRYSTALS], pairs, frames;
+    nb_mat3 U[CRYSTALS], before = {{0}}, apart;
     (void)state;
-    for (int seed = 0; seed < SEEDS; seed++) {
-        double a[3], t;
-        nb_mat3 U;
-        assert_int_equal(nb_misset_random(seed / 10, seed % 10, a, NULL), NB_OK);
-        U = from_angles(a);
-        check_rotation(&U);
-        t = rotation_angle(&U);
-        angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
-        for (int k = 0; k < 3; k++) { /* column k: the rotated axis k */
-            height[k][cell_of((U.m[6 + k] + 1) / 2, CELLS)]++;
-            azimuth[k][cell_of(atan2(U.m[3 + k], U.m[k]) / (2 * NB_PI) + 0.5, CELLS)]++;
+    for (int k = 0; k < SEEDS; k++) {
+        for (int i = 0; i < CRYSTALS; i++) {
+            double a[3];
+            assert_int_equal(nb_misset_random(nb_series_seed(1, k), i, a, NULL), NB_OK);
+            U[i] = from_angles(a);
+            check_rotation(&U[i]);
+            count(&U[i], &each[i]);
         }
-        axis[cell_of((U.m[3] - U.m[1]) / (2 * sin(t)) / 2 + 0.5, CELLS)]++;
-        /* two columns together: z of one, and the turn about it of the other */
-        joint[8 * cell_of((U.m[8] + 1) / 2, 8) +
-              cell_of(atan2(U.m[7], U.m[6]) / (2 * NB_PI) + 0.5, 8)]++;
+        for (int i = 1; i < CRYSTALS; i++) {
+            apart = between(&U[i - 1], &U[i]);
+            count(&apart, &pairs);
+        }
+        apart = between(&before, &U[0]);
+        if (k > 0)
+            count(&apart, &frames);
+        before = U[0];
     }
-    check_below(chi2_of(angle, CELLS), nb_chi2_limit(CELLS - 1));
-    check_below(chi2_of(axis, CELLS), nb_chi2_limit(CELLS - 1));
-    check_below(chi2_of(joint, 64), nb_chi2_limit(63));
-    for (int k = 0; k < 3; k++) {
-        check_below(chi2_of(height[k], CELLS), nb_chi2_limit(CELLS - 1));
-        check_below(chi2_of(azimuth[k], CELLS), nb_chi2_limit(CELLS - 1));
+    for (int i = 0; i < CRYSTALS; i++)
+        check_uniform(&each[i]);
+    check_uniform(&pairs);
+    check_uniform(&frames);
+}
+
+/** Crystal 0 has the orientation that an image of one crystal always had; the angles are calculated apart from the program. */
+static void first_crystal_is_the_only_one(void **state)
+{
+    static const struct {
+        int64_t seed;
+        double angles[3];
+    } known[] = {{0, {2.8491372743559236, 0.034951024097785624, 1.560988101241129}},
+                 {1, {-2.6624898480719597, -0.7446175244008703, 2.8698921626207285}},
+                 {12345, {-1.7469782930017443, -0.056866337901584914, 1.3865561890396843}},
+                 {9007199254740991,
+                  {-1.9884198155824668, -0.769499693777031, -1.1781082437275026}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        double a[3];
+        assert_int_equal(nb_misset_random(known[i].seed, 0, a, NULL), NB_OK);
+        for (int k = 0; k < 3; k++)
+            check_close(a[k], known[i].angles[k], 2e-15);
     }
 }
 
@@ -243,7 +301,7 @@ static void compat_misset(void **state)
         t = rotation_angle(&U);
         angle[cell_of((t - sin(t)) / NB_PI, CELLS)]++;
     }
-    assert_true(chi2_of(angle, CELLS) > nb_chi2_limit(CELLS - 1));
+    assert_true(chi2_of(angle, CELLS, SEEDS) > nb_chi2_limit(CELLS - 1));
     nb_misset_random_compat(12345, a);
     nb_misset_random_compat(12345, b);
     assert_memory_equal(a, b, sizeof a);
@@ -252,10 +310,15 @@ static void compat_misset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(minimal_standard),     TEST(ran1_sequence),
-        TEST(ran1_is_uniform),      TEST(mosaic_domains),
-        TEST(first_domain_by_hand), TEST(angles_there_and_back),
-        TEST(axis_rotation),        TEST(random_misset_is_uniform),
+        TEST(minimal_standard),
+        TEST(ran1_sequence),
+        TEST(ran1_is_uniform),
+        TEST(mosaic_domains),
+        TEST(first_domain_by_hand),
+        TEST(angles_there_and_back),
+        TEST(axis_rotation),
+        TEST(random_misset_is_uniform),
+        TEST(first_crystal_is_the_only_one),
         TEST(compat_misset),
     };
     return RUN_TESTS("random orientations", tests);

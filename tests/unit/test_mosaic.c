@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The distributions of mosaic domains, compared with their exact laws and as powders. */
 #include "../support/check.h"
+#include "../support/laws.h"
 
 #include "sim/sim.h"
 #include "model/mosaic.h"
@@ -36,38 +37,31 @@ static nb_vec3 rotation_vector(const nb_mat3 *R)
     return nb_scale(atan2(nb_norm(w), m[0] + m[4] + m[8] - 1), nb_unit(w));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /** Kolmogorov's distance of sample[] from `law`, in units of 1/sqrt(COUNT). */
-static double distance_from(double (*law)(double x, double spread), double spread)
+static double distance_from(nb_law_part law, double spread)
 {
-    double worst = 0;
-    qsort(sample, COUNT, sizeof *sample, ascending);
-    for (int i = 0; i < COUNT; i++) {
-        double p = law(sample[i], spread);
-        worst = fmax(worst, fmax(p - (double)i / COUNT, (i + 1.0) / COUNT - p));
-    }
-    return worst * sqrt(COUNT);
+    nb_drawn drawn_numbers = nb_drawn_of(sample, COUNT);
+    const double distance = nb_kolmogorov(&drawn_numbers, law, &spread);
+    nb_drawn_free(&drawn_numbers);
+    return distance;
 }
 
 /* P(distance > 2.2) = 2 exp(-2 * 2.2^2) = 1e-4; the seeds are fixed. */
 static const double kolmogorov = 2.2;
 
-static double ball_law(double angle, double spread)
+static double ball_law(double angle, const void *law)
 {
+    const double spread = *(const double *)law;
     return (angle - sin(angle)) / (spread - sin(spread));
 }
-static double flat_law(double x, double half)
+static double flat_law(double x, const void *law)
 {
+    const double half = *(const double *)law;
     return (x + half) / (2 * half);
 }
-static double normal_law(double x, double sigma)
+static double normal_law(double x, const void *law)
 {
-    return 0.5 * erfc(-x / (sigma * sqrt(2)));
+    return nb_normal_part(x / *(const double *)law);
 }
 
 static void uniform_fills_the_ball(void **state)
@@ -284,9 +278,9 @@ static void wrong_models(void **state)
     check_refused(&cfg, NB_ERR_INPUT, "-mosaic_aniso");
 }
 
-static double exponential_law(double angle, double mean)
+static double exponential_law(double angle, const void *law)
 {
-    return angle > 0 ? -expm1(-angle / mean) : 0;
+    return angle > 0 ? -expm1(-angle / *(const double *)law) : 0;
 }
 
 /** A tail is exponential, about the spindle, to one side. */

@@ -9,6 +9,7 @@
 #include "../../src/model/spectrum.h"
 #include "../../src/model/units.h"
 #include "../support/check.h"
+#include "../support/laws.h"
 
 static nb_config config_of(const char *kind, double bandwidth, int wavelengths)
 {
@@ -20,59 +21,122 @@ static nb_config config_of(const char *kind, double bandwidth, int wavelengths)
     return cfg;
 }
 
+static nb_spectrum make_from(const nb_config *cfg, const nb_spectrum_use *use)
+{
+    nb_spectrum s;
+    nb_error err;
+    if (nb_spectrum_make(NB_RESOLVED(cfg), use, &s, &err))
+        fail_msg("%s", err.message);
+    return s;
+}
+
 static nb_spectrum make(const nb_config *cfg, int64_t seed)
 {
-    const nb_spectrum_use use = {.centre_A = 1.3, .seed = seed};
-    nb_spectrum s;
-    assert_int_equal(nb_spectrum_make(NB_RESOLVED(cfg), &use, &s, NULL), NB_OK);
-    return s;
+    return make_from(cfg, &(nb_spectrum_use){.centre_A = 1.3, .seed = seed});
+}
+
+/** Photon energy of the centre. */
+static double centre(void)
+{
+    return NB_HC_EV_ANGSTROM / 1.3;
+}
+
+/** r.m.s. width of a normal density of this width in percent. */
+static double sigma_of(double bandwidth)
+{
+    return bandwidth / 100 * centre() / sqrt(8 * log(2));
+}
+
+/** r.m.s. width of the field of a pulse that has so many modes. */
+static double coherence_of(double bandwidth, double modes)
+{
+    return sigma_of(bandwidth) / modes;
 }
 
 /** The pulse that gives so many modes at 1.3 A. */
 static double pulse_of(double bandwidth, double modes)
 {
-    const double sigma = bandwidth / 100 * NB_HC_EV_ANGSTROM / 1.3 / sqrt(8 * log(2));
-    return 0.6582119569509066 * sqrt(2 * log(2)) / sigma * modes;
+    return 0.6582119569509066 * sqrt(2 * log(2)) / coherence_of(bandwidth, modes);
 }
 
-static void mean_and_width(const nb_spectrum *s, double *mean, double *sigma)
+/** The mean of all shots: photons of each wavelength. */
+static const double *mean_weights(const nb_spectrum *s)
 {
-    double sum = 0, first = 0, second = 0;
-    for (int i = 0; i < s->n; i++) {
-        const double E = NB_HC_EV_ANGSTROM / s->A[i];
-        sum += s->weight[i];
-        first += s->weight[i] * E;
-        second += s->weight[i] * E * E;
+    return s->is_chaotic ? s->mean : s->weight;
+}
+
+/** A part of a law: its photons, mean and variance, eV. */
+typedef struct part {
+    double photons, mean, variance;
+} part;
+
+/** A normal density that is cut at its range. */
+static part normal_part(double photons, double at, double bandwidth)
+{
+    const double sigma = sigma_of(bandwidth), end = 1.5 * sqrt(8 * log(2));
+    return (part){
+        photons, at,
+        sigma * sigma *
+            (1 - 2 * end * exp(-0.5 * end * end) / sqrt(2 * M_PI) / erf(end / sqrt(2)))};
+}
+
+/** Sums of weights, mean and width of a spectrum of ten thousand wavelengths, in 1e-6 of its range. */
+static void check_closed(nb_config cfg, nb_spectrum_use use, const part *parts, int n)
+{
+    double mean = 0, variance = 0, got = 0, square = 0;
+    nb_spectrum s;
+    cfg.wavelengths = 10000;
+    use.centre_A = 1.3;
+    s = make_from(&cfg, &use);
+    assert_int_equal(s.parts, n);
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int k = i * s.each; k < (i + 1) * s.each; k++) {
+            const double E = NB_HC_EV_ANGSTROM / s.A[k] - centre(),
+                         photons = mean_weights(&s)[k] / s.n;
+            sum += photons;
+            got += photons * E;
+            square += photons * E * E;
+        }
+        check_close(sum, parts[i].photons, 1e-10);
+        mean += parts[i].photons * (parts[i].mean - centre());
     }
-    *mean = first / sum;
-    *sigma = sqrt(second / sum - *mean * *mean);
+    for (int i = 0; i < n; i++)
+        variance += parts[i].photons *
+                    (parts[i].variance + pow(parts[i].mean - centre() - mean, 2));
+    print_message("%s: mean off by %.1e of its range, r.m.s. width by %.1e\n", s.kind,
+                  (got - mean) / s.part->range,
+                  (sqrt(square - got * got) - sqrt(variance)) / s.part->range);
+    check_close(got, mean, 1e-6 * s.part->range);
+    check_close(sqrt(square - got * got), sqrt(variance), 1e-6 * s.part->range);
+    nb_spectrum_free(&s);
 }
 
 static void kinds_have_the_mean_and_width_of_their_law(void **state)
 {
-    const double E0 = NB_HC_EV_ANGSTROM / 1.3;
-    nb_config cfg = config_of("gauss", 0.4, 600);
-    nb_spectrum s = make(&cfg, 1);
-    double mean, sigma, fwhm = 0.004 * E0, low = 1.5 * sqrt(8 * log(2)), cut;
+    static const nb_spectrum_point triangle[] = {{9000, 0}, {9100, 2}, {9400, 0}};
+    const double E0 = centre(), flat = 0.02 * E0;
+    nb_config cfg = config_of("gauss", 0.4, 0);
     (void)state;
-    /* a normal density that is cut at +-low standard deviations */
-    cut = 1 - 2 * low * exp(-0.5 * low * low) / sqrt(2 * M_PI) / erf(low / sqrt(2));
-    mean_and_width(&s, &mean, &sigma);
-    assert_true(fabs(mean - E0) < 1e-6 * 3 * fwhm);
-    assert_true(fabs(sigma - sqrt(cut) * fwhm / sqrt(8 * log(2))) < 2e-5 * fwhm);
-    nb_spectrum_free(&s);
-    cfg = config_of("tophat", 2, 1000);
-    s = make(&cfg, 1);
-    mean_and_width(&s, &mean, &sigma);
-    assert_true(fabs(mean - E0) < 1e-6 * 0.02 * E0);
-    assert_true(fabs(sigma - 0.02 * E0 / sqrt(12)) < 1e-6 * 0.02 * E0);
-    nb_spectrum_free(&s);
-    cfg = config_of("twocolour", 0.1, 300);
+    check_closed(cfg, (nb_spectrum_use){0}, (part[]){normal_part(1, E0, 0.4)}, 1);
+    cfg = config_of("tophat", 2, 0);
+    check_closed(cfg, (nb_spectrum_use){0}, (part[]){{1, E0, flat * flat / 12}}, 1);
+    cfg = config_of("twocolour", 0.1, 0);
     strcpy(cfg.split, "2:0.25");
-    s = make(&cfg, 1);
-    mean_and_width(&s, &mean, &sigma);
-    assert_true(fabs(mean - E0 * (1 + 0.01 * (2 * 0.25 - 1))) < 1e-6 * E0);
-    nb_spectrum_free(&s);
+    check_closed(
+        cfg, (nb_spectrum_use){0},
+        (part[]){normal_part(0.75, E0 * 0.99, 0.1), normal_part(0.25, E0 * 1.01, 0.1)}, 2);
+    cfg = config_of("sase", 0.3, 0);
+    cfg.pulse_fs = pulse_of(0.3, 20);
+    check_closed(cfg, (nb_spectrum_use){0}, (part[]){normal_part(1, E0, 0.3)}, 1);
+    cfg = config_of("seeded", 0.3, 0);
+    cfg.pulse_fs = pulse_of(0.3, 60);
+    strcpy(cfg.line, "0.03:0.7");
+    check_closed(cfg, (nb_spectrum_use){0},
+                 (part[]){normal_part(0.3, E0, 0.3), normal_part(0.7, E0, 0.03)}, 2);
+    cfg = config_of("triangle.txt", NAN, 0);
+    check_closed(cfg, (nb_spectrum_use){.points = triangle, .n_points = 3},
+                 (part[]){{1, 27500 / 3.0, (16e4 - 4e4 + 1e4) / 18}}, 1);
 }
 
 static void weights_have_the_mean_one(void **state)
@@ -93,82 +157,248 @@ static void weights_have_the_mean_one(void **state)
     }
 }
 
-/** Moments of W over shots, and of the light of two energies. */
-typedef struct moments {
-    double mean, variance, error; /* of W; error: of its variance */
-    double together;              /* <P P'>/(<P><P'>) of neighbours */
-} moments;
+/** W of shots is distributed as sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), X_n exponential of mean 1: its characteristic
+ * function at the middles of steps. */
+typedef struct modes_law {
+    double step;
+    int n;
+    double phi[20000][2];
+} modes_law;
 
-static moments shots_of(const nb_config *cfg, int shots)
+/** phi(t) = product of 1/(1 - i t (1 - r) r^n). */
+static void transform(double modes, double t, double phi[2])
 {
-    double sum[5] = {0}, pair = 0, first = 0, second = 0;
-    moments m;
-    for (int k = 0; k < shots; k++) {
-        nb_spectrum s = make(cfg, 1000 + k);
-        const int i = s.each / 2;
-        const double P = s.weight[i] * s.factor, Q = s.weight[i + 1] * s.factor;
-        for (int p = 1; p < 5; p++)
-            sum[p] += pow(s.factor, p);
-        pair += P * Q;
-        first += P;
-        second += Q;
-        nb_spectrum_free(&s);
+    const double r = (modes - 1) / (modes + 1);
+    phi[0] = 1;
+    phi[1] = 0;
+    for (double x = (1 - r) * t; x > 1e-13; x *= r) {
+        const double re = phi[0], im = phi[1], square = 1 + x * x;
+        phi[0] = (re - im * x) / square;
+        phi[1] = (im + re * x) / square;
     }
-    for (int p = 1; p < 5; p++)
-        sum[p] /= shots;
-    m.mean = sum[1];
-    m.variance = sum[2] - sum[1] * sum[1];
-    m.error = sqrt((sum[4] - 4 * sum[3] * m.mean + 6 * sum[2] * m.mean * m.mean -
-                    3 * pow(m.mean, 4) - m.variance * m.variance) /
-                   shots);
-    m.together = pair / shots / (first / shots * second / shots);
-    return m;
 }
 
-static void pulse_energies_vary_as_one_over_the_modes(void **state)
+static void make_modes_law(double modes, modes_law *law)
 {
-    const double modes[] = {1.0001, 2, 10, 100};
-    const int shots[] = {4000, 4000, 2000, 400};
+    double size = 1;
+    law->step = 2 * M_PI / 60; /* W is below 30 */
+    for (law->n = 0; law->n < 20000 && size > 1e-9; law->n++) {
+        double *phi = law->phi[law->n];
+        transform(modes, (law->n + 0.5) * law->step, phi);
+        size = hypot(phi[0], phi[1]);
+    }
+}
+
+/** The part of W at x or below (R. B. Davies, Biometrika 60, 415 (1973)). */
+static double part_of_modes(double x, const void *of)
+{
+    const modes_law *law = of;
+    const double turn[2] = {cos(law->step * x), -sin(law->step * x)};
+    double at[2] = {cos(0.5 * law->step * x), -sin(0.5 * law->step * x)}, sum = 0;
+    for (int k = 0; k < law->n; k++) {
+        const double re = at[0];
+        sum += (law->phi[k][0] * at[1] + law->phi[k][1] * re) / (k + 0.5);
+        at[0] = re * turn[0] - at[1] * turn[1];
+        at[1] = re * turn[1] + at[1] * turn[0];
+    }
+    return 0.5 - sum / M_PI;
+}
+
+/** One mode is an exponential law, very many are a normal one, and few are a short sum. */
+static void laws_of_modes_have_their_limits(void **state)
+{
+    static modes_law law;
+    (void)state;
+    make_modes_law(1.0001, &law);
+    for (double x = 0.1; x < 5; x += 0.1)
+        check_close(part_of_modes(x, &law), -expm1(-x), 2e-4);
+    make_modes_law(1000, &law);
+    for (double x = 0.9; x < 1.1; x += 0.01)
+        check_close(part_of_modes(x, &law), nb_normal_part((x - 1) * sqrt(1000)), 6e-3);
+    make_modes_law(2, &law);
+    /* of 2 and 1/3: P = 1 - sum of exp(-x/c_n) times product of 1/(1 - c_m/c_n) */
+    for (double x = 0.1; x < 8; x += 0.1) {
+        double all = 1;
+        for (int n = 0; n < 20; n++) {
+            double factor = 1;
+            for (int m = 0; m < 40; m++)
+                factor *= m == n ? 1 : 1 / (1 - pow(3, n - m));
+            all -= factor * exp(-x * 1.5 * pow(3, n));
+        }
+        check_close(part_of_modes(x, &law), all, 1e-8);
+    }
+}
+
+enum { LAGS = 7 };
+
+/** Sums over shots. */
+typedef struct shots {
+    int count, n;
+    double *W;      /* owned, [count] */
+    double *first;  /* owned, [n]: of a wavelength's photons */
+    double *second; /* owned, [n]: of their squares */
+    double *mean;   /* owned, [n]: their known mean */
+    double pair[LAGS]; /* of the photons of two energies over their means, so many steps apart */
+} shots;
+
+static void add_shot(const nb_spectrum *s, int k, shots *sum)
+{
+    const int from = s->n / 3, to = s->n * 3 / 5; /* + LAGS: below n */
+    sum->W[k] = s->factor;
+    for (int i = 0; i < s->n; i++) {
+        const double photons = s->weight[i] * s->factor;
+        sum->mean[i] = s->mean[i];
+        sum->first[i] += photons;
+        sum->second[i] += photons * photons;
+    }
+    for (int lag = 0; lag < LAGS; lag++) {
+        double pairs = 0;
+        for (int i = from; i < to; i++)
+            pairs += s->weight[i] / s->mean[i] * (s->weight[i + lag] / s->mean[i + lag]);
+        sum->pair[lag] += pairs / (to - from) * s->factor * s->factor;
+    }
+}
+
+/** Shots of a series: each has the seed of its frame. */
+static shots take_shots(const nb_config *cfg, int count)
+{
+    const size_t n = (size_t)(cfg->wavelengths * (cfg->line[0] ? 2 : 1));
+    shots sum = {.count = count, .n = (int)n};
+    sum.W = calloc((size_t)count, sizeof(double));
+    sum.first = calloc(n, sizeof(double));
+    sum.second = calloc(n, sizeof(double));
+    sum.mean = calloc(n, sizeof(double));
+    for (int k = 0; k < count; k++) {
+        nb_spectrum s = make(cfg, nb_series_seed(1, k));
+        add_shot(&s, k, &sum);
+        nb_spectrum_free(&s);
+    }
+    return sum;
+}
+
+static void free_shots(shots *sum)
+{
+    free(sum->W);
+    free(sum->first);
+    free(sum->second);
+    free(sum->mean);
+}
+
+/** Mean and variance of W, within four standard errors. */
+static nb_drawn check_factors(const shots *sum, double variance)
+{
+    nb_drawn W = nb_drawn_of(sum->W, sum->count);
+    const double error = sqrt(variance / sum->count);
+    print_message(
+        "%d shots: mean of W %.5f (%+.1f standard errors), variance over its law "
+        "%.4f (%+.1f)\n",
+        sum->count, W.mean, (W.mean - 1) / error, W.variance / variance,
+        (W.variance - variance) / W.variance_error);
+    check_close(W.mean, 1, 4 * error);
+    check_close(W.variance, variance, 4 * W.variance_error);
+    return W;
+}
+
+/** The mean of the shots is the known one; the worst of all wavelengths. */
+static void check_mean_spectrum(const shots *sum)
+{
+    double worst = 0, square = 0;
+    for (int i = 0; i < sum->n; i++) {
+        const double mean = sum->first[i] / sum->count,
+                     variance = sum->second[i] / sum->count - mean * mean,
+                     off = (mean - sum->mean[i]) / sqrt(variance / sum->count);
+        worst = fmax(worst, fabs(off));
+        square += off * off / sum->n;
+    }
+    print_message(
+        "mean spectrum: %d wavelengths off by %.2f standard errors, r.m.s. %.2f\n",
+        sum->n, worst, sqrt(square));
+    check_below(worst, 5);
+    check_below(sqrt(square), 1.8);
+}
+
+/** Light of two energies within a part: 1 + exp(-dE^2 (1/s^2 - 1/sE^2)/4).  Where there are many modes that is
+ * 1 + exp(-dE^2/(4 s^2)). */
+static void check_two_energies(const shots *sum, double bandwidth, double modes,
+                               double tolerance)
+{
+    const double s = coherence_of(bandwidth, modes), sE = sigma_of(bandwidth);
+    const double step = 3 * bandwidth / 100 * centre() / sum->n;
+    for (int lag = 0; lag < LAGS; lag++) {
+        const double far = 0.25 * pow(lag * step, 2), got = sum->pair[lag] / sum->count,
+                     law = 1 + exp(-far * (1 / (s * s) - 1 / (sE * sE)));
+        print_message("light of two energies %.2f spikes apart: %.4f, law %.4f, %.4f of "
+                      "many modes\n",
+                      lag * step / s, got, law, 1 + exp(-far / (s * s)));
+        check_ratio(got, law, tolerance);
+    }
+}
+
+static void shots_have_the_statistics_of_their_modes(void **state)
+{
+    static const double modes[] = {1.0001, 2, 10, 100};
+    static const int few[] = {2000, 2000, 2000, 300};
+    static modes_law law;
+    const int is_long = getenv("NB_BIG") != NULL;
     (void)state;
     for (int k = 0; k < 4; k++) {
-        nb_config cfg = config_of("sase", 0.2, 60);
-        moments m;
+        nb_config cfg = config_of("sase", 0.2, (int)ceil(6 * sqrt(8 * log(2)) * modes[k]));
+        shots sum;
+        nb_drawn W;
+        double distance;
+        print_message("%g modes, %d wavelengths\n", modes[k], cfg.wavelengths);
         cfg.pulse_fs = pulse_of(0.2, modes[k]);
-        m = shots_of(&cfg, shots[k]);
-        print_message("modes %g: mean %.4f, variance x modes %.4f\n", modes[k], m.mean,
-                      m.variance * modes[k]);
-        assert_true(fabs(m.mean - 1) < 4 * sqrt(1 / modes[k] / shots[k]));
-        assert_true(fabs(m.variance - 1 / modes[k]) < 4 * m.error);
+        sum = take_shots(&cfg, is_long ? 10000 : few[k]);
+        W = check_factors(&sum, 1 / modes[k]);
+        make_modes_law(modes[k], &law);
+        distance = nb_kolmogorov(&W, part_of_modes, &law);
+        print_message("law of W: distance %.2f, limit %.2f\n", distance, NB_KOLMOGOROV_1);
+        check_below(distance, NB_KOLMOGOROV_1);
+        check_mean_spectrum(&sum);
+        check_two_energies(&sum, 0.2, modes[k], is_long || modes[k] > 2 ? 0.05 : 0.12);
+        nb_drawn_free(&W);
+        free_shots(&sum);
     }
+}
+
+/** The mean of all shots against the smooth law. */
+static void mean_spectra_are_the_smooth_ones(void **state)
+{
+    static const double modes[] = {1.5, 5, 50}, limit[] = {2e-3, 3e-4, 3e-4};
+    nb_config smooth = config_of("gauss", 0.2, 60), cfg = config_of("sase", 0.2, 60);
+    nb_spectrum a = make(&smooth, 1);
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        double off = 0, most = 0;
+        nb_spectrum b;
+        cfg.pulse_fs = pulse_of(0.2, modes[k]);
+        b = make(&cfg, 1);
+        for (int i = 0; i < a.n; i++) {
+            off = fmax(off, fabs(a.weight[i] - b.mean[i]));
+            most = fmax(most, a.weight[i]);
+        }
+        print_message("%g modes: mean spectrum off by %.1e of its largest\n", modes[k],
+                      off / most);
+        check_below(off / most, limit[k]);
+        nb_spectrum_free(&b);
+    }
+    nb_spectrum_free(&a);
 }
 
 static void seeded_parts_vary_by_their_own_modes(void **state)
 {
     nb_config cfg = config_of("seeded", 0.2, 40);
     const double x = 0.6, first = 40, line = 2; /* modes */
-    moments m;
-    double want;
+    shots sum;
+    nb_drawn W;
     (void)state;
     cfg.pulse_fs = pulse_of(0.2, first);
     snprintf(cfg.line, sizeof cfg.line, "%.12g:%g", 0.2 * line / first, x);
-    m = shots_of(&cfg, 2000);
-    want = (1 - x) * (1 - x) / first + x * x / line;
-    assert_true(fabs(m.variance - want) < 4 * m.error);
-    assert_true(fabs(m.mean - 1) < 4 * sqrt(want / 2000));
-}
-
-static void neighbours_share_a_spike(void **state)
-{
-    nb_config cfg = config_of("sase", 0.2, 600);
-    const double modes = 50, sE = 0.002 * NB_HC_EV_ANGSTROM / 1.3 / sqrt(8 * log(2));
-    const double s = sE / modes, step = 3 * 0.002 * NB_HC_EV_ANGSTROM / 1.3 / 600;
-    moments m;
-    (void)state;
-    cfg.pulse_fs = pulse_of(0.2, modes);
-    m = shots_of(&cfg, 3000);
-    print_message("light of two energies %.3f, law %.3f\n", m.together,
-                  1 + exp(-step * step / (4 * s * s)));
-    assert_true(fabs(m.together - 1 - exp(-step * step / (4 * s * s))) < 0.15);
+    sum = take_shots(&cfg, getenv("NB_BIG") ? 10000 : 1000);
+    W = check_factors(&sum, (1 - x) * (1 - x) / first + x * x / line);
+    check_mean_spectrum(&sum);
+    nb_drawn_free(&W);
+    free_shots(&sum);
 }
 
 static void a_pulse_shorter_than_its_bandwidth_is_refused(void **state)
@@ -221,9 +451,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_have_the_mean_and_width_of_their_law),
         cmocka_unit_test(weights_have_the_mean_one),
-        cmocka_unit_test(pulse_energies_vary_as_one_over_the_modes),
+        cmocka_unit_test(laws_of_modes_have_their_limits),
+        cmocka_unit_test(shots_have_the_statistics_of_their_modes),
+        cmocka_unit_test(mean_spectra_are_the_smooth_ones),
         cmocka_unit_test(seeded_parts_vary_by_their_own_modes),
-        cmocka_unit_test(neighbours_share_a_spike),
         cmocka_unit_test(a_pulse_shorter_than_its_bandwidth_is_refused),
         cmocka_unit_test(files_are_read_or_refused),
     };

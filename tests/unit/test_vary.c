@@ -6,6 +6,7 @@
 
 #include "../../src/series/vary.h"
 #include "../support/check.h"
+#include "../support/laws.h"
 
 enum { DRAWS = 20000 };
 
@@ -17,8 +18,11 @@ static nb_config config(void)
     cfg.fluence = 1e24;
     cfg.distance_mm = 100;
     cfg.mosaic_spread_deg = 0.2;
-    cfg.cell_count = 1;
-    cfg.cell[0] = 70;
+    cfg.cell_count = 6;
+    memcpy(cfg.cell, (double[]){70, 80, 90, 90, 80, 90}, sizeof cfg.cell);
+    cfg.N[0] = cfg.N[1] = cfg.N[2] = 5;
+    cfg.blocks = 10;
+    cfg.polarization = 0.5;
     return cfg;
 }
 
@@ -45,114 +49,138 @@ static double draw(const nb_vary *v, int i, int k)
     return draw_of(v, i, k, 0);
 }
 
-static int ascending(const void *a, const void *b)
+/** A law of -vary about its typed value: the part at x or below, mean and variance (NAN: those of the part). */
+typedef struct law {
+    const char *text;
+    nb_law_part part;
+    double numbers[3];
+    double mean, variance;
+    double from, to; /* where the value is allowed, or all of it lies */
+} law;
+
+static double part_of_normal(double x, const void *numbers)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const double *p = numbers;
+    return nb_normal_part((x - p[0]) / p[1]);
 }
 
-/** Draws of one law: mean, variance, its standard error, and the values in order. */
-typedef struct sample {
-    double mean, variance, error, *x;
-} sample;
-
-static sample take(const char *law)
+static double part_of_lognormal(double x, const void *numbers)
 {
-    const nb_vary v = read_laws(law, DRAWS);
-    sample s = {0, 0, 0, malloc(DRAWS * sizeof(double))};
-    double fourth = 0;
-    nb_vary own = v;
+    const double *p = numbers;
+    return x > 0 ? nb_normal_part(log(x / p[0]) / p[1]) : 0;
+}
+
+static double part_of_uniform(double x, const void *numbers)
+{
+    const double *p = numbers;
+    return fmax(0, fmin(1, (x - p[0]) / (p[1] - p[0])));
+}
+
+/** Gamma of p[1], a whole number or half of one, about p[0]: from that of 1 or 1/2 by steps of 1. */
+static double part_of_gamma(double x, const void *numbers)
+{
+    const double *p = numbers, y = x > 0 ? p[1] * x / p[0] : 0;
+    const int half = p[1] != floor(p[1]);
+    double a = half ? 0.5 : 1, part = half ? erf(sqrt(y)) : -expm1(-y);
+    for (; a < p[1]; a++)
+        part -= pow(y, a) * exp(-y) / tgamma(a + 1);
+    return part;
+}
+
+static double part_of_poisson(double x, const void *numbers)
+{
+    const double mean = *(const double *)numbers;
+    double term = exp(-mean), sum = 0;
+    for (int k = 0; k <= x; term *= mean / ++k)
+        sum += term;
+    return sum;
+}
+
+/** 0 a quarter, 5 half, 20 a quarter. */
+static double part_of_choice(double x, const void *numbers)
+{
+    (void)numbers;
+    return 0.25 * (x >= 0) + 0.5 * (x >= 5) + 0.25 * (x >= 20);
+}
+
+/** A normal number, rounded. */
+static double part_of_rounded(double x, const void *numbers)
+{
+    return part_of_normal(floor(x) + 0.5, numbers);
+}
+
+/** The part of a law that is cut at its ends. */
+static double part_of_cut(double x, const void *cut)
+{
+    const law *of = cut;
+    const double low = of->part(nextafter(of->from, -INFINITY), of->numbers),
+                 high = of->part(of->to, of->numbers);
+    return x < of->from ? 0
+                        : (of->part(fmin(of->to, x), of->numbers) - low) / (high - low);
+}
+
+static const law laws[] = {
+    {"distance:normal:3", part_of_normal, {100, 3}, 100, 9, 0, 200},
+    {"distance:normal:3%", part_of_normal, {100, 3}, 100, 9, 0, 200},
+    {"distance:lognormal:40%", part_of_lognormal, {100, 0.4}, 108.32871, 2036.1689, 0, 2000},
+    {"distance:lognormal:0.4", part_of_lognormal, {100, 0.4}, 108.32871, 2036.1689, 0, 2000},
+    {"distance:uniform:90:110", part_of_uniform, {90, 110}, 100, 400 / 12.0, 90, 110},
+    {"distance:gamma:1", part_of_gamma, {100, 1}, 100, 1e4, 0, 4000},
+    {"distance:gamma:2.5", part_of_gamma, {100, 2.5}, 100, 4e3, 0, 3000},
+    {"distance:gamma:4", part_of_gamma, {100, 4}, 100, 2500, 0, 3000},
+    {"Badd:choice:0:5:5:20", part_of_choice, {0}, 7.5, 56.25, 0, 20},
+    {"water:poisson:0.6", part_of_poisson, {0.6}, 0.6, 0.6, 0, 20},
+    {"water:poisson:7", part_of_poisson, {7}, 7, 7, 0, 40},
+    {"water:poisson:100", part_of_poisson, {100}, 100, 100, 0, 250},
+    {"crystals:poisson:0.6", part_of_poisson, {0.6}, 0.6, 0.6, 0, 20},
+    /* what a flag does not allow is drawn again */
+    {"distance:normal:80", part_of_normal, {100, 80}, NAN, NAN, 0, 600},
+    {"distance:uniform:-50:100", part_of_uniform, {-50, 100}, 50, 1e4 / 12, 0, 100},
+    {"polar:normal:0.8", part_of_normal, {0.5, 0.8}, NAN, NAN, -1, 1},
+    {"polar:lognormal:1", part_of_lognormal, {0.5, 1}, NAN, NAN, 0, 1},
+    {"polar:gamma:1", part_of_gamma, {0.5, 1}, NAN, NAN, 0, 1},
+    {"cell_be:normal:60", part_of_normal, {80, 60}, NAN, NAN, 0, 180},
+    {"N:normal:4", part_of_rounded, {5, 4}, NAN, NAN, 1, 41},
+    {"Na:poisson:1.5", part_of_poisson, {1.5}, NAN, NAN, 1, 41},
+};
+
+/** Draws of frames from the first; values: [DRAWS]. */
+static void draw_all(const nb_vary *v, int i, nb_crystal_at first, double *values)
+{
     for (int k = 0; k < DRAWS; k++)
-        s.mean += (s.x[k] = draw(&v, 0, k)) / DRAWS;
-    for (int k = 0; k < DRAWS; k++) {
-        const double d = (s.x[k] - s.mean) * (s.x[k] - s.mean);
-        s.variance += d / DRAWS;
-        fourth += d * d / DRAWS;
-    }
-    s.error = sqrt((fourth - s.variance * s.variance) / DRAWS);
-    qsort(s.x, DRAWS, sizeof *s.x, ascending);
-    nb_vary_free(&own);
-    return s;
+        values[k] = draw_of(v, i, first.frame + k, first.crystal);
 }
 
-static double normal_part(double x)
+static void check_law(const law *of)
 {
-    return 0.5 * erfc(-x / sqrt(2));
-}
-
-static double of_normal(double x)
-{
-    return normal_part((x - 100) / 3);
-}
-static double of_lognormal(double x)
-{
-    return x > 0 ? normal_part(log(x / 100) / 0.4) : 0;
-}
-static double of_uniform(double x)
-{
-    return fmax(0, fmin(1, (x - 90) / 20));
-}
-/** Gamma of 4 about 100. */
-static double of_gamma(double x)
-{
-    const double y = x / 25;
-    return 1 - exp(-y) * (1 + y + y * y / 2 + y * y * y / 6);
-}
-/** Normal about 100 with 80, cut at 0. */
-static double of_cut(double x)
-{
-    const double low = normal_part(-100 / 80.0);
-    return fmax(0, (normal_part((x - 100) / 80) - low) / (1 - low));
-}
-
-/** Kolmogorov's distance at the level of 1 %. */
-static void check_law(const char *law, double mean, double variance,
-                      double (*part)(double))
-{
-    const sample s = take(law);
-    double most = 0;
-    for (int k = 0; k < DRAWS; k++)
-        most = fmax(most, fmax(fabs(part(s.x[k]) - (double)k / DRAWS),
-                               fabs(part(s.x[k]) - (k + 1.0) / DRAWS)));
-    print_message("%s: mean %g, variance %g, distance %g\n", law, s.mean, s.variance,
-                  most);
-    if (!isnan(mean)) {
-        assert_true(fabs(s.mean - mean) < 4 * sqrt(s.variance / DRAWS));
-        assert_true(fabs(s.variance - variance) < 4 * s.error);
-    }
-    assert_true(most < 1.63 / sqrt(DRAWS));
-    free(s.x);
+    static double values[DRAWS];
+    nb_vary v = read_laws(of->text, DRAWS);
+    const nb_moments whole = nb_moments_of(part_of_cut, of, of->from, of->to);
+    const double mean = isnan(of->mean) ? whole.mean : of->mean,
+                 variance = isnan(of->variance) ? whole.variance : of->variance;
+    double distance;
+    nb_drawn s;
+    draw_all(&v, 0, (nb_crystal_at){0, 0}, values);
+    s = nb_drawn_of(values, DRAWS);
+    distance = nb_kolmogorov(&s, part_of_cut, of);
+    print_message("%s: mean %.5g (%+.1f standard errors), variance %.5g (%+.1f), "
+                  "distance %.2f\n",
+                  of->text, s.mean, (s.mean - mean) / s.mean_error, s.variance,
+                  (s.variance - variance) / s.variance_error, distance);
+    check_close(whole.mean, mean, 1e-4 * mean);
+    check_close(whole.variance, variance, 1e-3 * variance);
+    check_close(s.mean, mean, 4 * s.mean_error);
+    check_close(s.variance, variance, 4 * s.variance_error);
+    check_below(distance, NB_KOLMOGOROV_1);
+    nb_drawn_free(&s);
+    nb_vary_free(&v);
 }
 
 static void laws_have_their_moments_and_distributions(void **state)
 {
     (void)state;
-    check_law("distance:normal:3", 100, 9, of_normal);
-    check_law("distance:normal:3%", 100, 9, of_normal);
-    check_law("distance:lognormal:40%", 100 * exp(0.08),
-              1e4 * exp(0.16) * (exp(0.16) - 1), of_lognormal);
-    check_law("distance:uniform:90:110", 100, 400 / 12.0, of_uniform);
-    check_law("distance:gamma:4", 100, 2500, of_gamma);
-    check_law("distance:normal:80", NAN, NAN, of_cut); /* distances are above 0 */
-}
-
-static void choices_and_counts_have_their_parts(void **state)
-{
-    const nb_vary v = read_laws("Badd:choice:0:5:5:20,water:poisson:0.6", DRAWS);
-    nb_vary own = v;
-    int five = 0, none = 0;
-    double sum = 0;
-    (void)state;
-    for (int k = 0; k < DRAWS; k++) {
-        const double n = draw(&v, 1, k);
-        five += draw(&v, 0, k) == 5;
-        none += n == 0;
-        sum += n;
-    }
-    assert_true(fabs(five / (double)DRAWS - 0.5) < 4 * sqrt(0.25 / DRAWS));
-    assert_true(fabs(none / (double)DRAWS - exp(-0.6)) < 4 * sqrt(0.25 / DRAWS));
-    assert_true(fabs(sum / DRAWS - 0.6) < 4 * sqrt(0.6 / DRAWS));
-    nb_vary_free(&own);
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
+        check_law(&laws[i]);
 }
 
 static void ramps_run_through_the_middles_of_frames(void **state)
@@ -168,37 +196,92 @@ static void a_draw_depends_on_nothing_else(void **state)
 {
     nb_vary alone = read_laws("mosaic:normal:50%", 10),
             many = read_laws("cell:normal:1%,fluence:gamma:2,mosaic:normal:50%", 1000);
-    double together = 0;
     (void)state;
     for (int k = 0; k < 10; k++)
         assert_true(draw(&alone, 0, k) == draw(&many, 2, k));
-    for (int k = 0; k < 1000; k++)
-        together += (draw(&many, 0, k) / 70 - 1) / 0.01 * (draw(&many, 1, k) / 1e24 - 1);
-    assert_true(fabs(together / 1000) < 4 / sqrt(1000));
     nb_vary_free(&alone);
     nb_vary_free(&many);
+}
+
+enum { SERIES = 12 };
+
+/** Draws of item i of a crystal, from a frame on. */
+static void draw_series(const nb_vary *v, int i, nb_crystal_at first, float *series)
+{
+    static double values[DRAWS];
+    draw_all(v, i, first, values);
+    for (int k = 0; k < DRAWS; k++)
+        series[k] = (float)values[k];
+}
+
+/** Every pair of series. */
+static void check_independent(float (*series)[DRAWS], int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            most = fmax(most, fabs(nb_correlation(series[i], series[j], DRAWS)));
+    print_message("correlation of %d series: up to %.4f, limit %.4f\n", n, most,
+                  4 / sqrt(DRAWS));
+    check_below(most, 4 / sqrt(DRAWS));
+}
+
+static const char many_names[] =
+    "mosaic:normal:50%,cell:normal:1%,blocks:lognormal:50%,Badd:uniform:0:20,"
+    "fluence:gamma:4,distance:uniform:90:110,water:poisson:2,polar:normal:0.1";
+
+static void names_draw_for_themselves(void **state)
+{
+    static float series[SERIES][DRAWS];
+    nb_vary v = read_laws(many_names, DRAWS);
+    (void)state;
+    for (int i = 0; i < v.n; i++)
+        draw_series(&v, i, (nb_crystal_at){0, 0}, series[i]);
+    check_independent(series, v.n);
+    nb_vary_free(&v);
+}
+
+/** A frame, the next, and others that follow. */
+static void frames_draw_for_themselves(void **state)
+{
+    static const int apart[] = {0, 1, 2, 10, 1000};
+    static float series[SERIES][DRAWS];
+    nb_vary v = read_laws(many_names, 2 * DRAWS);
+    (void)state;
+    for (int i = 0; i < v.n; i++) {
+        for (int k = 0; k < 5; k++)
+            draw_series(&v, i, (nb_crystal_at){apart[k], 0}, series[k]);
+        check_independent(series, 5);
+    }
+    nb_vary_free(&v);
 }
 
 /** Crystals of a frame have their own numbers, the frame's are the same for all. */
 static void crystals_draw_for_themselves(void **state)
 {
-    nb_vary v = read_laws("mosaic:normal:50%,fluence:gamma:4,crystals:poisson:0.6", DRAWS);
-    double products[3] = {0};
+    static const int crystal[] = {0, 1, 2, 7, 999};
+    static float series[SERIES][DRAWS];
+    nb_vary v = read_laws(many_names, DRAWS);
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        draw_series(&v, 0, (nb_crystal_at){0, crystal[k]}, series[k]);
+        draw_series(&v, 3, (nb_crystal_at){0, crystal[k]}, series[5 + k]);
+    }
+    check_independent(series, 10);
+    for (int k = 0; k < 100; k++)
+        assert_true(draw_of(&v, 4, k, 0) == draw_of(&v, 4, k, 3));
+    nb_vary_free(&v);
+}
+
+static void hits_and_misses(void **state)
+{
+    nb_vary v = read_laws("crystals:poisson:0.6", DRAWS);
     int misses = 0;
     (void)state;
-    for (int k = 0; k < DRAWS; k++) {
-        const double a = draw_of(&v, 0, k, 0) - 0.2, b = draw_of(&v, 0, k, 1) - 0.2,
-                     c = draw_of(&v, 0, k, 7) - 0.2;
-        products[0] += a * b / 0.01 / DRAWS;
-        products[1] += b * c / 0.01 / DRAWS;
-        products[2] += a * c / 0.01 / DRAWS;
-        assert_true(draw_of(&v, 1, k, 0) == draw_of(&v, 1, k, 3));
-        misses += draw_of(&v, 2, k, 0) == 0;
-    }
-    for (int i = 0; i < 3; i++)
-        assert_true(fabs(products[i]) < 4 / sqrt(DRAWS));
+    for (int k = 0; k < DRAWS; k++)
+        misses += draw(&v, 0, k) == 0;
     print_message("misses: %.2f %% of frames\n", 100.0 * misses / DRAWS);
-    assert_true(fabs(misses / (double)DRAWS - exp(-0.6)) < 4 * sqrt(0.25 / DRAWS));
+    check_close(misses / (double)DRAWS, 0.5488, 4 * sqrt(0.5488 * 0.4512 / DRAWS));
     nb_vary_free(&v);
 }
 
@@ -259,10 +342,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws_have_their_moments_and_distributions),
-        cmocka_unit_test(choices_and_counts_have_their_parts),
         cmocka_unit_test(ramps_run_through_the_middles_of_frames),
         cmocka_unit_test(a_draw_depends_on_nothing_else),
+        cmocka_unit_test(names_draw_for_themselves),
+        cmocka_unit_test(frames_draw_for_themselves),
         cmocka_unit_test(crystals_draw_for_themselves),
+        cmocka_unit_test(hits_and_misses),
         cmocka_unit_test(rotations_keep_their_crystals),
         cmocka_unit_test(bad_laws_are_refused),
     };

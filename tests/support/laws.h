@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** Drawn numbers against the law that they have. */
+#ifndef NB_TESTS_LAWS_H
+#define NB_TESTS_LAWS_H
+
+/** Numbers that were drawn, and their moments. */
+typedef struct nb_drawn {
+    int n;
+    double *x; /* owned, in increasing order */
+    double mean, variance;
+    double mean_error, variance_error; /* standard errors */
+} nb_drawn;
+
+nb_drawn nb_drawn_of(const double *x, int n); /* copies x; free it with nb_drawn_free */
+void nb_drawn_free(nb_drawn *sample);
+
+/** The part of a law that is at x or below; law: its numbers. */
+typedef double (*nb_law_part)(double x, const void *law);
+
+/** Kolmogorov's distance of the sample from its law, times sqrt(n).  One sample of a hundred is beyond NB_KOLMOGOROV_1; of
+ * a law with steps fewer are. */
+double nb_kolmogorov(const nb_drawn *sample, nb_law_part part, const void *law);
+#define NB_KOLMOGOROV_1 1.63
+
+/** Mean and variance of a law between two ends, from its parts. */
+typedef struct nb_moments {
+    double mean, variance;
+} nb_moments;
+nb_moments nb_moments_of(nb_law_part part, const void *law, double from, double to);
+
+/** The part of a normal law of mean 0 and variance 1. */
+double nb_normal_part(double x);
+
+#endif
