@@ -216,10 +216,11 @@ static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *
     if (!nb_spectrum_is_file(cfg->spectrum))
         return NB_OK;
     if (access(cfg->spectrum, F_OK))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectrum %.200s: no such file, and no spectrum that is built in: "
-                       "gauss tophat twocolour sase seeded",
-                       cfg->spectrum);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-spectrum %.200s: no such file, and no spectrum that is built in: "
+            "gauss tophat twocolour sase seeded",
+            cfg->spectrum);
     if ((st = nb_read_file(cfg->spectrum, "-spectrum", 1 << 24, &data, &bytes, err)))
         return st;
     st = nb_spectrum_parse(data, bytes, cfg->spectrum, &files->points, &files->n_points,
