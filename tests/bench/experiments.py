@@ -177,6 +177,8 @@ def shadows(bench):
                         ("`-transmission` of a file", ["-transmission", "t.bin"]), ("`-add` of a file", ["-add", "t.bin"]),
                         ("`-absorb sphere:200`", ["-absorb", "sphere:200", "-absorb_mu", "1"])):
         bench.ratio(name, common, [*common, *flags], 1.02)
+    for name, flags, wanted in (("half of the pixels behind a `-beamstop`", ["-beamstop", "disc:81.7"], 0.6), ("all of them", ["-beamstop", "disc:1000"], 0.6)):
+        bench.ratio(name, common, [*common, *flags], wanted)
 
     def plain(n):
         return [*FLAT, *shots(n, water=False)]

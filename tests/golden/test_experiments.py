@@ -26,6 +26,7 @@ CASES = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_
 SMALL = ["-default_F", "1", "-detpixels", "8", "-N", "2", "-oversample", "1", "-device", "cpu"]
 CELL = ["-cell", "70", "80", "90"]
 BEAM = "/entry/instrument/beam/incident_wavelength_1Dspectrum"
+BIG = "NB_BIG" in os.environ
 HAS_HDF5 = "hdf5 yes" in " ".join(script.run("-version")[0].lower().split())
 
 
@@ -429,15 +430,45 @@ def check_dose(case, folder, hkl):
     truth, damaged = sweep(folder, "-hkl", hkl, *flags)
     script.ok(case["id"], (numpy.abs(numpy.array(truth).T - want[:, 1:4]) <= 1e-12 * want.max()).all(), f"{truth}")
     plain = sweep(folder, "-hkl", hkl, *flags[:4])[1]
-    worst, n = 0, 0
     halves = float(flags[flags.index("-damage_half") + 1]) if "-damage_half" in flags else numpy.inf
+    n, worst = damaged_by(plain, damaged, truth[0], truth[1], halves)
+    script.ok(case["id"] + "-intensities", n > 50 and worst <= 1e-5, f"{n}: {worst}")
+
+
+def damaged_by(plain, damaged, dose, B, halves):
+    """How many reflections two lists have, and how far the worst ratio of intensities is off."""
+    worst, n = 0, 0
     for key, (d, intensity) in plain.items():
         if intensity < 1 or d == 0:
             continue
-        D, B = truth[0][key[0]], truth[1][key[0]]
-        ratio = numpy.exp(-B / (2 * d * d) - numpy.log(2) * D / (halves * d))
+        ratio = numpy.exp(-B[key[0]] / (2 * d * d) - numpy.log(2) * dose[key[0]] / (halves * d))
         worst, n = max(worst, abs(damaged[key][1] / intensity / ratio - 1)), n + 1
-    script.ok(case["id"] + "-intensities", n > 50 and worst <= 1e-5, f"{n}: {worst}")
+    return n, worst
+
+
+def check_sweep(folder, hkl):
+    """Intensities along a sweep, of the dose that is typed; edges of the master; doses of photons in water."""
+    frames = 60 if BIG else 4
+    flags = ["-hkl", hkl, "-frames", frames, "-osc", "1"]
+    each = 24 / frames  # MGy
+    dose = each * (numpy.arange(frames) + 0.5)
+    for name, more, B, halves in (("B", ["-damage_B", "1.5"], 1.5, numpy.inf), ("half", ["-damage_half", "8"], 0, 8), ("both", ["-damage_half", "8", "-damage_B", "0.7"], 0.7, 8)):
+        n, worst = damaged_by(sweep(folder, *flags)[1], sweep(folder, *flags, "-dose", each, *more)[1], dose, B * dose, halves)
+        script.ok("sweep-" + name, n > 10 * frames and worst <= 1e-5, f"{n}: {worst}")
+        print(f"# sweep {name}, {frames} frames: {n} reflections, {worst:.1e}")
+    sweep(folder, *flags, "-dose", each, "-damage_cell", "0.3", "-roi", "0", "1", "0", "1")
+    with h5py.File(os.path.join(folder, "sweep.h5")) as f:
+        A, factor = f["/entry/simulation/A"][:], f["/entry/simulation/cell_factor"][:]
+    edges = numpy.linalg.norm(numpy.linalg.inv(A), axis=2) / (30, 40, 50)
+    off = max(numpy.abs(edges / (1 + 0.003 * dose)[:, None] - 1).max(), numpy.abs(factor / (1 + 0.003 * dose) - 1).max())
+    script.ok("sweep-edges", off < 1e-9, f"{off}")
+    if not has_xraylib("sweep-water"):
+        return
+    for keV, absorbed in ((8, 9.915), (10, 4.944), (15, 1.374), (20, 0.5503)):  # cm2/g, NIST SRD 126
+        got = sweep(folder, "-hkl", hkl, "-frames", "1", "-osc", "1", "-fluence", "2e21", "-dose", "auto", "-energy", keV * 1000, "-roi", "0", "1", "0", "1")[0][0][0] * 2
+        want = 2e21 * keV * 1.602176634e-16 * absorbed * 0.1 / 1e6
+        script.ok(f"sweep-water-{keV}", abs(got / want - 1) < 3e-3, f"{got} {want}")
+        print(f"# water at {keV} keV: {got / want - 1:+.2e} of NIST's")
 
 
 def floats(folder, *flags):
@@ -525,6 +556,14 @@ def check_absorbed(folder):
     script.ok("absorb-turned", (turned != wet_less).any())
     grown = [image(folder, "-absorb", "sphere:100", "-absorb_mu", mu)[0].sum(dtype=float) for mu in ("1e-6", "1", "10", "100")]
     script.ok("absorb-grows", abs(grown[0] / wet.sum(dtype=float) - 1) < 1e-5 and grown == sorted(grown, reverse=True), f"{grown}")
+    cube = ["-cell", "50", "50", "50", "90", "90", "90", "-detpixels", "16", "-pixel", "8", "-absorb_mu", "6"]
+    for misset, sizes in ((("90", "0", "0"), "200:50:100"), (("0", "90", "0"), "50:100:200"), (("0", "0", "90"), "100:200:50")):
+        one, other = even(folder, *cube, "-absorb", "box:" + sizes), even(folder, *cube, "-absorb", "box:200:100:50", "-misset", *misset)
+        as_it_was = even(folder, *cube, "-absorb", "box:200:100:50")
+        off = numpy.abs(one / other - 1).max()
+        script.ok("absorb-edges-" + sizes, off < 1e-5 and numpy.abs(one / as_it_was - 1).max() > 0.01, f"{off}")
+    box, inner, outer = (even(folder, *cube, "-absorb", x) for x in ("box:100:100:100", "sphere:100", f"sphere:{100 * math.sqrt(3)}"))
+    script.ok("absorb-cube", (outer < box).all() and (box < inner).all())
     formula = even(folder, "-cell", "50", "50", "50", "90", "90", "90", "-detpixels", "8", "-absorb", "sphere:300", "-absorb_mu", "H2O:1")
     plain = even(folder, "-cell", "50", "50", "50", "90", "90", "90", "-detpixels", "8")
     script.ok("absorb-formula", 0.8 < (formula / plain).mean() < 0.999, f"{(formula / plain).mean()}")
@@ -561,6 +600,8 @@ def main():
         check_diffuse_family(folder)
         check_mix(folder)
         check_damage(folder, hkl)
+        if h5py and HAS_HDF5:
+            check_sweep(folder, hkl)
         check_absorbed(folder)
     sys.exit(bool(script.FAILED))
 

@@ -18,9 +18,9 @@ static double backwards(double z)
 
 static void spheres_have_closed_forms_at_both_ends(void **state)
 {
-    static const double z[] = {0.01, 0.1, 0.5, 1, 2, 5, 10, 20};
+    static const double z[] = {0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 100};
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < sizeof z / sizeof *z; i++) {
         print_message("# z %g: %.3g %.3g\n", z[i],
                       nb_sphere_transmission(z[i], 0) / forwards(z[i]) - 1,
                       nb_sphere_transmission(z[i], NB_PI) / backwards(z[i]) - 1);
@@ -28,6 +28,11 @@ static void spheres_have_closed_forms_at_both_ends(void **state)
         assert_true(fabs(nb_sphere_transmission(z[i], NB_PI) / backwards(z[i]) - 1) < 1e-5);
     }
     assert_true(fabs(nb_sphere_transmission(0, 1) - 1) < 1e-9);
+    for (double thick = 1e3; thick < 6e6; thick *= 17) /* nothing is left, at any angle */
+        for (int i = 0; i < 5; i++) {
+            const double left = nb_sphere_transmission(thick, NB_PI * i / 4);
+            assert_true(left >= 0 && left < 1 / thick);
+        }
 }
 
 static nb_vec3 direction(double theta, double phi)
