@@ -9,7 +9,8 @@
 #include "../physics/panels.h"
 #include "merge.h"
 
-#define NODE_U 0.3     /* u from one node to the next */
+#define NODE_MOST 0.3  /* u from one node to the next, at most */
+#define NODE_APART 0.2 /* the same on halos that no others cover */
 #define ONE_RAY 0.055  /* u of a pixel that one ray serves */
 #define TWO_RAYS 0.6   /* that two rays along each edge serve */
 #define ONE_LAYER 0.04 /* u of the shift by the depth that one layer serves */
@@ -158,6 +159,20 @@ static nb_status merge_cells(nb_diffuse_plane *p, double reach, nb_error *err)
     return NB_OK;
 }
 
+/** u from one node to the next: a cubic errs by the fourth power of it and the part of the light that the halo of one
+ * strong reflection, 4 times the mean, has at its middle. The others have pi^2 over the volume of an index, in u. */
+static double node_of(const nb_diffuse_table *t)
+{
+    double part = 0;
+    for (int i = 0; i < t->model.n_forms; i++) {
+        const double *m = t->model.forms[i].u2, d = m[3] / 2, e = m[4] / 2, f = m[5] / 2;
+        const double volume = sqrt(m[0] * (m[1] * m[2] - f * f) - d * (d * m[2] - f * e) +
+                                   e * (d * f - m[1] * e));
+        part = fmax(part, 4 * volume / (4 * volume + NB_PI * NB_PI));
+    }
+    return t->model.gauss ? NODE_MOST : fmin(NODE_MOST, NODE_APART / pow(part, 0.25));
+}
+
 static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *panel,
                                      const nb_sensor *sensor)
 {
@@ -165,7 +180,8 @@ static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *
     double edge = fmax(panel->pixel_fast, panel->pixel_slow);
     double u = p->per * p->middle.wave / near, pixel = u * edge;
     double depth = u * sensor->layers * sensor->layer_step;
-    int os = p->scene.oversample, step = pixel > 0 ? (int)(NODE_U / pixel) : NB_LIGHT_STEP;
+    const double node = node_of(p->table);
+    int os = p->scene.oversample, step = pixel > 0 ? (int)(node / pixel) : NB_LIGHT_STEP;
     nb_light_sampling s = {
         step < 1               ? 1
         : step > NB_LIGHT_STEP ? NB_LIGHT_STEP
