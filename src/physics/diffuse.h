@@ -11,6 +11,7 @@
 #include "pixel.h"
 
 #define NB_DIFFUSE_FORMS 24
+#define NB_DIFFUSE_ORDERS 4096 /* of a point, at most: enough up to X = 20,000 */
 
 /** The model along the axes that one rotation of the group gives. Quadratic forms of index rows, in the order of
  * nb_shape_radius2. */
@@ -42,15 +43,32 @@ NB_HD double nb_diffuse_weight(double n, double X)
     return exp(n * log(X) - X - lgamma(n + 1));
 }
 
-/** The sum of the orders' kernels at x, each with its weight. */
-NB_HD double nb_diffuse_orders(int gauss, double X, double x)
+/** The weights of the orders that count at a point. */
+typedef struct nb_diffuse_series {
+    double first; /* order of weight[0] */
+    int n;
+    double weight[NB_DIFFUSE_ORDERS];
+} nb_diffuse_series;
+
+NB_HD void nb_diffuse_series_of(double X, nb_diffuse_series *out)
 {
-    double spread = 9 * sqrt(X) + 9, n = floor(X - spread), w, sum = 0;
+    const double spread = 9 * sqrt(X) + 9;
+    double n = fmax(floor(X - spread), 1), w;
+    out->first = n;
+    out->n = 0;
     if (!(X > 0))
-        return 0;
-    n = n < 1 ? 1 : n;
-    for (w = nb_diffuse_weight(n, X); n < X + 2 * spread; w *= X / ++n)
-        sum += w * nb_diffuse_kernel(gauss, n, x);
+        return;
+    for (w = nb_diffuse_weight(n, X); n < X + 2 * spread && out->n < NB_DIFFUSE_ORDERS;
+         w *= X / ++n)
+        out->weight[out->n++] = w;
+}
+
+/** The sum of the orders' kernels at x, each with its weight. */
+NB_HD double nb_diffuse_orders(int gauss, const nb_diffuse_series *orders, double x)
+{
+    double sum = 0;
+    for (int i = 0; i < orders->n; i++)
+        sum += orders->weight[i] * nb_diffuse_kernel(gauss, orders->first + i, x);
     return sum;
 }
 
@@ -68,7 +86,9 @@ NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *for
 {
     const double X = nb_shape_radius2(form->X, h, k, l);
     const double *F = nb_table_at(table, n);
+    nb_diffuse_series orders;
     double sum = 0;
+    nb_diffuse_series_of(X, &orders);
     for (int i = 0; i < table->nh; i++)
         for (int j = 0; j < table->nk; j++)
             for (int m = 0; m < table->nl; m++, F++) {
@@ -76,7 +96,7 @@ NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *for
                 if (*F != 0)
                     sum += nb_diffuse_power(d, form, *F, gh, gk, gl) *
                            nb_diffuse_orders(
-                               d->gauss, X,
+                               d->gauss, &orders,
                                nb_shape_radius2(form->u2, h - gh, k - gk, l - gl));
             }
     return sum;
