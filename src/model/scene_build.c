@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "scene_build.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../base/text.h"
 #include "../params/params.h"
 #include "../physics/limits.h"
@@ -381,23 +383,65 @@ void nb_model_set_tables(const nb_factor_table *table, const int *of_source, nb_
         m->sources[i].table = of_source[i];
 }
 
-nb_status nb_model_damage_tables(const double *cell, nb_model *m, nb_error *err)
+static void clear_damaged(void *object)
+{
+    nb_free((double *)(uintptr_t)((nb_damaged *)object)->table.F);
+}
+
+/** Are the tables that the dose left made of these?  The cells of turned crystals differ in their last digits. */
+static int is_of(const nb_damaged *d, const nb_factor_table *t, const nb_damage *by,
+                 const double cell[6])
+{
+    int same = d && d->from == t->F && d->B == by->B && d->fall == by->fall &&
+               d->table.default_F == t->default_F &&
+               nb_table_values(&d->table) == nb_table_values(t);
+    for (int i = 0; i < 6 && same; i++)
+        same = fabs(d->cell[i] - cell[i]) <= 1e-13 * cell[i];
+    return same;
+}
+
+static nb_damaged *damage_of(const nb_factor_table *t, const nb_damage *by,
+                             const double cell[6], nb_error *err)
+{
+    nb_damaged *d = nb_shared_new(sizeof *d, clear_damaged, "structure factors", err);
+    double *F =
+        d ? nb_alloc_raw(nb_table_values(t), sizeof *F, "structure factors", err) : NULL;
+    if (!F) {
+        nb_shared_drop(d);
+        return NULL;
+    }
+    nb_damage_factors(by, cell, t, F);
+    d->table = *t;
+    d->table.F = F;
+    d->from = t->F;
+    d->B = by->B;
+    d->fall = by->fall;
+    memcpy(d->cell, cell, sizeof d->cell);
+    nb_factor_table_measure(&d->table);
+    return d;
+}
+
+nb_status nb_model_damage_tables(const double *cell, const nb_model *like, nb_model *m,
+                                 nb_error *err)
 {
     nb_factor_table *t = &m->scene.factors.table;
     const nb_crystal *x = &m->crystal;
+    const int interpolate = t->interpolate;
     double own[6];
     nb_cell_of(x, own);
     for (int i = 0; i < 3; i++)
         own[i] /= x->growth;
     if (t->nh == 0 || !nb_damage_weakens(&m->damage))
         return NB_OK;
-    m->damaged_F =
-        nb_alloc_raw(nb_table_values(t), sizeof *m->damaged_F, "structure factors", err);
-    if (!m->damaged_F)
+    if (!cell)
+        cell = own;
+    m->damaged = like && is_of(like->damaged, t, &m->damage, cell)
+                     ? nb_shared_hold(like->damaged)
+                     : damage_of(t, &m->damage, cell, err);
+    if (!m->damaged)
         return NB_ERR_NOMEM;
-    nb_damage_factors(&m->damage, cell ? cell : own, t, m->damaged_F);
-    t->F = m->damaged_F;
-    nb_factor_table_measure(t);
+    *t = m->damaged->table;
+    t->interpolate = interpolate;
     return NB_OK;
 }
 
@@ -531,7 +575,7 @@ void nb_model_free(nb_model *m)
     nb_spectrum_free(&m->spectrum);
     nb_free(m->orientations);
     nb_free(m->steps);
-    nb_free(m->damaged_F);
+    nb_shared_drop(m->damaged);
     nb_free(m->amorphous);
     nb_free(m->weakened);
     nb_free(m->mixed);

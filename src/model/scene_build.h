@@ -45,6 +45,14 @@ typedef struct nb_model_inputs {
     int check_only; /* orientations are counted, not made: the scene cannot be rendered */
 } nb_model_inputs;
 
+/** Tables after a dose; shared by the crystals of an image whose tables and damage are alike. */
+typedef struct nb_damaged {
+    nb_factor_table table; /* its F is owned */
+    const double *from;    /* F without the dose */
+    double B, fall;        /* nb_damage */
+    double cell[6];        /* of F */
+} nb_damaged;
+
 /** The scene, and the values behind it that reports and headers need. */
 typedef struct nb_model {
     nb_settings settings; /* of the configuration that it was built from */
@@ -57,7 +65,7 @@ typedef struct nb_model {
     double wavelength_A;   /* central */
     double fluence;        /* photons/m^2 of this shot */
     nb_damage damage;      /* by a dose */
-    double *damaged_F;    /* owned; the scene's F, where a dose changes them; else NULL */
+    nb_damaged *damaged; /* shared; of the scene's F, where a dose changes them; else NULL */
     nb_absorber absorber; /* the crystal's body; mu = 0: nothing is absorbed */
     nb_scene rest; /* the background alone, where there is absorption; src/sim fills it */
     nb_spectrum spectrum; /* owned; of -spectrum, without it zero */
@@ -88,9 +96,10 @@ nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
 /** Give a built model other tables; of_source: [sources of the beam], which table each has. */
 void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
                          nb_model *model);
-/** Let the dose of a model act on its tables.  cell: of their F (A, deg), or NULL: the crystal's.  Errors:
- * NB_ERR_NOMEM. */
-nb_status nb_model_damage_tables(const double *cell, nb_model *model, nb_error *err);
+/** Let the dose of a model act on its tables.  cell: of their F (A, deg), or NULL: the crystal's.  like: a model whose tables
+ * are taken where they are the same, or NULL.  Errors: NB_ERR_NOMEM. */
+nb_status nb_model_damage_tables(const double *cell, const nb_model *like,
+                                 nb_model *model, nb_error *err);
 /** After its tables are set: the diffuse light of a built model, and the Bragg light that it leaves.  Errors: NB_ERR_NOMEM,
  * NB_ERR_INPUT (no table of F). */
 nb_status nb_model_move(const nb_model_inputs *inputs, nb_model *model, nb_error *err);

@@ -81,7 +81,7 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
         st = nb_model_damage_tables(
             loaded->factors ? nb_factor_files_cell(loaded->factors, &model->crystal, cell)
                             : NULL,
-            model, err);
+            b->like, model, err);
     if (!st)
         st = move(loaded, &in, model, err);
     if (st)

@@ -293,7 +293,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, nb_config *cfg,
 {
     struct nb_crowd *crowd = sim->crowd;
     nb_further *x = crowd->all[i];
-    const nb_building b = {&x->cfg, sim->seed, NULL, NULL, twin};
+    const nb_building b = {&x->cfg, sim->seed, NULL, NULL, twin, &sim->model};
     nb_status st = take_inputs(sim, i, cfg, err);
     if (st)
         return st;

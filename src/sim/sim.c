@@ -88,7 +88,7 @@ static nb_status check_body(const nb_sim *sim, nb_error *err)
 
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
-    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks, 0};
+    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks, 0, NULL};
     nb_status st = nb_inputs_build(&sim->in, &b, &sim->model, &sim->times.factors, err);
     if (!st &&
         ((st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||

@@ -71,7 +71,8 @@ typedef struct nb_building {
     int64_t seed;
     const nb_displacement *moved; /* or NULL */
     const nb_hooks *hooks;
-    int twin_part; /* as nb_model_inputs */
+    int twin_part;        /* as nb_model_inputs */
+    const nb_model *like; /* as nb_model_damage_tables, or NULL */
 } nb_building;
 /** The model of them, with its tables of F; *seconds: is added to for these.  *model is written whole, and zero after an
  * error. */

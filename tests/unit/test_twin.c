@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Twins: parts whose lattices coincide are one scene, others are not. */
+/* Twins: parts whose lattices coincide are one scene, others are not.  Crystals share what a dose leaves of F. */
 #include "../../src/sim/crystals.h"
 #include "../../src/sim/mix.h"
 #include "../support/check.h"
 #include "../support/scenes.h"
 
-/** Scenes that an image of these words renders. */
-static int scenes_of(const char *words)
+static nb_sim *sim_of(const char *words)
 {
     const char *source = getenv("NB_SOURCE");
     char all[1000];
     nb_config cfg;
     nb_error err = {0};
     nb_sim *sim = NULL;
-    int n;
     snprintf(all, sizeof all,
              "-hkl %s/golden_data/experiments/hkl/tet.hkl -misset 10 20 30 -lambda 1 "
              "-distance 100 -detpixels 8 -nointerpolate %s",
@@ -24,9 +22,43 @@ static int scenes_of(const char *words)
     snprintf(cfg.device, sizeof cfg.device, "cpu");
     if (nb_sim_create(&cfg, NULL, &sim, &err))
         fail_msg("%s: %s", words, err.message);
-    n = 1 + nb_sim_mix(sim).n_more;
+    return sim;
+}
+
+/** Scenes that an image of these words renders. */
+static int scenes_of(const char *words)
+{
+    nb_sim *sim = sim_of(words);
+    const int n = 1 + nb_sim_mix(sim).n_more;
     nb_sim_free(sim);
     return n;
+}
+
+/** Crystals beside the first that have its table of F. */
+static int sharing(const char *words)
+{
+    nb_sim *sim = sim_of(words);
+    const nb_mix mix = nb_sim_mix(sim);
+    const double *F = sim->model.scene.factors.table.F;
+    int n = 0;
+    assert_non_null(F);
+    for (int i = 0; i < mix.n_more; i++)
+        n += mix.more[i]->factors.table.F == F;
+    nb_sim_free(sim);
+    return n;
+}
+
+static void crystals_share_what_a_dose_leaves(void **s)
+{
+    (void)s;
+    assert_int_equal(sharing("-cell 32 32 40 -N 8 -crystals 4"), 3);
+    assert_int_equal(sharing("-cell 32 32 40 -N 8 -crystals 4 -dose 2 -osc 1"), 3);
+    assert_int_equal(sharing("-cell 32 32 40 91 92 93 -N 8 -crystals 4 -dose 2 -osc 1 "
+                             "-damage_half 9 -Badd 3"),
+                     3);
+    assert_int_equal(sharing("-cell 32 32 40 -N 8 -dose 2 -osc 1 -crystals "
+                             "[{},{\"Badd\":3},{\"cell\":[32,33,40]},{\"N\":3}]"),
+                     1);
 }
 
 static void parts_on_one_lattice_are_one_scene(void **s)
@@ -61,6 +93,7 @@ static void other_parts_stay_scenes(void **s)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(parts_on_one_lattice_are_one_scene),
-                                       TEST(other_parts_stay_scenes)};
+                                       TEST(other_parts_stay_scenes),
+                                       TEST(crystals_share_what_a_dose_leaves)};
     return RUN_TESTS("twin", tests);
 }
