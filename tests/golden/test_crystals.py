@@ -97,6 +97,8 @@ def check_lack(folder):
     script.ok("lack-adds", min(x for x, _, _ in one) > 0 and abs(both / sum(x for x, _, _ in one) - 1) < 1e-9, f"{both} {one}")
     least = max(x / y for x, y, _ in one)
     script.ok("lack-part", abs(part / (both / least) - 1) < 1e-9 and f"together by {part:.2g}" in how, f"{part} {how}")
+    reached = [lacking(folder, "-crystals", json.dumps(lines), "-tolerance", 10.0 ** -i)[1] / 10.0 ** -i for i in range(2, 6)]
+    script.ok("lack-asked", max(reached) <= 1 and min(reached) > 0.35, f"{reached}")
     for name, more in (("absorbing", ["-absorb", "sphere:100", "-absorb_mu", 1, "-water", 1]), ("listed", ["-truth", "spots", "-truthfile", os.path.join(folder, "l.tsv")])):
         got = lacking(folder, *words(lines[0]), "-tolerance_photons", 1, *more)
         script.ok("lack-" + name, got == one[0], f"{got} {one[0]}")
