@@ -103,6 +103,7 @@ class Scene:
         x.dxtbx_crystal = CrystalFactory.from_dict({"__id__": "crystal", "real_space_a": tuple(edges[0]), "real_space_b": tuple(edges[1]),
                                                     "real_space_c": tuple(edges[2]), "space_group_hall_symbol": " P 1"})
         around = [tuple(int(v) for v in self.g + (i, j, k)) for i in (-2, 0, 2) for j in (-2, 0, 2) for k in (-2, 0, 2)]
+        around.append((-1, -1, -1))  # its box has to contain 0 0 0
         indices = miller.set(crystal.symmetry(x.dxtbx_crystal.get_unit_cell(), "P1"), flex.miller_index(around), anomalous_flag=True)
         F = flex.double([self.F if h == tuple(self.g) else 0.0 for h in around])
         x.miller_array = miller.array(indices, F).set_observation_type_xray_amplitude()
@@ -114,6 +115,7 @@ class Scene:
         D = S.D
         D.spot_scale, D.nopolar, D.laue_group_num, D.use_diffuse, D.only_diffuse, D.stencil_size = 1, True, 1, True, True, 0
         D.diffuse_gamma, D.diffuse_sigma = (gamma,) * 3, (sigma,) * 3
+        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # its default turns indices, not axes
         D.add_diffBragg_spots()
         return D.raw_pixels_roi.as_numpy_array().ravel() * (FLUENCE / D.fluence)
 
