@@ -13,7 +13,7 @@
 #define STEP_U 0.42
 
 enum {
-    EVERY_ORDER = 6, /* that are summed one by one */
+    EVERY_ORDER = 12, /* that are summed one by one */
     NODES = 64,
     WEIGHTS = 8192 /* steps in X of the table of weights */
 };
