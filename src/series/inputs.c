@@ -221,7 +221,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     nb_config cfg;
     double dmin;
     if (!base->in.sums || !reaches_differ(f) ||
-        (nb_factor_files_are_constant(base->in.factors) && !(f->base.dmin_A > 0)))
+        !nb_factor_files_have_limit(base->in.factors, &f->base))
         return NB_OK;
     dmin = base->in.sums->dmin;
     for (int k = 0; k < f->count;

@@ -64,11 +64,35 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
     return cfg->interpolate == NB_ON || (cfg->interpolate == NB_AUTO && small);
 }
 
+int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg)
+{
+    return !nb_factor_files_are_constant(files) || cfg->dmin_A > 0;
+}
+
+double nb_diffuse_reach(double seen, double dmin_A, double gamma_A)
+{
+    const double reach = (dmin_A > 0 ? fmin(seen, 1 / dmin_A) : seen) + 0.1 / gamma_A;
+    return exp(ceil(log(reach) / 0.02) * 0.02);
+}
+
+/** Halos reach into a frame from beyond it, and those of shared tables are the same for all frames. */
+static double reach_of_halos(const nb_config *cfg, double q)
+{
+    enum { SCALE = 2, REACH = 7 };
+    const double *sigma = cfg->diffuse_sigma_A, *gamma = cfg->diffuse_gamma_A;
+    const double *law = cfg->diffuse_tables;
+    if (!(fmax(sigma[0], fmax(sigma[1], sigma[2])) > 0))
+        return q;
+    q = nb_diffuse_reach(q, cfg->dmin_A, fmax(gamma[0], fmax(gamma[1], gamma[2])));
+    return law[REACH] > 0 ? fmax(q, law[REACH] / (law[SCALE] > 0 ? law[SCALE] : 1)) : q;
+}
+
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal)
 {
     if (cfg->dmin_A > 0)
         q = fmin(q, 1 / cfg->dmin_A);
+    q = reach_of_halos(cfg, q);
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
 }
 
@@ -76,7 +100,7 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
 static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
     const nb_config *cfg = &model->settings.value;
-    if (nb_factor_files_are_constant(files) && !(cfg->dmin_A > 0))
+    if (!nb_factor_files_have_limit(files, cfg))
         return 0;
     return nb_factor_files_limit(files, cfg, nb_scene_reach(&model->scene),
                                  &model->crystal);

@@ -21,6 +21,7 @@ typedef struct nb_light_request {
     int is_family;
     nb_diffuse_range range; /* of a family */
     double cell[6];         /* A, deg: of s in exp(-B s^2/4) */
+    double lattice[6]; /* A, deg: in which of.reach is; 0: F are of every index that there is */
     const nb_inputs *in; /* whose F take B, without it and -Fscale; NULL: F are of.factors */
 } nb_light_request;
 
@@ -56,6 +57,10 @@ int nb_light_family_of(const nb_inputs *in, const nb_model *crystal, nb_diffuse 
 /** Make its tables; none, if they are too many or too large.  Errors: as nb_diffuse_table_new. */
 nb_status nb_light_family_make(const nb_light_request *source, nb_light_table *table,
                                nb_error *err);
+/** Let a request with a lattice have F of |q| <= of.reach alone, so that they do not depend on what other frames of a series
+ * see: of.factors becomes *room, with F[its voxels], to be freed, else NULL.  Errors: NB_ERR_NOMEM. */
+nb_status nb_light_clip(nb_light_request *request, nb_factor_table *room, double **F,
+                        nb_error *err);
 /** F of a table of the inputs with another weight, over the box of *table: F[its voxels]. */
 void nb_light_weigh(const nb_light_request *source, double B, double *F);
 

@@ -62,29 +62,35 @@ static int middle_table(const nb_beam *beam)
 typedef struct crystal_light {
     const nb_light_table *held;
     nb_diffuse_table *own; /* owned; NULL: of none */
+    double *F;             /* owned; of a frame; NULL: those of its table */
+    nb_factor_table clipped;
     nb_diffuse_plane plane;
 } crystal_light;
 
 /** The table that the family of a crystal gives, if it has one. */
 static nb_status take_family(const nb_inputs *in, const nb_model *m,
-                             const nb_diffuse_source *own, crystal_light *to,
-                             nb_error *err)
+                             const nb_light_request *own, crystal_light *to, nb_error *err)
 {
-    nb_light_request request = {.of = *own};
-    nb_diffuse_source source = *own;
+    nb_light_request request = *own;
+    nb_diffuse_source source = own->of;
     double weight[NB_DIFFUSE_TABLES];
     nb_light_member place;
     nb_diffuse model;
     nb_status st;
     if (!nb_light_family_of(in, m, &model, &request, &place))
         return NB_OK;
-    st = nb_light_store_take(in->lights, &request, &to->held, err);
+    if (!(st = nb_light_clip(&request, &to->clipped, &to->F, err)))
+        st = nb_light_store_take(in->lights, &request, &to->held, err);
     if (!st && to->held->n == 0) {
         nb_shared_drop(to->held);
+        nb_free(to->F);
         to->held = NULL;
+        to->F = NULL;
     }
     if (st || !to->held)
         return st;
+    source.factors = request.of.factors;
+    source.table = request.of.table;
     source.reach = request.of.reach;
     source.like = to->held->table[0];
     nb_diffuse_node_weights(&to->held->nodes, place.B, place.scale, weight);
@@ -108,7 +114,11 @@ static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
     const nb_diffuse_table *t;
     nb_status st;
     nb_tables_sign(&sim->in.tables, &sim->model.at_rest);
-    st = take_family(in, m, &request.of, to, err);
+    if (in->sums && nb_factor_files_have_limit(in->factors, &m->settings.value))
+        nb_factor_cell_of(&m->crystal, request.lattice);
+    st = take_family(in, m, &request, to, err);
+    if (!st && !to->held)
+        st = nb_light_clip(&request, &to->clipped, &to->F, err);
     if (!st && !to->held)
         st = nb_light_store_take(in->lights, &request, &to->held, err);
     if (st)
@@ -135,6 +145,7 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
         st = photons->device->light(photons->state, &light.plane, add, err);
     nb_diffuse_plane_clear(&light.plane);
     nb_diffuse_table_free(light.own);
+    nb_free(light.F);
     nb_shared_drop(light.held);
     return st;
 }

@@ -11,11 +11,8 @@
 
 double nb_light_reach(const nb_model *m)
 {
-    const double dmin = m->scene.factors.dmin;
-    const double seen = nb_scene_reach(&m->scene);
-    double reach =
-        (dmin > 0 ? fmin(seen, NB_ANGSTROM / dmin) : seen) + 0.1 / m->diffuse.gamma;
-    return exp(ceil(log(reach) / 0.02) * 0.02);
+    return nb_diffuse_reach(nb_scene_reach(&m->scene),
+                            m->scene.factors.dmin / NB_ANGSTROM, m->diffuse.gamma);
 }
 
 /* --- which family --- */
@@ -118,6 +115,8 @@ static int set_cell(const nb_inputs *in, const nb_model *m, nb_diffuse *model,
     memcpy(s->of.edge, base.edge, sizeof s->of.edge);
     if (in->factors && in->factors->cell_is_typed)
         nb_factor_cell_of(&base, s->cell);
+    if (s->lattice[0] > 0)
+        nb_factor_cell_of(&base, s->lattice);
     return 1;
 }
 
@@ -155,6 +154,64 @@ int nb_light_family_of(const nb_inputs *in, const nb_model *m, nb_diffuse *model
 
 /* --- its tables --- */
 
+/** 0 beyond the reach, in the box of a table. */
+static void leave_out(const nb_light_request *s, const nb_factor_table *f, double *F)
+{
+    double G[6];
+    if (!(s->lattice[0] > 0))
+        return;
+    nb_reciprocal_metric(s->lattice, G);
+    for (int h = 0; h < f->nh; h++)
+        for (int k = 0; k < f->nk; k++)
+            for (int l = 0; l < f->nl; l++, F++)
+                if (nb_s_squared(G, f->hmin + h, f->kmin + k, f->lmin + l) >
+                    s->of.reach * s->of.reach)
+                    *F = 0;
+}
+
+/** Indices of a table that reach as far, along one axis. */
+static void cut(double most, int *low, int *n)
+{
+    const int first = *low > -most ? *low : (int)ceil(-most),
+              last = *low + *n - 1 < most ? *low + *n - 1 : (int)floor(most);
+    *low = first;
+    *n = last - first + 1;
+}
+
+nb_status nb_light_clip(nb_light_request *s, nb_factor_table *room, double **F,
+                        nb_error *err)
+{
+    const nb_factor_table *f = s->of.factors;
+    const double *all = nb_table_at(f, s->of.table), q = s->of.reach;
+    nb_factor_table to = *f;
+    *F = NULL;
+    if (!(s->lattice[0] > 0))
+        return NB_OK;
+    cut(q * s->lattice[0], &to.hmin, &to.nh);
+    cut(q * s->lattice[1], &to.kmin, &to.nk);
+    cut(q * s->lattice[2], &to.lmin, &to.nl);
+    *F = nb_alloc_raw((size_t)to.nh * (size_t)to.nk * (size_t)to.nl, sizeof **F,
+                      "structure factors", err);
+    if (!*F)
+        return NB_ERR_NOMEM;
+    for (int h = 0; h < to.nh; h++)
+        for (int k = 0; k < to.nk; k++) {
+            const size_t row = (size_t)(to.hmin + h - f->hmin) * (size_t)f->nk +
+                               (size_t)(to.kmin + k - f->kmin);
+            memcpy(*F + ((size_t)h * (size_t)to.nk + (size_t)k) * (size_t)to.nl,
+                   all + row * (size_t)f->nl + (to.lmin - f->lmin),
+                   (size_t)to.nl * sizeof **F);
+        }
+    leave_out(s, &to, *F);
+    to.F = *F;
+    to.n_tables = 1;
+    to.hash = 0;
+    *room = to;
+    s->of.factors = room;
+    s->of.table = 0;
+    return NB_OK;
+}
+
 void nb_light_weigh(const nb_light_request *s, double B, double *F)
 {
     const nb_factor_table *f = s->of.factors;
@@ -169,6 +226,7 @@ void nb_light_weigh(const nb_light_request *s, double B, double *F)
         F[n / 2] = 0;
     for (size_t i = 0; i < n; i++)
         F[i] = isnan(F[i]) ? 0 : F[i];
+    leave_out(s, f, F);
 }
 
 /** The largest s of a reflection that is not 0, 1/A. */

@@ -55,7 +55,8 @@ static int is_same_family(const nb_light_request *a, const nb_light_request *b)
 {
     return a->is_family == b->is_family &&
            (!a->is_family || (!memcmp(&a->range, &b->range, sizeof a->range) &&
-                              !memcmp(a->cell, b->cell, sizeof a->cell)));
+                              !memcmp(a->cell, b->cell, sizeof a->cell) &&
+                              !memcmp(a->lattice, b->lattice, sizeof a->lattice)));
 }
 
 static int is_same(const nb_light_table *t, const nb_light_request *s, uint64_t hash)

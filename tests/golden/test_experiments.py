@@ -27,7 +27,8 @@ SMALL = ["-default_F", "1", "-detpixels", "8", "-N", "2", "-oversample", "1", "-
 CELL = ["-cell", "70", "80", "90"]
 BEAM = "/entry/instrument/beam/incident_wavelength_1Dspectrum"
 BIG = "NB_BIG" in os.environ
-HAS_HDF5 = "hdf5 yes" in " ".join(script.run("-version")[0].lower().split())
+PARTS = " ".join(script.run("-version")[0].lower().split())
+HAS_HDF5, HAS_FFTW = "hdf5 yes" in PARTS, "fftw yes" in PARTS
 
 
 def series(flags, folder):
@@ -175,7 +176,7 @@ def check_diffuse(case, folder):
     """Diffuse light: every pixel to 5e-3 of itself, or of the brightest with Gaussian halos; the sum to 5e-4.  In one renderer,
     as all add the same plane."""
     out = os.path.join(folder, "image.bin")
-    if "fftw yes" not in " ".join(script.run("-version")[0].lower().split()):
+    if not HAS_FFTW:
         print(f"skip experiments {case['id']} # no FFTW in this build")
         return
     want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
@@ -197,8 +198,10 @@ def check_only_frame(folder):
     common = [*SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
     crowd = ["-orientations", "random", "-crystals", "2", "-water", "10"]
     model = ["-pdb", os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb"), "-dmin", "5"]
+    halos = [*model[:2], "-diffuse_sigma", "0.4", "-diffuse_gamma", "12"] if HAS_FFTW else model
     for name, crystal, kind in (("stills", CELL, ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
                                 ("model", model, ["-stills", "2", "-orientations", "random"]),
+                                ("model-diffuse", halos, ["-stills", "3", "-orientations", "random"]),
                                 ("rotation", CELL, ["-frames", "3", "-osc", "1"]),
                                 ("crystals", CELL, ["-stills", "4", *crowd, "-vary", laws + ",crystals:poisson:1.5"]),
                                 ("crystals-turned", CELL, ["-frames", "2", "-osc", "1", "-crystals", "3"])):
@@ -298,7 +301,7 @@ def check_shadow(case, folder):
 def check_diffuse_family(folder):
     """Frames whose cell and B vary share tables of diffuse light: one alone, in any number of threads, has the bytes of its series, and
     within 2e-3 those of tables of its own, which few frames have."""
-    if "fftw yes" not in " ".join(script.run("-version")[0].lower().split()):
+    if not HAS_FFTW:
         print("skip experiments diffuse-family # no FFTW in this build")
         return
     flags = ["-hkl", os.path.join(CASES, "hkl", "tet.hkl"), "-cell", "32", "32", "40", "90", "90", "90", "-nodump", "-N", "5", "-lambda", "1",
@@ -318,6 +321,12 @@ def check_diffuse_family(folder):
     cell, B = 31.9 + 0.2 / 24, -4 + 10 / 24
     script.run(*flags, "-vary", f"cell:ramp:{cell}:{cell},Badd:ramp:{B}:{B}", "-stills", "1", "-only_frame", "0", *alone, one)
     own = numpy.fromfile(one, numpy.float32)
+    model = ["-pdb", os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb"), *flags[9:]] # F end where the frame does
+    laws = ["-vary", "cell:normal:1%", "-stills", "9"]
+    script.run(*model, *laws, "-output", name, "-threads", "2")
+    for k in (2, 5):
+        script.run(*model, *laws, "-only_frame", k, *alone, one)
+        script.ok(f"diffuse-family-model-{k}", script.read(one) == script.read(name % (k + 1)))
     script.ok("diffuse-family-own", numpy.abs(first / own - 1).max() <= 2e-3 and first.min() > 0, f"{numpy.abs(first / own - 1).max():.2g}")
 
 
@@ -410,7 +419,7 @@ def sweep(folder, *flags):
 
 
 def has_xraylib(name):
-    there = "xraylib yes" in " ".join(script.run("-version")[0].lower().split())
+    there = "xraylib yes" in PARTS
     if not there:
         print(f"skip experiments {name} # no xraylib in this build")
     return there
