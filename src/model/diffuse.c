@@ -114,6 +114,12 @@ static nb_status weaken(nb_model *m, nb_error *err)
     return NB_OK;
 }
 
+double nb_diffuse_reach(double seen, double dmin_A, double gamma_A)
+{
+    const double reach = (dmin_A > 0 ? fmin(seen, 1 / dmin_A) : seen) + 0.1 / gamma_A;
+    return exp(ceil(log(reach) / 0.02) * 0.02);
+}
+
 nb_motions nb_motions_of(const nb_config *cfg)
 {
     nb_motions m = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,

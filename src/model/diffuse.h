@@ -14,6 +14,10 @@ typedef struct nb_motions {
     int n_R;
 } nb_motions;
 
+/** |q| (1/A) to which diffuse light is made of an image that sees `seen`, and to which its F go where they have a limit: a
+ * little more than is seen and -dmin (A; 0: none) leaves, rounded so that frames share tables. */
+double nb_diffuse_reach(double seen, double dmin_A, double gamma_A);
+
 /** What is typed, without rotations. */
 nb_motions nb_motions_of(const nb_config *cfg);
 

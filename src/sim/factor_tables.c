@@ -11,6 +11,7 @@
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../base/threads.h"
+#include "../model/diffuse.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "factors.h"
@@ -67,12 +68,6 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg)
 {
     return !nb_factor_files_are_constant(files) || cfg->dmin_A > 0;
-}
-
-double nb_diffuse_reach(double seen, double dmin_A, double gamma_A)
-{
-    const double reach = (dmin_A > 0 ? fmin(seen, 1 / dmin_A) : seen) + 0.1 / gamma_A;
-    return exp(ceil(log(reach) / 0.02) * 0.02);
 }
 
 /** Halos reach into a frame from beyond it, and those of shared tables are the same for all frames. */

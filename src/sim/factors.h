@@ -97,10 +97,6 @@ nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
 /** Does the table of an image end where the image does? */
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg);
 
-/** |q| (1/A) to which diffuse light is made of an image that sees `seen`, and to which its F go where they have a limit: a
- * little more than is seen and -dmin (A; 0: none) leaves, rounded so that frames share tables. */
-double nb_diffuse_reach(double seen, double dmin_A, double gamma_A);
-
 /** The d (A) to which the tables of an image to q (1/A) must go. */
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal);
