@@ -53,7 +53,7 @@ typedef struct nb_diffuse_series {
 NB_HD void nb_diffuse_series_of(double X, nb_diffuse_series *out)
 {
     const double spread = 9 * sqrt(X) + 9;
-    double n = fmax(floor(X - spread), 1), w;
+    double n = fmax(floor(X - spread), 1.0), w;
     out->first = n;
     out->n = 0;
     if (!(X > 0))
