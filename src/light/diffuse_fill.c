@@ -6,125 +6,32 @@
 
 #include "../base/memory.h"
 #include "../base/threads.h"
-#include "lattice_sum.h"
+#include "diffuse_local.h"
+#include "diffuse_orders.h"
+#include "lattice_spread.h"
 #include "spline.h"
 
-/* u from one point to the next: a spline errs by 1e-3 of a halo then (r.m.s. about one halo alone). */
-#define STEP_U 0.42
+#define SMOOTH_U 0.3 /* u from one source to the next that a kernel does not see */
+#define FAR_PART 0.5 /* of the memory, for sums on a coarser lattice */
 
 enum {
-    EVERY_ORDER = 12, /* that are summed one by one */
-    NODES = 64,
-    WEIGHTS = 8192 /* steps in X of the table of weights */
+    FAR_EDGE = 3, /* points of such sums beyond the table, where splines err */
+    FAR_FEW = 4   /* of them from the middle to the edge, at least */
 };
-
-int nb_diffuse_points(double scale)
-{
-    double n = ceil(scale / STEP_U - 1e-9);
-    return n < 1 ? 1 : n < 1e6 ? (int)n : 1000000;
-}
-
-void nb_diffuse_soft(int gauss, double n, double near2, double poly[NB_DIFFUSE_DEGREE + 1])
-{
-    double value = nb_diffuse_kernel(gauss, n, near2), power = 1;
-    for (int j = 0; j <= NB_DIFFUSE_DEGREE; j++) {
-        poly[j] = value * (gauss ? power : (j + 1) * power);
-        power *= gauss ? 1 / (2 * n * (j + 1)) : 1 / (n * n + near2);
-    }
-}
-
-/** The orders that are summed, and for each X the share of their sums. */
-typedef struct nodes {
-    int count;
-    double n[NODES];
-    double step;  /* of X */
-    float *share; /* owned; [count][WEIGHTS + 1] */
-} nodes;
 
 /** A grid of points in one order. */
 typedef struct grid {
     int per[3], low[3], n[3];
-    float *at; /* owned */
+    double apart[3]; /* steps of the table's lattice from one index to the next */
+    float *at;       /* owned */
 } grid;
 
-typedef struct kernel {
-    const double *u2;
-    int gauss;
-    double n, near2;
-    double poly[NB_DIFFUSE_DEGREE + 1];
-} kernel;
-
-static void kernel_row(const void *data, const double x[3], int n, double *out)
-{
-    const kernel *k = data;
-    const double *m = k->u2;
-    const double a = m[0] * x[0] * x[0] + m[1] * x[1] * x[1] + m[3] * x[0] * x[1];
-    const double b = m[4] * x[0] + m[5] * x[1], near2 = k->near2;
-    for (int i = 0; i < n; i++) {
-        double l = x[2] + i, u2 = a + l * (b + m[2] * l), far = u2 > near2 ? u2 : near2;
-        double y = near2 - u2, soft = 0;
-        y = y > 0 ? y : 0;
-        for (int j = NB_DIFFUSE_DEGREE; j > 0; j--)
-            soft = (soft + k->poly[j]) * y;
-        out[i] = nb_diffuse_kernel(k->gauss, k->n, far) + soft;
-    }
-}
-
-/** Weight of order n as a part of 1 - exp(-X); times[n] = X^n/n!. */
-static double share_of(double n, double X)
-{
-    if (X < 1e-9)
-        return n == 1 ? 1 : 0;
-    return nb_diffuse_weight(n, X) / -expm1(-X);
-}
-
-/** Orders between the nodes take the cubic through four of them over log n. */
-static void spread_order(const nodes *to, double n, int i, double weight)
-{
-    int first = 0, four = to->count < 4 ? to->count : 4;
-    while (first + four < to->count && to->n[first + 2] <= n)
-        first++;
-    for (int j = 0; j < four; j++) {
-        double w = weight;
-        for (int m = 0; m < four; m++)
-            if (m != j)
-                w *= log(n / to->n[first + m]) / log(to->n[first + j] / to->n[first + m]);
-        to->share[(size_t)(first + j) * (WEIGHTS + 1) + (size_t)i] += (float)w;
-    }
-}
-
-static nb_status make_nodes(double X_most, int orders, int threads, nodes *out,
-                            nb_error *err)
-{
-    (void)threads;
-    out->count = 0;
-    for (double n = 1; out->count < NODES;
-         n = n < EVERY_ORDER ? n + 1 : fmax(n + 2, floor(1.2 * n))) {
-        out->n[out->count++] = n;
-        if (n >= orders)
-            break;
-    }
-    out->step = X_most / WEIGHTS;
-    out->share = nb_alloc((size_t)out->count * (WEIGHTS + 1), sizeof *out->share,
-                          "orders of diffuse light", err);
-    if (!out->share)
-        return NB_ERR_NOMEM;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
-#endif
-    for (int i = 0; i <= WEIGHTS; i++)
-        for (int n = 1; n <= orders; n++) {
-            double w = share_of(n, i * out->step);
-            if (w > 1e-9)
-                spread_order(out, n, i, w);
-        }
-    return NB_OK;
-}
-
-static nb_status new_grid(const int per[3], const int reach[3], grid *g, nb_error *err)
+static nb_status new_grid(const int per[3], const int reach[3], const double apart[3],
+                          grid *g, nb_error *err)
 {
     for (int i = 0; i < 3; i++) {
         g->per[i] = per[i];
+        g->apart[i] = apart[i];
         g->low[i] = -reach[i] * per[i];
         g->n[i] = 2 * reach[i] * per[i] + 1;
     }
@@ -177,8 +84,9 @@ static int is_second(const int shift[3], const int per[3])
 static int coarse_place(const grid *from, const grid *to, int axis, int j,
                         float w[NB_SPLINE_TERMS])
 {
-    double y =
-        (double)(to->low[axis] + j) / to->per[axis] * from->per[axis] - from->low[axis];
+    double y = (double)(to->low[axis] + j) / to->per[axis] / from->apart[axis] *
+                   from->per[axis] -
+               from->low[axis];
     return nb_spline_at(y, from->n[axis], w);
 }
 
@@ -220,38 +128,45 @@ static void refine_plane(const grid *from, const grid *to, const float *plane,
 }
 
 /** Add a plane of an order's sums, each with the share that X gives it. */
-static void add_plane(const nb_diffuse_form *form, const nodes *orders, int node,
+static void add_plane(const nb_diffuse_part *part, const nb_orders *orders, int node,
                       const grid *to, int h, const float *sums, float *acc)
 {
-    const float *share = orders->share + (size_t)node * (WEIGHTS + 1);
-    const double *m = form->X, per = 1 / orders->step;
-    double x = (double)(to->low[0] + h) / to->per[0];
+    const float *share = orders->share + (size_t)node * (NB_ORDER_SHARES + 1);
+    const double *m = part->form.X, *unit = part->unit, per = 1 / orders->step;
+    double x = (double)(to->low[0] + h) / to->per[0] * unit[0];
     for (int k = 0; k < to->n[1]; k++) {
-        double y = (double)(to->low[1] + k) / to->per[1];
+        double y = (double)(to->low[1] + k) / to->per[1] * unit[1];
         double a = m[0] * x * x + m[1] * y * y + m[3] * x * y, b = m[4] * x + m[5] * y;
         for (int l = 0; l < to->n[2]; l++) {
-            double z = (double)(to->low[2] + l) / to->per[2];
+            double z = (double)(to->low[2] + l) / to->per[2] * unit[2];
             double at = (a + z * (b + m[2] * z)) * per;
-            int i = at < WEIGHTS - 1 ? (int)at : WEIGHTS - 1;
-            double t = at < WEIGHTS ? at - i : 1;
-            *acc++ += *sums++ * (float)(share[i] + t * (share[i + 1] - share[i]));
+            *acc++ += *sums++ * nb_order_share(share, at);
         }
     }
 }
 
 /** What is filled, and from what. */
 typedef struct filling {
+    const nb_diffuse_table *table;
     const nb_diffuse_part *part;
-    const nodes *orders;
-    nb_lattice_sum *sum;
-    int places; /* of sums at once */
-    int centred, threads;
+    const nb_orders *orders;
     const grid *to;
+    int centred, threads;
+    double room; /* bytes beside the tables */
+    /* sums over sources of the table's lattice, or of one that is coarser */
+    int is_far;
+    double apart[3];         /* steps from one source to the next */
+    double u2[6];            /* of these distances */
+    double near2[NB_ORDERS]; /* inside of which each order's kernel is soft */
+    int reach[3];
+    nb_lattice_sum *sum;
+    double bytes; /* of two places */
+    int places;   /* of sums at once */
 } filling;
 
 /** One order's sums. */
 typedef struct order {
-    kernel k;
+    nb_order_kernel k;
     grid g;
     int same; /* as fine as the table */
 } order;
@@ -287,8 +202,7 @@ static void add_refined(const filling *f, const order *o, int node, const int pa
         for (int j = 0; j < NB_SPLINE_TERMS; j++)
             rows[j] = room + (size_t)((at + j) % NB_SPLINE_TERMS) * plane;
         weigh(rows, w, plane, sums);
-        add_plane(&f->part->form, f->orders, node, to, h, sums,
-                  to->at + (size_t)h * plane);
+        add_plane(f->part, f->orders, node, to, h, sums, to->at + (size_t)h * plane);
     }
 }
 
@@ -312,7 +226,7 @@ static nb_status add_order(const filling *f, order *o, int node, nb_error *err)
     for (int i = 0; i < parts; i++) {
         const int part[2] = {to->n[0] * i / parts, to->n[0] * (i + 1) / parts};
         for (int h = part[0]; o->same && h < part[1]; h++)
-            add_plane(&f->part->form, f->orders, node, to, h, o->g.at + (size_t)h * plane,
+            add_plane(f->part, f->orders, node, to, h, o->g.at + (size_t)h * plane,
                       to->at + (size_t)h * plane);
         if (!o->same)
             add_refined(f, o, node, part, work + room * (size_t)i);
@@ -321,25 +235,19 @@ static nb_status add_order(const filling *f, order *o, int node, nb_error *err)
     return NB_OK;
 }
 
-static nb_status begin_order(const filling *f, const nb_diffuse_table *table, int node,
-                             order *o, nb_error *err)
+static nb_status begin_order(const filling *f, int node, order *o, nb_error *err)
 {
     const grid *to = f->to;
-    int per[3], reach[3];
-    double scale;
-    o->k = (kernel){
-        f->part->form.u2, table->model.gauss, f->orders->n[node], f->part->near2, {0}};
-    if (o->k.near2 > 0)
-        nb_diffuse_soft(o->k.gauss, o->k.n, o->k.near2, o->k.poly);
-    scale = o->k.gauss ? sqrt(o->k.n) : o->k.n;
-    o->same = 1;
+    const double n = f->orders->n[node];
+    int per[3];
+    o->k = nb_order_kernel_of(f->u2, f->table->model.gauss, n, f->near2[node]);
+    o->same = !f->is_far;
     for (int i = 0; i < 3; i++) {
-        int own = nb_diffuse_points(sqrt(f->part->form.u2[i]) / scale);
-        per[i] = own < to->per[i] ? own : to->per[i];
-        reach[i] = -to->low[i] / to->per[i];
+        int own = nb_diffuse_points(sqrt(f->u2[i]) / (o->k.gauss ? sqrt(n) : n));
+        per[i] = f->is_far ? 1 : own < to->per[i] ? own : to->per[i];
         o->same = o->same && per[i] == to->per[i];
     }
-    return new_grid(per, reach, &o->g, err);
+    return new_grid(per, f->reach, f->apart, &o->g, err);
 }
 
 /** A shift of an order's points. */
@@ -370,7 +278,7 @@ static void sum_shift(const filling *f, const shift_job *job, int place_of_sum)
     double x[3];
     for (int i = 0; i < 3; i++)
         x[i] = (double)job->shift[i] / job->of->g.per[i];
-    nb_lattice_sum_make(f->sum, place_of_sum, kernel_row, &job->of->k, x);
+    nb_lattice_sum_make(f->sum, place_of_sum, nb_order_kernel_row, &job->of->k, x);
     take_shift(f->sum, place_of_sum, job->shift, f->centred, &job->of->g);
 }
 
@@ -401,16 +309,15 @@ static nb_status sum_orders(const filling *f, const order *orders, int n, nb_err
 }
 
 /** Orders from `first` on whose sums are in memory at the same time: the first, and those that have room beside it. */
-static nb_status fill_orders(const filling *f, const nb_diffuse_table *table, double room,
-                             int *first, nb_error *err)
+static nb_status fill_orders(const filling *f, double room, int *first, nb_error *err)
 {
-    order own[NODES];
+    order own[NB_ORDERS];
     const int start = *first;
     int n = 0;
     nb_status st = NB_OK;
     memset(own, 0, sizeof own);
     do {
-        st = begin_order(f, table, start + n, &own[n], err);
+        st = begin_order(f, start + n, &own[n], err);
         if (n > 0)
             room -= (double)points_of(&own[n].g) * sizeof(float);
         n++;
@@ -427,62 +334,207 @@ static nb_status fill_orders(const filling *f, const nb_diffuse_table *table, do
 }
 
 /** Places for sums at once, as far as memory allows; returns the bytes that are left. */
-static double widen(filling *f, const nb_diffuse_table *table)
+static double widen(filling *f)
 {
-    const double each = nb_lattice_sum_bytes(table->low, table->n,
-                                             (int[3]){-f->to->low[0] / f->to->per[0],
-                                                      -f->to->low[1] / f->to->per[1],
-                                                      -f->to->low[2] / f->to->per[2]}) /
-                        2;
-    const double room =
-        NB_DIFFUSE_BYTES - 2 * each - 2 * (double)points_of(f->to) * sizeof(float);
+    const double each = f->bytes / 2,
+                 room = f->room - f->bytes - (double)points_of(f->to) * sizeof(float);
     const double more = fmin(fmax(floor(room / each), 0), f->threads - 1);
     f->places = nb_lattice_sum_widen(f->sum, 1 + (int)more);
     return room - (f->places - 1) * each;
 }
 
-/** Is I0 the same at g and -g? */
-static int is_centred(const double *power, const int low[3], const int n[3])
+/** Is I0 the same at g and -g?  -1: no memory. */
+static int is_centred(const nb_lattice_source *s)
 {
-    size_t count = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
+    const int *n = s->n;
+    const size_t row = (size_t)n[2];
+    double *a = nb_alloc_raw(2 * row, sizeof *a, "diffuse light", NULL);
+    int same = a ? 1 : -1;
     for (int i = 0; i < 3; i++)
-        if (2 * low[i] != 1 - n[i])
-            return 0;
-    for (size_t i = 0; i < count / 2; i++)
-        if (power[i] != power[count - 1 - i])
-            return 0;
-    return 1;
+        same = same > 0 && 2 * s->low[i] != 1 - n[i] ? 0 : same;
+    for (int i = 0; same > 0 && i < (n[0] + 1) / 2; i++)
+        for (int j = 0; same > 0 && j < n[1]; j++) {
+            s->row(s->data, (const int[3]){i, j, 0}, n[2], a);
+            s->row(s->data, (const int[3]){n[0] - 1 - i, n[1] - 1 - j, 0}, n[2], a + row);
+            for (size_t l = 0; l < row; l++)
+                same = same && a[l] == a[2 * row - 1 - l];
+        }
+    nb_free(a);
+    return same;
 }
 
-nb_status nb_diffuse_fill(const nb_diffuse_table *table, const double *power, int threads,
-                          nb_diffuse_part *part, nb_error *err)
+/** The sources as an array. */
+static double *copy_sources(const nb_lattice_source *s, nb_error *err)
 {
-    nodes orders = {0};
-    nb_lattice_sum *sum = NULL;
+    double *I = nb_alloc_raw((size_t)s->n[0] * (size_t)s->n[1] * (size_t)s->n[2],
+                             sizeof *I, "diffuse light", err);
+    for (int i = 0; I && i < s->n[0]; i++)
+        for (int j = 0; j < s->n[1]; j++)
+            s->row(s->data, (const int[3]){i, j, 0}, s->n[2],
+                   I + ((size_t)i * (size_t)s->n[1] + (size_t)j) * (size_t)s->n[2]);
+    return I;
+}
+
+/** Rows of an nb_lattice_box. */
+static void box_row(const void *data, const int at[3], int count, double *out)
+{
+    const nb_lattice_box *b = data;
+    const float *from =
+        b->at + ((size_t)at[0] * (size_t)b->n[1] + (size_t)at[1]) * (size_t)b->n[2] +
+        (size_t)at[2];
+    for (int l = 0; l < count; l++)
+        out[l] = from[l];
+}
+
+static nb_lattice_source source_of_box(const nb_lattice_box *b)
+{
+    nb_lattice_source s = {.row = box_row, .data = b};
+    memcpy(s.low, b->low, sizeof s.low);
+    memcpy(s.n, b->n, sizeof s.n);
+    return s;
+}
+
+/** Distances in steps of a coarser lattice. */
+static void scale_form(const double form[6], const double apart[3], double out[6])
+{
+    static const int axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    for (int i = 0; i < 6; i++)
+        out[i] = form[i] * apart[axes[i][0]] * apart[axes[i][1]];
+}
+
+/** Steps of a lattice on which the sums of soft kernels have room, u from one to the next; returns u^2 within which
+ * kernels are soft there. */
+static double choose_far(filling *f, const nb_lattice_source *s)
+{
+    const double *u2 = f->u2, limit = FAR_PART * f->room;
+    const int *reach = f->reach;
+    double step = 2 * sqrt(fmin(u2[0], fmin(u2[1], u2[2])));
+    for (;; step *= 1.05) {
+        nb_lattice_box box;
+        int far_reach[3];
+        double longest = 0;
+        int finer = 0; /* than lattices of which nothing is gained */
+        for (int i = 0; i < 3; i++) {
+            f->apart[i] = fmax(1, step / sqrt(u2[i]));
+            finer = finer || f->apart[i] * FAR_FEW < reach[i];
+            far_reach[i] = (int)ceil(reach[i] / f->apart[i]) + FAR_EDGE;
+            longest = fmax(longest, sqrt(u2[i]) * f->apart[i]);
+        }
+        nb_lattice_coarse(s->low, s->n, f->apart, &box);
+        f->bytes = nb_lattice_sum_bytes(box.low, box.n, far_reach);
+        if (f->bytes > limit && finer)
+            continue;
+        memcpy(f->reach, far_reach, sizeof far_reach);
+        return pow(longest / NB_SPLIT_STEP, 2);
+    }
+}
+
+/** Is order n smooth on the lattice of the sums? */
+static int is_smooth(const filling *f, double n)
+{
+    const double scale = f->table->model.gauss ? sqrt(n) : n;
+    return sqrt(fmax(f->u2[0], fmax(f->u2[1], f->u2[2]))) / scale <= SMOOTH_U;
+}
+
+/** Move the sources to a coarser lattice if their sums have no room otherwise; far2: where kernels are split then. */
+static nb_status choose_lattice(filling *f, const nb_lattice_source *s,
+                                nb_lattice_box *box, double *far2, nb_error *err)
+{
+    double u2[6];
+    f->bytes = nb_lattice_sum_bytes(s->low, s->n, f->reach);
+    f->is_far = f->bytes + (double)points_of(f->to) * sizeof(float) > f->room;
+    if (!f->is_far)
+        return NB_OK;
+    *far2 = choose_far(f, s);
+    memcpy(u2, f->u2, sizeof u2);
+    scale_form(u2, f->apart, f->u2);
+    for (int i = 0; i < f->orders->count; i++)
+        if (!is_smooth(f, f->orders->n[i]))
+            f->near2[i] = *far2;
+    return nb_lattice_spread(s, f->apart, f->threads, box, err);
+}
+
+/** The sums of all orders over the sources, or over those of the coarser lattice. */
+static nb_status add_sums(filling *f, const nb_lattice_source *s, nb_error *err)
+{
+    double *I = copy_sources(s, err), room = 0;
+    nb_status st =
+        I ? nb_lattice_sum_new(I, s->low, s->n, f->reach, f->threads, &f->sum, err)
+          : NB_ERR_NOMEM;
+    nb_free(I);
+    if (!st)
+        room = widen(f);
+    for (int i = 0; !st && i < f->orders->count;)
+        st = fill_orders(f, room, &i, err);
+    nb_lattice_sum_free(f->sum);
+    return st;
+}
+
+/** The sums over sources of the table's lattice. */
+static nb_status add_all(filling *f, const nb_lattice_source *s, nb_error *err)
+{
+    nb_lattice_box box = {.at = NULL};
+    nb_lattice_source far;
+    nb_diffuse_local local = {f->table, f->part, f->orders,   s,         NULL,
+                              f->near2, 0,       f->room / 2, f->threads};
+    double u2[6];
+    nb_status st;
+    memcpy(u2, f->u2, sizeof u2);
+    local.u2 = u2;
+    st = choose_lattice(f, s, &box, &local.far2, err);
+    far = source_of_box(&box);
+    if (!st)
+        st = add_sums(f, f->is_far ? &far : s, err);
+    nb_free(box.at);
+    return st || !f->is_far ? st : nb_diffuse_add_local(&local, err);
+}
+
+/** The sources moved to the table's lattice, if that is coarser. */
+static nb_status move_sources(filling *f, const nb_lattice_source *s, nb_error *err)
+{
+    const double *unit = f->part->unit;
+    nb_lattice_box box = {.at = NULL};
+    nb_lattice_source moved;
+    nb_status st;
+    f->centred = is_centred(s) > 0;
+    if (unit[0] == 1 && unit[1] == 1 && unit[2] == 1)
+        return add_all(f, s, err);
+    st = nb_lattice_spread(s, unit, f->threads, &box, err);
+    moved = source_of_box(&box);
+    if (!st)
+        st = add_all(f, &moved, err);
+    nb_free(box.at);
+    return st;
+}
+
+nb_status nb_diffuse_fill(const nb_diffuse_table *table, const nb_lattice_source *sources,
+                          double room, int threads, nb_diffuse_part *part, nb_error *err)
+{
+    nb_orders orders = {0};
     grid to = {0};
-    filling f = {part,    &orders, NULL, 1, is_centred(power, table->low, table->n),
-                 threads, &to};
-    double room = 0;
-    int reach[3];
+    filling f = {.table = table,
+                 .part = part,
+                 .orders = &orders,
+                 .to = &to,
+                 .threads = threads,
+                 .room = room,
+                 .apart = {1, 1, 1}};
     nb_status st;
     for (int i = 0; i < 3; i++)
-        reach[i] = -part->low[i] / part->per[i];
-    st = new_grid(part->per, reach, &to, err);
+        f.reach[i] = -part->low[i] / part->per[i];
+    for (int i = 0; i < NB_ORDERS; i++)
+        f.near2[i] = part->near2;
+    scale_form(part->form.u2, part->unit, f.u2);
+    st = new_grid(part->per, f.reach, f.apart, &to, err);
     part->c = to.at;
     if (!st)
         memset(to.at, 0, points_of(&to) * sizeof *to.at);
     if (!st)
-        st = make_nodes(table->X_most, table->orders, threads, &orders, err);
+        st = nb_orders_new(table->X_most, table->orders, threads, &orders, err);
     if (!st)
-        st = nb_lattice_sum_new(power, table->low, table->n, reach, threads, &sum, err);
-    f.sum = sum;
-    if (!st)
-        room = widen(&f, table);
-    for (int i = 0; !st && i < orders.count;)
-        st = fill_orders(&f, table, room, &i, err);
+        st = move_sources(&f, sources, err);
     if (!st)
         nb_spline_of(part->c, part->n, threads);
-    nb_lattice_sum_free(sum);
     nb_free(orders.share);
     return st;
 }

@@ -20,7 +20,7 @@ NB_HD void nb_diffuse_find(const nb_diffuse_part *p, const double h[3], nb_diffu
     s->row = (size_t)p->n[2];
     s->plane = s->row * (size_t)p->n[1];
     for (int i = 0; i < 3; i++)
-        at[i] = nb_spline_at(h[i] * p->per[i] - p->low[i], p->n[i], s->w[i]);
+        at[i] = nb_spline_at(h[i] * p->scale[i] - p->low[i], p->n[i], s->w[i]);
     s->c = p->c + (size_t)at[0] * s->plane + (size_t)at[1] * s->row + (size_t)at[2];
 }
 
@@ -103,7 +103,7 @@ NB_HD double nb_near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
     const double x = h[0] - i, y = h[1] - j, *m = p->form.u2;
     const double a = m[0] * x * x + m[1] * y * y + m[3] * x * y,
                  b = (m[4] * x + m[5] * y) / (2 * m[2]);
-    const double *power =
+    const float *power =
         p->power + ((size_t)(i - t->low[0]) * (size_t)t->n[1] + (size_t)(j - t->low[1])) *
                        (size_t)t->n[2];
     double room = (o->near2 - a) / m[2] + b * b, sum = 0;
@@ -114,9 +114,9 @@ NB_HD double nb_near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
     first = (int)ceil(fmax(h[2] + b - room, (double)t->low[2]));
     last = (int)floor(fmin(h[2] + b + room, (double)(t->low[2] + t->n[2] - 1)));
     for (int l = first; l <= last; l++) {
-        double z = h[2] - l, I = power[l - t->low[2]];
-        if (I > 0)
-            sum += I * nb_near_kernel(o, a + m[2] * z * (z + 2 * b));
+        double z = h[2] - l;
+        if (power[l - t->low[2]] > 0)
+            sum += power[l - t->low[2]] * nb_near_kernel(o, a + m[2] * z * (z + 2 * b));
     }
     return sum;
 }

@@ -8,18 +8,21 @@
 #include "../base/memory.h"
 #include "diffuse_fill.h"
 #include "diffuse_look.h"
-#include "lattice_sum.h"
+#include "diffuse_orders.h"
 
 enum {
-    EDGE = 3,               /* indices of a table beyond what is looked up */
-    SHIFTS_MOST = 64,       /* of a table without split halos */
-    SPLIT_SHIFTS = 24,      /* of one with them */
-    POINTS_LEAST = 20000000 /* of all its forms, that are not too many */
+    EDGE = 3,         /* indices of a table beyond what is looked up */
+    SHIFTS_MOST = 64, /* of a table without split halos */
+    SPLIT_SHIFTS = 24 /* of one with them */
 };
 #define X_LIMIT 600.0 /* exp(X) has to be a double */
 #define STEP_X 0.6    /* of X from one point to the next */
-#define SPLIT_STEP                                                                       \
-    0.25 /* of a split kernel: u from one point to the next, of the u where it is split */
+#define STEP_SMOOTH                                                                      \
+    0.32 /* u from one point to the next, of sources that are moved to the points too */
+#define BYTES_OF_POINTS 12.8 /* of all forms, so many of which are not too many */
+#define UNITS_MOST 2.0    /* indices from one point to the next, where halos are split */
+#define TABLE_PART 0.8    /* of the memory, for what is kept */
+#define MAKING_PART 0.125 /* and at least, for what makes it */
 
 /** The least order beyond which a share of less than 1e-5 is left. */
 static int orders_of(double X)
@@ -38,7 +41,7 @@ static void choose_spacing(const nb_diffuse_table *t, nb_diffuse_part *p, double
     for (int i = 0; i < 3; i++) {
         double scale = sqrt(p->form.u2[i]);
         double steps_X = 2 * sqrt(p->form.X[i] * t->X_most) / STEP_X;
-        int by_u = split > 0 ? (int)ceil(scale / (SPLIT_STEP * split) - 1e-9)
+        int by_u = split > 0 ? (int)ceil(scale / (NB_SPLIT_STEP * split) - 1e-9)
                              : nb_diffuse_points(scale);
         int by_X = (int)ceil(steps_X);
         p->per[i] = by_u > by_X ? by_u : by_X;
@@ -56,19 +59,29 @@ static double points_of(const nb_diffuse_part *p, const int reach[3])
 }
 
 /** Points that a form may have. */
-static double most_points(const nb_diffuse_table *t, const int reach[3], int shares)
+static double most_points(const nb_diffuse_table *t, const int reach[3], int shares,
+                          double bytes)
 {
-    const double room = NB_DIFFUSE_BYTES - nb_lattice_sum_bytes(t->low, t->n, reach);
+    const double room = bytes - nb_lattice_sum_bytes(t->low, t->n, reach);
     const double point = sizeof *t->parts->c, forms = t->model.n_forms;
-    return shares ? fmax(room, NB_DIFFUSE_BYTES / 4) / point / (forms * shares + 1)
-                  : fmax(POINTS_LEAST / forms, room / point / (forms + 1));
+    return shares ? fmax(room, bytes / 4) / point / (forms * shares + 1)
+                  : fmax(bytes / BYTES_OF_POINTS / forms, room / point / (forms + 1));
+}
+
+/** Bytes of a form's table. */
+static double bytes_of(const nb_diffuse_table *t, const nb_diffuse_part *p, int has_power)
+{
+    double sum = (double)sizeof *p->c * p->n[0] * p->n[1] * p->n[2];
+    if (has_power)
+        sum += (double)sizeof *p->power * t->n[0] * t->n[1] * t->n[2];
+    return sum;
 }
 
 /** Split the halos, unless a table of moderate size holds them. */
 static void choose_split(const nb_diffuse_table *t, const int reach[3], int shares,
-                         nb_diffuse_part *p)
+                         double bytes, nb_diffuse_part *p)
 {
-    const double most = most_points(t, reach, shares);
+    const double most = most_points(t, reach, shares, bytes);
     int coarsest[3]; /* beyond which nothing is gained: larger tables, not more halos one by one */
     double shifts;
     choose_spacing(t, p, 1e9);
@@ -83,22 +96,48 @@ static void choose_split(const nb_diffuse_table *t, const int reach[3], int shar
         shifts = (double)p->per[0] * p->per[1] * p->per[2];
         p->near2 = split * split;
     }
+}
+
+/** Lay the points, these numbers of indices apart where there is one an index. */
+static void lay_points(const int reach[3], const double unit[3], nb_diffuse_part *p)
+{
     for (int i = 0; i < 3; i++) {
-        p->low[i] = -reach[i] * p->per[i];
+        p->unit[i] = unit[i];
+        p->scale[i] = p->per[i] / unit[i];
+        p->low[i] =
+            -p->per[i] * (unit[i] > 1 ? (int)ceil(reach[i] / unit[i]) + 1 : reach[i]);
         p->n[i] = 1 - 2 * p->low[i];
     }
+}
+
+/** Points further apart than an index, if a table needs that: as far as halos are smooth, or are split further out. */
+static void choose_points(const nb_diffuse_table *t, const int reach[3], double bytes,
+                          int is_split, nb_diffuse_part *p)
+{
+    const double most = TABLE_PART * bytes;
+    double unit[3] = {1, 1, 1}, far[3], longest = 1;
+    lay_points(reach, unit, p);
+    for (int i = 0; i < 3; i++) {
+        const double steps_X = 2 * sqrt(p->form.X[i] * t->X_most) / STEP_X;
+        far[i] = p->per[i] > 1 ? 1 : fmax(1, fmin(UNITS_MOST, 1 / steps_X));
+        if (p->near2 == 0)
+            far[i] = fmax(1, fmin(far[i], STEP_SMOOTH / sqrt(p->form.u2[i])));
+        longest = fmax(longest, far[i]);
+    }
+    for (double by = 1; bytes_of(t, p, is_split) > most && by < longest; by *= 1.02) {
+        for (int i = 0; i < 3; i++)
+            unit[i] = fmin(by, far[i]);
+        lay_points(reach, unit, p);
+    }
+    longest = fmax(unit[0], fmax(unit[1], unit[2]));
+    p->near2 *= longest * longest;
 }
 
 /** Half of the box about the ellipsoid u^2 = near2, and the polynomials inside. */
 static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p, nb_error *err)
 {
-    const double *m = p->form.u2, a = m[0], b = m[1], c = m[2], d = m[3] / 2,
-                 e = m[4] / 2, f = m[5] / 2;
-    const double det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
-    double last = t->model.gauss ? p->near2 : 2.7 * sqrt(p->near2);
-    p->half[0] = sqrt(p->near2 * (b * c - f * f) / det);
-    p->half[1] = sqrt(p->near2 * (a * c - e * e) / det);
-    p->half[2] = sqrt(p->near2 * (a * b - d * d) / det);
+    const double last = t->model.gauss ? p->near2 : 2.7 * sqrt(p->near2);
+    nb_diffuse_half(p->form.u2, p->near2, p->half);
     p->near_orders = last < t->orders ? (int)ceil(last) : t->orders;
     p->poly = nb_alloc((size_t)p->near_orders, sizeof *p->poly, "diffuse light", err);
     for (int n = 0; p->poly && n < p->near_orders; n++)
@@ -106,47 +145,75 @@ static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p, nb_
     return p->poly ? NB_OK : NB_ERR_NOMEM;
 }
 
-static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
-                            const nb_diffuse_form *form, double **out, nb_error *err)
+/** I0 of a table's reflections in one form. */
+typedef struct powers {
+    const nb_diffuse_table *t;
+    const nb_diffuse_form *form;
+    const double *F;
+} powers;
+
+static void power_row(const void *data, const int at[3], int count, double *out)
 {
-    const double *F = nb_table_at(s->factors, s->table);
-    double *power = nb_alloc_raw((size_t)t->n[0] * (size_t)t->n[1] * (size_t)t->n[2],
-                                 sizeof *power, "diffuse light", err);
-    *out = power;
-    if (!power)
-        return NB_ERR_NOMEM;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(s->threads)
-#endif
-    for (int h = 0; h < t->n[0]; h++) {
-        size_t i = (size_t)h * (size_t)t->n[1] * (size_t)t->n[2];
-        for (int k = 0; k < t->n[1]; k++)
-            for (int l = 0; l < t->n[2]; l++, i++)
-                power[i] = F[i] == 0
-                               ? 0
-                               : nb_diffuse_power(&t->model, form, F[i], t->low[0] + h,
-                                                  t->low[1] + k, t->low[2] + l);
+    const powers *p = data;
+    const nb_diffuse_table *t = p->t;
+    const double *F =
+        p->F + ((size_t)at[0] * (size_t)t->n[1] + (size_t)at[1]) * (size_t)t->n[2] +
+        (size_t)at[2];
+    for (int l = 0; l < count; l++)
+        out[l] = F[l] == 0 ? 0
+                           : nb_diffuse_power(&t->model, p->form, F[l], t->low[0] + at[0],
+                                              t->low[1] + at[1], t->low[2] + at[2] + l);
+}
+
+static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
+                            nb_diffuse_part *part, nb_error *err)
+{
+    const powers p = {t, &part->form, nb_table_at(s->factors, s->table)};
+    const int rows = t->n[0] * t->n[1], n = t->n[2];
+    double *row = nb_alloc_raw((size_t)n, sizeof *row, "diffuse light", err);
+    part->power = row ? nb_alloc_large((size_t)rows * (size_t)n, sizeof *part->power,
+                                       "diffuse light", err)
+                      : NULL;
+    for (int i = 0; part->power && i < rows; i++) {
+        power_row(&p, (const int[3]){i / t->n[1], i % t->n[1], 0}, n, row);
+        for (int l = 0; l < n; l++)
+            part->power[(size_t)i * (size_t)n + (size_t)l] = (float)row[l];
     }
-    return NB_OK;
+    nb_free(row);
+    return part->power ? NB_OK : NB_ERR_NOMEM;
+}
+
+static double bytes_allowed(const nb_diffuse_source *s)
+{
+    return s->bytes > 0 ? s->bytes : NB_DIFFUSE_BYTES;
+}
+
+/** Lay the points of a form; returns the bytes of all forms and of the tables that share the memory. */
+static double plan_part(const nb_diffuse_source *s, const nb_diffuse_table *t,
+                        const int reach[3], nb_diffuse_part *p)
+{
+    const double tables = t->model.n_forms * (s->shares > 1 ? s->shares : 1);
+    if (!s->like) {
+        choose_split(t, reach, s->shares, bytes_allowed(s), p);
+        choose_points(t, reach, bytes_allowed(s) / tables, p->near2 > 0 && !s->shares, p);
+    }
+    return tables * bytes_of(t, p, p->near2 > 0 && !s->shares);
 }
 
 static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
                            const int reach[3], nb_diffuse_part *p, nb_error *err)
 {
-    double *power = NULL;
-    nb_status st;
-    if (!s->like)
-        choose_split(t, reach, s->shares, p);
-    st = p->near2 > 0 && !s->shares ? prepare_near(t, p, err) : NB_OK;
+    const powers of = {t, &p->form, nb_table_at(s->factors, s->table)};
+    const double kept = plan_part(s, t, reach, p), bytes = bytes_allowed(s);
+    const int is_split = p->near2 > 0 && !s->shares;
+    nb_lattice_source sources = {.row = power_row, .data = &of};
+    nb_status st = is_split ? prepare_near(t, p, err) : NB_OK;
+    memcpy(sources.low, t->low, sizeof sources.low);
+    memcpy(sources.n, t->n, sizeof sources.n);
     if (!st)
-        st = make_power(s, t, &p->form, &power, err);
-    if (!st)
-        st = nb_diffuse_fill(t, power, s->threads, p, err);
-    if (p->near2 > 0 && !s->shares)
-        p->power = power;
-    else
-        nb_free(power);
-    return st;
+        st = nb_diffuse_fill(t, &sources, fmax(MAKING_PART * bytes, bytes - kept),
+                             s->threads, p, err);
+    return st || !is_split ? st : make_power(s, t, p, err);
 }
 
 /** Largest X of a reflection that counts. */
@@ -194,6 +261,8 @@ static nb_diffuse_table *new_table(const nb_diffuse_source *s, nb_error *err)
         if (!s->like)
             continue;
         memcpy(p->per, s->like->parts[r].per, sizeof p->per);
+        memcpy(p->unit, s->like->parts[r].unit, sizeof p->unit);
+        memcpy(p->scale, s->like->parts[r].scale, sizeof p->scale);
         memcpy(p->low, s->like->parts[r].low, sizeof p->low);
         memcpy(p->n, s->like->parts[r].n, sizeof p->n);
         p->near2 = s->like->parts[r].near2;
@@ -255,7 +324,7 @@ nb_status nb_diffuse_table_blend(const nb_diffuse_source *s, nb_diffuse_table *c
         if (!st && p->near2 > 0)
             st = prepare_near(t, p, err);
         if (!st && p->near2 > 0)
-            st = make_power(s, t, &p->form, &p->power, err);
+            st = make_power(s, t, p, err);
     }
     if (st) {
         nb_diffuse_table_free(t);
@@ -264,22 +333,27 @@ nb_status nb_diffuse_table_blend(const nb_diffuse_source *s, nb_diffuse_table *c
     return st;
 }
 
-nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **table,
-                               nb_error *err)
+/** Indices that it reaches, its largest X and its orders. */
+static void set_reach(const nb_diffuse_source *s, nb_diffuse_table *t, int reach[3])
 {
-    nb_diffuse_table *t = *table = new_table(s, err);
     double beyond = 0;
-    int reach[3];
-    nb_status st = t ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
     for (int i = 0; i < 3; i++)
-        reach[i] = s->like ? -t->parts->low[i] / t->parts->per[i]
-                           : (int)ceil(s->reach * s->edge[i]) + EDGE;
+        reach[i] = (int)ceil(s->reach * s->edge[i]) + EDGE;
     for (int i = 0; i < 3; i++)
         beyond = fmax(beyond, s->reach + EDGE / s->edge[i]);
     if (!s->like)
         t->X_most = pow(2 * NB_PI * s->model->sigma * beyond, 2);
+}
+
+nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **table,
+                               nb_error *err)
+{
+    nb_diffuse_table *t = *table = new_table(s, err);
+    int reach[3];
+    nb_status st = t ? NB_OK : NB_ERR_NOMEM;
+    if (st)
+        return st;
+    set_reach(s, t, reach);
     st = check_X(s, t, err);
     if (!s->like)
         t->orders = st ? 0 : orders_of(t->X_most);
@@ -292,6 +366,19 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **ta
     return st;
 }
 
+double nb_diffuse_table_needs(const nb_diffuse_source *s)
+{
+    nb_diffuse_table *t = new_table(s, NULL);
+    double bytes = 0;
+    int reach[3];
+    if (t && t->model.n_forms > 0) {
+        set_reach(s, t, reach);
+        bytes = plan_part(s, t, reach, t->parts) + MAKING_PART * bytes_allowed(s);
+    }
+    nb_diffuse_table_free(t);
+    return bytes;
+}
+
 double nb_diffuse_table_at(const nb_diffuse_table *t, double h, double k, double l)
 {
     return nb_diffuse_look(t, h, k, l);
@@ -302,9 +389,7 @@ double nb_diffuse_table_bytes(const nb_diffuse_table *t)
     double sum = sizeof *t;
     for (int r = 0; r < t->model.n_forms; r++) {
         const nb_diffuse_part *p = &t->parts[r];
-        sum += (double)sizeof *p->c * p->n[0] * p->n[1] * p->n[2];
-        if (p->power)
-            sum += (double)sizeof *p->power * t->n[0] * t->n[1] * t->n[2];
+        sum += bytes_of(t, p, p->power != NULL);
     }
     return sum;
 }

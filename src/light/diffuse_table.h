@@ -17,11 +17,13 @@
 /** One form's. */
 typedef struct nb_diffuse_part {
     nb_diffuse_form form;
-    int per[3]; /* points from one index to the next */
+    int per[3];      /* points from one step to the next */
+    double unit[3];  /* indices from one step to the next */
+    double scale[3]; /* points from one index to the next */
     int low[3], n[3];
-    float *c;      /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)) */
-    double *power; /* owned; I0 of the box of reflections; NULL if no halo is split */
-    double near2;  /* u^2 inside of which kernels are split; 0: none is */
+    float *c;     /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)) */
+    float *power; /* owned; I0 of the box of reflections; NULL if no halo is split */
+    double near2; /* u^2 inside of which kernels are split; 0: none is */
     int near_orders;
     double half[3];                        /* of the box about that ellipsoid, indices */
     double (*poly)[NB_DIFFUSE_DEGREE + 1]; /* owned; [near_orders] coefficients of (near2 - u^2)^j */
@@ -47,9 +49,13 @@ typedef struct nb_diffuse_source {
     int threads;
     int shares; /* how many tables share their memory, whose halos are split elsewhere; 0: it is alone */
     const nb_diffuse_table *like; /* has the same points, split and orders; NULL: they are chosen */
+    double bytes; /* that it and its making may take, where that is possible; 0: NB_DIFFUSE_BYTES */
 } nb_diffuse_source;
 
 #define NB_DIFFUSE_TABLES 8 /* at most of a range of B and edges */
+
+/** Bytes that a table will take, and what makes it. */
+double nb_diffuse_table_needs(const nb_diffuse_source *source);
 
 /** *table is to be freed.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW, NB_ERR_INPUT (X too large). */
 nb_status nb_diffuse_table_new(const nb_diffuse_source *source, nb_diffuse_table **table,

@@ -10,6 +10,14 @@
 /** K over a row: out[i] = K(x0, x1, x2 + i), i < n. */
 typedef void nb_lattice_kernel_fn(const void *data, const double x[3], int n, double *out);
 
+/** Sources that are made row by row: the box low .. low + n - 1. */
+typedef struct nb_lattice_source {
+    int low[3], n[3];
+    /** out[count]: the sources l .. l + count - 1 of row (i, j), all counted from `low`. */
+    void (*row)(const void *data, const int at[3], int count, double *out);
+    const void *data;
+} nb_lattice_source;
+
 enum { NB_LATTICE_PLACES = 16 }; /* sums at once, at most */
 
 typedef struct nb_lattice_sum nb_lattice_sum;

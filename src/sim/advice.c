@@ -14,6 +14,7 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
+#include "light.h"
 #include "load.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
@@ -455,6 +456,11 @@ void nb_sim_advise_diffuse(const nb_sim *sim)
     const nb_shape_row shape = nb_shape_row_of(m->scene.lattice.shape);
     if (!m->diffuse.n_forms)
         return;
+    if (nb_light_needs(sim) > NB_DIFFUSE_BYTES)
+        nb_notice(&sim->hooks,
+                  "-diffuse_sigma: the table of diffuse light will need %.2g GB for a "
+                  "cell of this size; -dmin or a shorter -diffuse_gamma make it smaller",
+                  nb_light_needs(sim) / 1e9);
     if (!m->diffuse.unperturbed && x * x > 5)
         nb_notice(
             &sim->hooks,

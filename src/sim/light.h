@@ -44,6 +44,9 @@ nb_status nb_light_store_take(nb_light_store *store, const nb_light_request *sou
  * share tables. */
 double nb_light_reach(const nb_model *crystal);
 
+/** Bytes of the table of diffuse light of the first crystal, and of its making. */
+double nb_light_needs(const nb_sim *sim);
+
 /** What a crystal of a family is in it. */
 typedef struct nb_light_member {
     double B, scale; /* in units of the family */

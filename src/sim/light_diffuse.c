@@ -100,17 +100,30 @@ static nb_status take_family(const nb_inputs *in, const nb_model *m,
                                   err);
 }
 
+/** A table of a crystal's own. */
+static nb_light_request request_of(const nb_sim *sim, const nb_model *m)
+{
+    const nb_diffuse_source of = {
+        .model = &m->diffuse,
+        .factors = &m->at_rest,
+        .table = middle_table(&m->scene.beam),
+        .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
+        .reach = nb_light_reach(m),
+        .threads = nb_thread_count(sim->engine.options.threads)};
+    return (nb_light_request){.of = of};
+}
+
+double nb_light_needs(const nb_sim *sim)
+{
+    const nb_light_request request = request_of(sim, &sim->model);
+    return nb_diffuse_table_needs(&request.of);
+}
+
 /** The light of one crystal's pixels, ready to be made. */
 static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
                          crystal_light *to, nb_error *err)
 {
-    nb_light_request request = {
-        .of = {.model = &m->diffuse,
-               .factors = &m->at_rest,
-               .table = middle_table(&m->scene.beam),
-               .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
-               .reach = nb_light_reach(m),
-               .threads = nb_thread_count(sim->engine.options.threads)}};
+    nb_light_request request = request_of(sim, m);
     const nb_diffuse_table *t;
     nb_status st;
     nb_tables_sign(&sim->in.tables, &sim->model.at_rest);

@@ -261,8 +261,8 @@ static double worst_point(const char *motions, double reach)
 {
     char words[400];
     nb_sim *sim;
-    nb_diffuse_source source = {NULL,  NULL, 0, {24, 30, 36},
-                                reach, 2,    0, NULL}; /* edges of crystals[0] */
+    nb_diffuse_source source = {NULL, NULL, 0, {24, 30, 36}, reach, 2,
+                                0,    NULL, 0}; /* edges of crystals[0] */
     nb_diffuse_table *table;
     nb_error err;
     double worst = 0;
@@ -505,7 +505,7 @@ static const nb_light_table *table_of(nb_sim *sim, double factor)
 {
     nb_diffuse model = sim->model.diffuse;
     const nb_light_request source = {
-        .of = {&model, &sim->model.at_rest, 0, {32, 32, 40}, 0.1, 1, 0, NULL}};
+        .of = {&model, &sim->model.at_rest, 0, {32, 32, 40}, 0.1, 1, 0, NULL, 0}};
     const nb_light_table *table;
     nb_error err;
     model.sigma *= factor;
@@ -547,7 +547,7 @@ static void tables_do_not_depend_on_threads(void **s)
     sim = make_sim("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -default_F 0 -detpixels 8 "
                    "-diffuse_sigma 0.5 -diffuse_gamma 9");
     nb_diffuse_source source = {
-        &sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.2, 1, 0, NULL};
+        &sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.2, 1, 0, NULL, 0};
     nb_diffuse_table *one, *many;
     const nb_diffuse_part *a, *b;
     assert_int_equal(nb_diffuse_table_new(&source, &one, &err), 0);
@@ -564,6 +564,97 @@ static void tables_do_not_depend_on_threads(void **s)
     nb_sim_free(sim);
 }
 
+/** Tables of a crystal made in little memory: by blocks and a coarser lattice, with points further apart, or both. Against
+ * every reflection and order, at points of the tables and between them. */
+static void table_in_little_memory(const char *crystal, const char *words, double bytes,
+                                   double unit)
+{
+    char all[300];
+    double worst = 0, got_sum = 0, want_sum = 0;
+    nb_diffuse_table *table;
+    nb_error err = {0};
+    nb_sim *sim;
+    const nb_model *m;
+    snprintf(all, sizeof all, "%s -default_F 0 -detpixels 8 %s", crystal, words);
+    sim = make_sim(all);
+    m = &sim->model;
+    nb_diffuse_source source = {
+        &m->diffuse, &m->at_rest,
+        0,           {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
+        0.3,         1,
+        0,           NULL,
+        bytes};
+    if (nb_diffuse_table_new(&source, &table, &err))
+        fail_msg("%s: %s", all, err.message);
+    check_above(table->parts->unit[0], unit);
+    check_below(table->parts->unit[0], unit * 2.0001);
+    for (int i = 0; i < 60; i++) {
+        double h[3], direct, got;
+        for (int k = 0; k < 3; k++) {
+            h[k] = uniform(-0.17, 0.17) * source.edge[k];
+            if (i % 2)
+                h[k] = rint(h[k] * table->parts->scale[k]) / table->parts->scale[k];
+        }
+        direct = nb_diffuse_at(&m->diffuse, &m->at_rest, 0, h[0], h[1], h[2]);
+        got = nb_diffuse_table_at(table, h[0], h[1], h[2]) * m->diffuse.scale;
+        worst = fmax(worst, fabs(got / direct - 1));
+        got_sum += got;
+        want_sum += direct;
+    }
+    if (getenv("NB_SHOW"))
+        printf("# %.2g MB for %.2g, %d points an index, unit %.3g, split at %.2g, %d "
+               "orders: "
+               "worst %.1e, sum %.1e: %s\n",
+               bytes / 1e6, nb_diffuse_table_bytes(table) / 1e6, table->parts->per[0],
+               table->parts->unit[0], sqrt(table->parts->near2), table->orders, worst,
+               got_sum / want_sum - 1, all);
+    check_below(worst, 1e-3);
+    check_ratio(got_sum, want_sum, 2e-4);
+    nb_diffuse_table_free(table);
+    nb_sim_free(sim);
+}
+
+/** What a run says before it begins. */
+static void needs_grow_with_the_cell(void **s)
+{
+    static const struct {
+        int edge, gamma, fits;
+    } cells[] = {{80, 10, 1}, {270, 50, 1}, {400, 10, 1}, {1200, 50, 0}};
+    (void)s;
+    need_fftw();
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char words[300];
+        const int a = cells[i].edge;
+        nb_sim *sim;
+        snprintf(words, sizeof words,
+                 "-hkl hkl/tet.hkl -cell %d %d %d 90 90 90 -default_F 0 -lambda 1 "
+                 "-distance 100 -pixel 10 -detpixels 8 -oversample 1 -diffuse_sigma 0.4 "
+                 "-diffuse_gamma %d",
+                 a, a, a, cells[i].gamma);
+        sim = make_sim(words);
+        assert_int_equal(nb_light_needs(sim) <= NB_DIFFUSE_BYTES, cells[i].fits);
+        nb_sim_free(sim);
+    }
+}
+
+static void little_memory_is_enough(void **s)
+{
+    (void)s;
+    need_fftw();
+    state = 31;
+    table_in_little_memory(crystals[0], "-diffuse_sigma 0.4 -diffuse_gamma 5", 3e6, 1);
+    table_in_little_memory(crystals[1], "-diffuse_sigma 0.4 -diffuse_gamma 9", 3e6, 1);
+    table_in_little_memory(crystals[1], "-diffuse_sigma 0.4 -diffuse_gamma 60", 2e6, 1);
+    table_in_little_memory(crystals[2], "-diffuse_sigma 0.7 -diffuse_gamma 50 30 40", 1e6,
+                           1);
+    table_in_little_memory(crystals[3], "-diffuse_sigma 0.5 -diffuse_gamma 1.2", 8e4,
+                           1.001);
+    table_in_little_memory(crystals[1], "-diffuse_sigma 0.4 -diffuse_gamma 60", 1e5,
+                           1.001);
+    table_in_little_memory(
+        crystals[1], "-diffuse_sigma 0.4 -diffuse_gamma 8 -diffuse_halo gauss", 1e6, 1);
+}
+
 /** The tables of a family of this crystal; drop them. */
 static const nb_light_table *family_of(nb_sim *sim)
 {
@@ -572,7 +663,8 @@ static const nb_light_table *family_of(nb_sim *sim)
     nb_light_member place;
     nb_error err;
     nb_light_request source = {
-        .of = {&sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.1, 1, 0, NULL}};
+        .of = {
+            &sim->model.diffuse, &sim->model.at_rest, 0, {32, 32, 40}, 0.1, 1, 0, NULL, 0}};
     assert_true(nb_light_family_of(&sim->in, &sim->model, &model, &source, &place));
     if (nb_light_store_take(sim->in.lights, &source, &table, &err))
         fail_msg("%s", err.message);
@@ -610,6 +702,8 @@ int main(void)
                                        TEST(crystals_outside_have_their_own_table),
                                        TEST(a_few_tables_are_kept),
                                        TEST(tables_do_not_depend_on_threads),
-                                       TEST(families_outlive_single_tables)};
+                                       TEST(families_outlive_single_tables),
+                                       TEST(little_memory_is_enough),
+                                       TEST(needs_grow_with_the_cell)};
     return RUN_TESTS("diffuse", tests);
 }
