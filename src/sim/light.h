@@ -64,6 +64,10 @@ nb_status nb_light_family_make(const nb_light_request *source, nb_light_table *t
  * see: of.factors becomes *room, with F[its voxels], to be freed, else NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_clip(nb_light_request *request, nb_factor_table *room, double **F,
                         nb_error *err);
+/** F whose halos the first crystal of an image has: *table, with *F, to be freed, or (NULL) F of the simulation.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
+                           nb_error *err);
 /** F of a table of the inputs with another weight, over the box of *table: F[its voxels]. */
 void nb_light_weigh(const nb_light_request *source, double B, double *F);
 

@@ -101,7 +101,8 @@ static nb_status take_family(const nb_inputs *in, const nb_model *m,
 }
 
 /** A table of a crystal's own. */
-static nb_light_request request_of(const nb_sim *sim, const nb_model *m)
+static nb_light_request request_of(const nb_sim *sim, const nb_inputs *in,
+                                   const nb_model *m)
 {
     const nb_diffuse_source of = {
         .model = &m->diffuse,
@@ -110,25 +111,42 @@ static nb_light_request request_of(const nb_sim *sim, const nb_model *m)
         .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
         .reach = nb_light_reach(m),
         .threads = nb_thread_count(sim->engine.options.threads)};
-    return (nb_light_request){.of = of};
+    nb_light_request request = {.of = of};
+    if (in->sums && nb_factor_files_have_limit(in->factors, &m->settings.value))
+        nb_factor_cell_of(&m->crystal, request.lattice);
+    return request;
 }
 
 double nb_light_needs(const nb_sim *sim)
 {
-    const nb_light_request request = request_of(sim, &sim->model);
+    const nb_light_request request = request_of(sim, &sim->in, &sim->model);
     return nb_diffuse_table_needs(&request.of);
+}
+
+nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
+                           nb_error *err)
+{
+    nb_light_request request = request_of(sim, &sim->in, &sim->model);
+    nb_diffuse model;
+    nb_light_member place;
+    nb_status st;
+    (void)nb_light_family_of(&sim->in, &sim->model, &model, &request, &place);
+    if ((st = nb_light_clip(&request, table, F, err)) || *F)
+        return st;
+    *table = *request.of.factors;
+    table->F = nb_table_at(table, request.of.table);
+    table->n_tables = 1;
+    return NB_OK;
 }
 
 /** The light of one crystal's pixels, ready to be made. */
 static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
                          crystal_light *to, nb_error *err)
 {
-    nb_light_request request = request_of(sim, m);
+    nb_light_request request = request_of(sim, in, m);
     const nb_diffuse_table *t;
     nb_status st;
     nb_tables_sign(&sim->in.tables, &sim->model.at_rest);
-    if (in->sums && nb_factor_files_have_limit(in->factors, &m->settings.value))
-        nb_factor_cell_of(&m->crystal, request.lattice);
     st = take_family(in, m, &request, to, err);
     if (!st && !to->held)
         st = nb_light_clip(&request, &to->clipped, &to->F, err);
@@ -248,16 +266,20 @@ nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, doub
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && hkl && D);
-    const nb_model *m = &sim->model;
-    const int table = middle_table(&m->scene.beam);
+    nb_factor_table table;
+    double *F;
+    nb_status st;
     if (!applies(sim))
         return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
+    if ((st = nb_light_factors(sim, &table, &F, err)))
+        return st;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1)                                            \
     num_threads(nb_thread_count(sim->engine.options.threads))
 #endif
     for (size_t i = 0; i < n; i++)
-        D[i] = nb_diffuse_at(&m->diffuse, &m->at_rest, table, hkl[3 * i], hkl[3 * i + 1],
+        D[i] = nb_diffuse_at(&sim->model.diffuse, &table, 0, hkl[3 * i], hkl[3 * i + 1],
                              hkl[3 * i + 2]);
+    nb_free(F);
     return NB_OK;
 }

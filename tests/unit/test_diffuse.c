@@ -132,8 +132,8 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
 {
     nb_scene sc = sim->model.scene;
     const int edge = p.edge;
-    double *direct = calloc((size_t)edge * (size_t)edge, sizeof *direct);
-    sc.factors.table = sim->model.at_rest;
+    double *direct = calloc((size_t)edge * (size_t)edge, sizeof *direct), *F;
+    assert_int_equal(nb_light_factors(sim, &sc.factors.table, &F, NULL), NB_OK);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1)
 #endif
@@ -145,6 +145,7 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
                                               sc.sensors, f, s)
                            : image[i];
     }
+    nb_free(F);
     return direct;
 }
 
