@@ -38,20 +38,26 @@ static const char *const crystals[CRYSTALS] = {
     "-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -sg P4",
     "-hkl hkl/hex.hkl -cell 30 30 40 90 90 120 -sg P6"};
 
-static inline nb_sim *make_sim(const char *words)
+/** Flags whose -hkl is in golden_data. */
+static inline void take_words(const char *words, nb_config *cfg)
 {
     const char *source = getenv("NB_SOURCE");
     char name[NB_PATH_MAX];
+    nb_config_defaults(cfg);
+    nb_words(cfg, words);
+    snprintf(name, sizeof name, "%s", cfg->hkl_file);
+    snprintf(cfg->hkl_file, sizeof cfg->hkl_file, "%.200s/golden_data/experiments/%.200s",
+             source ? source : ".", name);
+    cfg->write_dump = 0;
+    snprintf(cfg->device, sizeof cfg->device, "cpu");
+}
+
+static inline nb_sim *make_sim(const char *words)
+{
     nb_config cfg;
     nb_error err = {0};
     nb_sim *sim = NULL;
-    nb_config_defaults(&cfg);
-    nb_words(&cfg, words);
-    snprintf(name, sizeof name, "%s", cfg.hkl_file);
-    snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%.200s/golden_data/experiments/%.200s",
-             source ? source : ".", name);
-    cfg.write_dump = 0;
-    snprintf(cfg.device, sizeof cfg.device, "cpu");
+    take_words(words, &cfg);
     if (nb_sim_create(&cfg, NULL, &sim, &err))
         fail_msg("%s: %s", words, err.message);
     return sim;

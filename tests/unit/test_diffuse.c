@@ -409,8 +409,7 @@ static void weights_hold_every_reflection(void **state_)
 /** A crystal of a family at B, with edges of a factor. */
 static nb_sim *family_sim(const char *crystal, const char *more, double B, double scale)
 {
-    const char *source = getenv("NB_SOURCE");
-    char words[600], name[NB_PATH_MAX];
+    char words[600];
     nb_config cfg;
     nb_error err = {0};
     nb_sim *sim = NULL;
@@ -419,13 +418,7 @@ static nb_sim *family_sim(const char *crystal, const char *more, double B, doubl
              "-default_F 0 "
              "-misset 10 20 30 -diffuse_only -oversample 1 -Badd %.12g %s",
              crystal, B, more);
-    nb_config_defaults(&cfg);
-    nb_words(&cfg, words);
-    snprintf(name, sizeof name, "%s", cfg.hkl_file);
-    snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%.200s/golden_data/experiments/%.200s",
-             source ? source : ".", name);
-    cfg.write_dump = 0;
-    snprintf(cfg.device, sizeof cfg.device, "cpu");
+    take_words(words, &cfg);
     cfg.expand_list = 1; /* as in a series */
     memcpy(cfg.diffuse_tables, (double[8]){-10, 10, 0.99, 1.01, 0, 0, 0, 0.32},
            sizeof cfg.diffuse_tables);
