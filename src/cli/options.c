@@ -207,8 +207,6 @@ static nb_status cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
     return status || !names_a_file(cli) ? status : nb_cli_check_files(cli, err);
 }
 
-enum { MOST_WORDS = 6 }; /* of one flag */
-
 /** State of the parser: argv[at] is the next argument. */
 typedef struct parser {
     nb_cli *cli;
@@ -270,7 +268,7 @@ static int more_words(const parser *p, const char *first)
 
 static nb_status parse_value(parser *p)
 {
-    const char *words[MOST_WORDS];
+    const char *words[NB_PARAM_WORDS];
     nb_flag as_typed = *p->flag;
     int least, n = 0, needed;
 

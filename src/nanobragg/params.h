@@ -82,6 +82,8 @@ const nb_param *nb_params(size_t *count);
 /** The row with this name or synonym; NULL: there is none. */
 const nb_param *nb_param_find(const char *name);
 
+#define NB_PARAM_WORDS 8 /* no value has more */
+
 /** Number of words of a value: returns the largest number; *least (may be NULL) gets the
  * smallest. */
 int nb_param_words(const nb_param *param, int *least);

@@ -5,7 +5,6 @@
 
 #include "../nanobragg.h"
 
-#define NB_PARAM_WORDS 8   /* no value has more */
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
 
