@@ -2,6 +2,7 @@
 #include "spectrum.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/coefficients.h"
@@ -43,6 +44,16 @@ int nb_spectrum_is_set(const nb_settings *cfg)
 int nb_spectrum_is_file(const char *name)
 {
     return name[0] && kind_of(name) == FROM_FILE;
+}
+
+const char *nb_spectrum_kinds(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < FROM_FILE && used < size; i++)
+        if (i != TWOCOLOR)
+            used += (size_t)snprintf(text + used, size - used, i ? " %s" : "%s", kinds[i]);
+    return text;
 }
 
 /** "w" or "w:x" of a flag; x keeps its value without one.  most: the limit of w, percent. */

@@ -55,6 +55,8 @@ typedef struct nb_spectrum_use {
 /** Is there a -spectrum, and is it a file? */
 int nb_spectrum_is_set(const nb_settings *cfg);
 int nb_spectrum_is_file(const char *name);
+/** The built-in kinds with blanks between, into text[size]; returns text. */
+const char *nb_spectrum_kinds(char *text, size_t size);
 
 /** Check -spectrum and its flags against each other and against others.  Errors: NB_ERR_INPUT. */
 nb_status nb_spectrum_check(const nb_settings *cfg, nb_error *err);

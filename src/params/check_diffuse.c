@@ -16,10 +16,13 @@ static int has_tables(const nb_config *cfg)
 static int are_tables(const double *v)
 {
     const nb_param *B = nb_param_find("Badd"), *edge = nb_param_find("cell");
-    int are = nb_param_allows(B, v[0]) && v[0] <= v[1] && nb_param_allows(B, v[1]) &&
-              v[2] > 0 && v[2] <= v[3] && v[3] <= LARGEST && v[7] > 0 && v[7] <= LARGEST;
-    for (int i = 4; i < 7; i++)
-        are = are && nb_param_allows(edge, v[i]);
+    const double *of_B = v + NB_TABLES_B, *scale = v + NB_TABLES_SCALE;
+    int are = nb_param_allows(B, of_B[0]) && of_B[0] <= of_B[1] &&
+              nb_param_allows(B, of_B[1]) && scale[0] > 0 && scale[0] <= scale[1] &&
+              scale[1] <= LARGEST && v[NB_TABLES_REACH] > 0 &&
+              v[NB_TABLES_REACH] <= LARGEST;
+    for (int i = 0; i < 3; i++)
+        are = are && nb_param_allows(edge, v[NB_TABLES_EDGE + i]);
     return are;
 }
 

@@ -68,12 +68,13 @@ void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base)
         return;
     for (int i = 0; i < 2;
          i++) { /* an end that rounding moves must not leave out a frame */
-        to[i] = n_B ? fmin(fmax(B[i], Badd->low), Badd->high) : f->base.B_add;
-        to[2 + i] = n_scale ? scale[i] * (1 + (i ? 1e-10 : -1e-10)) : 1;
+        to[NB_TABLES_B + i] =
+            n_B ? fmin(fmax(B[i], Badd->low), Badd->high) : f->base.B_add;
+        to[NB_TABLES_SCALE + i] = n_scale ? scale[i] * (1 + (i ? 1e-10 : -1e-10)) : 1;
     }
     for (int i = 0; i < 3; i++)
-        to[4 + i] = n_scale ? f->base.cell[i] : 1;
-    to[7] = nb_light_reach(&base->model) * FARTHER;
+        to[NB_TABLES_EDGE + i] = n_scale ? f->base.cell[i] : 1;
+    to[NB_TABLES_REACH] = nb_light_reach(&base->model) * FARTHER;
     for (int i = 0; i < 8; i++)
         to[i] = nb_typeable(to[i]);
 }

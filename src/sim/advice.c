@@ -454,13 +454,15 @@ void nb_sim_advise_diffuse(const nb_sim *sim)
     const double reach = nb_scene_reach(&m->scene), end = table_end(m),
                  q = end > 0 ? 1 / end : reach, x = 2 * NB_PI * m->diffuse.sigma * q;
     const nb_shape_row shape = nb_shape_row_of(m->scene.lattice.shape);
+    double needs;
     if (!m->diffuse.n_forms)
         return;
-    if (nb_light_needs(sim) > NB_DIFFUSE_BYTES)
+    needs = nb_light_needs(sim);
+    if (needs > NB_DIFFUSE_BYTES)
         nb_notice(&sim->hooks,
                   "-diffuse_sigma: the table of diffuse light will need %.2g GB for a "
                   "cell of this size; -dmin or a shorter -diffuse_gamma make it smaller",
-                  nb_light_needs(sim) / 1e9);
+                  needs / 1e9);
     if (!m->diffuse.unperturbed && x * x > 5)
         nb_notice(
             &sim->hooks,

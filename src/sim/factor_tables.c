@@ -73,13 +73,15 @@ int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cf
 /** Halos reach into a frame from beyond it, and those of shared tables are the same for all frames. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
-    enum { SCALE = 2, REACH = 7 };
     const double *sigma = cfg->diffuse_sigma_A, *gamma = cfg->diffuse_gamma_A;
     const double *law = cfg->diffuse_tables;
     if (!(fmax(sigma[0], fmax(sigma[1], sigma[2])) > 0))
         return q;
     q = nb_diffuse_reach(q, cfg->dmin_A, fmax(gamma[0], fmax(gamma[1], gamma[2])));
-    return law[REACH] > 0 ? fmax(q, law[REACH] / (law[SCALE] > 0 ? law[SCALE] : 1)) : q;
+    return law[NB_TABLES_REACH] > 0
+               ? fmax(q, law[NB_TABLES_REACH] /
+                             (law[NB_TABLES_SCALE] > 0 ? law[NB_TABLES_SCALE] : 1))
+               : q;
 }
 
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,

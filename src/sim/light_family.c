@@ -7,6 +7,7 @@
 #include "../physics/limits.h"
 #include "../model/diffuse.h"
 #include "../model/units.h"
+#include "../params/params.h"
 #include "light.h"
 
 double nb_light_reach(const nb_model *m)
@@ -16,9 +17,6 @@ double nb_light_reach(const nb_model *m)
 }
 
 /* --- which family --- */
-
-/* Places in nb_config.diffuse_tables. */
-enum { LAW_B = 0, LAW_SCALE = 2, LAW_EDGE = 4, LAW_REACH = 7 };
 
 static int is_inside(double x, const double range[2])
 {
@@ -41,13 +39,14 @@ static int is_simple(const nb_inputs *in, const nb_model *m)
     return !m->damage.given && !cfg->twin[0] && !m->is_mixed && cfg->default_F == 0 &&
            !in->tables.typed_F && nb_table_count(&m->at_rest) == 1 &&
            (!in->factors || (in->sums && in->tables.waves)) &&
-           nb_light_reach(m) <= cfg->diffuse_tables[LAW_REACH];
+           nb_light_reach(m) <= cfg->diffuse_tables[NB_TABLES_REACH];
 }
 
 /** The factor of the edges; NaN: they are not those of the law. */
 static double scale_of(const nb_config *cfg)
 {
-    const double *edge = cfg->diffuse_tables + LAW_EDGE, scale = cfg->cell[0] / edge[0];
+    const double *edge = cfg->diffuse_tables + NB_TABLES_EDGE,
+                 scale = cfg->cell[0] / edge[0];
     for (int i = 0; i < 3; i++)
         if (!(fabs(cfg->cell[i] / (edge[i] * scale) - 1) < 1e-9) || cfg->cell_count <= i)
             return NAN;
@@ -62,7 +61,7 @@ static int base_crystal(const nb_model *m, nb_crystal *out)
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st) {
         *cfg = m->settings.value;
-        memcpy(cfg->cell, cfg->diffuse_tables + LAW_EDGE, 3 * sizeof *cfg->cell);
+        memcpy(cfg->cell, cfg->diffuse_tables + NB_TABLES_EDGE, 3 * sizeof *cfg->cell);
         cfg->misset_mode = NB_MISSET_NONE;
         st = nb_crystal_build(NB_RESOLVED(cfg), &none, NULL, out, NULL);
     }
@@ -85,7 +84,7 @@ static void move(const nb_inputs *in, const nb_model *m, const nb_crystal *x,
 static void set_B(const nb_model *m, int moves, nb_light_request *s, nb_light_member *at)
 {
     const nb_config *cfg = &m->settings.value;
-    const double *law = cfg->diffuse_tables + LAW_B;
+    const double *law = cfg->diffuse_tables + NB_TABLES_B;
     const int varies = law[0] < law[1];
     double *B = s->range.B;
     B[0] = B[1] = varies ? law[0] : cfg->B_add;
@@ -105,7 +104,7 @@ static int set_cell(const nb_inputs *in, const nb_model *m, nb_diffuse *model,
                     nb_light_request *s, nb_light_member *at)
 {
     const nb_config *cfg = &m->settings.value;
-    const double *law = cfg->diffuse_tables + LAW_SCALE;
+    const double *law = cfg->diffuse_tables + NB_TABLES_SCALE;
     nb_crystal base;
     memcpy(s->range.scale, law, sizeof s->range.scale);
     at->scale = scale_of(cfg);
@@ -125,12 +124,12 @@ int nb_light_family_of(const nb_inputs *in, const nb_model *m, nb_diffuse *model
 {
     const nb_config *cfg = &m->settings.value;
     const double *law = cfg->diffuse_tables;
-    const int B_varies = law[LAW_B] < law[LAW_B + 1],
-              cell_varies = law[LAW_SCALE] < law[LAW_SCALE + 1];
+    const int B_varies = law[NB_TABLES_B] < law[NB_TABLES_B + 1],
+              cell_varies = law[NB_TABLES_SCALE] < law[NB_TABLES_SCALE + 1];
     nb_factor_weight weight = {.k = 1};
     nb_light_request s = *source;
     if (!(B_varies || cell_varies) || !is_simple(in, m) || (B_varies && !in->factors) ||
-        (B_varies && !is_inside(cfg->B_add, law + LAW_B)))
+        (B_varies && !is_inside(cfg->B_add, law + NB_TABLES_B)))
         return 0;
     if (in->factors)
         weight = nb_factor_weight_of(in->factors, &m->crystal, &m->settings);
@@ -144,7 +143,7 @@ int nb_light_family_of(const nb_inputs *in, const nb_model *m, nb_diffuse *model
         set_B(m, cell_varies && in->factors->cell_is_typed, &s, at);
     s.is_family = 1;
     s.of.model = model;
-    s.of.reach = law[LAW_REACH];
+    s.of.reach = law[NB_TABLES_REACH];
     if (!has_room(&s.of))
         return 0;
     s.in = in->factors ? in : NULL;

@@ -210,17 +210,16 @@ static size_t pixels_of(const nb_detector_spec *d, const nb_geometry *g)
 /** The file of -spectrum. */
 static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *err)
 {
-    char *data;
+    char *data, built_in[80];
     size_t bytes;
     nb_status st;
     if (!nb_spectrum_is_file(cfg->spectrum))
         return NB_OK;
     if (access(cfg->spectrum, F_OK))
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-spectrum %.200s: no such file, and no spectrum that is built in: "
-            "gauss tophat twocolour sase seeded",
-            cfg->spectrum);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-spectrum %.200s: no such file, and no spectrum that is built "
+                       "in: %s",
+                       cfg->spectrum, nb_spectrum_kinds(built_in, sizeof built_in));
     if ((st = nb_read_file(cfg->spectrum, "-spectrum", 1 << 24, &data, &bytes, err)))
         return st;
     st = nb_spectrum_parse(data, bytes, cfg->spectrum, &files->points, &files->n_points,
