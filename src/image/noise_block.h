@@ -12,7 +12,7 @@ enum { NB_NOISE_BLOCK = 64 };
 
 /** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns
  * how many were clipped. Bit i of *doubts is set if nb_poisson_doubt finds mean[i] doubtful
- * within `error`, and for a few more. */
+ * within `error`, and for a few more, none of them above NB_NOISE_MOST. */
 typedef int nb_noise_block_fn(const float *mean, const nb_poisson_key *first,
                               double adc_offset, double error, uint16_t *adu,
                               uint64_t *doubts);
@@ -337,6 +337,7 @@ static inline uint64_t nb_v_large(const double *mean, const nb_poisson_key *firs
             (*photons)[i] = nb_poisson(mean[i], &key);
         }
     }
+    doubt &= m <= NB_NOISE_MOST;
     return nb_v_bits(&doubt);
 }
 

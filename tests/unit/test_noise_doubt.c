@@ -114,10 +114,26 @@ static void block_finds_all(nb_noise_block_fn *block)
     assert_true(more < 2000);
 }
 
+/** It finds none where 16 bits hold no count. */
+static void block_finds_none_above(nb_noise_block_fn *block)
+{
+    for (uint64_t at = 0; at < 64000; at += 64) {
+        const nb_poisson_key first = {42, at, 0};
+        float mean[64];
+        uint16_t adu[64];
+        uint64_t doubts;
+        for (int i = 0; i < 64; i++)
+            mean[i] = (float)(70001 * pow(1e5, uniform(at + (uint64_t)i, 0)));
+        block(mean, &first, 0, NB_NOISE_ERROR, adu, &doubts);
+        assert_int_equal(doubts, 0);
+    }
+}
+
 static void block_base(void **state)
 {
     (void)state;
     block_finds_all(nb_noise_block_base);
+    block_finds_none_above(nb_noise_block_base);
 }
 
 #ifdef __x86_64__
@@ -127,6 +143,7 @@ static void block_avx2(void **state)
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         skip_because("this processor has no AVX2");
     block_finds_all(nb_noise_block_avx2);
+    block_finds_none_above(nb_noise_block_avx2);
 }
 
 static void block_avx512(void **state)
@@ -136,6 +153,7 @@ static void block_avx512(void **state)
         !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
         skip_because("this processor has no AVX-512");
     block_finds_all(nb_noise_block_avx512);
+    block_finds_none_above(nb_noise_block_avx512);
 }
 #endif
 
