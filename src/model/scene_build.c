@@ -578,7 +578,7 @@ void nb_model_free(nb_model *m)
     nb_shared_drop(m->damaged);
     nb_free(m->amorphous);
     nb_free(m->weakened);
-    nb_free(m->mixed);
+    nb_shared_drop(m->mixed);
     memset(m, 0, sizeof *m);
 }
 

@@ -81,11 +81,11 @@ typedef struct nb_model {
     nb_factor_table at_rest; /* F that it takes, without what it weakens in the scene's */
     int is_mixed;            /* the scene has F of several parts of a twin (twin_mix.h) */
     nb_factor_table alone;   /* F of the first part then */
-    double *mixed;           /* owned; F of the scene then, or NULL */
-    double *weakened;        /* owned; F of the scene then, or NULL */
-    nb_amorphous *amorphous; /* owned; its tables are the inputs' */
-    nb_detector *detector;   /* owned */
-    nb_source *sources;      /* owned */
+    struct nb_twin_mixed *mixed;  /* shared; F of the scene then, or NULL */
+    double *weakened;             /* owned; F of the scene then, or NULL */
+    nb_amorphous *amorphous;      /* owned; its tables are the inputs' */
+    nb_detector *detector;        /* owned */
+    nb_source *sources;           /* owned */
     nb_orientation *orientations; /* owned, [phi][domain] */
 } nb_model;
 

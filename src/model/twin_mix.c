@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "../base/hash.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../physics/limits.h"
 #include "../physics/shapes.h"
 #include "../physics/structure_factor.h"
@@ -125,48 +127,163 @@ static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
     return out;
 }
 
-/** One table: F^2 + part F'^2(R h) at each point of the box `to`. */
-static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
-                      const int R[9], double part, const nb_factor_table *to, double *out)
+/** Where n points in a row are in a table: the first index, the step to the next one, and which of them are inside. */
+typedef struct table_row {
+    int64_t at, step;
+    int begin, end;
+} table_row;
+
+/** Let the row end where low + i step, i from 0 on, leaves 0 .. n - 1. */
+static void clip(int low, int step, int n, table_row *row)
 {
+    while (row->begin < row->end &&
+           (low + row->begin * step < 0 || low + row->begin * step >= n))
+        row->begin++;
+    while (row->begin < row->end &&
+           (low + (row->end - 1) * step < 0 || low + (row->end - 1) * step >= n))
+        row->end--;
+}
+
+/** From h[3] on, n points with this step. */
+static table_row row_in(const nb_factor_table *t, const int h[3], const int step[3], int n)
+{
+    const int low[3] = {h[0] - t->hmin, h[1] - t->kmin, h[2] - t->lmin};
+    table_row row = {((int64_t)low[0] * t->nk + low[1]) * t->nl + low[2],
+                     ((int64_t)step[0] * t->nk + step[1]) * t->nl + step[2], 0, n};
+    clip(low[0], step[0], t->nh, &row);
+    clip(low[1], step[1], t->nk, &row);
+    clip(low[2], step[2], t->nl, &row);
+    return row;
+}
+
+/** F of the n points of a row of the i-th table. */
+static void take_row(const nb_factor_table *t, int i, const table_row *row, int n,
+                     double *out)
+{
+    const double *F = nb_table_at(t, i);
+    for (int m = 0; m < row->begin; m++)
+        out[m] = t->default_F;
+    for (int m = row->begin; m < row->end; m++)
+        out[m] = F[row->at + m * row->step];
+    for (int m = row->end; m < n; m++)
+        out[m] = t->default_F;
+}
+
+/** One table: F^2 + part F'^2(R h) at each point of the box `to`; row: memory for one of its rows. */
+static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
+                      const int R[9], double part, const nb_factor_table *to, double *row,
+                      double *out)
+{
+    const int along[3] = {0, 0, 1}, turned[3] = {R[2], R[5], R[8]};
     for (int i = 0; i < to->nh; i++)
-        for (int j = 0; j < to->nk; j++)
-            for (int m = 0; m < to->nl; m++) {
-                const int h = to->hmin + i, k = to->kmin + j, l = to->lmin + m;
-                const double f = nb_F_nearest(a, n, h, k, l),
-                             g = nb_F_nearest(b, n, R[0] * h + R[1] * k + R[2] * l,
-                                              R[3] * h + R[4] * k + R[5] * l,
-                                              R[6] * h + R[7] * k + R[8] * l);
-                *out++ = sqrt(f * f + part * g * g);
-            }
+        for (int j = 0; j < to->nk; j++, out += to->nl) {
+            const int h = to->hmin + i, k = to->kmin + j, l = to->lmin;
+            const int from[3] = {h, k, l}, other[3] = {R[0] * h + R[1] * k + R[2] * l,
+                                                       R[3] * h + R[4] * k + R[5] * l,
+                                                       R[6] * h + R[7] * k + R[8] * l};
+            const table_row in_a = row_in(a, from, along, to->nl),
+                            in_b = row_in(b, other, turned, to->nl);
+            take_row(a, n, &in_a, to->nl, out);
+            take_row(b, n, &in_b, to->nl, row);
+            for (int m = 0; m < to->nl; m++)
+                out[m] = sqrt(out[m] * out[m] + part * row[m] * row[m]);
+        }
+}
+
+/* --- tables that are kept --- */
+
+static void clear_mixed(void *object)
+{
+    nb_free((double *)(uintptr_t)((nb_twin_mixed *)object)->table.F);
+}
+
+/** Of all that a mixture is made of; 0: a table has no hash. */
+static uint64_t key_of(const nb_factor_table *f, const nb_factor_table *g, double share,
+                       const int R[9])
+{
+    const double numbers[3] = {share, f->default_F, g->default_F};
+    const int box[7] = {f->hmin, f->kmin, f->lmin,          f->nh,
+                        f->nk,   f->nl,   nb_table_count(f)};
+    uint64_t key = NB_HASH_START;
+    if (!f->measured || !g->measured || !f->hash || !g->hash)
+        return 0;
+    key = nb_hash_bytes(key, &f->hash, sizeof f->hash);
+    key = nb_hash_bytes(key, &g->hash, sizeof g->hash);
+    key = nb_hash_bytes(key, box, sizeof box);
+    key = nb_hash_bytes(key, &g->hmin, 3 * sizeof g->hmin);
+    key = nb_hash_bytes(key, numbers, sizeof numbers);
+    return nb_hash_bytes(key, R, 9 * sizeof *R) | 1;
+}
+
+/** Fill *mixed, whose table has its box. */
+static nb_status fill_mixed(const nb_factor_table *f, const nb_factor_table *g,
+                            const int R[9], double share, nb_twin_mixed *mixed,
+                            nb_error *err)
+{
+    nb_factor_table *to = &mixed->table;
+    const size_t n = (size_t)to->nh * (size_t)to->nk * (size_t)to->nl;
+    double *row, *F;
+    to->F = NULL;
+    if (!n)
+        return NB_OK;
+    to->F = F =
+        nb_alloc_raw(n * (size_t)nb_table_count(f), sizeof *F, "structure factors", err);
+    row = F ? nb_alloc_raw((size_t)to->nl, sizeof *row, "structure factors", err) : NULL;
+    if (!row)
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < nb_table_count(f); i++)
+        mix_table(f, g, i, R, share, to, row, F + (size_t)i * n);
+    nb_free(row);
+    return NB_OK;
+}
+
+static nb_twin_mixed *make_mixed(const nb_factor_table *f, const nb_factor_table *g,
+                                 const double T[9], const int R[9], double share,
+                                 nb_error *err)
+{
+    nb_twin_mixed *mixed =
+        nb_shared_new(sizeof *mixed, clear_mixed, "structure factors", err);
+    if (!mixed)
+        return NULL;
+    mixed->table = f->nh ? box_of(f, T) : *f;
+    if (fill_mixed(f, g, R, share, mixed, err)) {
+        nb_shared_drop(mixed);
+        return NULL;
+    }
+    mixed->table.default_F = sqrt(pow(f->default_F, 2) + share * pow(g->default_F, 2));
+    mixed->table.hash = 0;
+    nb_factor_table_measure(&mixed->table);
+    mixed->key = key_of(f, g, share, R);
+    if (!mixed->table.hash)
+        mixed->table.hash = mixed->key;
+    return mixed;
 }
 
 nb_status nb_twin_mix(nb_model *first, const nb_model *part, const double T[9],
-                      nb_error *err)
+                      nb_twin_mixed **kept, nb_error *err)
 {
-    nb_factor_table *f = &first->scene.factors.table, to;
+    nb_factor_table *f = &first->scene.factors.table;
     const nb_factor_table *g = &part->scene.factors.table;
     const double share = part->twin_share / first->twin_share;
-    double *F = NULL;
-    size_t n;
+    nb_twin_mixed *mixed;
+    uint64_t key;
     int R[9];
     whole_inverse(T, R);
-    to = f->nh ? box_of(f, T) : *f;
-    n = (size_t)to.nh * (size_t)to.nk * (size_t)to.nl;
-    if (n && !(F = nb_alloc_raw(n * (size_t)nb_table_count(f), sizeof *F,
-                                "structure factors", err)))
+    key = key_of(f, g, share, R);
+    if (*kept && (!key || (*kept)->key != key)) {
+        nb_shared_drop(*kept);
+        *kept = NULL;
+    }
+    mixed = *kept ? nb_shared_hold(*kept) : make_mixed(f, g, T, R, share, err);
+    if (!mixed)
         return NB_ERR_NOMEM;
-    for (int i = 0; n && i < nb_table_count(f); i++)
-        mix_table(f, g, i, R, share, &to, F + (size_t)i * n);
+    if (!*kept && key)
+        *kept = nb_shared_hold(mixed);
     if (!first->is_mixed)
         first->alone = *f;
-    to.default_F = sqrt(pow(f->default_F, 2) + share * pow(g->default_F, 2));
-    to.F = F;
-    to.hash = 0;
-    nb_factor_table_measure(&to);
-    *f = first->flat.factors.table = to;
-    nb_free(first->mixed);
-    first->mixed = F;
+    *f = first->flat.factors.table = mixed->table;
+    nb_shared_drop(first->mixed);
+    first->mixed = mixed;
     first->is_mixed = 1;
     return NB_OK;
 }
@@ -175,7 +292,7 @@ void nb_twin_part(nb_model *first)
 {
     if (first->is_mixed)
         first->scene.factors.table = first->flat.factors.table = first->alone;
-    nb_free(first->mixed);
+    nb_shared_drop(first->mixed);
     first->mixed = NULL;
     first->is_mixed = 0;
 }

@@ -10,8 +10,6 @@
 #include "../base/text.h"
 #include "../model/damage.h"
 #include "../model/misset.h"
-#include "../model/twin_mix.h"
-#include "../model/twin.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "crystals.h"
@@ -140,6 +138,8 @@ void nb_crowd_free(struct nb_crowd *crowd)
     if (!crowd)
         return;
     shrink(crowd, 0);
+    for (int i = 0; i < NB_TWIN_MOST; i++)
+        nb_shared_drop(crowd->mixed[i]);
     nb_free(crowd->all);
     nb_free(crowd->scenes);
     nb_free(crowd->given);
@@ -307,6 +307,8 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, nb_config *cfg,
         st = nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err);
     if (st)
         return st;
+    if (x->cfg.twin[0])
+        nb_tables_sign(&x->in.tables, &x->model.scene.factors.table);
     x->model.scene.background = 0; /* the first crystal's scene has it */
     x->model.scene.amorphous = NULL;
     return NB_OK;
@@ -318,7 +320,7 @@ static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *fir
 {
     const double *T = x->twin > 0 ? twin->T[x->twin - 1] : NULL;
     if (T && nb_twin_coincides(first, &x->model, T))
-        return nb_twin_mix(first, &x->model, T, err);
+        return nb_twin_mix(first, &x->model, T, &crowd->mixed[x->twin - 1], err);
     crowd->scenes[crowd->n_scenes++] = &x->model.scene;
     return NB_OK;
 }
@@ -337,6 +339,8 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
         st = config_of(sim, m, cfg, err);
     if (!st)
         st = nb_twin_read(cfg->twin, &twin, err);
+    if (!st && m == 0 && twin.n)
+        nb_tables_sign(&sim->in.tables, &first->scene.factors.table);
     for (int part = m == 0; !st && part <= twin.n; part++, ++*i) {
         if (*i >= crowd->n)
             st = grow(crowd, *i + 1, err);

@@ -3,6 +3,8 @@
 #ifndef NB_SIM_CRYSTALS_H
 #define NB_SIM_CRYSTALS_H
 
+#include "../model/twin.h"
+#include "../model/twin_mix.h"
 #include "sim.h"
 
 enum { NB_CRYSTALS_MOST = 1000 };
@@ -24,6 +26,7 @@ struct nb_crowd {
     const nb_scene **
         scenes; /* owned, [n_scenes], of those that are rendered: parts of a twin on one lattice are one */
     int n_scenes;
+    nb_twin_mixed *mixed[NB_TWIN_MOST]; /* shared; of the last crystal with such a law, or NULL */
     nb_config *given; /* owned, [n_given]: from the second crystal on; NULL: as sim->cfg says */
     int n_given;
 };

@@ -90,10 +90,43 @@ static void other_parts_stay_scenes(void **s)
                      2);
 }
 
+/** Build the simulation again with other flags, and check that its F are those of a new one. */
+static const double *rebuild(nb_sim *sim, const char *words)
+{
+    nb_sim *fresh = sim_of(words);
+    const nb_factor_table *t = &sim->model.scene.factors.table,
+                          *want = &fresh->model.scene.factors.table;
+    nb_error err = {0};
+    nb_config cfg = fresh->cfg;
+    if (nb_sim_rebuild(sim, &cfg, &err))
+        fail_msg("%s: %s", words, err.message);
+    assert_int_equal(nb_table_values(t), nb_table_values(want));
+    assert_memory_equal(t->F, want->F, nb_table_values(t) * sizeof *t->F);
+    assert_true(t->default_F == want->default_F);
+    nb_sim_free(fresh);
+    return t->F;
+}
+
+static void mixed_tables_are_kept_while_they_are_the_same(void **s)
+{
+    const char *two = "-cell 32 32 40 -N 8 -twin k,h,-l:0.2;k,-h,l:0.1 -crystals 2";
+    nb_sim *sim = sim_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3");
+    const double *F = sim->model.scene.factors.table.F;
+    (void)s;
+    assert_true(rebuild(sim, "-cell 32 32 40 -N 8 -twin k,h,-l:0.3 -misset 40 50 60") == F);
+    rebuild(sim, "-cell 32 32 40 -N 8 -twin k,h,-l:0.2");
+    rebuild(sim, "-cell 32 32 40 -N 8 -twin k,-h,l:0.2");
+    F = rebuild(sim, two);
+    assert_true(rebuild(sim, two) == F);
+    assert_true(nb_sim_mix(sim).more[0]->factors.table.F == F);
+    nb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(parts_on_one_lattice_are_one_scene),
                                        TEST(other_parts_stay_scenes),
+                                       TEST(mixed_tables_are_kept_while_they_are_the_same),
                                        TEST(crystals_share_what_a_dose_leaves)};
     return RUN_TESTS("twin", tests);
 }
