@@ -412,7 +412,7 @@ static void journals_are_locked(void **state)
 /** Bit b of value v is bit v%8 of byte v/8 of plane b. */
 static void bitshuffle_is_a_transposition(void **state)
 {
-    enum { COUNT = 40 };
+    enum { COUNT = 200 };
     unsigned char in[COUNT * 4], out[COUNT * 4], again[COUNT * 4];
     (void)state;
     for (size_t i = 0; i < sizeof in; i++)

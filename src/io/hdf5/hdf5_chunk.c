@@ -38,10 +38,28 @@ static void shuffle_some(const unsigned char *in, size_t first, size_t count,
         }
 }
 
+/** As nb_shuffle_u16, of 4-byte values: the planes of their lower halves, then of their upper ones. */
+static size_t shuffle_halves(const unsigned char *in, size_t count,
+                             nb_shuffle_u16 *shuffle, unsigned char *out)
+{
+    enum { MOST = 2048 /* values of a block of the filter */ };
+    uint16_t low[MOST], high[MOST];
+    if (count > MOST)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&low[i], in + 4 * i, sizeof *low);
+        memcpy(&high[i], in + 4 * i + 2, sizeof *high);
+    }
+    (void)shuffle((const unsigned char *)high, count, out + 16 * (count / 8));
+    return shuffle((const unsigned char *)low, count, out);
+}
+
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
                    nb_shuffle_u16 *shuffle, void *out)
 {
-    size_t done = value_bytes == 2 ? shuffle(in, count, out) : 0;
+    size_t done = value_bytes == 2   ? shuffle(in, count, out)
+                  : value_bytes == 4 ? shuffle_halves(in, count, shuffle, out)
+                                     : 0;
     shuffle_some(in, done, count, value_bytes, out);
 }
 
