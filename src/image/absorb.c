@@ -23,9 +23,34 @@ typedef struct absorbing {
 
 /* A sphere's table depends on the root of sin(theta), half of the scattering angle: a thick one has its bend near the beam. */
 
+/** Place in the table, by the cosine of the scattering angle. */
+static double place_of(double c)
+{
+    return sqrt(sqrt(fmax(0.5 * (1 - c), 0))) * (ANGLES - 1);
+}
+
+/** The least cosine that a pixel has, or -1 where it may not be at a corner. */
+static double least_cosine(const absorbing *job)
+{
+    double least = 1;
+    for (int k = 0; k < job->scene->n_panels; k++) {
+        const nb_panel *p = &job->scene->panels[k];
+        for (int i = 0; i < 4; i++)
+            least = fmin(least, nb_dot(job->body->beam,
+                                       nb_unit(nb_panel_point(
+                                           p, (i & 1 ? p->columns : 0) * p->pixel_fast,
+                                           (i & 2 ? p->rows : 0) * p->pixel_slow, 0))));
+        if (p->curved || least < 0.1)
+            return -1;
+    }
+    return least;
+}
+
+/** As far as pixels read it. */
 static void make_table(absorbing *job)
 {
-    for (int i = 0; i < ANGLES; i++) {
+    const int last = (int)place_of(least_cosine(job)) + 3;
+    for (int i = 0; i < ANGLES && i <= last; i++) {
         const double root = i / (ANGLES - 1.0);
         job->table[i + 1] = nb_sphere_transmission(job->body->mu * job->body->half[0],
                                                    2 * asin(root * root));
@@ -36,7 +61,7 @@ static void make_table(absorbing *job)
 /** By the cosine of the scattering angle. */
 static double look_up(const absorbing *job, double c)
 {
-    const double at = sqrt(sqrt(fmax(0.5 * (1 - c), 0))) * (ANGLES - 1);
+    const double at = place_of(c);
     const int first = at < ANGLES - 2 ? (int)at : ANGLES - 3;
     double w[4], sum = 0;
     nb_cubic_weights(at - first, w);
@@ -209,6 +234,21 @@ static void fill_panel(const absorbing *job, const nb_panel *panel, int threads)
     (void)threads;
 }
 
+/** The least and the largest of n numbers from 0 to 1. */
+static void measure(const float *plane, size_t n, double range[2])
+{
+    float least = 1, most = 0;
+#ifdef _OPENMP
+#pragma omp simd reduction(min : least) reduction(max : most)
+#endif
+    for (size_t i = 0; i < n; i++) {
+        least = plane[i] < least ? plane[i] : least;
+        most = plane[i] > most ? plane[i] : most;
+    }
+    range[0] = least;
+    range[1] = most;
+}
+
 nb_status nb_absorb_plane(const nb_absorber *body, const nb_scene *scene, int threads,
                           float *plane, double range[2], nb_error *err)
 {
@@ -223,12 +263,7 @@ nb_status nb_absorb_plane(const nb_absorber *body, const nb_scene *scene, int th
         make_table(job);
     for (int k = 0; k < scene->n_panels; k++)
         fill_panel(job, &scene->panels[k], use);
-    range[0] = 1;
-    range[1] = 0;
-    for (size_t i = 0; i < scene->raster.pixels; i++) {
-        range[0] = plane[i] < range[0] ? plane[i] : range[0];
-        range[1] = plane[i] > range[1] ? plane[i] : range[1];
-    }
+    measure(plane, scene->raster.pixels, range);
     nb_free(job);
     return NB_OK;
 }

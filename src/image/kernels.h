@@ -50,6 +50,8 @@ typedef struct nb_image_kernels {
     void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
     /** to[y][x] += k[e][d] from[y + e][x + d], added row by row and from the left. */
     void (*spread)(const nb_spread_block *block);
+    /** image[i] = nb_mix_absorbed of it and of rest[i], without light; i < n. */
+    void (*absorb)(const float *absorb, const float *rest, int n, float *image);
     /** photons[i] = nb_poisson_doubt of mean[i], of the NB_NOISE_BLOCK pixels from first on; the bits
      * of those in doubt are returned, and a few more. */
     uint64_t (*counts)(const double *mean, const struct nb_poisson_key *first,

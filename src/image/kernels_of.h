@@ -45,6 +45,11 @@ static void spread(const nb_spread_block *block)
     nb_row_spread(block);
 }
 
+static void absorb(const float *factor, const float *rest, int n, float *image)
+{
+    nb_row_absorb(factor, rest, n, image);
+}
+
 int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
                                          double adc_offset, double error, uint16_t *adu,
                                          uint64_t *doubts)
@@ -64,6 +69,8 @@ static void normals(const nb_poisson_key *first, uint32_t stream, double *deviat
 }
 
 const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {
-    sums, u16, u8, taps, spread, counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)};
+    sums,   u16,     u8,
+    taps,   spread,  absorb,
+    counts, normals, NB_JOIN(nb_noise_block_, NB_KERNELS)};
 
 #endif

@@ -13,26 +13,15 @@ static nb_mix whole(const nb_mix *mix)
     return all;
 }
 
-/** nb_mix_absorbed of pixels in a row, without light, by vectors: a megapixel takes half as long as one by one. */
-static void absorb_run(const float *absorb, const float *rest, int n, float *image)
-{
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-    for (int i = 0; i < n; i++) {
-        const double background = rest[i];
-        image[i] = (float)(absorb[i] * (image[i] - background) + background);
-    }
-}
-
-static void absorb_row(const nb_mix *mix, const nb_scene *scene, int row,
-                       const float *rest, float *image)
+static void absorb_row(const nb_mix *mix, const nb_scene *scene,
+                       const nb_image_kernels *kernels, int row, const float *rest,
+                       float *image)
 {
     const nb_mix_row r = nb_mix_row_of(mix, scene, row);
     const uint8_t *mask = scene->raster.mask;
     if (!mask && !mix->light && rest) {
         const size_t at = (size_t)(r.start + r.first);
-        absorb_run(mix->absorb + at, rest + at, r.end - r.first, image + at);
+        kernels->absorb(mix->absorb + at, rest + at, r.end - r.first, image + at);
         return;
     }
     for (int f = r.first; f < r.end; f++) {
@@ -43,8 +32,9 @@ static void absorb_row(const nb_mix *mix, const nb_scene *scene, int row,
     }
 }
 
-void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
-                   const float *rest, float *image)
+void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
+                   const nb_image_kernels *kernels, int threads, const float *rest,
+                   float *image)
 {
     const nb_mix all = whole(mix);
     const int rows = scene->raster.rows,
@@ -53,7 +43,7 @@ void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
 #endif
     for (int row = 0; row < rows; row++)
-        absorb_row(&all, scene, row, rest, image);
+        absorb_row(&all, scene, kernels, row, rest, image);
     (void)use;
 }
 
@@ -94,6 +84,10 @@ static void take_factors(const float *factors, int n, float *image)
 
 static void add_behind(const float *add, double scale, int n, float *image)
 {
+    if (scale == 1) {
+        add_light(add, n, image);
+        return;
+    }
 #ifdef _OPENMP
 #pragma omp simd
 #endif

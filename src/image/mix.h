@@ -10,6 +10,7 @@
 #include "../nanobragg.h"
 #include "../physics/hostdevice.h"
 #include "../physics/panels.h"
+#include "kernels.h"
 
 /** Light that only a device has, until it is read in memory. */
 typedef struct nb_late_light {
@@ -29,6 +30,7 @@ typedef struct nb_mix {
     const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
     const float *add;          /* photons behind the factors; NULL: none */
     double add_scale;          /* of `add` */
+    int takes;                 /* some number of `add` is below 0 */
     const int32_t *acts; /* [2 rows of the stack] the first column and the end of those where the factor is not 1
                             or something is added; NULL: everywhere.  Does not hold for `light` */
     const uint8_t *lit; /* the scene's mask without the pixels of factor 0; NULL: the scene's */
@@ -103,7 +105,7 @@ static inline double nb_mix_growths(const nb_mix *mix, size_t first, int n,
                                     const float *mean)
 {
     const float *add = mix->add ? mix->add + first : NULL;
-    const int looked = add ? n : 0;
+    const int looked = add && mix->takes ? n : 0;
     double most = 1, growth;
     int taken = 0; /* light is taken away from so many */
 #ifdef _OPENMP
@@ -142,8 +144,9 @@ static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene,
 
 /** Let the crystal absorb: image[pixels] has the photons of all crystals and the background, rest[pixels] those of
  * the background alone, or is NULL.  Masked pixels, and those outside of the region of interest, stay. */
-void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads,
-                   const float *rest, float *image);
+void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
+                   const nb_image_kernels *kernels, int threads, const float *rest,
+                   float *image);
 
 /** Make the image of it: image[pixels] has the photons of all crystals and the background; masked pixels, and those
  * outside of the region of interest, stay.  The same bytes for any number of threads. */

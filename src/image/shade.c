@@ -152,20 +152,38 @@ static int64_t rendered_in(const nb_scene *sc)
     return n;
 }
 
+/** n pixels in a row; mask NULL: all are seen. */
+static void count_row(const float *factors, const uint8_t *mask, int n, nb_shade *out)
+{
+    float most = 0;
+    int dark = 0, dim = 0;
+#ifdef _OPENMP
+#pragma omp simd reduction(max : most) reduction(+ : dark, dim)
+#endif
+    for (int i = 0; i < n; i++) {
+        const float factor = nb_mix_factor(factors[i]);
+        const int seen = mask ? mask[i] != 0 : 1;
+        most = factor > most ? factor : most;
+        dark += seen & (factor == 0);
+        dim += seen & (factor < 0.5f);
+    }
+    out->most = most > out->most ? most : out->most;
+    out->dark += dark;
+    out->dim += dim;
+}
+
 static void count(const nb_mix *mix, const nb_scene *sc, nb_shade *out)
 {
     const uint8_t *mask = sc->raster.mask;
     out->most = mix->acts ? 1 : 0;
     for (int row = 0; row < sc->raster.rows; row++) {
         const nb_mix_row r = nb_mix_row_of(mix, sc, row);
-        for (int f = r.first; f < r.end; f++) {
-            const size_t pixel = (size_t)r.start + (size_t)f;
-            const float factor = nb_mix_factor(mix->transmission[pixel]);
-            const int seen = !mask || mask[pixel];
-            out->most = fmax(out->most, factor);
-            out->dark += seen && factor == 0;
-            out->dim += seen && factor < 0.5f;
-        }
+        const size_t at = (size_t)(r.start + r.first);
+        const int n = r.end > r.first ? r.end - r.first : 0;
+        if (n && mask)
+            count_row(mix->transmission + at, mask + at, n, out);
+        else if (n)
+            count_row(mix->transmission + at, NULL, n, out);
     }
 }
 

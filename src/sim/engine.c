@@ -79,6 +79,7 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.footprint = NULL;
     like.second = NULL;
     like.second_pixels = 0;
+    like.rest = (nb_kept_rest){0};
     return like;
 }
 
@@ -115,6 +116,7 @@ void nb_engine_close(nb_sim_engine *engine)
     if (engine->backend && !(engine->backend->device && nb_fork_lost_device()))
         engine->backend->close(engine->state);
     engine->state = NULL;
+    engine->rest.key = 0;
 }
 
 void nb_engine_free(nb_sim_engine *engine)
@@ -128,4 +130,5 @@ void nb_engine_free(nb_sim_engine *engine)
     engine->footprint = NULL;
     nb_free(engine->second);
     engine->second = NULL;
+    nb_kept_rest_free(&engine->rest);
 }

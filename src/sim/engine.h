@@ -6,6 +6,7 @@
 #include "../image/image.h"
 #include "../nanobragg.h"
 #include "../render/backend.h"
+#include "rest.h"
 
 typedef struct nb_sim_engine {
     const nb_backend *backend;
@@ -19,9 +20,10 @@ typedef struct nb_sim_engine {
     struct nb_footprint_kept *footprint; /* owned, or NULL: footprint.h */
     float *second; /* owned, [second_pixels]: of a crystal that is added to an image; NULL: none was */
     size_t second_pixels;
-    nb_lack lack;   /* of the last image: its crystals together */
-    char line[256]; /* for nb_sim_backend */
-    int said_cpu;   /* why derivatives are not on the device */
+    nb_kept_rest rest; /* owned */
+    nb_lack lack;      /* of the last image: its crystals together */
+    char line[256];    /* for nb_sim_backend */
+    int said_cpu;      /* why derivatives are not on the device */
 } nb_sim_engine;
 
 /** Choose the backend of a scene as the word of -device asks, and start its device. */

@@ -44,6 +44,7 @@ typedef struct nb_files {
     float *gainmap; /* owned; [pixels], -gainmap; NULL: none */
     float *transmission; /* owned; [pixels], -transmission, as nb_mix_factor reads it; NULL: none */
     float *add;           /* owned; [pixels], -add; NULL: none */
+    int takes;            /* some of it is below 0 */
     uint64_t planes_hash; /* of the contents of both; 0: none */
     double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
                               without a file */

@@ -134,27 +134,31 @@ static void describe(nb_sim_engine *engine)
                  engine->lack.part);
 }
 
-/** Let the crystal absorb its light: the background is rendered once more.  On a device nb_sim_apply_mix does the rest. */
+/** The background alone: on a device it is rendered once more, for nb_sim_apply_mix. */
+static nb_status make_rest(nb_sim_engine *engine, size_t pixels, nb_error *err)
+{
+    const nb_mix *mix = &engine->photons.mix;
+    const nb_request as = {.precision = engine->options.precision};
+    const nb_image_device *device = engine->photons.device;
+    const nb_scene lit = nb_mix_scene(mix, mix->rest);
+    nb_status st;
+    if (!device)
+        return nb_engine_rest(engine, &lit, err);
+    st = device->set_aside(engine->state, pixels, err);
+    return st ? st
+              : nb_render_scene_as(engine->backend, engine->state, &lit, &as, NULL, err);
+}
+
+/** Let the crystal absorb its light.  On a device nb_sim_apply_mix does it. */
 static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
     const nb_mix *mix = &engine->photons.mix;
     const nb_scene *sc = &sim->model.scene;
-    const nb_request as = {.precision = engine->options.precision};
-    const nb_image_device *device = engine->photons.device;
-    nb_scene lit;
-    nb_status st = NB_OK;
-    if (mix->rest) {
-        lit = nb_mix_scene(mix, mix->rest);
-        st = device ? device->set_aside(engine->state, sc->raster.pixels, err)
-                    : reserve_second(engine, sc->raster.pixels, err);
-        if (!st)
-            st = nb_render_scene_as(engine->backend, engine->state, &lit, &as,
-                                    device ? NULL : engine->second, err);
-    }
-    if (!st && !device)
-        nb_mix_absorb(mix, sc, engine->options.threads, mix->rest ? engine->second : NULL,
-                      image);
+    nb_status st = mix->rest ? make_rest(engine, sc->raster.pixels, err) : NB_OK;
+    if (!st && !engine->photons.device)
+        nb_mix_absorb(mix, sc, engine->kernels, engine->options.threads,
+                      mix->rest ? engine->rest.image : NULL, image);
     return st;
 }
 

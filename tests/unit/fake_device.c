@@ -271,7 +271,8 @@ static nb_status fake_mix(nb_backend_state *state, const nb_scene *scene,
         f->aside = rest;
     }
     if (mix->absorb)
-        nb_mix_absorb(&there, scene, 1, mix->rest ? f->aside : NULL, f->image);
+        nb_mix_absorb(&there, scene, &nb_image_kernels_base, 1,
+                      mix->rest ? f->aside : NULL, f->image);
     nb_mix_apply(&there, scene, 1, f->image);
     return NB_OK;
 }

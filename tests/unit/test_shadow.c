@@ -150,7 +150,7 @@ static void panels_see_one_shadow(void **state)
 static void light_that_is_taken_away_makes_errors_grow(void **state)
 {
     const float add[2] = {-90, 10};
-    const nb_mix mix = {.add = add, .add_scale = 1};
+    const nb_mix mix = {.add = add, .add_scale = 1, .takes = 1};
     (void)state;
     assert_true(nb_mix_growth(&mix, 0, 10) == 10);
     assert_true(nb_mix_growth(&mix, 1, 10) == 1);
@@ -196,7 +196,7 @@ static void rows_are_the_pixels_one_by_one(void **state)
         int other = 0;
         for (int i = 0; i < PIXELS; i++)
             image[i] = (float)(i % 977) * 0.37f;
-        nb_mix_absorb(&mix, &s.scene, 2, rest, image);
+        nb_mix_absorb(&mix, &s.scene, &nb_image_kernels_base, 2, rest, image);
         for (int i = 0; i < PIXELS; i++)
             other += image[i] != (float)nb_mix_absorbed(&mix, (size_t)i,
                                                         (float)(i % 977) * 0.37f,
