@@ -148,8 +148,10 @@ static uint64_t hash_planes(const nb_files *files, size_t pixels)
     uint64_t hash = NB_HASH_START;
     if (!T && !add)
         return 0;
-    hash = hash_plane(hash, T, T ? pixels : 0);
-    return hash_plane(hash, add, add ? pixels : 0);
+    if (T)
+        hash = hash_plane(hash, T, pixels);
+    hash = nb_hash_bytes(hash, "", 0);
+    return add ? hash_plane(hash, add, pixels) : hash;
 }
 
 static int some_below_0(const float *v, size_t n)

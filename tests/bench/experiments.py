@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 """What spectra, draws, crystals, diffuse light, damage and shadows cost, as a table in markdown.
 
-usage: python3 tests/bench/experiments.py [--program build/nanobragg] [--device cpu] [--repeats 5] [--threads 1]
-           [--frames 40] [--folder DIR] [--only NAME,...]
+usage: python3 tests/bench/experiments.py [--program build/nanobragg] [--device cpu] [--repeats 11] [--threads 1]
+           [--frames 40] [--fluence 1e24] [--folder DIR] [--only NAME,...]
 
-Each row is a job and the job that it is held against, run by turns in new processes; the least of the repeats
-counts.  On a CPU the figure is processor time (user and system), on a device the clock.  A ratio is of whole
-processes.  "more a frame" is the difference of two series of different length, so that the start and what is
-made once are out of it.
+Each row is a job and the job that it is held against, run by turns in new processes, each turn in the other order.
+Seconds are the median of the repeats; a ratio, or a difference, is the median of those of the turns, with its standard
+error: turns that another program slows down do it to both.  On a CPU the figure is processor time (user and system), on a
+device the clock.  A ratio is of whole processes.  "more a frame" is the difference of two series of different length, so
+that the start and what is made once are out of it.
+
+The fluence is that of the series.  With 1e24 every pixel has a million photons of the water and is clipped, so that
+photons more or less change neither its noise nor its bytes, and a ratio is that of the work; with 1e18 it has one.
 """
 import argparse
 import csv
@@ -18,6 +22,7 @@ import os
 import platform
 import random
 import shutil
+import statistics
 import sys
 import tempfile
 
@@ -34,21 +39,29 @@ PDB = ["-pdb", MODEL, *STILL]
 SIMPLE = "-cell 100 100 100 90 90 90 -N 5 -lambda 6.2 -distance 100 -oversample 1 -default_F 100 -noprogress -quiet".split()
 IMAGE = "-nopgm -noint -nonoise -floatfile f.bin".split()
 STILL_1A = "-lambda 1 -distance 160 -pixel 0.1".split()
+SERIES = []  # flags of every series of shots
 LIGHT = "-diffuse_sigma 0.4 -diffuse_gamma 10".split()
 SASE = "-spectrum sase -bandwidth 0.2 -pulse_length 20 -wavelengths 100".split()
 TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:lognormal:20%,distance:normal:0.1%,"
        "Xbeam:normal:0.05,Ybeam:normal:0.05,polar:normal:0.01,lambda:normal:0.05%,cell:normal:0.1%")
 
 
-def shots(count, pixels=1024, water=True):
-    flags = ["-stills", count, "-orientations", "random", "-detpixels", pixels, "-fluence", "1e24", "-hdf5", "run.h5", "-compress",
-             "bslz4"]
-    return flags + (["-water", "100"] if water else [])
+def middle(values):
+    """Their median and its standard error, by the deviations' median."""
+    median = statistics.median(values)
+    apart = statistics.median(abs(v - median) for v in values)
+    return median, 1.253 * 1.483 * apart / len(values) ** 0.5
+
+
+def shots(count, water=True):
+    flags = ["-stills", count, "-orientations", "random", "-detpixels", 1024, "-hdf5", "run.h5", "-compress", "bslz4"]
+    return flags + SERIES + (["-water", "100"] if water else [])
 
 
 class Bench:
     def __init__(self, args):
         self.args, self.rows = args, []
+        SERIES[:] = ["-fluence", args.fluence]
         self.program = os.path.abspath(args.program)
         os.environ["OMP_NUM_THREADS"] = str(args.threads)
 
@@ -60,27 +73,34 @@ class Bench:
         return (used if self.args.device == "cpu" else seconds), peak
 
     def turns(self, *jobs):
-        """Least seconds of each job, by turns."""
-        best = [1e9] * len(jobs)
-        for _ in range(self.args.repeats):
-            best = [min(b, self.once(job)[0]) for b, job in zip(best, jobs)]
-        return best
+        """Seconds of the jobs, a tuple for each turn."""
+        all_turns = []
+        for turn in range(self.args.repeats):
+            order = range(len(jobs)) if turn % 2 else reversed(range(len(jobs)))
+            seconds = {k: self.once(jobs[k])[0] for k in order}
+            all_turns.append(tuple(seconds[k] for k in range(len(jobs))))
+        return all_turns
 
     def ratio(self, name, base, job, wanted, per=1):
-        before, after = self.turns(base, job)
-        self.say(name, f"{before:.3f}", f"{after:.3f}", f"{after / (per * before):.3f}", f"{wanted}")
+        turns = self.turns(base, job)
+        value, error = middle([after / (per * before) for before, after in turns])
+        before, after = (statistics.median(column) for column in zip(*turns))
+        self.say(name, f"{before:.3f}", f"{after:.3f}", f"{value:.3f} ± {error:.3f}", f"{wanted}")
 
     def more(self, name, base, job, counts, wanted):
         """Milliseconds more a frame than the base takes; base and job are functions of the number of frames."""
         few, many = counts
-        a, b, c, d = self.turns(base(few), base(many), job(few), job(many))
-        n = many - few
-        plain, light = (b - a) / n, (d - c) / n
-        self.say(name, f"{plain * 1e3:.1f} ms a frame", f"{light * 1e3:.1f} ms", f"+{(light - plain) * 1e3:.1f} ms", wanted)
+        turns = self.turns(base(few), base(many), job(few), job(many))
+        each = [(1e3 * (b - a) / (many - few), 1e3 * (d - c) / (many - few)) for a, b, c, d in turns]
+        value, error = middle([light - plain for plain, light in each])
+        plain, light = (statistics.median(column) for column in zip(*each))
+        self.say(name, f"{plain:.1f} ms a frame", f"{light:.1f} ms", f"{value:+.2f} ± {error:.2f} ms", wanted)
 
     def extra(self, name, base, job, wanted):
-        before, after = self.turns(base, job)
-        self.say(name, f"{before:.3f}", f"{after:.3f}", f"+{after - before:.3f} s", wanted)
+        turns = self.turns(base, job)
+        value, error = middle([after - before for before, after in turns])
+        before, after = (statistics.median(column) for column in zip(*turns))
+        self.say(name, f"{before:.3f}", f"{after:.3f}", f"{value:+.3f} ± {error:.3f} s", wanted)
 
     def say(self, *cells):
         self.rows.append(cells)
@@ -194,15 +214,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/nanobragg")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=11)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--frames", type=int, default=40)
+    parser.add_argument("--fluence", default="1e24")
     parser.add_argument("--folder")
     parser.add_argument("--only", default=",".join(CASES))
     bench = Bench(parser.parse_args())
     folder = tempfile.mkdtemp(dir=bench.args.folder)
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-          f"{datetime.date.today()}, {bench.args.device}, least of {bench.args.repeats}\n")
+          f"{datetime.date.today()}, {bench.args.device}, {bench.args.repeats} turns, fluence {bench.args.fluence}\n")
     print("| job | without | with | | wanted |\n| --- | --- | --- | --- | --- |")
     try:
         os.chdir(folder)
