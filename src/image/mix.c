@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "mix.h"
 
-#include "../base/threads.h"
+#include <string.h>
 
-enum { PIECE = 256 /* pixels whose factors are looked at together */ };
+#include "../base/threads.h"
 
 /** All pixels of the region. */
 static nb_mix whole(const nb_mix *mix)
@@ -59,26 +59,18 @@ static void add_light(const float *light, int n, float *image)
         image[i] += light[i];
 }
 
-/** A piece without a factor 0, and of factors that all are written, is a product of vectors. */
+/** nb_mix_factor times the photons, without a branch: 0 is the factor 1, and what is below 0 leaves no bit. */
 static void take_factors(const float *factors, int n, float *image)
 {
-    int lit = 0;
-#ifdef _OPENMP
-#pragma omp simd reduction(+ : lit)
-#endif
-    for (int i = 0; i < n; i++)
-        lit += factors[i] > 0;
-    if (lit == n) {
 #ifdef _OPENMP
 #pragma omp simd
 #endif
-        for (int i = 0; i < n; i++)
-            image[i] *= factors[i];
-        return;
-    }
     for (int i = 0; i < n; i++) {
-        const float factor = nb_mix_factor(factors[i]);
-        image[i] = factor > 0 ? factor * image[i] : 0;
+        const float t = factors[i], photons = (t + (float)(t == 0)) * image[i];
+        uint32_t bits;
+        memcpy(&bits, &photons, sizeof bits);
+        bits &= (uint32_t) - (t >= 0);
+        memcpy(&image[i], &bits, sizeof bits);
     }
 }
 
@@ -103,9 +95,8 @@ static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *
     const float *light = mix->absorb ? NULL : mix->light;
     const int n = r.end - r.first;
     if (!mask && !light && !mix->add) {
-        for (int i = 0; mix->transmission && i < n; i += PIECE)
-            take_factors(mix->transmission + at + i, n - i < PIECE ? n - i : PIECE,
-                         image + at + i);
+        if (mix->transmission)
+            take_factors(mix->transmission + at, n, image + at);
         return;
     }
     if (!mask && !mix->transmission && (!light || !mix->add)) {

@@ -38,26 +38,34 @@ static int place_of(const shading *job, const nb_panel *panel, double f, double 
     return nb_shadow_place(job->shadow, d, x, y);
 }
 
-/** Is every factor of the shadows 1 between these columns of a band?  A flat piece lies in the circle around its corners. */
-static int is_clear(const shading *job, const band *b, int fast, int fast_end)
+typedef enum look { MIXED, CLEAR, DARK } look;
+
+/** Are all factors of the shadows 1, or all 0, between these columns of a band?  A flat piece lies in the circle around
+ * its corners. */
+static look look_at(const shading *job, const band *b, int fast, int fast_end)
 {
     double x[4], y[4], cx = 0, cy = 0, far2 = 0, reach;
+    int near = 0;
     if (b->panel->curved)
-        return 0;
+        return MIXED;
     for (int i = 0; i < 4; i++) {
         if (!place_of(job, b->panel, i & 1 ? fast_end : fast,
                       i & 2 ? b->slow + b->rows : b->slow, &x[i], &y[i]))
-            return 0;
+            return MIXED;
         cx += 0.25 * x[i];
         cy += 0.25 * y[i];
     }
     for (int i = 0; i < 4; i++)
         far2 = fmax(far2, (x[i] - cx) * (x[i] - cx) + (y[i] - cy) * (y[i] - cy));
     reach = sqrt(far2) + 0.501 * b->edge;
-    for (int i = 0; i < job->shadow->n; i++)
-        if (nb_shadow_over(&job->shadow->items[i], cx, cy) <= reach)
-            return 0;
-    return 1;
+    for (int i = 0; i < job->shadow->n; i++) {
+        const nb_shadow_item *item = &job->shadow->items[i];
+        const double over = nb_shadow_over(item, cx, cy);
+        near |= over <= reach;
+        if (item->transmission == 0 && over < -reach)
+            return DARK;
+    }
+    return near ? MIXED : CLEAR;
 }
 
 /** As nb_mix_factor reads it. */
@@ -84,6 +92,16 @@ static void shade_row(const shading *job, const band *b, int slow, int fast, int
     }
 }
 
+static void shade_all(const shading *job, const band *b, int slow, int fast, int fast_end)
+{
+    float *out = job->out->transmission + nb_panel_pixel(b->panel, 0, slow);
+    int32_t *acts = job->out->acts + 2 * (size_t)(b->panel->first_row + slow);
+    for (int f = fast; f < fast_end; f++)
+        out[f] = -1;
+    acts[0] = acts[0] < fast ? acts[0] : fast;
+    acts[1] = fast_end;
+}
+
 static void shade_band(const shading *job, int row, int rows)
 {
     const nb_panel *panel = &job->scene->panels[nb_panel_of_row(job->scene, row)];
@@ -95,8 +113,9 @@ static void shade_band(const shading *job, int row, int rows)
     }
     for (int f = 0; f < panel->columns; f += BLOCK) {
         const int end = f + BLOCK < panel->columns ? f + BLOCK : panel->columns;
-        for (int i = 0; !is_clear(job, &b, f, end) && i < rows; i++)
-            shade_row(job, &b, b.slow + i, f, end);
+        const look all = look_at(job, &b, f, end);
+        for (int i = 0; all != CLEAR && i < rows; i++)
+            (all == DARK ? shade_all : shade_row)(job, &b, b.slow + i, f, end);
     }
 }
 
@@ -152,8 +171,8 @@ static int64_t rendered_in(const nb_scene *sc)
     return n;
 }
 
-/** n pixels in a row; mask NULL: all are seen. */
-static void count_row(const float *factors, const uint8_t *mask, int n, nb_shade *out)
+/** n pixels in a row that are all seen.  A number below 0 is the factor 0, and 0 is the factor 1. */
+static void count_row(const float *written, int n, nb_shade *out)
 {
     float most = 0;
     int dark = 0, dim = 0;
@@ -161,15 +180,24 @@ static void count_row(const float *factors, const uint8_t *mask, int n, nb_shade
 #pragma omp simd reduction(max : most) reduction(+ : dark, dim)
 #endif
     for (int i = 0; i < n; i++) {
-        const float factor = nb_mix_factor(factors[i]);
-        const int seen = mask ? mask[i] != 0 : 1;
+        const float factor = written[i] + (float)(written[i] == 0);
         most = factor > most ? factor : most;
-        dark += seen & (factor == 0);
-        dim += seen & (factor < 0.5f);
+        dark += factor < 0;
+        dim += factor < 0.5f;
     }
-    out->most = most > out->most ? most : out->most;
+    out->most = fmax(out->most, most);
     out->dark += dark;
     out->dim += dim;
+}
+
+static void count_masked(const float *written, const uint8_t *mask, int n, nb_shade *out)
+{
+    for (int i = 0; i < n; i++) {
+        const float factor = nb_mix_factor(written[i]);
+        out->most = fmax(out->most, factor);
+        out->dark += mask[i] && factor == 0;
+        out->dim += mask[i] && factor < 0.5f;
+    }
 }
 
 static void count(const nb_mix *mix, const nb_scene *sc, nb_shade *out)
@@ -181,9 +209,9 @@ static void count(const nb_mix *mix, const nb_scene *sc, nb_shade *out)
         const size_t at = (size_t)(r.start + r.first);
         const int n = r.end > r.first ? r.end - r.first : 0;
         if (n && mask)
-            count_row(mix->transmission + at, mask + at, n, out);
+            count_masked(mix->transmission + at, mask + at, n, out);
         else if (n)
-            count_row(mix->transmission + at, NULL, n, out);
+            count_row(mix->transmission + at, n, out);
     }
 }
 

@@ -8,6 +8,20 @@
 #include "../physics/panels.h"
 #include "sums.h"
 
+/** The first pixel of a row from f on that is lit; `end` if there is none. */
+static int next_lit(const uint8_t *mask, int f, int end)
+{
+    uint64_t eight = 0;
+    for (; end - f >= (int)sizeof eight; f += (int)sizeof eight) {
+        memcpy(&eight, mask + f, sizeof eight);
+        if (eight)
+            break;
+    }
+    while (f < end && !mask[f])
+        f++;
+    return f;
+}
+
 /** The runs of rendered pixels of a row, to spans unless that is NULL; how many. */
 static size_t split_row(const nb_scene *sc, int k, const nb_region *r, int slow,
                         nb_span *spans)
@@ -18,8 +32,8 @@ static size_t split_row(const nb_scene *sc, int k, const nb_region *r, int slow,
     size_t n = 0;
     for (int f = r->fmin, end; f <= r->fmax; f = end) {
         const uint8_t *dark = NULL;
-        while (mask && f <= r->fmax && !mask[f])
-            f++;
+        if (mask)
+            f = next_lit(mask, f, r->fmax + 1);
         if (f > r->fmax)
             break;
         if (mask)
