@@ -111,7 +111,7 @@ static nb_status load_plane(const plane_file *f, const nb_config *cfg,
     nb_status st;
     if (!f->path[0])
         return NB_OK;
-    if (!(*out = nb_alloc_raw(pixels, sizeof **out, "image to mix", err)))
+    if (!(*out = nb_alloc_large(pixels, sizeof **out, "image to mix", err)))
         return NB_ERR_NOMEM;
     if ((st = nb_input_open(&file, f->path, f->flag, err)))
         return st;
@@ -125,19 +125,26 @@ static nb_status load_plane(const plane_file *f, const nb_config *cfg,
     return st ? st : check_values(f, *out, pixels, err);
 }
 
+static inline uint64_t step_of(uint64_t chain, const float *two)
+{
+    uint64_t word;
+    memcpy(&word, two, sizeof word);
+    chain = (chain ^ word) * NB_TABLE_SPREAD;
+    return chain ^ chain >> 32;
+}
+
 /** By four chains of operations side by side. */
 static uint64_t hash_plane(uint64_t hash, const float *v, size_t n)
 {
-    uint64_t chain[4] = {hash, 1, 2, 3}, words[4];
+    uint64_t a = hash, b = 1, c = 2, d = 3;
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
-        memcpy(words, v + i, sizeof words);
-        for (int k = 0; k < 4; k++) {
-            chain[k] = (chain[k] ^ words[k]) * NB_TABLE_SPREAD;
-            chain[k] ^= chain[k] >> 32;
-        }
+        a = step_of(a, v + i);
+        b = step_of(b, v + i + 2);
+        c = step_of(c, v + i + 4);
+        d = step_of(d, v + i + 6);
     }
-    hash = nb_hash_bytes(hash, chain, sizeof chain);
+    hash = nb_hash_bytes(hash, (const uint64_t[4]){a, b, c, d}, 4 * sizeof a);
     return nb_hash_bytes(hash, v + i, (n - i) * sizeof *v);
 }
 
@@ -277,7 +284,7 @@ nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads, nb_
         return NB_ERR_NOMEM;
     in->absorb = own;
     own->key = key;
-    own->plane = nb_alloc_raw(sc->raster.pixels, sizeof *own->plane, "absorption", err);
+    own->plane = nb_alloc_large(sc->raster.pixels, sizeof *own->plane, "absorption", err);
     return own->plane ? nb_absorb_plane(body, sc, threads, own->plane, own->range, err)
                       : NB_ERR_NOMEM;
 }
