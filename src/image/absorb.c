@@ -160,6 +160,8 @@ static int is_off(const absorbing *job, const nb_panel *panel, const patch *p)
 
 static void fill_pixels(const absorbing *job, const nb_panel *panel, const patch *p)
 {
+    const int first = (int)ceil(p->f), last = (int)floor(p->f + p->wide);
+    const double wide = p->wide > 0 ? p->wide : 1;
     for (int s = (int)ceil(p->s); s <= p->s + p->high; s++) {
         const double v = p->high > 0 ? (s - p->s) / p->high : 0;
         const double left = on_patch(p, 0, v), mid = on_patch(p, 0.5, v),
@@ -167,8 +169,11 @@ static void fill_pixels(const absorbing *job, const nb_panel *panel, const patch
         const double slope = 4 * mid - 3 * left - right,
                      bend = 2 * (left + right) - 4 * mid;
         float *row = job->plane + nb_panel_pixel(panel, 0, s);
-        for (int f = (int)ceil(p->f); f <= p->f + p->wide; f++) {
-            const double u = p->wide > 0 ? (f - p->f) / p->wide : 0;
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+        for (int f = first; f <= last; f++) {
+            const double u = (f - p->f) / wide;
             row[f] = (float)(left + u * (slope + u * bend));
         }
     }
