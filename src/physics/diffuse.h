@@ -63,11 +63,15 @@ NB_HD void nb_diffuse_series_of(double X, nb_diffuse_series *out)
         out->weight[out->n++] = w;
 }
 
-/** The sum of the orders' kernels at x, each with its weight. */
+/** The sum of the orders' kernels at x, each with its weight; without those whose exp is 0. */
 NB_HD double nb_diffuse_orders(int gauss, const nb_diffuse_series *orders, double x)
 {
+    const double first = gauss ? x / 1500 - orders->first : 0;
     double sum = 0;
-    for (int i = 0; i < orders->n; i++)
+    for (int i = first < 0           ? 0
+                 : first < orders->n ? (int)first
+                                     : orders->n;
+         i < orders->n; i++)
         sum += orders->weight[i] * nb_diffuse_kernel(gauss, orders->first + i, x);
     return sum;
 }
