@@ -27,10 +27,16 @@ void nb_diffuse_soft(int gauss, double n, double near2, double poly[NB_DIFFUSE_D
     }
 }
 
+double nb_diffuse_det(const double m[6])
+{
+    const double a = m[0], b = m[1], c = m[2], d = m[3] / 2, e = m[4] / 2, f = m[5] / 2;
+    return a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
+}
+
 void nb_diffuse_half(const double m[6], double limit, double half[3])
 {
     const double a = m[0], b = m[1], c = m[2], d = m[3] / 2, e = m[4] / 2, f = m[5] / 2;
-    const double det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
+    const double det = nb_diffuse_det(m);
     half[0] = sqrt(limit * (b * c - f * f) / det);
     half[1] = sqrt(limit * (a * c - e * e) / det);
     half[2] = sqrt(limit * (a * b - d * d) / det);

@@ -15,6 +15,9 @@ int nb_diffuse_points(double scale);
 void nb_diffuse_soft(int gauss, double n, double near2,
                      double poly[NB_DIFFUSE_DEGREE + 1]);
 
+/** The determinant of a form: the square of the volume of an index. */
+double nb_diffuse_det(const double form[6]);
+
 /** Half of the box about the ellipsoid of a form: form(x) <= limit. */
 void nb_diffuse_half(const double form[6], double limit, double half[3]);
 

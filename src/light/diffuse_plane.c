@@ -7,6 +7,7 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
+#include "diffuse_orders.h"
 #include "merge.h"
 
 #define NODE_MOST 0.3  /* u from one node to the next, at most */
@@ -165,9 +166,7 @@ static double node_of(const nb_diffuse_table *t)
 {
     double part = 0;
     for (int i = 0; i < t->model.n_forms; i++) {
-        const double *m = t->model.forms[i].u2, d = m[3] / 2, e = m[4] / 2, f = m[5] / 2;
-        const double volume = sqrt(m[0] * (m[1] * m[2] - f * f) - d * (d * m[2] - f * e) +
-                                   e * (d * f - m[1] * e));
+        const double volume = sqrt(nb_diffuse_det(t->model.forms[i].u2));
         part = fmax(part, 4 * volume / (4 * volume + NB_PI * NB_PI));
     }
     return t->model.gauss ? NODE_MOST : fmin(NODE_MOST, NODE_APART / pow(part, 0.25));

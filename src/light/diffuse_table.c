@@ -15,8 +15,9 @@ enum {
     SHIFTS_MOST = 64, /* of a table without split halos */
     SPLIT_SHIFTS = 24 /* of one with them */
 };
-#define X_LIMIT 600.0 /* exp(X) has to be a double */
-#define STEP_X 0.6    /* of X from one point to the next */
+#define ORDERS_LEFT 1e-5 /* share of the orders that a table leaves out */
+#define X_LIMIT 600.0    /* exp(X) has to be a double */
+#define STEP_X 0.6       /* of X from one point to the next */
 #define STEP_SMOOTH                                                                      \
     0.32 /* u from one point to the next, of sources that are moved to the points too */
 #define BYTES_OF_POINTS 12.8 /* of all forms, so many of which are not too many */
@@ -24,13 +25,13 @@ enum {
 #define TABLE_PART 0.8    /* of the memory, for what is kept */
 #define MAKING_PART 0.125 /* and at least, for what makes it */
 
-/** The least order beyond which a share of less than 1e-5 is left. */
-static int orders_of(double X)
+/** The least order beyond which less than this share is left. */
+static int orders_of(double X, double left)
 {
     double n = floor(X) + 1, w;
     if (X < 1e-9)
         return 1;
-    for (w = nb_diffuse_weight(n, X) / -expm1(-X); n < 2 || w > 1e-5 * (1 - X / (n + 1));)
+    for (w = nb_diffuse_weight(n, X) / -expm1(-X); n < 2 || w > left * (1 - X / (n + 1));)
         w *= X / ++n;
     return (int)n;
 }
@@ -137,10 +138,11 @@ static void choose_points(const nb_diffuse_table *t, const int reach[3], double 
 static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p, nb_error *err)
 {
     const double last = t->model.gauss ? p->near2 : 2.7 * sqrt(p->near2);
+    const int orders = t->model.gauss ? t->faint_orders : t->orders;
     nb_diffuse_half(p->form.u2, p->near2, p->half);
-    p->near_orders = last < t->orders ? (int)ceil(last) : t->orders;
+    p->near_orders = last < orders ? (int)ceil(last) : orders;
     p->poly = nb_alloc((size_t)p->near_orders, sizeof *p->poly, "diffuse light", err);
-    for (int n = 0; p->poly && n < p->near_orders; n++)
+    for (int n = 0; p->poly && n < p->near_orders && n < t->orders; n++)
         nb_diffuse_soft(t->model.gauss, n + 1, p->near2, p->poly[n]);
     return p->poly ? NB_OK : NB_ERR_NOMEM;
 }
@@ -165,6 +167,20 @@ static void power_row(const void *data, const int at[3], int count, double *out)
                                               t->low[1] + at[1], t->low[2] + at[2] + l);
 }
 
+/** Note the brightest of a row of reflections, and the light in the middle of its halo. */
+static void note_brightest(nb_diffuse_table *t, nb_diffuse_part *part, const int at[2],
+                           const double *row)
+{
+    for (int l = 0; l < t->n[2]; l++) {
+        const double X = nb_shape_radius2(part->form.X, t->low[0] + at[0],
+                                          t->low[1] + at[1], t->low[2] + l);
+        const double light = part->form.part * row[l] * -expm1(-X) * pow(fmax(X, 1), -1.5);
+        part->most = fmax(part->most, row[l]);
+        t->faint = fmax(t->faint, NB_FAINT_LIGHT * light);
+    }
+}
+
+/** Keep the reflections of a form for sums one by one. */
 static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
                             nb_diffuse_part *part, nb_error *err)
 {
@@ -176,11 +192,20 @@ static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
                       : NULL;
     for (int i = 0; part->power && i < rows; i++) {
         power_row(&p, (const int[3]){i / t->n[1], i % t->n[1], 0}, n, row);
+        note_brightest(t, part, (const int[2]){i / t->n[1], i % t->n[1]}, row);
         for (int l = 0; l < n; l++)
             part->power[(size_t)i * (size_t)n + (size_t)l] = (float)row[l];
     }
     nb_free(row);
+    nb_diffuse_half(part->form.u2, 1, part->half_one);
+    part->many = 4 * NB_PI / 3 / sqrt(nb_diffuse_det(part->form.u2));
     return part->power ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Are single reflections of a form looked at? */
+static int keeps_power(const nb_diffuse_source *s, const nb_diffuse_part *p)
+{
+    return (s->model->gauss || p->near2 > 0) && !s->shares;
 }
 
 static double bytes_allowed(const nb_diffuse_source *s)
@@ -195,9 +220,9 @@ static double plan_part(const nb_diffuse_source *s, const nb_diffuse_table *t,
     const double tables = t->model.n_forms * (s->shares > 1 ? s->shares : 1);
     if (!s->like) {
         choose_split(t, reach, s->shares, bytes_allowed(s), p);
-        choose_points(t, reach, bytes_allowed(s) / tables, p->near2 > 0 && !s->shares, p);
+        choose_points(t, reach, bytes_allowed(s) / tables, keeps_power(s, p), p);
     }
-    return tables * bytes_of(t, p, p->near2 > 0 && !s->shares);
+    return tables * bytes_of(t, p, keeps_power(s, p));
 }
 
 static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
@@ -213,7 +238,7 @@ static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
     if (!st)
         st = nb_diffuse_fill(t, &sources, fmax(MAKING_PART * bytes, bytes - kept),
                              s->threads, p, err);
-    return st || !is_split ? st : make_power(s, t, p, err);
+    return st || !keeps_power(s, p) ? st : make_power(s, t, p, err);
 }
 
 /** Largest X of a reflection that counts. */
@@ -270,6 +295,7 @@ static nb_diffuse_table *new_table(const nb_diffuse_source *s, nb_error *err)
     if (s->like) {
         t->X_most = s->like->X_most;
         t->orders = s->like->orders;
+        t->faint_orders = s->like->faint_orders;
     }
     return t;
 }
@@ -323,7 +349,7 @@ nb_status nb_diffuse_table_blend(const nb_diffuse_source *s, nb_diffuse_table *c
         st = sum_points(s, of, weight, n, r, p, err);
         if (!st && p->near2 > 0)
             st = prepare_near(t, p, err);
-        if (!st && p->near2 > 0)
+        if (!st && keeps_power(s, p))
             st = make_power(s, t, p, err);
     }
     if (st) {
@@ -355,8 +381,10 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **ta
         return st;
     set_reach(s, t, reach);
     st = check_X(s, t, err);
-    if (!s->like)
-        t->orders = st ? 0 : orders_of(t->X_most);
+    if (!st && !s->like) {
+        t->orders = orders_of(t->X_most, ORDERS_LEFT);
+        t->faint_orders = orders_of(t->X_most, NB_FAINT_SHARE);
+    }
     for (int r = 0; !st && r < t->model.n_forms; r++)
         st = make_part(s, t, reach, &t->parts[r], err);
     if (st) {

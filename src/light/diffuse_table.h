@@ -22,10 +22,13 @@ typedef struct nb_diffuse_part {
     double scale[3]; /* points from one index to the next */
     int low[3], n[3];
     float *c;     /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)) */
-    float *power; /* owned; I0 of the box of reflections; NULL if no halo is split */
+    float *power; /* owned; I0 of the box of reflections; NULL if no sum takes single ones */
+    double most;  /* of power */
     double near2; /* u^2 inside of which kernels are split; 0: none is */
     int near_orders;
     double half[3];                        /* of the box about that ellipsoid, indices */
+    double half_one[3];                    /* about u = 1 */
+    double many;                           /* reflections inside of u = 1 */
     double (*poly)[NB_DIFFUSE_DEGREE + 1]; /* owned; [near_orders] coefficients of (near2 - u^2)^j */
 } nb_diffuse_part;
 
@@ -35,6 +38,8 @@ typedef struct nb_diffuse_table {
     double reach;     /* largest |q| that it serves, 1/A */
     double X_most;    /* at that */
     int orders;       /* that have a share in it */
+    int faint_orders; /* that have one where Gaussian halos end */
+    double faint;     /* light of Gaussian halos that is none */
     uint64_t mark;    /* of what it was made from, for devices, which keep it; 0: none */
     nb_diffuse_part parts[NB_DIFFUSE_FORMS];
 } nb_diffuse_table;
