@@ -96,7 +96,7 @@ static __device__ float between(const light_panel &at, const float *nodes, int f
     const float *a = nodes + at.first_node + (int64_t)(y / step) * g->wide + x / step;
     const float *b = a + g->wide, *c = b + g->wide, *d = c + g->wide;
     float line[4];
-    if (step == 1)
+    if (!g->s.between)
         return *a;
     for (int k = 0; k < 4; k++)
         line[k] = nb_light_between(g, t, a[k], b[k], c[k], d[k]);

@@ -12,9 +12,10 @@
 
 #define NODE_MOST 0.3  /* u from one node to the next, at most */
 #define NODE_APART 0.2 /* the same on halos that no others cover */
-#define ONE_RAY 0.055  /* u of a pixel that one ray serves */
+#define ONE_RAY 0.055  /* u of a pixel that one ray serves, where each pixel is a node */
 #define TWO_RAYS 0.6   /* that two rays along each edge serve */
-#define ONE_LAYER 0.04 /* u of the shift by the depth that one layer serves */
+#define ONE_LAYER                                                                        \
+    0.15 /* u of the depth of layers that their mean serves: rays of a pixel shift by half of it at most */
 /** u of a distance: halos, and what X adds. */
 static double scale_of(const nb_diffuse *d, double reach, double gamma)
 {
@@ -180,14 +181,13 @@ static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *
     double u = p->per * p->middle.wave / near, pixel = u * edge;
     double depth = u * sensor->layers * sensor->layer_step;
     const double node = node_of(p->table);
-    int os = p->scene.oversample, step = pixel > 0 ? (int)(node / pixel) : NB_LIGHT_STEP;
-    nb_light_sampling s = {
-        step < 1               ? 1
-        : step > NB_LIGHT_STEP ? NB_LIGHT_STEP
-                               : step,
-        os, 0,
-        sensor->absorb && (depth < ONE_LAYER || panel->curved) ? 1 : sensor->layers, 0};
-    if (pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY)
+    const int os = p->scene.oversample;
+    const double steps = pixel > 0 ? fmin(node / pixel, NB_LIGHT_STEP) : NB_LIGHT_STEP;
+    nb_light_sampling s = {.step = steps < 1 ? 1 : (int)steps,
+                           .between = steps >= 2 || (steps >= 1 && os > 1),
+                           .rays = os};
+    s.layers = depth < ONE_LAYER || panel->curved ? 1 : sensor->layers;
+    if (s.between || pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY)
         s.rays = 1;
     else if (pixel < TWO_RAYS && os > 2) {
         s.rays = 2;
@@ -215,18 +215,23 @@ static void limit_pixels(const nb_diffuse_plane *p, const nb_panel *panel, int f
 nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
 {
     nb_light_grid g = {.r = nb_panel_region(&p->scene, panel)};
+    const int os = p->scene.oversample;
     int step;
     g.s = sampling_of(p, panel, &p->scene.sensors[panel->sensor]);
     if (!(nb_region_pixels(g.r) > 0))
         return g;
     step = g.s.step;
-    g.wide = (g.r.fmax - g.r.fmin) / step + (step > 1 ? 4 : 1);
-    g.high = (g.r.smax - g.r.smin) / step + (step > 1 ? 4 : 1);
+    g.wide = (g.r.fmax - g.r.fmin) / step + (g.s.between ? 4 : 1);
+    g.high = (g.r.smax - g.r.smin) / step + (g.s.between ? 4 : 1);
     for (int t = 0; t < step; t++) {
-        double w[4];
-        nb_cubic_weights((double)t / step, w);
+        double w[4], sum[4] = {0};
+        for (int i = 0; i < os; i++) {
+            nb_cubic_weights((t + (i + 0.5) / os - 0.5) / step, w);
+            for (int k = 0; k < 4; k++)
+                sum[k] += w[k] / os;
+        }
         for (int k = 0; k < 4; k++)
-            g.w[k][t] = (float)w[k];
+            g.w[k][t] = (float)sum[k];
     }
     return g;
 }
@@ -305,7 +310,7 @@ static void pixel_row(const nb_diffuse_plane *p, const nodes *n, int s, float *l
                          (size_t)n->grid.r.fmin;
     const int pixels = n->grid.r.fmax - n->grid.r.fmin + 1;
     const float *light = n->light + (size_t)(s - n->grid.r.smin) * (size_t)n->grid.wide;
-    if (n->grid.s.step > 1) {
+    if (n->grid.s.between) {
         between_rows(n, s, line);
         between_columns(n, line, line + n->grid.wide);
         light = line + n->grid.wide;

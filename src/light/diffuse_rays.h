@@ -39,6 +39,7 @@ typedef struct nb_diffuse_plane {
 /** How a panel is sampled. */
 typedef struct nb_light_sampling {
     int step;     /* pixels from node to node */
+    int between;  /* pixels are cubics between nodes; 0: each is a node */
     int rays;     /* along an edge of a pixel */
     double apart; /* of two rays, in pixels; 0: the sub-pixels */
     int layers;   /* 1: all as one */
@@ -46,12 +47,12 @@ typedef struct nb_light_sampling {
 } nb_light_sampling;
 
 /** The nodes of a panel: node (i, j) of its `high` rows is at pixel smin + step (i - 1), fmin + step (j - 1), without the
- * -1 where the step is 1. */
+ * -1 where each pixel is a node. */
 typedef struct nb_light_grid {
     nb_region r; /* pixels; empty: no light */
     nb_light_sampling s;
     int wide, high;
-    float w[4][NB_LIGHT_STEP]; /* of the nodes about a pixel, by its place behind the second */
+    float w[4][NB_LIGHT_STEP]; /* of the nodes about a pixel, by its place behind the second: the mean of its sub-pixels */
 } nb_light_grid;
 
 /** The sum over orientations of D at q. */
@@ -102,18 +103,24 @@ NB_HD double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction, int 
     return sum / sc->beam.n_sources;
 }
 
-/** A ray to a point, that of all layers together at the depth where half of the light stops, on the average. */
+/** A ray to a point of a layer, or to the mean point of all, each with what it stops. */
 NB_HD nb_ray nb_light_ray(const nb_light_sampling *s, const nb_panel *panel,
                           const nb_sensor *sensor, double F, double S, int layer)
 {
-    nb_sensor whole = *sensor;
-    if (s->layers != sensor->layers) {
-        whole.layer_step *= sensor->layers;
-        whole.layers = 1;
-        whole.mean_depth = sensor->mu > 0;
-        layer = 0;
+    nb_ray ray = nb_ray_to(panel, sensor, F, S, layer);
+    double stopped = ray.capture;
+    nb_vec3 sum = nb_scale(stopped * ray.airpath, ray.direction);
+    if (s->layers == sensor->layers)
+        return ray;
+    for (int i = 1; i < sensor->layers; i++) {
+        ray = nb_ray_to(panel, sensor, F, S, i);
+        stopped += ray.capture;
+        sum = nb_add(sum, nb_scale(ray.capture * ray.airpath, ray.direction));
     }
-    return nb_ray_to(panel, &whole, F, S, layer);
+    ray = nb_ray_along(nb_scale(1 / stopped, sum));
+    ray.capture = stopped;
+    ray.omega = nb_solid_angle(panel, &ray);
+    return ray;
 }
 
 /** Middle of a ray's part of a pixel, in pixels. */
@@ -166,7 +173,7 @@ NB_HD int nb_light_side(const nb_diffuse_plane *p, const nb_panel *panel,
 /** The sampling of pixels that -dmin may cut: every ray of every source. */
 NB_HD nb_light_sampling nb_light_every(const nb_scene *sc, const nb_sensor *sensor)
 {
-    const nb_light_sampling every = {1, sc->oversample, 0, sensor->layers, 1};
+    const nb_light_sampling every = {1, 0, sc->oversample, 0, sensor->layers, 1};
     return every;
 }
 
@@ -175,7 +182,7 @@ NB_HD int nb_light_node_side(const nb_diffuse_plane *p, const nb_light_grid *g,
                              const nb_panel *panel, const nb_sensor *sensor, int i, int j,
                              int count)
 {
-    const int step = g->s.step, off = step > 1;
+    const int step = g->s.step, off = g->s.between;
     return nb_light_side(p, panel, sensor, g->r.fmin + step * (j - off),
                          (count - 1) * step + 1, g->r.smin + step * (i - off), 2 * step);
 }
@@ -184,7 +191,7 @@ NB_HD int nb_light_node_side(const nb_diffuse_plane *p, const nb_light_grid *g,
 NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
                           const nb_panel *panel, const nb_sensor *sensor, int i, int j)
 {
-    const int step = g->s.step, off = step > 1, f = g->r.fmin + step * (j - off),
+    const int step = g->s.step, off = g->s.between, f = g->r.fmin + step * (j - off),
               row = g->r.smin + step * (i - off);
     const uint8_t *mask = off ? NULL : p->scene.raster.mask;
     if (mask &&
