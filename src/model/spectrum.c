@@ -288,6 +288,7 @@ static void fill_typed(const nb_spectrum_use *use, const nb_spectrum_part *p, in
  * deviates. */
 typedef struct chaos {
     double centre, coherence, distance; /* eV */
+    double ratio;                       /* of the ratios of Gaussians of neighbours */
     int J;
     double *part; /* owned; of each oscillator: weight, real part, imaginary part */
 } chaos;
@@ -298,6 +299,7 @@ static nb_status chaos_make(const nb_spectrum_part *p, int number, int64_t seed,
     const double s = p->coherence, sE = sigma_of(p->fwhm);
     const double sn = sqrt(fmax(0, sE * sE - s * s));
     *c = (chaos){.centre = p->centre_eV, .coherence = s, .distance = sn * s / sE};
+    c->ratio = exp(-0.5 * c->distance * c->distance / (s * s));
     c->J = sn > 0 ? (int)ceil(5 * sn / c->distance) : 0;
     c->part = nb_alloc(2 * (size_t)c->J + 1, 3 * sizeof *c->part, "spectrum", err);
     for (int k = 0; c->part && k <= 2 * c->J; k++) {
@@ -314,24 +316,49 @@ static nb_status chaos_make(const nb_spectrum_part *p, int number, int64_t seed,
     return c->part ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** |f|^2 of the shot at an energy; *mean += its mean over all shots. */
+/** Sums over oscillators: of their fields, and of their mean squares. */
+typedef struct chaos_sum {
+    double re, im, square;
+} chaos_sum;
+
+/** Oscillators j to end; g is the Gaussian of the one before, ratio that to the next. */
+static void add_oscillators(const chaos *c, int j, int end, double g, double ratio,
+                            chaos_sum *sum)
+{
+    const int by = end < j ? -1 : 1;
+    for (const double *part = c->part + 3 * (size_t)(j + c->J);; j += by, part += 3 * by) {
+        g *= ratio;
+        ratio *= c->ratio;
+        sum->re += part[1] * g;
+        sum->im += part[2] * g;
+        sum->square += part[0] * part[0] * g * g;
+        if (j == end)
+            return;
+    }
+}
+
+/** |f|^2 of the shot at an energy; *mean += its mean over all shots.  The Gaussians of even steps have ratios whose own
+ * ratio is constant. */
 static double chaos_at(const chaos *c, double eV, double *mean)
 {
-    const double s = c->coherence, x = eV - c->centre, reach = s * sqrt(LEFT_OUT);
+    const double x = eV - c->centre, reach = c->coherence * sqrt(LEFT_OUT);
     const double unit = c->distance > 0 ? c->distance : INFINITY;
     const int low = (int)fmax(-c->J, ceil((x - reach) / unit)),
               high = (int)fmin(c->J, floor((x + reach) / unit));
-    double re = 0, im = 0, square = 0;
-    for (int j = low; j <= high; j++) {
-        const double *part = c->part + 3 * (size_t)(j + c->J),
-                     d = (x - j * c->distance) / s;
-        const double g = exp(-0.25 * d * d);
-        re += part[1] * g;
-        im += part[2] * g;
-        square += part[0] * part[0] * g * g;
-    }
-    *mean += 2 * square;
-    return re * re + im * im;
+    const int near = (int)fmin(fmax(nearbyint(x / unit), low), high);
+    const double d = 0.5 * c->distance / c->coherence,
+                 off = 0.5 * (x - near * c->distance) / c->coherence;
+    const double g = exp(-off * off), up = exp((2 * off - d) * d);
+    chaos_sum sum = {0};
+    if (low > high)
+        return 0;
+    add_oscillators(c, near, near, g, 1, &sum);
+    if (near < high)
+        add_oscillators(c, near + 1, high, g, up, &sum);
+    if (near > low)
+        add_oscillators(c, near - 1, low, g, c->ratio / up, &sum);
+    *mean += 2 * sum.square;
+    return sum.re * sum.re + sum.im * sum.im;
 }
 
 /** Of the shot, and of the mean of all; both as parts of that mean's sum. */
