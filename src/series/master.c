@@ -222,6 +222,7 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
     master->frames_user = run;
     master->wavelengths = run->base->model.spectrum.n;
+    master->threads = run->threads;
     master->varied_name = varied_name;
     master->varied = varied;
     master->n_varied = nb_vary_of_frames(&f->vary);

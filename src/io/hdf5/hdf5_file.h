@@ -164,9 +164,10 @@ typedef struct nb_hdf5_master {
     const char *config;           /* JSON, may be NULL */
     const char *jobs;             /* the text of -jobs, one line per frame; may be NULL */
     const nb_spectra *spectra;    /* frame k has spectrum k; NULL: none */
-    /** The spectrum of -spectrum of frame k, of `wavelengths` numbers each; NULL: none. */
+    /** The spectrum of -spectrum of frame k, of `wavelengths` numbers each; NULL: none.  `threads` ask for frames at
+     * a time. */
     nb_status (*spectrum)(void *user, int k, double *A, double *weight, nb_error *err);
-    int wavelengths;
+    int wavelengths, threads;
     /** Name and value in frame k of number i < n_varied, of the frame, that -vary draws. */
     const char *(*varied_name)(void *user, int i);
     nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);

@@ -136,6 +136,20 @@ static void spectra_row(const nb_spectra *s, size_t i, size_t m, double *A, doub
     }
 }
 
+/** The spectra that frames draw; returns 0 if one fails. */
+static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
+                      double *weight)
+{
+    int ok = 1;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 8) num_threads(master->threads) reduction(& : ok)
+#endif
+    for (int i = 0; i < n; i++)
+        ok &= !master->spectrum(master->frames_user, i, A + (size_t)i * m,
+                                weight + (size_t)i * m, NULL);
+    return ok;
+}
+
 /** The spectra of all frames, in rows of equal length. */
 static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
 {
@@ -145,12 +159,10 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
     const hsize_t dims[2] = {n, m};
     double *A = nb_alloc(n * m, 2 * sizeof *A, "spectra", NULL), *weight = A + n * m;
     h->ok &= A != NULL;
-    for (size_t i = 0; A && i < n; i++)
-        if (s)
-            spectra_row(s, i, m, A + i * m, weight + i * m);
-        else
-            h->ok &= !master->spectrum(master->frames_user, (int)i, A + i * m,
-                                       weight + i * m, NULL);
+    for (size_t i = 0; A && s && i < n; i++)
+        spectra_row(s, i, m, A + i * m, weight + i * m);
+    if (A && !s)
+        h->ok &= drawn_rows(master, (int)n, m, A, weight);
     if (!A)
         return;
     nb_h5_attr_text(h, WAVELENGTH, "variant", SPECTRUM_NAME);
