@@ -171,7 +171,7 @@ NB_HD double nb_faint_sum(const nb_diffuse_table *t, const nb_diffuse_part *p,
 }
 
 /** D/scale without a spline, where Gaussian halos end: all orders of the reflections that have a share. */
-NB_HD double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
+NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 {
     double sum = 0;
     for (int r = 0; r < t->model.n_forms; r++) {

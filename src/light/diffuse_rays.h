@@ -77,7 +77,7 @@ NB_HD double nb_light_polarized(const nb_scene *sc, nb_vec3 incident, nb_vec3 di
 
 /** The sum over sources and orientations of D along a ray; cut: of the sources themselves, without those that -dmin
  * removes. */
-NB_HD double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction, int cut)
+NB_HD_CALL double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction, int cut)
 {
     const nb_scene *sc = &p->scene;
     const int n = cut ? sc->beam.n_sources : p->n_beams;
@@ -107,16 +107,17 @@ NB_HD double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction, int 
 NB_HD nb_ray nb_light_ray(const nb_light_sampling *s, const nb_panel *panel,
                           const nb_sensor *sensor, double F, double S, int layer)
 {
-    nb_ray ray = nb_ray_to(panel, sensor, F, S, layer);
-    double stopped = ray.capture;
-    nb_vec3 sum = nb_scale(stopped * ray.airpath, ray.direction);
-    if (s->layers == sensor->layers)
-        return ray;
-    for (int i = 1; i < sensor->layers; i++) {
+    const int all = s->layers != sensor->layers, end = all ? sensor->layers : layer + 1;
+    double stopped = 0;
+    nb_vec3 sum = {0, 0, 0};
+    nb_ray ray;
+    for (int i = all ? 0 : layer; i < end; i++) {
         ray = nb_ray_to(panel, sensor, F, S, i);
         stopped += ray.capture;
         sum = nb_add(sum, nb_scale(ray.capture * ray.airpath, ray.direction));
     }
+    if (!all)
+        return ray;
     ray = nb_ray_along(nb_scale(1 / stopped, sum));
     ray.capture = stopped;
     ray.omega = nb_solid_angle(panel, &ray);
