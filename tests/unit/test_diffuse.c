@@ -223,7 +223,7 @@ static scene_errors one_scene(int seed, double budget)
     return compare(words, p);
 }
 
-/** NB_SCENES=first-end of the long form takes some of its scenes. */
+/** NB_SCENES=a-b takes scenes a to b - 1 of the long form. */
 static void planes_agree_with_the_direct_sum(void **s)
 {
     const char *range = getenv("NB_SCENES");
@@ -260,6 +260,22 @@ static void nodes_hold_halos_that_stand_apart(void **s)
                 middle)
             .pixel,
         5e-3);
+}
+
+/** Between nodes a pixel has the mean of its sub-pixels, and one ray serves the layers of a sensor. */
+static void nodes_hold_sub_pixels_and_layers(void **s)
+{
+    (void)s;
+    need_fftw();
+    check_below(
+        compare("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -diffuse_sigma 0.3 "
+                "-diffuse_gamma 20 "
+                "-misset 10 20 30 -distance 100 -N 30 -fluence 1e26 -nointerpolate "
+                "-diffuse_only -lambda 1 -detpixels 14 -pixel 0.11 -Xbeam -20 -Ybeam -3 "
+                "-oversample 3 -detector_thick 110 -sensor Si -thicksteps 3",
+                (picture_part){14, 0})
+            .pixel,
+        1e-3);
 }
 
 /** Where Gaussian halos end: beyond the last reflections (with and without a slope along the detector), and between narrow
@@ -737,6 +753,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
                                        TEST(nodes_hold_halos_that_stand_apart),
+                                       TEST(nodes_hold_sub_pixels_and_layers),
                                        TEST(gauss_halos_hold_where_they_end),
                                        TEST(tables_are_exact_at_their_points),
                                        TEST(tables_end_at_dmin),
