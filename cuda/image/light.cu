@@ -80,12 +80,12 @@ __global__ void __launch_bounds__(NODES) k_light_nodes(const NB_GRID_CONSTANT li
     const light_panel &at = p.panels[panel_of_block(p, block)];
     const int64_t node = (int64_t)(block - at.first_block) * NODES + (int64_t)threadIdx.x;
     const int i = (int)(node / at.grid.wide), j = (int)(node % at.grid.wide);
-    if (i >= at.grid.high)
+    if (node >= (int64_t)nb_light_nodes(&at.grid))
         return;
     p.nodes[at.first_node + node] =
-        p.plane.scene.factors.dmin > 0 && is_beyond(p.plane, at, i, j)
+        p.plane.scene.factors.dmin > 0 && i < at.grid.high && is_beyond(p.plane, at, i, j)
             ? 0.0f
-            : nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, i, j);
+            : nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, (size_t)node);
 }
 
 /** Light of pixel (f, s) of a panel, by its nodes. */
@@ -96,6 +96,9 @@ static __device__ float between(const light_panel &at, const float *nodes, int f
     const float *a = nodes + at.first_node + (int64_t)(y / step) * g->wide + x / step;
     const float *b = a + g->wide, *c = b + g->wide, *d = c + g->wide;
     float line[4];
+    const size_t beside = nb_light_beside(g, f, s);
+    if (beside)
+        return nodes[at.first_node + (int64_t)beside];
     if (!g->s.between)
         return *a;
     for (int k = 0; k < 4; k++)
@@ -314,7 +317,7 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
         p->grid = nb_light_grid_of(plane, &sc->panels[k]);
         p->first_node = *nodes;
         p->first_block = *blocks;
-        const int64_t own = (int64_t)p->grid.wide * p->grid.high;
+        const int64_t own = (int64_t)nb_light_nodes(&p->grid);
         *nodes += own;
         *blocks += (int)((own + NODES - 1) / NODES);
     }
@@ -359,8 +362,9 @@ static double looks_of(const nb_diffuse_plane *plane)
 {
     double most = 1;
     for (int k = 0; k < plane->scene.n_panels; k++) {
-        const nb_light_sampling s = nb_light_grid_of(plane, &plane->scene.panels[k]).s;
-        most = fmax(most, (double)s.rays * s.rays * s.layers);
+        const nb_light_grid g = nb_light_grid_of(plane, &plane->scene.panels[k]);
+        const int rays = g.beside.rays > g.s.rays ? g.beside.rays : g.s.rays;
+        most = fmax(most, (double)rays * rays * g.s.layers);
     }
     return most * NODES * plane->n_beams * plane->n_cells * plane->table->model.n_forms;
 }

@@ -12,6 +12,8 @@
 
 #define NODE_MOST 0.3  /* u from one node to the next, at most */
 #define NODE_APART 0.2 /* the same on halos that no others cover */
+#define BESIDE 2       /* nodes about the direct beam */
+#define FEW_SOURCES 64 /* of several directions, that are taken one by one there */
 #define ONE_RAY 0.055  /* u of a pixel that one ray serves, where each pixel is a node */
 #define TWO_RAYS 0.6   /* that two rays along each edge serve */
 #define ONE_LAYER                                                                        \
@@ -54,6 +56,7 @@ static nb_status merge_beam(nb_diffuse_plane *p, double reach, nb_error *err)
         double k = 1 / s->lambda;
         nb_vec3 off = nb_scale(k, nb_sub(s->incident, mean));
         items[i] = (nb_merge_item){s->weight, {k * reach, off.x, off.y, off.z}};
+        p->swing = fmax(p->swing, nb_norm(off));
         p->spread = fmax(p->spread, fabs(k - wave) * reach + nb_norm(off));
     }
     p->n_beams = nb_merge(items, n, p->per);
@@ -173,6 +176,16 @@ static double node_of(const nb_diffuse_table *t)
     return t->model.gauss ? NODE_MOST : fmin(NODE_MOST, NODE_APART / pow(part, 0.25));
 }
 
+/** Two rays along each edge have the mean and the mean square of all sub-pixels; all: take all. */
+static void choose_rays(int os, int all, nb_light_sampling *s)
+{
+    s->rays = os;
+    if (!all && os > 2) {
+        s->rays = 2;
+        s->apart = sqrt((1 - 1.0 / os / os) / 3);
+    }
+}
+
 static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *panel,
                                      const nb_sensor *sensor)
 {
@@ -184,15 +197,12 @@ static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *
     const int os = p->scene.oversample;
     const double steps = pixel > 0 ? fmin(node / pixel, NB_LIGHT_STEP) : NB_LIGHT_STEP;
     nb_light_sampling s = {.step = steps < 1 ? 1 : (int)steps,
-                           .between = steps >= 2 || (steps >= 1 && os > 1),
-                           .rays = os};
+                           .between = steps >= 2 || (steps >= 1 && os > 1)};
     s.layers = depth < ONE_LAYER || panel->curved ? 1 : sensor->layers;
     if (s.between || pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY)
         s.rays = 1;
-    else if (pixel < TWO_RAYS && os > 2) {
-        s.rays = 2;
-        s.apart = sqrt((1 - 1.0 / os / os) / 3);
-    }
+    else
+        choose_rays(os, pixel >= TWO_RAYS, &s);
     return s;
 }
 
@@ -210,6 +220,35 @@ static void limit_pixels(const nb_diffuse_plane *p, const nb_panel *panel, int f
         limit_pixels(p, panel, f + n / 2, n - n / 2, s, image + n / 2);
     } else if (side == 0)
         *image = (float)nb_light_pixel(p, &all, panel, sensor, f, s);
+}
+
+/** Pixels beside the direct beam: within some nodes, whose cubics cannot follow q^2 there; where no ray is cut. */
+static void find_beam(const nb_diffuse_plane *p, const nb_panel *panel, nb_light_grid *g)
+{
+    const nb_sensor *sensor = &p->scene.sensors[panel->sensor];
+    const double f = panel->Fbeam / panel->pixel_fast,
+                 s = panel->Sbeam / panel->pixel_slow;
+    const nb_ray ray = nb_ray_along(nb_panel_point(panel, panel->Fbeam, panel->Sbeam, 0));
+    const int about = BESIDE * g->s.step;
+    nb_region r;
+    if (!g->s.between || !(fabs(f) < 1e6 && fabs(s) < 1e6) ||
+        !(nb_dot(ray.direction, p->middle.incident) > 0))
+        return;
+    r = (nb_region){(int)fmax(g->r.fmin, f - about), (int)fmin(g->r.fmax, f + about),
+                    (int)fmax(g->r.smin, s - about), (int)fmin(g->r.smax, s + about)};
+    if (!(nb_region_pixels(r) > 0))
+        return;
+    for (int k = r.smin; k <= r.smax && p->scene.factors.dmin > 0; k++)
+        if (nb_light_side(p, panel, sensor, r.fmin, r.fmax - r.fmin + 1, k, 0) <= 0)
+            return;
+    g->beam = r;
+    g->beam_pixels = (int)nb_region_pixels(r);
+    g->beam_wide = r.fmax - r.fmin + 1;
+    g->beside = g->s;
+    g->beside.step = 1;
+    g->beside.between = 0;
+    g->beside.cut = p->swing > 0 && p->scene.beam.n_sources <= FEW_SOURCES;
+    choose_rays(p->scene.oversample, 0, &g->beside);
 }
 
 nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
@@ -233,6 +272,7 @@ nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
         for (int k = 0; k < 4; k++)
             g.w[k][t] = (float)sum[k];
     }
+    find_beam(p, panel, &g);
     return g;
 }
 
@@ -260,7 +300,15 @@ static void light_nodes(const nb_diffuse_plane *p, const nodes *n, int i, int j,
         return;
     }
     for (int k = 0; k < count; k++)
-        light[k] = nb_light_node(p, g, n->panel, sensor, i, j + k);
+        light[k] = nb_light_node(p, g, n->panel, sensor,
+                                 (size_t)i * (size_t)g->wide + (size_t)(j + k));
+}
+
+static void light_beside(const nb_diffuse_plane *p, const nodes *n, int i)
+{
+    const size_t node = (size_t)n->grid.wide * (size_t)n->grid.high + (size_t)i;
+    n->light[node] =
+        nb_light_node(p, &n->grid, n->panel, &p->scene.sensors[n->panel->sensor], node);
 }
 
 /** The cubic between rows of nodes, of each column of nodes. */
@@ -320,6 +368,9 @@ static void pixel_row(const nb_diffuse_plane *p, const nodes *n, int s, float *l
 #endif
     for (int f = 0; f < pixels; f++)
         image[start + (size_t)f] = light[f] > 0 ? light[f] : 0;
+    for (int f = n->grid.beam.fmin; nb_light_beside(&n->grid, f, s); f++)
+        image[start + (size_t)(f - n->grid.r.fmin)] =
+            n->light[nb_light_beside(&n->grid, f, s)];
     if (sc->factors.dmin > 0)
         limit_pixels(p, n->panel, n->grid.r.fmin, pixels, s, &image[start]);
     for (int f = 0; sc->raster.mask && f < pixels; f++)
@@ -334,8 +385,8 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
     float *lines = NULL;
     nb_status st = NB_OK;
     if (n.grid.wide > 0) {
-        n.light = nb_alloc_raw((size_t)n.grid.wide * (size_t)n.grid.high, sizeof *n.light,
-                               "diffuse light", err);
+        n.light =
+            nb_alloc_raw(nb_light_nodes(&n.grid), sizeof *n.light, "diffuse light", err);
         lines = nb_alloc_raw(line_room(&n) * (size_t)threads, sizeof *lines,
                              "diffuse light", err);
         st = n.light && lines ? NB_OK : NB_ERR_NOMEM;
@@ -352,6 +403,11 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
 #endif
             for (int i = 0; i < n.grid.high; i++)
                 light_nodes(p, &n, i, 0, n.grid.wide);
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 8)
+#endif
+            for (int i = 0; i < n.grid.beam_pixels; i++)
+                light_beside(p, &n, i);
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 8)
 #endif
