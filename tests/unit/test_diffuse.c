@@ -20,6 +20,9 @@ static void add_words(char *words, size_t size, const char *format, ...)
     va_end(args);
 }
 
+/* Flags of every scene that is compared, and a blank. */
+#define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
+
 enum { NEAR = 16 };   /* pixels: Gaussian halos are right beside the brightest of them */
 #define NO_LIGHT 1e-9 /* photons in a pixel */
 
@@ -114,9 +117,8 @@ static picture_part random_scene(char *words, size_t size, double budget)
     p.border = border_of(gamma, pixel);
     p.edge = compared + 2 * p.border;
     add_words(words, size,
-              " -misset %g %g %g -distance 100 -N 30 -fluence 1e26 -nointerpolate "
-              "-diffuse_only -lambda %g -polar %g -detpixels %d -pixel %g -Xbeam %g "
-              "-Ybeam %g",
+              " -misset %g %g %g " SCENE
+              "-lambda %g -polar %g -detpixels %d -pixel %g -Xbeam %g -Ybeam %g",
               uniform(-90, 90), uniform(-90, 90), uniform(-90, 90), uniform(0.9, 1.3),
               uniform(-1, 1), p.edge, pixel, p.edge * pixel / 2 + uniform(-40, 40),
               p.edge * pixel / 2 + uniform(-40, 40));
@@ -240,12 +242,12 @@ static void nodes_hold_halos_that_stand_apart(void **s)
     (void)s;
     need_fftw();
     check_below(
-        compare("-hkl hkl/tet.hkl -cell 34.9372 34.9372 43.8766 90 90 90 "
-                "-diffuse_sigma 0.300514 -diffuse_gamma 25.6005 -phi 88.3682 "
-                "-oversample 1 -misset -45.8312 -33.5701 58.8613 -distance 100 "
-                "-N 30 -fluence 1e26 -nointerpolate -diffuse_only -lambda 1.03728 "
-                "-detpixels 50 -pixel 0.0612224 -Xbeam -6.302 -Ybeam -4.058",
-                middle)
+        compare(
+            "-hkl hkl/tet.hkl -cell 34.9372 34.9372 43.8766 90 90 90 -diffuse_sigma "
+            "0.300514 -diffuse_gamma 25.6005 -phi 88.3682 -oversample 1 -misset -45.8312 "
+            "-33.5701 58.8613 " SCENE
+            "-lambda 1.03728 -detpixels 50 -pixel 0.0612224 -Xbeam -6.302 -Ybeam -4.058",
+            middle)
             .pixel,
         5e-3);
 }
@@ -256,14 +258,11 @@ static void light_ends_at_the_direct_beam(void **s)
     (void)s;
     need_fftw();
     check_below(
-        compare(
-            "-hkl hkl/hex.hkl -cell 47.4 47.4 39.5 90 90 120 -sg P6 -diffuse_sigma 0.06 "
-            "-diffuse_gamma 7 -divergence 0.23 -divsteps 3 -oversample 1 -misset -9 39 "
-            "-18 "
-            "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only -lambda "
-            "1.093 "
-            "-detpixels 14 -pixel 0.2323 -Xbeam 1.55 -Ybeam 1.69",
-            (picture_part){14, 0})
+        compare("-hkl hkl/hex.hkl -cell 47.4 47.4 39.5 90 90 120 -sg P6 -diffuse_sigma "
+                "0.06 -diffuse_gamma 7 -divergence 0.23 -divsteps 3 -oversample 1 "
+                "-misset -9 39 -18 " SCENE
+                "-lambda 1.093 -detpixels 14 -pixel 0.2323 -Xbeam 1.55 -Ybeam 1.69",
+                (picture_part){14, 0})
             .pixel,
         5e-3);
 }
@@ -273,15 +272,13 @@ static void nodes_hold_sub_pixels_and_layers(void **s)
 {
     (void)s;
     need_fftw();
-    check_below(
-        compare("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -diffuse_sigma 0.3 "
-                "-diffuse_gamma 20 "
-                "-misset 10 20 30 -distance 100 -N 30 -fluence 1e26 -nointerpolate "
-                "-diffuse_only -lambda 1 -detpixels 14 -pixel 0.11 -Xbeam -20 -Ybeam -3 "
-                "-oversample 3 -detector_thick 110 -sensor Si -thicksteps 3",
-                (picture_part){14, 0})
-            .pixel,
-        1e-3);
+    check_below(compare("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -diffuse_sigma 0.3 "
+                        "-diffuse_gamma 20 -misset 10 20 30 " SCENE
+                        "-lambda 1 -detpixels 14 -pixel 0.11 -Xbeam -20 -Ybeam -3 "
+                        "-oversample 3 -detector_thick 110 -sensor Si -thicksteps 3",
+                        (picture_part){14, 0})
+                    .pixel,
+                1e-3);
 }
 
 /** Where Gaussian halos end: beyond the last reflections (with and without a slope along the detector), and between narrow
@@ -317,11 +314,8 @@ static void gauss_halos_hold_where_they_end(void **s)
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         char words[1000];
         scene_errors e;
-        snprintf(
-            words, sizeof words,
-            "%s -diffuse_halo gauss -distance 100 -N 30 -fluence 1e26 -nointerpolate "
-            "-diffuse_only %s",
-            scenes[i].crystal, scenes[i].words);
+        snprintf(words, sizeof words, "%s -diffuse_halo gauss " SCENE "%s",
+                 scenes[i].crystal, scenes[i].words);
         e = compare(words, scenes[i].part);
         check_below(e.pixel, 5e-3);
         check_below(e.sum, 5e-4);
