@@ -10,6 +10,8 @@
 #include "fd.h"
 #include "memory.h"
 #include "outfile.h"
+#include "shared.h"
+#include "store.h"
 #include "unpack.h"
 
 typedef struct input {
@@ -93,8 +95,8 @@ static nb_status unpack(const input *in, char **data, size_t *bytes, nb_error *e
     return NB_OK;
 }
 
-nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
-                       size_t *bytes, nb_error *err)
+static nb_status read_disk(const char *path, const char *flag, size_t limit, char **data,
+                           size_t *bytes, nb_error *err)
 {
     const input in = {path, flag, limit};
     struct stat st;
@@ -122,6 +124,61 @@ nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **
         *data = NULL;
     }
     return status;
+}
+
+/** The bytes of a file in a store. */
+typedef struct blob {
+    size_t bytes;
+    char *data; /* owned */
+} blob;
+
+static void free_blob(void *object)
+{
+    nb_free(((blob *)object)->data);
+}
+
+static nb_status make_blob(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const input *in = user;
+    blob *b = nb_shared_new(sizeof *b, free_blob, "file content", err);
+    nb_status st = b ? NB_OK : NB_ERR_NOMEM;
+    if (!st)
+        st = read_disk(in->path, in->flag, in->limit, &b->data, &b->bytes, err);
+    if (st)
+        nb_shared_drop(b);
+    else
+        *bytes = b->bytes;
+    *object = st ? NULL : b;
+    return st;
+}
+
+nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
+                       size_t *bytes, nb_error *err)
+{
+    nb_store *store = nb_store_here();
+    input in = {path, flag, limit};
+    nb_key key = nb_key_of("file");
+    void *object;
+    const blob *b;
+    nb_status st;
+    if (!store)
+        return read_disk(path, flag, limit, data, bytes, err);
+    *data = NULL;
+    *bytes = 0;
+    nb_key_file(&key, store, path);
+    if ((st = nb_store_take(store, &key, make_blob, &in, &object, err)))
+        return st;
+    b = object;
+    if (limit && b->bytes > limit)
+        st = too_large(&in, err);
+    else if (!(*data = nb_alloc_raw(b->bytes + 1, 1, "file content", err)))
+        st = NB_ERR_NOMEM;
+    if (!st) {
+        memcpy(*data, b->data, b->bytes + 1);
+        *bytes = b->bytes;
+    }
+    nb_shared_drop(object);
+    return st;
 }
 
 int nb_is_regular_file(const char *path)

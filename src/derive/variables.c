@@ -136,6 +136,15 @@ static nb_status parse_F(const char *name, nb_variable_name *out, nb_error *err)
                    name);
 }
 
+const char *nb_variable_flag(const char *name)
+{
+    const size_t n = strcspn(name, "@");
+    for (int i = 0; i < ROWS; i++)
+        if (strlen(rows[i].name) == n && !memcmp(rows[i].name, name, n))
+            return rows[i].flag;
+    return "";
+}
+
 /** The number of a panel's name. */
 static nb_status find_panel(const nb_subject *of, const char *word, int *panel,
                             nb_error *err)

@@ -66,6 +66,9 @@ nb_status nb_variables_open(const nb_subject *of, const char *list,
 nb_status nb_variable_parse(const nb_subject *of, const char *name, nb_variable_name *out,
                             nb_error *err);
 
+/** The flag that sets a parameter of this name; "": none. */
+const char *nb_variable_flag(const char *name);
+
 /** Can the scene be differentiated by it?  Errors: NB_ERR_INPUT, and why not. */
 nb_status nb_variable_check(const nb_subject *of, const nb_variable_name *v,
                             nb_error *err);

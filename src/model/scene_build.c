@@ -584,8 +584,7 @@ void nb_model_free(nb_model *m)
 
 nb_scene nb_scene_without_crystal(const nb_scene *sc)
 {
-    static const double nothing[1] = {0};
-    nb_factor_table none = {.nh = 1, .nk = 1, .nl = 1, .F = nothing, .n_tables = 1};
+    nb_factor_table none = {.n_tables = 1}; /* without a box: F is 0 for every source */
     nb_scene rest = *sc;
     const int n = sc->lattice.n_orientations;
     nb_factor_table_measure(&none);

@@ -58,11 +58,15 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
                            nb_error *err);
 
 /** Give parameters new values, in the units of nb_variable. Only the scene is built again: no file
- * is read, tables stay on a device. Values of rot and shift rotate and move the crystal or
- * detector; nb_sim_config shows all others. On an error the simulation is as before. Errors:
- * NB_ERR_INPUT. */
+ * is read, tables stay on a device. The values stay until the parameter is typed (nb_sim_set, nb_sim_change). Values of
+ * rot and shift rotate and move the crystal or detector; nb_sim_config shows all others. On an error the simulation
+ * is as before. Errors: NB_ERR_INPUT. */
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
+
+/** How many parameters have such a value; the name and the value of number i of them, in the order of the calls. */
+int nb_sim_moves(const nb_sim *sim);
+const char *nb_sim_move(const nb_sim *sim, int i, double *value);
 
 /** Fold the rotation rot_x rot_y rot_z into the crystal's orientation (misset angles, or the matrix), and
  * set it to 0. misset_deg may be NULL. Errors: NB_ERR_INPUT. */

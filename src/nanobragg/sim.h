@@ -72,19 +72,30 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **si
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
-/** The configuration in use: as given, completed from headers of -img and -mask.  Valid until sim
- * changes.  NULL without sim. */
-const nb_config *nb_sim_config(const nb_sim *sim);
+/** Another simulation that is as `from` is: of the same record, with the same values of nb_sim_set_parameters and
+ * nb_sim_set_factors.  No file is read again.  Either may be freed first.  Errors as nb_sim_create. */
+nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **copy,
+                      nb_error *err);
 
-/** Give sim another configuration: a changed copy of nb_sim_config. Files stay loaded and a device
- * keeps its tables; they are read again only if a parameter that names a file, or one of
- * structure factors, of the device, of threads or of precision changes. If only sources or a
- * matrix change, no other file is read, unless a header depends on them. cfg->arrays: see
- * nanobragg/arrays.h. The kept image is dropped. On an error sim is as before. Errors as
- * nb_sim_create. */
+/** The configuration in use: as given, completed from headers of files, with the values of nb_sim_set_parameters.  Valid
+ * until sim changes.  NULL without sim. */
+const nb_config *nb_sim_config(const nb_sim *sim);
+/** The record: what was typed, with a seed that was drawn.  Valid until sim changes.  NULL without sim. */
+const nb_config *nb_sim_record(const nb_sim *sim);
+
+/** Type parameters: those in which cfg, a changed copy of nb_sim_config, differs from it.  sim is then the simulation that
+ * nb_sim_create makes of all that was typed. No file is read twice, and tables that do not change are kept.
+ * cfg->arrays: see nanobragg/arrays.h. The kept image is dropped, unless only names of files to write change. On an
+ * error sim is as before. Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
-/** Set one parameter by its name or a synonym: nb_config_set, then nb_sim_change. */
+/** The same of a whole record, a changed copy of nb_sim_record: cfg is all that is typed.  names[n] are the parameters
+ * that were typed now: a file that one of them names is read again, and a value of nb_sim_set_parameters for one of
+ * them is gone. */
+nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names, int n,
+                        nb_error *err);
+
+/** Set one parameter by its name or a synonym: nb_config_set on the record, then nb_sim_retype. */
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err);
 
 /** A wavelength of -spectrum. */
@@ -202,7 +213,7 @@ typedef struct nb_reflections {
     double diffuse; /* photons of -diffuse_sigma in the image */
 } nb_reflections;
 
-/** Other configurations for the crystals of the image beside the first: configs[n] belong to crystals 1, 2, ...; without
+/** Other records (what is typed) for the crystals of the image beside the first: configs[n] belong to crystals 1, 2, ...; without
  * this call they are those of the simulation in random orientations, with the flags of their lines.  It holds until the simulation
  * changes.  Errors: NB_ERR_INPUT (n is not one less than the image's crystals; those of nb_sim_create), NB_ERR_NOMEM. */
 nb_status nb_sim_set_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err);

@@ -61,43 +61,116 @@ static void sim_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** Another configuration and other arrays; 0, or -1 with an exception. */
-static int change(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict)
+/** The record of these words; an array is named by a word of its own. */
+static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
+                     nb_python_arrays *arrays)
 {
+    nb_config_defaults(cfg);
+    cfg->arrays = nb_sim_record(self->sim)->arrays;
+    if (nb_python_use_arrays(dict, cfg, arrays))
+        return -1;
+    cfg->hkl_file[0] = cfg->mask_file[0] = cfg->source_file[0] = cfg->mat_file[0] = '\0';
+    if (!nb_python_set_words(words, cfg, 0))
+        return 0;
+    nb_python_release_arrays(arrays);
+    return -1;
+}
+
+/** All that is typed, of which `names` is new; 0, or -1 with an exception. */
+static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
+                  PyObject *names)
+{
+    enum { MOST = 512 };
+    const char *again[MOST];
+    const int n = nb_python_words(names, again, MOST);
     nb_python_arrays arrays;
     nb_error err = {0};
     nb_status st;
-    *cfg = *nb_sim_config(self->sim);
-    if (nb_python_set_words(words, cfg, 0) || nb_python_use_arrays(dict, cfg, &arrays))
+    if (n < 0 || record_of(self, cfg, words, dict, &arrays))
         return -1;
     Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_change(self->sim, cfg, &err);
+    st = nb_sim_retype(self->sim, cfg, again, n, &err);
     Py_END_ALLOW_THREADS;
     nb_python_release_arrays(&arrays);
     if (st)
         nb_python_raise(&err, st);
+    else
+        nb_python_copy(self);
     return st ? -1 : 0;
 }
 
-/** set(words, arrays): several parameters at once */
+/** set(words, arrays, names): all words and new arrays; those of these names are new */
 static PyObject *sim_set(PyObject *object, PyObject *args)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    PyObject *words, *arrays;
+    PyObject *words, *arrays, *names;
     nb_config *cfg;
     int failed;
-    if (!PyArg_ParseTuple(args, "OO", &words, &arrays) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names) || nb_python_enter(self))
         return NULL;
     if (!(cfg = malloc(sizeof *cfg))) {
         nb_python_leave(self);
         return PyErr_NoMemory();
     }
-    failed = change(self, cfg, words, arrays);
+    failed = retype(self, cfg, words, arrays, names);
     free(cfg);
     nb_python_leave(self);
     if (failed)
         return NULL;
     Py_RETURN_NONE;
+}
+
+/** copy(notice) -> another Sim that is as this one */
+static PyObject *sim_copy(PyObject *object, PyObject *notice)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    nb_python_sim *other = (nb_python_sim *)allocate(type, 0);
+    nb_hooks hooks;
+    nb_error err = {0};
+    nb_status st;
+    if (!other || nb_python_enter(self)) {
+        Py_XDECREF((PyObject *)other);
+        return NULL;
+    }
+    Py_INCREF(notice);
+    other->notice = other->calls.notice = notice;
+    hooks = nb_python_hooks(&other->calls);
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_copy(self->sim, &hooks, &other->sim, &err);
+    Py_END_ALLOW_THREADS;
+    nb_python_leave(self);
+    if (st) {
+        nb_python_raise(&err, st);
+        Py_DECREF(other);
+        return NULL;
+    }
+    nb_python_copy(other);
+    return (PyObject *)other;
+}
+
+/** moves() -> [(name, value), ...]: values of set_parameters, in their order */
+static PyObject *sim_moves(PyObject *object, PyObject *unused)
+{
+    nb_python_sim *self = (nb_python_sim *)object;
+    PyObject *list;
+    (void)unused;
+    if (nb_python_enter(self))
+        return NULL;
+    list = PyList_New(0);
+    for (int i = 0; list && i < nb_sim_moves(self->sim); i++) {
+        double value;
+        const char *name = nb_sim_move(self->sim, i, &value);
+        PyObject *pair = Py_BuildValue("(sd)", name, value);
+        if (!pair || PyList_Append(list, pair)) {
+            Py_DECREF(list);
+            list = NULL;
+        }
+        Py_XDECREF(pair);
+    }
+    nb_python_leave(self);
+    return list;
 }
 
 /** render(out, progress, want_stats) */
@@ -427,6 +500,12 @@ static PyObject *get_seed(PyObject *object, void *unused)
     return PyLong_FromLongLong(((nb_python_sim *)object)->seed);
 }
 
+static PyObject *get_has_F(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(nb_sim_has_typed_factors(((nb_python_sim *)object)->sim));
+}
+
 static PyObject *get_backend(PyObject *object, void *unused)
 {
     (void)unused;
@@ -446,7 +525,9 @@ static PyObject *get_times(PyObject *object, void *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"set", sim_set, METH_VARARGS, "set(words, arrays)"},
+    {"set", sim_set, METH_VARARGS, "set(words, arrays, names)"},
+    {"copy", sim_copy, METH_O, "copy(notice) -> Sim"},
+    {"moves", sim_moves, METH_NOARGS, "moves() -> [(name, value), ...]"},
     {"arrays", nb_python_arrays_of, METH_NOARGS, "arrays() -> dict"},
     {"factors", nb_python_factors, METH_NOARGS, "factors() -> (hkl, F)"},
     {"spectrum", nb_python_spectrum, METH_O, "spectrum(frame) -> (lines, factor)"},
@@ -490,6 +571,7 @@ static PyGetSetDef properties[] = {
     {"size", get_size, NULL, "(fast, slow)", NULL},
     {"panels", get_panels, NULL, "[(name, slow, fast), ...]", NULL},
     {"seed", get_seed, NULL, "of the noise", NULL},
+    {"has_F", get_has_F, NULL, "F are those of set_factors", NULL},
     {"backend", get_backend, NULL, "what renders", NULL},
     {"times", get_times, NULL, "seconds of each stage", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -179,19 +179,21 @@ void nb_crew_close(nb_crew *crew)
 nb_status nb_crew_begin(const nb_crew *crew, nb_sim *sim, int picture, nb_error *err)
 {
     nb_matrix matrix = {0};
+    nb_frame_extra extra = {0};
     int own = 0;
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_status st;
     if (!cfg)
         return NB_ERR_NOMEM;
-    *cfg = *nb_sim_config(crew->base);
+    *cfg = *nb_sim_record(crew->base);
     if (crew->missets) {
         cfg->misset_mode = NB_MISSET_FIXED;
         memcpy(cfg->misset_deg, crew->missets[picture], sizeof cfg->misset_deg);
     }
     if (crew->starts)
         own = nb_use_start(crew->typed, &crew->starts[picture], cfg, &matrix);
-    st = nb_sim_restart(sim, crew->base, cfg, own ? &matrix : NULL, err);
+    extra.matrix = own ? &matrix : NULL;
+    st = nb_sim_frame(sim, cfg, &extra, err);
     nb_free(cfg);
     return st;
 }

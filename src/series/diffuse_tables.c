@@ -45,8 +45,8 @@ static int scale_range(const nb_frames *f, double range[2])
     const double jitter = 0.035 * f->series->jitter_cell_pct; /* 3.5 standard deviations */
     int n;
     if ((n = nb_vary_range(&f->vary, "cell", range))) {
-        range[0] /= f->base.cell[0];
-        range[1] /= f->base.cell[0];
+        range[0] /= f->whole.cell[0];
+        range[1] /= f->whole.cell[0];
         return n;
     }
     if (!(jitter > 0) || f->rotation)
@@ -63,7 +63,7 @@ void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base)
     const int n_B = nb_vary_range(&f->vary, "Badd", B), n_scale = scale_range(f, scale);
     const double tables = (double)(n_B ? n_B : 1) * (n_scale ? n_scale : 1);
     if (!isnan(to[0]) || base->model.diffuse.n_forms == 0 || tables <= TABLES ||
-        f->count <= TABLES || (n_scale && (f->base.cell_count < 3 || !(scale[0] > 0))) ||
+        f->count <= TABLES || (n_scale && (f->whole.cell_count < 3 || !(scale[0] > 0))) ||
         others_vary(f, base))
         return;
     for (int i = 0; i < 2;
@@ -73,7 +73,7 @@ void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base)
         to[NB_TABLES_SCALE + i] = n_scale ? scale[i] * (1 + (i ? 1e-10 : -1e-10)) : 1;
     }
     for (int i = 0; i < 3; i++)
-        to[NB_TABLES_EDGE + i] = n_scale ? f->base.cell[i] : 1;
+        to[NB_TABLES_EDGE + i] = n_scale ? f->whole.cell[i] : 1;
     to[NB_TABLES_REACH] = nb_light_reach(&base->model) * FARTHER;
     for (int i = 0; i < 8; i++)
         to[i] = nb_typeable(to[i]);

@@ -6,6 +6,7 @@
 #include "../base/cpu.h"
 #include "../base/error.h"
 #include "../base/hash.h"
+#include "../base/shared.h"
 #include "../render/simd.h"
 #include "../sim/crystals.h"
 #include "run.h"
@@ -106,7 +107,7 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
     h = nb_hash_bytes(h, in->matrix.ends,
                       in->matrix.has_ends ? sizeof in->matrix.ends : 0);
     h = nb_hash_bytes(h, in->lines, (size_t)in->n_lines * sizeof *in->lines);
-    h = nb_hash_bytes(h, files->mask, files->mask ? pixels : 0);
+    h = nb_hash_bytes(h, nb_inputs_mask(in), nb_inputs_mask(in) ? pixels : 0);
     h = nb_hash_bytes(h, files->blocks.rotation,
                       (size_t)files->blocks.n * sizeof *files->blocks.rotation);
     h = nb_hash_bytes(h, files->points, (size_t)files->n_points * sizeof *files->points);
@@ -114,20 +115,23 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
         h = nb_hash_bytes(h, amorphous->tables.pieces,
                           amorphous->pieces * sizeof *amorphous->tables.pieces);
     if (files->transmission)
-        h = nb_hash_bytes(h, files->transmission, pixels * sizeof(float));
+        h = nb_hash_bytes(h, files->transmission->pixel, pixels * sizeof(float));
     if (files->add)
-        h = nb_hash_bytes(h, files->add, pixels * sizeof(float));
+        h = nb_hash_bytes(h, files->add->pixel, pixels * sizeof(float));
     return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
 }
 
 /** What the crystals of -crystals have of their own: the lines, and files that they name. */
 static uint64_t hash_crystals(uint64_t h, const nb_sim *base)
 {
-    const nb_crystal_lines *lines = base->in.files->crystals;
     const struct nb_crowd *crowd = base->crowd;
+    nb_crystal_lines *lines;
+    if (nb_crystals_lines(&base->in, &base->typed, &lines, NULL))
+        return h;
     for (int i = 0; lines && i < lines->n; i++)
         h = nb_hash_bytes(h, nb_crystal_line_text(lines, i),
                           strlen(nb_crystal_line_text(lines, i)) + 1);
+    nb_shared_drop(lines);
     for (int i = 0; crowd && i < crowd->n; i++)
         if (crowd->all[i]->in.tables.file != base->in.tables.file ||
             crowd->all[i]->in.factors != base->in.factors)
@@ -161,6 +165,7 @@ static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
     unsigned counts = what_counts(frames->series);
     uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
     h = hash_fields(h, &frames->base, 0, counts);
+    h = hash_fields(h, &frames->whole, 0, counts); /* with what headers say */
     h = hash_fields(h, frames->series, NB_PARAM_SERIES, counts);
     h = nb_hash_bytes(h, &frames->series->override_tag,
                       sizeof frames->series->override_tag);
@@ -266,7 +271,7 @@ nb_status nb_earlier_check_inputs(const nb_run *run, nb_error *err)
             nb_frames_config(&run->frames, k, &cfg, NULL)) /* reported when it is made */
             continue;
         if (!nb_same_inputs(&cfg, &last))
-            now = nb_own_inputs(&cfg, base);
+            now = nb_own_inputs(run->base->in.store, &cfg, base);
         last = cfg;
         if (now == was)
             continue;

@@ -11,7 +11,7 @@
 int nb_same_inputs(const nb_config *a, const nb_config *b);
 
 /** The contents of the files that cfg names and base does not; 0: there are none. */
-uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base);
+uint64_t nb_own_inputs(nb_store *store, const nb_config *cfg, const nb_config *base);
 
 /** The names of those files, with commas, into names[size]. */
 void nb_own_input_names(const nb_config *cfg, const nb_config *base, char *names,

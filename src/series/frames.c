@@ -124,7 +124,8 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     if (!s->output[0] && !s->hdf5_file[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
-    if (base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0])
+    if (base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0] &&
+        strcmp(s->output, NB_SERIES_UNWRITTEN))
         return nb_fail(err, NB_ERR_INPUT,
                        "-truth spots of a series is written to HDF5: add -hdf5 FILE");
     if (s->orientations[0] && !s->stills)
@@ -170,18 +171,20 @@ static void take_crystal(const nb_frame_crystal *from, nb_matrix *to)
     to->lambda_A = 1;
 }
 
-void nb_frames_give(const nb_frames *f, int k, nb_sim *sim)
+nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix)
 {
     const nb_spectra *s = &f->spectra;
     const nb_frame_crystal *own = f->crystals ? f->crystals + f->first + k : NULL;
-    if (own && own->given)
-        take_crystal(own, &sim->in.matrix);
-    else if (own)
-        sim->in.matrix = f->matrix;
-    if (!s->count)
-        return;
-    nb_inputs_give_spectrum(&sim->in, s->lines + s->first[k],
-                            (int)(s->first[k + 1] - s->first[k]));
+    nb_frame_extra extra = {0};
+    if (own && own->given) {
+        take_crystal(own, matrix);
+        extra.matrix = matrix;
+    }
+    if (s->count) {
+        extra.lines = s->lines + s->first[k];
+        extra.n_lines = (int)(s->first[k + 1] - s->first[k]);
+    }
+    return extra;
 }
 
 /** The frames of a rotation that are outside of the scan that they must be in. */
@@ -284,7 +287,7 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
 static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_config *cfg,
                          double *MGy, nb_error *err)
 {
-    nb_status st = nb_frames_config(f, k, cfg, err);
+    nb_status st = nb_frames_resolved(f, (nb_crystal_at){k, 0}, cfg, NULL, err);
     const nb_settings *all = NB_RESOLVED(cfg);
     double fluence = st ? 0 : nb_beam_fluence(all);
     if (!st && base->model.spectrum.is_chaotic) {
@@ -325,6 +328,21 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
     return st;
 }
 
+/** The configuration of the series: of several crystals without the line of the first. */
+static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
+{
+    nb_inputs in;
+    nb_status st;
+    f->whole = base->cfg;
+    if (!base->typed.crystals[0])
+        return NB_OK;
+    st = nb_resolve_record(&base->in, &f->base, base->seed, NULL, NULL, &f->whole, &in, err);
+    if (!st)
+        nb_inputs_drop(&in);
+    nb_inputs_show(&base->in, &f->whole);
+    return st;
+}
+
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err)
 {
@@ -335,11 +353,9 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if ((st = check(series, base, err)))
         return st;
     f->in = &base->in;
-    f->base = base->cfg;
-    if (base->in.files->plain) /* without the first crystal's own flags */
-        nb_crystal_fields_copy(base->in.files->plain, &f->base);
-    f->base.seed.set = 1;
-    f->base.seed.value = base->seed;
+    f->base = base->typed;
+    if ((st = resolve_base(f, base, err)))
+        return st;
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
@@ -368,7 +384,7 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->matrix = base->in.matrix;
     st = check_scan(f, base, err);
     if (!st)
-        st = nb_vary_read(series->vary, &f->base, series, &base->model, &f->vary, err);
+        st = nb_vary_read(series->vary, &f->whole, series, &base->model, &f->vary, err);
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
     if (!st)
@@ -442,10 +458,10 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
     }
     if (s->jitter_cell_pct > 0) /* all edges alike: the lattice keeps its symmetry */
         for (int i = 0; i < 3 && i < cfg->cell_count; i++)
-            cfg->cell[i] = jittered(f->base.cell[i], s->jitter_cell_pct, seed, 2);
+            cfg->cell[i] = jittered(f->whole.cell[i], s->jitter_cell_pct, seed, 2);
     if (s->jitter_mosaic_pct > 0)
         jitter_mosaic(f, seed, cfg);
-    if (s->jitter_beam_mm > 0 && f->base.detector) {
+    if (s->jitter_beam_mm > 0 && f->whole.detector) {
         cfg->beam_shift_mm[0] = nb_typeable(s->jitter_beam_mm * normal(seed, 4));
         cfg->beam_shift_mm[1] = nb_typeable(s->jitter_beam_mm * normal(seed, 5));
     } else if (s->jitter_beam_mm > 0) {
@@ -518,12 +534,23 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
     return nb_crystal_place(at.crystal, cfg->seed.value, cfg, err);
 }
 
-static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
-                               nb_error *err)
+/** A cell that changes is typed: of a file, too. */
+static void type_cell(const nb_frames *f, nb_config *cfg)
+{
+    if (!nb_vary_has_cell(&f->vary) && !(f->series->jitter_cell_pct > 0))
+        return;
+    cfg->cell_count = f->whole.cell_count;
+    cfg->cell_from_file = f->whole.cell_from_file;
+    memcpy(cfg->cell, f->whole.cell, sizeof cfg->cell);
+}
+
+static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, int64_t seed,
+                               nb_config *cfg, nb_error *err)
 {
     nb_status st;
     *cfg = f->base;
-    cfg->seed.value = nb_series_seed(f->base.seed.value, at.frame);
+    type_cell(f, cfg);
+    cfg->seed.value = seed;
     if (f->doses)
         cfg->damage_dose = f->doses[at.frame];
     if (f->rotation) {
@@ -538,7 +565,8 @@ static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
 
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
-    return plain_crystal(f, (nb_crystal_at){f->first + k, 0}, cfg, err);
+    return plain_crystal(f, (nb_crystal_at){f->first + k, 0},
+                         nb_series_seed(f->base.seed.value, f->first + k), cfg, err);
 }
 
 /** A detector from a file is that of the whole series. */
@@ -555,7 +583,7 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
         cfg->expt_number != base->expt_number ||
         strcmp(cfg->expt_image, base->expt_image) ||
         strcmp(cfg->mask_file, base->mask_file) ||
-        (base->detector && !(cfg->distance_mm == base->distance_mm) &&
+        (f->whole.detector && !(cfg->distance_mm == base->distance_mm) &&
          NB_GIVEN(cfg, distance_mm)))
         return nb_fail(err, NB_ERR_INPUT,
                        "a line has -geom, -expt, -nxmx, -panel, -mask or -distance, "
@@ -572,7 +600,7 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
     nb_status st;
     memcpy(misset, cfg->misset_deg, sizeof misset);
     st = f->series->override(f->series->user, at.frame, cfg, err);
-    if (!st && (f->base.detector || nb_config_geometry_flag(cfg)))
+    if (!st && (f->whole.detector || nb_config_geometry_flag(cfg)))
         st = check_detector(f, cfg, err);
     if (at.crystal > 0) {
         cfg->misset_mode = mode;
@@ -591,11 +619,37 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
                             nb_error *err)
 {
     const nb_crystal_at whole = {f->first + at.frame, at.crystal};
-    nb_status st = plain_crystal(f, whole, cfg, err);
+    const int64_t seed = nb_series_seed(f->base.seed.value, whole.frame);
+    nb_status st = plain_crystal(f, whole, seed, cfg, err);
     if (!st && f->series->override)
         st = override(f, whole, cfg, err);
-    if (!st && cfg->crystals[0])
+    if (!st && at.crystal > 0 && cfg->seed.value != seed && !f->rotation) {
+        /* a line's seed places the crystals */
+        if (!(st = plain_crystal(f, whole, cfg->seed.value, cfg, err)))
+            st = override(f, whole, cfg, err);
+    }
+    if (!st && at.crystal > 0)
         st = nb_crystal_line(f->in, at.crystal, cfg, err);
+    cfg->cell_from_file = 0;
+    return nb_frames_at(f, at.frame, st, err);
+}
+
+nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                             nb_inputs *in, nb_error *err)
+{
+    nb_matrix matrix;
+    const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
+    nb_inputs own;
+    nb_status st = nb_frames_crystal(f, at, cfg, err);
+    if (!st && at.crystal == 0)
+        st = nb_crystal_line(f->in, 0, cfg, err);
+    if (!st)
+        st = nb_resolve_record(f->in, cfg, cfg->seed.value, &extra, NULL, cfg,
+                               in ? in : &own, err);
+    if (!st && !in) {
+        nb_inputs_drop(&own);
+        nb_inputs_show(f->in, cfg);
+    }
     return nb_frames_at(f, at.frame, st, err);
 }
 
@@ -670,9 +724,9 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
         return "another pixel size";
     if (NB_VALUE(cfg, thick_um) != f->thick_um)
         return "another sensor thickness";
-    if (!same_noise(cfg, &f->base))
+    if (!same_noise(cfg, &f->whole))
         return "another noise of the detector";
-    if (cfg->curved != f->base.curved)
+    if (cfg->curved != f->whole.curved)
         return "a detector of another curvature";
     if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))
         return "another spindle axis";

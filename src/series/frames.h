@@ -9,8 +9,12 @@
 #include "orientations.h"
 #include "vary.h"
 
+/* -output of a series of which a frame is made by itself: nothing is written */
+#define NB_SERIES_UNWRITTEN "frame_%d.bin"
+
 typedef struct nb_frames {
-    nb_config base; /* completed; its seed is set */
+    nb_config base;  /* the record of the series; its seed is set */
+    nb_config whole; /* resolved, without the line of a crystal */
     const nb_series *series;
     int count; /* frames of this run */
     int first; /* number of its first one in the whole series; frames are counted from it in the calls below */
@@ -46,32 +50,35 @@ void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base);
 /** Only the part of the series that this run makes, of which -only_frame says the frames. */
 void nb_frames_narrow(nb_frames *f);
 
-/** Give the simulation the spectrum and the crystal of shot k, if there are any.  They are used when the model is
- * built. */
-void nb_frames_give(const nb_frames *f, int k, nb_sim *sim);
+/** The spectrum and the crystal of shot k, if there are any; matrix: room for the crystal. */
+nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix);
 
-/** The configuration of frame k before the override.  Errors: NB_ERR_INPUT, where -vary misses its limits. */
+/** The record of frame k before the override.  Errors: NB_ERR_INPUT, where -vary misses its limits. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
+
+/** The record of a crystal of a frame, resolved, with its line.  *in is the caller's, or NULL. */
+nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                             nb_inputs *in, nb_error *err);
 
 /** May a frame have another number of crystals than one? */
 int nb_frames_have_crystals(const nb_frames *f);
 
-/** The configuration of a crystal of a frame. */
+/** The record of a crystal of a frame, but for the line of -crystals of the first one. */
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                             nb_error *err);
-/** Those of the crystals of frame k beside the first, whose configuration is cfg; *n: how many the frame has.  *more is
+/** Those of the crystals of frame k beside the first, whose record is cfg; *n: how many the frame has.  *more is
  * [*n - 1] and the caller's (nb_free), or NULL. */
 nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
                              nb_config **more, int *n, nb_error *err);
 
-/** The configuration of frame k, as for a single image: that of its first crystal. */
+/** The record of frame k, as for a single image: that of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
 /** Let the message of an NB_ERR_INPUT begin with the place of frame k: what the override says, else
  * its number.  Returns st. */
 nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err);
 
-/** Can the series have a frame of this geometry and configuration? All frames have the same
+/** Can the series have a frame of this geometry and resolved configuration? All frames have the same
  * number of pixels, a master has one pixel size, sensor, and rotation axis, and spectra one
  * beam. Errors: NB_ERR_INPUT. */
 nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
@@ -82,9 +89,8 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
 
 /** Before the first frame and the first file: check all frames as they will be made, and set `moving`
- * and `places_differ`.  Of a frame with input files of its own only what is known without
- * reading them is checked, and that they are there.  Errors: as nb_frames_check and nb_sim_rebuild, and the
- * override's, with the place of the frame. */
+ * and `places_differ`.  Errors: as nb_frames_check and nb_sim_check_record, and the override's, with the place of the
+ * frame. */
 nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err);
 
 #endif

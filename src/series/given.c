@@ -10,6 +10,7 @@
 #include "../sim/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -378,20 +379,24 @@ static nb_status take_mask(nb_sim *base, const nb_image *in, const nb_panel_pixe
 {
     const nb_scene *sc = &base->model.scene;
     const size_t n = sc->raster.pixels;
-    if (!base->in.files->mask) {
-        if (!(base->in.files->mask = nb_alloc_raw(n, 1, "mask", err)))
-            return NB_ERR_NOMEM;
-        memset(base->in.files->mask, 1, n);
-    }
+    uint8_t *mask = nb_shared_new(n, NULL, "mask", err);
+    if (!mask)
+        return NB_ERR_NOMEM;
+    if (sc->raster.mask)
+        memcpy(mask, sc->raster.mask, n);
+    else
+        memset(mask, 1, n);
     for (int k = 0; k < sc->n_panels; k++)
         for (int j = 0; j < sc->panels[k].rows; j++) {
             const uint8_t *marks = marks_of(in, &where[k], j);
-            uint8_t *to = base->in.files->mask + sc->panels[k].first_pixel +
+            uint8_t *to = mask + sc->panels[k].first_pixel +
                           (size_t)j * (size_t)sc->panels[k].columns;
             for (int i = 0; i < sc->panels[k].columns; i++)
                 to[i] = to[i] && !marks[i];
         }
-    return nb_sim_rebuild(base, &base->cfg, err);
+    nb_shared_drop(base->in.marked);
+    base->in.marked = mask;
+    return nb_sim_build_again(base, err);
 }
 
 /** By the first image. */

@@ -10,6 +10,8 @@
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
+#include "../base/store.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/scene_build.h"
 #include "../params/params.h"
@@ -70,13 +72,14 @@ static ssize_t read_block(int fd, unsigned char *block)
     return (ssize_t)used;
 }
 
-/** Continue a hash with the contents of a file. A pipe is not read, because it can be read
+/** The hash of the contents of a file. A pipe is not read, because it can be read
  * only once. A missing file counts as an empty one; no frame can be made with it. */
-static uint64_t hash_file(uint64_t h, const char *path)
+static uint64_t hash_contents(const char *path)
 {
     unsigned char block[BLOCK];
     struct stat file;
     ssize_t n = BLOCK;
+    uint64_t h = NB_HASH_START;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return nb_hash_bytes(h, "", 0);
@@ -85,6 +88,29 @@ static uint64_t hash_file(uint64_t h, const char *path)
     while (n == BLOCK && (n = read_block(fd, block)) > 0)
         h = nb_hash_bytes(h, block, (size_t)n);
     close(fd);
+    return h;
+}
+
+static nb_status make_hash(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    uint64_t *hash = nb_shared_new(sizeof *hash, NULL, "hash of a file", err);
+    if (hash)
+        *hash = hash_contents(user);
+    *object = hash;
+    *bytes = sizeof *hash;
+    return hash ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Continue a hash with that of the contents of a file, which is read once. */
+static uint64_t hash_file(nb_store *store, uint64_t h, const char *path)
+{
+    nb_key key = nb_key_of("hash");
+    void *object;
+    nb_key_file(&key, store, path);
+    if (nb_store_take(store, &key, make_hash, (void *)(uintptr_t)path, &object, NULL))
+        return h;
+    h = nb_hash_bytes(h, object, sizeof(uint64_t));
+    nb_shared_drop(object);
     return h;
 }
 
@@ -114,12 +140,12 @@ static int nb_own_input(const nb_config *cfg, const nb_config *base, size_t *i,
     return 0;
 }
 
-uint64_t nb_own_inputs(const nb_config *cfg, const nb_config *base)
+uint64_t nb_own_inputs(nb_store *store, const nb_config *cfg, const nb_config *base)
 {
     const char *flag, *path;
     uint64_t h = 0;
     for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
-        h = hash_file(nb_hash_bytes(h ? h : NB_HASH_START, flag, strlen(flag)), path);
+        h = hash_file(store, nb_hash_bytes(h ? h : NB_HASH_START, flag, strlen(flag)), path);
     return h;
 }
 
@@ -158,20 +184,18 @@ static nb_status grid_of(const nb_sim *base, const nb_config *cfg, const nb_geom
     return st;
 }
 
-static nb_status sources_of(const nb_frames *f, int k, const nb_sim *base,
-                            const nb_config *cfg, const nb_geometry *g,
-                            nb_source **sources, int *n, nb_error *err)
+static nb_status sources_of(const nb_inputs *in, const nb_sim *base, const nb_config *cfg,
+                            const nb_geometry *g, nb_source **sources, int *n,
+                            nb_error *err)
 {
-    const nb_spectra *s = &f->spectra;
-    const nb_source_line *lines = s->count ? s->lines + s->first[k] : base->in.lines;
-    *n = s->count ? (int)(s->first[k + 1] - s->first[k]) : base->in.n_lines;
-    return lines ? nb_beam_from_list(lines, *n, cfg->compat, sources, err)
-                 : grid_of(base, cfg, g, sources, n, err);
+    *n = in->n_lines;
+    return in->lines ? nb_beam_from_list(in->lines, *n, cfg->compat, sources, err)
+                     : grid_of(base, cfg, g, sources, n, err);
 }
 
 /** |q| that the detector of this configuration sees. */
-static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
-                          const nb_config *cfg, double *q, nb_error *err)
+static nb_status reach_of(const nb_inputs *in, const nb_sim *base, const nb_config *cfg,
+                          double *q, nb_error *err)
 {
     nb_scene sc = {0};
     nb_source *sources = NULL;
@@ -181,7 +205,7 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
     nb_status st;
     if (!(st = nb_geometry_build(all, &g, err)) &&
         !(st = nb_detector_build(all, &g, nb_beam_wavelength(all), NULL, &det, err)) &&
-        !(st = sources_of(f, k, base, cfg, &g, &sources, &sc.beam.n_sources, err))) {
+        !(st = sources_of(in, base, cfg, &g, &sources, &sc.beam.n_sources, err))) {
         sc.n_panels = det.n_panels;
         sc.panels = det.panels;
         sc.sensors = det.sensors;
@@ -194,26 +218,31 @@ static nb_status reach_of(const nb_frames *f, int k, const nb_sim *base,
     return st;
 }
 
-/** The crystal of a configuration that names no other files than the base. */
-static nb_status crystal_of(const nb_sim *base, const nb_config *cfg, nb_crystal *out,
-                            nb_error *err)
+static nb_status limit_of(const nb_inputs *in, const nb_sim *base, const nb_config *cfg,
+                          double *dmin, nb_error *err)
 {
     const nb_settings *all = NB_RESOLVED(cfg);
-    nb_crystal_inputs in = nb_crystal_inputs_of(all, &base->in.matrix, base->seed);
-    return nb_crystal_build(all, &in, NULL, out, err);
-}
-
-static nb_status limit_of(const nb_frames *f, int k, const nb_sim *base,
-                          const nb_config *cfg, double *dmin, nb_error *err)
-{
+    const nb_crystal_inputs of = nb_crystal_inputs_of(all, &in->matrix, base->seed);
     nb_crystal crystal;
     double q;
-    nb_status st = reach_of(f, k, base, cfg, &q, err);
+    nb_status st = reach_of(in, base, cfg, &q, err);
     if (!st)
-        st = crystal_of(base, cfg, &crystal, err);
+        st = nb_crystal_build(all, &of, NULL, &crystal, err);
     if (!st)
         *dmin = fmin(*dmin, nb_factor_files_limit(base->in.factors, cfg, q, &crystal));
     return st;
+}
+
+/** The limit of a crystal that has the files of the base.  A frame with an error says so when its turn comes. */
+static void widen_by(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
+                     nb_config *cfg, double *dmin)
+{
+    nb_inputs in;
+    if (nb_frames_resolved(f, at, cfg, &in, NULL))
+        return;
+    if (in.factors == base->in.factors)
+        (void)limit_of(&in, base, cfg, dmin, NULL);
+    nb_inputs_drop(&in);
 }
 
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
@@ -221,18 +250,18 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     nb_config cfg;
     double dmin;
     if (!base->in.sums || !reaches_differ(f) ||
-        !nb_factor_files_have_limit(base->in.factors, &f->base))
+        !nb_factor_files_have_limit(base->in.factors, &f->whole))
         return NB_OK;
     dmin = base->in.sums->dmin;
-    for (int k = 0; k < f->count;
-         k++) /* a frame with an error says so when its turn comes */
-        for (int m = 0, n = 1; m < n; m++)
-            if (!nb_frames_crystal(f, (nb_crystal_at){k, m}, &cfg, NULL) &&
-                nb_same_inputs(&cfg, &f->base)) {
-                (void)limit_of(f, k, base, &cfg, &dmin, NULL);
-                if (cfg.crystals[0] && nb_crystals_count(f->in, &cfg, &n, NULL))
-                    n = 0;
-            }
+    for (int k = 0; k < f->count; k++) {
+        int n = 1;
+        if (!nb_frames_config(f, k, &cfg, NULL) && cfg.crystals[0] &&
+            nb_crystals_count(f->in, &cfg, &n, NULL))
+            n = 0;
+        for (int m = 0; m < n; m++)
+            widen_by(f, (nb_crystal_at){k, m}, base, &cfg, &dmin);
+    }
+    base->in.limit = NB_LIMIT_ENOUGH;
     return nb_inputs_make_factors(&base->in, &base->model, dmin, &base->hooks, err);
 }
 
@@ -245,46 +274,34 @@ static int frames_differ(const nb_frames *f)
            f->series->jitter_mosaic_pct > 0;
 }
 
-/** Is it a file that can be read?  Otherwise errno says why not. */
-static int is_there(const char *path)
+/** Crystal `at` as it will be made; cfg: room for its configuration. */
+static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
+                               nb_config *cfg, nb_geometry *h, nb_error *err)
 {
-    struct stat file;
-    if (access(path, R_OK) != 0 || stat(path, &file) != 0)
-        return 0;
-    errno = S_ISDIR(file.st_mode) ? EISDIR : 0;
-    return !errno;
+    nb_matrix matrix;
+    const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
+    nb_status st = nb_frames_crystal(f, at, cfg, err);
+    if (!st && at.crystal == 0)
+        st = nb_crystal_line(f->in, 0, cfg, err);
+    return st ? st : nb_sim_check_record(base, cfg, &extra, cfg, h, err);
 }
 
-/** The files that only this frame reads. */
-static nb_status check_files(const nb_config *cfg, const nb_config *base, nb_error *err)
-{
-    const char *flag, *path;
-    char name[NB_PATH_MAX];
-    int number; /* the name of a frame in an HDF5 file is no file, and is right */
-    for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
-        if (!is_there(path) && !nb_hdf5_frame_of(path, name, &number))
-            return nb_fail(err, NB_ERR_INPUT, "-%s %s: %s", flag, path, strerror(errno));
-    return NB_OK;
-}
-
-/** Frame k, whose files may not be loaded; h: its geometry, where *known. */
+/** Frame k, with all of its crystals where lines change it; h: its geometry. */
 static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
-                             const nb_config *cfg, nb_geometry *h, int *known,
-                             nb_error *err)
+                             nb_config *cfg, nb_geometry *h, nb_error *err)
 {
-    const nb_spectra *s = &f->spectra;
-    nb_status st = f->series->override ? nb_config_check(cfg, err) : NB_OK;
-    *known = strcmp(cfg->img_file, f->base.img_file) == 0 &&
-             strcmp(cfg->mask_file, f->base.mask_file) == 0;
-    if (st)
-        return st;
-    if (nb_same_inputs(cfg, &f->base))
-        st = nb_sim_check_config(base, cfg, s->count ? s->lines + s->first[k] : NULL,
-                                 s->count ? (int)(s->first[k + 1] - s->first[k]) : 0, h,
-                                 err);
-    else if (!(st = check_files(cfg, &f->base, err)) && *known)
-        st = nb_geometry_build(NB_RESOLVED(cfg), h, err);
-    return st || !*known ? st : nb_frames_check(f, h, cfg, err);
+    nb_geometry same;
+    int n = 1;
+    nb_status st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, h, err);
+    if (!st)
+        st = nb_frames_check(f, h, cfg, err);
+    if (!st && f->series->override)
+        st = nb_crystals_check(f->in, cfg, err);
+    if (!st && f->series->override && cfg->crystals[0])
+        st = nb_crystals_count(f->in, cfg, &n, err);
+    for (int m = 1; m < n && !st; m++)
+        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, &same, err);
+    return st;
 }
 
 /** Does the override move the detector from g to h? */
@@ -301,9 +318,15 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
 {
     nb_config before;
     nb_geometry g;
+    nb_inputs in;
     nb_status st;
     if ((st = nb_frames_plain_config(f, k, &before, err)) ||
-        (st = nb_geometry_build(NB_RESOLVED(&before), &g, err)))
+        (st = nb_resolve_record(f->in, &before, before.seed.value, NULL, NULL, &before, &in,
+                                err)))
+        return st;
+    st = nb_geometry_build(NB_RESOLVED(&before), &g, err);
+    nb_inputs_drop(&in);
+    if (st)
         return st;
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);
@@ -316,14 +339,9 @@ nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
     nb_config cfg;
     nb_geometry h, first = f->geometry;
     nb_status st = NB_OK;
-    int known;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
-        if ((st = nb_frames_config(f, k, &cfg, err)))
-            break;
-        st = check_frame(f, k, base, &cfg, &h, &known, err);
-        if (!st && !known)
-            f->moving = f->places_differ = 1; /* a header may say anything */
-        else if (!st && (f->series->override || f->vary.n) && f->series->hdf5_file[0])
+        st = check_frame(f, k, base, &cfg, &h, err);
+        if (!st && (f->series->override || f->vary.n) && f->series->hdf5_file[0])
             st = compare_places(f, k, &h, &first, err);
         (void)nb_frames_at(f, k, st, err);
     }

@@ -20,7 +20,7 @@ static nb_series counted(const nb_series *series)
     if (s.frames + s.stills == 0)
         s.stills = 1;
     if (!s.output[0] && !s.hdf5_file[0])
-        strcpy(s.output, "frame_%d.bin"); /* a series has files; none is written here */
+        strcpy(s.output, NB_SERIES_UNWRITTEN);
     return s;
 }
 
@@ -74,8 +74,6 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
         nb_config *one = &out->configs[i];
         one->detector = cfg->detector;
         one->arrays = cfg->arrays;
-        if (one->cell_from_file && memcmp(one->cell, f.base.cell, sizeof one->cell))
-            one->cell_from_file = 0; /* else the file's own is taken again */
     }
     nb_frames_free(&f);
     nb_sim_free(base);

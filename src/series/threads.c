@@ -196,52 +196,31 @@ static int finished_before(const nb_run *run, int k)
            (!run->hdf5.done || run->hdf5.done[k]);
 }
 
-/** What the simulation has of its frame beside the configuration. */
-static nb_status give(const nb_run *run, int k, const nb_config *cfg, nb_sim *sim,
-                      nb_error *err)
-{
-    nb_config *more;
-    int n;
-    nb_status st = nb_frames_crystals(&run->frames, k, cfg, &more, &n, err);
-    nb_frames_give(&run->frames, k, sim);
-    if (!st && cfg->crystals[0])
-        st = nb_sim_give_crystals(sim, more, n > 1 ? n - 1 : 0, err);
-    nb_free(more);
-    return st ? st : nb_sim_rebuild(sim, cfg, err);
-}
-
-/** Give the thread's simulation the frame's configuration; load files only if they differ
- * from the loaded ones. */
+/** Give the thread's simulation the frame's record. */
 static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
 {
     nb_run *run = w->run;
     nb_frame *f = &w->frame;
-    nb_hooks hooks = {w, NULL, on_render};
-    nb_sim *fresh = NULL;
-    nb_status st;
-    if (f->sim && nb_same_inputs(cfg, &f->sim->cfg)) {
-        st = give(run, k, cfg, f->sim, err);
-    } else if (nb_same_inputs(cfg, &run->frames.base)) {
-        nb_sim_free(f->sim);
-        f->sim = NULL;
-        f->inputs = 0;
+    const nb_frames *frames = &run->frames;
+    const nb_hooks hooks = {w, NULL, on_render};
+    nb_matrix matrix;
+    const nb_frame_extra extra = nb_frames_extra(frames, k, &matrix);
+    nb_config *more = NULL;
+    int n = 1;
+    nb_status st = NB_OK;
+    if (!f->sim)
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-        if (!st)
-            st = give(run, k, cfg, f->sim, err);
-    } else {
-        st = nb_sim_create(cfg, &hooks, &fresh, err);
-        if (st)
-            return st;
-        nb_sim_free(f->sim);
-        f->sim = fresh;
-        f->inputs = nb_own_inputs(cfg, &run->frames.base);
-        fresh->engine.backend = run->base->engine.backend; /* the pool's */
-        fresh->engine.options.threads = run->threads_each;
-        if (run->frames.spectra.count || run->frames.crystals || cfg->crystals[0])
-            st = give(run, k, cfg, fresh, err);
-    }
-    return st ? st
-              : nb_frames_check(&run->frames, &f->sim->model.geometry, &f->sim->cfg, err);
+    f->inputs = nb_same_inputs(cfg, &frames->base)
+                    ? 0
+                    : nb_own_inputs(run->base->in.store, cfg, &frames->base);
+    if (!st)
+        st = nb_frames_crystals(frames, k, cfg, &more, &n, err);
+    if (!st && (n > 1 || f->sim->crowd))
+        st = nb_sim_give_crystals(f->sim, more, n > 1 ? n - 1 : 0, err);
+    nb_free(more);
+    if (!st)
+        st = nb_sim_frame(f->sim, cfg, &extra, err);
+    return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
 /** The derivatives of the frame whose file has this number, if they are asked for. */

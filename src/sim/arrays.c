@@ -144,6 +144,46 @@ nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
     return st;
 }
 
+static void free_panels(void *object)
+{
+    nb_detector_spec_free(object);
+}
+
+/** The detector that a caller gave, unless it is the one from before. */
+static nb_status take_panels(nb_inputs *in, nb_config *typed, nb_error *err)
+{
+    nb_detector_spec *own = NULL;
+    nb_status st = NB_OK;
+    if (typed->detector == in->panels)
+        return NB_OK;
+    if (typed->detector) {
+        own = nb_shared_new(sizeof *own, free_panels, "detector", err);
+        st = own ? nb_detector_spec_copy(typed->detector, own, err) : NB_ERR_NOMEM;
+    }
+    if (st) {
+        nb_shared_drop(own);
+        return st;
+    }
+    nb_shared_drop(in->panels);
+    in->panels = own;
+    in->panels_id = own ? nb_store_next(in->store) : 0;
+    typed->detector = own;
+    return NB_OK;
+}
+
+nb_status nb_inputs_take_callers(nb_inputs *in, nb_config *typed, nb_error *err)
+{
+    const unsigned changed = nb_arrays_changed(typed, &in->arrays);
+    nb_status st = take_panels(in, typed, err);
+    if (!st && changed)
+        st = nb_arrays_copy(typed->arrays, changed, &in->arrays, err);
+    for (int i = 0; i < 4 && !st; i++)
+        if (changed & 1u << i)
+            in->array_id[i] = nb_store_next(in->store);
+    typed->arrays = typed->arrays ? &in->arrays : NULL;
+    return st;
+}
+
 void nb_arrays_hold(const nb_arrays *a)
 {
     nb_shared_hold(a->hkl);

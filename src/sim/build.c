@@ -27,7 +27,7 @@ nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
     in.scan = nb_matrix_scan(&loaded->matrix, &loaded->detector, ends);
     in.sources = loaded->lines;
     in.n_sources = loaded->n_lines;
-    in.mask = loaded->files->mask;
+    in.mask = nb_inputs_mask(loaded);
     in.amorphous = amorphous->tables.n > 0 ? amorphous : NULL;
     in.points = loaded->files->points;
     in.n_points = loaded->files->n_points;

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Many images from files that are loaded once. */
+/* Many images from files that are read once. */
+#include <string.h>
+
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../params/params.h"
 #include "crystals.h"
 #include "sim.h"
+
+static nb_status copy_displacement(const nb_displacement *from, nb_displacement *to,
+                                   nb_error *err)
+{
+    *to = *from;
+    if (!from->panels)
+        return NB_OK;
+    to->panels = nb_alloc_raw((size_t)from->n_panels, sizeof *to->panels, "panels", err);
+    if (!to->panels)
+        return NB_ERR_NOMEM;
+    memcpy(to->panels, from->panels, (size_t)from->n_panels * sizeof *to->panels);
+    return NB_OK;
+}
 
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err)
@@ -14,18 +30,23 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     *clone = NULL;
     if (!sim)
         return NB_ERR_NOMEM;
+    sim->typed = from->typed;
     sim->cfg = from->cfg;
-    sim->seed = from->seed; /* not moved: a frame stands as its configuration says */
+    sim->seed = from->seed;
     sim->in = nb_inputs_hold(&from->in);
-    sim->in.keeps_limit = 1;
+    sim->in.limit = NB_LIMIT_KEPT;
     sim->engine = nb_engine_like(&from->engine);
     if (hooks)
         sim->hooks = *hooks;
-    sim->cfg.threads = sim->engine.options.threads = threads;
+    sim->cfg.threads = sim->typed.threads = sim->engine.options.threads = threads;
     sim->engine.options.hooks = sim->hooks;
-    st = nb_crowd_copy(from, sim, err);
+    nb_inputs_show(&sim->in, &sim->cfg);
+    nb_inputs_show_typed(&sim->in, &sim->typed);
+    if (!(st = nb_inputs_keep_tables(&from->in, err)) &&
+        !(st = copy_displacement(&from->moved, &sim->moved, err)) && from->crowd)
+        st = nb_crowd_copy(from->crowd, &sim->crowd, err);
     if (!st)
-        st = nb_sim_rebuild(sim, &sim->cfg, err);
+        st = nb_sim_build_model(sim, err);
     if (st)
         nb_sim_free(sim);
     else
@@ -33,33 +54,24 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     return st;
 }
 
-nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err)
+nb_status nb_sim_frame(nb_sim *sim, const nb_config *typed, const nb_frame_extra *extra,
+                       nb_error *err)
 {
-    int threads = sim->engine.options.threads;
-    nb_status st = nb_config_check_fields(cfg, err);
-    if (st)
-        return st;
-    if (&sim->cfg != cfg)
-        sim->cfg = *cfg;
-    sim->cfg.threads = threads;
-    nb_inputs_show(&sim->in, &sim->cfg);
-    sim->seed = cfg->seed.set ? cfg->seed.value : sim->seed;
-    nb_model_free(&sim->model);
-    return nb_sim_build_model(sim, err);
-}
-
-nb_status nb_sim_restart(nb_sim *sim, const nb_sim *from, const nb_config *cfg,
-                         const nb_matrix *matrix, nb_error *err)
-{
-    nb_inputs old = sim->in;
+    const int threads = sim->engine.options.threads;
     nb_status st;
-    sim->in = nb_inputs_hold(&from->in);
-    sim->in.keeps_limit = 1;
-    if (matrix)
-        sim->in.matrix = *matrix;
+    sim->typed = *typed;
+    sim->typed.threads = threads;
+    nb_inputs_show_typed(&sim->in, &sim->typed);
+    if ((st = nb_sim_take_record(sim, &sim->typed, extra, err)))
+        return st;
+    nb_inputs_show_typed(&sim->in, &sim->typed);
     nb_free(sim->moved.panels);
     sim->moved = (nb_displacement){0};
-    st = nb_sim_rebuild(sim, cfg, err);
-    nb_inputs_drop(&old);
-    return st;
+    return nb_sim_build_again(sim, err);
+}
+
+nb_status nb_sim_build_again(nb_sim *sim, nb_error *err)
+{
+    nb_model_free(&sim->model);
+    return nb_sim_build_model(sim, err);
 }

@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/text.h"
 #include "../model/damage.h"
 #include "../model/misset.h"
@@ -15,27 +16,54 @@
 #include "crystals.h"
 #include "load.h"
 
+static void free_lines(void *object)
+{
+    nb_crystal_lines_free(object);
+}
+
+static nb_status make_lines(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    nb_crystal_lines *lines = nb_shared_new(sizeof *lines, free_lines, "-crystals", err);
+    nb_status st = lines ? nb_crystal_lines_read(user, lines, err) : NB_ERR_NOMEM;
+    if (st)
+        nb_shared_drop(lines);
+    *bytes = 0;
+    *object = st ? NULL : lines;
+    return st;
+}
+
+nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
+                            nb_crystal_lines **lines, nb_error *err)
+{
+    nb_key key = nb_key_of("crystals");
+    void *object = NULL;
+    nb_status st = NB_OK;
+    int n;
+    if (nb_crystals_kind_of(cfg->crystals, &n) != NB_CRYSTALS_NUMBER) {
+        NB_READING(in->store);
+        nb_key_file(&key, in->store, cfg->crystals);
+        st = nb_store_take(in->store, &key, make_lines, (void *)(uintptr_t)cfg->crystals,
+                           &object, err);
+    }
+    *lines = object;
+    return st;
+}
+
 nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
                             nb_error *err)
 {
-    nb_crystal_lines list;
-    nb_status st;
-    switch (nb_crystals_kind_of(cfg->crystals, n)) {
-    case NB_CRYSTALS_LIST:
-        if (!(st = nb_crystal_lines_read(cfg->crystals, &list, err)))
-            *n = list.n;
-        nb_crystal_lines_free(&list);
-        return st;
-    case NB_CRYSTALS_FILE:
-        *n = in->files->crystals ? in->files->crystals->n : 0;
-        return NB_OK;
-    default:
-        return *n >= 0 ? NB_OK
-                       : nb_fail(err, NB_ERR_INPUT,
-                                 "-crystals %.40s: must be a whole number from 0 to %d, "
-                                 "or a file",
-                                 cfg->crystals, NB_CRYSTALS_MOST);
-    }
+    nb_crystal_lines *lines;
+    nb_status st = nb_crystals_lines(in, cfg, &lines, err);
+    (void)nb_crystals_kind_of(cfg->crystals, n);
+    if (lines)
+        *n = lines->n;
+    else if (!st && *n < 0)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-crystals %.40s: must be a whole number from 0 to %d, "
+                     "or a file",
+                     cfg->crystals, NB_CRYSTALS_MOST);
+    nb_shared_drop(lines);
+    return st;
 }
 
 static nb_status refuse(const nb_config *cfg, nb_error *err)
@@ -49,32 +77,14 @@ static nb_status refuse(const nb_config *cfg, nb_error *err)
                  : NB_OK;
 }
 
-nb_status nb_crystals_load(nb_sim *sim, nb_error *err)
+nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err)
 {
-    nb_config *cfg = &sim->cfg;
-    nb_files *files = sim->in.files;
-    nb_crystal_lines lines;
     int n;
     nb_status st;
     if (!cfg->crystals[0] && !cfg->twin[0])
         return NB_OK;
-    if ((st = refuse(cfg, err)) ||
-        (st = nb_crystal_lines_read(cfg->crystals, &lines, err)))
-        return st;
-    if (!lines.n)
-        return nb_crystals_count(&sim->in, cfg, &n, err);
-    files->crystals = nb_alloc_raw(1, sizeof lines, "-crystals", err);
-    files->plain = nb_alloc_raw(1, sizeof *cfg, "-crystals", err);
-    if (!files->crystals || !files->plain) {
-        nb_crystal_lines_free(&lines);
-        nb_free(files->crystals);
-        files->crystals = NULL;
-        return NB_ERR_NOMEM;
-    }
-    *files->crystals = lines;
-    *files->plain = *cfg;
-    st = nb_crystal_lines_apply(files->crystals, 0, cfg, err);
-    return st ? st : nb_config_check_rules(cfg, err);
+    st = refuse(cfg, err);
+    return st ? st : nb_crystals_count(in, cfg, &n, err);
 }
 
 nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err)
@@ -95,22 +105,11 @@ nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err)
 
 nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err)
 {
-    nb_crystal_lines list;
-    int n;
-    nb_status st = NB_OK;
-    switch (nb_crystals_kind_of(cfg->crystals, &n)) {
-    case NB_CRYSTALS_LIST:
-        if (!(st = nb_crystal_lines_read(cfg->crystals, &list, err)))
-            st = nb_crystal_lines_apply(&list, m, cfg, err);
-        nb_crystal_lines_free(&list);
-        break;
-    case NB_CRYSTALS_FILE:
-        st = in->files->crystals ? nb_crystal_lines_apply(in->files->crystals, m, cfg, err)
-                                 : NB_OK;
-        break;
-    default:
-        break;
-    }
+    nb_crystal_lines *lines;
+    nb_status st = nb_crystals_lines(in, cfg, &lines, err);
+    if (!st && lines && m < lines->n)
+        st = nb_crystal_lines_apply(lines, m, cfg, err);
+    nb_shared_drop(lines);
     if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* of its line */
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
@@ -172,140 +171,76 @@ static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
     return NB_OK;
 }
 
-/** Have both the same crystal's files, read in the same way? */
-static int same_files(const nb_config *a, const nb_config *b)
+/** The record of crystal m > 0. */
+static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error *err)
 {
-    return !strcmp(a->hkl_file, b->hkl_file) && !strcmp(a->pdb_file, b->pdb_file) &&
-           !strcmp(a->cif_file, b->cif_file) && !strcmp(a->mtz_file, b->mtz_file) &&
-           !strcmp(a->mat_file, b->mat_file) && !strcmp(a->dump_file, b->dump_file) &&
-           !strcmp(a->fprime_table, b->fprime_table) && nb_config_same_factors(a, b);
-}
-
-/** The inputs of `all`, but those of one crystal, which are `own`'s. */
-static nb_inputs join(const nb_inputs *all, const nb_inputs *own)
-{
-    nb_inputs in = *own;
-    in.arrays = all->arrays;
-    in.detector = all->detector;
-    in.files = all->files;
-    in.lines = all->lines;
-    in.n_lines = all->n_lines;
-    in.sources = all->sources;
-    in.has_spectrum = all->has_spectrum;
-    return nb_inputs_hold(&in);
-}
-
-/** The cell that files gave. */
-static void take_cell(const nb_config *from, nb_config *cfg)
-{
-    if (!from->cell_from_file || cfg->cell_count)
-        return;
-    memcpy(cfg->cell, from->cell, sizeof cfg->cell);
-    cfg->cell_count = from->cell_count;
-    cfg->cell_from_file = 1;
-}
-
-void nb_crystals_complete(nb_sim *sim)
-{
-    nb_config *plain = sim->in.files->plain;
-    if (plain && same_files(plain, &sim->cfg))
-        take_cell(&sim->cfg, plain);
-}
-
-/** Read the files of a crystal's own. */
-static nb_status load_own(const nb_sim *sim, nb_config *cfg, nb_inputs *in, nb_error *err)
-{
-    nb_sim *reader = nb_alloc(1, sizeof *reader, "crystals", err);
     nb_status st;
-    if (!reader)
-        return NB_ERR_NOMEM;
-    reader->cfg = *cfg;
-    reader->seed = sim->seed;
-    reader->hooks = sim->hooks;
-    reader->in = nb_inputs_hold(&sim->in);
-    nb_inputs_drop_crystal(&reader->in);
-    st = nb_resolve_crystal(&reader->cfg, NULL, err);
-    if (!st)
-        st = nb_load_crystal(reader, err);
-    *cfg = reader->cfg;
-    *in = reader->in;
-    if (st)
-        nb_inputs_drop(in);
-    nb_free(reader);
-    return st;
-}
-
-/** What crystal i of the crowd is built from: its own inputs of before, those of a crystal with the same files, or new
- * ones. */
-static nb_status take_inputs(nb_sim *sim, int i, nb_config *cfg, nb_error *err)
-{
-    struct nb_crowd *crowd = sim->crowd;
-    nb_further *x = crowd->all[i], *same = NULL;
-    nb_inputs in;
-    nb_status st = NB_OK;
-    if (same_files(cfg, &sim->cfg)) {
-        take_cell(&sim->cfg, cfg);
-        in = nb_inputs_hold(&sim->in);
-    } else {
-        if (x->in.files && same_files(cfg, &x->cfg))
-            same = x;
-        for (int k = 0; k < i && !same; k++)
-            if (same_files(cfg, &crowd->all[k]->cfg))
-                same = crowd->all[k];
-        if (same) {
-            take_cell(&same->cfg, cfg);
-            in = join(&sim->in, &same->in);
-        } else if ((st = load_own(sim, cfg, &in, err))) {
-            return st;
-        }
+    if (sim->crowd->given) {
+        *typed = sim->crowd->given[m - 1];
+        return NB_OK;
     }
-    nb_inputs_drop(&x->in);
-    x->in = in;
-    return NB_OK;
+    *typed = sim->typed;
+    st = nb_crystal_place(m, sim->seed, typed, err);
+    return st ? st : nb_crystal_line(&sim->in, m, typed, err);
 }
 
-/** The configuration of crystal m, where nobody gave one. */
-static nb_status plain_config(const nb_sim *sim, int m, nb_config *cfg, nb_error *err)
+/** All crystals stand in the same beam, before the same detector, also where parameters moved these. */
+static void share_frame(const nb_sim *sim, nb_further *x)
 {
-    const nb_config *plain = sim->in.files->plain;
+    const nb_inputs *in = &sim->in;
+    if (sim->moves)
+        nb_frame_fields_copy(&sim->cfg, &x->cfg);
+    nb_shared_drop(x->in.sources);
+    x->in.sources = nb_shared_hold(in->sources);
+    x->in.lines = in->lines;
+    x->in.n_lines = in->n_lines;
+    x->in.has_spectrum = in->has_spectrum;
+    nb_inputs_show(&x->in, &x->cfg);
+}
+
+/** The configuration and inputs of crystal i of the crowd: of its record, with tables of before or of the first crystal. */
+static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed, nb_error *err)
+{
+    nb_further *x = sim->crowd->all[i];
+    const nb_hooks silent = {0};
+    nb_inputs old = x->in, from = sim->in, in;
     nb_status st;
-    *cfg = sim->cfg;
-    if (plain)
-        nb_crystal_fields_copy(plain, cfg);
-    st = nb_crystal_place(m, sim->seed, cfg, err);
-    if (!st)
-        st = nb_crystal_line(&sim->in, m, cfg, err);
-    return st ? st : nb_resolve_crystal(cfg, NULL, err);
-}
-
-/** The configuration of crystal m > 0. */
-static nb_status config_of(const nb_sim *sim, int m, nb_config *cfg, nb_error *err)
-{
-    if (!sim->crowd->given)
-        return plain_config(sim, m, cfg, err);
-    *cfg = sim->crowd->given[m - 1];
+    if (from.limit == NB_LIMIT_OWN)
+        from.limit = NB_LIMIT_ENOUGH;
+    if (old.tables.file) { /* of its last frame */
+        from.factors = old.factors;
+        from.sums = old.sums;
+        from.tables = old.tables;
+        from.factors_key = old.factors_key;
+    }
+    if ((st = nb_resolve_record(&from, typed, sim->seed, NULL, &silent, &x->cfg, &in, err)))
+        return st;
+    if (!in.sums && !in.tables.file)
+        nb_inputs_find_tables(&in, &sim->in);
+    x->in = in;
+    nb_inputs_drop(&old);
+    share_frame(sim, x);
     return NB_OK;
 }
 
-/** Scene i of the crowd: part `twin` of crystal m. */
-static nb_status build_one(nb_sim *sim, int i, int m, int twin, nb_config *cfg,
+/** Scene i of the crowd: part `twin` of crystal m, whose record is `typed`. */
+static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config *typed,
                            nb_error *err)
 {
-    struct nb_crowd *crowd = sim->crowd;
-    nb_further *x = crowd->all[i];
-    const nb_building b = {&x->cfg, sim->seed, NULL, NULL, twin, &sim->model};
-    nb_status st = take_inputs(sim, i, cfg, err);
+    nb_further *x = sim->crowd->all[i];
+    nb_displacement place = sim->moved; /* of the detector */
+    const nb_building b = {&x->cfg, sim->seed, &place, NULL, twin, &sim->model};
+    nb_status st = resolve_one(sim, i, typed, err);
     if (st)
         return st;
+    if (m > 0)
+        memset(place.rot, 0, sizeof place.rot);
+    else if (sim->moves)
+        nb_crystal_fields_copy(&sim->cfg, &x->cfg);
     x->crystal = m;
     x->twin = twin;
     nb_model_free(&x->model);
-    x->cfg = *cfg;
-    nb_inputs_show(&x->in, &x->cfg);
-    st = nb_config_check_rules(&x->cfg, err);
-    if (!st)
-        st = nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err);
-    if (st)
+    if ((st = nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err)))
         return st;
     if (x->cfg.twin[0])
         nb_tables_sign(&x->in.tables, &x->model.scene.factors.table);
@@ -333,10 +268,12 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
     nb_model *first = &sim->model;
     nb_twin twin;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
-    if (!st && m == 0)
-        *cfg = sim->cfg;
-    else if (!st)
-        st = config_of(sim, m, cfg, err);
+    if (!st && m == 0) {
+        *cfg = sim->typed;
+        st = nb_crystal_line(&sim->in, 0, cfg, err);
+    } else if (!st) {
+        st = record_of(sim, m, cfg, err);
+    }
     if (!st)
         st = nb_twin_read(cfg->twin, &twin, err);
     if (!st && m == 0 && twin.n)
@@ -355,6 +292,13 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
     return st;
 }
 
+static void forget_given(struct nb_crowd *crowd)
+{
+    nb_free(crowd->given);
+    crowd->given = NULL;
+    crowd->n_given = 0;
+}
+
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
@@ -369,9 +313,8 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
         return st;
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    if (crowd->given && crowd->n_given != n - 1)
-        return nb_fail(err, NB_ERR_INTERNAL, "%d crystals were given, not %d",
-                       crowd->n_given, n - 1);
+    if (crowd->given && crowd->n_given != n - 1) /* of another record */
+        forget_given(crowd);
     crowd->crystals = n;
     crowd->n_scenes = 0;
     nb_twin_part(&sim->model);
@@ -422,32 +365,28 @@ nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n, nb_
     return NB_OK;
 }
 
-nb_status nb_crowd_copy(const nb_sim *from, nb_sim *to, nb_error *err)
+nb_status nb_crowd_copy(const struct nb_crowd *old, struct nb_crowd **out, nb_error *err)
 {
-    const struct nb_crowd *old = from->crowd;
-    nb_status st;
-    if (!old)
-        return NB_OK;
-    st = nb_sim_give_crystals(to, old->given, old->given ? old->n_given : 0, err);
+    struct nb_crowd *crowd = *out = nb_alloc(1, sizeof *crowd, "crystals", err);
+    nb_status st = crowd ? NB_OK : NB_ERR_NOMEM;
+    if (!st && old->given) {
+        crowd->given =
+            nb_alloc_raw((size_t)old->n_given, sizeof *crowd->given, "crystals", err);
+        st = crowd->given ? NB_OK : NB_ERR_NOMEM;
+    }
+    if (!st && old->given) {
+        memcpy(crowd->given, old->given, (size_t)old->n_given * sizeof *crowd->given);
+        crowd->n_given = old->n_given;
+    }
     if (!st && old->n)
-        st = grow(to->crowd, old->n, err);
-    for (int i = 0; i < old->n && !st; i++) {
-        to->crowd->all[i]->cfg = old->all[i]->cfg;
-        to->crowd->all[i]->in = nb_inputs_hold(&old->all[i]->in);
-        to->crowd->all[i]->in.keeps_limit = 1;
+        st = grow(crowd, old->n, err);
+    for (int i = 0; i < old->n && !st; i++)
+        crowd->all[i]->in = nb_inputs_hold(&old->all[i]->in);
+    if (st) {
+        nb_crowd_free(crowd);
+        *out = NULL;
     }
     return st;
-}
-
-static void nobody_knows(nb_crystal *out)
-{
-    const nb_vec3 none = {NAN, NAN, NAN};
-    memset(out, 0, sizeof *out);
-    out->astar = out->bstar = out->cstar = out->a = out->b = out->c = none;
-    for (int i = 0; i < 3; i++)
-        out->edge[i] = out->N[i] = NAN;
-    out->volume = NAN;
-    out->placed = 1;
 }
 
 void nb_sim_cell(const nb_sim *sim, double cell[6])
@@ -458,28 +397,22 @@ void nb_sim_cell(const nb_sim *sim, double cell[6])
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {
-    const nb_inputs *in = same_files(cfg, &sim->cfg) ? &sim->in : NULL;
-    const nb_config *loaded = &sim->cfg;
     nb_crystal_inputs inputs;
     nb_damage damage;
+    nb_inputs in;
     const nb_settings *all;
-    nb_status st;
-    for (int i = 0; sim->crowd && i < sim->crowd->n && !in; i++)
-        if (same_files(cfg, &sim->crowd->all[i]->cfg)) {
-            in = &sim->crowd->all[i]->in;
-            loaded = &sim->crowd->all[i]->cfg;
-        }
-    if (!in) {
-        nobody_knows(out);
-        return NB_OK;
-    }
-    take_cell(loaded, cfg);
+    nb_status st =
+        nb_resolve_record(&sim->in, cfg, cfg->seed.value, NULL, NULL, cfg, &in, err);
+    if (st)
+        return st;
     all = NB_RESOLVED(cfg);
-    inputs = nb_crystal_inputs_of(all, &in->matrix, sim->seed);
+    inputs = nb_crystal_inputs_of(all, &in.matrix, cfg->seed.value);
     st = nb_crystal_build(all, &inputs, NULL, out, err);
     if (!st)
-        st = nb_damage_of(all, sim->model.fluence, sim->model.wavelength_A, &damage, err);
+        st = nb_damage_of(all, nb_beam_fluence(all), nb_beam_wavelength(all), &damage, err);
     if (!st)
         nb_crystal_grow(damage.growth, out);
+    nb_inputs_drop(&in);
+    nb_inputs_show(&sim->in, cfg);
     return st;
 }

@@ -11,6 +11,8 @@ enum { NB_CRYSTALS_MOST = 1000 };
 
 /* --- the crystals of an image (crowd.c) --- */
 
+typedef struct nb_crystal_lines nb_crystal_lines;
+
 /** A crystal beside the first: all that its scene is built from. */
 typedef struct nb_further {
     nb_config cfg;
@@ -27,7 +29,7 @@ struct nb_crowd {
         scenes; /* owned, [n_scenes], of those that are rendered: parts of a twin on one lattice are one */
     int n_scenes;
     nb_twin_mixed *mixed[NB_TWIN_MOST]; /* shared; of the last crystal with such a law, or NULL */
-    nb_config *given; /* owned, [n_given]: from the second crystal on; NULL: as sim->cfg says */
+    nb_config *given; /* owned, [n_given]: records from the second crystal on; NULL: as sim->typed says */
     int n_given;
 };
 
@@ -35,11 +37,11 @@ struct nb_crowd {
 nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
                             nb_error *err);
 
-/** Read what -crystals names and let its first line change sim->cfg, before files are loaded. */
-nb_status nb_crystals_load(nb_sim *sim, nb_error *err);
-
-/** After files are loaded: the cell that they gave is that of all crystals that have them. */
-void nb_crystals_complete(nb_sim *sim);
+/** The lines that -crystals of cfg names or has; *lines is held (nb_shared_drop), NULL for a number. */
+nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
+                            nb_crystal_lines **lines, nb_error *err);
+/** Refuse what images of several crystals cannot have, and read what -crystals names. */
+nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err);
 
 /** Let cfg be that of crystal m, whose orientation is random from m = 1 on: keyed by its misset seed, or else by `seed`.
  * Its angles are rounded so that they can be typed.  Errors: those of nb_misset_random. */
@@ -52,8 +54,8 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
 /** The unit cell of the model's crystal: a b c in A, alpha beta gamma in degrees. */
 void nb_sim_cell(const nb_sim *sim, double cell[6]);
 
-/** The crystal of cfg, whose files are those of the simulation or of a line of -crystals; other ones are not read: *out has
- * NaN then.  The cell of files goes to cfg.  Errors: those of nb_crystal_build. */
+/** The crystal of a record, whose seed is set and which is resolved: *cfg is completed.  Errors: those of
+ * nb_resolve_record. */
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err);
 
@@ -61,22 +63,22 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
  * without crystals keeps its background.  Errors: those of nb_sim_build_model. */
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
 void nb_crowd_free(struct nb_crowd *crowd); /* NULL is fine */
-/** What was given or loaded for the crystals of `from`, for the next build of `to`. */
-nb_status nb_crowd_copy(const nb_sim *from, nb_sim *to, nb_error *err);
+/** What was given or made for crystals, for the next build; *copy is the caller's, NULL after an error. */
+nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy, nb_error *err);
 
-/** The configurations of crystals 1 to n of the next build; n 0: as sim->cfg says again. */
+/** The records of crystals 1 to n of the next build; n 0: as sim->typed says again. */
 nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n,
                                nb_error *err);
 
 /* --- lines of flags (crystal_lines.c) --- */
 
 /** A line is the JSON object of one crystal. */
-typedef struct nb_crystal_lines {
+struct nb_crystal_lines {
     char *text;                   /* owned; the lines, cut by NULs; NULL: none */
     struct nb_crystal_line *line; /* owned, [n] */
     int n;
     char path[NB_PATH_MAX]; /* for messages; "": of the flag itself */
-} nb_crystal_lines;
+};
 
 /** Cut `text` (owned afterwards, of `bytes` and a NUL) into lines; blank ones are left out.  Errors: NB_ERR_INPUT (none,
  * more than 1000, a NUL), NB_ERR_NOMEM; the lines are empty then. */
@@ -93,8 +95,9 @@ void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
 nb_status nb_crystal_lines_apply(const nb_crystal_lines *lines, int m, nb_config *cfg,
                                  nb_error *err);
 
-/** Let all that a crystal has of its own be as in `from`. */
+/** Let all that a crystal has of its own be as in `from`; or all else. */
 void nb_crystal_fields_copy(const nb_config *from, nb_config *to);
+void nb_frame_fields_copy(const nb_config *from, nb_config *to);
 
 /* --- what -crystals says --- */
 

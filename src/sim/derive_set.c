@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* New values of parameters: a new scene over the loaded files. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../derive/tangents.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/limits.h"
 #include "derive.h"
 
+/** What moves begin from: a simulation without them, of which counts and choices stay. */
+struct nb_start {
+    nb_config cfg;
+    nb_inputs in;
+    double cell[6];
+    double spread_deg;    /* of mosaic domains */
+    double wavelength_A;  /* the mean of sources */
+    double default_F;
+    int n_panels, steps;  /* steps: the crystal changes along the frame */
+    nb_scan_middle middle;
+};
+
 /** All that values change, while they are collected. */
 typedef struct changes {
+    const struct nb_start *start;
     nb_config cfg;
     nb_displacement moved;
     double cell[6];
@@ -25,10 +40,9 @@ typedef struct changes {
 } changes;
 
 /** Counts and choices stay as the scene made them. */
-static void freeze(const nb_inputs *in, const nb_model *m, changes *c)
+static void freeze(const nb_model *m, nb_config *cfg)
 {
     const nb_scene *sc = &m->scene;
-    nb_config *cfg = &c->cfg;
     cfg->oversample = sc->oversample;
     if (sc->factors.table.nh > 0)
         cfg->interpolate = sc->factors.table.interpolate ? NB_ON : NB_OFF;
@@ -48,14 +62,44 @@ static void freeze(const nb_inputs *in, const nb_model *m, changes *c)
         cfg->N[i] = m->crystal.N[i];
         cfg->xtal_size_mm[i] = NAN;
     }
-    c->matrix_lambda_A = in->matrix.lambda_A > 0 ? in->matrix.lambda_A : m->wavelength_A;
-    if (!in->matrix.given)
-        c->matrix_lambda_A = in->matrix.lambda_A;
 }
 
-static nb_status own_panels(const nb_model *model, changes *c, nb_error *err)
+static void clear_start(void *object)
 {
-    const int n = model->scene.n_panels;
+    nb_inputs_drop(&((struct nb_start *)object)->in);
+}
+
+/** Let moves begin from the simulation as it is.  Errors: NB_ERR_NOMEM. */
+static nb_status take_start(nb_sim *sim, nb_error *err)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    const nb_model *m = &sim->model;
+    struct nb_start *s = nb_shared_new(sizeof *s, clear_start, "parameters", err);
+    if (!s)
+        return NB_ERR_NOMEM;
+    s->cfg = sim->cfg;
+    freeze(m, &s->cfg);
+    s->in = nb_inputs_hold(&sim->in);
+    if (s->in.limit == NB_LIMIT_OWN)
+        s->in.limit = NB_LIMIT_ENOUGH;
+    for (int i = 0; i < 6; i++) {
+        nb_variable_name v = {.kind = NB_VAR_CELL, .axis = i, .panel = -1};
+        s->cell[i] = nb_variable_value(&of, &v);
+    }
+    s->spread_deg = m->mosaic.spread / NB_DEG;
+    s->wavelength_A = nb_sim_mean_wavelength(sim);
+    s->default_F = m->settings.value.default_F;
+    s->n_panels = m->scene.n_panels;
+    s->steps = m->steps != NULL;
+    s->middle = m->middle;
+    nb_shared_drop(sim->start);
+    sim->start = s;
+    return NB_OK;
+}
+
+static nb_status own_panels(changes *c, nb_error *err)
+{
+    const int n = c->start->n_panels;
     if (c->moved.panels)
         return NB_OK;
     c->moved.n_panels = n;
@@ -63,12 +107,12 @@ static nb_status own_panels(const nb_model *model, changes *c, nb_error *err)
     return c->moved.panels ? NB_OK : NB_ERR_NOMEM;
 }
 
-static nb_status set_displacement(const nb_model *model, const nb_variable_name *v,
-                                  double value, changes *c, nb_error *err)
+static nb_status set_displacement(const nb_variable_name *v, double value, changes *c,
+                                  nb_error *err)
 {
     nb_place_change *change = &c->moved.whole;
     if (v->panel >= 0) {
-        if (own_panels(model, c, err))
+        if (own_panels(c, err))
             return NB_ERR_NOMEM;
         change = &c->moved.panels[v->panel];
     }
@@ -93,10 +137,11 @@ static nb_status own_table(const nb_inputs *in, changes *c, nb_error *err)
     return NB_OK;
 }
 
-static nb_status set_default_F(const nb_sim *sim, double value, changes *c, nb_error *err)
+static nb_status set_default_F(double value, changes *c, nb_error *err)
 {
-    const size_t n = nb_table_values(&sim->in.tables.box);
-    nb_status st = own_table(&sim->in, c, err);
+    const nb_inputs *in = &c->start->in;
+    const size_t n = nb_table_values(&in->tables.box);
+    nb_status st = own_table(in, c, err);
     for (size_t i = 0; i < n && c->F && !st; i++)
         if (c->F[i] == c->default_F)
             c->F[i] = value;
@@ -105,12 +150,11 @@ static nb_status set_default_F(const nb_sim *sim, double value, changes *c, nb_e
 }
 
 /** In all tables by the same difference. */
-static nb_status set_F(const nb_sim *sim, const int hkl[3], double value, changes *c,
-                       nb_error *err)
+static nb_status set_F(const int hkl[3], double value, changes *c, nb_error *err)
 {
-    const nb_factor_table *box = &sim->in.tables.box;
+    const nb_factor_table *box = &c->start->in.tables.box;
     const size_t voxels = nb_table_values(box) / (size_t)nb_table_count(box);
-    nb_status st = own_table(&sim->in, c, err);
+    nb_status st = own_table(&c->start->in, c, err);
     size_t at;
     double by;
     if (st || !c->F)
@@ -123,19 +167,20 @@ static nb_status set_F(const nb_sim *sim, const int hkl[3], double value, change
     return NB_OK;
 }
 
-static void set_mosaic(const nb_model *model, double value, nb_config *cfg)
+static void set_mosaic(double value, changes *c)
 {
-    const double now = model->mosaic.spread / NB_DEG;
+    const double now = c->start->spread_deg;
+    nb_config *cfg = &c->cfg;
     if (!cfg->mosaic_aniso_deg.set)
         cfg->mosaic_spread_deg = value;
     for (int i = 0; i < 3 && cfg->mosaic_aniso_deg.set && now > 0; i++)
         cfg->mosaic_aniso_deg.v[i] *= value / now;
 }
 
-static void set_lambda(const nb_sim *sim, double value, changes *c)
+static void set_lambda(double value, changes *c)
 {
-    if (sim->in.lines) {
-        c->lambda_factor = value / nb_sim_mean_wavelength(sim);
+    if (c->start->in.lines) {
+        c->lambda_factor = value / c->start->wavelength_A;
         return;
     }
     c->cfg.lambda_A = value;
@@ -207,8 +252,8 @@ static void set_field(const nb_variable_name *v, double value, nb_config *cfg)
     }
 }
 
-static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double value,
-                           changes *c, nb_error *err)
+static nb_status set_value(const nb_variable_name *v, double value, changes *c,
+                           nb_error *err)
 {
     switch (v->kind) {
     case NB_VAR_MISSET:
@@ -226,21 +271,21 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
         c->cfg.N[v->axis] = value;
         return NB_OK;
     case NB_VAR_MOSAIC:
-        set_mosaic(&sim->model, value, &c->cfg);
+        set_mosaic(value, c);
         return NB_OK;
     case NB_VAR_LAMBDA:
-        set_lambda(sim, value, c);
+        set_lambda(value, c);
         return NB_OK;
     case NB_VAR_FOOTPRINT:
         return set_footprint(v, value, &c->cfg, err);
     case NB_VAR_SHIFT:
     case NB_VAR_SHIFT_ALONG:
     case NB_VAR_TURN:
-        return set_displacement(&sim->model, v, value, c, err);
+        return set_displacement(v, value, c, err);
     case NB_VAR_DEFAULT_F:
-        return set_default_F(sim, value, c, err);
+        return set_default_F(value, c, err);
     case NB_VAR_F:
-        return set_F(sim, v->hkl, value, c, err);
+        return set_F(v->hkl, value, c, err);
     case NB_VAR_ALL_F:
         return nb_fail(err, NB_ERR_INPUT, "F: set single ones, as F:1:-2:3");
     default:
@@ -250,7 +295,7 @@ static nb_status set_value(const nb_sim *sim, const nb_variable_name *v, double 
 }
 
 /** The matrix of a new cell in the old orientation U: the cell's frame stays. */
-static void rebuild_matrix(const nb_model *model, const double m[9], changes *c)
+static void rebuild_matrix(const double m[9], changes *c)
 {
     const double *x = c->cell;
     const double ca = cos(x[3] * NB_DEG), sa = sin(x[3] * NB_DEG),
@@ -277,45 +322,36 @@ static void rebuild_matrix(const nb_model *model, const double m[9], changes *c)
         c->matrix[3 + i] = out[i].y * c->matrix_lambda_A;
         c->matrix[6 + i] = out[i].z * c->matrix_lambda_A;
     }
-    if (model->steps)
-        nb_scan_to_reference(&model->middle, c->matrix, c->matrix);
+    if (c->start->steps)
+        nb_scan_to_reference(&c->start->middle, c->matrix, c->matrix);
 }
 
 /** c is zero. */
-static nb_status begin(const nb_sim *sim, changes *c, nb_error *err)
+static void begin(const struct nb_start *start, changes *c)
 {
-    const nb_subject of = nb_sim_subject(sim);
-    const size_t panels = (size_t)sim->moved.n_panels;
-    c->cfg = sim->cfg;
-    c->moved = sim->moved;
+    const nb_matrix *matrix = &start->in.matrix;
+    c->start = start;
+    c->cfg = start->cfg;
     c->lambda_factor = 1;
-    c->default_F = sim->model.settings.value.default_F;
-    memcpy(c->matrix, sim->in.matrix.at, sizeof c->matrix);
-    for (int i = 0; i < 6; i++) {
-        nb_variable_name v = {.kind = NB_VAR_CELL, .axis = i, .panel = -1};
-        c->cell[i] = nb_variable_value(&of, &v);
-    }
-    freeze(&sim->in, &sim->model, c);
-    if (!sim->moved.panels)
-        return NB_OK;
-    c->moved.panels = nb_alloc(panels, sizeof *c->moved.panels, "panels", err);
-    if (!c->moved.panels)
-        return NB_ERR_NOMEM;
-    memcpy(c->moved.panels, sim->moved.panels, panels * sizeof *c->moved.panels);
-    return NB_OK;
+    c->default_F = start->default_F;
+    memcpy(c->matrix, matrix->at, sizeof c->matrix);
+    memcpy(c->cell, start->cell, sizeof c->cell);
+    c->matrix_lambda_A = matrix->lambda_A > 0 || !matrix->given ? matrix->lambda_A
+                                                                : start->wavelength_A;
 }
 
 /** The cell was changed: in the configuration, or in the matrix. */
-static void finish_cell(const nb_inputs *in, const nb_model *model, changes *c)
+static void finish_cell(changes *c)
 {
+    const struct nb_start *start = c->start;
     double middle[9];
     if (!c->recell)
         return;
-    if (in->matrix.given) {
-        memcpy(middle, in->matrix.at, sizeof middle);
-        if (model->steps)
-            nb_scan_to_middle(&model->middle, in->matrix.at, middle);
-        rebuild_matrix(model, middle, c);
+    if (start->in.matrix.given) {
+        memcpy(middle, start->in.matrix.at, sizeof middle);
+        if (start->steps)
+            nb_scan_to_middle(&start->middle, start->in.matrix.at, middle);
+        rebuild_matrix(middle, c);
         return;
     }
     c->cfg.cell_count = 6;
@@ -327,24 +363,31 @@ static nb_status scale_lines(nb_inputs *in, double factor, nb_error *err)
 {
     const size_t n = (size_t)in->n_lines;
     nb_source_list list = {nb_alloc_raw(n, sizeof *list.rows, "sources", err),
-                           in->n_lines};
+                           in->n_lines},
+                   *own;
     if (!list.rows)
         return NB_ERR_NOMEM;
     memcpy(list.rows, in->lines, n * sizeof *list.rows);
     for (size_t i = 0; i < n; i++)
         list.rows[i].lambda *= factor;
-    return nb_inputs_take_sources(in, &list, err);
+    if (nb_source_list_share(&list, &own, err))
+        return NB_ERR_NOMEM;
+    nb_inputs_take_sources(in, own);
+    return NB_OK;
 }
 
 /** The simulation owns what the changes owned. */
 static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
 {
-    nb_inputs *in = &sim->in;
+    nb_inputs *in = &sim->in, old = sim->in;
     double *F = c->F;
     nb_status st = NB_OK;
     sim->cfg = c->cfg;
     sim->moved = c->moved;
     c->moved.panels = NULL;
+    *in = nb_inputs_hold(&c->start->in);
+    nb_inputs_drop(&old);
+    nb_inputs_show(in, &sim->cfg);
     memcpy(in->matrix.at, c->matrix, sizeof in->matrix.at);
     in->matrix.lambda_A = c->matrix_lambda_A;
     if (c->lambda_factor != 1)
@@ -355,12 +398,118 @@ static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
     return nb_tables_replace_F(&in->tables, F, err);
 }
 
-static nb_status take_changes(nb_sim *sim, changes *c, nb_error *err)
+nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err)
 {
-    nb_status st = nb_config_check_fields(&c->cfg, err);
-    if (st || (st = nb_sim_begin(sim, err)))
-        return st;
-    return nb_sim_end(sim, adopt(sim, c, err), err);
+    const nb_subject of = nb_sim_subject(sim);
+    changes *c = nb_alloc(1, sizeof *c, "parameters", err);
+    nb_variable_name v;
+    nb_status st = c ? NB_OK : NB_ERR_NOMEM;
+    if (!st)
+        begin(sim->start, c);
+    for (int i = 0; i < sim->moves->n && !st; i++)
+        if (!(st = nb_variable_parse(&of, sim->moves->at[i].name, &v, err)))
+            st = set_value(&v, sim->moves->at[i].value, c, err);
+    if (!st) {
+        finish_cell(c);
+        st = nb_config_check_fields(&c->cfg, err);
+    }
+    if (!st)
+        st = adopt(sim, c, err);
+    if (c) {
+        nb_free(c->F);
+        nb_free(c->moved.panels);
+    }
+    nb_free(c);
+    return st;
+}
+
+/* --- the list of moves --- */
+
+/** Those of `old` (may be NULL), and room for more. */
+static nb_moves *moves_like(const nb_moves *old, int more, nb_error *err)
+{
+    const int n = old ? old->n : 0;
+    nb_moves *moves = nb_shared_new(sizeof *moves + (size_t)(n + more) * sizeof *moves->at,
+                                    NULL, "parameters", err);
+    for (int i = 0; moves && i < n; i++)
+        moves->at[moves->n++] = old->at[i];
+    return moves;
+}
+
+/** The last value of a name counts, in the place of the last call. */
+static void add_move(nb_moves *moves, const char *name, double value)
+{
+    int kept = 0;
+    for (int i = 0; i < moves->n; i++)
+        if (strcmp(moves->at[i].name, name))
+            moves->at[kept++] = moves->at[i];
+    moves->n = kept + 1;
+    snprintf(moves->at[kept].name, sizeof moves->at[kept].name, "%s", name);
+    moves->at[kept].value = value;
+}
+
+/** Rows that set the parameter of a name, too. */
+static int sets(const nb_param *row, const char *name, const char *flag)
+{
+    static const char *const others[][2] = {
+        {"flux", "fluence"},       {"exposure", "fluence"},      {"beamsize", "fluence"},
+        {"energy", "lambda"},      {"mat", "cell_"},             {"samplesize", "N_"},
+        {"sample_x", "N_a"},       {"sample_y", "N_b"},          {"sample_z", "N_c"},
+        {"N", "N_"},               {"mosaic_aniso", "mosaic"},   {"divergence", "hdivrange"},
+        {"divergence", "vdivrange"}, {"sensor", "detector_abs"}, {"sourcefile", "lambda"},
+        {"close_distance", "distance"}, {"distance", "close_distance"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(row->name, others[i][0]) &&
+            !strncmp(name, others[i][1], strlen(others[i][1])))
+            return 1;
+    if (name[0] == 'F' && name[1] == ':')
+        return !strcmp(row->group, "Structure factors") && strcmp(row->name, "default_F") &&
+               strcmp(row->name, "interpolate") && strcmp(row->name, "nointerpolate");
+    return flag[0] == '-' && nb_param_find(flag + 1) == row;
+}
+
+nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err)
+{
+    nb_moves *left;
+    int n = 0;
+    for (int i = 0; *moves && i < (*moves)->n; i++)
+        n += sets(row, (*moves)->at[i].name, nb_variable_flag((*moves)->at[i].name));
+    if (!n)
+        return NB_OK;
+    if (!(left = moves_like(*moves, 0, err)))
+        return NB_ERR_NOMEM;
+    left->n = 0;
+    for (int i = 0; i < (*moves)->n; i++)
+        if (!sets(row, (*moves)->at[i].name, nb_variable_flag((*moves)->at[i].name)))
+            left->at[left->n++] = (*moves)->at[i];
+    nb_shared_drop(*moves);
+    *moves = left;
+    return NB_OK;
+}
+
+nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    nb_moves *left;
+    nb_status st;
+    if (!(left = moves_like(NULL, sim->moves->n, err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < sim->moves->n; i++) {
+        const struct nb_move *move = &sim->moves->at[i];
+        nb_variable_name v;
+        nb_error why = {0};
+        if (!nb_variable_parse(&of, move->name, &v, &why) &&
+            !nb_variable_check(&of, &v, &why))
+            left->at[left->n++] = *move;
+        else
+            nb_notice(&sim->hooks, "the value of set_parameters is gone: %s", why.message);
+    }
+    nb_shared_drop(sim->moves);
+    sim->moves = left;
+    if (!left->n)
+        return NB_OK;
+    st = take_start(sim, err);
+    return st ? st : nb_sim_apply_moves(sim, err);
 }
 
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
@@ -368,32 +517,45 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && (values || count == 0));
+    NB_READING(sim->in.store);
     const nb_subject of = nb_sim_subject(sim);
-    changes *c = nb_alloc(1, sizeof *c, "parameters", err);
     nb_variable_name *v = NULL;
-    nb_status st = c ? nb_sim_names(sim, names, count, &v, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = begin(sim, c, err);
+    nb_moves *moves = NULL;
+    nb_status st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {
         if (!isfinite(values[i]))
             st = nb_fail(err, NB_ERR_INPUT, "%s %g: must be a finite number", v[i].name,
                          values[i]);
         if (!st)
             st = nb_variable_check(&of, &v[i], err);
-        if (!st)
-            st = set_value(sim, &v[i], values[i], c, err);
     }
-    if (!st) {
-        finish_cell(&sim->in, &sim->model, c);
-        st = take_changes(sim, c, err);
-    }
-    if (c) {
-        nb_free(c->F);
-        nb_free(c->moved.panels);
-    }
+    if (!st && !(moves = moves_like(sim->moves, count, err)))
+        st = NB_ERR_NOMEM;
+    for (int i = 0; i < count && !st; i++)
+        add_move(moves, v[i].name, values[i]);
     nb_free(v);
-    nb_free(c);
-    return st;
+    if (!st && !sim->start)
+        st = take_start(sim, err);
+    if (!st)
+        st = nb_sim_begin(sim, err);
+    if (st) {
+        nb_shared_drop(moves);
+        return st;
+    }
+    nb_shared_drop(sim->moves);
+    sim->moves = moves;
+    return nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
+}
+
+int nb_sim_moves(const nb_sim *sim)
+{
+    return sim && sim->moves ? sim->moves->n : 0;
+}
+
+const char *nb_sim_move(const nb_sim *sim, int i, double *value)
+{
+    *value = sim->moves->at[i].value;
+    return sim->moves->at[i].name;
 }
 
 /** Angles about x, y, z in this order; at y = 90 deg the third is 0. */

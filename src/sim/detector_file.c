@@ -9,6 +9,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../base/text.h"
 #include "../io/table/arrays.h"
 #include "../io/hdf5/nxmx.h"
@@ -54,15 +55,15 @@ static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_e
 }
 
 /** Files that hold one panel are none of the defaults of several. */
-static nb_status leave_out_files(nb_config *cfg, nb_files *files, nb_error *err)
+static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error *err)
 {
-    const int n = files->spec.n_panels, typed = cfg->typed_files;
+    const int typed = cfg->typed_files;
     if (n == 1)
         return NB_OK;
     for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f))
         if (f->one_panel && nb_output_path(f, cfg)[0] && (!f->typed || typed & f->typed))
             return refuse_file(cfg, f->flag, n, err);
-    files->left_out = cfg->write_noise; /* the others are by-products */
+    in->left_out = cfg->write_noise; /* the others are by-products */
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;
 }
@@ -103,28 +104,79 @@ static nb_status check_pixels(nb_config *cfg, const nb_detector_spec *spec, nb_e
     return NB_OK;
 }
 
-nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
-                           nb_error *err)
+/** A detector in a store. */
+typedef struct spec_request {
+    const nb_config *cfg;
+    const nb_hooks *hooks;
+} spec_request;
+
+static void free_spec(void *object)
 {
-    nb_detector_spec *spec = &in->files->spec;
-    nb_status st = cfg->detector ? nb_detector_spec_copy(cfg->detector, spec, err)
-                                 : nb_read_geometry(cfg, hooks, spec, err);
+    nb_detector_spec_free(object);
+}
+
+static nb_status make_spec(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const spec_request *r = user;
+    nb_detector_spec *spec = nb_shared_new(sizeof *spec, free_spec, "detector", err);
+    nb_status st = !spec              ? NB_ERR_NOMEM
+                   : r->cfg->detector ? nb_detector_spec_copy(r->cfg->detector, spec, err)
+                                      : nb_read_geometry(r->cfg, r->hooks, spec, err);
     if (!st && spec->n_panels)
-        st = check_given(cfg, spec, err);
-    if (!st && spec->n_panels)
-        st = check_pixels(cfg, spec, err);
+        st = check_given(r->cfg, spec, err);
+    if (st)
+        nb_shared_drop(spec);
+    else
+        *bytes = sizeof *spec + (size_t)spec->n_panels * sizeof *spec->panels;
+    *object = st ? NULL : spec;
+    return st;
+}
+
+/** All that a detector from a file depends on. */
+static nb_key key_of_spec(const nb_config *cfg, const nb_inputs *in)
+{
+    const nb_geometry_typed t = nb_geometry_typed_of(cfg);
+    const int numbers[] = {t.experiment, (int)t.convention, t.has_sources,
+                           isnan(t.wavelength_A)};
+    nb_key key = nb_key_of("detector");
+    nb_key_file(&key, in->store, cfg->geom_file);
+    nb_key_file(&key, in->store, cfg->expt_file);
+    nb_key_file(&key, in->store, cfg->nxmx_file);
+    nb_key_text(&key, cfg->expt_image);
+    nb_key_add(&key, numbers, sizeof numbers);
+    nb_key_number(&key, t.distance_mm);
+    nb_key_number(&key, t.max_read_MB);
+    nb_key_add(&key, &in->panels_id, sizeof in->panels_id);
+    return key;
+}
+
+nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
+                           nb_detector_spec **out, nb_error *err)
+{
+    spec_request r = {cfg, hooks};
+    void *object = NULL;
+    nb_detector_spec *spec;
+    nb_status st = NB_OK;
+    *out = NULL;
+    in->spec_key = key_of_spec(cfg, in);
+    if (cfg->detector || nb_config_geometry_flag(cfg))
+        st = nb_store_take(in->store, &in->spec_key, make_spec, &r, &object, err);
+    spec = object;
     cfg->detector = NULL;
-    if (!st && !spec->n_panels && cfg->panel_list[0])
+    if (!st && !spec && cfg->panel_list[0])
         st =
             nb_fail(err, NB_ERR_INPUT,
                     "-panel %.60s: only with a detector from a file: -geom, -expt, -nxmx",
                     cfg->panel_list);
-    if (st || !spec->n_panels)
+    if (st || !spec)
         return st;
-    in->detector = *spec;
-    cfg->detector = &in->detector;
+    *out = spec;
+    cfg->detector = spec;
+    if ((st = nb_say_open_geometry(cfg, spec, hooks, err)) ||
+        (st = check_pixels(cfg, spec, err)))
+        return st;
     complete(cfg, spec, hooks);
-    return leave_out_files(cfg, in->files, err);
+    return leave_out_files(cfg, in, spec->n_panels, err);
 }
 
 const char *nb_sim_panel(const nb_sim *sim, int k, int size[2])

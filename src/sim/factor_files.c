@@ -319,10 +319,13 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
     const char *path = m->list_path ? m->list_path : m->model_path;
     if (crystal)
         nb_factor_cell_of(crystal, typed);
+    if (crystal)
+        memcpy(m->given_cell, typed, sizeof typed);
     if (m->model_path && !(of_model[0] > 0)) {
         if (!crystal)
             return no_cell(m->model_path, m->model_flag, err);
         memcpy(of_model, typed, sizeof typed);
+        m->needs_cell = 1;
     }
     if (m->list_path && !(of_list[0] > 0)) {
         if (m->hkl.rows && !crystal)
@@ -333,6 +336,8 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
             return no_cell(path, flag, err);
         memcpy(of_list, crystal ? typed : of_model, sizeof typed);
         m->cell_is_typed = crystal != NULL;
+        m->needs_cell |= crystal && (!m->hkl.rows || m->settings.value.space_group[0] ||
+                                     m->settings.value.fill == NB_FILL_SHELL);
     }
     memcpy(m->cell, m->list_path ? of_list : of_model, sizeof m->cell);
     if (crystal && differs(typed, m->cell))
@@ -458,6 +463,12 @@ static void free_files(void *object)
     nb_hkl_list_free(&m->hkl);
     nb_fprime_free(&m->typed);
     nb_fprime_free(&m->curves);
+}
+
+size_t nb_factor_files_bytes(const nb_factor_files *m)
+{
+    return sizeof *m + m->hkl.count * sizeof *m->hkl.rows +
+           m->list.count * (size_t)m->list.n_columns * sizeof(double);
 }
 
 nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,

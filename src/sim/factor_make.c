@@ -265,7 +265,7 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
     if (!(m = nb_shared_new(sizeof *m, free_sums, "structure factors", err)))
         return NB_ERR_NOMEM;
     m->files = nb_shared_hold(files);
-    m->dmin = dmin; /* of a list: its own */
+    m->dmin = m->asked = dmin; /* of a list: its own */
     m->scale_k = m->scale_B = NAN;
     st = files->list_path ? make_list(m, dmin, wavelength_A, threads, hooks, err)
                           : sum_model(m, dmin, threads, hooks, err);

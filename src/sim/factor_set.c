@@ -80,19 +80,7 @@ nb_status nb_sim_set_factors(nb_sim *sim, const double *F, size_t count, nb_erro
     return take_table(sim, table, err);
 }
 
-nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err)
+int nb_sim_has_typed_factors(const nb_sim *sim)
 {
-    const nb_factor_table *a = &from->in.tables.box, *b = &to->in.tables.box;
-    const size_t n = nb_table_values(b);
-    double *table;
-    if (nb_table_count(b) != 1 || n != nb_table_values(a) || a->hmin != b->hmin ||
-        a->kmin != b->kmin || a->lmin != b->lmin || a->nk != b->nk || a->nl != b->nl) {
-        nb_notice(&to->hooks, "the table of structure factors was made again for another "
-                              "limit: the F that were given as one array are gone");
-        return NB_OK;
-    }
-    if (!(table = nb_alloc_raw(n, sizeof *table, "structure factors", err)))
-        return NB_ERR_NOMEM;
-    memcpy(table, a->F, n * sizeof *table);
-    return take_table(to, table, err);
+    return sim && sim->in.tables.typed_F;
 }

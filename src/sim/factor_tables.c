@@ -2,6 +2,7 @@
 /* The tables of F of a simulation: one for each group of its wavelengths. */
 #define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,24 +38,153 @@ static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
     return *typed ? nb_crystal_build(all, &in, NULL, out, err) : NB_OK;
 }
 
-nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err)
+/** What files of structure factors are read for. */
+typedef struct factors_request {
+    const nb_config *cfg;
+    const nb_crystal *crystal; /* the typed one, or NULL */
+    const nb_hooks *hooks;
+} factors_request;
+
+static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *err)
 {
-    nb_config *cfg = &sim->cfg;
+    const factors_request *r = user;
+    nb_factor_files *files;
+    nb_status st = nb_factor_files_load(r->cfg, r->crystal, r->hooks, &files, err);
+    *object = files;
+    *bytes = st ? 0 : nb_factor_files_bytes(files);
+    return st;
+}
+
+/** All that the files of structure factors depend on, but for a cell that they do not have. */
+static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
+{
+    static const char *const rows[] = {"mtzlabel", "sg",     "anomalous", "anomalous_tol",
+                                       "fprime",   "ksol",   "bsol",      "hydrogens",
+                                       "model",    "ncs",    "F000",      "fill",
+                                       "sf_method", "isa",   "dump_mtz",  "dump_hkl"};
+    const char *const files[] = {cfg->pdb_file, cfg->cif_file, cfg->mtz_file,
+                                 cfg->fprime_table};
+    char text[NB_PARAM_TEXT];
+    nb_key key = nb_key_of("factors");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        nb_key_file(&key, in->store, files[i]);
+    nb_inputs_key_file(&key, in, cfg->hkl_file, NB_ARRAY_HKL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nb_param_get(nb_param_find(rows[i]), cfg, " ", text, sizeof text, NULL);
+        nb_key_text(&key, text);
+    }
+    nb_key_number(&key, cfg->F_scale == NB_FSCALE_MODEL);
+    nb_key_number(&key, cfg->fill || cfg->F_scale == NB_FSCALE_MODEL ? cfg->dmin_A : 0);
+    return key;
+}
+
+/** Were the files read for another cell, which they do not have themselves? */
+static int is_of_another_cell(const nb_factor_files *files, const nb_crystal *crystal)
+{
+    double cell[6];
+    if (!crystal || !files->needs_cell)
+        return 0;
+    nb_factor_cell_of(crystal, cell);
+    for (int i = 0; i < 6; i++)
+        if (fabs(cell[i] - files->given_cell[i]) > 1e-12 * cell[i])
+            return 1;
+    return 0;
+}
+
+/** The files for this crystal. */
+static nb_status take_files(nb_inputs *in, factors_request *r, nb_error *err)
+{
+    char text[160] = "";
+    double cell[6];
+    void *files;
+    nb_status st;
+    in->factors_key = key_of_factors(r->cfg, in);
+    if ((st = nb_store_take(in->store, &in->factors_key, make_files, r, &files, err)))
+        return st;
+    if (is_of_another_cell(files, r->crystal)) {
+        nb_shared_drop(files);
+        nb_factor_cell_of(r->crystal, cell);
+        for (int i = 0; i < 6; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), " %.12g", cell[i]);
+        nb_key_text(&in->factors_key, text);
+        st = nb_store_take(in->store, &in->factors_key, make_files, r, &files, err);
+    }
+    in->factors = st ? NULL : files;
+    return st;
+}
+
+nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
+                          const nb_hooks *hooks, nb_error *err)
+{
     nb_crystal crystal;
+    factors_request r = {cfg, &crystal, hooks};
     int typed;
-    nb_status st = typed_crystal(cfg, &sim->in.matrix, sim->seed, &crystal, &typed, err);
+    nb_status st = typed_crystal(cfg, &in->matrix, seed, &crystal, &typed, err);
+    if (!typed)
+        r.crystal = NULL;
     if (!st)
-        st = nb_factor_files_load(cfg, typed ? &crystal : NULL, &sim->hooks,
-                                  &sim->in.factors, err);
+        st = take_files(in, &r, err);
     if (st)
         return st;
-    sim->in.table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
+    in->table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
     if (typed)
         return NB_OK;
     cfg->cell_count = 6;
     cfg->cell_from_file = 1;
-    memcpy(cfg->cell, sim->in.factors->cell, sizeof cfg->cell);
+    memcpy(cfg->cell, in->factors->cell, sizeof cfg->cell);
     return NB_OK;
+}
+
+/** Sums and tables of a series, in a store. */
+typedef struct kept_tables {
+    nb_factor_sums *sums;
+    nb_tables tables;
+} kept_tables;
+
+static void free_kept(void *object)
+{
+    kept_tables *k = object;
+    nb_shared_drop(k->sums);
+    nb_tables_drop(&k->tables);
+}
+
+static nb_key key_of_kept(const nb_inputs *in)
+{
+    nb_key key = nb_key_of("series");
+    nb_key_add(&key, &in->factors_key, sizeof in->factors_key);
+    return key;
+}
+
+nb_status nb_inputs_keep_tables(const nb_inputs *in, nb_error *err)
+{
+    const nb_key key = key_of_kept(in);
+    kept_tables *k;
+    nb_status st;
+    if (!in->sums)
+        return NB_OK;
+    if (!(k = nb_shared_new(sizeof *k, free_kept, "structure factors", err)))
+        return NB_ERR_NOMEM;
+    k->sums = nb_shared_hold(in->sums);
+    k->tables = nb_tables_hold(&in->tables);
+    st = nb_store_put(in->store, &key, k, 0, err);
+    nb_shared_drop(k);
+    return st;
+}
+
+void nb_inputs_find_tables(nb_inputs *in, const nb_inputs *old)
+{
+    const nb_key key = key_of_kept(in);
+    kept_tables *k;
+    if (old && old->factors == in->factors) {
+        in->sums = nb_shared_hold(old->sums);
+        in->tables = nb_tables_hold(&old->tables);
+        return;
+    }
+    if (in->limit != NB_LIMIT_KEPT || !(k = nb_store_find(in->store, &key)))
+        return;
+    in->sums = nb_shared_hold(k->sums);
+    in->tables = nb_tables_hold(&k->tables);
+    nb_shared_drop(k);
 }
 
 /* --- limits --- */
@@ -67,15 +197,22 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
 
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg)
 {
-    return !nb_factor_files_are_constant(files) || cfg->dmin_A > 0;
+    /* -dmin leaves out sampled points, not the halos of reflections beyond it */
+    return !nb_factor_files_are_constant(files) ||
+           (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
+}
+
+int nb_config_is_diffuse(const nb_config *cfg)
+{
+    const double *sigma = cfg->diffuse_sigma_A;
+    return fmax(sigma[0], fmax(sigma[1], sigma[2])) > 0;
 }
 
 /** Halos reach into a frame from beyond it, and those of shared tables are the same for all frames. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
-    const double *sigma = cfg->diffuse_sigma_A, *gamma = cfg->diffuse_gamma_A;
-    const double *law = cfg->diffuse_tables;
-    if (!(fmax(sigma[0], fmax(sigma[1], sigma[2])) > 0))
+    const double *gamma = cfg->diffuse_gamma_A, *law = cfg->diffuse_tables;
+    if (!nb_config_is_diffuse(cfg))
         return q;
     q = nb_diffuse_reach(q, cfg->dmin_A, fmax(gamma[0], fmax(gamma[1], gamma[2])));
     return law[NB_TABLES_REACH] > 0
@@ -93,14 +230,22 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
 }
 
+double nb_model_reach(const nb_model *model)
+{
+    nb_scene whole = model->scene;
+    if (nb_config_is_diffuse(&model->settings.value)) /* a region has the halos of the image */
+        whole.raster.roi =
+            (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    return nb_scene_reach(&whole);
+}
+
 /** What a model sees.  Reflections without a typed limit are taken as far as they go. */
 static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
     const nb_config *cfg = &model->settings.value;
     if (!nb_factor_files_have_limit(files, cfg))
         return 0;
-    return nb_factor_files_limit(files, cfg, nb_scene_reach(&model->scene),
-                                 &model->crystal);
+    return nb_factor_files_limit(files, cfg, nb_model_reach(model), &model->crystal);
 }
 
 /** The half of a cell that a table has in excess may pass the limit of what is known. */
@@ -279,7 +424,7 @@ static table_asked asked_of(const nb_inputs *in, const nb_model *model)
         model->settings.value.default_F,
         nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
         box_of(in->sums, model),
-        in->keeps_limit ? in->tables.stats
+        (in->limit == NB_LIMIT_KEPT) ? in->tables.stats
                         : none, /* the report of a clone has no statistics */
         nb_threads_of(&model->settings.value)};
 }
@@ -332,22 +477,61 @@ static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
 
 /* --- the inputs of a model: files -> sums -> tables, each made again when it does not go far enough --- */
 
+/** What sums are made for. */
+typedef struct sums_request {
+    const nb_factor_files *files;
+    double dmin, wavelength_A;
+    int threads;
+    const nb_hooks *hooks;
+} sums_request;
+
+static nb_status make_sums(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const sums_request *r = user;
+    nb_factor_sums *sums;
+    nb_status st = nb_factor_sums_make(r->files, r->dmin, r->wavelength_A, r->threads,
+                                       r->hooks, &sums, err);
+    *object = sums;
+    if (!st) {
+        const nb_factor_box box = nb_factor_sums_box(sums);
+        *bytes = nb_factor_box_voxels(&box) * 2 * sizeof(double);
+    }
+    return st;
+}
+
+/** Do the sums go as far as they must? */
+static int are_enough(const nb_inputs *in, double dmin)
+{
+    const double own = in->sums ? in->sums->asked : 0;
+    if (!in->sums)
+        return 0;
+    return in->limit == NB_LIMIT_OWN ? fabs(own - dmin) <= 1e-9 * dmin
+           : own == 0                  ? 1 /* a whole list */
+                                       : dmin > 0 && in->sums->dmin <= dmin;
+}
+
 /** Sums to dmin (0: as far as the model sees, or as a list goes). */
 static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
                           const nb_hooks *hooks, nb_error *err)
 {
     const nb_beam *beam = &model->scene.beam;
-    nb_factor_sums *fresh;
+    sums_request r = {in->factors, dmin, 0, nb_threads_of(&model->settings.value), hooks};
+    nb_key key = nb_key_of("sums");
+    char text[32];
+    void *fresh;
     nb_status st;
     if (!(dmin > 0))
-        dmin = limit_of_model(in->factors, model);
-    dmin = allow_margin(model, dmin);
-    if (in->sums && (dmin == 0 || in->sums->dmin <= dmin))
+        r.dmin = limit_of_model(in->factors, model);
+    r.dmin = allow_margin(model, r.dmin);
+    if (are_enough(in, r.dmin))
         return NB_OK;
-    st = nb_factor_sums_make(in->factors, dmin,
-                             nb_mean_wavelength(beam->sources, beam->n_sources),
-                             nb_threads_of(&model->settings.value), hooks, &fresh, err);
-    if (st)
+    r.wavelength_A = nb_mean_wavelength(beam->sources, beam->n_sources);
+    nb_key_add(&key, &in->factors_key, sizeof in->factors_key);
+    snprintf(text, sizeof text, "%.9g", r.dmin);
+    nb_key_text(&key, text);
+    nb_key_number(&key, in->factors->list_path && in->factors->model_path ? r.wavelength_A
+                                                                          : 0);
+    if ((st = nb_store_take(in->store, &key, make_sums, &r, &fresh, err)))
         return st;
     nb_shared_drop(in->sums);
     in->sums = fresh;
@@ -384,7 +568,7 @@ static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hoo
     nb_factor_table table;
     nb_waves waves;
     nb_status st = nb_waves_group(in->sums, beam->sources, beam->n_sources,
-                                  in->keeps_limit ? NULL : hooks, &waves, err);
+                                  (in->limit == NB_LIMIT_KEPT) ? NULL : hooks, &waves, err);
     if (st)
         return st;
     st = fit_tables(in, &asked, &waves, hooks, err);
@@ -405,7 +589,7 @@ nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
     if (!in->factors)
         return NB_OK;
     old = nb_shared_hold(in->sums);
-    if (!in->keeps_limit)
+    if (in->limit != NB_LIMIT_KEPT || !in->sums)
         st = fit_sums(in, model, dmin, hooks, err);
     if (!st && in->sums)
         st = show_tables(in, model, hooks, err);

@@ -49,6 +49,8 @@ typedef struct nb_factor_files {
     nb_fprime_list typed, curves;
     double cell[6];    /* A, deg: of F, whatever the crystal's is */
     int cell_is_typed; /* of a list without one, which has that of each crystal */
+    int needs_cell;       /* F depend on the cell of the crystal, given_cell: files have none */
+    double given_cell[6]; /* A, deg */
     nb_symmetry symmetry;
     uint64_t hash; /* of the bytes of the files */
 } nb_factor_files;
@@ -57,7 +59,7 @@ typedef struct nb_factor_files {
  * wavelength and weight are made from.  They do not change, and are shared. */
 typedef struct nb_factor_sums {
     const nb_factor_files *files; /* shared */
-    double dmin;                  /* of the table, A */
+    double dmin, asked;           /* of the table, and the one it was made for, A */
     nb_partials partials;         /* owned; of the model */
     nb_factor_grid grid;      /* owned; amplitudes of reflections; F NULL without them */
     nb_factor_box filled_box; /* of its values */
@@ -133,6 +135,12 @@ int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 
 /** Weighted mean wavelength, A. */
 double nb_mean_wavelength(const nb_source *sources, int n);
+
+/** Bytes that they hold, about. */
+size_t nb_factor_files_bytes(const nb_factor_files *files);
+
+/** Has the crystal diffuse scattering? */
+int nb_config_is_diffuse(const nb_config *cfg);
 
 /** Which atoms' f' and f'' are which: resolve symbols, and refuse unknown ones. */
 nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err);

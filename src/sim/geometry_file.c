@@ -15,7 +15,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-static nb_geometry_typed typed_of(const nb_config *cfg)
+nb_geometry_typed nb_geometry_typed_of(const nb_config *cfg)
 {
     const nb_settings *all = NB_RESOLVED(cfg);
     int wavelength = NB_TYPED(all, lambda_A) || NB_TYPED(all, energy_eV);
@@ -73,16 +73,18 @@ static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
 }
 
 /** A file of experiments or NXmx without a wavelength would make a wrong picture. */
-static nb_status check_open(const nb_config *cfg, const char *flag, const char *name,
-                            const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
+                               const nb_hooks *hooks, nb_error *err)
 {
-    unsigned open = open_fields(cfg, out);
+    const char *flag = cfg->geom_file[0] ? "-geom" : cfg->expt_file[0] ? "-expt" : "-nxmx";
+    const char *name = cfg->geom_file[0]   ? cfg->geom_file
+                       : cfg->expt_file[0] ? cfg->expt_file
+                                           : cfg->nxmx_file;
+    const unsigned open = name[0] ? open_fields(cfg, spec) : 0;
     if (open & NB_OPEN_WAVELENGTH && !cfg->geom_file[0] && !NB_GIVEN(cfg, lambda_A) &&
-        !NB_GIVEN(cfg, energy_eV) && !cfg->source_file[0]) {
-        nb_detector_spec_free(out);
+        !NB_GIVEN(cfg, energy_eV) && !cfg->source_file[0])
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "no wavelength: type -lambda, -energy or -sourcefile");
-    }
     nb_header_say_open(cfg, open, flag, name, hooks);
     return NB_OK;
 }
@@ -90,24 +92,14 @@ static nb_status check_open(const nb_config *cfg, const char *flag, const char *
 nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
                            nb_detector_spec *out, nb_error *err)
 {
-    const nb_geometry_typed typed = typed_of(cfg);
-    const char *flag = "-geom", *name = cfg->geom_file;
-    nb_status st;
+    const nb_geometry_typed typed = nb_geometry_typed_of(cfg);
+    const char *name = cfg->nxmx_file;
     memset(out, 0, sizeof *out);
-    if (name[0]) {
-        st = nb_geom_read(name, &typed, hooks, out, err);
-    } else if (cfg->expt_file[0]) {
-        flag = "-expt";
-        name = cfg->expt_file;
-        st = read_expt(name, &typed, hooks, out, err);
-    } else {
-        flag = "-nxmx";
-        name = cfg->nxmx_file;
-        if (!name[0])
-            return NB_OK;
-        st = nb_nxmx_read(name, &typed, hooks, out, err);
-    }
-    return st ? st : check_open(cfg, flag, name, hooks, out, err);
+    if (cfg->geom_file[0])
+        return nb_geom_read(cfg->geom_file, &typed, hooks, out, err);
+    if (cfg->expt_file[0])
+        return read_expt(cfg->expt_file, &typed, hooks, out, err);
+    return name[0] ? nb_nxmx_read(name, &typed, hooks, out, err) : NB_OK;
 }
 
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
@@ -119,6 +111,9 @@ nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
     memset(detector, 0, sizeof *detector);
     if (!st)
         st = nb_read_geometry(cfg, hooks, detector, err);
+    if (!st && detector->n_panels &&
+        (st = nb_say_open_geometry(cfg, detector, hooks, err)))
+        nb_detector_spec_free(detector);
     if (!st && detector->n_panels)
         cfg->detector = detector;
     return st;

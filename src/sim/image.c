@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Images from files, and what their headers say of the geometry. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/shared.h"
+#include "../base/store.h"
 #include "../io/image/image_read.h"
 #include "../io/image/left_out.h"
 #include "../io/image/smv_read.h"
@@ -110,25 +113,25 @@ static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_er
 }
 
 /** Its size is the detector's, as far as none was typed (SMV has done that). */
-static void take_size(const nb_image *image, nb_config *cfg)
+static void take_size(const int size[2], nb_config *cfg)
 {
     int typed[NB_SMV_GROUPS];
     nb_smv_typed_groups(cfg, typed);
     if (!typed[NB_SMV_FAST])
-        cfg->detpixels[0] = image->fast;
+        cfg->detpixels[0] = size[0];
     if (!typed[NB_SMV_SLOW])
-        cfg->detpixels[1] = image->slow;
+        cfg->detpixels[1] = size[1];
 }
 
 /** What was guessed, and what a user of -img would expect and does not get. */
-static void tell(const nb_opened_image *in, const nb_image *image, int is_mask,
+static void tell(const nb_opened_image *in, const int size[2], int is_mask,
                  const char *flag, const nb_hooks *hooks, const nb_config *cfg)
 {
     const char *name = in->file.name;
     int plain = nb_image_format_is_plain(nb_image_format_name(in->format));
     if (in->format == NB_FORMAT_FLOAT && !in->file.fast)
         nb_notice(hooks, "%s %s has no known header: it is read as %d x %d floats", flag,
-                  name, image->fast, image->slow);
+                  name, size[0], size[1]);
     else if (plain && !is_mask)
         nb_notice(hooks, "%s %s is a %s image: only its size is used", flag, name,
                   nb_image_format_name(in->format));
@@ -140,31 +143,111 @@ static void tell(const nb_opened_image *in, const nb_image *image, int is_mask,
                   flag, name);
 }
 
+/** An opened image with its pixels (pixels NULL: none, but its size). */
+static nb_status parse_image(nb_opened_image *in, const char *path, const char *flag,
+                             const nb_config *cfg, int with_pixels, nb_image *image,
+                             nb_error *err)
+{
+    nb_status st = open_image(in, path, flag, cfg->max_read_MB, image, err);
+    if (!st && in->format == NB_FORMAT_FLOAT)
+        st = set_float_size(in, cfg, err);
+    if (!st && in->data && (with_pixels || in->format != NB_FORMAT_SMV))
+        st = nb_image_parse(&in->file, image, err);
+    return st;
+}
+
+/** Complete cfg from the header of an opened image. */
+static nb_status apply_header(const nb_opened_image *in, const int size[2], int is_mask,
+                              const char *flag, const nb_hooks *hooks, nb_config *cfg,
+                              nb_header_found *found, nb_error *err)
+{
+    nb_status st;
+    tell(in, size, is_mask, flag, hooks, cfg);
+    st = nb_header_apply(in, flag, hooks, cfg, found, err);
+    if (!st && in->format != NB_FORMAT_SMV)
+        take_size(size, cfg);
+    return st;
+}
+
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err)
 {
     nb_image image = {0};
     nb_opened_image in;
     nb_header_found found = {0};
-    nb_status st = open_image(&in, path, flag, cfg->max_read_MB, &image, err);
-    if (!st && in.format == NB_FORMAT_FLOAT)
-        st = set_float_size(&in, cfg, err);
-    if (!st && in.data && (pixels || in.format != NB_FORMAT_SMV))
-        st = nb_image_parse(&in.file, &image, err);
+    nb_status st = parse_image(&in, path, flag, cfg, 1, &image, err);
     if (!st)
-        tell(&in, &image, pixels != NULL, flag, hooks, cfg);
-    if (!st)
-        st = nb_header_apply(&in, flag, hooks, cfg, &found, err);
+        st = apply_header(&in, (int[2]){image.fast, image.slow}, 1, flag, hooks, cfg,
+                          &found, err);
     image.pedestal = found.pedestal;
     if (!st && fields)
         *fields |= found.fields;
-    if (!st && in.format != NB_FORMAT_SMV)
-        take_size(&image, cfg);
     nb_free(in.data);
-    if (!st && pixels)
-        *pixels = image;
-    else
+    if (st)
         nb_image_free(&image);
+    else
+        *pixels = image;
+    return st;
+}
+
+/** An image whose header completes configurations, in a store. */
+typedef struct kept_header {
+    nb_opened_image in; /* in.data is owned */
+    char path[NB_PATH_MAX];
+    int size[2];
+} kept_header;
+
+static void free_header(void *object)
+{
+    nb_free(((kept_header *)object)->in.data);
+}
+
+typedef struct header_request {
+    const char *path, *flag;
+    const nb_config *cfg;
+} header_request;
+
+static nb_status make_header(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const header_request *r = user;
+    kept_header *h = nb_shared_new(sizeof *h, free_header, "header of an image", err);
+    nb_image image = {0};
+    nb_status st = h ? NB_OK : NB_ERR_NOMEM;
+    if (!st) {
+        snprintf(h->path, sizeof h->path, "%s", r->path);
+        st = parse_image(&h->in, h->path, r->flag, r->cfg, 0, &image, err);
+    }
+    if (!st) {
+        h->size[0] = image.fast;
+        h->size[1] = image.slow;
+        *bytes = sizeof *h + h->in.file.bytes;
+    }
+    nb_image_free(&image);
+    if (st)
+        nb_shared_drop(h);
+    *object = st ? NULL : h;
+    return st;
+}
+
+nb_status nb_image_apply_header(nb_store *store, const char *path, const char *flag,
+                                int is_mask, const nb_hooks *hooks, nb_config *cfg,
+                                unsigned *fields, nb_error *err)
+{
+    header_request r = {path, flag, cfg};
+    nb_key key = nb_key_of("header");
+    nb_header_found found = {0};
+    void *object;
+    const kept_header *h;
+    nb_status st;
+    nb_key_file(&key, store, path);
+    nb_key_add(&key, cfg->detpixels, sizeof cfg->detpixels); /* of a headerless file */
+    nb_key_number(&key, cfg->max_read_MB);
+    if ((st = nb_store_take(store, &key, make_header, &r, &object, err)))
+        return st;
+    h = object;
+    st = apply_header(&h->in, h->size, is_mask, flag, hooks, cfg, &found, err);
+    *fields |= found.fields;
+    nb_shared_drop(object);
     return st;
 }
 

@@ -13,27 +13,43 @@ static void free_files(void *object)
 {
     nb_files *files = object;
     nb_detector_spec_free(&files->spec);
-    nb_image_free(&files->mask_image);
     nb_free(files->mask);
-    nb_free(files->gainmap);
-    nb_free(files->transmission);
-    nb_free(files->add);
+    nb_shared_drop(files->gainmap);
+    nb_shared_drop(files->transmission);
+    nb_shared_drop(files->add);
     nb_free(files->panel_gains);
     nb_fibres_free(files->fibres);
     nb_amorphous_set_free(&files->amorphous);
     nb_free(files->points);
     nb_blocks_free(&files->blocks);
-    if (files->crystals)
-        nb_crystal_lines_free(files->crystals);
-    nb_free(files->crystals);
-    nb_free(files->plain);
+}
+
+nb_files *nb_files_new(nb_error *err)
+{
+    return nb_shared_new(sizeof(nb_files), free_files, "files", err);
 }
 
 nb_status nb_inputs_new(nb_inputs *in, nb_error *err)
 {
     memset(in, 0, sizeof *in);
-    in->files = nb_shared_new(sizeof *in->files, free_files, "files", err);
-    return in->files ? nb_light_store_new(&in->lights, err) : NB_ERR_NOMEM;
+    in->store = nb_store_new(err);
+    return in->store ? nb_light_store_new(&in->lights, err) : NB_ERR_NOMEM;
+}
+
+const uint8_t *nb_inputs_mask(const nb_inputs *in)
+{
+    return in->marked ? in->marked : in->files->mask;
+}
+
+void nb_inputs_key_file(nb_key *key, const nb_inputs *in, const char *name,
+                        nb_array_kind kind)
+{
+    int i = 0;
+    while (1 << i < (int)kind)
+        i++;
+    nb_key_file(key, in->store, name);
+    if (!strncmp(name, "memory:", 7))
+        nb_key_add(key, &in->array_id[i], sizeof in->array_id[i]);
 }
 
 static void hold_tables(const nb_tables *t)
@@ -42,6 +58,12 @@ static void hold_tables(const nb_tables *t)
     nb_shared_hold(t->of_source);
     nb_shared_hold(t->waves);
     nb_shared_hold(t->listed);
+}
+
+nb_tables nb_tables_hold(const nb_tables *t)
+{
+    hold_tables(t);
+    return *t;
 }
 
 void nb_tables_drop(nb_tables *t)
@@ -55,8 +77,11 @@ void nb_tables_drop(nb_tables *t)
 
 nb_inputs nb_inputs_hold(const nb_inputs *in)
 {
+    nb_shared_hold(in->store);
     nb_arrays_hold(&in->arrays);
+    nb_shared_hold(in->panels);
     nb_shared_hold(in->files);
+    nb_shared_hold(in->marked);
     nb_shared_hold(in->lights);
     nb_shared_hold(in->sources);
     nb_shared_hold(in->factors);
@@ -67,10 +92,27 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
     return *in;
 }
 
+nb_inputs nb_inputs_share(const nb_inputs *old)
+{
+    nb_inputs in = {.store = old->store,
+                    .arrays = old->arrays,
+                    .panels = old->panels,
+                    .panels_id = old->panels_id,
+                    .marked = old->marked,
+                    .lights = old->lights,
+                    .limit = old->limit,
+                    .shade = old->shade,
+                    .absorb = old->absorb};
+    memcpy(in.array_id, old->array_id, sizeof in.array_id);
+    return nb_inputs_hold(&in);
+}
+
 void nb_inputs_drop(nb_inputs *in)
 {
     nb_arrays_drop(&in->arrays, NB_ARRAYS_ALL);
+    nb_shared_drop(in->panels);
     nb_shared_drop(in->files);
+    nb_shared_drop(in->marked);
     nb_shared_drop(in->lights);
     nb_shared_drop(in->sources);
     nb_shared_drop(in->factors);
@@ -78,19 +120,8 @@ void nb_inputs_drop(nb_inputs *in)
     nb_tables_drop(&in->tables);
     nb_shared_drop(in->shade);
     nb_shared_drop(in->absorb);
+    nb_shared_drop(in->store);
     memset(in, 0, sizeof *in);
-}
-
-void nb_inputs_drop_crystal(nb_inputs *in)
-{
-    nb_shared_drop(in->factors);
-    nb_shared_drop(in->sums);
-    nb_tables_drop(&in->tables);
-    in->factors = NULL;
-    in->sums = NULL;
-    in->table_from_hkl = 0;
-    in->keeps_limit = 0;
-    memset(&in->matrix, 0, sizeof in->matrix);
 }
 
 void nb_inputs_show(const nb_inputs *in, nb_config *cfg)
@@ -101,25 +132,37 @@ void nb_inputs_show(const nb_inputs *in, nb_config *cfg)
         cfg->arrays = &in->arrays;
 }
 
+void nb_inputs_show_typed(const nb_inputs *in, nb_config *typed)
+{
+    if (typed->detector)
+        typed->detector = in->panels;
+    if (typed->arrays)
+        typed->arrays = &in->arrays;
+}
+
 static void free_sources(void *object)
 {
     nb_source_list_free(object);
 }
 
-nb_status nb_inputs_take_sources(nb_inputs *in, nb_source_list *list, nb_error *err)
+nb_status nb_source_list_share(nb_source_list *list, nb_source_list **out, nb_error *err)
 {
     nb_source_list *own = nb_shared_new(sizeof *own, free_sources, "sources", err);
-    if (!own) {
+    if (own)
+        *own = *list;
+    else
         nb_source_list_free(list);
-        return NB_ERR_NOMEM;
-    }
-    *own = *list;
+    *out = own;
+    return own ? NB_OK : NB_ERR_NOMEM;
+}
+
+void nb_inputs_take_sources(nb_inputs *in, nb_source_list *list)
+{
     nb_shared_drop(in->sources);
-    in->sources = own;
-    in->lines = own->rows;
-    in->n_lines = own->count;
+    in->sources = list;
+    in->lines = list ? list->rows : NULL;
+    in->n_lines = list ? list->count : 0;
     in->has_spectrum = 0;
-    return NB_OK;
 }
 
 void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n)

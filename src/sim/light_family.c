@@ -12,7 +12,7 @@
 
 double nb_light_reach(const nb_model *m)
 {
-    return nb_diffuse_reach(nb_scene_reach(&m->scene),
+    return nb_diffuse_reach(nb_model_reach(m),
                             m->scene.factors.dmin / NB_ANGSTROM, m->diffuse.gamma);
 }
 

@@ -6,6 +6,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/shared.h"
 #include "../image/fibre.h"
 #include "../io/table/arrays.h"
 #include "../io/table/factor_file.h"
@@ -20,29 +21,28 @@
 #include "sim.h"
 
 /** A mask in memory says how large the detector is, as one in a file does, but no more. */
-static nb_status take_mask(nb_config *cfg, nb_files *files, nb_error *err)
+static void take_mask_size(nb_config *cfg)
 {
     const int size[2] = {cfg->arrays->mask_fast, cfg->arrays->mask_slow};
-    nb_status st = nb_arrays_mask(cfg->arrays, &files->mask_image, err);
-    for (int i = 0; i < 2 && !st; i++)
+    for (int i = 0; i < 2; i++)
         if (cfg->detpixels[i] == 0 && !NB_GIVEN(cfg, detsize_mm[i]))
             cfg->detpixels[i] = size[i];
-    return st;
 }
 
-static nb_status load_image_headers(nb_config *cfg, nb_files *files,
+static nb_status load_image_headers(nb_config *cfg, nb_store *store,
                                     const nb_hooks *hooks, nb_error *err)
 {
     /* -img is read first, so it wins over -mask; a typed flag wins over both */
     unsigned of_image = 0, of_mask = 0;
     nb_status st = NB_OK;
     if (cfg->img_file[0])
-        st = nb_image_load(cfg->img_file, "-img", hooks, cfg, NULL, &of_image, err);
+        st = nb_image_apply_header(store, cfg->img_file, "-img", 0, hooks, cfg, &of_image,
+                                   err);
     if (!st && nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
-        st = take_mask(cfg, files, err);
+        take_mask_size(cfg);
     else if (!st && cfg->mask_file[0])
-        st = nb_image_load(cfg->mask_file, "-mask", hooks, cfg, &files->mask_image,
-                           &of_mask, err);
+        st = nb_image_apply_header(store, cfg->mask_file, "-mask", 1, hooks, cfg, &of_mask,
+                                   err);
     if (!st)
         st = nb_load_named_detector(cfg, err);
     of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
@@ -54,24 +54,32 @@ static nb_status load_image_headers(nb_config *cfg, nb_files *files,
 }
 
 nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
-                          nb_error *err)
+                          nb_detector_spec **spec, nb_error *err)
 {
-    nb_status detector = nb_load_detector(cfg, in, hooks, err);
-    if (detector || cfg->detector)
-        return detector;
-    return load_image_headers(cfg, in->files, hooks, err);
+    nb_status st = nb_load_detector(cfg, in, hooks, spec, err);
+    return st || *spec ? st : load_image_headers(cfg, in->store, hooks, err);
+}
+
+/** The pixels of -mask. */
+static nb_status read_mask(const nb_config *cfg, nb_image *image, nb_error *err)
+{
+    nb_config *scratch;
+    nb_status st;
+    if (nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
+        return nb_arrays_mask(cfg->arrays, image, err);
+    if (!(scratch = nb_alloc_raw(1, sizeof *scratch, "header of -mask", err)))
+        return NB_ERR_NOMEM;
+    *scratch = *cfg;
+    st = nb_image_load(cfg->mask_file, "-mask", NULL, scratch, image, NULL, err);
+    nb_free(scratch);
+    return st;
 }
 
 /** 1 where the mask's pixel is above 0. */
-static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files *files,
-                           nb_error *err)
+static nb_status take_mask(const nb_config *cfg, const nb_geometry *g,
+                           const nb_image *image, nb_files *files, nb_error *err)
 {
-    const nb_image *image = &files->mask_image;
-    size_t n = (size_t)g->fpixels * (size_t)g->spixels;
-    if (cfg->detector)
-        return nb_load_panel_mask(cfg, files, err);
-    if (!image->pixels)
-        return nb_mask_named_detector(cfg, &files->mask, err);
+    const size_t n = (size_t)g->fpixels * (size_t)g->spixels;
     if (image->fast != g->fpixels || image->slow != g->spixels)
         return nb_fail_at(err, NB_ERR_INPUT, cfg->mask_file, 0,
                           "-mask has %d x %d pixels, but the detector has %d x %d",
@@ -80,11 +88,22 @@ static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files 
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
         files->mask[i] = image->pixels[i] > 0;
-    nb_image_free(&files->mask_image);
-    return nb_mask_named_detector(cfg, &files->mask, err);
+    return NB_OK;
 }
 
-/** One matrix, or those of both ends of a frame. */
+static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files *files,
+                           nb_error *err)
+{
+    nb_image image = {0};
+    nb_status st = NB_OK;
+    if (files->spec.n_panels)
+        return nb_load_panel_mask(cfg, files, err);
+    if (cfg->mask_file[0] && !(st = read_mask(cfg, &image, err)))
+        st = take_mask(cfg, g, &image, files, err);
+    nb_image_free(&image);
+    return st ? st : nb_mask_named_detector(cfg, &files->mask, err);
+}
+
 static nb_status read_matrix(const char *data, size_t bytes, const char *path,
                              nb_matrix *matrix, nb_error *err)
 {
@@ -93,7 +112,7 @@ static nb_status read_matrix(const char *data, size_t bytes, const char *path,
                             : nb_matrix_parse(data, bytes, path, matrix->at, err);
 }
 
-nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
+static nb_status load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
 {
     const char *path = cfg->mat_file;
     const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_MATRIX);
@@ -118,35 +137,59 @@ nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
 }
 
 /** Rows of -sourcefile.  A row may leave out the beam's direction and wavelength. */
-static nb_status read_sources(const nb_config *cfg, nb_source_list *list, nb_error *err)
+typedef struct source_request {
+    const nb_config *cfg;
+    nb_source_defaults standard;
+} source_request;
+
+static nb_status read_sources(const source_request *r, nb_source_list *list, nb_error *err)
 {
-    const nb_settings *all = NB_RESOLVED(cfg);
-    const char *path = cfg->source_file;
-    const nb_arrays *memory = nb_in_memory(cfg, path, NB_MEMORY_SOURCES);
-    nb_source_defaults standard = {{0, 0, 0}, nb_beam_wavelength(all) * NB_ANGSTROM};
-    nb_geometry g;
+    const char *path = r->cfg->source_file;
+    const nb_arrays *memory = nb_in_memory(r->cfg, path, NB_MEMORY_SOURCES);
     char *data;
     size_t bytes;
-    nb_status st = nb_geometry_build(all, &g, err);
-    if (st)
-        return st;
-    standard.position[0] = -10 * g.beam.x;
-    standard.position[1] = -10 * g.beam.y;
-    standard.position[2] = -10 * g.beam.z;
+    nb_status st;
     if (memory)
-        return nb_arrays_sources(memory, standard.position, list, err);
+        return nb_arrays_sources(memory, r->standard.position, list, err);
     if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
         return st;
-    st = nb_sources_parse(data, bytes, path, &standard, list, err);
+    st = nb_sources_parse(data, bytes, path, &r->standard, list, err);
     nb_free(data);
+    return st;
+}
+
+static nb_status make_sources(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    nb_source_list list = {0}, *out = NULL;
+    nb_status st = read_sources(user, &list, err);
+    if (!st)
+        st = nb_source_list_share(&list, &out, err);
+    *bytes = st ? 0 : (size_t)out->count * sizeof *out->rows;
+    *object = out;
     return st;
 }
 
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err)
 {
-    nb_source_list list = {0};
-    nb_status st = cfg->source_file[0] ? read_sources(cfg, &list, err) : NB_OK;
-    return st ? st : nb_inputs_take_sources(in, &list, err);
+    const nb_settings *all = NB_RESOLVED(cfg);
+    source_request r = {cfg, {{0, 0, 0}, nb_beam_wavelength(all) * NB_ANGSTROM}};
+    nb_key key = nb_key_of("sources");
+    nb_geometry g;
+    void *list;
+    nb_status st;
+    if (!cfg->source_file[0])
+        return NB_OK;
+    if ((st = nb_geometry_build(all, &g, err)))
+        return st;
+    r.standard.position[0] = -10 * g.beam.x;
+    r.standard.position[1] = -10 * g.beam.y;
+    r.standard.position[2] = -10 * g.beam.z;
+    nb_inputs_key_file(&key, in, cfg->source_file, NB_ARRAY_SOURCES);
+    nb_key_add(&key, &r.standard, sizeof r.standard);
+    st = nb_store_take(in->store, &key, make_sources, &r, &list, err);
+    if (!st)
+        nb_inputs_take_sources(in, list);
+    return st;
 }
 
 static nb_status dump_source(void *user, uint64_t offset, void *out, size_t bytes,
@@ -179,8 +222,8 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
 }
 
 /** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
-static nb_status load_factors(const nb_config *cfg, const nb_hooks *hooks,
-                              nb_factor_file *table, nb_error *err)
+static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
+                            nb_factor_file *table, nb_error *err)
 {
     nb_hkl_list list;
     uint64_t hash = 0;
@@ -215,29 +258,18 @@ static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *
     nb_status st;
     if (!nb_spectrum_is_file(cfg->spectrum))
         return NB_OK;
-    if (access(cfg->spectrum, F_OK))
+    st = nb_read_file(cfg->spectrum, "-spectrum", 1 << 24, &data, &bytes, err);
+    if (st && access(cfg->spectrum, F_OK))
         return nb_fail(err, NB_ERR_INPUT,
                        "-spectrum %.200s: no such file, and no spectrum that is built "
                        "in: %s",
                        cfg->spectrum, nb_spectrum_kinds(built_in, sizeof built_in));
-    if ((st = nb_read_file(cfg->spectrum, "-spectrum", 1 << 24, &data, &bytes, err)))
+    if (st)
         return st;
     st = nb_spectrum_parse(data, bytes, cfg->spectrum, &files->points, &files->n_points,
                            err);
     nb_free(data);
     return st;
-}
-
-/** The mean wavelength of the file of -spectrum, A: of its mean photon energy. */
-static double mean_wavelength(const nb_spectrum_point *p, int n)
-{
-    double photons = 0, energy = 0;
-    for (int i = 0; i + 1 < n; i++) {
-        const double width = p[i + 1].eV - p[i].eV, a = p[i].density, b = p[i + 1].density;
-        photons += 0.5 * width * (a + b);
-        energy += width * (0.5 * (a + b) * p[i].eV + width * (a + 2 * b) / 6);
-    }
-    return NB_HC_EV_ANGSTROM * photons / energy;
 }
 
 /** The file of -mosaic_blocks. */
@@ -248,13 +280,6 @@ static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *er
     nb_status st;
     if (!cfg->mosaic_blocks[0])
         return NB_OK;
-    if (NB_GIVEN(cfg, mosaic_spread_deg) || cfg->mosaic_aniso_deg.set ||
-        cfg->mosaic_tail_deg != 0 || cfg->compat)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-mosaic_blocks %.200s: not with -mosaic, -mosaic_aniso, -mosaic_tail "
-            "or -compat; the file has all rotations",
-            cfg->mosaic_blocks);
     if ((st = nb_read_file(cfg->mosaic_blocks, "-mosaic_blocks", 1 << 28, &data, &bytes,
                            err)))
         return st;
@@ -264,17 +289,33 @@ static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *er
     return st;
 }
 
+/** What files of the detector and of materials are made for. */
+typedef struct files_request {
+    const nb_config *cfg;
+    const nb_inputs *in;
+    const nb_detector_spec *spec; /* or NULL */
+    const nb_geometry *geometry;
+    nb_key key;
+} files_request;
+
 /** The files that are read together. */
-static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err)
+static nb_status fill_files(const files_request *r, nb_files *files, nb_error *err)
 {
-    nb_geometry g;
-    nb_status st = nb_geometry_build(NB_RESOLVED(cfg), &g, err);
+    const nb_config *cfg = r->cfg;
+    const nb_geometry *g = r->geometry;
+    nb_store *store = r->in->store;
+    size_t pixels;
+    nb_status st = NB_OK;
+    files->key = r->key;
+    if (r->spec)
+        st = nb_detector_spec_copy(r->spec, &files->spec, err);
+    pixels = pixels_of(&files->spec, g);
     if (!st)
-        st = make_mask(cfg, &g, files, err);
+        st = make_mask(cfg, g, files, err);
     if (!st)
-        st = nb_load_gainmap(cfg, pixels_of(&files->spec, &g), files, err);
+        st = nb_load_gainmap(store, cfg, pixels, &files->gainmap, err);
     if (!st)
-        st = nb_load_planes(cfg, &g, pixels_of(&files->spec, &g), files, err);
+        st = nb_load_planes(store, cfg, g, pixels, files, err);
     if (!st)
         st = load_spectrum(cfg, files, err);
     if (!st)
@@ -286,32 +327,125 @@ static nb_status load_files(const nb_config *cfg, nb_files *files, nb_error *err
     return st ? st : nb_load_background(cfg, &files->amorphous, err);
 }
 
-nb_status nb_load_inputs(nb_sim *sim, nb_error *err)
+static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *err)
 {
-    const nb_config *cfg = &sim->cfg;
-    nb_inputs *in = &sim->in;
-    nb_status st = load_files(cfg, in->files, err);
-    if (!st && in->files->points && !NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
-        sim->cfg.lambda_A = mean_wavelength(in->files->points, in->files->n_points);
-    in->detector = in->files->spec;
-    if (!st)
-        st = nb_load_sources(cfg, in, err);
-    return st ? st : nb_load_crystal(sim, err);
+    const files_request *r = user;
+    nb_files *files = nb_files_new(err);
+    nb_status st = files ? fill_files(r, files, err) : NB_ERR_NOMEM;
+    if (st)
+        nb_shared_drop(files);
+    else
+        *bytes = sizeof *files +
+                 (files->mask ? pixels_of(&files->spec, r->geometry) : 0);
+    *object = st ? NULL : files;
+    return st;
 }
 
-nb_status nb_load_crystal(nb_sim *sim, nb_error *err)
+/** All that the files of a detector and of materials depend on. */
+static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in,
+                           const nb_geometry *g)
 {
-    const nb_config *cfg = &sim->cfg;
-    nb_inputs *in = &sim->in;
-    nb_status st = nb_load_matrix(cfg, &in->matrix, err);
+    nb_key key = nb_key_of("files");
+    const char *const paths[] = {cfg->gainmap_file,      cfg->add_file,  cfg->spectrum,
+                                 cfg->transmission_file, cfg->stol_file, cfg->stol4_file,
+                                 cfg->mosaic_blocks,     cfg->q_file};
+    const char *const texts[] = {cfg->panel_list, cfg->detector_name, cfg->background};
+    const int numbers[] = {(int)cfg->layout, g->fpixels, g->spixels,
+                           cfg->mosaic_blocks[0] ? cfg->mosaic_domains : 0};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        nb_key_file(&key, in->store, paths[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        nb_key_text(&key, texts[i]);
+    nb_inputs_key_file(&key, in, cfg->mask_file, NB_ARRAY_MASK);
+    nb_key_add(&key, numbers, sizeof numbers);
+    nb_key_number(&key, cfg->max_read_MB);
+    nb_key_add(&key, &in->spec_key, sizeof in->spec_key);
+    return key;
+}
+
+nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
+                        nb_error *err)
+{
+    nb_geometry g;
+    files_request r = {cfg, in, spec, &g, {{0, 0}}};
+    void *files;
+    nb_status st = nb_geometry_build(NB_RESOLVED(cfg), &g, err);
     if (st)
         return st;
-    if (nb_config_makes_factors(cfg))
-        return nb_sim_load_factors(sim, err);
-    if ((st = nb_tables_new(&in->tables, err)) ||
-        (st = load_factors(cfg, &sim->hooks, in->tables.file, err)))
+    r.key = key_of_files(cfg, in, &g);
+    if ((st = nb_store_take(in->store, &r.key, make_files, &r, &files, err)))
         return st;
+    in->files = files;
+    in->detector = in->files->spec;
+    return NB_OK;
+}
+
+/* --- the crystal --- */
+
+/** The table of a list or of the cache, in a store. */
+typedef struct table_request {
+    const nb_config *cfg;
+    const nb_hooks *hooks;
+} table_request;
+
+static void free_tables(void *object)
+{
+    nb_tables_drop(object);
+}
+
+static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const table_request *r = user;
+    nb_tables *t = nb_shared_new(sizeof *t, free_tables, "structure factors", err);
+    nb_status st = t ? nb_tables_new(t, err) : NB_ERR_NOMEM;
+    if (!st)
+        st = load_table(r->cfg, r->hooks, t->file, err);
+    if (!st) {
+        nb_tables_describe(t, 1, NULL);
+        *bytes = nb_table_values(&t->box) * sizeof(double);
+    } else {
+        nb_shared_drop(t);
+    }
+    *object = st ? NULL : t;
+    return st;
+}
+
+/** The table of F that nothing changes: of a list, of the cache, of F(000) alone, or none. */
+static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs *old,
+                           const nb_hooks *hooks, nb_error *err)
+{
+    table_request r = {cfg, hooks};
+    nb_key key = nb_key_of("list");
+    void *table;
+    nb_status st;
+    nb_inputs_key_file(&key, in, cfg->hkl_file, NB_ARRAY_HKL);
+    nb_key_file(&key, in->store, nb_dump_name(cfg));
+    nb_key_number(&key, cfg->hkl_file[0] || cfg->dump_file[0] ? NB_VALUE(cfg, default_F)
+                                                              : NB_GIVEN(cfg, default_F));
+    nb_key_number(&key, cfg->F000);
+    in->factors_key = key;
+    if (old && old->tables.file && nb_key_equal(&old->factors_key, &key)) {
+        in->tables = nb_tables_hold(&old->tables); /* perhaps with F that were typed */
+    } else {
+        if ((st = nb_store_take(in->store, &key, make_table, &r, &table, err)))
+            return st;
+        in->tables = nb_tables_hold(table);
+        nb_shared_drop(table);
+    }
     in->table_from_hkl = cfg->hkl_file[0] && !nb_config_has_F000_alone(cfg);
-    nb_tables_describe(&in->tables, 1, NULL);
+    return NB_OK;
+}
+
+nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
+                          int64_t seed, const nb_hooks *hooks, nb_error *err)
+{
+    nb_status st = load_matrix(cfg, &in->matrix, err);
+    if (st)
+        return st;
+    if (!nb_config_makes_factors(cfg))
+        return load_list(cfg, in, old, hooks, err);
+    if ((st = nb_load_factors(cfg, in, seed, hooks, err)))
+        return st;
+    nb_inputs_find_tables(in, old);
     return NB_OK;
 }

@@ -11,35 +11,37 @@
 #include "../nanobragg.h"
 #include "sim.h"
 
-/* --- all files, in this order --- */
+/* --- the files of a configuration, which are read through the store of *in; in this order --- */
 
-/** Complete cfg from the files of a detector, -img and -mask, which are read into *in. */
+/** Complete cfg from the files of a detector, -img and -mask; *spec (held, or NULL) is the detector. */
 nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
-                          nb_error *err);
-/** Read all other files. */
-nb_status nb_load_inputs(nb_sim *sim, nb_error *err);
-/** Those of a crystal: its matrix and its structure factors. */
-nb_status nb_load_crystal(nb_sim *sim, nb_error *err);
-/** The sources, or the matrix, alone.  On an error the loaded ones stay. */
+                          nb_detector_spec **spec, nb_error *err);
+/** The files of the detector and of materials in the beam into in->files; spec as above. */
+nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
+                        nb_error *err);
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
-nb_status nb_load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err);
+/** The crystal: its matrix and its structure factors.  The cell of cfg is completed.  old: tables and sums of the same
+ * files are taken from it, or NULL. */
+nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
+                          int64_t seed, const nb_hooks *hooks, nb_error *err);
 
-/** Read models and reflection files; the cell of the configuration is completed. */
-nb_status nb_sim_load_factors(nb_sim *sim, nb_error *err);
+/** Models and reflection files into in->factors; the cell of cfg is completed. */
+nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
+                          const nb_hooks *hooks, nb_error *err);
 
-/** Read -gainmap for a detector of so many pixels. */
-nb_status nb_load_gainmap(const nb_config *cfg, size_t pixels, nb_files *files,
-                          nb_error *err);
+/** -gainmap for a detector of so many pixels; *map is held, or NULL.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_load_gainmap(nb_store *store, const nb_config *cfg, size_t pixels,
+                          float **map, nb_error *err);
 
 /** The gain and the largest trusted value of each panel of a file. */
 nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /* --- a detector from a file, in a simulation --- */
 
-/** Read the file that cfg names, or copy the detector that it holds; complete cfg from it, and refuse or
- * switch off files of one panel where there are several. */
+/** The detector of the file that cfg names, or that cfg->detector is; complete cfg from it, and refuse or
+ * switch off files of one panel where there are several.  *spec is held, or NULL. */
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
-                           nb_error *err);
+                           nb_detector_spec **spec, nb_error *err);
 
 /** The mask of the stack: of the file, of -panel and of -mask. */
 nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err);
@@ -70,6 +72,11 @@ nb_status nb_mask_named_detector(const nb_config *cfg, uint8_t **mask, nb_error 
  * nb_detector_spec_free, after an error too.  Errors: those of nb_config_load_geometry. */
 nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
                            nb_detector_spec *out, nb_error *err);
+/** The typed values that it depends on. */
+nb_geometry_typed nb_geometry_typed_of(const nb_config *cfg);
+/** Say what such a file leaves open.  Errors: NB_ERR_INPUT, where it has no wavelength and none is typed. */
+nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
+                               const nb_hooks *hooks, nb_error *err);
 
 /** Give cfg what the experiment of an image says and `typed` does not.  Returns whether *matrix is the crystal. */
 int nb_use_start(const nb_config *typed, const nb_expt_start *start, nb_config *cfg,
@@ -81,13 +88,17 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
 /* --- image files as inputs of a simulation --- */
 
 /** Read an image of any format that nb_image_read knows, once: what its header says completes cfg,
- * as -img does, and its pixels go to *pixels (nb_image_free; no geometry, no centre).  pixels
- * NULL: only the header is wanted.  A headerless float image is square or has cfg's detpixels.
+ * as -img does, and its pixels go to *pixels (nb_image_free; no geometry, no centre).  A headerless float image is square or has cfg's detpixels.
  * flag names the option in messages.  hooks (may be NULL) hear what was guessed or cannot be used.
  * *fields (may be NULL) gets the NB_OPEN_* that such a file has, besides its own.
  * Errors: those of nb_image_read. */
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
+
+/** The same of the header alone, which the store keeps.  is_mask: of -mask. */
+nb_status nb_image_apply_header(nb_store *store, const char *path, const char *flag,
+                                int is_mask, const nb_hooks *hooks, nb_config *cfg,
+                                unsigned *fields, nb_error *err);
 
 /* --- what an image's header says of the geometry, as settings --- */
 

@@ -6,6 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../base/outfile.h"
 #include "../image/fibre.h"
 #include "../image/poisson.h"
@@ -82,30 +83,51 @@ double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file)
     return largest_of(&sim->model.settings, file);
 }
 
-nb_status nb_load_gainmap(const nb_config *cfg, size_t pixels, nb_files *files,
-                          nb_error *err)
+typedef struct gainmap_request {
+    const char *path;
+    size_t pixels;
+} gainmap_request;
+
+static nb_status make_gainmap(void *user, void **object, size_t *size, nb_error *err)
 {
-    const char *path = cfg->gainmap_file;
-    const size_t bytes = pixels * sizeof(float);
+    const gainmap_request *r = user;
+    const size_t bytes = r->pixels * sizeof(float);
+    float *map = NULL;
     nb_input file;
-    nb_status st;
-    if (!path[0])
-        return NB_OK;
-    st = nb_input_open(&file, path, "-gainmap", err);
+    nb_status st = nb_input_open(&file, r->path, "-gainmap", err);
     if (!st && file.bytes != bytes)
-        st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+        st = nb_fail_at(err, NB_ERR_INPUT, r->path, 0,
                         "-gainmap has %llu bytes, but the detector has %zu pixels, which "
                         "are %zu bytes of 32-bit floats",
-                        (unsigned long long)file.bytes, pixels, bytes);
-    if (!st && !(files->gainmap = nb_alloc_raw(pixels, sizeof(float), "gain map", err)))
+                        (unsigned long long)file.bytes, r->pixels, bytes);
+    if (!st && !(map = nb_shared_new(bytes, NULL, "gain map", err)))
         st = NB_ERR_NOMEM;
     if (!st)
-        st = nb_input_read(&file, 0, files->gainmap, bytes, err);
+        st = nb_input_read(&file, 0, map, bytes, err);
     nb_input_close(&file);
-    for (size_t i = 0; !st && i < pixels; i++)
-        if (!isfinite(files->gainmap[i]))
-            st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
+    for (size_t i = 0; !st && i < r->pixels; i++)
+        if (!isfinite(map[i]))
+            st = nb_fail_at(err, NB_ERR_INPUT, r->path, 0,
                             "-gainmap: number %zu is not finite", i + 1);
+    if (st)
+        nb_shared_drop(map);
+    *object = st ? NULL : map;
+    *size = bytes;
+    return st;
+}
+
+nb_status nb_load_gainmap(nb_store *store, const nb_config *cfg, size_t pixels,
+                          float **map, nb_error *err)
+{
+    gainmap_request r = {cfg->gainmap_file, pixels};
+    nb_key key = nb_key_of("gain map");
+    void *object = NULL;
+    nb_status st = NB_OK;
+    nb_key_file(&key, store, r.path);
+    nb_key_add(&key, &pixels, sizeof pixels);
+    if (r.path[0])
+        st = nb_store_take(store, &key, make_gainmap, &r, &object, err);
+    *map = object;
     return st;
 }
 

@@ -104,13 +104,16 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return all ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** What the image of one crystal of several has beside its scene: the factors. */
-static nb_mix factors_alone(const nb_sim *sim)
+/** What the image of one crystal of several (NULL: the first) has beside its scene: the factors.  The background is in the
+ * scene of the first, and is not absorbed. */
+static nb_mix factors_alone(const nb_sim *sim, const nb_further *of)
 {
     nb_mix mix = nb_sim_mix(sim);
     mix.n_more = 0;
     mix.more = NULL;
-    mix.light = mix.absorb = mix.add = NULL;
+    mix.light = mix.add = NULL;
+    if (of)
+        mix.rest = NULL;
     mix.acts = NULL;
     return mix;
 }
@@ -138,6 +141,22 @@ typedef struct alone {
     nb_sim_engine *engine;
 } alone;
 
+/** Let the crystals absorb the light of one of them, but for the background that is in its image. */
+static nb_status absorb_alone(const alone *a, float *image, nb_error *err)
+{
+    const nb_mix *mix = a->mix;
+    nb_scene lit;
+    nb_status st = NB_OK;
+    if (mix->rest) {
+        lit = nb_mix_scene(mix, mix->rest);
+        st = nb_engine_rest(a->engine, &lit, err);
+    }
+    if (!st)
+        nb_mix_absorb(mix, a->scene, a->engine->kernels, a->engine->options.threads,
+                      mix->rest ? a->engine->rest.image : NULL, image);
+    return st;
+}
+
 /** As nb_reflection_job.render. */
 static nb_status render_alone(void *user, float *image, nb_error *err)
 {
@@ -148,6 +167,8 @@ static nb_status render_alone(void *user, float *image, nb_error *err)
     if (!st)
         st = nb_render_scene_as(a->engine->backend, a->engine->state, a->scene, &as,
                                 image, err);
+    if (!st && a->mix->absorb)
+        st = absorb_alone(a, image, err);
     if (!st && !nb_mix_is_plain(a->mix))
         nb_mix_apply(a->mix, a->scene, a->engine->options.threads, image);
     return st;
@@ -158,7 +179,7 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
                             const nb_further *of, nb_reflections *out, nb_error *err)
 {
     const nb_model *m = of ? &of->model : &sim->model;
-    const nb_mix mix = factors_alone(sim);
+    const nb_mix mix = factors_alone(sim, of);
     nb_scene scene = m->scene;
     alone one = {&scene, &mix, engine};
     nb_reflections own = {0};

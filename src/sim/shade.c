@@ -103,28 +103,6 @@ static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_
     return NB_OK;
 }
 
-static nb_status load_plane(const plane_file *f, const nb_config *cfg,
-                            const nb_geometry *g, size_t pixels, const nb_files *files,
-                            float **out, nb_error *err)
-{
-    nb_input file;
-    nb_status st;
-    if (!f->path[0])
-        return NB_OK;
-    if (!(*out = nb_alloc_large(pixels, sizeof **out, "image to mix", err)))
-        return NB_ERR_NOMEM;
-    if ((st = nb_input_open(&file, f->path, f->flag, err)))
-        return st;
-    if (file.bytes == pixels * sizeof **out) {
-        st = nb_input_read(&file, 0, *out, pixels * sizeof **out, err);
-        nb_input_close(&file);
-    } else {
-        nb_input_close(&file);
-        st = read_image(f, cfg, g, files, *out, err);
-    }
-    return st ? st : check_values(f, *out, pixels, err);
-}
-
 static inline uint64_t step_of(uint64_t chain, const float *two)
 {
     uint64_t word;
@@ -148,17 +126,82 @@ static uint64_t hash_plane(uint64_t hash, const float *v, size_t n)
     return nb_hash_bytes(hash, v + i, (n - i) * sizeof *v);
 }
 
-/** For devices, which keep planes: an address may be used again for others. */
-static uint64_t hash_planes(const nb_files *files, size_t pixels)
+/** As nb_mix_factor reads them. */
+static void write_zeros(float *factors, size_t n)
 {
-    const float *T = files->transmission, *add = files->add;
-    uint64_t hash = NB_HASH_START;
-    if (!T && !add)
-        return 0;
-    if (T)
-        hash = hash_plane(hash, T, pixels);
-    hash = nb_hash_bytes(hash, "", 0);
-    return add ? hash_plane(hash, add, pixels) : hash;
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (size_t i = 0; i < n; i++)
+        factors[i] = factors[i] == 0 ? -1 : factors[i];
+}
+
+/** What a plane is made for. */
+typedef struct plane_request {
+    const plane_file *file;
+    const nb_config *cfg;
+    const nb_geometry *geometry;
+    const nb_files *files;
+    size_t pixels;
+} plane_request;
+
+static nb_status read_plane(const plane_request *r, float *out, nb_error *err)
+{
+    const plane_file *f = r->file;
+    const size_t bytes = r->pixels * sizeof *out;
+    nb_input file;
+    nb_status st;
+    if ((st = nb_input_open(&file, f->path, f->flag, err)))
+        return st;
+    if (file.bytes == bytes) {
+        st = nb_input_read(&file, 0, out, bytes, err);
+        nb_input_close(&file);
+    } else {
+        nb_input_close(&file);
+        st = read_image(f, r->cfg, r->geometry, r->files, out, err);
+    }
+    return st ? st : check_values(f, out, r->pixels, err);
+}
+
+static void free_plane(void *object)
+{
+    nb_free(((nb_plane *)object)->pixel);
+}
+
+static nb_status make_plane(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const plane_request *r = user;
+    nb_plane *plane = nb_shared_new(sizeof *plane, free_plane, "image to mix", err);
+    nb_status st = NB_ERR_NOMEM;
+    if (plane &&
+        (plane->pixel = nb_alloc_large(r->pixels, sizeof(float), "image to mix", err)))
+        st = read_plane(r, plane->pixel, err);
+    if (!st && r->file->least >= 0)
+        write_zeros(plane->pixel, r->pixels);
+    if (!st)
+        plane->hash = hash_plane(NB_HASH_START, plane->pixel, r->pixels);
+    if (st)
+        nb_shared_drop(plane);
+    *bytes = r->pixels * sizeof(float);
+    *object = st ? NULL : plane;
+    return st;
+}
+
+static nb_status load_plane(nb_store *store, const plane_request *r, const nb_plane **out,
+                            nb_error *err)
+{
+    nb_key key = nb_key_of(r->file->flag);
+    void *object = NULL;
+    nb_status st = NB_OK;
+    nb_key_file(&key, store, r->file->path);
+    nb_key_add(&key, &r->pixels, sizeof r->pixels);
+    nb_key_add(&key, (const int[]){r->geometry->fpixels, (int)r->cfg->layout},
+               2 * sizeof(int));
+    nb_key_add(&key, &r->files->key, sizeof r->files->key * (r->files->spec.n_panels > 0));
+    if (r->file->path[0])
+        st = nb_store_take(store, &key, make_plane, (void *)(uintptr_t)r, &object, err);
+    *out = object;
+    return st;
 }
 
 static int some_below_0(const float *v, size_t n)
@@ -172,34 +215,37 @@ static int some_below_0(const float *v, size_t n)
     return below;
 }
 
-/** As nb_mix_factor reads them. */
-static void write_zeros(float *factors, size_t n)
+/** Of both, for devices, which keep planes: an address may be used again for others. */
+static uint64_t hash_planes(const nb_files *files)
 {
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-    for (size_t i = 0; i < n; i++)
-        factors[i] = factors[i] == 0 ? -1 : factors[i];
+    const uint64_t both[2] = {files->transmission ? files->transmission->hash : 0,
+                              files->add ? files->add->hash : 0};
+    return both[0] || both[1] ? nb_hash_bytes(NB_HASH_START, both, sizeof both) : 0;
 }
 
-nb_status nb_load_planes(const nb_config *cfg, const nb_geometry *g, size_t pixels,
-                         nb_files *files, nb_error *err)
+nb_status nb_load_planes(nb_store *store, const nb_config *cfg, const nb_geometry *g,
+                         size_t pixels, nb_files *files, nb_error *err)
 {
     const plane_file factors = {"-transmission", cfg->transmission_file, 0, 1e6},
                      light = {"-add", cfg->add_file, -1e30, 1e30};
-    nb_status st = load_plane(&factors, cfg, g, pixels, files, &files->transmission, err);
-    if (!st && files->transmission)
-        write_zeros(files->transmission, pixels);
+    plane_request r = {&factors, cfg, g, files, pixels};
+    nb_status st = load_plane(store, &r, &files->transmission, err);
+    r.file = &light;
     if (!st)
-        st = load_plane(&light, cfg, g, pixels, files, &files->add, err);
+        st = load_plane(store, &r, &files->add, err);
     if (st)
         return st;
-    files->takes = files->add && some_below_0(files->add, pixels);
-    files->planes_hash = hash_planes(files, pixels);
+    files->takes = files->add && some_below_0(files->add->pixel, pixels);
+    files->planes_hash = hash_planes(files);
     return NB_OK;
 }
 
 /* --- factors of a model --- */
+
+static const float *transmission_of(const nb_files *files)
+{
+    return files->transmission ? files->transmission->pixel : NULL;
+}
 
 /** Shared by simulations whose shadows lie alike. */
 struct nb_shade_kept {
@@ -235,7 +281,8 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
     if (st)
         return st;
     planes = planes_of(in, &shadow, &model->scene);
-    key = nb_hash_bytes(planes, &in->files, sizeof in->files);
+    key = nb_hash_bytes(planes, &in->files->key, sizeof in->files->key);
+    key = nb_hash_bytes(key, &in->marked, sizeof in->marked);
     if (in->shade && in->shade->key == key)
         return NB_OK;
     nb_shared_drop(in->shade);
@@ -247,7 +294,7 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
     in->shade = own;
     own->planes = planes;
     own->key = key;
-    return nb_shade_make(&shadow, in->files->transmission, &model->scene, threads,
+    return nb_shade_make(&shadow, transmission_of(in->files), &model->scene, threads,
                          &own->shade, err);
 }
 
@@ -298,7 +345,7 @@ const double *nb_inputs_absorbed(const nb_inputs *in)
 void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
 {
     const double of = model->settings.value.add_fluence;
-    mix->add = in->files->add;
+    mix->add = in->files->add ? in->files->add->pixel : NULL;
     mix->takes = in->files->takes;
     mix->absorb = in->absorb ? in->absorb->plane : NULL;
     mix->absorb_hash = in->absorb ? in->absorb->key : 0;
@@ -310,7 +357,7 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
     if (!in->shade)
         return;
     mix->transmission = in->shade->shade.transmission ? in->shade->shade.transmission
-                                                      : in->files->transmission;
+                                                      : transmission_of(in->files);
     mix->acts = mix->add ? NULL : in->shade->shade.acts;
     mix->lit = in->shade->shade.lit;
     mix->most = in->shade->shade.most;

@@ -12,6 +12,7 @@
 #include "../base/error.h"
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
 #include "../image/fibre.h"
 #include "../io/image/writer.h"
 #include "../params/params.h"
@@ -50,31 +51,6 @@ static void flatten(nb_model *model)
     raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
 }
 
-nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
-                              const nb_source_line *spectrum, int n,
-                              nb_geometry *geometry, nb_error *err)
-{
-    nb_scan_points ends;
-    nb_model_inputs in = nb_inputs_of_model(&sim->in, sim->seed, &sim->moved, &ends);
-    nb_model model;
-    nb_status st = nb_config_check_fields(cfg, err);
-    if (st)
-        return st;
-    if (spectrum) {
-        in.sources = spectrum;
-        in.n_sources = n;
-    }
-    if (cfg->seed.set)
-        in.default_seed = cfg->seed.value;
-    in.check_only = 1;
-    if ((st = nb_model_build(cfg, &in, NULL, &model, err)))
-        return st;
-    st = nb_check_built(cfg, &model, err);
-    *geometry = model.geometry;
-    nb_model_free(&model);
-    return st;
-}
-
 /** A box turns with its crystal. */
 static nb_status check_body(const nb_sim *sim, nb_error *err)
 {
@@ -97,57 +73,6 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
         nb_model_free(&sim->model);
     if (!st)
         flatten(&sim->model);
-    return st;
-}
-
-/** What a change replaces. */
-struct nb_undo {
-    nb_config cfg;
-    nb_displacement moved;
-    nb_inputs in;
-    nb_model model;
-    struct nb_crowd *crowd;
-};
-
-nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
-{
-    nb_undo *undo = sim->undo;
-    if (!undo)
-        undo = sim->undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
-    if (!undo)
-        return NB_ERR_NOMEM;
-    undo->cfg = sim->cfg;
-    undo->moved = sim->moved;
-    undo->in = nb_inputs_hold(&sim->in);
-    undo->model = sim->model;
-    undo->crowd = sim->crowd;
-    sim->crowd = NULL;
-    return NB_OK;
-}
-
-nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
-{
-    nb_undo *undo = sim->undo;
-    nb_place_change *panels = undo->moved.panels;
-    if (!st)
-        st = nb_sim_build_model(sim, err);
-    if (st) {
-        nb_inputs_drop(&sim->in);
-        panels = sim->moved.panels;
-        sim->cfg = undo->cfg;
-        sim->moved = undo->moved;
-        sim->in = undo->in;
-        sim->model = undo->model;
-        nb_crowd_free(sim->crowd);
-        sim->crowd = undo->crowd;
-    } else {
-        nb_crowd_free(undo->crowd);
-        nb_inputs_drop(&undo->in);
-        nb_model_free(&undo->model);
-        nb_photons_forget(&sim->engine.photons);
-    }
-    if (panels != sim->moved.panels)
-        nb_free(panels);
     return st;
 }
 
@@ -178,6 +103,133 @@ static nb_tolerance tolerance_of(const nb_settings *all)
     return may;
 }
 
+/** What the configuration asks of the engine. */
+static void set_options(const nb_sim *sim, nb_sim_engine *engine)
+{
+    const nb_config *cfg = &sim->cfg;
+    engine->options.threads = cfg->threads;
+    engine->options.isa = cfg->isa;
+    engine->options.precision = cfg->precision;
+    engine->options.tolerance = tolerance_of(&sim->model.settings);
+    engine->options.hooks = sim->hooks;
+    engine->options.device_alone = cfg->device_alone;
+}
+
+/** The engine of another configuration: another one where the words of the old one, `before`, chose it. */
+static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
+{
+    const nb_config *cfg = &sim->cfg;
+    nb_sim_engine fresh = {.options.images = sim->engine.options.images};
+    nb_isa isa;
+    nb_status st;
+    if (!strcmp(cfg->device, before->device) && cfg->threads == before->threads &&
+        cfg->isa == before->isa && cfg->precision == before->precision) {
+        set_options(sim, &sim->engine);
+        return NB_OK;
+    }
+    set_options(sim, &fresh);
+    if ((st = nb_cpu_choose(cfg->isa, &isa, err)) ||
+        (st = nb_engine_choose(&fresh, &sim->model.scene, cfg->device, err)))
+        return st;
+    fresh.kernels = nb_image_kernels_of(isa);
+    nb_engine_free(&sim->engine);
+    sim->engine = fresh;
+    return NB_OK;
+}
+
+/** The memory of the last image has another size than the next. */
+static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
+{
+    nb_status st = nb_engine_end_loan(engine, err);
+    free(engine->photons.own);
+    engine->photons.own = NULL;
+    return st;
+}
+
+/** What a change replaces. */
+struct nb_undo {
+    nb_config typed, cfg;
+    const nb_moves *moves;
+    struct nb_start *start;
+    int64_t seed;
+    nb_displacement moved;
+    nb_inputs in;
+    nb_model model;
+    struct nb_crowd *crowd;
+};
+
+/** Everything is as before the change. */
+static void take_back(nb_sim *sim)
+{
+    nb_undo *undo = sim->undo;
+    nb_inputs_drop(&sim->in);
+    nb_shared_drop(sim->moves);
+    nb_shared_drop(sim->start);
+    if (sim->moved.panels != undo->moved.panels)
+        nb_free(sim->moved.panels);
+    nb_crowd_free(sim->crowd);
+    sim->typed = undo->typed;
+    sim->cfg = undo->cfg;
+    sim->moves = undo->moves;
+    sim->start = undo->start;
+    sim->seed = undo->seed;
+    sim->moved = undo->moved;
+    sim->in = undo->in;
+    sim->model = undo->model;
+    sim->crowd = undo->crowd;
+}
+
+nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
+{
+    nb_undo *undo = sim->undo;
+    if (!undo)
+        undo = sim->undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
+    if (!undo)
+        return NB_ERR_NOMEM;
+    undo->typed = sim->typed;
+    undo->cfg = sim->cfg;
+    undo->moves = nb_shared_hold(sim->moves);
+    undo->start = nb_shared_hold(sim->start);
+    undo->seed = sim->seed;
+    undo->moved = sim->moved;
+    undo->in = nb_inputs_hold(&sim->in);
+    undo->model = sim->model;
+    undo->crowd = sim->crowd;
+    sim->crowd = NULL;
+    if (!undo->crowd || !nb_crowd_copy(undo->crowd, &sim->crowd, err))
+        return NB_OK;
+    take_back(sim);
+    return NB_ERR_NOMEM;
+}
+
+static void drop_old(nb_sim *sim)
+{
+    nb_undo *undo = sim->undo;
+    nb_crowd_free(undo->crowd);
+    nb_shared_drop(undo->moves);
+    nb_shared_drop(undo->start);
+    nb_inputs_drop(&undo->in);
+    nb_model_free(&undo->model);
+    if (undo->moved.panels != sim->moved.panels)
+        nb_free(undo->moved.panels);
+    nb_photons_forget(&sim->engine.photons);
+}
+
+nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
+{
+    const nb_undo *undo = sim->undo;
+    if (!st && !(st = nb_sim_build_model(sim, err)) &&
+        (st = ask_engine(sim, &undo->cfg, err)))
+        nb_model_free(&sim->model);
+    if (!st && undo->model.flat.raster.pixels != sim->model.flat.raster.pixels)
+        st = forget_memory(&sim->engine, err);
+    if (st)
+        take_back(sim);
+    else
+        drop_old(sim);
+    return st;
+}
+
 static nb_status build(nb_sim *sim, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -186,12 +238,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
     nb_status st = nb_sim_build_model(sim, err);
     if (st)
         return st;
-    sim->engine.options.threads = cfg->threads;
-    sim->engine.options.isa = cfg->isa;
-    sim->engine.options.precision = cfg->precision;
-    sim->engine.options.tolerance = tolerance_of(&sim->model.settings);
-    sim->engine.options.hooks = sim->hooks;
-    sim->engine.options.device_alone = cfg->device_alone;
+    set_options(sim, &sim->engine);
     st = nb_engine_choose(&sim->engine, &sim->model.scene, cfg->device, err);
     if (!st)
         st = nb_cpu_choose(cfg->isa, &isa, err);
@@ -200,6 +247,62 @@ static nb_status build(nb_sim *sim, nb_error *err)
     sim->engine.kernels = nb_image_kernels_of(isa);
     sim->times.scene = nb_monotonic_seconds() - start - sim->times.factors;
     return NB_OK;
+}
+
+/* --- records --- */
+
+nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
+                             const nb_frame_extra *extra, nb_error *err)
+{
+    NB_READING(sim->in.store);
+    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    nb_inputs in = {0};
+    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
+    if (!st) {
+        *cfg = *typed;
+        st = nb_crystals_check(&sim->in, cfg, err);
+    }
+    if (!st)
+        st = nb_crystal_line(&sim->in, 0, cfg, err);
+    if (!st)
+        st = nb_resolve_record(&sim->in, cfg, typed->seed.value, extra, &sim->hooks, cfg,
+                               &in, err);
+    if (!st) {
+        nb_inputs_drop(&sim->in);
+        sim->in = in;
+        sim->cfg = *cfg;
+        nb_inputs_show(&sim->in, &sim->cfg);
+        if (&sim->typed != typed)
+            sim->typed = *typed;
+        sim->seed = typed->seed.value;
+    }
+    nb_free(cfg);
+    return st;
+}
+
+nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
+                              const nb_frame_extra *extra, nb_config *cfg,
+                              nb_geometry *geometry, nb_error *err)
+{
+    nb_scan_points ends;
+    nb_inputs in;
+    nb_model_inputs of;
+    nb_model model;
+    nb_status st = nb_resolve_record(&sim->in, typed, typed->seed.value, extra, NULL, cfg,
+                                     &in, err);
+    if (st)
+        return st;
+    nb_inputs_show(&in, cfg);
+    of = nb_inputs_of_model(&in, typed->seed.value, NULL, &ends);
+    of.check_only = 1;
+    if (!(st = nb_model_build(cfg, &of, NULL, &model, err))) {
+        st = nb_check_built(cfg, &model, err);
+        *geometry = model.geometry;
+        nb_model_free(&model);
+    }
+    nb_inputs_drop(&in);
+    nb_inputs_show(&sim->in, cfg);
+    return st;
 }
 
 /** Before anything is rendered: can the files be written? */
@@ -240,42 +343,29 @@ static nb_status check_stream(const nb_sim *sim, nb_error *err)
 static nb_status prepare(nb_sim *sim, nb_error *err)
 {
     double start = nb_monotonic_seconds();
-    const unsigned typed = nb_typed_place(&sim->cfg);
+    const unsigned placed = nb_typed_place(&sim->typed);
     const nb_backend *named;
     nb_device device;
     nb_isa isa;
     nb_status st;
-    if (sim->cfg.draws_file[0])
+    if (sim->typed.draws_file[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "-draws: needs a series, as -frames n or -stills n");
-    if ((st = nb_config_check(&sim->cfg, err)) ||
-        (st = nb_cpu_choose(sim->cfg.isa, &isa, err))) /* factors are made with it, too */
+    if ((st = nb_config_check(&sim->typed, err)) ||
+        (st = nb_cpu_choose(sim->typed.isa, &isa, err))) /* factors are made with it, too */
         return st;
-    if ((named = nb_backend_of(sim->cfg.device, &device)))
+    if ((named = nb_backend_of(sim->typed.device, &device)))
         nb_engine_warm(&sim->engine, named, device.index);
-    if ((st = check_libraries(&sim->cfg, err)) ||
-        (st = nb_load_headers(&sim->cfg, &sim->in, &sim->hooks, err)) ||
-        (st = nb_crystals_load(sim, err)) ||
-        (st = nb_resolve_crystal(&sim->cfg, &sim->hooks, err)) ||
-        (st = nb_config_check_fields(&sim->cfg, err)) || (st = nb_load_inputs(sim, err)))
+    if ((st = check_libraries(&sim->typed, err)) ||
+        (st = nb_sim_take_record(sim, &sim->typed, NULL, err)))
         return st;
-    nb_crystals_complete(sim);
     sim->times.load = nb_monotonic_seconds() - start;
     st = build(sim, err);
     if (!st)
         st = check_stream(sim, err);
     if (!st)
-        nb_say_idle_flags(&sim->cfg, typed, &sim->model.scene, &sim->hooks);
+        nb_say_idle_flags(&sim->cfg, placed, &sim->model.scene, &sim->hooks);
     return st ? st : nb_sim_check_derivatives(sim, err);
-}
-
-/** Copies of the caller's arrays. */
-static nb_status keep_arrays(nb_sim *sim, nb_error *err)
-{
-    const nb_arrays *given = sim->cfg.arrays;
-    const unsigned kinds = nb_arrays_of(&sim->cfg);
-    sim->cfg.arrays = kinds ? &sim->in.arrays : NULL;
-    return kinds ? nb_arrays_copy(given, kinds, &sim->in.arrays, err) : NB_OK;
 }
 
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
@@ -288,16 +378,18 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     *out = NULL;
     if (!sim)
         return NB_ERR_NOMEM;
-    sim->cfg = *cfg;
+    sim->typed = *cfg;
+    if (!cfg->seed.set) /* a drawn seed is a row like a typed one */
+        sim->typed.seed = (nb_seed){1, nb_seed_from_clock()};
+    sim->seed = sim->typed.seed.value;
     if (hooks)
         sim->hooks = *hooks;
     sim->engine.options.images = images;
-    sim->seed = cfg->seed.set ? cfg->seed.value : nb_seed_from_clock();
     st = nb_inputs_new(&sim->in, err);
     if (!st && cfg->report_file[0])
         st = nb_notes_keep(&sim->hooks, &sim->notes, err);
     if (!st)
-        st = keep_arrays(sim, err);
+        st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
     if (!st)
         st = prepare(sim, err);
     if (st) {
@@ -309,6 +401,35 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         nb_sim_advise_diffuse(sim);
         *out = sim;
     }
+    return st;
+}
+
+nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **out,
+                      nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(from && out);
+    nb_sim *sim = nb_alloc(1, sizeof *sim, "simulation", err);
+    nb_status st;
+    *out = NULL;
+    if (!sim)
+        return NB_ERR_NOMEM;
+    sim->typed = from->typed;
+    sim->seed = from->seed;
+    if (hooks)
+        sim->hooks = *hooks;
+    sim->engine.options.images = from->engine.options.images;
+    sim->in = nb_inputs_hold(&from->in);
+    nb_inputs_show_typed(&sim->in, &sim->typed);
+    st = prepare(sim, err);
+    if (!st && from->moves && !(st = nb_sim_begin(sim, err))) {
+        sim->moves = nb_shared_hold(from->moves);
+        st = nb_sim_end(sim, nb_sim_keep_moves(sim, err), err);
+    }
+    if (st)
+        nb_sim_free(sim);
+    else
+        *out = sim;
     return st;
 }
 
@@ -328,6 +449,8 @@ void nb_sim_free(nb_sim *sim)
     nb_model_free(&sim->model);
     nb_sim_light_free(sim->light);
     nb_free(sim->moved.panels);
+    nb_shared_drop(sim->moves);
+    nb_shared_drop(sim->start);
     nb_inputs_drop(&sim->in);
     nb_free(sim->undo);
     nb_free(sim);

@@ -17,13 +17,25 @@
 /** What a change replaces, until its model is built. */
 typedef struct nb_undo nb_undo;
 
+/** Values of nb_sim_set_parameters: each name once, in the order of the last calls. */
+typedef struct nb_moves {
+    int n;
+    struct nb_move {
+        char name[NB_VARIABLE_NAME];
+        double value;
+    } at[];
+} nb_moves;
+
 struct nb_sim {
-    nb_config cfg; /* as typed, then completed from -img and -mask headers */
+    nb_config typed; /* the record: what was typed, from which all else is made anew */
+    const nb_moves *moves; /* shared; the values of nb_sim_set_parameters on top of it; NULL: none */
+    nb_config cfg; /* resolved: completed from files, with these values */
     nb_hooks hooks;
     nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
     int64_t seed;          /* noise */
     nb_inputs in;          /* loaded files */
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
+    struct nb_start *start; /* shared; what the moves begin from; NULL: nothing moved yet */
     nb_model model;
     nb_undo *undo; /* owned; for nb_sim_begin, kept: it is large, and the heap would be cut and grown each time */
     nb_sim_engine engine;
@@ -58,10 +70,6 @@ nb_photons nb_sim_photons(const nb_sim *sim, const float *image);
 /** The stages of the detector that the configuration describes; returns how many. */
 int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
 
-/** Decide where crystal and structure factors come from (the stand-in included), and check that
- * they fit together.  cfg is completed. */
-nb_status nb_resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
-
 /** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
@@ -88,30 +96,44 @@ nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Before a change of configuration, inputs or displacement: remember them and the model.  Errors: NB_ERR_NOMEM. */
+/** Before a change of record, inputs or displacement: remember them and the model.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
-/** After it, with its status: build the model.  On an error everything is as before, else what was replaced is
- * freed.  Returns the error. */
+/** After it, with its status: build the model, and choose the backend.  On an error everything is as before, else what was
+ * replaced is freed.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
-/** The errors of nb_sim_rebuild with this configuration, without a scene: no table, no orientation is
- * made. spectrum[n]: instead of the loaded sources; NULL: those. geometry: what it would have. */
-nb_status nb_sim_check_config(const nb_sim *sim, const nb_config *cfg,
-                              const nb_source_line *spectrum, int n,
+/** Take the moves from the start on: configuration, inputs and displacement.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
+/** After the model of a new record is built: moves that it has no parameter for are dropped with a note, the others are
+ * taken. */
+nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
+/** The moves but for those of parameters that the row sets; *moves is replaced.  Errors: NB_ERR_NOMEM. */
+nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
+
+/** The record `typed` with the lines of its first crystal, resolved: sim->cfg and sim->in are replaced where it succeeds;
+ * the model is not built. */
+nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
+                             const nb_frame_extra *extra, nb_error *err);
+
+/** Resolve another record in the store of sim, and check it as nb_sim_frame would, without a scene: no orientation is
+ * made.  geometry: what it would have.  cfg: the caller's room; the resolved configuration, whose pointers are not to be
+ * followed. */
+nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
+                              const nb_frame_extra *extra, nb_config *cfg,
                               nb_geometry *geometry, nb_error *err);
 
-/** Another simulation that shares the loaded files of `from`, with a backend of its own.  Either may be freed first.
- * hooks may be NULL. */
+/** Another simulation of the same record, which shares the store of `from`, with a backend of its own and tables that go as
+ * far as those of `from`.  Either may be freed first.  hooks may be NULL. */
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
-/** Give sim another configuration that names the same files, and build its model. */
-nb_status nb_sim_rebuild(nb_sim *sim, const nb_config *cfg, nb_error *err);
+/** Give a clone another record: of a frame of a series, of a picture of a fit.  Moves are gone.  After an error the clone is
+ * of no use. */
+nb_status nb_sim_frame(nb_sim *clone, const nb_config *typed, const nb_frame_extra *extra,
+                       nb_error *err);
 
-/** The same of a clone of `from`, whose files it has again: what parameters changed since is gone.  matrix: of its crystal;
- * NULL: that of `from`. */
-nb_status nb_sim_restart(nb_sim *sim, const nb_sim *from, const nb_config *cfg,
-                         const nb_matrix *matrix, nb_error *err);
+/** Build the model again after the inputs were changed. */
+nb_status nb_sim_build_again(nb_sim *sim, nb_error *err);
 
 /** Could a pixel be more than a float holds?  Then nb_sim_render looks at every pixel. */
 int nb_model_may_overflow(const nb_model *model);
@@ -140,10 +162,6 @@ void nb_notice_material(const nb_model *model, const nb_hooks *hooks);
 
 /** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
-
-/** Give another simulation's table, with the same box, the F that were typed in the place of its own; say so
- * where the boxes differ.  Errors: NB_ERR_NOMEM; as nb_sim_build_model. */
-nb_status nb_sim_keep_typed_F(nb_sim *to, const nb_sim *from, nb_error *err);
 
 /** Processor threads as asked for, or all. */
 int nb_threads_of(const nb_config *cfg);

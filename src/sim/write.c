@@ -160,7 +160,7 @@ static nb_status list_files(outputs *o, nb_error *err)
     const nb_config *cfg = &o->sim->cfg;
     const int panels = o->sim->model.scene.n_panels;
     nb_status st = NB_OK;
-    if (o->sim->in.files->left_out)
+    if (o->sim->in.left_out)
         nb_notice(
             &o->sim->hooks,
             "SMV and PGM hold one panel, so these files are not written; -hdf5 FILE "

@@ -428,7 +428,7 @@ static void a_simulation_takes_tables(void **state)
     cfg.default_F = 30;
     sim = created(&cfg);
     take_tables(sim, tables);
-    assert_int_equal(nb_sim_rebuild(sim, &sim->cfg, &err), NB_OK);
+    assert_int_equal(nb_sim_build_again(sim, &err), NB_OK);
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     for (int k = 0; k < 3; k++)
         assert_ptr_equal(nb_table_at(&sim->model.scene.factors.table,
@@ -443,7 +443,7 @@ static void a_simulation_takes_tables(void **state)
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_equal(image, again, sizeof image);
     take_tables(clone, tables_for(3, 3)); /* of the clone alone */
-    assert_int_equal(nb_sim_rebuild(clone, &clone->cfg, &err), NB_OK);
+    assert_int_equal(nb_sim_build_again(clone, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_not_equal(image, again, sizeof image);
     nb_sim_free(clone);
@@ -466,7 +466,7 @@ static void reflections_have_the_F_of_their_wavelength(void **state)
     cfg.dispersion_steps = 3;
     sim = created(&cfg);
     take_tables(sim, tables_for(3, 0));
-    assert_int_equal(nb_sim_rebuild(sim, &sim->cfg, &err), NB_OK);
+    assert_int_equal(nb_sim_build_again(sim, &err), NB_OK);
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     assert_int_equal(nb_sim_reflections(sim, image, &list, &err), NB_OK);
     assert_true(list.count > 20);

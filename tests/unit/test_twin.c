@@ -97,8 +97,7 @@ static const double *rebuild(nb_sim *sim, const char *words)
     const nb_factor_table *t = &sim->model.scene.factors.table,
                           *want = &fresh->model.scene.factors.table;
     nb_error err = {0};
-    nb_config cfg = fresh->cfg;
-    if (nb_sim_rebuild(sim, &cfg, &err))
+    if (nb_sim_frame(sim, nb_sim_record(fresh), NULL, &err))
         fail_msg("%s: %s", words, err.message);
     assert_int_equal(nb_table_values(t), nb_table_values(want));
     assert_memory_equal(t->F, want->F, nb_table_values(t) * sizeof *t->F);

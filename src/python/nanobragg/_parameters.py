@@ -116,8 +116,13 @@ def words(name, value, series=False):
 
 def many(keywords, series=False):
     """Words of keyword arguments, in their order."""
-    pairs = (words(name, value, series) for name, value in keywords.items())
-    return [pair for pair in pairs if pair]
+    found = (words(name, value, series) for name, value in keywords.items())
+    return [pair for pair in found if pair]
+
+
+def pairs(keywords):
+    """(name of the parameter, words) of keyword arguments; None in place of words takes them back."""
+    return [words(name, value) or (find(name, False)["name"], None) for name, value in keywords.items()]
 
 
 def log(line):

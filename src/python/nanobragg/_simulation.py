@@ -8,7 +8,6 @@ import numpy as np
 
 from . import _arrays, _derivatives, _nanobragg, _parameters, _progress
 from ._device import DeviceImage
-from ._history import FOLD, KEYWORD, History
 from ._images import Image, made
 
 # nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
@@ -20,14 +19,13 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # of src/python/sim.c
 
-_FACTORS = "Structure factors"  # the group of their parameters, but for these, which need no new table
-_OF_MODEL = ("default_F", "interpolate", "nointerpolate")
-
-
 def _code(offsets, sizes):
     """Of h k l in a box: one number, which grows as they do."""
     return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
 
+
+# What stands for an array in the place of a file's name (nanobragg/arrays.h).
+_MEMORY = {"hkl": "hkl", "mask": "mask", "sourcefile": "sources", "mat": "matrix"}
 
 # The program's default files belong to the program.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
@@ -41,8 +39,7 @@ class Simulation:
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
     NotImplementedError (not in this build), DeviceError.
 
-    copy.copy, copy.deepcopy and pickle make another simulation the same way: with its parameters, arrays, F and seed;
-    files are read again."""
+    copy.copy, copy.deepcopy and pickle make another simulation that is as this one; a pickle reads its files again."""
 
     def __init__(self, **keywords):
         keywords = dict(keywords)
@@ -53,79 +50,98 @@ class Simulation:
             self._set_factors(F)
 
     def _open(self, words, arrays):
+        self._begin(_parameters.Notices(), words)
+        self._words.update((name, [f"memory:{memory}"]) for name, memory in _MEMORY.items() if name in arrays)
+        self._sim = _nanobragg.Sim(_NO_FILES + words, arrays, self._notices)
+        self._own = set(self.__dict__)
+
+    def _begin(self, notices, words):
         self._image = None
         # of the configuration; what nanobragg.torch gave last; its names by group; of factors()
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
-        self._history, self._has_F, self._notices = History(), False, _parameters.Notices()
+        self._words = dict(words)  # all that is typed: words by the name of the parameter
+        self._notices = notices
         self._spots = None  # the Miller indices of the last reflections()
-        self._own = None
-        self._sim = _nanobragg.Sim(_NO_FILES + words, arrays, self._notices)
-        self._history.words(words)
-        self._own = set(self.__dict__)
+        self._sim = self._own = None
 
     def __getstate__(self):
-        return {"history": self._history.entries(), "arrays": self._sim.arrays(), "seed": self.seed,
-                "F": self.factors()[1] if self._has_F else None,
-                "more": {name: value for name, value in self.__dict__.items() if name not in self._own}}
+        return {"words": list(self._words.items()), "arrays": self._sim.arrays(), "seed": self.seed,
+                "moves": self._sim.moves(), "F": self.factors()[1] if self._sim.has_F else None, "more": self._more()}
+
+    def _more(self):
+        """What subclasses and users keep in the object."""
+        return {name: value for name, value in self.__dict__.items() if name not in self._own}
 
     def __setstate__(self, state):
-        history = History(state["history"])
-        (_, words), *runs = history.runs()
-        if not any(name == "seed" for name, _ in words):  # of the clock: it may turn the crystal
-            words = [*words, ("seed", [str(state["seed"])])]
+        words = [(name, value) for name, value in state["words"] if name not in state["arrays"]]
+        if "seed" not in dict(words):  # of the clock: it may turn the crystal
+            words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
-        for kind, pairs in runs:
-            if kind == KEYWORD:
-                self._sim.set(pairs, {})
-            elif kind == FOLD:
-                self._sim.fold_rotation()
-            else:
-                self._sim.set_parameters([name for name, _ in pairs], [number for _, number in pairs])
-        self._history = history
-        if state["F"] is not None:
-            self._set_factors(state["F"])
+        self._set_back(state)
         self._notices.quiet = False
         self.__dict__.update(state["more"])
 
+    def _set_back(self, state):
+        """F and values of parameters on top of the words."""
+        if state["F"] is not None:
+            self._set_factors(state["F"])
+        if state["moves"]:
+            self._sim.set_parameters(*zip(*state["moves"]))
+
     def __copy__(self):
-        other = object.__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        return other
+        return self._copy(self._more())
 
     def __deepcopy__(self, memo):
-        other, state = object.__new__(type(self)), self.__getstate__()
-        memo[id(self)] = other
-        other.__setstate__({**state, "more": copy.deepcopy(state["more"], memo)})
+        other = self._copy({}, memo)
+        other.__dict__.update(copy.deepcopy(self._more(), memo))
+        return other
+
+    def _copy(self, more, memo=None):
+        other = object.__new__(type(self))
+        if memo is not None:
+            memo[id(self)] = other
+        other._begin(_parameters.Notices(), self._words)
+        other._notices.quiet = True
+        other._sim = self._sim.copy(other._notices)
+        other._notices.quiet = False
+        other._own = set(other.__dict__)
+        other.__dict__.update(more)
         return other
 
     def set(self, **keywords):
-        """Change parameters.  Files stay loaded; on an error nothing changes.
+        """Change parameters: the simulation is then the one of all keywords so far, the last of each name.  None takes a
+        keyword back.  No file is read again, unless its name is typed again; on an error nothing changes.
 
         F: all structure factors, an array or a tensor in the number and order of factors(); or some of them, in those of
         the last reflections(), or as (Miller indices [n, 3], F [n]), or as an array with the fields h k l F."""
         F = keywords.pop("F", None)
         before = self.__getstate__() if F is not None and keywords else None
         if keywords:
-            rest, arrays = _arrays.split(keywords)
-            words = _parameters.many(rest)
-            self._sim.set(words, arrays)
-            self._history.words(words)
-            self._has_F = self._has_F and not self._loads_factors(rest, arrays)
-            self._changed()
+            self._type(keywords)
         if F is not None:
             try:
                 self._set_factors(F)
             except BaseException:
                 if before:
-                    self.__setstate__(before)
+                    self._words = dict(before["words"])
+                    self._sim.set(_NO_FILES + before["words"], before["arrays"], [])
+                    self._set_back(before)
+                    self._changed()
                 raise
 
-    @staticmethod
-    def _loads_factors(keywords, arrays):
-        """Whether F that were given by themselves are gone."""
-        rows = [_parameters.find(name, False) for name in keywords]
-        return "hkl" in arrays or any(row["group"] == _FACTORS and row["name"] not in _OF_MODEL for row in rows)
+    def _type(self, keywords):
+        """Set all words anew, with these in their places."""
+        rest, arrays = _arrays.split(keywords)
+        pairs = _parameters.pairs(rest) + [(name, [f"memory:{memory}"]) for name, memory in _MEMORY.items() if name in arrays]
+        words = dict(self._words)
+        for name, value in pairs:
+            words.pop(name, None)  # the last that is typed counts
+            if value is not None:
+                words[name] = value
+        self._sim.set(_NO_FILES + list(words.items()), arrays, [name for name, _ in pairs])
+        self._words = words
+        self._changed()
 
     def _set_factors(self, F):
         listed = self._listed
@@ -135,7 +151,7 @@ class Simulation:
 
     def _give_factors(self, F):
         self._sim.set_factors(F)
-        self._has_F, self._image = True, None
+        self._image = None
 
     def _all_factors(self, F):
         """In the order of factors()."""
@@ -331,9 +347,9 @@ class Simulation:
             raise ValueError(f"dtype: must be uint16 or int32, not {dtype}")
         image, out = self._of(image), np.empty(self.shape, dtype=dtype)
         if seed is not None:
-            words = _parameters.many({"seed": seed})
-            self._sim.set(words, {})
-            self._history.words(words)
+            kept = self._image
+            self._type({"seed": seed})
+            self._image = kept
         self._sim.integers(image, out, _NOISE_32 if dtype == np.int32 else _NOISE_16)
         return out.view(Image)
 
@@ -413,13 +429,11 @@ class Simulation:
 
     def _give_parameters(self, names, numbers):
         self._sim.set_parameters(names, numbers)
-        self._history.values(names, numbers)
         self._image = None
 
     def fold_rotation(self):
         """Fold the rotation rot_x, rot_y, rot_z into the crystal's orientation, and set it to 0."""
         self._sim.fold_rotation()
-        self._history.fold()
         self._changed()
 
     def write(self, image=None, **files):

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/** A store: shared objects by key.  It holds the bytes of the files that were read and what was made of them, so that
+ * simulations that share a store read each file once and make each table once. */
+#ifndef NB_BASE_STORE_H
+#define NB_BASE_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../nanobragg.h"
+
+typedef struct nb_store nb_store; /* nb_shared_hold, nb_shared_drop; from any thread */
+
+/** What an object depends on: its kind, values, and the generations of files and arrays. */
+typedef struct nb_key {
+    uint64_t word[2];
+} nb_key;
+
+nb_key nb_key_of(const char *kind);
+void nb_key_add(nb_key *key, const void *bytes, size_t n);
+void nb_key_text(nb_key *key, const char *text);
+void nb_key_number(nb_key *key, double number);
+/** Add the name of a file, and how often it was typed again. */
+void nb_key_file(nb_key *key, nb_store *store, const char *path);
+int nb_key_equal(const nb_key *a, const nb_key *b);
+
+/** Errors: NULL, and NB_ERR_NOMEM in err. */
+nb_store *nb_store_new(nb_error *err);
+
+/** Make an object (nb_shared_new), and tell its size. */
+typedef nb_status (*nb_store_maker)(void *user, void **object, size_t *bytes,
+                                    nb_error *err);
+/** The object of this key, held for the caller.  It is made if the store has none; other threads wait for it.  A maker may
+ * take other objects.  Errors: those of the maker; *object is NULL then. */
+nb_status nb_store_take(nb_store *store, const nb_key *key, nb_store_maker make,
+                        void *user, void **object, nb_error *err);
+/** The object of this key, held for the caller, or NULL. */
+void *nb_store_find(nb_store *store, const nb_key *key);
+/** Keep an object of the caller's under this key. */
+nb_status nb_store_put(nb_store *store, const nb_key *key, void *object, size_t bytes,
+                       nb_error *err);
+
+/** A number that no other call for this store returns. */
+uint64_t nb_store_next(nb_store *store);
+/** A file is typed again, so it is read again: its new generation.  Returns the old one. */
+uint64_t nb_store_retype(nb_store *store, const char *path, uint64_t generation);
+
+/* --- reading through a store --- */
+
+/** nb_read_file of this thread takes files from this store to the end of the block, or (NULL) from disk. */
+#define NB_READING(store)                                                                \
+    __attribute__((cleanup(nb_store_leave), unused)) nb_store *nb_store_before =         \
+        nb_store_enter(store)
+nb_store *nb_store_enter(nb_store *store);
+void nb_store_leave(nb_store **before);
+/** The store of this thread, or NULL. */
+nb_store *nb_store_here(void);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* From what was typed to a configuration and its inputs. */
+#include <math.h>
+#include <unistd.h>
+
+#include "../base/error.h"
+#include "../base/shared.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "load.h"
+#include "sim.h"
+
+const char *nb_dump_name(const nb_config *cfg)
+{
+    return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
+}
+
+/** Was any flag of the crystal's size typed? */
+static int has_size(const nb_config *cfg)
+{
+    int i, any = 0;
+    for (i = 0; i < 3; i++)
+        any |= cfg->N[i] > 0 || NB_GIVEN(cfg, xtal_size_mm[i]);
+    return any;
+}
+
+/** A cubic crystal of n^3 cells. */
+static void stand_in(nb_config *cfg, int n, double F)
+{
+    cfg->cell_count = 6;
+    for (int i = 0; i < 6; i++)
+        cfg->cell[i] = i < 3 ? 100 : 90;
+    for (int i = 0; i < 3; i++)
+        cfg->N[i] = n;
+    cfg->default_F = F;
+}
+
+/** Where crystal and structure factors come from, the stand-in included.  cfg is completed. */
+static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
+{
+    int file = nb_config_has_factor_file(cfg);
+    int said = cfg->detector && cfg->detector->has_crystal;
+    int lattice = cfg->cell_count > 0 || cfg->mat_file[0] || file || said;
+    int factors =
+        file || cfg->hkl_file[0] || cfg->dump_file[0] || NB_GIVEN(cfg, default_F);
+    if (!lattice && !factors && !has_size(cfg) &&
+        (nb_config_has_background(cfg) || cfg->stolout_file[0])) {
+        if (!cfg->stolout_file[0])
+            nb_notice(hooks, "no crystal given: the image has the background alone");
+        stand_in(cfg, 1, 0);
+        return NB_OK;
+    }
+    if (!lattice && !factors && !has_size(cfg)) {
+        nb_notice(
+            hooks,
+            "no crystal given: simulating a cubic one of 100 A, 5x5x5 cells, F = 100 "
+            "(-cell 100 100 100 90 90 90 -N 5 -default_F 100)");
+        stand_in(cfg, 5, 100);
+        return NB_OK;
+    }
+    if (!lattice)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "no unit cell: add -cell a b c alpha beta gamma, -mat FILE, or a model: "
+            "-pdb FILE");
+    if (!factors &&
+        cfg->stolout_file[0]) { /* of a geometry file's crystal nothing is used */
+        cfg->default_F = 0;
+        if (!has_size(cfg))
+            cfg->N[0] = cfg->N[1] = cfg->N[2] = 1;
+        return NB_OK;
+    }
+    if (!factors && access(nb_dump_name(cfg), R_OK) != 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "no structure factors: add -pdb, -cif, -mtz or -hkl FILE, or "
+                       "-default_F F for "
+                       "a constant");
+    return NB_OK;
+}
+
+/** The mean wavelength of the file of -spectrum, A: of its mean photon energy. */
+static double mean_wavelength(const nb_spectrum_point *p, int n)
+{
+    double photons = 0, energy = 0;
+    for (int i = 0; i + 1 < n; i++) {
+        const double width = p[i + 1].eV - p[i].eV, a = p[i].density, b = p[i + 1].density;
+        photons += 0.5 * width * (a + b);
+        energy += width * (0.5 * (a + b) * p[i].eV + width * (a + 2 * b) / 6);
+    }
+    return NB_HC_EV_ANGSTROM * photons / energy;
+}
+
+/** The file of -mosaic_blocks has all rotations. */
+static nb_status check_blocks(const nb_config *cfg, nb_error *err)
+{
+    if (!cfg->mosaic_blocks[0] ||
+        (!NB_GIVEN(cfg, mosaic_spread_deg) && !cfg->mosaic_aniso_deg.set &&
+         cfg->mosaic_tail_deg == 0 && !cfg->compat))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-mosaic_blocks %.200s: not with -mosaic, -mosaic_aniso, -mosaic_tail "
+                   "or -compat; the file has all rotations",
+                   cfg->mosaic_blocks);
+}
+
+/** The spectrum or the crystal of a frame. */
+static void take_extra(const nb_frame_extra *extra, nb_inputs *in)
+{
+    if (extra && extra->matrix)
+        in->matrix = *extra->matrix;
+    if (extra && extra->lines)
+        nb_inputs_give_spectrum(in, extra->lines, extra->n_lines);
+}
+
+/** The files that complete a configuration: what they say and leave open is told once. */
+static nb_key key_of_headers(const nb_config *cfg, nb_store *store)
+{
+    const char *const files[] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,
+                                 cfg->img_file, cfg->mask_file};
+    nb_key key = nb_key_of("headers");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        nb_key_file(&key, store, files[i]);
+    return key;
+}
+
+static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extra *extra,
+                         const nb_hooks *hooks, nb_config *cfg, nb_inputs *in,
+                         nb_error *err)
+{
+    nb_detector_spec *spec = NULL;
+    const nb_hooks *once;
+    nb_status st;
+    in->header_key = key_of_headers(cfg, in->store);
+    once = nb_key_equal(&in->header_key, &old->header_key) ? NULL : hooks;
+    if ((st = nb_config_check(cfg, err)) ||
+        (st = nb_load_headers(cfg, in, once, &spec, err)) ||
+        (st = resolve_crystal(cfg, once, err)) ||
+        (st = nb_config_check_fields(cfg, err)) || (st = check_blocks(cfg, err)) ||
+        (st = nb_load_files(cfg, in, spec, err))) {
+        nb_shared_drop(spec);
+        return st;
+    }
+    nb_shared_drop(spec);
+    nb_inputs_show(in, cfg);
+    if (in->files->points && !NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
+        cfg->lambda_A = mean_wavelength(in->files->points, in->files->n_points);
+    if ((st = nb_load_sources(cfg, in, err)) ||
+        (st = nb_load_crystal(cfg, in, old, seed, hooks, err)))
+        return st;
+    take_extra(extra, in);
+    return NB_OK;
+}
+
+nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_t seed,
+                            const nb_frame_extra *extra, const nb_hooks *hooks,
+                            nb_config *cfg, nb_inputs *in, nb_error *err)
+{
+    NB_READING(old->store);
+    nb_status st;
+    *in = nb_inputs_share(old);
+    *cfg = *typed;
+    cfg->detector = in->panels;
+    cfg->arrays = cfg->arrays ? &in->arrays : NULL;
+    st = resolve(old, seed, extra, hooks, cfg, in, err);
+    if (st)
+        nb_inputs_drop(in);
+    return st;
+}
