@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Arrays in memory in place of input files: structure factors, mask, sources, orientation matrix. */
+/** Arrays in memory in place of input files: structure factors, mask, sources, orientation matrix, planes of pixels, mosaic
+ * blocks. */
 #ifndef NANOBRAGG_ARRAYS_H
 #define NANOBRAGG_ARRAYS_H
 
@@ -36,6 +37,16 @@ typedef struct nb_arrays {
     /* instead of mat_file */
     const double *matrix; /* [9], row by row: rows lab x y z, columns a* b* c*, times the wavelength
                              (no unit), as MOSFLM has it */
+
+    /* instead of transmission_file and add_file */
+    const float *transmission; /* [transmission_slow][transmission_fast]; factors, 0 to 1e6 */
+    int transmission_fast, transmission_slow;
+    const float *add; /* [add_slow][add_fast]; photons */
+    int add_fast, add_slow;
+
+    /* instead of the file mosaic_blocks */
+    const char *blocks; /* [blocks_bytes]; the text of such a file */
+    size_t blocks_bytes;
 } nb_arrays;
 
 /* File names of the configuration for arrays. */
@@ -43,9 +54,12 @@ typedef struct nb_arrays {
 #define NB_MEMORY_MASK "memory:mask"
 #define NB_MEMORY_SOURCES "memory:sources"
 #define NB_MEMORY_MATRIX "memory:matrix"
+#define NB_MEMORY_TRANSMISSION "memory:transmission"
+#define NB_MEMORY_ADD "memory:add"
+#define NB_MEMORY_BLOCKS "memory:blocks"
 
 /** Use the arrays in place of files: cfg->arrays points to *arrays, and each name of a file that
- * an array replaces (hkl_file, mask_file, source_file, mat_file) becomes NB_MEMORY_...; a file
+ * an array replaces (hkl_file, mask_file, ...) becomes NB_MEMORY_...; a file
  * name set later replaces the array again.
  *
  * The caller owns the arrays. *arrays and its arrays must live until nb_sim_create,

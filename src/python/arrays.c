@@ -90,6 +90,42 @@ static int take_matrix(nb_python_arrays *a, PyObject *value)
     return 0;
 }
 
+/** (float32 [slow][fast], fast, slow) */
+static int take_plane(nb_python_arrays *a, PyObject *value, const char *name,
+                      const float **plane, int *fast, int *slow)
+{
+    PyObject *pixels;
+    const void *data;
+    size_t n = 0;
+    if (!PyArg_ParseTuple(value, "Oii", &pixels, fast, slow) ||
+        keep(a, pixels, sizeof **plane, &data, &n) ||
+        is_short(name, n, (size_t)*fast * (size_t)*slow))
+        return -1;
+    *plane = data;
+    return 0;
+}
+
+static int take_transmission(nb_python_arrays *a, PyObject *value)
+{
+    return take_plane(a, value, "transmission", &a->given.transmission,
+                      &a->given.transmission_fast, &a->given.transmission_slow);
+}
+
+static int take_add(nb_python_arrays *a, PyObject *value)
+{
+    return take_plane(a, value, "add", &a->given.add, &a->given.add_fast,
+                      &a->given.add_slow);
+}
+
+static int take_blocks(nb_python_arrays *a, PyObject *value)
+{
+    const void *data;
+    if (keep(a, value, 1, &data, &a->given.blocks_bytes))
+        return -1;
+    a->given.blocks = data;
+    return 0;
+}
+
 static int take_all(nb_python_arrays *a, PyObject *dict)
 {
     static const struct {
@@ -98,7 +134,10 @@ static int take_all(nb_python_arrays *a, PyObject *dict)
     } kinds[] = {{"hkl", take_hkl},
                  {"mask", take_mask},
                  {"sourcefile", take_sources},
-                 {"mat", take_matrix}};
+                 {"mat", take_matrix},
+                 {"transmission", take_transmission},
+                 {"add", take_add},
+                 {"mosaic_blocks", take_blocks}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         PyObject *value = PyDict_GetItemString(dict, kinds[i].name); /* borrowed */
         if (value && kinds[i].take(a, value))
@@ -149,6 +188,13 @@ static int put(PyObject *dict, const char *name, PyObject *value)
     return failed ? -1 : 0;
 }
 
+static PyObject *plane_of(const float *plane, int fast, int slow)
+{
+    return Py_BuildValue("(Nii)",
+                         bytes_of(plane, (size_t)fast * (size_t)slow, sizeof *plane), fast,
+                         slow);
+}
+
 static PyObject *arrays_dict(const nb_config *cfg)
 {
     const nb_arrays *a = cfg->arrays;
@@ -173,6 +219,13 @@ static PyObject *arrays_dict(const nb_config *cfg)
                               bytes_of(a->position, m, sizeof *a->position)));
     if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_MATRIX) == 0)
         failed = put(dict, "mat", bytes_of(a->matrix, 9, sizeof *a->matrix));
+    if (!failed && a && strcmp(cfg->transmission_file, NB_MEMORY_TRANSMISSION) == 0)
+        failed = put(dict, "transmission",
+                     plane_of(a->transmission, a->transmission_fast, a->transmission_slow));
+    if (!failed && a && strcmp(cfg->add_file, NB_MEMORY_ADD) == 0)
+        failed = put(dict, "add", plane_of(a->add, a->add_fast, a->add_slow));
+    if (!failed && a && strcmp(cfg->mosaic_blocks, NB_MEMORY_BLOCKS) == 0)
+        failed = put(dict, "mosaic_blocks", bytes_of(a->blocks, a->blocks_bytes, 1));
     if (!failed)
         return dict;
     Py_XDECREF(dict);

@@ -28,7 +28,7 @@ nb_hooks nb_python_hooks(nb_python_calls *calls);
 int nb_python_set_words(PyObject *list, void *base, int series);
 
 /** Arrays in place of files, and the buffers that hold them. */
-enum { NB_PYTHON_VIEWS = 7 };
+enum { NB_PYTHON_VIEWS = 12 };
 typedef struct nb_python_arrays {
     nb_arrays given;
     Py_buffer views[NB_PYTHON_VIEWS];

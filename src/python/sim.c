@@ -70,6 +70,7 @@ static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObj
     if (nb_python_use_arrays(dict, cfg, arrays))
         return -1;
     cfg->hkl_file[0] = cfg->mask_file[0] = cfg->source_file[0] = cfg->mat_file[0] = '\0';
+    cfg->transmission_file[0] = cfg->add_file[0] = cfg->mosaic_blocks[0] = '\0';
     if (!nb_python_set_words(words, cfg, 0))
         return 0;
     nb_python_release_arrays(arrays);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inputs.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,36 +9,36 @@
 #include "../base/error.h"
 #include "../base/shared.h"
 
-/** The name of a file that an array replaces. */
-static char *name_of(nb_config *cfg, nb_array_kind kind)
-{
-    return kind == NB_ARRAY_HKL       ? cfg->hkl_file
-           : kind == NB_ARRAY_MASK    ? cfg->mask_file
-           : kind == NB_ARRAY_SOURCES ? cfg->source_file
-                                      : cfg->mat_file;
-}
-
-static const char *memory_of(nb_array_kind kind)
-{
-    return kind == NB_ARRAY_HKL       ? NB_MEMORY_HKL
-           : kind == NB_ARRAY_MASK    ? NB_MEMORY_MASK
-           : kind == NB_ARRAY_SOURCES ? NB_MEMORY_SOURCES
-                                      : NB_MEMORY_MATRIX;
-}
+/** The member that names the file which an array replaces, and the name of the array. */
+static const struct {
+    size_t name;
+    const char *memory;
+} kinds_of[NB_ARRAY_KINDS] = {
+    {offsetof(nb_config, hkl_file), NB_MEMORY_HKL},
+    {offsetof(nb_config, mask_file), NB_MEMORY_MASK},
+    {offsetof(nb_config, source_file), NB_MEMORY_SOURCES},
+    {offsetof(nb_config, mat_file), NB_MEMORY_MATRIX},
+    {offsetof(nb_config, transmission_file), NB_MEMORY_TRANSMISSION},
+    {offsetof(nb_config, add_file), NB_MEMORY_ADD},
+    {offsetof(nb_config, mosaic_blocks), NB_MEMORY_BLOCKS}};
 
 /** Those that are there. */
 static unsigned kinds_in(const nb_arrays *a)
 {
-    return (a->hkl ? NB_ARRAY_HKL : 0u) | (a->mask ? NB_ARRAY_MASK : 0u) |
-           (a->wavelength ? NB_ARRAY_SOURCES : 0u) | (a->matrix ? NB_ARRAY_MATRIX : 0u);
+    const void *const data[NB_ARRAY_KINDS] = {a->hkl,          a->mask, a->wavelength, a->matrix,
+                                              a->transmission, a->add,  a->blocks};
+    unsigned kinds = 0;
+    for (int i = 0; i < NB_ARRAY_KINDS; i++)
+        kinds |= data[i] ? 1u << i : 0;
+    return kinds;
 }
 
 unsigned nb_arrays_of(const nb_config *cfg)
 {
     unsigned kinds = 0;
-    for (unsigned kind = 1; cfg->arrays && kind < NB_ARRAYS_ALL; kind *= 2)
-        if (strcmp(name_of((nb_config *)cfg, kind), memory_of(kind)) == 0)
-            kinds |= kind;
+    for (int i = 0; cfg->arrays && i < NB_ARRAY_KINDS; i++)
+        if (strcmp((const char *)cfg + kinds_of[i].name, kinds_of[i].memory) == 0)
+            kinds |= 1u << i;
     return cfg->arrays ? kinds & kinds_in(cfg->arrays) : 0;
 }
 
@@ -56,7 +57,21 @@ unsigned nb_arrays_changed(const nb_config *cfg, const nb_arrays *own)
         changed |= NB_ARRAY_SOURCES;
     if (a->matrix != own->matrix)
         changed |= NB_ARRAY_MATRIX;
+    if (a->transmission != own->transmission)
+        changed |= NB_ARRAY_TRANSMISSION;
+    if (a->add != own->add)
+        changed |= NB_ARRAY_ADD;
+    if (a->blocks != own->blocks)
+        changed |= NB_ARRAY_BLOCKS;
     return changed & nb_arrays_of(cfg);
+}
+
+static nb_status check_plane(const char *name, const void *data, int fast, int slow,
+                             nb_error *err)
+{
+    if (!data || (fast >= 1 && slow >= 1 && fast <= INT32_MAX / slow))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT, "%s: %d x %d pixels are no image", name, fast, slow);
 }
 
 static nb_status check(const nb_arrays *a, nb_error *err)
@@ -65,10 +80,11 @@ static nb_status check(const nb_arrays *a, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "hkl: Miller indices and F belong together, of at least one "
                        "reflection");
-    if (a->mask &&
-        (a->mask_fast < 1 || a->mask_slow < 1 || a->mask_fast > INT32_MAX / a->mask_slow))
-        return nb_fail(err, NB_ERR_INPUT, "mask: %d x %d pixels are no image",
-                       a->mask_fast, a->mask_slow);
+    if (check_plane("mask", a->mask, a->mask_fast, a->mask_slow, err) ||
+        check_plane("transmission", a->transmission, a->transmission_fast,
+                    a->transmission_slow, err) ||
+        check_plane("add", a->add, a->add_fast, a->add_slow, err))
+        return NB_ERR_INPUT;
     if ((a->weight || a->position) && !a->wavelength)
         return nb_fail(err, NB_ERR_INPUT,
                        "sources: weights and positions need wavelengths");
@@ -84,9 +100,10 @@ nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error
     if (st)
         return st;
     cfg->arrays = arrays;
-    for (unsigned kind = 1; kind < NB_ARRAYS_ALL; kind *= 2)
-        if (kinds_in(arrays) & kind)
-            snprintf(name_of(cfg, kind), NB_PATH_MAX, "%s", memory_of(kind));
+    for (int i = 0; i < NB_ARRAY_KINDS; i++)
+        if (kinds_in(arrays) & 1u << i)
+            snprintf((char *)cfg + kinds_of[i].name, NB_PATH_MAX, "%s",
+                     kinds_of[i].memory);
     return NB_OK;
 }
 
@@ -125,6 +142,11 @@ static void copy_sources(const nb_arrays *from, nb_arrays *to, nb_status *st,
     to->sources = from->sources;
 }
 
+static size_t pixels_of(int fast, int slow)
+{
+    return (size_t)fast * (size_t)slow;
+}
+
 nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
                          nb_error *err)
 {
@@ -138,6 +160,22 @@ nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
         copy_sources(from, &fresh, &st, err);
     if (kinds & NB_ARRAY_MATRIX)
         fresh.matrix = copy_of(from->matrix, 9, sizeof *to->matrix, &st, err);
+    if (kinds & NB_ARRAY_TRANSMISSION) {
+        fresh.transmission_fast = from->transmission_fast;
+        fresh.transmission_slow = from->transmission_slow;
+        fresh.transmission = copy_of(from->transmission, pixels_of(from->transmission_fast, from->transmission_slow),
+                                     sizeof *to->transmission, &st, err);
+    }
+    if (kinds & NB_ARRAY_ADD) {
+        fresh.add_fast = from->add_fast;
+        fresh.add_slow = from->add_slow;
+        fresh.add = copy_of(from->add, pixels_of(from->add_fast, from->add_slow),
+                            sizeof *to->add, &st, err);
+    }
+    if (kinds & NB_ARRAY_BLOCKS) {
+        fresh.blocks = copy_of(from->blocks, from->blocks_bytes, 1, &st, err);
+        fresh.blocks_bytes = from->blocks_bytes;
+    }
     nb_arrays_drop(st ? &fresh : &old, kinds);
     if (!st)
         *to = fresh;
@@ -177,7 +215,7 @@ nb_status nb_inputs_take_callers(nb_inputs *in, nb_config *typed, nb_error *err)
     nb_status st = take_panels(in, typed, err);
     if (!st && changed)
         st = nb_arrays_copy(typed->arrays, changed, &in->arrays, err);
-    for (int i = 0; i < 4 && !st; i++)
+    for (int i = 0; i < NB_ARRAY_KINDS && !st; i++)
         if (changed & 1u << i)
             in->array_id[i] = nb_store_next(in->store);
     typed->arrays = typed->arrays ? &in->arrays : NULL;
@@ -193,6 +231,9 @@ void nb_arrays_hold(const nb_arrays *a)
     nb_shared_hold(a->weight);
     nb_shared_hold(a->position);
     nb_shared_hold(a->matrix);
+    nb_shared_hold(a->transmission);
+    nb_shared_hold(a->add);
+    nb_shared_hold(a->blocks);
 }
 
 void nb_arrays_drop(const nb_arrays *a, unsigned kinds)
@@ -210,4 +251,10 @@ void nb_arrays_drop(const nb_arrays *a, unsigned kinds)
     }
     if (kinds & NB_ARRAY_MATRIX)
         nb_shared_drop(a->matrix);
+    if (kinds & NB_ARRAY_TRANSMISSION)
+        nb_shared_drop(a->transmission);
+    if (kinds & NB_ARRAY_ADD)
+        nb_shared_drop(a->add);
+    if (kinds & NB_ARRAY_BLOCKS)
+        nb_shared_drop(a->blocks);
 }

@@ -301,12 +301,16 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
 {
     const nb_factor_sums *m = sim->in.sums;
     const nb_factor_stats *s = &sim->in.tables.stats;
+    double own[6];
     nb_json to, list;
     if (!m)
         return;
     to = nb_json_object(root, "structure_factors");
     nb_json_text(to, "kind", kind_of(m));
-    nb_json_numbers(to, "cell", m->files->cell, 6);
+    memcpy(own, nb_factor_files_cell(m->files, &sim->model.crystal, own), sizeof own);
+    for (int i = 0; i < 6; i++)
+        own[i] = nb_typeable(own[i]);
+    nb_json_numbers(to, "cell", own, 6);
     nb_json_text(to, "space_group", m->files->symmetry.name);
     nb_json_number(to, "operators", m->files->symmetry.count);
     if (m->files->model_path)

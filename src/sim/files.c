@@ -16,8 +16,9 @@
 /** Is it the name of an array (nb_config_use_arrays)? */
 static int is_memory(const char *path)
 {
-    static const char *const names[] = {NB_MEMORY_HKL, NB_MEMORY_MASK, NB_MEMORY_SOURCES,
-                                        NB_MEMORY_MATRIX};
+    static const char *const names[] = {
+        NB_MEMORY_HKL,          NB_MEMORY_MASK, NB_MEMORY_SOURCES, NB_MEMORY_MATRIX,
+        NB_MEMORY_TRANSMISSION, NB_MEMORY_ADD,  NB_MEMORY_BLOCKS};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(path, names[i]) == 0)
             return 1;

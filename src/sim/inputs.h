@@ -20,9 +20,13 @@ typedef enum nb_array_kind {
     NB_ARRAY_HKL = 1,
     NB_ARRAY_MASK = 2,
     NB_ARRAY_SOURCES = 4,
-    NB_ARRAY_MATRIX = 8
+    NB_ARRAY_MATRIX = 8,
+    NB_ARRAY_TRANSMISSION = 16,
+    NB_ARRAY_ADD = 32,
+    NB_ARRAY_BLOCKS = 64
 } nb_array_kind;
-#define NB_ARRAYS_ALL 15
+enum { NB_ARRAY_KINDS = 7 };
+#define NB_ARRAYS_ALL 127
 
 /** Those that a configuration uses: a sum of nb_array_kind. */
 unsigned nb_arrays_of(const nb_config *cfg);
@@ -130,7 +134,7 @@ typedef struct nb_frame_extra {
 typedef struct nb_inputs {
     nb_store *store;  /* shared; files that were read, and what was made of them */
     nb_arrays arrays; /* shared copies; cfg.arrays points here, or is NULL */
-    uint64_t array_id[4]; /* generation of each kind of array */
+    uint64_t array_id[NB_ARRAY_KINDS]; /* generation of each kind of array */
     nb_detector_spec
         detector; /* of the files below, which own it; cfg.detector points here, or is NULL */
     nb_detector_spec *panels; /* shared; the detector that a caller gave, or NULL */

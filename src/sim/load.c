@@ -275,11 +275,15 @@ static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *
 /** The file of -mosaic_blocks. */
 static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *err)
 {
+    const nb_arrays *memory = nb_in_memory(cfg, cfg->mosaic_blocks, NB_MEMORY_BLOCKS);
     char *data;
     size_t bytes;
     nb_status st;
     if (!cfg->mosaic_blocks[0])
         return NB_OK;
+    if (memory)
+        return nb_blocks_parse(memory->blocks, memory->blocks_bytes, "mosaic_blocks",
+                               cfg->mosaic_domains, &files->blocks, err);
     if ((st = nb_read_file(cfg->mosaic_blocks, "-mosaic_blocks", 1 << 28, &data, &bytes,
                            err)))
         return st;
@@ -315,7 +319,7 @@ static nb_status fill_files(const files_request *r, nb_files *files, nb_error *e
     if (!st)
         st = nb_load_gainmap(store, cfg, pixels, &files->gainmap, err);
     if (!st)
-        st = nb_load_planes(store, cfg, g, pixels, files, err);
+        st = nb_load_planes(r->in, cfg, g, pixels, files, err);
     if (!st)
         st = load_spectrum(cfg, files, err);
     if (!st)
@@ -346,9 +350,8 @@ static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in,
                            const nb_geometry *g)
 {
     nb_key key = nb_key_of("files");
-    const char *const paths[] = {cfg->gainmap_file,      cfg->add_file,  cfg->spectrum,
-                                 cfg->transmission_file, cfg->stol_file, cfg->stol4_file,
-                                 cfg->mosaic_blocks,     cfg->q_file};
+    const char *const paths[] = {cfg->gainmap_file, cfg->spectrum, cfg->stol_file,
+                                 cfg->stol4_file, cfg->q_file};
     const char *const texts[] = {cfg->panel_list, cfg->detector_name, cfg->background};
     const int numbers[] = {(int)cfg->layout, g->fpixels, g->spixels,
                            cfg->mosaic_blocks[0] ? cfg->mosaic_domains : 0};
@@ -357,6 +360,9 @@ static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in,
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         nb_key_text(&key, texts[i]);
     nb_inputs_key_file(&key, in, cfg->mask_file, NB_ARRAY_MASK);
+    nb_inputs_key_file(&key, in, cfg->add_file, NB_ARRAY_ADD);
+    nb_inputs_key_file(&key, in, cfg->transmission_file, NB_ARRAY_TRANSMISSION);
+    nb_inputs_key_file(&key, in, cfg->mosaic_blocks, NB_ARRAY_BLOCKS);
     nb_key_add(&key, numbers, sizeof numbers);
     nb_key_number(&key, cfg->max_read_MB);
     nb_key_add(&key, &in->spec_key, sizeof in->spec_key);

@@ -10,16 +10,20 @@
 #include "../base/outfile.h"
 #include "../base/shared.h"
 #include "../image/absorb.h"
+#include "../io/table/arrays.h"
 #include "../model/layout.h"
 #include "../model/shadow.h"
 #include "load.h"
 
 /* --- files --- */
 
-/** A file with a number for each pixel. */
+/** A file, or an array, with a number for each pixel. */
 typedef struct plane_file {
     const char *flag, *path;
     double least, most;
+    nb_array_kind kind;
+    const float *array; /* NULL: a file */
+    int fast, slow;     /* of the array */
 } plane_file;
 
 /** Its pixels, where the panels lie in it, to out[pixels of the stack]. */
@@ -149,8 +153,14 @@ static nb_status read_plane(const plane_request *r, float *out, nb_error *err)
 {
     const plane_file *f = r->file;
     const size_t bytes = r->pixels * sizeof *out;
+    const nb_image image = {
+        .pixels = (float *)(uintptr_t)f->array, .fast = f->fast, .slow = f->slow};
     nb_input file;
     nb_status st;
+    if (f->array) {
+        st = take_canvas(f, r->cfg, r->geometry, r->files, &image, out, err);
+        return st ? st : check_values(f, out, r->pixels, err);
+    }
     if ((st = nb_input_open(&file, f->path, f->flag, err)))
         return st;
     if (file.bytes == bytes) {
@@ -187,19 +197,19 @@ static nb_status make_plane(void *user, void **object, size_t *bytes, nb_error *
     return st;
 }
 
-static nb_status load_plane(nb_store *store, const plane_request *r, const nb_plane **out,
-                            nb_error *err)
+static nb_status load_plane(const nb_inputs *in, const plane_request *r,
+                            const nb_plane **out, nb_error *err)
 {
     nb_key key = nb_key_of(r->file->flag);
     void *object = NULL;
     nb_status st = NB_OK;
-    nb_key_file(&key, store, r->file->path);
+    nb_inputs_key_file(&key, in, r->file->path, r->file->kind);
     nb_key_add(&key, &r->pixels, sizeof r->pixels);
     nb_key_add(&key, (const int[]){r->geometry->fpixels, (int)r->cfg->layout},
                2 * sizeof(int));
     nb_key_add(&key, &r->files->key, sizeof r->files->key * (r->files->spec.n_panels > 0));
     if (r->file->path[0])
-        st = nb_store_take(store, &key, make_plane, (void *)(uintptr_t)r, &object, err);
+        st = nb_store_take(in->store, &key, make_plane, (void *)(uintptr_t)r, &object, err);
     *out = object;
     return st;
 }
@@ -223,16 +233,29 @@ static uint64_t hash_planes(const nb_files *files)
     return both[0] || both[1] ? nb_hash_bytes(NB_HASH_START, both, sizeof both) : 0;
 }
 
-nb_status nb_load_planes(nb_store *store, const nb_config *cfg, const nb_geometry *g,
+nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geometry *g,
                          size_t pixels, nb_files *files, nb_error *err)
 {
-    const plane_file factors = {"-transmission", cfg->transmission_file, 0, 1e6},
-                     light = {"-add", cfg->add_file, -1e30, 1e30};
+    const nb_arrays *a = cfg->arrays;
+    plane_file factors = {"-transmission", cfg->transmission_file, 0, 1e6,
+                          NB_ARRAY_TRANSMISSION, NULL, 0, 0},
+               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0, 0};
     plane_request r = {&factors, cfg, g, files, pixels};
-    nb_status st = load_plane(store, &r, &files->transmission, err);
+    nb_status st;
+    if (nb_in_memory(cfg, factors.path, NB_MEMORY_TRANSMISSION)) {
+        factors.array = a->transmission;
+        factors.fast = a->transmission_fast;
+        factors.slow = a->transmission_slow;
+    }
+    if (nb_in_memory(cfg, light.path, NB_MEMORY_ADD)) {
+        light.array = a->add;
+        light.fast = a->add_fast;
+        light.slow = a->add_slow;
+    }
+    st = load_plane(in, &r, &files->transmission, err);
     r.file = &light;
     if (!st)
-        st = load_plane(store, &r, &files->add, err);
+        st = load_plane(in, &r, &files->add, err);
     if (st)
         return st;
     files->takes = files->add && some_below_0(files->add->pixel, pixels);

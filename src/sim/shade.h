@@ -8,7 +8,7 @@
 #include "inputs.h"
 
 /** Read -transmission and -add for a detector of so many pixels.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
-nb_status nb_load_planes(nb_store *store, const nb_config *cfg,
+nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg,
                          const nb_geometry *geometry, size_t pixels, nb_files *files,
                          nb_error *err);
 

@@ -2,20 +2,19 @@
 """Arrays in place of files: brought into the types of nb_arrays (src/nanobragg/arrays.h), which the library
 checks as it checks a file."""
 
-import hashlib
+import io
 import os
-import tempfile
 
 import numpy as np
 
 ANGSTROM = 1e-10  # m
 
 
-def _real(value):
+def real(name, value):
     """As doubles; numpy would drop an imaginary part with a warning."""
     array = np.asarray(value)
     if np.iscomplexobj(array):
-        raise TypeError("the values must be real, not complex")
+        raise TypeError(f"{name}: the values must be real, not complex")
     return np.ascontiguousarray(array, dtype=float)
 
 
@@ -67,7 +66,7 @@ def _mask(value):
 
 def _matrix(value):
     """3x3: reciprocal axes in its columns, as MOSFLM has them"""
-    matrix = _real(value)
+    matrix = real("matrix", value)
     if matrix.shape != (3, 3):
         raise ValueError(f"matrix: must be 3x3, not {matrix.shape}")
     return matrix
@@ -77,42 +76,42 @@ def _sources(value):
     """[n, 5]: x y z of the source, intensity, wavelength (m); or (wavelengths in A, weights) and perhaps
     directions [n, 3]"""
     if isinstance(value, tuple) and (len(value) == 2 or (len(value) == 3 and np.ndim(value[2]) == 2)):
-        wavelengths, weights = (_real(v) for v in value[:2])
+        wavelengths, weights = (real("sources", v) for v in value[:2])
         if wavelengths.ndim != 1 or wavelengths.shape != weights.shape:
             raise ValueError("sources: wavelengths and weights must be two lists of one length")
-        directions = _real(value[2]) if len(value) == 3 else None
+        directions = real("sources", value[2]) if len(value) == 3 else None
         if directions is not None and directions.shape != (len(wavelengths), 3):
             raise ValueError(f"sources: directions must be [{len(wavelengths)}, 3], not {directions.shape}")
         return np.ascontiguousarray(wavelengths * ANGSTROM), weights, directions
-    rows = _real(value)
+    rows = real("sources", value)
     if rows.ndim != 2 or rows.shape[1] != 5:
         raise ValueError(f"sources: must be [n, 5] or (wavelengths, weights), not {rows.shape}")
     return tuple(np.ascontiguousarray(x) for x in (rows[:, 4], rows[:, 3], rows[:, :3]))
 
 
-class _Planes:
-    """Files of pixels, float32, for the flags that read such files; they go with the process."""
-
-    def __init__(self):
-        self.folder = None
-
-    def path(self, name, value):
-        """The file of an array [slow, fast]: equal arrays have one."""
-        plane = np.ascontiguousarray(value, dtype="<f4")
+def _plane(name):
+    """[slow, fast], a number for each pixel"""
+    def convert(value):
+        plane = np.ascontiguousarray(real(name, value), dtype=np.float32)
         if plane.ndim != 2:
             raise ValueError(f"{name}: must be a 2-D array [slow, fast], not {plane.shape}")
-        if self.folder is None:
-            self.folder = tempfile.TemporaryDirectory(prefix="nanobragg_")
-        path = os.path.join(self.folder.name, hashlib.sha256(plane).hexdigest()[:32] + ".bin")
-        if not os.path.exists(path):
-            plane.tofile(path)
-        return path
+        return plane, plane.shape[1], plane.shape[0]
+
+    return convert
 
 
-_PLANES = _Planes()
+def _blocks(value):
+    """Rotations [n, 3], [n, 4] (with a weight), [n, 3, 3] or [n, 9 or 10], as the text of such a file"""
+    rows = real("mosaic_blocks", value)
+    out = io.BytesIO()
+    np.savetxt(out, rows.reshape(len(rows), -1), fmt="%.17g")
+    return out.getvalue()
+
 
 _ARRAYS = {"hkl": ("hkl", reflections), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
-           "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _matrix), "mat": ("mat", _matrix)}
+           "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _matrix), "mat": ("mat", _matrix),
+           "transmission": ("transmission", _plane("transmission")), "add": ("add", _plane("add")),
+           "mosaic_blocks": ("mosaic_blocks", _blocks)}
 
 
 def type_name(value):
@@ -126,9 +125,7 @@ def split(keywords):
     rest, arrays = {}, {}
     for name, value in keywords.items():
         flag, convert = _ARRAYS.get(name, (name, None))
-        if name in ("transmission", "add") and value is not None and not isinstance(value, (str, os.PathLike)):
-            rest[name] = _PLANES.path(name, value)
-        elif convert and value is not None and not isinstance(value, (str, os.PathLike)):
+        if convert and value is not None and not isinstance(value, (str, os.PathLike)):
             arrays[flag] = convert(value)
             rest.pop(flag, None)
         elif name == "sources":

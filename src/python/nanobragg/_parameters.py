@@ -50,7 +50,7 @@ def _word(flag, value):
 
 def _flat(value):
     """Numbers of nested sequences, row by row."""
-    if isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__"):
+    if isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         return [value]
     return [x for part in value for x in _flat(part)]
 
@@ -74,22 +74,6 @@ def _lines(crystals):
     return json.dumps([dict(one) for one in crystals], separators=(",", ":"), default=plain)
 
 
-def _blocks(rotations):
-    """Rotations [n, 3], [n, 4] (with a weight), [n, 3, 3] or [n, 9 or 10] in a file that lives as long as the process."""
-    import atexit
-    import tempfile
-
-    import numpy
-
-    rows = numpy.asarray(rotations, float)
-    rows = rows.reshape(len(rows), -1)
-    handle, path = tempfile.mkstemp(".blocks")
-    with os.fdopen(handle, "w", encoding="ascii") as out:
-        numpy.savetxt(out, rows, fmt="%.17g")
-    atexit.register(lambda: os.path.exists(path) and os.remove(path))
-    return path
-
-
 def words(name, value, series=False):
     """(name, words) for the library, or None where the value says nothing."""
     row = find(name, series)
@@ -105,8 +89,6 @@ def words(name, value, series=False):
         return name, [] if row["kind"] == _nanobragg.PRESET else [_word(name, bool(value))]
     if name == "crystals" and isinstance(value, (list, tuple)):
         return name, [_lines(value)]
-    if name == "mosaic_blocks" and value is not None and not isinstance(value, (str, os.PathLike)):
-        return name, [_blocks(value)]
     if row["kind"] == _nanobragg.FILE and not isinstance(value, (str, os.PathLike)):
         raise TypeError(_models.refusal(name, value))
     if isinstance(value, str) and row["most"] > 1:

@@ -25,7 +25,8 @@ def _code(offsets, sizes):
 
 
 # What stands for an array in the place of a file's name (nanobragg/arrays.h).
-_MEMORY = {"hkl": "hkl", "mask": "mask", "sourcefile": "sources", "mat": "matrix"}
+_MEMORY = {"hkl": "hkl", "mask": "mask", "sourcefile": "sources", "mat": "matrix", "transmission": "transmission", "add": "add",
+           "mosaic_blocks": "blocks"}
 
 # The program's default files belong to the program.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
