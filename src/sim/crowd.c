@@ -188,8 +188,7 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
 static void share_frame(const nb_sim *sim, nb_further *x)
 {
     const nb_inputs *in = &sim->in;
-    if (sim->moves)
-        nb_frame_fields_copy(&sim->cfg, &x->cfg);
+    nb_sim_move_frame(sim, &x->cfg);
     nb_shared_drop(x->in.sources);
     x->in.sources = nb_shared_hold(in->sources);
     x->in.lines = in->lines;
@@ -207,7 +206,7 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed, nb_erro
     nb_status st;
     if (from.limit == NB_LIMIT_OWN)
         from.limit = NB_LIMIT_ENOUGH;
-    if (old.tables.file) { /* of its last frame */
+    if (old.tables.file && from.limit == NB_LIMIT_KEPT) { /* of its last frame */
         from.factors = old.factors;
         from.sums = old.sums;
         from.tables = old.tables;
@@ -235,8 +234,11 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
         return st;
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
-    else if (sim->moves)
-        nb_crystal_fields_copy(&sim->cfg, &x->cfg);
+    else if (sim->moves) { /* another part of the crystal that parameters changed */
+        x->cfg = sim->cfg;
+        x->in.matrix = sim->in.matrix;
+        nb_inputs_show(&x->in, &x->cfg);
+    }
     x->crystal = m;
     x->twin = twin;
     nb_model_free(&x->model);

@@ -184,26 +184,6 @@ static int is_of_crystal(const nb_param *p)
     return is_of_group(p);
 }
 
-static void copy_fields(const nb_config *from, nb_config *to, int of_crystal)
-{
-    size_t n;
-    const nb_param *p = nb_params(&n);
-    for (size_t i = 0; i < n; i++)
-        if (!(p[i].flags & (NB_PARAM_SERIES | NB_PARAM_OUTPUT)) &&
-            is_of_group(&p[i]) == of_crystal)
-            memcpy((char *)to + p[i].offset, (const char *)from + p[i].offset, p[i].size);
-}
-
-void nb_crystal_fields_copy(const nb_config *from, nb_config *to)
-{
-    copy_fields(from, to, 1);
-}
-
-void nb_frame_fields_copy(const nb_config *from, nb_config *to)
-{
-    copy_fields(from, to, 0);
-}
-
 /** The words of a value; returns their number, -1 where it is none of a flag. */
 static int words_of(const cJSON *value, char number[][NB_TEXT_NUMBER], const char **words)
 {

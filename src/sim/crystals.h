@@ -95,9 +95,6 @@ void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
 nb_status nb_crystal_lines_apply(const nb_crystal_lines *lines, int m, nb_config *cfg,
                                  nb_error *err);
 
-/** Let all that a crystal has of its own be as in `from`; or all else. */
-void nb_crystal_fields_copy(const nb_config *from, nb_config *to);
-void nb_frame_fields_copy(const nb_config *from, nb_config *to);
 
 /* --- what -crystals says --- */
 

@@ -423,6 +423,46 @@ nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err)
     return st;
 }
 
+nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err)
+{
+    const struct nb_start *old = sim->start;
+    struct nb_start *s;
+    *farther = sim->in.sums != old->in.sums;
+    if (!*farther)
+        return NB_OK;
+    if (!(s = nb_shared_new(sizeof *s, clear_start, "parameters", err)))
+        return NB_ERR_NOMEM;
+    *s = *old;
+    s->in = nb_inputs_hold(&old->in);
+    nb_shared_drop(s->in.sums);
+    nb_tables_drop(&s->in.tables);
+    s->in.sums = nb_shared_hold(sim->in.sums);
+    s->in.tables = nb_tables_hold(&sim->in.tables);
+    nb_shared_drop(old);
+    sim->start = s;
+    return NB_OK;
+}
+
+void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    nb_variable_name v;
+    for (int i = 0; sim->moves && i < sim->moves->n; i++)
+        if (!nb_variable_parse(&of, sim->moves->at[i].name, &v, NULL) &&
+            v.kind >= NB_VAR_PHI && v.kind < NB_VAR_DEFAULT_F && v.kind != NB_VAR_FUDGE) {
+            const double value = sim->moves->at[i].value;
+            if (v.kind == NB_VAR_FOOTPRINT) {
+                (void)set_footprint(&v, value, cfg, NULL);
+            } else if (v.kind == NB_VAR_LAMBDA && !sim->in.lines) {
+                cfg->lambda_A = value;
+                cfg->energy_eV = NAN;
+            } else if (v.kind != NB_VAR_LAMBDA && v.kind != NB_VAR_SHIFT &&
+                     v.kind != NB_VAR_SHIFT_ALONG && v.kind != NB_VAR_TURN) {
+                set_field(&v, value, cfg);
+            }
+        }
+}
+
 /* --- the list of moves --- */
 
 /** Those of `old` (may be NULL), and room for more. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said of structure factors: lines of a report, and JSON. */
+#include "../base/text.h"
 #include "report.h"
 
 #include <math.h>
@@ -317,7 +318,7 @@ void nb_sim_factors_node(const nb_sim *sim, nb_json root)
         add_model(to, m, sim->in.tables.waves);
     if (m->files->list_path)
         add_list(to, m);
-    nb_json_number(to, "dmin_A", m->dmin);
+    nb_json_number(to, "dmin_A", nb_typeable(m->dmin));
     nb_json_number(to, "reflections", (double)s->reflections);
     nb_json_number(to, "F000", isnan(s->F000) ? 0 : s->F000);
     nb_json_number(to, "rms_F", s->rms);

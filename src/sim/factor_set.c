@@ -28,19 +28,6 @@ static nb_status find_places(nb_sim *sim, nb_error *err)
     return t->listed ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Give the simulation another table, which goes after an error. */
-static nb_status take_table(nb_sim *sim, double *F, nb_error *err)
-{
-    nb_status st = nb_sim_begin(sim, err);
-    if (st) {
-        nb_free(F);
-        return st;
-    }
-    st = nb_tables_replace_F(&sim->in.tables, F, err);
-    sim->in.tables.typed_F = 1;
-    return nb_sim_end(sim, st, err);
-}
-
 static nb_status check_F(const nb_sim *sim, const double *F, size_t count, nb_error *err)
 {
     if (count != sim->in.tables.n_listed)
@@ -77,7 +64,7 @@ nb_status nb_sim_set_factors(nb_sim *sim, const double *F, size_t count, nb_erro
     memcpy(table, sim->in.tables.box.F, n * sizeof *table);
     for (size_t i = 0; i < count; i++)
         table[sim->in.tables.listed[i]] = F[i];
-    return take_table(sim, table, err);
+    return nb_sim_take_F(sim, table, err);
 }
 
 int nb_sim_has_typed_factors(const nb_sim *sim)

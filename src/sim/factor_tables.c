@@ -32,8 +32,10 @@ int nb_threads_of(const nb_config *cfg)
 static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
                                int64_t seed, nb_crystal *out, int *typed, nb_error *err)
 {
-    const nb_settings *all = NB_RESOLVED(cfg);
+    nb_settings *all = (nb_settings *)(uintptr_t)NB_RESOLVED(cfg);
     nb_crystal_inputs in = nb_crystal_inputs_of(all, matrix, seed);
+    if (!matrix->given) /* the last digits of a cell must not follow the orientation */
+        all->value.misset_mode = NB_MISSET_NONE;
     *typed = matrix->given || (cfg->cell_count > 0 && !cfg->cell_from_file);
     return *typed ? nb_crystal_build(all, &in, NULL, out, err) : NB_OK;
 }
@@ -78,11 +80,14 @@ static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
     return key;
 }
 
-/** Were the files read for another cell, which they do not have themselves? */
-static int is_of_another_cell(const nb_factor_files *files, const nb_crystal *crystal)
+/** Were the files read for another cell, which they do not have themselves?  Frames of a series share a list whose F do
+ * not depend on it. */
+static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
+                              const nb_crystal *crystal)
 {
     double cell[6];
-    if (!crystal || !files->needs_cell)
+    if (!crystal || (!files->needs_cell &&
+                     (in->limit == NB_LIMIT_KEPT || !files->cell_is_typed)))
         return 0;
     nb_factor_cell_of(crystal, cell);
     for (int i = 0; i < 6; i++)
@@ -101,7 +106,7 @@ static nb_status take_files(nb_inputs *in, factors_request *r, nb_error *err)
     in->factors_key = key_of_factors(r->cfg, in);
     if ((st = nb_store_take(in->store, &in->factors_key, make_files, r, &files, err)))
         return st;
-    if (is_of_another_cell(files, r->crystal)) {
+    if (is_of_another_cell(in, files, r->crystal)) {
         nb_shared_drop(files);
         nb_factor_cell_of(r->crystal, cell);
         for (int i = 0; i < 6; i++)
@@ -543,20 +548,17 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
                             const nb_hooks *hooks, nb_error *err)
 {
     nb_tables *t = &in->tables, fresh = {0};
-    const int typed = t->typed_F;
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        is_as_asked(t, in->sums, a))
-        return NB_OK;
+        is_as_asked(t, in->sums, a)) {
+        nb_shared_drop(t->waves); /* of a list they have other wavelengths, perhaps */
+        return nb_tables_take_waves(t, waves, err);
+    }
     st = make_tables(in->sums, a, waves, t, &fresh, err);
-    if (!st && typed)
-        nb_notice(hooks, "the table of structure factors was made again for another "
-                         "wavelength, limit or factor: the F that were given as one "
-                         "array are gone");
     nb_tables_drop(st ? &fresh : t);
     if (!st)
         *t = fresh;
-    return st;
+    return st ? st : nb_tables_put_typed(t, &in->typed, hooks, err);
 }
 
 /** Tables for the wavelengths of the model, and give them to it. */

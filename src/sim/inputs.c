@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "light.h"
@@ -87,6 +88,7 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
     nb_shared_hold(in->factors);
     nb_shared_hold(in->sums);
     hold_tables(&in->tables);
+    hold_tables(&in->typed);
     nb_shared_hold(in->shade);
     nb_shared_hold(in->absorb);
     return *in;
@@ -101,6 +103,7 @@ nb_inputs nb_inputs_share(const nb_inputs *old)
                     .marked = old->marked,
                     .lights = old->lights,
                     .limit = old->limit,
+                    .typed = old->typed,
                     .shade = old->shade,
                     .absorb = old->absorb};
     memcpy(in.array_id, old->array_id, sizeof in.array_id);
@@ -118,6 +121,7 @@ void nb_inputs_drop(nb_inputs *in)
     nb_shared_drop(in->factors);
     nb_shared_drop(in->sums);
     nb_tables_drop(&in->tables);
+    nb_tables_drop(&in->typed);
     nb_shared_drop(in->shade);
     nb_shared_drop(in->absorb);
     nb_shared_drop(in->store);
@@ -242,6 +246,37 @@ nb_status nb_tables_replace_F(nb_tables *t, double *F, nb_error *err)
     t->box.F = file->F = F;
     nb_factor_table_measure(&t->box);
     return NB_OK;
+}
+
+nb_status nb_tables_put_typed(nb_tables *t, const nb_tables *typed, const nb_hooks *hooks,
+                              nb_error *err)
+{
+    const nb_factor_table *from = &typed->box, *to = &t->box;
+    const size_t n = nb_table_values(to);
+    nb_status st;
+    double *F;
+    if (!typed->file || t->file == typed->file || t->typed_F)
+        return NB_OK;
+    if (nb_table_count(to) != 1 || !n) {
+        nb_notice(hooks, "each group of wavelengths has a table of structure factors now: the "
+                         "F that were given as one array are gone");
+        return NB_OK;
+    }
+    if (!(F = nb_alloc_raw(n, sizeof *F, "structure factors", err)))
+        return NB_ERR_NOMEM;
+    memcpy(F, to->F, n * sizeof *F);
+    for (size_t i = 0; i < typed->n_listed; i++) {
+        const size_t at = typed->listed[i], row = at / (size_t)from->nl;
+        const int h = from->hmin + (int)(row / (size_t)from->nk) - to->hmin,
+                  k = from->kmin + (int)(row % (size_t)from->nk) - to->kmin,
+                  l = from->lmin + (int)(at % (size_t)from->nl) - to->lmin;
+        if (h >= 0 && h < to->nh && k >= 0 && k < to->nk && l >= 0 && l < to->nl)
+            F[((size_t)h * (size_t)to->nk + (size_t)k) * (size_t)to->nl + (size_t)l] =
+                from->F[at];
+    }
+    if (!(st = nb_tables_replace_F(t, F, err)))
+        t->typed_F = 1;
+    return st;
 }
 
 static void free_waves(void *object)

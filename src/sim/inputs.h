@@ -105,6 +105,10 @@ typedef struct nb_tables {
 nb_status nb_tables_new(nb_tables *tables, nb_error *err);
 /** Describe the n tables of the file to scenes; extent: their extremes, or NULL, which searches them once. */
 void nb_tables_describe(nb_tables *tables, int n, const nb_table_run *extent);
+/** Where the reflections of typed F (no file: none) are in a table, it has these F.  Of several tables they are gone, with a
+ * note.  Errors: NB_ERR_NOMEM. */
+nb_status nb_tables_put_typed(nb_tables *tables, const nb_tables *typed,
+                              const nb_hooks *hooks, nb_error *err);
 /** Another F of the same box, which the tables own; freed after an error.  Errors: NB_ERR_NOMEM. */
 nb_status nb_tables_replace_F(nb_tables *tables, double *F, nb_error *err);
 /** Their wavelengths; *waves keeps of_source.  Errors: NB_ERR_NOMEM; *waves is as before then. */
@@ -156,6 +160,7 @@ typedef struct nb_inputs {
     nb_limit limit;
     nb_key factors_key; /* of `factors`, or of the file of `tables` */
     nb_tables tables;
+    nb_tables typed; /* F of nb_sim_set_factors, which reflections of `tables` have; no file: none */
     struct nb_absorb_kept *absorb; /* shared; what the crystal lets through; NULL: all */
     nb_shade_kept *shade; /* shared; the factors of the model's pixels; NULL: all 1 */
 } nb_inputs;

@@ -431,7 +431,7 @@ static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs 
     nb_key_number(&key, cfg->F000);
     in->factors_key = key;
     if (old && old->tables.file && nb_key_equal(&old->factors_key, &key)) {
-        in->tables = nb_tables_hold(&old->tables); /* perhaps with F that were typed */
+        in->tables = nb_tables_hold(&old->tables);
     } else {
         if ((st = nb_store_take(in->store, &key, make_table, &r, &table, err)))
             return st;
@@ -439,7 +439,7 @@ static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs 
         nb_shared_drop(table);
     }
     in->table_from_hkl = cfg->hkl_file[0] && !nb_config_has_F000_alone(cfg);
-    return NB_OK;
+    return nb_tables_put_typed(&in->tables, &in->typed, hooks, err);
 }
 
 nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,

@@ -31,12 +31,10 @@ static int is_of_record(const nb_param *p)
     return !(p->flags & NB_PARAM_SERIES);
 }
 
-/** The record, its model and the moves on top of it. */
-static nb_status make(nb_sim *sim, const nb_config *typed, nb_error *err)
+/** The moves on top of the record. */
+static nb_status put_moves(nb_sim *sim, nb_error *err)
 {
-    nb_status st = nb_sim_take_record(sim, typed, NULL, err);
-    if (st)
-        return st;
+    nb_status st;
     sim->moved = (nb_displacement){0};
     nb_shared_drop(sim->start);
     sim->start = NULL;
@@ -47,6 +45,16 @@ static nb_status make(nb_sim *sim, const nb_config *typed, nb_error *err)
     st = nb_sim_keep_moves(sim, err);
     nb_model_free(&sim->model);
     return st;
+}
+
+/** The record, its model and the moves on top of it. */
+static nb_status make(nb_sim *sim, const nb_config *typed, nb_error *err)
+{
+    nb_status st;
+    if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves */
+        sim->in.limit = NB_LIMIT_OWN;
+    st = nb_sim_take_record(sim, typed, NULL, err);
+    return st ? st : put_moves(sim, err);
 }
 
 /** Do the records differ in nothing but files that are written? */
@@ -88,9 +96,27 @@ static nb_status take_outputs(nb_sim *sim, const nb_config *typed, nb_error *err
     return st;
 }
 
+/** Does the row say how structure factors are made, so that F that were given by themselves are gone? */
+static int makes_factors(const nb_param *p)
+{
+    static const char *const of_model[] = {"default_F", "interpolate", "nointerpolate"};
+    for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++)
+        if (!strcmp(p->name, of_model[i]))
+            return 0;
+    return !strcmp(p->group, "Structure factors");
+}
+
+/** The tables of the files again. */
+static void forget_typed_F(nb_inputs *in)
+{
+    nb_tables_drop(&in->tables);
+    nb_tables_drop(&in->typed);
+    in->factors_key = (nb_key){{0, 0}};
+}
+
 /** A record whose arrays and panels are those of sim, or another's; `moves` is taken. */
 static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves,
-                      nb_error *err)
+                      int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
     nb_status st = nb_sim_begin(sim, err);
@@ -102,7 +128,36 @@ static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves
     sim->moves = moves;
     sim->typed = *typed;
     st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
+    if (loses_F)
+        forget_typed_F(&sim->in);
     return nb_sim_end(sim, st ? st : make(sim, &sim->typed, err), err);
+}
+
+nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
+{
+    NB_READING(sim->in.store);
+    const nb_moves *moves = nb_shared_hold(sim->moves);
+    nb_status st = nb_moves_without(&moves, nb_param_find("hkl"), err);
+    if (!st)
+        st = nb_sim_begin(sim, err);
+    if (st) {
+        nb_shared_drop(moves);
+        nb_free(F);
+        return st;
+    }
+    nb_shared_drop(sim->moves);
+    sim->moves = moves;
+    st = nb_tables_replace_F(&sim->in.tables, F, err);
+    sim->in.tables.typed_F = 1;
+    nb_tables_drop(&sim->in.typed);
+    if (!st)
+        sim->in.typed = nb_tables_hold(&sim->in.tables);
+    if (!st && sim->start) { /* the moves stay, on top of these F */
+        nb_tables_drop(&sim->in.tables);
+        sim->in.factors_key = (nb_key){{0, 0}};
+        st = make(sim, &sim->typed, err);
+    }
+    return nb_sim_end(sim, st, err);
 }
 
 /** The files of these rows are read again.  generations[n]: those of before, or, with back, those to come back to. */
@@ -120,21 +175,38 @@ static void type_files_again(nb_sim *sim, const nb_config *typed,
     }
 }
 
-/** The moves that stay where these rows are typed, or (names NULL) where they differ between a and b.  *moves is held. */
-static nb_status moves_beside(const nb_sim *sim, const char *const *names, int n_names,
-                              const nb_config *a, const nb_config *b,
-                              const nb_moves **moves, nb_error *err)
+/** Are there rows of parts of the row's member, as Na of N? */
+static int has_parts(const nb_param *p)
 {
     size_t n;
-    const nb_param *p = nb_params(&n);
+    const nb_param *q = nb_params(&n);
+    for (size_t i = 0; i < n; i++)
+        if (is_of_record(&q[i]) && q[i].size < p->size && q[i].offset >= p->offset &&
+            q[i].offset < p->offset + p->size)
+            return 1;
+    return 0;
+}
+
+/** What stays where these rows are typed, or (no names) those that differ between a and b.  *moves is held. */
+static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
+                             const nb_config *a, const nb_config *b,
+                             const nb_moves **moves, int *loses_F, nb_error *err)
+{
+    size_t n;
+    const nb_param *p = nb_params(&n), *row;
     nb_status st = NB_OK;
+    *loses_F = 0;
     *moves = nb_shared_hold(sim->moves);
     for (int i = 0; i < n_names && !st; i++)
-        if (nb_param_find(names[i]))
-            st = nb_moves_without(moves, nb_param_find(names[i]), err);
-    for (size_t i = 0; i < n && *moves && !st; i++)
-        if (is_of_record(&p[i]) && !same_row(&p[i], a, b))
+        if ((row = nb_param_find(names[i]))) {
+            *loses_F |= makes_factors(row);
+            st = nb_moves_without(moves, row, err);
+        }
+    for (size_t i = 0; i < n && n_names == 0 && !st; i++)
+        if (is_of_record(&p[i]) && !has_parts(&p[i]) && !same_row(&p[i], a, b)) {
+            *loses_F |= makes_factors(&p[i]);
             st = nb_moves_without(moves, &p[i], err);
+        }
     if (st)
         nb_shared_drop(*moves);
     return st;
@@ -149,16 +221,17 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
         nb_alloc((size_t)n + 1, sizeof *generations, "parameters", err);
     nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
     const nb_moves *moves;
+    int loses_F;
     nb_status st = generations && typed ? NB_OK : NB_ERR_NOMEM;
     if (!st) {
         *typed = *cfg;
         if (!typed->seed.set)
             typed->seed = sim->typed.seed;
-        st = moves_beside(sim, names, n, &sim->typed, typed, &moves, err);
+        st = stay_beside(sim, names, n, &sim->typed, typed, &moves, &loses_F, err);
     }
     if (!st) {
         type_files_again(sim, typed, names, n, generations, 0);
-        st = take(sim, typed, moves, err);
+        st = take(sim, typed, moves, loses_F, err);
         if (st)
             type_files_again(sim, typed, names, n, generations, 1);
     }
@@ -187,6 +260,7 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
     NB_REFUSE_NULL(sim && cfg);
     nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
     const nb_moves *moves;
+    int loses_F;
     nb_status st;
     if (!typed)
         return NB_ERR_NOMEM;
@@ -194,8 +268,8 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
     type_changes(&sim->cfg, cfg, typed);
     if (differ_in_outputs(&sim->typed, typed))
         st = take_outputs(sim, typed, err);
-    else if (!(st = moves_beside(sim, NULL, 0, &sim->cfg, cfg, &moves, err)))
-        st = take(sim, typed, moves, err);
+    else if (!(st = stay_beside(sim, NULL, 0, &sim->cfg, cfg, &moves, &loses_F, err)))
+        st = take(sim, typed, moves, loses_F, err);
     nb_free(typed);
     return st;
 }

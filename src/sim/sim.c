@@ -215,11 +215,25 @@ static void drop_old(nb_sim *sim)
     nb_photons_forget(&sim->engine.photons);
 }
 
+/** The model; where moves see farther than what they began from, F that they changed are changed in the larger tables. */
+static nb_status build_moved(nb_sim *sim, nb_error *err)
+{
+    int farther;
+    nb_status st = nb_sim_build_model(sim, err);
+    if (st || !sim->start)
+        return st;
+    st = nb_sim_widen_start(sim, &farther, err);
+    if (!st && farther)
+        st = nb_sim_apply_moves(sim, err);
+    if (st || farther)
+        nb_model_free(&sim->model);
+    return st || !farther ? st : nb_sim_build_model(sim, err);
+}
+
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
 {
     const nb_undo *undo = sim->undo;
-    if (!st && !(st = nb_sim_build_model(sim, err)) &&
-        (st = ask_engine(sim, &undo->cfg, err)))
+    if (!st && !(st = build_moved(sim, err)) && (st = ask_engine(sim, &undo->cfg, err)))
         nb_model_free(&sim->model);
     if (!st && undo->model.flat.raster.pixels != sim->model.flat.raster.pixels)
         st = forget_memory(&sim->engine, err);
@@ -260,8 +274,10 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st) {
         *cfg = *typed;
-        st = nb_crystals_check(&sim->in, cfg, err);
+        st = typed->crystals[0] ? nb_config_check(cfg, err) : NB_OK;
     }
+    if (!st)
+        st = nb_crystals_check(&sim->in, cfg, err);
     if (!st)
         st = nb_crystal_line(&sim->in, 0, cfg, err);
     if (!st)
@@ -422,9 +438,10 @@ nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **out,
     sim->in = nb_inputs_hold(&from->in);
     nb_inputs_show_typed(&sim->in, &sim->typed);
     st = prepare(sim, err);
-    if (!st && from->moves && !(st = nb_sim_begin(sim, err))) {
+    if (!st && from->moves && from->start && !(st = nb_sim_begin(sim, err))) {
         sim->moves = nb_shared_hold(from->moves);
-        st = nb_sim_end(sim, nb_sim_keep_moves(sim, err), err);
+        sim->start = nb_shared_hold(from->start);
+        st = nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
     }
     if (st)
         nb_sim_free(sim);

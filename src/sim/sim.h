@@ -107,8 +107,15 @@ nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
 /** After the model of a new record is built: moves that it has no parameter for are dropped with a note, the others are
  * taken. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
+/** Let moves begin from the sums of F of the model, if that sees farther than what they began from. */
+nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
+/** Give cfg, of another crystal of the image, the moves of beam and detector. */
+void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
 /** The moves but for those of parameters that the row sets; *moves is replaced.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
+
+/** Another table of F, of the box of the old one, below the moves; it goes after an error. */
+nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 
 /** The record `typed` with the lines of its first crystal, resolved: sim->cfg and sim->in are replaced where it succeeds;
  * the model is not built. */
