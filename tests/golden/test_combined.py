@@ -408,6 +408,8 @@ def check_slopes(t, rng):
              "mosaic": None, "dispersion": None, "fudge": None, "phi": None}
     flags = dict(t.flags)
     names = [x for x in value if x in flags or x == "misset_x" and "misset" in flags or x == "misset_z" and "misset" in flags or x in ("cell_a", "cell_b") and "cell" in flags]
+    if "mat" in flags:  # a matrix is in units of the wavelength
+        names = [x for x in names if x != "lambda"]
     name = rng.choice(names)
     words = [*t.base(), "-precision", "double"]
     remove("d.bin")
@@ -434,8 +436,8 @@ def checks_of(t):
     plain = not series
     placed = t.crystals is not None and all("misset" in x for x in t.crystals) and not t.has("add")
     table = "hkl" in flags and flags["hkl"][0] in ("low.hkl", "mid.hkl") and flags.get("cell") in ("40 50 60".split(), "15 18 21 82 99 94".split())
-    flat = not t.has("geom", "expt", "nxmx", "detector", "img", "hkl", "pdb", "mtz", "cif", "crystals", "twin", "tophat_spots", "dose", "interpolate", "absorb", "beamstop", "roi", "mask", "dmin", "footprint", "samplesize",
-                     "add", "transmission", "spectrum", "N") and t.crystals is None
+    flat = not t.has("expt", "detector", "img", "hkl", "pdb", "mtz", "cif", "crystals", "twin", "tophat_spots", "dose", "interpolate", "absorb", "beamstop", "dmin", "samplesize",
+                     "add", "transmission", "spectrum") and t.crystals is None
     return {"alone": 3 * series, "typed": (series and can_type(t)) * 4, "truth": 2 * (t.number % 3 == 0 or plain) * (not t.has("precision")), "off": 2 * plain,
             "region": 2 * (plain and not t.has("roi", "geom", "expt", "nxmx")), "linear": plain and "fluence" in flags and not t.has("add", "tolerance_photons") and flags.get("dose") != ["auto"], "threads": 0.7,
             "order": 6 * (plain and not t.has("tolerance") and placed and len(t.crystals) > 1 and not t.has("twin")), "sum": 6 * (plain and not t.has("tolerance") and placed and t.has("oversample") and not t.has("spectrum", "dose")),
