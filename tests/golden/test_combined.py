@@ -346,7 +346,8 @@ def check_sum(t, rng):
 def check_dmin(t, rng):
     """A -dmin beyond the reflections of the table changes nothing."""
     at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # it hides pixels of diffuse light
-    plain, image = t.image(t.base()), t.image([*t.base(), "-dmin", f"{at:.4g}"])
+    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # Bragg light is brighter
+    plain, image = t.image(words), t.image([*words, "-dmin", f"{at:.4g}"])
     same(plain, image, 1e-3 if t.has("diffuse_sigma") else 1e-6, what=f"-dmin {at:.4g}")
 
 

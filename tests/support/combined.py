@@ -266,6 +266,8 @@ class Scene:
                 self.take(0.5, DIFFUSE)
             if self.has("diffuse_sigma") and "Fscale" not in self.flags:
                 self.take(0.5, ["-Fscale ~0.3:3"])
+            if self.has("diffuse_sigma") and "distance" in self.flags and "detpixels" in self.flags:
+                self.take(0.6, ["-distance ~110:170"])  # reflections beyond the detector, whose halos are on it
         self.take(0.12 if self.table() else 0, DOSE)
         if "oversample" not in self.flags:
             self.take(0.95, ["-oversample 1", "-oversample 1", "-oversample 2"])
