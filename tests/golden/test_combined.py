@@ -598,7 +598,7 @@ def main():
 
 def arguments():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = 5000 if "NB_BIG" in os.environ else 40 if "NB_REDUCED" in os.environ else 150
+    size = 3000 if "NB_BIG" in os.environ else 40 if "NB_REDUCED" in os.environ else 150
     parse.add_argument("first", nargs="?", type=int, default=1)
     parse.add_argument("count", nargs="?", type=int, default=size)
     parse.add_argument("--program", default=os.environ.get("NANOBRAGG"))
