@@ -190,7 +190,8 @@ class Scene:
         """Does the name go with the flags?  Now and then any does."""
         name = name.split(":")[0]
         good = (name not in NEEDS or self.has(*NEEDS[name])) and not self.has(*AGAINST.get(name, ())) and not (name == "crystals" and self.crystals)
-        return good or self.rng.random() < 0.06
+        placed = self.has(*FILE) and set(AGAINST.get(name, ())) >= set(FILE)  # a place of the detector, which a file gives
+        return good or self.rng.random() < (0.2 if placed and not self.lines else 0.06)
 
     def sample(self, names, least, most):
         names = sorted((x for x in names if self.fits(x)), key=lambda name: self.rng.random() ** (1 / OFTEN.get(name, 1)))
