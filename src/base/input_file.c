@@ -61,7 +61,8 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
             capacity) { /* buffer full: read one byte more to see whether the file ends here */
             char extra;
             n = read(fd, &extra, 1);
-            if (n == 1 && !(st = grow(data, used, capacity *= 2, err)))
+            capacity = capacity < in->limit / 2 ? 2 * capacity : in->limit + 1;
+            if (n == 1 && !(st = grow(data, used, capacity, err)))
                 (*data)[used++] = extra;
         } else {
             n = read(fd, *data + used, capacity - used);
@@ -71,7 +72,7 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
             break;
         if (n < 0 && errno != EINTR)
             st = fail(in, errno == EISDIR ? NB_ERR_INPUT : NB_ERR_IO, errno, err);
-        else if (in->limit && used > in->limit)
+        else if (used > in->limit)
             st = too_large(in, err);
     }
     if (!st) {
@@ -98,7 +99,7 @@ static nb_status unpack(const input *in, char **data, size_t *bytes, nb_error *e
 static nb_status read_disk(const char *path, const char *flag, size_t limit, char **data,
                            size_t *bytes, nb_error *err)
 {
-    const input in = {path, flag, limit};
+    const input in = {path, flag, limit ? limit : NB_FILE_MOST};
     struct stat st;
     nb_status status;
     int fd;
@@ -111,7 +112,7 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
         status = fail(&in, NB_ERR_IO, errno, err);
     else if (S_ISDIR(st.st_mode))
         status = fail(&in, NB_ERR_INPUT, EISDIR, err);
-    else if (limit && S_ISREG(st.st_mode) && (uint64_t)st.st_size > limit)
+    else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > in.limit)
         status = too_large(&in, err);
     else
         status = read_all(fd, &in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, data,

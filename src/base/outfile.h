@@ -54,9 +54,12 @@ nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_er
  * signals that end the process. */
 void nb_outfile_abort_all(void);
 
+#define NB_FILE_MOST                                                                     \
+    ((size_t)1 << 30) /* bytes of an input, unpacked, unless its reader says more */
+
 /** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h). *data (nb_free,
  * one extra NUL byte at the end) and *bytes are the caller's. limit: largest size in bytes,
- * packed or not (0: no limit for plain files, 1 GB for unpacked content). Errors: NB_ERR_INPUT
+ * packed or not (0: NB_FILE_MOST). Errors: NB_ERR_INPUT
  * when it cannot be opened, is a folder or too large; NB_ERR_IO on a read error; NB_ERR_NOMEM.
  * `flag` names the option in the message. */
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,

@@ -106,7 +106,7 @@ static int order(const void *left, const void *right)
 
 static int is_written(const lists *l, const entry *e)
 {
-    return e->use < 0 || l->uses[e->use].written;
+    return e->use < 0 ? !l->families[-1 - e->use].is_read : l->uses[e->use].written;
 }
 
 static const char *describe(const lists *l, const entry *e, char path[NB_PATH_MAX])
@@ -169,7 +169,7 @@ static size_t collect(const lists *l, int n_uses, int n_families, entry *e)
         for (int i = 0; i < members(&l->families[f]); i++) {
             l->families[f].name(l->families[f].user, i, path);
             e[n] = (entry){{0}, -1 - f, i};
-            n += (size_t)identify(path, 1, &e[n].id);
+            n += (size_t)identify(path, !l->families[f].is_read, &e[n].id);
         }
     return n;
 }

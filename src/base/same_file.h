@@ -5,13 +5,14 @@
 
 #include "../nanobragg.h"
 
-/** A family of numbered files, all written. */
+/** A family of numbered files. */
 typedef struct nb_file_family {
     const char *flag;
     int count;
     /** Writes the path of file i (0..count-1) into path[NB_PATH_MAX]. */
     void (*name)(const void *user, int i, char *path);
     const void *user;
+    int is_read; /* 0: all are written */
 } nb_file_family;
 
 /** Refuse a run that would write over a file that it reads, or write one file twice. Files

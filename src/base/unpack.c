@@ -7,8 +7,8 @@
 #include "bzip2_lib.h"
 #include "error.h"
 #include "memory.h"
+#include "outfile.h"
 
-#define UNPACKED_MOST ((size_t)1 << 30)
 enum { STEP_MOST = 1 << 30 }; /* zlib and libbz2 count in 32 bits */
 
 typedef enum { GOES_ON, ENDED, DAMAGED, NO_MEMORY } outcome;
@@ -206,7 +206,7 @@ nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
 {
     const packer *p = packer_of(data, n);
     flow f = {.in = (char *)(uintptr_t)data, .left = n};
-    text t = {.limit = limit ? limit : UNPACKED_MOST};
+    text t = {.limit = limit ? limit : NB_FILE_MOST};
     nb_status st = NB_OK;
     *out = NULL;
     *bytes = 0;

@@ -53,8 +53,8 @@ static const own_flag own[] = {
 {.row = {"printout_pixel", NULL, ROW(INTEGER, NB_PARAM_SINGLE, printout_pixel), PIXEL,
     .after = after_printout_pixel, .help = "as -printout, of one pixel"}},
 {.row = {"progress", NULL, ROW(SWITCH, NB_PARAM_RUNNING, progress), .fallback = "on",
-    .help = "progress bar, if standard error is a terminal"}},
-{.row = {"noprogress", NULL, ROW(PRESET, NB_PARAM_RUNNING, progress), .help = "no progress bar"}},
+    .help = "progress bar on a terminal, elsewhere a line each 30 s"}},
+{.row = {"noprogress", NULL, ROW(PRESET, NB_PARAM_RUNNING, progress), .help = "no progress bar, and no such lines"}},
 {.row = {"quiet", NULL, ROW(SWITCH, NB_PARAM_RUNNING, quiet), .help = "no report"}},
 {.row = {"time", NULL, ROW(TEXT, NB_PARAM_RUNNING, time), .value = "[json]",
     .help = "print the time of each stage, as a table or as JSON"}, .special = NB_FLAG_TIME},
@@ -200,6 +200,11 @@ const char *nb_flag_default(const nb_flag *flag, char *text, size_t size)
 int nb_flag_is_switch(const nb_flag *flag)
 {
     return flag->kind == NB_KIND_SWITCH || flag->kind == NB_KIND_PRESET;
+}
+
+int nb_flag_takes_list(const nb_flag *flag, const char *word)
+{
+    return word && nb_param_words(flag, NULL) > 1 && strchr(word, ',');
 }
 
 int nb_flag_text_has(const char *text, const char *word)

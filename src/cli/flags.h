@@ -94,6 +94,9 @@ const char *nb_flag_default(const nb_flag *flag, char *text, size_t size);
 /** Does the flag stand alone, without a value? */
 int nb_flag_is_switch(const nb_flag *flag);
 
+/** Are all values of the flag in this word (may be NULL), with commas as in 10,20,30? */
+int nb_flag_takes_list(const nb_flag *flag, const char *word);
+
 /** The name behind one or two dashes, or NULL. */
 const char *nb_bare_name(const char *argument);
 

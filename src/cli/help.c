@@ -247,6 +247,21 @@ static int print_others(FILE *out, const char *topic, const nb_flag *printed, in
     return found;
 }
 
+/** Flags that a word of other programs means; returns how many. */
+static int print_meant(FILE *out, const char *topic)
+{
+    const char *cursor = nb_flags_meant(topic);
+    char word[64], dashed[66];
+    int found = 0;
+
+    while (nb_next_word(&cursor, word, sizeof word)) {
+        snprintf(dashed, sizeof dashed, "-%s", word);
+        nb_help_flag(out, nb_flag_find(dashed));
+        found++;
+    }
+    return found;
+}
+
 /** The subcommands with this word in their name or purpose; returns how many. */
 static int print_commands(FILE *out, const char *topic, int before)
 {
@@ -319,6 +334,7 @@ nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
         found += print_others(out, word, flag, found);
         found += print_commands(out, word, found);
     }
+    found += found ? 0 : print_meant(out, word);
     if (found)
         return NB_OK;
     return nb_cli_fail(err,

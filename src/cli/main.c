@@ -146,6 +146,7 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
         status = stopped(err);
     if (!status)
         status = nb_sim_write(sim, NULL, &stats, err);
+    nb_progress_end(progress);
     if (!status && !cli->quiet)
         nb_report_results(cli, sim, &stats);
     if (!status) {
@@ -198,7 +199,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     nb_status status;
     int fast, slow;
 
-    nb_progress_init(&progress, cli->progress && !cli->printout);
+    nb_progress_init(&progress, cli->progress && !cli->printout, cli->quiet);
     if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace &&
         !cli->cfg.stolout_file[0])
         return run_series(cli, &progress, ranks, err);

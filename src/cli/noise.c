@@ -129,7 +129,7 @@ static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
     cli.series.hdf5_type = c->type;
     cli.series.compress = c->compress;
     cli.series.frames_per_file = c->frames_per_file;
-    nb_progress_init(&progress, cli.progress);
+    nb_progress_init(&progress, cli.progress, cli.quiet);
     if (!st)
         st = nb_ranks_join(&ranks, err);
     if (!st) {

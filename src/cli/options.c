@@ -11,9 +11,9 @@
 #include "common.h"
 #include "help.h"
 
-/* Words of other programs, and common words, for our flags. */
+/* Words of other programs, and common words, for our flags: the first one is suggested, -help WORD prints all. */
 static const struct {
-    const char *words, *flag;
+    const char *words, *flags;
 } meanings[] = {
     {"adu_per_photon quantum_gain", "gain"},
     {"offset pedestal bias", "adc"},
@@ -21,13 +21,23 @@ static const struct {
     {"size image_size npix npixels xpixels nx ny", "detpixels"},
     {"pixelsize pixel_size psize", "pixel"},
     {"detector_distance dist clen camera_length", "distance"},
-    {"beam_center beam_centre beamcenter centre center", "Xbeam"},
+    {"beam_center beam_centre beamcenter centre center", "Xbeam Ybeam ORGX ORGY"},
     {"space_group symmetry", "sg"},
-    {"photons intensity", "fluence"},
+    {"photons nphotons n_photons intensity", "fluence flux"},
     {"orientation matrix_file umat", "mat"},
-    {"rotation oscillation osc_range", "osc"},
+    {"rotation oscillation osc_range osc_width", "osc frames phi phisteps spindle_axis"},
     {"start_angle osc_start", "phi"},
-    {"images n_images nframes", "frames"},
+    {"images n_images nframes num_frames n_frames", "frames stills"},
+    {"exposure_time", "exposure"},
+    {"photon_energy energy_eV", "energy"},
+    {"crystal_size xtal_size", "crystal_volume N sample_x"},
+    {"ndomains n_domains num_domains", "mosaic_domains"},
+    {"hit hits hitrate hit_rate", "vary crystals stills"},
+    {"xfel sfx fel", "stills orientations vary crystals spectrum pulse_length streamout"},
+    {"laue pink polychromatic", "spectrum bandwidth sourcefile dispersion"},
+    {"saxs swaxs small_angle", "F000 ksol stol stolout"},
+    {"capillary loop glass", "background absorb absorb_mu transmission"},
+    {"jungfrau eiger eiger2 pilatus agipd cspad", "detector geom expt nxmx"},
     {"bandwidth dispersion_percent", "dispersion"},
     {"sensor_thickness thickness", "detector_thick"},
     {"sensor_material material", "sensor"},
@@ -104,26 +114,25 @@ static int nearest_letters(const char *name, char *nearest, size_t size)
     return found;
 }
 
-/** A flag that does what the word says. */
-static int same_meaning(const char *name, char *nearest, size_t size)
+const char *nb_flags_meant(const char *name)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         const char *cursor = meanings[i].words;
         char word[64];
         while (nb_next_word(&cursor, word, sizeof word))
             if (!strcasecmp(word, name))
-                return snprintf(nearest, size, "%s", meanings[i].flag) > 0;
+                return meanings[i].flags;
     }
-    return 0;
+    return NULL;
 }
 
 /* A flag to suggest for this unknown one: of the same meaning, or with one or two other
  * letters. It is written without dashes into nearest[size]; returns 0 if there is none. */
 static int flag_nearest(const char *argument, char *nearest, size_t size)
 {
-    const char *name = nb_bare_name(argument);
-    return name &&
-           (same_meaning(name, nearest, size) || nearest_letters(name, nearest, size));
+    const char *name = nb_bare_name(argument), *meant = name ? nb_flags_meant(name) : NULL;
+    return nb_next_word(&meant, nearest, size) ||
+           (name && nearest_letters(name, nearest, size));
 }
 
 /* --- Checks of flags against each other: for a single image or a series, and contradictions
@@ -257,6 +266,8 @@ static int more_words(const parser *p, const char *first)
     int least, most = nb_param_words(p->flag, &least), n = 0;
     double x;
 
+    if (nb_flag_takes_list(p->flag, first))
+        return 0;
     if (p->flag->kind == NB_KIND_MISSET)
         return nb_read_number(first, &x) ? most - 1 : 0;
     if (p->flag->kind != NB_KIND_CELL && !(p->flag->flags & NB_PARAM_EACH))

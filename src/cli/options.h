@@ -13,6 +13,9 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** As above, but keeps the values of *cli and does not check flags against each other. */
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 
+/** Flags, with blanks between them, that a word of other programs means; NULL: it is not known. */
+const char *nb_flags_meant(const char *word);
+
 int nb_cli_is_series(const nb_cli *cli);
 
 /** Does -noisefile of a single image hold -saturation?  A series has its own files. */

@@ -100,13 +100,24 @@ nb_status nb_check_output(const char *path, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)
+static nb_status check_all(const char *const *names, int n, nb_error *err)
 {
-    const char *names[NB_OUTPUTS_MAX];
-    int n = nb_outputs(cfg, names);
     nb_status status = NB_OK;
 
     for (int i = 0; i < n && !status; i++)
         status = nb_check_output(names[i], err);
     return status;
+}
+
+nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)
+{
+    const char *names[NB_OUTPUTS_MAX];
+    return check_all(names, nb_outputs(cfg, names), err);
+}
+
+nb_status nb_check_series_outputs(const nb_config *cfg, nb_error *err)
+{
+    nb_file_use files[NB_FILES_MOST];
+    const char *names[NB_FILES_MOST];
+    return check_all(names, written(files, nb_config_inputs(cfg, files), names), err);
 }

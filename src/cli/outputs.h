@@ -21,5 +21,7 @@ nb_status nb_check_output(const char *path, nb_error *err);
 /** Can each file be made? Checked before the rendering, so that a wrong folder is found at
  * once. NB_ERR_IO if not. */
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err);
+/** The same of a series, but for its frames. */
+nb_status nb_check_series_outputs(const nb_config *cfg, nb_error *err);
 
 #endif

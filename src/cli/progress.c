@@ -84,10 +84,33 @@ double nb_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void nb_progress_init(nb_progress *progress, int wanted)
+void nb_progress_init(nb_progress *progress, int wanted, int quiet)
 {
     memset(progress, 0, sizeof *progress);
-    progress->visible = wanted && isatty(STDERR_FILENO);
+    progress->terminal = isatty(STDERR_FILENO);
+    progress->visible = wanted && (progress->terminal || !quiet);
+    if (!progress->terminal)
+        progress->last = nb_clock(); /* short runs have no line */
+}
+
+int nb_progress_is_due(nb_progress *progress)
+{
+    enum { LINES = 30 /* s */ };
+    const double now = progress->visible ? nb_clock() : 0;
+    if (!progress->visible || now - progress->last < (progress->terminal ? 0.1 : LINES))
+        return 0;
+    progress->last = now;
+    return 1;
+}
+
+const char *nb_progress_begin(const nb_progress *progress)
+{
+    return progress->terminal ? "\r\033[K" : "nanobragg: ";
+}
+
+const char *nb_progress_stop(const nb_progress *progress)
+{
+    return progress->terminal ? "" : "\n";
 }
 
 /** "1.2 Mpixel/s" */
@@ -125,35 +148,29 @@ static void draw(const nb_progress *progress, double fraction, double elapsed)
     rate_text(elapsed > 0 ? fraction * progress->pixels / elapsed : 0, rate, sizeof rate);
     nb_progress_left(fraction > 0 ? elapsed * (1 - fraction) / fraction : INFINITY, left,
                      sizeof left);
-    fprintf(stderr, "\r[%s] %3d%%  %s  %s left \033[K", bar, (int)(fraction * 100), rate,
-            left);
+    fprintf(stderr, "%s[%s] %3d%%  %s  %s left%s", nb_progress_begin(progress), bar,
+            (int)(fraction * 100), rate, left, nb_progress_stop(progress));
     fflush(stderr);
 }
 
 int nb_progress_hook(void *user, double fraction)
 {
     nb_progress *progress = user;
-    double now;
 
-    if (!progress->visible)
-        return nb_stop_requested();
-    now = nb_clock();
-    if (progress->start == 0)
-        progress->start = now;
-    if (now - progress->last >= 0.1) {
-        progress->last = now;
+    if (progress->visible && progress->start == 0)
+        progress->start = nb_clock();
+    if (nb_progress_is_due(progress))
         draw(progress,
              fraction < 0   ? 0
              : fraction > 1 ? 1
                             : fraction,
-             now - progress->start);
-    }
+             progress->last - progress->start);
     return nb_stop_requested();
 }
 
 void nb_progress_end(nb_progress *progress)
 {
-    if (progress->visible && progress->last > 0) {
+    if (progress->visible && progress->terminal && progress->last > 0) {
         fputs("\r\033[K", stderr);
         fflush(stderr);
     }

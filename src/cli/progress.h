@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** Progress bar on standard error, and requests to stop. */
+/** Progress on standard error, and requests to stop. */
 #ifndef NB_CLI_PROGRESS_H
 #define NB_CLI_PROGRESS_H
 
 #include <stddef.h>
 
 typedef struct nb_progress {
-    int visible;        /* show a bar: standard error is a terminal */
-    double pixels;      /* of the image, for the rate */
+    int visible;   /* show it: a bar on a terminal, elsewhere a line from time to time */
+    int terminal;  /* standard error is one */
+    double pixels; /* of the image, for the rate */
     double start, last; /* seconds; 0 = not yet */
 } nb_progress;
 
@@ -25,7 +26,13 @@ int nb_stop_requested(void);
 /** Seconds of a monotonic clock. */
 double nb_clock(void);
 
-void nb_progress_init(nb_progress *progress, int wanted);
+/** quiet: no lines, where there is no terminal. */
+void nb_progress_init(nb_progress *progress, int wanted, int quiet);
+/** Is it time to draw again?  Then it counts as drawn. */
+int nb_progress_is_due(nb_progress *progress);
+/** What a drawing begins with, and ends with. */
+const char *nb_progress_begin(const nb_progress *progress);
+const char *nb_progress_stop(const nb_progress *progress);
 /** nb_hooks.progress, with user = nb_progress: draws, and returns nb_stop_requested(). */
 int nb_progress_hook(void *user, double fraction);
 /** Wipe the bar. */

@@ -16,7 +16,7 @@ void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_prog
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);
 
 /** The stage table of -time or -time json; nothing for NB_TIME_BRIEF.  wall: seconds of a series, whose times
- * are those of all threads; 0: a single image. */
+ * are those of the clock, of all threads together; 0: a single image. */
 void nb_report_times(const nb_cli *cli, const nb_times *times, double wall);
 
 #endif

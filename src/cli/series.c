@@ -30,31 +30,26 @@ static void draw(series_run *run, double fraction)
     const nb_series_progress *p = &run->latest;
     const nb_series *s = &run->cli->series;
     const int frames = p->frames ? p->frames : s->frames + run->stills;
-    const double now = nb_clock(), elapsed = now - run->start;
+    const double elapsed = nb_clock() - run->start;
     const double made = fraction - (frames ? (double)p->kept / frames : 0);
     char left[32] = "?";
 
-    run->progress->last = now;
     run->fraction = fraction;
     if (made > 0)
         nb_progress_left(elapsed * (1 - fraction) / made, left, sizeof left);
-    fprintf(stderr, "\r\033[K%d of %d frames, %.0f %%, %.3g frames/s, %.1f MB, %s left",
-            p->done, frames, floor(100 * fraction),
+    fprintf(stderr, "%s%d of %d frames, %.0f %%, %.3g frames/s, %.1f MB, %s left%s",
+            nb_progress_begin(run->progress), p->done, frames, floor(100 * fraction),
             elapsed > 0 && made > 0 ? made * frames / elapsed : 0, (double)p->bytes / 1e6,
-            left);
+            left, nb_progress_stop(run->progress));
     fflush(stderr);
-}
-
-static int is_due(const series_run *run)
-{
-    return run->progress->visible && nb_clock() - run->progress->last >= 0.1;
 }
 
 static int on_progress(void *user, const nb_series_progress *p)
 {
     series_run *run = user;
     run->latest = *p;
-    if (is_due(run) || (run->progress->visible && p->done == p->frames))
+    if (nb_progress_is_due(run->progress) ||
+        (run->progress->visible && run->progress->terminal && p->done == p->frames))
         draw(run, fmax(run->fraction, p->frames ? (double)p->done / p->frames : 0));
     return nb_stop_requested();
 }
@@ -63,7 +58,7 @@ static int on_progress(void *user, const nb_series_progress *p)
 static int on_render(void *user, double fraction)
 {
     series_run *run = user;
-    if (is_due(run))
+    if (nb_progress_is_due(run->progress))
         draw(run, fmax(run->fraction, fraction));
     return nb_stop_requested();
 }
@@ -86,12 +81,23 @@ static void place_of(void *user, int frame, char *text, size_t size)
     nb_jobs_place(run->jobs, frame, text, size);
 }
 
+/** How many frames of the series -only_frame chooses; "": it makes all. */
+static void part_of(const nb_series *s, char *text, size_t size)
+{
+    int from, to;
+
+    text[0] = '\0';
+    if (sscanf(s->only_frame, "%d-%d", &from, &to) == 2)
+        snprintf(text, size, ", of which -only_frame %.40s makes %d", s->only_frame,
+                 to - from + 1);
+}
+
 /** Print the report that all frames share, as for a single image. */
 static void on_begin(void *user, const nb_sim *base)
 {
     const series_run *run = user;
     const nb_series *s = &run->cli->series;
-    char *text = NULL;
+    char *text = NULL, part[100];
 
     if (run->cli->quiet)
         return;
@@ -104,10 +110,11 @@ static void on_begin(void *user, const nb_sim *base)
         return;
     fputs(text, run->cli->text);
     nb_free(text);
+    part_of(s, part, sizeof part);
     if (s->frames > 0)
-        fprintf(run->cli->text, "frames    %d of a rotation\n", s->frames);
+        fprintf(run->cli->text, "frames    %d of a rotation%s\n", s->frames, part);
     else
-        fprintf(run->cli->text, "frames    %d stills%s%s%s\n", run->stills,
+        fprintf(run->cli->text, "frames    %d stills%s%s%s%s\n", run->stills, part,
                 s->orientations[0] ? ", orientations " : "", s->orientations,
                 run->jobs ? ", each changed by -jobs" : "");
     if (s->spectra[0])
@@ -218,8 +225,8 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
         status = use_jobs(cli, &series, &run, err);
     if (cli->jobs_file[0] && !status && rank == 0)
         notice_jobs(run.jobs);
-    if (!status && cli->cfg.report_file[0])
-        status = nb_check_output(cli->cfg.report_file, err);
+    if (!status)
+        status = nb_check_series_outputs(&cli->cfg, err);
     run.stills = series.stills;
     status = nb_ranks_agree(ranks, status, err);
     if (!status)
@@ -237,6 +244,12 @@ static void say_notice(void *user, const char *line)
 {
     (void)user;
     nb_cli_say("note", line);
+}
+
+static int ask(void *user, double fraction)
+{
+    (void)user, (void)fraction;
+    return nb_stop_requested();
 }
 
 /** Are the frames a part of a series, which its run chooses? */
@@ -268,7 +281,8 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
 {
     const int draws = cli->cfg.draws_file[0] != 0,
               one = cli->series.only_frame[0] && !is_part(cli);
-    const nb_hooks hooks = {NULL, say_notice, NULL};
+    const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
+    const nb_hooks hooks = {NULL, say_notice, ask};
     nb_series series = cli->series;
     series_run run = {.cli = cli};
     nb_crystals frame = {0};
@@ -280,6 +294,8 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     if (draws && !nb_cli_is_series(cli) && !series.frames && !series.stills)
         return nb_cli_fail(err, "-draws: needs a series, as -frames n or -stills n");
     series.user = &run;
+    series.also = &jobs;
+    series.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
         status = use_jobs(cli, &series, &run, err);
     if (!status && draws)

@@ -65,7 +65,7 @@ static int run(void *target, const nb_sub_line *line)
     status = check_dumps(&cli->cfg, &to_stdout, &err);
     if (status) { /* bad names are found before any work */
         nb_cli_say("error", err.message);
-        return status == NB_ERR_NOMEM ? 1 : 2;
+        return nb_cli_exit_status(status);
     }
     if (to_stdout)
         nb_ignore_broken_pipes();

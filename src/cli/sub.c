@@ -120,6 +120,8 @@ static int borrowed_words(const parser *p, const nb_flag *flag)
     int least, most = nb_param_words(flag, &least), n = least;
     double x;
 
+    if (nb_flag_takes_list(flag, p->at + 1 < p->argc ? p->argv[p->at + 1] : NULL))
+        return 1;
     if (flag->kind == NB_KIND_MISSET && p->at + 1 < p->argc)
         return nb_read_number(p->argv[p->at + 1], &x) ? most : least;
     if (flag->kind != NB_KIND_CELL && !(flag->flags & NB_PARAM_EACH))

@@ -54,6 +54,9 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
 {
     const nb_config *cfg = &line->cli.cfg;
     nb_status st = nb_image_read(path, c->size[0], c->size[1], cfg, image, err);
+    if (!st && c->size[0] && (image->fast != c->size[0] || image->slow != c->size[1]))
+        st = nb_cli_fail(err, "-size %d %d: %.200s has %d x %d pixels; leave it out",
+                         c->size[0], c->size[1], path, image->fast, image->slow);
     if (!st)
         st = nb_cli_leave_out(c->mask, cfg->max_read_MB, image, err);
     if (!isnan(c->pedestal))

@@ -223,16 +223,17 @@ static nb_status find_rows(work *w, nb_error *err)
     return NB_OK;
 }
 
-/** Values for the mates that rows name, then for those that no row names; each with a phase first,
- * then without. */
+/** Values for the mates that rows name, then for those that no row names, unless the file is a dump that has all; each
+ * with a phase first, then without. */
 static void gather_file(const work *w, nb_gather *g)
 {
     const nb_expansion_request *r = w->r;
     const int phases = r->columns.phase >= 0 ? 2 : 1;
+    const int alone = r->file->is_dump && r->columns.minus >= 0 && w->sg->count == 1;
     size_t ignored = 0;
     nb_mates m;
     g->intensities = r->columns.intensities;
-    for (int pass = 0; pass < 2 * phases; pass++) {
+    for (int pass = 0; pass < (alone ? 1 : 2) * phases; pass++) {
         const int with_phase = phases - 1 - pass % phases, lent = pass / phases;
         for (size_t i = 0; i < w->n; i++)
             if (mates_of(r, w->rows[i], &m, &ignored) && m.with_phase == with_phase)

@@ -65,6 +65,7 @@ static inline size_t nb_factor_grid_voxels(const nb_factor_grid *g)
 /** The reciprocal metric of a cell: s^2 = h.G.h in 1/A^2 with G = xx yy zz xy xz yz, the factors 2 of
  * the mixed terms included. */
 void nb_reciprocal_metric(const double cell[6], double G[6]);
+double nb_cell_volume(const double cell[6]); /* A^3 */
 static inline double nb_s_squared(const double G[6], int h, int k, int l)
 {
     return G[0] * h * h + G[1] * k * k + G[2] * l * l + G[3] * h * k + G[4] * h * l +

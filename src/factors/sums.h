@@ -14,7 +14,6 @@
 
 /** The axes as columns, A: a along x, b in the xy plane. r = A x. */
 void nb_cell_axes(const double cell[6], double A[9]);
-double nb_cell_volume(const double cell[6]);
 
 /** Inverse of m; returns the determinant (0 or NaN: out has no meaning). */
 double nb_invert(const double m[9], double out[9]);

@@ -8,6 +8,7 @@
 #include "../base/error.h"
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../physics/hostdevice.h"
 #include "../physics/panels.h"
 #include "../base/threads.h"
@@ -151,6 +152,13 @@ static nb_status no_memory(const transform *t, nb_error *err)
         "the point spread of a panel");
 }
 
+/** Why a loop over pieces failed. */
+static nb_status not_made(const transform *t, nb_error *err)
+{
+    nb_status st = nb_stop_status(nb_asking_now(), err);
+    return st ? st : no_memory(t, err);
+}
+
 /** Pieces of rows and columns for the threads, the same for any number of them. */
 enum { ROWS = 64 };
 
@@ -159,6 +167,7 @@ static nb_status make_hat(transform *t, int threads, nb_error *err)
     const size_t n = nb_fibre_frequencies(t->wide);
     const int columns = (int)((n + TOGETHER - 1) / TOGETHER);
     double *rows = nb_alloc_raw(n * (size_t)t->rows, sizeof *rows, "point spread", err);
+    nb_asking *asking = nb_asking_now();
     int failed = 0;
     t->hat = rows ? nb_alloc_raw(n, nb_fibre_frequencies(t->high) * sizeof *t->hat,
                                  "point spread", err)
@@ -171,17 +180,19 @@ static nb_status make_hat(transform *t, int threads, nb_error *err)
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
 #endif
     for (int s = 0; s < t->rows; s += ROWS)
-        failed |= !function_rows(t, s, s + ROWS < t->rows ? s + ROWS : t->rows, rows);
+        failed |= nb_stop_asked(asking) ||
+                  !function_rows(t, s, s + ROWS < t->rows ? s + ROWS : t->rows, rows);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
 #endif
     for (int i = 0; i < columns; i++) {
         size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
-        failed |= !function_columns(t, from, to < n ? to : n, rows);
+        failed |=
+            nb_stop_asked(asking) || !function_columns(t, from, to < n ? to : n, rows);
     }
     (void)threads;
     nb_free(rows);
-    return failed ? no_memory(t, err) : NB_OK;
+    return failed ? not_made(t, err) : NB_OK;
 }
 
 /* --- transforms that are kept --- */
@@ -355,12 +366,14 @@ static int transform_columns(const convolution *c, size_t from, size_t to)
 
 static int all_rows(const convolution *c, int threads, int back)
 {
+    nb_asking *asking = nb_asking_now();
     int failed = 0;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
 #endif
     for (int s = 0; s < c->t->rows; s += ROWS)
         failed |=
+            nb_stop_asked(asking) ||
             !transform_rows(c, s, s + ROWS < c->t->rows ? s + ROWS : c->t->rows, back);
     (void)threads;
     return !failed;
@@ -370,13 +383,14 @@ static int all_columns(const convolution *c, int threads)
 {
     const size_t n = nb_fibre_frequencies(c->t->wide);
     const int pieces = (int)((n + TOGETHER - 1) / TOGETHER);
+    nb_asking *asking = nb_asking_now();
     int failed = 0;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
 #endif
     for (int i = 0; i < pieces; i++) {
         size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
-        failed |= !transform_columns(c, from, to < n ? to : n);
+        failed |= nb_stop_asked(asking) || !transform_columns(c, from, to < n ? to : n);
     }
     (void)threads;
     return !failed;
@@ -395,11 +409,11 @@ nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int 
     if (st)
         return st;
     if (!(t = take(fibres, panel, fwhm, threads, err)))
-        return NB_ERR_NOMEM;
+        return err && err->code ? err->code : NB_ERR_NOMEM;
     c.t = t;
     if (!all_rows(&c, threads, 0) || !all_columns(&c, threads) ||
         !all_rows(&c, threads, 1))
-        st = no_memory(t, err);
+        st = not_made(t, err);
     give(fibres, t);
     return st;
 }

@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../physics/panels.h"
 #include "fibre.h"
 #include "spread.h"
@@ -38,6 +39,7 @@ typedef struct gauss_rows {
     const panel_light *to;
     const double *weights; /* [2 reach + 1] */
     int reach;
+    nb_asking *asking;
 } gauss_rows;
 
 /** Rows first, first + step, ... of the panel, by one thread. */
@@ -50,7 +52,7 @@ static int spread_rows(const gauss_rows *g, int first, int step)
     for (size_t t = 0; ok && t < taps;
          t++) /* displacement t - reach: from that pixel back */
         from[t] = n + taps - 1 - t;
-    for (int s = first; ok && s < g->panel->rows; s += step) {
+    for (int s = first; ok && s < g->panel->rows && !nb_stop_asked(g->asking); s += step) {
         nb_light_counts(g->source, g->panel->first_row + s, n + g->reach);
         g->light->kernels->taps(from, g->weights, (int)taps, g->panel->columns,
                                 g->light->data + g->to->at + (size_t)s * g->to->stride);
@@ -70,7 +72,8 @@ static nb_status gauss_panel(const gauss_rows *g, nb_error *err)
 #endif
     for (int i = 0; i < threads; i++)
         failed |= !spread_rows(g, i, threads);
-    return failed ? nb_fail_memory(err, (size_t)g->panel->columns, "point spread") : NB_OK;
+    return failed ? nb_fail_memory(err, (size_t)g->panel->columns, "point spread")
+                  : nb_stop_status(g->asking, err);
 }
 
 /** The weights of a panel along both edges, the slow ones into the pool. */
@@ -80,7 +83,7 @@ static nb_status gauss_of_panel(nb_light *light, const nb_light_source *source,
     const nb_panel *panel = &light->scene->panels[i];
     panel_light *to = &light->panels[i];
     double *along = nb_alloc(2 * (size_t)panel->columns, sizeof *along, "weights", err);
-    gauss_rows g = {light, source, panel, to, NULL, 0};
+    gauss_rows g = {light, source, panel, to, NULL, 0, nb_asking_now()};
     nb_status st = NB_ERR_NOMEM;
     if (!along)
         return st;

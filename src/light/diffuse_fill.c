@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../base/threads.h"
 #include "diffuse_local.h"
 #include "diffuse_orders.h"
@@ -152,6 +153,7 @@ typedef struct filling {
     const nb_orders *orders;
     const grid *to;
     int centred, threads;
+    nb_asking *asking;
     double room; /* bytes beside the tables */
     /* sums over sources of the table's lattice, or of one that is coarser */
     int is_far;
@@ -192,7 +194,7 @@ static void add_refined(const filling *f, const order *o, int node, const int pa
                  coarse = (size_t)from->n[1] * (size_t)from->n[2];
     float *sums = room + NB_SPLINE_TERMS * plane, *scratch = sums + plane;
     int made = 0;
-    for (int h = part[0]; h < part[1]; h++) {
+    for (int h = part[0]; h < part[1] && !nb_stop_asked(f->asking); h++) {
         float w[NB_SPLINE_TERMS];
         int at = coarse_place(from, to, 0, h, w);
         const float *rows[NB_SPLINE_TERMS];
@@ -225,14 +227,14 @@ static nb_status add_order(const filling *f, order *o, int node, nb_error *err)
 #endif
     for (int i = 0; i < parts; i++) {
         const int part[2] = {to->n[0] * i / parts, to->n[0] * (i + 1) / parts};
-        for (int h = part[0]; o->same && h < part[1]; h++)
+        for (int h = part[0]; o->same && h < part[1] && !nb_stop_asked(f->asking); h++)
             add_plane(f->part, f->orders, node, to, h, o->g.at + (size_t)h * plane,
                       to->at + (size_t)h * plane);
         if (!o->same)
             add_refined(f, o, node, part, work + room * (size_t)i);
     }
     nb_free(work);
-    return NB_OK;
+    return nb_stop_status(f->asking, err);
 }
 
 static nb_status begin_order(const filling *f, int node, order *o, nb_error *err)
@@ -302,10 +304,11 @@ static nb_status sum_orders(const filling *f, const order *orders, int n, nb_err
 #ifdef _OPENMP
         at = f->places > 1 ? omp_get_thread_num() : 0;
 #endif
-        sum_shift(f, &jobs[i], at);
+        if (!nb_stop_asked(f->asking))
+            sum_shift(f, &jobs[i], at);
     }
     nb_free(jobs);
-    return NB_OK;
+    return nb_stop_status(f->asking, err);
 }
 
 /** Orders from `first` on whose sums are in memory at the same time: the first, and those that have room beside it. */
@@ -517,6 +520,7 @@ nb_status nb_diffuse_fill(const nb_diffuse_table *table, const nb_lattice_source
                  .orders = &orders,
                  .to = &to,
                  .threads = threads,
+                 .asking = nb_asking_now(),
                  .room = room,
                  .apart = {1, 1, 1}};
     nb_status st;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
 #include "diffuse_orders.h"
@@ -382,6 +383,7 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
                              int threads, float *image, nb_error *err)
 {
     nodes n = {panel, nb_light_grid_of(p, panel), NULL};
+    nb_asking *asking = nb_asking_now();
     float *lines = NULL;
     nb_status st = NB_OK;
     if (n.grid.wide > 0) {
@@ -402,22 +404,25 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
 #pragma omp for schedule(dynamic, 1)
 #endif
             for (int i = 0; i < n.grid.high; i++)
-                light_nodes(p, &n, i, 0, n.grid.wide);
+                if (!nb_stop_asked(asking))
+                    light_nodes(p, &n, i, 0, n.grid.wide);
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 8)
 #endif
             for (int i = 0; i < n.grid.beam_pixels; i++)
-                light_beside(p, &n, i);
+                if (!nb_stop_asked(asking))
+                    light_beside(p, &n, i);
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 8)
 #endif
             for (int s = n.grid.r.smin; s <= n.grid.r.smax; s++)
-                pixel_row(p, &n, s, line, image);
+                if (!nb_stop_asked(asking))
+                    pixel_row(p, &n, s, line, image);
         }
     }
     nb_free(lines);
     nb_free(n.light);
-    return st;
+    return st ? st : nb_stop_status(asking, err);
 }
 
 nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse_table *table,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../base/threads.h"
 #include "lattice_fft.h"
 
@@ -120,6 +121,7 @@ static void sum_block(const blocks *b, int i, double *work)
 static void sum_some(const blocks *b)
 {
     const int count = b->count[0] * b->count[1] * b->count[2], threads = b->job->threads;
+    nb_asking *asking = nb_asking_now();
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
@@ -131,13 +133,15 @@ static void sum_some(const blocks *b)
 #pragma omp for schedule(dynamic, 1)
 #endif
         for (int k = 0; k < b->n; k++)
-            make_kernel(b, &b->job->kernels[b->first + k],
-                        b->kernels + (size_t)k * b->each);
+            if (!nb_stop_asked(asking))
+                make_kernel(b, &b->job->kernels[b->first + k],
+                            b->kernels + (size_t)k * b->each);
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
 #endif
         for (int i = 0; i < count; i++)
-            sum_block(b, i, work);
+            if (!nb_stop_asked(asking))
+                sum_block(b, i, work);
     }
 }
 
@@ -158,6 +162,7 @@ nb_status nb_lattice_sum_blocks(const nb_lattice_blocks *job, nb_error *err)
     for (b.first = 0; !st && b.first < job->n; b.first += at_once) {
         b.n = job->n - b.first < at_once ? job->n - b.first : at_once;
         sum_some(&b);
+        st = nb_stop_status(nb_asking_now(), err);
     }
     nb_lattice_fft_clear(&b.fft);
     nb_free(b.work);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../base/threads.h"
 #include "spline.h"
 
@@ -109,7 +110,8 @@ nb_status nb_lattice_spread(const nb_lattice_source *from, const double apart[3]
     if (!to->at || !s.rows || !s.plane || !s.row)
         st = NB_ERR_NOMEM;
     for (int h = 0; !st && h < from->n[0]; h++)
-        spread_plane(&s, h, threads);
+        if (!(st = nb_stop_check(err)))
+            spread_plane(&s, h, threads);
     if (!st)
         nb_spline_of(to->at, to->n, threads);
     nb_free(s.rows);

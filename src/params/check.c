@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../base/error.h"
 #include "../base/text.h"
@@ -27,6 +28,10 @@ static const struct pair {
     {"molecules", "amorphous_thick", "both say how much of the material the beam meets"},
     {"molecules", "density", "both say how much of the material the beam meets"},
     {"molecules", "MW", "both say how much of the material the beam meets"},
+    {"geomout", "adxv", "such a file holds no mirrored frame"},
+    {"geomout", "curved_det", "such a file holds flat panels"},
+    {"exptout", "adxv", "such a file holds no mirrored frame"},
+    {"exptout", "curved_det", "such a file holds flat panels"},
     {"pnggamma", "pnglog", "both set how values become colours"},
 };
 
@@ -226,6 +231,16 @@ nb_status nb_png_check(const nb_png_options *options, nb_error *err)
     return check_rows(&cfg, NB_PARAM_PNG, NB_PARAM_PNG, err);
 }
 
+nb_status nb_png_check_name(const char *flag, const char *path, nb_error *err)
+{
+    const char *dot = strrchr(path, '.');
+    if (!dot || (strcasecmp(dot, ".jpg") && strcasecmp(dot, ".jpeg")))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%s %.200s: a PNG is written, and no JPEG; name it %.*s.png", flag,
+                   path, (int)(dot - path < 200 ? dot - path : 200), path);
+}
+
 nb_status nb_series_check(const nb_series *series, nb_error *err)
 {
     nb_status st = check_reserved("nb_series", series->reserved,
@@ -288,6 +303,8 @@ static nb_status check_derivatives(const nb_config *cfg, nb_error *err)
 nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
 {
     nb_status st = nb_config_check_fields(cfg, err);
+    if (!st)
+        st = nb_png_check_name("-pngfile", cfg->png_file, err);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
         st = check_pair(cfg, &pairs[i], err);
     if (!st)

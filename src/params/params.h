@@ -182,6 +182,8 @@ int nb_detector_pixels(const nb_known_detector *d, int axis, int binning);
 enum { NB_TYPED_INT = 1, NB_TYPED_NOISE = 2, NB_TYPED_PGM = 4 };
 
 nb_status nb_png_check(const nb_png_options *options, nb_error *err);
+/** Errors: NB_ERR_INPUT, the name of a picture is that of a JPEG. */
+nb_status nb_png_check_name(const char *flag, const char *path, nb_error *err);
 nb_status nb_series_check(const nb_series *series, nb_error *err);
 
 #endif

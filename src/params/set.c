@@ -424,6 +424,21 @@ static nb_status needs(const nb_param *p, int n, nb_error *err)
                    nb_param_form(p, value, sizeof value), unit_of(p, unit));
 }
 
+/** Words with commas between them. */
+static nb_status store_list(const nb_param *p, void *base, const char *text, nb_error *err)
+{
+    char copy[256];
+    const char *words[NB_PARAM_WORDS + 1] = {copy};
+    int n = 1;
+    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
+        return bad_form(p, text, err);
+    for (char *at = copy; (at = strchr(at, ',')) && n <= NB_PARAM_WORDS; n++) {
+        *at++ = '\0';
+        words[n] = at;
+    }
+    return nb_param_store(p, base, words, n, err);
+}
+
 nb_status nb_param_store(const nb_param *p, void *base, const char *const *words, int n,
                          nb_error *err)
 {
@@ -431,6 +446,8 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     int partial = n > least && n < most && p->kind != NB_KIND_CELL;
     nb_config *cfg = base;
 
+    if (n == 1 && most > 1 && strchr(words[0], ','))
+        return store_list(p, base, words[0], err);
     if (n < least || n > most || partial)
         return needs(p, n, err);
     switch (p->kind) {

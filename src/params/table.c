@@ -614,7 +614,7 @@ NB_SHAPES(SHAPE_ROW)
     .help = "one unit of their pixels"},
 {"vary", NULL, OF_SERIES(TEXT, PIXELS, vary), .value = "NAME:law[:numbers],...",
     .help = "numbers that differ between frames, or crystals: normal:s, lognormal:s, uniform:a:b, gamma:m, choice:v:v, poisson:m, "
-        "ramp:a:b; % is a part of the typed value"},
+        "ramp:a:b; % is a part of the typed value; crystals:choice:0:0:1 hits one shot of three"},
 {"only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), .value = "k | a-b",
     .help = "frame k of the series alone, from 0, as a single image; or the part from a to b, of which -output and -hdf5 are written"},
 {"streamout", NULL, PATH(OUTPUT, stream_file),
@@ -642,7 +642,7 @@ NB_SHAPES(SHAPE_ROW)
     .value = "n", .unit = "photons", .help = "what a pixel may lack, in photons; larger is faster"},
 {"max_read", NULL, NUMBER_FROM(NONE, max_read_MB, 0), WITHIN(1, 1e9), .value = "m", .unit = "MB",
     .fallback = "500",
-    .help = "largest size of a small compressed input file when unpacked"},
+    .help = "largest size of a small compressed file when unpacked, and, above 1 GB, of an image file"},
 {"device_alone", NULL, SWITCH(RUNNING | INNER, device_alone),
     .help = "the device belongs to this process, which may shut it down early"},
 {"command_line", NULL, FIELD(TEXT, INNER, command_line), .help = "for the headers of files"},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
+#include "../base/cminpack_lib.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "crew.h"
@@ -85,6 +86,16 @@ static void exchange(void *user)
     nb_lines_exchange(&all->lines);
 }
 
+/** The flags, before a picture is read. */
+static nb_status check_flags(const shared *all, nb_error *err)
+{
+    nb_fit fit = {.sim = all->crew.base, .o = &all->options};
+    nb_status st = nb_cminpack_need("nanobragg refine", err);
+    if (!st)
+        st = nb_fit_check_options(fit.sim, fit.o, err);
+    return st ? st : nb_fit_name(&fit, err);
+}
+
 /** The last line of a page. */
 static nb_status end_page(shared *all, nb_error *err)
 {
@@ -111,6 +122,8 @@ nb_status nb_refine_series(const nb_config *cfg, const nb_refine_frames *frames,
     const nb_crew_task task = {&all, refine_picture, exchange};
     nb_status st = nb_crew_open(&all.crew, cfg, frames, hooks, err);
     all.options.stage = NULL;
+    if (!st)
+        st = check_flags(&all, err);
     if (!st)
         st = nb_fit_pages_check(frames, all.crew.base, err);
     if (!st)

@@ -14,7 +14,7 @@ static nb_status hash_file(const char *path, uint64_t *hash, int64_t *bytes, nb_
 {
     char *data;
     size_t n;
-    nb_status st = nb_read_file(path, "-output", 0, &data, &n, err);
+    nb_status st = nb_read_file(path, "-output", SIZE_MAX - 1, &data, &n, err);
     if (st)
         return st;
     *hash = nb_hash_bytes(NB_HASH_START, data, n);

@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "../sim/write.h"
 #include "../base/error.h"
@@ -10,10 +11,10 @@
 #include "../base/same_file.h"
 #include "sinks.h"
 
-enum { OWN = NB_FILES_MOST + 6, FAMILIES = 4, FIRST_NUMBER = 1 };
+enum { OWN = NB_FILES_MOST + 6, FAMILIES = 5, FIRST_NUMBER = 1 };
 
 typedef struct names {
-    nb_template frames, slopes;
+    nb_template frames, slopes, inputs;
     char record[NB_PATH_MAX];
     char series[NB_PATH_MAX]; /* the same for the HDF5 files */
     char stem[NB_PATH_MAX];   /* of the HDF5 data files */
@@ -54,7 +55,24 @@ static void add_frames(names *n, const nb_series *s)
         return;
     add(n, "-output", n->record, 1);
     n->families[n->n_families++] =
-        (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames};
+        (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames, 0};
+}
+
+/** The input is a file, or numbered ones from 0 or 1 on. */
+static void add_input(names *n, const nb_series *s)
+{
+    char path[NB_PATH_MAX];
+    if (!strchr(s->input, '%') ||
+        nb_template_read(s->input, "the input", &n->inputs, NULL)) {
+        add(n, "the input", s->input, 0);
+        return;
+    }
+    n->inputs.first = -FIRST_NUMBER;
+    frame_name(&n->inputs, 0, path);
+    if (access(path, F_OK) != 0)
+        n->inputs.first++;
+    n->families[n->n_families++] =
+        (nb_file_family){"the input", s->frames + s->stills, frame_name, &n->inputs, 1};
 }
 
 /** A file of derivatives for each frame. */
@@ -68,8 +86,8 @@ static nb_status add_slopes(names *n, const nb_config *cfg, const nb_series *s,
     st = nb_template_read(cfg->deriv_file, "-derivfile", &n->slopes, err);
     n->slopes.first = first;
     if (!st)
-        n->families[n->n_families++] =
-            (nb_file_family){"-derivfile", count > 0 ? count : 0, frame_name, &n->slopes};
+        n->families[n->n_families++] = (nb_file_family){
+            "-derivfile", count > 0 ? count : 0, frame_name, &n->slopes, 0};
     return st;
 }
 
@@ -82,9 +100,9 @@ static void add_hdf5(names *n, const nb_series *s, int per_file)
         return;
     nb_hdf5_sink_series_path(n->stem, n->series);
     add(n, "-hdf5", n->series, 1);
-    n->families[n->n_families++] = (nb_file_family){"-hdf5", count, data_name, n->stem};
+    n->families[n->n_families++] = (nb_file_family){"-hdf5", count, data_name, n->stem, 0};
     n->families[n->n_families++] =
-        (nb_file_family){"-hdf5", count, data_record_name, n->stem};
+        (nb_file_family){"-hdf5", count, data_record_name, n->stem, 0};
 }
 
 nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int per_file,
@@ -110,7 +128,7 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
         if (strcmp(s->orientations, "random") != 0)
             add(n, "-orientations", s->orientations, 0);
         add(n, "-spectra", s->spectra, 0);
-        add(n, "the input", s->input, 0);
+        add_input(n, s);
         for (int i = 0; i < s->n_also; i++)
             add(n, s->also[i].flag, s->also[i].path, s->also[i].written);
         st = nb_named_files_find(&all, n->uses, n->n_uses, err);

@@ -6,6 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../model/drawn.h"
 #include "../model/frame.h"
 #include "../model/units.h"
@@ -341,6 +342,7 @@ nb_status nb_frame_prepare(nb_frame *f, const nb_frame_wants *w, size_t pixels,
 static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void **pixels,
                               nb_error *err)
 {
+    NB_ASKS(&f->sim->hooks, 1);
     nb_photons photons = nb_sim_photons(f->sim, f->image);
     nb_stage stages[NB_STAGES_MOST];
     double start;

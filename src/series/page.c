@@ -9,6 +9,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../sim/picture.h"
 #include "../sim/report.h"
 #include "template.h"
@@ -163,6 +164,8 @@ static nb_status read_frames(const nb_sim *base, const nb_series *s, series_page
         p->name[i] = p->names[i];
         st = name_frame(s, &p->of, i, path, p->names[i], err);
         if (!st)
+            st = nb_stop_check(err);
+        if (!st)
             st = read_frame(base, p, path, i, err);
     }
     return st;
@@ -221,6 +224,7 @@ static nb_status write_page(const nb_sim *base, series_page *p, nb_error *err)
 nb_status nb_series_page(const nb_sim *base, const nb_series *s,
                          const nb_series_progress *result, nb_error *err)
 {
+    NB_ASKS(&base->hooks, 1);
     series_page p = {0};
     int fast, slow;
     nb_status st = nb_page_geometry_open(base, &p.geometry, err);

@@ -203,6 +203,23 @@ static void notice_lost(const nb_run *run)
         nb_notice_material(&run->base->model, &run->hooks);
 }
 
+/** Counts of a mean below 0 are 0: how many pixels of the first given image are there? */
+static void notice_below(const nb_run *run)
+{
+    const size_t n = run->base->model.scene.raster.pixels;
+    float *image = nb_alloc_large(n, sizeof *image, "image", NULL);
+    size_t below = 0;
+    if (image && !nb_given_frame(run->given, 0, run->base, image, NULL))
+        for (size_t i = 0; i < n; i++)
+            below += image[i] < 0;
+    nb_free(image);
+    if (below)
+        nb_notice(&run->hooks,
+                  "%.3g %% of the pixels of the first image are below 0, and count as 0; "
+                  "type -pedestal, the value of a pixel without photons",
+                  100 * (double)below / (double)n);
+}
+
 /** What of the noise may surprise. */
 static void notice_noise(const nb_run *run)
 {
@@ -214,12 +231,33 @@ static void notice_noise(const nb_run *run)
         files ? nb_format_writer(name.format, cfg->tiff_bits)->pixel : NB_PIXEL_ANY;
     int counts = pixel == NB_PIXEL_I32, narrow = pixel == NB_PIXEL_U16;
     double offset = cfg->adc_set || narrow ? cfg->adc_offset : 0;
-    if (cfg->adc_set && cfg->write_noise && (hdf5 || counts))
+    if (offset != 0 && cfg->adc_set && cfg->write_noise && (hdf5 || counts))
         nb_notice(&run->hooks, "-adc %g is added to the pixels of %s%s%s, too",
                   cfg->adc_offset, counts ? name.format->name : "",
                   hdf5 && counts ? " and " : "", hdf5 ? "HDF5" : "");
     if (narrow || (hdf5 && run->layout.type == NB_HDF5_U16))
         nb_notice_readout(&run->base->model.settings, &run->hooks, offset);
+    if (run->given && !cfg->nopoisson && nb_ranks_rank(run->ranks) == 0 &&
+        (hdf5 || (files && pixel != NB_PIXEL_F32)))
+        notice_below(run);
+}
+
+/** Stills that nothing turns. */
+static void notice_turned(const nb_run *run)
+{
+    static const char *const turn[] = {"misset_", "rot_", "phi"};
+    const nb_series *s = run->series;
+    const nb_vary *v = &run->frames.vary;
+    int turned = s->orientations[0] || s->override || run->given ||
+                 run->frames.base.misset_mode == NB_MISSET_RANDOM;
+    for (int i = 0; i < v->n; i++)
+        for (int k = 0; k < 3; k++)
+            turned |= !strncmp(nb_vary_named(v, i), turn[k], strlen(turn[k]));
+    if (s->stills > 1 && !turned)
+        nb_notice(&run->hooks,
+                  "-stills %d: every shot has the same orientation; type -orientations "
+                  "random for another one each",
+                  s->stills);
 }
 
 /** Numbered files that hold one panel. */
@@ -276,6 +314,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                                "all frames; for DIALS use -output 'img_%%05d.cbf'");
     notice_lost(run);
     notice_noise(run);
+    notice_turned(run);
     run->dealer.frames = run->frames.count;
     run->dealer.per_block = b->per_block;
     run->finished = nb_alloc((size_t)run->frames.count, 1, "frames", err);
@@ -376,7 +415,11 @@ static void say_dark(const nb_run *run)
     const nb_shade *shades = nb_inputs_shades(&run->base->in);
     nb_stats none = {0};
     none.rendered = 1;
-    if (nb_ranks_rank(run->ranks) == 0 && !(run->progress.max > 0))
+    if (nb_ranks_rank(run->ranks) > 0 || run->progress.max > 0)
+        return;
+    if (run->given)
+        nb_notice(&run->hooks, "the input has no photons: its pixels are 0 or below");
+    else
         nb_say_dark(&run->base->model, shades && shades->all_dark, &run->base->hooks,
                     &none);
 }

@@ -8,9 +8,11 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/stop.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/write.h"
+#include "files.h"
 #include "frames.h"
 
 /** The series as one of at least a frame. */
@@ -249,7 +251,8 @@ static nb_status fill(table *t, const series_of *s, nb_error *err)
     if (!st)
         st = add(t, "\n", err);
     for (int k = 0; k < s->v->frames && !st; k++)
-        st = add_rows(t, s, k, err);
+        if (!(st = nb_stop_check(err)))
+            st = add_rows(t, s, k, err);
     return st;
 }
 
@@ -267,13 +270,16 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && series && cfg->draws_file[0]);
+    NB_ASKS(hooks, 0);
     const nb_series all = counted(series);
     nb_frames f = {0};
     nb_sim *base = NULL;
     nb_vary own = {0};
     table t = {0};
     nb_config seeded = *cfg;
-    nb_status st = NB_OK;
+    nb_status st = nb_series_check_files(cfg, series, series->frames_per_file, err);
+    if (st)
+        return st;
     seeded.draws_file[0] = '\0'; /* it is written here */
     if (has_crystal(cfg)) {
         if (!(st = nb_sim_create(&seeded, hooks, &base, err)))

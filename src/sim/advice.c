@@ -63,6 +63,9 @@ static int is_odd(const odd_length *l, char *text, size_t size)
     return 1;
 }
 
+static const double hardest_eV = 130e3; /* of diffraction */
+static const double longest_A = 500;    /* an energy in eV is more */
+
 /** The finest reflection that any beamline has, A. */
 static const double finest_d = 0.25;
 
@@ -98,6 +101,19 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
     if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV < 100)
         snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
                  cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
+    else if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV > hardest_eV)
+        snprintf(text, size,
+                 "-energy %g eV is %.3g A: is it of electrons? the light is X-rays",
+                 cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
+    else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A > longest_A)
+        snprintf(text, size,
+                 "-lambda %g A is very long: is it an energy in eV? type -energy %g",
+                 cfg->lambda_A, cfg->lambda_A);
+    else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A < 0.1 && cfg->lambda_A > 0.01)
+        snprintf(text, size,
+                 "-lambda %g A is very short: is it in nm, or of electrons? -lambda "
+                 "takes A, of X-rays",
+                 cfg->lambda_A);
     else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A < 0.2)
         snprintf(text, size, "-lambda %g A is very short: is it in %s? -lambda takes A",
                  cfg->lambda_A, cfg->lambda_A < 1e-3 ? "metres" : "nm");
@@ -331,7 +347,7 @@ static void advise_volume(const nb_model *model, const nb_hooks *hooks)
     const nb_crystal *x = &model->crystal;
     const double part = nb_crystal_in_beam(&model->settings, x),
                  beam_um = model->settings.value.beamsize_mm * 1e3;
-    if (!(part < 1))
+    if (!(part < 1 - 1e-9)) /* an edge of 27^(1/3) is 3 */
         return;
     if (model->settings.value.clip_crystal)
         nb_notice(
@@ -518,7 +534,7 @@ static void say_steps(const nb_model *m, const nb_hooks *hooks, const char *time
 
 void nb_sim_say_long(const nb_sim *sim, int frames)
 {
-    char why[200] = "", text[40];
+    char why[200] = "", text[100];
     nb_render_options options = sim->engine.options;
     double seconds;
     if (!sim->hooks.notice || nb_rendered_samples(&sim->model.scene) * frames < few_steps)
@@ -526,6 +542,8 @@ void nb_sim_say_long(const nb_sim *sim, int frames)
     options.images = frames;
     seconds = sim->engine.backend->estimate(&sim->model.scene, &options, why, sizeof why);
     say_seconds(seconds, text, sizeof text);
+    if (sim->cfg.truth == NB_TRUTH_SPOTS)
+        strcat(text, " (and -truth spots 0.4 to 4 times as long)");
     if (sim->model.auto_phi_steps > 0 && sim->model.scene.lattice.n_phi >= 6 &&
         seconds > long_steps) {
         say_steps(&sim->model, &sim->hooks, text);

@@ -187,6 +187,23 @@ static void seen(const nb_scene *sc, double range[2])
         }
 }
 
+/** No sample has so much of a liquid or solid: -water and -absorb take um. */
+static void advise_paths(const nb_config *cfg, const nb_hooks *hooks)
+{
+    for (const char *word = cfg->background, *colon; (colon = strchr(word, ':'));
+         word = colon + strcspn(colon, ","), word += *word == ',') {
+        const int length = (int)(colon - word);
+        const nb_named_material *m = nb_named_material_find(word, (size_t)length);
+        double path = 0;
+        (void)nb_text_double(colon + 1, word + strcspn(word, ","), &path);
+        if (m && m->density > 0.1 && path > 1)
+            nb_notice(hooks,
+                      "-background %.*s:%g is %g mm of it, and what this absorbs is not "
+                      "subtracted: is it in um? type %.*s:%g",
+                      length, word, path, path, length, word, path / 1000);
+    }
+}
+
 void nb_sim_advise_background(const nb_sim *sim)
 {
     const nb_settings *all = &sim->model.settings;
@@ -200,6 +217,7 @@ void nb_sim_advise_background(const nb_sim *sim)
                   NB_TYPED(all, density) ? "-density" : "-MW");
     if (set->tables.n == 0 || cfg->stolout_file[0])
         return;
+    advise_paths(cfg, &sim->hooks);
     if (set->negative)
         nb_notice(
             &sim->hooks,

@@ -60,8 +60,10 @@ static nb_status read_pattern(const nb_sim *sim, char **data, nb_real_type *type
 {
     const char *path = sim->cfg.pullback_file;
     const size_t pixels = sim->model.scene.raster.pixels;
+    const size_t wide = pixels * sizeof(double);
     size_t bytes;
-    nb_status st = nb_read_file(path, "-pullback", 0, data, &bytes, err);
+    nb_status st = nb_read_file(path, "-pullback", wide > NB_FILE_MOST ? wide : 0, data,
+                                &bytes, err);
     if (st)
         return st;
     *type = bytes == pixels * sizeof(double) ? NB_REAL_FLOAT64 : NB_REAL_FLOAT32;

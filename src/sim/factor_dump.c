@@ -29,7 +29,7 @@ static nb_status write_mtz(const nb_factor_grid *grid, const char *path, nb_erro
         return NB_OK;
     st = nb_dump_rows(grid, &rows, err);
     if (!st)
-        st = nb_mtz_write(&rows, "nanobragg", &bytes, &size, err);
+        st = nb_mtz_write(&rows, NB_DUMP, &bytes, &size, err);
     if (!st)
         st = nb_outfile_put(path, bytes, size, err);
     nb_free(bytes);

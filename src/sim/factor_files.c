@@ -340,7 +340,7 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                                      m->settings.value.fill == NB_FILL_SHELL);
     }
     memcpy(m->cell, m->list_path ? of_list : of_model, sizeof m->cell);
-    if (crystal && differs(typed, m->cell))
+    if (crystal && path && differs(typed, m->cell))
         nb_notice(hooks,
                   "the crystal has the typed cell %g %g %g %g %g %g, but F(h k l) stays "
                   "that of %s: %g %g %g %g %g %g",
@@ -433,7 +433,7 @@ static nb_status check_folders(const nb_config *cfg, nb_error *err)
             continue;
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - paths[i]) + 1, paths[i]);
         if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
-            return nb_fail(err, NB_ERR_INPUT,
+            return nb_fail(err, NB_ERR_IO,
                            "%s %s cannot be written: its folder does not exist", flags[i],
                            paths[i]);
     }

@@ -73,9 +73,20 @@ static nb_model_options options_of(const nb_factor_sums *m, double dmin, int thr
                               .isa = cfg->isa};
 }
 
+/** What small angles need of F(000) is the excess over the solvent. */
+static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
+{
+    if (m->files->settings.value.F000 == NB_F000_CALC && m->partials.M)
+        nb_notice(hooks,
+                  "-F000 calc counts the electrons of all solvent of the cell; small "
+                  "angles see what is beyond a cell of solvent: the report says it, and "
+                  "-F000 takes it without its sign");
+}
+
 /** What a user should know of the sum. */
 static void say_model(const nb_factor_sums *m, const nb_hooks *hooks)
 {
+    say_000(m, hooks);
     for (size_t i = 0; i < m->files->typed.count; i++) {
         int Z = nb_element_number(m->files->typed.rows[i].element), found = 0;
         for (int e = 0; e < m->partials.n_elements; e++)

@@ -156,13 +156,19 @@ static void put_solvent(nb_report_text *t, const nb_factor_sums *m,
                         const nb_factor_stats *s)
 {
     const nb_partials *p = &m->partials;
-    if (p->k_sol > 0 && p->M)
+    const nb_settings *all = &m->files->settings;
+    const int solvent = p->k_sol > 0 && p->M, scaled = NB_TYPED(all, F_scale);
+    if (solvent)
         nb_report_put(
             t, "          solvent %.1f %% of the cell, k_sol %g e/A^3, B_sol %g A^2; ",
             100 * p->solvent_fraction, p->k_sol, p->B_sol);
     else
         nb_report_put(t, "          no bulk solvent; ");
-    nb_report_put(t, "F(000) %.6g\n", isnan(s->F000) ? 0 : s->F000);
+    nb_report_put(t, "F(000) %.6g", isnan(s->F000) ? 0 : s->F000);
+    if (solvent && !scaled && all->value.F000 == NB_F000_CALC)
+        nb_report_put(t, ", %.6g beyond a cell of solvent",
+                      s->F000 - p->k_sol * nb_cell_volume(p->cell));
+    nb_report_put(t, "\n");
 }
 
 static void put_values(nb_report_text *t, const nb_factor_stats *s)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
@@ -38,6 +39,20 @@ static void fill_defaults(nb_config *c)
         c->distance_mm = NB_VALUE(c, distance_mm);
 }
 
+/** All bytes of a file; a large one needs -max_read. */
+static nb_status read_bytes(const char *path, const char *flag, double most_MB,
+                            nb_opened_image *in, nb_error *err)
+{
+    const size_t most = (size_t)fmax((double)NB_FILE_MOST, 1e6 * most_MB);
+    struct stat file;
+    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && (size_t)file.st_size > most)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s %.300s: larger than %zu bytes; type "
+                       "-max_read %.0f to read it",
+                       flag, path, most, ceil((double)file.st_size / 1e6));
+    return nb_read_file(path, flag, most, &in->data, &in->file.bytes, err);
+}
+
 /** Read it once: an HDF5 frame into *out, of other formats the bytes.  most_MB: -max_read. */
 static nb_status open_image(nb_opened_image *in, const char *path, const char *flag,
                             double most_MB, nb_image *out, nb_error *err)
@@ -52,7 +67,7 @@ static nb_status open_image(nb_opened_image *in, const char *path, const char *f
         in->file.name = in->name;
     if (frame >= 0)
         return nb_hdf5_read_image(in->name, frame, most_MB, out, &in->said, err);
-    st = nb_read_file(path, flag, 0, &in->data, &in->file.bytes, err);
+    st = read_bytes(path, flag, most_MB, in, err);
     in->file.data = in->data;
     if (!st)
         in->format = nb_image_format_of(&in->file);

@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/stop.h"
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../picture/packed.h"
@@ -366,6 +367,16 @@ int nb_is_page(const char *path)
     return n > 5 && strcmp(path + n - 5, ".html") == 0;
 }
 
+/** Image i; one that is a stack of another one's panels has its detector. */
+static nb_image image_of(const nb_page_job *job, int i)
+{
+    nb_image image = job->images[i];
+    for (int k = 0; k < job->n && !image.detector; k++)
+        if (job->images[k].fast == image.fast && job->images[k].slow == image.slow)
+            image.detector = job->images[k].detector;
+    return image;
+}
+
 /** The images as they are shown, packed, and what is told of them. */
 static nb_status make(page *p, size_t most, nb_error *err)
 {
@@ -374,7 +385,8 @@ static nb_status make(page *p, size_t most, nb_error *err)
     nb_status st = NB_OK;
     for (int i = 0; i < job->n && !st; i++) {
         const nb_picture_job *first = &p->shown[0].job, *shown = &p->shown[i].job;
-        st = nb_show_image(&job->images[i], &p->shown[i], err);
+        const nb_image image = image_of(job, i);
+        st = nb_show_image(&image, &p->shown[i], err);
         if (!st && i > 0 && (shown->fast != first->fast || shown->slow != first->slow))
             st =
                 nb_fail(err, NB_ERR_INPUT,
@@ -382,6 +394,8 @@ static nb_status make(page *p, size_t most, nb_error *err)
                         "one size",
                         job->names[0], first->fast, first->slow, job->names[i],
                         shown->fast, shown->slow);
+        if (!st)
+            st = nb_stop_check(err);
         if (!st)
             st = nb_pack_pixels(shown->image, (size_t)shown->fast * (size_t)shown->slow,
                                 most / (size_t)job->n, &p->packed[i], err);

@@ -258,7 +258,8 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     nb_image marked = *image;
     nb_status st;
     options = options ? options : &standard;
-    if ((st = nb_png_check(options, err)))
+    if ((st = nb_png_check(options, err)) ||
+        (st = nb_png_check_name("the picture", path, err)))
         return st;
     if (image->left_out)
         st = mark_left_out(image, &marked, err);

@@ -7,6 +7,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../render/choose.h"
@@ -255,6 +256,7 @@ static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
 
 nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
 {
+    NB_ASKS(&sim->hooks, 0);
     nb_error local = {0};
     nb_stage stages[NB_STAGES_MOST];
     nb_stats own;

@@ -8,6 +8,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/stop.h"
 #include "../base/outfile.h"
 #include "../image/quantize.h"
 #include "../base/threads.h"
@@ -330,6 +331,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && stats);
+    NB_ASKS(&sim->hooks, 1);
     const nb_config *cfg = &sim->cfg;
     double start = nb_monotonic_seconds(), truth;
     outputs o = {0};

@@ -66,6 +66,9 @@ def each_frame(file):
         again = numpy.fromfile("again.bin", "<f4").reshape(images[k].shape)
         worst = max(worst, numpy.abs(again - images[k]).max() / images[k].max())
     ok("again-" + file, worst < 1e-5 and images.max() > 0, worst)
+    os.rename("run.h5", "moved.h5")
+    run(*SIZE, "-expt", file, "-expt_image", "run.h5:1", "-show_config")
+    os.rename("moved.h5", "run.h5")
     return images
 
 

@@ -55,6 +55,7 @@ make_fixtures() {
     printf '9000 1\n9100 2\n8900 1\n' >back.spectrum
     printf '9000 1\n9100 nan\n' >nan.spectrum
     printf '9000 0\n9100 0\n' >dark.spectrum
+    printf '{"N": 4}\n{"cell": [32, 32, 40], "Badd": 5}\n' >cell.crystals
     printf '{"N": 3}\n[{"N": 3}]\n' >list.crystals
     printf '{"N": %s\n' "$(printf '[%.0s' {1..2000})" >deep.crystals
     printf '{"N": 3}\n{"N": [1, 2\n' >cut.crystals

@@ -181,6 +181,25 @@ def background():
         ok("background-names" + missing, len(errors) == 1 and missing in errors[0] and not os.path.exists("no.img"), err)
 
 
+def notes():
+    """Of pixels that counts cannot have, and of images without light."""
+    write("neg.bin", array.array("f", [-10.0] * 63 * 64 + [5.0] * 64).tobytes())
+    write("dark.bin", array.array("f", [0.0] * 64 * 64).tobytes())
+    err = run("noise", "neg.bin", "n.img", "-seed", 1, "-quiet")[1]
+    ok("below-0-is-told", "98.4 % of the pixels of the first image are below 0" in err and "-pedestal" in err, err)
+    err = run("noise", "neg.bin", "n.img", "-seed", 1, "-quiet", "-pedestal", -10)[1]
+    ok("a-pedestal-is-not", "below 0" not in err, err)
+    err = run("noise", "neg.bin", "n.bin", "-seed", 1, "-quiet")[1]
+    ok("floats-have-no-counts", "below 0" not in err, err)
+    err = run("noise", "dark.bin", "n.img", "-seed", 1, "-quiet")[1]
+    ok("dark-input", "the input has no photons" in err and "structure factor" not in err, err)
+    run("noise", "dark.bin", "n.img", "-seed", 1, "-quiet", "-fdet_vector", "0,0,1", "-background", "water:0.1", "-fluence", 1e20,
+        "-beamsize", 0.1, "-distance", 100, "-pixel", 0.1, "-lambda", 1)
+    run("noise", "dark.bin", "w.img", "-seed", 1, "-quiet", "-fdet_vector", 0, 0, 1, "-background", "water:0.1", "-fluence", 1e20,
+        "-beamsize", 0.1, "-distance", 100, "-pixel", 0.1, "-lambda", 1)
+    ok("commas", read("n.img") == read("w.img"))
+
+
 def refused(name, why, *args):
     before = sorted(os.listdir("."))
     err = run("noise", *args, status=2)[1]
@@ -223,7 +242,7 @@ def bad_input():
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for part in (of_one_image, series, panels, masked_input, background, bad_input):
+        for part in (of_one_image, series, panels, masked_input, background, notes, bad_input):
             os.mkdir(os.path.join(folder, part.__name__))
             os.chdir(os.path.join(folder, part.__name__))
             fixtures()

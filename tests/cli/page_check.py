@@ -228,6 +228,7 @@ def two_images(folder, shots):
         rows = page.value("[...$('report').rows].map(r => [...r.cells].map(c => c.textContent))")
         ok("lines", [row[1] for row in rows] == [line[12:] for line in lines] and rows[-1] == ["result", "passed"], rows)
         page.key("s")
+        ok("side by side fits", page.value("Math.abs(view.zoom - Math.min(panes()[0].width / image.fast, canvas.height / image.slow)) < 1e-9"))
         for x, y in (page.value(f"(() => {{ const p = pane; pane = panes()[{k}]; const b = canvas.getBoundingClientRect(), at = "
                                 f"toScreen({at % SIZE} + 0.5, {at // SIZE} + 0.5); pane = p; return [at[0] + b.left, at[1] + b.top]; }})()")
                      for k in (0, 1)):

@@ -244,6 +244,12 @@ def images():
         again = image(*flags, "-lambda", 1.1)
         worst = maxrel(again, own)
         ok(f"image-of-the-dump-{name}", worst < 1e-4, worst)
+    with open("p.hkl", "w", encoding="ascii") as out:
+        out.write("1 2 3 100\n2 0 0 50\n-2 0 0 40\n")
+    run("sf", "-hkl", "p.hkl", "-cell", 40, 50, 60, "-dump_mtz", "p.mtz", "-quiet")
+    run("sf", "-mtz", "p.mtz", "-dump_hkl", "q.hkl", "-quiet")
+    with open("q.hkl", encoding="ascii") as lines:
+        ok("a-mate-that-is-missing-stays-so", sorted(lines) == ["-2 0 0 40\n", "1 2 3 100\n", "2 0 0 50\n"])
     twice = image(*source, "-Fscale", 2)
     ok("Fscale-quadruples-the-image", maxrel(twice, [4 * x for x in own]) < 1e-5)
     wider = [1.03 * x for x in cell[:3]] + cell[3:]

@@ -52,6 +52,25 @@ def test_errors_name_the_place(arrays, message):
     assert np.array_equal(sim.render(), before)  # nothing has changed
 
 
+@pytest.mark.parametrize("name, call", [
+    ("transmission", lambda sim, i: sim.set(transmission=i)),
+    ("add", lambda sim, i: nanobragg.Simulation(**SMALL, hkl=(H, F), add=i)),
+    ("matrix", lambda sim, i: nanobragg.Simulation(matrix=1j * np.eye(3), hkl=(H, F))),
+    ("sources", lambda sim, i: sim.set(sources=([1 + 0j], [1]))),
+    ("mosaic_blocks", lambda sim, i: sim.set(mosaic_blocks=1j * np.zeros((3, 3)))),
+    ("dL_dimage", lambda sim, i: sim.pullback(i, ["rot_x"])),
+    ("photons", lambda sim, i: sim.normal(i, ["rot_x"])),
+    ("background", lambda sim, i: sim.normal(i.imag, ["rot_x"], background=i)),
+    ("compare", lambda sim, i: nanobragg.compare(i, i)),
+    ("image", lambda sim, i: nanobragg.page(i)),
+])
+def test_complex_numbers_are_refused(name, call):
+    """numpy would drop the imaginary part."""
+    sim = nanobragg.Simulation(**SMALL, hkl=(H, F))
+    with pytest.raises(TypeError, match=f"^{name}: the values must be real, not complex"):
+        call(sim, 1j * np.ones(sim.shape))
+
+
 def test_missing_values_are_left_out_as_of_mtz():
     """Float indices and NaN: the columns of an MTZ file as gemmi gives them."""
     gone = np.arange(len(F)) % 3 == 0

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../../src/cli/options.h"
+#include "../../src/cli/progress.h"
 
 static nb_cli cli;
 static nb_error err;
@@ -224,6 +225,9 @@ static void errors_name_flag_value_and_mend(void **state)
     (void)state;
     refused("-detpixel 5", "-detpixel'", "did you mean -detpixels");
     refused("-Lamda 5", "-Lamda", "did you mean -lambda");
+    refused("-photon_energy 9000", "-photon_energy", "did you mean -energy?");
+    refused("-osc_width 1", "-osc_width", "did you mean -osc?");
+    refused("-beam_center 1", "-beam_center", "did you mean -Xbeam?");
     refused("-nosuchthingatall", "-nosuchthingatall", "-help");
     refused("stray", "'stray'", "dash");
     refused("-detpixels=5", "-detpixels=5", "write -detpixels 5");
@@ -279,6 +283,44 @@ static void command_line_is_quoted(void **state)
     assert_string_equal(cli.cfg.command_line, "nanobragg -hkl 'my file' -pgmfile 'a b'");
 }
 
+/** On no terminal a line is due after half a minute, not at once, and not with -quiet. */
+static void progress_in_a_log_is_rare(void **state)
+{
+    nb_progress progress;
+    (void)state;
+
+    nb_progress_init(&progress, 1, 1);
+    if (progress.terminal)
+        return;
+    progress.last -= 100;
+    assert_int_equal(nb_progress_is_due(&progress), 0);
+    nb_progress_init(&progress, 1, 0);
+    assert_int_equal(nb_progress_is_due(&progress), 0);
+    progress.last -= 31;
+    assert_int_equal(nb_progress_is_due(&progress), 1);
+    assert_int_equal(nb_progress_is_due(&progress), 0);
+    assert_string_equal(nb_progress_stop(&progress), "\n");
+}
+
+/** Words that -help knows besides those of the flags; each of their flags is there. */
+static void words_of_others_have_flags(void **state)
+{
+    static const char *const words[] = {"oscillation", "capillary",   "saxs",
+                                        "laue",        "pink",        "xfel",
+                                        "jungfrau",    "beam_center", "hit"};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *cursor = nb_flags_meant(words[i]);
+        char word[64], dashed[66];
+        assert_non_null(cursor);
+        while (nb_next_word(&cursor, word, sizeof word)) {
+            snprintf(dashed, sizeof dashed, "-%s", word);
+            assert_non_null(nb_flag_find(dashed));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +335,8 @@ int main(void)
         cmocka_unit_test(errors_name_flag_value_and_mend),
         cmocka_unit_test(long_values_are_cut_or_refused),
         cmocka_unit_test(command_line_is_quoted),
+        cmocka_unit_test(progress_in_a_log_is_rare),
+        cmocka_unit_test(words_of_others_have_flags),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

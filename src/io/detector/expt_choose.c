@@ -143,11 +143,20 @@ static nb_status look_at(const tables *t, int i, const wanted *w, nb_expt_choice
     return NB_OK;
 }
 
+/** "file.h5:12" is a frame, even where there is no such file. */
 static wanted wanted_of(const char *image)
 {
+    const char *colon = strrchr(image, ':');
     wanted w = {.frame = -1};
-    if (!nb_hdf5_frame_of(image, w.name, &w.frame))
-        snprintf(w.name, sizeof w.name, "%s", image);
+    double number;
+    if (nb_hdf5_frame_of(image, w.name, &w.frame))
+        return w;
+    snprintf(w.name, sizeof w.name, "%s", image);
+    if (colon && colon - image < NB_PATH_MAX && nb_text_number(colon + 1, &number) &&
+        number >= 0 && number <= 1e9) {
+        w.frame = (int)number;
+        w.name[colon - image] = '\0';
+    }
     return w;
 }
 

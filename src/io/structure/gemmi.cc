@@ -278,7 +278,6 @@ string mtz_bytes(const nb_reflection_file *file, const char *dataset)
 }
 
 } // namespace
-
 /* --- what C calls -------------------------------------------------------------------------- */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err)
@@ -315,6 +314,7 @@ nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out
             if (!(out->wavelength > 0) && set.wavelength > 0 && set.wavelength < 1e3)
                 out->wavelength = set.wavelength;
         copy_text(out->symbol, mtz.spacegroup_name);
+        out->is_dump = mtz.datasets.size() && mtz.datasets.back().dataset_name == NB_DUMP;
         out->missing = mtz.valm;
         out->rows = static_cast<size_t>(mtz.nreflections);
         out->columns = j.allocate<nb_column>(mtz.columns.size(), "columns");

@@ -91,6 +91,7 @@ typedef struct nb_reflection_file {
     int n_columns;
     int is_unmerged;
     int is_cif;
+    int is_dump;          /* of -dump_mtz: a mate without a value has none */
     size_t unreliable;    /* rows of status x: their measured values are missing */
     int blocks;           /* of a CIF that have reflections; the first is read */
     int *set;             /* owned; [count]: data set of each row; NULL: there is one */
@@ -146,6 +147,8 @@ void nb_element_anomalous(int Z, double energy_eV, double *f1, double *f2);
 
 /** Van der Waals radius of cctbx's table, A. */
 double nb_element_radius(int Z);
+
+#define NB_DUMP "nanobragg" /* the data set of -dump_mtz */
 
 /** An MTZ file of P1 with columns H K L and these; *bytes (nb_free) of *size.
  * wavelength in A.  Errors: NB_ERR_INPUT (a column that only an unmerged file has), NB_ERR_NOMEM,

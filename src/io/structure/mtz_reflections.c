@@ -97,6 +97,7 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
         return status;
     memcpy(out->cell, mtz->cell, sizeof out->cell);
     out->wavelength = mtz->wavelength;
+    out->is_dump = mtz->is_dump;
     out->count = mtz->rows;
     out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err);
     out->columns = nb_alloc((size_t)mtz->n_columns, sizeof *out->columns, "columns", err);

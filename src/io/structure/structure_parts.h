@@ -41,6 +41,7 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *un
 typedef struct nb_mtz {
     double cell[6], wavelength; /* A; 0: not said */
     char symbol[40];
+    int is_dump;
     float missing; /* stands for a missing value; NaN: only NaN does */
     size_t rows;
     nb_column *columns; /* owned, without values */

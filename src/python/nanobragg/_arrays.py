@@ -10,12 +10,12 @@ import numpy as np
 ANGSTROM = 1e-10  # m
 
 
-def real(name, value):
-    """As doubles; numpy would drop an imaginary part with a warning."""
+def real(what, value, dtype=float):
+    """As numbers of this type; numpy would drop an imaginary part with a warning."""
     array = np.asarray(value)
     if np.iscomplexobj(array):
-        raise TypeError(f"{name}: the values must be real, not complex")
-    return np.ascontiguousarray(array, dtype=float)
+        raise TypeError(f"{what}: the values must be real, not complex")
+    return np.ascontiguousarray(array, dtype=dtype)
 
 
 def amplitudes(value):
@@ -92,7 +92,7 @@ def _sources(value):
 def _plane(name):
     """[slow, fast], a number for each pixel"""
     def convert(value):
-        plane = np.ascontiguousarray(real(name, value), dtype=np.float32)
+        plane = real(name, value, np.float32)
         if plane.ndim != 2:
             raise ValueError(f"{name}: must be a 2-D array [slow, fast], not {plane.shape}")
         return plane, plane.shape[1], plane.shape[0]

@@ -6,6 +6,7 @@ import typing
 
 import numpy as np
 
+from ._arrays import real
 from ._images import Image
 
 ALL_F = "F"  # every structure factor: of a pullback alone
@@ -40,11 +41,10 @@ def planes(sim, shape, names, dtype, image, progress):
 def slopes_of(shape, dL_dimage):
     """dL/dI as float32 or float64, of the image's shape."""
     slopes = np.asarray(dL_dimage)
-    if slopes.dtype != np.float32:
-        slopes = slopes.astype(np.float64)
+    slopes = real("dL_dimage", slopes, slopes.dtype if slopes.dtype == np.float32 else float)
     if slopes.shape != shape:
         raise ValueError(f"dL_dimage: has the shape {slopes.shape}, but the image is {shape}")
-    return np.ascontiguousarray(slopes)
+    return slopes
 
 
 def _is_there(slopes):
@@ -69,6 +69,8 @@ def _gradient_there(sim, slopes, names):
 def numbers_of(sim, shape, slopes, names, progress=None, want_F=False):
     """([dL/dp], dL/dF); slopes: an array, or a tensor of PyTorch, of a GPU too."""
     if _is_there(slopes):
+        if slopes.is_complex():
+            raise TypeError("dL_dimage: the values must be real, not complex")
         if tuple(slopes.shape) != shape:
             raise ValueError(f"dL_dimage: has the shape {tuple(slopes.shape)}, but the image is {shape}")
         found = None if want_F else _gradient_there(sim, slopes, names)
@@ -105,7 +107,7 @@ class Normal(typing.NamedTuple):
 
 
 def _pixels(shape, array, what):
-    array = np.ascontiguousarray(array, dtype=np.float32)
+    array = real(what, array, np.float32)
     if array.shape != shape:
         raise ValueError(f"{what}: has the shape {array.shape}, but the image is {shape}")
     return array
@@ -117,7 +119,7 @@ def normal(sim, shape, photons, names, sigma, background, radial, progress):
     background = None if background is None else _pixels(shape, background, "background")
     if sigma is not None and not sigma > 0:
         raise ValueError(f"sigma: must be above 0 photons, not {sigma!r}; without it counts are Poisson's")
-    knots, levels = (None, None) if radial is None else (np.ascontiguousarray(a, dtype=np.float64) for a in radial)
+    knots, levels = (None, None) if radial is None else (real("radial", a) for a in radial)
     count = 0 if knots is None else knots.size
     if count and levels.shape != knots.shape:
         raise ValueError(f"radial: {count} knots need as many levels")

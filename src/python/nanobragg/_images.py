@@ -6,6 +6,7 @@ import os
 import numpy as np
 
 from . import _nanobragg
+from ._arrays import real
 
 
 def made(name, write):
@@ -40,7 +41,7 @@ class Image(np.ndarray):
     def _repr_png_(self):
         if self.ndim != 2 or self.size == 0:
             return None
-        pixels = np.ascontiguousarray(self, dtype=np.float32)
+        pixels = real("image", self, np.float32)
         return made("image.png", lambda path: _nanobragg.picture(pixels, self.shape[1], self.shape[0], path))
 
 
@@ -72,7 +73,7 @@ def read_image(path, frame=None, shape=None):
 
 def compare(a, b):
     """Compare image a with the reference b, as `nanobragg compare` does.  Returns a Difference."""
-    a, b = (np.ascontiguousarray(x, dtype=np.float32) for x in (a, b))
+    a, b = (real("compare", x, np.float32) for x in (a, b))
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(f"images of one size are compared, not {a.shape} and {b.shape}")
     return Difference(_nanobragg.compare(a, b, a.shape[1], a.shape[0]))
@@ -98,7 +99,7 @@ def _writer(image, names):
     """A function of a path that writes the page."""
     if hasattr(image, "write") and hasattr(image, "render"):
         return lambda path: image.write(report=path)
-    some = [np.ascontiguousarray(one, dtype=np.float32) for one in (image if isinstance(image, (list, tuple)) else [image])]
+    some = [real("image", one, np.float32) for one in (image if isinstance(image, (list, tuple)) else [image])]
     names = ["image"] if names is None and len(some) == 1 else names or [f"image {i + 1}" for i in range(len(some))]
     if any(one.ndim != 2 or one.size == 0 or one.shape != some[0].shape for one in some) or not some:
         raise ValueError(f"a page shows images [slow, fast] of one size, not {[one.shape for one in some]}")

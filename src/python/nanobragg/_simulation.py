@@ -315,7 +315,7 @@ class Simulation:
     def _of(self, image):
         if image is None:
             image = self._image if self._image is not None else self.render()
-        image = np.ascontiguousarray(image, dtype=np.float32)
+        image = _arrays.real("image", image, np.float32)
         if image.shape != self.shape:
             raise ValueError(f"image: has the shape {image.shape}, but the detector is {self.shape}")
         if not np.isfinite(image).all():
@@ -381,7 +381,7 @@ class Simulation:
     def diffuse_at(self, hkl):
         """Diffuse scattering at fractional indices hkl [..., 3]: an array [...], electrons^2 of a block beside
         |F|^2 |F_latt|^2 (docs/physics.md), the sum over all reflections without a table.  Needs diffuse_sigma."""
-        hkl = np.ascontiguousarray(hkl, dtype=np.float64)
+        hkl = _arrays.real("hkl", hkl)
         if hkl.ndim < 1 or hkl.shape[-1] != 3:
             raise ValueError(f"hkl: must be an array [..., 3], not {list(hkl.shape)}")
         out = np.empty(hkl.shape[:-1])
