@@ -282,5 +282,6 @@ int main(int argc, char **argv)
         say_error(status, ranks, &err);
     nb_ranks_leave(ranks);
     nb_free(cli.frame.configs);
+    nb_free(cli.frame.arrays);
     return nb_cli_exit_status(status);
 }

@@ -38,6 +38,10 @@ typedef struct nb_arrays {
     const double *matrix; /* [9], row by row: rows lab x y z, columns a* b* c*, times the wavelength
                              (no unit), as MOSFLM has it */
 
+    /* instead of matrix */
+    const double *A; /* [A_count][9]; the same in 1/A, so that it does not follow the wavelength */
+    int A_count;     /* 1; 3: A in the middle of the frame, and what it is multiplied by (A M) at its begin and end */
+
     /* instead of transmission_file and add_file */
     const float *transmission; /* [transmission_slow][transmission_fast]; factors, 0 to 1e6 */
     int transmission_fast, transmission_slow;
@@ -54,6 +58,7 @@ typedef struct nb_arrays {
 #define NB_MEMORY_MASK "memory:mask"
 #define NB_MEMORY_SOURCES "memory:sources"
 #define NB_MEMORY_MATRIX "memory:matrix"
+#define NB_MEMORY_A "memory:A"
 #define NB_MEMORY_TRANSMISSION "memory:transmission"
 #define NB_MEMORY_ADD "memory:add"
 #define NB_MEMORY_BLOCKS "memory:blocks"

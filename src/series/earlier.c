@@ -158,14 +158,27 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
 }
 
+/** What files say, and what the series decides for all frames. */
+static nb_config whole_of(const nb_frames *f)
+{
+    nb_config all = f->whole;
+    all.seed = f->base.seed;
+    all.misset_seed = f->base.misset_seed;
+    all.scale = f->base.scale;
+    all.add_fluence = f->base.add_fluence;
+    all.wavelengths = f->base.wavelengths;
+    memcpy(all.diffuse_tables, f->base.diffuse_tables, sizeof all.diffuse_tables);
+    return all;
+}
+
 /* The fingerprint of everything that changes a pixel of a frame: flags, and the contents of the files
  * that `base` has loaded.  Not the renderer, for processes that share a series. */
 static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
 {
     unsigned counts = what_counts(frames->series);
+    const nb_config whole = whole_of(frames);
     uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
-    h = hash_fields(h, &frames->base, 0, counts);
-    h = hash_fields(h, &frames->whole, 0, counts); /* with what headers say */
+    h = hash_fields(h, &whole, 0, counts);
     h = hash_fields(h, frames->series, NB_PARAM_SERIES, counts);
     h = nb_hash_bytes(h, &frames->series->override_tag,
                       sizeof frames->series->override_tag);

@@ -49,6 +49,32 @@ static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_er
     return st;
 }
 
+/** The A matrix of frame k, where -orientations has one, as an array of its configuration. */
+static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
+{
+    nb_matrix matrix;
+    const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
+    nb_config *first = &out->configs[0];
+    struct own {
+        nb_arrays arrays;
+        double A[27];
+    } *own;
+    if (!extra.matrix)
+        return NB_OK;
+    if (!(own = nb_alloc(1, sizeof *own, "A matrix", err)))
+        return NB_ERR_NOMEM;
+    if (first->arrays)
+        own->arrays = *first->arrays;
+    memcpy(own->A, matrix.at, sizeof matrix.at);
+    memcpy(own->A + 9, matrix.ends, sizeof matrix.ends);
+    own->arrays.A = own->A;
+    own->arrays.A_count = 3;
+    out->arrays = &own->arrays;
+    first->arrays = out->arrays;
+    snprintf(first->mat_file, sizeof first->mat_file, "%s", NB_MEMORY_A);
+    return NB_OK;
+}
+
 nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int k,
                              const nb_hooks *hooks, nb_crystals *out, nb_error *err)
 {
@@ -77,6 +103,8 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
         one->detector = cfg->detector;
         one->arrays = cfg->arrays;
     }
+    if (!st)
+        st = take_matrix(&f, k, out, err);
     nb_frames_free(&f);
     nb_sim_free(base);
     return st;
@@ -88,8 +116,14 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
     NB_REFUSE_NULL(out);
     nb_crystals all;
     nb_status st = nb_series_crystals(cfg, series, k, hooks, &all, err);
+    if (!st && all.arrays)
+        st = nb_fail(err, NB_ERR_UNSUPPORTED,
+                     "frame %d has an A matrix of its own, which a configuration cannot hold: "
+                     "use nb_series_crystals",
+                     k);
     if (!st)
         *out = all.configs[0];
+    nb_free(all.arrays);
     nb_free(all.configs);
     return st;
 }

@@ -20,13 +20,14 @@ static const struct {
     {offsetof(nb_config, mat_file), NB_MEMORY_MATRIX},
     {offsetof(nb_config, transmission_file), NB_MEMORY_TRANSMISSION},
     {offsetof(nb_config, add_file), NB_MEMORY_ADD},
-    {offsetof(nb_config, mosaic_blocks), NB_MEMORY_BLOCKS}};
+    {offsetof(nb_config, mosaic_blocks), NB_MEMORY_BLOCKS},
+    {offsetof(nb_config, mat_file), NB_MEMORY_A}};
 
 /** Those that are there. */
 static unsigned kinds_in(const nb_arrays *a)
 {
     const void *const data[NB_ARRAY_KINDS] = {a->hkl,          a->mask, a->wavelength, a->matrix,
-                                              a->transmission, a->add,  a->blocks};
+                                              a->transmission, a->add,  a->blocks,     a->A};
     unsigned kinds = 0;
     for (int i = 0; i < NB_ARRAY_KINDS; i++)
         kinds |= data[i] ? 1u << i : 0;
@@ -63,6 +64,8 @@ unsigned nb_arrays_changed(const nb_config *cfg, const nb_arrays *own)
         changed |= NB_ARRAY_ADD;
     if (a->blocks != own->blocks)
         changed |= NB_ARRAY_BLOCKS;
+    if (a->A != own->A)
+        changed |= NB_ARRAY_A;
     return changed & nb_arrays_of(cfg);
 }
 
@@ -172,6 +175,10 @@ nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
         fresh.add = copy_of(from->add, pixels_of(from->add_fast, from->add_slow),
                             sizeof *to->add, &st, err);
     }
+    if (kinds & NB_ARRAY_A) {
+        fresh.A_count = from->A_count == 3 ? 3 : 1;
+        fresh.A = copy_of(from->A, (size_t)fresh.A_count, 9 * sizeof *to->A, &st, err);
+    }
     if (kinds & NB_ARRAY_BLOCKS) {
         fresh.blocks = copy_of(from->blocks, from->blocks_bytes, 1, &st, err);
         fresh.blocks_bytes = from->blocks_bytes;
@@ -234,6 +241,7 @@ void nb_arrays_hold(const nb_arrays *a)
     nb_shared_hold(a->transmission);
     nb_shared_hold(a->add);
     nb_shared_hold(a->blocks);
+    nb_shared_hold(a->A);
 }
 
 void nb_arrays_drop(const nb_arrays *a, unsigned kinds)
@@ -257,4 +265,6 @@ void nb_arrays_drop(const nb_arrays *a, unsigned kinds)
         nb_shared_drop(a->add);
     if (kinds & NB_ARRAY_BLOCKS)
         nb_shared_drop(a->blocks);
+    if (kinds & NB_ARRAY_A)
+        nb_shared_drop(a->A);
 }

@@ -197,22 +197,26 @@ static void share_frame(const nb_sim *sim, nb_further *x)
     nb_inputs_show(&x->in, &x->cfg);
 }
 
-/** The configuration and inputs of crystal i of the crowd: of its record, with tables of before or of the first crystal. */
-static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed, nb_error *err)
+/** The configuration and inputs of scene i of the crowd: of its record, with tables of before or of the first crystal. */
+static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
+                             const nb_frame_extra *extra, nb_error *err)
 {
     nb_further *x = sim->crowd->all[i];
     const nb_hooks silent = {0};
     nb_inputs old = x->in, from = sim->in, in;
+    const int of_first = nb_key_equal(&old.factors_key, &from.factors_key);
     nb_status st;
-    if (from.limit == NB_LIMIT_OWN)
-        from.limit = NB_LIMIT_ENOUGH;
-    if (old.tables.file && from.limit == NB_LIMIT_KEPT) { /* of its last frame */
+    if (from.limit == NB_LIMIT_ENOUGH) /* of moves of the first crystal */
+        from.limit = NB_LIMIT_OWN;
+    if (old.tables.file && from.limit == NB_LIMIT_KEPT &&
+        (!of_first || old.sums == from.sums)) { /* of its last frame */
         from.factors = old.factors;
         from.sums = old.sums;
         from.tables = old.tables;
         from.factors_key = old.factors_key;
+        from.limit = of_first ? NB_LIMIT_KEPT : NB_LIMIT_ENOUGH;
     }
-    if ((st = nb_resolve_record(&from, typed, sim->seed, NULL, &silent, &x->cfg, &in, err)))
+    if ((st = nb_resolve_record(&from, typed, sim->seed, extra, &silent, &x->cfg, &in, err)))
         return st;
     if (!in.sums && !in.tables.file)
         nb_inputs_find_tables(&in, &sim->in);
@@ -229,14 +233,14 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     nb_further *x = sim->crowd->all[i];
     nb_displacement place = sim->moved; /* of the detector */
     const nb_building b = {&x->cfg, sim->seed, &place, NULL, twin, &sim->model};
-    nb_status st = resolve_one(sim, i, typed, err);
+    const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
+    nb_status st = resolve_one(sim, i, typed, &extra, err);
     if (st)
         return st;
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
     else if (sim->moves) { /* another part of the crystal that parameters changed */
         x->cfg = sim->cfg;
-        x->in.matrix = sim->in.matrix;
         nb_inputs_show(&x->in, &x->cfg);
     }
     x->crystal = m;

@@ -18,7 +18,7 @@ static int is_memory(const char *path)
 {
     static const char *const names[] = {
         NB_MEMORY_HKL,          NB_MEMORY_MASK, NB_MEMORY_SOURCES, NB_MEMORY_MATRIX,
-        NB_MEMORY_TRANSMISSION, NB_MEMORY_ADD,  NB_MEMORY_BLOCKS};
+        NB_MEMORY_TRANSMISSION, NB_MEMORY_ADD,  NB_MEMORY_BLOCKS,  NB_MEMORY_A};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(path, names[i]) == 0)
             return 1;

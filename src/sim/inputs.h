@@ -23,10 +23,11 @@ typedef enum nb_array_kind {
     NB_ARRAY_MATRIX = 8,
     NB_ARRAY_TRANSMISSION = 16,
     NB_ARRAY_ADD = 32,
-    NB_ARRAY_BLOCKS = 64
+    NB_ARRAY_BLOCKS = 64,
+    NB_ARRAY_A = 128
 } nb_array_kind;
-enum { NB_ARRAY_KINDS = 7 };
-#define NB_ARRAYS_ALL 127
+enum { NB_ARRAY_KINDS = 8 };
+#define NB_ARRAYS_ALL 255
 
 /** Those that a configuration uses: a sum of nb_array_kind. */
 unsigned nb_arrays_of(const nb_config *cfg);

@@ -112,6 +112,19 @@ static nb_status read_matrix(const char *data, size_t bytes, const char *path,
                             : nb_matrix_parse(data, bytes, path, matrix->at, err);
 }
 
+/** The array of a crystal's axes in 1/A. */
+static nb_status take_A(const nb_arrays *a, nb_matrix *matrix, nb_error *err)
+{
+    nb_arrays of = {.matrix = a->A};
+    matrix->given = 1;
+    matrix->of_detector = 0;
+    matrix->lambda_A = 1;
+    matrix->has_ends = a->A_count == 3;
+    if (matrix->has_ends)
+        memcpy(matrix->ends, a->A + 9, sizeof matrix->ends);
+    return nb_arrays_matrix(&of, matrix->at, err);
+}
+
 static nb_status load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *err)
 {
     const char *path = cfg->mat_file;
@@ -122,6 +135,8 @@ static nb_status load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *
     nb_load_file_crystal(cfg, matrix);
     if (!path[0])
         return NB_OK;
+    if (nb_in_memory(cfg, path, NB_MEMORY_A))
+        return take_A(cfg->arrays, matrix, err);
     if (memory)
         st = nb_arrays_matrix(memory, matrix->at, err);
     else if (!(st = nb_read_file(path, "-mat", 1 << 20, &data, &bytes, err)))
@@ -443,11 +458,14 @@ static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs 
 }
 
 nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
-                          int64_t seed, const nb_hooks *hooks, nb_error *err)
+                          const nb_matrix *given, int64_t seed, const nb_hooks *hooks,
+                          nb_error *err)
 {
     nb_status st = load_matrix(cfg, &in->matrix, err);
     if (st)
         return st;
+    if (given)
+        in->matrix = *given;
     if (!nb_config_makes_factors(cfg))
         return load_list(cfg, in, old, hooks, err);
     if ((st = nb_load_factors(cfg, in, seed, hooks, err)))

@@ -20,10 +20,11 @@ nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
 nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
                         nb_error *err);
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
-/** The crystal: its matrix and its structure factors.  The cell of cfg is completed.  old: tables and sums of the same
- * files are taken from it, or NULL. */
+/** The crystal: its matrix (given: of a frame, or NULL) and its structure factors.  The cell of cfg is completed.  old:
+ * tables and sums of the same files are taken from it, or NULL. */
 nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
-                          int64_t seed, const nb_hooks *hooks, nb_error *err);
+                          const nb_matrix *given, int64_t seed, const nb_hooks *hooks,
+                          nb_error *err);
 
 /** Models and reflection files into in->factors; the cell of cfg is completed. */
 nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,

@@ -103,15 +103,6 @@ static nb_status check_blocks(const nb_config *cfg, nb_error *err)
                    cfg->mosaic_blocks);
 }
 
-/** The spectrum or the crystal of a frame. */
-static void take_extra(const nb_frame_extra *extra, nb_inputs *in)
-{
-    if (extra && extra->matrix)
-        in->matrix = *extra->matrix;
-    if (extra && extra->lines)
-        nb_inputs_give_spectrum(in, extra->lines, extra->n_lines);
-}
-
 /** The files that complete a configuration: what they say and leave open is told once. */
 static nb_key key_of_headers(const nb_config *cfg, nb_store *store)
 {
@@ -144,11 +135,11 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
     nb_inputs_show(in, cfg);
     if (in->files->points && !NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
         cfg->lambda_A = mean_wavelength(in->files->points, in->files->n_points);
-    if ((st = nb_load_sources(cfg, in, err)) ||
-        (st = nb_load_crystal(cfg, in, old, seed, hooks, err)))
+    if ((st = nb_load_sources(cfg, in, err)))
         return st;
-    take_extra(extra, in);
-    return NB_OK;
+    if (extra && extra->lines)
+        nb_inputs_give_spectrum(in, extra->lines, extra->n_lines);
+    return nb_load_crystal(cfg, in, old, extra ? extra->matrix : NULL, seed, hooks, err);
 }
 
 nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_t seed,

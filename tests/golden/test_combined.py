@@ -441,7 +441,7 @@ def checks_of(t):
                      "add", "transmission", "spectrum") and t.crystals is None
     return {"alone": 3 * series, "typed": (series and can_type(t)) * 4, "truth": 2 * (t.number % 3 == 0 or plain) * (not t.has("precision")), "off": 2 * plain,
             "region": 2 * (plain and not t.has("roi", "geom", "expt", "nxmx")), "linear": plain and "fluence" in flags and not t.has("add", "tolerance_photons") and flags.get("dose") != ["auto"], "threads": 0.7,
-            "order": 6 * (plain and not t.has("tolerance") and placed and len(t.crystals) > 1 and not t.has("twin")), "sum": 6 * (plain and not t.has("tolerance") and placed and t.has("oversample") and not t.has("spectrum", "dose")),
+            "order": 6 * (plain and not t.has("tolerance") and (t.has("oversample") or not t.has("water", "background")) and placed and len(t.crystals) > 1 and not t.has("twin")), "sum": 6 * (plain and not t.has("tolerance") and placed and t.has("oversample") and not t.has("spectrum", "dose")),
             "dmin": 6 * (plain and table and not t.has("fill", "default_F", "dmin", "mat", "crystals") and (t.crystals is None or not any({"hkl", "pdb", "mtz", "cell"} & set(x) for x in t.crystals))),
             "empty": plain and t.has("oversample") and not t.has("expt", "osc", "dose"), "isa": 0.7 * (plain and not t.has("tophat_spots", "precision", "tolerance")),
             "master": 1.0 * (series and h5py is not None and "no HDF5" not in BUILD), "parts": 0.5 * series, "slopes": 1.5 * (plain and flat)}
