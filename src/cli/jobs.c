@@ -250,8 +250,9 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
 static int split(nb_jobs *jobs, size_t bytes)
 {
     const char *end = jobs->data + bytes, *next;
+    const int mark = bytes >= 3 && memcmp(jobs->data, "\xEF\xBB\xBF", 3) == 0;
     int line = 1, room = 0;
-    for (const char *p = jobs->data; p < end; p = next + 1, line++) {
+    for (const char *p = jobs->data + (mark ? 3 : 0); p < end; p = next + 1, line++) {
         next = memchr(p, '\n', (size_t)(end - p));
         if (!next)
             next = end;

@@ -32,13 +32,22 @@ static nb_status stopped(nb_error *err)
     return err->code;
 }
 
+/** The processes of mpirun share a series, of which rank 0 speaks; a single image is that of one process, which may be
+ * the child of such a process. */
+static int speaks(const nb_cli *cli)
+{
+    const char *const flags[] = {"-frames", "-stills", "-only_frame"};
+    int rank, typed[3];
+    for (int i = 0; i < 3; i++)
+        typed[i] = cli->typed[nb_flag_index(nb_flag_find(flags[i]))];
+    nb_ranks_launched(&rank);
+    return rank == 0 || !(nb_cli_is_series(cli) || ((typed[0] || typed[1]) && !typed[2]));
+}
+
 /** Typed flags without effect. */
 static void notice_flags(const nb_cli *cli, char **argv)
 {
-    int rank;
-
-    nb_ranks_launched(&rank);
-    for (const nb_flag *f = NULL; rank == 0 && (f = nb_flag_next(f));) {
+    for (const nb_flag *f = NULL; speaks(cli) && (f = nb_flag_next(f));) {
         int at = cli->typed[nb_flag_index(f)];
         char line[256];
         if (!at || !nb_flag_note(f))
@@ -169,21 +178,6 @@ static void share_stdout(nb_cli *cli)
     nb_ignore_broken_pipes();
 }
 
-/** One process makes a single image; several processes would write the same files. */
-static nb_status check_alone(nb_error *err)
-{
-    int count = nb_ranks_launched(NULL);
-    if (count == 1)
-        return NB_OK;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_INPUT;
-    snprintf(err->message, sizeof err->message,
-             "mpirun started %d processes, but a single image uses only one; start it "
-             "without mpirun, or make a series with -frames or -stills",
-             count);
-    return err->code;
-}
-
 static nb_status run_series(const nb_cli *cli, nb_progress *progress, nb_ranks **ranks,
                             nb_error *err)
 {
@@ -203,9 +197,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace &&
         !cli->cfg.stolout_file[0])
         return run_series(cli, &progress, ranks, err);
-    status = cli->show_config || cli->trace ? NB_OK : check_alone(err);
-    if (!status)
-        status = nb_cli_check_saturation(cli, err);
+    status = nb_cli_check_saturation(cli, err);
     if (!status && cli->cfg.sum_file[0])
         status =
             nb_cli_fail(err, "-sumfile %.200s: needs a series, as -frames n or -stills n",
@@ -239,11 +231,10 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
 }
 
 /** With several processes rank 0 reports errors; the others report only the loss of rank 0. */
-static void say_error(nb_status status, const nb_ranks *ranks, const nb_error *err)
+static void say_error(nb_status status, const nb_cli *cli, const nb_ranks *ranks,
+                      const nb_error *err)
 {
-    int rank;
-    nb_ranks_launched(&rank);
-    if (rank == 0 || (ranks && err->message[0]))
+    if (speaks(cli) || (ranks && err->message[0]))
         nb_cli_say("error", err->message[0] ? err->message : nb_status_name(status));
 }
 
@@ -279,7 +270,7 @@ int main(int argc, char **argv)
     if (!status)
         status = nb_cli_check_stdout(&err);
     if (status)
-        say_error(status, ranks, &err);
+        say_error(status, &cli, ranks, &err);
     nb_ranks_leave(ranks);
     nb_free(cli.frame.configs);
     nb_free(cli.frame.arrays);

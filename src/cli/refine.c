@@ -305,10 +305,10 @@ static int first_rank(void)
     return rank == 0;
 }
 
-static void notice(void *user, const char *line)
+/** shared: NULL, or what the processes share. */
+static void notice(void *shared, const char *line)
 {
-    (void)user;
-    if (first_rank())
+    if (!shared || first_rank())
         nb_cli_say("note", line);
 }
 
@@ -573,7 +573,8 @@ static nb_status refine_many(run *r, nb_error *err)
                                .page_first = t->page_first,
                                .page_count = t->page_count,
                                .command = r->command};
-    nb_status st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &hooks, err);
+    const nb_hooks shared = {r, notice, progress};
+    nb_status st = nb_refine_series(&r->line->cli.cfg, &frames, &t->options, &shared, err);
     if (!st && r->text && first_rank())
         fprintf(r->text, "%d of %d images converged\n", r->count - r->lost, r->count);
     return st;
@@ -582,11 +583,6 @@ static nb_status refine_many(run *r, nb_error *err)
 static nb_status refine_any(run *r, nb_error *err)
 {
     nb_status st;
-    if (!is_many(r) && nb_ranks_launched(NULL) > 1)
-        return nb_cli_fail(err,
-                           "mpirun started %d processes, but one image uses only one; "
-                           "start it without mpirun",
-                           nb_ranks_launched(NULL));
     if (!is_many(r))
         return refine_one(r, err);
     st = nb_ranks_join(&r->ranks, err);
@@ -601,7 +597,7 @@ static int end(run *r, nb_status st, const nb_error *err)
     free(r->images);
     if (st) {
         fflush(stdout);
-        if (first_rank() || (r->ranks && err->message[0]))
+        if (!is_many(r) || first_rank() || (r->ranks && err->message[0]))
             nb_cli_say("error", err->message[0] ? err->message : nb_status_name(st));
     }
     nb_ranks_leave(r->ranks);

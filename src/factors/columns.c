@@ -147,14 +147,36 @@ static nb_status find_single(const nb_reflection_file *file, char type,
     return found > 1 ? fail_several(file, name, f, err) : NB_OK;
 }
 
+/** Has the column values where the pair has none? */
+static int has_more(const nb_reflection_file *file, const nb_column_choice *pair, int i)
+{
+    const nb_column *c = file->columns;
+    for (size_t row = 0; row < file->count; row++)
+        if (isnan(c[pair->plus].value[row]) && isnan(c[pair->minus].value[row]) &&
+            !isnan(c[i].value[row]))
+            return 1;
+    return 0;
+}
+
+/** The mean that goes with a pair which has fewer values; -1: none. */
+static int find_mean(const nb_reflection_file *file, const nb_column_choice *pair)
+{
+    const char *const *label = pair->intensities ? preferred_J : preferred_F;
+    for (; *label; label++)
+        for (int i = 0; i < file->n_columns; i++)
+            if (passes(&file->columns[i], (filter){pair->intensities ? 'J' : 'F', *label}))
+                return has_more(file, pair, i) ? i : -1;
+    return -1;
+}
+
 static nb_status choose_best(const nb_reflection_file *file, const char *name,
                              nb_column_choice *out, nb_error *err)
 {
     nb_status status;
-    if (find_pair(file, 'G', out))
-        return NB_OK;
-    if (find_pair(file, 'K', out)) {
-        out->intensities = 1;
+    const int pair = find_pair(file, 'G', out);
+    if (pair || find_pair(file, 'K', out)) {
+        out->intensities = !pair;
+        out->mean = find_mean(file, out);
         return NB_OK;
     }
     status = find_single(file, 'F', preferred_F, name, &out->plus, err);
@@ -253,7 +275,8 @@ static nb_status choose_labels(const nb_reflection_file *file, const char *label
 nb_status nb_columns_choose(const nb_reflection_file *file, const char *labels,
                             const char *name, nb_column_choice *out, nb_error *err)
 {
-    *out = (nb_column_choice){.plus = -1, .minus = -1, .difference = -1, .phase = -1};
+    *out = (nb_column_choice){
+        .plus = -1, .minus = -1, .difference = -1, .phase = -1, .mean = -1};
     if (file->is_unmerged)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "the reflections are not merged: merge the file first");
@@ -267,9 +290,11 @@ void nb_columns_describe(const nb_reflection_file *file, const nb_column_choice 
     int second = choice->minus >= 0        ? choice->minus
                  : choice->difference >= 0 ? choice->difference
                                            : choice->phase;
-    snprintf(text, size, second < 0 ? "%s" : "%s and %s",
+    const char *mean = choice->mean >= 0 ? file->columns[choice->mean].label : NULL;
+    snprintf(text, size, second < 0 ? "%s%s%s%s" : "%s and %s%s%s",
              file->columns[choice->plus].label,
-             second < 0 ? "" : file->columns[second].label);
+             second < 0 ? "" : file->columns[second].label,
+             mean ? ", and where they have no value " : "", mean ? mean : "");
 }
 
 /** Image of h k l under an operator: its voxel is zero + h step0 + k step1 + l step2; its Friedel

@@ -62,11 +62,11 @@ static size_t fill_rows(const nb_factor_grid *g, nb_reflection_file *out)
 
 static nb_status make_columns(nb_reflection_file *out, nb_error *err)
 {
-    static const nb_column columns[COLUMNS] = {{"FMEAN", 'F', NULL},
-                                               {"F(+)", 'G', NULL},
-                                               {"F(-)", 'G', NULL},
-                                               {"PHI(+)", 'P', NULL},
-                                               {"PHI(-)", 'P', NULL}};
+    static const nb_column columns[COLUMNS] = {{.label = "FMEAN", .type = 'F'},
+                                               {.label = "F(+)", .type = 'G'},
+                                               {.label = "F(-)", .type = 'G'},
+                                               {.label = "PHI(+)", .type = 'P'},
+                                               {.label = "PHI(-)", .type = 'P'}};
     for (int i = 0; i < out->n_columns; i++) {
         out->columns[i] = columns[i];
         out->columns[i].value = nb_alloc_raw(out->count, sizeof(float), "a column", err);

@@ -30,6 +30,8 @@ static int values_of(const nb_expansion_request *r, size_t row, double F[2], int
         F[1] = F[0] - D / 2;
         F[0] += D / 2;
     }
+    if (isnan(F[0]) && isnan(F[1]))
+        F[0] = F[1] = at(r->file, c->mean, row);
     for (int i = 0; i < 2; i++) {
         has[i] = !isnan(F[i]);
         if (!c->intensities && F[i] < 0) {

@@ -16,6 +16,7 @@ typedef struct nb_column_choice {
     int minus;       /* G K of -h; -1: as plus */
     int difference;  /* D */
     int phase;       /* P */
+    int mean;        /* F J: of both mates, where plus and minus have no value */
     int intensities; /* F = sqrt(max(I, 0)) */
 } nb_column_choice;
 

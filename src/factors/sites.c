@@ -94,6 +94,12 @@ static void say_assumptions(const nb_structure *s, const nb_model_options *o,
     if (s->missing_U)
         nb_notice(hooks, "%s: %zu atoms without a displacement parameter: U is 0", name,
                   s->missing_U);
+    if (s->has_residual_B)
+        nb_notice(
+            hooks,
+            "%s: its B factors are residual and lack the part of its TLS groups, so F "
+            "is too strong at high resolution; add it first (tlsanl, phenix.tls)",
+            name);
     if (below)
         nb_notice(hooks, "%s: %zu B factors between -1 and 0 count as 0", name, below);
     if (!o->apply_ncs && (size_t)s->n_ncs > given)

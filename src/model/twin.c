@@ -64,6 +64,26 @@ static double determinant(const double *m)
            m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 
+/** Transposed inverse. */
+static nb_mat3 cofactors(const nb_mat3 *a)
+{
+    const double *m = a->m, d = determinant(m);
+    nb_mat3 out = {{(m[4] * m[8] - m[5] * m[7]) / d, (m[5] * m[6] - m[3] * m[8]) / d,
+                    (m[3] * m[7] - m[4] * m[6]) / d, (m[2] * m[7] - m[1] * m[8]) / d,
+                    (m[0] * m[8] - m[2] * m[6]) / d, (m[1] * m[6] - m[0] * m[7]) / d,
+                    (m[1] * m[5] - m[2] * m[4]) / d, (m[2] * m[3] - m[0] * m[5]) / d,
+                    (m[0] * m[4] - m[1] * m[3]) / d}};
+    return out;
+}
+
+/** Its inverse. */
+static nb_mat3 inverse_of(const nb_mat3 *a)
+{
+    const nb_mat3 t = cofactors(a);
+    return (nb_mat3){
+        {t.m[0], t.m[3], t.m[6], t.m[1], t.m[4], t.m[7], t.m[2], t.m[5], t.m[8]}};
+}
+
 /** "law:x" at p; returns its end, NULL: it is none. */
 static const char *read_law(const char *p, const char *end, double T[9], double *x)
 {
@@ -88,6 +108,7 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err)
 {
     const char *end = text + strlen(text), *p = text;
     double sum = 0, x, T[9];
+    nb_mat3 back;
     memset(out, 0, sizeof *out);
     for (int laws = 0; *p; laws++) {
         if (!(p = read_law(p, end, T, &x)) || (*p && *p != ';') || (*p && !p[1]) ||
@@ -107,7 +128,9 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err)
                 err, NB_ERR_INPUT,
                 "-twin %.80s: parts must be 0 or more, and less than 1 together", text);
         if (x > 0 && !is_identity(T)) {
-            memcpy(out->T[out->n], T, sizeof T);
+            memcpy(back.m, T, sizeof T);
+            back = inverse_of(&back);
+            memcpy(out->T[out->n], back.m, sizeof back.m);
             out->x[out->n++] = x;
         }
         p += *p == ';';
@@ -136,18 +159,6 @@ static nb_mat3 product(const nb_mat3 *a, const nb_mat3 *b)
     return out;
 }
 
-/** Transposed inverse. */
-static nb_mat3 cofactors(const nb_mat3 *a)
-{
-    const double *m = a->m, d = determinant(m);
-    nb_mat3 out = {{(m[4] * m[8] - m[5] * m[7]) / d, (m[5] * m[6] - m[3] * m[8]) / d,
-                    (m[3] * m[7] - m[4] * m[6]) / d, (m[2] * m[7] - m[1] * m[8]) / d,
-                    (m[0] * m[8] - m[2] * m[6]) / d, (m[1] * m[6] - m[0] * m[7]) / d,
-                    (m[1] * m[5] - m[2] * m[4]) / d, (m[2] * m[3] - m[0] * m[5]) / d,
-                    (m[0] * m[4] - m[1] * m[3]) / d}};
-    return out;
-}
-
 /** The orthogonal matrix nearest to m (N. J. Higham, SIAM J. Sci. Stat. Comput. 7, 1160 (1986)): Newton's steps
  * (X + X^-T)/2. */
 static nb_mat3 nearest_orthogonal(nb_mat3 X)
@@ -172,37 +183,41 @@ static nb_mat3 columns_of(const nb_crystal *x)
     return (nb_mat3){{a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z}};
 }
 
-static nb_vec3 column(const nb_mat3 *m, int i)
+/** The largest angle by which a symmetric matrix turns a direction: sin = (u - v)/(u + v), u and v its extreme
+ * eigenvalues (in closed form: O. K. Smith, Commun. ACM 4, 168 (1961)). */
+static double largest_turn(const nb_mat3 *P)
 {
-    return nb_v3(m->m[i], m->m[3 + i], m->m[6 + i]);
+    const double *m = P->m, mean = (m[0] + m[4] + m[8]) / 3;
+    nb_mat3 B = *P;
+    double size = 0, angle, u, v;
+    for (int i = 0; i < 3; i++)
+        B.m[4 * i] -= mean;
+    for (int i = 0; i < 9; i++)
+        size += B.m[i] * B.m[i] / 6;
+    size = sqrt(size);
+    if (!(size > 0))
+        return 0;
+    angle = acos(fmax(-1, fmin(1, determinant(B.m) / (2 * size * size * size)))) / 3;
+    u = mean + 2 * size * cos(angle);
+    v = mean + 2 * size * cos(angle + 2 * NB_PI / 3);
+    return asin((u - v) / (u + v));
 }
 
 double nb_twin_turn(const nb_twin *twin, int i, nb_crystal *x)
 {
     nb_vec3 *const all[] = {&x->a, &x->b, &x->c, &x->astar, &x->bstar, &x->cstar};
-    const nb_mat3 A = columns_of(x);
-    nb_mat3 T, AT, inverse, Q, turned, law;
-    double most = 0;
+    const nb_mat3 A = columns_of(x), inverse = inverse_of(&A);
+    nb_mat3 S, Q, back;
     if (i == 0)
         return 0;
     x->placed = 1;
-    memcpy(T.m, twin->T[i - 1], sizeof T.m);
-    AT = product(&A, &T);
-    inverse = cofactors(&A);
-    for (int r = 0; r < 3; r++) /* transposed: A^-1 */
-        for (int c = 0; c < r; c++) {
-            const double was = inverse.m[3 * r + c];
-            inverse.m[3 * r + c] = inverse.m[3 * c + r];
-            inverse.m[3 * c + r] = was;
-        }
-    Q = nearest_orthogonal(product(&AT, &inverse));
+    memcpy(S.m, twin->T[i - 1], sizeof S.m);
+    S = product(&A, &S);
+    S = product(&S, &inverse);
+    Q = nearest_orthogonal(S);
     for (int k = 0; k < 6; k++)
         *all[k] = nb_apply(&Q, *all[k]);
-    turned = columns_of(x);
-    law = AT;
-    for (int k = 0; k < 3; k++) {
-        const nb_vec3 p = column(&turned, k), q = column(&law, k);
-        most = fmax(most, atan2(nb_norm(nb_cross(p, q)), nb_dot(p, q)));
-    }
-    return most;
+    back = inverse_of(&Q);
+    S = product(&back, &S);
+    return largest_turn(&S);
 }

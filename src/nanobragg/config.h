@@ -114,6 +114,7 @@ typedef enum nb_sf_method {
 #define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
 #define NB_DOSE_AUTO (-1.0)    /* dose_MGy: from the fluence */
 #define NB_F000_CALC (-1.0)    /* F000: that of the model */
+#define NB_FUDGE_DARWIN (-1.0) /* fudge: a Gaussian crystal's integral is Darwin's */
 /** Point spread function of the detector. */
 typedef enum nb_psf_shape {
     NB_PSF_NONE = 0,

@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/text.h"
+#include "../physics/shapes.h"
 #include "params.h"
 
 /** Two parameters that say one thing; only one of them may be set. */
@@ -260,6 +261,18 @@ static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_er
                    pair->a, of_a, pair->b, of_b, pair->why);
 }
 
+/** Only of a Gaussian the integral depends on nothing else. */
+static nb_status check_fudge(const nb_config *cfg, nb_error *err)
+{
+    if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-fudge darwin is for -gauss_xtal, and the crystal is %s: type a number, or "
+        "-gauss_xtal",
+        nb_param_choice("shape", (int)cfg->shape));
+}
+
 /** A tolerance is for the fast paths. */
 static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
 {
@@ -309,6 +322,8 @@ nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
         st = check_pair(cfg, &pairs[i], err);
     if (!st)
         st = check_tolerance(cfg, err);
+    if (!st)
+        st = check_fudge(cfg, err);
     if (!st)
         st = nb_config_check_noise(cfg, err);
     if (!st)

@@ -229,6 +229,7 @@ static int unset_is_value(const nb_param *p)
         return p->choices[(int)p->unset][0] != 0;
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:
+    case NB_KIND_NUMBER_OR:
         return nb_param_allows(p, p->unset);
     default:
         return 0;

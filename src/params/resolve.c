@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/text.h"
+#include "../physics/shapes.h"
 #include "params.h"
 
 /* Programs that were compiled before count on it: a new member takes its bytes from `reserved`. */
@@ -172,6 +173,8 @@ const nb_settings *nb_resolve(const nb_config *typed, nb_settings *out)
     for (size_t i = 0; i < n; i++)
         if (!(p[i].flags & NB_PARAM_SERIES))
             resolve_row(&p[i], typed, out);
+    if (typed->fudge == NB_FUDGE_DARWIN) /* the integral of exp(-2 g R^2/width) is 1 */
+        out->value.fudge = nb_shape_row_of((int)typed->shape).width * NB_PI / 2;
     if (typed->compat && !NB_TYPED(out, layer_depth))
         out->value.layer_depth = NB_LAYER_FRONT;
     return out;

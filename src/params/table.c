@@ -35,6 +35,7 @@ static const char *const all_word[] = {"all", NULL};
 static const char *const model_word[] = {"model", NULL};
 static const char *const auto_word[] = {"auto", NULL};
 static const char *const calc_word[] = {"calc", NULL};
+static const char *const darwin_word[] = {"darwin", NULL};
 static const char *const isas[] = {"auto", "scalar", "sse2", "avx2", "avx512", "neon", NULL};
 static const char *const precisions[] = {"mixed", "single", "double", NULL};
 
@@ -80,8 +81,9 @@ static const nb_param rows[] = {
     .help = "only the part of the crystal (a cube) in the beam of -beamsize scatters"},
 {"shape", NULL, CHOICE(PIXELS | INNER, shape, shapes), .help = "shape of the crystal"},
 NB_SHAPES(SHAPE_ROW)
-{"fudge", NULL, NUMBER_FROM(PIXELS, fudge, 1), ABOVE(0), .value = "x",
-    .help = "scale of the shape function's width (round, gauss, tophat)"},
+{"fudge", NULL, FIELD(NUMBER_OR, PIXELS, fudge), .unset = 1, .choices = darwin_word, ABOVE(0),
+    .value = "x | darwin",
+    .help = "scale of the shape function's width (round, gauss, tophat); darwin: 0.98960, with which intensities of gauss are Darwin's and not 0.9844 of them"},
 {"mosaic", "mosaici mosaicity mosaic_spr mosaic_spread", NUMBER(PIXELS, mosaic_spread_deg),
     WITHIN(0, 180), .value = "angle", .unit = "deg", .fallback = "0",
     .help = "mosaic spread: largest rotation of a domain; with -mosaic_model gauss the standard deviation"},

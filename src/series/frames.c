@@ -445,6 +445,20 @@ static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
         v[i] = jittered(v[i], percent, seed, 3);
 }
 
+/** From its place in the base, mm along fast and slow. */
+static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
+{
+    if (f->whole.detector) {
+        cfg->beam_shift_mm[0] = nb_typeable(fast);
+        cfg->beam_shift_mm[1] = nb_typeable(slow);
+        return;
+    }
+    cfg->Xbeam_mm = nb_typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
+    cfg->Ybeam_mm = nb_typeable(f->Ybeam_mm + (f->beam_swapped ? fast
+                                               : f->beam_down  ? -slow
+                                                               : slow));
+}
+
 static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
 {
     const nb_series *s = f->series;
@@ -461,17 +475,24 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
             cfg->cell[i] = jittered(f->whole.cell[i], s->jitter_cell_pct, seed, 2);
     if (s->jitter_mosaic_pct > 0)
         jitter_mosaic(f, seed, cfg);
-    if (s->jitter_beam_mm > 0 && f->whole.detector) {
-        cfg->beam_shift_mm[0] = nb_typeable(s->jitter_beam_mm * normal(seed, 4));
-        cfg->beam_shift_mm[1] = nb_typeable(s->jitter_beam_mm * normal(seed, 5));
-    } else if (s->jitter_beam_mm > 0) {
-        double fast = s->jitter_beam_mm * normal(seed, 4);
-        double slow = s->jitter_beam_mm * normal(seed, 5);
-        cfg->Xbeam_mm = nb_typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
-        cfg->Ybeam_mm = nb_typeable(f->Ybeam_mm + (f->beam_swapped ? fast
-                                                   : f->beam_down  ? -slow
-                                                                   : slow));
-    }
+    if (s->jitter_beam_mm > 0)
+        move_beam(f, s->jitter_beam_mm * normal(seed, 4),
+                  s->jitter_beam_mm * normal(seed, 5), cfg);
+}
+
+/** Photon energy and detector shift of an image of the stream; a typed wavelength wins. */
+static void apply_image(const nb_frames *f, int k, nb_config *cfg)
+{
+    const nb_stream *s = &f->stream;
+    const double *shift = s->crystal[s->first[k]].shift_mm,
+                 toward[3] = {shift[0], shift[1], 0};
+    const nb_vec3 moved = nb_lab_of_nexus(f->geometry.convention, toward);
+    if (!NB_GIVEN(&f->base, lambda_A) && !NB_GIVEN(&f->base, energy_eV) &&
+        !isnan(s->energy_eV[k]))
+        cfg->lambda_A = nb_typeable(NB_HC_EV_ANGSTROM / s->energy_eV[k]);
+    if (shift[0] != 0 || shift[1] != 0)
+        move_beam(f, -nb_dot(moved, f->geometry.fast), -nb_dot(moved, f->geometry.slow),
+                  cfg);
 }
 
 /** The axes of a stream are a cell and an orientation: A = U B, with a* of B along x and b* in the plane of x and y. */
@@ -518,6 +539,7 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
 {
     if (f->stream.images) {
         apply_stream(f, at, cfg);
+        apply_image(f, at.frame, cfg);
         return NB_OK;
     }
     if (f->missets) {
@@ -716,11 +738,18 @@ static int same_noise(const nb_config *a, const nb_config *b)
            strcmp(a->gainmap_file, b->gainmap_file) == 0;
 }
 
+/** Have both the detector of the same file?  Then its panels have the sizes of the series, whichever the beam hits. */
+static int same_detector(const nb_config *a, const nb_config *b)
+{
+    return a->detector && b->detector && !strcmp(a->geom_file, b->geom_file) &&
+           !strcmp(a->expt_file, b->expt_file) && !strcmp(a->nxmx_file, b->nxmx_file);
+}
+
 /** What a master cannot hold two of; NULL: nothing of that differs. */
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
-    if (g->pixel != f->geometry.pixel)
+    if (g->pixel != f->geometry.pixel && !same_detector(cfg, &f->whole))
         return "another pixel size";
     if (NB_VALUE(cfg, thick_um) != f->thick_um)
         return "another sensor thickness";
@@ -740,12 +769,14 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
                           nb_error *err)
 {
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
-    const int experiments = f->base.exptout_file[0] && !f->rotation;
-    if (!what && experiments && g->pixel != f->geometry.pixel)
+    const int experiments = f->base.exptout_file[0] && !f->rotation,
+              same = same_detector(cfg, &f->whole);
+    if (!what && experiments && g->pixel != f->geometry.pixel && !same)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has another pixel size than the series, but -exptout "
                        "holds only one; leave it out, or write one series for each");
-    if (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels)
+    if (!same &&
+        (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels))
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %d x %d pixels, but the series has %d x %d",
                        g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);

@@ -281,12 +281,10 @@ static nb_status find_panels(const nb_sim *sim, const nb_image *image, const cha
                       image->fast, image->slow);
 }
 
-/** A row of the image as photons, 0 in pixels that are left_out (NULL: none); returns the first pixel that is
- * not finite, or n. */
-static int take_row(const float *from, const uint8_t *left_out, int n, double unit,
-                    double pedestal, float *to)
+/** A row of the image as photons, 0 in pixels that are left_out (NULL: none). */
+static void take_row(const float *from, const uint8_t *left_out, int n, double unit,
+                     double pedestal, float *to)
 {
-    int bad = n;
     if (unit == 1 && pedestal == 0)
         memcpy(to, from, (size_t)n * sizeof *to);
     else
@@ -294,8 +292,14 @@ static int take_row(const float *from, const uint8_t *left_out, int n, double un
             to[i] = (float)((from[i] - pedestal) * unit);
     for (int i = 0; left_out && i < n; i++)
         to[i] = left_out[i] ? 0 : to[i];
+}
+
+/** The first pixel of a row that is not finite, or n. */
+static int find_bad(const float *row, int n)
+{
+    int bad = n;
     for (int i = n; i-- > 0;)
-        bad = isfinite(to[i]) ? bad : i;
+        bad = isfinite(row[i]) ? bad : i;
     return bad;
 }
 
@@ -332,15 +336,16 @@ static nb_status take_panel(const nb_given *g, const nb_scene *sc, int number,
     const nb_region r = nb_panel_region(sc, p);
     for (int j = 0; j < p->rows; j++) {
         const size_t first = nb_panel_pixel(p, 0, j);
-        const int i =
-            take_row(from->first + (size_t)j * from->stride, marks_of(in, from, j),
-                     p->columns, g->unit, pedestal, image + first);
+        int i;
+        take_row(from->first + (size_t)j * from->stride, marks_of(in, from, j),
+                 p->columns, g->unit, pedestal, image + first);
+        finish_row(sc, &r, j, first, p->columns, g->background, image + first);
+        i = find_bad(image + first, p->columns);
         if (i < p->columns) {
             bad[0] = i;
             bad[1] = j;
             return NB_ERR_INPUT;
         }
-        finish_row(sc, &r, j, first, p->columns, g->background, image + first);
     }
     return NB_OK;
 }
@@ -420,7 +425,8 @@ static nb_status find_mask(const nb_given *g, nb_sim *base, nb_error *err)
 nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
 {
     nb_status st;
-    if (!g->size[0])
+    if (!g->size[0] &&
+        !g->cfg.detector) /* of floats alone; an image of panels may have gaps */
         nb_sim_size(base, &g->size[0], &g->size[1]);
     st = find_mask(g, base, err);
     if (st || !has_background(&g->cfg))

@@ -103,7 +103,7 @@ static nb_status take_line(const double *values, int n, const char *path, long l
 nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
                                 int needed, const nb_orientations *out, nb_error *err)
 {
-    const char *p = data, *last = data + bytes, *end;
+    const char *last = data + bytes, *p = nb_text_body(data, last), *end;
     double values[MOST_NUMBERS];
     long line = 0;
     int count = 0;

@@ -6,6 +6,7 @@
 
 #include "../sim/shade.h"
 #include "../sim/advice.h"
+#include "../sim/factors.h"
 #include "../sim/light.h"
 #include "../sim/load.h"
 #include "../sim/noise.h"
@@ -275,6 +276,48 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
         run->series->output, n);
 }
 
+/** Are the files of F those of the series? */
+static int has_files_of(const nb_config *a, const nb_config *b)
+{
+    return !strcmp(a->pdb_file, b->pdb_file) && !strcmp(a->cif_file, b->cif_file) &&
+           !strcmp(a->mtz_file, b->mtz_file);
+}
+
+/** A note, once, if a crystal of frame k has another cell than F; *cfg is room.  Returns whether it was said. */
+static int say_cell(const nb_run *run, int k, nb_config *cfg)
+{
+    const nb_frames *f = &run->frames;
+    const int *first = f->stream.first ? f->stream.first + f->first + k : NULL,
+              n = first ? first[1] - first[0] : 1;
+    char whose[60];
+    int said = 0;
+    snprintf(whose, sizeof whose, "frame %d: the crystal has the cell", f->first + k + 1);
+    for (int m = 0; m < n && !said; m++) {
+        double cell[6];
+        if (nb_frames_crystal(f, (nb_crystal_at){k, m}, cfg, NULL) ||
+            cfg->cell_count == 0 || !has_files_of(cfg, &f->base) ||
+            memcmp(cfg->cell, f->base.cell, sizeof cfg->cell) == 0)
+            continue;
+        for (int i = 0; i < 6; i++)
+            cell[i] = i < cfg->cell_count ? cfg->cell[i] : 90;
+        said = nb_factor_files_say_cell(run->base->in.factors, cell, whose, &run->hooks);
+    }
+    return said;
+}
+
+/** Of crystals of a stream, and of lines of -jobs. */
+static void say_cells(const nb_run *run)
+{
+    const nb_frames *f = &run->frames;
+    nb_config *cfg;
+    if (!run->base->in.factors || !(f->stream.images || f->series->override) ||
+        !(cfg = nb_alloc(1, sizeof *cfg, "cells", NULL)))
+        return;
+    for (int k = 0; k < f->count && !say_cell(run, k, cfg); k++)
+        ;
+    nb_free(cfg);
+}
+
 /** All preparations without files. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
@@ -312,6 +355,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
         nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "
                                "each frame, but DIALS uses that of the first frame for "
                                "all frames; for DIALS use -output 'img_%%05d.cbf'");
+    say_cells(run);
     notice_lost(run);
     notice_noise(run);
     notice_turned(run);

@@ -64,10 +64,11 @@ static int is_odd(const odd_length *l, char *text, size_t size)
 }
 
 static const double hardest_eV = 130e3; /* of diffraction */
-static const double longest_A = 500;    /* an energy in eV is more */
 
 /** The finest reflection that any beamline has, A. */
 static const double finest_d = 0.25;
+/** Wavelengths of any experiment with crystals, A. */
+static const double shortest_A = 0.2, longest_A = 124;
 
 static int odd_cell(const nb_model *model, char *text, size_t size)
 {
@@ -98,7 +99,7 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
         {cfg->beamsize_mm, 1e-5, 5, "-beamsize", "mm", "metres", "um"},
     };
     text[0] = '\0';
-    if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV < 100)
+    if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV < NB_HC_EV_ANGSTROM / longest_A)
         snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
                  cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
     else if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV > hardest_eV)
@@ -122,10 +123,36 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
     return text[0] != '\0';
 }
 
-static int odd_unit(const nb_model *model, char *text, size_t size)
+/** The wavelengths of all sources, of a file or an array, too. */
+static int odd_wavelengths(const nb_model *model, char *text, size_t size)
+{
+    const nb_beam *beam = &model->scene.beam;
+    const nb_config *cfg = &model->settings.value;
+    const char *whose = cfg->spectrum[0]      ? "-spectrum"
+                        : cfg->source_file[0] ? "-sourcefile"
+                                              : "the beam";
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        least = fmin(least, beam->sources[i].lambda * 1e10);
+        most = fmax(most, beam->sources[i].lambda * 1e10);
+    }
+    if (least > longest_A)
+        snprintf(text, size,
+                 "%s: the wavelengths are %.4g to %.4g A: are its energies in keV?",
+                 whose, least, most);
+    else if (most < shortest_A)
+        snprintf(text, size, "%s: the wavelengths are %.4g to %.4g A: are they in %s?",
+                 whose, least, most, most < 1e-3 ? "metres" : "nm");
+    else
+        return 0;
+    return 1;
+}
+
+int nb_odd_unit(const nb_model *model, char *text, size_t size)
 {
     return odd_cell(model, text, size) ||
-           odd_of_config(&model->settings.value, text, size);
+           odd_of_config(&model->settings.value, text, size) ||
+           odd_wavelengths(model, text, size);
 }
 
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
@@ -139,7 +166,7 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
 static void advise_units(const nb_model *model, const nb_hooks *hooks)
 {
     char text[120];
-    if (odd_unit(model, text, sizeof text))
+    if (nb_odd_unit(model, text, sizeof text))
         nb_notice(hooks, "%s", text);
 }
 
@@ -242,6 +269,52 @@ static void advise_steps(const nb_model *model, const nb_hooks *hooks)
                       by.count, axes[i].what, 100 * error, axes[i].flag,
                       nb_steps_enough(sc, by, most / 2));
     }
+}
+
+/* --- beam centre --- */
+
+/** Distance of a point from the rectangle (0, 0) to (f, s). */
+static double outside(double at_f, double at_s, double f, double s)
+{
+    return hypot(fmax(0, fmax(-at_f, at_f - f)), fmax(0, fmax(-at_s, at_s - s)));
+}
+
+/** Distance of the beam centre from the detector's edge if it is outside, m.  Between panels there are
+ * gaps: a detector of several is missed when the beam is farther from each than the panel is long. */
+static double beam_off(const nb_model *model)
+{
+    const nb_scene *sc = &model->scene;
+    const nb_geometry *g = &model->geometry;
+    double least = INFINITY;
+    if (sc->n_panels == 1)
+        return outside(g->Fbeam, g->Sbeam, g->fpixels * g->pixel,
+                       g->spixels * g->pixel_slow);
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *p = &sc->panels[k];
+        double f = p->columns * p->pixel_fast, s = p->rows * p->pixel_slow;
+        double off = outside(p->Fbeam, p->Sbeam, f, s);
+        if (p->distance > 0)
+            least = fmin(least, off > fmax(f, s) ? off : 0);
+    }
+    return isfinite(least) ? least : 0;
+}
+
+/** A centre that is outside of the detector in mm, and inside in pixels or farther away than the detector is long. */
+static void advise_centre(const nb_model *model, const nb_hooks *hooks)
+{
+    const nb_settings *all = &model->settings;
+    const nb_geometry *g = &model->geometry;
+    const double X = all->value.Xbeam_mm, Y = all->value.Ybeam_mm,
+                 off = model->scene.n_panels == 1 ? beam_off(model) : 0;
+    const double pixels = fmax(g->fpixels, g->spixels), edge = pixels * g->pixel;
+    if (off > 0 && all->value.twotheta_deg == 0 && NB_TYPED(all, Xbeam_mm) &&
+        NB_TYPED(all, Ybeam_mm) &&
+        (off > edge || (X > 0 && Y > 0 && X < pixels && Y < pixels)))
+        nb_notice(
+            hooks,
+            "the beam centre, %g %g mm, is %.3g mm outside of the detector: is it in "
+            "pixels? -Xbeam and -Ybeam take mm",
+            X, Y, off * 1e3);
 }
 
 /* --- crystal --- */
@@ -372,6 +445,7 @@ void nb_sim_advise(const nb_sim *sim)
         return;
     nb_advise_threads(hooks, sim->cfg.threads);
     advise_units(model, hooks);
+    advise_centre(model, hooks);
     advise_hand(model, hooks);
     advise_crystal(model, hooks);
     advise_volume(model, hooks);
@@ -383,32 +457,6 @@ void nb_sim_advise(const nb_sim *sim)
 }
 
 /* --- nothing in the image --- */
-
-/** Distance of a point from the rectangle (0, 0) to (f, s). */
-static double outside(double at_f, double at_s, double f, double s)
-{
-    return hypot(fmax(0, fmax(-at_f, at_f - f)), fmax(0, fmax(-at_s, at_s - s)));
-}
-
-/** Distance of the beam centre from the detector's edge if it is outside, m.  Between panels there are
- * gaps: a detector of several is missed when the beam is farther from each than the panel is long. */
-static double beam_off(const nb_model *model)
-{
-    const nb_scene *sc = &model->scene;
-    const nb_geometry *g = &model->geometry;
-    double least = INFINITY;
-    if (sc->n_panels == 1)
-        return outside(g->Fbeam, g->Sbeam, g->fpixels * g->pixel,
-                       g->spixels * g->pixel_slow);
-    for (int k = 0; k < sc->n_panels; k++) {
-        const nb_panel *p = &sc->panels[k];
-        double f = p->columns * p->pixel_fast, s = p->rows * p->pixel_slow;
-        double off = outside(p->Fbeam, p->Sbeam, f, s);
-        if (p->distance > 0)
-            least = fmin(least, off > fmax(f, s) ? off : 0);
-    }
-    return isfinite(least) ? least : 0;
-}
 
 /** The reason why there are so few photons. */
 static void why_dark(const nb_model *model, int shaded, const nb_stats *stats, char *text,
@@ -424,7 +472,7 @@ static void why_dark(const nb_model *model, int shaded, const nb_stats *stats, c
         snprintf(text, size, "every pixel is shaded (-beamstop, -transmission)");
     else if (model->fluence == 0)
         snprintf(text, size, "the fluence is 0");
-    else if (odd_unit(model, text, size))
+    else if (nb_odd_unit(model, text, size))
         return;
     else if (nb_largest_F(&sc->factors.table) == 0)
         snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");

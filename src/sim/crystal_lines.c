@@ -54,7 +54,8 @@ static int is_blank(const char *p, const char *end)
 static int count_lines(const char *text, size_t bytes)
 {
     int n = 0;
-    for (const char *p = text, *end = text + bytes, *next; p < end; p = next + 1) {
+    for (const char *end = text + bytes, *p = nb_text_body(text, end), *next; p < end;
+         p = next + 1) {
         next = memchr(p, '\n', (size_t)(end - p));
         next = next ? next : end;
         n += !is_blank(p, next);
@@ -67,7 +68,8 @@ static int count_lines(const char *text, size_t bytes)
 static void cut(nb_crystal_lines *l, size_t bytes)
 {
     int number = 0, n = 0;
-    for (char *p = l->text, *end = p + bytes, *next; p < end; p = next + 1) {
+    char *end = l->text + bytes, *next;
+    for (char *p = end - (end - nb_text_body(l->text, end)); p < end; p = next + 1) {
         next = memchr(p, '\n', (size_t)(end - p));
         next = next ? next : end;
         number++;

@@ -130,7 +130,8 @@ static void add_detector(nb_json root, const nb_sim *sim, const nb_detector_spec
         int end = begin;
         while (end < n && boxes[end].panel == k)
             end++;
-        add_panel(list, &d->panels[k], k, place[k], boxes + begin, end - begin);
+        add_panel(list, &d->panels[k], k, place[k], boxes ? boxes + begin : NULL,
+                  end - begin);
         begin = end;
     }
     nb_free(boxes);

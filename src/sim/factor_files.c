@@ -178,6 +178,16 @@ static nb_status parse_model(nb_factor_files *m, const content *c, nb_error *err
     return nb_structure_parse(c->data, c->bytes, c->path, &m->model, err);
 }
 
+/** Cell and wavelength are those of the column's data set. */
+static void take_set(nb_reflection_file *list, int column)
+{
+    const nb_column *c = &list->columns[column];
+    if (c->cell[0] > 0)
+        memcpy(list->cell, c->cell, sizeof list->cell);
+    if (c->wavelength > 0)
+        list->wavelength = c->wavelength;
+}
+
 static nb_status parse_list(nb_factor_files *m, const content *c, nb_error *err)
 {
     nb_status st = nb_reflection_file_parse(c->data, c->bytes, c->path, &m->list, err);
@@ -186,6 +196,8 @@ static nb_status parse_list(nb_factor_files *m, const content *c, nb_error *err)
     if (!st)
         st = nb_columns_choose(&m->list, m->settings.value.mtz_label, c->path,
                                &m->columns, err);
+    if (!st)
+        take_set(&m->list, m->columns.plus);
     return st;
 }
 
@@ -302,6 +314,19 @@ static int differs(const double a[6], const double b[6])
     return 0;
 }
 
+int nb_factor_files_say_cell(const nb_factor_files *m, const double x[6],
+                             const char *whose, const nb_hooks *hooks)
+{
+    const double *F = m->cell;
+    if (m->cell_is_typed || !differs(x, F))
+        return 0;
+    nb_notice(
+        hooks, "%s %g %g %g %g %g %g, but F(h k l) stays that of %s: %g %g %g %g %g %g",
+        whose, x[0], x[1], x[2], x[3], x[4], x[5],
+        m->list_path ? m->list_path : m->model_path, F[0], F[1], F[2], F[3], F[4], F[5]);
+    return 1;
+}
+
 static nb_status no_cell(const char *path, const char *flag, nb_error *err)
 {
     return nb_fail_at(err, NB_ERR_INPUT, path, 0,
@@ -340,12 +365,8 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                                      m->settings.value.fill == NB_FILL_SHELL);
     }
     memcpy(m->cell, m->list_path ? of_list : of_model, sizeof m->cell);
-    if (crystal && path && differs(typed, m->cell))
-        nb_notice(hooks,
-                  "the crystal has the typed cell %g %g %g %g %g %g, but F(h k l) stays "
-                  "that of %s: %g %g %g %g %g %g",
-                  typed[0], typed[1], typed[2], typed[3], typed[4], typed[5], path,
-                  m->cell[0], m->cell[1], m->cell[2], m->cell[3], m->cell[4], m->cell[5]);
+    if (crystal && path)
+        (void)nb_factor_files_say_cell(m, typed, "the crystal has the typed cell", hooks);
     if (m->model_path && m->list_path && differs(of_model, m->cell))
         nb_notice(hooks, "%s and %s have different cells; that of %s is used",
                   m->model_path, m->list_path, path);
@@ -407,7 +428,7 @@ static nb_status choose_symmetries(nb_factor_files *m, const nb_hooks *hooks,
 /** What is taken of a reflection file. */
 static void say_columns(const nb_factor_files *m, const nb_hooks *hooks)
 {
-    char columns[128];
+    char columns[200];
     if (!m->list_path || m->hkl.rows)
         return;
     nb_columns_describe(&m->list, &m->columns, columns, sizeof columns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the files' contents to tables of F: sums of a model, expansion, scale and fills. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -324,6 +325,22 @@ static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_e
     return st;
 }
 
+/** Files of F have floats. */
+static nb_status check_finite(const nb_factor_sums *m, const nb_factor_grid *grid,
+                              nb_error *err)
+{
+    const nb_config *cfg = &m->files->settings.value;
+    for (size_t i = 0, n = nb_factor_grid_voxels(grid); i < n; i++)
+        if (grid->F[i] > FLT_MAX)
+            return nb_fail(
+                err, NB_ERR_INPUT,
+                "F of %g electrons is too large for a file of F: check -Badd %g, "
+                "-Fscale %g and the F of %.200s",
+                grid->F[i], cfg->B_add, cfg->F_scale,
+                m->files->list_path ? m->files->list_path : m->files->model_path);
+    return NB_OK;
+}
+
 nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
                               const nb_wave *wave, int threads, nb_factor_grid *out,
                               nb_error *err)
@@ -344,5 +361,7 @@ nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
         nb_factor_grid_weigh(&m->grid, weight, &box, threads, out->F);
     else
         combine(m, weight, wave, threads, out);
-    return NB_OK;
+    if ((st = check_finite(m, out, err)))
+        nb_factor_grid_free(out);
+    return st;
 }

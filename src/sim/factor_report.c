@@ -196,7 +196,7 @@ static void put_list(nb_report_text *t, const nb_factor_sums *m, const nb_factor
                                         "the model"};
     const nb_expansion *e = &m->expansion;
     size_t whole = e->present + e->missing;
-    char columns[128] = "F";
+    char columns[200] = "F";
     if (!m->files->hkl.rows)
         nb_columns_describe(&m->files->list, &m->files->columns, columns, sizeof columns);
     nb_report_put(t, "          %s as %s, %zu reflections with a value\n", columns,
@@ -291,7 +291,7 @@ static void add_list(nb_json to, const nb_factor_sums *m)
 {
     const nb_expansion *e = &m->expansion;
     size_t whole = e->present + e->missing;
-    char columns[128] = "F";
+    char columns[200] = "F";
     if (!m->files->hkl.rows)
         nb_columns_describe(&m->files->list, &m->files->columns, columns, sizeof columns);
     nb_json_text(to, "reflection_file", m->files->list_path);

@@ -184,6 +184,31 @@ static nb_status apply_header(const nb_opened_image *in, const int size[2], int 
     return st;
 }
 
+/** Does a mask of 0 and 65535 say with the larger number which pixels are used?  Such a file marks nothing. */
+static int is_two_grey(const nb_image *mask)
+{
+    for (size_t i = 0, n = (size_t)mask->fast * (size_t)mask->slow; i < n; i++)
+        if (mask->left_out[i] ? mask->pixels[i] != 65535 : mask->pixels[i] != 0)
+            return 0;
+    return 1;
+}
+
+/** The pixels that the file marks hold no number: they are 0, which masks, adds nothing and lets nothing through. */
+static void clear_marked(nb_image *image, const char *flag, const char *name,
+                         const nb_hooks *hooks)
+{
+    char why[240];
+    const int is_mask = strcmp(flag, "-mask") == 0;
+    const long long marked = nb_image_left_out(image, why, sizeof why);
+    if (!marked || (is_mask && is_two_grey(image)))
+        return;
+    for (size_t i = 0, n = (size_t)image->fast * (size_t)image->slow; i < n; i++)
+        image->pixels[i] = image->left_out[i] ? 0 : image->pixels[i];
+    if (!is_mask)
+        nb_notice(hooks, "%s %s: %lld of %lld pixels left out: %s", flag, name, marked,
+                  (long long)image->fast * image->slow, why);
+}
+
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err)
 {
@@ -191,6 +216,8 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     nb_opened_image in;
     nb_header_found found = {0};
     nb_status st = parse_image(&in, path, flag, cfg, 1, &image, err);
+    if (!st)
+        clear_marked(&image, flag, in.file.name, hooks);
     if (!st)
         st = apply_header(&in, (int[2]){image.fast, image.slow}, 1, flag, hooks, cfg,
                           &found, err);
@@ -318,14 +345,16 @@ nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *
                              nb_error *err)
 {
     NB_REFUSE_NULL(image && image->pixels && mask && mask->pixels && name);
+    const uint8_t *marks;
     if (mask->fast != image->fast || mask->slow != image->slow)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "-mask has %d x %d pixels, but the image has %d x %d",
                           mask->fast, mask->slow, image->fast, image->slow);
     if (!nb_left_out_of(image, err))
         return NB_ERR_NOMEM;
+    marks = mask->left_out && !is_two_grey(mask) ? mask->left_out : NULL;
     for (size_t i = 0, n = (size_t)image->fast * (size_t)image->slow; i < n; i++)
-        if (!(mask->pixels[i] > 0))
+        if (!(mask->pixels[i] > 0) || (marks && marks[i]))
             image->left_out[i] = NB_LEFT_TYPED;
     return NB_OK;
 }

@@ -314,6 +314,7 @@ typedef struct files_request {
     const nb_inputs *in;
     const nb_detector_spec *spec; /* or NULL */
     const nb_geometry *geometry;
+    const nb_hooks *hooks;
     nb_key key;
 } files_request;
 
@@ -334,7 +335,7 @@ static nb_status fill_files(const files_request *r, nb_files *files, nb_error *e
     if (!st)
         st = nb_load_gainmap(store, cfg, pixels, &files->gainmap, err);
     if (!st)
-        st = nb_load_planes(r->in, cfg, g, pixels, files, err);
+        st = nb_load_planes(r->in, cfg, g, pixels, files, r->hooks, err);
     if (!st)
         st = load_spectrum(cfg, files, err);
     if (!st)
@@ -385,10 +386,10 @@ static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in,
 }
 
 nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
-                        nb_error *err)
+                        const nb_hooks *hooks, nb_error *err)
 {
     nb_geometry g;
-    files_request r = {cfg, in, spec, &g, {{0, 0}}};
+    files_request r = {cfg, in, spec, &g, hooks, {{0, 0}}};
     void *files;
     nb_status st = nb_geometry_build(NB_RESOLVED(cfg), &g, err);
     if (st)

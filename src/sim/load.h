@@ -18,7 +18,7 @@ nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                           nb_detector_spec **spec, nb_error *err);
 /** The files of the detector and of materials in the beam into in->files; spec as above. */
 nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
-                        nb_error *err);
+                        const nb_hooks *hooks, nb_error *err);
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
 /** The crystal: its matrix (given: of a frame, or NULL) and its structure factors.  The cell of cfg is completed.  old:
  * tables and sums of the same files are taken from it, or NULL. */
@@ -89,7 +89,7 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
 /* --- image files as inputs of a simulation --- */
 
 /** Read an image of any format that nb_image_read knows, once: what its header says completes cfg,
- * as -img does, and its pixels go to *pixels (nb_image_free; no geometry, no centre).  A headerless float image is square or has cfg's detpixels.
+ * as -img does, and its pixels go to *pixels (nb_image_free; no geometry, no centre); those that the file marks are 0.  A headerless float image is square or has cfg's detpixels.
  * flag names the option in messages.  hooks (may be NULL) hear what was guessed or cannot be used.
  * *fields (may be NULL) gets the NB_OPEN_* that such a file has, besides its own.
  * Errors: those of nb_image_read. */

@@ -208,7 +208,8 @@ static void put_words(nb_json root, const nb_page_job *job)
 static void put_plots(nb_json root, const nb_page_job *job)
 {
     nb_json list = nb_json_array(root, "plots");
-    for (const nb_page_plot *p = job->plots; p < job->plots + job->n_plots; p++) {
+    for (int k = 0; k < job->n_plots; k++) {
+        const nb_page_plot *p = &job->plots[k];
         nb_json one = nb_json_add_object(list), points;
         nb_json_text(one, "title", p->title);
         nb_json_text(one, "under", p->under);

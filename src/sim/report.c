@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of a run as text. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,12 @@ static void report_crystal(nb_report_text *t, const nb_sim *sim)
     nb_report_put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0],
                   x->N[1], x->N[2], nb_param_choice("shape", sc->lattice.shape),
                   x->misset[0] / NB_DEG, x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);
+    if (nb_shape_law(sc->lattice.shape) == NB_LAW_DECAY)
+        nb_report_put(
+            t, "          intensities are %.4f of Darwin's%s\n",
+            pow(nb_shape_row_of(sc->lattice.shape).width * NB_PI / 2 / sc->lattice.fudge,
+                1.5),
+            sc->lattice.fudge == 1 ? " (1 with -fudge darwin)" : "");
     if (sim->model.blocks != 1)
         nb_report_put(t, "          %g blocks of this size, %g um^3 in the beam\n",
                       sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));

@@ -127,7 +127,7 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
         (st = nb_load_headers(cfg, in, once, &spec, err)) ||
         (st = resolve_crystal(cfg, once, err)) ||
         (st = nb_config_check_fields(cfg, err)) || (st = check_blocks(cfg, err)) ||
-        (st = nb_load_files(cfg, in, spec, err))) {
+        (st = nb_load_files(cfg, in, spec, hooks, err))) {
         nb_shared_drop(spec);
         return st;
     }

@@ -24,6 +24,7 @@ typedef struct plane_file {
     nb_array_kind kind;
     const float *array; /* NULL: a file */
     int fast, slow;     /* of the array */
+    const nb_hooks *hooks;
 } plane_file;
 
 /** Its pixels, where the panels lie in it, to out[pixels of the stack]. */
@@ -55,6 +56,15 @@ static nb_status take_canvas(const plane_file *f, const nb_config *cfg,
     return st;
 }
 
+static void say_marked(const plane_file *f, const nb_image *image)
+{
+    char why[240];
+    const long long n = nb_image_left_out(image, why, sizeof why);
+    if (n)
+        nb_notice(f->hooks, "%s %s: %lld of %lld pixels left out: %s", f->flag, f->path,
+                  n, (long long)image->fast * image->slow, why);
+}
+
 /** Of any image; its header is not used, but an offset of its pixels is taken away. */
 static nb_status read_image(const plane_file *f, const nb_config *cfg,
                             const nb_geometry *g, const nb_files *files, float *out,
@@ -72,9 +82,12 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
     st = nb_image_load(f->path, f->flag, NULL, scratch, &image, NULL, err);
     nb_free(scratch);
     for (size_t i = 0; !st && i < (size_t)image.fast * (size_t)image.slow; i++)
-        image.pixels[i] -= (float)image.pedestal;
-    if (!st)
+        if (!image.left_out || !image.left_out[i])
+            image.pixels[i] -= (float)image.pedestal;
+    if (!st) {
+        say_marked(f, &image);
         st = take_canvas(f, cfg, g, files, &image, out, err);
+    }
     nb_image_free(&image);
     return st;
 }
@@ -234,12 +247,13 @@ static uint64_t hash_planes(const nb_files *files)
 }
 
 nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geometry *g,
-                         size_t pixels, nb_files *files, nb_error *err)
+                         size_t pixels, nb_files *files, const nb_hooks *hooks,
+                         nb_error *err)
 {
     const nb_arrays *a = cfg->arrays;
     plane_file factors = {"-transmission", cfg->transmission_file, 0, 1e6,
-                          NB_ARRAY_TRANSMISSION, NULL, 0, 0},
-               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0, 0};
+                          NB_ARRAY_TRANSMISSION, NULL, 0, 0, hooks},
+               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0, 0, hooks};
     plane_request r = {&factors, cfg, g, files, pixels};
     nb_status st;
     if (nb_in_memory(cfg, factors.path, NB_MEMORY_TRANSMISSION)) {

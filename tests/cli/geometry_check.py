@@ -253,6 +253,8 @@ def detector_of(*args):
 def check_idle():
     crystal = ["-cell", "60", "-default_F", "10", "-N", "3", "-oversample", "1", "-seed", "1", "-misset", "1", "2", "3"]
     run(*crystal, "-detpixels", "20", "-pixel", "0.25", "-xds", *QUIET, "-nofloat", "-exptout", "a.expt", "-geomout", "a.geom")
+    lines = dict(line.split(" = ") for line in open("a.geom", encoding="ascii").read().splitlines() if " = " in line)
+    ok("geomout-has-plain-numbers", float(lines["clen"]) > 0 and float(lines["photon_energy"]) > 1000, lines)  # EXtra-geom, cfelpyutils
     run(*crystal, "-detpixels", "20", "-pixel", "0.25", "-nonoise", "-nopgm", "-nofloat", "-intfile", "a.img")
     plain = ["-detpixels", "20", "-pixel", "0.25"]
     with_ = {"mosflm": plain + ["-mosflm"], "xds": plain + ["-xds"], "dials": plain + ["-dials"],

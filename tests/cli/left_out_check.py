@@ -177,9 +177,39 @@ def typed():
         ok(f"{words[0]}-mask-of-another-size", "-mask" in err and "small.bin" in err, err)
 
 
+def mixed():
+    """-add adds nothing where the file marks a pixel, -transmission lets nothing through, and -mask masks it."""
+    image, gap = counts(np.int32)
+    image += 1
+    ones = np.where(gap, -1, 1).astype(np.int32)
+    highest = np.where(gap, 2 ** 32 - 1, image).astype(np.uint32)
+    nothing = ["-cell", 70, "-default_F", 0, "-detpixels", SIDE, "-pixel", 1, "-fluence", 1, "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile", "o.bin"]
+    files = {"eiger": write("e.h5", highest), "pilatus": tiff("p.tif", np.where(gap, -1, image).astype(np.int32)),
+             "masked": write("m.h5", image.astype(np.int32), gap)}
+    for name, file in files.items():
+        run(*nothing, "-add", file)
+        added = np.fromfile("o.bin", "<f4").reshape(SIDE, SIDE)
+        ok(f"add-{name}", np.array_equal(added, np.where(gap, 0, image)), added)
+        np.full((SIDE, SIDE), 2, "<f4").tofile("two.bin")
+        run(*nothing, "-add", "two.bin", "-mask", file)
+        ok(f"mask-{name}", np.array_equal(np.fromfile("o.bin", "<f4").reshape(SIDE, SIDE), np.where(gap, 0, 2)))
+        np.full((SIDE, SIDE), 7, "<f4").tofile("seven.bin")
+        d = difference("two.bin", "seven.bin", "-mask", file, status=3)
+        ok(f"compare-mask-{name}", d["left_out"] == GAP, d)
+    for name, file in (("pilatus", tiff("t.tif", ones)), ("masked", write("t.h5", np.ones((SIDE, SIDE), np.int32), gap))):
+        run(*CRYSTAL, "-noint", "-nonoise", "-nopgm", "-floatfile", "whole.bin")
+        run(*CRYSTAL, "-transmission", file, "-noint", "-nonoise", "-nopgm", "-floatfile", "o.bin")
+        whole, seen = (np.fromfile(f, "<f4").reshape(SIDE, SIDE) for f in ("whole.bin", "o.bin"))
+        ok(f"transmission-{name}", np.array_equal(seen, np.where(gap, 0, whole)))
+    grey = tiff("grey.tif", np.where(gap, 0, 65535).astype(np.uint16))  # a mask in black and white, as editors write it
+    run(*nothing, "-add", "two.bin", "-mask", grey)
+    ok("mask-in-black-and-white", np.array_equal(np.fromfile("o.bin", "<f4").reshape(SIDE, SIDE), np.where(gap, 0, 2)))
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     formats()
     marks()
     typed()
+    mixed()
 sys.exit(1 if FAILED else 0)

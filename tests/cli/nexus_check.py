@@ -266,6 +266,25 @@ def stokes(h5py, numpy):
         ok("stokes-left-out", path not in u)
 
 
+def letters(h5py):
+    """Text that is ASCII says so: durin, by which XDS reads, asks for it.  A name that is not is UTF-8."""
+    name = "\u00e9.h5"
+    run(*X, "-stills", 1, "-hdf5", name)
+    sets = {}
+
+    def look(path, item):
+        for key in item.attrs:
+            attribute = h5py.h5a.open(item.id, key.encode())
+            if isinstance(attribute.get_type(), h5py.h5t.TypeStringID):
+                sets[path + "@" + key] = attribute.get_type().get_cset()
+        if isinstance(item, h5py.Dataset) and isinstance(item.id.get_type(), h5py.h5t.TypeStringID):
+            sets[path] = item.id.get_type().get_cset()
+    with h5py.File(name) as file:
+        file.visititems(look)
+        wide = [path for path, kind in sets.items() if kind == h5py.h5t.CSET_UTF8]
+        ok("ascii", len(sets) > 20 and all("command" in path or "config" in path for path in wide), wide)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -289,6 +308,7 @@ def main():
     polarization_line()
     old_masters(h5py)
     stokes(h5py, numpy)
+    letters(h5py)
     os.chdir("/")
     shutil.rmtree(folder)
     return 1 if FAILED else 0

@@ -239,10 +239,27 @@ def bad_input():
     ok("short-frame-of-five", "g_3.bin" in err and not glob.glob("o*"), f"{err} {glob.glob('o*')}")
 
 
+def masked_nan():
+    """A masked pixel is not looked at."""
+    values = array.array("f", [5.0] * 48)
+    values[19] = float("nan")
+    write("nan.bin", values.tobytes())
+    write("nan.pgm", b"P5\n8 6\n255\n" + bytes(0 if i == 19 else 255 for i in range(48)))
+    run("noise", "nan.bin", "o.bin", "-size", 8, 6, "-mask", "nan.pgm", "-seed", 1)
+    got = array.array("f", read("o.bin"))
+    ok("nan-under-the-mask", got[19] == 0 and list(got[:19]) + list(got[20:]) == [5.0] * 47, got)
+    err = run("noise", "nan.bin", "o.bin", "-size", 8, 6, "-seed", 1, status=2)[1]
+    ok("nan", "pixel 3 2 (fast slow) is not a finite number" in err, err)
+
+
 def main():
     folder = tempfile.mkdtemp()
     try:
+<<<<<<< tests/cli/noise_verb_check.py
         for part in (of_one_image, series, panels, masked_input, background, notes, bad_input):
+=======
+        for part in (of_one_image, series, panels, masked_input, masked_nan, background, bad_input):
+>>>>>>> /tmp/c.py
             os.mkdir(os.path.join(folder, part.__name__))
             os.chdir(os.path.join(folder, part.__name__))
             fixtures()

@@ -5,6 +5,7 @@ A typed flag wins.
 usage: NANOBRAGG=program python3 tests/cli/readers_check.py
 """
 import copy
+import glob
 import json
 import os
 import shutil
@@ -143,6 +144,23 @@ def smv(keys):
     return ["-img", "a.img"]
 
 
+def smv_pixels():
+    """Pixels of 16 bits alone, whichever key or size says so; both distances of one header belong together."""
+    for name, keys, more, said in (
+            ("Data_type", {"TYPE": None, "Data_type": "long int"}, 0, "Data_type=long int"),
+            ("TYPE", {"TYPE": "long_integer"}, 0, "TYPE=long_integer"),
+            ("size", {"TYPE": None}, 2 * 64 * 48, "4 for each"), ("short", {"TYPE": None, "Data_type": "unsigned short int"}, 0, ""),
+            ("distances", {"CLOSE_DISTANCE": "240", "TWOTHETA": "0"}, 0, "")):
+        smv({**KEYS, **keys})
+        with open("a.img", "ab") as stream:
+            stream.write(bytes(more))
+        err = run("noise", "a.img", "o.bin", "-seed", 1, status=2 if said else 0)[1]
+        ok("smv-pixels-" + name, said in err, err)
+        if not said:
+            with open("o.bin", "rb") as stream:
+                ok("smv-values-" + name, set(struct.unpack(f"<{64 * 48}f", stream.read())) == {7.0})
+
+
 def smv_files():
     check("smv", smv(KEYS), SMV, silent=True)
     for key, said in {"PIXEL_SIZE": "pixel (", "DISTANCE": "distance (100 mm", "TWOTHETA": "two-theta (0",
@@ -155,6 +173,11 @@ def smv_files():
           {"phi": 4, "osc": 1, "axis": [0, 0, 1]})
     check("smv-start", smv({**KEYS, "PHI": None, "OSC_START": "12"}), {"phi": 12}, silent=True)
     check("smv-still", smv({**KEYS, "OSC_RANGE": "0"}), {"osc": 0}, silent=True)
+    smv_pixels()
+    for name, centre, pixels, said in (("pixels", (40, 30), 0.05, True), ("far", (246, 240), 0.05, True), ("inside", (2, 1.2), 0.05, False)):
+        keys = {**KEYS, "BEAM_CENTER_X": centre[0], "BEAM_CENTER_Y": centre[1], "PIXEL_SIZE": pixels, "TWOTHETA": 0}
+        err = run(*CRYSTAL, *smv(keys))[1]
+        ok("smv-centre-" + name, ("outside of the detector: is it in pixels?" in err) == said, err)
     check("smv-mask", ["-mask", *smv({**KEYS, "DISTANCE": None, "TWOTHETA": None})[1:]],
           said="-mask a.img does not give: distance (100 mm is used)\n")
 
@@ -342,6 +365,20 @@ def expt(**changes):
     return ["-expt", "a.expt"]
 
 
+def canvas():
+    """A CBF of all panels has the gaps between them."""
+    panel = {**EXPT["detector"][0]["panels"][0], "image_size": [64, 20]}
+    panels = [{**panel, "origin": [0, -0.1 * y, -200], "raw_image_offset": [0, y]} for y in (0, 28)]
+    with open("two.expt", "w", encoding="ascii") as stream:
+        json.dump({**EXPT, "detector": [{"panels": panels}]}, stream)
+    cbf(LINES)
+    for words in (["compare", "a.cbf", "a.cbf", "-expt", "two.expt"], ["view", "a.cbf", "o.html", "-expt", "two.expt"]):
+        run(*words)
+        ok("canvas-" + words[0], True)
+    run("noise", "a.cbf", "o_master.h5", "-expt", "two.expt", "-seed", 1)
+    ok("canvas-noise", True)
+
+
 def expt_files():
     said = {"pixel": 0.075, "origin": [200, 0, 0], "wavelength": 1.1, "phi": 30, "osc": 0.1, "K": 0.5, "thick": 0.45}
     if "no JSON" in run(*CRYSTAL, *expt(), status=None)[1]:
@@ -367,6 +404,10 @@ def expt_files():
         check("expt-without-" + name, expt(**changes), said=("-expt a.expt does not give: ", text))
     for name, changes in (("distance", {"panel__origin": None}), ("pixel", {"panel__pixel_size": None})):
         check("expt-without-" + name, expt(**changes), status=2, said="/detector/0/panels/0")
+    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # of old files
+    check("expt-sensor-of-the-strategy", expt(panel__thickness=None, panel__px_mm_strategy=strategy), {"thick": 1}, silent=True)
+    check("expt-sensor-of-the-panel", expt(panel__px_mm_strategy=strategy), {"thick": 0.45}, silent=True)
+    canvas()
     check("expt-backwards", expt(scan__oscillation=[30, -0.1]), {"phi": -30, "osc": 0.1})
     typed_wins("expt", expt)
 
@@ -403,12 +444,83 @@ def spectra():
     for name, text, flags, said in (
             ("table", "1 1\n1.003 5\n1.006 2\n", 1, "further lines are not read"),
             ("energies", "9000 1 9010 2\n", 1, "not energies"), ("all", "1 1\n1.003 5\n# end\n\n", 2, ""),
-            ("one", "1 1 1.003 5\n1 1 1.003 5\n", 1, "")):
+            ("nm", "0.1 1 0.1003 2\n", 1, "is it in nm?"), ("one", "1 1 1.003 5\n1 1 1.003 5\n", 1, "")):
         with open("s.txt", "w", encoding="ascii") as stream:
             stream.write(text)
         err = run("-cell", 60, "-default_F", 9, "-N", 5, "-detpixels", 16, "-nonoise", "-quiet", "-stills", flags,
                   "-output", "o_%d.bin", "-spectra", "s.txt")[1]
         ok("spectra-" + name, said in err and ("-spectra" in err) == bool(said), err)
+
+
+def odd_energies():
+    """A question where the energies of a file are those of no experiment."""
+    for name, text, said in (("keV", "9.4 0\n9.5 1\n9.6 0\n", "-spectrum: the wavelengths are 1294 to 1316 A: are its energies in keV?"),
+                             ("eV", "9400 0\n9500 1\n9600 0\n", "")):
+        with open("s.txt", "w", encoding="ascii") as stream:
+            stream.write(text)
+        err = run("-cell", 60, "-default_F", 9, "-N", 5, "-detpixels", 16, "-nonoise", "-noint", "-nopgm", "-quiet", "-energy", 9500,
+                  "-spectrum", "s.txt", "-wavelengths", 5)[1]
+        ok("spectrum-in-" + name, said in err and ("keV" in err) == bool(said), err)
+
+
+AXES = "astar = +0.01 +0.12 +0.11 nm^-1\nbstar = +0.11 -0.04 -0.08 nm^-1\ncstar = +0.01 +0.1 -0.07 nm^-1\n"
+STREAM = f"CrystFEL stream format 2.3\n----- Begin chunk -----\nphoton_energy_eV = 9500.0\n--- Begin crystal\n{AXES}--- End crystal\n----- End chunk -----\n"
+
+
+def marked():
+    """Text files of Windows begin with a byte order mark."""
+    alone = ["-default_F", 100, "-N", 5, "-lambda", 1.3, "-detpixels", 16, "-pixel", 6, "-seed", 1, "-quiet", "-cell", 60, 70, 80, 90, 90, 90]
+    for name, text, flags in (("o.stream", STREAM, ["-stills", 1, "-orientations"]), ("o.txt", "1 2 3\n", ["-stills", 1, "-orientations"]),
+                              ("j.jsonl", '{"misset": [1, 2, 3]}\n', ["-jobs"]), ("b.txt", "0.1 0 0\n0 0.1 0\n", ["-stills", 1, "-mosaic_blocks"])):
+        images = []
+        for mark in (b"", b"\xef\xbb\xbf"):
+            with open(name, "wb") as stream:
+                stream.write(mark + text.encode())
+            run(*alone, *flags, name, "-output", "marked_%d.bin")
+            with open(glob.glob("marked_*.bin")[0], "rb") as stream:
+                images.append(stream.read())
+        ok("mark-" + name, images[0] == images[1])
+
+
+def own_stream():
+    """What -streamout writes is read back: crystals, energy and shift of the detector.  A typed wavelength wins."""
+    flags = ["-cell", 60, 70, 80, "-default_F", 100, "-N", 5, "-gauss_xtal", "-fluence", 1e24, "-seed", 1, "-stills", 2, "-truth", "spots", "-quiet"]
+    flat = ["-detpixels", 32, "-pixel", 3, "-distance", 100]
+    run("-cell", 60, "-N", 3, "-default_F", 1, *flat, "-geomout", "d.geom", "-show_config")
+    for name, place, jitter in (("flags", flat, ["-jitter_lambda", 2]), ("geom", ["-geom", "d.geom"], [])):
+        run(*flags, *place, "-orientations", "random", *jitter, "-jitter_beam", 4, "-hdf5", "s.h5", "-streamout", "s.stream", "-output", "s_%d.bin")
+        for more, same in (([], True), (["-lambda", 1.1], False)):
+            run(*flags, *place, "-orientations", "s.stream", *more, "-hdf5", "t.h5", "-output", "t_%d.bin")
+            for k in (1, 2):
+                run("compare", f"s_{k}.bin", f"t_{k}.bin", "-threshold", "corr=0.99999", status=0 if same else 3)
+            ok(f"own-stream-{name}-{'typed' if more else 'read'}", True)
+
+
+def units_of_spectra(h5py):
+    """The wavelengths of spectra have the unit that the file says."""
+    for name, unit, scale, said in (("angstrom", "angstrom", 1, ""), ("nm", "nm", 0.1, ""), ("bare", None, 1, ""), ("m", "m", 1e-10, ""),
+                                    ("eV", "eV", 1, "/wavelength: the attribute units must name a length")):
+        hdf5(h5py, {"wavelength": ([1.299 * scale, 1.3 * scale, 1.301 * scale], unit), "weight": ([[0.5, 1, 0.5]], None)}, name="s.h5")
+        err = run("-cell", 60, "-default_F", 9, "-N", 5, "-detpixels", 16, "-nonoise", "-quiet", "-stills", 1, "-output", "o_1.bin",
+                  "-spectra", "s.h5", "-misset", 10, 20, 30, "-seed", 1, status=2 if said else 0)[1]
+        ok("units-of-spectra-" + name, said in err, err)
+        if not said:
+            run("compare", "want.bin" if name != "angstrom" else "o_1.bin", "o_1.bin")
+        if name == "angstrom":
+            os.replace("o_1.bin", "want.bin")
+
+
+def links(h5py):
+    """A link to a file that was left behind is named."""
+    with h5py.File("a.h5", "w") as file:
+        file["/entry/data/data"] = [[[1] * 40] * 30]
+        detector = file.create_group("/entry/instrument/detector")
+        file["/entry"].attrs["NX_class"], file["/entry/instrument"].attrs["NX_class"] = "NXentry", "NXinstrument"
+        detector.attrs["NX_class"] = "NXdetector"
+        detector["pixel_mask"] = h5py.ExternalLink("run_meta.h5", "/mask")
+    for words in (["view", "a.h5:0", "o.html"], ["noise", "a.h5:0", "o.bin", "-seed", 1]):
+        err = run(*words, status=2)[1]
+        ok("link-" + words[0], "pixel_mask, a link to run_meta.h5, cannot be opened" in err, err)
 
 
 def damaged(h5py):
@@ -440,6 +552,8 @@ def main():
     geom_files()
     expt_files()
     spectra()
+    odd_energies()
+    marked()
     try:
         import h5py  # noqa: PLC0415
     except ImportError:
@@ -449,6 +563,9 @@ def main():
     else:
         hdf5_images(h5py)
         nxmx_files(h5py)
+        own_stream()
+        units_of_spectra(h5py)
+        links(h5py)
         damaged(h5py)
     os.chdir("/")
     shutil.rmtree(top)

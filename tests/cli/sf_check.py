@@ -12,6 +12,7 @@ import gzip
 import json
 import math
 import os
+import re
 import random
 import shutil
 import subprocess
@@ -338,6 +339,14 @@ LISTS = (  # name, text, flags, {h: F or None}, words of the notes
     ("intensities-have-their-mean-before-the-root",
      refln("index_h index_k index_l intensity_meas", "1 1 1 100", "1 1 1 120", "-1 -1 1 80",
            "1 1 1 -20", "1 1 2 50"), "-cif", {(1, 1, 1): 70 ** 0.5}, []),
+    ("pair-with-gaps",
+     refln("index_h index_k index_l F_meas_au pdbx_F_plus pdbx_F_minus", "1 1 1 10 ? ?", "1 2 3 20 21 19",
+           "2 2 3 30 ? 32", "2 2 4 40 ? ?"), "-cif",
+     {(1, 1, 1): 10, (-1, -1, -1): 10, (1, 2, 3): 21, (2, 2, 3): 32, (2, 2, 4): 40},
+     ["where they have no value F_meas_au"]),
+    ("pair-of-intensities-with-gaps",
+     refln("index_h index_k index_l intensity_meas pdbx_I_plus pdbx_I_minus", "1 1 1 100 ? ?", "1 2 3 20 25 16"),
+     "-cif", {(1, 1, 1): 10, (1, 2, 3): 5}, ["where they have no value intensity_meas"]),
     ("bijvoet-classes-of-a-list", "13 3 2 121\n-13 -3 -2 111\n5 1 1 50\n",
      "-cell 48.2 48.2 37.4 90 90 90 -sg P43212 -hkl",
      {(-13, -3, 2): 121, (13, 3, -2): 111, (13, 3, 2): 121, (-13, -3, -2): 111, (-5, -1, -1): 50},
@@ -445,6 +454,39 @@ def lists():
     ok("mtz-with-M_ISYM-and-an-index-twice", "not merged" in err and marked != data, err)
 
 
+def data_sets():
+    """The cell is that of the column's data set."""
+    sf("-pdb", os.path.join(DATA, "models", "made-hydrogens.pdb"), "-dmin", 6, "-quiet", "-dump_mtz", os.path.abspath("set.mtz"))
+    data = read("set.mtz")
+    start, end = re.search(rb"DCELL +1 +(\d+)\.", data).span(1)
+    with open("set.mtz", "wb") as out:
+        out.write(data[:start] + b"99999"[:end - start] + data[end:])
+    text = sf("-mtz", os.path.abspath("set.mtz"))[0]
+    ok("mtz-cell-of-the-data-set", "cell 99" in text and read("set.mtz") != data, text)
+
+
+REMARK = "REMARK   3   ATOM RECORD CONTAINS %s\nCRYST1   30.000   40.000   50.000  90.00  90.00  90.00 P 21 21 21    4\n" \
+    "ATOM      1  N   ALA A   1       3.000   4.000   5.000  1.00 10.00           N\nEND\n"
+
+
+def residual_B():
+    """B factors without the part of TLS groups get a note."""
+    for name, words, said in (("residual", "RESIDUAL B FACTORS ONLY", True), ("sum", "SUM OF TLS AND RESIDUAL B FACTORS", False)):
+        with open("tls.pdb", "w", encoding="ascii") as out:
+            out.write(REMARK % words)
+        err = sf("-pdb", os.path.abspath("tls.pdb"), "-dmin", 5)[1]
+        ok("tls-" + name, ("its B factors are residual" in err) == said, err)
+
+
+def finite():
+    """A file of F holds numbers alone."""
+    with open("far.hkl", "w", encoding="ascii") as out:
+        out.write("1 0 0 10\n60 0 0 20\n")
+    err = sf("-hkl", os.path.abspath("far.hkl"), "-cell", 30, 40, 50, 90, 90, 90, "-sg", "P222", "-Badd", -1000, "-dump", os.path.abspath("far.bin"),
+             status=2)[1]
+    ok("F-is-finite", "-Badd -1000" in err and not os.path.exists("far.bin"), err)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -455,6 +497,9 @@ def main():
         cases(has("fftw"))
         dumps()
         lists()
+        data_sets()
+        residual_B()
+        finite()
         models()
         theorems()
         images()

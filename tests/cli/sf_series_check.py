@@ -145,6 +145,21 @@ def crystal_of_expt():
        said + back)
 
 
+def other_cells():
+    """The first crystal of a stream, or of a line of -jobs, whose cell is not that of F is said, once."""
+    cell = json.loads(run("-pdb", MODEL, *X, "-show_config")[0])["structure_factors"]["cell"]
+    for name, edges, said in (("same", cell[:3], False), ("permuted", [1.1 * cell[1], cell[2], cell[0]], True)):
+        axes = "".join(f"{a}star = " + " ".join(f"{10 / edges[i]:+.9f}" if i == j else "+0.0" for j in range(3)) + " nm^-1\n" for i, a in enumerate("abc"))
+        crystal = f"--- Begin crystal\n{axes}--- End crystal\n"
+        with open("o.stream", "w", encoding="ascii") as out:
+            out.write("CrystFEL stream format 2.3\n" + f"----- Begin chunk -----\n{crystal}----- End chunk -----\n" * 2)
+        with open("o.jsonl", "w", encoding="ascii") as out:
+            out.write((json.dumps({"cell": [*edges, 90, 90, 90]}) + "\n") * 2)
+        for flags in (["-stills", 2, "-orientations", "o.stream"], ["-jobs", "o.jsonl"]):
+            err = run("-pdb", MODEL, *CRYSTAL, "-distance", 80, "-detpixels", 16, "-pixel", 6, "-quiet", *flags, "-output", "s_%d.bin")[1]
+            ok(f"cell-{name}{flags[-2]}", err.count("F(h k l) stays that of") == said, err)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -158,6 +173,7 @@ def main():
         resume()
         processes()
         crystal_of_expt()
+        other_cells()
     finally:
         os.chdir("/")
         shutil.rmtree(folder)

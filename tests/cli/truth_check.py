@@ -121,10 +121,27 @@ def lattices():
             ok("dose" + group, numpy.allclose(cell[[0, -1], 0], [50.5, 51.5], rtol=1e-12), cell)
 
 
+def darwin():
+    """Darwin's formula: fluence r_e^2 lambda^3 F^2 cells/cell volume x Lorentz factor over the turned angle (C. G. Darwin 1922)."""
+    flags = ["-cell", 40, 45, 50, "-N", 60, "-gauss_xtal", "-misset", 10, 20, 30, "-default_F", 100, "-distance", 150, "-detpixels", 500,
+             "-pixel", 0.25, "-fluence", 1e24, "-nopolar", "-osc", 8, "-dmin", 2.9, "-truth", "spots", "-truth_min", 1e-9, "-nonoise", "-noint", "-nopgm"]
+    for name, fudge, want in (("gauss", 1, 0.9844), ("darwin", "darwin", 1)):
+        text = run(*flags, "-fudge", fudge)[0]
+        ok(f"darwin-said-{name}", f"intensities are {want:.4f} of Darwin's" in text, text)
+        got = numpy.genfromtxt("spots.tsv", skip_header=1, names=True)
+        y, z = 62.75 - 0.25 * got["slow"], 0.25 * got["fast"] - 62.75  # mm; the spindle is along z
+        far = numpy.sqrt(150 ** 2 + y ** 2 + z ** 2)
+        formula = 1e24 * 2.8179403e-15 ** 2 * 1e-30 * 100 ** 2 * 60 ** 3 / 9e-26 / math.radians(8) * far / abs(y)
+        whole = (abs(y) / far > 0.15) & (got["phi"] > 1) & (got["phi"] < 7) & (got["d"] > 3)
+        ratio = (got["intensity"] / formula)[whole]
+        ok(f"darwin-{name}", len(ratio) >= 200 and abs(ratio / want - 1).max() < 0.002, (len(ratio), ratio.min(), ratio.max()))
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
     statistics()
+    darwin()
     drawn()
     lattices()
     os.chdir("/")

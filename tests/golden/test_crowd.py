@@ -202,10 +202,9 @@ def reciprocal(cell):
 
 
 def turned(A, T):
-    """The lattice of a law, by the polar factor of A T A^-1; its obliquity in degrees."""
-    u, _, v = numpy.linalg.svd(A @ T @ numpy.linalg.inv(A))
-    other, law = u @ v @ A, A @ T
-    return other, max(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(p, q)), p @ q)) for p, q in zip(other.T, law.T))
+    """The lattice of a law, by the polar factor of A T^-1 A^-1; its obliquity in degrees: how far the rest turns a direction."""
+    u, stretch, v = numpy.linalg.svd(A @ numpy.linalg.inv(T) @ numpy.linalg.inv(A))
+    return u @ v @ A, numpy.degrees(numpy.arcsin((stretch[0] - stretch[2]) / (stretch[0] + stretch[2])))
 
 
 def about(v, deg):
@@ -297,10 +296,12 @@ def check_twins():
     script.ok("other-side-differs", seen >= n / 2, f"{seen} of {n} twins differ from their first part")
     for i in range(n):
         check_table(i, random.Random(f"table {i}"))
-    # nearly orthogonal: -h -k l turns a* by twice what c* lacks of it, and the best rotation shares that between the axes
-    for beta in (90.02, 90.04, 91):
-        cell, T = [30, 40, 50, 90, beta, 90], numpy.diag([1.0, -1, -1])
-        check_obliquity(f"obliquity-{beta}", ["-hkl", os.path.join(HKL, "tri.hkl"), *scene(random.Random(1)), "-cell", *cell], T, turned(reciprocal(cell), T)[1])
+    # Friedel's obliquity, between the two-fold axis and the normal of its net: beta - 90 about a, atan(b/a) - atan(a/b) about a + b
+    two = [([30, 40, 50, 90, beta, 90], numpy.diag([1.0, -1, -1]), beta - 90) for beta in (90.02, 90.04, 91)]
+    two.append(([59.06, 68.45, 30.52, 90, 90, 90], numpy.array(LAWS[0], float), numpy.degrees(2 * numpy.arctan(68.45 / 59.06)) - 90))
+    for cell, T, friedel in two:
+        script.ok(f"friedel-{friedel:.3g}", abs(turned(reciprocal(cell), T)[1] - friedel) < 1e-9, f"{turned(reciprocal(cell), T)[1]}")
+        check_obliquity(f"obliquity-{friedel:.3g}", ["-hkl", os.path.join(HKL, "tri.hkl"), *scene(random.Random(1)), "-cell", *cell], T, turned(reciprocal(cell), T)[1])
 
 
 # --- fast paths ---

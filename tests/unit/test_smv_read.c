@@ -192,7 +192,7 @@ static void documented_keys_fill_what_is_unset(void **state)
     nb_config_defaults(&c);
     apply(DOCUMENTED, &c);
     assert_int_equal(c.detpixels[0], 3), assert_int_equal(c.detpixels[1], 2);
-    assert_true(c.pixel_mm == 0.172 && c.distance_mm == 123.457);
+    assert_true(c.pixel_mm == 0.172 && isnan(c.distance_mm)); /* two are one too many */
     assert_true(c.close_distance_mm == 116.011 && c.lambda_A == 0.97935);
     assert_true(c.Xbeam_mm == 73.1 && c.Ybeam_mm == 67.7);
     assert_true(c.orgx == 394.1 && c.orgy == 425.5);

@@ -162,14 +162,27 @@ static nb_status read_sizes(const nb_node *node, nb_panel_spec *p, nb_error *err
     return NB_OK;
 }
 
+/** The sensor: of the panel, or as old files have it, of its px_mm_strategy. */
+static nb_status read_sensor(const nb_node *node, double *thickness, double *mu,
+                             nb_error *err)
+{
+    const nb_node strategy = nb_node_member(node, "px_mm_strategy");
+    nb_status st;
+    if ((st = optional(node, "thickness", thickness, err)) ||
+        (st = optional(node, "mu", mu, err)))
+        return st;
+    if (!(*thickness > 0) && (st = optional(&strategy, "t0", thickness, err)))
+        return st;
+    return *mu == 0 ? optional(&strategy, "mu", mu, err) : NB_OK;
+}
+
 static nb_status read_values(const nb_node *node, nb_panel_spec *p, nb_error *err)
 {
     double mu = 0, trusted[2] = {0, 0};
     nb_status st;
     if ((st = copy_text(node, "name", p->name, sizeof p->name, err)) ||
         (st = copy_text(node, "material", p->material, sizeof p->material, err)) ||
-        (st = optional(node, "thickness", &p->thickness, err)) ||
-        (st = optional(node, "mu", &mu, err)) ||
+        (st = read_sensor(node, &p->thickness, &mu, err)) ||
         (st = optional(node, "gain", &p->gain, err)))
         return st;
     if (nb_node_has(node, "trusted_range") &&

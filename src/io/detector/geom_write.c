@@ -152,9 +152,9 @@ static void put_head(nb_draft *t, const nb_geom_job *job)
     number x;
     nb_draft_put(t, "; %s\n", job->maker);
     if (!isnan(d->wavelength_A))
-        nb_draft_put(t, "photon_energy = %s eV\n",
+        nb_draft_put(t, "photon_energy = %s\n",
                      decimal(NB_HC_EV_ANGSTROM / d->wavelength_A, x));
-    nb_draft_put(t, "clen = %s m\n", decimal(d->panels[0].origin[2], x));
+    nb_draft_put(t, "clen = %s\n", decimal(d->panels[0].origin[2], x));
     nb_draft_put(t, "data = /entry/data/data\ndim0 = %%\ndim1 = ss\ndim2 = fs\n");
     if (d->mask && job->mask)
         nb_draft_put(

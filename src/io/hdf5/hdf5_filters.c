@@ -89,25 +89,10 @@ static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
     return 0; /* failure */
 }
 
-static const H5Z_class2_t bitshuffle = {
-    H5Z_CLASS_T_VERS,
-    NB_H5_BITSHUFFLE,
-    1,
-    1,
-    "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
-    NULL,
-    NULL,
-    filter};
+#define BITSHUFFLE_TEXT "bitshuffle; see https://github.com/kiyo-masui/bitshuffle"
 
-void nb_h5_bitshuffle_begin(void)
-{
-    H5Zregister(&bitshuffle);
-}
-
-void nb_h5_bitshuffle_end(void)
-{
-    H5Zunregister(NB_H5_BITSHUFFLE);
-}
+static const H5Z_class2_t bitshuffle_class = {
+    H5Z_CLASS_T_VERS, NB_H5_BITSHUFFLE, 1, 1, BITSHUFFLE_TEXT, NULL, NULL, filter};
 
 #endif
 
@@ -120,7 +105,7 @@ void nb_h5_bitshuffle_end(void)
 #endif
 
 /* Filter numbers of nanobragg; 256 to 511 are for unpublished filters. */
-enum { SIZE_CHECK = 433, INFLATE, MOST_VALUES = 32, FLETCHER_BYTES = 4 };
+enum { SIZE_CHECK = 433, INFLATE, UNSHUFFLE, MOST_VALUES = 32, FLETCHER_BYTES = 4 };
 
 /** Check that the filters before gave between values[0] and values[1] bytes. */
 static size_t size_check(unsigned flags, size_t n_values, const unsigned values[],
@@ -176,18 +161,31 @@ static const H5Z_class2_t inflate_class = {
 static const H5Z_class2_t size_check_class = {
     H5Z_CLASS_T_VERS, SIZE_CHECK, 1, 1, "size of a chunk", NULL, NULL, size_check};
 
+static const H5Z_class2_t unshuffle_class = {H5Z_CLASS_T_VERS, UNSHUFFLE, 1,    1,
+                                             BITSHUFFLE_TEXT,  NULL,      NULL, filter};
+
+/* A file is half closed: the library would look at it when a filter is taken away.  Under the lock of nb_hdf5_enter. */
+static int half_closed;
+
 void nb_h5_filters_begin(void)
 {
-    nb_h5_bitshuffle_begin();
     H5Zregister(&size_check_class);
     H5Zregister(&inflate_class);
+    H5Zregister(&unshuffle_class);
+    H5Zregister(&bitshuffle_class);
 }
 
 void nb_h5_filters_end(void)
 {
-    H5Zunregister(INFLATE);
-    H5Zunregister(SIZE_CHECK);
-    nb_h5_bitshuffle_end();
+    if (!half_closed)
+        H5Zunregister(NB_H5_BITSHUFFLE);
+}
+
+int nb_h5_close_file(hid_t file)
+{
+    const int ok = H5Fclose(file) >= 0;
+    half_closed |= !ok;
+    return ok;
 }
 
 /** One filter of a file and its parameters. */
@@ -217,6 +215,7 @@ static int put_one(hid_t list, set_filter *f, unsigned least, unsigned most)
     case NB_H5_BITSHUFFLE:
         f->count = f->count < 5 ? f->count : 5;
         f->values[f->count++] = most; /* the parameter of unpack */
+        f->id = UNSHUFFLE;
         break;
     default:
         if (f->id <

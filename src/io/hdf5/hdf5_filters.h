@@ -8,9 +8,14 @@
 #ifdef NB_HAVE_HDF5
 #include "hdf5_lib.h"
 
-/** Our filters are registered between begin and end. */
+/** Register our filters; nb_hdf5_load must have succeeded.  Those that read sets have numbers of their own and stay.  Filter 32008, bitshuffle
+ * and LZ4, is there between begin and end, for writing: only its name is needed, because chunks are already filtered.  Others in
+ * this process may have one that writes. */
 void nb_h5_filters_begin(void);
 void nb_h5_filters_end(void);
+
+/** Close a file; 0: it could not be closed, for want of memory.  The filters then stay. */
+int nb_h5_close_file(hid_t file);
 
 enum { NB_H5_MOST_FILTERS = 8 };
 
@@ -27,12 +32,6 @@ int nb_h5_put_filters(hid_t list, hid_t creation, unsigned chunk_bytes,
                       nb_h5_filter_map *map);
 /** A chunk's mask of filters that were left out, for that list. */
 uint32_t nb_h5_filter_mask(const nb_h5_filter_map *map, uint32_t mask);
-
-/** Filter 32008, bitshuffle and LZ4, for the HDF5 library. For writing only its name is
- * needed, because chunks are already filtered. For reading it decompresses, so no plugin is
- * needed. It is registered between begin and end. nb_hdf5_load must have succeeded. */
-void nb_h5_bitshuffle_begin(void);
-void nb_h5_bitshuffle_end(void);
 
 #endif
 

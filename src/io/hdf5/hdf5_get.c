@@ -503,6 +503,26 @@ int nb_h5_get_vector(const nb_h5_input *in, const char *path, const char *name, 
     return ok;
 }
 
+nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
+                      nb_error *err)
+{
+    char link[1024] = ""; /* what is too long has no zero at its end */
+    const char *file, *object;
+    unsigned flags;
+    nb_h5_set set;
+    if (H5Lget_val(in->file, path, link, sizeof link, H5P_DEFAULT) >= 0 &&
+        H5Lunpack_elink_val(link, sizeof link, &flags, &file, &object) >= 0) {
+        if (!nb_h5_set_open(in, path, -1, &set))
+            return nb_fail_at(
+                err, NB_ERR_INPUT, in->name, 0,
+                "%s, a link to %.300s, cannot be opened: put that file at its "
+                "place",
+                path, file);
+        nb_h5_set_close(&set);
+    }
+    return nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "%s: %s", path, what);
+}
+
 int nb_h5_there(const nb_h5_input *in, const char *path)
 {
     char part[2 * NB_H5_NAME];

@@ -29,6 +29,10 @@ int nb_h5_there(const nb_h5_input *in, const char *path);
 
 enum { NB_H5_NAME = 256 }; /* bytes of a path that is listed */
 
+/** NB_ERR_INPUT: what is wrong with the set at this path; of a link to another file, that its file cannot be opened. */
+nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
+                      nb_error *err);
+
 /** The paths of the groups in a group (or "/") with the NX_class nx_class (NULL: all members), in
  * the order of their names. More than `most` are an error. *paths is the caller's (nb_free), NULL
  * when there are none. */

@@ -27,7 +27,8 @@
     X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
     X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) X(H5Tclose) \
     X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
-    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) \
+    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) X(H5Lget_val) \
+    X(H5Lunpack_elink_val) \
     X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open) \
     X(H5garbage_collect) X(H5Ewalk2) X(H5Aget_space) X(H5Aget_type) \
     X(H5Dget_chunk_info_by_coord) X(H5Dget_create_plist) X(H5Dget_storage_size) \
@@ -102,6 +103,8 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5Zunregister (nb_hdf5()->H5Zunregister_)
 #define H5Dget_type (nb_hdf5()->H5Dget_type_)
 #define H5Lexists (nb_hdf5()->H5Lexists_)
+#define H5Lget_val (nb_hdf5()->H5Lget_val_)
+#define H5Lunpack_elink_val (nb_hdf5()->H5Lunpack_elink_val_)
 #define H5Tget_class (nb_hdf5()->H5Tget_class_)
 #define H5allocate_memory (nb_hdf5()->H5allocate_memory_)
 #define H5free_memory (nb_hdf5()->H5free_memory_)

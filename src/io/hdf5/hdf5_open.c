@@ -103,7 +103,7 @@ static nb_status work(void *user, nb_error *err)
     else if (!(st = r->job.read(r->job.user, &in, err)))
         st = say_refusal(&why, r->job.file, err);
     if (!r->asked && r->file >= 0) {
-        H5Fclose(r->file);
+        nb_h5_close_file(r->file);
         r->file = -1;
     }
     nb_h5_end(&quiet);

@@ -11,6 +11,7 @@
 #include "../../base/error.h"
 #include "../../base/fd.h"
 #include "../../base/memory.h"
+#include "hdf5_filters.h"
 
 #ifdef NB_HAVE_HDF5
 
@@ -154,7 +155,7 @@ static hid_t driver_create(nb_h5_driver *driver)
 
 int nb_h5_driver_close(nb_h5_driver *driver, hid_t file)
 {
-    int ok = H5Fclose(file) >= 0;
+    int ok = nb_h5_close_file(file);
     H5FDunregister(driver->id);
     return ok;
 }
@@ -266,11 +267,19 @@ hid_t nb_h5_pixel_type(nb_hdf5_type type)
                                  : H5T_NATIVE_FLOAT;
 }
 
+/** Readers in C ask for ASCII, and HDF5 converts neither into the other: UTF-8 is for text that needs it. */
+static H5T_cset_t letters_of(const char *text)
+{
+    while (*text && (unsigned char)*text < 128)
+        text++;
+    return *text ? H5T_CSET_UTF8 : H5T_CSET_ASCII;
+}
+
 static hid_t text_type(const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, text[0] ? strlen(text) : 1);
-    H5Tset_cset(type, H5T_CSET_UTF8);
+    H5Tset_cset(type, letters_of(text));
     return type;
 }
 
@@ -343,16 +352,20 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
 static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
 {
     size_t longest = 1, length;
+    H5T_cset_t letters = H5T_CSET_ASCII;
     char *all;
-    for (hsize_t i = 0; i < count; i++)
+    for (hsize_t i = 0; i < count; i++) {
         if ((length = strlen(texts[i])) > longest)
             longest = length;
+        if (letters_of(texts[i]) == H5T_CSET_UTF8)
+            letters = H5T_CSET_UTF8;
+    }
     all = nb_alloc((size_t)count, longest, "texts", NULL); /* zeros */
     for (hsize_t i = 0; all && i < count; i++)
         memcpy(all + i * longest, texts[i], strlen(texts[i]));
     *type = H5Tcopy(H5T_C_S1);
     H5Tset_size(*type, longest);
-    H5Tset_cset(*type, H5T_CSET_UTF8);
+    H5Tset_cset(*type, letters);
     return all;
 }
 

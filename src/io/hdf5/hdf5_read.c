@@ -198,11 +198,8 @@ static nb_status find_frames(const nb_h5_input *in, const char *entry, char path
     snprintf(path, PATH, "%.*s/data%s", NB_H5_NAME + 8, group, links ? "_000001" : "");
     for (int i = 1; i == 1 || (links && H5Lexists(in->file, path, H5P_DEFAULT) > 0);) {
         if (!open_frames(in, path, set))
-            return nb_fail_at(
-                err, NB_ERR_INPUT, in->name, 0,
-                links ? "%s, a link to a data file, cannot be opened"
-                      : "%s is missing, or it is not a set of images that can be read",
-                path);
+            return nb_h5_wrong(in, path,
+                               "missing, or not a set of images that can be read", err);
         if (*frame - before < (long long)set->dims[0]) {
             *frame -= (int)before;
             return NB_OK;
@@ -264,8 +261,10 @@ static nb_status read_mask(const nb_h5_input *in, const char *detector, int want
         char path[PATH];
         nb_h5_set set;
         snprintf(path, sizeof path, "%s/%s", detector, names[i]);
-        if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
+        if (!nb_h5_there(in, path))
             continue;
+        if (!nb_h5_set_open(in, path, -1, &set))
+            return wanted ? nb_h5_wrong(in, path, "cannot be read", err) : NB_OK;
         *found = set.dims[0] * set.dims[1] == (hsize_t)out->slow &&
                  set.dims[2] == (hsize_t)out->fast;
         if (*found && wanted)
@@ -499,11 +498,8 @@ static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
         if (i > 1 && (!*links || H5Lexists(in->file, path, H5P_DEFAULT) <= 0))
             return NB_OK;
         if (!open_frames(in, path, &set))
-            return nb_fail_at(
-                err, NB_ERR_INPUT, in->name, 0,
-                *links ? "%s, a link to a data file, cannot be opened"
-                       : "%s is missing, or it is not a set of images that can be read",
-                path);
+            return nb_h5_wrong(in, path,
+                               "missing, or not a set of images that can be read", err);
         *sum += (long long)set.dims[0];
         nb_h5_set_close(&set);
     }
@@ -638,6 +634,18 @@ static nb_status read_block(const nb_h5_input *in, const char *path, block *b,
     return st;
 }
 
+/** The wavelengths at path, if they are there. */
+static nb_status read_wavelengths(const nb_h5_input *in, const char *path, block *b,
+                                  nb_error *err)
+{
+    const hsize_t *dims = b->set.dims;
+    nb_status st = read_block(in, path, b, err);
+    if (st || !b->values)
+        return st;
+    return nb_nx_angstroms(in, path, b->values, (size_t)(dims[0] * dims[1] * dims[2]),
+                           err);
+}
+
 static nb_status from_blocks(const block *A, const block *weight, nb_vec3 position,
                              int needed, nb_spectra *out, nb_error *err)
 {
@@ -656,11 +664,11 @@ static nb_status from_blocks(const block *A, const block *weight, nb_vec3 positi
 static nb_status read_spectra_file(const nb_h5_input *in, nb_vec3 position, int needed,
                                    nb_spectra *out, nb_error *err)
 {
-    block A, weight = {.values = NULL};
-    nb_status st = read_block(in, SPECTRUM, &A, err);
+    block A = {.values = NULL}, weight = {.values = NULL};
+    nb_status st = read_wavelengths(in, SPECTRUM, &A, err);
     int own = A.values != NULL;
     if (!st && !own)
-        st = read_block(in, "/wavelength", &A, err);
+        st = read_wavelengths(in, "/wavelength", &A, err);
     if (!st)
         st = read_block(in, own ? SPECTRUM "_weights" : "/weight", &weight, err);
     if (!st)

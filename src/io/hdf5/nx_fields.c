@@ -503,20 +503,26 @@ nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long fr
     return st;
 }
 
-static nb_status wrong(const nb_h5_input *in, const char *path, const char *what,
-                       nb_error *err)
-{
-    return nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "%s: %s", path, what);
-}
-
 nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *value,
                            nb_error *err)
 {
     if (!isfinite(nb_h5_get_number(in, path, 0, 1)))
-        return wrong(in, path, "must be a finite number", err);
+        return nb_h5_wrong(in, path, "must be a finite number", err);
     *value = nx_number(in, path, NB_NX_METRES, 0);
     if (!isfinite(*value))
-        return wrong(in, path, "the attribute units must name a length", err);
+        return nb_h5_wrong(in, path, "the attribute units must name a length", err);
+    return NB_OK;
+}
+
+nb_status nb_nx_angstroms(const nb_h5_input *in, const char *path, double *values,
+                          size_t n, nb_error *err)
+{
+    const double scale = scale_of(in, path, NB_NX_ANGSTROM);
+    if (scale == 0)
+        return nb_h5_wrong(
+            in, path, "the attribute units must name a length, as nm or angstrom", err);
+    for (size_t i = 0; i < n; i++)
+        values[i] = in_unit(values[i], scale);
     return NB_OK;
 }
 
@@ -532,7 +538,7 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     if (scale == 0)
         scale = nb_nx_scale(in, path, "units", NB_NX_METRES);
     if (scale == 0)
-        return wrong(in, path, "the attribute offset_units must name a length", err);
+        return nb_h5_wrong(in, path, "the attribute offset_units must name a length", err);
     for (int i = 0; i < 3; i++)
         offset[i] = in_unit(offset[i], scale);
     return NB_OK;
@@ -568,22 +574,24 @@ static nb_status read_axis(const nb_h5_input *in, nb_nx_axis *axis, nb_error *er
     int typed = nb_h5_get_string(in, axis->path, "transformation_type", type, sizeof type);
     axis->rotates = typed ? strcmp(type, "rotation") == 0 : angle != 0;
     if (typed && !axis->rotates && strcmp(type, "translation") != 0)
-        return wrong(in, axis->path,
-                     "transformation_type must be translation or rotation", err);
+        return nb_h5_wrong(in, axis->path,
+                           "transformation_type must be translation or rotation", err);
     if (!nb_h5_get_vector(in, axis->path, "vector", 3, axis->vector))
-        return wrong(in, axis->path, "the attribute vector must be three numbers", err);
+        return nb_h5_wrong(in, axis->path, "the attribute vector must be three numbers",
+                           err);
     if (!isfinite(nb_h5_get_number(in, axis->path, 0, 1)))
-        return wrong(in, axis->path, "must be a finite number", err);
+        return nb_h5_wrong(in, axis->path, "must be a finite number", err);
     axis->value =
         nx_number(in, axis->path, axis->rotates ? NB_NX_DEGREES : NB_NX_METRES, 0);
     if (!isfinite(axis->value))
-        return wrong(in, axis->path,
-                     "the attribute units must name a length for a translation, an angle "
-                     "for a rotation",
-                     err);
+        return nb_h5_wrong(
+            in, axis->path,
+            "the attribute units must name a length for a translation, an angle "
+            "for a rotation",
+            err);
     if (axis->rotates && axis->vector[0] == 0 && axis->vector[1] == 0 &&
         axis->vector[2] == 0)
-        return wrong(in, axis->path, "a rotation about the vector 0", err);
+        return nb_h5_wrong(in, axis->path, "a rotation about the vector 0", err);
     return nb_nx_offset(in, axis->path, axis->offset, err);
 }
 
@@ -596,7 +604,7 @@ nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *
     while (!st && path[0]) {
         nb_nx_axis *axis = &chain->axes[chain->n];
         if (chain->n == NB_NX_DEEPEST)
-            return wrong(in, path, "the chain of depends_on does not end", err);
+            return nb_h5_wrong(in, path, "the chain of depends_on does not end", err);
         chain->n++;
         memcpy(axis->path, path, sizeof path);
         if ((st = read_axis(in, axis, err)))

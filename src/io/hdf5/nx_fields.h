@@ -86,6 +86,10 @@ typedef struct nb_nx_chain {
 nb_status nb_nx_get_length(const nb_h5_input *in, const char *path, double *value,
                            nb_error *err);
 
+/** Wavelengths of the data set, as they were read, to A.  Errors: NB_ERR_INPUT for an unknown unit. */
+nb_status nb_nx_angstroms(const nb_h5_input *in, const char *path, double *values,
+                          size_t n, nb_error *err);
+
 /** The offset of an axis, m; 0 where there is none. */
 nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3],
                        nb_error *err);

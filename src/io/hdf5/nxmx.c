@@ -108,7 +108,7 @@ typedef char place[2 * NB_H5_NAME];
 
 static nb_status wrong(const reader *r, const char *path, const char *what, nb_error *err)
 {
-    return nb_fail_at(err, NB_ERR_INPUT, r->in.name, 0, "%s: %s", path, what);
+    return nb_h5_wrong(&r->in, path, what, err);
 }
 
 static nb_status find_modules(reader *r, nb_error *err)

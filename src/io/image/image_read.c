@@ -136,10 +136,6 @@ nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err
     out->centre[0] = out->centre[1] = NAN;
     snprintf(out->format, sizeof out->format, "%s", nb_image_format_name(format));
     st = formats[format].parse(file, out, err);
-    if (!st && said_pixels(file) && (out->fast != file->fast || out->slow != file->slow))
-        st = nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
-                        "has %d x %d pixels, not %d x %d", out->fast, out->slow,
-                        file->fast, file->slow);
     if (st) {
         nb_free(out->pixels);
         nb_free(out->left_out);

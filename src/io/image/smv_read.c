@@ -216,24 +216,46 @@ int nb_smv_number(const nb_smv_header *h, const char *key, double *value)
     return nb_text_number(text, value) ? 1 : -1;
 }
 
+/** Only 16-bit pixels can be read: TYPE says so, Data_type of d*TREK, and the size of the file. */
+static nb_status check_type(size_t there, size_t wanted, const nb_smv_header *h,
+                            nb_error *err)
+{
+    static const char *const keys[] = {"TYPE", "Data_type", "DATA_TYPE"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *type = nb_smv_find(h, keys[i]);
+        if (type && !strstr(type, "short") && strcmp(type, "mad") != 0)
+            return nb_fail_at(
+                err, NB_ERR_INPUT, h->name, 0,
+                "%s=%.40s, but only 16-bit pixels (unsigned_short) can be read", keys[i],
+                type);
+    }
+    if (there >= 2 * wanted)
+        return nb_fail_at(
+            err, NB_ERR_INPUT, h->name, 0,
+            "%d x %d pixels have %zu bytes behind the header, %zu for each, "
+            "but only 16-bit pixels (unsigned_short) can be read",
+            h->fast, h->slow, there, 2 * there / wanted);
+    return NB_OK;
+}
+
 static nb_status check_pixels(size_t n, const nb_smv_header *h, int *big_endian,
                               nb_error *err)
 {
-    const char *order = nb_smv_find(h, "BYTE_ORDER"), *type = nb_smv_find(h, "TYPE");
-    size_t wanted = 2 * (size_t)h->fast * (size_t)h->slow;
+    const char *order = nb_smv_find(h, "BYTE_ORDER");
+    const size_t wanted = 2 * (size_t)h->fast * (size_t)h->slow,
+                 there = n > h->bytes ? n - h->bytes : 0;
+    nb_status st;
     *big_endian = order && strcmp(order, "big_endian") == 0;
     if (order && !*big_endian && strcmp(order, "little_endian") != 0)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "BYTE_ORDER=%.40s is neither little_endian nor big_endian",
                           order);
-    if (type && !strstr(type, "short") && strcmp(type, "mad") != 0)
-        return nb_fail_at(
-            err, NB_ERR_INPUT, h->name, 0,
-            "TYPE=%.40s, but only 16-bit pixels (unsigned_short) can be read", type);
     if (!wanted)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "no SIZE1 and SIZE2 in the header");
-    if (n < h->bytes || n - h->bytes < wanted)
+    if ((st = check_type(there, wanted, h, err)))
+        return st;
+    if (there < wanted)
         return nb_fail_at(
             err, NB_ERR_INPUT, h->name, 0,
             "the pixels are cut short: %d x %d need %zu bytes behind the header", h->fast,
@@ -418,11 +440,12 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS];
     nb_status status = NB_OK;
     nb_smv_typed_groups(cfg, typed);
-    /* CLOSE_DISTANCE of a header is that at the header's two-theta */
-    int final_close = !typed[NB_SMV_DISTANCES] && nb_smv_find(h, "CLOSE_DISTANCE");
+    /* CLOSE_DISTANCE of a header is that at the header's two-theta, and goes before DISTANCE */
+    int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
+    int final_close = !typed[NB_SMV_DISTANCES] && has_close;
     const documented_key keys[] = {
         {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
-        {"DISTANCE", NULL, &cfg->distance_mm, typed[NB_SMV_DISTANCES], 1},
+        {"DISTANCE", NULL, &cfg->distance_mm, typed[NB_SMV_DISTANCES] || has_close, 1},
         {"CLOSE_DISTANCE", NULL, &cfg->close_distance_mm, typed[NB_SMV_DISTANCES], 1},
         {"TWOTHETA", NULL, &cfg->close_twotheta_deg, !final_close, 0},
         {"WAVELENGTH", NULL, &cfg->lambda_A, typed[NB_SMV_BEAM], 1},

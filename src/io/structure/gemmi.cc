@@ -310,9 +310,6 @@ nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out
         gemmi::MemoryStream stream(data, n);
         mtz.read_stream(stream, true);
         take_cell(j, mtz.get_cell(), out->cell);
-        for (const gemmi::Mtz::Dataset &set : mtz.datasets)
-            if (!(out->wavelength > 0) && set.wavelength > 0 && set.wavelength < 1e3)
-                out->wavelength = set.wavelength;
         copy_text(out->symbol, mtz.spacegroup_name);
         out->is_dump = mtz.datasets.size() && mtz.datasets.back().dataset_name == NB_DUMP;
         out->missing = mtz.valm;
@@ -322,6 +319,9 @@ nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out
             nb_column *to = &out->columns[out->n_columns++];
             copy_text(to->label, column.label);
             to->type = column.type;
+            take_cell(j, mtz.get_cell(column.dataset_id), to->cell);
+            for (const auto &s : mtz.datasets)
+                to->wavelength = s.id == column.dataset_id ? s.wavelength : to->wavelength;
         }
         out->table = j.allocate<float>(mtz.data.size(), "reflections");
         std::memcpy(out->table, mtz.data.data(), mtz.data.size() * sizeof(float));

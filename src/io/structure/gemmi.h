@@ -71,6 +71,7 @@ typedef struct nb_structure {
     nb_ncs *ncs; /* owned, without the identity */
     int n_ncs;
     size_t blank_occupancies, blank_B, missing_U;
+    int has_residual_B; /* the file says that its B factors lack the part of TLS groups */
     double atoms_expected; /* in the cell, without hydrogen: by formula units; 0: unknown */
 } nb_structure;
 
@@ -79,6 +80,8 @@ typedef struct nb_column {
     char label[40];
     char type;    /* as MTZ: F G J K D P, or another that is no amplitude */
     float *value; /* [count], owned; NaN: missing */
+    double cell[6],
+        wavelength; /* A, deg: of its data set in an MTZ file; 0: as the file's */
 } nb_column;
 
 typedef struct nb_reflection_file {

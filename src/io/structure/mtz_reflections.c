@@ -55,6 +55,8 @@ static nb_status take_column(const nb_mtz *mtz, int from, nb_column *to, size_t 
                              nb_error *err)
 {
     *to = mtz->columns[from];
+    if (!(to->wavelength > 0 && to->wavelength < 1e3))
+        to->wavelength = 0;
     to->value = nb_alloc_raw(count, sizeof *to->value, "a column", err);
     if (!to->value)
         return NB_ERR_NOMEM;
@@ -96,7 +98,6 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
     if (status)
         return status;
     memcpy(out->cell, mtz->cell, sizeof out->cell);
-    out->wavelength = mtz->wavelength;
     out->is_dump = mtz->is_dump;
     out->count = mtz->rows;
     out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err);
@@ -108,6 +109,8 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
         status = find_repeats(out, &out->is_unmerged, err);
     for (int i = INDICES; i < mtz->n_columns && !status; i++) {
         status = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);
+        if (!(out->wavelength > 0))
+            out->wavelength = out->columns[out->n_columns].wavelength;
         out->n_columns += !status;
     }
     return status;

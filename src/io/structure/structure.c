@@ -215,6 +215,19 @@ static nb_status parse_cif_model(const char *data, size_t n, const char *name,
     return status;
 }
 
+/** REMARK 3 of a PDB file, or _refine.details: the B factors lack what TLS groups add. */
+static int has_residual_B(const char *data, size_t n)
+{
+    static const char *const words[] = {"RESIDUAL B FACTORS ONLY", "RESIDUAL ONLY"};
+    for (const char *p = data, *end = data + n;
+         (p = memchr(p, 'R', (size_t)(end - p))) != NULL; p++)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if ((size_t)(end - p) >= strlen(words[i]) &&
+                memcmp(p, words[i], strlen(words[i])) == 0)
+                return 1;
+    return 0;
+}
+
 nb_status nb_structure_parse(const char *data, size_t n, const char *name,
                              nb_structure *out, nb_error *err)
 {
@@ -233,6 +246,8 @@ nb_status nb_structure_parse(const char *data, size_t n, const char *name,
     }
     if (status)
         nb_structure_free(out);
+    else
+        out->has_residual_B = has_residual_B(data, n);
     return status;
 }
 

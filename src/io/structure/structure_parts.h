@@ -39,7 +39,7 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *un
 
 /** An MTZ file as gemmi has it. */
 typedef struct nb_mtz {
-    double cell[6], wavelength; /* A; 0: not said */
+    double cell[6]; /* A, deg */
     char symbol[40];
     int is_dump;
     float missing; /* stands for a missing value; NaN: only NaN does */

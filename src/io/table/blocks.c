@@ -198,7 +198,8 @@ nb_status nb_blocks_parse(const char *data, size_t bytes, const char *path, int 
     int number = 0, n = 0;
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
-    for (const char *p = data, *end = data + bytes, *next; p < end && !st; p = next + 1) {
+    for (const char *end = data + bytes, *p = nb_text_body(data, end), *next;
+         p < end && !st; p = next + 1) {
         next = memchr(p, '\n', (size_t)(end - p));
         next = next ? next : end;
         st = add_line(p, next, path, ++number, &l, err);

@@ -132,7 +132,7 @@ static nb_status read_all(const char *path, const char *data, const char *end,
     heading head = {{-1}};
     int line = 0, has_heading = 0;
     nb_status st = NB_OK;
-    for (const char *p = data, *stop; p < end && !st; p = stop + 1) {
+    for (const char *p = nb_text_body(data, end), *stop; p < end && !st; p = stop + 1) {
         cell cells[COLUMNS];
         nb_page_spot *spot;
         int n;

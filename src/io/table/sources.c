@@ -336,16 +336,23 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 
 void nb_spectra_say_odd(const nb_spectra *s, const char *name, const nb_hooks *hooks)
 {
-    const double longest =
-        100e-10; /* m; longest wavelength, beyond any use with crystals */
+    const double longest = 100e-10,
+                 shortest = 0.2e-10; /* m; beyond any use with crystals */
     size_t n = s->count ? s->first[s->count] : 0;
-    int energies = n > 0;
-    for (size_t i = 0; i < n; i++)
+    int energies = n > 0, short_ones = n > 0;
+    for (size_t i = 0; i < n; i++) {
         energies &= s->lines[i].lambda > longest;
+        short_ones &= s->lines[i].lambda < shortest;
+    }
     if (energies)
         nb_notice(hooks,
                   "-spectra %s: the first wavelength is %.7g A; the columns are "
                   "wavelengths in A, not energies",
+                  name, s->lines[0].lambda * 1e10);
+    else if (short_ones)
+        nb_notice(hooks,
+                  "-spectra %s: the first wavelength is %.4g A: is it in nm? the columns "
+                  "are wavelengths in A",
                   name, s->lines[0].lambda * 1e10);
     else if (s->more && n == (size_t)s->count)
         nb_notice(hooks,

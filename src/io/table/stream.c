@@ -9,6 +9,8 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 
+#define SHIFT "predict_refine/det_shift"
+
 /** Where reading stands. */
 typedef struct reader {
     const char *path;
@@ -17,6 +19,7 @@ typedef struct reader {
     unsigned axes; /* bits of those that the crystal has */
     nb_stream_crystal now;
     char name[NB_STREAM_NAME], event[NB_STREAM_NAME];
+    double energy_eV;
     int room, image_room;
     int pending; /* crystals of the image */
 } reader;
@@ -29,7 +32,8 @@ static int begins(const char *p, const char *end, const char *word)
 
 int nb_stream_is(const char *data, size_t bytes)
 {
-    return begins(data, data + bytes, "CrystFEL stream format");
+    const char *end = data + bytes;
+    return begins(nb_text_body(data, end), end, "CrystFEL stream format");
 }
 
 static nb_status fail(const reader *r, const char *why, nb_error *err)
@@ -48,30 +52,46 @@ static void *larger(void *old, size_t used, size_t room, size_t size, nb_error *
     return grown;
 }
 
+/** Put a larger copy in place of the array at *array. */
+static int enlarge(void *array, size_t used, size_t room, size_t size, nb_error *err)
+{
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    if ((grown = larger(old, used, room, size, err)))
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
 static nb_status reserve(reader *r, nb_stream *s, nb_error *err)
 {
-    void *grown;
+    const size_t images = (size_t)s->images;
     if (s->n == r->room) {
         const int room = r->room ? 2 * r->room : 64;
-        if (!(grown = larger(s->crystal, (size_t)s->n, (size_t)room, sizeof *s->crystal,
-                             err)))
+        if (!enlarge(&s->crystal, (size_t)s->n, (size_t)room, sizeof *s->crystal, err))
             return NB_ERR_NOMEM;
-        s->crystal = grown;
         r->room = room;
     }
     if (s->images + 1 >= r->image_room) {
-        const int room = r->image_room ? 2 * r->image_room : 64;
-        if (!(grown = larger(s->first, (size_t)s->images + 1, (size_t)room,
-                             sizeof *s->first, err)))
+        const size_t room = r->image_room ? 2 * (size_t)r->image_room : 64;
+        if (!enlarge(&s->first, images + 1, room, sizeof *s->first, err) ||
+            !enlarge(&s->image, images, room, sizeof *s->image, err) ||
+            !enlarge(&s->energy_eV, images, room, sizeof *s->energy_eV, err))
             return NB_ERR_NOMEM;
-        s->first = grown;
-        if (!(grown = larger(s->image, (size_t)s->images, (size_t)room, sizeof *s->image,
-                             err)))
-            return NB_ERR_NOMEM;
-        s->image = grown;
-        r->image_room = room;
+        r->image_room = (int)room;
     }
     return NB_OK;
+}
+
+/** A number behind blanks, to *value; returns what follows, or NULL. */
+static const char *take_number(const char *p, const char *end, double *value)
+{
+    while (p < end && nb_text_blank(*p))
+        p++;
+    if (p < end && *p == '+')
+        p++;
+    if (p == end || !(p = nb_text_double(p, end, value)) || !isfinite(*value))
+        return NULL;
+    return p;
 }
 
 /** "astar = +0.1 -0.2 +0.3 nm^-1" into a column. */
@@ -80,17 +100,34 @@ static nb_status read_axis(reader *r, const char *p, const char *end, int axis,
 {
     for (int i = 0; i < 3; i++) {
         double value;
-        while (p < end && nb_text_blank(*p))
-            p++;
-        if (p < end && *p == '+')
-            p++;
-        if (p == end || !(p = nb_text_double(p, end, &value)) || !isfinite(value) ||
-            fabs(value) > 1e6)
+        if (!(p = take_number(p, end, &value)) || fabs(value) > 1e6)
             return fail(r, "three numbers must follow, nm^-1", err);
         r->now.A[3 * i + axis] = 0.1 * value;
     }
     r->axes |= 1u << axis;
     return NB_OK;
+}
+
+/** "= 9500.0"; NaN for anything else. */
+static double read_energy(const char *p, const char *end)
+{
+    double value;
+    while (p < end && (nb_text_blank(*p) || *p == '='))
+        p++;
+    return take_number(p, end, &value) && value > 0 ? value : NAN;
+}
+
+/** "x = 0.01 y = -0.02 mm"; 0 0 for anything else. */
+static void read_shift(const char *p, const char *end, double shift[2])
+{
+    double v[2] = {0, 0};
+    for (int i = 0; p && i < 2; i++) {
+        while (p < end && (nb_text_blank(*p) || *p == "xy"[i] || *p == '='))
+            p++;
+        p = take_number(p, end, &v[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        shift[i] = p && fabs(v[i]) < 1e6 ? v[i] : 0;
 }
 
 static double determinant(const double *m)
@@ -122,9 +159,11 @@ static void end_chunk(reader *r, nb_stream *s)
         char *name = s->image[s->images];
         snprintf(name, NB_STREAM_NAME, "%.200s%s%.50s", r->name, r->event[0] ? " " : "",
                  r->event);
+        s->energy_eV[s->images] = r->energy_eV;
         s->first[++s->images] = s->n;
     }
     r->pending = 0;
+    r->energy_eV = NAN;
     r->name[0] = r->event[0] = '\0';
 }
 
@@ -151,7 +190,12 @@ static nb_status take_line(reader *r, const char *p, const char *end, nb_stream 
     else if (begins(p, end, "--- Begin crystal")) {
         r->in_crystal = 1;
         r->axes = 0;
-    } else if (r->in_crystal && begins(p, end, "--- End crystal"))
+        memset(r->now.shift_mm, 0, sizeof r->now.shift_mm);
+    } else if (begins(p, end, "photon_energy_eV"))
+        r->energy_eV = read_energy(p + 16, end);
+    else if (r->in_crystal && begins(p, end, SHIFT))
+        read_shift(p + sizeof SHIFT - 1, end, r->now.shift_mm);
+    else if (r->in_crystal && begins(p, end, "--- End crystal"))
         return end_crystal(r, s, err);
     for (int i = 0; r->in_crystal && i < 3; i++)
         if (begins(p, end, axes[i]))
@@ -162,11 +206,11 @@ static nb_status take_line(reader *r, const char *p, const char *end, nb_stream 
 nb_status nb_stream_parse(const char *data, size_t bytes, const char *path, int needed,
                           nb_stream *out, nb_error *err)
 {
-    reader r = {.path = path};
+    reader r = {.path = path, .energy_eV = NAN};
     nb_status st;
     memset(out, 0, sizeof *out);
     st = reserve(&r, out, err);
-    for (const char *p = data, *last = data + bytes, *end;
+    for (const char *last = data + bytes, *p = nb_text_body(data, last), *end;
          p < last && !st && out->images < needed; p = end + 1) {
         end = memchr(p, '\n', (size_t)(last - p));
         end = end ? end : last;
@@ -188,5 +232,6 @@ void nb_stream_free(nb_stream *s)
     nb_free(s->crystal);
     nb_free(s->first);
     nb_free(s->image);
+    nb_free(s->energy_eV);
     memset(s, 0, sizeof *s);
 }

@@ -14,6 +14,7 @@ enum { NB_STREAM_NAME = 256 };
  * up. */
 typedef struct nb_stream_crystal {
     double A[9];
+    double shift_mm[2]; /* of the detector from its place in the geometry, along x and y; 0: none */
 } nb_stream_crystal;
 
 /** Images that have a crystal, in the order of the stream. */
@@ -21,10 +22,11 @@ typedef struct nb_stream {
     nb_stream_crystal *crystal; /* owned, [n] */
     int *first;                 /* owned, [images + 1]: of each image in `crystal` */
     char (*image)[NB_STREAM_NAME]; /* owned, [images]: file, and event behind a blank; cut if it is too long */
+    double *energy_eV; /* owned, [images]: of the photons; NaN: not said */
     int n, images;
 } nb_stream;
 
-/** Does the text begin as a stream? */
+/** Does the text begin as a stream?  A byte order mark may stand before it. */
 int nb_stream_is(const char *data, size_t bytes);
 
 /** Read the first `needed` images with crystals.  Free *out with nb_stream_free; it is zero after an error.  Errors:
