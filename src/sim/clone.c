@@ -67,6 +67,10 @@ nb_status nb_sim_frame(nb_sim *sim, const nb_config *typed, const nb_frame_extra
     nb_inputs_show_typed(&sim->in, &sim->typed);
     nb_free(sim->moved.panels);
     sim->moved = (nb_displacement){0};
+    nb_shared_drop(sim->moves);
+    nb_shared_drop(sim->start);
+    sim->moves = NULL;
+    sim->start = NULL;
     return nb_sim_build_again(sim, err);
 }
 

@@ -255,11 +255,7 @@ def masked_nan():
 def main():
     folder = tempfile.mkdtemp()
     try:
-<<<<<<< tests/cli/noise_verb_check.py
-        for part in (of_one_image, series, panels, masked_input, background, notes, bad_input):
-=======
-        for part in (of_one_image, series, panels, masked_input, masked_nan, background, bad_input):
->>>>>>> /tmp/c.py
+        for part in (of_one_image, series, panels, masked_input, masked_nan, background, notes, bad_input):
             os.mkdir(os.path.join(folder, part.__name__))
             os.chdir(os.path.join(folder, part.__name__))
             fixtures()

@@ -295,7 +295,8 @@ static void mtz_round_trip(void **state)
 {
     int hkl[3][3] = {{0, 0, 1}, {-3, 4, 5}, {7, 0, 12}};
     float F[3] = {12.5f, NAN, 1e6f}, phase[3] = {-90, NAN, 33.25f};
-    nb_column columns[2] = {{"F(+)", 'G', F}, {"PHI(+)", 'P', phase}};
+    nb_column columns[2] = {{.label = "F(+)", .type = 'G', .value = F},
+                            {.label = "PHI(+)", .type = 'P', .value = phase}};
     nb_reflection_file file = {.cell = {30.5, 40.25, 50.125, 90, 101.5, 90},
                                .wavelength = 0.97934,
                                .count = 3,
