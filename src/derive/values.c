@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../model/beam.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/structure_factor.h"
@@ -110,8 +111,7 @@ static double footprint_value(const nb_subject *of, int axis)
 
 static double F_value(const nb_subject *of, const int hkl[3])
 {
-    const nb_factor_table *sf = &of->model->scene.factors.table;
-    return nb_F_nearest(sf, 0, hkl[0], hkl[1], hkl[2]);
+    return nb_F_nearest(of->F, 0, hkl[0], hkl[1], hkl[2]);
 }
 
 double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
@@ -150,7 +150,7 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_FUDGE:
         return cfg->value.fudge;
     case NB_VAR_FLUENCE:
-        return m->fluence;
+        return nb_beam_fluence(cfg);
     case NB_VAR_WATER:
         return cfg->value.water_um;
     case NB_VAR_DEFAULT_F:

@@ -53,6 +53,7 @@ typedef struct nb_subject {
     const nb_settings *cfg;
     const nb_model *model;
     const nb_displacement *moved; /* never NULL */
+    const nb_factor_table *F;     /* the file's, before twin parts are summed */
     double wavelength_A;          /* central, of a list the mean */
     int has_matrix, has_sources;  /* -mat or a crystal from a file; -sourcefile */
 } nb_subject;

@@ -141,10 +141,6 @@ nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
     motions.n_R = in->n_rotations;
     nb_diffuse_build(&motions, &m->crystal, &m->diffuse);
     m->at_rest = m->scene.factors.table;
-    if (m->diffuse.n_forms && m->at_rest.nh == 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-diffuse_sigma needs a table of F (-hkl, -pdb, -mtz ...): a "
-                       "constant F has no last reflection");
     X = pow(2 * NB_PI * m->diffuse.sigma * nb_scene_reach(&m->scene), 2);
     if (m->diffuse.n_forms && X > X_MOST)
         return nb_fail(

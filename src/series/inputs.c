@@ -274,16 +274,33 @@ static int frames_differ(const nb_frames *f)
            f->series->jitter_mosaic_pct > 0;
 }
 
+/** Render a frame whose pixels may be more than a float holds; cfg: room for its record. */
+static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_config *cfg,
+                           nb_error *err)
+{
+    nb_matrix matrix;
+    const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
+    nb_sim *sim = NULL;
+    nb_status st = nb_frames_config(f, k, cfg, err);
+    if (!st)
+        st = nb_sim_clone(base, NULL, base->engine.options.threads, &sim, err);
+    if (!st && !(st = nb_sim_frame(sim, cfg, &extra, err)))
+        st = nb_sim_render(sim, NULL, NULL, err);
+    nb_sim_free(sim);
+    return st;
+}
+
 /** Crystal `at` as it will be made; cfg: room for its configuration. */
 static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                               nb_config *cfg, nb_geometry *h, nb_error *err)
+                               nb_config *cfg, nb_geometry *h, int *bright,
+                               nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
     nb_status st = nb_frames_crystal(f, at, cfg, err);
     if (!st && at.crystal == 0)
         st = nb_crystal_line(f->in, 0, cfg, err);
-    return st ? st : nb_sim_check_record(base, cfg, &extra, cfg, h, err);
+    return st ? st : nb_sim_check_record(base, cfg, &extra, cfg, h, bright, err);
 }
 
 /** Frame k, with all of its crystals where lines change it; h: its geometry. */
@@ -291,8 +308,8 @@ static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
                              nb_config *cfg, nb_geometry *h, nb_error *err)
 {
     nb_geometry same;
-    int n = 1;
-    nb_status st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, h, err);
+    int n = 1, bright = 0;
+    nb_status st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, h, &bright, err);
     if (!st)
         st = nb_frames_check(f, h, cfg, err);
     if (!st && f->series->override)
@@ -300,8 +317,8 @@ static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
     if (!st && f->series->override && cfg->crystals[0])
         st = nb_crystals_count(f->in, cfg, &n, err);
     for (int m = 1; m < n && !st; m++)
-        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, &same, err);
-    return st;
+        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, &same, &bright, err);
+    return st || !bright ? st : try_frame(f, k, base, cfg, err);
 }
 
 /** Does the override move the detector from g to h? */

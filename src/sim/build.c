@@ -38,9 +38,23 @@ nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
     return in;
 }
 
+/** A box turns with its crystal. */
+static nb_status check_body(const nb_config *cfg, const nb_model *model, nb_error *err)
+{
+    if (!(cfg->crystals[0] || cfg->twin[0]) || !model->absorber.box ||
+        !(model->absorber.mu > 0))
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-absorb box with several -crystals: each would have a body of its own; "
+        "type -absorb sphere");
+}
+
 nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *err)
 {
     nb_status st = nb_check_model(cfg, model, err);
+    if (!st)
+        st = check_body(cfg, model, err);
     return st ? st : check_memory(&model->scene.raster, err);
 }
 

@@ -33,6 +33,7 @@ nb_subject nb_sim_subject(const nb_sim *sim)
     return (nb_subject){.cfg = &sim->model.settings,
                         .model = &sim->model,
                         .moved = &sim->moved,
+                        .F = &sim->in.tables.box,
                         .wavelength_A = nb_sim_mean_wavelength(sim),
                         .has_matrix = sim->in.matrix.given,
                         .has_sources = sim->in.lines != NULL};

@@ -103,6 +103,18 @@ static nb_status check_blocks(const nb_config *cfg, nb_error *err)
                    cfg->mosaic_blocks);
 }
 
+/** Diffuse light needs reflections, of files or of F in memory. */
+static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_error *err)
+{
+    const double *sigma = cfg->diffuse_sigma_A;
+    if (!NB_GIVEN(cfg, diffuse_sigma_A[0]) || !(sigma[0] + sigma[1] + sigma[2] > 0) ||
+        in->factors || in->tables.box.nh > 0)
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-diffuse_sigma needs a table of F (-hkl, -pdb, -mtz ...): a "
+                   "constant F has no last reflection");
+}
+
 /** The files that complete a configuration: what they say and leave open is told once. */
 static nb_key key_of_headers(const nb_config *cfg, nb_store *store)
 {
@@ -139,7 +151,8 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
         return st;
     if (extra && extra->lines)
         nb_inputs_give_spectrum(in, extra->lines, extra->n_lines);
-    return nb_load_crystal(cfg, in, old, extra ? extra->matrix : NULL, seed, hooks, err);
+    st = nb_load_crystal(cfg, in, old, extra ? extra->matrix : NULL, seed, hooks, err);
+    return st ? st : check_diffuse(cfg, in, err);
 }
 
 nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_t seed,

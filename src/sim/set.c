@@ -50,10 +50,7 @@ static nb_status put_moves(nb_sim *sim, nb_error *err)
 /** The record, its model and the moves on top of it. */
 static nb_status make(nb_sim *sim, const nb_config *typed, nb_error *err)
 {
-    nb_status st;
-    if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves */
-        sim->in.limit = NB_LIMIT_OWN;
-    st = nb_sim_take_record(sim, typed, NULL, err);
+    nb_status st = nb_sim_take_record(sim, typed, NULL, err);
     return st ? st : put_moves(sim, err);
 }
 
@@ -127,6 +124,8 @@ static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves
     nb_shared_drop(sim->moves);
     sim->moves = moves;
     sim->typed = *typed;
+    if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves from the record before */
+        sim->in.limit = NB_LIMIT_OWN;
     st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
     if (loses_F)
         forget_typed_F(&sim->in);

@@ -11,6 +11,7 @@
 #include "../base/shared.h"
 #include "../image/absorb.h"
 #include "../io/table/arrays.h"
+#include "../model/beam.h"
 #include "../model/layout.h"
 #include "../model/shadow.h"
 #include "load.h"
@@ -381,7 +382,8 @@ const double *nb_inputs_absorbed(const nb_inputs *in)
 
 void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
 {
-    const double of = model->settings.value.add_fluence;
+    const double typed = model->settings.value.add_fluence,
+                 of = typed > 0 ? typed : nb_beam_fluence(&model->settings);
     mix->add = in->files->add ? in->files->add->pixel : NULL;
     mix->takes = in->files->takes;
     mix->absorb = in->absorb ? in->absorb->plane : NULL;

@@ -16,6 +16,7 @@
 #include "../image/fibre.h"
 #include "../io/image/writer.h"
 #include "../params/params.h"
+#include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../render/choose.h"
 #include "advice.h"
@@ -51,17 +52,6 @@ static void flatten(nb_model *model)
     raster->roi = (nb_region){0, columns - 1, 0, raster->rows - 1};
 }
 
-/** A box turns with its crystal. */
-static nb_status check_body(const nb_sim *sim, nb_error *err)
-{
-    if (!sim->crowd || !sim->model.absorber.box || !(sim->model.absorber.mu > 0))
-        return NB_OK;
-    return nb_fail(
-        err, NB_ERR_INPUT,
-        "-absorb box with several -crystals: each would have a body of its own; "
-        "type -absorb sphere");
-}
-
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
     const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks, 0, NULL};
@@ -69,7 +59,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     if (!st &&
         ((st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
          (st = nb_inputs_make_absorb(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
-         (st = nb_crowd_build(sim, err)) || (st = check_body(sim, err))))
+         (st = nb_crowd_build(sim, err))))
         nb_model_free(&sim->model);
     if (!st)
         flatten(&sim->model);
@@ -298,7 +288,7 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
-                              nb_geometry *geometry, nb_error *err)
+                              nb_geometry *geometry, int *bright, nb_error *err)
 {
     nb_scan_points ends;
     nb_inputs in;
@@ -311,9 +301,12 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     nb_inputs_show(&in, cfg);
     of = nb_inputs_of_model(&in, typed->seed.value, NULL, &ends);
     of.check_only = 1;
+    of.table = in.tables.box;
+    of.table.default_F = NB_VALUE(cfg, default_F);
     if (!(st = nb_model_build(cfg, &of, NULL, &model, err))) {
         st = nb_check_built(cfg, &model, err);
         *geometry = model.geometry;
+        *bright = isfinite(nb_photon_bound(&model.scene)) && nb_model_may_overflow(&model);
         nb_model_free(&model);
     }
     nb_inputs_drop(&in);

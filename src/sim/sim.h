@@ -124,10 +124,10 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 
 /** Resolve another record in the store of sim, and check it as nb_sim_frame would, without a scene: no orientation is
  * made.  geometry: what it would have.  cfg: the caller's room; the resolved configuration, whose pointers are not to be
- * followed. */
+ * followed.  *bright: a pixel may be more than a float holds; only its rendering shows it. */
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
-                              nb_geometry *geometry, nb_error *err);
+                              nb_geometry *geometry, int *bright, nb_error *err);
 
 /** Another simulation of the same record, which shares the store of `from`, with a backend of its own and tables that go as
  * far as those of `from`.  Either may be freed first.  hooks may be NULL. */

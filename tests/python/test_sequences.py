@@ -285,6 +285,8 @@ class Trial:
         errors = [e for _, e in each]
         if error is None and any(errors):
             return
+        count = attempt(lambda: len(self.s.factors()[1]))[0]  # how far F go depends on the calls before
+        F = next((one for one, _ in each if one is not None and len(one) == count), F)
         self.must(f"s.{'render' if renders else 'set'}(F={text})", error, self.m if error else self.m.with_F(F), errors)
 
     def values(self, values):

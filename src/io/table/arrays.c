@@ -12,14 +12,17 @@
 
 #define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
 
-/* Volume of the cell over that of a box with the same edges: 0 for vectors in one plane. */
+/* Volume of the cell over that of a box with the same edges: 0 for vectors in one plane, and for
+ * lengths whose products a double does not hold. */
 static double relative_volume(const double m[9])
 {
     double v[9];
     for (int j = 0; j < 3; j++) {
         double length = hypot(hypot(m[j], m[3 + j]), m[6 + j]);
+        if (!(length > 1e-90 && length < 1e90))
+            return 0;
         for (int i = 0; i < 3; i++)
-            v[3 * i + j] = m[3 * i + j] / length; /* 0/0: NaN, refused by the caller */
+            v[3 * i + j] = m[3 * i + j] / length;
     }
     return v[0] * (v[4] * v[8] - v[5] * v[7]) - v[1] * (v[3] * v[8] - v[5] * v[6]) +
            v[2] * (v[3] * v[7] - v[4] * v[6]);

@@ -117,6 +117,8 @@ def normal(sim, shape, photons, names, sigma, background, radial, progress):
     keys, words = keys_of(sim, names)
     photons = _pixels(shape, photons, "photons")
     background = None if background is None else _pixels(shape, background, "background")
+    if np.isinf(photons).any():
+        raise ValueError("photons: must be finite; nan leaves a pixel out")
     if sigma is not None and not sigma > 0:
         raise ValueError(f"sigma: must be above 0 photons, not {sigma!r}; without it counts are Poisson's")
     knots, levels = (None, None) if radial is None else (real("radial", a) for a in radial)

@@ -3,6 +3,7 @@
 
 import copy
 import json
+import weakref
 
 import numpy as np
 
@@ -16,6 +17,9 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("fast", "f8"), ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)
+
+# By address of a kept image: the object whose pixels stand there.
+_renderers = weakref.WeakValueDictionary()
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # of src/python/sim.c
 
@@ -79,16 +83,12 @@ class Simulation:
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
-        self._set_back(state)
-        self._notices.quiet = False
-        self.__dict__.update(state["more"])
-
-    def _set_back(self, state):
-        """F and values of parameters on top of the words."""
         if state["F"] is not None:
             self._set_factors(state["F"])
         if state["moves"]:
             self._sim.set_parameters(*zip(*state["moves"]))
+        self._notices.quiet = False
+        self.__dict__.update(state["more"])
 
     def __copy__(self):
         return self._copy(self._more())
@@ -103,12 +103,17 @@ class Simulation:
         if memo is not None:
             memo[id(self)] = other
         other._begin(_parameters.Notices(), self._words)
-        other._notices.quiet = True
-        other._sim = self._sim.copy(other._notices)
-        other._notices.quiet = False
+        other._sim = self._copy_of_sim(other._notices)
         other._own = set(other.__dict__)
         other.__dict__.update(more)
         return other
+
+    def _copy_of_sim(self, notices):
+        notices.quiet = True
+        try:
+            return self._sim.copy(notices)
+        finally:
+            notices.quiet = False
 
     def set(self, **keywords):
         """Change parameters: the simulation is then the one of all keywords so far, the last of each name.  None takes a
@@ -117,17 +122,15 @@ class Simulation:
         F: all structure factors, an array or a tensor in the number and order of factors(); or some of them, in those of
         the last reflections(), or as (Miller indices [n, 3], F [n]), or as an array with the fields h k l F."""
         F = keywords.pop("F", None)
-        before = self.__getstate__() if F is not None and keywords else None
+        before = self._words, self._copy_of_sim(self._notices) if F is not None and keywords else None
         if keywords:
             self._type(keywords)
         if F is not None:
             try:
                 self._set_factors(F)
             except BaseException:
-                if before:
-                    self._words = dict(before["words"])
-                    self._sim.set(_NO_FILES + before["words"], before["arrays"], [])
-                    self._set_back(before)
+                if keywords:
+                    self._words, self._sim = before
                     self._changed()
                 raise
 
@@ -299,6 +302,7 @@ class Simulation:
         if show:
             show(1.0)
         self._image = image
+        _renderers[image.ctypes.data] = self
         return (image, stats) if statistics else image
 
     def _render_there(self, out, progress, statistics):
@@ -314,7 +318,10 @@ class Simulation:
 
     def _of(self, image):
         if image is None:
-            image = self._image if self._image is not None else self.render()
+            image = self._image
+            if isinstance(image, np.ndarray) and _renderers.get(image.ctypes.data) is not self:
+                image = None  # other pixels stand in its memory now
+            image = self.render() if image is None else image
         image = _arrays.real("image", image, np.float32)
         if image.shape != self.shape:
             raise ValueError(f"image: has the shape {image.shape}, but the detector is {self.shape}")
@@ -376,6 +383,7 @@ class Simulation:
         [slow, fast], into `out` if that is given.  Nothing else is rendered.  Needs diffuse_sigma."""
         plane = self._memory_for(out)
         self._sim.diffuse(plane)
+        _renderers.pop(plane.ctypes.data, None)
         return plane
 
     def diffuse_at(self, hkl):
