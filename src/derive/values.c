@@ -208,6 +208,18 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
 
+/** A step alone is a range of two directions, as no range with that step is. */
+static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
+                                  nb_error *err)
+{
+    const int held = v->axis ? NB_TYPED(of->cfg, vdiv_step_mrad) &&
+                                   !NB_TYPED(of->cfg, vdiv_range_mrad)
+                             : NB_TYPED(of->cfg, hdiv_step_mrad) &&
+                                   !NB_TYPED(of->cfg, hdiv_range_mrad);
+    return held ? nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s", v->name, v->flag)
+                : NB_OK;
+}
+
 static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_error *err)
 {
     switch (v->kind) {
@@ -224,6 +236,8 @@ static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_
                              v->name);
     case NB_VAR_F:
         return check_F(of, v, err);
+    case NB_VAR_DIVERGENCE:
+        return check_divergence(of, v, err);
     case NB_VAR_THICK:
     case NB_VAR_ABS:
         return check_sensor(of, v, err);

@@ -78,6 +78,35 @@ nb_status nb_sim_factor_loss(const nb_sim *sim, nb_real_type type, const void *d
     return NB_OK;
 }
 
+/** The flag whose wavelengths, directions, F or rotations a parameter moves; NULL: it moves none. */
+static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
+{
+    const nb_model *m = &sim->model;
+    const nb_config *cfg = &m->settings.value;
+    const nb_settings *all = &m->settings;
+    switch (v->kind) {
+    case NB_VAR_LAMBDA:
+        return m->spectrum.is_chaotic                               ? "spectrum"
+               : cfg->sensor[0] && m->scene.sensors[0].absorb       ? "sensor"
+               : (cfg->pdb_file[0] || cfg->cif_file[0]) && !sim->in.tables.typed_F &&
+                       cfg->anomalous != NB_ANOMALOUS_OFF
+                   ? "anomalous"
+                   : NULL;
+    case NB_VAR_DISPERSION:
+        return NB_TYPED(all, dispersion_step_pct) ? "dispstep" : NULL;
+    case NB_VAR_DIVERGENCE:
+        return v->axis ? NB_TYPED(all, vdiv_step_mrad) ? "vdivstep" : NULL
+               : NB_TYPED(all, hdiv_step_mrad)         ? "hdivstep"
+                                                       : NULL;
+    case NB_VAR_CELL:
+        return cfg->B_add != 0 ? "Badd" : NULL;
+    case NB_VAR_MISSET:
+        return cfg->mosaic_blocks[0] ? "mosaic_blocks" : NULL;
+    default:
+        return NULL;
+    }
+}
+
 /** The flag whose factors, or dose, a parameter moves; NULL: it moves none. */
 static const char *moved_flag(const nb_sim *sim, const nb_variable_name *v,
                               const nb_tangent *t)
@@ -100,7 +129,7 @@ static const char *moved_flag(const nb_sim *sim, const nb_variable_name *v,
     return sim->in.files->add && m->settings.value.add_fluence > 0 &&
                    v->kind == NB_VAR_FLUENCE
                ? "add"
-               : NULL;
+               : moved_part(sim, v);
 }
 
 nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
