@@ -576,6 +576,19 @@ static double poisson_deviate(double m, double u)
     return k;
 }
 
+static int is_whole(const nb_vary_item *item)
+{
+    return item->name->is_count || item->name->to == CRYSTALS;
+}
+
+/** The part u, from 0 to below 1, of the way from x[0] to x[1]; each whole number has the same share. */
+static double between(const nb_vary_item *item, const double x[2], double u)
+{
+    const double a = ceil(x[0]), b = floor(x[1]);
+    return is_whole(item) && a <= b ? fmin(floor(a + (b - a + 1) * u), b)
+                                    : x[0] + (x[1] - x[0]) * u;
+}
+
 /** The value of attempt t; 0: it makes none. */
 static int value_of(const nb_vary *v, const nb_vary_item *item, int k, const dice *d,
                     uint32_t t, double *value)
@@ -590,7 +603,7 @@ static int value_of(const nb_vary *v, const nb_vary_item *item, int k, const dic
         *value = c * exp(x[0] * normal(d, t));
         return 1;
     case NB_VARY_UNIFORM:
-        *value = x[0] + (x[1] - x[0]) * uniform(d, t);
+        *value = between(item, x, uniform(d, t));
         return 1;
     case NB_VARY_GAMMA:
         if (!gamma_deviate(d, x[0], t, &G))
@@ -604,7 +617,7 @@ static int value_of(const nb_vary *v, const nb_vary_item *item, int k, const dic
         *value = poisson_deviate(x[0], uniform(d, t));
         return 1;
     default:
-        *value = x[0] + (x[1] - x[0]) * (k + 0.5) / v->frames;
+        *value = between(item, x, (k + 0.5) / v->frames);
         return 1;
     }
 }
@@ -633,7 +646,7 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
     for (uint32_t t = 0; t < ATTEMPTS; t++) {
         if (!value_of(v, item, k, &d, t, value))
             continue;
-        if (item->name->is_count || item->name->to == CRYSTALS)
+        if (is_whole(item))
             *value = floor(*value + 0.5);
         *value = nb_typeable(*value);
         if (is_allowed(item, *value))

@@ -192,6 +192,25 @@ static void ramps_run_through_the_middles_of_frames(void **state)
     nb_vary_free(&v);
 }
 
+static void whole_numbers_have_equal_shares(void **state)
+{
+    static double values[DRAWS];
+    nb_vary drawn = read_laws("N:uniform:5:7", DRAWS), run = read_laws("N:ramp:5:7", 6);
+    int count[3] = {0};
+    (void)state;
+    draw_all(&drawn, 0, (nb_crystal_at){0, 0}, values);
+    for (int k = 0; k < DRAWS; k++) {
+        assert_true(values[k] == 5 || values[k] == 6 || values[k] == 7);
+        count[(int)values[k] - 5]++;
+    }
+    for (int i = 0; i < 3; i++) /* binomial, variance n/3 2/3 */
+        check_close(count[i], DRAWS / 3.0, 4 * sqrt(DRAWS * 2 / 9.0));
+    for (int k = 0; k < 6; k++)
+        assert_true(draw(&run, 0, k) == 5 + k / 2);
+    nb_vary_free(&drawn);
+    nb_vary_free(&run);
+}
+
 static void a_draw_depends_on_nothing_else(void **state)
 {
     nb_vary alone = read_laws("mosaic:normal:50%", 10),
@@ -343,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws_have_their_moments_and_distributions),
         cmocka_unit_test(ramps_run_through_the_middles_of_frames),
+        cmocka_unit_test(whole_numbers_have_equal_shares),
         cmocka_unit_test(a_draw_depends_on_nothing_else),
         cmocka_unit_test(names_draw_for_themselves),
         cmocka_unit_test(frames_draw_for_themselves),
