@@ -61,6 +61,13 @@ nb_status nb_footprint_spread(const nb_footprint_work *work, const nb_row_source
 int nb_footprint_takes_rows(const nb_footprint_plan *plan, const nb_scene *scene,
                             int threads);
 
+/** What part of the light of image[pixels], from the sources of the work's scene, counts in a list of reflections: what
+ * comes to the pixels of the scene, times their factors[pixels] (0 where there is no such pixel), and from a pixel of the
+ * scene also what leaves its panel.  parts[pixels] is written where there is light, *off: photons that leave the panels.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_footprint_count(const nb_footprint_work *work, const float *factors,
+                             const float *image, float *parts, double *off, nb_error *err);
+
 /** The readable truth, in double: to[pixels] gets what the pixels of `from` spread, by other taps than those of the
  * plan where `taps` is not NULL: of each tile, as many as it has, or NULL for none.  back: the adjoint instead, what the slopes of a loss
  * by the pixels behind the footprint are by those before it. */

@@ -62,6 +62,13 @@ NB_HD float nb_mix_factor(float written)
     return written > 0 ? written : written < 0 ? 0 : 1;
 }
 
+/** The factor of a pixel's Bragg light. */
+NB_HD float nb_mix_crystal(const nb_mix *mix, size_t pixel)
+{
+    const float factor = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
+    return factor * (mix->absorb ? mix->absorb[pixel] : 1);
+}
+
 /** Photons that a pixel gets behind its factor: a float, so that host and device agree. */
 NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
 {

@@ -209,8 +209,9 @@ typedef struct nb_reflections {
     int panels;        /* of the detector */
     int crystals;      /* 1: rows are of several crystals or parts of a twin; 0: of one */
     double background; /* photons of water, materials and -add in the image */
-    double unassigned; /* sum of the image minus background, diffuse and listed intensities */
+    double unassigned; /* sum of the image and off_panels minus background, diffuse and listed intensities */
     double diffuse; /* photons of -diffuse_sigma in the image */
+    double off_panels; /* photons that -footprint moves off the panels: in the intensities, not in the image */
 } nb_reflections;
 
 /** Other records (what is typed) for the crystals of the image beside the first: configs[n] belong to crystals 1, 2, ...; without

@@ -512,12 +512,12 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
 {
     size_t at = list_at(slot->chunk_bytes), bytes = list->count * sizeof *list->list;
     size_t all = at + bytes + sizeof(nb_record_tail);
-    nb_record_tail tail = {
-        slot->chunk_bytes,
-        nb_hdf5_hash(slot->chunk, slot->chunk_bytes),
-        slot->inputs,
-        {(int64_t)list->count, list->background, list->unassigned, list->diffuse},
-        slot->truth.facts};
+    nb_record_tail tail = {slot->chunk_bytes,
+                           nb_hdf5_hash(slot->chunk, slot->chunk_bytes),
+                           slot->inputs,
+                           {(int64_t)list->count, list->background, list->unassigned,
+                            list->diffuse, list->off_panels},
+                           slot->truth.facts};
     char *record = slot->chunk;
     if (all > slot->room) {
         if (!(record = nb_alloc_raw(all, 1, "frame", err)))
@@ -568,5 +568,6 @@ nb_reflections nb_record_list(void *record, const nb_record_tail *tail)
     list.background = tail->list.background;
     list.unassigned = tail->list.unassigned;
     list.diffuse = tail->list.diffuse;
+    list.off_panels = tail->list.off_panels;
     return list;
 }

@@ -71,6 +71,7 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
 {
     nb_sim_engine like = *engine;
+    like.options.device_alone = 0; /* this one is there, too */
     like.state = NULL;
     like.photons = (nb_photons){0};
     like.lent = NULL;

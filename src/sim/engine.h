@@ -30,7 +30,7 @@ typedef struct nb_sim_engine {
 nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
                            const char *device, nb_error *err);
 
-/** Another engine of the same backend, which is not open. */
+/** Another engine of the same backend, which is not open and leaves the device as it is when it closes. */
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine);
 
 /** Did nobody ask for the device by name? */

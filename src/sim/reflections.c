@@ -51,6 +51,7 @@ typedef struct wanted_image {
     const float *pixels;
     nb_status (*render)(void *user, float *image, nb_error *err);
     void *user;
+    const nb_reflection_spread *spread;
 } wanted_image;
 
 /** Of the scene of this model, whose image it is with this mix. */
@@ -70,7 +71,8 @@ static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scen
                              sim->engine.options.tolerance.skip,
                              sim->engine.options.threads,
                              sim->engine.options.isa,
-                             &sim->hooks};
+                             &sim->hooks,
+                             image->spread};
     nb_status st = nb_reflections_find(&job, out, err);
     for (size_t i = 0; i < out->count; i++) {
         out->list[i].excitation = excitation(m, &out->list[i]);
@@ -99,6 +101,7 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
         out->panels = more->panels;
         out->background += more->background;
         out->unassigned += more->unassigned;
+        out->off_panels += more->off_panels;
     }
     nb_reflections_free(more);
     return all ? NB_OK : NB_ERR_NOMEM;
@@ -157,22 +160,98 @@ static nb_status absorb_alone(const alone *a, float *image, nb_error *err)
     return st;
 }
 
+static nb_status render_scene(nb_sim_engine *engine, const nb_scene *scene, float *image,
+                              nb_error *err)
+{
+    const nb_request as = {.precision = engine->options.precision,
+                           .tolerance = engine->options.tolerance};
+    nb_status st = nb_engine_open(engine, err);
+    return st ? st
+              : nb_render_scene_as(engine->backend, engine->state, scene, &as, image, err);
+}
+
 /** As nb_reflection_job.render. */
 static nb_status render_alone(void *user, float *image, nb_error *err)
 {
     const alone *a = user;
-    const nb_request as = {.precision = a->engine->options.precision,
-                           .tolerance = a->engine->options.tolerance};
-    nb_status st = nb_engine_open(a->engine, err);
-    if (!st)
-        st = nb_render_scene_as(a->engine->backend, a->engine->state, a->scene, &as,
-                                image, err);
+    nb_status st = render_scene(a->engine, a->scene, image, err);
     if (!st && a->mix->absorb)
         st = absorb_alone(a, image, err);
     if (!st && !nb_mix_is_plain(a->mix))
         nb_mix_apply(a->mix, a->scene, a->engine->options.threads, image);
     return st;
 }
+
+/* --- with a footprint: photons are counted where they are before they are spread, and as much of them as the spread image
+ * has, with those that leave their panel --- */
+
+/** The factors of the Bragg light, and 0 where no pixel is wanted. */
+static void fill_factors(const nb_mix *mix, const nb_scene *sc, float *factors)
+{
+    memset(factors, 0, sc->raster.pixels * sizeof *factors);
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_region r = nb_panel_region(sc, &sc->panels[k]);
+        for (int s = r.smin; s <= r.smax; s++)
+            for (int f = r.fmin; f <= r.fmax; f++) {
+                const size_t pixel = nb_panel_pixel(&sc->panels[k], f, s);
+                if (!sc->raster.mask || sc->raster.mask[pixel])
+                    factors[pixel] = nb_mix_crystal(mix, pixel);
+            }
+    }
+}
+
+/** The crystal's light before it is spread, times the parts of it that count.  work: of the footprint, with its sources. */
+static nb_status render_counted(nb_sim_engine *engine, const nb_footprint_work *work,
+                                const nb_mix *mix, float *image, float *parts,
+                                double *off, nb_error *err)
+{
+    const nb_scene *sc = work->scene;
+    const size_t pixels = sc->raster.pixels;
+    float *factors = nb_alloc_large(pixels, sizeof *factors, "factors", err);
+    nb_status st =
+        factors ? render_scene(engine, work->sources, image, err) : NB_ERR_NOMEM;
+    if (!st) {
+        fill_factors(mix, sc, factors);
+        st = nb_footprint_count(work, factors, image, parts, off, err);
+    }
+    for (size_t i = 0; i < pixels && !st; i++)
+        image[i] *= parts[i];
+    nb_free(factors);
+    return st;
+}
+
+/** As `find`, of a scene whose image is spread. */
+static nb_status find_spread(const nb_sim *sim, nb_sim_engine *engine, const nb_model *m,
+                             const nb_scene *scene, const nb_mix *mix,
+                             nb_reflections *out, nb_error *err)
+{
+    const size_t pixels = scene->raster.pixels;
+    float *image = nb_alloc_large(pixels, sizeof *image, "image", err);
+    float *parts = nb_alloc(pixels, sizeof *parts, "image", err);
+    nb_footprint_parts of;
+    double off = 0;
+    nb_status st = nb_footprint_parts_of(&sim->model.footprint, scene, 0, &of, err);
+    memset(out, 0, sizeof *out);
+    if (!st && !(image && parts))
+        st = NB_ERR_NOMEM;
+    if (!st) {
+        const nb_footprint_work work = {of.plan, scene, &of.bragg, engine->kernels,
+                                        engine->options.threads};
+        st = render_counted(engine, &work, mix, image, parts, &off, err);
+    }
+    if (!st) {
+        const nb_reflection_spread spread = {scene, parts};
+        st = find(sim, m, &of.bragg, mix,
+                  &(wanted_image){.pixels = image, .spread = &spread}, out, err);
+        out->off_panels = st ? 0 : off;
+    }
+    nb_footprint_parts_free(&of);
+    nb_free(image);
+    nb_free(parts);
+    return st;
+}
+
+/* --- several crystals --- */
 
 /** The reflections of one crystal of several (NULL: the first). */
 static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
@@ -186,38 +265,27 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
     nb_status st;
     if (m->is_mixed)
         scene.factors.table = m->alone;
-    st = find(sim, m, &scene, &mix, &(wanted_image){NULL, render_alone, &one}, &own, err);
+    if (nb_sim_has_footprint(sim))
+        st = find_spread(sim, engine, m, &scene, &mix, &own, err);
+    else
+        st = find(sim, m, &scene, &mix,
+                  &(wanted_image){.render = render_alone, .user = &one}, &own, err);
     return st ? st : append(&own, of, out, err);
 }
 
-/** Each crystal's photons are its own: they are found one by one, without footprint. */
-static nb_status find_all(const nb_sim *sim, nb_reflections *out, nb_error *err)
+/** Each crystal's photons are its own: they are found one by one. */
+static nb_status find_all(const nb_sim *sim, nb_sim_engine *engine, nb_reflections *out,
+                          nb_error *err)
 {
-    nb_sim_engine engine = nb_engine_like(&sim->engine);
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     out->crystals = 1;
-    engine.backend = nb_backend_cpu(&engine.options);
     for (int i = 0; i <= sim->crowd->n && !st; i++)
-        st = find_alone(sim, &engine, i ? sim->crowd->all[i - 1] : NULL, out, err);
-    nb_engine_free(&engine);
+        st = find_alone(sim, engine, i ? sim->crowd->all[i - 1] : NULL, out, err);
     if (st)
         nb_reflections_free(out);
     else
         add_light(sim, out);
-    return st;
-}
-
-/** The image without its footprint, of a clone. */
-static nb_status render_point(const nb_sim *sim, float *image, nb_error *err)
-{
-    nb_sim *point;
-    nb_status st = nb_sim_clone(sim, NULL, sim->engine.options.threads, &point, err);
-    if (st)
-        return st;
-    memset(&point->model.footprint, 0, sizeof point->model.footprint);
-    st = nb_sim_render(point, image, NULL, err);
-    nb_sim_free(point);
     return st;
 }
 
@@ -227,23 +295,19 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && out);
     const nb_mix mix = nb_sim_mix(sim);
-    float *point;
+    nb_sim_engine engine;
     nb_status st = nb_mix_need_light(&mix, err);
     if (st)
         return st;
-    if (sim->crowd)
-        return find_all(sim, out, err);
-    if (!nb_sim_has_footprint(sim))
+    if (!sim->crowd && !nb_sim_has_footprint(sim))
         return find(sim, &sim->model, &sim->model.scene, &mix,
-                    &(wanted_image){image, NULL, NULL}, out, err);
-    /* photons are counted where they are before they are spread */
-    memset(out, 0, sizeof *out);
-    point = nb_alloc_large(sim->model.scene.raster.pixels, sizeof *point, "image", err);
-    st = point ? render_point(sim, point, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = find(sim, &sim->model, &sim->model.scene, &mix,
-                  &(wanted_image){point, NULL, NULL}, out, err);
-    nb_free(point);
+                    &(wanted_image){.pixels = image}, out, err);
+    engine = nb_engine_like(&sim->engine);
+    engine.backend = nb_backend_cpu(&engine.options);
+    st = sim->crowd
+             ? find_all(sim, &engine, out, err)
+             : find_spread(sim, &engine, &sim->model, &sim->model.scene, &mix, out, err);
+    nb_engine_free(&engine);
     return st;
 }
 

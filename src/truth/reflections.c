@@ -44,32 +44,40 @@ typedef struct finder {
     int dark;    /* all of `background` is the light of the mix */
 } finder;
 
+/** The scene of the image. */
+static const nb_scene *seen_by(const nb_reflection_job *job)
+{
+    return job->spread ? job->spread->seen : job->scene;
+}
+
 /** Render water and materials, without the crystal. */
-static nb_status render_water(finder *f, const nb_request *request, nb_error *err)
+static nb_status render_water(finder *f, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
     const nb_render_options options = {.isa = job->isa, .threads = job->threads};
-    nb_request as = *request;
-    nb_scene dark = *job->scene;
+    nb_request as = {.precision = NB_PRECISION_MIXED};
+    nb_scene dark = *seen_by(job);
+    const nb_planes planes = {f->background, dark.raster.pixels};
     nb_backend_state *state;
-    nb_planes planes;
+    nb_span *spans = NULL;
     nb_status st;
     dark.factors.table = (nb_factor_table){0};
     dark.factors.dmin = 0;
-    as.precision = NB_PRECISION_MIXED;
-    planes = (nb_planes){f->background, dark.raster.pixels};
-    if ((st = nb_backend_simd.open(&options, &state, err)))
-        return st;
-    st = nb_backend_simd.render(state, &dark, &as, &planes, err);
-    nb_backend_simd.close(state);
+    st = nb_spans_build(&dark, &spans, &as.n, err);
+    as.spans = spans;
+    if (!st && !(st = nb_backend_simd.open(&options, &state, err))) {
+        st = nb_backend_simd.render(state, &dark, &as, &planes, err);
+        nb_backend_simd.close(state);
+    }
+    nb_free(spans);
     return st;
 }
 
 /** What the pixels have beside the crystal's photons. */
-static nb_status render_background(finder *f, const nb_request *request, nb_error *err)
+static nb_status render_background(finder *f, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
-    const nb_scene *sc = job->scene;
+    const nb_scene *sc = seen_by(job);
     const int water = sc->background != 0 || sc->amorphous;
     nb_status st = NB_OK;
     f->dark = !water && !job->mix->add;
@@ -81,7 +89,7 @@ static nb_status render_background(finder *f, const nb_request *request, nb_erro
         return NB_ERR_NOMEM;
     memset(f->background, 0, sc->raster.pixels * sizeof *f->background);
     if (water)
-        st = render_water(f, request, err);
+        st = render_water(f, err);
     for (size_t i = 0;
          !st && job->mix->absorb && job->mix->light && i < sc->raster.pixels; i++)
         f->background[i] += job->mix->absorb[i] * job->mix->light[i];
@@ -103,14 +111,20 @@ static double crystal_in(const finder *f, double photons, double background)
                                                                                  : 0;
 }
 
+/** The same of a pixel of the image. */
+static double photons_in(const finder *f, size_t pixel)
+{
+    const double background = background_in(f, pixel);
+    return crystal_in(f, f->image[pixel] + (f->job->spread ? background : 0), background);
+}
+
 /** Photons of a weight of 1 in a pixel. */
 static double unit_in(const finder *f, const nb_panel *panel, int fast, int slow)
 {
     const nb_scene *sc = f->job->scene;
-    const float *factors = f->job->mix->transmission;
     const size_t pixel = nb_panel_pixel(panel, fast, slow);
-    const double factor = (factors ? nb_mix_factor(factors[pixel]) : 1) *
-                          (f->job->mix->absorb ? f->job->mix->absorb[pixel] : 1);
+    const double factor = f->job->spread ? f->job->spread->parts[pixel]
+                                         : nb_mix_crystal(f->job->mix, pixel);
     return factor * sc->intensity_scale *
            nb_cached_factors(sc, panel, &sc->sensors[panel->sensor], fast, slow);
 }
@@ -253,11 +267,9 @@ static void sum_span(const finder *f, const nb_span *span, image_row *row)
 
 static void divide_span(const finder *f, const nb_span *span, image_row *row)
 {
-    const float *image = f->image + span->at;
     row->table.panel = span->panel;
     for (int i = 0; i < span->n && !row->failed; i++) {
-        const double photons =
-            crystal_in(f, image[i], background_in(f, span->at + (size_t)i));
+        const double photons = photons_in(f, span->at + (size_t)i);
         if (photons > 0)
             row->failed = !divide_pixel(f, span, span->fast + i, photons, &row->table);
     }
@@ -304,7 +316,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
         return 0;
     if (!f->image)
         return 1;
-    photons = crystal_in(f, f->image[pixel], *background);
+    photons = photons_in(f, pixel);
     if (photons > 0)
         *least = least_weight(f, panel, fast, slow, photons);
     return photons;
@@ -465,10 +477,9 @@ static nb_status make_list(const finder *f, const image_row *all, nb_reflections
     out->background = all->background;
     out->diffuse = all->diffuse;
     out->unassigned = -listed;
-    if (f->image)
-        out->unassigned += all->photons - all->background - all->diffuse;
-    else
-        out->unassigned += t->photons;
+    out->unassigned += f->image ? all->photons : t->photons;
+    if (f->image && !job->spread)
+        out->unassigned -= all->background + all->diffuse;
     return NB_OK;
 }
 
@@ -526,7 +537,7 @@ nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
         st = nb_request_rows(&request, &first, &f.rows, err);
     f.first = first;
     if (!st)
-        st = render_background(&f, &request, err);
+        st = render_background(&f, err);
     if (!st)
         st = divide_by_spots(&f, &all.table, err);
     if (!st)

@@ -9,6 +9,13 @@
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
+/** What a footprint does to the light of a scene.  The scene of the job has the pixels that light comes from, and its image
+ * is that of the crystal alone, times `parts`. */
+typedef struct nb_reflection_spread {
+    const nb_scene *seen; /* the scene of the spread image */
+    const float *parts; /* of a pixel's light that count, instead of the mix's factors */
+} nb_reflection_spread;
+
 typedef struct nb_reflection_job {
     const nb_scene *scene;
     const float *image; /* [spixels][fpixels], rendered from the scene; NULL: it is made by `render` where it is needed */
@@ -21,10 +28,11 @@ typedef struct nb_reflection_job {
     int by_spots; /* samples may be left out (nb_tolerance.skip): crystals whose spots end are divided by reflections */
     int threads;  /* threads, 0: all; the list does not depend on it */
     nb_isa isa; /* instruction set for spots and background; SCALAR: none, so every step is calculated */
-    const nb_hooks *hooks; /* only the calling thread calls progress */
+    const nb_hooks *hooks;              /* only the calling thread calls progress */
+    const nb_reflection_spread *spread; /* NULL: no footprint */
 } nb_reflection_job;
 
-/** List the reflections by h, k, l. All of nb_reflection but `excitation`, `d` and `frame` is
+/** List the reflections by h, k, l. All of nb_reflection but `excitation`, `d` and `frame`, and `off_panels`, is
  * filled. Free *out with nb_reflections_free; it is zero after an error. Errors: NB_ERR_NOMEM,
  * NB_ERR_CANCELLED. */
 nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,

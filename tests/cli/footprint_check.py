@@ -96,6 +96,27 @@ def facts():
     ok("reflections are those of the light", listed(*WIDE) == listed())
 
 
+def off_panels():
+    with open("spots.txt", encoding="ascii") as stream:
+        head = stream.readline()
+    return float(head.split("off the panels ")[1].split(";")[0]) if "off the panels" in head else 0
+
+
+def factors():
+    """Intensities are what the image has of a reflection, behind a beam stop, and what leaves the panel."""
+    flags = ["-footprint", "box:1.5:0.6:20", "-beamstop", "disc:6,bar:1:30:0.4", "-roi", 0, 120, 20, N - 1]
+    rows = sorted(listed(*flags), key=lambda row: -float(row[5]))[:40]
+    moved, worst = 0, 0
+    for row in rows[::4]:
+        with open("one.hkl", "w", encoding="ascii") as stream:
+            stream.write(" ".join(row[:3]) + " 80\n")
+        image = render("-hkl", "one.hkl", "-default_F", 0, *flags, "-truth", "spots", "-truthfile", "spots.txt")
+        moved += off_panels() > 1e-3 * float(row[5])
+        worst = max(worst, abs((sum(image) + off_panels()) / float(row[5]) - 1))
+    ok("intensities behind a beam stop", worst < 2e-5, worst)
+    ok("light that leaves the panel", 0 < moved < 10, moved)
+
+
 def messages():
     for value, text in (("gauss:1", "two widths"), ("round:1:1", "unknown shape"), ("gauss:1:x", "unreadable"),
                         ("gauss:-1:1", "0 to 1000 mm"), ("box:1:1:1:1", "too many"), ("gauss:50:1", "more than 250 pixels")):
@@ -108,7 +129,7 @@ def messages():
 HERE = os.getcwd()
 FOLDER = tempfile.mkdtemp()
 os.chdir(FOLDER)
-for test in (photons_of_each_reflection, plain_images, background, parts, facts, messages):
+for test in (photons_of_each_reflection, plain_images, background, parts, facts, factors, messages):
     test()
 os.chdir(HERE)
 shutil.rmtree(FOLDER)

@@ -164,7 +164,7 @@ static void large_files_close_the_device(void **state)
     nb_config cfg;
     nb_error err = {0};
     nb_stats stats;
-    nb_sim *sim;
+    nb_sim *sim, *clone;
     int before = fake_closed;
     configure(&cfg);
     cfg.detpixels[0] = cfg.detpixels[1] = 3600;
@@ -180,6 +180,10 @@ static void large_files_close_the_device(void **state)
         assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(fake_closed, before + k);
     }
+    assert_int_equal(nb_sim_clone(sim, NULL, 1, &clone, &err), NB_OK);
+    assert_int_equal(sim->engine.options.device_alone, 1);
+    assert_int_equal(clone->engine.options.device_alone, 0);
+    nb_sim_free(clone);
     nb_sim_free(sim);
     assert_int_equal(fake_closed, before + 2);
 }

@@ -122,12 +122,14 @@ static void put_sums(nb_h5 *h, int frames, const char *path, const double *photo
     nb_h5_attr_text(h, path, "units", "photon");
 }
 
-/** Columns per frame: number of rows, first row, photons that are not listed. */
+/** Columns per frame: number of rows, first row, photons that are not listed, and those that are not in the image, if some
+ * are. */
 static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 {
     const hsize_t n = (hsize_t)frames;
     int64_t *count = nb_alloc(2 * (size_t)frames, sizeof *count, "lists", NULL);
-    double *photons = nb_alloc(3 * (size_t)frames, sizeof *photons, "lists", NULL);
+    double *photons = nb_alloc(4 * (size_t)frames, sizeof *photons, "lists", NULL);
+    int some = 0;
     h->ok &= count && photons;
     if (h->ok) {
         for (int i = 0; i < frames; i++) {
@@ -136,12 +138,16 @@ static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
             photons[i] = lists[i].background;
             photons[frames + i] = lists[i].unassigned;
             photons[2 * frames + i] = lists[i].diffuse;
+            photons[3 * frames + i] = lists[i].off_panels;
+            some |= lists[i].off_panels != 0;
         }
         nb_h5_array(h, GROUP "/count", H5T_NATIVE_INT64, count, 1, &n);
         nb_h5_array(h, GROUP "/first", H5T_NATIVE_INT64, count + frames, 1, &n);
         put_sums(h, frames, GROUP "/background", photons);
         put_sums(h, frames, GROUP "/unassigned", photons + frames);
         put_sums(h, frames, GROUP "/diffuse", photons + 2 * frames);
+        if (some)
+            put_sums(h, frames, GROUP "/off_panels", photons + 3 * frames);
     }
     nb_free(count);
     nb_free(photons);
@@ -177,7 +183,10 @@ static uint64_t hash_list(uint64_t hash, const void *rows, size_t bytes,
 {
     const double photons[] = {list->background, list->unassigned, list->diffuse};
     hash = nb_hash_bytes(hash, rows, (size_t)list->count * bytes);
-    return nb_hash_bytes(hash, photons, sizeof photons);
+    hash = nb_hash_bytes(hash, photons, sizeof photons);
+    return list->off_panels == 0
+               ? hash
+               : nb_hash_bytes(hash, &list->off_panels, sizeof list->off_panels);
 }
 
 nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
@@ -204,7 +213,7 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
         h->ok &= of_frame && put_rows(set, type, row, of_frame, list.count);
         row += list.count;
         lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned,
-                                  list.diffuse};
+                                  list.diffuse, list.off_panels};
         if (of_frame)
             hash = hash_list(hash, of_frame, row_bytes(kind), &lists[i]);
         nb_free(of_frame);
@@ -253,7 +262,7 @@ int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
 {
     size_t n = (size_t)data->frames;
     int64_t *count = nb_alloc(2 * n, sizeof *count, "lists", NULL), rows = 0;
-    double *photons = nb_alloc(3 * n, sizeof *photons, "lists", NULL);
+    double *photons = nb_alloc(4 * n, sizeof *photons, "lists", NULL);
     int frames = data->frames;
     int ok =
         count && photons &&
@@ -261,10 +270,12 @@ int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
         read_column(in, GROUP "/first", H5T_NATIVE_INT64, frames, count + n) &&
         read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
         read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n) &&
-        read_column(in, GROUP "/diffuse", H5T_NATIVE_DOUBLE, frames, photons + 2 * n);
+        read_column(in, GROUP "/diffuse", H5T_NATIVE_DOUBLE, frames, photons + 2 * n) &&
+        (!nb_h5_there(in, GROUP "/off_panels") ||
+         read_column(in, GROUP "/off_panels", H5T_NATIVE_DOUBLE, frames, photons + 3 * n));
     for (size_t i = 0; ok && i < n; i++) {
-        lists[i] =
-            (nb_hdf5_list){count[i], photons[i], photons[n + i], photons[2 * n + i]};
+        lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i],
+                                  photons[2 * n + i], photons[3 * n + i]};
         ok = count[i] >= 0 && count[i] <= 0x7fffffff - rows && count[n + i] == rows;
         rows += ok ? count[i] : 0;
     }

@@ -73,7 +73,7 @@ nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_er
 /** The values of a frame's reflections that are not in the list. */
 typedef struct nb_hdf5_list {
     int64_t count;
-    double background, unassigned, diffuse; /* photons, as nb_reflections */
+    double background, unassigned, diffuse, off_panels; /* photons, as nb_reflections */
 } nb_hdf5_list;
 
 /** Is the file at path this data file, with every frame unchanged? Fills lists[frames] if

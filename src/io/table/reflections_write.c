@@ -6,24 +6,26 @@
 #include "../../base/memory.h"
 #include "../../base/outfile.h"
 
-enum { LINE = 500 }; /* the longest: the head with its four numbers */
+enum { LINE = 500 }; /* the longest: the head with its five numbers */
 
 static int format_head(const nb_reflections *list, char *text)
 {
-    char diffuse[40] = "";
+    char diffuse[40] = "", off[60] = "";
     if (list->diffuse > 0)
         snprintf(diffuse, sizeof diffuse, "diffuse %.9g, ", list->diffuse);
+    if (list->off_panels > 0)
+        snprintf(off, sizeof off, ", moved off the panels %.9g", list->off_panels);
     return snprintf(
         text, LINE,
         "# nanobragg " NB_VERSION ": %zu reflections; photons of the "
-        "background %.9g, %snot listed %.9g; units: fast, slow pixel; intensity, peak "
+        "background %.9g, %snot listed %.9g%s; units: fast, slow pixel; intensity, peak "
         "photon; "
         "phi deg; wavelength A; excitation 1/A; F electron; d A; background "
         "photon/pixel; "
         "pixels pixel; sigma photon\n"
         "%sh\tk\tl\t%sfast\tslow\tintensity\tpeak\tphi\twavelength\texcitation\tF\td\t"
         "background\tpixels\tsigma\n",
-        list->count, list->background, diffuse, list->unassigned,
+        list->count, list->background, diffuse, list->unassigned, off,
         list->crystals ? "crystal\ttwin\t" : "", list->panels > 1 ? "panel\t" : "");
 }
 
