@@ -282,6 +282,8 @@ MORE_test_bench := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
 MORE_test_sub := $(MORE_test_bench)
 MORE_test_options := $(MORE_test_bench)
 MORE_test_out_of_memory := $(MORE_test_bench)
+MORE_test_once := $(MORE_test_bench)
+$B/tests/unit/test_once: private ALL_LDFLAGS += -Wl,--wrap=open,--wrap=nb_store_take
 
 define test_program
 $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) \

@@ -158,9 +158,10 @@ nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
     nb_detector_spec *spec;
     nb_status st = NB_OK;
     *out = NULL;
-    in->spec_key = key_of_spec(cfg, in);
-    if (cfg->detector || nb_config_geometry_flag(cfg))
+    if (cfg->detector || nb_config_geometry_flag(cfg)) {
+        in->spec_key = key_of_spec(cfg, in);
         st = nb_store_take(in->store, &in->spec_key, make_spec, &r, &object, err);
+    }
     spec = object;
     cfg->detector = NULL;
     if (!st && !spec && cfg->panel_list[0])

@@ -30,6 +30,7 @@ static const lab_row rows[] = {
     {"derive", "[TEXT]", "derivatives beside the image, rows that contain TEXT",
      lab_derive, 0},
     {"host", "[FLAGS]", "what small calls take beside their pixels", lab_host, 0},
+    {"resolve", "", "from a record to a configuration; fails above 100 us", lab_resolve, 0},
     {"choose", "[DOMAINS...]", "what -device auto believes of the CPU", lab_choose, 0},
     {"sweep", "[COUNT] [SEED] [SHAPE]", "whether a tolerance ever makes a render slower",
      lab_sweep, 0},

@@ -26,6 +26,7 @@ int lab_host(const lab *l);
 int lab_kernels(const lab *l);
 int lab_noise(const lab *l);
 int lab_panels(const lab *l);
+int lab_resolve(const lab *l);
 int lab_sensor(const lab *l);
 int lab_spots(const lab *l);
 int lab_sweep(const lab *l);

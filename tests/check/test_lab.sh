@@ -23,6 +23,7 @@ runs() {
 runs list '^kernels '
 runs host '^\| nb_sim_pullback, nine \| [0-9.]+ \|' host -pixels 16 -repeats 1
 runs host-flags '^\| nb_sim_set, misset \|' host -pixels 16 -repeats 1 -cell '50 50 50 90 90 90'
+runs resolve '^\| no files \| [0-9.]+ \|' resolve -repeats 5
 runs derive '^\| orientation \| 3 \| 16 \|' derive orientation -pixels 16 -repeats 1
 runs noise '^\| 256 \| all, fibre \|' noise -pixels 16 -repeats 1
 runs choose '^\| square, 1e-3 \| 1 \|' choose 1

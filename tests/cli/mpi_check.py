@@ -205,26 +205,31 @@ def single_image():
 
 
 def failing_frame(h5py):
-    """What a file of a line holds is known when its frame is made."""
-    with open("broken.src", "w", encoding="ascii") as out:
-        out.write("-10 0 0 1 no-wavelength\n")
+    """A frame that cannot be written stops all processes; what is whole stays.  A bad file of a late line is refused before
+    the first frame."""
     with open("f.jsonl", "w", encoding="ascii") as out:
         for i in range(24):
-            job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "broken.src"}
+            job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "late.src"}
             out.write(json.dumps(job) + "\n")
     flags = ROTATION + ["-jobs", "f.jsonl", "-hdf5", "f_master.h5", "-frames_per_file", 4,
                         "-output", "f_%02d.cbf"]
+    with open("late.src", "w", encoding="ascii") as out:
+        out.write("-10 0 0 1 no-wavelength\n")
     error = run(3, *flags, status=2)[1]
-    frames = readable(h5py, "f")
-    ok("failing-frame", len(ours(error)) == 1 and "broken.src" in error and 0 < frames < 24,
-       f"{frames} frames: {error}")
-    with open("broken.src", "w", encoding="ascii") as out:
+    ok("bad-file-of-a-frame", len(ours(error)) == 1 and "late.src" in error and not glob.glob("f_*"), error)
+    with open("late.src", "w", encoding="ascii") as out:
         out.write("-10 0 0 1 1e-10\n")
-    run(2, *flags, "-resume")
+    os.mkdir("f_18.cbf")
+    error = run(3, *flags, status=1)[1]
+    os.rmdir("f_18.cbf")
+    frames = readable(h5py, "f")
+    ok("failing-frame", len(ours(error)) == 1 and "f_18.cbf" in error and 0 < frames < 24,
+       f"{frames} frames: {error}")
+    out = run(2, *[f for f in flags if f != "-quiet"], "-resume")[0]
     two = images(h5py, "f")
     clear("f")
     run(0, *flags)
-    ok("failing-frame-resumed", images(h5py, "f") == two)
+    ok("failing-frame-resumed", "kept from the earlier run" in out and images(h5py, "f") == two, out)
 
 
 def members(mpirun):

@@ -200,27 +200,33 @@ def renderer_counts():
            one(error), error)
 
 
+def stop_at(path, *args):
+    """A run that ends when it writes this file, whose place a folder has meanwhile."""
+    if os.path.exists(path):
+        os.remove(path)
+    os.mkdir(path)
+    error = run(*args, status=1)[1]
+    os.rmdir(path)
+    if not one(error) or path not in error:
+        raise AssertionError(f"it did not end at {path}: {error[-300:]}")
+
+
 def pictures_count():
     """If frames are pictures, their colours are compared."""
-    write("p.jsonl", '{"phi": 1}\n{"sourcefile": "late"}\n')
-    flags = [*SMALL, "-default_F", 100, "-jobs", "p.jsonl"]
+    flags = [*SMALL, "-default_F", 100, "-stills", 2, "-threads", 1]
     for name, status in (("q_%d.png", 2), ("q_%d.cbf", 0)):
         if name.endswith("png") and "libpng" in run(*SMALL, "-default_F", 1, "-stills", 1, "-output",
                                                     "no_%d.png", status=None)[1]:
             print("skip series resume-pictures # no libpng in this build")
             continue
-        write("p.jsonl", '{"phi": 1}\n{"sourcefile": "late"}\n')
-        write("late", "no sources\n")
-        run(*flags, "-output", name, "-threads", 1, status=2)
-        shutil.copy("a.src", "late")
+        stop_at(name % 2, *flags, "-output", name)
         out, error = run(*flags, "-output", name, "-colormap", "heat", "-resume", status=status)
         ok("resume-colours-of-" + name[-3:], "-resume: " in error if status else kept(out) == 1,
            out + error)
-        os.remove("late")
 
 
 def files_of_jobs(h5py):
-    """A file that only one line names: its contents are compared for its frame."""
+    """A file that only one line names: it is read before the first frame; its contents are compared for its frame."""
     input_files()
     write("j.jsonl", '{"phi": 1}\n{"hkl": "j.hkl"}\n{"phi": 2, "sourcefile": "later.src"}\n')
     flags = [*SMALL, "-hkl", "a.hkl", "-jobs", "j.jsonl", "-threads", 1, "-output", "j_%d.cbf"]
@@ -229,18 +235,20 @@ def files_of_jobs(h5py):
     write("j.hkl", hkl(factor=2))
     there = os.listdir()
     error = run(*flags, status=2)[1]
-    ok("missing-file-of-a-job", "-jobs j.jsonl:3: -sourcefile later.src: No such file" in error and
-       os.listdir() == there, error)
+    ok("missing-file-of-a-job", "-jobs j.jsonl:3: -sourcefile later.src: cannot read: No such file" in error and
+       one(error) and os.listdir() == there, error)
     write("later.src", "no sources\n")
+    there = os.listdir()
     error = run(*flags, status=2)[1]
-    ok("bad-file-of-a-job", "-jobs j.jsonl:3: later.src:1" in error, error)
+    ok("bad-file-of-a-job", "-jobs j.jsonl:3: later.src:1" in error and one(error) and os.listdir() == there, error)
+    shutil.copy("a.src", "later.src")
+    stop_at("j_3.cbf", *flags)
     before = read("j_2.cbf")
     write("j.hkl", hkl(factor=3))
     error = run(*flags, "-resume", status=2)[1]
     ok("other-file-of-a-job", "frame 2 " in error and "j.hkl" in error and one(error)
        and read("j_2.cbf") == before, error)
     write("j.hkl", hkl(factor=2))
-    shutil.copy("a.src", "later.src")
     out = run(*flags, "-resume")[0]
     ok("same-file-of-a-job", kept(out) == 2 and read("j_2.cbf") == before and
        not glob.glob("j_*.resume"), out)
@@ -359,12 +367,10 @@ def longer_runs(h5py):
         return
     run(*flags, "-frames", 9)
     # begun over a finished one with other flags, and interrupted
-    write("l.jsonl", "".join(f'{{"phi": {k}}}\n' for k in range(6)) + '{"sourcefile": "none"}\n')
+    write("l.jsonl", "".join(f'{{"phi": {k}}}\n' for k in range(6)) + '{"sourcefile": "a.src"}\n')
     over = [*flags, "-jobs", "l.jsonl", "-stills", 7, "-threads", 1]
     over = over[:over.index("-frames")] + over[over.index("-frames") + 2:]
-    write("none", "no sources\n")
-    run(*over, status=2)
-    shutil.copy("a.src", "none")
+    stop_at("s_7.bin", *over)
     out = run(*over, "-resume")[0]
     resumed, whole = {name: read(name) for name in glob.glob("s_data_00000[1-4].h5")}, contents(h5py, "s_master.h5")
     run(*over)

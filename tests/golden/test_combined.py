@@ -361,9 +361,9 @@ def check_empty(t, rng):
 
 
 def check_isa(t, rng):
-    """The scalar renderer and that in double precision make the same image."""
+    """The scalar renderer and that in double precision make the same image, of a device, too."""
     one = t.image(t.base())
-    same(one, t.image([*t.base(), *rng.choice(["-isa scalar", "-precision double", "-isa sse2"]).split()]), 2e-6, what="another renderer")
+    same(one, t.image([*t.base(), "-device", "cpu", *rng.choice(["-isa scalar", "-precision double", "-isa sse2"]).split()]), 2e-6, what="another renderer")
 
 
 def check_parts(t, rng):

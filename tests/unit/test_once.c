@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames, lines of -jobs and changes of one simulation share files and what is made of them: for a thousand no file is
+ * opened more often than for three, its content is read once, and nothing is made twice.  The linker puts the functions
+ * with __wrap_ in the place of open and of nb_store_take. */
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "scratch.h"
+
+#include "../../src/cli/jobs.h"
+#include "../support/scenes.h"
+#include "base/store.h"
+#include "sim/sim.h"
+
+enum { FRAMES = 1000, FEW = 3, MOST_OBJECTS = 8192, FILES = 5 };
+
+static const char *const names[FILES] = {"a.hkl", "a.src", "a.mask", "a.geom",
+                                         "a.transmission"};
+
+/** What was counted since the last reset. */
+static struct {
+    int opens[FILES];
+    int made, twice; /* objects of stores */
+    nb_key keys[MOST_OBJECTS];
+} count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void reset(void)
+{
+    memset(&count, 0, sizeof count);
+}
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, mode_t mode);
+int __wrap_open(const char *path, int flags, mode_t mode)
+{
+    const char *name = strrchr(path, '/');
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < FILES; i++)
+        count.opens[i] += !strcmp(name ? name + 1 : path, names[i]);
+    pthread_mutex_unlock(&lock);
+    return __real_open(path, flags, mode);
+}
+
+/** A maker that counts. */
+typedef struct counted {
+    const nb_key *key;
+    nb_store_maker make;
+    void *user;
+} counted;
+
+static nb_status make(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const counted *c = user;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count.made; i++)
+        count.twice += nb_key_equal(&count.keys[i], c->key);
+    if (count.made < MOST_OBJECTS)
+        count.keys[count.made++] = *c->key;
+    pthread_mutex_unlock(&lock);
+    return c->make(c->user, object, bytes, err);
+}
+
+nb_status __real_nb_store_take(nb_store *store, const nb_key *key, nb_store_maker maker,
+                               void *user, void **object, nb_error *err);
+nb_status __wrap_nb_store_take(nb_store *store, const nb_key *key, nb_store_maker maker,
+                               void *user, void **object, nb_error *err);
+nb_status __wrap_nb_store_take(nb_store *store, const nb_key *key, nb_store_maker maker,
+                               void *user, void **object, nb_error *err)
+{
+    counted c = {key, maker, user};
+    return __real_nb_store_take(store, key, make, &c, object, err);
+}
+
+/* --- scenes --- */
+
+static void write_files(scratch *s)
+{
+    FILE *f = fopen(scratch_path(s, names[0]), "w");
+    assert_non_null(f);
+    for (int i = 0; i < 343; i++)
+        fprintf(f, "%d %d %d %d\n", i / 49 - 3, i / 7 % 7 - 3, i % 7 - 3, 10 + i);
+    fclose(f);
+    scratch_write(scratch_path(s, names[1]), "-10 0 0 1 1e-10\n-10 0.01 0 3 1.1e-10\n");
+    for (int k = 2; k < FILES; k += 2) {
+        f = fopen(scratch_path(s, names[k]), "wb");
+        assert_non_null(f);
+        for (int i = 0; i < 256; i++)
+            fwrite(&(float){i > 40}, sizeof(float), 1, f);
+        fclose(f);
+    }
+    scratch_write(scratch_path(s, names[3]),
+                  "photon_energy = 12398\nadu_per_photon = 1\nclen = 0.1\nres = 10000\n"
+                  "p/min_fs = 0\np/max_fs = 15\np/min_ss = 0\np/max_ss = 15\n"
+                  "p/corner_x = -8\np/corner_y = -8\np/fs = +1x\np/ss = +1y\n");
+}
+
+/** Of the files, with a typed detector or that of -geom. */
+static nb_config scene(scratch *s, int geom)
+{
+    nb_config cfg;
+    nb_error err = {0};
+    nb_config_defaults(&cfg);
+    nb_words(&cfg, "-cell 70 80 90 -N 5 -seed 7 -oversample 1 -threads 2 -device cpu "
+                   "-fluence 1e28");
+    if (!geom)
+        nb_words(&cfg, "-detpixels 16 -pixel 1 -distance 100");
+    assert_int_equal(nb_config_set(&cfg, "mask", scratch_path(s, names[2]), &err), NB_OK);
+    assert_int_equal(nb_config_set(&cfg, "hkl", scratch_path(s, names[0]), &err), NB_OK);
+    assert_int_equal(nb_config_set(&cfg, "sourcefile", scratch_path(s, names[1]), &err),
+                     NB_OK);
+    assert_int_equal(nb_config_set(&cfg, geom ? "geom" : "transmission",
+                                   scratch_path(s, names[geom ? 3 : 4]), &err),
+                     NB_OK);
+    return cfg;
+}
+
+static nb_status apply(void *user, int frame, nb_config *cfg, nb_error *err)
+{
+    return nb_jobs_apply(user, frame, cfg, err);
+}
+
+/** The lines of -jobs, of which each has an orientation and a cell of its own. */
+static nb_jobs *lines(const nb_config *cfg, int n)
+{
+    nb_jobs *jobs;
+    nb_error err = {0};
+    char *text = malloc(128 * (size_t)n);
+    size_t used = 0;
+    assert_non_null(text);
+    for (int i = 0; i < n; i++)
+        used +=
+            (size_t)snprintf(text + used, 128,
+                             "{\"misset\": [%d, 2, 3], \"cell\": [%g, 80, 90, 90, 90, "
+                             "90]}\n",
+                             i % 360, 70 + i * 0.001);
+    assert_int_equal(nb_jobs_parse(text, used, "j.jsonl", cfg, &jobs, &err), NB_OK);
+    return jobs;
+}
+
+/* --- tests --- */
+
+static void run(scratch *s, int geom, int of_lines, int frames)
+{
+    nb_config cfg = scene(s, geom);
+    nb_series series = {.stills = frames};
+    nb_jobs *jobs = of_lines ? lines(&cfg, frames) : NULL;
+    nb_error err = {0};
+    snprintf(series.output, sizeof series.output, "%s", scratch_path(s, "f_%d.bin"));
+    if (jobs) {
+        series.override = apply;
+        series.user = jobs;
+    } else {
+        snprintf(series.orientations, sizeof series.orientations, "random");
+    }
+    reset();
+    if (nb_series_run(&cfg, &series, NULL, NULL, &err) != NB_OK)
+        fail_msg("%s", err.message);
+    nb_jobs_free(jobs);
+}
+
+static void a_series_reads_each_file_once(void **state)
+{
+    static int few[FILES];
+    write_files(*state);
+    for (int jobs = 0; jobs < 2;
+         jobs++) { /* of a typed detector; lines with that of -geom */
+        int made, read = 0;
+        run(*state, jobs, jobs, FEW);
+        memcpy(few, count.opens, sizeof few);
+        made = count.made;
+        assert_int_equal(count.twice, 0);
+        run(*state, jobs, jobs, FRAMES);
+        assert_int_equal(count.twice, 0);
+        assert_int_equal(count.made, made);
+        assert_memory_equal(count.opens, few, sizeof few);
+        for (int i = 0; i < FILES; i++)
+            read += few[i] > 0;
+        assert_int_equal(read, 4);
+    }
+}
+
+static void a_change_reads_no_file(void **state)
+{
+    static const char *const changes[][2] = {{"misset", "%d 2 3"}, {"cell", "7%d 80 90"},
+                                             {"distance", "9%d"},  {"fluence", "%de24"},
+                                             {"N", "%d"},          {"mosaic", "0.%d"}};
+    nb_config cfg;
+    nb_sim *sim;
+    write_files(*state);
+    cfg = scene(*state, 0);
+    reset();
+    sim = created(&cfg);
+    for (int i = 0; i < FILES; i++)
+        assert_true(i == 3 || count.opens[i] > 0);
+    assert_int_equal(count.twice, 0);
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+        int made = -1;
+        for (int i = 1; i <= FRAMES / 5; i++) {
+            nb_error err = {0};
+            char text[64];
+            snprintf(text, sizeof text, changes[k][1], i % 9 + 1);
+            if (i % 2) {
+                assert_int_equal(nb_sim_set(sim, changes[k][0], text, &err), NB_OK);
+            } else {
+                nb_config typed = *nb_sim_record(sim);
+                assert_int_equal(nb_config_set(&typed, changes[k][0], text, &err), NB_OK);
+                assert_int_equal(nb_sim_retype(sim, &typed, changes[k], 1, &err), NB_OK);
+            }
+            if (i == 1)
+                reset();
+            made = count.made;
+        }
+        for (int i = 0; i < FILES; i++)
+            assert_int_equal(count.opens[i], 0);
+        if (made)
+            fail_msg("-%s: %d objects were made again", changes[k][0], made);
+    }
+    nb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {SCRATCH_TEST(a_series_reads_each_file_once),
+                                       SCRATCH_TEST(a_change_reads_no_file)};
+    return RUN_TESTS("once", tests);
+}
