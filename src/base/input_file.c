@@ -127,7 +127,7 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
     return status;
 }
 
-/** The bytes of a file in a store. */
+/** A file's bytes, as a store keeps them. */
 typedef struct blob {
     size_t bytes;
     char *data; /* owned */

@@ -12,7 +12,7 @@ typedef struct nb_file_family {
     /** Writes the path of file i (0..count-1) into path[NB_PATH_MAX]. */
     void (*name)(const void *user, int i, char *path);
     const void *user;
-    int is_read; /* 0: all are written */
+    int is_read; /* 1: inputs; 0: outputs */
 } nb_file_family;
 
 /** Refuse a run that would write over a file that it reads, or write one file twice. Files

@@ -22,7 +22,7 @@ nb_asking *nb_asking_now(void)
     return now;
 }
 
-/** Not too often: a caller in Python waits for other threads of Python each time. */
+/** Ask at most each 20 ms: a question in Python waits for Python's other threads. */
 static void ask(nb_asking *asking)
 {
     const nb_hooks *hooks = asking->hooks;

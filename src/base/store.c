@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "shared.h"
 
-/* What nobody but the store holds is kept up to these limits. */
+/* Limits of the objects that only the store holds. */
 enum { SPARE_OBJECTS = 48 };
 #define SPARE_BYTES ((size_t)256 << 20)
 
@@ -144,7 +144,7 @@ static entry *find(nb_store *s, const nb_key *key)
     return NULL;
 }
 
-/** Drop what was not used for the longest time, while too much is held by nobody else. */
+/** While objects that only the store holds exceed the limits, drop the least recently used one. */
 static void trim(nb_store *s)
 {
     for (;;) {

@@ -20,34 +20,34 @@ nb_key nb_key_of(const char *kind);
 void nb_key_add(nb_key *key, const void *bytes, size_t n);
 void nb_key_text(nb_key *key, const char *text);
 void nb_key_number(nb_key *key, double number);
-/** Add the name of a file, and how often it was typed again. */
+/** Add the name of a file and its generation (nb_store_retype). */
 void nb_key_file(nb_key *key, nb_store *store, const char *path);
 int nb_key_equal(const nb_key *a, const nb_key *b);
 
-/** Errors: NULL, and NB_ERR_NOMEM in err. */
+/** A new, empty store; NULL and NB_ERR_NOMEM in err if memory is short. */
 nb_store *nb_store_new(nb_error *err);
 
-/** Make an object (nb_shared_new), and tell its size. */
+/** Make an object by nb_shared_new and set its size in bytes. */
 typedef nb_status (*nb_store_maker)(void *user, void **object, size_t *bytes,
                                     nb_error *err);
-/** The object of this key, held for the caller.  It is made if the store has none; other threads wait for it.  A maker may
- * take other objects.  Errors: those of the maker; *object is NULL then. */
+/** Find the object of this key, or make it; it is held for the caller.  Other threads wait meanwhile.  A maker may take
+ * other objects.  Errors: those of the maker; *object is then NULL. */
 nb_status nb_store_take(nb_store *store, const nb_key *key, nb_store_maker make,
                         void *user, void **object, nb_error *err);
 /** The object of this key, held for the caller, or NULL. */
 void *nb_store_find(nb_store *store, const nb_key *key);
-/** Keep an object of the caller's under this key. */
+/** Keep this object under the key, in place of an older one. */
 nb_status nb_store_put(nb_store *store, const nb_key *key, void *object, size_t bytes,
                        nb_error *err);
 
-/** A number that no other call for this store returns. */
+/** A new generation: a number that the store never returned before. */
 uint64_t nb_store_next(nb_store *store);
-/** A file is typed again, so it is read again: its new generation.  Returns the old one. */
+/** Set the generation of a file that was typed again, so that it is read again.  Returns the old generation. */
 uint64_t nb_store_retype(nb_store *store, const char *path, uint64_t generation);
 
 /* --- reading through a store --- */
 
-/** nb_read_file of this thread takes files from this store to the end of the block, or (NULL) from disk. */
+/** Until the end of the block nb_read_file of this thread reads through this store (NULL: from disk). */
 #define NB_READING(store)                                                                \
     __attribute__((cleanup(nb_store_leave), unused)) nb_store *nb_store_before =         \
         nb_store_enter(store)

@@ -40,7 +40,7 @@ typedef struct nb_arrays {
 
     /* instead of matrix */
     const double *A; /* [A_count][9]; the same in 1/A, so that it does not follow the wavelength */
-    int A_count;     /* 1; 3: A in the middle of the frame, and what it is multiplied by (A M) at its begin and end */
+    int A_count; /* 1; 3: A in the middle of the frame, then M at its begin and end, where the matrix is A M */
 
     /* instead of transmission_file and add_file */
     const float *transmission; /* [transmission_slow][transmission_fast]; factors, 0 to 1e6 */

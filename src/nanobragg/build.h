@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define NB_VERSION "0.4.0"
+#define NB_VERSION "0.4.1"
 
 /** One optional part of this build. */
 typedef struct nb_feature {

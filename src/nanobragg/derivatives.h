@@ -64,7 +64,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
 
-/** How many parameters have such a value; the name and the value of number i of them, in the order of the calls. */
+/** Number of parameters with such a value; name and *value of number i, in the order of the calls. */
 int nb_sim_moves(const nb_sim *sim);
 const char *nb_sim_move(const nb_sim *sim, int i, double *value);
 

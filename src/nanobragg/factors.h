@@ -48,10 +48,10 @@ int nb_sim_factor_tables(const nb_sim *sim);
  * again for another limit of resolution or wavelength (with a notice). F is copied. On an error
  * the simulation is as before. Errors: NB_ERR_INPUT (no table, or one for each of several
  * wavelengths; another count; "F[5]: ..."), NB_ERR_NOMEM. */
-/** Are F those of nb_sim_set_factors? */
-int nb_sim_has_typed_factors(const nb_sim *sim);
-
 nb_status nb_sim_set_factors(nb_sim *sim, const double *F, size_t count, nb_error *err);
+
+/** 1 if F are those of nb_sim_set_factors, else 0. */
+int nb_sim_has_typed_factors(const nb_sim *sim);
 
 void nb_factor_list_free(nb_factor_list *list); /* free its arrays; NULL is allowed */
 

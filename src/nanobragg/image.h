@@ -49,7 +49,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
                         nb_image *out, nb_error *err);
 void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
 
-/** Leave out the pixels where those of mask are 0 or below, or are left out themselves.  name: of the mask's file, for messages.
+/** Leave out the pixels where mask is 0 or below, or leaves the pixel out.  name: the mask's file, for messages.
  * Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
 nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
                              nb_error *err);

@@ -72,7 +72,7 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **si
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
-/** Another simulation that is as `from` is: of the same record, with the same values of nb_sim_set_parameters and
+/** Make a copy of a simulation: the same record, and the same values of nb_sim_set_parameters and
  * nb_sim_set_factors.  No file is read again.  Either may be freed first.  Errors as nb_sim_create. */
 nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **copy,
                       nb_error *err);
@@ -89,9 +89,8 @@ const nb_config *nb_sim_record(const nb_sim *sim);
  * error sim is as before. Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
-/** The same of a whole record, a changed copy of nb_sim_record: cfg is all that is typed.  names[n] are the parameters
- * that were typed now: a file that one of them names is read again, and a value of nb_sim_set_parameters for one of
- * them is gone. */
+/** Replace the record by cfg, a changed copy of nb_sim_record.  names[n] are the parameters that were typed now: their
+ * files are read again, and their values of nb_sim_set_parameters are dropped.  Otherwise as nb_sim_change. */
 nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names, int n,
                         nb_error *err);
 
@@ -214,8 +213,8 @@ typedef struct nb_reflections {
     double off_panels; /* photons that -footprint moves off the panels: in the intensities, not in the image */
 } nb_reflections;
 
-/** Other records (what is typed) for the crystals of the image beside the first: configs[n] belong to crystals 1, 2, ...; without
- * this call they are those of the simulation in random orientations, with the flags of their lines.  It holds until the simulation
+/** Give the image's further crystals other records (what is typed): configs[n] belong to crystals 1, 2, ...  Without this call
+ * they have the record of the simulation, random orientations and the flags of their lines.  It holds until the simulation
  * changes.  Errors: NB_ERR_INPUT (n is not one less than the image's crystals; those of nb_sim_create), NB_ERR_NOMEM. */
 nb_status nb_sim_set_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err);
 

@@ -61,7 +61,7 @@ static void sim_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** The record of these words; an array is named by a word of its own. */
+/** Make a record of these words; the word of an array is its name, as memory:hkl. */
 static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
                      nb_python_arrays *arrays)
 {
@@ -77,7 +77,7 @@ static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObj
     return -1;
 }
 
-/** All that is typed, of which `names` is new; 0, or -1 with an exception. */
+/** Replace the record; `names` were typed now.  Returns 0, or -1 with an exception. */
 static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
                   PyObject *names)
 {
@@ -100,7 +100,7 @@ static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject
     return st ? -1 : 0;
 }
 
-/** set(words, arrays, names): all words and new arrays; those of these names are new */
+/** set(words, arrays, names): all words, the new arrays, and the names that were typed now */
 static PyObject *sim_set(PyObject *object, PyObject *args)
 {
     nb_python_sim *self = (nb_python_sim *)object;
@@ -121,7 +121,7 @@ static PyObject *sim_set(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** copy(notice) -> another Sim that is as this one */
+/** copy(notice) -> an equal Sim */
 static PyObject *sim_copy(PyObject *object, PyObject *notice)
 {
     nb_python_sim *self = (nb_python_sim *)object;

@@ -158,7 +158,7 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
 }
 
-/** What files say, and what the series decides for all frames. */
+/** The resolved base, with the values that the series decides for all frames. */
 static nb_config whole_of(const nb_frames *f)
 {
     nb_config all = f->whole;

@@ -58,7 +58,7 @@ static void add_frames(names *n, const nb_series *s)
         (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames, 0};
 }
 
-/** The input is a file, or numbered ones from 0 or 1 on. */
+/** Add the input: one file, or numbered files from 0 or 1 on. */
 static void add_input(names *n, const nb_series *s)
 {
     char path[NB_PATH_MAX];

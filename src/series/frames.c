@@ -328,7 +328,7 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
     return st;
 }
 
-/** The configuration of the series: of several crystals without the line of the first. */
+/** Resolve the configuration of the series, without the first crystal's line. */
 static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
 {
     nb_inputs in;
@@ -445,7 +445,7 @@ static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
         v[i] = jittered(v[i], percent, seed, 3);
 }
 
-/** From its place in the base, mm along fast and slow. */
+/** Move the beam from its place in the base, mm along fast and slow. */
 static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
 {
     if (f->whole.detector) {
@@ -480,7 +480,7 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
                   s->jitter_beam_mm * normal(seed, 5), cfg);
 }
 
-/** Photon energy and detector shift of an image of the stream; a typed wavelength wins. */
+/** Apply photon energy and detector shift of an image of the stream; a typed wavelength wins. */
 static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 {
     const nb_stream *s = &f->stream;
@@ -556,7 +556,7 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
     return nb_crystal_place(at.crystal, cfg->seed.value, cfg, err);
 }
 
-/** A cell that changes is typed: of a file, too. */
+/** If -vary or -jitter_cell changes the cell, type the resolved cell, also that of a file. */
 static void type_cell(const nb_frames *f, nb_config *cfg)
 {
     if (!nb_vary_has_cell(&f->vary) && !(f->series->jitter_cell_pct > 0))
@@ -646,7 +646,7 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
     if (!st && f->series->override)
         st = override(f, whole, cfg, err);
     if (!st && at.crystal > 0 && cfg->seed.value != seed && !f->rotation) {
-        /* a line's seed places the crystals */
+        /* the seed of a line places the further crystals */
         if (!(st = plain_crystal(f, whole, cfg->seed.value, cfg, err)))
             st = override(f, whole, cfg, err);
     }
@@ -738,7 +738,7 @@ static int same_noise(const nb_config *a, const nb_config *b)
            strcmp(a->gainmap_file, b->gainmap_file) == 0;
 }
 
-/** Have both the detector of the same file?  Then its panels have the sizes of the series, whichever the beam hits. */
+/** True if both have the detector of the same file, so the same panels whichever the beam hits. */
 static int same_detector(const nb_config *a, const nb_config *b)
 {
     return a->detector && b->detector && !strcmp(a->geom_file, b->geom_file) &&

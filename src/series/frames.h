@@ -9,12 +9,12 @@
 #include "orientations.h"
 #include "vary.h"
 
-/* -output of a series of which a frame is made by itself: nothing is written */
+/* -output of a series that only makes one frame as a single image; no file has this name */
 #define NB_SERIES_UNWRITTEN "frame_%d.bin"
 
 typedef struct nb_frames {
     nb_config base;  /* the record of the series; its seed is set */
-    nb_config whole; /* resolved, without the line of a crystal */
+    nb_config whole; /* the base, resolved, without the line of a crystal */
     const nb_series *series;
     int count; /* frames of this run */
     int first; /* number of its first one in the whole series; frames are counted from it in the calls below */
@@ -50,28 +50,28 @@ void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base);
 /** Only the part of the series that this run makes, of which -only_frame says the frames. */
 void nb_frames_narrow(nb_frames *f);
 
-/** The spectrum and the crystal of shot k, if there are any; matrix: room for the crystal. */
+/** The spectrum and the crystal of shot k, NULL without; *matrix: room for the crystal. */
 nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix);
 
-/** The record of frame k before the override.  Errors: NB_ERR_INPUT, where -vary misses its limits. */
+/** The record of frame k before the override.  Errors: NB_ERR_INPUT, if -vary finds no value in its limits. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** The record of a crystal of a frame, resolved, with its line.  *in is the caller's, or NULL. */
+/** Resolve the record of a crystal of a frame, with its line of -crystals.  *in is the caller's; in may be NULL. */
 nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                              nb_inputs *in, nb_error *err);
 
 /** May a frame have another number of crystals than one? */
 int nb_frames_have_crystals(const nb_frames *f);
 
-/** The record of a crystal of a frame, but for the line of -crystals of the first one. */
+/** The record of a crystal of a frame; the first crystal's is without its line of -crystals. */
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                             nb_error *err);
-/** Those of the crystals of frame k beside the first, whose record is cfg; *n: how many the frame has.  *more is
- * [*n - 1] and the caller's (nb_free), or NULL. */
+/** The records of frame k's further crystals; cfg: the record of the first.  *n: number of crystals.  *more: [*n - 1],
+ * the caller's (nb_free), or NULL. */
 nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
                              nb_config **more, int *n, nb_error *err);
 
-/** The record of frame k, as for a single image: that of its first crystal. */
+/** The record of frame k as a single image: that of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
 /** Let the message of an NB_ERR_INPUT begin with the place of frame k: what the override says, else

@@ -281,7 +281,7 @@ static nb_status find_panels(const nb_sim *sim, const nb_image *image, const cha
                       image->fast, image->slow);
 }
 
-/** A row of the image as photons, 0 in pixels that are left_out (NULL: none). */
+/** Convert a row of the image to photons; pixels of left_out (may be NULL) are 0. */
 static void take_row(const float *from, const uint8_t *left_out, int n, double unit,
                      double pedestal, float *to)
 {
@@ -426,7 +426,7 @@ nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
 {
     nb_status st;
     if (!g->size[0] &&
-        !g->cfg.detector) /* of floats alone; an image of panels may have gaps */
+        !g->cfg.detector) /* only floats without a header take it; an image of panels may have gaps */
         nb_sim_size(base, &g->size[0], &g->size[1]);
     st = find_mask(g, base, err);
     if (st || !has_background(&g->cfg))

@@ -204,7 +204,7 @@ static void notice_lost(const nb_run *run)
         nb_notice_material(&run->base->model, &run->hooks);
 }
 
-/** Counts of a mean below 0 are 0: how many pixels of the first given image are there? */
+/** Note how many pixels of the first given image are below 0: their counts are 0. */
 static void notice_below(const nb_run *run)
 {
     const size_t n = run->base->model.scene.raster.pixels;
@@ -243,7 +243,7 @@ static void notice_noise(const nb_run *run)
         notice_below(run);
 }
 
-/** Stills that nothing turns. */
+/** Note that all stills have the same orientation. */
 static void notice_turned(const nb_run *run)
 {
     static const char *const turn[] = {"misset_", "rot_", "phi"};
@@ -276,14 +276,14 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
         run->series->output, n);
 }
 
-/** Are the files of F those of the series? */
+/** True if a and b have the same files of F. */
 static int has_files_of(const nb_config *a, const nb_config *b)
 {
     return !strcmp(a->pdb_file, b->pdb_file) && !strcmp(a->cif_file, b->cif_file) &&
            !strcmp(a->mtz_file, b->mtz_file);
 }
 
-/** A note, once, if a crystal of frame k has another cell than F; *cfg is room.  Returns whether it was said. */
+/** Print a note if a crystal of frame k has another cell than F; *cfg is room.  Returns 1 if the note was printed. */
 static int say_cell(const nb_run *run, int k, nb_config *cfg)
 {
     const nb_frames *f = &run->frames;
@@ -305,7 +305,7 @@ static int say_cell(const nb_run *run, int k, nb_config *cfg)
     return said;
 }
 
-/** Of crystals of a stream, and of lines of -jobs. */
+/** Print this note once for the crystals of a stream or of -jobs. */
 static void say_cells(const nb_run *run)
 {
     const nb_frames *f = &run->frames;

@@ -49,7 +49,7 @@ static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_er
     return st;
 }
 
-/** The A matrix of frame k, where -orientations has one, as an array of its configuration. */
+/** Give frame k the A matrix of -orientations, if it has one, as an array. */
 static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
 {
     nb_matrix matrix;

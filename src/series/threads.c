@@ -196,7 +196,7 @@ static int finished_before(const nb_run *run, int k)
            (!run->hdf5.done || run->hdf5.done[k]);
 }
 
-/** Give the thread's simulation the frame's record. */
+/** Give the thread's simulation the record of frame k. */
 static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
 {
     nb_run *run = w->run;

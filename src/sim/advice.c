@@ -63,7 +63,7 @@ static int is_odd(const odd_length *l, char *text, size_t size)
     return 1;
 }
 
-static const double hardest_eV = 130e3; /* of diffraction */
+static const double hardest_eV = 130e3; /* highest photon energy of diffraction */
 
 /** The finest reflection that any beamline has, A. */
 static const double finest_d = 0.25;
@@ -123,7 +123,7 @@ static int odd_of_config(const nb_config *cfg, char *text, size_t size)
     return text[0] != '\0';
 }
 
-/** The wavelengths of all sources, of a file or an array, too. */
+/** Question the wavelengths of all sources, also those of a file or an array. */
 static int odd_wavelengths(const nb_model *model, char *text, size_t size)
 {
     const nb_beam *beam = &model->scene.beam;
@@ -273,14 +273,14 @@ static void advise_steps(const nb_model *model, const nb_hooks *hooks)
 
 /* --- beam centre --- */
 
-/** Distance of a point from the rectangle (0, 0) to (f, s). */
+/** Distance of a point from the rectangle between (0, 0) and (f, s). */
 static double outside(double at_f, double at_s, double f, double s)
 {
     return hypot(fmax(0, fmax(-at_f, at_f - f)), fmax(0, fmax(-at_s, at_s - s)));
 }
 
-/** Distance of the beam centre from the detector's edge if it is outside, m.  Between panels there are
- * gaps: a detector of several is missed when the beam is farther from each than the panel is long. */
+/** Distance of the beam centre from the detector's edge if it is outside, m; else 0.  With several panels the beam may
+ * pass through a gap: it is outside if it is farther from each panel than that panel is long. */
 static double beam_off(const nb_model *model)
 {
     const nb_scene *sc = &model->scene;
@@ -299,7 +299,7 @@ static double beam_off(const nb_model *model)
     return isfinite(least) ? least : 0;
 }
 
-/** A centre that is outside of the detector in mm, and inside in pixels or farther away than the detector is long. */
+/** Question a centre outside of the detector if it is inside in pixels, or farther away than the detector is long. */
 static void advise_centre(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_settings *all = &model->settings;

@@ -25,8 +25,8 @@ void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
 /** Before this number of frames is rendered: the time, if it is above ten minutes. */
 void nb_sim_say_long(const nb_sim *sim, int frames);
 
-/** Is a cell, a wavelength or a length of a complete model, from anywhere, so far from any beamline's that it may be in
- * another unit?  Returns 0, or 1 with the question in text. */
+/** Look for a cell, wavelength or length of a complete model that no beamline has, so that its unit may be wrong.
+ * Returns 0, or 1 with the question in text. */
 int nb_odd_unit(const nb_model *model, char *text, size_t size);
 
 /** The message of a model that cannot be built gets the flag that is probably in another unit, if any. */

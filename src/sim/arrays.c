@@ -9,7 +9,7 @@
 #include "../base/error.h"
 #include "../base/shared.h"
 
-/** The member that names the file which an array replaces, and the name of the array. */
+/** For each kind of array: the member of nb_config that names its file, and the array's name. */
 static const struct {
     size_t name;
     const char *memory;
@@ -194,7 +194,7 @@ static void free_panels(void *object)
     nb_detector_spec_free(object);
 }
 
-/** The detector that a caller gave, unless it is the one from before. */
+/** Copy the caller's detector, unless it is the copy from before. */
 static nb_status take_panels(nb_inputs *in, nb_config *typed, nb_error *err)
 {
     nb_detector_spec *own = NULL;

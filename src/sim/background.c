@@ -187,7 +187,7 @@ static void seen(const nb_scene *sc, double range[2])
         }
 }
 
-/** No sample has so much of a liquid or solid: -water and -absorb take um. */
+/** Question a path that no liquid or solid sample has: it may be typed in um, as for -water. */
 static void advise_paths(const nb_config *cfg, const nb_hooks *hooks)
 {
     for (const char *word = cfg->background, *colon; (colon = strchr(word, ':'));

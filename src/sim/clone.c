@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many images from files that are read once. */
+/* Clones: many images from files that are read once. */
 #include <string.h>
 
 #include "../base/error.h"

@@ -29,7 +29,7 @@ struct nb_crowd {
         scenes; /* owned, [n_scenes], of those that are rendered: parts of a twin on one lattice are one */
     int n_scenes;
     nb_twin_mixed *mixed[NB_TWIN_MOST]; /* shared; of the last crystal with such a law, or NULL */
-    nb_config *given; /* owned, [n_given]: records from the second crystal on; NULL: as sim->typed says */
+    nb_config *given; /* owned, [n_given]: records from the second crystal on; NULL: those of sim->typed */
     int n_given;
 };
 
@@ -37,10 +37,10 @@ struct nb_crowd {
 nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
                             nb_error *err);
 
-/** The lines that -crystals of cfg names or has; *lines is held (nb_shared_drop), NULL for a number. */
+/** Read the lines of -crystals of cfg; *lines is held (nb_shared_drop), or NULL if -crystals is a number. */
 nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
                             nb_crystal_lines **lines, nb_error *err);
-/** Refuse what images of several crystals cannot have, and read what -crystals names. */
+/** Read -crystals, and refuse flags that an image of several crystals cannot have. */
 nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err);
 
 /** Let cfg be that of crystal m, whose orientation is random from m = 1 on: keyed by its misset seed, or else by `seed`.
@@ -54,7 +54,7 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
 /** The unit cell of the model's crystal: a b c in A, alpha beta gamma in degrees. */
 void nb_sim_cell(const nb_sim *sim, double cell[6]);
 
-/** The crystal of a record, whose seed is set and which is resolved: *cfg is completed.  Errors: those of
+/** Resolve the record *cfg, whose seed is set, in place; *out: its crystal.  Errors: those of
  * nb_resolve_record. */
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err);
@@ -63,10 +63,10 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
  * without crystals keeps its background.  Errors: those of nb_sim_build_model. */
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
 void nb_crowd_free(struct nb_crowd *crowd); /* NULL is fine */
-/** What was given or made for crystals, for the next build; *copy is the caller's, NULL after an error. */
+/** Copy the given records and the crystals' inputs for the next build; *copy is the caller's, NULL after an error. */
 nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy, nb_error *err);
 
-/** The records of crystals 1 to n of the next build; n 0: as sim->typed says again. */
+/** Set the records of crystals 1 to n for the next build; n 0: those of sim->typed again. */
 nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n,
                                nb_error *err);
 

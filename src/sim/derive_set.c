@@ -14,15 +14,15 @@
 #include "../physics/limits.h"
 #include "derive.h"
 
-/** What moves begin from: a simulation without them, of which counts and choices stay. */
+/** The simulation without moves; its counts and choices stay while parameters move. */
 struct nb_start {
     nb_config cfg;
     nb_inputs in;
     double cell[6];
-    double spread_deg;    /* of mosaic domains */
-    double wavelength_A;  /* the mean of sources */
+    double spread_deg;    /* mosaic spread */
+    double wavelength_A;  /* mean over the sources */
     double default_F;
-    int n_panels, steps;  /* steps: the crystal changes along the frame */
+    int n_panels, steps;  /* steps: 1 if the crystal changes along the frame */
     nb_scan_middle middle;
 };
 
@@ -69,7 +69,7 @@ static void clear_start(void *object)
     nb_inputs_drop(&((struct nb_start *)object)->in);
 }
 
-/** Let moves begin from the simulation as it is.  Errors: NB_ERR_NOMEM. */
+/** Make the simulation as it is the start of moves.  Errors: NB_ERR_NOMEM. */
 static nb_status take_start(nb_sim *sim, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
@@ -465,7 +465,7 @@ void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg)
 
 /* --- the list of moves --- */
 
-/** Those of `old` (may be NULL), and room for more. */
+/** Copy the moves of `old` (may be NULL), with room for `more` further ones. */
 static nb_moves *moves_like(const nb_moves *old, int more, nb_error *err)
 {
     const int n = old ? old->n : 0;
@@ -476,7 +476,7 @@ static nb_moves *moves_like(const nb_moves *old, int more, nb_error *err)
     return moves;
 }
 
-/** The last value of a name counts, in the place of the last call. */
+/** Add a move at the end; an older move of this name is removed. */
 static void add_move(nb_moves *moves, const char *name, double value)
 {
     int kept = 0;
@@ -488,7 +488,7 @@ static void add_move(nb_moves *moves, const char *name, double value)
     moves->at[kept].value = value;
 }
 
-/** Rows that set the parameter of a name, too. */
+/** True if the row sets the parameter of this name; flag: the parameter's own flag. */
 static int sets(const nb_param *row, const char *name, const char *flag)
 {
     static const char *const others[][2] = {

@@ -104,7 +104,7 @@ static nb_status check_pixels(nb_config *cfg, const nb_detector_spec *spec, nb_e
     return NB_OK;
 }
 
-/** A detector in a store. */
+/** Arguments of the maker of a detector. */
 typedef struct spec_request {
     const nb_config *cfg;
     const nb_hooks *hooks;
@@ -132,7 +132,7 @@ static nb_status make_spec(void *user, void **object, size_t *bytes, nb_error *e
     return st;
 }
 
-/** All that a detector from a file depends on. */
+/** Key of all values that a detector from a file depends on. */
 static nb_key key_of_spec(const nb_config *cfg, const nb_inputs *in)
 {
     const nb_geometry_typed t = nb_geometry_typed_of(cfg);

@@ -74,7 +74,7 @@ static nb_model_options options_of(const nb_factor_sums *m, double dmin, int thr
                               .isa = cfg->isa};
 }
 
-/** What small angles need of F(000) is the excess over the solvent. */
+/** Note that small angles need the excess of F(000) over the solvent. */
 static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
 {
     if (m->files->settings.value.F000 == NB_F000_CALC && m->partials.M)
@@ -277,7 +277,7 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
     if (!(m = nb_shared_new(sizeof *m, free_sums, "structure factors", err)))
         return NB_ERR_NOMEM;
     m->files = nb_shared_hold(files);
-    m->dmin = m->asked = dmin; /* of a list: its own */
+    m->dmin = m->asked = dmin; /* make_list sets the list's own */
     m->scale_k = m->scale_B = NAN;
     st = files->list_path ? make_list(m, dmin, wavelength_A, threads, hooks, err)
                           : sum_model(m, dmin, threads, hooks, err);
@@ -325,7 +325,7 @@ static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_e
     return st;
 }
 
-/** Files of F have floats. */
+/** Refuse F that overflow the floats of a file. */
 static nb_status check_finite(const nb_factor_sums *m, const nb_factor_grid *grid,
                               nb_error *err)
 {

@@ -34,13 +34,13 @@ static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
 {
     nb_settings *all = (nb_settings *)(uintptr_t)NB_RESOLVED(cfg);
     nb_crystal_inputs in = nb_crystal_inputs_of(all, matrix, seed);
-    if (!matrix->given) /* the last digits of a cell must not follow the orientation */
+    if (!matrix->given) /* else the last digits of the cell depend on the orientation */
         all->value.misset_mode = NB_MISSET_NONE;
     *typed = matrix->given || (cfg->cell_count > 0 && !cfg->cell_from_file);
     return *typed ? nb_crystal_build(all, &in, NULL, out, err) : NB_OK;
 }
 
-/** What files of structure factors are read for. */
+/** Arguments of the maker of files of structure factors. */
 typedef struct factors_request {
     const nb_config *cfg;
     const nb_crystal *crystal; /* the typed one, or NULL */
@@ -57,7 +57,7 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     return st;
 }
 
-/** All that the files of structure factors depend on, but for a cell that they do not have. */
+/** Key of all values that files of structure factors depend on, except the crystal's cell. */
 static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
 {
     static const char *const rows[] = {"mtzlabel", "sg",     "anomalous", "anomalous_tol",
@@ -80,8 +80,8 @@ static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
     return key;
 }
 
-/** Were the files read for another cell, which they do not have themselves?  Frames of a series share a list whose F do
- * not depend on it. */
+/** True if the files have no cell and were read for another one.  Frames of a series share a list whose F do not depend
+ * on the cell. */
 static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
                               const nb_crystal *crystal)
 {
@@ -96,7 +96,7 @@ static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
     return 0;
 }
 
-/** The files for this crystal. */
+/** Take the files of F for this crystal from the store. */
 static nb_status take_files(nb_inputs *in, factors_request *r, nb_error *err)
 {
     char text[160] = "";
@@ -140,7 +140,7 @@ nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
     return NB_OK;
 }
 
-/** Sums and tables of a series, in a store. */
+/** Sums and tables of a series, as a store keeps them. */
 typedef struct kept_tables {
     nb_factor_sums *sums;
     nb_tables tables;

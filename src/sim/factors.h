@@ -49,7 +49,7 @@ typedef struct nb_factor_files {
     nb_fprime_list typed, curves;
     double cell[6];    /* A, deg: of F, whatever the crystal's is */
     int cell_is_typed; /* of a list without one, which has that of each crystal */
-    int needs_cell;       /* F depend on the cell of the crystal, given_cell: files have none */
+    int needs_cell;       /* the files have no cell, and F depend on the crystal's: given_cell */
     double given_cell[6]; /* A, deg */
     nb_symmetry symmetry;
     uint64_t hash; /* of the bytes of the files */
@@ -59,7 +59,7 @@ typedef struct nb_factor_files {
  * wavelength and weight are made from.  They do not change, and are shared. */
 typedef struct nb_factor_sums {
     const nb_factor_files *files; /* shared */
-    double dmin, asked;           /* of the table, and the one it was made for, A */
+    double dmin, asked;           /* limit of the table, and the limit that was asked for, A */
     nb_partials partials;         /* owned; of the model */
     nb_factor_grid grid;      /* owned; amplitudes of reflections; F NULL without them */
     nb_factor_box filled_box; /* of its values */
@@ -89,8 +89,8 @@ void nb_factor_cell_of(const nb_crystal *crystal, double cell[6]);
 const double *nb_factor_files_cell(const nb_factor_files *files,
                                    const nb_crystal *crystal, double own[6]);
 
-/** A note if a crystal's cell (A, deg) differs by more than 1 % or 1 deg from that of F.  whose: "the crystal has the typed
- * cell".  Returns whether it was said. */
+/** Print a note if a crystal's cell (A, deg) differs by more than 1 % or 1 deg from that of F.  whose: the note's begin,
+ * "the crystal has the typed cell".  Returns 1 if the note was printed. */
 int nb_factor_files_say_cell(const nb_factor_files *files, const double cell[6],
                              const char *whose, const nb_hooks *hooks);
 
@@ -141,10 +141,10 @@ int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 /** Weighted mean wavelength, A. */
 double nb_mean_wavelength(const nb_source *sources, int n);
 
-/** Bytes that they hold, about. */
+/** Approximate size of the files in memory, bytes. */
 size_t nb_factor_files_bytes(const nb_factor_files *files);
 
-/** Has the crystal diffuse scattering? */
+/** True if the crystal has diffuse scattering. */
 int nb_config_is_diffuse(const nb_config *cfg);
 
 /** Which atoms' f' and f'' are which: resolve symbols, and refuse unknown ones. */

@@ -39,7 +39,7 @@ static void fill_defaults(nb_config *c)
         c->distance_mm = NB_VALUE(c, distance_mm);
 }
 
-/** All bytes of a file; a large one needs -max_read. */
+/** Read a whole file; one of more than 1 GB needs -max_read. */
 static nb_status read_bytes(const char *path, const char *flag, double most_MB,
                             nb_opened_image *in, nb_error *err)
 {
@@ -158,7 +158,7 @@ static void tell(const nb_opened_image *in, const int size[2], int is_mask,
                   flag, name);
 }
 
-/** An opened image with its pixels (pixels NULL: none, but its size). */
+/** Open an image and read its size and, with_pixels, its pixels. */
 static nb_status parse_image(nb_opened_image *in, const char *path, const char *flag,
                              const nb_config *cfg, int with_pixels, nb_image *image,
                              nb_error *err)
@@ -184,7 +184,7 @@ static nb_status apply_header(const nb_opened_image *in, const int size[2], int 
     return st;
 }
 
-/** Does a mask of 0 and 65535 say with the larger number which pixels are used?  Such a file marks nothing. */
+/** True for a mask of 0 and 65535 alone: there 65535 is a used pixel, not a mark. */
 static int is_two_grey(const nb_image *mask)
 {
     for (size_t i = 0, n = (size_t)mask->fast * (size_t)mask->slow; i < n; i++)
@@ -193,7 +193,7 @@ static int is_two_grey(const nb_image *mask)
     return 1;
 }
 
-/** The pixels that the file marks hold no number: they are 0, which masks, adds nothing and lets nothing through. */
+/** Set the pixels that the file marks to 0: such a pixel is masked, adds nothing and lets nothing through. */
 static void clear_marked(nb_image *image, const char *flag, const char *name,
                          const nb_hooks *hooks)
 {
@@ -232,7 +232,7 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     return st;
 }
 
-/** An image whose header completes configurations, in a store. */
+/** An opened image, as a store keeps it for its header. */
 typedef struct kept_header {
     nb_opened_image in; /* in.data is owned */
     char path[NB_PATH_MAX];
@@ -282,7 +282,7 @@ nb_status nb_image_apply_header(nb_store *store, const char *path, const char *f
     const kept_header *h;
     nb_status st;
     nb_key_file(&key, store, path);
-    nb_key_add(&key, cfg->detpixels, sizeof cfg->detpixels); /* of a headerless file */
+    nb_key_add(&key, cfg->detpixels, sizeof cfg->detpixels); /* the size of a headerless file */
     nb_key_number(&key, cfg->max_read_MB);
     if ((st = nb_store_take(store, &key, make_header, &r, &object, err)))
         return st;

@@ -112,7 +112,7 @@ static nb_status read_matrix(const char *data, size_t bytes, const char *path,
                             : nb_matrix_parse(data, bytes, path, matrix->at, err);
 }
 
-/** The array of a crystal's axes in 1/A. */
+/** Take the array A, the crystal's reciprocal axes in 1/A. */
 static nb_status take_A(const nb_arrays *a, nb_matrix *matrix, nb_error *err)
 {
     nb_arrays of = {.matrix = a->A};
@@ -308,7 +308,7 @@ static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *er
     return st;
 }
 
-/** What files of the detector and of materials are made for. */
+/** Arguments of the maker of files of detector and materials. */
 typedef struct files_request {
     const nb_config *cfg;
     const nb_inputs *in;
@@ -361,7 +361,7 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     return st;
 }
 
-/** All that the files of a detector and of materials depend on. */
+/** Key of all values that the files of detector and materials depend on. */
 static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in,
                            const nb_geometry *g)
 {
@@ -404,7 +404,7 @@ nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_s
 
 /* --- the crystal --- */
 
-/** The table of a list or of the cache, in a store. */
+/** Arguments of the maker of the table of a list or of the cache. */
 typedef struct table_request {
     const nb_config *cfg;
     const nb_hooks *hooks;
@@ -432,7 +432,7 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
     return st;
 }
 
-/** The table of F that nothing changes: of a list, of the cache, of F(000) alone, or none. */
+/** Load a table of F that is used as it is: a list, the cache, or F(000) alone. */
 static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs *old,
                            const nb_hooks *hooks, nb_error *err)
 {

@@ -11,26 +11,26 @@
 #include "../nanobragg.h"
 #include "sim.h"
 
-/* --- the files of a configuration, which are read through the store of *in; in this order --- */
+/* --- reading the files of a configuration through the store of *in; call in this order --- */
 
-/** Complete cfg from the files of a detector, -img and -mask; *spec (held, or NULL) is the detector. */
+/** Complete cfg from the detector's file, -img and -mask; *spec: the file's detector (held), or NULL. */
 nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                           nb_detector_spec **spec, nb_error *err);
-/** The files of the detector and of materials in the beam into in->files; spec as above. */
+/** Read the files of detector and materials into in->files; spec: as above. */
 nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
                         const nb_hooks *hooks, nb_error *err);
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
-/** The crystal: its matrix (given: of a frame, or NULL) and its structure factors.  The cell of cfg is completed.  old:
- * tables and sums of the same files are taken from it, or NULL. */
+/** Load the crystal's matrix (given: that of a frame, or NULL) and structure factors; complete the cell of cfg.  old: inputs
+ * whose tables and sums of the same files are used, or NULL. */
 nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
                           const nb_matrix *given, int64_t seed, const nb_hooks *hooks,
                           nb_error *err);
 
-/** Models and reflection files into in->factors; the cell of cfg is completed. */
+/** Read models and reflection files into in->factors; complete the cell of cfg. */
 nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
                           const nb_hooks *hooks, nb_error *err);
 
-/** -gainmap for a detector of so many pixels; *map is held, or NULL.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Read -gainmap for a detector of `pixels` pixels; *map is held, or NULL.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_load_gainmap(nb_store *store, const nb_config *cfg, size_t pixels,
                           float **map, nb_error *err);
 
@@ -39,8 +39,8 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /* --- a detector from a file, in a simulation --- */
 
-/** The detector of the file that cfg names, or that cfg->detector is; complete cfg from it, and refuse or
- * switch off files of one panel where there are several.  *spec is held, or NULL. */
+/** Find the detector of cfg->detector or of the file that cfg names, and complete cfg from it.  Files of one panel are
+ * refused or switched off for several panels.  *spec is held, or NULL. */
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
@@ -73,9 +73,9 @@ nb_status nb_mask_named_detector(const nb_config *cfg, uint8_t **mask, nb_error 
  * nb_detector_spec_free, after an error too.  Errors: those of nb_config_load_geometry. */
 nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
                            nb_detector_spec *out, nb_error *err);
-/** The typed values that it depends on. */
+/** The typed values that the geometry depends on. */
 nb_geometry_typed nb_geometry_typed_of(const nb_config *cfg);
-/** Say what such a file leaves open.  Errors: NB_ERR_INPUT, where it has no wavelength and none is typed. */
+/** Print a note about what the geometry file leaves open.  Errors: NB_ERR_INPUT, if no wavelength is known. */
 nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
                                const nb_hooks *hooks, nb_error *err);
 
@@ -96,7 +96,7 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
 
-/** The same of the header alone, which the store keeps.  is_mask: of -mask. */
+/** Complete cfg from the header alone, which the store keeps.  is_mask: 1 for -mask. */
 nb_status nb_image_apply_header(nb_store *store, const char *path, const char *flag,
                                 int is_mask, const nb_hooks *hooks, nb_config *cfg,
                                 unsigned *fields, nb_error *err);

@@ -368,7 +368,7 @@ int nb_is_page(const char *path)
     return n > 5 && strcmp(path + n - 5, ".html") == 0;
 }
 
-/** Image i; one that is a stack of another one's panels has its detector. */
+/** Image i; a stack of another image's panels gets that image's detector. */
 static nb_image image_of(const nb_page_job *job, int i)
 {
     nb_image image = job->images[i];

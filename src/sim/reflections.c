@@ -107,8 +107,8 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return all ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** What the image of one crystal of several (NULL: the first) has beside its scene: the factors.  The background is in the
- * scene of the first, and is not absorbed. */
+/** The mix of an image of one crystal alone (NULL: the first), with the factors of pixels.  The first crystal's scene has the
+ * background, which is not absorbed. */
 static nb_mix factors_alone(const nb_sim *sim, const nb_further *of)
 {
     nb_mix mix = nb_sim_mix(sim);
@@ -144,7 +144,7 @@ typedef struct alone {
     nb_sim_engine *engine;
 } alone;
 
-/** Let the crystals absorb the light of one of them, but for the background that is in its image. */
+/** Absorb the light of one crystal's image, except the background in it. */
 static nb_status absorb_alone(const alone *a, float *image, nb_error *err)
 {
     const nb_mix *mix = a->mix;

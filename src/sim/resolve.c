@@ -15,7 +15,7 @@ const char *nb_dump_name(const nb_config *cfg)
     return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
 }
 
-/** Was any flag of the crystal's size typed? */
+/** True if a flag of the crystal's size was typed. */
 static int has_size(const nb_config *cfg)
 {
     int i, any = 0;
@@ -35,7 +35,7 @@ static void stand_in(nb_config *cfg, int n, double F)
     cfg->default_F = F;
 }
 
-/** Where crystal and structure factors come from, the stand-in included.  cfg is completed. */
+/** Check that cfg has a cell and structure factors; without both it gets a default crystal. */
 static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int file = nb_config_has_factor_file(cfg);
@@ -64,7 +64,7 @@ static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error
             "no unit cell: add -cell a b c alpha beta gamma, -mat FILE, or a model: "
             "-pdb FILE");
     if (!factors &&
-        cfg->stolout_file[0]) { /* of a geometry file's crystal nothing is used */
+        cfg->stolout_file[0]) { /* -stolout does not use a geometry file's crystal */
         cfg->default_F = 0;
         if (!has_size(cfg))
             cfg->N[0] = cfg->N[1] = cfg->N[2] = 1;
@@ -78,7 +78,7 @@ static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error
     return NB_OK;
 }
 
-/** The mean wavelength of the file of -spectrum, A: of its mean photon energy. */
+/** Wavelength of the mean photon energy of a -spectrum file, A. */
 static double mean_wavelength(const nb_spectrum_point *p, int n)
 {
     double photons = 0, energy = 0;
@@ -90,7 +90,7 @@ static double mean_wavelength(const nb_spectrum_point *p, int n)
     return NB_HC_EV_ANGSTROM * photons / energy;
 }
 
-/** The file of -mosaic_blocks has all rotations. */
+/** Refuse -mosaic_blocks beside flags that add rotations of their own. */
 static nb_status check_blocks(const nb_config *cfg, nb_error *err)
 {
     if (!cfg->mosaic_blocks[0] ||
@@ -115,7 +115,7 @@ static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_err
                    "constant F has no last reflection");
 }
 
-/** The files that complete a configuration: what they say and leave open is told once. */
+/** Key of the files that complete a configuration, so that their notes are printed once. */
 static nb_key key_of_headers(const nb_config *cfg, nb_store *store)
 {
     const char *const files[] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Another record for a simulation. */
+/* Change the record of a simulation. */
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -19,7 +19,7 @@ static int is_text(const nb_param *p)
     return p->size >= 32 && (p->kind == NB_KIND_FILE || p->kind == NB_KIND_TEXT);
 }
 
-/** Has the row the same value in both? */
+/** True if the row has the same value in a and b. */
 static int same_row(const nb_param *p, const nb_config *a, const nb_config *b)
 {
     return is_text(p) ? !strcmp(field_of(p, a), field_of(p, b))
@@ -31,7 +31,7 @@ static int is_of_record(const nb_param *p)
     return !(p->flags & NB_PARAM_SERIES);
 }
 
-/** The moves on top of the record. */
+/** Apply the moves to the resolved record. */
 static nb_status put_moves(nb_sim *sim, nb_error *err)
 {
     nb_status st;
@@ -47,14 +47,14 @@ static nb_status put_moves(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** The record, its model and the moves on top of it. */
+/** Resolve a record and apply the moves. */
 static nb_status make(nb_sim *sim, const nb_config *typed, nb_error *err)
 {
     nb_status st = nb_sim_take_record(sim, typed, NULL, err);
     return st ? st : put_moves(sim, err);
 }
 
-/** Do the records differ in nothing but files that are written? */
+/** True if the records differ only in names of output files. */
 static int differ_in_outputs(const nb_config *a, const nb_config *b)
 {
     size_t n;
@@ -75,7 +75,7 @@ static void copy_changes(const nb_config *old, const nb_config *typed, nb_config
             memcpy((char *)to + p[i].offset, field_of(&p[i], typed), p[i].size);
 }
 
-/** Other files to write: the model and the image stay. */
+/** Take new names of output files; model and image stay. */
 static nb_status take_outputs(nb_sim *sim, const nb_config *typed, nb_error *err)
 {
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
@@ -93,7 +93,7 @@ static nb_status take_outputs(nb_sim *sim, const nb_config *typed, nb_error *err
     return st;
 }
 
-/** Does the row say how structure factors are made, so that F that were given by themselves are gone? */
+/** True if the row changes how F are made; F of nb_sim_set_factors are then dropped. */
 static int makes_factors(const nb_param *p)
 {
     static const char *const of_model[] = {"default_F", "interpolate", "nointerpolate"};
@@ -103,7 +103,7 @@ static int makes_factors(const nb_param *p)
     return !strcmp(p->group, "Structure factors");
 }
 
-/** The tables of the files again. */
+/** Drop F of nb_sim_set_factors, so that tables are made from the files. */
 static void forget_typed_F(nb_inputs *in)
 {
     nb_tables_drop(&in->tables);
@@ -111,7 +111,7 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
-/** A record whose arrays and panels are those of sim, or another's; `moves` is taken. */
+/** Replace the record and the moves of sim; sim then owns `moves`. */
 static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves,
                       int loses_F, nb_error *err)
 {
@@ -151,7 +151,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     nb_tables_drop(&sim->in.typed);
     if (!st)
         sim->in.typed = nb_tables_hold(&sim->in.tables);
-    if (!st && sim->start) { /* the moves stay, on top of these F */
+    if (!st && sim->start) { /* apply the moves to these F */
         nb_tables_drop(&sim->in.tables);
         sim->in.factors_key = (nb_key){{0, 0}};
         st = make(sim, &sim->typed, err);
@@ -159,7 +159,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     return nb_sim_end(sim, st, err);
 }
 
-/** The files of these rows are read again.  generations[n]: those of before, or, with back, those to come back to. */
+/** Give the files of these rows new generations and put the old ones into generations[n]; back: put these back. */
 static void type_files_again(nb_sim *sim, const nb_config *typed,
                              const char *const *names, int n, uint64_t *generations,
                              int back)
@@ -174,7 +174,7 @@ static void type_files_again(nb_sim *sim, const nb_config *typed,
     }
 }
 
-/** Are there rows of parts of the row's member, as Na of N? */
+/** True if other rows set parts of the row's member, as Na sets a part of N. */
 static int has_parts(const nb_param *p)
 {
     size_t n;
@@ -186,7 +186,7 @@ static int has_parts(const nb_param *p)
     return 0;
 }
 
-/** What stays where these rows are typed, or (no names) those that differ between a and b.  *moves is held. */
+/** The moves that stay when these rows are typed (n_names 0: the rows that differ in a and b); *moves is held. */
 static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
                              const nb_config *a, const nb_config *b,
                              const nb_moves **moves, int *loses_F, nb_error *err)
@@ -239,7 +239,7 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
     return st;
 }
 
-/** The record with the rows that differ between `old`, resolved, and cfg, a changed copy of it. */
+/** Type into the record the rows in which cfg differs from `old`, the resolved configuration. */
 static void type_changes(const nb_config *old, const nb_config *cfg, nb_config *typed)
 {
     copy_changes(old, cfg, typed);

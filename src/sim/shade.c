@@ -18,13 +18,13 @@
 
 /* --- files --- */
 
-/** A file, or an array, with a number for each pixel. */
+/** A file or array with a number for each pixel. */
 typedef struct plane_file {
     const char *flag, *path;
     double least, most;
     nb_array_kind kind;
-    const float *array; /* NULL: a file */
-    int fast, slow;     /* of the array */
+    const float *array; /* NULL: read the file `path` */
+    int fast, slow;     /* size of the array */
     const nb_hooks *hooks;
 } plane_file;
 
@@ -144,7 +144,7 @@ static uint64_t hash_plane(uint64_t hash, const float *v, size_t n)
     return nb_hash_bytes(hash, v + i, (n - i) * sizeof *v);
 }
 
-/** As nb_mix_factor reads them. */
+/** Write factors of 0 as nb_mix_factor reads them. */
 static void write_zeros(float *factors, size_t n)
 {
 #ifdef _OPENMP
@@ -154,7 +154,7 @@ static void write_zeros(float *factors, size_t n)
         factors[i] = factors[i] == 0 ? -1 : factors[i];
 }
 
-/** What a plane is made for. */
+/** Arguments of the maker of a plane. */
 typedef struct plane_request {
     const plane_file *file;
     const nb_config *cfg;
@@ -239,7 +239,7 @@ static int some_below_0(const float *v, size_t n)
     return below;
 }
 
-/** Of both, for devices, which keep planes: an address may be used again for others. */
+/** Hash of both planes' contents: devices keep planes, and an address may be used again. */
 static uint64_t hash_planes(const nb_files *files)
 {
     const uint64_t both[2] = {files->transmission ? files->transmission->hash : 0,

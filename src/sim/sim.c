@@ -105,7 +105,7 @@ static void set_options(const nb_sim *sim, nb_sim_engine *engine)
     engine->options.device_alone = cfg->device_alone;
 }
 
-/** The engine of another configuration: another one where the words of the old one, `before`, chose it. */
+/** Set the engine's options; choose a new engine if device, threads, isa or precision differ from `before`. */
 static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -127,7 +127,7 @@ static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
     return NB_OK;
 }
 
-/** The memory of the last image has another size than the next. */
+/** Free the memory of the last image: the next image has another size. */
 static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 {
     nb_status st = nb_engine_end_loan(engine, err);
@@ -148,7 +148,7 @@ struct nb_undo {
     struct nb_crowd *crowd;
 };
 
-/** Everything is as before the change. */
+/** Restore sim as it was before the change. */
 static void take_back(nb_sim *sim)
 {
     nb_undo *undo = sim->undo;
@@ -205,7 +205,7 @@ static void drop_old(nb_sim *sim)
     nb_photons_forget(&sim->engine.photons);
 }
 
-/** The model; where moves see farther than what they began from, F that they changed are changed in the larger tables. */
+/** Build the model.  If it sees farther than the start, apply the moves again to the larger tables. */
 static nb_status build_moved(nb_sim *sim, nb_error *err)
 {
     int farther;
@@ -361,7 +361,7 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-draws: needs a series, as -frames n or -stills n");
     if ((st = nb_config_check(&sim->typed, err)) ||
-        (st = nb_cpu_choose(sim->typed.isa, &isa, err))) /* factors are made with it, too */
+        (st = nb_cpu_choose(sim->typed.isa, &isa, err))) /* structure factors use it, too */
         return st;
     if ((named = nb_backend_of(sim->typed.device, &device)))
         nb_engine_warm(&sim->engine, named, device.index);
@@ -388,7 +388,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     if (!sim)
         return NB_ERR_NOMEM;
     sim->typed = *cfg;
-    if (!cfg->seed.set) /* a drawn seed is a row like a typed one */
+    if (!cfg->seed.set) /* the record has the drawn seed, too */
         sim->typed.seed = (nb_seed){1, nb_seed_from_clock()};
     sim->seed = sim->typed.seed.value;
     if (hooks)

@@ -27,15 +27,15 @@ typedef struct nb_moves {
 } nb_moves;
 
 struct nb_sim {
-    nb_config typed; /* the record: what was typed, from which all else is made anew */
-    const nb_moves *moves; /* shared; the values of nb_sim_set_parameters on top of it; NULL: none */
-    nb_config cfg; /* resolved: completed from files, with these values */
+    nb_config typed; /* the record: what was typed, from which all else is made again */
+    const nb_moves *moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
+    nb_config cfg; /* the record, resolved: completed from files, with the moves */
     nb_hooks hooks;
     nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
     int64_t seed;          /* noise */
     nb_inputs in;          /* loaded files */
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
-    struct nb_start *start; /* shared; what the moves begin from; NULL: nothing moved yet */
+    struct nb_start *start; /* shared; the simulation without moves; NULL before the first move */
     nb_model model;
     nb_undo *undo; /* owned; for nb_sim_begin, kept: it is large, and the heap would be cut and grown each time */
     nb_sim_engine engine;
@@ -82,8 +82,8 @@ typedef struct nb_building {
     int twin_part;        /* as nb_model_inputs */
     const nb_model *like; /* as nb_model_damage_tables, or NULL */
 } nb_building;
-/** The model of them, with its tables of F; *seconds: is added to for these.  *model is written whole, and zero after an
- * error. */
+/** Build the model with its tables of F, and add their time to *seconds.  *model is written whole; it is zero after
+ * an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
 /** The inputs without tables; `ends` lives as long. */
@@ -96,46 +96,46 @@ nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Before a change of record, inputs or displacement: remember them and the model.  Errors: NB_ERR_NOMEM. */
+/** Begin a change: remember record, inputs, displacement and model.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
-/** After it, with its status: build the model, and choose the backend.  On an error everything is as before, else what was
- * replaced is freed.  Returns the error. */
+/** End a change whose status is st: build the model and choose the backend.  After an error (also of st) sim is as before
+ * nb_sim_begin.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
-/** Take the moves from the start on: configuration, inputs and displacement.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Apply all moves to the start: configuration, inputs and displacement.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
-/** After the model of a new record is built: moves that it has no parameter for are dropped with a note, the others are
- * taken. */
+/** Apply the moves to a new record, whose model is built; drop, with a note, those whose parameter the model does not
+ * have. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
-/** Let moves begin from the sums of F of the model, if that sees farther than what they began from. */
+/** If the sums of F in sim->in go farther than the start's, give them to the start; *farther: whether they do. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
-/** Give cfg, of another crystal of the image, the moves of beam and detector. */
+/** Apply the moves of beam and detector to cfg, the configuration of a further crystal. */
 void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
-/** The moves but for those of parameters that the row sets; *moves is replaced.  Errors: NB_ERR_NOMEM. */
+/** Remove from *moves the parameters that the row sets; *moves is replaced.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
 
-/** Another table of F, of the box of the old one, below the moves; it goes after an error. */
+/** Replace the table of F by one of the same box, and apply the moves to it.  F is taken, also after an error. */
 nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 
-/** The record `typed` with the lines of its first crystal, resolved: sim->cfg and sim->in are replaced where it succeeds;
- * the model is not built. */
+/** Resolve the record `typed`, with the line of its first crystal, into sim->cfg and sim->in; the model is not built.
+ * After an error both are as before. */
 nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err);
 
-/** Resolve another record in the store of sim, and check it as nb_sim_frame would, without a scene: no orientation is
- * made.  geometry: what it would have.  cfg: the caller's room; the resolved configuration, whose pointers are not to be
- * followed.  *bright: a pixel may be more than a float holds; only its rendering shows it. */
+/** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *geometry:
+ * the frame's.  *cfg: the resolved configuration, in the caller's room; do not follow its pointers.  *bright: 1 if a
+ * pixel may exceed a float, which only a rendering shows. */
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
                               nb_geometry *geometry, int *bright, nb_error *err);
 
-/** Another simulation of the same record, which shares the store of `from`, with a backend of its own and tables that go as
- * far as those of `from`.  Either may be freed first.  hooks may be NULL. */
+/** Make another simulation of the same record.  It shares the store of `from`, its tables go as far, and it has its own
+ * backend.  Either may be freed first.  hooks may be NULL. */
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
-/** Give a clone another record: of a frame of a series, of a picture of a fit.  Moves are gone.  After an error the clone is
- * of no use. */
+/** Give a clone the record of a frame or of a fitted picture, without moves.  After an error the clone can only be
+ * freed. */
 nb_status nb_sim_frame(nb_sim *clone, const nb_config *typed, const nb_frame_extra *extra,
                        nb_error *err);
 

@@ -103,7 +103,7 @@ def many(keywords, series=False):
 
 
 def pairs(keywords):
-    """(name of the parameter, words) of keyword arguments; None in place of words takes them back."""
+    """(name of the parameter, words) of keyword arguments; words None: the keyword is taken back."""
     return [words(name, value) or (find(name, False)["name"], None) for name, value in keywords.items()]
 
 
@@ -119,7 +119,7 @@ def log(line):
 
 
 class Notices:
-    """log, which can be told to be quiet."""
+    """A log that can be switched off."""
 
     quiet = False
 

@@ -28,7 +28,7 @@ def _code(offsets, sizes):
     return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
 
 
-# What stands for an array in the place of a file's name (nanobragg/arrays.h).
+# The word of each array in place of a file's name (nanobragg/arrays.h).
 _MEMORY = {"hkl": "hkl", "mask": "mask", "sourcefile": "sources", "mat": "matrix", "transmission": "transmission", "add": "add",
            "mosaic_blocks": "blocks"}
 
@@ -44,7 +44,7 @@ class Simulation:
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
     NotImplementedError (not in this build), DeviceError.
 
-    copy.copy, copy.deepcopy and pickle make another simulation that is as this one; a pickle reads its files again."""
+    copy.copy, copy.deepcopy and pickle make an equal simulation; a pickle reads its files again."""
 
     def __init__(self, **keywords):
         keywords = dict(keywords)
@@ -62,7 +62,7 @@ class Simulation:
 
     def _begin(self, notices, words):
         self._image = None
-        # of the configuration; what nanobragg.torch gave last; its names by group; of factors()
+        # _given: the last values of nanobragg.torch; _opened: its names by group; _listed: see _list()
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
         self._words = dict(words)  # all that is typed: words by the name of the parameter
         self._notices = notices
@@ -74,12 +74,12 @@ class Simulation:
                 "moves": self._sim.moves(), "F": self.factors()[1] if self._sim.has_F else None, "more": self._more()}
 
     def _more(self):
-        """What subclasses and users keep in the object."""
+        """Attributes that subclasses and users keep in the object."""
         return {name: value for name, value in self.__dict__.items() if name not in self._own}
 
     def __setstate__(self, state):
         words = [(name, value) for name, value in state["words"] if name not in state["arrays"]]
-        if "seed" not in dict(words):  # of the clock: it may turn the crystal
+        if "seed" not in dict(words):  # drawn from the clock; it may turn the crystal
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
@@ -135,7 +135,7 @@ class Simulation:
                 raise
 
     def _type(self, keywords):
-        """Set all words anew, with these in their places."""
+        """Type these keywords, and set all words again."""
         rest, arrays = _arrays.split(keywords)
         pairs = _parameters.pairs(rest) + [(name, [f"memory:{memory}"]) for name, memory in _MEMORY.items() if name in arrays]
         words = dict(self._words)
