@@ -95,7 +95,7 @@ endif
 
 # --- flags ------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-    $(if $(IS_CLANG),-Wno-pass-failed) $(if $(filter 1,$(WERROR)),-Werror)
+    $(if $(IS_CLANG),-Wno-pass-failed) $(if $(HAVE_OPENMP),,-Wno-unknown-pragmas) $(if $(filter 1,$(WERROR)),-Werror)
 # Contraction and errno are explicit: the same numbers from every compiler; never fast-math.
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),$(if $(filter $f,$(NEEDED)),,-DNB_HAVE_$f=1) \

@@ -5,7 +5,6 @@
 #include "../image/mix.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "../../src/physics/limits.h"
 #include "host.h"

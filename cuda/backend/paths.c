@@ -3,7 +3,6 @@
 #include "paths.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The quickest of equals is first; the last renders everything. */
 #define PATHS(A)                                                                         \

@@ -2,7 +2,6 @@
 /* The scene's arrays and the fast kernels' tables, on the device. */
 #include "state.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "../../src/base/coefficients.h"

@@ -5,7 +5,6 @@
  * eight pixels. */
 #include "image.h"
 
-#include <string.h>
 
 #include "../../src/physics/panels.h"
 

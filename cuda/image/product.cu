@@ -2,7 +2,6 @@
 /* The image that stays on the device: sums, integers and rows of it, asked for by the host. */
 #include "image.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "light.h"

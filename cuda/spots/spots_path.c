@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From reflections to pixels: steps without photons are left out (spots.cu). */
 #include <math.h>
-#include <string.h>
 
 #include "../backend/paths.h"
 

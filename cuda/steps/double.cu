@@ -4,7 +4,6 @@
 #include "many.cuh"
 
 #include <float.h>
-#include <string.h>
 
 #include "../../src/physics/pixel.h"
 #include "warp_pixel.cuh"

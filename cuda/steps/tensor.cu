@@ -6,7 +6,6 @@
  * columns of B are the pixels' directions and 1.  A warp owns 8 x 4 pixels. */
 #include <float.h>
 #include <limits.h>
-#include <string.h>
 
 #include "../backend/render_job.h"
 #include "many.cuh"

@@ -8,7 +8,6 @@
  * therefore has a second sum with the largest F of each cell. If it is much larger than the
  * first, the warp calculates the pixel's steps again in double. */
 #include <float.h>
-#include <string.h>
 
 #include "../backend/render_job.h"
 #include "many.cuh"

@@ -327,15 +327,11 @@ static nb_status level(const field *w, double percent, double *out, nb_error *er
 static nb_status append(nb_spot_list *list, int *room, nb_spot spot, nb_error *err)
 {
     if (list->count == *room) {
-        nb_spot *larger =
-            nb_alloc_raw((size_t)*room * 2 + 64, sizeof *larger, "peaks", err);
-        if (!larger)
+        const int more = *room * 2 + 64;
+        if (nb_grow(&list->spots, (size_t)list->count, (size_t)more, sizeof spot, "peaks",
+                    err))
             return NB_ERR_NOMEM;
-        if (list->count)
-            memcpy(larger, list->spots, (size_t)list->count * sizeof *larger);
-        nb_free(list->spots);
-        list->spots = larger;
-        *room = *room * 2 + 64;
+        *room = more;
     }
     list->spots[list->count++] = spot;
     return NB_OK;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_BZIP2_LIB_ITSELF
 #include "bzip2_lib.h"
 
 #ifdef NB_HAVE_BZIP2

@@ -14,10 +14,8 @@
 
 NB_LATE_LIBRARY_DECLARE(bzip2, NB_BZIP2_FUNCTIONS)
 
-#ifndef NB_BZIP2_LIB_ITSELF
 #define BZ2_bzDecompressInit (nb_bzip2()->BZ2_bzDecompressInit_)
 #define BZ2_bzDecompress (nb_bzip2()->BZ2_bzDecompress_)
 #define BZ2_bzDecompressEnd (nb_bzip2()->BZ2_bzDecompressEnd_)
-#endif
 #endif
 #endif

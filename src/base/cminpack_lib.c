@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_CMINPACK_LIB_ITSELF
 #include "cminpack_lib.h"
 
 #include "error.h"

@@ -20,8 +20,6 @@ nb_status nb_cminpack_need(const char *what, nb_error *err);
 
 NB_LATE_LIBRARY_DECLARE(cminpack, NB_CMINPACK_FUNCTIONS)
 
-#ifndef NB_CMINPACK_LIB_ITSELF
 #define lmder (nb_cminpack()->lmder_)
-#endif
 #endif
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_FFTW_LIB_ITSELF
 #include "fftw_lib.h"
 
 #include "error.h"

@@ -30,7 +30,6 @@ void nb_fftw_unlock(void);
 
 NB_LATE_LIBRARY_DECLARE(fftw, NB_FFTW_FUNCTIONS)
 
-#ifndef NB_FFTW_LIB_ITSELF
 #define fftw_alignment_of (nb_fftw()->fftw_alignment_of_)
 #define fftw_destroy_plan (nb_fftw()->fftw_destroy_plan_)
 #define fftw_execute_dft (nb_fftw()->fftw_execute_dft_)
@@ -41,6 +40,5 @@ NB_LATE_LIBRARY_DECLARE(fftw, NB_FFTW_FUNCTIONS)
 #define fftw_plan_many_dft (nb_fftw()->fftw_plan_many_dft_)
 #define fftw_plan_many_dft_c2r (nb_fftw()->fftw_plan_many_dft_c2r_)
 #define fftw_plan_many_dft_r2c (nb_fftw()->fftw_plan_many_dft_r2c_)
-#endif
 #endif
 #endif

@@ -39,14 +39,7 @@ static nb_status too_large(const input *in, nb_error *err)
 /** A buffer of `capacity` bytes and one for the NUL, with the first `used` bytes of *data. */
 static nb_status grow(char **data, size_t used, size_t capacity, nb_error *err)
 {
-    char *larger = nb_alloc_raw(capacity + 1, 1, "file content", err);
-    if (!larger)
-        return NB_ERR_NOMEM;
-    if (used)
-        memcpy(larger, *data, used);
-    nb_free(*data);
-    *data = larger;
-    return NB_OK;
+    return nb_grow(data, used, capacity + 1, 1, "file content", err);
 }
 
 /** Read to the end of fd; `expected`: likely number of bytes (0 for a pipe). */

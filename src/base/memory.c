@@ -72,6 +72,20 @@ void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err)
     return memory;
 }
 
+nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char *what,
+                  nb_error *err)
+{
+    void *larger = nb_alloc_raw(room, size, what, err), *old;
+    if (!larger)
+        return NB_ERR_NOMEM;
+    memcpy(&old, list, sizeof old);
+    if (used)
+        memcpy(larger, old, used * size);
+    nb_free(old);
+    memcpy(list, &larger, sizeof larger);
+    return NB_OK;
+}
+
 char *nb_strdup(const char *text, nb_error *err)
 {
     size_t n = strlen(text) + 1;

@@ -18,6 +18,11 @@ void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err);
 /** As nb_alloc_raw, in large pages if the system has them; for images and large tables. */
 void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err);
 
+/** Give *list (a pointer; or NULL) memory for `room` items of `size` bytes, not zeroed, with the first `used` of its own.
+ * Errors: NB_ERR_NOMEM, as nb_alloc; *list is as before then. */
+nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char *what,
+                  nb_error *err);
+
 /** A copy of a string; NULL and err filled if memory is exhausted. */
 char *nb_strdup(const char *text, nb_error *err);
 

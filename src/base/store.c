@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "error.h"
 #include "memory.h"
 #include "shared.h"
 
@@ -170,13 +169,8 @@ static nb_status add(nb_store *s, const nb_key *key, void *object, size_t bytes,
 {
     if (s->n == s->room) {
         const size_t room = 2 * s->room + 16;
-        entry *more = nb_alloc(room, sizeof *more, "store", err);
-        if (!more)
+        if (nb_grow(&s->entries, s->n, room, sizeof *s->entries, "store", err))
             return NB_ERR_NOMEM;
-        if (s->n)
-            memcpy(more, s->entries, s->n * sizeof *more);
-        nb_free(s->entries);
-        s->entries = more;
         s->room = room;
     }
     s->entries[s->n++] = (entry){*key, nb_shared_hold(object), bytes, ++s->clock};
@@ -244,16 +238,13 @@ uint64_t nb_store_next(nb_store *s)
 uint64_t nb_store_retype(nb_store *s, const char *path, uint64_t generation)
 {
     uint64_t old = 0;
-    again *file, *more;
+    again *file;
     pthread_mutex_lock(&s->lock);
     if ((file = find_file(s, path))) {
         old = file->generation;
         file->generation = generation;
-    } else if ((more = nb_alloc(s->n_files + 1, sizeof *more, "store", NULL))) {
-        if (s->n_files)
-            memcpy(more, s->files, s->n_files * sizeof *more);
-        nb_free(s->files);
-        s->files = more;
+    } else if (!nb_grow(&s->files, s->n_files, s->n_files + 1, sizeof *s->files, "store",
+                        NULL)) {
         s->files[s->n_files++] = (again){hash_of(path), generation};
     }
     pthread_mutex_unlock(&s->lock);

@@ -133,6 +133,14 @@ int nb_text_number(const char *text, double *value)
     return text == end;
 }
 
+size_t nb_text_lines(const char *data, size_t n)
+{
+    size_t lines = 1, i;
+    for (i = 0; i < n; i++)
+        lines += data[i] == '\n';
+    return lines;
+}
+
 const char *nb_text_body(const char *p, const char *end)
 {
     return end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? p + 3 : p;

@@ -30,6 +30,9 @@ const char *nb_text_int(const char *p, const char *end, int *value);
  * a number. */
 int nb_text_number(const char *text, double *value);
 
+/** Lines of n bytes of text: newlines and one more. */
+size_t nb_text_lines(const char *data, size_t n);
+
 /** The first byte behind a UTF-8 byte order mark, or p. */
 const char *nb_text_body(const char *p, const char *end);
 

@@ -31,6 +31,16 @@ static inline int nb_threads_asked(int asked)
 #endif
 }
 
+/** The number of this thread in its parallel region; 0 outside of one. */
+static inline int nb_thread_number(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
 /** Returns `wanted` if this thread can start so many threads now, else half of the number that
  * could be started, or 1. Without this test OpenMP's library would end the program. The first
  * call in a thread starts and joins them, 10 us each. */

@@ -157,20 +157,15 @@ typedef struct text {
 static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
 {
     size_t room = 2 * t->room > least ? 2 * t->room : least;
-    char *larger;
+    nb_status st;
     if (t->used > t->limit)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0, "larger than %zu bytes unpacked",
                           t->limit);
     room = room < t->limit + 1 ? room : t->limit + 1;
-    larger = nb_alloc_raw(room + 1, 1, "an unpacked file", err);
-    if (!larger)
-        return NB_ERR_NOMEM;
-    if (t->used)
-        memcpy(larger, t->data, t->used);
-    nb_free(t->data);
-    t->data = larger;
-    t->room = room;
-    return NB_OK;
+    st = nb_grow(&t->data, t->used, room + 1, 1, "an unpacked file", err);
+    if (!st)
+        t->room = room;
+    return st;
 }
 
 /** Unpack one member of the file; f then has the bytes behind it. */

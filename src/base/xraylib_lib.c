@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_XRAYLIB_LIB_ITSELF
 #include "xraylib_lib.h"
 
 #include "error.h"

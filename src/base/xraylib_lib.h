@@ -23,13 +23,11 @@ nb_status nb_xraylib_need(const char *what, const char *instead, nb_error *err);
 
 NB_LATE_LIBRARY_DECLARE(xraylib, NB_XRAYLIB_FUNCTIONS)
 
-#ifndef NB_XRAYLIB_LIB_ITSELF
 #define CS_Total_CP (nb_xraylib()->CS_Total_CP_)
 #define CS_Photo_CP (nb_xraylib()->CS_Photo_CP_)
 #define CS_Compt_CP (nb_xraylib()->CS_Compt_CP_)
 #define CompoundParser (nb_xraylib()->CompoundParser_)
 #define ElementDensity (nb_xraylib()->ElementDensity_)
 #define FreeCompoundData (nb_xraylib()->FreeCompoundData_)
-#endif
 #endif
 #endif

@@ -9,18 +9,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "progress.h"
 #include "common.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static nb_status fail(nb_error *err, const char *what, const char *name)
 {
@@ -69,7 +61,7 @@ static nb_status await(pid_t child, int pipe_end, double start, nb_child_end *en
         if (nb_stop_requested()) /* the signal may have been sent only to this process */
             kill(child, SIGTERM);
     }
-    end->seconds = now() - start;
+    end->seconds = nb_clock() - start;
     end->user_seconds = seconds_of(used.ru_utime);
     end->system_seconds = seconds_of(used.ru_stime);
     end->peak_mib = (double)used.ru_maxrss / 1024;
@@ -90,7 +82,7 @@ static nb_status start(char *const argv[], const char *folder, const int files[3
         return fail(err, "cannot run", argv[0]);
     nb_wait_policy_forget();
     fflush(NULL);
-    began = now();
+    began = nb_clock();
     child = fork();
     if (child == 0)
         become(argv, folder, files, ends[1]);

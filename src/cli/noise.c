@@ -7,7 +7,6 @@
 
 #include "common.h"
 #include "options.h"
-#include "outputs.h"
 #include "progress.h"
 #include "series.h"
 #include "subcommands.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "refine.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +10,20 @@
 #include "outputs.h"
 #include "progress.h"
 #include "subcommands.h"
+#include "sub.h"
+
+enum { NB_REFINE_PAIRS = 48 };
+
+/** What was typed behind `nanobragg refine`. */
+typedef struct nb_refine_typed {
+    nb_refine_options options;
+    nb_refine_pair bounds[NB_REFINE_PAIRS], restraints[NB_REFINE_PAIRS];
+    char names[2 * NB_REFINE_PAIRS][48]; /* of both */
+    int n_names;
+    const char *series, *orientations;
+    const char *report, *exptout, *plots, *residual;
+    int page_first, page_count; /* count 0: not typed */
+} nb_refine_typed;
 
 /* The flags of nanobragg refine. */
 
@@ -122,7 +134,7 @@ static nb_status take_restrain(void *target, char **v, nb_error *err)
                      &t->restraints[t->options.n_restraints++], err);
 }
 
-const nb_sub_option nb_refine_flags[] = {
+static const nb_sub_option nb_refine_flags[] = {
     {"refine", 1, "list",
      "parameters and groups of docs/derivatives.md, commas between; scale is fluence, "
      "misset is refined as rot",

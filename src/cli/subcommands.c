@@ -6,7 +6,6 @@
 
 #include "common.h"
 #include "help.h"
-#include "options.h"
 #include "progress.h"
 
 enum { INDENT = 26 };

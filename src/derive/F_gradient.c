@@ -2,7 +2,6 @@
 /* The gradient of a loss by every entry of the table of F. */
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/limits.h"
 #include "../physics/pixel.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The loss of an observation, its gradient and its Fisher matrix (docs/derivatives.md). */
-#include <math.h>
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../render/request.h"
 #include "dot.h"
 #include "products.h"
 

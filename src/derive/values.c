@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of parameters in a simulation, and what it cannot be differentiated by. */
 #include <math.h>
-#include <string.h>
 
 #include "../base/error.h"
 #include "../model/beam.h"

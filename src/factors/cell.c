@@ -74,21 +74,6 @@ double nb_cell_volume(const double cell[6])
     return A[0] * A[4] * A[8];
 }
 
-double nb_invert(const double m[9], double out[9])
-{
-    double det = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            out[3 * i + j] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
-        }
-    for (int j = 0; j < 3; j++)
-        det += m[j] * out[3 * j];
-    for (int i = 0; i < 9; i++)
-        out[i] /= det;
-    return det;
-}
-
 void nb_transform(const double m[9], const double v[3], double out[3])
 {
     for (int i = 0; i < 3; i++)

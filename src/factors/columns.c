@@ -463,19 +463,13 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
     find_images(&c);
     inner_box(&c, H);
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
     {
-#ifdef _OPENMP
 #pragma omp for schedule(static)
-#endif
         for (int h = -H[0]; h <= H[0]; h++)
             for (int k = -H[1]; k <= H[1]; k++)
                 clear_row(&c, h, k);
-#ifdef _OPENMP
 #pragma omp for schedule(static)
-#endif
         for (size_t i = 0; i < partials->n; i++)
             put_orbit(&c, i);
     }
@@ -558,9 +552,7 @@ void nb_orbit_map_combine(nb_orbit_map *map, const nb_anomalous *f, double missi
     map->F[absent_of(p)] = 0;
     map->F[missing_of(p)] = missing;
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (size_t i = 0; i < p->n; i++) {
         const int *h = p->hkl[i];
         double F[4];

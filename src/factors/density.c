@@ -179,9 +179,7 @@ static void gather(const summing *s, const nb_fourier_box *box)
         c[i] = cos(2 * M_PI / 24 * i);
         d[i] = sin(2 * M_PI / 24 * i);
     }
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(s->job->threads)
-#endif
     for (size_t i = 0; i < s->job->list.n; i++) {
         const int *h = s->job->list.hkl[i];
         double re = 0, im = 0;

@@ -2,7 +2,6 @@
 #include "sums.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "../base/cpu.h"
 #include "../base/memory.h"
@@ -129,9 +128,7 @@ static void sum_images(const nb_image_block *blocks, size_t n, const piece *piec
                        size_t count, const nb_sum_job *job, double *S)
 {
     nb_direct_row_fn *row = choose_row(job->isa);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads)
-#endif
     for (size_t batch = 0; batch < count; batch += BATCH) {
         size_t end = batch + BATCH < count ? batch + BATCH : count;
         for (size_t b = 0; b < n; b += CHUNK)
@@ -151,9 +148,7 @@ static void sum_steep(const nb_site *sites, size_t count, const nb_sum_job *job,
         steep += (size_t)is_steep(&sites[i], r->s2_limit);
     if (steep == 0)
         return;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(job->threads)
-#endif
     for (size_t n = 0; n < r->n; n++)
         for (size_t i = 0; i < count; i++)
             for (int j = 0; j < o->count && is_steep(&sites[i], r->s2_limit); j++) {

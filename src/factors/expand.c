@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Expansion of a reflection file or list by every operator of a space group. */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

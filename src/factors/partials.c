@@ -158,9 +158,7 @@ static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
     out->steady = nb_alloc_raw(out->n, 2 * sizeof *out->steady, "structure factors", err);
     if (!out->steady)
         return NB_ERR_NOMEM;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (size_t i = 0; i < out->n; i++) {
         const int *h = out->hkl[i];
         double s2 = nb_s_squared(out->G, h[0], h[1], h[2]), re = 0, im = 0;

@@ -149,9 +149,7 @@ nb_status nb_mask_set_balls(nb_mask *mask, const nb_ball *balls, size_t count,
     (void)threads;
     if (status != NB_OK)
         return status;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-#endif
     for (int u = 0; u < mask->n[0]; u++)
         for (size_t i = visits.first[u]; i < visits.first[u + 1]; i++)
             fill_section(&f, &visits.visit[i]);
@@ -244,18 +242,12 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
     g.rows = nb_alloc_raw(rows * g.words, sizeof *g.rows, "the solvent mask", err);
     if (!g.rows)
         return NB_ERR_NOMEM;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
     {
-#ifdef _OPENMP
 #pragma omp for schedule(static)
-#endif
         for (size_t r = 0; r < rows; r++)
             continue_row(&g, r);
-#ifdef _OPENMP
 #pragma omp for schedule(static)
-#endif
         for (int u = 0; u < mask->n[0]; u++)
             for (int v = 0; v < mask->n[1]; v++)
                 widen_row(&g, u, v);

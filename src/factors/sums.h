@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "../nanobragg.h"
+#include "../base/matrix.h"
 #include "model.h"
 #include "symmetry.h"
 
@@ -15,8 +16,6 @@
 /** The axes as columns, A: a along x, b in the xy plane. r = A x. */
 void nb_cell_axes(const double cell[6], double A[9]);
 
-/** Inverse of m; returns the determinant (0 or NaN: out has no meaning). */
-double nb_invert(const double m[9], double out[9]);
 void nb_transform(const double m[9], const double v[3], double out[3]);
 
 /** m u m^T of a symmetric u = 11 22 33 12 13 23. */

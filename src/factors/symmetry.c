@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "sums.h"
 #include "factors.h"
@@ -136,25 +135,12 @@ typedef struct rotations {
     nb_symop ops[NB_SYMOPS_MOST];
 } rotations;
 
-/** Is sign R the rotation part of one of the operators? */
-static int has_rotation(const nb_symop *ops, int count, int sign, const int8_t R[9])
-{
-    for (int i = 0; i < count; i++) {
-        int same = 1;
-        for (int j = 0; j < 9; j++)
-            same &= ops[i].R[j] == sign * R[j];
-        if (same)
-            return 1;
-    }
-    return 0;
-}
-
 static void find_rotations(const nb_symmetry *sg, int fits, rotations *out)
 {
     out->count = 1;
     out->ops[0] = identity;
     for (int i = 0; fits && i < sg->count; i++)
-        if (!has_rotation(out->ops, out->count, 1, sg->ops[i].R))
+        if (!with_rotation(out->ops, out->count, 1, sg->ops[i].R))
             out->ops[out->count++] = sg->ops[i];
 }
 
@@ -207,13 +193,8 @@ static nb_status append(list *l, const int h[3], nb_error *err)
 {
     if (l->count == l->room) {
         size_t room = l->room ? 2 * l->room : 4096;
-        int(*more)[3] = nb_alloc_raw(room, sizeof *more, "reflections", err);
-        if (!more)
+        if (nb_grow(&l->hkl, l->count, room, sizeof *l->hkl, "reflections", err))
             return NB_ERR_NOMEM;
-        if (l->count)
-            memcpy(more, l->hkl, l->count * sizeof *more);
-        nb_free(l->hkl);
-        l->hkl = more;
         l->room = room;
     }
     memcpy(l->hkl[l->count++], h, sizeof *l->hkl);

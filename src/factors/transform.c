@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 
 enum { COLUMNS = 16 }; /* along a that are transformed together */
 
@@ -203,10 +204,6 @@ static void lines_columns(const line_plans *lines, double *columns, double *out)
                    lines->pitch, out + 2 * j * (size_t)lines->n[0]);
 }
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 /** Columns (k, l) that hold a wanted h. */
 typedef struct column {
     int k, l;
@@ -292,20 +289,13 @@ static void make_columns(const working *w, size_t first, double *room)
 
 static void run(const working *w)
 {
-#ifdef _OPENMP
 #pragma omp parallel num_threads(w->threads)
-#endif
     {
-        double *room = w->rooms;
-#ifdef _OPENMP
-        room += w->room * (size_t)omp_get_thread_num();
+        double *room = w->rooms + w->room * (size_t)nb_thread_number();
 #pragma omp for schedule(dynamic, 1)
-#endif
         for (int u = 0; u < w->lines.n[0]; u++)
             make_plane(w, u, room);
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
-#endif
         for (size_t first = 0; first < w->n_columns; first += COLUMNS)
             make_columns(w, first, room);
     }

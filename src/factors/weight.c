@@ -95,18 +95,14 @@ static int counts(const equal_rows *rows, int i, int last)
 /** n values, whose factors go on, or back. 0 stays 0 with any factor. */
 static void weigh_on(const double *from, const double *factor, int n, double *to)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (int i = 0; i < n; i++)
         to[i] = from[i] != 0 ? from[i] * factor[i] : from[i];
 }
 
 static void weigh_back(const double *from, const double *factor, int n, double *to)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (int i = 0; i < n; i++)
         to[i] = from[i] != 0 ? from[i] * factor[n - 1 - i] : from[i];
 }
@@ -158,9 +154,7 @@ void nb_factor_grid_weigh(const nb_factor_grid *grid, nb_factor_weight w,
     nb_reciprocal_metric(w.cell, job.G);
     const int mirrored = mates && job.G[3] == 0 && job.G[5] == 0;
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-#endif
     for (int h = mates ? 0 : low[0]; h < low[0] + n[0]; h++)
         for (int k = mirrored || (mates && h == 0) ? 0 : low[1]; k < low[1] + n[1]; k++)
             weigh_rows(&job, h, k, mates, mirrored);

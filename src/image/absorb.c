@@ -5,7 +5,6 @@
 
 #include "../base/memory.h"
 #include "../base/threads.h"
-#include "../physics/hostdevice.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
@@ -169,9 +168,7 @@ static void fill_pixels(const absorbing *job, const nb_panel *panel, const patch
         const double slope = 4 * mid - 3 * left - right,
                      bend = 2 * (left + right) - 4 * mid;
         float *row = job->plane + nb_panel_pixel(panel, 0, s);
-#ifdef _OPENMP
 #pragma omp simd
-#endif
         for (int f = first; f <= last; f++) {
             const double u = (f - p->f) / wide;
             row[f] = (float)(left + u * (slope + u * bend));
@@ -216,9 +213,7 @@ static void fill_panel(const absorbing *job, const nb_panel *panel, int threads)
 {
     const int apart = pixels_in(panel, 0.1);
     const int down = (panel->rows + apart - 1) / apart;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-#endif
     for (int j = 0; j < down; j++) {
         const int s = j * apart,
                   s_end = s + apart < panel->rows ? s + apart : panel->rows - 1;
@@ -243,9 +238,7 @@ static void fill_panel(const absorbing *job, const nb_panel *panel, int threads)
 static void measure(const float *plane, size_t n, double range[2])
 {
     float least = 1, most = 0;
-#ifdef _OPENMP
 #pragma omp simd reduction(min : least) reduction(max : most)
-#endif
     for (size_t i = 0; i < n; i++) {
         least = plane[i] < least ? plane[i] : least;
         most = plane[i] > most ? plane[i] : most;

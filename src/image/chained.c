@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "light.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fibre.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
 #include "../base/stop.h"
-#include "../physics/hostdevice.h"
 #include "../physics/panels.h"
 #include "../base/threads.h"
 #include "spread.h"
@@ -176,15 +174,11 @@ static nb_status make_hat(transform *t, int threads, nb_error *err)
         nb_free(rows);
         return NB_ERR_NOMEM;
     }
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-#endif
     for (int s = 0; s < t->rows; s += ROWS)
         failed |= nb_stop_asked(asking) ||
                   !function_rows(t, s, s + ROWS < t->rows ? s + ROWS : t->rows, rows);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-#endif
     for (int i = 0; i < columns; i++) {
         size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
         failed |=
@@ -368,9 +362,7 @@ static int all_rows(const convolution *c, int threads, int back)
 {
     nb_asking *asking = nb_asking_now();
     int failed = 0;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-#endif
     for (int s = 0; s < c->t->rows; s += ROWS)
         failed |=
             nb_stop_asked(asking) ||
@@ -385,9 +377,7 @@ static int all_columns(const convolution *c, int threads)
     const int pieces = (int)((n + TOGETHER - 1) / TOGETHER);
     nb_asking *asking = nb_asking_now();
     int failed = 0;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-#endif
     for (int i = 0; i < pieces; i++) {
         size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
         failed |= nb_stop_asked(asking) || !transform_columns(c, from, to < n ? to : n);

@@ -466,9 +466,7 @@ static int spread_bands(const bands *b)
     room r = {0};
     const int ok = open_room(b, &r);
     int i;
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1) nowait
-#endif
     for (i = 0; i < b->n; i++)
         if (ok)
             spread_band(b, i, &r);
@@ -527,14 +525,10 @@ static nb_status spread_panel(bands *b, int threads, nb_error *err)
     if (st)
         return st;
     threads = threads < b->n ? threads : b->n > 0 ? b->n : 1;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (i = 0; i < (b->kept ? b->n : 0); i++)
         keep_rows(b, i);
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads) reduction(| : failed)
-#endif
     failed |= !spread_bands(b);
     for (i = b->source ? 0 : b->from.smin;
          i < panel->rows && (b->source || i <= b->from.smax); i++)
@@ -730,9 +724,7 @@ void nb_footprint_pass(const nb_footprint_plan *plan, const nb_scene *sc,
                         to + panel->first_pixel,
                         back};
         int s;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(team)
-#endif
         for (s = 0; s < panel->rows; s++)
             pass_row(&p, s);
     }

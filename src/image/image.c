@@ -242,9 +242,7 @@ static nb_status fill(nb_product *p, nb_error *err)
     int failed = 0;
     if (p->place >= 0 || !p->photons->pixels || nb_product_in_order(p))
         return nb_product_rows(p, 0, raster->rows, p->pixels, err);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-#endif
     for (int s = 0; s < raster->rows; s += BAND)
         failed |=
             nb_product_rows(p, s, raster->rows - s < BAND ? raster->rows - s : BAND,

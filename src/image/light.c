@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "light.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +66,7 @@ static nb_status gauss_panel(const gauss_rows *g, nb_error *err)
     int threads =
         nb_image_threads(g->light->threads, (int64_t)g->panel->columns * g->panel->rows);
     int failed = 0;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(| : failed)
-#endif
     for (int i = 0; i < threads; i++)
         failed |= !spread_rows(g, i, threads);
     return failed ? nb_fail_memory(err, (size_t)g->panel->columns, "point spread")

@@ -39,9 +39,7 @@ void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
     const nb_mix all = whole(mix);
     const int rows = scene->raster.rows,
               use = nb_image_threads(threads, (int64_t)scene->raster.pixels);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
-#endif
     for (int row = 0; row < rows; row++)
         absorb_row(&all, scene, kernels, row, rest, image);
     (void)use;
@@ -52,9 +50,7 @@ void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
 
 static void add_light(const float *light, int n, float *image)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (int i = 0; i < n; i++)
         image[i] += light[i];
 }
@@ -62,9 +58,7 @@ static void add_light(const float *light, int n, float *image)
 /** nb_mix_factor times the photons, without a branch: 0 is the factor 1, and what is below 0 leaves no bit. */
 static void take_factors(const float *factors, int n, float *image)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (int i = 0; i < n; i++) {
         const float t = factors[i], photons = (t + (float)(t == 0)) * image[i];
         uint32_t bits;
@@ -80,9 +74,7 @@ static void add_behind(const float *add, double scale, int n, float *image)
         add_light(add, n, image);
         return;
     }
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (int i = 0; i < n; i++)
         image[i] += (float)(scale * add[i]);
 }
@@ -117,9 +109,7 @@ void nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads, float *
 {
     const int rows = scene->raster.rows,
               use = nb_image_threads(threads, (int64_t)scene->raster.pixels);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
-#endif
     for (int row = 0; row < rows; row++)
         apply_row(mix, scene, row, image);
     (void)use;

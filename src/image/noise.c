@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/threads.h"
 
 #include "../physics/panels.h"
@@ -43,9 +42,7 @@ void nb_noise_settle(const nb_photons *photons, nb_doubt *doubts, int64_t n)
     const double steps = (double)n * sc->samples * sc->sensors->layers;
     const int use =
         steps * (1 + photons->mix.n_more) < MUCH ? 1 : nb_thread_count(photons->threads);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(use)
-#endif
     for (int64_t i = 0; i < n; i++)
         doubts[i].exact = nb_noise_exact(photons, (size_t)doubts[i].pixel, doubts[i].mean);
     (void)use;

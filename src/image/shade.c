@@ -131,9 +131,7 @@ static void shade(const shading *job, int threads)
 {
     const nb_scene *sc = job->scene;
     const int use = nb_image_threads(threads, (int64_t)sc->raster.pixels);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(use)
-#endif
     for (int first = 0; first < sc->raster.rows; first += BLOCK)
         for (int row = first, end; row < first + BLOCK && row < sc->raster.rows;
              row = end) {
@@ -176,9 +174,7 @@ static void count_row(const float *written, int n, nb_shade *out)
 {
     float most = 0;
     int dark = 0, dim = 0;
-#ifdef _OPENMP
 #pragma omp simd reduction(max : most) reduction(+ : dark, dim)
-#endif
     for (int i = 0; i < n; i++) {
         const float factor = written[i] + (float)(written[i] == 0);
         most = factor > most ? factor : most;

@@ -117,9 +117,7 @@ static void add_made_row(const region *r, int slow, partial *total)
 /** Fill part[STRIPES]. */
 static void sum_stripes(const region *r, int threads, partial *part)
 {
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-#endif
     for (int stripe = 0; stripe < STRIPES; stripe++) {
         int from = (int)((int64_t)r->rows * stripe / STRIPES);
         int to = (int)((int64_t)r->rows * (stripe + 1) / STRIPES);

@@ -97,9 +97,7 @@ static void weigh(const float *const row[NB_SPLINE_TERMS], const float *w, size_
 {
     const float *a = row[0], *b = row[1], *c = row[2], *d = row[3], *e = row[4],
                 *f = row[5];
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (size_t i = 0; i < n; i++)
         out[i] = w[0] * a[i] + w[1] * b[i] + w[2] * c[i] + w[3] * d[i] + w[4] * e[i] +
                  w[5] * f[i];
@@ -222,9 +220,7 @@ static nb_status add_order(const filling *f, order *o, int node, nb_error *err)
         return NB_ERR_NOMEM;
     if (!o->same)
         nb_spline_of(o->g.at, o->g.n, f->threads);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
-#endif
     for (int i = 0; i < parts; i++) {
         const int part[2] = {to->n[0] * i / parts, to->n[0] * (i + 1) / parts};
         for (int h = part[0]; o->same && h < part[1] && !nb_stop_asked(f->asking); h++)
@@ -296,9 +292,7 @@ static nb_status sum_orders(const filling *f, const order *orders, int n, nb_err
     if (!(jobs = nb_alloc(most, sizeof *jobs, "diffuse light", err)))
         return NB_ERR_NOMEM;
     count = list_shifts(orders, n, f->centred, jobs);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->places) if (f->places > 1)
-#endif
     for (int i = 0; i < count; i++) {
         int at = 0;
 #ifdef _OPENMP

@@ -105,9 +105,7 @@ nb_status nb_orders_new(double X_most, int orders, int threads, nb_orders *out,
                           "orders of diffuse light", err);
     if (!out->share)
         return NB_ERR_NOMEM;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
-#endif
     for (int i = 0; i <= NB_ORDER_SHARES; i++)
         for (int n = 1; n <= orders; n++) {
             double w = share_of(n, i * out->step);

@@ -322,9 +322,7 @@ static void between_rows(const nodes *n, int s, float *line)
                 *d = c + wide;
     const float w[4] = {n->grid.w[0][t], n->grid.w[1][t], n->grid.w[2][t],
                         n->grid.w[3][t]};
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (size_t j = 0; j < wide; j++)
         line[j] = w[0] * a[j] + w[1] * b[j] + w[2] * c[j] + w[3] * d[j];
 }
@@ -335,9 +333,7 @@ static void between_columns(const nodes *n, const float *line, float *out)
     const int step = n->grid.s.step;
     for (int j = 0; j + 3 < n->grid.wide; j++, out += step) {
         const float *a = line + j;
-#ifdef _OPENMP
 #pragma omp simd
-#endif
         for (int t = 0; t < NB_LIGHT_STEP; t++) /* those behind `step` are written again */
             out[t] = n->grid.w[0][t] * a[0] + n->grid.w[1][t] * a[1] +
                      n->grid.w[2][t] * a[2] + n->grid.w[3][t] * a[3];
@@ -364,9 +360,7 @@ static void pixel_row(const nb_diffuse_plane *p, const nodes *n, int s, float *l
         between_columns(n, line, line + n->grid.wide);
         light = line + n->grid.wide;
     }
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (int f = 0; f < pixels; f++)
         image[start + (size_t)f] = light[f] > 0 ? light[f] : 0;
     for (int f = n->grid.beam.fmin; nb_light_beside(&n->grid, f, s); f++)
@@ -394,9 +388,7 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
         st = n.light && lines ? NB_OK : NB_ERR_NOMEM;
     }
     if (!st && lines) {
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
         {
             float *line = lines;
 #ifdef _OPENMP
@@ -406,15 +398,11 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
             for (int i = 0; i < n.grid.high; i++)
                 if (!nb_stop_asked(asking))
                     light_nodes(p, &n, i, 0, n.grid.wide);
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 8)
-#endif
             for (int i = 0; i < n.grid.beam_pixels; i++)
                 if (!nb_stop_asked(asking))
                     light_beside(p, &n, i);
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 8)
-#endif
             for (int s = n.grid.r.smin; s <= n.grid.r.smax; s++)
                 if (!nb_stop_asked(asking))
                     pixel_row(p, &n, s, line, image);

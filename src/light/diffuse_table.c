@@ -329,9 +329,7 @@ static nb_status sum_points(const nb_diffuse_source *s, nb_diffuse_table *const 
     p->c = nb_alloc_large((size_t)points, sizeof *p->c, "diffuse light", err);
     if (!p->c)
         return NB_ERR_NOMEM;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-#endif
     for (ptrdiff_t first = 0; first < points; first += RUN)
         sum_run(of, weight, n, r, first, points - first < RUN ? points : first + RUN,
                 p->c);
@@ -405,11 +403,6 @@ double nb_diffuse_table_needs(const nb_diffuse_source *s)
     }
     nb_diffuse_table_free(t);
     return bytes;
-}
-
-double nb_diffuse_table_at(const nb_diffuse_table *t, double h, double k, double l)
-{
-    return nb_diffuse_look(t, h, k, l);
 }
 
 double nb_diffuse_table_bytes(const nb_diffuse_table *t)

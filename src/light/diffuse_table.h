@@ -72,9 +72,6 @@ nb_status nb_diffuse_table_blend(const nb_diffuse_source *source,
                                  nb_diffuse_table *const *of, const double *weight, int n,
                                  nb_diffuse_table **table, nb_error *err);
 
-/** D/scale at a fractional index, |q| <= reach. */
-double nb_diffuse_table_at(const nb_diffuse_table *table, double h, double k, double l);
-
 double nb_diffuse_table_bytes(const nb_diffuse_table *table);
 
 void nb_diffuse_table_free(nb_diffuse_table *table);

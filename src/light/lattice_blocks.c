@@ -123,9 +123,7 @@ static void sum_some(const blocks *b)
     const int count = b->count[0] * b->count[1] * b->count[2], threads = b->job->threads;
     nb_asking *asking = nb_asking_now();
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
     {
         double *work = b->work;
 #ifdef _OPENMP
@@ -136,9 +134,7 @@ static void sum_some(const blocks *b)
             if (!nb_stop_asked(asking))
                 make_kernel(b, &b->job->kernels[b->first + k],
                             b->kernels + (size_t)k * b->each);
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
-#endif
         for (int i = 0; i < count; i++)
             if (!nb_stop_asked(asking))
                 sum_block(b, i, work);

@@ -55,9 +55,7 @@ static void shorten_row(const spreading *s, int h, int k, double *row)
 
 static void add_row(const float *row, float weight, size_t n, float *to)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (size_t l = 0; l < n; l++)
         to[l] += weight * row[l];
 }
@@ -69,9 +67,7 @@ static void spread_plane(const spreading *s, int h, int threads)
     float w[NB_SPLINE_TERMS];
     const int at = weights_of(s, 0, h, w);
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
     {
         double *row = s->row;
 #ifdef _OPENMP

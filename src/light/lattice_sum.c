@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lattice_sum.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "../base/memory.h"
@@ -93,9 +91,7 @@ static void fill_kernel(const nb_lattice_sum *s, double *work,
                         const double shift[3])
 {
     const int *n = s->fft.n;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(s->threads)
-#endif
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++) {
             int h = i < n[0] / 2 ? i : i - n[0], k = j < n[1] / 2 ? j : j - n[1];

@@ -12,18 +12,14 @@ static void solve(float *a, int n, size_t step, size_t width, double m)
     for (int i = 1; i < n - 1; i++) {
         float *at = a + (size_t)i * step, *before = at - step;
         float d = (float)divisor[i < 32 ? i : 31];
-#ifdef _OPENMP
 #pragma omp simd
-#endif
         for (size_t j = 0; j < width; j++)
             at[j] = (sum * at[j] - before[j]) * d;
     }
     for (int i = n - 2; i > 0; i--) {
         float *at = a + (size_t)i * step, *behind = at + step;
         float d = (float)divisor[i < 32 ? i : 31];
-#ifdef _OPENMP
 #pragma omp simd
-#endif
         for (size_t j = 0; j < width; j++)
             at[j] -= d * behind[j];
     }
@@ -41,21 +37,15 @@ void nb_spline_of(float *a, const int n[3], int threads)
     enum { WIDE = 4096 }; /* numbers that a thread takes */
     const size_t row = (size_t)n[2], plane = (size_t)n[1] * row;
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
     {
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
-#endif
         for (int i = 0; i < n[0]; i++) {
             for (int j = 0; j < n[1]; j++)
                 solve_both(a + (size_t)i * plane + (size_t)j * row, n[2], 1, 1);
             solve_both(a + (size_t)i * plane, n[1], row, row);
         }
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
-#endif
         for (size_t at = 0; at < plane; at += WIDE)
             solve_both(a + at, n[0], plane, plane - at < WIDE ? plane - at : WIDE);
     }

@@ -7,7 +7,6 @@
 #include "../base/text.h"
 #include "../base/xraylib_lib.h"
 #include "../physics/limits.h"
-#include "beam.h"
 #include "units.h"
 
 #ifdef NB_HAVE_XRAYLIB

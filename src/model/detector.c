@@ -8,7 +8,6 @@
 #include "../params/params.h"
 #include "panel_sensor.h"
 #include "panels_geometry.h"
-#include "units.h"
 
 static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err)
 {

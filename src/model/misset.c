@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "misset.h"
 
-#include "../base/error.h"
 #include "../base/philox.h"
 #include "../base/ran1.h"
 

@@ -7,7 +7,6 @@
 #include "../base/philox.h"
 #include "../params/params.h"
 #include "misset.h"
-#include "units.h"
 
 /** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
 static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)

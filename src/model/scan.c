@@ -2,11 +2,10 @@
 #include "scan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "../base/error.h"
+#include "../base/matrix.h"
 #include "frame.h"
-#include "units.h"
 
 #define EDGE 1e-6 /* of a frame: typed angles have twelve digits */
 
@@ -70,40 +69,6 @@ static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, doubl
     return f->range > 0 ? (phi - f->phi) / f->range * (scan->n - 1) : 0.5 * (scan->n - 1);
 }
 
-static void multiply(const double a[9], const double b[9], double out[9])
-{
-    double c[9];
-    for (int i = 0; i < 9; i++)
-        c[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
-               a[i / 3 * 3 + 2] * b[6 + i % 3];
-    memcpy(out, c, sizeof c);
-}
-
-static void invert(const double m[9], double out[9])
-{
-    double c[9], volume;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int a = (j + 1) % 3, b = (j + 2) % 3, p = (i + 1) % 3, q = (i + 2) % 3;
-            c[3 * i + j] = m[3 * a + p] * m[3 * b + q] - m[3 * a + q] * m[3 * b + p];
-        }
-    volume = m[0] * c[0] + m[1] * c[3] + m[2] * c[6];
-    for (int i = 0; i < 9; i++)
-        out[i] = c[i] / volume;
-}
-
-static void transpose(const double m[9], double out[9])
-{
-    for (int i = 0; i < 9; i++)
-        out[i] = m[i % 3 * 3 + i / 3];
-}
-
-static void identity(double m[9])
-{
-    for (int i = 0; i < 9; i++)
-        m[i] = i % 4 == 0;
-}
-
 /** The rotation of the spindle. */
 static void rotation(nb_vec3 axis, double phi, double m[9])
 {
@@ -126,9 +91,9 @@ static void lab_of(nb_convention convention, const double m[9], double out[9])
         axes[3 + j] = v.y;
         axes[6 + j] = v.z;
     }
-    transpose(axes, back);
-    multiply(axes, m, out);
-    multiply(out, back, out);
+    nb_transpose(axes, back);
+    nb_multiply(axes, m, out);
+    nb_multiply(out, back, out);
 }
 
 static void change_at(const nb_scan_points *scan, double x, double out[9])
@@ -136,7 +101,7 @@ static void change_at(const nb_scan_points *scan, double x, double out[9])
     if (scan->change)
         between(scan->change[0], scan->n, 9, x, out);
     else
-        identity(out);
+        nb_identity(out);
 }
 
 /** The goniometer's setting as a rotation before that of the spindle, R^-1 G R. */
@@ -144,15 +109,15 @@ static nb_mat3 turn_at(const nb_scan_points *scan, const nb_scan_frame *f, doubl
 {
     double G[9], R[9], back[9];
     nb_mat3 out = {{0}};
-    identity(out.m);
+    nb_identity(out.m);
     if (!scan->setting)
         return out;
     between(scan->setting[0], scan->n, 9, place_of(scan, f, phi), G);
     lab_of(f->convention, G, G);
     rotation(f->spindle, phi, R);
-    transpose(R, back);
-    multiply(back, G, out.m);
-    multiply(out.m, R, out.m);
+    nb_transpose(R, back);
+    nb_multiply(back, G, out.m);
+    nb_multiply(out.m, R, out.m);
     return out;
 }
 
@@ -179,17 +144,17 @@ void nb_scan_to_middle(const nb_scan_middle *middle, const double reference[9],
                        double out[9])
 {
     double A[9];
-    multiply(reference, middle->change, A);
-    multiply(middle->turn.m, A, out);
+    nb_multiply(reference, middle->change, A);
+    nb_multiply(middle->turn.m, A, out);
 }
 
 void nb_scan_to_reference(const nb_scan_middle *middle, const double A[9], double out[9])
 {
     double back[9], to[9];
-    invert(middle->turn.m, back);
-    multiply(back, A, to);
-    invert(middle->change, back);
-    multiply(to, back, out);
+    nb_invert(middle->turn.m, back);
+    nb_multiply(back, A, to);
+    nb_invert(middle->change, back);
+    nb_multiply(to, back, out);
 }
 
 nb_scan_step nb_scan_step_of(const nb_scan_points *scan, const nb_scan_frame *f,
@@ -198,11 +163,11 @@ nb_scan_step nb_scan_step_of(const nb_scan_points *scan, const nb_scan_frame *f,
     double change[9], back[9];
     nb_scan_step step;
     change_at(scan, place_of(scan, f, phi), change);
-    invert(change, back);
-    multiply(back, middle->change, step.mix);
+    nb_invert(change, back);
+    nb_multiply(back, middle->change, step.mix);
     step.turn = turn_at(scan, f, phi);
-    transpose(middle->turn.m, back);
-    multiply(step.turn.m, back, step.turn.m);
+    nb_transpose(middle->turn.m, back);
+    nb_multiply(step.turn.m, back, step.turn.m);
     return step;
 }
 

@@ -13,7 +13,6 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "footprint.h"
-#include "misset.h"
 #include "sampling.h"
 #include "sampling_error.h"
 #include "twin.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shadow.h"
 
-#include <string.h>
-
 #include "../physics/hostdevice.h"
 #include "units.h"
 

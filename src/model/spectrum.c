@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/coefficients.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/text.h"

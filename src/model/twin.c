@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/matrix.h"
 #include "../base/text.h"
 
 /* --- reading --- */
@@ -58,16 +59,10 @@ static const char *read_row(const char *p, const char *end, double row[3])
     return terms && fabs(row[0]) + fabs(row[1]) + fabs(row[2]) <= LARGEST ? p : NULL;
 }
 
-static double determinant(const double *m)
-{
-    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-           m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
-
 /** Transposed inverse. */
 static nb_mat3 cofactors(const nb_mat3 *a)
 {
-    const double *m = a->m, d = determinant(m);
+    const double *m = a->m, d = nb_determinant(m);
     nb_mat3 out = {{(m[4] * m[8] - m[5] * m[7]) / d, (m[5] * m[6] - m[3] * m[8]) / d,
                     (m[3] * m[7] - m[4] * m[6]) / d, (m[2] * m[7] - m[1] * m[8]) / d,
                     (m[0] * m[8] - m[2] * m[6]) / d, (m[1] * m[6] - m[0] * m[7]) / d,
@@ -118,11 +113,11 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err)
                 "-twin %.80s: type law:x, as k,h,-l:0.3, with ; between at most "
                 "%d of them",
                 text, NB_TWIN_MOST);
-        if (!(fabs(fabs(determinant(T)) - 1) < 1e-9))
+        if (!(fabs(fabs(nb_determinant(T)) - 1) < 1e-9))
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "-twin %.80s: the determinant of a law must be 1 or -1, not %g", text,
-                determinant(T));
+                nb_determinant(T));
         if (!(x >= 0) || !((sum += x) < 1))
             return nb_fail(
                 err, NB_ERR_INPUT,
@@ -153,9 +148,7 @@ double nb_twin_share(const nb_twin *twin, int i)
 static nb_mat3 product(const nb_mat3 *a, const nb_mat3 *b)
 {
     nb_mat3 out;
-    for (int i = 0; i < 9; i++)
-        out.m[i] = a->m[i / 3 * 3] * b->m[i % 3] + a->m[i / 3 * 3 + 1] * b->m[3 + i % 3] +
-                   a->m[i / 3 * 3 + 2] * b->m[6 + i % 3];
+    nb_multiply(a->m, b->m, out.m);
     return out;
 }
 
@@ -197,7 +190,7 @@ static double largest_turn(const nb_mat3 *P)
     size = sqrt(size);
     if (!(size > 0))
         return 0;
-    angle = acos(fmax(-1, fmin(1, determinant(B.m) / (2 * size * size * size)))) / 3;
+    angle = acos(fmax(-1, fmin(1, nb_determinant(B.m) / (2 * size * size * size)))) / 3;
     u = mean + 2 * size * cos(angle);
     v = mean + 2 * size * cos(angle + 2 * NB_PI / 3);
     return asin((u - v) / (u + v));

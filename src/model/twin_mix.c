@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../base/hash.h"
+#include "../base/matrix.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../physics/limits.h"
@@ -13,9 +14,7 @@
 /** T^-1, if T and its inverse have whole numbers. */
 static int whole_inverse(const double T[9], int out[9])
 {
-    const double det = T[0] * (T[4] * T[8] - T[5] * T[7]) -
-                       T[1] * (T[3] * T[8] - T[5] * T[6]) +
-                       T[2] * (T[3] * T[7] - T[4] * T[6]);
+    const double det = nb_determinant(T);
     for (int i = 0; i < 9; i++) {
         const int r = i % 3, c = i / 3; /* of the cofactor */
         const int a = (r + 1) % 3, b = (r + 2) % 3, d = (c + 1) % 3, e = (c + 2) % 3;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Words -> the field of a parameter, strictly. */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

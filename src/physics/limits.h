@@ -29,14 +29,6 @@ static inline size_t nb_table_values(const nb_factor_table *box)
            (size_t)nb_table_count(box);
 }
 
-/** Bytes of n tables of F over a box of nh x nk x nl reflections: the doubles of the scene, and as
- * many floats, about what a renderer keeps of their squares when all reflections are seen (a still
- * sees a few in a hundred). */
-static inline double nb_table_bytes(double nh, double nk, double nl, int n)
-{
-    return (sizeof(double) + sizeof(float)) * nh * nk * nl * n;
-}
-
 #define NB_TABLE_SPREAD UINT64_C(6364136223846793005) /* Knuth's multiplier */
 
 /** Number of entries that are measured together, while they are in a cache. */

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 
 typedef struct glyph {

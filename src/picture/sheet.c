@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

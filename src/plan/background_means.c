@@ -172,9 +172,7 @@ nb_status nb_background_means_fill(const nb_background_table *table, int oversam
             st = reserve(&means[k], groups, oversample, err);
     if (st)
         return st;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-#endif
     for (int i = 0; i < NB_BACKGROUND_MEANS * groups; i++)
         if (means[i / groups].n > 0)
             failed |= !fill_group(table, i % groups, &w, &means[i / groups]);

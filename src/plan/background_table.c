@@ -184,17 +184,11 @@ static void add_cell(bucket_cells *to, double x, double width, const double y[PO
                  d3 = y[6] - 3 * y[4] + 3 * y[2] - y[0];
     if (to->n == to->room) {
         const int room = to->room ? 2 * to->room : FIRST_ROOM;
-        nb_background_cell *more = NULL;
         to->crowded = room > MOST_CELLS;
-        if (!to->crowded)
-            more = nb_alloc_raw((size_t)room, sizeof *more, "cells", NULL);
-        to->failed = !more;
-        if (!more)
+        to->failed = to->crowded || nb_grow(&to->list, (size_t)to->n, (size_t)room,
+                                            sizeof *to->list, "cells", NULL);
+        if (to->failed)
             return;
-        if (to->n)
-            memcpy(more, to->list, (size_t)to->n * sizeof *more);
-        nb_free(to->list);
-        to->list = more;
         to->room = room;
     }
     to->list[to->n++] = (nb_background_cell){
@@ -263,9 +257,7 @@ static nb_status fill_group(const sum_of *of, nb_background_group *g, int thread
     (void)threads;
     if (!cells)
         return NB_ERR_NOMEM;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
-#endif
     for (int b = g->low; b <= g->high; b++)
         fill_bucket(of, b, &cells[b]);
     for (int b = g->low; b <= g->high; b++) {

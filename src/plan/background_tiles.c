@@ -3,7 +3,6 @@
  * them. */
 #include "background_tiles.h"
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
@@ -602,9 +601,7 @@ static void make_panel(const nb_scene *sc, const nb_background_tiles *t, int pan
     const tile_range range = range_of(sc, t, panel);
     const tile_maker m = maker_of(sc, t, panel);
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
-#endif
     for (int i = 0; i < range.n; i++)
         make_tile(&m, tile_in(&range, m.tiles, i));
 }

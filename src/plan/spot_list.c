@@ -70,19 +70,13 @@ typedef struct search {
 } search;
 
 /** Makes room for one more. Returns 0 if memory is exhausted. */
-static int grow(void **array, size_t n, size_t *room, size_t size, nb_error *err)
+static int grow(void *array, size_t n, size_t *room, size_t size, nb_error *err)
 {
-    void *larger;
     size_t wanted = *room ? 2 * *room : 1024;
     if (n < *room)
         return 1;
-    larger = n < UINT32_MAX ? nb_alloc_raw(wanted, size, "list of spots", err) : NULL;
-    if (!larger)
+    if (n >= UINT32_MAX || nb_grow(array, n, wanted, size, "list of spots", err))
         return 0;
-    if (n > 0)
-        memcpy(larger, *array, n * size);
-    nb_free(*array);
-    *array = larger;
     *room = wanted;
     return 1;
 }
@@ -131,8 +125,7 @@ static int add_tiles(search *s, int panel, int range[2][2])
     const nb_spot_grid *grid = &list->grids[panel];
     for (int y = range[1][0]; y <= range[1][1]; y++)
         for (int x = range[0][0]; x <= range[0][1]; x++) {
-            if (!grow((void **)&s->pairs, list->pairs, &s->pairs_room, sizeof *s->pairs,
-                      s->err))
+            if (!grow(&s->pairs, list->pairs, &s->pairs_room, sizeof *s->pairs, s->err))
                 return 0;
             s->pairs[list->pairs++] =
                 (tile_pair){(uint32_t)(grid->first + (size_t)y * grid->across + x),
@@ -175,7 +168,7 @@ static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
     }
     if (!seen)
         return 1;
-    if (!grow((void **)&s->list->spots, s->list->n, &s->spots_room, sizeof spot, s->err))
+    if (!grow(&s->list->spots, s->list->n, &s->spots_room, sizeof spot, s->err))
         return 0;
     s->list->spots[s->list->n++] = spot;
     return 1;

@@ -153,7 +153,7 @@ typedef struct sorted_source {
     int index;
 } sorted_source;
 
-static int sign(double x)
+int nb_sign(double x)
 {
     return (x > 0) - (x < 0);
 }
@@ -163,11 +163,11 @@ static int compare_sources(const void *a, const void *b)
 {
     const sorted_source *p = a, *q = b;
     const nb_source *x = p->source, *y = q->source;
-    int order = sign(x->incident.x - y->incident.x);
-    order = order ? order : sign(x->incident.y - y->incident.y);
-    order = order ? order : sign(x->incident.z - y->incident.z);
+    int order = nb_sign(x->incident.x - y->incident.x);
+    order = order ? order : nb_sign(x->incident.y - y->incident.y);
+    order = order ? order : nb_sign(x->incident.z - y->incident.z);
     order = order ? order : x->table - y->table;
-    order = order ? order : sign(y->lambda - x->lambda);
+    order = order ? order : nb_sign(y->lambda - x->lambda);
     return order ? order : p->index - q->index;
 }
 

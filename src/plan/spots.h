@@ -146,6 +146,7 @@ double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan
 
 /** Largest photons of a pixel whose terms are all 1 electron^2. */
 double nb_spots_brightness(const nb_scene *scene);
+int nb_sign(double x); /* -1, 0 or 1 */
 
 /** The scene of the plan must outlive *spots. Its mask and region are not used. Errors:
  * NB_ERR_NOMEM; then spots is freed. */

@@ -102,11 +102,6 @@ int nb_tile_block(const nb_tiles *t, const nb_panel *panel)
 
 /* ------------------------------------------------------------------ sources */
 
-static int sign(double x)
-{
-    return (x > 0) - (x < 0);
-}
-
 typedef struct sorted {
     const nb_source *source;
     uint64_t code;
@@ -118,10 +113,10 @@ static int compare_sources(const void *a, const void *b)
 {
     const sorted *p = a, *q = b;
     const nb_source *x = p->source, *y = q->source;
-    int order = sign(x->incident.x - y->incident.x);
-    order = order ? order : sign(x->incident.y - y->incident.y);
-    order = order ? order : sign(x->incident.z - y->incident.z);
-    order = order ? order : sign(y->lambda - x->lambda);
+    int order = nb_sign(x->incident.x - y->incident.x);
+    order = order ? order : nb_sign(x->incident.y - y->incident.y);
+    order = order ? order : nb_sign(x->incident.z - y->incident.z);
+    order = order ? order : nb_sign(y->lambda - x->lambda);
     return order ? order : p->index - q->index;
 }
 

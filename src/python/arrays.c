@@ -180,19 +180,10 @@ static PyObject *bytes_of(const void *data, size_t count, size_t size)
     return Py_None;
 }
 
-/** dict[name] = value, whose reference it takes; 0, or -1 with an exception. */
-static int put(PyObject *dict, const char *name, PyObject *value)
-{
-    int failed = !value || PyDict_SetItemString(dict, name, value);
-    Py_XDECREF(value);
-    return failed ? -1 : 0;
-}
-
 static PyObject *plane_of(const float *plane, int fast, int slow)
 {
-    return Py_BuildValue("(Nii)",
-                         bytes_of(plane, (size_t)fast * (size_t)slow, sizeof *plane), fast,
-                         slow);
+    return Py_BuildValue(
+        "(Nii)", bytes_of(plane, (size_t)fast * (size_t)slow, sizeof *plane), fast, slow);
 }
 
 static PyObject *arrays_dict(const nb_config *cfg)
@@ -202,30 +193,31 @@ static PyObject *arrays_dict(const nb_config *cfg)
     PyObject *dict = PyDict_New();
     int failed = !dict;
     if (!failed && a && strcmp(cfg->hkl_file, NB_MEMORY_HKL) == 0)
-        failed = put(dict, "hkl",
+        failed = nb_python_put(dict, "hkl",
                      Py_BuildValue("(NN)", bytes_of(a->hkl, n, sizeof *a->hkl),
                                    bytes_of(a->F, n, sizeof *a->F)));
     if (!failed && a && strcmp(cfg->mask_file, NB_MEMORY_MASK) == 0)
-        failed = put(
+        failed = nb_python_put(
             dict, "mask",
             Py_BuildValue("(Nii)",
                           bytes_of(a->mask, (size_t)a->mask_fast, (size_t)a->mask_slow),
                           a->mask_fast, a->mask_slow));
     if (!failed && a && strcmp(cfg->source_file, NB_MEMORY_SOURCES) == 0)
         failed =
-            put(dict, "sourcefile",
+            nb_python_put(dict, "sourcefile",
                 Py_BuildValue("(NNN)", bytes_of(a->wavelength, m, sizeof *a->wavelength),
                               bytes_of(a->weight, m, sizeof *a->weight),
                               bytes_of(a->position, m, sizeof *a->position)));
     if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_MATRIX) == 0)
-        failed = put(dict, "mat", bytes_of(a->matrix, 9, sizeof *a->matrix));
+        failed = nb_python_put(dict, "mat", bytes_of(a->matrix, 9, sizeof *a->matrix));
     if (!failed && a && strcmp(cfg->transmission_file, NB_MEMORY_TRANSMISSION) == 0)
-        failed = put(dict, "transmission",
-                     plane_of(a->transmission, a->transmission_fast, a->transmission_slow));
+        failed =
+            nb_python_put(dict, "transmission",
+                plane_of(a->transmission, a->transmission_fast, a->transmission_slow));
     if (!failed && a && strcmp(cfg->add_file, NB_MEMORY_ADD) == 0)
-        failed = put(dict, "add", plane_of(a->add, a->add_fast, a->add_slow));
+        failed = nb_python_put(dict, "add", plane_of(a->add, a->add_fast, a->add_slow));
     if (!failed && a && strcmp(cfg->mosaic_blocks, NB_MEMORY_BLOCKS) == 0)
-        failed = put(dict, "mosaic_blocks", bytes_of(a->blocks, a->blocks_bytes, 1));
+        failed = nb_python_put(dict, "mosaic_blocks", bytes_of(a->blocks, a->blocks_bytes, 1));
     if (!failed)
         return dict;
     Py_XDECREF(dict);
@@ -235,31 +227,26 @@ static PyObject *arrays_dict(const nb_config *cfg)
 /** arrays() -> the simulation's own arrays, as nb_python_use_arrays takes them */
 PyObject *nb_python_arrays_of(PyObject *object, PyObject *unused)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
-    PyObject *dict;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     (void)unused;
-    if (nb_python_enter(self))
-        return NULL;
-    dict = arrays_dict(nb_sim_config(self->sim));
-    nb_python_leave(self);
-    return dict;
+    self = nb_python_enter(object);
+    return self ? arrays_dict(nb_sim_config(self->sim)) : NULL;
 }
 
 /** factors() -> (bytes of hkl int32 [n][3], bytes of F float64 [n]); of the only table */
 PyObject *nb_python_factors(PyObject *object, PyObject *unused)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     nb_factor_list list = {0};
     nb_error err = {0};
     nb_status st;
     PyObject *bytes, *result = NULL;
     (void)unused;
-    if (nb_python_enter(self))
+    if (!(self = nb_python_enter(object)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_factors(self->sim, 0, &list, &err);
     Py_END_ALLOW_THREADS;
-    nb_python_leave(self);
     if (st)
         return nb_python_raise(&err, st);
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(list.count * 3 * sizeof *list.h));
@@ -280,7 +267,7 @@ PyObject *nb_python_factors(PyObject *object, PyObject *unused)
 /** spectrum(frame) -> (lines as bytes of double energy_eV, wavelength_A, weight and int part, padded; factor) */
 PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     const long k = PyLong_AsLong(frame);
     nb_error err = {0};
     nb_spectrum_line *lines;
@@ -288,7 +275,7 @@ PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
     int n = 0;
     nb_status st;
     PyObject *bytes;
-    if (PyErr_Occurred() || nb_python_enter(self))
+    if (PyErr_Occurred() || !(self = nb_python_enter(object)))
         return NULL;
     st = nb_sim_spectrum(self->sim, 0, NULL, &n, NULL, &err);
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)n * sizeof *lines));
@@ -296,7 +283,6 @@ PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
     if (!st && lines && n)
         st = nb_sim_spectrum(self->sim, nb_series_seed(nb_sim_seed(self->sim), (int)k),
                              lines, &n, &factor, &err);
-    nb_python_leave(self);
     if (st) {
         Py_XDECREF(bytes);
         return nb_python_raise(&err, st);
@@ -307,22 +293,14 @@ PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
 /** set_factors(F): float64 [n] */
 PyObject *nb_python_set_factors(PyObject *object, PyObject *F)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
-    Py_buffer view;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_VIEW view = {0};
     nb_error err = {0};
     nb_status st;
-    if (nb_python_enter(self))
+    if (!(self = nb_python_enter(object)) || PyObject_GetBuffer(F, &view, PyBUF_SIMPLE))
         return NULL;
-    if (PyObject_GetBuffer(F, &view, PyBUF_SIMPLE)) {
-        nb_python_leave(self);
-        return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_set_factors(self->sim, view.buf, (size_t)view.len / sizeof(double), &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    nb_python_leave(self);
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return nb_python_none(&err, st);
 }

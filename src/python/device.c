@@ -108,7 +108,7 @@ static PyObject *image_capsule(PyObject *object, PyObject *args)
 static PyObject *image_read(PyObject *object, PyObject *out)
 {
     nb_device_image *image = ((image_object *)object)->image;
-    Py_buffer view;
+    NB_PYTHON_VIEW view = {0};
     nb_error err = {0};
     nb_status st;
     size_t count;
@@ -118,29 +118,26 @@ static PyObject *image_read(PyObject *object, PyObject *out)
     Py_BEGIN_ALLOW_THREADS;
     st = nb_device_image_read(image, view.buf, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return nb_python_none(&err, st);
 }
 
 /** Sim.render_device(progress, want_stats) -> (DeviceImage, dict or None) */
 PyObject *nb_python_render_device(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *progress, *made, *dict;
     nb_device_image *image = NULL;
     nb_stats stats;
     nb_error err = {0};
     nb_status st;
     int wanted;
-    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted) ||
+        !(self = nb_python_enter(object)))
         return NULL;
     self->calls.progress = progress;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_render_device(self->sim, &image, wanted ? &stats : NULL, &err);
     Py_END_ALLOW_THREADS;
-    nb_python_leave(self);
     if (st || PyErr_Occurred()) {
         nb_device_image_free(image);
         return nb_python_raise(&err, st);

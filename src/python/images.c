@@ -58,7 +58,7 @@ static PyObject *difference_dict(const nb_difference *d)
 PyObject *nb_python_compare(PyObject *self, PyObject *args)
 {
     PyObject *objects[2];
-    Py_buffer views[2];
+    NB_PYTHON_VIEW first = {0}, second = {0};
     nb_image a, b;
     nb_difference difference;
     nb_error err = {0};
@@ -69,19 +69,14 @@ PyObject *nb_python_compare(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOii", &objects[0], &objects[1], &fast, &slow))
         return NULL;
     bytes = (size_t)fast * (size_t)slow * sizeof(float);
-    if (nb_python_buffer(objects[0], 0, bytes, "a", &views[0]))
+    if (nb_python_buffer(objects[0], 0, bytes, "a", &first) ||
+        nb_python_buffer(objects[1], 0, bytes, "b", &second))
         return NULL;
-    if (nb_python_buffer(objects[1], 0, bytes, "b", &views[1])) {
-        PyBuffer_Release(&views[0]);
-        return NULL;
-    }
-    a = borrow(&views[0], fast, slow);
-    b = borrow(&views[1], fast, slow);
+    a = borrow(&first, fast, slow);
+    b = borrow(&second, fast, slow);
     Py_BEGIN_ALLOW_THREADS;
     st = nb_image_compare(&a, &b, NULL, &difference, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&views[0]);
-    PyBuffer_Release(&views[1]);
     return st ? nb_python_raise(&err, st) : difference_dict(&difference);
 }
 
@@ -89,7 +84,7 @@ PyObject *nb_python_compare(PyObject *self, PyObject *args)
 PyObject *nb_python_picture(PyObject *self, PyObject *args)
 {
     PyObject *object;
-    Py_buffer view;
+    NB_PYTHON_VIEW view = {0};
     const char *path;
     nb_image image;
     nb_error err = {0};
@@ -104,10 +99,7 @@ PyObject *nb_python_picture(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     st = nb_image_picture(&image, NULL, path, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return nb_python_none(&err, st);
 }
 
 /** The images of a page: objects of one size and their names. */
@@ -156,7 +148,5 @@ PyObject *nb_python_page(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS;
     for (int i = 0; i < job.n; i++)
         PyBuffer_Release(&views[i]);
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return nb_python_none(&err, st);
 }

@@ -3,7 +3,6 @@
  * made in Python (src/python/nanobragg). */
 #include <Python.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "module.h"
 
@@ -18,15 +17,8 @@ static const char *text_of(const char *text)
 static PyObject *choices_of(const nb_param *p)
 {
     PyObject *list = PyList_New(0);
-    for (int i = 0; list && p->choices && p->choices[i]; i++) {
-        PyObject *name = PyUnicode_FromString(p->choices[i]);
-        if (!name || PyList_Append(list, name)) {
-            Py_XDECREF(name);
-            Py_DECREF(list);
-            return NULL;
-        }
-        Py_DECREF(name);
-    }
+    for (int i = 0; list && p->choices && p->choices[i]; i++)
+        nb_python_append(&list, PyUnicode_FromString(p->choices[i]));
     return list;
 }
 
@@ -46,17 +38,11 @@ static PyObject *params(PyObject *self, PyObject *unused)
 {
     size_t n;
     const nb_param *table = nb_params(&n);
-    PyObject *list = PyList_New((Py_ssize_t)n);
+    PyObject *list = PyList_New(0);
     (void)self;
     (void)unused;
-    for (size_t i = 0; list && i < n; i++) {
-        PyObject *row = param_row(&table[i]);
-        if (!row) {
-            Py_DECREF(list);
-            return NULL;
-        }
-        PyList_SetItem(list, (Py_ssize_t)i, row);
-    }
+    for (size_t i = 0; list && i < n; i++)
+        nb_python_append(&list, param_row(&table[i]));
     return list;
 }
 
@@ -67,15 +53,10 @@ static PyObject *features(PyObject *self, PyObject *unused)
     (void)unused;
     for (int i = 0; dict && nb_feature_at(i); i++) {
         const nb_feature *f = nb_feature_at(i);
-        PyObject *value = f->present ? PyUnicode_FromString(text_of(f->detail)) : Py_None;
-        if (!f->present)
-            Py_INCREF(value);
-        if (!value || PyDict_SetItemString(dict, f->name, value)) {
-            Py_XDECREF(value);
-            Py_DECREF(dict);
-            return NULL;
-        }
-        Py_DECREF(value);
+        if (nb_python_put(dict, f->name,
+                          f->present ? PyUnicode_FromString(text_of(f->detail))
+                                     : Py_NewRef(Py_None)))
+            Py_CLEAR(dict);
     }
     return dict;
 }
@@ -129,23 +110,26 @@ void nb_python_copy(nb_python_sim *self)
     snprintf(self->backend, sizeof self->backend, "%s", nb_sim_backend(self->sim));
 }
 
-int nb_python_enter(nb_python_sim *self)
+nb_python_sim *nb_python_enter(PyObject *object)
 {
+    nb_python_sim *self = (nb_python_sim *)object;
     if (!self->busy && self->sim) {
         self->busy = 1;
-        return 0;
+        return self;
     }
     PyErr_SetString(PyExc_RuntimeError,
                     self->busy ? "this simulation is in use by another thread"
                                : "this simulation was not created");
-    return -1;
+    return NULL;
 }
 
-void nb_python_leave(nb_python_sim *self)
+void nb_python_leave(nb_python_sim **self)
 {
-    nb_python_copy(self);
-    self->calls.progress = NULL;
-    self->busy = 0;
+    if (!*self)
+        return;
+    nb_python_copy(*self);
+    (*self)->calls.progress = NULL;
+    (*self)->busy = 0;
 }
 
 size_t nb_python_pixels(const nb_python_sim *self)
@@ -155,19 +139,22 @@ size_t nb_python_pixels(const nb_python_sim *self)
     return (size_t)fast * (size_t)slow;
 }
 
+int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,
+                    size_t size, const char *what, Py_buffer *view)
+{
+    return nb_python_buffer(object, writable, nb_python_pixels(self) * size, what, view);
+}
+
 PyObject *nb_python_facts(const nb_fact *facts, const void *of)
 {
     PyObject *dict = PyDict_New();
     for (const nb_fact *f = facts; dict && f->name; f++) {
         const double x = nb_fact_number(f, of);
-        PyObject *value;
-        if (f->of_panels)
-            continue;
-        value = f->kind == NB_FACT_DOUBLE ? PyFloat_FromDouble(x)
-                                          : PyLong_FromLongLong((long long)x);
-        if (!value || PyDict_SetItemString(dict, f->name, value))
+        if (!f->of_panels &&
+            nb_python_put(dict, f->name,
+                          f->kind == NB_FACT_DOUBLE ? PyFloat_FromDouble(x)
+                                                    : PyLong_FromLongLong((long long)x)))
             Py_CLEAR(dict);
-        Py_XDECREF(value);
     }
     return dict;
 }

@@ -13,7 +13,14 @@
 
 /** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
 PyObject *nb_python_raise(const nb_error *err, nb_status st);
+/** None; NULL with the exception of a status, or with one that Python code raised. */
+PyObject *nb_python_none(const nb_error *err, nb_status st);
 PyObject *nb_python_device_error(void); /* nanobragg.DeviceError, borrowed */
+
+/** Append an item, which is taken; without one, or where it fails, *list is dropped and NULL. */
+void nb_python_append(PyObject **list, PyObject *item);
+/** dict[name] = value, whose reference it takes; 0, or -1 with an exception. */
+int nb_python_put(PyObject *dict, const char *name, PyObject *value);
 
 /** Python's callbacks of a call: notice(line), progress(fraction) -> true to stop; NULL: none. */
 typedef struct nb_python_calls {
@@ -41,6 +48,8 @@ typedef struct nb_python_arrays {
  * taken cfg; then nb_python_release_arrays. */
 int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *arrays);
 void nb_python_release_arrays(nb_python_arrays *arrays);
+/** Before arrays that are zero, or used: they are released at the end of the block. */
+#define NB_PYTHON_HELD __attribute__((cleanup(nb_python_release_arrays)))
 
 /** The characters of a text, which keeps them; NULL with an exception, also where it has a NUL. */
 const char *nb_python_text(PyObject *object);
@@ -53,6 +62,8 @@ int nb_python_words(PyObject *list, const char **words, int most);
  * Release with PyBuffer_Release. */
 int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *what,
                      Py_buffer *view);
+/** Before a buffer that is zero, or is taken: it is released at the end of the block. */
+#define NB_PYTHON_VIEW __attribute__((cleanup(PyBuffer_Release))) Py_buffer
 
 /** _nanobragg.Sim */
 typedef struct nb_python_sim {
@@ -69,10 +80,15 @@ typedef struct nb_python_sim {
 /** Copy what any thread may ask at any time; the object belongs to the caller. */
 void nb_python_copy(nb_python_sim *self);
 
-/** 0, and the object belongs to this call until nb_python_leave; -1 with an exception. */
-int nb_python_enter(nb_python_sim *self);
-void nb_python_leave(nb_python_sim *self);
+/** The simulation, which belongs to this call until nb_python_leave; NULL with an exception. */
+nb_python_sim *nb_python_enter(PyObject *object);
+void nb_python_leave(nb_python_sim **self);
+/** Before a pointer that is NULL, or is entered: the simulation is left at the end of the block. */
+#define NB_PYTHON_USES __attribute__((cleanup(nb_python_leave)))
 size_t nb_python_pixels(const nb_python_sim *self);
+/** nb_python_buffer with `size` bytes a pixel. */
+int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,
+                    size_t size, const char *what, Py_buffer *view);
 
 PyObject *nb_python_sim_type(void); /* a new reference */
 PyObject *nb_python_arrays_of(PyObject *self, PyObject *unused);

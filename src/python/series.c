@@ -37,7 +37,7 @@ static PyObject *result_dict(const nb_series_progress *p)
 PyObject *nb_python_series(PyObject *self, PyObject *args)
 {
     PyObject *words, *own, *dict;
-    nb_python_arrays arrays = {0};
+    NB_PYTHON_HELD nb_python_arrays arrays = {0};
     nb_python_calls calls = {0};
     nb_series_progress result = {0};
     nb_series *series = calloc(1, sizeof *series);
@@ -64,7 +64,6 @@ PyObject *nb_python_series(PyObject *self, PyObject *args)
         Py_BEGIN_ALLOW_THREADS;
         st = nb_series_run(cfg, series, &hooks, &result, &err);
         Py_END_ALLOW_THREADS;
-        nb_python_release_arrays(&arrays);
     }
     free(series);
     free(cfg);

@@ -9,7 +9,7 @@
 /** A simulation of a configuration whose words are set. */
 static int create(nb_python_sim *self, nb_config *cfg, PyObject *dict)
 {
-    nb_python_arrays arrays;
+    NB_PYTHON_HELD nb_python_arrays arrays = {0};
     nb_hooks hooks = nb_python_hooks(&self->calls);
     nb_error err = {0};
     nb_status st;
@@ -18,7 +18,6 @@ static int create(nb_python_sim *self, nb_config *cfg, PyObject *dict)
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_create(cfg, &hooks, &self->sim, &err);
     Py_END_ALLOW_THREADS;
-    nb_python_release_arrays(&arrays);
     if (st)
         nb_python_raise(&err, st);
     else
@@ -71,10 +70,7 @@ static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObj
         return -1;
     cfg->hkl_file[0] = cfg->mask_file[0] = cfg->source_file[0] = cfg->mat_file[0] = '\0';
     cfg->transmission_file[0] = cfg->add_file[0] = cfg->mosaic_blocks[0] = '\0';
-    if (!nb_python_set_words(words, cfg, 0))
-        return 0;
-    nb_python_release_arrays(arrays);
-    return -1;
+    return nb_python_set_words(words, cfg, 0);
 }
 
 /** Replace the record; `names` were typed now.  Returns 0, or -1 with an exception. */
@@ -84,7 +80,7 @@ static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject
     enum { MOST = 512 };
     const char *again[MOST];
     const int n = nb_python_words(names, again, MOST);
-    nb_python_arrays arrays;
+    NB_PYTHON_HELD nb_python_arrays arrays = {0};
     nb_error err = {0};
     nb_status st;
     if (n < 0 || record_of(self, cfg, words, dict, &arrays))
@@ -92,7 +88,6 @@ static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_retype(self->sim, cfg, again, n, &err);
     Py_END_ALLOW_THREADS;
-    nb_python_release_arrays(&arrays);
     if (st)
         nb_python_raise(&err, st);
     else
@@ -103,19 +98,17 @@ static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject
 /** set(words, arrays, names): all words, the new arrays, and the names that were typed now */
 static PyObject *sim_set(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *words, *arrays, *names;
     nb_config *cfg;
     int failed;
-    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names) ||
+        !(self = nb_python_enter(object)))
         return NULL;
-    if (!(cfg = malloc(sizeof *cfg))) {
-        nb_python_leave(self);
+    if (!(cfg = malloc(sizeof *cfg)))
         return PyErr_NoMemory();
-    }
     failed = retype(self, cfg, words, arrays, names);
     free(cfg);
-    nb_python_leave(self);
     if (failed)
         return NULL;
     Py_RETURN_NONE;
@@ -124,14 +117,14 @@ static PyObject *sim_set(PyObject *object, PyObject *args)
 /** copy(notice) -> an equal Sim */
 static PyObject *sim_copy(PyObject *object, PyObject *notice)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyTypeObject *type = Py_TYPE(object);
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     nb_python_sim *other = (nb_python_sim *)allocate(type, 0);
     nb_hooks hooks;
     nb_error err = {0};
     nb_status st;
-    if (!other || nb_python_enter(self)) {
+    if (!other || !(self = nb_python_enter(object))) {
         Py_XDECREF((PyObject *)other);
         return NULL;
     }
@@ -141,7 +134,6 @@ static PyObject *sim_copy(PyObject *object, PyObject *notice)
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_copy(self->sim, &hooks, &other->sim, &err);
     Py_END_ALLOW_THREADS;
-    nb_python_leave(self);
     if (st) {
         nb_python_raise(&err, st);
         Py_DECREF(other);
@@ -154,48 +146,38 @@ static PyObject *sim_copy(PyObject *object, PyObject *notice)
 /** moves() -> [(name, value), ...]: values of set_parameters, in their order */
 static PyObject *sim_moves(PyObject *object, PyObject *unused)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *list;
     (void)unused;
-    if (nb_python_enter(self))
+    if (!(self = nb_python_enter(object)))
         return NULL;
     list = PyList_New(0);
     for (int i = 0; list && i < nb_sim_moves(self->sim); i++) {
         double value;
         const char *name = nb_sim_move(self->sim, i, &value);
-        PyObject *pair = Py_BuildValue("(sd)", name, value);
-        if (!pair || PyList_Append(list, pair)) {
-            Py_DECREF(list);
-            list = NULL;
-        }
-        Py_XDECREF(pair);
+        nb_python_append(&list, Py_BuildValue("(sd)", name, value));
     }
-    nb_python_leave(self);
     return list;
 }
 
 /** render(out, progress, want_stats) */
 static PyObject *sim_render(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *out, *progress;
-    Py_buffer view;
+    NB_PYTHON_VIEW view = {0};
     nb_stats stats;
     nb_error err = {0};
     nb_status st;
     int wanted;
-    if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) ||
+        !(self = nb_python_enter(object)) ||
+        nb_python_plane(self, out, 1, sizeof(float), "out", &view))
         return NULL;
-    if (nb_python_buffer(out, 1, nb_python_pixels(self) * sizeof(float), "out", &view)) {
-        nb_python_leave(self);
-        return NULL;
-    }
     self->calls.progress = progress;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_render(self->sim, view.buf, wanted ? &stats : NULL, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    nb_python_leave(self);
     if (st || PyErr_Occurred())
         return nb_python_raise(&err, st);
     if (!wanted)
@@ -203,84 +185,51 @@ static PyObject *sim_render(PyObject *object, PyObject *args)
     return nb_python_stats(&stats);
 }
 
-typedef struct two_buffers {
-    Py_buffer image, out;
-} two_buffers;
-
-/** The image of photons, and another buffer with `size` bytes a pixel. */
-static int open_two(nb_python_sim *self, PyObject *image, PyObject *out, size_t size,
-                    two_buffers *b)
-{
-    size_t n = nb_python_pixels(self);
-    if (nb_python_buffer(image, 0, n * sizeof(float), "image", &b->image))
-        return -1;
-    if (nb_python_buffer(out, 1, n * size, "out", &b->out)) {
-        PyBuffer_Release(&b->image);
-        return -1;
-    }
-    return 0;
-}
-
-static void close_two(two_buffers *b)
-{
-    PyBuffer_Release(&b->image);
-    PyBuffer_Release(&b->out);
-}
-
 enum { NO_NOISE = 0, NOISE_16_BITS, NOISE_32_BITS };
 
 /** integers(image, out, kind) -> number of clipped pixels */
 static PyObject *sim_integers(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *image, *out;
-    two_buffers b;
+    NB_PYTHON_VIEW from = {0}, to = {0};
     nb_error err = {0};
     nb_status st;
     int64_t overloads = 0;
-    int kind, failed;
-    if (!PyArg_ParseTuple(args, "OOi", &image, &out, &kind) || nb_python_enter(self))
+    int kind;
+    if (!PyArg_ParseTuple(args, "OOi", &image, &out, &kind) ||
+        !(self = nb_python_enter(object)) ||
+        nb_python_plane(self, image, 0, sizeof(float), "image", &from) ||
+        nb_python_plane(self, out, 1,
+                        kind == NOISE_32_BITS ? sizeof(int32_t) : sizeof(uint16_t), "out",
+                        &to))
         return NULL;
-    failed = open_two(self, image, out,
-                      kind == NOISE_32_BITS ? sizeof(int32_t) : sizeof(uint16_t), &b);
-    if (failed) {
-        nb_python_leave(self);
-        return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     if (kind == NOISE_32_BITS)
-        st = nb_sim_noise_counts(self->sim, b.image.buf, b.out.buf, &overloads, &err);
+        st = nb_sim_noise_counts(self->sim, from.buf, to.buf, &overloads, &err);
     else if (kind == NOISE_16_BITS)
-        st = nb_sim_noise(self->sim, b.image.buf, b.out.buf, &overloads, &err);
+        st = nb_sim_noise(self->sim, from.buf, to.buf, &overloads, &err);
     else
-        st = nb_sim_digitize(self->sim, b.image.buf, NULL, b.out.buf, &err);
+        st = nb_sim_digitize(self->sim, from.buf, NULL, to.buf, &err);
     Py_END_ALLOW_THREADS;
-    close_two(&b);
-    nb_python_leave(self);
     return st ? nb_python_raise(&err, st) : PyLong_FromLongLong(overloads);
 }
 
 /** reflections(image) -> (bytes of nb_reflection, background, unassigned) */
 static PyObject *sim_reflections(PyObject *object, PyObject *image)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     nb_reflections list = {0};
-    Py_buffer view;
+    NB_PYTHON_VIEW view = {0};
     nb_error err = {0};
     nb_status st;
     PyObject *result;
-    if (nb_python_enter(self))
+    if (!(self = nb_python_enter(object)) ||
+        nb_python_plane(self, image, 0, sizeof(float), "image", &view))
         return NULL;
-    if (nb_python_buffer(image, 0, nb_python_pixels(self) * sizeof(float), "image",
-                         &view)) {
-        nb_python_leave(self);
-        return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_reflections(self->sim, view.buf, &list, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    nb_python_leave(self);
     if (st)
         return nb_python_raise(&err, st);
     result = Py_BuildValue("(y#dd)", (const char *)list.list,
@@ -310,52 +259,42 @@ static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *ol
 /** write(words, image): the files that the words name */
 static PyObject *sim_write(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *words, *image;
     nb_config *cfg; /* the old one and the changed one */
-    Py_buffer view;
+    NB_PYTHON_VIEW view = {0};
     nb_error err = {0};
     nb_status st = NB_OK;
     int failed;
-    if (!PyArg_ParseTuple(args, "OO", &words, &image) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "OO", &words, &image) || !(self = nb_python_enter(object)))
         return NULL;
-    if (!(cfg = malloc(2 * sizeof *cfg))) {
-        nb_python_leave(self);
+    if (!(cfg = malloc(2 * sizeof *cfg)))
         return PyErr_NoMemory();
-    }
     cfg[0] = cfg[1] = *nb_sim_config(self->sim);
     failed = nb_python_set_words(words, &cfg[1], 0) ||
-             nb_python_buffer(image, 0, nb_python_pixels(self) * sizeof(float), "image",
-                              &view);
+             nb_python_plane(self, image, 0, sizeof(float), "image", &view);
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS;
         st = write_as(self->sim, &cfg[1], &cfg[0], view.buf, &err);
         Py_END_ALLOW_THREADS;
-        PyBuffer_Release(&view);
     }
     free(cfg);
-    nb_python_leave(self);
-    if (failed)
-        return NULL;
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return failed ? NULL : nb_python_none(&err, st);
 }
 
 /** text(which): config | report */
 static PyObject *sim_text(PyObject *object, PyObject *which)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     const char *name = nb_python_text(which);
     nb_error err = {0};
     nb_status st;
     char *text = NULL;
     PyObject *result;
-    if (!name || nb_python_enter(self))
+    if (!name || !(self = nb_python_enter(object)))
         return NULL;
     st = strcmp(name, "report") == 0 ? nb_sim_report(self->sim, &text, &err)
                                      : nb_sim_config_json(self->sim, &text, &err);
-    nb_python_leave(self);
     if (st)
         return nb_python_raise(&err, st);
     result = PyUnicode_FromString(text);
@@ -366,15 +305,14 @@ static PyObject *sim_text(PyObject *object, PyObject *which)
 /** get(name) -> text of a parameter */
 static PyObject *sim_get(PyObject *object, PyObject *name)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     const char *word = nb_python_text(name);
     char text[NB_PATH_MAX + 1];
     nb_error err = {0};
     nb_status st;
-    if (!word || nb_python_enter(self))
+    if (!word || !(self = nb_python_enter(object)))
         return NULL;
     st = nb_config_get(nb_sim_config(self->sim), word, text, sizeof text, &err);
-    nb_python_leave(self);
     return st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
 }
 
@@ -389,16 +327,15 @@ static void emit(void *user, const char *line)
 /** trace(fast, slow) -> lines */
 static PyObject *sim_trace(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     nb_error err = {0};
     nb_status st;
     int fast, slow;
     PyObject *lines;
-    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || !(self = nb_python_enter(object)))
         return NULL;
     lines = PyList_New(0);
     st = lines ? nb_sim_trace(self->sim, fast, slow, emit, lines, &err) : NB_ERR_NOMEM;
-    nb_python_leave(self);
     if (!st && !PyErr_Occurred())
         return lines;
     Py_XDECREF(lines);
@@ -408,56 +345,39 @@ static PyObject *sim_trace(PyObject *object, PyObject *args)
 /** diffuse_at(hkl, out, n): D of n indices; doubles hkl[n][3], out[n] */
 static PyObject *sim_diffuse_at(PyObject *object, PyObject *args)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *hkl, *out;
-    Py_buffer from, to;
+    NB_PYTHON_VIEW from = {0}, to = {0};
     nb_error err = {0};
     nb_status st;
     Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n) || nb_python_enter(self))
+    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n) ||
+        !(self = nb_python_enter(object)))
         return NULL;
-    if (nb_python_buffer(hkl, 0, (size_t)n * 3 * sizeof(double), "hkl", &from)) {
-        nb_python_leave(self);
+    if (nb_python_buffer(hkl, 0, (size_t)n * 3 * sizeof(double), "hkl", &from))
         return NULL;
-    }
-    if (nb_python_buffer(out, 1, (size_t)n * sizeof(double), "out", &to)) {
-        PyBuffer_Release(&from);
-        nb_python_leave(self);
+    if (nb_python_buffer(out, 1, (size_t)n * sizeof(double), "out", &to))
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_diffuse_at(self->sim, from.buf, (size_t)n, to.buf, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&to);
-    PyBuffer_Release(&from);
-    nb_python_leave(self);
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return nb_python_none(&err, st);
 }
 
 /** diffuse(plane): the photons of diffuse scattering */
 static PyObject *sim_diffuse(PyObject *object, PyObject *plane)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
-    Py_buffer view;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_VIEW view = {0};
     nb_error err = {0};
     nb_status st;
-    if (nb_python_enter(self))
+    if (!(self = nb_python_enter(object)) ||
+        nb_python_plane(self, plane, 1, sizeof(float), "plane", &view))
         return NULL;
-    if (nb_python_buffer(plane, 1, nb_python_pixels(self) * sizeof(float), "plane",
-                         &view)) {
-        nb_python_leave(self);
-        return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_diffuse(self->sim, view.buf, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&view);
-    nb_python_leave(self);
-    if (st)
-        return nb_python_raise(&err, st);
-    Py_RETURN_NONE;
+    return nb_python_none(&err, st);
 }
 
 static PyObject *get_size(PyObject *object, void *unused)
@@ -472,27 +392,17 @@ static PyObject *list_panels(const nb_sim *sim)
     PyObject *list = PyList_New(0);
     const char *name;
     int size[2];
-    for (int k = 0; list && (name = nb_sim_panel(sim, k, size)); k++) {
-        PyObject *panel = Py_BuildValue("(sii)", name, size[1], size[0]);
-        if (!panel || PyList_Append(list, panel)) {
-            Py_DECREF(list);
-            list = NULL;
-        }
-        Py_XDECREF(panel);
-    }
+    for (int k = 0; list && (name = nb_sim_panel(sim, k, size)); k++)
+        nb_python_append(&list, Py_BuildValue("(sii)", name, size[1], size[0]));
     return list;
 }
 
 static PyObject *get_panels(PyObject *object, void *unused)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
-    PyObject *list;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     (void)unused;
-    if (nb_python_enter(self))
-        return NULL;
-    list = list_panels(self->sim);
-    nb_python_leave(self);
-    return list;
+    self = nb_python_enter(object);
+    return self ? list_panels(self->sim) : NULL;
 }
 
 static PyObject *get_seed(PyObject *object, void *unused)
@@ -515,13 +425,12 @@ static PyObject *get_backend(PyObject *object, void *unused)
 
 static PyObject *get_times(PyObject *object, void *unused)
 {
-    nb_python_sim *self = (nb_python_sim *)object;
+    NB_PYTHON_USES nb_python_sim *self = NULL;
     nb_times t;
     (void)unused;
-    if (nb_python_enter(self))
+    if (!(self = nb_python_enter(object)))
         return NULL;
     nb_sim_times(self->sim, &t);
-    nb_python_leave(self);
     return nb_python_facts(nb_times_facts(), &t);
 }
 

@@ -28,12 +28,33 @@ PyObject *nb_python_raise(const nb_error *err, nb_status st)
     return NULL;
 }
 
+PyObject *nb_python_none(const nb_error *err, nb_status st)
+{
+    if (st || PyErr_Occurred())
+        return nb_python_raise(err, st);
+    Py_RETURN_NONE;
+}
+
 PyObject *nb_python_device_error(void)
 {
     if (!device_error)
         device_error = PyErr_NewExceptionWithDoc(
             "nanobragg.DeviceError", "An accelerator failed.", PyExc_RuntimeError, NULL);
     return device_error;
+}
+
+void nb_python_append(PyObject **list, PyObject *item)
+{
+    if (!item || PyList_Append(*list, item))
+        Py_CLEAR(*list);
+    Py_XDECREF(item);
+}
+
+int nb_python_put(PyObject *dict, const char *name, PyObject *value)
+{
+    int failed = !value || PyDict_SetItemString(dict, name, value);
+    Py_XDECREF(value);
+    return failed ? -1 : 0;
 }
 
 const char *nb_python_text(PyObject *object)
@@ -103,6 +124,7 @@ int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *w
                      Py_buffer *view)
 {
     if (PyObject_GetBuffer(object, view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE)) {
+        view->obj = NULL;
         PyErr_Clear();
         PyErr_Format(PyExc_ValueError, "%s: must be a %sC-contiguous array", what,
                      writable ? "writable " : "");

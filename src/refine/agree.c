@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/clock.h"
 #include "../base/memory.h"
 #include "../physics/amorphous.h"
 #include "../physics/panels.h"

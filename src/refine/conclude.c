@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/panels.h"

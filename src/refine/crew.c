@@ -17,11 +17,6 @@
 
 enum { DEVICE_WORKERS = 8 }; /* of one device */
 
-int nb_crew_has(const nb_crew *crew, int picture)
-{
-    return picture % nb_ranks_count(crew->ranks) == nb_ranks_rank(crew->ranks);
-}
-
 /** How many pictures this process has. */
 static int share_of(const nb_crew *crew)
 {
@@ -229,9 +224,7 @@ typedef struct round_of {
 static void note_error(round_of *r, int picture, nb_status st, const nb_error *err)
 {
     atomic_store(&r->crew->stop, 1);
-#ifdef _OPENMP
 #pragma omp critical(nb_crew_error)
-#endif
     if (!r->status || picture < r->failed) {
         r->status = st;
         r->failed = picture;
@@ -267,9 +260,7 @@ nb_status nb_crew_each(nb_crew *crew, const nb_crew_task *task, nb_error *err)
         work_on(&r);
         return r.status;
     }
-#ifdef _OPENMP
 #pragma omp parallel num_threads(crew->workers)
-#endif
     work_on(&r);
     return r.status;
 }

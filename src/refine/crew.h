@@ -37,9 +37,6 @@ nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_fram
                        const nb_hooks *hooks, nb_error *err);
 void nb_crew_close(nb_crew *crew);
 
-/** Is it a picture of this process? */
-int nb_crew_has(const nb_crew *crew, int picture);
-
 /** Give sim the start of a picture, whatever was done with it before. */
 nb_status nb_crew_begin(const nb_crew *crew, nb_sim *sim, int picture, nb_error *err);
 

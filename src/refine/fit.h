@@ -277,6 +277,8 @@ void nb_fit_nearest(const nb_lattice *lattice, nb_vec3 q, int hkl[3]);
 nb_status nb_fit_find_peaks(nb_fit *fit, nb_error *err);
 /** How far a peak is from the nearest reflection, along the worst axis, indices. */
 double nb_fit_index_error(const nb_fit *fit, const nb_fit_peak *peak);
+/** The order of doubles, for qsort. */
+int nb_fit_by_value(const void *a, const void *b);
 /** The part of the peaks that the simulation's lattice indexes within 0.2 of each whole index, beyond chance: 1 all, 0 no more
  * than wrong orientations do. */
 double nb_fit_agreement(const nb_fit *fit);

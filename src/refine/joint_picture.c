@@ -268,9 +268,7 @@ static nb_status tell(nb_joint *j, const nb_fit_told *told, nb_error *err)
     nb_status st = nb_fit_told_line(told, &line, err);
     if (st)
         return st;
-#ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
-#endif
     {
         stop = j->frames->done(j->frames->user, told->number, result,
                                result ? "" : told->why);

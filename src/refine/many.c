@@ -6,7 +6,6 @@
 #include "../base/c_locale.h"
 #include "../base/cminpack_lib.h"
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "crew.h"
 #include "joint.h"
 #include "../series/ranks.h"
@@ -30,9 +29,7 @@ static void tell(shared *all, const nb_fit_told *told)
     nb_error err = {0};
     char *line;
     nb_status st = nb_fit_told_line(told, &line, &err);
-#ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
-#endif
     {
         int stop = frames->done(frames->user, told->number, result, told->why);
         if (st && !all->lines.status) {
@@ -80,9 +77,7 @@ static nb_status refine_picture(void *user, nb_sim *sim, int k, nb_error *unused
 static void exchange(void *user)
 {
     shared *all = user;
-#ifdef _OPENMP
 #pragma omp critical(nb_refine_done)
-#endif
     nb_lines_exchange(&all->lines);
 }
 

@@ -203,7 +203,7 @@ typedef struct profile {
     uint8_t ring[RINGS];
 } profile;
 
-static int by_value(const void *a, const void *b)
+int nb_fit_by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -220,7 +220,7 @@ static double base_at(const profile *p, int k)
     for (int i = k - window; i <= k + window; i++)
         if (i >= 0 && i < RINGS && abs(i - k) > core && p->n[i] >= LEAST_PIXELS)
             v[n++] = p->level[i];
-    qsort(v, (size_t)n, sizeof *v, by_value);
+    qsort(v, (size_t)n, sizeof *v, nb_fit_by_value);
     return n >= window - core ? v[n / 2] : 0;
 }
 

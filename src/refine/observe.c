@@ -6,7 +6,6 @@
 #include "../params/params.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
-#include "../render/request.h"
 #include "../sim/derive.h"
 #include "../sim/footprint.h"
 #include "../sim/sim.h"

@@ -140,7 +140,7 @@ static nb_status make_flags(const nb_sim *sim, const nb_refinement *r, fit_page 
     if (r->rotated)
         nb_report_put(&to, "-misset %.6f %.6f %.6f ", r->misset_deg[0], r->misset_deg[1],
                       r->misset_deg[2]);
-    if (other.used && !nb_report_end(&other, &rest, err))
+    if (other.n && !nb_report_end(&other, &rest, err))
         nb_report_put(&to, "# without a flag, see -exptout:%.400s", rest);
     else
         nb_report_put(&to, "%s", "");

@@ -64,9 +64,7 @@ static void list_places(const nb_fit *fit, const nb_slope_pixels *pixels,
     const int team = team_of(fit, n);
     long i;
     (void)team;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team)
-#endif
     for (i = 0; i < (long)pixels->n; i++)
         place_span(fit, &pixels->spans[i], first[i], out);
 }
@@ -223,9 +221,7 @@ static double compare(model *m, int wanted)
     double loss = 0;
     int k;
     (void)team;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 32) num_threads(team)
-#endif
     for (k = 0; k < m->groups->n; k++)
         if (gauss)
             compare_group(m, k, 1, 1);
@@ -375,23 +371,17 @@ nb_status nb_fit_equate(nb_fit *fit, nb_fit_groups *groups, const nb_fit_names *
 #define WELL_KNOWN 0.15 /* sigma of u from counts, at most */
 enum { LEAST_KNOWN = 12 };
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /** The spread of u over its reflections, without that of counting: by the median of distances from the median. */
 static double spread_of(double *u, size_t n, double counting)
 {
     double middle, mad;
     if (n < LEAST_KNOWN)
         return 0;
-    qsort(u, n, sizeof *u, by_value);
+    qsort(u, n, sizeof *u, nb_fit_by_value);
     middle = u[n / 2];
     for (size_t i = 0; i < n; i++)
         u[i] = fabs(u[i] - middle);
-    qsort(u, n, sizeof *u, by_value);
+    qsort(u, n, sizeof *u, nb_fit_by_value);
     mad = 1.4826 * u[n / 2];
     return sqrt(fmax(0, mad * mad - counting));
 }

@@ -29,13 +29,9 @@ static nb_status remember(nb_fit *fit, double loss)
     nb_refinement *out = fit->out;
     if (out->n_history == fit->history_room) {
         int room = fit->history_room ? 2 * fit->history_room : 256;
-        double *more = nb_alloc_raw((size_t)room, sizeof *more, "history", NULL);
-        if (!more)
+        if (nb_grow(&out->history, (size_t)out->n_history, (size_t)room,
+                    sizeof *out->history, "history", NULL))
             return NB_OK; /* a picture is not worth the fit */
-        if (out->n_history)
-            memcpy(more, out->history, (size_t)out->n_history * sizeof *more);
-        nb_free(out->history);
-        out->history = more;
         fit->history_room = room;
     }
     out->history[out->n_history++] = loss / (double)fit->used;

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/clock.h"
 #include "../base/memory.h"
-#include "../sim/footprint.h"
 #include "../sim/sim.h"
 #include "fit.h"
 

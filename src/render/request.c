@@ -157,14 +157,6 @@ nb_status nb_request_check(const nb_request *request, const nb_scene *sc, size_t
     return NB_OK;
 }
 
-nb_status nb_render_scene(const nb_backend *backend, nb_backend_state *state,
-                          const nb_scene *sc, nb_precision precision, float *image,
-                          nb_error *err)
-{
-    const nb_request as = {.precision = precision};
-    return nb_render_scene_as(backend, state, sc, &as, image, err);
-}
-
 nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
                              const nb_scene *sc, const nb_request *as, float *image,
                              nb_error *err)

@@ -33,9 +33,4 @@ nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
                              const nb_scene *scene, const nb_request *as, float *image,
                              nb_error *err);
 
-/** The same with every step. */
-nb_status nb_render_scene(const nb_backend *backend, nb_backend_state *state,
-                          const nb_scene *scene, nb_precision precision, float *image,
-                          nb_error *err);
-
 #endif

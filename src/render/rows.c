@@ -7,32 +7,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "request.h"
 
 enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
-
-static int thread_number(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
 
 void nb_threads_start(int threads)
 {
     atomic_int started = 0;
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-#endif
     atomic_fetch_add_explicit(&started, 1, memory_order_relaxed);
 }
 
@@ -83,9 +69,7 @@ static void bring_pages(const row_run *run, int row, int n)
     uintptr_t first = ((uintptr_t)image + page - 1) / page * page;
     uintptr_t end = (uintptr_t)(plane + row_start(run, row + n)) / page * page;
     int pieces = end > first ? (int)((end - 1) / large - first / large) + 1 : 0, i;
-#ifdef _OPENMP
 #pragma omp for schedule(static) nowait
-#endif
     for (i = 0; i < pieces; i++) {
         uintptr_t from = (first / large + (uintptr_t)i) * large, to = from + large;
         char *at;
@@ -120,7 +104,7 @@ static void clear_before(const row_run *run, size_t i)
 static void report(row_run *run, int rows_done)
 {
     const nb_hooks *hooks = run->job->hooks;
-    if (thread_number() == 0 && hooks->progress &&
+    if (nb_thread_number() == 0 && hooks->progress &&
         hooks->progress(hooks->user,
                         rows_done < run->rows ? (double)rows_done / run->rows : 1))
         atomic_store(&run->stop, 1);
@@ -151,7 +135,7 @@ static void run_row(row_run *run, int stripe, int r)
         return;
     clear_before(run, first);
     if (run->sum)
-        run->sum(job->context, spans, end - first, stripe, thread_number());
+        run->sum(job->context, spans, end - first, stripe, nb_thread_number());
     else if (run->piece)
         run_pieces(run, spans, end - first);
     else
@@ -174,9 +158,7 @@ static int stripe_start(const row_run *run, int s)
 static void run_stripes(row_run *run, int from, int to)
 {
     int s;
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1) nowait
-#endif
     for (s = from; s < to; s++) {
         const int end = stripe_start(run, s + 1);
         for (int r = stripe_start(run, s); r < end; r++)
@@ -263,9 +245,7 @@ static nb_status run_spans(row_run *run, int stripes, nb_error *err)
     else
         clear_before(run, job->request->n);
     if (run->rows > 0 && !run->pass) {
-#ifdef _OPENMP
 #pragma omp parallel num_threads(job->threads)
-#endif
         if (run->sum)
             run_stripes(run, 0, run->stripes);
         else

@@ -2,7 +2,6 @@
 /* The reference renderer: double precision, one pixel at a time, straight from src/physics. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../base/memory.h"
 #include "../physics/pixel.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "simd.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/cpu.h"
 #include "request.h"

@@ -3,12 +3,9 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
@@ -57,16 +54,9 @@ static void run_tile(spot_pass *pass, size_t tile, int thread)
 
 static void run_tiles(spot_pass *pass)
 {
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(pass->job->threads)
-#endif
-    for (size_t tile = 0; tile < pass->list.tiles; tile++) {
-#ifdef _OPENMP
-        run_tile(pass, tile, omp_get_thread_num());
-#else
-        run_tile(pass, tile, 0);
-#endif
-    }
+    for (size_t tile = 0; tile < pass->list.tiles; tile++)
+        run_tile(pass, tile, nb_thread_number());
 }
 
 /* ------------------------------------------------------------------ passes */

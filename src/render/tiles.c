@@ -4,12 +4,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
 #include "../plan/dark.h"
@@ -184,16 +181,9 @@ static void run_tiles(tile_pass *pass)
 {
     const size_t stride = pass->pilot ? (pass->tiles + PILOTS - 1) / PILOTS : 1,
                  first = stride / 2;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(pass->job->threads)
-#endif
-    for (size_t tile = first; tile < pass->tiles; tile += stride) {
-#ifdef _OPENMP
-        run_tile(pass, tile, omp_get_thread_num());
-#else
-        run_tile(pass, tile, 0);
-#endif
-    }
+    for (size_t tile = first; tile < pass->tiles; tile += stride)
+        run_tile(pass, tile, nb_thread_number());
 }
 
 /* ------------------------------------------------------------------ a pass */

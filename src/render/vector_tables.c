@@ -209,9 +209,7 @@ static void fill_tables(const nb_plan *plan, const nb_factor_squares *t,
                         const cell_list *list)
 {
     const int64_t chunks = (int64_t)(list->n + CHUNK - 1) / CHUNK;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(plan->engine.threads)
-#endif
     for (int64_t i = 0; i < chunks; i++) {
         const size_t first = (size_t)i * CHUNK;
         const size_t n = list->n - first < CHUNK ? list->n - first : CHUNK;

@@ -2,7 +2,6 @@
 /* Which frames of a series share tables of diffuse light, though their B and cell vary. */
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "../base/text.h"
 #include "../params/params.h"

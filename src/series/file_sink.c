@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbered files. */
-#include <string.h>
 
 #include "../base/error.h"
 #include "../base/hash.h"

@@ -9,7 +9,6 @@
 #include "../base/stop.h"
 #include "../model/drawn.h"
 #include "../model/frame.h"
-#include "../model/units.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../physics/panels.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/coefficients.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -18,7 +17,6 @@
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/write.h"
-#include "earlier.h"
 #include "orientations.h"
 #include "template.h"
 

@@ -518,15 +518,13 @@ nb_status nb_record_add(nb_slot *slot, const nb_reflections *list, nb_error *err
                            {(int64_t)list->count, list->background, list->unassigned,
                             list->diffuse, list->off_panels},
                            slot->truth.facts};
-    char *record = slot->chunk;
+    char *record;
     if (all > slot->room) {
-        if (!(record = nb_alloc_raw(all, 1, "frame", err)))
+        if (nb_grow(&slot->chunk, slot->chunk_bytes, all, 1, "frame", err))
             return NB_ERR_NOMEM;
-        memcpy(record, slot->chunk, slot->chunk_bytes);
-        nb_free(slot->chunk);
-        slot->chunk = record;
         slot->room = all;
     }
+    record = slot->chunk;
     memset(record + slot->chunk_bytes, 0, at - slot->chunk_bytes);
     if (bytes)
         memcpy(record + at, list->list, bytes);

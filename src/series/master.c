@@ -99,17 +99,10 @@ static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
 /** Room for n more. */
 static nb_status reserve_rows(nb_hdf5_crystals *all, size_t n, nb_error *err)
 {
-    nb_hdf5_crystal *rows;
     if (all->n + n <= all->room)
         return NB_OK;
     all->room = 2 * (all->n + n);
-    if (!(rows = nb_alloc_raw(all->room, sizeof *rows, "truth", err)))
-        return NB_ERR_NOMEM;
-    if (all->n)
-        memcpy(rows, all->rows, all->n * sizeof *rows);
-    nb_free(all->rows);
-    all->rows = rows;
-    return NB_OK;
+    return nb_grow(&all->rows, all->n, all->room, sizeof *all->rows, "truth", err);
 }
 
 static const char *factors_of(const nb_config *cfg)

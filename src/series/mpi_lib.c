@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_MPI_LIB_ITSELF
 #include "mpi_lib.h"
 
 #ifdef NB_HAVE_MPI

@@ -30,7 +30,6 @@
 #define NB_MPI_NAMES(X) NB_MPI_FUNCTIONS(X) NB_MPI_VARIABLES(X)
 NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 
-#ifndef NB_MPI_LIB_ITSELF
 #define MPI_Abort (nb_mpi()->MPI_Abort_)
 #define MPI_Allgather (nb_mpi()->MPI_Allgather_)
 #define MPI_Allreduce (nb_mpi()->MPI_Allreduce_)
@@ -53,7 +52,6 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 #define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
 #define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
 #define ompi_mpi_op_bor (*nb_mpi()->ompi_mpi_op_bor_)
-#endif
 #endif
 #endif
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "orientations.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +10,10 @@
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../io/table/arrays.h"
+#include "../io/table/blocks.h"
 #include "../model/misset.h"
-#include "../model/units.h"
 
 enum { ENDS = 18, MOST_NUMBERS = ENDS + 1 };
-
-static int is_rotation(const nb_mat3 *U)
-{
-    nb_vec3 x = nb_v3(U->m[0], U->m[1], U->m[2]), y = nb_v3(U->m[3], U->m[4], U->m[5]);
-    nb_vec3 z = nb_v3(U->m[6], U->m[7], U->m[8]);
-    return fabs(nb_norm(x) - 1) < 1e-4 && fabs(nb_norm(y) - 1) < 1e-4 &&
-           fabs(nb_dot(x, y)) < 1e-4 && nb_norm(nb_sub(nb_cross(x, y), z)) < 1e-4;
-}
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -58,7 +49,7 @@ static int to_misset(const double *values, int n, double misset[3])
     nb_mat3 U;
     if (n == 9) {
         memcpy(U.m, values, sizeof U.m);
-        if (!is_rotation(&U))
+        if (!nb_is_rotation(U.m))
             return 0;
         nb_rotation_angles(&U, misset);
     }

@@ -175,34 +175,30 @@ static nb_status make_report(const nb_sim *base, const nb_series *s,
                              const nb_series_progress *result, series_page *p,
                              nb_error *err)
 {
-    nb_report_text more = {0};
-    char *first = NULL, *rest = NULL;
+    nb_report_text text = {0};
+    char *first = NULL;
     nb_status st = s->input[0] ? NB_OK : nb_sim_report(base, &first, err);
-    nb_report_put(&more, "series    %d frames in %.3f s, %.3f MB of images\n",
+    if (st)
+        return st;
+    if (first)
+        nb_draft_bytes(&text, first, strlen(first));
+    nb_free(first);
+    nb_report_put(&text, "series    %d frames in %.3f s, %.3f MB of images\n",
                   result->done, result->seconds, (double)result->bytes / 1e6);
-    nb_report_put(&more, "page      %d of %d frames%s\n", p->of.n, result->frames,
+    nb_report_put(&text, "page      %d of %d frames%s\n", p->of.n, result->frames,
                   p->of.n < result->frames ? "; -page_frames a-b chooses others" : "");
-    nb_report_put(&more, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",
+    nb_report_put(&text, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",
                   result->max, result->max_fast, result->max_slow,
                   p->of.first + result->max_frame);
     if (s->output[0])
-        nb_report_put(&more, "files     %.450s\n", s->output);
+        nb_report_put(&text, "files     %.450s\n", s->output);
     if (s->hdf5_file[0])
-        nb_report_put(&more, "%-9s %.450s\n", s->output[0] ? "" : "files", s->hdf5_file);
-    nb_report_put(&more, "seed      %lld\nbackend   %.400s\n", (long long)result->seed,
+        nb_report_put(&text, "%-9s %.450s\n", s->output[0] ? "" : "files", s->hdf5_file);
+    nb_report_put(&text, "seed      %lld\nbackend   %.400s\n", (long long)result->seed,
                   result->backend);
     for (int i = 0; base->notes && i < base->notes->n; i++)
-        nb_report_put(&more, "%-9s %.490s\n", i ? "" : "notes", base->notes->line[i]);
-    if (!st)
-        st = nb_report_end(&more, &rest, err);
-    if (!st && !(p->report = nb_alloc((first ? strlen(first) : 0) + strlen(rest) + 1, 1,
-                                      "page", err)))
-        st = NB_ERR_NOMEM;
-    if (!st)
-        strcat(strcpy(p->report, first ? first : ""), rest);
-    nb_free(first);
-    nb_free(rest);
-    return st;
+        nb_report_put(&text, "%-9s %.490s\n", i ? "" : "notes", base->notes->line[i]);
+    return nb_report_end(&text, &p->report, err);
 }
 
 static nb_status write_page(const nb_sim *base, series_page *p, nb_error *err)

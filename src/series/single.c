@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/stop.h"
+#include "../io/common/draft.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/write.h"
@@ -130,37 +131,6 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 
 /* ------------------------------------------------------------------ table */
 
-typedef struct table {
-    char *text; /* owned */
-    size_t used, room;
-} table;
-
-static nb_status make_room(table *t, size_t more, nb_error *err)
-{
-    char *text;
-    if (t->used + more <= t->room)
-        return NB_OK;
-    t->room = 2 * (t->used + more);
-    if (!(text = nb_alloc_raw(t->room, 1, "-draws", err)))
-        return NB_ERR_NOMEM;
-    if (t->text)
-        memcpy(text, t->text, t->used);
-    nb_free(t->text);
-    t->text = text;
-    return NB_OK;
-}
-
-static nb_status add(table *t, const char *text, nb_error *err)
-{
-    const size_t n = strlen(text);
-    nb_status st = make_room(t, n, err);
-    if (st)
-        return st;
-    memcpy(t->text + t->used, text, n);
-    t->used += n;
-    return NB_OK;
-}
-
 /** What rows are made of. */
 typedef struct series_of {
     const nb_config *cfg;
@@ -177,61 +147,48 @@ static const double *tables_of(const series_of *s)
 }
 
 /** They, or their names. */
-static nb_status add_tables(table *t, const series_of *s, int names, nb_error *err)
+static void add_tables(nb_draft *t, const series_of *s, int names)
 {
     const double *numbers = tables_of(s);
-    char text[64];
-    nb_status st = NB_OK;
-    for (int i = 0; numbers && i < 8 && !st; i++) {
+    for (int i = 0; numbers && i < 8; i++)
         if (names)
-            snprintf(text, sizeof text, "\tdiffuse_tables_%d", i + 1);
+            nb_draft_put(t, "\tdiffuse_tables_%d", i + 1);
         else
-            snprintf(text, sizeof text, "\t%.12g", numbers[i]);
-        st = add(t, text, err);
-    }
-    return st;
+            nb_draft_put(t, "\t%.12g", numbers[i]);
 }
 
 /** The factor of the fluence by -spectrum. */
-static nb_status add_factor(table *t, const series_of *s, int k, nb_error *err)
+static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *err)
 {
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_spectrum spectrum = {0};
-    char text[64];
     nb_status st = cfg ? nb_frames_config(s->f, k, cfg, err) : NB_ERR_NOMEM;
     if (!st)
         st = nb_spectrum_of_frame(s->base, cfg, &spectrum, err);
-    snprintf(text, sizeof text, "\t%.12g", spectrum.factor);
+    nb_draft_put(t, "\t%.12g", spectrum.factor);
     nb_spectrum_free(&spectrum);
     nb_free(cfg);
-    return st ? st : add(t, text, err);
+    return st;
 }
 
 /** The row of a crystal; -1: of a frame without any. */
-static nb_status add_row(table *t, const series_of *s, nb_crystal_at at, nb_error *err)
+static nb_status add_row(nb_draft *t, const series_of *s, nb_crystal_at at, nb_error *err)
 {
     const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
-    char text[64];
     double value;
-    nb_status st;
-    snprintf(text, sizeof text, "%d\t%d\t%lld", at.frame, at.crystal,
-             (long long)nb_series_seed(s->v->seed, at.frame));
-    st = add(t, text, err);
-    for (int i = 0; i < s->v->n && !st; i++) {
-        if ((st = nb_vary_draw(s->v, i, drawn, &value, err)))
-            break;
-        snprintf(text, sizeof text, "\t%.12g", value);
-        st = add(t, text, err);
-    }
+    nb_status st = NB_OK;
+    nb_draft_put(t, "%d\t%d\t%lld", at.frame, at.crystal,
+                 (long long)nb_series_seed(s->v->seed, at.frame));
+    for (int i = 0; i < s->v->n && !st; i++)
+        if (!(st = nb_vary_draw(s->v, i, drawn, &value, err)))
+            nb_draft_put(t, "\t%.12g", value);
     if (!st && s->base && s->base->model.spectrum.n)
         st = add_factor(t, s, at.frame, err);
-    if (!st && s->f && s->f->doses) {
-        snprintf(text, sizeof text, "\t%.12g", s->f->doses[at.frame]);
-        st = add(t, text, err);
-    }
-    if (!st)
-        st = add_tables(t, s, 0, err);
-    return st ? st : add(t, "\n", err);
+    if (s->f && s->f->doses)
+        nb_draft_put(t, "\t%.12g", s->f->doses[at.frame]);
+    add_tables(t, s, 0);
+    nb_draft_put(t, "\n");
+    return st;
 }
 
 /** How many crystals frame k has. */
@@ -256,7 +213,7 @@ static nb_status count(const series_of *s, int k, int *n, nb_error *err)
     return st;
 }
 
-static nb_status add_rows(table *t, const series_of *s, int k, nb_error *err)
+static nb_status add_rows(nb_draft *t, const series_of *s, int k, nb_error *err)
 {
     int n = 1;
     nb_status st = NB_OK;
@@ -270,20 +227,18 @@ static nb_status add_rows(table *t, const series_of *s, int k, nb_error *err)
     return st;
 }
 
-static nb_status fill(table *t, const series_of *s, nb_error *err)
+static nb_status fill(nb_draft *t, const series_of *s, nb_error *err)
 {
-    nb_status st = add(t, "frame\tcrystal\tseed", err);
-    for (int i = 0; i < s->v->n && !st; i++)
-        if (!(st = add(t, "\t", err)))
-            st = add(t, nb_vary_named(s->v, i), err);
-    if (!st && s->base && s->base->model.spectrum.n)
-        st = add(t, "\tspectrum_factor", err);
-    if (!st && s->f && s->f->doses)
-        st = add(t, "\tdose", err);
-    if (!st)
-        st = add_tables(t, s, 1, err);
-    if (!st)
-        st = add(t, "\n", err);
+    nb_status st = NB_OK;
+    nb_draft_put(t, "frame\tcrystal\tseed");
+    for (int i = 0; i < s->v->n; i++)
+        nb_draft_put(t, "\t%s", nb_vary_named(s->v, i));
+    if (s->base && s->base->model.spectrum.n)
+        nb_draft_put(t, "\tspectrum_factor");
+    if (s->f && s->f->doses)
+        nb_draft_put(t, "\tdose");
+    add_tables(t, s, 1);
+    nb_draft_put(t, "\n");
     for (int k = 0; k < s->v->frames && !st; k++)
         if (!(st = nb_stop_check(err)))
             st = add_rows(t, s, k, err);
@@ -309,7 +264,7 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_frames f = {0};
     nb_sim *base = NULL;
     nb_vary own = {0};
-    table t = {0};
+    nb_draft t = {0};
     nb_config seeded = *cfg;
     nb_status st = nb_series_check_files(cfg, series, series->frames_per_file, err);
     if (st)
@@ -328,8 +283,9 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
         st = fill(&t, &s, err);
     }
     if (!st)
-        st = nb_outfile_put(cfg->draws_file, t.text, t.used, err);
-    nb_free(t.text);
+        st = t.failed ? nb_fail_memory(err, t.room, "-draws")
+                      : nb_outfile_put(cfg->draws_file, t.data, t.n, err);
+    nb_free(t.data);
     nb_vary_free(&own);
     nb_frames_free(&f);
     nb_sim_free(base);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../physics/panels.h"

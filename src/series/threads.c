@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "threads.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "../base/c_locale.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of a configuration and its inputs. */
-#include <string.h>
 
 #include "../base/error.h"
 #include "../params/params.h"

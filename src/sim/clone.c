@@ -2,7 +2,6 @@
 /* Clones: many images from files that are read once. */
 #include <string.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../params/params.h"

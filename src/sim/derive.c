@@ -9,7 +9,6 @@
 #include "../derive/tangents.h"
 #include "../model/units.h"
 #include "../render/choose.h"
-#include "../render/request.h"
 #include "../render/rows.h"
 #include "derive.h"
 #include "footprint.h"
@@ -335,9 +334,7 @@ static int any_at_all(nb_real_type type, const void *array, size_t n, int thread
     const int pieces = (int)((n + LOSS_PIECE - 1) / LOSS_PIECE);
     int bad = 0;
     (void)threads;
-#ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) reduction(| : bad) if (pieces > LOSS_SHARED)
-#endif
     for (int i = 0; i < pieces; i++) {
         const size_t at = (size_t)i * LOSS_PIECE, left = n - at;
         bad |= any_not_finite(type, array, at, left < LOSS_PIECE ? left : LOSS_PIECE);

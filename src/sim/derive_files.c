@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of derivatives: -derivfile, -gradfile, -gradhkl. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
-#include "../derive/tangents.h"
+#include "../io/common/draft.h"
 #include "../io/image/writer.h"
 #include "../physics/panels.h"
 #include "derive.h"
@@ -148,35 +147,18 @@ static nb_status write_planes(nb_sim *sim, const wanted *w, const char *path,
     return st;
 }
 
-/** Text that grows. */
-typedef struct text {
-    char *at;
-    size_t used, size;
-} text;
-
-static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(text *t, const char *format, ...)
-{
-    va_list list;
-    int n;
-    va_start(list, format);
-    n = vsnprintf(t->at + t->used, t->size - t->used, format, list);
-    va_end(list);
-    t->used += n > 0 && (size_t)n < t->size - t->used ? (size_t)n : 0;
-}
-
 /** A panel's name may have any character. */
-static void put_name(text *t, const char *name)
+static void put_name(nb_draft *t, const char *name)
 {
-    put(t, "\"");
+    nb_draft_put(t, "\"");
     for (; *name; name++)
         if (*name == '"' || *name == '\\')
-            put(t, "\\%c", *name);
+            nb_draft_put(t, "\\%c", *name);
         else if ((unsigned char)*name < ' ')
-            put(t, "\\u%04x", (unsigned)*name);
+            nb_draft_put(t, "\\u%04x", (unsigned)*name);
         else
-            put(t, "%c", *name);
-    put(t, "\"");
+            nb_draft_put(t, "%c", *name);
+    nb_draft_put(t, "\"");
 }
 
 static int64_t rendered_pixels(const nb_scene *sc)
@@ -197,47 +179,44 @@ static int64_t rendered_pixels(const nb_scene *sc)
 static nb_status write_gradient(const nb_sim *sim, const wanted *w,
                                 const double *gradient, nb_error *err)
 {
-    text t = {.size = 4096 + (size_t)w->count * 1500};
+    nb_draft t = {0};
     nb_status st;
-    if (!(t.at = nb_alloc_raw(t.size, 1, "gradient", err)))
-        return NB_ERR_NOMEM;
-    put(&t, "{\n  \"gradient\": {");
+    nb_draft_put(&t, "{\n  \"gradient\": {");
     for (int i = 0; i < w->count; i++) {
         char number[NB_TEXT_NUMBER];
         nb_text_format(gradient[i], number);
-        put(&t, "%s\n    ", i ? "," : "");
+        nb_draft_put(&t, "%s\n    ", i ? "," : "");
         put_name(&t, w->list[i]);
-        put(&t, ": %s", number);
+        nb_draft_put(&t, ": %s", number);
     }
-    put(&t, "\n  },\n  \"unit\": {");
+    nb_draft_put(&t, "\n  },\n  \"unit\": {");
     for (int i = 0; i < w->count; i++) {
-        put(&t, "%s\n    ", i ? "," : "");
+        nb_draft_put(&t, "%s\n    ", i ? "," : "");
         put_name(&t, w->list[i]);
-        put(&t, ": \"%s\"", w->about[i].unit);
+        nb_draft_put(&t, ": \"%s\"", w->about[i].unit);
     }
-    put(&t, "\n  },\n  \"loss_pixels\": %lld\n}\n",
-        (long long)rendered_pixels(&sim->model.scene));
-    st = nb_outfile_put(sim->cfg.grad_file, t.at, t.used, err);
-    nb_free(t.at);
+    nb_draft_put(&t, "\n  },\n  \"loss_pixels\": %lld\n}\n",
+                 (long long)rendered_pixels(&sim->model.scene));
+    st = t.failed ? nb_fail_memory(err, t.room, "gradient")
+                  : nb_outfile_put(sim->cfg.grad_file, t.data, t.n, err);
+    nb_free(t.data);
     return st;
 }
 
 static nb_status write_gradient_of_F(const char *path, const nb_hkl_gradient *F,
                                      nb_error *err)
 {
-    enum { LINE = 80 };
-    text t = {.size = (F->count + 1) * LINE};
+    nb_draft t = {0};
     nb_status st;
-    if (!(t.at = nb_alloc_raw(t.size, 1, "gradient of F", err)))
-        return NB_ERR_NOMEM;
     for (size_t i = 0; i < F->count; i++) {
         char number[NB_TEXT_NUMBER];
         nb_text_format(F->gradient[i], number);
-        put(&t, "%d %d %d %s\n", (int)F->hkl[i][0], (int)F->hkl[i][1], (int)F->hkl[i][2],
-            number);
+        nb_draft_put(&t, "%d %d %d %s\n", (int)F->hkl[i][0], (int)F->hkl[i][1],
+                     (int)F->hkl[i][2], number);
     }
-    st = nb_outfile_put(path, t.at, t.used, err);
-    nb_free(t.at);
+    st = t.failed ? nb_fail_memory(err, t.room, "gradient of F")
+                  : nb_outfile_put(path, t.data, t.n, err);
+    nb_free(t.data);
     return st;
 }
 

@@ -444,17 +444,13 @@ static nb_status gather_all(const gather *g, nb_error *err)
     const int team = nb_image_threads(g->s->threads, (int64_t)g->to->n * 64);
     int failed = 0;
     (void)team;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(team) reduction(| : failed)
-#endif
     {
         gather_room room;
         const int open = open_room(g->s->parts.plan, &room);
         long i;
         failed = !open;
-#ifdef _OPENMP
 #pragma omp for schedule(dynamic, 32)
-#endif
         for (i = 0; i < (long)pixels->n; i++)
             if (open)
                 gather_span(g, &pixels->spans[i], &room);

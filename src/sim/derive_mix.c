@@ -4,8 +4,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../model/units.h"
-#include "../render/request.h"
 #include "derive.h"
 #include "mix.h"
 

@@ -8,7 +8,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
-#include "../derive/tangents.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/limits.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The metadata for the headers of image files. */
-#include <math.h>
 #include <string.h>
 
 #include "../io/image/writer.h"
-#include "../model/units.h"
 #include "noise.h"
 
 static void copy_vector(double out[3], double scale, nb_vec3 v)

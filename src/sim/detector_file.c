@@ -12,7 +12,6 @@
 #include "../base/shared.h"
 #include "../base/text.h"
 #include "../io/table/arrays.h"
-#include "../io/hdf5/nxmx.h"
 #include "../model/frame.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -110,15 +109,11 @@ typedef struct spec_request {
     const nb_hooks *hooks;
 } spec_request;
 
-static void free_spec(void *object)
-{
-    nb_detector_spec_free(object);
-}
-
 static nb_status make_spec(void *user, void **object, size_t *bytes, nb_error *err)
 {
     const spec_request *r = user;
-    nb_detector_spec *spec = nb_shared_new(sizeof *spec, free_spec, "detector", err);
+    nb_detector_spec *spec =
+        nb_shared_new(sizeof *spec, nb_free_detector, "detector", err);
     nb_status st = !spec              ? NB_ERR_NOMEM
                    : r->cfg->detector ? nb_detector_spec_copy(r->cfg->detector, spec, err)
                                       : nb_read_geometry(r->cfg, r->hooks, spec, err);

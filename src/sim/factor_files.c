@@ -8,7 +8,6 @@
 
 #include "../base/error.h"
 #include "../base/hash.h"
-#include "../base/memory.h"
 #include "../base/shared.h"
 #include "../base/outfile.h"
 #include "../base/text.h"

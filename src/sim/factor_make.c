@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../base/shared.h"
-#include "../model/units.h"
 #include "../params/params.h"
 #include "factors.h"
 

@@ -309,9 +309,7 @@ typedef struct table_runs {
 
 static void replace_nan(double *F, size_t n, double value)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (size_t i = 0; i < n; i++)
         F[i] = isnan(F[i]) ? value : F[i];
 }
@@ -321,9 +319,7 @@ static void finish_table(const table_runs *r, const nb_orbit_map *map, double or
                          double *F, nb_table_run *all)
 {
     const size_t middle = r->voxels / 2;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(r->threads)
-#endif
     for (size_t i = 0; i < r->n; i++) {
         const size_t first = i * NB_TABLE_RUN, rest = r->voxels - first;
         const size_t n = rest < NB_TABLE_RUN ? rest : NB_TABLE_RUN;

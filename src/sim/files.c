@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "write.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"

@@ -6,7 +6,6 @@
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../io/detector/expt.h"
 #include "../io/detector/geom.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "write.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"

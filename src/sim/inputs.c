@@ -7,7 +7,6 @@
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "light.h"
-#include "../model/units.h"
 #include "crystals.h"
 
 static void free_files(void *object)

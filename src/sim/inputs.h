@@ -29,16 +29,7 @@ typedef enum nb_array_kind {
 enum { NB_ARRAY_KINDS = 8 };
 #define NB_ARRAYS_ALL 255
 
-/** Those that a configuration uses: a sum of nb_array_kind. */
-unsigned nb_arrays_of(const nb_config *cfg);
-
-/** Those that cfg uses with other pointers than `own`. */
-unsigned nb_arrays_changed(const nb_config *cfg, const nb_arrays *own);
-
-/** Replace these kinds in *to by shared copies.  Errors: NB_ERR_NOMEM; *to is as before then. */
-nb_status nb_arrays_copy(const nb_arrays *from, unsigned kinds, nb_arrays *to,
-                         nb_error *err);
-
+void nb_free_detector(void *object); /* of nb_shared_new: an nb_detector_spec */
 void nb_arrays_hold(const nb_arrays *arrays);
 void nb_arrays_drop(const nb_arrays *arrays, unsigned kinds);
 

@@ -5,19 +5,12 @@
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../base/text.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "report.h"
 #include "sim.h"
 #include "write.h"
-
-static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
-{
-    double values[3] = {v.x * scale, v.y * scale, v.z * scale};
-    nb_json_numbers(to, key, values, 3);
-}
 
 static nb_json add_detector(nb_json root, const nb_model *m)
 {
@@ -49,12 +42,12 @@ static nb_json add_detector(nb_json root, const nb_model *m)
     nb_json_number(d, "Sclose_m", g->Sclose);
     nb_json_number(d, "ORGX_pixels", g->orgx);
     nb_json_number(d, "ORGY_pixels", g->orgy);
-    vector(d, "pix0_vector_m", 1, g->pix0);
-    vector(d, "pix0_vector_mm", 1e3, g->pix0);
-    vector(d, "fdet_vector", 1, g->fast);
-    vector(d, "sdet_vector", 1, g->slow);
-    vector(d, "odet_vector", 1, g->normal);
-    vector(d, "twotheta_axis", 1, g->twotheta_axis);
+    nb_json_vector(d, "pix0_vector_m", 1, g->pix0);
+    nb_json_vector(d, "pix0_vector_mm", 1e3, g->pix0);
+    nb_json_vector(d, "fdet_vector", 1, g->fast);
+    nb_json_vector(d, "sdet_vector", 1, g->slow);
+    nb_json_vector(d, "odet_vector", 1, g->normal);
+    nb_json_vector(d, "twotheta_axis", 1, g->twotheta_axis);
     nb_json_number(d, "twotheta_rad", g->twotheta);
     nb_json_number(d, "twotheta_deg", g->twotheta / NB_DEG);
     nb_json_number(d, "rotx_deg", g->rotx / NB_DEG);
@@ -83,19 +76,19 @@ static void add_beam(nb_json root, const nb_model *model)
     const nb_scene *sc = &m->scene;
     nb_json b = nb_json_object(root, "beam"), list;
     int i;
-    vector(b, "beam_vector", 1, m->geometry.beam);
+    nb_json_vector(b, "beam_vector", 1, m->geometry.beam);
     nb_json_number(b, "wavelength_m", m->wavelength_A * 1e-10);
     nb_json_number(b, "wavelength_A", m->wavelength_A);
     nb_json_number(b, "energy_eV", NB_HC_EV_ANGSTROM / m->wavelength_A);
     nb_json_number(b, "fluence_photons_per_m2", m->fluence);
     nb_json_number(b, "polarization", sc->beam.polarization);
     nb_json_flag(b, "nopolar", sc->beam.nopolar);
-    vector(b, "polar_vector", 1, m->geometry.polar);
+    nb_json_vector(b, "polar_vector", 1, m->geometry.polar);
     nb_json_number(b, "sources", sc->beam.n_sources);
     list = nb_json_array(b, "source_list");
     for (i = 0; i < sc->beam.n_sources && i < 1000; i++) {
         nb_json one = nb_json_add_object(list);
-        vector(one, "incident", 1, sc->beam.sources[i].incident);
+        nb_json_vector(one, "incident", 1, sc->beam.sources[i].incident);
         nb_json_number(one, "wavelength_m", sc->beam.sources[i].lambda);
         nb_json_number(one, "weight", sc->beam.sources[i].weight);
     }
@@ -110,15 +103,15 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     int i;
     for (i = 0; i < 3; i++)
         misset[i] = x->misset[i] / NB_DEG;
-    vector(c, "a_m", 1, x->a);
-    vector(c, "b_m", 1, x->b);
-    vector(c, "c_m", 1, x->c);
-    vector(c, "a_A", 1e10, x->a);
-    vector(c, "b_A", 1e10, x->b);
-    vector(c, "c_A", 1e10, x->c);
-    vector(c, "a_star_per_A", 1, x->astar);
-    vector(c, "b_star_per_A", 1, x->bstar);
-    vector(c, "c_star_per_A", 1, x->cstar);
+    nb_json_vector(c, "a_m", 1, x->a);
+    nb_json_vector(c, "b_m", 1, x->b);
+    nb_json_vector(c, "c_m", 1, x->c);
+    nb_json_vector(c, "a_A", 1e10, x->a);
+    nb_json_vector(c, "b_A", 1e10, x->b);
+    nb_json_vector(c, "c_A", 1e10, x->c);
+    nb_json_vector(c, "a_star_per_A", 1, x->astar);
+    nb_json_vector(c, "b_star_per_A", 1, x->bstar);
+    nb_json_vector(c, "c_star_per_A", 1, x->cstar);
     nb_json_number(c, "volume_A3", x->volume);
     nb_json_numbers(c, "N", x->N, 3);
     nb_json_number(c, "blocks", m->blocks);
@@ -151,7 +144,7 @@ static void add_running(nb_json root, const nb_sim *sim)
     const nb_config *cfg = &sim->cfg;
     const nb_model *m = &sim->model;
     nb_json p = nb_json_object(root, "spindle"), s, o;
-    vector(p, "spindle_axis", 1, m->geometry.spindle);
+    nb_json_vector(p, "spindle_axis", 1, m->geometry.spindle);
     nb_json_number(p, "phi_rad", m->phi0);
     nb_json_number(p, "phi_deg", m->phi0 / NB_DEG);
     nb_json_number(p, "osc_deg", m->phi_range / NB_DEG);

@@ -82,6 +82,12 @@ void nb_json_numbers(nb_json to, const char *key, const double *v, int n)
         append(list, new_number(v[i]));
 }
 
+void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v)
+{
+    double values[3] = {v.x * scale, v.y * scale, v.z * scale};
+    nb_json_numbers(to, key, values, 3);
+}
+
 void nb_json_add_numbers(nb_json to, const double *v, int n)
 {
     nb_json list = {append(to, cJSON_CreateArray()), to.failed};

@@ -8,12 +8,6 @@
 #include "../params/params.h"
 #include "load.h"
 
-static void vector(nb_json to, const char *key, double scale, nb_vec3 v)
-{
-    double values[3] = {v.x * scale, v.y * scale, v.z * scale};
-    nb_json_numbers(to, key, values, 3);
-}
-
 static double masked_pixels(const nb_scene *sc, const nb_panel *p)
 {
     size_t n = (size_t)p->columns * (size_t)p->rows;
@@ -41,10 +35,10 @@ static void add_panel(nb_json list, const nb_sim *sim, int k, const int place[2]
     const double thick = sensor->absorb ? sensor->layer_step * sensor->layers * 1e3 : 0;
     nb_json one = nb_json_add_object(list);
     nb_json_text(one, "name", said.name);
-    vector(one, "origin_mm", 1e3, p->pix0);
-    vector(one, "fast", 1, p->fast);
-    vector(one, "slow", 1, p->slow);
-    vector(one, "normal", 1, p->normal);
+    nb_json_vector(one, "origin_mm", 1e3, p->pix0);
+    nb_json_vector(one, "fast", 1, p->fast);
+    nb_json_vector(one, "slow", 1, p->slow);
+    nb_json_vector(one, "normal", 1, p->normal);
     nb_json_numbers(one, "pixel_mm", pixel, 2);
     nb_json_numbers(one, "size", size, 2);
     nb_json_number(one, "close_distance_mm", p->close_distance * 1e3);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "light.h"
 
-#include <string.h>
-
 #include "../base/memory.h"
 
 /** Every kind. */

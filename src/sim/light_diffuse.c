@@ -8,7 +8,6 @@
 #include "../base/shared.h"
 #include "../base/threads.h"
 #include "../light/diffuse_plane.h"
-#include "../model/units.h"
 #include "crystals.h"
 #include "light.h"
 #include "mix.h"
@@ -273,10 +272,8 @@ nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, doub
         return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
     if ((st = nb_light_factors(sim, &table, &F, err)))
         return st;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1)                                            \
     num_threads(nb_thread_count(sim->engine.options.threads))
-#endif
     for (size_t i = 0; i < n; i++)
         D[i] = nb_diffuse_at(&sim->model.diffuse, &table, 0, hkl[3 * i], hkl[3 * i + 1],
                              hkl[3 * i + 2]);

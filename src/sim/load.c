@@ -16,7 +16,6 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "load.h"
-#include "noise.h"
 #include "shade.h"
 #include "sim.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../io/hdf5/hdf5_read.h"

@@ -8,7 +8,6 @@
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../base/outfile.h"
-#include "../image/fibre.h"
 #include "../image/poisson.h"
 #include "../image/stages.h"
 #include "../model/units.h"

@@ -172,28 +172,24 @@ static nb_status make_report(const nb_sim *sim, const nb_stats *stats, run_page 
 {
     nb_file_use files[NB_FILES_MOST];
     const int n = nb_config_files(&sim->cfg, files);
-    nb_report_text more = {0};
-    char *first = NULL, *rest = NULL;
+    nb_report_text text = {0};
+    char *first = NULL;
     nb_status st = nb_sim_report(sim, &first, err);
+    if (st)
+        return st;
+    nb_draft_bytes(&text, first, strlen(first));
+    nb_free(first);
     for (const nb_fact *f = nb_stats_facts(); f->name; f++)
         if (sim->model.scene.n_panels > 1 || !f->of_panels)
-            nb_report_put(&more, "%-9s %s %.9g %s\n", f == nb_stats_facts() ? "image" : "",
+            nb_report_put(&text, "%-9s %s %.9g %s\n", f == nb_stats_facts() ? "image" : "",
                           f->name, nb_fact_number(f, stats), f->unit);
     for (int i = 0; i < n && files[i].written; i++)
-        nb_report_put(&more, "%-9s %.450s\n", i ? "" : "files", files[i].path);
-    nb_report_put(&more, "seed      %lld\nbackend   %.400s\n", (long long)sim->seed,
+        nb_report_put(&text, "%-9s %.450s\n", i ? "" : "files", files[i].path);
+    nb_report_put(&text, "seed      %lld\nbackend   %.400s\n", (long long)sim->seed,
                   sim->engine.line);
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
-        nb_report_put(&more, "%-9s %.490s\n", i ? "" : "notes", sim->notes->line[i]);
-    if (!st)
-        st = nb_report_end(&more, &rest, err);
-    if (!st && !(p->report = nb_alloc(strlen(first) + strlen(rest) + 1, 1, "page", err)))
-        st = NB_ERR_NOMEM;
-    if (!st)
-        strcat(strcpy(p->report, first), rest);
-    nb_free(first);
-    nb_free(rest);
-    return st;
+        nb_report_put(&text, "%-9s %.490s\n", i ? "" : "notes", sim->notes->line[i]);
+    return nb_report_end(&text, &p->report, err);
 }
 
 static nb_status prepare(const nb_sim *sim, const float *image, const nb_stats *stats,

@@ -2,10 +2,8 @@
 #include "factors.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "../factors/factors.h"
-#include "../model/units.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 

@@ -95,9 +95,7 @@ static nb_status reserve_second(nb_sim_engine *engine, size_t pixels, nb_error *
 static void add(const float *from, size_t pixels, int threads, float *image)
 {
     const int use = nb_image_threads(threads, (int64_t)pixels);
-#ifdef _OPENMP
 #pragma omp parallel for num_threads(use)
-#endif
     for (size_t i = 0; i < pixels; i++)
         image[i] += from[i];
     (void)use;

@@ -3,14 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../io/common/axes.h"
 #include "../model/drawn.h"
-#include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
 #include "footprint.h"

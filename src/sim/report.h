@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
+#include "../io/common/draft.h"
 #include "../nanobragg.h"
 #include "factors.h"
 #include "sim.h"
@@ -28,6 +29,7 @@ void nb_json_flag(nb_json to, const char *key, int value);
 /** 17 digits; null if it is not finite. */
 void nb_json_number(nb_json to, const char *key, double value);
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
+void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 
 /** The same at the end of an array. */
 void nb_json_add_numbers(nb_json to, const double *v, int n);
@@ -95,11 +97,7 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
 
 /* --- a text that grows; exhausted memory is reported once, at the end --- */
 
-typedef struct nb_report_text {
-    char *data;
-    size_t used, size;
-    int failed;
-} nb_report_text;
+typedef nb_draft nb_report_text;
 
 /** Add up to 511 bytes, printf style. */
 void nb_report_spectrum(nb_report_text *text, const nb_spectrum *spectrum);

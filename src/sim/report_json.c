@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../io/image/format.h"
 #include "crystals.h"

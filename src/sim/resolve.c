@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* From what was typed to a configuration and its inputs. */
-#include <math.h>
 #include <unistd.h>
 
 #include "../base/error.h"

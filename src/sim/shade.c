@@ -103,9 +103,7 @@ static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_
 {
     float least = v[0], most = v[0];
     int nan = 0;
-#ifdef _OPENMP
 #pragma omp simd reduction(min : least) reduction(max : most) reduction(| : nan)
-#endif
     for (size_t i = 0; i < n; i++) {
         least = v[i] < least ? v[i] : least;
         most = v[i] > most ? v[i] : most;
@@ -147,9 +145,7 @@ static uint64_t hash_plane(uint64_t hash, const float *v, size_t n)
 /** Write factors of 0 as nb_mix_factor reads them. */
 static void write_zeros(float *factors, size_t n)
 {
-#ifdef _OPENMP
 #pragma omp simd
-#endif
     for (size_t i = 0; i < n; i++)
         factors[i] = factors[i] == 0 ? -1 : factors[i];
 }
@@ -231,9 +227,7 @@ static nb_status load_plane(const nb_inputs *in, const plane_request *r,
 static int some_below_0(const float *v, size_t n)
 {
     int below = 0;
-#ifdef _OPENMP
 #pragma omp simd reduction(| : below)
-#endif
     for (size_t i = 0; i < n; i++)
         below |= v[i] < 0;
     return below;

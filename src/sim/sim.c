@@ -2,7 +2,6 @@
 /* nb_sim: from a configuration to a scene and a backend. */
 #include "sim.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +12,6 @@
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
-#include "../image/fibre.h"
 #include "../io/image/writer.h"
 #include "../params/params.h"
 #include "../physics/limits.h"

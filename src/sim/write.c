@@ -3,18 +3,15 @@
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../base/stop.h"
 #include "../base/outfile.h"
 #include "../image/quantize.h"
 #include "../base/threads.h"
 #include "../io/table/reflections_write.h"
 #include "../io/image/writer.h"
-#include "../model/units.h"
 #include "../params/params.h"
 #include "../picture/picture.h"
 #include "derive.h"
@@ -110,6 +107,7 @@ static nb_status add_png(outputs *o, nb_error *err)
     nb_preview_options preview;
     nb_picture_job job;
     nb_image_view *view;
+    int grey;
     nb_status st = nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->own, err);
     if (st)
         return st;
@@ -117,26 +115,21 @@ static nb_status add_png(outputs *o, nb_error *err)
     o->shown_fast = job.fast;
     preview = nb_preview_of(job.options);
     preview.pedestal = job.pedestal;
-    if (nb_picture_is_grey(&job)) {
-        st = nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
-                               &o->preview, err);
-        if (!st) {
-            view = add_job(o, nb_picture_writer(&job), cfg->png_file, 0);
-            view->fast = job.fast;
-            view->slow = job.slow;
-            view->make_rows = png_rows;
-            view->user = o;
-        }
+    grey = nb_picture_is_grey(&job);
+    st = grey ? nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
+                                  &o->preview, err)
+              : nb_picture_draw(&job, &o->picture, err);
+    if (st)
         return st;
+    view = add_job(o, nb_picture_writer(&job), cfg->png_file, 0);
+    view->fast = job.fast;
+    view->slow = job.slow;
+    view->pixels = o->picture;
+    if (grey) {
+        view->make_rows = png_rows;
+        view->user = o;
     }
-    st = nb_picture_draw(&job, &o->picture, err);
-    if (!st) {
-        view = add_job(o, nb_picture_writer(&job), cfg->png_file, 0);
-        view->fast = job.fast;
-        view->slow = job.slow;
-        view->pixels = o->picture;
-    }
-    return st;
+    return NB_OK;
 }
 
 /** Floats hold the noise image.  Generous: a bright pixel ten standard deviations up. */

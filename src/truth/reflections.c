@@ -507,9 +507,7 @@ static nb_status divide_image(const finder *f, image_row *rows, image_row *all,
     (void)threads;
     for (int first = 0; first < f->rows; first += BLOCK) {
         int n = f->rows - first < BLOCK ? f->rows - first : BLOCK;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-#endif
         for (int i = 0; i < n; i++)
             divide_row(f, first + i, &rows[i]);
         if (!collect(rows, n, all))

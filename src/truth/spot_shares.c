@@ -293,9 +293,7 @@ static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
     (void)threads;
     for (size_t first = 0; first < list->tiles; first += BLOCK) {
         const int n = list->tiles - first < BLOCK ? (int)(list->tiles - first) : BLOCK;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-#endif
         for (int i = 0; i < n; i++)
             ok[i] = run_tile(of, list, first + (size_t)i, &drawn[thread_number()],
                              &tables[i]);

@@ -14,6 +14,7 @@
 #include "render/request.h"
 #include "base/clock.h"
 #include "lab.h"
+#include "../support/render.h"
 
 enum { REPEATS = 15 };
 

@@ -13,6 +13,7 @@
 #include "lab.h"
 #include "render/request.h"
 #include "render/simd.h"
+#include "../support/render.h"
 
 enum { REPEATS = 101, ROW_STRIDE = 32, BOX = 90 };
 

@@ -12,6 +12,7 @@
 #include "image/poisson.h"
 #include "lab.h"
 #include "render/request.h"
+#include "../support/render.h"
 
 enum { SIDE = 16, STAGES = 7, CHAINS = 8 };
 

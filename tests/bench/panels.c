@@ -15,6 +15,7 @@
 #include "model/scene_build.h"
 #include "physics/limits.h"
 #include "render/request.h"
+#include "../support/render.h"
 
 enum { MOST = 15 };
 

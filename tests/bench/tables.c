@@ -11,6 +11,7 @@
 #include "lab.h"
 #include "render/request.h"
 #include "render/simd.h"
+#include "../support/render.h"
 
 enum { REPEATS = 101 };
 

@@ -12,6 +12,7 @@
 #include "base/cpu.h"
 #include "render/simd.h"
 #include "render/request.h"
+#include "../support/render.h"
 
 enum { REPEATS = 7 };
 

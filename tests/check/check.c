@@ -18,6 +18,7 @@
 #include "render/request.h"
 #include "render/vector_paths.h"
 #include "render/simd.h"
+#include "../support/render.h"
 
 static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
 enum { SETS = 4, PRECISIONS = CHECK_PRECISIONS };

@@ -12,6 +12,7 @@
 #include "../support/cut.h"
 #include "../../cuda/backend/host.h"
 #include "render/request.h"
+#include "../support/render.h"
 
 enum { PRECISIONS = CHECK_PRECISIONS };
 

@@ -17,6 +17,7 @@
 #include "image/poisson.h"
 #include "../../cuda/backend/host.h"
 #include "render/request.h"
+#include "../support/render.h"
 
 enum { DECADES = 15, LOWEST = -3 };
 

@@ -31,6 +31,7 @@
 #include "render/tiles.h"
 #include "render/vector_paths.h"
 #include "../../cuda/backend/host.h"
+#include "../support/render.h"
 
 typedef struct figures {
     int scenes, failures, refused, dark;

@@ -6,6 +6,7 @@
 
 #include "../../src/io/table/factor_file.h"
 #include "fuzz.h"
+#include "../support/parse.h"
 
 typedef struct buffer {
     unsigned char *bytes;

@@ -2,6 +2,7 @@
 /* CrystFEL geometries: every accepted one has panels with directions, pixels and a place. */
 #include "../../src/io/detector/geom.h"
 #include "fuzz_geometry.h"
+#include "../support/parse.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {

@@ -8,6 +8,7 @@
 #include "../../src/io/common/axes.h"
 #include "../../src/io/common/panel_spec.h"
 #include "fuzz.h"
+#include "../support/parse.h"
 
 static inline void check_panel(const nb_panel_spec *p)
 {

@@ -4,6 +4,7 @@
 
 #include "../../src/io/table/hkl.h"
 #include "fuzz.h"
+#include "../support/parse.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../src/base/shared.h"
+#include "../../src/light/diffuse_look.h"
 #include "../../src/light/diffuse_table.h"
 #include "../../src/sim/light.h"
 #include "diffuse_sims.h"
@@ -347,7 +348,7 @@ static double worst_point(const char *motions, double reach)
         while (h[0] == 0 && h[1] == 0 && h[2] == 0); /* X = 0 */
         want = nb_diffuse_at(source.model, source.factors, 0, h[0], h[1], h[2]) /
                source.model->scale;
-        worst = fmax(worst, fabs(nb_diffuse_table_at(table, h[0], h[1], h[2]) / want - 1));
+        worst = fmax(worst, fabs(nb_diffuse_look(table, h[0], h[1], h[2]) / want - 1));
     }
     printf("# %s: %d orders to X = %.2g, %s: %.2g at points\n", motions, table->orders,
            table->X_most, table->parts[0].near2 > 0 ? "split" : "whole", worst);
@@ -655,7 +656,7 @@ static void table_in_little_memory(const char *crystal, const char *words, doubl
                 h[k] = rint(h[k] * table->parts->scale[k]) / table->parts->scale[k];
         }
         direct = nb_diffuse_at(&m->diffuse, &m->at_rest, 0, h[0], h[1], h[2]);
-        got = nb_diffuse_table_at(table, h[0], h[1], h[2]) * m->diffuse.scale;
+        got = nb_diffuse_look(table, h[0], h[1], h[2]) * m->diffuse.scale;
         worst = fmax(worst, fabs(got / direct - 1));
         got_sum += got;
         want_sum += direct;

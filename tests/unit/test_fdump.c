@@ -13,6 +13,7 @@
 #include "../../src/base/error.h"
 #include "../../src/base/memory.h"
 #include "../../src/io/table/factor_file.h"
+#include "../support/parse.h"
 
 typedef struct sink_buffer {
     unsigned char bytes[4096];

@@ -9,6 +9,7 @@
 #include "io/detector/geom.h"
 #include "io/hdf5/nxmx.h"
 #include "model/layout.h"
+#include "../support/parse.h"
 
 #define MM 1e3
 

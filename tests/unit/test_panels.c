@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "render/request.h"
 #include "render/simd.h"
+#include "../support/render.h"
 
 enum { FAST = 51, SLOW = 40, PIXELS = FAST * SLOW };
 

@@ -10,6 +10,7 @@
 #include "../../src/io/table/arrays.h"
 #include "../../src/io/table/sources.h"
 #include "../../src/base/text.h"
+#include "../support/parse.h"
 
 /* --- numbers --- */
 

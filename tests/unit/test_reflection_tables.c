@@ -5,6 +5,7 @@
 #include "reflection_samples.h"
 
 #include "../../src/base/memory.h"
+#include "../support/parse.h"
 
 static const double cell[6] = {21, 26, 33, 82, 97, 105};
 enum { SHELLS = 20 };

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "render/request.h"
 #include "render/simd.h"
+#include "../support/render.h"
 
 enum { FAST = 67, SLOW = 23, PIXELS = FAST * SLOW };
 

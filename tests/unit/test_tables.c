@@ -13,6 +13,7 @@
 #include "render/request.h"
 #include "render/simd.h"
 #include "render/vector_plan.h"
+#include "../support/render.h"
 
 enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY = 300 };
 

@@ -41,30 +41,6 @@ static void pgm_file(void **state)
     free(data);
 }
 
-static void hash_and_null(void **state)
-{
-    scratch *s = *state;
-    samples a = make_samples();
-    nb_image_view v = view_of(&a, NB_PIXEL_U16), other = v;
-    uint64_t hash = nb_image_hash(&v);
-    char want[80];
-    written(s, "a.hash", &nb_writer_hash, &a, NB_PIXEL_U16);
-    snprintf(want, sizeof want, "%016llx uint16 37 23\n", (unsigned long long)hash);
-    assert_file_is(s->path, want);
-    other.fast = SLOW;
-    other.slow = FAST;
-    assert_true(nb_image_hash(&other) != hash);
-    for (int i = 0; i < PIXELS; i += 101) {
-        a.u16[i] ^= 0x8000;
-        assert_true(nb_image_hash(&v) != hash);
-        a.u16[i] ^= 0x8000;
-    }
-    a.u16[PIXELS - 1]++;
-    assert_true(nb_image_hash(&v) != hash);
-    assert_int_equal(nb_write_image(&nb_writer_null, NULL, &v, &a.meta, NULL), NB_OK);
-    assert_int_equal(scratch_count(s, 0), 1);
-}
-
 /* --- SMV --- */
 
 static void smv_header(void **state)
@@ -230,7 +206,6 @@ static const struct {
     {&nb_writer_float, NB_PIXEL_F32},    {&nb_writer_smv, NB_PIXEL_U16},
     {&nb_writer_pgm, NB_PIXEL_U8},       {&nb_writer_png, NB_PIXEL_U8},
     {&nb_writer_tiff_f32, NB_PIXEL_F32}, {&nb_writer_tiff_u16, NB_PIXEL_U16},
-    {&nb_writer_hash, NB_PIXEL_U8},
 };
 enum { WRITERS = sizeof all / sizeof *all };
 
@@ -336,7 +311,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(float_file),
         SCRATCH_TEST(pgm_file),
-        SCRATCH_TEST(hash_and_null),
         SCRATCH_TEST(smv_header),
         SCRATCH_TEST(smv_read_back),
         SCRATCH_TEST(smv_tilted_origin),

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of results.json: src/tools/report.py makes its tables and plots. */
-#include <stdio.h>
-#include <string.h>
 
 #include "../common.h"
 #include "bench.h"

@@ -9,17 +9,9 @@
 
 void nb_draft_bytes(nb_draft *t, const char *bytes, size_t n)
 {
-    char *larger;
     if (!t->failed && t->n + n > t->room) {
         t->room = 2 * (t->n + n) + 65536;
-        if (!(larger = nb_alloc_raw(t->room, 1, "text", NULL))) {
-            t->failed = 1;
-            return;
-        }
-        if (t->n)
-            memcpy(larger, t->data, t->n);
-        nb_free(t->data);
-        t->data = larger;
+        t->failed = nb_grow(&t->data, t->n, t->room, 1, "text", NULL) != NB_OK;
     }
     if (t->failed)
         return;

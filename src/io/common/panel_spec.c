@@ -250,16 +250,6 @@ void nb_spec_mask_box(nb_detector_spec *detector, int panel, const int x[2],
         memset(first + (size_t)j * (size_t)size[0] + x0, 0, (size_t)(x1 - x0));
 }
 
-long long nb_spec_masked(const nb_detector_spec *detector, int panel)
-{
-    size_t at = nb_spec_first_pixel(detector, panel);
-    size_t end = nb_spec_first_pixel(detector, panel + 1);
-    long long sum = 0;
-    for (; detector->mask && at < end; at++)
-        sum += !detector->mask[at];
-    return sum;
-}
-
 void nb_spec_drop_mask(nb_detector_spec *detector)
 {
     size_t pixels = nb_spec_first_pixel(detector, detector->n_panels);

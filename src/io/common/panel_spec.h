@@ -55,9 +55,6 @@ nb_status nb_spec_need_mask(nb_detector_spec *detector, nb_error *err);
 void nb_spec_mask_box(nb_detector_spec *detector, int panel, const int x[2],
                       const int y[2]);
 
-/** Number of masked pixels of a panel. */
-long long nb_spec_masked(const nb_detector_spec *detector, int panel);
-
 /** A rectangle of masked pixels: x0 <= x < x1, y0 <= y < y1 of a panel. */
 typedef struct nb_mask_box {
     int panel, x[2], y[2];

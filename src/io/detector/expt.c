@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "expt.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/matrix.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../physics/vec3.h"
@@ -21,12 +21,6 @@ static void apply(const double m[9], double v[3])
     for (int i = 0; i < 3; i++)
         w[i] = nb_dot3(m + 3 * i, v);
     memcpy(v, w, sizeof w);
-}
-
-static void identity(double m[9])
-{
-    for (int i = 0; i < 9; i++)
-        m[i] = i % 4 == 0;
 }
 
 /** A direction, unit, in the frame of NeXus. */
@@ -159,11 +153,11 @@ static nb_status several_axes(const nb_node *node, double F[9], double S[9],
             return st;
         rotation(v, angle, turn);
         if (i < at)
-            nb_expt_multiply(turn, F, F);
+            nb_multiply(turn, F, F);
         else if (i == at)
             memcpy(axis, v, sizeof v);
         else
-            nb_expt_multiply(turn, S, S);
+            nb_multiply(turn, S, S);
     }
     return NB_OK;
 }
@@ -180,8 +174,8 @@ static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, dou
 {
     double axis[3];
     nb_status st;
-    identity(F);
-    identity(S);
+    nb_identity(F);
+    nb_identity(S);
     if (!node->json)
         return NB_OK;
     if (nb_node_has(node, "axes")) {
@@ -322,7 +316,7 @@ static nb_status read_models(const nb_node *root, const nb_expt_choice *chosen,
     out->scan.measured = chosen->has_images;
     if ((st = nb_expt_scan_points(&of, out, A, err)))
         return st;
-    nb_expt_multiply(of.S, F, turned);
+    nb_multiply(of.S, F, turned);
     if (of.crystal.json)
         place_crystal(turned, A, out->scan.change ? 1 : volume, out);
     if (chosen->image > 0 && out->osc_deg > 0)

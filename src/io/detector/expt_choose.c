@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which experiment of a list: by its number, or by the name of an image. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

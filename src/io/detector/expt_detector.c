@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "expt_parts.h"

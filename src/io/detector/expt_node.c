@@ -128,12 +128,3 @@ nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const ch
     table.n = nb_node_count(&table.list);
     return nb_expt_model_of(&table, experiment, key, out, err);
 }
-
-void nb_expt_multiply(const double a[9], const double b[9], double out[9])
-{
-    double c[9];
-    for (int i = 0; i < 9; i++)
-        c[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
-               a[i / 3 * 3 + 2] * b[6 + i % 3];
-    memcpy(out, c, sizeof c);
-}

@@ -90,8 +90,6 @@ typedef struct nb_expt_varying {
 nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
                               double A[9], nb_error *err);
 
-void nb_expt_multiply(const double a[9], const double b[9], double out[9]);
-
 /** The panels of a detector, their hierarchy multiplied out.  *out is zero after an error. */
 nb_status nb_expt_detector(const nb_node *detector, nb_detector_spec *out, nb_error *err);
 

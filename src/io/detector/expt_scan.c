@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What changes along a scan: crystal, beam and goniometer at the ends of its images, as dxtbx writes them. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/matrix.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "expt_parts.h"
@@ -77,15 +77,7 @@ static nb_status read_points(const nb_node *model, const char *key, int n, int w
 /** The inverse; 0: there is none. */
 static int invert(const double m[9], double out[9])
 {
-    double volume;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            out[3 * i + j] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
-        }
-    volume = m[0] * out[0] + m[1] * out[3] + m[2] * out[6];
-    for (int i = 0; i < 9; i++)
-        out[i] /= volume;
+    nb_invert(m, out);
     for (int i = 0; i < 9; i++)
         if (!isfinite(out[i]))
             return 0;
@@ -109,7 +101,7 @@ static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
                             err);
     for (int i = 0; i < scan->n; i++) {
         double back[9];
-        nb_expt_multiply(inverse, scan->change[i], scan->change[i]);
+        nb_multiply(inverse, scan->change[i], scan->change[i]);
         if (invert(scan->change[i], back))
             continue;
         const nb_node one = nb_node_element(&list, i);
@@ -139,14 +131,13 @@ static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
     if (st || !at)
         return st;
     scan->setting = (double(*)[9])at;
-    for (int i = 0; i < 9; i++)
-        back[i] = of->S[i % 3 * 3 + i / 3];
+    nb_transpose(of->S, back);
     for (int i = 0; i < scan->n; i++) {
         if (!is_rotation(scan->setting[i])) {
             const nb_node one = nb_node_element(&list, i);
             return nb_node_fail(&one, "must be a rotation", err);
         }
-        nb_expt_multiply(scan->setting[i], back, scan->setting[i]);
+        nb_multiply(scan->setting[i], back, scan->setting[i]);
         for (int j = 0; j < 9; j++)
             scan->setting[i][j] *= sign[j / 3] * sign[j % 3];
     }

@@ -10,7 +10,6 @@
 #include "../../base/memory.h"
 #include "../../base/outfile.h"
 #include "../../model/units.h"
-#include "../common/axes.h"
 
 /** Values of the whole file. */
 typedef struct whole {
@@ -328,20 +327,6 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
         nb_detector_spec_free(out);
     else
         say_coffset(text, typed, w.shared);
-    return st;
-}
-
-nb_status nb_geom_parse(const char *data, size_t n, const char *name,
-                        const nb_geometry_typed *typed, const nb_hooks *hooks,
-                        nb_detector_spec *out, nb_error *err)
-{
-    nb_geom_text text;
-    nb_status st = nb_geom_text_read(data, n, name, hooks, &text, err);
-    memset(out, 0, sizeof *out);
-    if (st)
-        return st;
-    st = nb_geom_build(&text, typed, out, err);
-    nb_geom_text_free(&text);
     return st;
 }
 

@@ -85,12 +85,6 @@ nb_piece nb_geom_number(nb_piece span, double *value);
 
 /* --- Panels --- */
 
-/** Parse n bytes of text.  Masks in HDF5 files are not read.  *out is the caller's
- * (nb_detector_spec_free), zero after an error.  Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM. */
-nb_status nb_geom_parse(const char *data, size_t n, const char *name,
-                        const nb_geometry_typed *typed, const nb_hooks *hooks,
-                        nb_detector_spec *out, nb_error *err);
-
 /** The same from a file, with its masks. */
 nb_status nb_geom_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err);

@@ -247,18 +247,13 @@ static nb_piece trim(const char *p, const char *end, long line)
 }
 
 /** Room for one more element of a list; 0: no memory. */
-static int grow(void **list, int used, int *room, size_t size, nb_error *err)
+static int grow(void *list, int used, int *room, size_t size, nb_error *err)
 {
     int more = *room ? 2 * *room : 64;
-    void *larger;
     if (used < *room)
         return 1;
-    if (!(larger = nb_alloc((size_t)more, size, "lines of a geometry", err)))
+    if (nb_grow(list, (size_t)used, (size_t)more, size, "lines of a geometry", err))
         return 0;
-    if (used)
-        memcpy(larger, *list, (size_t)used * size);
-    nb_free(*list);
-    *list = larger;
     *room = more;
     return 1;
 }
@@ -276,7 +271,6 @@ static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **p
                             nb_error *err)
 {
     int *slot = slot_of(text, name);
-    void *list = text->panels;
     if (!*slot) {
         if (text->n_panels == NB_PANELS_MAX)
             return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
@@ -285,9 +279,9 @@ static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **p
             return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
                               "the name of a panel has at most %d bytes",
                               NB_PANEL_NAME - 1);
-        if (!grow(&list, text->n_panels, &text->room_panels, sizeof *text->panels, err))
+        if (!grow(&text->panels, text->n_panels, &text->room_panels, sizeof *text->panels,
+                  err))
             return NB_ERR_NOMEM;
-        text->panels = list;
         text->panels[text->n_panels] = text->standard;
         text->panels[text->n_panels].name = name;
         *slot = ++text->n_panels;
@@ -299,7 +293,6 @@ static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **p
 static nb_status find_bad(nb_geom_text *text, nb_piece name, nb_geom_bad **bad,
                           nb_error *err)
 {
-    void *list = text->bad;
     for (int i = text->n_bad - 1; i >= 0; i--)
         if (nb_piece_equal(text->bad[i].name, name)) {
             *bad = &text->bad[i];
@@ -307,9 +300,8 @@ static nb_status find_bad(nb_geom_text *text, nb_piece name, nb_geom_bad **bad,
         }
     if (text->n_bad == MOST_BAD)
         return nb_geom_fail(text, name, "too many bad regions", err);
-    if (!grow(&list, text->n_bad, &text->room_bad, sizeof *text->bad, err))
+    if (!grow(&text->bad, text->n_bad, &text->room_bad, sizeof *text->bad, err))
         return NB_ERR_NOMEM;
-    text->bad = list;
     *bad = &text->bad[text->n_bad++];
     **bad = (nb_geom_bad){name, {NULL, NULL, 0}, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     return NB_OK;
@@ -365,10 +357,8 @@ static void say_unknown(nb_geom_text *text, nb_piece key)
 /** Keep the line for -geomout. */
 static nb_status add_group(nb_geom_text *text, nb_piece line, nb_error *err)
 {
-    void *list = text->groups;
-    if (!grow(&list, text->n_groups, &text->room_groups, sizeof *text->groups, err))
+    if (!grow(&text->groups, text->n_groups, &text->room_groups, sizeof *text->groups, err))
         return NB_ERR_NOMEM;
-    text->groups = list;
     text->groups[text->n_groups++] = line;
     return NB_OK;
 }

@@ -32,7 +32,7 @@ static nb_mask_box *above(const list *l, int panel, int y, const int x[2])
 
 static int add(list *l, nb_mask_box box)
 {
-    nb_mask_box *before = above(l, box.panel, box.y[0], box.x), *larger;
+    nb_mask_box *before = above(l, box.panel, box.y[0], box.x);
     if (before) {
         before->y[1] = box.y[1];
         return 1;
@@ -41,13 +41,9 @@ static int add(list *l, nb_mask_box box)
         return 0;
     if (l->n == l->room) {
         l->room = l->room ? 2 * l->room : 64;
-        larger = nb_alloc((size_t)l->room, sizeof *larger, "rectangles", NULL);
-        if (!larger)
+        if (nb_grow(&l->boxes, (size_t)l->n, (size_t)l->room, sizeof box, "rectangles",
+                    NULL))
             return 0;
-        if (l->n)
-            memcpy(larger, l->boxes, (size_t)l->n * sizeof *larger);
-        nb_free(l->boxes);
-        l->boxes = larger;
     }
     l->boxes[l->n++] = box;
     return 1;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_HDF5_LIB_ITSELF
 #include "hdf5_lib.h"
 
 #include "../../base/late_library.h" /* so that this file is never empty */

@@ -51,7 +51,6 @@
 #define NB_HDF5_NAMES(X) NB_HDF5_FUNCTIONS(X) NB_HDF5_VARIABLES(X)
 NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 
-#ifndef NB_HDF5_LIB_ITSELF
 #define H5Aclose (nb_hdf5()->H5Aclose_)
 #define H5Acreate_by_name (nb_hdf5()->H5Acreate_by_name_)
 #define H5Aopen_by_name (nb_hdf5()->H5Aopen_by_name_)
@@ -164,7 +163,6 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5T_NATIVE_UINT16_g (*nb_hdf5()->H5T_NATIVE_UINT16_g_)
 #define H5T_NATIVE_UINT32_g (*nb_hdf5()->H5T_NATIVE_UINT32_g_)
 #define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
-#endif
 
 /** Only one thread of the process may use the library at a time, as it is rarely built for
  * threads. All calls but nb_hdf5_load are between these two (hdf5_open.c calls them). Do not nest

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "hdf5_file.h"
@@ -141,9 +140,7 @@ static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
                       double *weight)
 {
     int ok = 1;
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(master->threads) reduction(& : ok)
-#endif
     for (int i = 0; i < n; i++)
         ok &= !master->spectrum(master->frames_user, i, A + (size_t)i * m,
                                 weight + (size_t)i * m, NULL);

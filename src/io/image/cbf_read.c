@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../model/units.h"
 #include "left_out.h"

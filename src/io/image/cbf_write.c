@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "format.h"

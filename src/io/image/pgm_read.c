@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Binary PGM (netpbm.sourceforge.net/doc/pgm.html): P5, width, height, largest value, one
  * blank, then one byte per pixel, or two (the high one first) if that value is above 255. */
-#include <stdint.h>
 
 #include "../../base/error.h"
 #include "image_read.h"

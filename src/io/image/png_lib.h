@@ -19,7 +19,6 @@
 
 NB_LATE_LIBRARY_DECLARE(png, NB_PNG_FUNCTIONS)
 
-#ifndef NB_PNG_LIB_ITSELF
 #define png_create_info_struct (nb_png()->png_create_info_struct_)
 #define png_create_write_struct (nb_png()->png_create_write_struct_)
 #define png_destroy_write_struct (nb_png()->png_destroy_write_struct_)
@@ -35,5 +34,4 @@ NB_LATE_LIBRARY_DECLARE(png, NB_PNG_FUNCTIONS)
 #define png_write_end (nb_png()->png_write_end_)
 #define png_write_info (nb_png()->png_write_info_)
 #define png_write_row (nb_png()->png_write_row_)
-#endif
 #endif

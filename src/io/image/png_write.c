@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"

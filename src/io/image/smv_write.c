@@ -3,7 +3,6 @@
  * The keys and their order: docs/formats.md. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

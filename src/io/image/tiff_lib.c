@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_TIFF_LIB_ITSELF
 #include "tiff_open.h"
 
 #include "../../base/late_library.h" /* so that this file is never empty */

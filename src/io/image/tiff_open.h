@@ -27,7 +27,6 @@
 
 NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 
-#ifndef NB_TIFF_LIB_ITSELF
 #define TIFFClientOpen (nb_tiff()->TIFFClientOpen_)
 #define TIFFClientOpenExt (nb_tiff()->TIFFClientOpenExt_)
 #define TIFFOpenOptionsAlloc (nb_tiff()->TIFFOpenOptionsAlloc_)
@@ -45,7 +44,6 @@ NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 #define TIFFScanlineSize (nb_tiff()->TIFFScanlineSize_)
 #define TIFFSetField (nb_tiff()->TIFFSetField_)
 #define TIFFWriteEncodedStrip (nb_tiff()->TIFFWriteEncodedStrip_)
-#endif
 
 /* --- A TIFF over the caller's bytes. libtiff's first message is kept and not printed --- */
 

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "../../base/c_locale.h"
-#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "writer.h"
 
@@ -214,9 +213,7 @@ static nb_status close_files(many_files *m, nb_error *err)
     for (int i = 0; i < m->n; i++)
         if (m->files[i].is_file && !m->files[i].failed)
             nb_outfile_start_sync(&m->files[i].out, 0, 0);
-#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(m->threads) if (m->threads > 1)
-#endif
     for (int i = 0; i < m->n; i++)
         close_file(&m->files[i]);
     sync_folders(m);
@@ -266,9 +263,7 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
     buffer_bytes = cut_bands(&m);
     m.threads = threads < m.pieces + m.bands ? threads : m.pieces + m.bands;
     m.threads = m.threads > 1 ? m.threads : 1;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(m.threads) if (m.threads > 1)
-#endif
     work(&m, buffer_bytes);
     if (memory)
         memory->all_made(memory->user);

@@ -53,8 +53,6 @@ extern const nb_writer nb_writer_png_rgb;  /* 8-bit colours */
 extern const nb_writer nb_writer_tiff_f32; /* float32 TIFF */
 extern const nb_writer nb_writer_tiff_u16; /* uint16 TIFF */
 extern const nb_writer nb_writer_cbf;      /* int32 mini-CBF, byte-offset compression */
-extern const nb_writer nb_writer_null;     /* discards, for timing */
-extern const nb_writer nb_writer_hash;     /* one line: nb_image_hash, type, fast, slow */
 
 /** Create path, write the image, commit. After an error no new file is left, and an older
  * file is unchanged. Errors: NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (missing library),
@@ -99,10 +97,6 @@ nb_status nb_image_check(const nb_writer *writer, const char *path,
  * them. */
 nb_status nb_image_rows(const nb_image_view *image, int first, int count, void *buffer,
                         const void **rows, nb_error *err);
-
-/** 64 bits of the pixels, their type and the image's size (FNV-1a over 64-bit words); equal
- * images have equal hashes, on machines of one byte order. */
-uint64_t nb_image_hash(const nb_image_view *image);
 
 /** The date for headers: SOURCE_DATE_EPOCH (seconds since 1970) if it is set to a number,
  * else 0. So two equal runs give equal files. */

@@ -17,7 +17,7 @@ static const char symbols[][3] = {
     "Cn", "Nh", "Fl", "Mc", "Lv", "Ts", "Og"};
 enum { ELEMENTS = sizeof symbols / sizeof *symbols };
 
-static int is_letter(char c)
+int nb_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -45,7 +45,7 @@ static int number_of(const char *text, int length)
 int nb_element_number(const char *symbol)
 {
     int length = 0;
-    while (is_letter(symbol[length]))
+    while (nb_is_letter(symbol[length]))
         length++;
     return symbol[length] || length < 1 || length > 2 ? 0 : number_of(symbol, length);
 }
@@ -58,7 +58,7 @@ const char *nb_element_symbol(int Z)
 int nb_element_of_label(const char *label, int is_type)
 {
     int letters = 0, Z = 0;
-    while (is_letter(label[letters]))
+    while (nb_is_letter(label[letters]))
         letters++;
     if (letters == 1)
         return number_of(label, 1);

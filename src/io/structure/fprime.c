@@ -8,6 +8,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "structure_parts.h"
 
 #define LARGEST 1e6 /* electrons */
 
@@ -17,11 +18,6 @@ typedef struct reader {
     long line;
     nb_error *err;
 } reader;
-
-static int is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 static int is_delimiter(char c)
 {
@@ -46,7 +42,7 @@ static nb_status read_element(reader *r, char element[4])
 {
     size_t n = 0;
     const char *start = r->p;
-    while (r->p < r->end && is_letter(*r->p) && n < 3)
+    while (r->p < r->end && nb_is_letter(*r->p) && n < 3)
         element[n++] = *r->p++;
     element[n] = '\0';
     return n > 0 && n < 3 ? NB_OK : fail(r, start, "the symbol of an element");

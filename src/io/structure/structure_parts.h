@@ -7,6 +7,8 @@
 
 #include "gemmi.h"
 
+int nb_is_letter(char c); /* of the alphabet */
+
 /** What one ATOM or HETATM record says. */
 typedef struct nb_pdb_record {
     int line, serial;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "arrays.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/matrix.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 
@@ -24,8 +24,7 @@ static double relative_volume(const double m[9])
         for (int i = 0; i < 3; i++)
             v[3 * i + j] = m[3 * i + j] / length;
     }
-    return v[0] * (v[4] * v[8] - v[5] * v[7]) - v[1] * (v[3] * v[8] - v[5] * v[6]) +
-           v[2] * (v[3] * v[7] - v[4] * v[6]);
+    return nb_determinant(v);
 }
 
 /* Nine finite numbers in memory into m, unless they are singular.  Errors as nb_matrix_parse. */
@@ -84,20 +83,6 @@ int nb_matrix_two(const char *data, size_t n, double ends[2][9])
     return count == 18;
 }
 
-/** The inverse of a matrix that is not singular. */
-static void invert(const double m[9], double out[9])
-{
-    double volume;
-    for (int i = 0; i < 9; i++) {
-        const int a = (i % 3 + 1) % 3, b = (i % 3 + 2) % 3, c = (i / 3 + 1) % 3,
-                  d = (i / 3 + 2) % 3;
-        out[i] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
-    }
-    volume = m[0] * out[0] + m[1] * out[3] + m[2] * out[6];
-    for (int i = 0; i < 9; i++)
-        out[i] /= volume;
-}
-
 nb_status nb_matrix_ends(double ends[2][9], const char *name, long line, double m[9],
                          nb_error *err)
 {
@@ -112,16 +97,10 @@ nb_status nb_matrix_ends(double ends[2][9], const char *name, long line, double 
                               k == 0   ? "the matrix of the begin"
                               : k == 1 ? "the matrix of the end"
                                        : "the mean of the two matrices");
-    invert(mean, back);
+    nb_invert(mean, back);
     memcpy(m, mean, sizeof mean);
-    for (int k = 0; k < 2; k++) {
-        double to[9];
-        for (int i = 0; i < 9; i++)
-            to[i] = back[i / 3 * 3] * ends[k][i % 3] +
-                    back[i / 3 * 3 + 1] * ends[k][3 + i % 3] +
-                    back[i / 3 * 3 + 2] * ends[k][6 + i % 3];
-        memcpy(ends[k], to, sizeof to);
-    }
+    for (int k = 0; k < 2; k++)
+        nb_multiply(back, ends[k], ends[k]);
     return NB_OK;
 }
 

@@ -8,7 +8,6 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../model/misset.h"
-#include "../../model/units.h"
 
 enum {
     MOST_NUMBERS = 10,
@@ -67,7 +66,7 @@ static int numbers_of(const char *p, const char *end, double v[MOST_NUMBERS])
     }
 }
 
-static int is_rotation(const double *m)
+int nb_is_rotation(const double m[9])
 {
     const nb_vec3 x = nb_v3(m[0], m[1], m[2]), y = nb_v3(m[3], m[4], m[5]),
                   z = nb_v3(m[6], m[7], m[8]);
@@ -85,7 +84,7 @@ static const char *take(const double *v, int n, nb_mat3 *rotation, double *weigh
         return "has a weight below 0";
     if (n >= 9) {
         memcpy(rotation->m, v, sizeof rotation->m);
-        return is_rotation(v) ? NULL : "has nine numbers that are no rotation matrix";
+        return nb_is_rotation(v) ? NULL : "has nine numbers that are no rotation matrix";
     }
     if (fabs(v[0]) + fabs(v[1]) + fabs(v[2]) > LARGEST)
         return "has an angle of more than a million degrees";

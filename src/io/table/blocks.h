@@ -20,5 +20,7 @@ typedef struct nb_blocks {
 nb_status nb_blocks_parse(const char *data, size_t bytes, const char *path, int wanted,
                           nb_blocks *out, nb_error *err);
 void nb_blocks_free(nb_blocks *blocks);
+/** To 1e-4? */
+int nb_is_rotation(const double m[9]);
 
 #endif

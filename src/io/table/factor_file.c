@@ -189,21 +189,6 @@ nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
     return NB_OK;
 }
 
-static nb_status from_memory(void *user, uint64_t offset, void *out, size_t bytes,
-                             nb_error *err)
-{
-    (void)err; /* nb_fdump_read requests nothing after the end */
-    if (bytes > 0)
-        memcpy(out, (const char *)user + offset, bytes);
-    return NB_OK;
-}
-
-nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
-                         nb_factor_file *out, nb_error *err)
-{
-    return nb_fdump_read(from_memory, (void *)(uintptr_t)data, n, name, out, err);
-}
-
 size_t nb_fdump_header(const nb_factor_file *t, char out[NB_FDUMP_HEADER])
 {
     return (size_t)snprintf(out, NB_FDUMP_HEADER, "%d %d %d %d %d %d\n\f", t->hmin,

@@ -54,10 +54,6 @@ typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, siz
 nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
                         const char *name, nb_factor_file *out, nb_error *err);
 
-/** As nb_fdump_read, from n bytes in memory. */
-nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
-                         nb_factor_file *out, nb_error *err);
-
 /** The header of a dump with its two separator bytes and a NUL; returns its length. */
 size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);
 

@@ -110,9 +110,7 @@ static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
 
 static size_t most_reflections(const char *data, size_t n)
 {
-    size_t lines = 1, i;
-    for (i = 0; i < n; i++)
-        lines += data[i] == '\n';
+    const size_t lines = nb_text_lines(data, n);
     return lines < n / SHORTEST_LINE + 1 ? lines : n / SHORTEST_LINE + 1;
 }
 
@@ -218,18 +216,6 @@ nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *
         fill_box(list->rows, list->count, default_F, out);
     else
         memset(out, 0, sizeof *out);
-    return status;
-}
-
-nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
-                       nb_factor_file *out, nb_error *err)
-{
-    nb_hkl_list list;
-    nb_status status = nb_hkl_list_parse(data, n, name, &list, err);
-    memset(out, 0, sizeof *out);
-    if (status == NB_OK)
-        status = nb_hkl_box(&list, default_F, out, err);
-    nb_hkl_list_free(&list);
     return status;
 }
 

@@ -18,33 +18,27 @@ typedef struct nb_hkl_list {
     const char *name; /* the file, for messages; not owned */
 } nb_hkl_list;
 
-/** Parse n bytes of text into the smallest box that holds every reflection.
- *
- * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a last
- * line without newline are allowed. Miller indices are whole numbers (1.0 counts) up to
- * +-NB_SF_MAX_INDEX; F in electrons is finite and its sign is kept; columns 5 and 6 are not
- * interpreted; a seventh column is an error. P1 as written: no symmetry mates are made. The last
- * of duplicates is used. default_F fills the voxels without a line.
- *
- * name: the file, for messages.  *out is the caller's (nb_factor_file_free), zero on error.
- * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM.  Source: docs/formats.md. */
-nb_status nb_hkl_parse(const char *data, size_t n, const char *name, double default_F,
-                       nb_factor_file *out, nb_error *err);
-
 /** Is it a reflection file of XDS (XDS_ASCII.HKL, INTEGRATE.HKL)?  Its fourth column is an intensity,
  * so such a file is refused. */
 int nb_hkl_is_xds(const char *data, size_t n);
 #define NB_HKL_XDS "a reflection file of XDS, which is not read"
 #define NB_HKL_XDS_MEND "convert it to MTZ (pointless, or gemmi xds2mtz) for -mtz"
 
-/** The same text as rows in the order of the file, at least one. *out is the caller's
- * (nb_hkl_list_free), zero on error. Errors as nb_hkl_parse. */
+/** Parse n bytes of text to rows in the order of the file, at least one.
+ *
+ * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a last
+ * line without newline are allowed. Miller indices are whole numbers (1.0 counts) up to
+ * +-NB_SF_MAX_INDEX; F in electrons is finite and its sign is kept; columns 5 and 6 are not
+ * interpreted; a seventh column is an error. P1 as written: no symmetry mates are made.
+ *
+ * name: the file, for messages.  *out is the caller's (nb_hkl_list_free), zero on error.
+ * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM.  Source: docs/formats.md. */
 nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err);
 void nb_hkl_list_free(nb_hkl_list *list);
 
-/** The smallest box that holds the rows of a list; rest as nb_hkl_parse.  Errors: NB_ERR_INPUT (too large),
- * NB_ERR_NOMEM. */
+/** The smallest box that holds the rows of a list.  The last of duplicates is used; default_F fills the voxels without a
+ * row.  *out is the caller's (nb_factor_file_free), zero on error.  Errors: NB_ERR_INPUT (too large), NB_ERR_NOMEM. */
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err);
 

@@ -83,14 +83,6 @@ static nb_status read_row(source_reader *r, const nb_source_defaults *d,
     return n ? nb_source_line_check(s, r->name, r->line, r->err) : NB_OK;
 }
 
-static size_t count_lines(const char *data, size_t n)
-{
-    size_t lines = 1, i;
-    for (i = 0; i < n; i++)
-        lines += data[i] == '\n';
-    return lines;
-}
-
 nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
                                nb_error *err)
 {
@@ -111,7 +103,7 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
     source_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
     nb_source_list list = {0};
     nb_status status = NB_OK;
-    size_t lines = count_lines(data, n);
+    size_t lines = nb_text_lines(data, n);
     memset(out, 0, sizeof *out);
     if (lines > INT_MAX)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu lines are too many", lines);
@@ -404,7 +396,7 @@ nb_status nb_spectrum_parse(const char *data, size_t bytes, const char *name,
     reader r = {NULL,      NULL, name, 0, "photon energy in eV, photons per eV",
                 {0, 0, 0}, err};
     const char *end = data + bytes;
-    const size_t lines = count_lines(data, bytes);
+    const size_t lines = nb_text_lines(data, bytes);
     nb_spectrum_point *p;
     double sum = 0;
     nb_status st = NB_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/matrix.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 
@@ -130,12 +131,6 @@ static void read_shift(const char *p, const char *end, double shift[2])
         shift[i] = p && fabs(v[i]) < 1e6 ? v[i] : 0;
 }
 
-static double determinant(const double *m)
-{
-    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-           m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
-
 static nb_status end_crystal(reader *r, nb_stream *s, nb_error *err)
 {
     double box = 1;
@@ -144,7 +139,7 @@ static nb_status end_crystal(reader *r, nb_stream *s, nb_error *err)
         return fail(r, "the crystal lacks astar, bstar or cstar", err);
     for (int k = 0; k < 3; k++)
         box *= hypot(hypot(r->now.A[k], r->now.A[3 + k]), r->now.A[6 + k]);
-    if (!(determinant(r->now.A) > 1e-9 * box))
+    if (!(nb_determinant(r->now.A) > 1e-9 * box))
         return fail(r, "the axes of the crystal lie in one plane or are left-handed", err);
     if (reserve(r, s, err))
         return NB_ERR_NOMEM;

@@ -3,10 +3,8 @@
  * the columns by their places. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/memory.h"
 #include "../../model/units.h"
 #include "../common/draft.h"
 #include "../common/panel_spec.h"
