@@ -5,7 +5,6 @@
  * eight pixels. */
 #include "image.h"
 
-
 #include "../../src/physics/panels.h"
 
 enum {

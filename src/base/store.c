@@ -34,11 +34,11 @@ struct nb_store {
 
 /* --- keys --- */
 
-/** One step of two hashes (multipliers of splitmix64). */
+/** One step of two hashes (odd multipliers of mixed bits). */
 static void mix(nb_key *key, uint64_t x)
 {
-    uint64_t a = (key->word[0] ^ x) * 0xbf58476d1ce4e5b9u,
-             b = (key->word[1] + x) * 0x94d049bb133111ebu;
+    uint64_t a = (key->word[0] ^ x) * 0x9fb21c651e98df25u,
+             b = (key->word[1] + x) * 0xc4ceb9fe1a85ec53u;
     key->word[0] = a ^ a >> 29;
     key->word[1] = b ^ b >> 31 ^ a << 7;
 }
@@ -74,7 +74,7 @@ void nb_key_number(nb_key *key, double number)
 
 nb_key nb_key_of(const char *kind)
 {
-    nb_key key = {{0x9e3779b97f4a7c15u, 0x6a09e667f3bcc909u}};
+    nb_key key = {{0x243f6a8885a308d3u, 0x13198a2e03707344u}};
     nb_key_text(&key, kind);
     return key;
 }

@@ -119,5 +119,6 @@ nb_status nb_check_series_outputs(const nb_config *cfg, nb_error *err)
 {
     nb_file_use files[NB_FILES_MOST];
     const char *names[NB_FILES_MOST];
-    return check_all(names, written(files, nb_config_inputs(cfg, files), names), err);
+    const int n = nb_config_inputs(cfg, files);
+    return check_all(names, written(files, n, names), err);
 }

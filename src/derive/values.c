@@ -211,12 +211,12 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {
-    const int held = v->axis ? NB_TYPED(of->cfg, vdiv_step_mrad) &&
-                                   !NB_TYPED(of->cfg, vdiv_range_mrad)
-                             : NB_TYPED(of->cfg, hdiv_step_mrad) &&
-                                   !NB_TYPED(of->cfg, hdiv_range_mrad);
-    return held ? nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s", v->name, v->flag)
-                : NB_OK;
+    const int held =
+        v->axis ? NB_TYPED(of->cfg, vdiv_step_mrad) && !NB_TYPED(of->cfg, vdiv_range_mrad)
+                : NB_TYPED(of->cfg, hdiv_step_mrad) && !NB_TYPED(of->cfg, hdiv_range_mrad);
+    return held
+               ? nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s", v->name, v->flag)
+               : NB_OK;
 }
 
 static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_error *err)

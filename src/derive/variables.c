@@ -107,8 +107,8 @@ static nb_status unknown(const char *name, nb_error *err)
             snprintf(group + strlen(group), sizeof group - strlen(group), "%s%s",
                      group[0] ? ", " : "", rows[i].name);
     if (group[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "parameter '%.60s' is a group: name one of %s", name, group);
+        return nb_fail(err, NB_ERR_INPUT, "parameter '%.60s' is a group: name one of %s",
+                       name, group);
     return nb_fail(err, NB_ERR_INPUT,
                    "unknown parameter '%.60s' of a derivative; did you mean '%s'?", name,
                    nearest(name));

@@ -147,7 +147,7 @@ double nb_twin_share(const nb_twin *twin, int i)
 
 static nb_mat3 product(const nb_mat3 *a, const nb_mat3 *b)
 {
-    nb_mat3 out;
+    nb_mat3 out = *a;
     nb_multiply(a->m, b->m, out.m);
     return out;
 }

@@ -141,7 +141,8 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 typedef struct nb_crystals {
     nb_config *configs; /* the caller's (nb_free); [n], of no crystal 1: the first is that of the image */
     int n;
-    struct nb_arrays *arrays; /* the caller's (nb_free); arrays of the first crystal, with its A matrix, or NULL */
+    struct nb_arrays *
+        arrays; /* the caller's (nb_free); arrays of the first crystal, with its A matrix, or NULL */
 } nb_crystals;
 
 /** The same for all crystals of the frame; nb_sim_set_crystals gives those beside the first to the image's simulation.

@@ -91,8 +91,8 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
 /** Replace the record by cfg, a changed copy of nb_sim_record.  names[n] are the parameters that were typed now: their
  * files are read again, and their values of nb_sim_set_parameters are dropped.  Otherwise as nb_sim_change. */
-nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names, int n,
-                        nb_error *err);
+nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
+                        int n, nb_error *err);
 
 /** Set one parameter by its name or a synonym: nb_config_set on the record, then nb_sim_retype. */
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err);

@@ -194,8 +194,8 @@ static PyObject *arrays_dict(const nb_config *cfg)
     int failed = !dict;
     if (!failed && a && strcmp(cfg->hkl_file, NB_MEMORY_HKL) == 0)
         failed = nb_python_put(dict, "hkl",
-                     Py_BuildValue("(NN)", bytes_of(a->hkl, n, sizeof *a->hkl),
-                                   bytes_of(a->F, n, sizeof *a->F)));
+                               Py_BuildValue("(NN)", bytes_of(a->hkl, n, sizeof *a->hkl),
+                                             bytes_of(a->F, n, sizeof *a->F)));
     if (!failed && a && strcmp(cfg->mask_file, NB_MEMORY_MASK) == 0)
         failed = nb_python_put(
             dict, "mask",
@@ -203,21 +203,22 @@ static PyObject *arrays_dict(const nb_config *cfg)
                           bytes_of(a->mask, (size_t)a->mask_fast, (size_t)a->mask_slow),
                           a->mask_fast, a->mask_slow));
     if (!failed && a && strcmp(cfg->source_file, NB_MEMORY_SOURCES) == 0)
-        failed =
-            nb_python_put(dict, "sourcefile",
-                Py_BuildValue("(NNN)", bytes_of(a->wavelength, m, sizeof *a->wavelength),
-                              bytes_of(a->weight, m, sizeof *a->weight),
-                              bytes_of(a->position, m, sizeof *a->position)));
+        failed = nb_python_put(
+            dict, "sourcefile",
+            Py_BuildValue("(NNN)", bytes_of(a->wavelength, m, sizeof *a->wavelength),
+                          bytes_of(a->weight, m, sizeof *a->weight),
+                          bytes_of(a->position, m, sizeof *a->position)));
     if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_MATRIX) == 0)
         failed = nb_python_put(dict, "mat", bytes_of(a->matrix, 9, sizeof *a->matrix));
     if (!failed && a && strcmp(cfg->transmission_file, NB_MEMORY_TRANSMISSION) == 0)
-        failed =
-            nb_python_put(dict, "transmission",
-                plane_of(a->transmission, a->transmission_fast, a->transmission_slow));
+        failed = nb_python_put(
+            dict, "transmission",
+            plane_of(a->transmission, a->transmission_fast, a->transmission_slow));
     if (!failed && a && strcmp(cfg->add_file, NB_MEMORY_ADD) == 0)
         failed = nb_python_put(dict, "add", plane_of(a->add, a->add_fast, a->add_slow));
     if (!failed && a && strcmp(cfg->mosaic_blocks, NB_MEMORY_BLOCKS) == 0)
-        failed = nb_python_put(dict, "mosaic_blocks", bytes_of(a->blocks, a->blocks_bytes, 1));
+        failed =
+            nb_python_put(dict, "mosaic_blocks", bytes_of(a->blocks, a->blocks_bytes, 1));
     if (!failed)
         return dict;
     Py_XDECREF(dict);

@@ -334,7 +334,8 @@ static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
     f->whole = base->cfg;
     if (!base->typed.crystals[0])
         return NB_OK;
-    st = nb_resolve_record(&base->in, &f->base, base->seed, NULL, NULL, &f->whole, &in, err);
+    st = nb_resolve_record(&base->in, &f->base, base->seed, NULL, NULL, &f->whole, &in,
+                           err);
     if (!st)
         nb_inputs_drop(&in);
     nb_inputs_show(&base->in, &f->whole);
@@ -773,8 +774,7 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has another pixel size than the series, but -exptout "
                        "holds only one; leave it out, or write one series for each");
-    if (!same &&
-        (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels))
+    if (!same && (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels))
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %d x %d pixels, but the series has %d x %d",
                        g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);

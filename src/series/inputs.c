@@ -145,7 +145,8 @@ uint64_t nb_own_inputs(nb_store *store, const nb_config *cfg, const nb_config *b
     const char *flag, *path;
     uint64_t h = 0;
     for (size_t i = 0; nb_own_input(cfg, base, &i, &flag, &path); i++)
-        h = hash_file(store, nb_hash_bytes(h ? h : NB_HASH_START, flag, strlen(flag)), path);
+        h = hash_file(store, nb_hash_bytes(h ? h : NB_HASH_START, flag, strlen(flag)),
+                      path);
     return h;
 }
 
@@ -167,7 +168,8 @@ static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
     return s->override || f->vary.n || f->spectra.count || f->stream.images ||
-           s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 || s->jitter_beam_mm > 0;
+           f->crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
+           s->jitter_beam_mm > 0;
 }
 
 /** Sources of flags, of the spectrum that frame cfg has. */
@@ -292,8 +294,7 @@ static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_con
 
 /** Crystal `at` as it will be made; cfg: room for its configuration. */
 static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                               nb_config *cfg, nb_geometry *h, int *bright,
-                               nb_error *err)
+                               nb_config *cfg, nb_geometry *h, int *bright, nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
@@ -338,8 +339,8 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
     nb_inputs in;
     nb_status st;
     if ((st = nb_frames_plain_config(f, k, &before, err)) ||
-        (st = nb_resolve_record(f->in, &before, before.seed.value, NULL, NULL, &before, &in,
-                                err)))
+        (st = nb_resolve_record(f->in, &before, before.seed.value, NULL, NULL, &before,
+                                &in, err)))
         return st;
     st = nb_geometry_build(NB_RESOLVED(&before), &g, err);
     nb_inputs_drop(&in);

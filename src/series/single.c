@@ -59,7 +59,7 @@ static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_err
     struct own {
         nb_arrays arrays;
         double A[27];
-    } *own;
+    } * own;
     if (!extra.matrix)
         return NB_OK;
     if (!(own = nb_alloc(1, sizeof *own, "A matrix", err)))
@@ -118,10 +118,11 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
     nb_crystals all;
     nb_status st = nb_series_crystals(cfg, series, k, hooks, &all, err);
     if (!st && all.arrays)
-        st = nb_fail(err, NB_ERR_UNSUPPORTED,
-                     "frame %d has an A matrix of its own, which a configuration cannot hold: "
-                     "use nb_series_crystals",
-                     k);
+        st = nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "frame %d has an A matrix of its own, which a configuration cannot hold: "
+            "use nb_series_crystals",
+            k);
     if (!st)
         *out = all.configs[0];
     nb_free(all.arrays);

@@ -216,7 +216,8 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
         from.factors_key = old.factors_key;
         from.limit = of_first ? NB_LIMIT_KEPT : NB_LIMIT_ENOUGH;
     }
-    if ((st = nb_resolve_record(&from, typed, sim->seed, extra, &silent, &x->cfg, &in, err)))
+    if ((st = nb_resolve_record(&from, typed, sim->seed, extra, &silent, &x->cfg, &in,
+                                err)))
         return st;
     if (!in.sums && !in.tables.file)
         nb_inputs_find_tables(&in, &sim->in);
@@ -415,7 +416,8 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
     inputs = nb_crystal_inputs_of(all, &in.matrix, cfg->seed.value);
     st = nb_crystal_build(all, &inputs, NULL, out, err);
     if (!st)
-        st = nb_damage_of(all, nb_beam_fluence(all), nb_beam_wavelength(all), &damage, err);
+        st = nb_damage_of(all, nb_beam_fluence(all), nb_beam_wavelength(all), &damage,
+                          err);
     if (!st)
         nb_crystal_grow(damage.growth, out);
     nb_inputs_drop(&in);

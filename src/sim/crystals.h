@@ -64,7 +64,8 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
 void nb_crowd_free(struct nb_crowd *crowd); /* NULL is fine */
 /** Copy the given records and the crystals' inputs for the next build; *copy is the caller's, NULL after an error. */
-nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy, nb_error *err);
+nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy,
+                        nb_error *err);
 
 /** Set the records of crystals 1 to n for the next build; n 0: those of sim->typed again. */
 nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n,
@@ -94,7 +95,6 @@ void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
  * Errors: NB_ERR_INPUT with the line's place. */
 nb_status nb_crystal_lines_apply(const nb_crystal_lines *lines, int m, nb_config *cfg,
                                  nb_error *err);
-
 
 /* --- what -crystals says --- */
 

@@ -84,8 +84,8 @@ static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
     const nb_settings *all = &m->settings;
     switch (v->kind) {
     case NB_VAR_LAMBDA:
-        return m->spectrum.is_chaotic                               ? "spectrum"
-               : cfg->sensor[0] && m->scene.sensors[0].absorb       ? "sensor"
+        return m->spectrum.is_chaotic                         ? "spectrum"
+               : cfg->sensor[0] && m->scene.sensors[0].absorb ? "sensor"
                : (cfg->pdb_file[0] || cfg->cif_file[0]) && !sim->in.tables.typed_F &&
                        cfg->anomalous != NB_ANOMALOUS_OFF
                    ? "anomalous"
@@ -94,8 +94,8 @@ static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
         return NB_TYPED(all, dispersion_step_pct) ? "dispstep" : NULL;
     case NB_VAR_DIVERGENCE:
         return v->axis ? NB_TYPED(all, vdiv_step_mrad) ? "vdivstep" : NULL
-               : NB_TYPED(all, hdiv_step_mrad)         ? "hdivstep"
-                                                       : NULL;
+               : NB_TYPED(all, hdiv_step_mrad) ? "hdivstep"
+                                               : NULL;
     case NB_VAR_CELL:
         return cfg->B_add != 0 ? "Badd" : NULL;
     case NB_VAR_MISSET:

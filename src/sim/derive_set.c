@@ -18,10 +18,10 @@ struct nb_start {
     nb_config cfg;
     nb_inputs in;
     double cell[6];
-    double spread_deg;    /* mosaic spread */
-    double wavelength_A;  /* mean over the sources */
+    double spread_deg;   /* mosaic spread */
+    double wavelength_A; /* mean over the sources */
     double default_F;
-    int n_panels, steps;  /* steps: 1 if the crystal changes along the frame */
+    int n_panels, steps; /* steps: 1 if the crystal changes along the frame */
     nb_scan_middle middle;
 };
 
@@ -335,8 +335,8 @@ static void begin(const struct nb_start *start, changes *c)
     c->default_F = start->default_F;
     memcpy(c->matrix, matrix->at, sizeof c->matrix);
     memcpy(c->cell, start->cell, sizeof c->cell);
-    c->matrix_lambda_A = matrix->lambda_A > 0 || !matrix->given ? matrix->lambda_A
-                                                                : start->wavelength_A;
+    c->matrix_lambda_A =
+        matrix->lambda_A > 0 || !matrix->given ? matrix->lambda_A : start->wavelength_A;
 }
 
 /** The cell was changed: in the configuration, or in the matrix. */
@@ -456,7 +456,7 @@ void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg)
                 cfg->lambda_A = value;
                 cfg->energy_eV = NAN;
             } else if (v.kind != NB_VAR_LAMBDA && v.kind != NB_VAR_SHIFT &&
-                     v.kind != NB_VAR_SHIFT_ALONG && v.kind != NB_VAR_TURN) {
+                       v.kind != NB_VAR_SHIFT_ALONG && v.kind != NB_VAR_TURN) {
                 set_field(&v, value, cfg);
             }
         }
@@ -468,8 +468,8 @@ void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg)
 static nb_moves *moves_like(const nb_moves *old, int more, nb_error *err)
 {
     const int n = old ? old->n : 0;
-    nb_moves *moves = nb_shared_new(sizeof *moves + (size_t)(n + more) * sizeof *moves->at,
-                                    NULL, "parameters", err);
+    nb_moves *moves = nb_shared_new(
+        sizeof *moves + (size_t)(n + more) * sizeof *moves->at, NULL, "parameters", err);
     for (int i = 0; moves && i < n; i++)
         moves->at[moves->n++] = old->at[i];
     return moves;
@@ -490,20 +490,31 @@ static void add_move(nb_moves *moves, const char *name, double value)
 /** True if the row sets the parameter of this name; flag: the parameter's own flag. */
 static int sets(const nb_param *row, const char *name, const char *flag)
 {
-    static const char *const others[][2] = {
-        {"flux", "fluence"},       {"exposure", "fluence"},      {"beamsize", "fluence"},
-        {"energy", "lambda"},      {"mat", "cell_"},             {"samplesize", "N_"},
-        {"sample_x", "N_a"},       {"sample_y", "N_b"},          {"sample_z", "N_c"},
-        {"N", "N_"},               {"mosaic_aniso", "mosaic"},   {"divergence", "hdivrange"},
-        {"divergence", "vdivrange"}, {"sensor", "detector_abs"}, {"sourcefile", "lambda"},
-        {"close_distance", "distance"}, {"distance", "close_distance"}};
+    static const char *const others[][2] = {{"flux", "fluence"},
+                                            {"exposure", "fluence"},
+                                            {"beamsize", "fluence"},
+                                            {"energy", "lambda"},
+                                            {"mat", "cell_"},
+                                            {"samplesize", "N_"},
+                                            {"sample_x", "N_a"},
+                                            {"sample_y", "N_b"},
+                                            {"sample_z", "N_c"},
+                                            {"N", "N_"},
+                                            {"mosaic_aniso", "mosaic"},
+                                            {"divergence", "hdivrange"},
+                                            {"divergence", "vdivrange"},
+                                            {"sensor", "detector_abs"},
+                                            {"sourcefile", "lambda"},
+                                            {"close_distance", "distance"},
+                                            {"distance", "close_distance"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(row->name, others[i][0]) &&
             !strncmp(name, others[i][1], strlen(others[i][1])))
             return 1;
     if (name[0] == 'F' && name[1] == ':')
-        return !strcmp(row->group, "Structure factors") && strcmp(row->name, "default_F") &&
-               strcmp(row->name, "interpolate") && strcmp(row->name, "nointerpolate");
+        return !strcmp(row->group, "Structure factors") &&
+               strcmp(row->name, "default_F") && strcmp(row->name, "interpolate") &&
+               strcmp(row->name, "nointerpolate");
     return flag[0] == '-' && nb_param_find(flag + 1) == row;
 }
 
@@ -551,12 +562,9 @@ nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err)
     return st ? st : nb_sim_apply_moves(sim, err);
 }
 
-nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
-                                const double *values, int count, nb_error *err)
+nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
+                           int count, const nb_moves **out, nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && (values || count == 0));
-    NB_READING(sim->in.store);
     const nb_subject of = nb_sim_subject(sim);
     nb_variable_name *v = NULL;
     nb_moves *moves = NULL;
@@ -573,17 +581,8 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     for (int i = 0; i < count && !st; i++)
         add_move(moves, v[i].name, values[i]);
     nb_free(v);
-    if (!st && !sim->start)
-        st = take_start(sim, err);
-    if (!st)
-        st = nb_sim_begin(sim, err);
-    if (st) {
-        nb_shared_drop(moves);
-        return st;
-    }
-    nb_shared_drop(sim->moves);
-    sim->moves = moves;
-    return nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
+    *out = moves;
+    return st || sim->start ? st : take_start(sim, err);
 }
 
 int nb_sim_moves(const nb_sim *sim)
@@ -595,37 +594,4 @@ const char *nb_sim_move(const nb_sim *sim, int i, double *value)
 {
     *value = sim->moves->at[i].value;
     return sim->moves->at[i].name;
-}
-
-/** Angles about x, y, z in this order; at y = 90 deg the third is 0. */
-static void angles_of(const nb_vec3 columns[3], double angles[3])
-{
-    const nb_vec3 x = columns[0], y = columns[1], z = columns[2];
-    const double flat = sqrt(x.x * x.x + x.y * x.y);
-    angles[1] = atan2(-x.z, flat);
-    angles[0] = flat > 1e-12 ? atan2(y.z, z.z) : atan2(-z.y, y.y);
-    angles[2] = flat > 1e-12 ? atan2(x.y, x.x) : 0;
-}
-
-nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim);
-    static const char *const names[] = {"rot_x",    "rot_y",    "rot_z",
-                                        "misset_x", "misset_y", "misset_z"};
-    const double *m = sim->model.crystal.misset, *r = sim->moved.rot;
-    nb_vec3 columns[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    double angles[3], values[6] = {0};
-    nb_status st = NB_OK;
-    for (int i = 0; i < 3; i++)
-        columns[i] =
-            nb_turn(nb_v3(r[0], r[1], r[2]), nb_rotate_xyz(columns[i], m[0], m[1], m[2]));
-    angles_of(columns, angles);
-    for (int i = 0; i < 3; i++)
-        values[3 + i] = angles[i] / NB_DEG;
-    if (r[0] != 0 || r[1] != 0 || r[2] != 0)
-        st = nb_sim_set_parameters(sim, names, values, 6, err);
-    for (int i = 0; i < 3 && misset_deg && !st; i++)
-        misset_deg[i] = sim->model.crystal.misset[i] / NB_DEG;
-    return st;
 }

@@ -32,10 +32,13 @@ int nb_threads_of(const nb_config *cfg)
 static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
                                int64_t seed, nb_crystal *out, int *typed, nb_error *err)
 {
-    nb_settings *all = (nb_settings *)(uintptr_t)NB_RESOLVED(cfg);
-    nb_crystal_inputs in = nb_crystal_inputs_of(all, matrix, seed);
+    nb_config still = *cfg;
+    const nb_settings *all;
+    nb_crystal_inputs in;
     if (!matrix->given) /* else the last digits of the cell depend on the orientation */
-        all->value.misset_mode = NB_MISSET_NONE;
+        still.misset_mode = NB_MISSET_NONE;
+    all = NB_RESOLVED(&still);
+    in = nb_crystal_inputs_of(all, matrix, seed);
     *typed = matrix->given || (cfg->cell_count > 0 && !cfg->cell_from_file);
     return *typed ? nb_crystal_build(all, &in, NULL, out, err) : NB_OK;
 }
@@ -60,10 +63,10 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
 /** Key of all values that files of structure factors depend on, except the crystal's cell. */
 static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
 {
-    static const char *const rows[] = {"mtzlabel", "sg",     "anomalous", "anomalous_tol",
-                                       "fprime",   "ksol",   "bsol",      "hydrogens",
-                                       "model",    "ncs",    "F000",      "fill",
-                                       "sf_method", "isa",   "dump_mtz",  "dump_hkl"};
+    static const char *const rows[] = {"mtzlabel",  "sg",   "anomalous", "anomalous_tol",
+                                       "fprime",    "ksol", "bsol",      "hydrogens",
+                                       "model",     "ncs",  "F000",      "fill",
+                                       "sf_method", "isa",  "dump_mtz",  "dump_hkl"};
     const char *const files[] = {cfg->pdb_file, cfg->cif_file, cfg->mtz_file,
                                  cfg->fprime_table};
     char text[NB_PARAM_TEXT];
@@ -86,8 +89,8 @@ static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
                               const nb_crystal *crystal)
 {
     double cell[6];
-    if (!crystal || (!files->needs_cell &&
-                     (in->limit == NB_LIMIT_KEPT || !files->cell_is_typed)))
+    if (!crystal ||
+        (!files->needs_cell && (in->limit == NB_LIMIT_KEPT || !files->cell_is_typed)))
         return 0;
     nb_factor_cell_of(crystal, cell);
     for (int i = 0; i < 6; i++)
@@ -207,12 +210,6 @@ int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cf
            (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
 }
 
-int nb_config_is_diffuse(const nb_config *cfg)
-{
-    const double *sigma = cfg->diffuse_sigma_A;
-    return fmax(sigma[0], fmax(sigma[1], sigma[2])) > 0;
-}
-
 /** Halos reach into a frame from beyond it, and those of shared tables are the same for all frames. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
@@ -233,15 +230,6 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
         q = fmin(q, 1 / cfg->dmin_A);
     q = reach_of_halos(cfg, q);
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
-}
-
-double nb_model_reach(const nb_model *model)
-{
-    nb_scene whole = model->scene;
-    if (nb_config_is_diffuse(&model->settings.value)) /* a region has the halos of the image */
-        whole.raster.roi =
-            (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
-    return nb_scene_reach(&whole);
 }
 
 /** What a model sees.  Reflections without a typed limit are taken as far as they go. */
@@ -426,7 +414,7 @@ static table_asked asked_of(const nb_inputs *in, const nb_model *model)
         nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
         box_of(in->sums, model),
         (in->limit == NB_LIMIT_KEPT) ? in->tables.stats
-                        : none, /* the report of a clone has no statistics */
+                                     : none, /* the report of a clone has no statistics */
         nb_threads_of(&model->settings.value)};
 }
 
@@ -507,8 +495,8 @@ static int are_enough(const nb_inputs *in, double dmin)
     if (!in->sums)
         return 0;
     return in->limit == NB_LIMIT_OWN ? fabs(own - dmin) <= 1e-9 * dmin
-           : own == 0                  ? 1 /* a whole list */
-                                       : dmin > 0 && in->sums->dmin <= dmin;
+           : own == 0                ? 1 /* a whole list */
+                                     : dmin > 0 && in->sums->dmin <= dmin;
 }
 
 /** Sums to dmin (0: as far as the model sees, or as a list goes). */
@@ -530,8 +518,8 @@ static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
     nb_key_add(&key, &in->factors_key, sizeof in->factors_key);
     snprintf(text, sizeof text, "%.9g", r.dmin);
     nb_key_text(&key, text);
-    nb_key_number(&key, in->factors->list_path && in->factors->model_path ? r.wavelength_A
-                                                                          : 0);
+    nb_key_number(&key,
+                  in->factors->list_path && in->factors->model_path ? r.wavelength_A : 0);
     if ((st = nb_store_take(in->store, &key, make_sums, &r, &fresh, err)))
         return st;
     nb_shared_drop(in->sums);
@@ -546,10 +534,8 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
     nb_tables *t = &in->tables, fresh = {0};
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        is_as_asked(t, in->sums, a)) {
-        nb_shared_drop(t->waves); /* of a list they have other wavelengths, perhaps */
+        is_as_asked(t, in->sums, a)) /* a list's may have other wavelengths */
         return nb_tables_take_waves(t, waves, err);
-    }
     st = make_tables(in->sums, a, waves, t, &fresh, err);
     nb_tables_drop(st ? &fresh : t);
     if (!st)
@@ -565,8 +551,9 @@ static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hoo
     const table_asked asked = asked_of(in, model);
     nb_factor_table table;
     nb_waves waves;
-    nb_status st = nb_waves_group(in->sums, beam->sources, beam->n_sources,
-                                  (in->limit == NB_LIMIT_KEPT) ? NULL : hooks, &waves, err);
+    nb_status st =
+        nb_waves_group(in->sums, beam->sources, beam->n_sources,
+                       (in->limit == NB_LIMIT_KEPT) ? NULL : hooks, &waves, err);
     if (st)
         return st;
     st = fit_tables(in, &asked, &waves, hooks, err);

@@ -49,7 +49,7 @@ typedef struct nb_factor_files {
     nb_fprime_list typed, curves;
     double cell[6];    /* A, deg: of F, whatever the crystal's is */
     int cell_is_typed; /* of a list without one, which has that of each crystal */
-    int needs_cell;       /* the files have no cell, and F depend on the crystal's: given_cell */
+    int needs_cell; /* the files have no cell, and F depend on the crystal's: given_cell */
     double given_cell[6]; /* A, deg */
     nb_symmetry symmetry;
     uint64_t hash; /* of the bytes of the files */
@@ -59,9 +59,9 @@ typedef struct nb_factor_files {
  * wavelength and weight are made from.  They do not change, and are shared. */
 typedef struct nb_factor_sums {
     const nb_factor_files *files; /* shared */
-    double dmin, asked;           /* limit of the table, and the limit that was asked for, A */
-    nb_partials partials;         /* owned; of the model */
-    nb_factor_grid grid;      /* owned; amplitudes of reflections; F NULL without them */
+    double dmin, asked;   /* limit of the table, and the limit that was asked for, A */
+    nb_partials partials; /* owned; of the model */
+    nb_factor_grid grid;  /* owned; amplitudes of reflections; F NULL without them */
     nb_factor_box filled_box; /* of its values */
     nb_expansion expansion;
     size_t filled;

@@ -12,6 +12,11 @@
 #include "crystals.h"
 #include "sim.h"
 
+const char *nb_dump_name(const nb_config *cfg)
+{
+    return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
+}
+
 /** Is it the name of an array (nb_config_use_arrays)? */
 static int is_memory(const char *path)
 {

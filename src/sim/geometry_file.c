@@ -75,7 +75,9 @@ static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
 nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
                                const nb_hooks *hooks, nb_error *err)
 {
-    const char *flag = cfg->geom_file[0] ? "-geom" : cfg->expt_file[0] ? "-expt" : "-nxmx";
+    const char *flag = cfg->geom_file[0]   ? "-geom"
+                       : cfg->expt_file[0] ? "-expt"
+                                           : "-nxmx";
     const char *name = cfg->geom_file[0]   ? cfg->geom_file
                        : cfg->expt_file[0] ? cfg->expt_file
                                            : cfg->nxmx_file;
@@ -110,8 +112,7 @@ nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
     memset(detector, 0, sizeof *detector);
     if (!st)
         st = nb_read_geometry(cfg, hooks, detector, err);
-    if (!st && detector->n_panels &&
-        (st = nb_say_open_geometry(cfg, detector, hooks, err)))
+    if (!st && detector->n_panels && (st = nb_say_open_geometry(cfg, detector, hooks, err)))
         nb_detector_spec_free(detector);
     if (!st && detector->n_panels)
         cfg->detector = detector;

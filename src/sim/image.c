@@ -282,7 +282,8 @@ nb_status nb_image_apply_header(nb_store *store, const char *path, const char *f
     const kept_header *h;
     nb_status st;
     nb_key_file(&key, store, path);
-    nb_key_add(&key, cfg->detpixels, sizeof cfg->detpixels); /* the size of a headerless file */
+    nb_key_add(&key, cfg->detpixels,
+               sizeof cfg->detpixels); /* the size of a headerless file */
     nb_key_number(&key, cfg->max_read_MB);
     if ((st = nb_store_take(store, &key, make_header, &r, &object, err)))
         return st;

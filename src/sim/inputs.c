@@ -257,8 +257,9 @@ nb_status nb_tables_put_typed(nb_tables *t, const nb_tables *typed, const nb_hoo
     if (!typed->file || t->file == typed->file || t->typed_F)
         return NB_OK;
     if (nb_table_count(to) != 1 || !n) {
-        nb_notice(hooks, "each group of wavelengths has a table of structure factors now: the "
-                         "F that were given as one array are gone");
+        nb_notice(hooks,
+                  "each group of wavelengths has a table of structure factors now: the "
+                  "F that were given as one array are gone");
         return NB_OK;
     }
     if (!(F = nb_alloc_raw(n, sizeof *F, "structure factors", err)))
@@ -292,6 +293,7 @@ nb_status nb_tables_take_waves(nb_tables *t, nb_waves *waves, nb_error *err)
     own->of_source = NULL;
     waves->group = NULL;
     waves->f = NULL;
+    nb_shared_drop(t->waves);
     t->waves = own;
     return NB_OK;
 }

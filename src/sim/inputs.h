@@ -43,10 +43,10 @@ typedef struct nb_plane {
 typedef struct nb_files {
     nb_key key;
     nb_detector_spec spec; /* owned; no panels without a file */
-    uint8_t *mask; /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
+    uint8_t *mask;  /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
     float *gainmap; /* shared; [pixels], -gainmap; NULL: none */
     const nb_plane *transmission; /* shared; -transmission, as nb_mix_factor reads it; NULL: none */
-    const nb_plane *add;          /* shared; -add; NULL: none */
+    const nb_plane *add;  /* shared; -add; NULL: none */
     int takes;            /* some of it is below 0 */
     uint64_t planes_hash; /* of the contents of both; 0: none */
     double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
@@ -115,9 +115,9 @@ typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
 
 /** How far the sums of structure factors go. */
 typedef enum nb_limit {
-    NB_LIMIT_OWN,    /* as far as the image sees: the same for the same record */
+    NB_LIMIT_OWN, /* as far as the image sees: the same for the same record */
     NB_LIMIT_ENOUGH, /* at least so far: of a further crystal, and of values by nb_sim_set_parameters */
-    NB_LIMIT_KEPT    /* as far as those of the series, which are in the store */
+    NB_LIMIT_KEPT /* as far as those of the series, which are in the store */
 } nb_limit;
 
 /** What a frame has beside the rows of its record. */
@@ -137,8 +137,8 @@ typedef struct nb_inputs {
     uint64_t panels_id;
     nb_key spec_key;   /* of the detector's file */
     nb_key header_key; /* of all files that complete the configuration */
-    int left_out;    /* files of one panel that are on by default, of several panels */
-    nb_files *files; /* shared */
+    int left_out;      /* files of one panel that are on by default, of several panels */
+    nb_files *files;   /* shared */
     uint8_t *marked; /* shared; [pixels], in place of the mask of the files; NULL: that one */
     nb_matrix matrix;
     const nb_source_line *lines; /* NULL: the beam is that of the flags */

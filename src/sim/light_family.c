@@ -10,10 +10,27 @@
 #include "../params/params.h"
 #include "light.h"
 
+int nb_config_is_diffuse(const nb_config *cfg)
+{
+    const double *sigma = cfg->diffuse_sigma_A;
+    return fmax(sigma[0], fmax(sigma[1], sigma[2])) > 0;
+}
+
+double nb_model_reach(const nb_model *model)
+{
+    nb_scene whole = model->scene;
+    /* a region has the halos of the image, and light that a footprint moves into it */
+    if (nb_config_is_diffuse(&model->settings.value) ||
+        !nb_footprint_is_point(&model->footprint))
+        whole.raster.roi =
+            (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
+    return nb_scene_reach(&whole);
+}
+
 double nb_light_reach(const nb_model *m)
 {
-    return nb_diffuse_reach(nb_model_reach(m),
-                            m->scene.factors.dmin / NB_ANGSTROM, m->diffuse.gamma);
+    return nb_diffuse_reach(nb_model_reach(m), m->scene.factors.dmin / NB_ANGSTROM,
+                            m->diffuse.gamma);
 }
 
 /* --- which family --- */

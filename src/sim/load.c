@@ -40,8 +40,8 @@ static nb_status load_image_headers(nb_config *cfg, nb_store *store,
     if (!st && nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
         take_mask_size(cfg);
     else if (!st && cfg->mask_file[0])
-        st = nb_image_apply_header(store, cfg->mask_file, "-mask", 1, hooks, cfg, &of_mask,
-                                   err);
+        st = nb_image_apply_header(store, cfg->mask_file, "-mask", 1, hooks, cfg,
+                                   &of_mask, err);
     if (!st)
         st = nb_load_named_detector(cfg, err);
     of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
@@ -354,15 +354,13 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     if (st)
         nb_shared_drop(files);
     else
-        *bytes = sizeof *files +
-                 (files->mask ? pixels_of(&files->spec, r->geometry) : 0);
+        *bytes = sizeof *files + (files->mask ? pixels_of(&files->spec, r->geometry) : 0);
     *object = st ? NULL : files;
     return st;
 }
 
 /** Key of all values that the files of detector and materials depend on. */
-static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in,
-                           const nb_geometry *g)
+static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in, const nb_geometry *g)
 {
     nb_key key = nb_key_of("files");
     const char *const paths[] = {cfg->gainmap_file, cfg->spectrum, cfg->stol_file,

@@ -9,11 +9,6 @@
 #include "load.h"
 #include "sim.h"
 
-const char *nb_dump_name(const nb_config *cfg)
-{
-    return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
-}
-
 /** True if a flag of the crystal's size was typed. */
 static int has_size(const nb_config *cfg)
 {

@@ -160,9 +160,8 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
 }
 
 /** Give the files of these rows new generations and put the old ones into generations[n]; back: put these back. */
-static void type_files_again(nb_sim *sim, const nb_config *typed,
-                             const char *const *names, int n, uint64_t *generations,
-                             int back)
+static void type_files_again(nb_sim *sim, const nb_config *typed, const char *const *names,
+                             int n, uint64_t *generations, int back)
 {
     for (int i = 0; i < n; i++) {
         const nb_param *p = nb_param_find(names[i]);
@@ -211,8 +210,8 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
     return st;
 }
 
-nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names, int n,
-                        nb_error *err)
+nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
+                        int n, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg && (names || n == 0));
@@ -297,4 +296,56 @@ const nb_config *nb_sim_config(const nb_sim *sim)
 const nb_config *nb_sim_record(const nb_sim *sim)
 {
     return sim ? &sim->typed : NULL;
+}
+
+nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
+                                const double *values, int count, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && (values || count == 0));
+    NB_READING(sim->in.store);
+    const nb_moves *moves = NULL;
+    nb_status st = nb_sim_add_moves(sim, names, values, count, &moves, err);
+    if (!st)
+        st = nb_sim_begin(sim, err);
+    if (st) {
+        nb_shared_drop(moves);
+        return st;
+    }
+    nb_shared_drop(sim->moves);
+    sim->moves = moves;
+    return nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
+}
+
+/** Angles about x, y, z in this order; at y = 90 deg the third is 0. */
+static void angles_of(const nb_vec3 columns[3], double angles[3])
+{
+    const nb_vec3 x = columns[0], y = columns[1], z = columns[2];
+    const double flat = sqrt(x.x * x.x + x.y * x.y);
+    angles[1] = atan2(-x.z, flat);
+    angles[0] = flat > 1e-12 ? atan2(y.z, z.z) : atan2(-z.y, y.y);
+    angles[2] = flat > 1e-12 ? atan2(x.y, x.x) : 0;
+}
+
+nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim);
+    static const char *const names[] = {"rot_x",    "rot_y",    "rot_z",
+                                        "misset_x", "misset_y", "misset_z"};
+    const double *m = sim->model.crystal.misset, *r = sim->moved.rot;
+    nb_vec3 columns[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    double angles[3], values[6] = {0};
+    nb_status st = NB_OK;
+    for (int i = 0; i < 3; i++)
+        columns[i] =
+            nb_turn(nb_v3(r[0], r[1], r[2]), nb_rotate_xyz(columns[i], m[0], m[1], m[2]));
+    angles_of(columns, angles);
+    for (int i = 0; i < 3; i++)
+        values[3 + i] = angles[i] / NB_DEG;
+    if (r[0] != 0 || r[1] != 0 || r[2] != 0)
+        st = nb_sim_set_parameters(sim, names, values, 6, err);
+    for (int i = 0; i < 3 && misset_deg && !st; i++)
+        misset_deg[i] = sim->model.crystal.misset[i] / NB_DEG;
+    return st;
 }

@@ -219,7 +219,8 @@ static nb_status load_plane(const nb_inputs *in, const plane_request *r,
                2 * sizeof(int));
     nb_key_add(&key, &r->files->key, sizeof r->files->key * (r->files->spec.n_panels > 0));
     if (r->file->path[0])
-        st = nb_store_take(in->store, &key, make_plane, (void *)(uintptr_t)r, &object, err);
+        st = nb_store_take(in->store, &key, make_plane, (void *)(uintptr_t)r, &object,
+                           err);
     *out = object;
     return st;
 }
@@ -246,9 +247,17 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
                          nb_error *err)
 {
     const nb_arrays *a = cfg->arrays;
-    plane_file factors = {"-transmission", cfg->transmission_file, 0, 1e6,
-                          NB_ARRAY_TRANSMISSION, NULL, 0, 0, hooks},
-               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0, 0, hooks};
+    plane_file factors = {"-transmission",
+                          cfg->transmission_file,
+                          0,
+                          1e6,
+                          NB_ARRAY_TRANSMISSION,
+                          NULL,
+                          0,
+                          0,
+                          hooks},
+               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0,
+                        0,      hooks};
     plane_request r = {&factors, cfg, g, files, pixels};
     nb_status st;
     if (nb_in_memory(cfg, factors.path, NB_MEMORY_TRANSMISSION)) {

@@ -292,8 +292,8 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     nb_inputs in;
     nb_model_inputs of;
     nb_model model;
-    nb_status st = nb_resolve_record(&sim->in, typed, typed->seed.value, extra, NULL, cfg,
-                                     &in, err);
+    nb_status st =
+        nb_resolve_record(&sim->in, typed, typed->seed.value, extra, NULL, cfg, &in, err);
     if (st)
         return st;
     nb_inputs_show(&in, cfg);

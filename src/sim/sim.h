@@ -28,7 +28,8 @@ typedef struct nb_moves {
 
 struct nb_sim {
     nb_config typed; /* the record: what was typed, from which all else is made again */
-    const nb_moves *moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
+    const nb_moves *
+        moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
     nb_config cfg; /* the record, resolved: completed from files, with the moves */
     nb_hooks hooks;
     nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
@@ -102,6 +103,10 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
  * nb_sim_begin.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
+/** The moves of sim with `count` more, in *out (nb_shared_drop, after an error, too); the first ones also set where moves
+ * start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
+                           int count, const nb_moves **out, nb_error *err);
 /** Apply all moves to the start: configuration, inputs and displacement.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
 /** Apply the moves to a new record, whose model is built; drop, with a note, those whose parameter the model does not

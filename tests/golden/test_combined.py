@@ -215,6 +215,10 @@ def check_typed(t, rng):
     except Refused as why:
         said = why
     if said:
+        try:  # the flags beside the lines are an experiment, too
+            t.image(t.base())
+        except Refused:
+            return
         alone = []
         for j in range(t.count()):
             try:
@@ -407,8 +411,8 @@ def check_slopes(t, rng):
     value = {"fluence": None, "polar": None, "lambda": None, "distance": None, "default_F": None, "water": None, "misset_x": None, "misset_z": None, "cell_a": None, "cell_b": None, "Na": None, "twotheta": None, "Xbeam": None,
              "mosaic": None, "dispersion": None, "fudge": None, "phi": None}
     flags = dict(t.flags)
-    names = [x for x in value if x in flags or x == "misset_x" and "misset" in flags or x == "misset_z" and "misset" in flags or x in ("cell_a", "cell_b") and "cell" in flags]
-    if "mat" in flags:  # a matrix is in units of the wavelength
+    names = [x for x in value if x in flags or x == "misset_x" and "misset" in flags or x == "misset_z" and "misset" in flags or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
+    if "mat" in flags or "sourcefile" in flags:  # a matrix is in units of the wavelength; a list of sources has its own
         names = [x for x in names if x != "lambda"]
     name = rng.choice(names)
     words = [*t.base(), "-precision", "double"]
@@ -572,10 +576,10 @@ def all_trials(first, count, only, folder):
 
 
 def main():
-    start, seen, runs, lit, refused, failed = time.time(), {}, 0, 0, 0, {}
+    start, seen, runs, lit, refused, failed, done = time.time(), {}, 0, 0, 0, {}, 0
     folder = os.path.abspath(ARGS.keep) if ARGS.keep else tempfile.mkdtemp()
     for number, results, more, light in all_trials(ARGS.first, ARGS.count, ARGS.check, folder):
-        runs, lit = runs + more, lit + light
+        runs, lit, done = runs + more, lit + light, done + 1
         for name, why, text in results:
             seen[name] = seen.get(name, 0) + 1
             refused += why is None
@@ -587,6 +591,7 @@ def main():
     if not ARGS.keep:
         shutil.rmtree(folder)
     total = sum(seen.values())
+    script.ok("all trials", done == ARGS.count, f"{done} of {ARGS.count} were made")
     for name in sorted(seen):
         script.ok(name, name not in failed, f"failed in trials {failed.get(name)}")
     print(f"# {ARGS.count} trials, {total} checks {seen}, {100 * refused / max(total, 1):.0f} % refused, {100 * lit / ARGS.count:.0f} % lit, {runs} runs of {1000 * (time.time() - start) / max(runs, 1):.0f} ms")

@@ -431,7 +431,7 @@ def test_planes_of_pixels():
     assert (sim.render() == (factor.astype(float) * plain + 2 * add).astype(np.float32)).all()
     with pytest.raises(ValueError, match="2-D"):
         nanobragg.Simulation(**base, add=[1, 2])
-    with pytest.raises(ValueError, match="16 x 16 floats"):
+    with pytest.raises(ValueError, match="8 x 8 pixels, but the detector has 16 x 16"):
         nanobragg.Simulation(**base, transmission=np.ones((8, 8)))
 
 

@@ -443,9 +443,11 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     /* CLOSE_DISTANCE of a header is that at the header's two-theta, and goes before DISTANCE */
     int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
     int final_close = !typed[NB_SMV_DISTANCES] && has_close;
+    double unused = NAN; /* DISTANCE must be a number all the same */
     const documented_key keys[] = {
         {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
-        {"DISTANCE", NULL, &cfg->distance_mm, typed[NB_SMV_DISTANCES] || has_close, 1},
+        {"DISTANCE", NULL, has_close ? &unused : &cfg->distance_mm,
+         typed[NB_SMV_DISTANCES], 1},
         {"CLOSE_DISTANCE", NULL, &cfg->close_distance_mm, typed[NB_SMV_DISTANCES], 1},
         {"TWOTHETA", NULL, &cfg->close_twotheta_deg, !final_close, 0},
         {"WAVELENGTH", NULL, &cfg->lambda_A, typed[NB_SMV_BEAM], 1},
