@@ -300,7 +300,7 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     of = nb_inputs_of_model(&in, typed->seed.value, NULL, &ends);
     of.check_only = 1;
     of.table = in.tables.box;
-    of.table.default_F = NB_VALUE(cfg, default_F);
+    of.table.default_F = NB_RESOLVED(cfg)->value.default_F;
     if (!(st = nb_model_build(cfg, &of, NULL, &model, err))) {
         st = nb_check_built(cfg, &model, err);
         *geometry = model.geometry;
