@@ -411,7 +411,7 @@ def check_slopes(t, rng):
     value = {"fluence": None, "polar": None, "lambda": None, "distance": None, "default_F": None, "water": None, "misset_x": None, "misset_z": None, "cell_a": None, "cell_b": None, "Na": None, "twotheta": None, "Xbeam": None,
              "mosaic": None, "dispersion": None, "fudge": None, "phi": None}
     flags = dict(t.flags)
-    names = [x for x in value if x in flags or x == "misset_x" and "misset" in flags or x == "misset_z" and "misset" in flags or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
+    names = [x for x in value if x in flags or x in ("misset_x", "misset_z") and len(flags.get("misset", [])) > 2 or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
     if "mat" in flags or "sourcefile" in flags:  # a matrix is in units of the wavelength; a list of sources has its own
         names = [x for x in names if x != "lambda"]
     name = rng.choice(names)
