@@ -153,7 +153,7 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_WATER:
         return cfg->value.water_um;
     case NB_VAR_DEFAULT_F:
-        return m->scene.factors.table.default_F;
+        return cfg->value.default_F;
     case NB_VAR_F:
         return F_value(of, v->hkl);
     case NB_VAR_ALL_F:
