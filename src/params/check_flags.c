@@ -189,38 +189,6 @@ int nb_config_makes_factors(const nb_config *cfg)
             cfg->hkl_file[0]);
 }
 
-/** Does a list without a cell get other fills or absences by that of the crystal? */
-static int is_completed_anew(const nb_config *a, const nb_config *b)
-{
-    return a->hkl_file[0] && (a->space_group[0] || a->fill == NB_FILL_SHELL) &&
-           memcmp(a->cell, b->cell, sizeof a->cell) != 0 &&
-           (a->B_add != b->B_add || memcmp(&a->F_scale, &b->F_scale, sizeof a->F_scale) ||
-            memcmp(&a->default_F, &b->default_F, sizeof a->default_F));
-}
-
-int nb_config_same_factors(const nb_config *a, const nb_config *b)
-{
-    static const char *const names[] = {
-        "mtzlabel",  "sg",    "anomalous", "anomalous_tol", "fprime", "ksol",     "bsol",
-        "hydrogens", "model", "ncs",       "F000",          "fill",   "sf_method"};
-    char of_a[NB_PARAM_TEXT], of_b[NB_PARAM_TEXT];
-    if (nb_config_makes_factors(a) != nb_config_makes_factors(b) ||
-        is_completed_anew(a, b) ||
-        (a->F_scale == NB_FSCALE_MODEL) != (b->F_scale == NB_FSCALE_MODEL))
-        return 0;
-    if (!nb_config_makes_factors(a))
-        return !a->hkl_file[0] || a->default_F == b->default_F ||
-               (isnan(a->default_F) && isnan(b->default_F)); /* it fills the list's box */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const nb_param *p = nb_param_find(names[i]);
-        nb_param_get(p, a, " ", of_a, sizeof of_a, NULL);
-        nb_param_get(p, b, " ", of_b, sizeof of_b, NULL);
-        if (strcmp(of_a, of_b) != 0)
-            return 0;
-    }
-    return 1;
-}
-
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 {
     nb_status st;

@@ -105,10 +105,6 @@ int nb_config_makes_factors(const nb_config *cfg);
 /** Are structure factors more than the list of -hkl as it is read?  The same without expand_list. */
 int nb_list_is_changed(const nb_settings *settings);
 
-/** Do both make their structure factors in the same way, but for -Badd, a typed -Fscale and -default_F, which multiply or
- * complete what is made? If neither makes any: is the list of -hkl completed by the same -default_F? */
-int nb_config_same_factors(const nb_config *a, const nb_config *b);
-
 /** Refuse flags of structure factors that contradict each other or have nothing to act on. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 

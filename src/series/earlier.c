@@ -276,17 +276,14 @@ static int recorded_inputs(const nb_run *run, int k, uint64_t *inputs)
 nb_status nb_earlier_check_inputs(const nb_run *run, nb_error *err)
 {
     const nb_config *base = &run->frames.base;
-    nb_config cfg, last = *base;
-    uint64_t was, now = 0;
+    nb_config cfg;
+    uint64_t was;
     char names[256];
     for (int k = 0; run->series->override && k < run->frames.count; k++) {
         if (!recorded_inputs(run, k, &was) ||
             nb_frames_config(&run->frames, k, &cfg, NULL)) /* reported when it is made */
             continue;
-        if (!nb_same_inputs(&cfg, &last))
-            now = nb_own_inputs(run->base->in.store, &cfg, base);
-        last = cfg;
-        if (now == was)
+        if (nb_own_inputs(run->base->in.store, &cfg, base) == was)
             continue;
         nb_own_input_names(&cfg, base, names, sizeof names);
         return nb_fail(err, NB_ERR_INPUT,

@@ -7,9 +7,6 @@
 #include "../nanobragg.h"
 #include "frames.h"
 
-/** Whether both name the same input files. */
-int nb_same_inputs(const nb_config *a, const nb_config *b);
-
 /** The contents of the files that cfg names and base does not; 0: there are none. */
 uint64_t nb_own_inputs(nb_store *store, const nb_config *cfg, const nb_config *base);
 

@@ -699,6 +699,20 @@ nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
     return nb_frames_at(f, k, st, err);
 }
 
+nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim *sim,
+                         nb_error *err)
+{
+    nb_matrix matrix;
+    const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
+    nb_config *more;
+    int n;
+    nb_status st = nb_frames_crystals(f, k, cfg, &more, &n, err);
+    if (!st && (n > 1 || sim->crowd))
+        st = nb_sim_give_crystals(sim, more, n > 1 ? n - 1 : 0, err);
+    nb_free(more);
+    return st ? st : nb_sim_frame(sim, cfg, &extra, err);
+}
+
 nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err)
 {
     char place[NB_PATH_MAX / 2];

@@ -71,6 +71,10 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
 nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
                              nb_config **more, int *n, nb_error *err);
 
+/** Make sim that of frame k, with all of its crystals; cfg: the record of the first. */
+nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim *sim,
+                         nb_error *err);
+
 /** The record of frame k as a single image: that of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 

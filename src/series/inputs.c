@@ -35,28 +35,6 @@ static const char *input_at(const nb_config *cfg, size_t i)
     return (const char *)cfg + row->offset;
 }
 
-/** Do both read the same file of -crystals, or none? */
-static int same_crystals(const nb_config *a, const nb_config *b)
-{
-    int n;
-    return strcmp(a->crystals, b->crystals) == 0 ||
-           (nb_crystals_kind_of(a->crystals, &n) != NB_CRYSTALS_FILE &&
-            nb_crystals_kind_of(b->crystals, &n) != NB_CRYSTALS_FILE);
-}
-
-int nb_same_inputs(const nb_config *a, const nb_config *b)
-{
-    size_t n;
-    nb_params(&n);
-    for (size_t i = 0; i < n; i++)
-        if (input_at(a, i) && strcmp(input_at(a, i), input_at(b, i)) != 0)
-            return 0;
-    return strcmp(a->background, b->background) == 0 && same_crystals(a, b) &&
-           (strcmp(a->spectrum, b->spectrum) == 0 ||
-            (!nb_spectrum_is_file(a->spectrum) && !nb_spectrum_is_file(b->spectrum))) &&
-           nb_config_same_factors(a, b);
-}
-
 /** Fill block[BLOCK] up to the end of the file; < 0: it cannot be read. */
 static ssize_t read_block(int fd, unsigned char *block)
 {
@@ -235,7 +213,7 @@ static nb_status limit_of(const nb_inputs *in, const nb_sim *base, const nb_conf
     return st;
 }
 
-/** The limit of a crystal that has the files of the base.  A frame with an error says so when its turn comes. */
+/** Lower *dmin to what crystal `at` needs if it has the files of the base.  The survey reports a frame's error. */
 static void widen_by(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
                      nb_config *cfg, double *dmin)
 {
@@ -280,13 +258,11 @@ static int frames_differ(const nb_frames *f)
 static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_config *cfg,
                            nb_error *err)
 {
-    nb_matrix matrix;
-    const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
     nb_sim *sim = NULL;
     nb_status st = nb_frames_config(f, k, cfg, err);
     if (!st)
         st = nb_sim_clone(base, NULL, base->engine.options.threads, &sim, err);
-    if (!st && !(st = nb_sim_frame(sim, cfg, &extra, err)))
+    if (!st && !(st = nb_frames_give(f, k, cfg, sim, err)))
         st = nb_sim_render(sim, NULL, NULL, err);
     nb_sim_free(sim);
     return st;

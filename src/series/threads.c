@@ -202,23 +202,12 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_frame *f = &w->frame;
     const nb_frames *frames = &run->frames;
     const nb_hooks hooks = {w, NULL, on_render};
-    nb_matrix matrix;
-    const nb_frame_extra extra = nb_frames_extra(frames, k, &matrix);
-    nb_config *more = NULL;
-    int n = 1;
     nb_status st = NB_OK;
     if (!f->sim)
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-    f->inputs = nb_same_inputs(cfg, &frames->base)
-                    ? 0
-                    : nb_own_inputs(run->base->in.store, cfg, &frames->base);
+    f->inputs = nb_own_inputs(run->base->in.store, cfg, &frames->base);
     if (!st)
-        st = nb_frames_crystals(frames, k, cfg, &more, &n, err);
-    if (!st && (n > 1 || f->sim->crowd))
-        st = nb_sim_give_crystals(f->sim, more, n > 1 ? n - 1 : 0, err);
-    nb_free(more);
-    if (!st)
-        st = nb_sim_frame(f->sim, cfg, &extra, err);
+        st = nb_frames_give(frames, k, cfg, f->sim, err);
     return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 

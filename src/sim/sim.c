@@ -2,6 +2,8 @@
 /* nb_sim: from a configuration to a scene and a backend. */
 #include "sim.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -292,6 +294,7 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     nb_inputs in;
     nb_model_inputs of;
     nb_model model;
+    double bound;
     nb_status st =
         nb_resolve_record(&sim->in, typed, typed->seed.value, extra, NULL, cfg, &in, err);
     if (st)
@@ -300,11 +303,12 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     of = nb_inputs_of_model(&in, typed->seed.value, NULL, &ends);
     of.check_only = 1;
     of.table = in.tables.box;
-    of.table.default_F = NB_RESOLVED(cfg)->value.default_F;
     if (!(st = nb_model_build(cfg, &of, NULL, &model, err))) {
         st = nb_check_built(cfg, &model, err);
         *geometry = model.geometry;
-        *bright = isfinite(nb_photon_bound(&model.scene)) && nb_model_may_overflow(&model);
+        model.scene.factors.table.default_F = model.settings.value.default_F;
+        bound = nb_photon_bound(&model.scene);
+        *bright |= isfinite(bound) && bound >= FLT_MAX;
         nb_model_free(&model);
     }
     nb_inputs_drop(&in);

@@ -128,8 +128,8 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err);
 
 /** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *geometry:
- * the frame's.  *cfg: the resolved configuration, in the caller's room; do not follow its pointers.  *bright: 1 if a
- * pixel may exceed a float, which only a rendering shows. */
+ * the frame's.  *cfg: the resolved configuration, in the caller's room; do not follow its pointers.  *bright: set to
+ * 1 if a pixel may exceed a float, which only a rendering shows. */
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
                               nb_geometry *geometry, int *bright, nb_error *err);
