@@ -111,18 +111,24 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
+/** Begin a change with other moves, which sim owns; after an error they are dropped. */
+static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
+{
+    nb_status st = nb_sim_begin(sim, err);
+    nb_shared_drop(st ? moves : sim->moves);
+    if (!st)
+        sim->moves = moves;
+    return st;
+}
+
 /** Replace the record and the moves of sim; sim then owns `moves`. */
 static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves,
                       int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
-    nb_status st = nb_sim_begin(sim, err);
-    if (st) {
-        nb_shared_drop(moves);
+    nb_status st = begin(sim, moves, err);
+    if (st)
         return st;
-    }
-    nb_shared_drop(sim->moves);
-    sim->moves = moves;
     sim->typed = *typed;
     if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves from the record before */
         sim->in.limit = NB_LIMIT_OWN;
@@ -137,15 +143,14 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     NB_READING(sim->in.store);
     const nb_moves *moves = nb_shared_hold(sim->moves);
     nb_status st = nb_moves_without(&moves, nb_param_find("hkl"), err);
-    if (!st)
-        st = nb_sim_begin(sim, err);
-    if (st) {
+    if (st)
         nb_shared_drop(moves);
+    else
+        st = begin(sim, moves, err);
+    if (st) {
         nb_free(F);
         return st;
     }
-    nb_shared_drop(sim->moves);
-    sim->moves = moves;
     st = nb_tables_replace_F(&sim->in.tables, F, err);
     sim->in.tables.typed_F = 1;
     nb_tables_drop(&sim->in.typed);
@@ -306,15 +311,11 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     NB_READING(sim->in.store);
     const nb_moves *moves = NULL;
     nb_status st = nb_sim_add_moves(sim, names, values, count, &moves, err);
-    if (!st)
-        st = nb_sim_begin(sim, err);
-    if (st) {
+    if (st)
         nb_shared_drop(moves);
-        return st;
-    }
-    nb_shared_drop(sim->moves);
-    sim->moves = moves;
-    return nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
+    else
+        st = begin(sim, moves, err);
+    return st ? st : nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
 }
 
 /** Angles about x, y, z in this order; at y = 90 deg the third is 0. */
