@@ -105,7 +105,7 @@ void nb_key_file(nb_key *key, nb_store *store, const char *path)
     if (!store || !path[0])
         return;
     pthread_mutex_lock(&store->lock);
-    if ((file = find_file(store, path)))
+    if ((file = find_file(store, path)) && file->generation) /* 0: not typed again */
         nb_key_add(key, &file->generation, sizeof file->generation);
     pthread_mutex_unlock(&store->lock);
 }
