@@ -203,14 +203,13 @@ static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error
     return job->spectrum ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Are the directions along an axis spread over a range that was typed?  A typed step would hold them. */
+/** True if a typed range spreads the directions along an axis. */
 static int has_range(const nb_subject *of, int axis)
 {
     const nb_settings *cfg = of->cfg;
     const double range = axis ? NB_TYPED_OR(cfg, vdiv_range_mrad, 0)
                               : NB_TYPED_OR(cfg, hdiv_range_mrad, 0);
-    const double step = axis ? cfg->value.vdiv_step_mrad : cfg->value.hdiv_step_mrad;
-    return !of->has_sources && range > 0 && !(step > 0);
+    return !of->has_sources && range > 0;
 }
 
 /** How the sources' directions follow both ranges. */
@@ -289,8 +288,7 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_OSC:
         return m->phi_range > 0 ? NULL : "it is a still (-osc)";
     case NB_VAR_LAMBDA:
-        return m->spectrum.is_chaotic ||
-                       (m->spectrum.n && m->spectrum.part->law == NB_SPECTRUM_TYPED)
+        return m->spectrum.n && m->spectrum.part->law == NB_SPECTRUM_TYPED
                    ? "the wavelengths of this -spectrum do not follow it"
                    : NULL;
     case NB_VAR_DISPERSION:
@@ -305,8 +303,8 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
         if (of->has_sources)
             return "the directions are those of a file";
         return has_range(of, v->axis) ? NULL
-               : v->axis              ? "there is no -vdivrange, or -vdivstep holds it"
-                                      : "there is no -hdivrange, or -hdivstep holds it";
+               : v->axis              ? "there is no -vdivrange"
+                                      : "there is no -hdivrange";
     case NB_VAR_FOOTPRINT:
         return nb_footprint_is_point(&m->footprint) ? "both widths of -footprint are 0"
                                                     : NULL;
