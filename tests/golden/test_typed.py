@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import test_frames as frames  # the flags that may come together
+from combined import by_name, words_of
 
 numpy, h5py, script = frames.numpy, frames.h5py, frames.script
 # Numbers that vary, and what is typed beside them; of each list one is taken, or none.
@@ -47,21 +48,6 @@ SHARED = [("-N 5 -seed 3 -diffuse_sigma 0.3 -diffuse_gamma 2", "Badd:uniform:0:2
           ("-N 5 -seed 6 -diffuse_sigma 0.3 -diffuse_gamma 2", "Badd:choice:0:0:0:5:1:2:3:4:6,N:lognormal:30%")]
 SPECTRUM = "spectrum bandwidth pulse_length split line wavelengths".split()
 TRIED = set()
-
-
-def by_name(words):
-    """Flags by name, with the words of each."""
-    flags = {}
-    for word in map(str, words):
-        if re.fullmatch("-[A-Za-z][A-Za-z_]*", word):
-            flags[word[1:]] = []
-        else:
-            flags[list(flags)[-1]].append(word)
-    return flags
-
-
-def words_of(flags):
-    return [word for name, words in flags.items() for word in ("-" + name, *words)]
 
 
 def draw(rng):

@@ -91,11 +91,11 @@ AGAINST = {"N": ("samplesize", "Na"), "Na": ("samplesize",), "cell": ("mat",), "
 OFTEN = {"cell": 4, "seed": 4, "crystals": 5, "mat": 3, "misset": 2, "diffuse_sigma": 3, "dmin": 2, "distance": 2}
 
 
-def by_name(text):
-    """Flags by name, with the words of each."""
+def by_name(words):
+    """Flags by name, with the words of each; words: text, or a list."""
     flags = {}
-    for word in text.split():
-        if re.fullmatch("-[A-Za-z4][A-Za-z_0-9]*", word):
+    for word in words.split() if isinstance(words, str) else map(str, words):
+        if re.fullmatch("-(4stol|[A-Za-z][A-Za-z_0-9]*)", word):
             flags[word[1:]] = []
         else:
             flags[list(flags)[-1]].append(word)
