@@ -158,7 +158,7 @@ static int has_more(const nb_reflection_file *file, const nb_column_choice *pair
     return 0;
 }
 
-/** The mean that goes with a pair which has fewer values; -1: none. */
+/** Index of the mean column that completes a pair with missing values, or -1. */
 static int find_mean(const nb_reflection_file *file, const nb_column_choice *pair)
 {
     const char *const *label = pair->intensities ? preferred_J : preferred_F;

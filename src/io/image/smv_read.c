@@ -216,7 +216,7 @@ int nb_smv_number(const nb_smv_header *h, const char *key, double *value)
     return nb_text_number(text, value) ? 1 : -1;
 }
 
-/** Only 16-bit pixels can be read: TYPE says so, Data_type of d*TREK, and the size of the file. */
+/** Refuse pixels of more than 16 bits, by TYPE, by Data_type (d*TREK), and by the size of the file. */
 static nb_status check_type(size_t there, size_t wanted, const nb_smv_header *h,
                             nb_error *err)
 {

@@ -14,7 +14,7 @@ enum { NB_STREAM_NAME = 256 };
  * up. */
 typedef struct nb_stream_crystal {
     double A[9];
-    double shift_mm[2]; /* of the detector from its place in the geometry, along x and y; 0: none */
+    double shift_mm[2]; /* shift of the detector from the geometry file, along x and y */
 } nb_stream_crystal;
 
 /** Images that have a crystal, in the order of the stream. */
@@ -60,7 +60,7 @@ typedef struct nb_stream_image {
     int event;  /* in an HDF5 file, from 0; -1: the file is one image */
     int serial; /* from 1 */
     double wavelength_A;
-    double shift_mm[2]; /* of the detector from its place in the geometry, along x and y */
+    double shift_mm[2]; /* shift of the detector from the geometry file, along x and y */
     const nb_stream_lattice *lattices;
     int n;
     const nb_reflection *spots; /* of all lattices */

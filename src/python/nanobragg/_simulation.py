@@ -320,7 +320,7 @@ class Simulation:
         if image is None:
             image = self._image
             if isinstance(image, np.ndarray) and _renderers.get(image.ctypes.data) is not self:
-                image = None  # other pixels stand in its memory now
+                image = None  # another object rendered into its memory
             image = self.render() if image is None else image
         image = _arrays.real("image", image, np.float32)
         if image.shape != self.shape:
