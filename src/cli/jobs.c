@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "jobs.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,12 +211,19 @@ static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_erro
     return status;
 }
 
+/** Start a line from this configuration, with all else of nb_cli zero. */
+static void begin(nb_cli *cli, const nb_config *cfg)
+{
+    cli->cfg = *cfg; /* the first member, and large */
+    memset(&cli->series, 0, sizeof *cli - offsetof(nb_cli, series));
+}
+
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
 {
-    nb_cli cli = {0};
+    nb_cli cli;
     nb_status status;
 
-    cli.cfg = *cfg;
+    begin(&cli, cfg);
     status = apply_line(jobs, frame, &cli, err);
     if (!status)
         *cfg = cli.cfg;
@@ -232,9 +240,9 @@ static int does_nothing(const nb_flag *flag)
 static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err)
 {
     for (int i = 0; i < jobs->count; i++) {
-        nb_cli cli = {0};
+        nb_cli cli;
         nb_status status;
-        cli.cfg = *base;
+        begin(&cli, base);
         if ((status = apply_line(jobs, i, &cli, err)))
             return status;
         for (int k = 0; k < NB_FLAG_MAX; k++)

@@ -83,8 +83,8 @@ void nb_settings_put(nb_settings *settings, size_t offset, double value);
 /* By the member's name, as in NB_TYPED(settings, distance_mm). */
 #define NB_TYPED(settings, member)                                                       \
     nb_is_typed(settings, NB_OFFSET(&(settings)->value, member))
-/* Of a configuration that only one call needs resolved; it lives as long as the block. */
-#define NB_RESOLVED(cfg) nb_resolve((cfg), &(nb_settings){.typed = {0}})
+/* Settings of a configuration that one call needs; they live until the function returns (not in loops). */
+#define NB_RESOLVED(cfg) nb_resolve((cfg), __builtin_alloca(sizeof(nb_settings)))
 #define NB_TYPED_OR(settings, member, other)                                             \
     (NB_TYPED(settings, member) ? (settings)->value.member : (other))
 

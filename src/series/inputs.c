@@ -247,6 +247,83 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 
 /* All frames of a series, before the first one is made. */
 
+static int same_direction(nb_vec3 a, nb_vec3 b)
+{
+    return nb_norm(nb_sub(a, b)) < 1e-12;
+}
+
+static int same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/** All but the flicker, which the master has for every frame. */
+static int same_noise(const nb_config *a, const nb_config *b)
+{
+    return same_number(a->gain, b->gain) && same_number(a->calibration, b->calibration) &&
+           same_number(a->readout_noise, b->readout_noise) &&
+           same_number(a->saturation, b->saturation) &&
+           same_number(a->psf_fwhm_um, b->psf_fwhm_um) && a->psf == b->psf &&
+           a->adc_set == b->adc_set && a->adc_offset == b->adc_offset &&
+           a->calib_seed.set == b->calib_seed.set &&
+           a->calib_seed.value == b->calib_seed.value &&
+           strcmp(a->gainmap_file, b->gainmap_file) == 0;
+}
+
+/** True if both have the detector of the same file, so the same panels whichever the beam hits. */
+static int same_detector(const nb_config *a, const nb_config *b)
+{
+    return a->detector && b->detector && !strcmp(a->geom_file, b->geom_file) &&
+           !strcmp(a->expt_file, b->expt_file) && !strcmp(a->nxmx_file, b->nxmx_file);
+}
+
+/** What a master cannot hold two of; NULL: nothing of that differs. */
+static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
+                                   const nb_config *cfg)
+{
+    if (g->pixel != f->geometry.pixel && !same_detector(cfg, &f->whole))
+        return "another pixel size";
+    if (NB_VALUE(cfg, thick_um) != f->thick_um)
+        return "another sensor thickness";
+    if (!same_noise(cfg, &f->whole))
+        return "another noise of the detector";
+    if (cfg->curved != f->whole.curved)
+        return "a detector of another curvature";
+    if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))
+        return "another spindle axis";
+    if (f->rotation && !(cfg->detector && cfg->detector->scan.beam) &&
+        !same_direction(g->beam, f->geometry.beam))
+        return "another direction of the beam";
+    return NULL;
+}
+
+nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
+                          nb_error *err)
+{
+    const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
+    const int experiments = f->base.exptout_file[0] && !f->rotation,
+              same = same_detector(cfg, &f->whole);
+    if (!what && experiments && g->pixel != f->geometry.pixel && !same)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the frame has another pixel size than the series, but -exptout "
+                       "holds only one; leave it out, or write one series for each");
+    if (!same && (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the frame has %d x %d pixels, but the series has %d x %d",
+                       g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);
+    if (what)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the frame has %s than the series, but an -hdf5 master holds "
+                       "only one; use -output, or one series for each",
+                       what);
+    if (f->spectra.count &&
+        (cfg->source_file[0] || memcmp(&g->beam, &f->geometry.beam, sizeof g->beam) != 0))
+        return nb_fail(
+            err,
+            NB_ERR_INPUT, "-spectra: the beam's direction and sources cannot change from frame to frame");
+    return NB_OK;
+}
+
 /** Can only some of the frames be wrong? */
 static int frames_differ(const nb_frames *f)
 {
@@ -306,26 +383,33 @@ static int moves(const nb_geometry *g, const nb_geometry *h)
     return memcmp(a, b, sizeof a) != 0;
 }
 
+/** Geometry of frame k without its override. */
+static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_error *err)
+{
+    nb_config cfg;
+    nb_inputs in;
+    nb_status st;
+    *g = f->geometry;
+    if (!f->vary.n && !f->stream.images && !(f->series->jitter_beam_mm > 0))
+        return NB_OK; /* only these move the detector of a frame */
+    if ((st = nb_frames_plain_config(f, k, &cfg, err)) ||
+        (st = nb_resolve_record(f->in, &cfg, cfg.seed.value, NULL, NULL, &cfg, &in, err)))
+        return st;
+    st = nb_geometry_build(NB_RESOLVED(&cfg), g, err);
+    nb_inputs_drop(&in);
+    return st;
+}
+
 /** h: the geometry of frame k; *first: that of the first known frame. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {
-    nb_config before;
-    nb_geometry g;
-    nb_inputs in;
-    nb_status st;
-    if ((st = nb_frames_plain_config(f, k, &before, err)) ||
-        (st = nb_resolve_record(f->in, &before, before.seed.value, NULL, NULL, &before,
-                                &in, err)))
-        return st;
-    st = nb_geometry_build(NB_RESOLVED(&before), &g, err);
-    nb_inputs_drop(&in);
-    if (st)
-        return st;
+    nb_geometry g = *h;
+    nb_status st = f->series->override ? plain_geometry(f, k, &g, err) : NB_OK;
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);
     f->places_differ |= moves(first, h);
-    return NB_OK;
+    return st;
 }
 
 nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)

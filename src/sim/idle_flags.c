@@ -82,11 +82,19 @@ static const char *reason(const nb_config *cfg, const nb_geometry *g, const char
     return "the pivot is the beam: type -Xbeam -Ybeam, or -pivot sample";
 }
 
+/** True if the detector of this configuration is placed as before. */
+static int is_placed_as(const nb_config *cfg, const nb_geometry *before)
+{
+    nb_geometry now;
+    nb_error err;
+    return !nb_geometry_build(NB_RESOLVED(cfg), &now, &err) && stays(before, &now);
+}
+
 /** Those of `typed` that move nothing. */
 static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
                       const nb_hooks *hooks)
 {
-    nb_geometry now, then;
+    nb_geometry now;
     nb_error err;
     if (!typed || nb_geometry_build(NB_RESOLVED(cfg), &now, &err))
         return;
@@ -96,7 +104,7 @@ static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
             continue; /* the reader of a file takes the distance */
         *other = *cfg;
         change(p, other);
-        if (!nb_geometry_build(NB_RESOLVED(other), &then, &err) && stays(&now, &then))
+        if (is_placed_as(other, &now))
             nb_notice(hooks, "-%s has no effect: %s", p->name, reason(cfg, &now, p->name));
     }
     if (cfg->pix0_m.set && cfg->pivot)

@@ -185,16 +185,18 @@ static nb_status make_sources(void *user, void **object, size_t *bytes, nb_error
 
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err)
 {
-    const nb_settings *all = NB_RESOLVED(cfg);
-    source_request r = {cfg, {{0, 0, 0}, nb_beam_wavelength(all) * NB_ANGSTROM}};
+    const nb_settings *all;
+    source_request r = {cfg, {{0, 0, 0}, 0}};
     nb_key key = nb_key_of("sources");
     nb_geometry g;
     void *list;
     nb_status st;
     if (!cfg->source_file[0])
         return NB_OK;
+    all = NB_RESOLVED(cfg);
     if ((st = nb_geometry_build(all, &g, err)))
         return st;
+    r.standard.lambda = nb_beam_wavelength(all) * NB_ANGSTROM;
     r.standard.position[0] = -10 * g.beam.x;
     r.standard.position[1] = -10 * g.beam.y;
     r.standard.position[2] = -10 * g.beam.z;
@@ -382,13 +384,21 @@ static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in, const nb_g
     return key;
 }
 
+/** True if a file has a value for each pixel of the detector. */
+static int reads_pixels(const nb_config *cfg)
+{
+    return cfg->mask_file[0] || cfg->gainmap_file[0] || cfg->add_file[0] ||
+           cfg->transmission_file[0];
+}
+
 nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
                         const nb_hooks *hooks, nb_error *err)
 {
-    nb_geometry g;
+    nb_geometry g = {.fpixels = 0};
     files_request r = {cfg, in, spec, &g, hooks, {{0, 0}}};
     void *files;
-    nb_status st = nb_geometry_build(NB_RESOLVED(cfg), &g, err);
+    nb_status st =
+        reads_pixels(cfg) ? nb_geometry_build(NB_RESOLVED(cfg), &g, err) : NB_OK;
     if (st)
         return st;
     r.key = key_of_files(cfg, in, &g);

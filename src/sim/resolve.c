@@ -109,15 +109,17 @@ static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_err
                    "constant F has no last reflection");
 }
 
-/** Key of the files that complete a configuration, so that their notes are printed once. */
-static nb_key key_of_headers(const nb_config *cfg, nb_store *store)
+enum { HEADERS = 5 };
+
+/** Files that complete a configuration; returns how many are typed. */
+static int header_files(const nb_config *cfg, const char *files[HEADERS])
 {
-    const char *const files[] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,
-                                 cfg->img_file, cfg->mask_file};
-    nb_key key = nb_key_of("headers");
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        nb_key_file(&key, store, files[i]);
-    return key;
+    const char *const all[HEADERS] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,
+                                      cfg->img_file, cfg->mask_file};
+    int typed = 0;
+    for (int i = 0; i < HEADERS; i++)
+        typed += (files[i] = all[i])[0] != 0;
+    return typed;
 }
 
 static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extra *extra,
@@ -125,15 +127,19 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
                          nb_error *err)
 {
     nb_detector_spec *spec = NULL;
+    const char *files[HEADERS];
+    const int headers = header_files(cfg, files);
     const nb_hooks *once;
     nb_status st;
-    in->header_key = key_of_headers(cfg, in->store);
+    in->header_key = nb_key_of("headers"); /* so that their notes are printed once */
+    for (int i = 0; i < HEADERS; i++)
+        nb_key_file(&in->header_key, in->store, files[i]);
     once = nb_key_equal(&in->header_key, &old->header_key) ? NULL : hooks;
     if ((st = nb_config_check(cfg, err)) ||
         (st = nb_load_headers(cfg, in, once, &spec, err)) ||
         (st = resolve_crystal(cfg, once, err)) ||
-        (st = nb_config_check_fields(cfg, err)) || (st = check_blocks(cfg, err)) ||
-        (st = nb_load_files(cfg, in, spec, hooks, err))) {
+        (headers && (st = nb_config_check_fields(cfg, err))) ||
+        (st = check_blocks(cfg, err)) || (st = nb_load_files(cfg, in, spec, hooks, err))) {
         nb_shared_drop(spec);
         return st;
     }
@@ -156,7 +162,8 @@ nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_
     NB_READING(old->store);
     nb_status st;
     *in = nb_inputs_share(old);
-    *cfg = *typed;
+    if (cfg != typed)
+        *cfg = *typed;
     cfg->detector = in->panels;
     cfg->arrays = cfg->arrays ? &in->arrays : NULL;
     st = resolve(old, seed, extra, hooks, cfg, in, err);
