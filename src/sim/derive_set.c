@@ -18,8 +18,9 @@ struct nb_start {
     nb_config cfg;
     nb_inputs in;
     double cell[6];
-    double spread_deg;   /* mosaic spread */
-    double wavelength_A; /* mean over the sources */
+    double spread_deg;      /* mosaic spread */
+    double wavelength_A;    /* mean over the sources */
+    double matrix_lambda_A; /* 0: no matrix */
     double default_F;
     int n_panels, steps; /* steps: 1 if the crystal changes along the frame */
     nb_scan_middle middle;
@@ -87,6 +88,9 @@ static nb_status take_start(nb_sim *sim, nb_error *err)
     }
     s->spread_deg = m->mosaic.spread / NB_DEG;
     s->wavelength_A = nb_sim_mean_wavelength(sim);
+    s->matrix_lambda_A = s->in.matrix.lambda_A;
+    if (s->in.matrix.given && !(s->matrix_lambda_A > 0))
+        s->matrix_lambda_A = m->wavelength_A;
     s->default_F = m->settings.value.default_F;
     s->n_panels = m->scene.n_panels;
     s->steps = m->steps != NULL;
@@ -328,15 +332,13 @@ static void rebuild_matrix(const double m[9], changes *c)
 /** c is zero. */
 static void begin(const struct nb_start *start, changes *c)
 {
-    const nb_matrix *matrix = &start->in.matrix;
     c->start = start;
     c->cfg = start->cfg;
     c->lambda_factor = 1;
     c->default_F = start->default_F;
-    memcpy(c->matrix, matrix->at, sizeof c->matrix);
+    memcpy(c->matrix, start->in.matrix.at, sizeof c->matrix);
     memcpy(c->cell, start->cell, sizeof c->cell);
-    c->matrix_lambda_A =
-        matrix->lambda_A > 0 || !matrix->given ? matrix->lambda_A : start->wavelength_A;
+    c->matrix_lambda_A = start->matrix_lambda_A;
 }
 
 /** The cell was changed: in the configuration, or in the matrix. */

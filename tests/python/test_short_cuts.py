@@ -24,6 +24,8 @@ def part(keyword, i, values):
 
 # parameter, more words of the base, two values, the keyword of a value
 MISSET, CELL = BASE["misset"], BASE["cell"]
+# The wavelength of a matrix is not the mean of the sources.
+MATRIX = {"matrix": np.diag((0.014, 0.012, 0.011)), "sources": ([1, 1.02], [1, 1]), **dict.fromkeys(("cell", "misset", "lambda"))}
 VALUES = [*((f"misset_{x}", {}, (11.5, -80), part("misset", i, MISSET)) for i, x in enumerate("xyz")),
           *((f"cell_{x}", {}, (CELL[i] * 1.01, CELL[i] * 0.97), part("cell", i, CELL))
             for i, x in enumerate(("a", "b", "c", "al", "be", "ga"))),
@@ -35,7 +37,7 @@ VALUES = [*((f"misset_{x}", {}, (11.5, -80), part("misset", i, MISSET)) for i, x
           ("vdivrange", {"vdivrange": 1, "vdivsteps": 3}, (2, 0.5), one("vdivrange")),
           ("footprint_a", {"footprint": "gauss:1:2:0"}, (3, 0.5), lambda v: {"footprint": f"gauss:{v}:2:0"}),
           ("footprint_angle", {"footprint": "gauss:1:2:0"}, (30, -5), lambda v: {"footprint": f"gauss:1:2:{v}"}),
-          ("distance", {}, (103, 80), one("distance")),
+          ("distance", {}, (103, 80), one("distance")), ("distance", MATRIX, (103, 80), one("distance")),
           ("close_distance", {"distance": None, "close_distance": 100}, (103, 80), one("close_distance")),
           ("Xbeam", {}, (26, 10), one("Xbeam")), ("Ybeam", {}, (26, 10), one("Ybeam")),
           ("ORGX", {"xds": True, "ORGX": 12, "ORGY": 12}, (13.5, 4), one("ORGX")),
