@@ -99,7 +99,10 @@ static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
     case NB_VAR_CELL:
         return cfg->B_add != 0 ? "Badd" : NULL;
     case NB_VAR_MISSET:
-        return cfg->mosaic_blocks[0] ? "mosaic_blocks" : NULL;
+        return cfg->mosaic_blocks[0] ? "mosaic_blocks"
+               : cfg->mosaic_model == NB_MOSAIC_GAUSS && m->scene.lattice.n_domains > 1
+                   ? "mosaic_model gauss" /* its axes turn with the crystal */
+                   : NULL;
     default:
         return NULL;
     }
