@@ -209,7 +209,9 @@ static nb_status limit_of(const nb_inputs *in, const nb_sim *base, const nb_conf
     if (!st)
         st = nb_crystal_build(all, &of, NULL, &crystal, err);
     if (!st)
-        *dmin = fmin(*dmin, nb_factor_files_limit(base->in.factors, cfg, q, &crystal));
+        *dmin = fmin(*dmin, nb_factor_files_have_limit(base->in.factors, cfg)
+                                ? nb_factor_files_limit(base->in.factors, cfg, q, &crystal)
+                                : -1);
     return st;
 }
 
@@ -230,7 +232,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     nb_config cfg;
     double dmin;
     if (!base->in.sums || !reaches_differ(f) ||
-        !nb_factor_files_have_limit(base->in.factors, &f->whole))
+        !nb_factor_files_have_limit(base->in.factors, &base->cfg))
         return NB_OK;
     dmin = base->in.sums->dmin;
     for (int k = 0; k < f->count; k++) {

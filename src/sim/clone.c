@@ -34,6 +34,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     sim->seed = from->seed;
     sim->in = nb_inputs_hold(&from->in);
     sim->in.limit = NB_LIMIT_KEPT;
+    sim->in.of_series = sim->in.sums != NULL;
     sim->engine = nb_engine_like(&from->engine);
     if (hooks)
         sim->hooks = *hooks;

@@ -214,7 +214,6 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
         from.sums = old.sums;
         from.tables = old.tables;
         from.factors_key = old.factors_key;
-        from.limit = of_first ? NB_LIMIT_KEPT : NB_LIMIT_ENOUGH;
     }
     if ((st = nb_resolve_record(&from, typed, sim->seed, extra, &silent, &x->cfg, &in,
                                 err)))

@@ -182,16 +182,16 @@ nb_status nb_inputs_keep_tables(const nb_inputs *in, nb_error *err)
 void nb_inputs_find_tables(nb_inputs *in, const nb_inputs *old)
 {
     const nb_key key = key_of_kept(in);
-    kept_tables *k;
-    if (old && old->factors == in->factors) {
+    kept_tables *k = in->limit == NB_LIMIT_KEPT ? nb_store_find(in->store, &key) : NULL;
+    const int shared = old && old->factors == in->factors;
+    in->of_series = k != NULL;
+    if (shared && (!k || old->sums == k->sums)) {
         in->sums = nb_shared_hold(old->sums);
         in->tables = nb_tables_hold(&old->tables);
-        return;
+    } else if (k) {
+        in->sums = nb_shared_hold(k->sums);
+        in->tables = nb_tables_hold(&k->tables);
     }
-    if (in->limit != NB_LIMIT_KEPT || !(k = nb_store_find(in->store, &key)))
-        return;
-    in->sums = nb_shared_hold(k->sums);
-    in->tables = nb_tables_hold(&k->tables);
     nb_shared_drop(k);
 }
 
@@ -494,12 +494,12 @@ static int are_enough(const nb_inputs *in, double dmin)
     const double own = in->sums ? in->sums->asked : 0;
     if (!in->sums)
         return 0;
-    return in->limit == NB_LIMIT_OWN ? fabs(own - dmin) <= 1e-9 * dmin
-           : own == 0                ? 1 /* a whole list */
-                                     : dmin > 0 && in->sums->dmin <= dmin;
+    return in->limit != NB_LIMIT_ENOUGH ? fabs(own - dmin) <= 1e-9 * dmin
+           : own == 0                   ? 1 /* a whole list */
+                                        : dmin > 0 && in->sums->dmin <= dmin;
 }
 
-/** Sums to dmin (0: as far as the model sees, or as a list goes). */
+/** Sums to dmin (0: as far as the model sees, or as a list goes; -1: a whole list). */
 static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
                           const nb_hooks *hooks, nb_error *err)
 {
@@ -510,7 +510,7 @@ static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
     void *fresh;
     nb_status st;
     if (!(dmin > 0))
-        r.dmin = limit_of_model(in->factors, model);
+        r.dmin = dmin < 0 ? 0 : limit_of_model(in->factors, model);
     r.dmin = allow_margin(model, r.dmin);
     if (are_enough(in, r.dmin))
         return NB_OK;
@@ -574,7 +574,7 @@ nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
     if (!in->factors)
         return NB_OK;
     old = nb_shared_hold(in->sums);
-    if (in->limit != NB_LIMIT_KEPT || !in->sums)
+    if (!in->of_series)
         st = fit_sums(in, model, dmin, hooks, err);
     if (!st && in->sums)
         st = show_tables(in, model, hooks, err);

@@ -115,9 +115,9 @@ typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
 
 /** How far the sums of structure factors go. */
 typedef enum nb_limit {
-    NB_LIMIT_OWN, /* as far as the image sees: the same for the same record */
-    NB_LIMIT_ENOUGH, /* at least so far: of a further crystal, and of values by nb_sim_set_parameters */
-    NB_LIMIT_KEPT /* as far as those of the series, which are in the store */
+    NB_LIMIT_OWN,    /* as far as the image sees: the same for the same record */
+    NB_LIMIT_ENOUGH, /* at least so far: of values by nb_sim_set_parameters */
+    NB_LIMIT_KEPT /* a frame: sums of the series (of_series) stay, others go as far as the image sees */
 } nb_limit;
 
 /** What a frame has beside the rows of its record. */
@@ -150,6 +150,7 @@ typedef struct nb_inputs {
     struct nb_light_store *lights; /* shared; tables for light of other kinds: light.h */
     int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
     nb_limit limit;
+    int of_series;      /* sums and tables are in the store for all frames of a series */
     nb_key factors_key; /* of `factors`, or of the file of `tables` */
     nb_tables tables;
     nb_tables typed; /* F of nb_sim_set_factors, which reflections of `tables` have; no file: none */

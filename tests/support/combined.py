@@ -180,8 +180,10 @@ class Scene:
         return self.has("pdb", "mtz", "cif")
 
     def exact(self):
-        """0: a frame has the same bytes however it is made; the table of a model may reach further for other frames."""
-        return 1e-6 if self.model() and (self.lines or self.laws or "dmin" not in self.flags) else 0
+        """0: a frame has the same bytes however it is made; the table of a model, or of a list that lines cut by dmin, may reach
+        further for other frames."""
+        cut = any("dmin" in line for line in (*self.lines, *(self.crystals or [])))
+        return 1e-6 if cut or self.model() and (self.lines or self.laws or "dmin" not in self.flags) else 0
 
     def table(self):
         return self.has(*TABLE)
