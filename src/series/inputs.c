@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../base/error.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
+#include "../base/outfile.h"
 #include "../base/shared.h"
 #include "../base/store.h"
 #include "../io/hdf5/hdf5_read.h"
@@ -35,37 +32,22 @@ static const char *input_at(const nb_config *cfg, size_t i)
     return (const char *)cfg + row->offset;
 }
 
-/** Fill block[BLOCK] up to the end of the file; < 0: it cannot be read. */
-static ssize_t read_block(int fd, unsigned char *block)
-{
-    size_t used = 0;
-    while (used < BLOCK) {
-        ssize_t n = read(fd, block + used, BLOCK - used);
-        if (n < 0)
-            return n;
-        if (n == 0)
-            break;
-        used += (size_t)n;
-    }
-    return (ssize_t)used;
-}
-
 /** The hash of the contents of a file. A pipe is not read, because it can be read
  * only once. A missing file counts as an empty one; no frame can be made with it. */
 static uint64_t hash_contents(const char *path)
 {
     unsigned char block[BLOCK];
-    struct stat file;
-    ssize_t n = BLOCK;
-    uint64_t h = NB_HASH_START;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return nb_hash_bytes(h, "", 0);
-    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
-        n = 0;
-    while (n == BLOCK && (n = read_block(fd, block)) > 0)
-        h = nb_hash_bytes(h, block, (size_t)n);
-    close(fd);
+    uint64_t h = nb_hash_bytes(NB_HASH_START, "", 0);
+    nb_input in;
+    nb_status st = NB_OK;
+    if (!nb_is_regular_file(path) || nb_input_open(&in, path, "", NULL))
+        return h;
+    for (uint64_t at = 0; at < in.bytes && !st; at += BLOCK) {
+        const size_t n = in.bytes - at < BLOCK ? (size_t)(in.bytes - at) : BLOCK;
+        if (!(st = nb_input_read(&in, at, block, n, NULL)))
+            h = nb_hash_bytes(h, block, n);
+    }
+    nb_input_close(&in);
     return h;
 }
 
