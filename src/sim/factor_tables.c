@@ -226,7 +226,10 @@ static double reach_of_halos(const nb_config *cfg, double q)
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal)
 {
-    if (cfg->dmin_A > 0)
+    if (cfg->dmin_A > 0 && files->list_path &&
+        (cfg->fill == NB_FILL_SHELL || cfg->F_scale == NB_FSCALE_MODEL))
+        q = 1 / cfg->dmin_A; /* the whole list makes the shells and the scale */
+    else if (cfg->dmin_A > 0)
         q = fmin(q, 1 / cfg->dmin_A);
     q = reach_of_halos(cfg, q);
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
@@ -400,6 +403,8 @@ static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
     if (!sums->files->list_path)
         return whole;
     if (nb_list_is_changed(&model->settings) &&
+        !(nb_config_is_diffuse(&model->settings.value) &&
+          model->settings.value.default_F != 0) && /* each value has a halo */
         !may_interpolate(&model->settings.value, &model->crystal) &&
         nb_factor_box_voxels(&sums->filled_box) > n / 2)
         return whole;

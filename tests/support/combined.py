@@ -180,9 +180,10 @@ class Scene:
         return self.has("pdb", "mtz", "cif")
 
     def exact(self):
-        """0: a frame has the same bytes however it is made; the table of a model, or of a list that lines cut by dmin, may reach
-        further for other frames."""
+        """0: a frame has the same bytes however it is made; the table of a model, or of a list that lines cut by dmin or whose F
+        vary, may reach further for other frames."""
         cut = any("dmin" in line for line in (*self.lines, *(self.crystals or [])))
+        cut = cut or "dmin" in self.flags and any(name in law for law in self.laws for name in ("Badd", "Fscale", "default_F"))
         return 1e-6 if cut or self.model() and (self.lines or self.laws or "dmin" not in self.flags) else 0
 
     def table(self):
