@@ -63,7 +63,7 @@ $(error FLAVOR=$(FLAVOR) is unknown: release, debug, asan, ubsan, tsan or fuzz)
 endif
 SAN := $(SAN_$(FLAVOR))
 # Fuzzing looks for crashes, not for out of memory: smaller tables.
-DEFS_fuzz := -DNB_SF_MAX_VOXELS=65536 -DNB_HDF5_HERE
+DEFS_fuzz := -DNB_SF_MAX_VOXELS=65536
 
 SET ?= $(notdir $(firstword $(filter-out ccache,$(CC))))-$(FLAVOR)
 B := build/$(SET)

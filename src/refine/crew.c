@@ -7,6 +7,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../io/hdf5/hdf5_read.h"
 #include "../render/choose.h"
 #include "../series/orientations.h"
 #include "../series/pool.h"
@@ -149,7 +150,8 @@ nb_status nb_crew_open(nb_crew *crew, const nb_config *cfg, const nb_refine_fram
     memset(crew, 0, sizeof *crew);
     crew->frames = frames;
     crew->ranks = frames->ranks;
-    st = nb_picture_readers_new(&crew->readers, err);
+    crew->reader = nb_alloc(1, sizeof *crew->reader, "reader of HDF5", err);
+    st = crew->reader ? NB_OK : NB_ERR_NOMEM;
     if (!st)
         st = open_base(crew, cfg, hooks, err);
     if (!st && frames->orientations)
@@ -166,7 +168,7 @@ void nb_crew_close(nb_crew *crew)
     nb_free(crew->missets);
     nb_free(crew->starts);
     nb_free(crew->typed);
-    nb_picture_readers_free(crew->readers);
+    nb_hdf5_reader_free(crew->reader);
     nb_sim_free(crew->base);
     memset(crew, 0, sizeof *crew);
 }
@@ -198,11 +200,11 @@ nb_status nb_crew_read(const nb_crew *crew, const nb_sim *sim, int picture, nb_i
 {
     const double most_MB = nb_sim_config(crew->base)->max_read_MB;
     char name[NB_PATH_MAX];
-    nb_picture_frame frame;
+    nb_hdf5_wanted frame = {name, 0, 1, most_MB, NULL, crew->reader};
     nb_config typed;
     int fast, slow;
-    if (nb_picture_frame_of(crew->frames->images[picture], name, &frame))
-        return nb_picture_readers_read(crew->readers, &frame, most_MB, out, err);
+    if (nb_hdf5_frame_of(crew->frames->images[picture], name, &frame.frame))
+        return nb_hdf5_read_image(&frame, out, err);
     nb_config_defaults(&typed);
     typed.max_read_MB = most_MB;
     nb_sim_size(sim, &fast, &slow);

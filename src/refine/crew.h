@@ -11,9 +11,9 @@
 typedef struct nb_crew {
     const nb_refine_frames *frames;
     nb_ranks *ranks;
-    nb_sim *base;                       /* owned; the start */
-    struct nb_picture_readers *readers; /* owned; of pictures in HDF5 */
-    double (*missets)[3];         /* owned; [frames->count], deg; NULL: the start's */
+    nb_sim *base;                  /* owned; the start */
+    struct nb_hdf5_reader *reader; /* owned; of pictures in HDF5 */
+    double (*missets)[3];          /* owned; [frames->count], deg; NULL: the start's */
     struct nb_expt_start *starts; /* owned; [frames->count], of -expt; NULL: all have one */
     nb_config *typed;     /* owned; of all pictures, what files say not yet in it */
     int workers, threads; /* of this process, and of each of them */

@@ -208,7 +208,7 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
     nb_status st = g ? NB_OK : NB_ERR_NOMEM;
     if (st || !(g->plain = nb_alloc(1, sizeof *g->plain, "configuration", err)) ||
-        nb_picture_readers_new(&g->readers, err))
+        !(g->reader = nb_alloc(1, sizeof *g->reader, "reader of HDF5", err)))
         return NB_ERR_NOMEM;
     g->cfg = *cfg;
     g->series = *series;
@@ -234,7 +234,7 @@ void nb_given_free(nb_given *g)
 {
     if (!g)
         return;
-    nb_picture_readers_free(g->readers);
+    nb_hdf5_reader_free(g->reader);
     nb_free(g->plain);
     nb_image_free(&g->image);
     nb_free(g->background);
@@ -253,9 +253,9 @@ static nb_status read_image(const nb_given *g, int k, int with_mask, nb_image *o
         return NB_OK;
     given_name(g, k, name);
     if (g->kind == NB_GIVEN_HDF5) {
-        const nb_picture_frame wanted = {name, g->first + k, with_mask};
-        return nb_picture_readers_read(g->readers, &wanted, g->plain->max_read_MB, own,
-                                       err);
+        const nb_hdf5_wanted wanted = {
+            name, g->first + k, with_mask, g->plain->max_read_MB, NULL, g->reader};
+        return nb_hdf5_read_image(&wanted, own, err);
     }
     return nb_image_read(name, g->size[0], g->size[1], g->plain, own, err);
 }

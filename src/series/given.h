@@ -25,8 +25,8 @@ typedef struct nb_given {
     nb_config cfg;    /* the caller's, completed; without crystal, in double precision */
     nb_image image;   /* owned; a single one, read with its header; else none */
     nb_config *plain; /* owned; for readers, whose header nobody wants */
-    struct nb_picture_readers *readers; /* owned; of an input in HDF5 */
-    float *background; /* owned; [pixels of the stack], photons; NULL: none */
+    struct nb_hdf5_reader *reader; /* owned; of an input in HDF5 */
+    float *background;             /* owned; [pixels of the stack], photons; NULL: none */
 } nb_given;
 
 /** Look at series->input: how many frames, and the geometry of the first.  Notes go to hooks.  Free *given

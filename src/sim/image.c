@@ -65,8 +65,10 @@ static nb_status open_image(nb_opened_image *in, const char *path, const char *f
     in->format = NB_FORMAT_HDF5;
     if (nb_hdf5_frame_of(path, in->name, &frame))
         in->file.name = in->name;
-    if (frame >= 0)
-        return nb_hdf5_read_image(in->name, frame, most_MB, out, &in->said, err);
+    if (frame >= 0) {
+        const nb_hdf5_wanted wanted = {in->name, frame, 1, most_MB, &in->said, NULL};
+        return nb_hdf5_read_image(&wanted, out, err);
+    }
     st = read_bytes(path, flag, most_MB, in, err);
     in->file.data = in->data;
     if (!st)

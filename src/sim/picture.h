@@ -86,25 +86,4 @@ int nb_panel_in_image(const nb_image *image, int fast, int slow, int at[2]);
 nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_image *image,
                                nb_error *err);
 
-/** Readers of pictures in HDF5, for any number of threads. */
-typedef struct nb_picture_readers nb_picture_readers;
-/** Errors: NB_ERR_NOMEM. */
-nb_status nb_picture_readers_new(nb_picture_readers **readers, nb_error *err);
-void nb_picture_readers_free(nb_picture_readers *readers); /* NULL is fine */
-
-typedef struct nb_picture_frame {
-    const char *path; /* of the file, or of a data set in it: "file.h5:/group/data" */
-    int number;
-    int mask; /* with the file's mask */
-} nb_picture_frame;
-
-/** Does the name mean a frame of an HDF5 file? Then path[NB_PATH_MAX] gets the file, and *frame points to it. */
-int nb_picture_frame_of(const char *picture, char *path, nb_picture_frame *frame);
-
-/** The pixels of a frame and what is left out; no geometry.  most_MB: -max_read.  Free *out with nb_image_free.
- * Errors: as nb_image_read. */
-nb_status nb_picture_readers_read(nb_picture_readers *readers,
-                                  const nb_picture_frame *frame, double most_MB,
-                                  nb_image *out, nb_error *err);
-
 #endif

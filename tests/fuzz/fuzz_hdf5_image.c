@@ -45,7 +45,8 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     nb_hdf5_geometry said = {0};
     nb_image out;
     nb_error err = {0};
-    nb_status st = nb_hdf5_read_image(path, frame, MOST_MB, &out, &said, &err);
+    const nb_hdf5_wanted wanted = {path, frame, 1, MOST_MB, &said, NULL};
+    nb_status st = nb_hdf5_read_image(&wanted, &out, &err);
     volatile float last = 0;
     NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
     if (!st) {

@@ -16,8 +16,6 @@ USERS = {"cli", "bench", "python"}  # of all public calls
 
 # Circles that may stay, each with its reason.  Each is inside one room.
 HARMLESS = {
-    frozenset(("src/io/hdf5/hdf5_chunks_get", "src/io/hdf5/hdf5_get")):
-        "a virtual data set is read by reading the data sets that it names",
     frozenset(f"src/python/{name}" for name in ("arrays", "derive", "device", "module", "series", "sim")):
         "module.c lists the methods of the others, and raises their exceptions",
 }

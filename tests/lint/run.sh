@@ -27,13 +27,13 @@ format() {
     return 1
 }
 
-# The library may not print or exit; the program may, and so does the child that it forks (base/apart.c).
+# The library may not print or exit; the program may.
 silent() {
     local file found=0
     for file in $(find src/*/ -name '*.[ch]' -o -name '*.cc' | grep -vE "^src/(cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
-            sed "s|^|    $file:|" | grep -vE '^    src/base/apart\.c:.*\b_exit\(' && found=1
+            sed "s|^|    $file:|" | grep . && found=1
     done
     return $found
 }

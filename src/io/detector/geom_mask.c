@@ -241,7 +241,7 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
                           "mask of a panel", err);
     if (!values)
         return NB_ERR_NOMEM;
-    st = nb_h5_set_read(set, &c.box, H5T_NATIVE_INT64, sizeof *values, values, err);
+    st = nb_h5_set_read(set, &c.box, H5T_NATIVE_INT64, values, err);
     if (!st)
         mask_values(mask, &c, values, k, out);
     nb_free(values);
@@ -282,24 +282,18 @@ static nb_status read_mask(void *user, const nb_h5_input *in, nb_error *err)
     return st;
 }
 
-static void pass_mask(void *user, nb_passage *p)
-{
-    nb_detector_spec *out = ((mask_task *)user)->out;
-    nb_pass(p, out->mask, nb_spec_first_pixel(out, out->n_panels));
-}
-
 /** Files are not opened twice in a row. */
 static nb_status mask_file(const nb_geom_text *text, int k, int number, double most_MB,
                            nb_detector_spec *out, nb_error *err)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
     mask_task t = {text, k, number, out, "", ""};
-    const nb_h5_job job = {t.path, most_MB, &t, read_mask, pass_mask};
+    const nb_h5_job job = {t.path, most_MB, &t, read_mask};
     nb_status st;
     if ((st = find_file(text, mask->file, t.path, err)) ||
         (st = copy_span(text, mask->data, t.name, sizeof t.name, err)))
         return st;
-    return nb_h5_apart(&job, err);
+    return nb_h5_read(&job, NULL, err);
 }
 
 #else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../base/memory.h"
 
 /** Transpose an 8 x 8 matrix of bits; byte i is row i (Warren, Hacker's Delight 7-3). */
 static uint64_t transpose_8x8(uint64_t x)
@@ -151,6 +152,73 @@ static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
 }
 #endif
 
+static uint64_t big_endian(const unsigned char *p, int bytes)
+{
+    uint64_t x = 0;
+    for (int i = 0; i < bytes; i++)
+        x = x << 8 | p[i];
+    return x;
+}
+
+size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value)
+{
+    enum { LARGEST = 1 << 30, LZ4_RATIO = 250 };
+    const uint64_t bytes = have >= BITSHUFFLE_HEAD ? big_endian(chunk, 8) : 0;
+    return value && value <= 8 && bytes % value == 0 && bytes <= LARGEST &&
+                   bytes / LZ4_RATIO <= have
+               ? (size_t)bytes
+               : 0;
+}
+
+#ifdef NB_HAVE_LZ4
+/** Decompress the blocks from *p to end, through scratch[block]; 0: damaged. */
+static int decode_blocks(const unsigned char *p, const unsigned char *end, size_t value,
+                         size_t block, unsigned char *scratch, unsigned char *out,
+                         size_t bytes)
+{
+    const size_t step = 8 * value;
+    size_t done = 0;
+    while (done < bytes / step * step) {
+        const size_t n = bytes - done < block ? (bytes - done) / step * step : block;
+        const uint64_t packed = end - p >= 4 ? big_endian(p, 4) : 0;
+        if (packed == 0 || packed > (uint64_t)(end - p - 4) ||
+            LZ4_decompress_safe((const char *)p + 4, (char *)scratch, (int)packed,
+                                (int)n) != (int)n)
+            return 0;
+        nb_bitunshuffle(scratch, n / value, value, out + done);
+        p += 4 + packed;
+        done += n;
+    }
+    if ((size_t)(end - p) != bytes - done)
+        return 0;
+    memcpy(out + done, p, bytes - done);
+    return 1;
+}
+#endif
+
+int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out)
+{
+    int ok = 0;
+#ifdef NB_HAVE_LZ4
+    const unsigned char *in = chunk;
+    const size_t bytes = nb_bslz4_bytes(chunk, have, value);
+    size_t block = bytes ? (size_t)big_endian(in + 8, 4) : 0;
+    unsigned char *scratch;
+    if (!block || block % (8 * value))
+        return 0;
+    block = block < bytes ? block : bytes;
+    scratch = nb_alloc_raw(block, 1, "bitshuffle", NULL);
+    ok = scratch && decode_blocks(in + BITSHUFFLE_HEAD, in + have, value, block, scratch,
+                                  out, bytes);
+    nb_free(scratch);
+#endif
+    (void)chunk;
+    (void)have;
+    (void)value;
+    (void)out;
+    return ok;
+}
+
 #ifdef NB_HAVE_LZ4
 /** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
 static size_t bitshuffle_block(size_t value_bytes)
@@ -164,7 +232,7 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
         to[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
 }
 
-/** The chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
+/** A chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
  * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed.  A block that
  * equals the one before it, as most dark ones do, takes over its bytes. */
 static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,

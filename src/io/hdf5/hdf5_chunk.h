@@ -32,6 +32,12 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err);
 
+/** Bytes of a chunk[have] of bitshuffle and LZ4 after decompression, of values of `value` bytes; 0: damaged. */
+size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value);
+/** Decompress it into out[nb_bslz4_bytes], checking every size; 0: damaged, no memory, or a build without
+ * LZ4. Thread-safe. */
+int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out);
+
 /** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
  * Masui et al., Astronomy and Computing 12, 181 (2015). */
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,

@@ -202,9 +202,8 @@ static int has_shape(const nb_h5_set *set, const nb_hdf5_data *data)
 
 static int chunk_is(const nb_h5_set *set, int i, void *buffer, size_t room, uint64_t hash)
 {
-    hsize_t at[3] = {(hsize_t)i, 0, 0};
-    unsigned mask = 0;
-    size_t bytes = nb_h5_get_chunk(set, at, buffer, room, &mask);
+    const hsize_t at[3] = {(hsize_t)i, 0, 0};
+    const size_t bytes = nb_h5_get_chunk(set, at, buffer, room);
     return bytes && nb_hdf5_hash(buffer, bytes) == hash;
 }
 
@@ -213,9 +212,9 @@ static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)
     size_t room = nb_hdf5_chunk_bound(&data->layout), n = (size_t)data->frames;
     void *buffer = nb_alloc_raw(room, 1, "chunk", NULL);
     uint64_t *hashes = nb_alloc(n, sizeof *hashes, "hashes", NULL);
-    int ok = buffer && hashes &&
-             nb_h5_get_column(set->in, "/entry/data/chunk_hash", H5T_NATIVE_UINT64,
-                              sizeof *hashes, n, hashes);
+    int ok =
+        buffer && hashes &&
+        nb_h5_get_column(set->in, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, n, hashes);
     for (int i = 0; ok && i < data->frames; i++)
         ok = chunk_is(set, i, buffer, room, hashes[i]);
     nb_free(hashes);
@@ -261,11 +260,10 @@ static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
 {
     memset(inputs, 0, (size_t)frames * sizeof *inputs);
     return H5Lexists(in->file, inputs_path, H5P_DEFAULT) <= 0 ||
-           nb_h5_get_column(in, inputs_path, H5T_NATIVE_UINT64, sizeof *inputs,
-                            (size_t)frames, inputs);
+           nb_h5_get_column(in, inputs_path, H5T_NATIVE_UINT64, (size_t)frames, inputs);
 }
 
-/** Job and results of reading a whole data file, or (lists and inputs NULL) only its key. */
+/** Job of reading a whole data file, or (lists and inputs NULL) only its key. */
 typedef struct data_task {
     nb_hdf5_data *data;
     nb_hdf5_list *lists;
@@ -292,35 +290,20 @@ static nb_status read_data(void *user, const nb_h5_input *in, nb_error *err)
     return ok ? NB_OK : NB_ERR_INPUT;
 }
 
-static void pass_data(void *user, nb_passage *p)
-{
-    const data_task *t = user;
-    const size_t n = (size_t)t->data->frames;
-    if (!t->inputs) {
-        nb_pass(p, &t->data->fingerprint, sizeof t->data->fingerprint);
-        nb_pass(p, &t->data->seed, sizeof t->data->seed);
-        nb_pass(p, &t->data->per_file, sizeof t->data->per_file);
-        return;
-    }
-    nb_pass(p, t->inputs, n * sizeof *t->inputs);
-    if (t->data->layout.reflections)
-        nb_pass(p, t->lists, n * sizeof *t->lists);
-}
-
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
                         uint64_t *inputs)
 {
     nb_hdf5_data wanted = *data;
     data_task t = {&wanted, lists, inputs};
-    const nb_h5_job job = {path, 0, &t, read_data, pass_data};
-    return !nb_h5_apart(&job, NULL);
+    const nb_h5_job job = {path, 0, &t, read_data};
+    return !nb_h5_read(&job, NULL, NULL);
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
     data_task t = {key, NULL, NULL};
-    const nb_h5_job job = {path, 0, &t, read_data, pass_data};
-    return !nb_h5_apart(&job, NULL);
+    const nb_h5_job job = {path, 0, &t, read_data};
+    return !nb_h5_read(&job, NULL, NULL);
 }
 
 #else

@@ -254,7 +254,7 @@ static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
 static int read_column(const nb_h5_input *in, const char *path, hid_t type, int frames,
                        void *values)
 {
-    return nb_h5_get_column(in, path, type, sizeof(double), (size_t)frames, values);
+    return nb_h5_get_column(in, path, type, (size_t)frames, values);
 }
 
 int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
@@ -313,18 +313,12 @@ static nb_status read_spots(void *user, const nb_h5_input *in, nb_error *err)
     return ok ? NB_OK : nb_fail(err, NB_ERR_IO, "its table of reflections is not whole");
 }
 
-static void pass_spots(void *user, nb_passage *p)
-{
-    const spots_task *t = user;
-    nb_pass(p, t->list, t->n * sizeof *t->list);
-}
-
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
                              nb_error *err)
 {
     spots_task t = {kind, n, list};
-    const nb_h5_job job = {path, 0, &t, read_spots, pass_spots};
-    return n ? nb_h5_apart(&job, err) : NB_OK;
+    const nb_h5_job job = {path, 0, &t, read_spots};
+    return n ? nb_h5_read(&job, NULL, err) : NB_OK;
 }
 
 /* --- the master --- */
@@ -429,14 +423,13 @@ static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
         return 0;
     all = nb_h5_whole(&set);
     ok = set.rank == 2 && set.dims[1] == (hsize_t)frames && set.dims[2] == COLUMNS &&
-         !nb_h5_set_read(&set, &all, H5T_NATIVE_DOUBLE, sizeof(double), facts, NULL);
+         !nb_h5_set_read(&set, &all, H5T_NATIVE_DOUBLE, facts, NULL);
     nb_h5_set_close(&set);
     for (int i = 0; ok && i < frames; i++)
         ok = make_sense(&facts[i]);
     return ok;
 }
 
-/** Job and results of a reading process. */
 typedef struct facts_task {
     int frames;
     nb_hdf5_facts *facts;
@@ -449,17 +442,11 @@ static nb_status read_facts(void *user, const nb_h5_input *in, nb_error *err)
     return read_table(in, t->frames, t->facts) ? NB_OK : NB_ERR_INPUT;
 }
 
-static void pass_facts(void *user, nb_passage *p)
-{
-    const facts_task *t = user;
-    nb_pass(p, t->facts, (size_t)t->frames * sizeof *t->facts);
-}
-
 int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
 {
     facts_task t = {frames, facts};
-    const nb_h5_job job = {path, 0, &t, read_facts, pass_facts};
-    int ok = !nb_h5_apart(&job, NULL);
+    const nb_h5_job job = {path, 0, &t, read_facts};
+    int ok = !nb_h5_read(&job, NULL, NULL);
     if (!ok)
         memset(facts, 0, (size_t)frames * sizeof *facts);
     return ok;

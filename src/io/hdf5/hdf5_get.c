@@ -9,6 +9,7 @@
 #include "../../base/memory.h"
 #include "../../base/outfile.h"
 #include "../common/declared.h"
+#include "hdf5_chunk.h"
 
 #ifdef NB_HAVE_HDF5
 
@@ -41,12 +42,17 @@ int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
 
 static int has_type(nb_h5_set *set, hid_t row)
 {
+    const hid_t native[] = {H5T_NATIVE_UINT16, H5T_NATIVE_INT16, H5T_NATIVE_UINT32,
+                            H5T_NATIVE_INT32, H5T_NATIVE_FLOAT};
     hid_t type = H5Dget_type(set->id);
     H5T_class_t class = H5Tget_class(type);
     size_t n = set->value_bytes = H5Tget_size(type);
     int ok = row >= 0 ? H5Tequal(type, row) > 0
                       : (class == H5T_INTEGER || class == H5T_FLOAT) &&
                             (n == 1 || n == 2 || n == 4 || n == 8);
+    set->is_native = 0;
+    for (size_t i = 0; i < sizeof native / sizeof *native; i++)
+        set->is_native |= H5Tequal(type, native[i]) > 0;
     set->is_integer = class == H5T_INTEGER;
     set->is_signed = set->is_integer && H5Tget_sign(type) == H5T_SGN_2;
     H5Tclose(type);
@@ -96,10 +102,7 @@ int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set
     set->creation = H5Dget_create_plist(set->id);
     set->file_bytes = bytes_of_file(set->id);
     ok = set->creation >= 0 && H5Pget_external_count(set->creation) == 0 &&
-         has_type(set, row) &&
-         (H5Pget_layout(set->creation) != H5D_VIRTUAL ||
-          nb_h5_virtual_is_known(set->creation)) &&
-         has_shape(set);
+         has_type(set, row) && has_shape(set);
     if (!ok)
         nb_h5_set_close(set);
     return ok;
@@ -121,62 +124,182 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set)
     return box;
 }
 
-int nb_h5_read_directly(const nb_h5_set *set, hid_t id, const nb_h5_box *box,
-                        const nb_h5_target *to)
+/* --- values that are not in the file ---
+ * The library fills chunks that were never written, and parts of virtual sets whose file is missing. */
+
+static nb_status refuse(const nb_h5_set *set, const char *what, nb_error *err)
 {
-    int skip = NB_H5_RANK - set->rank;
-    hid_t from = H5Dget_space(id), memory = H5Screate_simple(NB_H5_RANK, to->dims, NULL);
-    int ok =
-        H5Sselect_hyperslab(memory, H5S_SELECT_SET, to->first, NULL, box->count, NULL) >=
-            0 &&
-        (set->rank == 0 || H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first + skip,
-                                               NULL, box->count + skip, NULL) >= 0) &&
-        H5Dread(id, to->type, memory, from, H5P_DEFAULT, to->values) >= 0;
-    H5Sclose(memory);
-    H5Sclose(from);
-    return ok;
+    return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s %s", set->path, what);
 }
 
-/** Contiguous or in the header: all bytes must be present. */
-static nb_status read_plain(const nb_h5_set *set, const nb_h5_box *box,
-                            const nb_h5_target *to, nb_error *err)
+/** Is every chunk of the box there? */
+static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_error *err)
 {
-    double all = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
-    if ((double)H5Dget_storage_size(set->id) < all * (double)set->value_bytes ||
-        set->file_bytes < all * (double)set->value_bytes)
-        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                          "%s was never written, or is cut short", set->path);
-    if (nb_h5_read_directly(set, set->id, box, to))
-        return NB_OK;
-    return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s cannot be read: damaged",
-                      set->path);
+    enum { RECORD_BYTES = 16 /* at least, to describe a chunk */ };
+    static const char missing[] =
+        "was never written in a part, or its chunks are damaged";
+    const int skip = NB_H5_RANK - set->rank;
+    hsize_t size[NB_H5_RANK] = {1, 1, 1}, at[NB_H5_RANK], first[NB_H5_RANK];
+    double bytes = (double)set->value_bytes, chunks = 1;
+    nb_status st;
+    if (set->rank < 1 || H5Pget_chunk(set->creation, set->rank, size + skip) != set->rank)
+        return refuse(set, missing, err);
+    for (int i = 0; i < NB_H5_RANK; i++) {
+        const hsize_t last = box->first[i] + box->count[i] - 1;
+        first[i] = box->first[i] / size[i] * size[i];
+        bytes *= (double)size[i];
+        chunks *= (double)(last / size[i] - first[i] / size[i] + 1);
+    }
+    if (chunks * RECORD_BYTES > set->file_bytes)
+        return refuse(set, missing, err);
+    if ((st = nb_declared_check(set->in->name, bytes, set->file_bytes, set->in->most_MB,
+                                err)))
+        return st;
+    for (at[0] = first[0]; at[0] < box->first[0] + box->count[0]; at[0] += size[0])
+        for (at[1] = first[1]; at[1] < box->first[1] + box->count[1]; at[1] += size[1])
+            for (at[2] = first[2]; at[2] < box->first[2] + box->count[2]; at[2] += size[2])
+                if (!nb_h5_chunk_bytes(set, at + skip))
+                    return refuse(set, missing, err);
+    return NB_OK;
 }
 
-nb_status nb_h5_read_box(const nb_h5_set *set, const nb_h5_box *box,
-                         const nb_h5_target *to, nb_error *err)
+enum { NAME = 1024, MOST_DEPTH = 2 };
+
+/** "%%" is a percent sign; 0: the name has a number per block ("%b"). */
+static int plain_name(char *name)
 {
-    for (int i = 0; i < NB_H5_RANK; i++)
-        if (box->first[i] > set->dims[i] || box->count[i] > set->dims[i] - box->first[i])
-            return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
-                              "%s is smaller than another data set requires", set->path);
+    char *out = name;
+    for (const char *p = name; *p; p++) {
+        if (*p == '%' && *++p != '%')
+            return 0;
+        *out++ = *p;
+    }
+    *out = '\0';
+    return 1;
+}
+
+/** The file and the data set of mapping i; a name without a folder is beside the file where the set is. */
+static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
+                        char source[NAME])
+{
+    char name[NAME], here[NAME], *slash;
+    const ssize_t n = H5Pget_virtual_filename(set->creation, i, name, NAME),
+                  m = H5Pget_virtual_dsetname(set->creation, i, source, NAME),
+                  k = H5Fget_name(set->id, here, NAME);
+    if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || k <= 0 || k >= NAME ||
+        !plain_name(name) || !plain_name(source))
+        return 0;
+    slash = strrchr(here, '/');
+    if (strcmp(name, ".") == 0)
+        snprintf(path, 2 * NAME, "%s", here);
+    else
+        snprintf(path, 2 * NAME, "%.*s%s",
+                 name[0] == '/' || !slash ? 0 : (int)(slash + 1 - here), here, name);
+    return 1;
+}
+
+/** Does mapping i have a part of the box? */
+static int has_part(const nb_h5_set *set, size_t i, const nb_h5_box *box)
+{
+    const int skip = NB_H5_RANK - set->rank;
+    const hid_t space = H5Pget_virtual_vspace(set->creation, i);
+    const int yes = H5Sselect_hyperslab(space, H5S_SELECT_AND, box->first + skip, NULL,
+                                        box->count + skip, NULL) >= 0 &&
+                    H5Sget_select_npoints(space) > 0;
+    if (space >= 0)
+        H5Sclose(space);
+    return yes;
+}
+
+static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int depth,
+                               nb_error *err);
+
+/** Is the source of mapping i there, with its own sources? */
+static nb_status check_source(const nb_h5_set *set, size_t i, int depth, nb_error *err)
+{
+    char path[2 * NAME], name[NAME];
+    nb_h5_input in = *set->in;
+    nb_h5_set source;
+    nb_h5_box all;
+    int there = 0;
+    nb_status st = NB_OK;
+    if (!source_names(set, i, path, name))
+        return refuse(set, "is virtual, and the names of its sources cannot be read", err);
+    in.file = nb_is_regular_file(path) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
+    if (in.file >= 0 && (there = nb_h5_set_open(&in, name, -1, &source))) {
+        all = nb_h5_whole(&source);
+        if (H5Pget_layout(source.creation) == H5D_VIRTUAL)
+            st = check_sources(&source, &all, depth + 1, err);
+        nb_h5_set_close(&source);
+    }
+    if (in.file >= 0)
+        H5Fclose(in.file);
+    return there
+               ? st
+               : nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                            "the virtual data set %s: its part %s of %s cannot be opened",
+                            set->path, name, path);
+}
+
+static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int depth,
+                               nb_error *err)
+{
+    size_t n = 0;
+    int parts = 0;
+    nb_status st = NB_OK;
+    if (depth > MOST_DEPTH)
+        return refuse(set, "has more than two levels of virtual sources", err);
+    H5Pget_virtual_count(set->creation, &n);
+    for (size_t i = 0; !st && i < n; i++)
+        if (has_part(set, i, box)) {
+            parts++;
+            st = check_source(set, i, depth, err);
+        }
+    return st || parts ? st
+                       : nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
+                                    "the virtual data set %s: no file has number %llu",
+                                    set->path, (unsigned long long)box->first[0]);
+}
+
+static nb_status check_written(const nb_h5_set *set, const nb_h5_box *box, nb_error *err)
+{
+    const double bytes = (double)set->dims[0] * (double)set->dims[1] *
+                         (double)set->dims[2] * (double)set->value_bytes;
     switch (H5Pget_layout(set->creation)) {
     case H5D_CHUNKED:
-        return nb_h5_read_chunks(set, box, to, err);
+        return check_chunks(set, box, err);
     case H5D_VIRTUAL:
-        return nb_h5_read_virtual(set, box, to, err);
+        return check_sources(set, box, 1, err);
     default:
-        return read_plain(set, box, to, err);
+        return (double)H5Dget_storage_size(set->id) < bytes || set->file_bytes < bytes
+                   ? refuse(set, "was never written, or is cut short", err)
+                   : NB_OK;
     }
 }
 
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
-                         size_t type_bytes, void *values, nb_error *err)
+                         void *values, nb_error *err)
 {
-    nb_h5_target to = {values, type, type_bytes, {0}, {0}};
-    memcpy(to.dims, box->count, sizeof to.dims);
+    const int skip = NB_H5_RANK - set->rank;
+    hid_t from, memory;
+    nb_status st;
+    int ok;
     if (!box->count[0] || !box->count[1] || !box->count[2])
         return NB_OK;
-    return nb_h5_read_box(set, box, &to, err);
+    if ((st = check_written(set, box, err)))
+        return st;
+    from = H5Dget_space(set->id);
+    memory = H5Screate_simple(NB_H5_RANK, box->count, NULL);
+    ok = (set->rank == 0 || H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first + skip,
+                                                NULL, box->count + skip, NULL) >= 0) &&
+         H5Dread(set->id, type, memory, from, H5P_DEFAULT, values) >= 0;
+    H5Sclose(memory);
+    H5Sclose(from);
+    return ok ? NB_OK
+              : refuse(set,
+                       "cannot be read: damaged, or compressed by a filter that is not "
+                       "installed",
+                       err);
 }
 
 nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err)
@@ -192,7 +315,7 @@ nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err
         return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s is empty", set->path);
     if (!(*values = nb_alloc_raw((size_t)n, sizeof **values, "numbers of HDF5", err)))
         return NB_ERR_NOMEM;
-    st = nb_h5_set_read(set, &all, H5T_NATIVE_DOUBLE, sizeof **values, *values, err);
+    st = nb_h5_set_read(set, &all, H5T_NATIVE_DOUBLE, *values, err);
     if (st) {
         nb_free(*values);
         *values = NULL;
@@ -214,7 +337,7 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
         one.first[i] = (hsize_t)at % set.dims[i];
         at /= (long long)set.dims[i];
     }
-    if (nb_h5_set_read(&set, &one, H5T_NATIVE_DOUBLE, sizeof value, &value, NULL))
+    if (nb_h5_set_read(&set, &one, H5T_NATIVE_DOUBLE, &value, NULL))
         value = NAN;
     nb_h5_set_close(&set);
     return value;
@@ -232,8 +355,8 @@ static int open_column(const nb_h5_input *in, const char *path, hid_t row, size_
     return 0;
 }
 
-int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type,
-                     size_t type_bytes, size_t n, void *values)
+int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type, size_t n,
+                     void *values)
 {
     nb_h5_set set;
     nb_h5_box all;
@@ -241,7 +364,7 @@ int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type,
     if (!ok)
         return 0;
     all = nb_h5_whole(&set);
-    ok = !nb_h5_set_read(&set, &all, type, type_bytes, values, NULL);
+    ok = !nb_h5_set_read(&set, &all, type, values, NULL);
     nb_h5_set_close(&set);
     return ok;
 }
@@ -259,7 +382,7 @@ int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t t
     ok = !nb_declared_check(in->name, (double)n * (double)type_bytes, set.file_bytes,
                             in->most_MB, NULL) &&
          (*rows = nb_alloc(n ? n : 1, type_bytes, "rows of HDF5", NULL)) &&
-         !nb_h5_set_read(&set, &all, type, type_bytes, *rows, NULL);
+         !nb_h5_set_read(&set, &all, type, *rows, NULL);
     nb_h5_set_close(&set);
     if (!ok) {
         nb_free(*rows);
@@ -268,155 +391,55 @@ int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t t
     return ok;
 }
 
-int nb_h5_has_filters(const nb_h5_set *set)
+int nb_h5_has_packed_frames(const nb_h5_set *set)
 {
-    return H5Pget_nfilters(set->creation) > 0;
+    unsigned flags, values[8];
+    size_t n = 8;
+    hsize_t size[NB_H5_RANK] = {1, 1, 1};
+    return set->is_native && set->rank >= 2 &&
+           H5Pget_layout(set->creation) == H5D_CHUNKED &&
+           H5Pget_chunk(set->creation, set->rank, size + NB_H5_RANK - set->rank) ==
+               set->rank &&
+           size[0] == 1 && size[1] == set->dims[1] && size[2] == set->dims[2] &&
+           H5Pget_nfilters(set->creation) == 1 &&
+           H5Pget_filter2(set->creation, 0, &flags, &n, values, 0, NULL, NULL) ==
+               NB_H5_BITSHUFFLE &&
+           n >= 5 && values[2] == set->value_bytes && values[4] == NB_H5_BITSHUFFLE_LZ4;
 }
 
 size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at)
 {
     hsize_t bytes = 0;
-    haddr_t address = HADDR_UNDEF;
-    unsigned mask;
-    if (nb_h5_has_filters(set)) /* one lookup in the tree */
-        return H5Dget_chunk_storage_size(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
-    /* a walk through all chunks, but this is the stored length and not that of the layout */
-    if (H5Dget_chunk_info_by_coord(set->id, at, &mask, &address, &bytes) < 0 ||
-        address == HADDR_UNDEF)
-        return 0;
-    return (size_t)bytes;
+    return H5Dget_chunk_storage_size(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
 }
 
-size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room,
-                       unsigned *mask)
+size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room)
 {
-    size_t bytes = nb_h5_chunk_bytes(set, at);
+    const size_t bytes = nb_h5_chunk_bytes(set, at);
     uint32_t left_out = 0;
-    if (bytes == 0 || bytes > room ||
-        H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) < 0)
-        return 0;
-    *mask = left_out;
-    return bytes;
+    return bytes > 0 && bytes <= room &&
+                   H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0 &&
+                   !left_out
+               ? bytes
+               : 0;
 }
 
-int nb_h5_get_plain_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer)
+/* --- texts --- */
+
+/** id: of an attribute or a data set of one text. */
+static int read_text(hid_t id, int attribute, hid_t type, void *text)
 {
-    uint32_t left_out = 0;
-    return H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0;
+    return (attribute ? H5Aread(id, type, text)
+                      : H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text)) >= 0;
 }
 
-#endif
-
-/* --- Texts, vectors and groups of an HDF5 file that is not trusted --- */
-
-#ifdef NB_HAVE_HDF5
-
-/* --- texts of variable length --- */
-
-/* In the file such a text is a length and a reference: the address of a collection and an index
- * in it. libhdf5 1.10 trusts the length, so the library is not used to read the text. A
- * conversion to the same type gives the sixteen bytes; the collection ("global heap") is read
- * here (HDF5 File Format Specification 3.0, III.E). */
-enum { REFERENCE = 16, HEADER = 16, LARGEST_COLLECTION = 1 << 20 };
-
-static herr_t keep_bytes(hid_t from, hid_t to, H5T_cdata_t *data, size_t n, size_t step,
-                         size_t background_step, void *values, void *background,
-                         hid_t list)
+static int get_variable(hid_t id, hid_t stored, int attribute, char *text, size_t size)
 {
-    (void)from;
-    (void)to;
-    (void)n;
-    (void)step;
-    (void)background_step;
-    (void)values;
-    (void)background;
-    (void)list;
-    if (data->command == H5T_CONV_INIT)
-        data->need_bkg = H5T_BKG_NO;
-    return 0;
-}
-
-static uint64_t little_endian(const unsigned char *p, int n)
-{
-    uint64_t value = 0;
-    while (n-- > 0)
-        value = value << 8 | p[n];
-    return value;
-}
-
-/** Object `number` of the collection bytes[size]; NULL: it is not there. */
-static const unsigned char *find_object(const unsigned char *bytes, size_t size,
-                                        unsigned number, size_t *length)
-{
-    size_t at = HEADER;
-    while (size - at >= HEADER) {
-        unsigned index = (unsigned)little_endian(bytes + at, 2);
-        uint64_t used = little_endian(bytes + at + 8, 8);
-        if (index == 0 || used > size - at - HEADER)
-            return NULL;
-        *length = (size_t)used;
-        if (index == number)
-            return bytes + at + HEADER;
-        used = (used + 7) / 8 * 8;
-        if (used > size - at - HEADER)
-            return NULL;
-        at += HEADER + (size_t)used;
-    }
-    return NULL;
-}
-
-static int read_collection(const nb_input *file, const unsigned char reference[REFERENCE],
-                           char *text, size_t size)
-{
-    uint64_t wanted = little_endian(reference, 4), at = little_endian(reference + 4, 8);
-    unsigned number = (unsigned)little_endian(reference + 12, 4);
-    unsigned char header[HEADER], *bytes;
-    const unsigned char *found;
-    uint64_t all;
-    size_t length = 0;
-    int ok = 0;
-    if (wanted >= size || nb_input_read(file, at, header, sizeof header, NULL) ||
-        memcmp(header, "GCOL\1", 5) != 0)
-        return 0;
-    all = little_endian(header + 8, 8);
-    if (all < HEADER || all > LARGEST_COLLECTION ||
-        !(bytes = nb_alloc_raw((size_t)all, 1, "text of HDF5", NULL)))
-        return 0;
-    if (!nb_input_read(file, at, bytes, (size_t)all, NULL) &&
-        (found = find_object(bytes, (size_t)all, number, &length)) && wanted <= length) {
-        memcpy(text, found, (size_t)wanted);
-        ok = 1;
-    }
-    nb_free(bytes);
-    return ok;
-}
-
-/** id: of an attribute or a data set of one such text. */
-static int get_variable(hid_t id, int attribute, char *text, size_t size)
-{
-    unsigned char reference[REFERENCE] = {0};
-    hid_t from = H5Tcopy(H5T_C_S1), to = H5Tcreate(H5T_OPAQUE, REFERENCE);
-    char name[NB_PATH_MAX];
-    hid_t owner = H5Iget_file_id(id);
-    nb_input file;
-    int ok = owner >= 0 && H5Fget_name(owner, name, sizeof name) > 0;
-    H5Tset_size(from, H5T_VARIABLE);
-    H5Tset_tag(to, "reference");
-    if (ok && H5Tregister(H5T_PERS_SOFT, "nb", from, to, keep_bytes) >= 0) {
-        ok = (attribute ? H5Aread(id, to, reference)
-                        : H5Dread(id, to, H5S_ALL, H5S_ALL, H5P_DEFAULT, reference)) >= 0;
-        H5Tunregister(H5T_PERS_SOFT, "nb", from, to, keep_bytes);
-    } else {
-        ok = 0;
-    }
-    H5Tclose(to);
-    H5Tclose(from);
-    if (owner >= 0)
-        H5Fclose(owner);
-    if (!ok || nb_input_open(&file, name, "HDF5", NULL))
-        return 0;
-    ok = read_collection(&file, reference, text, size);
-    nb_input_close(&file);
+    char *all = NULL;
+    int ok = read_text(id, attribute, stored, &all) && all && strlen(all) < size;
+    if (ok)
+        memcpy(text, all, strlen(all));
+    H5free_memory(all);
     return ok;
 }
 
@@ -426,8 +449,7 @@ static int get_fixed(hid_t id, hid_t stored, int attribute, char *text, size_t s
     int ok;
     H5Tset_size(type, size);
     H5Tset_cset(type, H5Tget_cset(stored));
-    ok = (attribute ? H5Aread(id, type, text)
-                    : H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text)) >= 0;
+    ok = read_text(id, attribute, type, text);
     H5Tclose(type);
     return ok;
 }
@@ -439,7 +461,7 @@ static int get_one(hid_t id, int attribute, char *text, size_t size)
     hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id);
     int ok = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_STRING;
     if (ok && H5Tis_variable_str(type) > 0)
-        ok = get_variable(id, attribute, text, size);
+        ok = get_variable(id, type, attribute, text, size);
     else if (ok)
         ok = H5Tget_size(type) > 0 && H5Tget_size(type) < size &&
              get_fixed(id, type, attribute, text, size);

@@ -1,19 +1,179 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_lib.h"
 
-#include "../../base/late_library.h" /* so that this file is never empty */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../base/error.h"
+#include "../../base/outfile.h"
+#include "hdf5_chunk.h"
 
 #ifdef NB_HAVE_HDF5
 NB_LATE_LIBRARY_DEFINE(hdf5, NB_HDF5_NAMES, "-hdf5: the HDF5 library", NB_HDF5_SONAME,
                        .package = "libhdf5")
 
-void nb_hdf5_enter(void)
+/* --- filter 32008, bitshuffle and LZ4 --- */
+
+/** Called for reading only: written chunks are already filtered. */
+static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
+                     size_t bytes, size_t *room, void **buffer)
 {
-    nb_late_library_enter(&late);
+    const size_t value = n_values >= 5 ? values[2] : 0,
+                 all = nb_bslz4_bytes(*buffer, bytes, value);
+    void *out;
+    if (!(flags & H5Z_FLAG_REVERSE) || !all || values[4] != NB_H5_BITSHUFFLE_LZ4 ||
+        !(out = H5allocate_memory(all, 0)))
+        return 0;
+    if (!nb_bslz4_decode(*buffer, bytes, value, out)) {
+        H5free_memory(out);
+        return 0;
+    }
+    H5free_memory(*buffer);
+    *buffer = out;
+    *room = all;
+    return all;
 }
 
-void nb_hdf5_leave(void)
+static const H5Z_class2_t bitshuffle_class = {
+    H5Z_CLASS_T_VERS,
+    NB_H5_BITSHUFFLE,
+    1,
+    1,
+    "bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
+    NULL,
+    NULL,
+    filter};
+
+/* A file is half closed: the library would look at it when a filter is taken away.  Under the lock of nb_h5_begin. */
+static int half_closed;
+
+int nb_h5_close_file(hid_t file)
 {
+    const int ok = H5Fclose(file) >= 0;
+    half_closed |= !ok;
+    return ok;
+}
+
+nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
+{
+    nb_status st = nb_hdf5_load(err);
+    if (st)
+        return st;
+    nb_late_library_enter(&late);
+    H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Zregister(&bitshuffle_class);
+    return NB_OK;
+}
+
+void nb_h5_end(const nb_h5_quiet *quiet)
+{
+    if (!half_closed)
+        H5Zunregister(NB_H5_BITSHUFFLE);
+    H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
     nb_late_library_leave(&late);
+}
+
+static nb_status check_place(const char *path, nb_error *err)
+{
+    if (access(path, F_OK) != 0)
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0, "%s", strerror(errno));
+    if (!nb_is_regular_file(path))
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                          "HDF5 cannot be read from a pipe; give a file");
+    return NB_OK;
+}
+
+/* --- what the library could not read --- */
+
+/** The first reason in a job. */
+typedef struct refusal {
+    int disk, data, memory;
+} refusal;
+
+static herr_t take_refusal(unsigned n, const H5E_error2_t *entry, void *user)
+{
+    refusal *why = user;
+    (void)n;
+    why->data |= entry->maj_num == H5E_IO_g;
+    why->disk |= entry->maj_num == H5E_IO_g && entry->desc && strstr(entry->desc, "errno");
+    why->memory |= entry->maj_num == H5E_RESOURCE_g;
+    return 0;
+}
+
+/** The library calls this after each failed call. It notes failures of disk and memory; absent
+ * entries have other causes. */
+static herr_t look_why(hid_t stack, void *user)
+{
+    return H5Ewalk2(stack, H5E_WALK_UPWARD, take_refusal, user);
+}
+
+static nb_status say_refusal(const refusal *why, const char *path, nb_error *err)
+{
+    if (why->disk)
+        return nb_fail_at(err, NB_ERR_IO, path, 0, "the disk did not give a part of it");
+    if (why->data || why->memory)
+        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                          "is damaged%s: a part of it could not be read",
+                          why->memory ? ", or the memory is full" : "");
+    return NB_OK;
+}
+
+/* --- a job --- */
+
+/** The file of a reader, if it is this one. */
+static hid_t open_file(const char *name, nb_hdf5_reader *reader)
+{
+    if (reader && reader->file && strcmp(reader->name, name) == 0)
+        return (hid_t)reader->file;
+    if (reader && reader->file)
+        nb_h5_close_file((hid_t)reader->file);
+    if (reader)
+        reader->file = 0;
+    return H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+}
+
+static void let_go(hid_t file, const char *name, nb_hdf5_reader *reader)
+{
+    if (reader) {
+        reader->file = (int64_t)file;
+        snprintf(reader->name, sizeof reader->name, "%s", name);
+    } else {
+        nb_h5_close_file(file);
+    }
+}
+
+nb_status nb_h5_read(const nb_h5_job *job, nb_hdf5_reader *reader, nb_error *err)
+{
+    nb_h5_input in = {.name = job->file, .most_MB = job->most_MB};
+    nb_h5_quiet quiet;
+    refusal why = {0, 0, 0};
+    nb_status st = check_place(job->file, err);
+    if (st || (st = nb_h5_begin(&quiet, err)))
+        return st;
+    in.file = open_file(job->file, reader);
+    H5Eset_auto2(H5E_DEFAULT, look_why, &why);
+    if (in.file < 0)
+        st = nb_fail_at(err, NB_ERR_INPUT, job->file, 0,
+                        "cannot be opened as HDF5: damaged, cut short, or packed (gunzip "
+                        "or bunzip2 it)");
+    else if (!(st = job->read(job->user, &in, err)))
+        st = say_refusal(&why, job->file, err);
+    if (in.file >= 0)
+        let_go(in.file, job->file, reader);
+    nb_h5_end(&quiet);
+    return st;
+}
+
+void nb_h5_drop(nb_hdf5_reader *reader)
+{
+    nb_h5_quiet quiet;
+    if (!reader->file || nb_h5_begin(&quiet, NULL))
+        return;
+    nb_h5_close_file((hid_t)reader->file);
+    reader->file = 0;
+    nb_h5_end(&quiet);
 }
 #endif

@@ -5,8 +5,8 @@
 #ifndef NB_IO_HDF5_LIB_H
 #define NB_IO_HDF5_LIB_H
 
-#include "../../base/apart.h"
 #include "../../base/late_library.h"
+#include "hdf5_read.h"
 
 #ifdef NB_HAVE_HDF5
 #include <hdf5.h>
@@ -31,16 +31,15 @@
     X(H5Lunpack_elink_val) \
     X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open) \
     X(H5garbage_collect) X(H5Ewalk2) X(H5Aget_space) X(H5Aget_type) \
-    X(H5Dget_chunk_info_by_coord) X(H5Dget_create_plist) X(H5Dget_storage_size) \
+    X(H5Dget_create_plist) X(H5Dget_storage_size) \
     X(H5Fget_filesize) X(H5Fget_name) X(H5Iget_file_id) X(H5Pget_chunk) \
-    X(H5Pget_external_count) X(H5Pget_fill_value) X(H5Pget_filter2) X(H5Pget_layout) \
+    X(H5Pget_external_count) X(H5Pget_filter2) X(H5Pget_layout) \
     X(H5Pget_nfilters) X(H5Pget_virtual_count) X(H5Pget_virtual_dsetname) \
-    X(H5Pget_virtual_filename) X(H5Pget_virtual_srcspace) X(H5Pget_virtual_vspace) \
-    X(H5Pset_fapl_core) X(H5Sget_regular_hyperslab) X(H5Sget_select_type) \
-    X(H5Sis_regular_hyperslab) X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
+    X(H5Pget_virtual_filename) X(H5Pget_virtual_vspace) \
+    X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
-    X(H5Tregister) X(H5Tunregister) X(H5Tset_tag) X(H5FDregister) X(H5FDunregister) \
-    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size)
+    X(H5FDregister) X(H5FDunregister) \
+    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints)
 #define NB_HDF5_VARIABLES(X) \
     X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
@@ -113,7 +112,6 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5Ewalk2 (nb_hdf5()->H5Ewalk2_)
 #define H5Aget_space (nb_hdf5()->H5Aget_space_)
 #define H5Aget_type (nb_hdf5()->H5Aget_type_)
-#define H5Dget_chunk_info_by_coord (nb_hdf5()->H5Dget_chunk_info_by_coord_)
 #define H5Dget_storage_size (nb_hdf5()->H5Dget_storage_size_)
 #define H5Dget_create_plist (nb_hdf5()->H5Dget_create_plist_)
 #define H5Fget_filesize (nb_hdf5()->H5Fget_filesize_)
@@ -121,19 +119,13 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5Iget_file_id (nb_hdf5()->H5Iget_file_id_)
 #define H5Pget_chunk (nb_hdf5()->H5Pget_chunk_)
 #define H5Pget_external_count (nb_hdf5()->H5Pget_external_count_)
-#define H5Pget_fill_value (nb_hdf5()->H5Pget_fill_value_)
 #define H5Pget_filter2 (nb_hdf5()->H5Pget_filter2_)
 #define H5Pget_layout (nb_hdf5()->H5Pget_layout_)
 #define H5Pget_nfilters (nb_hdf5()->H5Pget_nfilters_)
 #define H5Pget_virtual_count (nb_hdf5()->H5Pget_virtual_count_)
 #define H5Pget_virtual_dsetname (nb_hdf5()->H5Pget_virtual_dsetname_)
 #define H5Pget_virtual_filename (nb_hdf5()->H5Pget_virtual_filename_)
-#define H5Pget_virtual_srcspace (nb_hdf5()->H5Pget_virtual_srcspace_)
 #define H5Pget_virtual_vspace (nb_hdf5()->H5Pget_virtual_vspace_)
-#define H5Pset_fapl_core (nb_hdf5()->H5Pset_fapl_core_)
-#define H5Sget_regular_hyperslab (nb_hdf5()->H5Sget_regular_hyperslab_)
-#define H5Sget_select_type (nb_hdf5()->H5Sget_select_type_)
-#define H5Sis_regular_hyperslab (nb_hdf5()->H5Sis_regular_hyperslab_)
 #define H5Tequal (nb_hdf5()->H5Tequal_)
 #define H5Tget_cset (nb_hdf5()->H5Tget_cset_)
 #define H5Tget_size (nb_hdf5()->H5Tget_size_)
@@ -142,13 +134,11 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5Gget_info (nb_hdf5()->H5Gget_info_)
 #define H5Gopen2 (nb_hdf5()->H5Gopen2_)
 #define H5Lget_name_by_idx (nb_hdf5()->H5Lget_name_by_idx_)
-#define H5Tregister (nb_hdf5()->H5Tregister_)
-#define H5Tunregister (nb_hdf5()->H5Tunregister_)
-#define H5Tset_tag (nb_hdf5()->H5Tset_tag_)
 #define H5FDregister (nb_hdf5()->H5FDregister_)
 #define H5FDunregister (nb_hdf5()->H5FDunregister_)
 #define H5Pset_driver (nb_hdf5()->H5Pset_driver_)
 #define H5Pget_driver_info (nb_hdf5()->H5Pget_driver_info_)
+#define H5Sget_select_npoints (nb_hdf5()->H5Sget_select_npoints_)
 #define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
 #define H5E_IO_g (*nb_hdf5()->H5E_IO_g_)
 #define H5E_RESOURCE_g (*nb_hdf5()->H5E_RESOURCE_g_)
@@ -164,12 +154,6 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5T_NATIVE_UINT32_g (*nb_hdf5()->H5T_NATIVE_UINT32_g_)
 #define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
 
-/** Only one thread of the process may use the library at a time, as it is rarely built for
- * threads. All calls but nb_hdf5_load are between these two (hdf5_open.c calls them). Do not nest
- * them. */
-void nb_hdf5_enter(void);
-void nb_hdf5_leave(void);
-
 /* --- use of the library: one thread at a time, without its own messages --- */
 
 /** The library's error printing, to restore it. */
@@ -178,8 +162,10 @@ typedef struct nb_h5_quiet {
     void *data;
 } nb_h5_quiet;
 
-/** Load the library and begin to use it. Until nb_h5_end other threads wait, the library
- * prints nothing, and the bitshuffle filter is registered. Call nb_h5_end only after
+/** Load the library and begin to use it: all calls but nb_hdf5_load are between these two. Until
+ * nb_h5_end other threads wait (the library is rarely built for threads), the library prints nothing,
+ * and filter 32008, bitshuffle and LZ4, is registered. It reads; for writing only its name is needed, because
+ * chunks are already filtered. Others in this process may have one that writes. Call nb_h5_end only after
  * success. Do not nest. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
@@ -193,9 +179,8 @@ typedef struct nb_h5_remarks {
 /** An HDF5 file being read. */
 typedef struct nb_h5_input {
     hid_t file;
-    const char *name; /* the caller's */
-    double most_MB;   /* the job's */
-    int depth;        /* 1: the source of a virtual data set of another, and so on */
+    const char *name;       /* the caller's */
+    double most_MB;         /* the job's */
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
 } nb_h5_input;
 
@@ -204,34 +189,18 @@ typedef struct nb_h5_job {
     const char *file;
     double most_MB; /* for nb_declared_check; 0: no check */
     void *user;
-    nb_status (*read)(void *user, const nb_h5_input *in, nb_error *err); /* in a child */
-    void (*pass)(void *user, nb_passage *p); /* as in nb_apart_task */
+    nb_status (*read)(void *user, const nb_h5_input *in, nb_error *err);
 } nb_h5_job;
 
-/** Open the file and read it in a child process: a damaged file can crash the library. A failure
- * of disk or memory is an error and does not count as an absent entry. Errors: those of
- * job->read; NB_ERR_INPUT when the file is not there, is a pipe, cannot be opened or crashed the
- * library; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
-nb_status nb_h5_apart(const nb_h5_job *job, nb_error *err);
+/** Open the file, read it between nb_h5_begin and nb_h5_end, and close it. A reader (may be NULL) keeps it open until
+ * nb_h5_drop, or until it reads another. A failure of disk or memory is an error and does not count as an absent
+ * entry. Errors: those of job->read; NB_ERR_INPUT when the file is not there, is a pipe, or cannot be
+ * opened; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_read(const nb_h5_job *job, nb_hdf5_reader *reader, nb_error *err);
+void nb_h5_drop(nb_hdf5_reader *reader);
 
-/** What such a job is asked, as in nb_apart_task. */
-typedef struct nb_h5_request {
-    void *data; /* of the job's user */
-    size_t bytes;
-    void (*clear)(void *user);
-} nb_h5_request;
-
-/** A child process that keeps its file open; zero: none yet. */
-typedef struct nb_h5_child {
-    nb_apart apart;
-    int alive;
-} nb_h5_child;
-
-/** Do a job as nb_h5_apart, in a child that stays; the first call starts it.  All jobs of a child read the same file.  One thread
- * may ask at a time.  This saves the start of a process and the opening of the file, which cost more than a small frame. */
-nb_status nb_h5_ask(nb_h5_child *child, const nb_h5_job *job,
-                    const nb_h5_request *request, nb_error *err);
-void nb_h5_child_end(nb_h5_child *child);
+/** Close a file that is written or read; 0: it could not be closed, for want of memory.  The filter then stays. */
+int nb_h5_close_file(hid_t file);
 
 #endif
 

@@ -11,7 +11,6 @@
 #include "../../base/error.h"
 #include "../../base/fd.h"
 #include "../../base/memory.h"
-#include "hdf5_filters.h"
 
 #ifdef NB_HAVE_HDF5
 

@@ -13,6 +13,7 @@
 #include "../image/image_read.h"
 #include "../image/left_out.h"
 #include "../table/sources.h"
+#include "hdf5_chunk.h"
 #include "hdf5_get.h"
 #include "nx_fields.h"
 
@@ -213,20 +214,83 @@ static nb_status find_frames(const nb_h5_input *in, const char *entry, char path
                       before);
 }
 
-static nb_status read_pixels(const nb_h5_set *set, int frame, nb_image *out, nb_error *err)
+/** A frame on its way from the file to an image. */
+typedef struct image_task {
+    const nb_hdf5_wanted *wanted;
+    const char *set; /* NULL: the usual places */
+    nb_image *image;
+    void *chunk; /* owned; the compressed frame; NULL: the image has its pixels */
+    size_t bytes;
+    nb_counts_of counts; /* what the numbers of the file mean */
+    char path[PATH];     /* of the set */
+} image_task;
+
+/** The compressed frame, for a thread to decompress while others use the library; 0: the library must read it. */
+static int take_chunk(image_task *t, const nb_h5_set *set, int frame)
+{
+    const hsize_t at[3] = {(hsize_t)frame, 0, 0}, *where = at + (set->rank < 3 ? 1 : 0);
+    const size_t bytes = nb_h5_has_packed_frames(set) ? nb_h5_chunk_bytes(set, where) : 0;
+    if (!bytes || (double)bytes > set->file_bytes ||
+        !(t->chunk = nb_alloc_raw(bytes, 1, "chunk of HDF5", NULL)))
+        return 0;
+    if ((t->bytes = nb_h5_get_chunk(set, where, t->chunk, bytes)))
+        return 1;
+    nb_free(t->chunk);
+    t->chunk = NULL;
+    return 0;
+}
+
+static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_error *err)
 {
     nb_image_file file = {NULL, (size_t)set->file_bytes, set->in->name, 0,
                           0,    set->in->most_MB};
     nb_h5_box one = nb_h5_whole(set);
+    nb_image *out = t->image;
     nb_status st;
     one.first[0] = (hsize_t)frame;
     one.count[0] = 1;
     out->slow = (int)set->dims[1];
     out->fast = (int)set->dims[2];
+    t->counts = (nb_counts_of){.bits = set->is_integer ? 8 * (int)set->value_bytes : 0,
+                               .is_signed = set->is_signed,
+                               .least = NAN,
+                               .most = NAN};
     if ((st = nb_image_allocate(&file, out, err)))
         return st;
-    return nb_h5_set_read(set, &one, H5T_NATIVE_FLOAT, sizeof *out->pixels, out->pixels,
-                          err);
+    return take_chunk(t, set, frame)
+               ? NB_OK
+               : nb_h5_set_read(set, &one, H5T_NATIVE_FLOAT, out->pixels, err);
+}
+
+static void to_floats(const nb_counts_of *type, const void *values, size_t n, float *to)
+{
+    const uint16_t *u16 = values;
+    const int16_t *i16 = values;
+    const uint32_t *u32 = values;
+    const int32_t *i32 = values;
+    for (size_t i = 0; i < n && type->bits == 16; i++)
+        to[i] = type->is_signed ? (float)i16[i] : (float)u16[i];
+    for (size_t i = 0; i < n && type->bits == 32; i++)
+        to[i] = type->is_signed ? (float)i32[i] : (float)u32[i];
+}
+
+/** Decompress the chunk that was taken. */
+static nb_status unpack(const image_task *t, nb_error *err)
+{
+    const nb_image *out = t->image;
+    const size_t n = (size_t)out->fast * (size_t)out->slow,
+                 size = t->counts.bits == 16 ? 2 : 4;
+    void *values = t->counts.bits ? nb_alloc_raw(n, size, "frame", err) : out->pixels;
+    nb_status st = values ? NB_OK : NB_ERR_NOMEM;
+    if (!st && (nb_bslz4_bytes(t->chunk, t->bytes, size) != n * size ||
+                !nb_bslz4_decode(t->chunk, t->bytes, size, values)))
+        st = nb_fail_at(err, NB_ERR_INPUT, t->wanted->path, 0,
+                        "%s cannot be read: damaged", t->path);
+    if (!st)
+        to_floats(&t->counts, values, n, out->pixels);
+    if (t->counts.bits)
+        nb_free(values);
+    return st;
 }
 
 /** The pixels that the mask marks; every bit counts, as for DIALS. */
@@ -243,7 +307,7 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
         !nb_left_out_of(out, err))
         st = NB_ERR_NOMEM;
     if (!st)
-        st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, sizeof *mask, mask, err);
+        st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, mask, err);
     for (size_t i = 0; !st && i < n; i++)
         out->left_out[i] = mask[i] ? NB_LEFT_MASK : NB_LEFT_NONE;
     nb_free(mask);
@@ -282,25 +346,22 @@ static double limit_of(const nb_h5_input *in, const char *detector, const char *
     return nb_h5_there(in, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** Find the pixels without counts (entry NULL: the file has none): by the mask (if wanted) and by values of their type. */
-static nb_status leave_out(const nb_h5_input *in, const char *entry, int mask_wanted,
-                           const nb_h5_set *frames, nb_image *out, nb_error *err)
+/** What says which pixels have no counts: the mask (if wanted) and the limits of the detector. */
+static nb_status read_limits(const nb_h5_input *in, const char *entry, image_task *t,
+                             nb_error *err)
 {
     char instrument[NB_H5_NAME], detector[NB_H5_NAME];
-    nb_counts_of counts = {.is_signed = frames->is_signed, .least = NAN, .most = NAN};
     nb_status st;
-    counts.bits = frames->is_integer ? 8 * (int)frames->value_bytes : 0;
-    if (!entry)
-        return nb_leave_out_marks(out, &counts, err);
     nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
     nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
-    if ((st = read_mask(in, detector, mask_wanted, out, &counts.highest_counts, err)))
+    if ((st = read_mask(in, detector, t->wanted->mask, t->image,
+                        &t->counts.highest_counts, err)))
         return st;
     /* files of nanobragg have a mask where a pixel needs one */
-    counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
-    counts.least = limit_of(in, detector, "underload_value");
-    counts.most = limit_of(in, detector, "saturation_value");
-    return nb_leave_out_marks(out, &counts, err);
+    t->counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
+    t->counts.least = limit_of(in, detector, "underload_value");
+    t->counts.most = limit_of(in, detector, "saturation_value");
+    return NB_OK;
 }
 
 /** A data set that was named; *set: the frames. */
@@ -338,149 +399,64 @@ static void no_geometry(nb_hdf5_geometry *g)
             g->polar_axis[i] = NAN;
 }
 
-/** What is wanted of a file. */
-typedef struct frame_request {
-    int frame, geometry, mask;
-} frame_request;
-
-/** named: a data set, in a file that need not be of NeXus; NULL: the usual places. */
-static nb_status read_file(const nb_h5_input *in, const char *named,
-                           const frame_request *r, nb_image *out, nb_hdf5_geometry *said,
-                           nb_error *err)
+/** All that needs the library.  A named data set may be in a file that is not of NeXus. */
+static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
 {
-    char path[PATH], entry[NB_H5_NAME];
+    image_task *t = user;
+    const nb_hdf5_wanted *w = t->wanted;
+    char entry[NB_H5_NAME];
     nb_h5_set set;
-    int there = r->frame;
-    nb_status st = nb_nx_entry(in, entry, named ? NULL : err);
+    int there = w->frame;
+    nb_status st = nb_nx_entry(in, entry, t->set ? NULL : err);
     const int nexus = !st;
-    if (named)
-        st = open_named(in, named, r->frame, &set, err);
-    else if (!st)
-        st = find_frames(in, entry, path, &there, &set, err);
+    if (t->set) {
+        snprintf(t->path, sizeof t->path, "%s", t->set);
+        st = open_named(in, t->set, w->frame, &set, err);
+    } else if (!st) {
+        st = find_frames(in, entry, t->path, &there, &set, err);
+    }
     if (st)
         return st;
-    if (!(st = read_pixels(&set, there, out, err)) && r->geometry && nexus)
-        st = read_geometry(in, entry, r->frame, said, err);
-    else if (!st && r->geometry)
-        no_geometry(said);
+    if (!(st = read_pixels(t, &set, there, err)) && w->said && nexus)
+        st = read_geometry(in, entry, w->frame, w->said, err);
+    else if (!st && w->said)
+        no_geometry(w->said);
+    if (!st && nexus)
+        st = read_limits(in, entry, t, err);
+    nb_h5_set_close(&set);
+    return st;
+}
+
+nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err)
+{
+    char file[NB_PATH_MAX];
+    image_task t = {
+        .wanted = wanted, .set = nb_hdf5_set_of(wanted->path, file), .image = out};
+    const nb_h5_job job = {file, wanted->most_MB, &t, read_image};
+    nb_status st;
+    memset(out, 0, sizeof *out);
+    out->centre[0] = out->centre[1] = NAN;
+    snprintf(out->format, sizeof out->format, "HDF5");
+    st = nb_h5_read(&job, wanted->reader, err);
+    if (!st && t.chunk)
+        st = unpack(&t, err);
     if (!st)
-        st = leave_out(in, nexus ? entry : NULL, r->mask, &set, out, err);
+        st = nb_leave_out_marks(out, &t.counts, err);
+    nb_free(t.chunk);
     if (st) {
         nb_free(out->pixels);
         nb_free(out->left_out);
         out->pixels = NULL;
         out->left_out = NULL;
     }
-    nb_h5_set_close(&set);
     return st;
-}
-
-/** Job and results of a reading process. */
-typedef struct image_task {
-    const char *set; /* NULL: the usual places */
-    frame_request request;
-    nb_image image;
-    nb_hdf5_geometry said;
-} image_task;
-
-static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
-{
-    image_task *t = user;
-    return read_file(in, t->set, &t->request, &t->image, &t->said, err);
-}
-
-static void pass_image(void *user, nb_passage *p)
-{
-    image_task *t = user;
-    int marked = t->image.left_out != NULL;
-    nb_pass(p, &t->said, sizeof t->said);
-    nb_pass(p, &t->image.fast, sizeof t->image.fast);
-    nb_pass(p, &t->image.slow, sizeof t->image.slow);
-    nb_pass_array(p, (void **)&t->image.pixels,
-                  (size_t)t->image.fast * (size_t)t->image.slow, sizeof *t->image.pixels,
-                  "pixels of an image");
-    nb_pass(p, &marked, sizeof marked);
-    nb_pass_array(p, (void **)&t->image.left_out,
-                  marked ? (size_t)t->image.fast * (size_t)t->image.slow : 0, 1,
-                  "left-out pixels");
-}
-
-static void clear_image(void *user)
-{
-    image_task *t = user;
-    nb_free(t->image.pixels);
-    nb_free(t->image.left_out);
-    t->image.pixels = NULL;
-    t->image.left_out = NULL;
-}
-
-static nb_h5_job job_of(image_task *t, const char *file, double most_MB)
-{
-    t->image.centre[0] = t->image.centre[1] = NAN;
-    snprintf(t->image.format, sizeof t->image.format, "HDF5");
-    return (nb_h5_job){file, most_MB, t, read_image, pass_image};
-}
-
-nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
-                             nb_hdf5_geometry *said, nb_error *err)
-{
-    char file[NB_PATH_MAX];
-    image_task t = {
-        nb_hdf5_set_of(path, file), {frame, said != NULL, said != NULL}, {0}, {0}};
-    const nb_h5_job job = job_of(&t, file, most_MB);
-    nb_status st;
-    if (said)
-        t.said = *said;
-    st = nb_h5_apart(&job, err);
-    if (st)
-        clear_image(&t);
-    *out = t.image;
-    if (said)
-        *said = t.said;
-    return st;
-}
-
-/* --- many frames --- */
-
-struct nb_hdf5_reader {
-    nb_h5_child child;
-    char path[NB_PATH_MAX], file[NB_PATH_MAX];
-    const char *set; /* in path; NULL: the usual places */
-};
-
-nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err)
-{
-    *reader = nb_alloc(1, sizeof **reader, "reader of HDF5", err);
-    if (!*reader)
-        return NB_ERR_NOMEM;
-    snprintf((*reader)->path, NB_PATH_MAX, "%s", path);
-    (*reader)->set = nb_hdf5_set_of((*reader)->path, (*reader)->file);
-    return NB_OK;
 }
 
 void nb_hdf5_reader_free(nb_hdf5_reader *reader)
 {
     if (reader)
-        nb_h5_child_end(&reader->child);
+        nb_h5_drop(reader);
     nb_free(reader);
-}
-
-int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path)
-{
-    return strcmp(reader->path, path) == 0;
-}
-
-nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
-                              nb_image *out, nb_error *err)
-{
-    image_task t = {reader->set, {frame, 0, mask}, {0}, {0}};
-    const nb_h5_job job = job_of(&t, reader->file, most_MB);
-    const nb_h5_request request = {&t.request, sizeof t.request, clear_image};
-    const nb_status st = nb_h5_ask(&reader->child, &job, &request, err);
-    if (st)
-        clear_image(&t);
-    *out = t.image;
-    return st;
 }
 
 /* --- how many --- */
@@ -542,18 +518,13 @@ static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
     return NB_OK;
 }
 
-static void pass_count(void *user, nb_passage *p)
-{
-    nb_pass(p, user, sizeof(int));
-}
-
 nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
                                nb_error *err)
 {
     char file[NB_PATH_MAX];
     count_task t = {0, nb_hdf5_set_of(path, file)};
-    const nb_h5_job job = {file, most_MB, &t, count_frames, pass_count};
-    nb_status st = nb_h5_apart(&job, err);
+    const nb_h5_job job = {file, most_MB, &t, count_frames};
+    nb_status st = nb_h5_read(&job, NULL, err);
     *frames = st ? 0 : t.frames;
     return st;
 }
@@ -574,40 +545,15 @@ nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
     return no_hdf5(path, err);
 }
 
-nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
-                             nb_hdf5_geometry *said, nb_error *err)
+nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err)
 {
-    (void)frame;
-    (void)most_MB;
-    (void)said;
     memset(out, 0, sizeof *out);
-    return no_hdf5(path, err);
-}
-
-nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err)
-{
-    *reader = NULL;
-    return no_hdf5(path, err);
+    return no_hdf5(wanted->path, err);
 }
 
 void nb_hdf5_reader_free(nb_hdf5_reader *reader)
 {
-    (void)reader;
-}
-
-int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path)
-{
-    (void)reader;
-    (void)path;
-    return 0;
-}
-
-nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
-                              nb_image *out, nb_error *err)
-{
-    (void)reader;
-    (void)mask;
-    return nb_hdf5_read_image("HDF5", frame, most_MB, out, NULL, err);
+    nb_free(reader);
 }
 #endif
 
@@ -678,7 +624,6 @@ static nb_status read_spectra_file(const nb_h5_input *in, nb_vec3 position, int 
     return st;
 }
 
-/** Job and results of a reading process. */
 typedef struct spectra_task {
     nb_vec3 position;
     int needed;
@@ -691,23 +636,12 @@ static nb_status read_spectra(void *user, const nb_h5_input *in, nb_error *err)
     return read_spectra_file(in, t->position, t->needed, &t->spectra, err);
 }
 
-static void pass_spectra(void *user, nb_passage *p)
-{
-    nb_spectra *s = &((spectra_task *)user)->spectra;
-    nb_pass(p, &s->count, sizeof s->count);
-    nb_pass(p, &s->more, sizeof s->more);
-    nb_pass_array(p, (void **)&s->first, (size_t)s->count + 1, sizeof *s->first,
-                  "spectra");
-    nb_pass_array(p, (void **)&s->lines, s->first ? s->first[s->count] : 0,
-                  sizeof *s->lines, "spectra");
-}
-
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err)
 {
     spectra_task t = {position, needed, {0}};
-    const nb_h5_job job = {path, most_MB, &t, read_spectra, pass_spectra};
-    nb_status st = nb_h5_apart(&job, err);
+    const nb_h5_job job = {path, most_MB, &t, read_spectra};
+    nb_status st = nb_h5_read(&job, NULL, err);
     if (st)
         nb_spectra_free(&t.spectra);
     *out = t.spectra;

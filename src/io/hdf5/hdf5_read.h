@@ -28,25 +28,28 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 /** The file [NB_PATH_MAX] of such a name, and where in `name` its data set begins; NULL: the usual places. */
 const char *nb_hdf5_set_of(const char *name, char *file);
 
-/** said: geometry and mask; NULL: not wanted, which is quicker for many frames. Fill fast, slow,
- * pixels (caller's, nb_free), format and centre (NaN) of *out, which is zeroed first, from frame
- * `frame` of /entry/data/data_000001, ... or /entry/data/data: integers or floats of two or three
- * dimensions, uncompressed, or compressed by gzip (with shuffle, Fletcher32), bitshuffle and LZ4,
- * or an installed plugin; also virtual sets. most_MB: the memory that a small file may need, 0
- * for the default (declared.h). Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5
- * in this build). */
-nb_status nb_hdf5_read_image(const char *path, int frame, double most_MB, nb_image *out,
-                             nb_hdf5_geometry *said, nb_error *err);
+/** An HDF5 file that stays open from frame to frame, for any number of threads; zero: none yet. */
+typedef struct nb_hdf5_reader {
+    int64_t file; /* 0: closed */
+    char name[NB_PATH_MAX];
+} nb_hdf5_reader;
+void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* and its memory, of nb_alloc; NULL is fine */
 
-/** A process that keeps the file (a path as for nb_hdf5_read_image) open and reads one frame after another. */
-typedef struct nb_hdf5_reader nb_hdf5_reader;
-/** Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED.  The process starts with the first frame. */
-nb_status nb_hdf5_reader_new(const char *path, nb_hdf5_reader **reader, nb_error *err);
-void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* NULL is fine */
-int nb_hdf5_reader_is_of(const nb_hdf5_reader *reader, const char *path);
-/** As nb_hdf5_read_image without the geometry; from one thread at a time. */
-nb_status nb_hdf5_reader_read(nb_hdf5_reader *reader, int frame, int mask, double most_MB,
-                              nb_image *out, nb_error *err);
+/** A frame of a file. */
+typedef struct nb_hdf5_wanted {
+    const char *path; /* as nb_hdf5_frame_of says */
+    int frame; /* of /entry/data/data_000001, ... or /entry/data/data, or of the named set */
+    int mask;       /* with the file's mask */
+    double most_MB; /* the memory that a small file may need, 0 for the default (declared.h) */
+    nb_hdf5_geometry *said; /* filled; NULL: not wanted, which is quicker for many frames */
+    nb_hdf5_reader *reader; /* keeps the file open; NULL: it is closed again */
+} nb_hdf5_wanted;
+
+/** Fill fast, slow, pixels (caller's, nb_free), left_out, format and centre (NaN) of *out: integers or floats of two or
+ * three dimensions, uncompressed, or compressed by a filter of the library, by bitshuffle and LZ4, or by an
+ * installed plugin; also virtual sets.  From any thread. Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no
+ * HDF5 in this build). */
+nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err);
 
 /** Count the frames for nb_hdf5_read_image. Every data file is opened, so that missing and damaged
  * files are found. Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT if master and data files

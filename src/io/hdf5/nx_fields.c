@@ -190,8 +190,8 @@ static double mean_wavelength(const nb_h5_input *in, const char *path, long long
         A = nb_alloc(n, sizeof *A, "spectrum", NULL);
         w = nb_alloc(n, sizeof *w, "spectrum", NULL);
     }
-    if (A && w && nb_h5_get_column(in, path, H5T_NATIVE_DOUBLE, sizeof *A, n, A) &&
-        nb_h5_get_column(in, weights, H5T_NATIVE_DOUBLE, sizeof *w, n, w))
+    if (A && w && nb_h5_get_column(in, path, H5T_NATIVE_DOUBLE, n, A) &&
+        nb_h5_get_column(in, weights, H5T_NATIVE_DOUBLE, n, w))
         for (size_t i = 0; i < n; i++) {
             sum += w[i] * A[i];
             total += w[i];

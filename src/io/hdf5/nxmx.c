@@ -305,7 +305,7 @@ static nb_status use_mask(const reader *r, const nb_h5_set *set, nb_detector_spe
         return st ? st : wrong(r, set->path, "is empty", err);
     if (!(values = nb_alloc_raw((size_t)n, sizeof *values, "mask of HDF5", err)))
         return NB_ERR_NOMEM;
-    if (!(st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, sizeof *values, values, err)))
+    if (!(st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, values, err)))
         st = nb_spec_need_mask(out, err);
     for (int k = 0; !st && k < out->n_panels; k++)
         st = mask_panel(r, set, values, k, out, err);
@@ -395,7 +395,6 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
     return read_scan(r, chain, out, err);
 }
 
-/** Job and results of a reading process. */
 typedef struct nxmx_task {
     const nb_geometry_typed *typed;
     nb_h5_remarks remarks;
@@ -417,29 +416,12 @@ static nb_status read_detector(void *user, const nb_h5_input *in, nb_error *err)
     return st;
 }
 
-static void pass_detector(void *user, nb_passage *p)
-{
-    nxmx_task *t = user;
-    nb_detector_spec *d = &t->detector;
-    int masked = d->mask != NULL;
-    nb_pass(p, &t->remarks, sizeof t->remarks);
-    nb_pass(p, &masked, sizeof masked);
-    nb_pass(p, d, sizeof *d);
-    if (!p->writing) /* pointers of the child are not valid here */
-        d->mask = NULL;
-    nb_pass_array(p, (void **)&d->panels, (size_t)d->n_panels, sizeof *d->panels,
-                  "panels");
-    if (masked && d->panels)
-        nb_pass_array(p, (void **)&d->mask, nb_spec_first_pixel(d, d->n_panels), 1,
-                      "mask of the detector");
-}
-
 nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
     nxmx_task t = {typed, {"", ""}, {0}};
-    const nb_h5_job job = {path, typed->max_read_MB, &t, read_detector, pass_detector};
-    nb_status st = nb_h5_apart(&job, err);
+    const nb_h5_job job = {path, typed->max_read_MB, &t, read_detector};
+    nb_status st = nb_h5_read(&job, NULL, err);
     say_remarks(path, &t.remarks, hooks);
     if (st)
         nb_detector_spec_free(&t.detector);
