@@ -155,7 +155,9 @@ isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename
 ROOMS := $(filter-out cli python tools,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c src/$r/*/*.c))) $(sort $(wildcard cuda/*/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
-LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
+WITH_HDF5 := $(addprefix src/io/hdf5/,hdf5_data.c hdf5_facts.c hdf5_get.c hdf5_lib.c hdf5_nexus.c hdf5_place.c hdf5_put.c \
+    hdf5_read.c nx_fields.c nxmx.c)
+LIB_SRC := $(filter-out $(ISA_SRC) $(if $(HAVE_HDF5),src/io/hdf5/hdf5_without.c,$(WITH_HDF5)),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 CXX_SRC := $(if $(HAVE_GEMMI),src/io/structure/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)

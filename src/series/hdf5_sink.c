@@ -6,7 +6,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/hdf5/hdf5_facts.h"
+#include "../io/hdf5/hdf5_file.h"
 #include "record.h"
 #include "sinks.h"
 #include "stale.h"

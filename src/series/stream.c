@@ -6,7 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/hdf5/hdf5_facts.h"
+#include "../io/hdf5/hdf5_file.h"
 #include "../model/frame.h"
 #include "../model/units.h"
 #include "../sim/write.h"

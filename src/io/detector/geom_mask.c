@@ -9,7 +9,9 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "geom.h"
+#ifdef NB_HAVE_HDF5
 #include "../hdf5/hdf5_get.h"
+#endif
 
 static nb_status refuse(const nb_geom_text *text, const nb_geom_bad *bad,
                         const char *what, nb_error *err)
@@ -248,36 +250,22 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
     return st;
 }
 
-/** The masks in one data set of a file. */
-typedef struct mask_task {
-    const nb_geom_text *text;
-    int k, number; /* the first panel, and which of its masks */
-    nb_detector_spec *out;
-    char path[NB_PATH_MAX], name[NB_PATH_MAX];
-} mask_task;
-
-/** Panel k and all further ones with the same mask. */
-static nb_status mask_sets(const mask_task *t, const nb_h5_set *set, nb_error *err)
+/** Panel k and all further ones with the same mask, in the set `name` of a file. */
+static nb_status read_mask(const nb_geom_text *text, int k, int number,
+                           const nb_h5_input *in, const char *name, nb_detector_spec *out,
+                           nb_error *err)
 {
-    const nb_geom_mask_file *mask = &t->text->panels[t->k].masks[t->number];
+    const nb_geom_mask_file *mask = &text->panels[k].masks[number];
+    nb_h5_set set;
     nb_status st = NB_OK;
-    for (int j = t->k; !st && j < t->text->n_panels; j++) {
-        const nb_geom_mask_file *other = &t->text->panels[j].masks[t->number];
+    if (!nb_h5_set_open(in, name, -1, &set))
+        return nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "no mask %s", name);
+    for (; !st && k < text->n_panels; k++) {
+        const nb_geom_mask_file *other = &text->panels[k].masks[number];
         if (nb_piece_equal(other->file, mask->file) &&
             nb_piece_equal(other->data, mask->data))
-            st = mask_set(t->text, other, set, j, t->out, err);
+            st = mask_set(text, other, &set, k, out, err);
     }
-    return st;
-}
-
-static nb_status read_mask(void *user, const nb_h5_input *in, nb_error *err)
-{
-    const mask_task *t = user;
-    nb_h5_set set;
-    nb_status st;
-    if (!nb_h5_set_open(in, t->name, -1, &set))
-        return nb_fail_at(err, NB_ERR_INPUT, t->path, 0, "no mask %s", t->name);
-    st = mask_sets(t, &set, err);
     nb_h5_set_close(&set);
     return st;
 }
@@ -287,13 +275,14 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
                            nb_detector_spec *out, nb_error *err)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
-    mask_task t = {text, k, number, out, "", ""};
-    const nb_h5_job job = {t.path, most_MB, &t, read_mask};
+    char path[NB_PATH_MAX], name[NB_PATH_MAX];
+    nb_h5_input in;
     nb_status st;
-    if ((st = find_file(text, mask->file, t.path, err)) ||
-        (st = copy_span(text, mask->data, t.name, sizeof t.name, err)))
+    if ((st = find_file(text, mask->file, path, err)) ||
+        (st = copy_span(text, mask->data, name, sizeof name, err)) ||
+        (st = nb_h5_start(&in, path, most_MB, NULL, err)))
         return st;
-    return nb_h5_read(&job, NULL, err);
+    return nb_h5_stop(&in, read_mask(text, k, number, &in, name, out, err), err);
 }
 
 #else

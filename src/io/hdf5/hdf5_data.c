@@ -10,8 +10,6 @@
 #include "hdf5_file.h"
 #include "hdf5_get.h"
 
-#ifdef NB_HAVE_HDF5
-
 static const char data_path[] = "/entry/data/data";
 static const char inputs_path[] = "/entry/data/input_hash";
 
@@ -263,13 +261,6 @@ static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
            nb_h5_get_column(in, inputs_path, H5T_NATIVE_UINT64, (size_t)frames, inputs);
 }
 
-/** Job of reading a whole data file, or (lists and inputs NULL) only its key. */
-typedef struct data_task {
-    nb_hdf5_data *data;
-    nb_hdf5_list *lists;
-    uint64_t *inputs;
-} data_task;
-
 static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
 {
     static const char where[] = "/entry";
@@ -280,88 +271,21 @@ static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
                              &key->per_file);
 }
 
-static nb_status read_data(void *user, const nb_h5_input *in, nb_error *err)
-{
-    const data_task *t = user;
-    int ok = t->inputs ? verify(in, t->data, t->lists) &&
-                             read_inputs(in, t->data->frames, t->inputs)
-                       : read_key(in, t->data);
-    (void)err; /* the caller asks only whether it is right */
-    return ok ? NB_OK : NB_ERR_INPUT;
-}
-
 int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
                         uint64_t *inputs)
 {
-    nb_hdf5_data wanted = *data;
-    data_task t = {&wanted, lists, inputs};
-    const nb_h5_job job = {path, 0, &t, read_data};
-    return !nb_h5_read(&job, NULL, NULL);
+    nb_h5_input in;
+    int ok;
+    if (nb_h5_start(&in, path, 0, NULL, NULL))
+        return 0;
+    ok = verify(&in, data, lists) && read_inputs(&in, data->frames, inputs);
+    return !nb_h5_stop(&in, ok ? NB_OK : NB_ERR_INPUT, NULL);
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
-    data_task t = {key, NULL, NULL};
-    const nb_h5_job job = {path, 0, &t, read_data};
-    return !nb_h5_read(&job, NULL, NULL);
+    nb_h5_input in;
+    if (nb_h5_start(&in, path, 0, NULL, NULL))
+        return 0;
+    return !nb_h5_stop(&in, read_key(&in, key) ? NB_OK : NB_ERR_INPUT, NULL);
 }
-
-#else
-
-static nb_status missing(nb_error *err)
-{
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-hdf5: this build has no HDF5 (install libhdf5-dev and rebuild)");
-}
-
-nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
-{
-    (void)layout;
-    return missing(err);
-}
-
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
-                             nb_error *err)
-{
-    (void)path;
-    (void)data;
-    (void)next;
-    (void)next_list;
-    (void)user;
-    return missing(err);
-}
-
-nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err)
-{
-    (void)path;
-    (void)layout;
-    return missing(err);
-}
-
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
-                        uint64_t *inputs)
-{
-    (void)lists;
-    (void)inputs;
-    (void)path;
-    (void)data;
-    return 0;
-}
-
-int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
-{
-    (void)path;
-    (void)key;
-    return 0;
-}
-
-nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
-                               nb_error *err)
-{
-    (void)path;
-    (void)master;
-    return missing(err);
-}
-
-#endif

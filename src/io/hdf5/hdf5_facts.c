@@ -10,8 +10,6 @@
 #include "hdf5_get.h"
 #include "hdf5_put.h"
 
-#ifdef NB_HAVE_HDF5
-
 #define GROUP "/entry/simulation/reflections"
 #define TABLE GROUP "/table"
 
@@ -285,40 +283,37 @@ int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
     return ok;
 }
 
-typedef struct spots_task {
-    int kind;
-    size_t n;
-    nb_reflection *list; /* [n] */
-} spots_task;
-
-static nb_status read_spots(void *user, const nb_h5_input *in, nb_error *err)
+static int read_spots(const nb_h5_input *in, int kind, size_t n, nb_reflection *list)
 {
-    const spots_task *t = user;
-    const size_t bytes = row_bytes(t->kind);
-    hid_t type = row_type(t->kind);
+    const size_t bytes = row_bytes(kind);
+    hid_t type = row_type(kind);
     void *rows = NULL;
-    int ok = nb_h5_get_rows(in, TABLE, type, bytes, t->n, &rows);
-    for (size_t i = 0; ok && i < t->n; i++) {
+    int ok = nb_h5_get_rows(in, TABLE, type, bytes, n, &rows);
+    for (size_t i = 0; ok && i < n; i++) {
         const char *from = (const char *)rows + i * bytes;
-        memset(&t->list[i], 0, sizeof *t->list);
-        if (is_complete(t->kind)) {
-            memcpy(&t->list[i], from, sizeof *t->list);
+        memset(&list[i], 0, sizeof *list);
+        if (is_complete(kind)) {
+            memcpy(&list[i], from, sizeof *list);
         } else {
-            memcpy(&t->list[i], from, 4 * WHOLE);
-            memcpy(&t->list[i].fast, from + 4 * WHOLE, 8 * REAL);
+            memcpy(&list[i], from, 4 * WHOLE);
+            memcpy(&list[i].fast, from + 4 * WHOLE, 8 * REAL);
         }
     }
     H5Tclose(type);
     nb_free(rows);
-    return ok ? NB_OK : nb_fail(err, NB_ERR_IO, "its table of reflections is not whole");
+    return ok;
 }
 
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
                              nb_error *err)
 {
-    spots_task t = {kind, n, list};
-    const nb_h5_job job = {path, 0, &t, read_spots};
-    return n ? nb_h5_read(&job, NULL, err) : NB_OK;
+    nb_h5_input in;
+    nb_status st = n ? nb_h5_start(&in, path, 0, NULL, err) : NB_OK;
+    if (st || !n)
+        return st;
+    if (!read_spots(&in, kind, n, list))
+        st = nb_fail(err, NB_ERR_IO, "its table of reflections is not whole");
+    return nb_h5_stop(&in, st, err);
 }
 
 /* --- the master --- */
@@ -385,10 +380,6 @@ void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(lists);
 }
 
-#endif
-
-#ifdef NB_HAVE_HDF5
-
 #define STATISTICS "/entry/data/statistics"
 #define SIMULATION "/entry/simulation"
 
@@ -430,23 +421,12 @@ static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
     return ok;
 }
 
-typedef struct facts_task {
-    int frames;
-    nb_hdf5_facts *facts;
-} facts_task;
-
-static nb_status read_facts(void *user, const nb_h5_input *in, nb_error *err)
-{
-    const facts_task *t = user;
-    (void)err; /* the caller asks only whether it is right */
-    return read_table(in, t->frames, t->facts) ? NB_OK : NB_ERR_INPUT;
-}
-
 int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
 {
-    facts_task t = {frames, facts};
-    const nb_h5_job job = {path, 0, &t, read_facts};
-    int ok = !nb_h5_read(&job, NULL, NULL);
+    nb_h5_input in;
+    int ok = !nb_h5_start(&in, path, 0, NULL, NULL);
+    if (ok)
+        ok = !nb_h5_stop(&in, read_table(&in, frames, facts) ? NB_OK : NB_ERR_INPUT, NULL);
     if (!ok)
         memset(facts, 0, (size_t)frames * sizeof *facts);
     return ok;
@@ -487,23 +467,3 @@ void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master)
               offsetof(nb_hdf5_frame, facts.max_slow));
     put_photons(h, master, SIMULATION "/photons", offsetof(nb_hdf5_frame, facts.sum));
 }
-
-#else
-
-int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
-{
-    (void)path;
-    memset(facts, 0, (size_t)frames * sizeof *facts);
-    return 0;
-}
-
-nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
-                             nb_error *err)
-{
-    (void)kind;
-    (void)n;
-    (void)list;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, "%.300s: this build has no HDF5", path);
-}
-
-#endif

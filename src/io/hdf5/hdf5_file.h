@@ -83,6 +83,15 @@ int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list
 /** Read fingerprint, seed and per_file of the data file at path; 0 if there is none. */
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 
+/** Read the facts of a data file into facts[frames]. Returns 0, and zeros in facts, if it
+ * has none. */
+int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts);
+
+/** The n rows of reflections of a data file of this layout.reflections.  Errors: NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build
+ * without HDF5). */
+nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
+                             nb_error *err);
+
 /** The true values of one frame. */
 typedef struct nb_hdf5_frame {
     double A[9];       /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */

@@ -11,8 +11,6 @@
 #include "../common/declared.h"
 #include "hdf5_chunk.h"
 
-#ifdef NB_HAVE_HDF5
-
 /* --- attributes --- */
 
 /** Has the attribute one value of this class? */
@@ -610,5 +608,3 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
     }
     return st;
 }
-
-#endif

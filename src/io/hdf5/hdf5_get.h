@@ -6,8 +6,6 @@
 
 #include "hdf5_lib.h"
 
-#ifdef NB_HAVE_HDF5
-
 enum { NB_H5_RANK = 3 };
 
 /** An attribute of one integer, as `type`; 0: there is none, or it has another form. */
@@ -97,7 +95,5 @@ size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at);
 /** These bytes, which all filters of the set made, into buffer[room]; their number, 0: they are not there, or do not
  * fit. */
 size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room);
-
-#endif
 
 #endif

@@ -10,7 +10,6 @@
 #include "../../base/outfile.h"
 #include "hdf5_chunk.h"
 
-#ifdef NB_HAVE_HDF5
 NB_LATE_LIBRARY_DEFINE(hdf5, NB_HDF5_NAMES, "-hdf5: the HDF5 library", NB_HDF5_SONAME,
                        .package = "libhdf5")
 
@@ -62,6 +61,7 @@ nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
     if (st)
         return st;
     nb_late_library_enter(&late);
+    H5dont_atexit(); /* it crashes when a file could not be closed; ours are */
     H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5Zregister(&bitshuffle_class);
@@ -86,20 +86,15 @@ static nb_status check_place(const char *path, nb_error *err)
     return NB_OK;
 }
 
-/* --- what the library could not read --- */
+/* --- reading a file --- */
 
-/** The first reason in a job. */
-typedef struct refusal {
-    int disk, data, memory;
-} refusal;
-
-static herr_t take_refusal(unsigned n, const H5E_error2_t *entry, void *user)
+static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
 {
-    refusal *why = user;
+    nb_h5_input *in = user;
     (void)n;
-    why->data |= entry->maj_num == H5E_IO_g;
-    why->disk |= entry->maj_num == H5E_IO_g && entry->desc && strstr(entry->desc, "errno");
-    why->memory |= entry->maj_num == H5E_RESOURCE_g;
+    in->data |= entry->maj_num == H5E_IO_g;
+    in->disk |= entry->maj_num == H5E_IO_g && entry->desc && strstr(entry->desc, "errno");
+    in->memory |= entry->maj_num == H5E_RESOURCE_g;
     return 0;
 }
 
@@ -107,23 +102,10 @@ static herr_t take_refusal(unsigned n, const H5E_error2_t *entry, void *user)
  * entries have other causes. */
 static herr_t look_why(hid_t stack, void *user)
 {
-    return H5Ewalk2(stack, H5E_WALK_UPWARD, take_refusal, user);
+    return H5Ewalk2(stack, H5E_WALK_UPWARD, take_reason, user);
 }
 
-static nb_status say_refusal(const refusal *why, const char *path, nb_error *err)
-{
-    if (why->disk)
-        return nb_fail_at(err, NB_ERR_IO, path, 0, "the disk did not give a part of it");
-    if (why->data || why->memory)
-        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                          "is damaged%s: a part of it could not be read",
-                          why->memory ? ", or the memory is full" : "");
-    return NB_OK;
-}
-
-/* --- a job --- */
-
-/** The file of a reader, if it is this one. */
+/** The reader's file, if it is this one. */
 static hid_t open_file(const char *name, nb_hdf5_reader *reader)
 {
     if (reader && reader->file && strcmp(reader->name, name) == 0)
@@ -135,35 +117,40 @@ static hid_t open_file(const char *name, nb_hdf5_reader *reader)
     return H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
-static void let_go(hid_t file, const char *name, nb_hdf5_reader *reader)
+nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
+                      nb_hdf5_reader *reader, nb_error *err)
 {
-    if (reader) {
-        reader->file = (int64_t)file;
-        snprintf(reader->name, sizeof reader->name, "%s", name);
-    } else {
-        nb_h5_close_file(file);
-    }
+    nb_status st = check_place(file, err);
+    *in = (nb_h5_input){.name = file, .most_MB = most_MB, .reader = reader};
+    if (st || (st = nb_h5_begin(&in->quiet, err)))
+        return st;
+    in->file = open_file(file, reader);
+    H5Eset_auto2(H5E_DEFAULT, look_why, in);
+    if (in->file >= 0)
+        return NB_OK;
+    nb_h5_end(&in->quiet);
+    return nb_fail_at(
+        err, NB_ERR_INPUT, file, 0,
+        "cannot be opened as HDF5: damaged, cut short, or packed (gunzip or "
+        "bunzip2 it)");
 }
 
-nb_status nb_h5_read(const nb_h5_job *job, nb_hdf5_reader *reader, nb_error *err)
+nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err)
 {
-    nb_h5_input in = {.name = job->file, .most_MB = job->most_MB};
-    nb_h5_quiet quiet;
-    refusal why = {0, 0, 0};
-    nb_status st = check_place(job->file, err);
-    if (st || (st = nb_h5_begin(&quiet, err)))
-        return st;
-    in.file = open_file(job->file, reader);
-    H5Eset_auto2(H5E_DEFAULT, look_why, &why);
-    if (in.file < 0)
-        st = nb_fail_at(err, NB_ERR_INPUT, job->file, 0,
-                        "cannot be opened as HDF5: damaged, cut short, or packed (gunzip "
-                        "or bunzip2 it)");
-    else if (!(st = job->read(job->user, &in, err)))
-        st = say_refusal(&why, job->file, err);
-    if (in.file >= 0)
-        let_go(in.file, job->file, reader);
-    nb_h5_end(&quiet);
+    nb_hdf5_reader *reader = in->reader;
+    if (!st && in->disk)
+        st = nb_fail_at(err, NB_ERR_IO, in->name, 0, "the disk did not give a part of it");
+    else if (!st && (in->data || in->memory))
+        st = nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
+                        "is damaged%s: a part of it could not be read",
+                        in->memory ? ", or the memory is full" : "");
+    if (reader) {
+        reader->file = (int64_t)in->file;
+        snprintf(reader->name, sizeof reader->name, "%s", in->name);
+    } else {
+        nb_h5_close_file(in->file);
+    }
+    nb_h5_end(&in->quiet);
     return st;
 }
 
@@ -176,4 +163,3 @@ void nb_h5_drop(nb_hdf5_reader *reader)
     reader->file = 0;
     nb_h5_end(&quiet);
 }
-#endif

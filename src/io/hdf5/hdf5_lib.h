@@ -8,7 +8,6 @@
 #include "../../base/late_library.h"
 #include "hdf5_read.h"
 
-#ifdef NB_HAVE_HDF5
 #include <hdf5.h>
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -39,7 +38,7 @@
     X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
     X(H5FDregister) X(H5FDunregister) \
-    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints)
+    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints) X(H5dont_atexit)
 #define NB_HDF5_VARIABLES(X) \
     X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
@@ -140,6 +139,7 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5Pget_driver_info (nb_hdf5()->H5Pget_driver_info_)
 #define H5Sget_select_npoints (nb_hdf5()->H5Sget_select_npoints_)
 #define H5Dget_chunk_storage_size (nb_hdf5()->H5Dget_chunk_storage_size_)
+#define H5dont_atexit (nb_hdf5()->H5dont_atexit_)
 #define H5E_IO_g (*nb_hdf5()->H5E_IO_g_)
 #define H5E_RESOURCE_g (*nb_hdf5()->H5E_RESOURCE_g_)
 #define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
@@ -180,28 +180,25 @@ typedef struct nb_h5_remarks {
 typedef struct nb_h5_input {
     hid_t file;
     const char *name;       /* the caller's */
-    double most_MB;         /* the job's */
+    double most_MB;         /* for nb_declared_check; 0: no check */
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
+    nb_h5_quiet quiet;
+    nb_hdf5_reader *reader; /* keeps the file open; NULL: it is closed again */
+    int disk, data,
+        memory; /* why calls of the library failed, if one of these is the reason */
 } nb_h5_input;
 
-/** A job that reads an HDF5 file. */
-typedef struct nb_h5_job {
-    const char *file;
-    double most_MB; /* for nb_declared_check; 0: no check */
-    void *user;
-    nb_status (*read)(void *user, const nb_h5_input *in, nb_error *err);
-} nb_h5_job;
-
-/** Open the file, read it between nb_h5_begin and nb_h5_end, and close it. A reader (may be NULL) keeps it open until
- * nb_h5_drop, or until it reads another. A failure of disk or memory is an error and does not count as an absent
- * entry. Errors: those of job->read; NB_ERR_INPUT when the file is not there, is a pipe, or cannot be
- * opened; NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
-nb_status nb_h5_read(const nb_h5_job *job, nb_hdf5_reader *reader, nb_error *err);
+/** Open the file for reading, after nb_h5_begin. The input must stay where it is until nb_h5_stop, which is called after
+ * success.  A reader (may be NULL) keeps the file open until nb_h5_drop, or until it reads another. Errors:
+ * NB_ERR_INPUT when the file is not there, is a pipe, or cannot be opened; NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
+                      nb_hdf5_reader *reader, nb_error *err);
+/** Close the file, and nb_h5_end.  Returns st; after NB_OK the failure of disk or memory, which would else count as an
+ * absent entry (NB_ERR_IO, NB_ERR_INPUT). */
+nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err);
 void nb_h5_drop(nb_hdf5_reader *reader);
 
 /** Close a file that is written or read; 0: it could not be closed, for want of memory.  The filter then stays. */
 int nb_h5_close_file(hid_t file);
-
-#endif
 
 #endif

@@ -11,8 +11,6 @@
 #include "hdf5_lib.h"
 #include "hdf5_put.h"
 
-#ifdef NB_HAVE_HDF5
-
 static int file_count(const nb_hdf5_master *master)
 {
     return (master->frames + master->frames_per_file - 1) / master->frames_per_file;
@@ -287,13 +285,9 @@ static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
         put_spectra(h, master);
 }
 
-#endif
-
 /* --- The NXmx master ---
  * Geometry, beam, goniometer and truth, and the frames of the data files under one name
  * (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
-
-#ifdef NB_HAVE_HDF5
 
 #define DETECTOR NB_HDF5_DETECTOR
 #define TRANSFORM "/entry/sample/transformations"
@@ -454,5 +448,3 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     nb_h5_end(&quiet);
     return st;
 }
-
-#endif

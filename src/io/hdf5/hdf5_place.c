@@ -11,8 +11,6 @@
 #include "hdf5_facts.h"
 #include "hdf5_put.h"
 
-#ifdef NB_HAVE_HDF5
-
 #define DETECTOR NB_HDF5_DETECTOR
 #define MODULE DETECTOR "/module"
 #define MOVES DETECTOR "/transformations"
@@ -727,5 +725,3 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     if (master->layout.reflections)
         nb_hdf5_link_lists(h, master);
 }
-
-#endif

@@ -12,8 +12,6 @@
 #include "../../base/fd.h"
 #include "../../base/memory.h"
 
-#ifdef NB_HAVE_HDF5
-
 /** The file object behind the library's handle. */
 typedef struct handle {
     H5FD_t public; /* first: the library's own part */
@@ -511,4 +509,3 @@ int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes)
     }
     return differ;
 }
-#endif

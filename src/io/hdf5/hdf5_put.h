@@ -10,8 +10,6 @@
 #include "hdf5_file.h"
 #include "hdf5_lib.h"
 
-#ifdef NB_HAVE_HDF5
-
 typedef struct nb_h5_driver {
     nb_outfile *out; /* a file with a temporary name; not owned */
     nb_status failed;
@@ -23,12 +21,8 @@ typedef struct nb_h5_driver {
  * 0: the library failed. */
 int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
 
-#endif
-
 /* --- Short functions to write groups, values and attributes into an HDF5 file ---
  * They share one `ok` flag: after a failure the others do nothing. */
-
-#ifdef NB_HAVE_HDF5
 
 /** A file being written. */
 typedef struct nb_h5 {
@@ -97,11 +91,7 @@ void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
 void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
                       const char *const *texts, hsize_t count);
 
-#endif
-
 /* --- Arrays of a master file with a row for each frame --- */
-
-#ifdef NB_HAVE_HDF5
 
 /** Makes a row of an array from a frame's truth. */
 typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
@@ -117,12 +107,8 @@ void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row);
  * is no; writing it will then fail. */
 int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes);
 
-#endif
-
 /* --- The detector position of a master ---
  * NeXus' frame, axes, and one position for all frames or one for each. */
-
-#ifdef NB_HAVE_HDF5
 
 #define NB_HDF5_DETECTOR "/entry/instrument/detector"
 
@@ -133,34 +119,13 @@ void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const doubl
 /** Write the detector's module, distance and beam centre. The detector's group must exist. */
 void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f);
 
-#endif
-
 /* --- Several panels in a master: their modules for NXmx readers, and our own exact copy --- */
 
-#ifdef NB_HAVE_HDF5
 /** A group NXdetector_module for each panel. */
 void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
 
-#endif
-
-/* --- /entry/data of a master: the frames of all data files under one name --- */
-
-#ifdef NB_HAVE_HDF5
-
-#endif
-
-/* --- /entry/instrument/beam: one wavelength, one for each shot, or a spectrum for each shot --- */
-
-#ifdef NB_HAVE_HDF5
-
-#endif
-
 /* --- /entry/simulation: the values from which the images were made --- */
 
-#ifdef NB_HAVE_HDF5
-
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master);
-
-#endif
 
 #endif

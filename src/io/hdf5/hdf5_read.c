@@ -17,68 +17,6 @@
 #include "hdf5_get.h"
 #include "nx_fields.h"
 
-/** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
- * readers. The library cannot read packed files. */
-static int is_hdf5(const char *path)
-{
-    char first[8];
-    nb_image_file file = {first, sizeof first, path, 0, 0, 0};
-    nb_input in;
-    int yes;
-    if (!nb_is_regular_file(path) || nb_input_open(&in, path, "image", NULL))
-        return 0;
-    yes = !in.data && !nb_input_read(&in, 0, first, sizeof first, NULL) &&
-          nb_image_format_of(&file) == NB_FORMAT_HDF5;
-    nb_input_close(&in);
-    return yes;
-}
-
-const char *nb_hdf5_set_of(const char *name, char *file)
-{
-    snprintf(file, NB_PATH_MAX, "%s", name);
-    if (is_hdf5(file))
-        return NULL;
-    for (const char *at = strstr(name, ":/"); at; at = strstr(at + 1, ":/")) {
-        if (at - name >= NB_PATH_MAX)
-            break;
-        file[at - name] = '\0';
-        if (is_hdf5(file))
-            return at + 1;
-        file[at - name] = ':';
-    }
-    return NULL;
-}
-
-/** Is it an HDF5 file, or a data set of one? */
-static int has_frames(const char *name)
-{
-    char file[NB_PATH_MAX];
-    return is_hdf5(name) || nb_hdf5_set_of(name, file);
-}
-
-int nb_hdf5_frame_of(const char *path, char *name, int *frame)
-{
-    const char *colon = strrchr(path, ':');
-    char *end;
-    long number;
-    *frame = 0;
-    snprintf(name, NB_PATH_MAX, "%s", path);
-    if (is_hdf5(path))
-        return 1;
-    if (colon && colon[1] >= '0' && colon[1] <= '9' && colon - path < NB_PATH_MAX) {
-        number = strtol(colon + 1, &end, 10);
-        name[colon - path] = '\0';
-        *frame = (int)number;
-        if (!*end && number <= 0x7ffffffe && has_frames(name))
-            return 1;
-        snprintf(name, NB_PATH_MAX, "%s", path);
-    }
-    *frame = has_frames(path) ? 0 : -1;
-    return *frame == 0;
-}
-
-#ifdef NB_HAVE_HDF5
-
 enum { PATH = NB_H5_NAME + 40 }; /* of a set of frames */
 
 /** The frame's vectors; only masters of nanobragg have them. */
@@ -400,9 +338,8 @@ static void no_geometry(nb_hdf5_geometry *g)
 }
 
 /** All that needs the library.  A named data set may be in a file that is not of NeXus. */
-static nb_status read_image(void *user, const nb_h5_input *in, nb_error *err)
+static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
 {
-    image_task *t = user;
     const nb_hdf5_wanted *w = t->wanted;
     char entry[NB_H5_NAME];
     nb_h5_set set;
@@ -432,12 +369,13 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
     char file[NB_PATH_MAX];
     image_task t = {
         .wanted = wanted, .set = nb_hdf5_set_of(wanted->path, file), .image = out};
-    const nb_h5_job job = {file, wanted->most_MB, &t, read_image};
+    nb_h5_input in;
     nb_status st;
     memset(out, 0, sizeof *out);
     out->centre[0] = out->centre[1] = NAN;
     snprintf(out->format, sizeof out->format, "HDF5");
-    st = nb_h5_read(&job, wanted->reader, err);
+    if (!(st = nb_h5_start(&in, file, wanted->most_MB, wanted->reader, err)))
+        st = nb_h5_stop(&in, read_image(&t, &in, err), err);
     if (!st && t.chunk)
         st = unpack(&t, err);
     if (!st)
@@ -481,24 +419,19 @@ static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
     }
 }
 
-/** Which frames, and how many. */
-typedef struct count_task {
-    int frames;
-    const char *set; /* NULL: the usual places */
-} count_task;
-
-static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
+/** named: a data set; NULL: the usual places. */
+static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
+                              nb_error *err)
 {
     char entry[NB_H5_NAME], path[PATH];
-    count_task *t = user;
     nb_h5_set set;
     long long sum, said;
     int links;
     nb_status st;
-    if (t->set) {
-        if ((st = open_named(in, t->set, 0, &set, err)))
+    if (named) {
+        if ((st = open_named(in, named, 0, &set, err)))
             return st;
-        t->frames = (int)set.dims[0];
+        *frames = (int)set.dims[0];
         nb_h5_set_close(&set);
         return NB_OK;
     }
@@ -514,7 +447,7 @@ static nb_status count_frames(void *user, const nb_h5_input *in, nb_error *err)
         return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                           "%s has %lld frames, but the data files have %lld", path, said,
                           sum);
-    t->frames = (int)sum;
+    *frames = (int)sum;
     return NB_OK;
 }
 
@@ -522,42 +455,14 @@ nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
                                nb_error *err)
 {
     char file[NB_PATH_MAX];
-    count_task t = {0, nb_hdf5_set_of(path, file)};
-    const nb_h5_job job = {file, most_MB, &t, count_frames};
-    nb_status st = nb_h5_read(&job, NULL, err);
-    *frames = st ? 0 : t.frames;
-    return st;
-}
-
-#else
-
-static nb_status no_hdf5(const char *path, nb_error *err)
-{
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
-                      "this build has no HDF5 (install libhdf5-dev and rebuild)");
-}
-
-nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
-                               nb_error *err)
-{
-    (void)most_MB;
+    const char *named = nb_hdf5_set_of(path, file);
+    nb_h5_input in;
+    nb_status st = nb_h5_start(&in, file, most_MB, NULL, err);
     *frames = 0;
-    return no_hdf5(path, err);
+    return st ? st : nb_h5_stop(&in, count_frames(&in, named, frames, err), err);
 }
 
-nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err)
-{
-    memset(out, 0, sizeof *out);
-    return no_hdf5(wanted->path, err);
-}
-
-void nb_hdf5_reader_free(nb_hdf5_reader *reader)
-{
-    nb_free(reader);
-}
-#endif
-
-#ifdef NB_HAVE_HDF5
+/* --- spectra --- */
 
 #define SPECTRUM "/entry/instrument/beam/incident_wavelength_1Dspectrum"
 
@@ -607,8 +512,8 @@ static nb_status from_blocks(const block *A, const block *weight, nb_vec3 positi
     return nb_spectra_from_table(&t, path, position, needed, out, err);
 }
 
-static nb_status read_spectra_file(const nb_h5_input *in, nb_vec3 position, int needed,
-                                   nb_spectra *out, nb_error *err)
+static nb_status read_spectra(const nb_h5_input *in, nb_vec3 position, int needed,
+                              nb_spectra *out, nb_error *err)
 {
     block A = {.values = NULL}, weight = {.values = NULL};
     nb_status st = read_wavelengths(in, SPECTRUM, &A, err);
@@ -624,41 +529,15 @@ static nb_status read_spectra_file(const nb_h5_input *in, nb_vec3 position, int 
     return st;
 }
 
-typedef struct spectra_task {
-    nb_vec3 position;
-    int needed;
-    nb_spectra spectra;
-} spectra_task;
-
-static nb_status read_spectra(void *user, const nb_h5_input *in, nb_error *err)
-{
-    spectra_task *t = user;
-    return read_spectra_file(in, t->position, t->needed, &t->spectra, err);
-}
-
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err)
 {
-    spectra_task t = {position, needed, {0}};
-    const nb_h5_job job = {path, most_MB, &t, read_spectra};
-    nb_status st = nb_h5_read(&job, NULL, err);
+    nb_h5_input in;
+    nb_status st = nb_h5_start(&in, path, most_MB, NULL, err);
+    memset(out, 0, sizeof *out);
+    if (!st)
+        st = nb_h5_stop(&in, read_spectra(&in, position, needed, out, err), err);
     if (st)
-        nb_spectra_free(&t.spectra);
-    *out = t.spectra;
+        nb_spectra_free(out);
     return st;
 }
-
-#else
-
-nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
-                               int needed, nb_spectra *out, nb_error *err)
-{
-    (void)most_MB;
-    (void)position;
-    (void)needed;
-    (void)out;
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
-                      "-spectra from HDF5: this build has no HDF5 (install libhdf5-dev "
-                      "and rebuild)");
-}
-#endif

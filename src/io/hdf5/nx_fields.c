@@ -12,8 +12,6 @@
 #include "../../physics/vec3.h"
 #include "../common/panel_spec.h"
 
-#ifdef NB_HAVE_HDF5
-
 enum { MOST_GROUPS = 64, PATH = 2 * NB_H5_NAME };
 
 typedef struct unit {
@@ -643,4 +641,3 @@ void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3])
         if (chain->axes[i].rotates)
             rotate(&chain->axes[i], direction);
 }
-#endif

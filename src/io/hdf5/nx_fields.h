@@ -5,8 +5,6 @@
 
 #include "hdf5_get.h"
 
-#ifdef NB_HAVE_HDF5
-
 #define NB_NX_THINNEST_M                                                                 \
     1e-8 /* below it there is no sensor: NXmx wants a number above 0 */
 
@@ -62,12 +60,8 @@ int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_c
 nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
                             const char *instrument, nb_error *err);
 
-#endif
-
 /* --- Chains of transformations of NeXus (NXtransformations) ---
  * For nxmx*.c alone. */
-
-#ifdef NB_HAVE_HDF5
 
 /** One axis: point -> R(vector, value) point + offset, or point + value vector + offset.  m, deg. */
 typedef struct nb_nx_axis {
@@ -102,11 +96,7 @@ nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *
 void nb_nx_move(const nb_nx_chain *chain, int first, double point[3]);
 void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
 
-#endif
-
 /* --- The rotation of the sample in a NeXus file --- */
-
-#ifdef NB_HAVE_HDF5
 
 /** The rotation during one frame; NaN: not in the file. */
 typedef struct nb_nx_scan {
@@ -120,7 +110,5 @@ typedef struct nb_nx_scan {
  * (masters of Dectris). Errors: those of a chain. */
 nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long frame,
                           nb_nx_chain *chain, nb_nx_scan *out, nb_error *err);
-
-#endif
 
 #endif

@@ -13,8 +13,6 @@
 #include "../common/declared.h"
 #include "nx_fields.h"
 
-#ifdef NB_HAVE_HDF5
-
 #define PANELS "/entry/simulation/panels"
 
 /** Read a set of n rows of `width` numbers; NULL: the set has another form. */
@@ -89,10 +87,6 @@ static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spe
     nb_free(c.saturation);
     return st;
 }
-#endif
-
-#ifdef NB_HAVE_HDF5
-
 /** A file, its detector and its modules. */
 typedef struct reader {
     nb_h5_input in;
@@ -370,14 +364,6 @@ static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec
     return NB_OK;
 }
 
-/** Odd units, for a note. */
-static void say_remarks(const char *path, const nb_h5_remarks *said, const nb_hooks *hooks)
-{
-    if (said->bare[0])
-        nb_notice(hooks, "%s: without units, so m, A, eV or deg are taken: %s", path,
-                  said->bare);
-}
-
 static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *out,
                              nb_error *err)
 {
@@ -395,47 +381,25 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
     return read_scan(r, chain, out, err);
 }
 
-typedef struct nxmx_task {
-    const nb_geometry_typed *typed;
-    nb_h5_remarks remarks;
-    nb_detector_spec detector;
-} nxmx_task;
-
-static nb_status read_detector(void *user, const nb_h5_input *in, nb_error *err)
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
-    nxmx_task *t = user;
-    reader r = {.in = *in, .typed = t->typed};
+    nb_h5_remarks remarks = {"", ""};
+    reader r = {.typed = typed};
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
-    nb_status st = NB_ERR_NOMEM;
-    r.in.remarks = &t->remarks;
-    if (chain)
-        st = read_panels(&r, chain, &t->detector, err);
+    nb_status st =
+        chain ? nb_h5_start(&r.in, path, typed->max_read_MB, NULL, err) : NB_ERR_NOMEM;
+    memset(out, 0, sizeof *out);
+    r.in.remarks = &remarks;
+    if (!st)
+        st = nb_h5_stop(&r.in, read_panels(&r, chain, out, err), err);
     nb_free(chain);
     nb_free(r.modules);
     nb_free(r.slabs);
-    return st;
-}
-
-nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
-                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
-{
-    nxmx_task t = {typed, {"", ""}, {0}};
-    const nb_h5_job job = {path, typed->max_read_MB, &t, read_detector};
-    nb_status st = nb_h5_read(&job, NULL, err);
-    say_remarks(path, &t.remarks, hooks);
+    if (remarks.bare[0])
+        nb_notice(hooks, "%s: without units, so m, A, eV or deg are taken: %s", path,
+                  remarks.bare);
     if (st)
-        nb_detector_spec_free(&t.detector);
-    *out = t.detector;
+        nb_detector_spec_free(out);
     return st;
 }
-#else
-nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
-                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
-{
-    (void)typed;
-    (void)hooks;
-    memset(out, 0, sizeof *out);
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
-                      "-nxmx: this build has no HDF5 (install libhdf5-dev and rebuild)");
-}
-#endif

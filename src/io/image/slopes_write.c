@@ -6,8 +6,9 @@
 
 #include "../../base/error.h"
 #include "../../base/outfile.h"
-#include "../hdf5/hdf5_lib.h"
+#ifdef NB_HAVE_HDF5
 #include "../hdf5/hdf5_put.h"
+#endif
 
 static size_t bytes_of(const nb_slope_file *f)
 {

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of HDF5 files, of data sets in them, and of frames. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/outfile.h"
+#include "../image/image_read.h"
+#include "hdf5_read.h"
+
+/** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
+ * readers. The library cannot read packed files. */
+static int is_hdf5(const char *path)
+{
+    char first[8];
+    nb_image_file file = {first, sizeof first, path, 0, 0, 0};
+    nb_input in;
+    int yes;
+    if (!nb_is_regular_file(path) || nb_input_open(&in, path, "image", NULL))
+        return 0;
+    yes = !in.data && !nb_input_read(&in, 0, first, sizeof first, NULL) &&
+          nb_image_format_of(&file) == NB_FORMAT_HDF5;
+    nb_input_close(&in);
+    return yes;
+}
+
+const char *nb_hdf5_set_of(const char *name, char *file)
+{
+    snprintf(file, NB_PATH_MAX, "%s", name);
+    if (is_hdf5(file))
+        return NULL;
+    for (const char *at = strstr(name, ":/"); at; at = strstr(at + 1, ":/")) {
+        if (at - name >= NB_PATH_MAX)
+            break;
+        file[at - name] = '\0';
+        if (is_hdf5(file))
+            return at + 1;
+        file[at - name] = ':';
+    }
+    return NULL;
+}
+
+/** Is it an HDF5 file, or a data set of one? */
+static int has_frames(const char *name)
+{
+    char file[NB_PATH_MAX];
+    return is_hdf5(name) || nb_hdf5_set_of(name, file);
+}
+
+int nb_hdf5_frame_of(const char *path, char *name, int *frame)
+{
+    const char *colon = strrchr(path, ':');
+    char *end;
+    long number;
+    *frame = 0;
+    snprintf(name, NB_PATH_MAX, "%s", path);
+    if (is_hdf5(path))
+        return 1;
+    if (colon && colon[1] >= '0' && colon[1] <= '9' && colon - path < NB_PATH_MAX) {
+        number = strtol(colon + 1, &end, 10);
+        name[colon - path] = '\0';
+        *frame = (int)number;
+        if (!*end && number <= 0x7ffffffe && has_frames(name))
+            return 1;
+        snprintf(name, NB_PATH_MAX, "%s", path);
+    }
+    *frame = has_frames(path) ? 0 : -1;
+    return *frame == 0;
+}

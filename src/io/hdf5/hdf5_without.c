@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* What a build without HDF5 says. */
+#include <string.h>
+
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "hdf5_file.h"
+#include "hdf5_read.h"
+#include "nxmx.h"
+
+#define INSTALL "this build has no HDF5 (install libhdf5-dev and rebuild)"
+
+static nb_status without(const char *path, nb_error *err)
+{
+    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0, INSTALL);
+}
+
+nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
+{
+    (void)layout;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "-hdf5: " INSTALL);
+}
+
+nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
+                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
+                             nb_error *err)
+{
+    (void)data, (void)next, (void)next_list, (void)user;
+    return without(path, err);
+}
+
+nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err)
+{
+    (void)layout;
+    return without(path, err);
+}
+
+nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
+                               nb_error *err)
+{
+    (void)master;
+    return without(path, err);
+}
+
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
+                        uint64_t *inputs)
+{
+    (void)path, (void)data, (void)lists, (void)inputs;
+    return 0;
+}
+
+int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
+{
+    (void)path, (void)key;
+    return 0;
+}
+
+int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
+{
+    (void)path;
+    memset(facts, 0, (size_t)frames * sizeof *facts);
+    return 0;
+}
+
+nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
+                             nb_error *err)
+{
+    (void)kind, (void)n, (void)list;
+    return without(path, err);
+}
+
+nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
+                               nb_error *err)
+{
+    (void)most_MB;
+    *frames = 0;
+    return without(path, err);
+}
+
+nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err)
+{
+    memset(out, 0, sizeof *out);
+    return without(wanted->path, err);
+}
+
+void nb_hdf5_reader_free(nb_hdf5_reader *reader)
+{
+    nb_free(reader);
+}
+
+nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
+                               int needed, nb_spectra *out, nb_error *err)
+{
+    (void)most_MB, (void)position, (void)needed;
+    memset(out, 0, sizeof *out);
+    return without(path, err);
+}
+
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
+{
+    (void)typed, (void)hooks;
+    memset(out, 0, sizeof *out);
+    return without(path, err);
+}
