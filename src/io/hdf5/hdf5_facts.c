@@ -112,43 +112,38 @@ static int put_rows(hid_t set, hid_t type, hsize_t first, const void *rows, hsiz
     return ok;
 }
 
-/** A column of photons per frame. */
-static void put_sums(nb_h5 *h, int frames, const char *path, const double *photons)
-{
-    const hsize_t n = (hsize_t)frames;
-    nb_h5_array(h, path, H5T_NATIVE_DOUBLE, photons, 1, &n);
-    nb_h5_attr_text(h, path, "units", "photon");
-}
+/** Photons of a frame that are not in the list. */
+static const struct {
+    const char *path;
+    size_t offset;
+} sums[] = {{GROUP "/background", offsetof(nb_hdf5_list, background)},
+            {GROUP "/unassigned", offsetof(nb_hdf5_list, unassigned)},
+            {GROUP "/diffuse", offsetof(nb_hdf5_list, diffuse)},
+            {GROUP "/off_panels", offsetof(nb_hdf5_list, off_panels)}}; /* if some are */
 
-/** Columns per frame: number of rows, first row, photons that are not listed, and those that are not in the image, if some
- * are. */
+enum { SUMS = sizeof sums / sizeof *sums };
+
+/** Columns per frame: number of rows, first row, and the sums. */
 static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 {
-    const hsize_t n = (hsize_t)frames;
-    int64_t *count = nb_alloc(2 * (size_t)frames, sizeof *count, "lists", NULL);
-    double *photons = nb_alloc(4 * (size_t)frames, sizeof *photons, "lists", NULL);
+    const size_t n = (size_t)frames;
+    const hsize_t dim = n;
+    const nb_h5_member count = {GROUP "/count", H5T_NATIVE_INT64, 1, 0, NULL};
+    int64_t *first = nb_alloc(n, sizeof *first, "lists", NULL);
     int some = 0;
-    h->ok &= count && photons;
-    if (h->ok) {
-        for (int i = 0; i < frames; i++) {
-            count[i] = lists[i].count;
-            count[frames + i] = i ? count[frames + i - 1] + count[i - 1] : 0;
-            photons[i] = lists[i].background;
-            photons[frames + i] = lists[i].unassigned;
-            photons[2 * frames + i] = lists[i].diffuse;
-            photons[3 * frames + i] = lists[i].off_panels;
-            some |= lists[i].off_panels != 0;
-        }
-        nb_h5_array(h, GROUP "/count", H5T_NATIVE_INT64, count, 1, &n);
-        nb_h5_array(h, GROUP "/first", H5T_NATIVE_INT64, count + frames, 1, &n);
-        put_sums(h, frames, GROUP "/background", photons);
-        put_sums(h, frames, GROUP "/unassigned", photons + frames);
-        put_sums(h, frames, GROUP "/diffuse", photons + 2 * frames);
-        if (some)
-            put_sums(h, frames, GROUP "/off_panels", photons + 3 * frames);
+    h->ok &= first != NULL;
+    for (size_t i = 0; first && i < n; i++) {
+        first[i] = i ? first[i - 1] + lists[i - 1].count : 0;
+        some |= lists[i].off_panels != 0;
     }
-    nb_free(count);
-    nb_free(photons);
+    nb_h5_members(h, &count, 1, lists, sizeof *lists, n);
+    nb_h5_array(h, GROUP "/first", H5T_NATIVE_INT64, first, 1, &dim);
+    for (int k = 0; k < SUMS - !some; k++) {
+        const nb_h5_member sum = {sums[k].path, H5T_NATIVE_DOUBLE, 1, sums[k].offset,
+                                  "photon"};
+        nb_h5_members(h, &sum, 1, lists, sizeof *lists, n);
+    }
+    nb_free(first);
 }
 
 /** The unit of each column, in order; "1" for a pure number. */
@@ -249,33 +244,27 @@ static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
     return ok;
 }
 
-static int read_column(const nb_h5_input *in, const char *path, hid_t type, int frames,
-                       void *values)
-{
-    return nb_h5_get_column(in, path, type, (size_t)frames, values);
-}
-
 int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
                        nb_hdf5_list *lists)
 {
-    size_t n = (size_t)data->frames;
+    const size_t n = (size_t)data->frames;
     int64_t *count = nb_alloc(2 * n, sizeof *count, "lists", NULL), rows = 0;
-    double *photons = nb_alloc(4 * n, sizeof *photons, "lists", NULL);
-    int frames = data->frames;
-    int ok =
-        count && photons &&
-        read_column(in, GROUP "/count", H5T_NATIVE_INT64, frames, count) &&
-        read_column(in, GROUP "/first", H5T_NATIVE_INT64, frames, count + n) &&
-        read_column(in, GROUP "/background", H5T_NATIVE_DOUBLE, frames, photons) &&
-        read_column(in, GROUP "/unassigned", H5T_NATIVE_DOUBLE, frames, photons + n) &&
-        read_column(in, GROUP "/diffuse", H5T_NATIVE_DOUBLE, frames, photons + 2 * n) &&
-        (!nb_h5_there(in, GROUP "/off_panels") ||
-         read_column(in, GROUP "/off_panels", H5T_NATIVE_DOUBLE, frames, photons + 3 * n));
+    double *photons = nb_alloc(n, sizeof *photons, "lists", NULL);
+    int ok = count && photons &&
+             nb_h5_get_column(in, GROUP "/count", H5T_NATIVE_INT64, n, count) &&
+             nb_h5_get_column(in, GROUP "/first", H5T_NATIVE_INT64, n, count + n);
+    memset(lists, 0, n * sizeof *lists);
     for (size_t i = 0; ok && i < n; i++) {
-        lists[i] = (nb_hdf5_list){count[i], photons[i], photons[n + i],
-                                  photons[2 * n + i], photons[3 * n + i]};
+        lists[i].count = count[i];
         ok = count[i] >= 0 && count[i] <= 0x7fffffff - rows && count[n + i] == rows;
         rows += ok ? count[i] : 0;
+    }
+    for (int k = 0; ok && k < SUMS; k++) {
+        if (k == SUMS - 1 && !nb_h5_there(in, sums[k].path))
+            break;
+        ok = nb_h5_get_column(in, sums[k].path, H5T_NATIVE_DOUBLE, n, photons);
+        for (size_t i = 0; ok && i < n; i++)
+            memcpy((char *)&lists[i] + sums[k].offset, &photons[i], sizeof *photons);
     }
     ok = ok && table_is_whole(in, data, lists, rows);
     nb_free(count);
@@ -449,21 +438,16 @@ static void put_whole(nb_h5 *h, const nb_hdf5_master *master, const char *path,
     nb_h5_attr_text(h, path, "units", "pixel");
 }
 
-static void put_photons(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                        size_t offset)
-{
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
-    nb_h5_attr_text(h, path, "units", "photon");
-}
-
 void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master)
 {
     put_whole(h, master, SIMULATION "/clipped_pixels",
               offsetof(nb_hdf5_frame, facts.clipped));
-    put_photons(h, master, SIMULATION "/brightest", offsetof(nb_hdf5_frame, facts.max));
+    nb_hdf5_put_column(h, master, SIMULATION "/brightest",
+                       offsetof(nb_hdf5_frame, facts.max), "photon");
     put_whole(h, master, SIMULATION "/brightest_fast",
               offsetof(nb_hdf5_frame, facts.max_fast));
     put_whole(h, master, SIMULATION "/brightest_slow",
               offsetof(nb_hdf5_frame, facts.max_slow));
-    put_photons(h, master, SIMULATION "/photons", offsetof(nb_hdf5_frame, facts.sum));
+    nb_hdf5_put_column(h, master, SIMULATION "/photons",
+                       offsetof(nb_hdf5_frame, facts.sum), "photon");
 }

@@ -105,13 +105,6 @@ static void put_frames(nb_h5 *h, const nb_hdf5_master *master)
 #define SPECTRUM_NAME "incident_wavelength_1Dspectrum"
 #define SPECTRUM BEAM "/" SPECTRUM_NAME
 
-static void put_wavelengths(nb_h5 *h, const nb_hdf5_master *master)
-{
-    nb_hdf5_put_rows(h, master, WAVELENGTH, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member,
-                     offsetof(nb_hdf5_frame, wavelength_A));
-    nb_h5_attr_text(h, WAVELENGTH, "units", "angstrom");
-}
-
 /** The longest of the first n spectra. */
 static size_t longest(const nb_spectra *s, int n)
 {
@@ -276,7 +269,8 @@ static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
     if (!master->rotation &&
         (master->spectra || master->spectrum ||
          nb_hdf5_varies(master, offsetof(nb_hdf5_frame, wavelength_A), sizeof(double))))
-        put_wavelengths(h, master);
+        nb_hdf5_put_column(h, master, WAVELENGTH, offsetof(nb_hdf5_frame, wavelength_A),
+                           "angstrom");
     else
         nb_h5_number(h, WAVELENGTH, m->wavelength_A, "angstrom");
     put_polarization(h, master, x, y);
@@ -367,9 +361,8 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
         return;
     nb_h5_group(h, TRANSFORM, "NXtransformations");
     nb_nexus_turn(f, master->meta->spindle, axis);
-    nb_hdf5_put_rows(h, master, TRANSFORM "/omega", H5T_NATIVE_DOUBLE, 1, nb_hdf5_member,
-                     offsetof(nb_hdf5_frame, phi_deg));
-    nb_h5_attr_text(h, TRANSFORM "/omega", "units", "deg");
+    nb_hdf5_put_column(h, master, TRANSFORM "/omega", offsetof(nb_hdf5_frame, phi_deg),
+                       "deg");
     nb_hdf5_make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
     nb_hdf5_put_rows(h, master, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, 1, end_angle,
                      0);

@@ -146,25 +146,18 @@ static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     }
 }
 
-static void put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                       size_t offset, const char *units)
-{
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
-    nb_h5_attr_text(h, path, "units", units);
-}
-
 void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     const nb_image_meta *m = master->meta;
     const double zero[3] = {0, 0, 0};
     double corner[3];
     if (master->moving && !master->panels) {
-        put_column(h, master, DETECTOR "/distance", offsetof(nb_hdf5_frame, distance_mm),
-                   "mm");
-        put_column(h, master, DETECTOR "/beam_center_x",
-                   offsetof(nb_hdf5_frame, beam_px[0]), "pixel");
-        put_column(h, master, DETECTOR "/beam_center_y",
-                   offsetof(nb_hdf5_frame, beam_px[1]), "pixel");
+        nb_hdf5_put_column(h, master, DETECTOR "/distance",
+                           offsetof(nb_hdf5_frame, distance_mm), "mm");
+        nb_hdf5_put_column(h, master, DETECTOR "/beam_center_x",
+                           offsetof(nb_hdf5_frame, beam_px[0]), "pixel");
+        nb_hdf5_put_column(h, master, DETECTOR "/beam_center_y",
+                           offsetof(nb_hdf5_frame, beam_px[1]), "pixel");
         put_moves(h, master, f);
         put_module(h, m, f, zero, MOVES "/rotation_x");
         return;
@@ -227,60 +220,6 @@ void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** One number of each panel. */
-static void put_numbers(nb_h5 *h, const char *path, const nb_detector_spec *d,
-                        size_t offset, const char *units)
-{
-    hsize_t n = (hsize_t)d->n_panels;
-    double *values = nb_alloc((size_t)n, sizeof *values, "panels", NULL);
-    h->ok &= values != NULL;
-    for (hsize_t k = 0; values && k < n; k++)
-        memcpy(&values[k], (const char *)&d->panels[k] + offset, sizeof *values);
-    if (values)
-        nb_h5_array(h, path, H5T_NATIVE_DOUBLE, values, 1, &n);
-    if (values && units)
-        nb_h5_attr_text(h, path, "units", units);
-    nb_free(values);
-}
-
-/** Two integers, or two doubles, of each panel. */
-static void put_pairs(nb_h5 *h, const nb_hdf5_panels *all)
-{
-    const nb_detector_spec *d = all->detector;
-    const hsize_t dims[2] = {(hsize_t)d->n_panels, 2};
-    double(*pixel)[2] = nb_alloc((size_t)d->n_panels, sizeof *pixel, "panels", NULL);
-    int32_t(*size)[2] = nb_alloc((size_t)d->n_panels, sizeof *size, "panels", NULL);
-    h->ok &= pixel && size;
-    if (h->ok) {
-        for (int k = 0; k < d->n_panels; k++)
-            for (int i = 0; i < 2; i++) {
-                pixel[k][i] = d->panels[k].pixel[i];
-                size[k][i] = d->panels[k].size[i];
-            }
-        nb_h5_array(h, PANELS "/pixel", H5T_NATIVE_DOUBLE, pixel, 2, dims);
-        nb_h5_attr_text(h, PANELS "/pixel", "units", "m");
-        nb_h5_array(h, PANELS "/size", H5T_NATIVE_INT32, size, 2, dims);
-        for (int k = 0; k < d->n_panels; k++)
-            for (int i = 0; i < 2; i++)
-                size[k][i] = all->place[k][i];
-        nb_h5_array(h, PANELS "/place", H5T_NATIVE_INT32, size, 2, dims);
-    }
-    nb_free(pixel);
-    nb_free(size);
-}
-
-static void put_names(nb_h5 *h, const nb_detector_spec *d)
-{
-    const char **names =
-        nb_alloc((size_t)d->n_panels, sizeof *names, "names of panels", NULL);
-    h->ok &= names != NULL;
-    for (int k = 0; names && k < d->n_panels; k++)
-        names[k] = d->panels[k].name;
-    if (names)
-        nb_h5_texts(h, PANELS "/name", names, (hsize_t)d->n_panels);
-    nb_free(names);
-}
-
 /** Convert vectors to millimetres for the older fields. */
 static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t dims[2])
 {
@@ -299,9 +238,21 @@ static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t d
 /* Write /entry/simulation/panels and the vectors of all panels. */
 static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
 {
+    const nb_h5_member columns[] = {
+        {PANELS "/pixel", H5T_NATIVE_DOUBLE, 2, offsetof(nb_panel_spec, pixel), "m"},
+        {PANELS "/size", H5T_NATIVE_INT32, 2, offsetof(nb_panel_spec, size), NULL},
+        {PANELS "/thickness", H5T_NATIVE_DOUBLE, 1, offsetof(nb_panel_spec, thickness),
+         "m"},
+        {PANELS "/attenuation", H5T_NATIVE_DOUBLE, 1,
+         offsetof(nb_panel_spec, attenuation), "1/m"},
+        {PANELS "/gain", H5T_NATIVE_DOUBLE, 1, offsetof(nb_panel_spec, gain), NULL},
+        {PANELS "/saturation", H5T_NATIVE_DOUBLE, 1, offsetof(nb_panel_spec, saturation),
+         NULL},
+    };
     const nb_hdf5_panels *all = master->panels;
-    const nb_detector_spec *d = all->detector;
-    const hsize_t dims[2] = {(hsize_t)d->n_panels, 3};
+    const nb_panel_spec *panels = all->detector->panels;
+    const size_t n = (size_t)all->detector->n_panels;
+    const hsize_t dims[2] = {n, 3}, pairs[2] = {n, 2};
     put_millimetres(h, all, dims);
     nb_h5_array(h, SIMULATION "/fdet_vector", H5T_NATIVE_DOUBLE, all->fast, 2, dims);
     nb_h5_array(h, SIMULATION "/sdet_vector", H5T_NATIVE_DOUBLE, all->slow, 2, dims);
@@ -311,12 +262,10 @@ static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_attr_text(h, PANELS "/origin", "units", "m");
     nb_h5_array(h, PANELS "/fast", H5T_NATIVE_DOUBLE, all->fast, 2, dims);
     nb_h5_array(h, PANELS "/slow", H5T_NATIVE_DOUBLE, all->slow, 2, dims);
-    put_pairs(h, all);
-    put_numbers(h, PANELS "/thickness", d, offsetof(nb_panel_spec, thickness), "m");
-    put_numbers(h, PANELS "/attenuation", d, offsetof(nb_panel_spec, attenuation), "1/m");
-    put_numbers(h, PANELS "/gain", d, offsetof(nb_panel_spec, gain), NULL);
-    put_numbers(h, PANELS "/saturation", d, offsetof(nb_panel_spec, saturation), NULL);
-    put_names(h, d);
+    nb_h5_members(h, columns, 2, panels, sizeof *panels, n);
+    nb_h5_array(h, PANELS "/place", H5T_NATIVE_INT32, all->place, 2, pairs);
+    nb_h5_members(h, columns + 2, 4, panels, sizeof *panels, n);
+    nb_h5_member_texts(h, PANELS "/name", panels->name, sizeof *panels, n);
 }
 
 static void column(const double A[9], int c, double out[3])
@@ -446,14 +395,6 @@ static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
 }
 
 /** One double of each frame's truth. */
-static void put_truth_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                             size_t offset, const char *units)
-{
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
-    if (units[0])
-        nb_h5_attr_text(h, path, "units", units);
-}
-
 /** What -vary draws for each frame. */
 static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 {
@@ -472,51 +413,7 @@ static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(values);
 }
 
-/** The image of each frame's crystals. */
-static void put_images(nb_h5 *h, const nb_hdf5_master *master)
-{
-    const char **names = nb_alloc((size_t)master->frames, sizeof *names, "truth", NULL);
-    h->ok &= names != NULL;
-    for (int k = 0; names && k < master->frames; k++)
-        names[k] = master->images[k];
-    if (names)
-        nb_h5_texts(h, SIMULATION "/image", names, (hsize_t)master->frames);
-    nb_free(names);
-}
-
 #define CRYSTALS SIMULATION "/crystals"
-
-/** A column of the table of crystals: `values` doubles at this offset. */
-static void put_crystal_column(nb_h5 *h, const nb_hdf5_crystals *all, const char *path,
-                               size_t offset, int values)
-{
-    const hsize_t dims[3] = {all->n, values == 9 ? 3 : (hsize_t)values, 3};
-    const size_t bytes = (size_t)values * sizeof(double);
-    char *column = nb_alloc(all->n ? all->n : 1, bytes, "truth", NULL);
-    h->ok &= column != NULL;
-    for (size_t i = 0; column && i < all->n; i++)
-        memcpy(column + i * bytes, (const char *)&all->rows[i] + offset, bytes);
-    if (column)
-        nb_h5_array(h, path, H5T_NATIVE_DOUBLE, column,
-                    values == 1   ? 1
-                    : values == 9 ? 3
-                                  : 2,
-                    dims);
-    nb_free(column);
-}
-
-static void put_crystal_numbers(nb_h5 *h, const nb_hdf5_crystals *all, const char *path,
-                                size_t offset)
-{
-    const hsize_t n = all->n;
-    int32_t *column = nb_alloc(all->n ? all->n : 1, sizeof *column, "truth", NULL);
-    h->ok &= column != NULL;
-    for (size_t i = 0; column && i < all->n; i++)
-        memcpy(&column[i], (const char *)&all->rows[i] + offset, sizeof *column);
-    if (column)
-        nb_h5_array(h, path, H5T_NATIVE_INT32, column, 1, &n);
-    nb_free(column);
-}
 
 /** The orientation of each. */
 static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
@@ -539,48 +436,36 @@ static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
     nb_free(angles);
 }
 
-static void put_crystal_files(nb_h5 *h, const nb_hdf5_crystals *all)
-{
-    const char **names = nb_alloc(all->n ? all->n : 1, sizeof *names, "truth", NULL);
-    h->ok &= names != NULL;
-    for (size_t i = 0; names && i < all->n; i++)
-        names[i] = all->rows[i].file;
-    if (names && all->n)
-        nb_h5_texts(h, CRYSTALS "/hkl_file", names, all->n);
-    nb_free(names);
-}
-
 /** -crystals: a row for each crystal, and the rows of each frame. */
 static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
 {
-    static const struct {
-        const char *path, *units;
-        size_t offset;
-        int values;
-    } columns[] = {
-        {CRYSTALS "/A", "1/angstrom", offsetof(nb_hdf5_crystal, A), 9},
-        {CRYSTALS "/N", "", offsetof(nb_hdf5_crystal, N), 3},
-        {CRYSTALS "/cell", "", offsetof(nb_hdf5_crystal, cell), 6},
-        {CRYSTALS "/blocks", "", offsetof(nb_hdf5_crystal, blocks), 1},
-        {CRYSTALS "/part", "", offsetof(nb_hdf5_crystal, part), 1},
-        {CRYSTALS "/mosaic", "deg", offsetof(nb_hdf5_crystal, mosaic_deg), 1},
-        {CRYSTALS "/B_added", "angstrom^2", offsetof(nb_hdf5_crystal, B_added), 1},
-        {CRYSTALS "/F_scale", "", offsetof(nb_hdf5_crystal, F_scale), 1},
+#define MEMBER(name, type, values, member, units)                                        \
+    {                                                                                    \
+        CRYSTALS "/" name, type, values, offsetof(nb_hdf5_crystal, member), units        \
+    }
+    const nb_h5_member columns[] = {
+        MEMBER("frame", H5T_NATIVE_INT32, 1, frame, NULL),
+        MEMBER("crystal", H5T_NATIVE_INT32, 1, crystal, NULL),
+        MEMBER("twin", H5T_NATIVE_INT32, 1, twin, NULL),
+        MEMBER("A", H5T_NATIVE_DOUBLE, 9, A, "1/angstrom"),
+        MEMBER("N", H5T_NATIVE_DOUBLE, 3, N, NULL),
+        MEMBER("cell", H5T_NATIVE_DOUBLE, 6, cell, NULL),
+        MEMBER("blocks", H5T_NATIVE_DOUBLE, 1, blocks, NULL),
+        MEMBER("part", H5T_NATIVE_DOUBLE, 1, part, NULL),
+        MEMBER("mosaic", H5T_NATIVE_DOUBLE, 1, mosaic_deg, "deg"),
+        MEMBER("B_added", H5T_NATIVE_DOUBLE, 1, B_added, "angstrom^2"),
+        MEMBER("F_scale", H5T_NATIVE_DOUBLE, 1, F_scale, NULL),
     };
+#undef MEMBER
     const hsize_t n = (hsize_t)frames;
     nb_h5_group(h, CRYSTALS, "NXcollection");
     nb_h5_array(h, CRYSTALS "/first", H5T_NATIVE_INT64, all->first, 1, &n);
     nb_h5_array(h, CRYSTALS "/count", H5T_NATIVE_INT64, all->count, 1, &n);
-    put_crystal_numbers(h, all, CRYSTALS "/frame", offsetof(nb_hdf5_crystal, frame));
-    put_crystal_numbers(h, all, CRYSTALS "/crystal", offsetof(nb_hdf5_crystal, crystal));
-    put_crystal_numbers(h, all, CRYSTALS "/twin", offsetof(nb_hdf5_crystal, twin));
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        put_crystal_column(h, all, columns[i].path, columns[i].offset, columns[i].values);
-        if (columns[i].units[0])
-            nb_h5_attr_text(h, columns[i].path, "units", columns[i].units);
-    }
+    nb_h5_members(h, columns, sizeof columns / sizeof *columns, all->rows,
+                  sizeof *all->rows, all->n);
     put_crystal_U(h, all);
-    put_crystal_files(h, all);
+    nb_h5_member_texts(h, CRYSTALS "/hkl_file", all->rows->file, sizeof *all->rows,
+                       all->n);
 }
 
 /** The line of -spectra of each shot, from 0. */
@@ -660,8 +545,8 @@ static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_integer(h, SIMULATION "/calib_seed", n->calib_seed);
     nb_h5_text(h, SIMULATION "/psf", n->psf);
     nb_h5_number(h, SIMULATION "/psf_fwhm", n->psf_fwhm_um, "um");
-    put_truth_column(h, master, SIMULATION "/flicker_factor",
-                     offsetof(nb_hdf5_frame, flicker), "");
+    nb_hdf5_put_column(h, master, SIMULATION "/flicker_factor",
+                       offsetof(nb_hdf5_frame, flicker), "");
 }
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
@@ -680,8 +565,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 1, nb_hdf5_member,
                      offsetof(nb_hdf5_frame, seed));
 #define COLUMN(name, member, units)                                                      \
-    put_truth_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member),    \
-                     units)
+    nb_hdf5_put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member),  \
+                       units)
     COLUMN("blocks", blocks, "");
     COLUMN("phi", phi_deg, "deg");
     COLUMN("osc", osc_deg, "deg");
@@ -701,8 +586,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
 #undef COLUMN
     put_noise(h, master);
     if (master->spectrum)
-        put_truth_column(h, master, SIMULATION "/spectrum_factor",
-                         offsetof(nb_hdf5_frame, spectrum_factor), "");
+        nb_hdf5_put_column(h, master, SIMULATION "/spectrum_factor",
+                           offsetof(nb_hdf5_frame, spectrum_factor), "");
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
     if (master->transmission) {
@@ -717,7 +602,8 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
         nb_h5_array(h, SIMULATION "/diffuse_tables", H5T_NATIVE_DOUBLE,
                     master->diffuse_tables, 1, (const hsize_t[]){8});
     if (master->images)
-        put_images(h, master);
+        nb_h5_member_texts(h, SIMULATION "/image", master->images[0],
+                           sizeof *master->images, (size_t)master->frames);
     if (master->crystals)
         put_crystals(h, master->crystals, master->frames);
     if (master->spectra)

@@ -405,6 +405,45 @@ void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int
     put(h, path, type, H5Screate_simple(rank, dims, NULL), values);
 }
 
+/** One of nb_h5_members. */
+static void put_member(nb_h5 *h, const nb_h5_member *m, const char *first, size_t stride,
+                       size_t n)
+{
+    const hsize_t dims[3] = {n, m->values == 9 ? 3 : (hsize_t)m->values, 3};
+    const size_t bytes = (size_t)m->values * H5Tget_size(m->type);
+    char *all = nb_alloc(n ? n : 1, bytes, "column of HDF5", NULL);
+    h->ok &= all != NULL;
+    for (size_t i = 0; all && i < n; i++)
+        memcpy(all + i * bytes, first + i * stride + m->offset, bytes);
+    nb_h5_array(h, m->path, m->type, all,
+                m->values == 1   ? 1
+                : m->values == 9 ? 3
+                                 : 2,
+                dims);
+    nb_free(all);
+    if (m->units)
+        nb_h5_attr_text(h, m->path, "units", m->units);
+}
+
+void nb_h5_members(nb_h5 *h, const nb_h5_member *m, int count, const void *first,
+                   size_t stride, size_t n)
+{
+    for (int i = 0; i < count; i++)
+        put_member(h, &m[i], first, stride, n);
+}
+
+void nb_h5_member_texts(nb_h5 *h, const char *path, const char *first, size_t stride,
+                        size_t n)
+{
+    const char **texts = nb_alloc(n ? n : 1, sizeof *texts, "texts", NULL);
+    h->ok &= texts != NULL;
+    for (size_t i = 0; texts && i < n; i++)
+        texts[i] = first + i * stride;
+    if (texts && n)
+        nb_h5_texts(h, path, texts, n);
+    nb_free(texts);
+}
+
 void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
                         const hsize_t dims[2])
 {
@@ -485,6 +524,14 @@ void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
     s.dims[1] = values == 9 ? 3 : (hsize_t)values;
     s.dims[2] = 3;
     nb_h5_put_stream(h, &s);
+}
+
+void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                        size_t offset, const char *units)
+{
+    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
+    if (units[0])
+        nb_h5_attr_text(h, path, "units", units);
 }
 
 void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row)

@@ -62,6 +62,20 @@ void nb_h5_integer(nb_h5 *h, const char *path, int64_t value);
 /** An array of rank 1..3. */
 void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
                  const hsize_t *dims);
+/** A member of a struct: `values` numbers of the type, 1..8, or 9, a matrix [3][3]. */
+typedef struct nb_h5_member {
+    const char *path;
+    hid_t type;
+    int values;
+    size_t offset;
+    const char *units; /* NULL: it has none */
+} nb_h5_member;
+/** An array of each of these members of n structs, `stride` bytes apart. */
+void nb_h5_members(nb_h5 *h, const nb_h5_member *members, int count, const void *first,
+                   size_t stride, size_t n);
+/** The texts of n structs, `stride` bytes apart; nothing for n 0. */
+void nb_h5_member_texts(nb_h5 *h, const char *path, const char *first, size_t stride,
+                        size_t n);
 /** An array [slow][fast] of integers that deflate packs, if the library has it. */
 void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
                         const hsize_t dims[2]);
@@ -99,6 +113,9 @@ typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
  * bytes of the type: 1, 3, 4 or 6; or 9, a matrix [3][3]. */
 void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                       hid_t type, int values, nb_hdf5_row *row, size_t offset);
+/** A number of each frame; units may be "". */
+void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
+                        size_t offset, const char *units);
 /** Row function: the 8 bytes at this offset in nb_hdf5_frame. */
 void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row);
 /** Row function: the three doubles at this offset. */
