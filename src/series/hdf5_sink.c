@@ -389,13 +389,14 @@ static nb_status find_block(nb_hdf5_sink *s, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
     nb_hdf5_data there, data = describe(s, block);
+    nb_hdf5_found found;
     nb_journal_key key;
     nb_status st;
     nb_hdf5_sink_data_path(s->stem, block, path);
-    if (nb_hdf5_verify_data(path, &data, s->lists ? s->lists + data.first : NULL,
-                            s->inputs + data.first)) {
+    found = (nb_hdf5_found){s->lists ? s->lists + data.first : NULL,
+                            s->inputs + data.first, s->facts + data.first};
+    if (nb_hdf5_verify_data(path, &data, &found)) {
         memset(s->done + data.first, 2, (size_t)data.frames);
-        nb_hdf5_read_facts(path, data.frames, s->facts + data.first);
         remove_record(s, block);
         return NB_OK;
     }
@@ -442,17 +443,15 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
                             nb_error *err)
 {
     char path[NB_PATH_MAX];
-    nb_status st = nb_hdf5_check(layout, err);
+    nb_status st;
     s->layout = *layout;
     s->key = *key;
     s->frames = frames;
     s->resume = series->resume;
     s->per_file = (int)key->per_file;
-    if (!st)
-        st = block_init(&s->block, s->per_file, err);
-    if (!st)
-        st = block_init(&s->maker.block, s->per_file, err);
-    if (st || (st = nb_hdf5_sink_stem(series->hdf5_file, s->stem, err)))
+    if ((st = block_init(&s->block, s->per_file, err)) ||
+        (st = block_init(&s->maker.block, s->per_file, err)) ||
+        (st = nb_hdf5_sink_stem(series->hdf5_file, s->stem, err)))
         return st;
     s->done = nb_alloc((size_t)frames, 1, "frames", err);
     s->inputs = nb_alloc((size_t)frames, sizeof *s->inputs, "frames", err);

@@ -237,7 +237,8 @@ static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
     int ok = nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &written) &&
              nb_h5_get_rows(in, TABLE, type, bytes, (size_t)rows, &read);
     for (int i = 0; ok && i < data->frames; row += (size_t)lists[i++].count)
-        hash = hash_list(hash, (const char *)read + row * bytes, bytes, &lists[i]);
+        hash = hash_list(hash, read ? (const char *)read + row * bytes : NULL, bytes,
+                         &lists[i]);
     ok = ok && hash == written;
     H5Tclose(type);
     nb_free(read);
@@ -394,31 +395,21 @@ static int make_sense(const nb_hdf5_facts *f)
            f->max_fast >= 0 && f->max_fast < 1e9 && f->max_slow >= 0 && f->max_slow < 1e9;
 }
 
-static int read_table(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
+void nb_hdf5_read_facts(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
 {
     nb_h5_set set;
     nb_h5_box all;
-    int ok;
-    if (!nb_h5_set_open(in, STATISTICS, -1, &set))
-        return 0;
-    all = nb_h5_whole(&set);
-    ok = set.rank == 2 && set.dims[1] == (hsize_t)frames && set.dims[2] == COLUMNS &&
-         !nb_h5_set_read(&set, &all, H5T_NATIVE_DOUBLE, facts, NULL);
-    nb_h5_set_close(&set);
+    int ok = 0;
+    if (nb_h5_set_open(in, STATISTICS, -1, &set)) {
+        all = nb_h5_whole(&set);
+        ok = set.rank == 2 && set.dims[1] == (hsize_t)frames && set.dims[2] == COLUMNS &&
+             !nb_h5_set_read(&set, &all, H5T_NATIVE_DOUBLE, facts, NULL);
+        nb_h5_set_close(&set);
+    }
     for (int i = 0; ok && i < frames; i++)
         ok = make_sense(&facts[i]);
-    return ok;
-}
-
-int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
-{
-    nb_h5_input in;
-    int ok = !nb_h5_start(&in, path, 0, NULL, NULL);
-    if (ok)
-        ok = !nb_h5_stop(&in, read_table(&in, frames, facts) ? NB_OK : NB_ERR_INPUT, NULL);
     if (!ok)
         memset(facts, 0, (size_t)frames * sizeof *facts);
-    return ok;
 }
 
 /** A member of the facts as a whole number. */

@@ -8,6 +8,8 @@
 #include "hdf5_get.h"
 #include "hdf5_put.h"
 
+/** Read the facts of a data file into facts[frames]; zeros if it has none. */
+void nb_hdf5_read_facts(const nb_h5_input *in, int frames, nb_hdf5_facts *facts);
 /** Into a data file. */
 void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data);
 /** Write them into the master. /entry/simulation must exist. */

@@ -58,16 +58,13 @@ typedef nb_status nb_hdf5_next(void *user, int i, nb_hdf5_packed *chunk, nb_erro
 typedef nb_status nb_hdf5_next_list(void *user, int i, nb_reflections *list,
                                     nb_error *err);
 
-/** Is HDF5 in this build, with this compression? */
-nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err);
-
 /** Write a complete data file (/entry/data/data), or none. */
 nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
                              nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
                              nb_error *err);
 
 /** Write such a data file with one small frame beside `path` and remove it. This finds
- * errors of the library, the folder or the file system before the first frame. */
+ * errors of the build, the library, the folder or the file system before the first frame. */
 nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err);
 
 /** The values of a frame's reflections that are not in the list. */
@@ -76,16 +73,18 @@ typedef struct nb_hdf5_list {
     double background, unassigned, diffuse, off_panels; /* photons, as nb_reflections */
 } nb_hdf5_list;
 
-/** Is the file at path this data file, with every frame unchanged? Fills lists[frames] if
- * layout.reflections is set, and inputs[frames] with the hashes of the inputs. */
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
-                        uint64_t *inputs);
+/** What the data file has about its frames, [frames] each. */
+typedef struct nb_hdf5_found {
+    nb_hdf5_list *lists; /* with layout.reflections */
+    uint64_t *inputs;    /* hashes of the inputs */
+    nb_hdf5_facts *facts;
+} nb_hdf5_found;
+
+/** Is the file at path this data file, with every frame unchanged? Then it fills *found. */
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data,
+                        const nb_hdf5_found *found);
 /** Read fingerprint, seed and per_file of the data file at path; 0 if there is none. */
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
-
-/** Read the facts of a data file into facts[frames]. Returns 0, and zeros in facts, if it
- * has none. */
-int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts);
 
 /** The n rows of reflections of a data file of this layout.reflections.  Errors: NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build
  * without HDF5). */

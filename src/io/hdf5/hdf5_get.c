@@ -13,26 +13,41 @@
 
 /* --- attributes --- */
 
-/** Has the attribute one value of this class? */
-static int is_one(hid_t attr, H5T_class_t wanted, size_t most_bytes)
+/** Read an attribute of exactly n numbers of at most eight bytes: integers alone, or any; 0: there is none, or it has
+ * another form. */
+static int get_attribute(const nb_h5_input *in, const char *path, const char *name,
+                         int integers, int n, hid_t type, void *values)
 {
-    hid_t space = H5Aget_space(attr), type = H5Aget_type(attr);
-    int ok = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == wanted &&
-             H5Tget_size(type) > 0 && H5Tget_size(type) <= most_bytes &&
-             (wanted != H5T_STRING || H5Tis_variable_str(type) == 0);
-    H5Tclose(type);
+    const hid_t id = H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space, stored;
+    H5T_class_t class;
+    int ok;
+    if (id < 0)
+        return 0;
+    space = H5Aget_space(id);
+    stored = H5Aget_type(id);
+    class = H5Tget_class(stored);
+    ok = H5Sget_simple_extent_npoints(space) == n && H5Tget_size(stored) <= 8 &&
+         (class == H5T_INTEGER || (class == H5T_FLOAT && !integers)) &&
+         H5Aread(id, type, values) >= 0;
+    H5Tclose(stored);
     H5Sclose(space);
+    H5Aclose(id);
     return ok;
 }
 
 int nb_h5_get_integer(const nb_h5_input *in, const char *path, const char *name,
                       hid_t type, void *value)
 {
-    hid_t attr = H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
-    int ok = attr >= 0 && is_one(attr, H5T_INTEGER, sizeof(int64_t)) &&
-             H5Aread(attr, type, value) >= 0;
-    if (attr >= 0)
-        H5Aclose(attr);
+    return get_attribute(in, path, name, 1, 1, type, value);
+}
+
+int nb_h5_get_vector(const nb_h5_input *in, const char *path, const char *name, int n,
+                     double *values)
+{
+    int ok = get_attribute(in, path, name, 0, n, H5T_NATIVE_DOUBLE, values);
+    for (int i = 0; ok && i < n; i++)
+        ok = isfinite(values[i]);
     return ok;
 }
 
@@ -300,24 +315,41 @@ nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                        err);
 }
 
-nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err)
+/** All of a set, as `type` of so many bytes. */
+static nb_status read_all(const nb_h5_set *set, hid_t type, size_t bytes, void **values,
+                          nb_error *err)
 {
-    nb_h5_box all = nb_h5_whole(set);
-    double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
-    nb_status st = nb_declared_check(set->in->name, n * sizeof **values, set->file_bytes,
+    const nb_h5_box all = nb_h5_whole(set);
+    const double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
+    nb_status st = nb_declared_check(set->in->name, n * (double)bytes, set->file_bytes,
                                      set->in->most_MB, err);
     *values = NULL;
     if (st)
         return st;
     if (n < 1)
-        return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s is empty", set->path);
-    if (!(*values = nb_alloc_raw((size_t)n, sizeof **values, "numbers of HDF5", err)))
+        return refuse(set, "is empty", err);
+    if (!(*values = nb_alloc_raw((size_t)n, bytes, "numbers of HDF5", err)))
         return NB_ERR_NOMEM;
-    st = nb_h5_set_read(set, &all, H5T_NATIVE_DOUBLE, *values, err);
-    if (st) {
+    if ((st = nb_h5_set_read(set, &all, type, *values, err))) {
         nb_free(*values);
         *values = NULL;
     }
+    return st;
+}
+
+nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err)
+{
+    void *all;
+    const nb_status st = read_all(set, H5T_NATIVE_DOUBLE, sizeof **values, &all, err);
+    *values = all;
+    return st;
+}
+
+nb_status nb_h5_set_ints(const nb_h5_set *set, int32_t **values, nb_error *err)
+{
+    void *all;
+    const nb_status st = read_all(set, H5T_NATIVE_INT32, sizeof **values, &all, err);
+    *values = all;
     return st;
 }
 
@@ -371,21 +403,12 @@ int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t t
                    size_t n, void **rows)
 {
     nb_h5_set set;
-    nb_h5_box all;
     int ok = open_column(in, path, type, n, &set);
     *rows = NULL;
     if (!ok)
         return 0;
-    all = nb_h5_whole(&set);
-    ok = !nb_declared_check(in->name, (double)n * (double)type_bytes, set.file_bytes,
-                            in->most_MB, NULL) &&
-         (*rows = nb_alloc(n ? n : 1, type_bytes, "rows of HDF5", NULL)) &&
-         !nb_h5_set_read(&set, &all, type, *rows, NULL);
+    ok = n == 0 || !read_all(&set, type, type_bytes, rows, NULL);
     nb_h5_set_close(&set);
-    if (!ok) {
-        nb_free(*rows);
-        *rows = NULL;
-    }
     return ok;
 }
 
@@ -468,19 +491,6 @@ static int get_one(hid_t id, int attribute, char *text, size_t size)
     return ok;
 }
 
-/** Is it contiguous or in the header, in this file, and written? */
-static int is_plain(hid_t set)
-{
-    hid_t creation = H5Dget_create_plist(set);
-    int ok = creation >= 0 && H5Pget_external_count(creation) == 0 &&
-             (H5Pget_layout(creation) == H5D_CONTIGUOUS ||
-              H5Pget_layout(creation) == H5D_COMPACT) &&
-             H5Dget_storage_size(set) > 0;
-    if (creation >= 0)
-        H5Pclose(creation);
-    return ok;
-}
-
 int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
                      char *text, size_t size)
 {
@@ -488,7 +498,7 @@ int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
                     : H5Dopen2(in->file, path, H5P_DEFAULT);
     int ok = 0;
     memset(text, 0, size);
-    if (id >= 0 && (name || is_plain(id)))
+    if (id >= 0)
         ok = get_one(id, name != NULL, text, size);
     text[ok ? size - 1 : 0] = '\0';
     if (id >= 0 && name)
@@ -498,30 +508,7 @@ int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
     return ok;
 }
 
-/* --- vectors and groups --- */
-
-int nb_h5_get_vector(const nb_h5_input *in, const char *path, const char *name, int n,
-                     double *values)
-{
-    hid_t id = H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t space, type;
-    H5T_class_t class;
-    int ok;
-    if (id < 0)
-        return 0;
-    space = H5Aget_space(id);
-    type = H5Aget_type(id);
-    class = H5Tget_class(type);
-    ok = H5Sget_simple_extent_npoints(space) == n &&
-         (class == H5T_FLOAT || class == H5T_INTEGER) && H5Tget_size(type) <= 8 &&
-         H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0;
-    for (int i = 0; ok && i < n; i++)
-        ok = isfinite(values[i]);
-    H5Tclose(type);
-    H5Sclose(space);
-    H5Aclose(id);
-    return ok;
-}
+/* --- groups --- */
 
 nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
                       nb_error *err)

@@ -73,6 +73,8 @@ nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
 /** All of a set as doubles; *values is the caller's (nb_free), NULL on error. The size is
  * checked before memory is allocated. Errors: as nb_h5_set_read. */
 nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err);
+/** The same as integers. */
+nb_status nb_h5_set_ints(const nb_h5_set *set, int32_t **values, nb_error *err);
 
 /** Number `at` of a set, counted over its rows of `width` numbers. If there are fewer rows,
  * the first row is used for all. NaN: there is none. */
@@ -83,8 +85,8 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
 int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type, size_t n,
                      void *values);
 
-/** All of a one-dimensional set of exactly n rows of this type; *rows is the caller's (nb_free), not
- * NULL for n = 0 either.  0: there is no such set, it cannot be read, or there is no memory. */
+/** All of a one-dimensional set of exactly n rows of this type; *rows is the caller's (nb_free), NULL
+ * for n = 0.  0: there is no such set, it cannot be read, or there is no memory. */
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t type_bytes,
                    size_t n, void **rows);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_read.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,30 +127,27 @@ static int find_links(const nb_h5_input *in, const char *entry, char group[PATH]
     return 0;
 }
 
-/** The set that holds the frame; *frame becomes its number there.  The links to data files are
- * followed one by one, so that an error names the one that is missing.  path must outlive *set. */
-static nb_status find_frames(const nb_h5_input *in, const char *entry, char path[PATH],
-                             int *frame, nb_h5_set *set, nb_error *err)
+/** The set that holds a frame of the data files, and how many are *before it; set->id -1: there are no more. The links
+ * to data files are followed one by one, so that an error names the one that is missing.  path must outlive *set. */
+static nb_status find_frames(const nb_h5_input *in, const char *entry, long long frame,
+                             char path[PATH], nb_h5_set *set, long long *before,
+                             nb_error *err)
 {
     char group[PATH];
     int links = find_links(in, entry, group);
-    long long before = 0;
+    *before = 0;
     snprintf(path, PATH, "%.*s/data%s", NB_H5_NAME + 8, group, links ? "_000001" : "");
     for (int i = 1; i == 1 || (links && H5Lexists(in->file, path, H5P_DEFAULT) > 0);) {
         if (!open_frames(in, path, set))
             return nb_h5_wrong(in, path,
                                "missing, or not a set of images that can be read", err);
-        if (*frame - before < (long long)set->dims[0]) {
-            *frame -= (int)before;
+        if (frame - *before < (long long)set->dims[0])
             return NB_OK;
-        }
-        before += (long long)set->dims[0];
+        *before += (long long)set->dims[0];
         nb_h5_set_close(set);
         snprintf(path, PATH, "%.*s/data_%06d", NB_H5_NAME + 8, group, ++i);
     }
-    return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
-                      "there is no frame %d: the file has %lld, counted from 0", *frame,
-                      before);
+    return NB_OK;
 }
 
 /** A frame on its way from the file to an image. */
@@ -235,17 +233,10 @@ static nb_status unpack(const image_task *t, nb_error *err)
 static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
 {
     const size_t n = (size_t)out->fast * (size_t)out->slow;
-    const nb_h5_box all = nb_h5_whole(set);
     int32_t *mask;
-    nb_status st = nb_declared_check(set->in->name, (double)n * sizeof *mask,
-                                     set->file_bytes, set->in->most_MB, err);
-    if (st)
-        return st;
-    if (!(mask = nb_alloc_raw(n, sizeof *mask, "pixel mask", err)) ||
-        !nb_left_out_of(out, err))
+    nb_status st = nb_h5_set_ints(set, &mask, err);
+    if (!st && !nb_left_out_of(out, err))
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, mask, err);
     for (size_t i = 0; !st && i < n; i++)
         out->left_out[i] = mask[i] ? NB_LEFT_MASK : NB_LEFT_NONE;
     nb_free(mask);
@@ -337,22 +328,37 @@ static void no_geometry(nb_hdf5_geometry *g)
             g->polar_axis[i] = NAN;
 }
 
-/** All that needs the library.  A named data set may be in a file that is not of NeXus. */
+/** The set that holds the frame, and *there: its number in it.  A named data set may be in a file that is not of
+ * NeXus. */
+static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task *t,
+                            nb_h5_set *set, int *there, nb_error *err)
+{
+    long long before = 0;
+    nb_status st;
+    *there = t->wanted->frame;
+    if (t->set) {
+        snprintf(t->path, sizeof t->path, "%s", t->set);
+        return open_named(in, t->set, *there, set, err);
+    }
+    st = find_frames(in, entry, *there, t->path, set, &before, err);
+    if (!st && set->id < 0)
+        st = nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
+                        "there is no frame %d: the file has %lld, counted from 0", *there,
+                        before);
+    *there -= (int)before;
+    return st;
+}
+
+/** All that needs the library. */
 static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
 {
     const nb_hdf5_wanted *w = t->wanted;
     char entry[NB_H5_NAME];
     nb_h5_set set;
-    int there = w->frame;
+    int there;
     nb_status st = nb_nx_entry(in, entry, t->set ? NULL : err);
     const int nexus = !st;
-    if (t->set) {
-        snprintf(t->path, sizeof t->path, "%s", t->set);
-        st = open_named(in, t->set, w->frame, &set, err);
-    } else if (!st) {
-        st = find_frames(in, entry, t->path, &there, &set, err);
-    }
-    if (st)
+    if ((st && !t->set) || (st = open_frame(in, entry, t, &set, &there, err)))
         return st;
     if (!(st = read_pixels(t, &set, there, err)) && w->said && nexus)
         st = read_geometry(in, entry, w->frame, w->said, err);
@@ -399,34 +405,13 @@ void nb_hdf5_reader_free(nb_hdf5_reader *reader)
 
 /* --- how many --- */
 
-/** Count the frames of the data files; *links: 0 if there is only one set. */
-static nb_status add_up(const nb_h5_input *in, const char *entry, int *links,
-                        long long *sum, nb_error *err)
-{
-    char group[PATH], path[PATH + 32];
-    nb_h5_set set;
-    *links = find_links(in, entry, group);
-    *sum = 0;
-    for (int i = 1;; i++) {
-        snprintf(path, sizeof path, *links ? "%s/data_%06d" : "%s/data", group, i);
-        if (i > 1 && (!*links || H5Lexists(in->file, path, H5P_DEFAULT) <= 0))
-            return NB_OK;
-        if (!open_frames(in, path, &set))
-            return nb_h5_wrong(in, path,
-                               "missing, or not a set of images that can be read", err);
-        *sum += (long long)set.dims[0];
-        nb_h5_set_close(&set);
-    }
-}
-
-/** named: a data set; NULL: the usual places. */
+/** named: a data set; NULL: the usual places, where a virtual set of all frames must have as many. */
 static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
                               nb_error *err)
 {
     char entry[NB_H5_NAME], path[PATH];
     nb_h5_set set;
     long long sum, said;
-    int links;
     nb_status st;
     if (named) {
         if ((st = open_named(in, named, 0, &set, err)))
@@ -435,11 +420,12 @@ static nb_status count_frames(const nb_h5_input *in, const char *named, int *fra
         nb_h5_set_close(&set);
         return NB_OK;
     }
-    if ((st = nb_nx_entry(in, entry, err)) || (st = add_up(in, entry, &links, &sum, err)))
+    if ((st = nb_nx_entry(in, entry, err)) ||
+        (st = find_frames(in, entry, LLONG_MAX, path, &set, &sum, err)))
         return st;
     said = sum;
     snprintf(path, sizeof path, "%s/data/data", entry);
-    if (links && nb_h5_there(in, path) && open_frames(in, path, &set)) {
+    if (nb_h5_there(in, path) && open_frames(in, path, &set)) {
         said = (long long)set.dims[0];
         nb_h5_set_close(&set);
     }

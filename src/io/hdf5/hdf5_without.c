@@ -15,12 +15,6 @@ static nb_status without(const char *path, nb_error *err)
     return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0, INSTALL);
 }
 
-nb_status nb_hdf5_check(const nb_hdf5_layout *layout, nb_error *err)
-{
-    (void)layout;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, "-hdf5: " INSTALL);
-}
-
 nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
                              nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
                              nb_error *err)
@@ -31,8 +25,8 @@ nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
 
 nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err)
 {
-    (void)layout;
-    return without(path, err);
+    (void)path, (void)layout;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "-hdf5: " INSTALL);
 }
 
 nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
@@ -42,23 +36,16 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     return without(path, err);
 }
 
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data, nb_hdf5_list *lists,
-                        uint64_t *inputs)
+int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data,
+                        const nb_hdf5_found *found)
 {
-    (void)path, (void)data, (void)lists, (void)inputs;
+    (void)path, (void)data, (void)found;
     return 0;
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
     (void)path, (void)key;
-    return 0;
-}
-
-int nb_hdf5_read_facts(const char *path, int frames, nb_hdf5_facts *facts)
-{
-    (void)path;
-    memset(facts, 0, (size_t)frames * sizeof *facts);
     return 0;
 }
 

@@ -171,32 +171,36 @@ double nb_nx_beam_px(const nb_h5_input *in, const char *detector, int axis,
 
 /* --- beam --- */
 
+/** The values of a one-dimensional set; NULL: it is not one. */
+static double *column_of(const nb_h5_input *in, const char *path, size_t *n)
+{
+    nb_h5_set set;
+    double *values = NULL;
+    if (!nb_h5_set_open(in, path, -1, &set))
+        return NULL;
+    *n = (size_t)set.dims[2];
+    if (set.rank == 1 && *n > 1)
+        (void)nb_h5_set_doubles(&set, &values, NULL);
+    nb_h5_set_close(&set);
+    return values;
+}
+
 /** The mean of a spectrum, or its wavelength number `at`; in the file's unit. */
 static double mean_wavelength(const nb_h5_input *in, const char *path, long long at)
 {
     char weights[PATH + 16];
-    nb_h5_set set;
-    double one = nb_h5_get_number(in, path, at, 1), *A = NULL, *w = NULL;
-    double sum = 0, total = 0;
-    size_t n = 0;
+    double *A, *w, sum = 0, total = 0;
+    size_t n = 0, m = 0;
     snprintf(weights, sizeof weights, "%s_weights", path);
-    if (nb_h5_set_open(in, path, -1, &set)) {
-        n = set.rank == 1 && set.dims[2] <= 1000000 ? (size_t)set.dims[2] : 0;
-        nb_h5_set_close(&set);
+    A = column_of(in, path, &n);
+    w = A ? column_of(in, weights, &m) : NULL;
+    for (size_t i = 0; w && n == m && i < n; i++) {
+        sum += w[i] * A[i];
+        total += w[i];
     }
-    if (n > 1) {
-        A = nb_alloc(n, sizeof *A, "spectrum", NULL);
-        w = nb_alloc(n, sizeof *w, "spectrum", NULL);
-    }
-    if (A && w && nb_h5_get_column(in, path, H5T_NATIVE_DOUBLE, n, A) &&
-        nb_h5_get_column(in, weights, H5T_NATIVE_DOUBLE, n, w))
-        for (size_t i = 0; i < n; i++) {
-            sum += w[i] * A[i];
-            total += w[i];
-        }
     nb_free(A);
     nb_free(w);
-    return total > 0 ? sum / total : one;
+    return total > 0 ? sum / total : nb_h5_get_number(in, path, at, 1);
 }
 
 /** The group of the beam: of the instrument, or of the sample. */

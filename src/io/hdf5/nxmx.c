@@ -290,16 +290,9 @@ static nb_status mask_panel(const reader *r, const nb_h5_set *set, const int32_t
 static nb_status use_mask(const reader *r, const nb_h5_set *set, nb_detector_spec *out,
                           nb_error *err)
 {
-    nb_h5_box all = nb_h5_whole(set);
-    double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
     int32_t *values;
-    nb_status st = nb_declared_check(r->in.name, n * sizeof *values, set->file_bytes,
-                                     r->in.most_MB, err);
-    if (st || n < 1)
-        return st ? st : wrong(r, set->path, "is empty", err);
-    if (!(values = nb_alloc_raw((size_t)n, sizeof *values, "mask of HDF5", err)))
-        return NB_ERR_NOMEM;
-    if (!(st = nb_h5_set_read(set, &all, H5T_NATIVE_INT32, values, err)))
+    nb_status st = nb_h5_set_ints(set, &values, err);
+    if (!st)
         st = nb_spec_need_mask(out, err);
     for (int k = 0; !st && k < out->n_panels; k++)
         st = mask_panel(r, set, values, k, out, err);

@@ -14,7 +14,7 @@ typedef size_t nb_shuffle_u16(const unsigned char *in, size_t count, unsigned ch
 
 extern nb_shuffle_u16 nb_shuffle_u16_base; /* the set that every processor of the architecture has */
 #ifdef __x86_64__
-extern nb_shuffle_u16 nb_shuffle_u16_avx2, nb_shuffle_u16_avx512;
+extern nb_shuffle_u16 nb_shuffle_u16_avx2;
 #endif
 
 /** The function of an instruction set that this processor runs; AUTO: the widest. SCALAR does
