@@ -42,14 +42,14 @@ static const object objects[] = {{MODULE "/data_size", NULL},
 
 static void put_text(hid_t file, const char *path, const char *name, const char *text)
 {
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), attr;
-    H5Tset_size(type, strlen(text) + 1);
-    attr = H5Acreate_by_name(file, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
-                             H5P_DEFAULT);
-    NB_FUZZ_CHECK(attr >= 0 && H5Awrite(attr, type, text) >= 0);
-    H5Aclose(attr);
-    H5Sclose(space);
-    H5Tclose(type);
+    hid_t type = H5(Tcopy)(H5T_C_S1), space = H5(Screate)(H5S_SCALAR), attr;
+    H5(Tset_size)(type, strlen(text) + 1);
+    attr = H5(Acreate_by_name)(file, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
+                               H5P_DEFAULT);
+    NB_FUZZ_CHECK(attr >= 0 && H5(Awrite)(attr, type, text) >= 0);
+    H5(Aclose)(attr);
+    H5(Sclose)(space);
+    H5(Tclose)(type);
 }
 
 static void put_vector(hid_t file, const char *path, const char *name, double x, double y,
@@ -57,12 +57,12 @@ static void put_vector(hid_t file, const char *path, const char *name, double x,
 {
     const hsize_t three = 3;
     const double v[3] = {x, y, z};
-    hid_t space = H5Screate_simple(1, &three, NULL);
-    hid_t attr = H5Acreate_by_name(file, path, name, H5T_NATIVE_DOUBLE, space,
-                                   H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    NB_FUZZ_CHECK(attr >= 0 && H5Awrite(attr, H5T_NATIVE_DOUBLE, v) >= 0);
-    H5Aclose(attr);
-    H5Sclose(space);
+    hid_t space = H5(Screate_simple)(1, &three, NULL);
+    hid_t attr = H5(Acreate_by_name)(file, path, name, H5T_NATIVE_DOUBLE, space,
+                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    NB_FUZZ_CHECK(attr >= 0 && H5(Awrite)(attr, H5T_NATIVE_DOUBLE, v) >= 0);
+    H5(Aclose)(attr);
+    H5(Sclose)(space);
 }
 
 static void put_axis(hid_t file, const char *path, double value, const char *type,

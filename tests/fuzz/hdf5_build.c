@@ -71,14 +71,14 @@ static hid_t take_type(fuzz_bytes *b)
     unsigned kind = take_below(b, 8);
     hid_t type;
     if (kind == 6) {
-        type = H5Tcreate(H5T_OPAQUE, 1 + take(b));
+        type = H5(Tcreate)(H5T_OPAQUE, 1 + take(b));
     } else if (kind == 7) {
-        type = H5Tcreate(H5T_COMPOUND, 16);
-        H5Tinsert(type, "a", take_below(b, 8), H5T_NATIVE_DOUBLE);
+        type = H5(Tcreate)(H5T_COMPOUND, 16);
+        H5(Tinsert)(type, "a", take_below(b, 8), H5T_NATIVE_DOUBLE);
     } else {
-        type = H5Tcopy(known[kind]);
+        type = H5(Tcopy)(known[kind]);
         if (kind == 5 || take(b) > 200) /* texts, integers of odd sizes */
-            H5Tset_size(type, kind == 5 && take(b) > 200 ? H5T_VARIABLE : 1 + take(b));
+            H5(Tset_size)(type, kind == 5 && take(b) > 200 ? H5T_VARIABLE : 1 + take(b));
     }
     return type;
 }
@@ -91,9 +91,9 @@ static hid_t take_space(fuzz_bytes *b, int *rank, hsize_t *dims)
         dims[i] = i < *rank ? take_size(b) : 1;
     if (*rank > RANK) {
         *rank = 0;
-        return H5Screate(H5S_NULL);
+        return H5(Screate)(H5S_NULL);
     }
-    return *rank ? H5Screate_simple(*rank, dims, NULL) : H5Screate(H5S_SCALAR);
+    return *rank ? H5(Screate_simple)(*rank, dims, NULL) : H5(Screate)(H5S_SCALAR);
 }
 
 /* --- attributes --- */
@@ -104,18 +104,18 @@ static void put_attr(hid_t file, const object *o, fuzz_bytes *b)
     hsize_t dims[RANK];
     int rank;
     hid_t type = take_type(b), space = take_space(b, &rank, dims), attr = -1;
-    hssize_t points = H5Sget_simple_extent_npoints(space);
-    if (points >= 0 && points <= MOST_VALUES && H5Tget_size(type) <= 300)
-        attr = H5Acreate_by_name(file, o->path, o->attr, type, space, H5P_DEFAULT,
-                                 H5P_DEFAULT, H5P_DEFAULT);
+    hssize_t points = H5(Sget_simple_extent_npoints)(space);
+    if (points >= 0 && points <= MOST_VALUES && H5(Tget_size)(type) <= 300)
+        attr = H5(Acreate_by_name)(file, o->path, o->attr, type, space, H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT);
     memset(values, (int)take(b), sizeof values);
     if (attr >= 0) {
-        if (H5Tis_variable_str(type) <= 0)
-            H5Awrite(attr, type, values);
-        H5Aclose(attr);
+        if (H5(Tis_variable_str)(type) <= 0)
+            H5(Awrite)(attr, type, values);
+        H5(Aclose)(attr);
     }
-    H5Sclose(space);
-    H5Tclose(type);
+    H5(Sclose)(space);
+    H5(Tclose)(type);
 }
 
 /* --- data sets --- */
@@ -123,12 +123,13 @@ static void put_attr(hid_t file, const object *o, fuzz_bytes *b)
 void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t *dims,
                const void *values)
 {
-    hid_t space = rank ? H5Screate_simple(rank, dims, NULL) : H5Screate(H5S_SCALAR);
-    hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = rank ? H5(Screate_simple)(rank, dims, NULL) : H5(Screate)(H5S_SCALAR);
+    hid_t set =
+        H5(Dcreate2)(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     NB_FUZZ_CHECK(set >= 0 &&
-                  H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    H5Dclose(set);
-    H5Sclose(space);
+                  H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5(Dclose)(set);
+    H5(Sclose)(space);
 }
 
 static void take_filters(hid_t list, fuzz_bytes *b)
@@ -138,22 +139,23 @@ static void take_filters(hid_t list, fuzz_bytes *b)
         unsigned kind = take_below(b, 6), id = take(b);
         switch (kind) {
         case 0:
-            H5Pset_deflate(list, 1);
+            H5(Pset_deflate)(list, 1);
             break;
         case 1:
-            H5Pset_shuffle(list);
+            H5(Pset_shuffle)(list);
             break;
         case 2:
             values[2] = take_below(b, 10);
-            H5Pset_filter(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, take_below(b, 9),
-                          values);
+            H5(Pset_filter)
+            (list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, take_below(b, 9), values);
             break;
         case 3:
-            H5Pset_filter(list, H5Z_FILTER_FLETCHER32, 0, 0, NULL);
+            H5(Pset_filter)(list, H5Z_FILTER_FLETCHER32, 0, 0, NULL);
             break;
         default: /* other filters of the library, ours, none */
-            H5Pset_filter(list, (H5Z_filter_t)(kind == 4 ? id % 8 : 400 + id % 64),
-                          H5Z_FLAG_OPTIONAL, take_below(b, 9), values);
+            H5(Pset_filter)
+            (list, (H5Z_filter_t)(kind == 4 ? id % 8 : 400 + id % 64), H5Z_FLAG_OPTIONAL,
+             take_below(b, 9), values);
         }
     }
 }
@@ -192,7 +194,7 @@ static void put_chunks(hid_t set, int rank, const hsize_t *chunk, fuzz_bytes *b)
         unsigned mask = take(b) > 200 ? take(b) : 0;
         for (int d = 0; d < rank; d++)
             at[d] = take_below(b, 3) * chunk[d];
-        H5Dwrite_chunk(set, H5P_DEFAULT, mask, at, n, payload);
+        H5(Dwrite_chunk)(set, H5P_DEFAULT, mask, at, n, payload);
     }
 }
 
@@ -200,7 +202,7 @@ static int take_chunks(hid_t list, int rank, hsize_t *chunk, fuzz_bytes *b)
 {
     for (int i = 0; i < rank; i++)
         chunk[i] = take_size(b);
-    return H5Pset_chunk(list, rank, chunk) >= 0;
+    return H5(Pset_chunk)(list, rank, chunk) >= 0;
 }
 
 static void take_selection(hid_t space, int rank, fuzz_bytes *b)
@@ -214,7 +216,7 @@ static void take_selection(hid_t space, int rank, fuzz_bytes *b)
         count[i] = take(b) > 240 ? H5S_UNLIMITED : 1 + take_below(b, 4);
         block[i] = take_size(b);
     }
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, block);
+    H5(Sselect_hyperslab)(space, H5S_SELECT_SET, start, stride, count, block);
 }
 
 static void take_mappings(hid_t list, hid_t space, int rank, fuzz_bytes *b)
@@ -231,9 +233,9 @@ static void take_mappings(hid_t list, hid_t space, int rank, fuzz_bytes *b)
         if (source_rank)
             take_selection(source, source_rank, b);
         take_selection(space, rank, b);
-        H5Pset_virtual(list, space, files[take_below(b, 8)], sets[take_below(b, 6)],
-                       source);
-        H5Sclose(source);
+        H5(Pset_virtual)
+        (list, space, files[take_below(b, 8)], sets[take_below(b, 6)], source);
+        H5(Sclose)(source);
     }
 }
 
@@ -243,25 +245,25 @@ static void put_set(hid_t file, const object *o, fuzz_bytes *b)
     hsize_t dims[RANK], chunk[RANK] = {0};
     int rank;
     hid_t type = take_type(b), space = take_space(b, &rank, dims), set;
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t list = H5(Pcreate)(H5P_DATASET_CREATE);
     unsigned layout = take_below(b, 3);
-    hssize_t points = H5Sget_simple_extent_npoints(space);
+    hssize_t points = H5(Sget_simple_extent_npoints)(space);
     if (layout == 1 && rank && take_chunks(list, rank, chunk, b))
         take_filters(list, b);
     else if (layout == 2 && rank)
         take_mappings(list, space, rank, b);
-    H5Sselect_all(space);
-    set = H5Dcreate2(file, o->path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(Sselect_all)(space);
+    set = H5(Dcreate2)(file, o->path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     if (set >= 0 && layout == 1 && rank && points > 0) /* of none libhdf5 1.10 crashes */
         put_chunks(set, rank, chunk, b);
     else if (set >= 0 && layout == 0 && points >= 0 && points <= MOST_VALUES &&
-             H5Tget_size(type) <= 8 && H5Tis_variable_str(type) <= 0 && take(b) < 200)
-        H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+             H5(Tget_size)(type) <= 8 && H5(Tis_variable_str)(type) <= 0 && take(b) < 200)
+        H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     if (set >= 0)
-        H5Dclose(set);
-    H5Pclose(list);
-    H5Sclose(space);
-    H5Tclose(type);
+        H5(Dclose)(set);
+    H5(Pclose)(list);
+    H5(Sclose)(space);
+    H5(Tclose)(type);
 }
 
 static void put_other(hid_t file, const object *o, fuzz_bytes *b)
@@ -269,10 +271,10 @@ static void put_other(hid_t file, const object *o, fuzz_bytes *b)
     static const char *const files[] = {"b.h5", "a.h5", "none.h5", "/dev/null"};
     const char *name = files[take_below(b, 4)];
     if (take_below(b, 2))
-        H5Lcreate_external(name, "/entry/data/data", file, o->path, H5P_DEFAULT,
-                           H5P_DEFAULT);
+        H5(Lcreate_external)
+        (name, "/entry/data/data", file, o->path, H5P_DEFAULT, H5P_DEFAULT);
     else
-        H5Gclose(H5Gcreate2(file, o->path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5(Gclose)(H5(Gcreate2)(file, o->path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
 }
 
 /* --- files --- */
@@ -283,16 +285,16 @@ hid_t begin_file(const char *path, const char *const *groups)
 {
     hid_t file;
     NB_FUZZ_CHECK(nb_h5_begin(&quiet, NULL) == NB_OK);
-    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    file = H5(Fcreate)(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     NB_FUZZ_CHECK(file >= 0);
     for (; *groups; groups++)
-        H5Gclose(H5Gcreate2(file, *groups, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5(Gclose)(H5(Gcreate2)(file, *groups, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     return file;
 }
 
 void end_file(hid_t file)
 {
-    NB_FUZZ_CHECK(H5Fclose(file) >= 0);
+    NB_FUZZ_CHECK(H5(Fclose)(file) >= 0);
     nb_h5_end(&quiet);
 }
 
@@ -348,7 +350,7 @@ const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects)
     make_folder();
     put_base(base);
     NB_FUZZ_CHECK(nb_h5_begin(&quiet, NULL) == NB_OK);
-    file = H5Fopen(main_path, H5F_ACC_RDWR, H5P_DEFAULT);
+    file = H5(Fopen)(main_path, H5F_ACC_RDWR, H5P_DEFAULT);
     NB_FUZZ_CHECK(file >= 0);
     for (const object *o = objects; o->path; o++) {
         unsigned kind = take(b);

@@ -50,7 +50,7 @@ small_sim() {
 
 # One file reads HDF5: it checks type, size and number of points of everything.
 hdf5_reads() {
-    ! grep -rnE '\bH5[AD]read(_chunk)?\b' src cuda --include='*.[ch]*' |
+    ! grep -rnE '\bH5\([AD]read(_chunk)?\)' src cuda --include='*.[ch]*' |
         grep -vE '^src/io/hdf5/hdf5_(get\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 

@@ -29,20 +29,20 @@ static hid_t create(const char *path)
                                          LISTS};
     hid_t file;
     assert_int_equal(nb_hdf5_load(NULL), NB_OK);
-    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    file = H5(Fcreate)(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(file >= 0);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        H5Gclose(H5Gcreate2(file, groups[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5(Gclose)(H5(Gcreate2)(file, groups[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     return file;
 }
 
 static hid_t put_set(hid_t file, const char *name, hid_t type, int rank,
                      const hsize_t *dims, hid_t list)
 {
-    hid_t space = H5Screate_simple(rank, dims, NULL);
-    hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    hid_t space = H5(Screate_simple)(rank, dims, NULL);
+    hid_t set = H5(Dcreate2)(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     assert_true(set >= 0);
-    H5Sclose(space);
+    H5(Sclose)(space);
     return set;
 }
 
@@ -50,19 +50,19 @@ static void put(hid_t file, const char *name, hid_t type, int rank, const hsize_
                 const void *values)
 {
     hid_t set = put_set(file, name, type, rank, dims, H5P_DEFAULT);
-    assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    H5Dclose(set);
+    assert_true(H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5(Dclose)(set);
 }
 
 static void put_attr(hid_t file, const char *path, const char *name, hid_t type,
                      hsize_t points, const void *values)
 {
-    hid_t space = H5Screate_simple(1, &points, NULL);
-    hid_t attr = H5Acreate_by_name(file, path, name, type, space, H5P_DEFAULT,
-                                   H5P_DEFAULT, H5P_DEFAULT);
-    assert_true(attr >= 0 && H5Awrite(attr, type, values) >= 0);
-    H5Aclose(attr);
-    H5Sclose(space);
+    hid_t space = H5(Screate_simple)(1, &points, NULL);
+    hid_t attr = H5(Acreate_by_name)(file, path, name, type, space, H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(attr >= 0 && H5(Awrite)(attr, type, values) >= 0);
+    H5(Aclose)(attr);
+    H5(Sclose)(space);
 }
 
 /** A compressed set of frames of EDGE x EDGE uint16. */
@@ -70,16 +70,16 @@ static hid_t create_frames(hid_t file, hsize_t frames, nb_compression compress)
 {
     const hsize_t dims[3] = {frames, EDGE, EDGE}, chunk[3] = {1, EDGE, EDGE};
     const unsigned bitshuffle[5] = {0, 4, 2, 0, NB_H5_BITSHUFFLE_LZ4};
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE), set;
-    H5Pset_chunk(list, 3, chunk);
+    hid_t list = H5(Pcreate)(H5P_DATASET_CREATE), set;
+    H5(Pset_chunk)(list, 3, chunk);
     if (compress == NB_COMPRESS_GZIP) {
-        H5Pset_shuffle(list);
-        H5Pset_deflate(list, 1);
+        H5(Pset_shuffle)(list);
+        H5(Pset_deflate)(list, 1);
     } else if (compress == NB_COMPRESS_BSLZ4) {
-        H5Pset_filter(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
+        H5(Pset_filter)(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
     }
     set = put_set(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, list);
-    H5Pclose(list);
+    H5(Pclose)(list);
     return set;
 }
 
@@ -106,8 +106,8 @@ static void put_frame(hid_t file, int edge, nb_compression compress)
     hid_t set;
     assert_int_equal(nb_h5_begin(&quiet, NULL), NB_OK);
     set = create_frames(file, 1, compress);
-    assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0);
-    H5Dclose(set);
+    assert_true(H5(Dwrite_chunk)(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0);
+    H5(Dclose)(set);
     nb_h5_end(&quiet);
 }
 
@@ -120,7 +120,7 @@ static void put_plain(const char *path, uint16_t value)
     for (int i = 0; i < 2 * PIXELS; i++)
         pixels[i] = (uint16_t)(value + i / PIXELS);
     put(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, pixels);
-    H5Fclose(file);
+    H5(Fclose)(file);
 }
 
 /* --- results --- */
@@ -169,16 +169,16 @@ static void units_of_many_points(void **state)
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t one = 1;
     const double size = 0.1;
-    hid_t file = create(path), type = H5Tcopy(H5T_C_S1);
+    hid_t file = create(path), type = H5(Tcopy)(H5T_C_S1);
     memset(text, 'm', sizeof text);
-    H5Tset_size(type, sizeof *text);
-    H5Tset_cset(type, H5T_CSET_UTF8);
+    H5(Tset_size)(type, sizeof *text);
+    H5(Tset_cset)(type, H5T_CSET_UTF8);
     put_frame(file, EDGE, NB_COMPRESS_NONE);
     put(file, "/entry/instrument/detector/x_pixel_size", H5T_NATIVE_DOUBLE, 1, &one,
         &size);
     put_attr(file, "/entry/instrument/detector/x_pixel_size", "units", type, MANY, text);
-    H5Tclose(type);
-    H5Fclose(file);
+    H5(Tclose)(type);
+    H5(Fclose)(file);
     check_read(path, 0, 0);
 }
 
@@ -191,7 +191,7 @@ static void key_of_many_points(void **state)
     put_attr(file, "/entry", "fingerprint", H5T_NATIVE_UINT64, MANY, many);
     put_attr(file, "/entry", "seed", H5T_NATIVE_UINT64, 1, many);
     put_attr(file, "/entry", "frames_per_file", H5T_NATIVE_UINT64, 1, many);
-    H5Fclose(file);
+    H5(Fclose)(file);
     assert_false(nb_hdf5_data_key(path, &key));
 }
 
@@ -225,9 +225,9 @@ static void hash_of_many_points(void **state)
     put_attr(file, "/entry/data/data", "image_nr_high", H5T_NATIVE_INT64, 1, &first_image);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         put(file, columns[i], H5T_NATIVE_INT64, 1, &one, &zero);
-    H5Dclose(put_set(file, LISTS "/table", H5T_NATIVE_DOUBLE, 1, &none, H5P_DEFAULT));
+    H5(Dclose)(put_set(file, LISTS "/table", H5T_NATIVE_DOUBLE, 1, &none, H5P_DEFAULT));
     put_attr(file, LISTS, "hash", H5T_NATIVE_UINT64, MANY, many);
-    H5Fclose(file);
+    H5(Fclose)(file);
     assert_false(nb_hdf5_verify_data(path, &data, &found));
 }
 
@@ -237,7 +237,7 @@ static void chunks_of_another_size(void **state)
     for (int edge = 8; edge <= 2 * EDGE; edge += 8) {
         hid_t file = create(path);
         put_frame(file, edge, NB_COMPRESS_BSLZ4);
-        H5Fclose(file);
+        H5(Fclose)(file);
         if (edge == EDGE)
             check_read(path, 0, 0);
         else
@@ -256,11 +256,11 @@ static void filters_left_out(void **state)
         nb_h5_quiet quiet;
         assert_int_equal(nb_h5_begin(&quiet, NULL), NB_OK);
         set = create_frames(file, 1, gzip ? NB_COMPRESS_GZIP : NB_COMPRESS_BSLZ4);
-        assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, gzip ? 3 : 1, at, sizeof pixels,
-                                   pixels) >= 0);
-        H5Dclose(set);
+        assert_true(H5(Dwrite_chunk)(set, H5P_DEFAULT, gzip ? 3 : 1, at, sizeof pixels,
+                                     pixels) >= 0);
+        H5(Dclose)(set);
         nb_h5_end(&quiet);
-        H5Fclose(file);
+        H5(Fclose)(file);
         check_read(path, 0, 7);
     }
 }
@@ -270,12 +270,12 @@ static void frames_never_written(void **state)
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t dims[3] = {1, EDGE, EDGE};
     hid_t file = create(path);
-    H5Dclose(create_frames(file, 2, NB_COMPRESS_GZIP));
-    H5Fclose(file);
+    H5(Dclose)(create_frames(file, 2, NB_COMPRESS_GZIP));
+    H5(Fclose)(file);
     check_bad(path, "never written");
     file = create(path);
-    H5Dclose(put_set(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, H5P_DEFAULT));
-    H5Fclose(file);
+    H5(Dclose)(put_set(file, IMAGES, H5T_NATIVE_UINT16, 3, dims, H5P_DEFAULT));
+    H5(Fclose)(file);
     check_bad(path, "never written");
 }
 
@@ -283,17 +283,17 @@ static void frames_never_written(void **state)
 static void put_large(const char *path, hsize_t side, hsize_t chunk)
 {
     const hsize_t dims[2] = {side, side}, size[2] = {chunk, chunk}, at[2] = {0, 0};
-    hid_t file = create(path), list = H5Pcreate(H5P_DATASET_CREATE), set;
+    hid_t file = create(path), list = H5(Pcreate)(H5P_DATASET_CREATE), set;
     size_t bytes;
     const void *data = encode(EDGE, NB_COMPRESS_GZIP, &bytes);
-    H5Pset_chunk(list, 2, size);
-    H5Pset_shuffle(list);
-    H5Pset_deflate(list, 1);
+    H5(Pset_chunk)(list, 2, size);
+    H5(Pset_shuffle)(list);
+    H5(Pset_deflate)(list, 1);
     set = put_set(file, IMAGES, H5T_NATIVE_UINT16, 2, dims, list);
-    assert_true(H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, data) >= 0);
-    H5Pclose(list);
-    H5Dclose(set);
-    H5Fclose(file);
+    assert_true(H5(Dwrite_chunk)(set, H5P_DEFAULT, 0, at, bytes, data) >= 0);
+    H5(Pclose)(list);
+    H5(Dclose)(set);
+    H5(Fclose)(file);
 }
 
 static void sizes_that_a_small_file_declares(void **state)
@@ -314,15 +314,15 @@ static void spectra_that_a_small_file_declares(void **state)
 {
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t dims[2] = {20000, 10000}, chunk[2] = {1, 10000};
-    hid_t file = create(path), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t file = create(path), list = H5(Pcreate)(H5P_DATASET_CREATE);
     nb_spectra spectra;
     nb_error err = {0};
-    H5Pset_chunk(list, 2, chunk);
-    H5Pset_deflate(list, 1);
-    H5Dclose(put_set(file, "/wavelength", H5T_NATIVE_DOUBLE, 2, dims, list));
-    H5Dclose(put_set(file, "/weight", H5T_NATIVE_DOUBLE, 2, dims, list));
-    H5Pclose(list);
-    H5Fclose(file);
+    H5(Pset_chunk)(list, 2, chunk);
+    H5(Pset_deflate)(list, 1);
+    H5(Dclose)(put_set(file, "/wavelength", H5T_NATIVE_DOUBLE, 2, dims, list));
+    H5(Dclose)(put_set(file, "/weight", H5T_NATIVE_DOUBLE, 2, dims, list));
+    H5(Pclose)(list);
+    H5(Fclose)(file);
     assert_int_equal(nb_hdf5_read_spectra(path, 0, nb_v3(0, 0, 0), 2, &spectra, &err),
                      NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-max_read 1600 "));
@@ -335,26 +335,27 @@ static void map_frames(hid_t list, hid_t space, hsize_t first, hsize_t stride,
     const hsize_t dims[3] = {2, EDGE, EDGE}, start[3] = {first, 0, 0};
     const hsize_t step[3] = {stride, 1, 1}, block[3] = {1, EDGE, EDGE};
     const hsize_t count[3] = {2, 1, 1};
-    hid_t there = H5Screate_simple(3, dims, NULL);
-    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, step, count, block) >= 0);
-    assert_true(H5Pset_virtual(list, space, source, IMAGES, there) >= 0);
-    H5Sclose(there);
+    hid_t there = H5(Screate_simple)(3, dims, NULL);
+    assert_true(H5(Sselect_hyperslab)(space, H5S_SELECT_SET, start, step, count, block) >=
+                0);
+    assert_true(H5(Pset_virtual)(list, space, source, IMAGES, there) >= 0);
+    H5(Sclose)(there);
 }
 
 /** A virtual set of six frames: 0, 2 of one file, 1, 3 of another, 4 and 5 of a third. */
 static void put_virtual(const char *path, const char *third)
 {
     const hsize_t dims[3] = {6, EDGE, EDGE};
-    hid_t file = create(path), list = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t space = H5Screate_simple(3, dims, NULL);
+    hid_t file = create(path), list = H5(Pcreate)(H5P_DATASET_CREATE);
+    hid_t space = H5(Screate_simple)(3, dims, NULL);
     map_frames(list, space, 0, 2, "first.h5");
     map_frames(list, space, 1, 2, "second.h5");
     map_frames(list, space, 4, 1, third);
-    H5Dclose(H5Dcreate2(file, IMAGES, H5T_NATIVE_UINT16, space, H5P_DEFAULT, list,
-                        H5P_DEFAULT));
-    H5Sclose(space);
-    H5Pclose(list);
-    H5Fclose(file);
+    H5(Dclose)
+    (H5(Dcreate2)(file, IMAGES, H5T_NATIVE_UINT16, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    H5(Sclose)(space);
+    H5(Pclose)(list);
+    H5(Fclose)(file);
 }
 
 static void virtual_sets(void **state)
@@ -382,16 +383,16 @@ static void virtual_sets_without_end(void **state)
 {
     char path[600];
     const hsize_t dims[3] = {6, EDGE, EDGE};
-    hid_t file, list = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t space = H5Screate_simple(3, dims, NULL);
+    hid_t file, list = H5(Pcreate)(H5P_DATASET_CREATE);
+    hid_t space = H5(Screate_simple)(3, dims, NULL);
     snprintf(path, sizeof path, "%s", scratch_path(*state, "a.h5"));
     file = create(path);
     map_frames(list, space, 0, 1, ".");
-    H5Dclose(H5Dcreate2(file, IMAGES, H5T_NATIVE_UINT16, space, H5P_DEFAULT, list,
-                        H5P_DEFAULT));
-    H5Sclose(space);
-    H5Pclose(list);
-    H5Fclose(file);
+    H5(Dclose)
+    (H5(Dcreate2)(file, IMAGES, H5T_NATIVE_UINT16, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    H5(Sclose)(space);
+    H5(Pclose)(list);
+    H5(Fclose)(file);
     check_bad(path, "has more than two levels of virtual sources");
 }
 

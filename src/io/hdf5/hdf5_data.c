@@ -21,13 +21,13 @@ static hid_t creation_list(const nb_hdf5_layout *layout, int rank)
     unsigned bytes = (unsigned)nb_hdf5_pixel_bytes(layout);
     unsigned bitshuffle[5] = {0, 4, bytes, 0, NB_H5_BITSHUFFLE_LZ4};
     hid_t list = nb_h5_creation();
-    H5Pset_chunk(list, rank, chunk + 3 - rank);
-    H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
+    H5(Pset_chunk)(list, rank, chunk + 3 - rank);
+    H5(Pset_fill_time)(list, H5D_FILL_TIME_NEVER);
     if (layout->compress == NB_COMPRESS_GZIP) {
-        H5Pset_shuffle(list);
-        H5Pset_deflate(list, 1);
+        H5(Pset_shuffle)(list);
+        H5(Pset_deflate)(list, 1);
     } else if (layout->compress == NB_COMPRESS_BSLZ4) {
-        H5Pset_filter(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
+        H5(Pset_filter)(list, NB_H5_BITSHUFFLE, H5Z_FLAG_OPTIONAL, 5, bitshuffle);
     }
     return list;
 }
@@ -37,11 +37,11 @@ static hid_t create_data(nb_h5 *h, const char *path, const nb_hdf5_layout *layou
 {
     const hsize_t dims[3] = {frames, (hsize_t)layout->slow, (hsize_t)layout->fast};
     hid_t list = creation_list(layout, rank),
-          space = H5Screate_simple(rank, dims + 3 - rank, NULL);
-    hid_t set = H5Dcreate2(h->file, path, nb_h5_pixel_type(layout->type), space,
-                           H5P_DEFAULT, list, H5P_DEFAULT);
-    H5Sclose(space);
-    H5Pclose(list);
+          space = H5(Screate_simple)(rank, dims + 3 - rank, NULL);
+    hid_t set = H5(Dcreate2)(h->file, path, nb_h5_pixel_type(layout->type), space,
+                             H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(Sclose)(space);
+    H5(Pclose)(list);
     h->ok &= set >= 0;
     return set;
 }
@@ -58,8 +58,8 @@ void nb_hdf5_put_frame(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
              !nb_hdf5_chunk_encode(layout, pixels, scratch, chunk, &bytes, NULL);
     if (h->ok)
         set = create_data(h, path, layout, 2, 1);
-    h->ok &= set >= 0 && H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0;
-    if (set >= 0 && H5Dclose(set) < 0)
+    h->ok &= set >= 0 && H5(Dwrite_chunk)(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0;
+    if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
     nb_free(chunk);
     nb_free(scratch);
@@ -79,7 +79,7 @@ static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *ne
         if (st)
             break;
         hashes[i] = chunk.hash;
-        h->ok &= H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, chunk.bytes, chunk.data) >= 0;
+        h->ok &= H5(Dwrite_chunk)(set, H5P_DEFAULT, 0, at, chunk.bytes, chunk.data) >= 0;
     }
     if (!st && h->ok)
         nb_h5_array(h, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, hashes, 1, &count);
@@ -87,7 +87,7 @@ static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *ne
         nb_h5_array(h, inputs_path, H5T_NATIVE_UINT64, data->inputs, 1, &count);
     if (st || !h->ok)
         nb_h5_give_up(h);
-    if (set >= 0 && H5Dclose(set) < 0)
+    if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
     nb_free(hashes);
     return st;
@@ -239,7 +239,7 @@ static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list 
 static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
 {
     memset(inputs, 0, (size_t)frames * sizeof *inputs);
-    return H5Lexists(in->file, inputs_path, H5P_DEFAULT) <= 0 ||
+    return H5(Lexists)(in->file, inputs_path, H5P_DEFAULT) <= 0 ||
            nb_h5_get_column(in, inputs_path, H5T_NATIVE_UINT64, (size_t)frames, inputs);
 }
 

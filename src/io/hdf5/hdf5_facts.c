@@ -39,8 +39,8 @@ static int is_complete(int reflections)
 
 static void insert_crystal(hid_t type)
 {
-    H5Tinsert(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
-    H5Tinsert(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
+    H5(Tinsert)(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
+    H5(Tinsert)(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
 }
 
 /** Type of a row of the table in the file. */
@@ -53,14 +53,15 @@ static hid_t row_type(int reflections)
     const int several = reflections & WITH_PANEL ? 1 : 0,
               complete = is_complete(reflections);
     const size_t first = complete ? offsetof(nb_reflection, fast) : 4 * WHOLE;
-    hid_t type = H5Tcreate(H5T_COMPOUND, complete ? sizeof(nb_reflection) : ONE_PANEL_ROW);
+    hid_t type =
+        H5(Tcreate)(H5T_COMPOUND, complete ? sizeof(nb_reflection) : ONE_PANEL_ROW);
     for (size_t i = 0; i < (size_t)(WHOLE + several); i++) {
-        H5Tinsert(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
+        H5(Tinsert)(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
         if (i == 0 && reflections & WITH_CRYSTAL)
             insert_crystal(type);
     }
     for (size_t i = 0; i < REAL; i++)
-        H5Tinsert(type, real[i], first + i * sizeof(double), H5T_NATIVE_DOUBLE);
+        H5(Tinsert)(type, real[i], first + i * sizeof(double), H5T_NATIVE_DOUBLE);
     return type;
 }
 
@@ -85,17 +86,17 @@ static size_t row_bytes(int reflections)
 
 static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
 {
-    hid_t list = nb_h5_creation(), space = H5Screate_simple(1, &rows, NULL);
+    hid_t list = nb_h5_creation(), space = H5(Screate_simple)(1, &rows, NULL);
     hsize_t chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
     hid_t set;
-    if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
-        H5Pset_chunk(list, 1, &chunk);
-        H5Pset_shuffle(list);
-        H5Pset_deflate(list, 1);
+    if (rows > 0 && H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0) {
+        H5(Pset_chunk)(list, 1, &chunk);
+        H5(Pset_shuffle)(list);
+        H5(Pset_deflate)(list, 1);
     }
-    set = H5Dcreate2(h->file, TABLE, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    H5Sclose(space);
-    H5Pclose(list);
+    set = H5(Dcreate2)(h->file, TABLE, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(Sclose)(space);
+    H5(Pclose)(list);
     h->ok &= set >= 0;
     return set;
 }
@@ -103,12 +104,12 @@ static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
 /** Rows first.. of the table. */
 static int put_rows(hid_t set, hid_t type, hsize_t first, const void *rows, hsize_t n)
 {
-    hid_t to = H5Dget_space(set), from = H5Screate_simple(1, &n, NULL);
-    int ok =
-        n == 0 || (H5Sselect_hyperslab(to, H5S_SELECT_SET, &first, NULL, &n, NULL) >= 0 &&
-                   H5Dwrite(set, type, from, to, H5P_DEFAULT, rows) >= 0);
-    H5Sclose(from);
-    H5Sclose(to);
+    hid_t to = H5(Dget_space)(set), from = H5(Screate_simple)(1, &n, NULL);
+    int ok = n == 0 ||
+             (H5(Sselect_hyperslab)(to, H5S_SELECT_SET, &first, NULL, &n, NULL) >= 0 &&
+              H5(Dwrite)(set, type, from, to, H5P_DEFAULT, rows) >= 0);
+    H5(Sclose)(from);
+    H5(Sclose)(to);
     return ok;
 }
 
@@ -211,9 +212,9 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
             hash = hash_list(hash, of_frame, row_bytes(kind), &lists[i]);
         nb_free(of_frame);
     }
-    if (set >= 0 && H5Dclose(set) < 0)
+    if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
-    H5Tclose(type);
+    H5(Tclose)(type);
     if (!st) {
         put_columns(h, data->frames, lists);
         nb_h5_attr_array(h, GROUP, "hash", H5T_NATIVE_UINT64, &hash, 1);
@@ -240,7 +241,7 @@ static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
         hash = hash_list(hash, read ? (const char *)read + row * bytes : NULL, bytes,
                          &lists[i]);
     ok = ok && hash == written;
-    H5Tclose(type);
+    H5(Tclose)(type);
     nb_free(read);
     return ok;
 }
@@ -289,7 +290,7 @@ static int read_spots(const nb_h5_input *in, int kind, size_t n, nb_reflection *
             memcpy(&list[i].fast, from + 4 * WHOLE, 8 * REAL);
         }
     }
-    H5Tclose(type);
+    H5(Tclose)(type);
     nb_free(rows);
     return ok;
 }
@@ -311,7 +312,7 @@ nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection
 static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_list *lists,
                         hsize_t rows)
 {
-    hid_t list = nb_h5_creation(), all = H5Screate_simple(1, &rows, NULL);
+    hid_t list = nb_h5_creation(), all = H5(Screate_simple)(1, &rows, NULL);
     hid_t type = row_type(master->layout.reflections), set;
     hsize_t at = 0;
     char name[NB_PATH_MAX];
@@ -322,21 +323,21 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_li
             n += (hsize_t)lists[first++].count;
         if (n == 0)
             continue;
-        source = H5Screate_simple(1, &n, NULL);
+        source = H5(Screate_simple)(1, &n, NULL);
         master->data_name(master->user, file, name);
-        h->ok &= H5Sselect_hyperslab(all, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
-                 H5Pset_virtual(list, all, name, TABLE, source) >= 0;
-        H5Sclose(source);
+        h->ok &= H5(Sselect_hyperslab)(all, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
+                 H5(Pset_virtual)(list, all, name, TABLE, source) >= 0;
+        H5(Sclose)(source);
         at += n;
     }
-    H5Sselect_all(all);
-    set = H5Dcreate2(h->file, TABLE, type, all, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(Sselect_all)(all);
+    set = H5(Dcreate2)(h->file, TABLE, type, all, H5P_DEFAULT, list, H5P_DEFAULT);
     h->ok &= set >= 0;
     if (set >= 0)
-        H5Dclose(set);
-    H5Tclose(type);
-    H5Sclose(all);
-    H5Pclose(list);
+        H5(Dclose)(set);
+    H5(Tclose)(type);
+    H5(Sclose)(all);
+    H5(Pclose)(list);
 }
 
 /** The list's values in the truth of every frame. */

@@ -18,21 +18,21 @@
 static int get_attribute(const nb_h5_input *in, const char *path, const char *name,
                          int integers, int n, hid_t type, void *values)
 {
-    const hid_t id = H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t id = H5(Aopen_by_name)(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space, stored;
     H5T_class_t class;
     int ok;
     if (id < 0)
         return 0;
-    space = H5Aget_space(id);
-    stored = H5Aget_type(id);
-    class = H5Tget_class(stored);
-    ok = H5Sget_simple_extent_npoints(space) == n && H5Tget_size(stored) <= 8 &&
+    space = H5(Aget_space)(id);
+    stored = H5(Aget_type)(id);
+    class = H5(Tget_class)(stored);
+    ok = H5(Sget_simple_extent_npoints)(space) == n && H5(Tget_size)(stored) <= 8 &&
          (class == H5T_INTEGER || (class == H5T_FLOAT && !integers)) &&
-         H5Aread(id, type, values) >= 0;
-    H5Tclose(stored);
-    H5Sclose(space);
-    H5Aclose(id);
+         H5(Aread)(id, type, values) >= 0;
+    H5(Tclose)(stored);
+    H5(Sclose)(space);
+    H5(Aclose)(id);
     return ok;
 }
 
@@ -57,18 +57,18 @@ static int has_type(nb_h5_set *set, hid_t row)
 {
     const hid_t native[] = {H5T_NATIVE_UINT16, H5T_NATIVE_INT16, H5T_NATIVE_UINT32,
                             H5T_NATIVE_INT32, H5T_NATIVE_FLOAT};
-    hid_t type = H5Dget_type(set->id);
-    H5T_class_t class = H5Tget_class(type);
-    size_t n = set->value_bytes = H5Tget_size(type);
-    int ok = row >= 0 ? H5Tequal(type, row) > 0
+    hid_t type = H5(Dget_type)(set->id);
+    H5T_class_t class = H5(Tget_class)(type);
+    size_t n = set->value_bytes = H5(Tget_size)(type);
+    int ok = row >= 0 ? H5(Tequal)(type, row) > 0
                       : (class == H5T_INTEGER || class == H5T_FLOAT) &&
                             (n == 1 || n == 2 || n == 4 || n == 8);
     set->is_native = 0;
     for (size_t i = 0; i < sizeof native / sizeof *native; i++)
-        set->is_native |= H5Tequal(type, native[i]) > 0;
+        set->is_native |= H5(Tequal)(type, native[i]) > 0;
     set->is_integer = class == H5T_INTEGER;
-    set->is_signed = set->is_integer && H5Tget_sign(type) == H5T_SGN_2;
-    H5Tclose(type);
+    set->is_signed = set->is_integer && H5(Tget_sign)(type) == H5T_SGN_2;
+    H5(Tclose)(type);
     return ok;
 }
 
@@ -76,29 +76,29 @@ static int has_type(nb_h5_set *set, hid_t row)
 static int has_shape(nb_h5_set *set)
 {
     enum { MOST = 0x7fffffff };
-    hid_t space = H5Dget_space(set->id);
-    int rank = set->rank = H5Sget_simple_extent_ndims(space), ok;
+    hid_t space = H5(Dget_space)(set->id);
+    int rank = set->rank = H5(Sget_simple_extent_ndims)(space), ok;
     for (int i = 0; i < NB_H5_RANK; i++)
         set->dims[i] = 1;
     ok = rank >= 0 && rank <= NB_H5_RANK &&
-         (rank > 0 || H5Sget_simple_extent_npoints(space) == 1) &&
-         H5Sget_simple_extent_dims(space, set->dims + NB_H5_RANK - rank, NULL) == rank;
+         (rank > 0 || H5(Sget_simple_extent_npoints)(space) == 1) &&
+         H5(Sget_simple_extent_dims)(space, set->dims + NB_H5_RANK - rank, NULL) == rank;
     for (int i = 0; i < NB_H5_RANK; i++)
         ok = ok && set->dims[i] <= MOST;
-    H5Sclose(space);
+    H5(Sclose)(space);
     return ok;
 }
 
 /** The file where the set is; a link may have led there. */
 static double bytes_of_file(hid_t id)
 {
-    hid_t file = H5Iget_file_id(id);
+    hid_t file = H5(Iget_file_id)(id);
     hsize_t bytes = 0;
     if (file < 0)
         return 0;
-    if (H5Fget_filesize(file, &bytes) < 0)
+    if (H5(Fget_filesize)(file, &bytes) < 0)
         bytes = 0;
-    H5Fclose(file);
+    H5(Fclose)(file);
     return (double)bytes;
 }
 
@@ -109,12 +109,12 @@ int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set
     set->in = in;
     set->path = path;
     set->creation = -1;
-    set->id = H5Dopen2(in->file, path, H5P_DEFAULT);
+    set->id = H5(Dopen2)(in->file, path, H5P_DEFAULT);
     if (set->id < 0)
         return 0;
-    set->creation = H5Dget_create_plist(set->id);
+    set->creation = H5(Dget_create_plist)(set->id);
     set->file_bytes = bytes_of_file(set->id);
-    ok = set->creation >= 0 && H5Pget_external_count(set->creation) == 0 &&
+    ok = set->creation >= 0 && H5(Pget_external_count)(set->creation) == 0 &&
          has_type(set, row) && has_shape(set);
     if (!ok)
         nb_h5_set_close(set);
@@ -124,9 +124,9 @@ int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set
 void nb_h5_set_close(nb_h5_set *set)
 {
     if (set->creation >= 0)
-        H5Pclose(set->creation);
+        H5(Pclose)(set->creation);
     if (set->id >= 0)
-        H5Dclose(set->id);
+        H5(Dclose)(set->id);
     set->id = set->creation = -1;
 }
 
@@ -155,7 +155,8 @@ static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_err
     hsize_t size[NB_H5_RANK] = {1, 1, 1}, at[NB_H5_RANK], first[NB_H5_RANK];
     double bytes = (double)set->value_bytes, chunks = 1;
     nb_status st;
-    if (set->rank < 1 || H5Pget_chunk(set->creation, set->rank, size + skip) != set->rank)
+    if (set->rank < 1 ||
+        H5(Pget_chunk)(set->creation, set->rank, size + skip) != set->rank)
         return refuse(set, missing, err);
     for (int i = 0; i < NB_H5_RANK; i++) {
         const hsize_t last = box->first[i] + box->count[i] - 1;
@@ -196,9 +197,9 @@ static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
                         char source[NAME])
 {
     char name[NAME], here[NAME], *slash;
-    const ssize_t n = H5Pget_virtual_filename(set->creation, i, name, NAME),
-                  m = H5Pget_virtual_dsetname(set->creation, i, source, NAME),
-                  k = H5Fget_name(set->id, here, NAME);
+    const ssize_t n = H5(Pget_virtual_filename)(set->creation, i, name, NAME),
+                  m = H5(Pget_virtual_dsetname)(set->creation, i, source, NAME),
+                  k = H5(Fget_name)(set->id, here, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || k <= 0 || k >= NAME ||
         !plain_name(name) || !plain_name(source))
         return 0;
@@ -215,12 +216,12 @@ static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
 static int has_part(const nb_h5_set *set, size_t i, const nb_h5_box *box)
 {
     const int skip = NB_H5_RANK - set->rank;
-    const hid_t space = H5Pget_virtual_vspace(set->creation, i);
-    const int yes = H5Sselect_hyperslab(space, H5S_SELECT_AND, box->first + skip, NULL,
-                                        box->count + skip, NULL) >= 0 &&
-                    H5Sget_select_npoints(space) > 0;
+    const hid_t space = H5(Pget_virtual_vspace)(set->creation, i);
+    const int yes = H5(Sselect_hyperslab)(space, H5S_SELECT_AND, box->first + skip, NULL,
+                                          box->count + skip, NULL) >= 0 &&
+                    H5(Sget_select_npoints)(space) > 0;
     if (space >= 0)
-        H5Sclose(space);
+        H5(Sclose)(space);
     return yes;
 }
 
@@ -238,15 +239,15 @@ static nb_status check_source(const nb_h5_set *set, size_t i, int depth, nb_erro
     nb_status st = NB_OK;
     if (!source_names(set, i, path, name))
         return refuse(set, "is virtual, and the names of its sources cannot be read", err);
-    in.file = nb_is_regular_file(path) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
+    in.file = nb_is_regular_file(path) ? H5(Fopen)(path, H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
     if (in.file >= 0 && (there = nb_h5_set_open(&in, name, -1, &source))) {
         all = nb_h5_whole(&source);
-        if (H5Pget_layout(source.creation) == H5D_VIRTUAL)
+        if (H5(Pget_layout)(source.creation) == H5D_VIRTUAL)
             st = check_sources(&source, &all, depth + 1, err);
         nb_h5_set_close(&source);
     }
     if (in.file >= 0)
-        H5Fclose(in.file);
+        H5(Fclose)(in.file);
     return there
                ? st
                : nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0,
@@ -262,7 +263,7 @@ static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int d
     nb_status st = NB_OK;
     if (depth > MOST_DEPTH)
         return refuse(set, "has more than two levels of virtual sources", err);
-    H5Pget_virtual_count(set->creation, &n);
+    H5(Pget_virtual_count)(set->creation, &n);
     for (size_t i = 0; !st && i < n; i++)
         if (has_part(set, i, box)) {
             parts++;
@@ -278,13 +279,13 @@ static nb_status check_written(const nb_h5_set *set, const nb_h5_box *box, nb_er
 {
     const double bytes = (double)set->dims[0] * (double)set->dims[1] *
                          (double)set->dims[2] * (double)set->value_bytes;
-    switch (H5Pget_layout(set->creation)) {
+    switch (H5(Pget_layout)(set->creation)) {
     case H5D_CHUNKED:
         return check_chunks(set, box, err);
     case H5D_VIRTUAL:
         return check_sources(set, box, 1, err);
     default:
-        return (double)H5Dget_storage_size(set->id) < bytes || set->file_bytes < bytes
+        return (double)H5(Dget_storage_size)(set->id) < bytes || set->file_bytes < bytes
                    ? refuse(set, "was never written, or is cut short", err)
                    : NB_OK;
     }
@@ -301,13 +302,13 @@ nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
         return NB_OK;
     if ((st = check_written(set, box, err)))
         return st;
-    from = H5Dget_space(set->id);
-    memory = H5Screate_simple(NB_H5_RANK, box->count, NULL);
-    ok = (set->rank == 0 || H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first + skip,
-                                                NULL, box->count + skip, NULL) >= 0) &&
-         H5Dread(set->id, type, memory, from, H5P_DEFAULT, values) >= 0;
-    H5Sclose(memory);
-    H5Sclose(from);
+    from = H5(Dget_space)(set->id);
+    memory = H5(Screate_simple)(NB_H5_RANK, box->count, NULL);
+    ok = (set->rank == 0 || H5(Sselect_hyperslab)(from, H5S_SELECT_SET, box->first + skip,
+                                                  NULL, box->count + skip, NULL) >= 0) &&
+         H5(Dread)(set->id, type, memory, from, H5P_DEFAULT, values) >= 0;
+    H5(Sclose)(memory);
+    H5(Sclose)(from);
     return ok ? NB_OK
               : refuse(set,
                        "cannot be read: damaged, or compressed by a filter that is not "
@@ -418,12 +419,12 @@ int nb_h5_has_packed_frames(const nb_h5_set *set)
     size_t n = 8;
     hsize_t size[NB_H5_RANK] = {1, 1, 1};
     return set->is_native && set->rank >= 2 &&
-           H5Pget_layout(set->creation) == H5D_CHUNKED &&
-           H5Pget_chunk(set->creation, set->rank, size + NB_H5_RANK - set->rank) ==
+           H5(Pget_layout)(set->creation) == H5D_CHUNKED &&
+           H5(Pget_chunk)(set->creation, set->rank, size + NB_H5_RANK - set->rank) ==
                set->rank &&
            size[0] == 1 && size[1] == set->dims[1] && size[2] == set->dims[2] &&
-           H5Pget_nfilters(set->creation) == 1 &&
-           H5Pget_filter2(set->creation, 0, &flags, &n, values, 0, NULL, NULL) ==
+           H5(Pget_nfilters)(set->creation) == 1 &&
+           H5(Pget_filter2)(set->creation, 0, &flags, &n, values, 0, NULL, NULL) ==
                NB_H5_BITSHUFFLE &&
            n >= 5 && values[2] == set->value_bytes && values[4] == NB_H5_BITSHUFFLE_LZ4;
 }
@@ -431,7 +432,7 @@ int nb_h5_has_packed_frames(const nb_h5_set *set)
 size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at)
 {
     hsize_t bytes = 0;
-    return H5Dget_chunk_storage_size(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
+    return H5(Dget_chunk_storage_size)(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
 }
 
 size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room)
@@ -439,7 +440,7 @@ size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, si
     const size_t bytes = nb_h5_chunk_bytes(set, at);
     uint32_t left_out = 0;
     return bytes > 0 && bytes <= room &&
-                   H5Dread_chunk(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0 &&
+                   H5(Dread_chunk)(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0 &&
                    !left_out
                ? bytes
                : 0;
@@ -450,8 +451,8 @@ size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, si
 /** id: of an attribute or a data set of one text. */
 static int read_text(hid_t id, int attribute, hid_t type, void *text)
 {
-    return (attribute ? H5Aread(id, type, text)
-                      : H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text)) >= 0;
+    return (attribute ? H5(Aread)(id, type, text)
+                      : H5(Dread)(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text)) >= 0;
 }
 
 static int get_variable(hid_t id, hid_t stored, int attribute, char *text, size_t size)
@@ -460,51 +461,52 @@ static int get_variable(hid_t id, hid_t stored, int attribute, char *text, size_
     int ok = read_text(id, attribute, stored, &all) && all && strlen(all) < size;
     if (ok)
         memcpy(text, all, strlen(all));
-    H5free_memory(all);
+    H5(free_memory)(all);
     return ok;
 }
 
 static int get_fixed(hid_t id, hid_t stored, int attribute, char *text, size_t size)
 {
-    hid_t type = H5Tcopy(H5T_C_S1);
+    hid_t type = H5(Tcopy)(H5T_C_S1);
     int ok;
-    H5Tset_size(type, size);
-    H5Tset_cset(type, H5Tget_cset(stored));
+    H5(Tset_size)(type, size);
+    H5(Tset_cset)(type, H5(Tget_cset)(stored));
     ok = read_text(id, attribute, type, text);
-    H5Tclose(type);
+    H5(Tclose)(type);
     return ok;
 }
 
 /** One text, stored in one piece. */
 static int get_one(hid_t id, int attribute, char *text, size_t size)
 {
-    hid_t space = attribute ? H5Aget_space(id) : H5Dget_space(id);
-    hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id);
-    int ok = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_STRING;
-    if (ok && H5Tis_variable_str(type) > 0)
+    hid_t space = attribute ? H5(Aget_space)(id) : H5(Dget_space)(id);
+    hid_t type = attribute ? H5(Aget_type)(id) : H5(Dget_type)(id);
+    int ok =
+        H5(Sget_simple_extent_npoints)(space) == 1 && H5(Tget_class)(type) == H5T_STRING;
+    if (ok && H5(Tis_variable_str)(type) > 0)
         ok = get_variable(id, type, attribute, text, size);
     else if (ok)
-        ok = H5Tget_size(type) > 0 && H5Tget_size(type) < size &&
+        ok = H5(Tget_size)(type) > 0 && H5(Tget_size)(type) < size &&
              get_fixed(id, type, attribute, text, size);
-    H5Tclose(type);
-    H5Sclose(space);
+    H5(Tclose)(type);
+    H5(Sclose)(space);
     return ok;
 }
 
 int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
                      char *text, size_t size)
 {
-    hid_t id = name ? H5Aopen_by_name(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT)
-                    : H5Dopen2(in->file, path, H5P_DEFAULT);
+    hid_t id = name ? H5(Aopen_by_name)(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT)
+                    : H5(Dopen2)(in->file, path, H5P_DEFAULT);
     int ok = 0;
     memset(text, 0, size);
     if (id >= 0)
         ok = get_one(id, name != NULL, text, size);
     text[ok ? size - 1 : 0] = '\0';
     if (id >= 0 && name)
-        H5Aclose(id);
+        H5(Aclose)(id);
     else if (id >= 0)
-        H5Dclose(id);
+        H5(Dclose)(id);
     return ok;
 }
 
@@ -517,8 +519,8 @@ nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
     const char *file, *object;
     unsigned flags;
     nb_h5_set set;
-    if (H5Lget_val(in->file, path, link, sizeof link, H5P_DEFAULT) >= 0 &&
-        H5Lunpack_elink_val(link, sizeof link, &flags, &file, &object) >= 0) {
+    if (H5(Lget_val)(in->file, path, link, sizeof link, H5P_DEFAULT) >= 0 &&
+        H5(Lunpack_elink_val)(link, sizeof link, &flags, &file, &object) >= 0) {
         if (!nb_h5_set_open(in, path, -1, &set))
             return nb_fail_at(
                 err, NB_ERR_INPUT, in->name, 0,
@@ -540,7 +542,7 @@ int nb_h5_there(const nb_h5_input *in, const char *path)
         if (path[i] == '/' || path[i] == '\0') {
             memcpy(part, path, i);
             part[i] = '\0';
-            if (i > 1 && H5Lexists(in->file, part, H5P_DEFAULT) <= 0)
+            if (i > 1 && H5(Lexists)(in->file, part, H5P_DEFAULT) <= 0)
                 return 0;
         }
     return n > 1;
@@ -551,8 +553,8 @@ static int child_of(const nb_h5_input *in, hid_t group, const char *parent, hsiz
                     const char *nx_class, char path[NB_H5_NAME])
 {
     char name[NB_H5_NAME], class[40];
-    ssize_t n = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
-                                   sizeof name, H5P_DEFAULT);
+    ssize_t n = H5(Lget_name_by_idx)(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
+                                     sizeof name, H5P_DEFAULT);
     if (n <= 0 || n >= (ssize_t)sizeof name ||
         snprintf(path, NB_H5_NAME, "%s/%s", parent[1] ? parent : "", name) >= NB_H5_NAME)
         return 0;
@@ -564,8 +566,9 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
                          int most, char (**paths)[NB_H5_NAME], int *n, nb_error *err)
 {
     enum { MOST_LINKS = 20000 };
-    hid_t id =
-        !group[1] || nb_h5_there(in, group) ? H5Gopen2(in->file, group, H5P_DEFAULT) : -1;
+    hid_t id = !group[1] || nb_h5_there(in, group)
+                   ? H5(Gopen2)(in->file, group, H5P_DEFAULT)
+                   : -1;
     H5G_info_t info;
     char path[NB_H5_NAME];
     nb_status st = NB_OK;
@@ -573,7 +576,7 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
     *n = 0;
     if (id < 0)
         return NB_OK;
-    if (H5Gget_info(id, &info) < 0 || info.nlinks > MOST_LINKS)
+    if (H5(Gget_info)(id, &info) < 0 || info.nlinks > MOST_LINKS)
         info.nlinks = 0;
     for (hsize_t i = 0; !st && i < info.nlinks; i++) {
         if (!child_of(in, id, group, i, nx_class, path))
@@ -587,7 +590,7 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
         else
             memcpy((*paths)[(*n)++], path, sizeof path);
     }
-    H5Gclose(id);
+    H5(Gclose)(id);
     if (st) {
         nb_free(*paths);
         *paths = NULL;

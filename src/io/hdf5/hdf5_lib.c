@@ -23,13 +23,13 @@ static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
                  all = nb_bslz4_bytes(*buffer, bytes, value);
     void *out;
     if (!(flags & H5Z_FLAG_REVERSE) || !all || values[4] != NB_H5_BITSHUFFLE_LZ4 ||
-        !(out = H5allocate_memory(all, 0)))
+        !(out = H5(allocate_memory)(all, 0)))
         return 0;
     if (!nb_bslz4_decode(*buffer, bytes, value, out)) {
-        H5free_memory(out);
+        H5(free_memory)(out);
         return 0;
     }
-    H5free_memory(*buffer);
+    H5(free_memory)(*buffer);
     *buffer = out;
     *room = all;
     return all;
@@ -50,7 +50,7 @@ static int half_closed;
 
 int nb_h5_close_file(hid_t file)
 {
-    const int ok = H5Fclose(file) >= 0;
+    const int ok = H5(Fclose)(file) >= 0;
     half_closed |= !ok;
     return ok;
 }
@@ -61,18 +61,18 @@ nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
     if (st)
         return st;
     nb_late_library_enter(&late);
-    H5dont_atexit(); /* it crashes when a file could not be closed; ours are */
-    H5Eget_auto2(H5E_DEFAULT, &quiet->print, &quiet->data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    H5Zregister(&bitshuffle_class);
+    H5(dont_atexit)(); /* it crashes when a file could not be closed; ours are */
+    H5(Eget_auto2)(H5E_DEFAULT, &quiet->print, &quiet->data);
+    H5(Eset_auto2)(H5E_DEFAULT, NULL, NULL);
+    H5(Zregister)(&bitshuffle_class);
     return NB_OK;
 }
 
 void nb_h5_end(const nb_h5_quiet *quiet)
 {
     if (!half_closed)
-        H5Zunregister(NB_H5_BITSHUFFLE);
-    H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->data);
+        H5(Zunregister)(NB_H5_BITSHUFFLE);
+    H5(Eset_auto2)(H5E_DEFAULT, quiet->print, quiet->data);
     nb_late_library_leave(&late);
 }
 
@@ -102,7 +102,7 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
  * entries have other causes. */
 static herr_t look_why(hid_t stack, void *user)
 {
-    return H5Ewalk2(stack, H5E_WALK_UPWARD, take_reason, user);
+    return H5(Ewalk2)(stack, H5E_WALK_UPWARD, take_reason, user);
 }
 
 /** The reader's file, if it is this one. */
@@ -114,7 +114,7 @@ static hid_t open_file(const char *name, nb_hdf5_reader *reader)
         nb_h5_close_file((hid_t)reader->file);
     if (reader)
         reader->file = 0;
-    return H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return H5(Fopen)(name, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
 nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
@@ -125,7 +125,7 @@ nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
     if (st || (st = nb_h5_begin(&in->quiet, err)))
         return st;
     in->file = open_file(file, reader);
-    H5Eset_auto2(H5E_DEFAULT, look_why, in);
+    H5(Eset_auto2)(H5E_DEFAULT, look_why, in);
     if (in->file >= 0)
         return NB_OK;
     nb_h5_end(&in->quiet);

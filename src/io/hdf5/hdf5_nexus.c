@@ -20,8 +20,8 @@ static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const 
 {
     char name[NB_PATH_MAX];
     master->data_name(master->user, number, name);
-    h->ok &= H5Lcreate_external(name, "/entry/data/data", h->file, path, H5P_DEFAULT,
-                                H5P_DEFAULT) >= 0;
+    h->ok &= H5(Lcreate_external)(name, "/entry/data/data", h->file, path, H5P_DEFAULT,
+                                  H5P_DEFAULT) >= 0;
 }
 
 /** A link to each data file.  Not in /entry/data: some readers count the frames of every set there
@@ -47,7 +47,7 @@ static int set_fill(hid_t list, nb_hdf5_type type)
                         : type == NB_HDF5_I16 ? (const void *)&i16
                         : type == NB_HDF5_I32 ? (const void *)&i32
                                               : (const void *)&f32;
-    return H5Pset_fill_value(list, nb_h5_pixel_type(type), value) >= 0;
+    return H5(Pset_fill_value)(list, nb_h5_pixel_type(type), value) >= 0;
 }
 
 /** Map the frames of each file to their places in the virtual set. */
@@ -61,11 +61,11 @@ static int map_files(const nb_hdf5_master *master, hid_t list, hid_t all,
         int count = left < master->frames_per_file ? left : master->frames_per_file;
         hsize_t at[3] = {(hsize_t)first, 0, 0};
         hsize_t part[3] = {(hsize_t)count, dims[1], dims[2]};
-        hid_t source = H5Screate_simple(3, part, NULL);
+        hid_t source = H5(Screate_simple)(3, part, NULL);
         master->data_name(master->user, i, name);
-        ok = H5Sselect_hyperslab(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-             H5Pset_virtual(list, all, name, "/entry/data/data", source) >= 0;
-        H5Sclose(source);
+        ok = H5(Sselect_hyperslab)(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+             H5(Pset_virtual)(list, all, name, "/entry/data/data", source) >= 0;
+        H5(Sclose)(source);
     }
     return ok;
 }
@@ -75,16 +75,16 @@ static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_layout *l = &master->layout;
     hsize_t dims[3] = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast};
-    hid_t list = nb_h5_creation(), all = H5Screate_simple(3, dims, NULL), set;
+    hid_t list = nb_h5_creation(), all = H5(Screate_simple)(3, dims, NULL), set;
     h->ok &= set_fill(list, l->type) && map_files(master, list, all, dims);
-    H5Sselect_all(all);
-    set = H5Dcreate2(h->file, "/entry/data/data", nb_h5_pixel_type(l->type), all,
-                     H5P_DEFAULT, list, H5P_DEFAULT);
+    H5(Sselect_all)(all);
+    set = H5(Dcreate2)(h->file, "/entry/data/data", nb_h5_pixel_type(l->type), all,
+                       H5P_DEFAULT, list, H5P_DEFAULT);
     h->ok &= set >= 0;
     if (set >= 0)
-        H5Dclose(set);
-    H5Sclose(all);
-    H5Pclose(list);
+        H5(Dclose)(set);
+    H5(Sclose)(all);
+    H5(Pclose)(list);
     nb_h5_tidy(); /* memory for four copies of the mapping, ten kilobytes a file */
 }
 

@@ -26,7 +26,7 @@ typedef struct access_info {
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t most)
 {
-    const access_info *info = H5Pget_driver_info(list);
+    const access_info *info = H5(Pget_driver_info)(list);
     handle *h = info ? nb_alloc(1, sizeof *h, "HDF5", &info->driver->error) : NULL;
     (void)name;
     (void)flags;
@@ -139,21 +139,21 @@ static const H5FD_class_t driver_class = {
 static hid_t driver_create(nb_h5_driver *driver)
 {
     const access_info info = {driver};
-    hid_t list = H5Pcreate(H5P_FILE_ACCESS), file = -1;
-    driver->id = H5FDregister(&driver_class);
-    if (driver->id >= 0 && list >= 0 && H5Pset_driver(list, driver->id, &info) >= 0)
-        file = H5Fcreate(driver->out->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    hid_t list = H5(Pcreate)(H5P_FILE_ACCESS), file = -1;
+    driver->id = H5(FDregister)(&driver_class);
+    if (driver->id >= 0 && list >= 0 && H5(Pset_driver)(list, driver->id, &info) >= 0)
+        file = H5(Fcreate)(driver->out->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
     if (list >= 0)
-        H5Pclose(list);
+        H5(Pclose)(list);
     if (file < 0 && driver->id >= 0)
-        H5FDunregister(driver->id);
+        H5(FDunregister)(driver->id);
     return file;
 }
 
 int nb_h5_driver_close(nb_h5_driver *driver, hid_t file)
 {
     int ok = nb_h5_close_file(file);
-    H5FDunregister(driver->id);
+    H5(FDunregister)(driver->id);
     return ok;
 }
 
@@ -190,7 +190,7 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
         if (h->file < 0 && h->driver.failed) {
             st = nb_fail(err, h->driver.failed, "%s", h->driver.error.message);
         } else if (h->file < 0) {
-            H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
+            H5(Ewalk2)(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
             st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: HDF5: %s", path, why);
         }
     }
@@ -208,14 +208,14 @@ void nb_h5_give_up(nb_h5 *h)
 
 void nb_h5_tidy(void)
 {
-    H5garbage_collect();
+    H5(garbage_collect)();
     nb_memory_trim();
 }
 
 /** Close the file, which does not have its final name yet. */
 static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
 {
-    if (st || !h->ok || H5Fflush(h->file, H5F_SCOPE_GLOBAL) < 0)
+    if (st || !h->ok || H5(Fflush)(h->file, H5F_SCOPE_GLOBAL) < 0)
         nb_h5_give_up(h);
     if (!nb_h5_driver_close(&h->driver, h->file))
         h->ok = 0;
@@ -251,8 +251,8 @@ nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err)
 
 hid_t nb_h5_creation(void)
 {
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(list, 0);
+    hid_t list = H5(Pcreate)(H5P_DATASET_CREATE);
+    H5(Pset_obj_track_times)(list, 0);
     return list;
 }
 
@@ -274,9 +274,9 @@ static H5T_cset_t letters_of(const char *text)
 
 static hid_t text_type(const char *text)
 {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, text[0] ? strlen(text) : 1);
-    H5Tset_cset(type, letters_of(text));
+    hid_t type = H5(Tcopy)(H5T_C_S1);
+    H5(Tset_size)(type, text[0] ? strlen(text) : 1);
+    H5(Tset_cset)(type, letters_of(text));
     return type;
 }
 
@@ -285,14 +285,14 @@ static void put_as(nb_h5 *h, const char *path, hid_t type, hid_t list, hid_t spa
                    const void *values)
 {
     hid_t set =
-        h->ok ? H5Dcreate2(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
+        h->ok ? H5(Dcreate2)(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
               : -1;
-    if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+    if (set < 0 || H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
         h->ok = 0;
-    if (set >= 0 && H5Dclose(set) < 0)
+    if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
-    H5Pclose(list);
-    H5Sclose(space);
+    H5(Pclose)(list);
+    H5(Sclose)(space);
 }
 
 static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void *values)
@@ -303,45 +303,45 @@ static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void 
 static void put_attr(nb_h5 *h, const char *path, const char *name, hid_t type,
                      hid_t space, const void *values)
 {
-    hid_t attr = h->ok ? H5Acreate_by_name(h->file, path, name, type, space, H5P_DEFAULT,
-                                           H5P_DEFAULT, H5P_DEFAULT)
+    hid_t attr = h->ok ? H5(Acreate_by_name)(h->file, path, name, type, space,
+                                             H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
                        : -1;
-    if (attr < 0 || H5Awrite(attr, type, values) < 0)
+    if (attr < 0 || H5(Awrite)(attr, type, values) < 0)
         h->ok = 0;
     if (attr >= 0)
-        H5Aclose(attr);
-    H5Sclose(space);
+        H5(Aclose)(attr);
+    H5(Sclose)(space);
 }
 
 void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text)
 {
     hid_t type = text_type(text);
-    put_attr(h, path, name, type, H5Screate(H5S_SCALAR), text);
-    H5Tclose(type);
+    put_attr(h, path, name, type, H5(Screate)(H5S_SCALAR), text);
+    H5(Tclose)(type);
 }
 
 void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
                       const void *values, hsize_t count)
 {
-    put_attr(h, path, name, type, H5Screate_simple(1, &count, NULL), values);
+    put_attr(h, path, name, type, H5(Screate_simple)(1, &count, NULL), values);
 }
 
 void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class)
 {
     hid_t group =
-        h->ok ? H5Gcreate2(h->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+        h->ok ? H5(Gcreate2)(h->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
     if (group < 0)
         h->ok = 0;
     else
-        H5Gclose(group);
+        H5(Gclose)(group);
     nb_h5_attr_text(h, path, "NX_class", nx_class);
 }
 
 void nb_h5_text(nb_h5 *h, const char *path, const char *text)
 {
     hid_t type = text_type(text);
-    put(h, path, type, H5Screate(H5S_SCALAR), text);
-    H5Tclose(type);
+    put(h, path, type, H5(Screate)(H5S_SCALAR), text);
+    H5(Tclose)(type);
 }
 
 /** `count` texts one after the other, each with the size of the longest, and their type.
@@ -360,9 +360,9 @@ static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
     all = nb_alloc((size_t)count, longest, "texts", NULL); /* zeros */
     for (hsize_t i = 0; all && i < count; i++)
         memcpy(all + i * longest, texts[i], strlen(texts[i]));
-    *type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(*type, longest);
-    H5Tset_cset(*type, letters);
+    *type = H5(Tcopy)(H5T_C_S1);
+    H5(Tset_size)(*type, longest);
+    H5(Tset_cset)(*type, letters);
     return all;
 }
 
@@ -371,8 +371,8 @@ void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t c
     hid_t type;
     char *all = texts_in_rows(texts, count, &type);
     h->ok &= all != NULL;
-    put(h, path, type, H5Screate_simple(1, &count, NULL), all);
-    H5Tclose(type);
+    put(h, path, type, H5(Screate_simple)(1, &count, NULL), all);
+    H5(Tclose)(type);
     nb_free(all);
 }
 
@@ -383,26 +383,26 @@ void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
     char *all = texts_in_rows(texts, count, &type);
     h->ok &= all != NULL;
     nb_h5_attr_array(h, path, name, type, all, count);
-    H5Tclose(type);
+    H5(Tclose)(type);
     nb_free(all);
 }
 
 void nb_h5_number(nb_h5 *h, const char *path, double value, const char *units)
 {
-    put(h, path, H5T_NATIVE_DOUBLE, H5Screate(H5S_SCALAR), &value);
+    put(h, path, H5T_NATIVE_DOUBLE, H5(Screate)(H5S_SCALAR), &value);
     if (units)
         nb_h5_attr_text(h, path, "units", units);
 }
 
 void nb_h5_integer(nb_h5 *h, const char *path, int64_t value)
 {
-    put(h, path, H5T_NATIVE_INT64, H5Screate(H5S_SCALAR), &value);
+    put(h, path, H5T_NATIVE_INT64, H5(Screate)(H5S_SCALAR), &value);
 }
 
 void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int rank,
                  const hsize_t *dims)
 {
-    put(h, path, type, H5Screate_simple(rank, dims, NULL), values);
+    put(h, path, type, H5(Screate_simple)(rank, dims, NULL), values);
 }
 
 /** One of nb_h5_members. */
@@ -410,7 +410,7 @@ static void put_member(nb_h5 *h, const nb_h5_member *m, const char *first, size_
                        size_t n)
 {
     const hsize_t dims[3] = {n, m->values == 9 ? 3 : (hsize_t)m->values, 3};
-    const size_t bytes = (size_t)m->values * H5Tget_size(m->type);
+    const size_t bytes = (size_t)m->values * H5(Tget_size)(m->type);
     char *all = nb_alloc(n ? n : 1, bytes, "column of HDF5", NULL);
     h->ok &= all != NULL;
     for (size_t i = 0; all && i < n; i++)
@@ -451,11 +451,11 @@ void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *valu
     const hsize_t rows = dims[1] < CHUNK ? CHUNK / dims[1] : 1;
     const hsize_t chunk[2] = {rows < dims[0] ? rows : dims[0], dims[1]};
     hid_t list = nb_h5_creation();
-    if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0 &&
-        (H5Pset_chunk(list, 2, chunk) < 0 || H5Pset_shuffle(list) < 0 ||
-         H5Pset_deflate(list, LEVEL) < 0))
+    if (H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0 &&
+        (H5(Pset_chunk)(list, 2, chunk) < 0 || H5(Pset_shuffle)(list) < 0 ||
+         H5(Pset_deflate)(list, LEVEL) < 0))
         h->ok = 0;
-    put_as(h, path, type, list, H5Screate_simple(2, dims, NULL), values);
+    put_as(h, path, type, list, H5(Screate_simple)(2, dims, NULL), values);
 }
 
 /** Rows first..first+count-1 of an open data set. */
@@ -463,22 +463,22 @@ static int put_piece(hid_t set, hid_t space, const nb_h5_stream *s, hsize_t firs
                      hsize_t count, const void *rows)
 {
     hsize_t at[3] = {first, 0, 0}, part[3] = {count, s->dims[1], s->dims[2]};
-    hid_t memory = H5Screate_simple(s->rank, part, NULL);
-    int ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-             H5Dwrite(set, s->type, memory, space, H5P_DEFAULT, rows) >= 0;
-    H5Sclose(memory);
+    hid_t memory = H5(Screate_simple)(s->rank, part, NULL);
+    int ok = H5(Sselect_hyperslab)(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+             H5(Dwrite)(set, s->type, memory, space, H5P_DEFAULT, rows) >= 0;
+    H5(Sclose)(memory);
     return ok;
 }
 
 void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
 {
     enum { ROWS = 256 };
-    hid_t space = H5Screate_simple(s->rank, s->dims, NULL);
+    hid_t space = H5(Screate_simple)(s->rank, s->dims, NULL);
     hid_t list = nb_h5_creation();
-    hid_t set =
-        h->ok && H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0
-            ? H5Dcreate2(h->file, s->path, s->type, space, H5P_DEFAULT, list, H5P_DEFAULT)
-            : -1;
+    hid_t set = h->ok && H5(Pset_fill_time)(list, H5D_FILL_TIME_NEVER) >= 0
+                    ? H5(Dcreate2)(h->file, s->path, s->type, space, H5P_DEFAULT, list,
+                                   H5P_DEFAULT)
+                    : -1;
     void *rows = nb_alloc_raw(ROWS, s->row_bytes, "rows", NULL);
     h->ok &= set >= 0 && rows != NULL;
     for (hsize_t first = 0; h->ok && first < s->dims[0]; first += ROWS) {
@@ -486,10 +486,10 @@ void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
         h->ok &= !s->rows(s->user, (int)first, (int)n, rows, NULL) &&
                  put_piece(set, space, s, first, n, rows);
     }
-    if (set >= 0 && H5Dclose(set) < 0)
+    if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
-    H5Sclose(space);
-    H5Pclose(list);
+    H5(Sclose)(space);
+    H5(Pclose)(list);
     nb_free(rows);
     nb_h5_tidy();
 }

@@ -137,7 +137,7 @@ static nb_status find_frames(const nb_h5_input *in, const char *entry, long long
     int links = find_links(in, entry, group);
     *before = 0;
     snprintf(path, PATH, "%.*s/data%s", NB_H5_NAME + 8, group, links ? "_000001" : "");
-    for (int i = 1; i == 1 || (links && H5Lexists(in->file, path, H5P_DEFAULT) > 0);) {
+    for (int i = 1; i == 1 || (links && H5(Lexists)(in->file, path, H5P_DEFAULT) > 0);) {
         if (!open_frames(in, path, set))
             return nb_h5_wrong(in, path,
                                "missing, or not a set of images that can be read", err);

@@ -102,10 +102,10 @@ static double in_unit(double value, double scale)
 static int is_bare(const nb_h5_input *in, const char *path)
 {
     char text[32];
-    hid_t id = H5Aopen_by_name(in->file, path, "units", H5P_DEFAULT, H5P_DEFAULT);
+    hid_t id = H5(Aopen_by_name)(in->file, path, "units", H5P_DEFAULT, H5P_DEFAULT);
     if (id < 0)
         return 1;
-    H5Aclose(id);
+    H5(Aclose)(id);
     return nb_h5_get_string(in, path, "units", text, sizeof text) &&
            text[strspn(text, " ")] == '\0';
 }
