@@ -272,9 +272,8 @@ static void put_other(hid_t file, const object *o, fuzz_bytes *b)
     const char *name = files[take_below(b, 4)];
     if (take_below(b, 2))
         H5(Lcreate_external)
-        (name, "/entry/data/data", file, o->path, H5P_DEFAULT, H5P_DEFAULT);
-    else
-        H5(Gclose)(H5(Gcreate2)(file, o->path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    (name, "/entry/data/data", file, o->path, H5P_DEFAULT, H5P_DEFAULT);
+    else H5(Gclose)(H5(Gcreate2)(file, o->path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
 }
 
 /* --- files --- */

@@ -23,19 +23,7 @@ _Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
                "the table's columns are the members in their order");
 
 /** Bits of layout.reflections: rows have the panel; crystal and part of a twin. */
-enum {
-    WITH_PANEL = 2,
-    WITH_CRYSTAL = 4,
-    WHOLE = 4,
-    REAL = 12,
-    ONE_PANEL_ROW = 4 * WHOLE + 8 * REAL
-};
-
-/** Is a row an nb_reflection?  Else it is one without the members between l and fast. */
-static int is_complete(int reflections)
-{
-    return (reflections & (WITH_PANEL | WITH_CRYSTAL)) != 0;
-}
+enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = 12 };
 
 static void insert_crystal(hid_t type)
 {
@@ -43,45 +31,45 @@ static void insert_crystal(hid_t type)
     H5(Tinsert)(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
 }
 
-/** Type of a row of the table in the file. */
-static hid_t row_type(int reflections)
+/** Type of a row: an nb_reflection; without panel and crystal the file has no room for what is between l and fast. */
+static hid_t row_type(int reflections, int in_file)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
     static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
                                        "phi",  "wavelength", "excitation", "F",
                                        "d",    "background", "pixels",     "sigma"};
-    const int several = reflections & WITH_PANEL ? 1 : 0,
-              complete = is_complete(reflections);
-    const size_t first = complete ? offsetof(nb_reflection, fast) : 4 * WHOLE;
-    hid_t type =
-        H5(Tcreate)(H5T_COMPOUND, complete ? sizeof(nb_reflection) : ONE_PANEL_ROW);
-    for (size_t i = 0; i < (size_t)(WHOLE + several); i++) {
+    const size_t several = reflections & WITH_PANEL ? 1 : 0,
+                 first = offsetof(nb_reflection, fast),
+                 less = in_file && !(reflections & (WITH_PANEL | WITH_CRYSTAL))
+                            ? first - WHOLE * sizeof(int32_t)
+                            : 0;
+    hid_t type = H5(Tcreate)(H5T_COMPOUND, sizeof(nb_reflection) - less);
+    for (size_t i = 0; i < WHOLE + several; i++) {
         H5(Tinsert)(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
         if (i == 0 && reflections & WITH_CRYSTAL)
             insert_crystal(type);
     }
     for (size_t i = 0; i < REAL; i++)
-        H5(Tinsert)(type, real[i], first + i * sizeof(double), H5T_NATIVE_DOUBLE);
+        H5(Tinsert)(type, real[i], first - less + i * sizeof(double), H5T_NATIVE_DOUBLE);
     return type;
 }
 
-/** Rows in the form of the file; the caller frees them (nb_free). */
-static void *rows_of(const nb_reflection *list, size_t n, int reflections)
+/** All n rows of a data file; *rows is the caller's (nb_free). 0: they cannot be read. */
+static int read_rows(const nb_h5_input *in, int reflections, size_t n,
+                     nb_reflection **rows)
 {
-    char *rows = nb_alloc_raw(n, sizeof *list, "rows of spots", NULL), *to = rows;
-    if (rows && is_complete(reflections) && n)
-        memcpy(rows, list, n * sizeof *list);
-    for (size_t i = 0; rows && !is_complete(reflections) && i < n; i++) {
-        memcpy(to, &list[i], 4 * WHOLE);
-        memcpy(to + 4 * WHOLE, &list[i].fast, 8 * REAL);
-        to += ONE_PANEL_ROW;
+    const hid_t types[2] = {row_type(reflections, 1), row_type(reflections, 0)};
+    void *all;
+    const int ok = nb_h5_get_rows(in, TABLE, types, sizeof **rows, n, &all);
+    *rows = all;
+    for (size_t i = 0; ok && i < n; i++) {
+        (*rows)[i].panel = reflections & WITH_PANEL ? (*rows)[i].panel : 0;
+        if (!(reflections & WITH_CRYSTAL))
+            (*rows)[i].crystal = (*rows)[i].twin = 0;
     }
-    return rows;
-}
-
-static size_t row_bytes(int reflections)
-{
-    return is_complete(reflections) ? sizeof(nb_reflection) : ONE_PANEL_ROW;
+    H5(Tclose)(types[0]);
+    H5(Tclose)(types[1]);
+    return ok;
 }
 
 static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
@@ -172,11 +160,11 @@ static uint64_t hash_owner(const nb_hdf5_data *data)
 }
 
 /** ... and continues frame by frame: the rows, and the values beside them. */
-static uint64_t hash_list(uint64_t hash, const void *rows, size_t bytes,
+static uint64_t hash_list(uint64_t hash, const nb_reflection *rows,
                           const nb_hdf5_list *list)
 {
     const double photons[] = {list->background, list->unassigned, list->diffuse};
-    hash = nb_hash_bytes(hash, rows, (size_t)list->count * bytes);
+    hash = nb_hash_bytes(hash, rows, (size_t)list->count * sizeof *rows);
     hash = nb_hash_bytes(hash, photons, sizeof photons);
     return list->off_panels == 0
                ? hash
@@ -188,7 +176,7 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 {
     nb_hdf5_list *lists = nb_alloc((size_t)data->frames, sizeof *lists, "lists", err);
     const int kind = data->layout.reflections;
-    hid_t type = row_type(kind), set;
+    hid_t type = row_type(kind, 0), stored = row_type(kind, 1), set;
     uint64_t hash = hash_owner(data);
     hsize_t rows = 0, row = 0;
     nb_status st = lists ? NB_OK : NB_ERR_NOMEM;
@@ -196,24 +184,21 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
         rows += (hsize_t)data->reflections[i];
     nb_h5_group(h, "/entry/simulation", "NXcollection");
     nb_h5_group(h, GROUP, "NXcollection");
-    set = h->ok ? create_table(h, type, rows) : -1;
+    set = h->ok ? create_table(h, stored, rows) : -1;
     put_units(h, data->layout.reflections);
     for (int i = 0; !st && h->ok && i < data->frames; i++) {
         nb_reflections list;
-        void *of_frame;
         if ((st = next(user, i, &list, err)))
             break;
-        of_frame = rows_of(list.list, list.count, kind);
-        h->ok &= of_frame && put_rows(set, type, row, of_frame, list.count);
+        h->ok &= put_rows(set, type, row, list.list, list.count);
         row += list.count;
         lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned,
                                   list.diffuse, list.off_panels};
-        if (of_frame)
-            hash = hash_list(hash, of_frame, row_bytes(kind), &lists[i]);
-        nb_free(of_frame);
+        hash = hash_list(hash, list.list, &lists[i]);
     }
     if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
+    H5(Tclose)(stored);
     H5(Tclose)(type);
     if (!st) {
         put_columns(h, data->frames, lists);
@@ -229,21 +214,15 @@ nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_lis
 static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
                           const nb_hdf5_list *lists, int64_t rows)
 {
-    const int kind = data->layout.reflections;
-    const size_t bytes = row_bytes(kind);
-    hid_t type = row_type(kind);
     uint64_t written = 0, hash = hash_owner(data);
-    void *read = NULL;
+    nb_reflection *all = NULL;
     size_t row = 0;
     int ok = nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &written) &&
-             nb_h5_get_rows(in, TABLE, type, bytes, (size_t)rows, &read);
+             read_rows(in, data->layout.reflections, (size_t)rows, &all);
     for (int i = 0; ok && i < data->frames; row += (size_t)lists[i++].count)
-        hash = hash_list(hash, read ? (const char *)read + row * bytes : NULL, bytes,
-                         &lists[i]);
-    ok = ok && hash == written;
-    H5(Tclose)(type);
-    nb_free(read);
-    return ok;
+        hash = hash_list(hash, all ? all + row : NULL, &lists[i]);
+    nb_free(all);
+    return ok && hash == written;
 }
 
 int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
@@ -274,36 +253,19 @@ int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
     return ok;
 }
 
-static int read_spots(const nb_h5_input *in, int kind, size_t n, nb_reflection *list)
-{
-    const size_t bytes = row_bytes(kind);
-    hid_t type = row_type(kind);
-    void *rows = NULL;
-    int ok = nb_h5_get_rows(in, TABLE, type, bytes, n, &rows);
-    for (size_t i = 0; ok && i < n; i++) {
-        const char *from = (const char *)rows + i * bytes;
-        memset(&list[i], 0, sizeof *list);
-        if (is_complete(kind)) {
-            memcpy(&list[i], from, sizeof *list);
-        } else {
-            memcpy(&list[i], from, 4 * WHOLE);
-            memcpy(&list[i].fast, from + 4 * WHOLE, 8 * REAL);
-        }
-    }
-    H5(Tclose)(type);
-    nb_free(rows);
-    return ok;
-}
-
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
                              nb_error *err)
 {
+    nb_reflection *all = NULL;
     nb_h5_input in;
     nb_status st = n ? nb_h5_start(&in, path, 0, NULL, err) : NB_OK;
     if (st || !n)
         return st;
-    if (!read_spots(&in, kind, n, list))
+    if (!read_rows(&in, kind, n, &all))
         st = nb_fail(err, NB_ERR_IO, "its table of reflections is not whole");
+    else
+        memcpy(list, all, n * sizeof *list);
+    nb_free(all);
     return nb_h5_stop(&in, st, err);
 }
 
@@ -313,7 +275,7 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_li
                         hsize_t rows)
 {
     hid_t list = nb_h5_creation(), all = H5(Screate_simple)(1, &rows, NULL);
-    hid_t type = row_type(master->layout.reflections), set;
+    hid_t type = row_type(master->layout.reflections, 1), set;
     hsize_t at = 0;
     char name[NB_PATH_MAX];
     for (int first = 0, file = 0; h->ok && first < master->frames; file++) {

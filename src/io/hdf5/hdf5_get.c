@@ -179,19 +179,6 @@ static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_err
 
 enum { NAME = 1024, MOST_DEPTH = 2 };
 
-/** "%%" is a percent sign; 0: the name has a number per block ("%b"). */
-static int plain_name(char *name)
-{
-    char *out = name;
-    for (const char *p = name; *p; p++) {
-        if (*p == '%' && *++p != '%')
-            return 0;
-        *out++ = *p;
-    }
-    *out = '\0';
-    return 1;
-}
-
 /** The file and the data set of mapping i; a name without a folder is beside the file where the set is. */
 static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
                         char source[NAME])
@@ -201,7 +188,7 @@ static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
                   m = H5(Pget_virtual_dsetname)(set->creation, i, source, NAME),
                   k = H5(Fget_name)(set->id, here, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || k <= 0 || k >= NAME ||
-        !plain_name(name) || !plain_name(source))
+        strchr(name, '%') || strchr(source, '%')) /* a number for each block */
         return 0;
     slash = strrchr(here, '/');
     if (strcmp(name, ".") == 0)
@@ -400,15 +387,15 @@ int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type, size_t
     return ok;
 }
 
-int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t type_bytes,
-                   size_t n, void **rows)
+int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
+                   size_t bytes, size_t n, void **rows)
 {
     nb_h5_set set;
-    int ok = open_column(in, path, type, n, &set);
+    int ok = open_column(in, path, types[0], n, &set);
     *rows = NULL;
     if (!ok)
         return 0;
-    ok = n == 0 || !read_all(&set, type, type_bytes, rows, NULL);
+    ok = n == 0 || !read_all(&set, types[1], bytes, rows, NULL);
     nb_h5_set_close(&set);
     return ok;
 }

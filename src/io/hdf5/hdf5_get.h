@@ -85,10 +85,10 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
 int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type, size_t n,
                      void *values);
 
-/** All of a one-dimensional set of exactly n rows of this type; *rows is the caller's (nb_free), NULL
- * for n = 0.  0: there is no such set, it cannot be read, or there is no memory. */
-int nb_h5_get_rows(const nb_h5_input *in, const char *path, hid_t type, size_t type_bytes,
-                   size_t n, void **rows);
+/** All of a one-dimensional set of exactly n rows of types[0], as types[1] of so many bytes; *rows is the caller's
+ * (nb_free), NULL for n = 0.  0: there is no such set, it cannot be read, or there is no memory. */
+int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
+                   size_t bytes, size_t n, void **rows);
 
 /** Is each frame [slow][fast] one chunk, of native numbers that bitshuffle and LZ4 packed? */
 int nb_h5_has_packed_frames(const nb_h5_set *set);

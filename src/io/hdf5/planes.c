@@ -23,7 +23,11 @@ nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa)
     if (isa != NB_ISA_SSE2 && nb_cpu_runs(NB_ISA_AVX2))
         return nb_shuffle_u16_avx2;
 #endif
+#ifdef __SSE2__
     return nb_shuffle_u16_base;
+#else
+    return no_values;
+#endif
 }
 
 #ifdef __SSE2__
@@ -54,13 +58,5 @@ size_t nb_shuffle_u16_base(const unsigned char *in, size_t count, unsigned char 
                    out + 8 * row + i / 8, row);
     }
     return i;
-}
-#else
-size_t nb_shuffle_u16_base(const unsigned char *in, size_t count, unsigned char *out)
-{
-    (void)in;
-    (void)count;
-    (void)out;
-    return 0;
 }
 #endif
