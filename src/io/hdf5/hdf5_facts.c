@@ -376,20 +376,18 @@ void nb_hdf5_read_facts(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
 }
 
 /** A member of the facts as a whole number. */
-static void whole(const nb_hdf5_frame *frame, size_t offset, void *row)
+static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     double value;
-    int64_t n;
-    memcpy(&value, (const char *)frame + offset, sizeof value);
-    n = (int64_t)value;
-    memcpy(row, &n, sizeof n);
+    memcpy(&value, (const char *)frame + rows->offset, sizeof value);
+    *(int64_t *)out = (int64_t)value;
 }
 
 static void put_whole(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                       size_t offset)
 {
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_INT64, 1, whole, offset);
-    nb_h5_attr_text(h, path, "units", "pixel");
+    const nb_hdf5_rows rows = {path, "pixel", H5T_NATIVE_INT64, 1, offset, whole, NULL};
+    nb_hdf5_put_rows(h, master, &rows);
 }
 
 void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master)

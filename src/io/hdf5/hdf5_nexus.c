@@ -162,22 +162,22 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
 
 /** Photons per second: through a square metre, and through the beam. With a typed fluence
  * the beam has the default size. */
-static void flux(const nb_hdf5_frame *frame, size_t offset, void *row)
+static void flux(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    (void)offset;
-    *(double *)row = frame->fluence / frame->exposure_s;
+    (void)rows;
+    *(double *)out = frame->fluence / frame->exposure_s;
 }
 
-static void total_flux(const nb_hdf5_frame *frame, size_t offset, void *row)
+static void total_flux(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    double side = frame->beamsize_mm * 1e-3;
-    (void)offset;
-    *(double *)row = frame->fluence / frame->exposure_s * side * side;
+    const double side = frame->beamsize_mm * 1e-3;
+    (void)rows;
+    *(double *)out = frame->fluence / frame->exposure_s * side * side;
 }
 
 /** One number, or one for each frame if they differ. */
-static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                           nb_hdf5_row *row, const char *units)
+static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master,
+                           const nb_hdf5_rows *rows)
 {
     const size_t parts[] = {offsetof(nb_hdf5_frame, fluence),
                             offsetof(nb_hdf5_frame, exposure_s),
@@ -190,20 +190,23 @@ static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master, const char *p
     h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
     if (!h->ok || !(first.exposure_s > 0))
         return;
-    row(&first, 0, &value);
+    rows->row(&first, rows, &value);
     if (differ)
-        nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, row, 0);
+        nb_hdf5_put_rows(h, master, rows);
     else
-        nb_h5_number(h, path, value, NULL);
-    nb_h5_attr_text(h, path, "units", units);
+        nb_h5_number(h, rows->path, value, rows->units);
 }
 
 static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
 {
+    const nb_hdf5_rows area = {BEAM "/flux", "1/m^2/s", H5T_NATIVE_DOUBLE, 1, 0,
+                               flux,         NULL},
+                       beam = {BEAM "/total_flux", "Hz", H5T_NATIVE_DOUBLE, 1, 0,
+                               total_flux,         NULL};
     const hsize_t two = 2;
     nb_hdf5_frame first;
-    put_maybe_rows(h, master, BEAM "/flux", flux, "1/m^2/s");
-    put_maybe_rows(h, master, BEAM "/total_flux", total_flux, "Hz");
+    put_maybe_rows(h, master, &area);
+    put_maybe_rows(h, master, &beam);
     h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
     if (h->ok) {
         const double size[2] = {first.beamsize_mm, first.beamsize_mm};
@@ -213,51 +216,37 @@ static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** The axes across the beam, which the Stokes parameters need. */
-typedef struct stokes_maker {
-    const nb_hdf5_master *master;
-    const double *x, *y;
-} stokes_maker;
-
-/** I, Q, U, V of rows of frames: Kahn's factor is the degree of linear polarization, along the
+/** I, Q, U, V of a frame: Kahn's factor is the degree of linear polarization, along the
  * polarization vector. */
-static nb_status stokes(void *user, int first, int count, void *rows, nb_error *err)
+static void stokes(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *row)
 {
-    const stokes_maker *m = user;
-    double(*out)[4] = rows;
-    for (int i = 0; i < count; i++) {
-        nb_hdf5_frame t;
-        double ex, ey, square;
-        nb_status st = m->master->truth(m->master->truth_user, first + i, 1, &t, err);
-        if (st)
-            return st;
-        ex = nb_dot3(m->x, t.polar_axis);
-        ey = nb_dot3(m->y, t.polar_axis);
-        square = ex * ex + ey * ey;
-        out[i][0] = 1; /* + 0.0: never -0 */
-        out[i][1] = square > 0 ? t.polarization * (ex * ex - ey * ey) / square + 0.0 : 0;
-        out[i][2] = square > 0 ? t.polarization * 2 * ex * ey / square + 0.0 : 0;
-        out[i][3] = 0;
-    }
-    return NB_OK;
+    const double *const *axes = rows->user; /* across the beam */
+    const double ex = nb_dot3(axes[0], frame->polar_axis),
+                 ey = nb_dot3(axes[1], frame->polar_axis), square = ex * ex + ey * ey,
+                 K = frame->polarization;
+    double *out = row;
+    out[0] = 1; /* + 0.0: never -0 */
+    out[1] = square > 0 ? K * (ex * ex - ey * ey) / square + 0.0 : 0;
+    out[2] = square > 0 ? K * 2 * ex * ey / square + 0.0 : 0;
+    out[3] = 0;
 }
 
 /** Without a polarization factor the parameters are left out. */
 static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
                              const double y[3])
 {
-    stokes_maker maker = {master, x, y};
-    nb_h5_stream s = {BEAM "/incident_polarization_stokes",
-                      H5T_NATIVE_DOUBLE,
-                      2,
-                      {(hsize_t)master->frames, 4, 0},
-                      4 * sizeof(double),
-                      stokes,
-                      &maker};
+    const double *const axes[] = {x, y};
+    const nb_hdf5_rows rows = {BEAM "/incident_polarization_stokes",
+                               NULL,
+                               H5T_NATIVE_DOUBLE,
+                               4,
+                               0,
+                               stokes,
+                               axes};
     nb_h5_number(h, BEAM "/incident_polarization_factor", master->meta->polarization,
                  NULL);
     if (!master->meta->nopolar)
-        nb_h5_put_stream(h, &s);
+        nb_hdf5_put_rows(h, master, &rows);
 }
 
 /* x and y: of NeXus' frame, in the lab. */
@@ -340,16 +329,17 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *
 }
 
 /** The scan angle at the end of a frame. */
-static void end_angle(const nb_hdf5_frame *frame, size_t offset, void *row)
+static void end_angle(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    double end = frame->phi_deg + frame->osc_deg;
-    (void)offset;
-    memcpy(row, &end, sizeof end);
+    (void)rows;
+    *(double *)out = frame->phi_deg + frame->osc_deg;
 }
 
 /** The goniometer of a rotation; a still has none. */
 static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
+    const nb_hdf5_rows end = {
+        TRANSFORM "/omega_end", "deg", H5T_NATIVE_DOUBLE, 1, 0, end_angle, NULL};
     nb_hdf5_frame first;
     double axis[3];
     nb_h5_group(h, "/entry/sample", "NXsample");
@@ -364,9 +354,7 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_hdf5_put_column(h, master, TRANSFORM "/omega", offsetof(nb_hdf5_frame, phi_deg),
                        "deg");
     nb_hdf5_make_axis(h, TRANSFORM "/omega", "rotation", axis, ".");
-    nb_hdf5_put_rows(h, master, TRANSFORM "/omega_end", H5T_NATIVE_DOUBLE, 1, end_angle,
-                     0);
-    nb_h5_attr_text(h, TRANSFORM "/omega_end", "units", "deg");
+    nb_hdf5_put_rows(h, master, &end);
     nb_h5_number(h, TRANSFORM "/omega_range_average", first.osc_deg, "deg");
     nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
 }

@@ -106,20 +106,12 @@ static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6
     nb_nexus_turn(&own, t->pix0_mm, out + 3);
 }
 
-static nb_status axis_rows(void *user, int first, int count, void *rows, nb_error *err)
+static void one_move(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    const axis_maker *m = user;
-    double *out = rows, moves[6];
-    nb_status st = NB_OK;
-    for (int i = 0; !st && i < count; i++) {
-        nb_hdf5_frame t;
-        st = m->master->truth(m->master->truth_user, first + i, 1, &t, err);
-        if (st)
-            return st;
-        find_moves(m, &t, moves);
-        out[i] = fabs(moves[m->number]) < 1e-13 ? 0 : moves[m->number];
-    }
-    return st;
+    const axis_maker *m = rows->user;
+    double moves[6];
+    find_moves(m, frame, moves);
+    *(double *)out = fabs(moves[m->number]) < 1e-13 ? 0 : moves[m->number];
 }
 
 /** Three rotations and three translations with a value for each frame. */
@@ -135,12 +127,10 @@ static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_h5_group(h, MOVES, "NXtransformations");
     for (int i = 0; i < 6; i++) {
         axis_maker maker = {master, f, i};
-        nb_h5_stream s = {paths[i],       H5T_NATIVE_DOUBLE, 1,     {0, 0, 0},
-                          sizeof(double), axis_rows,         &maker};
+        const nb_hdf5_rows rows = {
+            paths[i], i < 3 ? "deg" : "mm", H5T_NATIVE_DOUBLE, 1, 0, one_move, &maker};
         const double v[3] = {i % 3 == 0, i % 3 == 1, i % 3 == 2};
-        s.dims[0] = (hsize_t)master->frames;
-        nb_h5_put_stream(h, &s);
-        nb_h5_attr_text(h, paths[i], "units", i < 3 ? "deg" : "mm");
+        nb_hdf5_put_rows(h, master, &rows);
         nb_hdf5_make_axis(h, paths[i], i < 3 ? "rotation" : "translation", v,
                           paths[i + 1]);
     }
@@ -339,16 +329,16 @@ static void put_misset(const double A[9], const double typed[3], double out[3])
         memcpy(out, typed, 3 * sizeof *out);
 }
 
-static void cell(const nb_hdf5_frame *frame, size_t offset, void *row)
+static void cell(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    (void)offset;
-    cell_of(frame->A, row);
+    (void)rows;
+    cell_of(frame->A, out);
 }
 
-static void misset(const nb_hdf5_frame *frame, size_t offset, void *row)
+static void misset(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    (void)offset;
-    put_misset(frame->A, frame->misset, row);
+    (void)rows;
+    put_misset(frame->A, frame->misset, out);
 }
 
 /** The units of cells and missets, and what the latter are. */
@@ -366,35 +356,41 @@ static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
         "and y; U is their product");
 }
 
-/** The nth of A, U, B and A_drawn. */
-static void matrix(const nb_hdf5_frame *frame, size_t n, void *row)
+static void U_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    double all[4][9];
-    memcpy(all[3], frame->A_drawn, sizeof all[3]);
-    memcpy(all[0], frame->A, sizeof all[0]);
-    split(frame->A, all[1], all[2]);
-    memcpy(row, all[n], sizeof all[n]);
+    double B[9];
+    (void)rows;
+    split(frame->A, out, B);
+}
+
+static void B_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
+{
+    double U[9];
+    (void)rows;
+    split(frame->A, U, out);
 }
 
 static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
 {
-    nb_hdf5_put_rows(h, master, SIMULATION "/A", H5T_NATIVE_DOUBLE, 9, matrix, 0);
-    nb_h5_attr_text(h, SIMULATION "/A", "units", "1/angstrom");
+    static const char per_A[] = "1/angstrom";
+    const hid_t type = H5T_NATIVE_DOUBLE;
+    const nb_hdf5_rows rows[] = {
+        {SIMULATION "/A", per_A, type, 9, offsetof(nb_hdf5_frame, A), NULL, NULL},
+        {SIMULATION "/U", NULL, type, 9, 0, U_of, NULL},
+        {SIMULATION "/B", per_A, type, 9, 0, B_of, NULL},
+        {SIMULATION "/A_drawn", per_A, type, 9, offsetof(nb_hdf5_frame, A_drawn), NULL,
+         NULL},
+        {SIMULATION "/cell", NULL, type, 6, 0, cell, NULL},
+        {SIMULATION "/misset", NULL, type, 3, 0, misset, NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        nb_hdf5_put_rows(h, master, &rows[i]);
     nb_h5_attr_text(h, SIMULATION "/A", "about",
                     "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
-    nb_hdf5_put_rows(h, master, SIMULATION "/U", H5T_NATIVE_DOUBLE, 9, matrix, 1);
-    nb_hdf5_put_rows(h, master, SIMULATION "/B", H5T_NATIVE_DOUBLE, 9, matrix, 2);
-    nb_h5_attr_text(h, SIMULATION "/B", "units", "1/angstrom");
-    nb_hdf5_put_rows(h, master, SIMULATION "/A_drawn", H5T_NATIVE_DOUBLE, 9, matrix, 3);
-    nb_h5_attr_text(h, SIMULATION "/A_drawn", "units", "1/angstrom");
     nb_h5_attr_text(h, SIMULATION "/A_drawn", "about",
                     "as A, of the mean of the mosaic domains that were drawn");
-    nb_hdf5_put_rows(h, master, SIMULATION "/cell", H5T_NATIVE_DOUBLE, 6, cell, 0);
-    nb_hdf5_put_rows(h, master, SIMULATION "/misset", H5T_NATIVE_DOUBLE, 3, misset, 0);
     say_cell(h, SIMULATION "/cell", SIMULATION "/misset");
 }
 
-/** One double of each frame's truth. */
 /** What -vary draws for each frame. */
 static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 {
@@ -497,10 +493,12 @@ static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
         {SIMULATION "/N", offsetof(nb_hdf5_frame, N), 0},
         {SIMULATION "/pix0_vector", offsetof(nb_hdf5_frame, pix0_mm), 1},
     };
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const nb_hdf5_rows rows = {
+            vectors[i].path, NULL, H5T_NATIVE_DOUBLE, 3, vectors[i].offset, NULL, NULL};
         if (!vectors[i].of_panel || !master->panels)
-            nb_hdf5_put_rows(h, master, vectors[i].path, H5T_NATIVE_DOUBLE, 3,
-                             nb_hdf5_vector, vectors[i].offset);
+            nb_hdf5_put_rows(h, master, &rows);
+    }
     if (master->panels)
         put_panels(h, master);
     else
@@ -546,12 +544,19 @@ static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_text(h, SIMULATION "/psf", n->psf);
     nb_h5_number(h, SIMULATION "/psf_fwhm", n->psf_fwhm_um, "um");
     nb_hdf5_put_column(h, master, SIMULATION "/flicker_factor",
-                       offsetof(nb_hdf5_frame, flicker), "");
+                       offsetof(nb_hdf5_frame, flicker), NULL);
 }
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_image_meta *m = master->meta;
+    const nb_hdf5_rows seed = {SIMULATION "/seed",
+                               NULL,
+                               H5T_NATIVE_INT64,
+                               1,
+                               offsetof(nb_hdf5_frame, seed),
+                               NULL,
+                               NULL};
     nb_h5_group(h, SIMULATION, "NXcollection");
     nb_h5_text(h, SIMULATION "/program", "nanobragg");
     nb_h5_text(h, SIMULATION "/version", NB_VERSION);
@@ -562,12 +567,11 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
         put_jobs(h, master);
     put_lab(h, master);
     put_matrices(h, master);
-    nb_hdf5_put_rows(h, master, SIMULATION "/seed", H5T_NATIVE_INT64, 1, nb_hdf5_member,
-                     offsetof(nb_hdf5_frame, seed));
+    nb_hdf5_put_rows(h, master, &seed);
 #define COLUMN(name, member, units)                                                      \
     nb_hdf5_put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member),  \
                        units)
-    COLUMN("blocks", blocks, "");
+    COLUMN("blocks", blocks, NULL);
     COLUMN("phi", phi_deg, "deg");
     COLUMN("osc", osc_deg, "deg");
     COLUMN("wavelength", wavelength_A, "angstrom");
@@ -575,19 +579,19 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     COLUMN("mosaic", mosaic_deg, "deg");
     COLUMN("exposure", exposure_s, "s");
     COLUMN("distance", distance_mm, "mm");
-    COLUMN("polarization", polarization, "");
+    COLUMN("polarization", polarization, NULL);
     COLUMN("beam_fast", beam_px[0], "pixel");
     COLUMN("beam_slow", beam_px[1], "pixel");
     if (master->damaged) {
         COLUMN("dose", dose_MGy, "MGy");
         COLUMN("B_added", B_added, "angstrom^2");
-        COLUMN("cell_factor", cell_factor, "");
+        COLUMN("cell_factor", cell_factor, NULL);
     }
 #undef COLUMN
     put_noise(h, master);
     if (master->spectrum)
         nb_hdf5_put_column(h, master, SIMULATION "/spectrum_factor",
-                           offsetof(nb_hdf5_frame, spectrum_factor), "");
+                           offsetof(nb_hdf5_frame, spectrum_factor), NULL);
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
     if (master->transmission) {

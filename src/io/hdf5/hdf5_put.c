@@ -459,89 +459,71 @@ void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *valu
 }
 
 /** Rows first..first+count-1 of an open data set. */
-static int put_piece(hid_t set, hid_t space, const nb_h5_stream *s, hsize_t first,
-                     hsize_t count, const void *rows)
+static int put_piece(hid_t set, hid_t type, hsize_t first, hsize_t count, const void *rows)
 {
-    hsize_t at[3] = {first, 0, 0}, part[3] = {count, s->dims[1], s->dims[2]};
-    hid_t memory = H5(Screate_simple)(s->rank, part, NULL);
-    int ok = H5(Sselect_hyperslab)(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-             H5(Dwrite)(set, s->type, memory, space, H5P_DEFAULT, rows) >= 0;
+    hsize_t at[3] = {first, 0, 0}, part[3];
+    hid_t space = H5(Dget_space)(set), memory;
+    int rank = H5(Sget_simple_extent_dims)(space, part, NULL), ok;
+    part[0] = count;
+    memory = H5(Screate_simple)(rank, part, NULL);
+    ok = H5(Sselect_hyperslab)(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+         H5(Dwrite)(set, type, memory, space, H5P_DEFAULT, rows) >= 0;
     H5(Sclose)(memory);
+    H5(Sclose)(space);
     return ok;
 }
 
-void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *s)
+static hid_t create_rows(nb_h5 *h, const nb_hdf5_rows *r, int frames)
 {
-    enum { ROWS = 256 };
-    hid_t space = H5(Screate_simple)(s->rank, s->dims, NULL);
+    const hsize_t dims[3] = {(hsize_t)frames, r->values == 9 ? 3 : (hsize_t)r->values, 3};
+    hid_t space = H5(Screate_simple)(r->values == 9  ? 3
+                                     : r->values > 1 ? 2
+                                                     : 1,
+                                     dims, NULL);
     hid_t list = nb_h5_creation();
     hid_t set = h->ok && H5(Pset_fill_time)(list, H5D_FILL_TIME_NEVER) >= 0
-                    ? H5(Dcreate2)(h->file, s->path, s->type, space, H5P_DEFAULT, list,
+                    ? H5(Dcreate2)(h->file, r->path, r->type, space, H5P_DEFAULT, list,
                                    H5P_DEFAULT)
                     : -1;
-    void *rows = nb_alloc_raw(ROWS, s->row_bytes, "rows", NULL);
-    h->ok &= set >= 0 && rows != NULL;
-    for (hsize_t first = 0; h->ok && first < s->dims[0]; first += ROWS) {
-        hsize_t n = s->dims[0] - first < ROWS ? s->dims[0] - first : ROWS;
-        h->ok &= !s->rows(s->user, (int)first, (int)n, rows, NULL) &&
-                 put_piece(set, space, s, first, n, rows);
+    H5(Sclose)(space);
+    H5(Pclose)(list);
+    h->ok &= set >= 0;
+    return set;
+}
+
+void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows *r)
+{
+    enum { ROWS = 256 };
+    const size_t bytes = (size_t)r->values * 8;
+    hid_t set = create_rows(h, r, master->frames);
+    nb_hdf5_frame *truth = nb_alloc_raw(ROWS, sizeof *truth, "truth", NULL);
+    char *rows = nb_alloc_raw(ROWS, bytes, "rows", NULL);
+    h->ok &= truth && rows;
+    for (int first = 0; h->ok && first < master->frames; first += ROWS) {
+        int n = master->frames - first < ROWS ? master->frames - first : ROWS;
+        h->ok = !master->truth(master->truth_user, first, n, truth, NULL);
+        for (int i = 0; h->ok && i < n; i++)
+            if (r->row)
+                r->row(&truth[i], r, rows + (size_t)i * bytes);
+            else
+                memcpy(rows + (size_t)i * bytes, (const char *)&truth[i] + r->offset,
+                       bytes);
+        h->ok = h->ok && put_piece(set, r->type, (hsize_t)first, (hsize_t)n, rows);
     }
     if (set >= 0 && H5(Dclose)(set) < 0)
         h->ok = 0;
-    H5(Sclose)(space);
-    H5(Pclose)(list);
+    nb_free(truth);
     nb_free(rows);
     nb_h5_tidy();
-}
-
-typedef struct row_maker {
-    const nb_hdf5_master *master;
-    size_t bytes;
-    nb_hdf5_row *row;
-    size_t offset;
-} row_maker;
-
-static nb_status make_rows(void *user, int first, int count, void *rows, nb_error *err)
-{
-    const row_maker *m = user;
-    nb_hdf5_frame *truth = nb_alloc_raw((size_t)count, sizeof *truth, "truth", err);
-    nb_status st = truth
-                       ? m->master->truth(m->master->truth_user, first, count, truth, err)
-                       : NB_ERR_NOMEM;
-    for (int i = 0; !st && i < count; i++)
-        m->row(&truth[i], m->offset, (char *)rows + (size_t)i * m->bytes);
-    nb_free(truth);
-    return st;
-}
-
-void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                      hid_t type, int values, nb_hdf5_row *row, size_t offset)
-{
-    row_maker maker = {master, (size_t)values * 8, row, offset};
-    nb_h5_stream s = {path, type, 1, {0, 0, 0}, maker.bytes, make_rows, &maker};
-    s.rank = values == 9 ? 3 : values > 1 ? 2 : 1;
-    s.dims[0] = (hsize_t)master->frames;
-    s.dims[1] = values == 9 ? 3 : (hsize_t)values;
-    s.dims[2] = 3;
-    nb_h5_put_stream(h, &s);
+    if (r->units)
+        nb_h5_attr_text(h, r->path, "units", r->units);
 }
 
 void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                         size_t offset, const char *units)
 {
-    nb_hdf5_put_rows(h, master, path, H5T_NATIVE_DOUBLE, 1, nb_hdf5_member, offset);
-    if (units[0])
-        nb_h5_attr_text(h, path, "units", units);
-}
-
-void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row)
-{
-    memcpy(row, (const char *)frame + offset, 8);
-}
-
-void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row)
-{
-    memcpy(row, (const char *)frame + offset, 3 * sizeof(double));
+    nb_hdf5_put_rows(
+        h, master, &(nb_hdf5_rows){path, units, H5T_NATIVE_DOUBLE, 1, offset, NULL, NULL});
 }
 
 int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes)

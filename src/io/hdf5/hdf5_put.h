@@ -85,19 +85,6 @@ void nb_hdf5_put_frame(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
 /** `count` texts, each with the size of the longest. (Texts of variable length would leave
  * undefined bytes in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);
-/** A function that gives rows first..first+count-1 of an array. */
-typedef nb_status nb_h5_rows(void *user, int first, int count, void *rows, nb_error *err);
-/** An array that is not completely in memory. */
-typedef struct nb_h5_stream {
-    const char *path;
-    hid_t type;
-    int rank; /* 1..3 */
-    hsize_t dims[3];
-    size_t row_bytes; /* of dims[0] rows */
-    nb_h5_rows *rows;
-    void *user;
-} nb_h5_stream;
-void nb_h5_put_stream(nb_h5 *h, const nb_h5_stream *stream);
 void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text);
 void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
                       const void *values, hsize_t count);
@@ -107,19 +94,20 @@ void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
 
 /* --- Arrays of a master file with a row for each frame --- */
 
-/** Makes a row of an array from a frame's truth. */
-typedef void nb_hdf5_row(const nb_hdf5_frame *frame, size_t offset, void *row);
-/** An array with a row for each frame; offset is for the function.  Rows are `values` numbers of 8
- * bytes of the type: 1, 3, 4 or 6; or 9, a matrix [3][3]. */
-void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                      hid_t type, int values, nb_hdf5_row *row, size_t offset);
-/** A number of each frame; units may be "". */
+/** An array with a row for each frame. */
+typedef struct nb_hdf5_rows {
+    const char *path, *units; /* NULL: it has none */
+    hid_t type;               /* of 8 bytes */
+    int values;               /* of a row: 1..8, or 9, a matrix [3][3] */
+    size_t offset;            /* of the row in nb_hdf5_frame */
+    /** Makes a row from a frame's truth; NULL: copies it. */
+    void (*row)(const nb_hdf5_frame *frame, const struct nb_hdf5_rows *rows, void *out);
+    const void *user;
+} nb_hdf5_rows;
+void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows *rows);
+/** A number of each frame. */
 void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                         size_t offset, const char *units);
-/** Row function: the 8 bytes at this offset in nb_hdf5_frame. */
-void nb_hdf5_member(const nb_hdf5_frame *frame, size_t offset, void *row);
-/** Row function: the three doubles at this offset. */
-void nb_hdf5_vector(const nb_hdf5_frame *frame, size_t offset, void *row);
 /** Does this part of the truth differ between the frames? If it cannot be read, the answer
  * is no; writing it will then fail. */
 int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes);
