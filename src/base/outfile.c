@@ -266,14 +266,6 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                : fail_errno(err, "write", out->path);
 }
 
-nb_status nb_outfile_resize(nb_outfile *out, uint64_t bytes, nb_error *err)
-{
-    while (ftruncate(out->fd, (off_t)bytes) != 0)
-        if (errno != EINTR)
-            return fail_errno(err, "write", out->path);
-    return NB_OK;
-}
-
 void nb_outfile_sync_folder(const nb_outfile *out)
 {
     char folder[NB_PATH_MAX];

@@ -29,8 +29,6 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
  * order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
-/** Give the file this length; new bytes are 0. */
-nb_status nb_outfile_resize(nb_outfile *out, uint64_t bytes, nb_error *err);
 /** Start writing bytes to the disk (bytes 0: all from offset on), so that commit waits
  * less. It does not wait and has no errors. Without support of the system it does nothing. */
 void nb_outfile_start_sync(nb_outfile *out, uint64_t offset, uint64_t bytes);

@@ -246,6 +246,8 @@ int main(int argc, char **argv)
     nb_status status;
     int exit_status, done;
 
+    (void)setenv("HDF5_USE_FILE_LOCKING", "FALSE",
+                 1); /* some network file systems refuse locks */
     if (argc < 2) {
         nb_help_usage(stderr);
         return 2;

@@ -9,9 +9,6 @@
 #include "hdf5_read.h"
 
 #include <hdf5.h>
-#if H5_VERSION_GE(1, 13, 0)
-#include <H5FDdevelop.h>
-#endif
 
 /* Every function and type of the library that we call. */
 /* clang-format off */
@@ -26,9 +23,9 @@
     X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) \
     X(H5Sget_simple_extent_npoints) X(H5Sselect_all) X(H5Sselect_hyperslab) X(H5Tclose) \
     X(H5Tcopy) X(H5Tcreate) X(H5Tinsert) X(H5Tset_cset) X(H5Tset_size) \
-    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) X(H5Lget_val) \
-    X(H5Lunpack_elink_val) \
-    X(H5Tget_class) X(H5allocate_memory) X(H5free_memory) X(H5check_version) X(H5open) \
+    X(H5Zfilter_avail) X(H5Zregister) X(H5Zunregister) X(H5Dget_type) X(H5Lexists) \
+    X(H5Lget_val) X(H5Lunpack_elink_val) X(H5Tget_class) X(H5open) \
+    X(H5allocate_memory) X(H5free_memory) X(H5check_version) \
     X(H5garbage_collect) X(H5Ewalk2) X(H5Aget_space) X(H5Aget_type) \
     X(H5Dget_create_plist) X(H5Dget_storage_size) \
     X(H5Fget_filesize) X(H5Fget_name) X(H5Iget_file_id) X(H5Pget_chunk) \
@@ -37,10 +34,9 @@
     X(H5Pget_virtual_filename) X(H5Pget_virtual_vspace) \
     X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
-    X(H5FDregister) X(H5FDunregister) \
-    X(H5Pset_driver) X(H5Pget_driver_info) X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints) X(H5dont_atexit)
+    X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints) X(H5dont_atexit)
 #define NB_HDF5_VARIABLES(X) \
-    X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
+    X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
     X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) \
     X(H5T_NATIVE_UINT64_g)
@@ -55,7 +51,6 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5open (nb_hdf5()->H5open_)
 #define H5E_IO_g (*nb_hdf5()->H5E_IO_g_)
 #define H5E_RESOURCE_g (*nb_hdf5()->H5E_RESOURCE_g_)
-#define H5P_CLS_FILE_ACCESS_ID_g (*nb_hdf5()->H5P_CLS_FILE_ACCESS_ID_g_)
 #define H5P_CLS_DATASET_CREATE_ID_g (*nb_hdf5()->H5P_CLS_DATASET_CREATE_ID_g_)
 #define H5T_C_S1_g (*nb_hdf5()->H5T_C_S1_g_)
 #define H5T_NATIVE_DOUBLE_g (*nb_hdf5()->H5T_NATIVE_DOUBLE_g_)

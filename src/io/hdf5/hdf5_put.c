@@ -1,175 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_put.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "../../base/error.h"
-#include "../../base/fd.h"
 #include "../../base/memory.h"
 
-/** The file object behind the library's handle. */
-typedef struct handle {
-    H5FD_t public; /* first: the library's own part */
-    nb_h5_driver *driver;
-    haddr_t eoa, eof; /* of the addresses in use; of the bytes */
-} handle;
-
-/** The properties of an access list: where the driver is. */
-typedef struct access_info {
-    nb_h5_driver *driver;
-} access_info;
-
-static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t most)
+/** Keep the reason of the first failure: the innermost entry has it, and often the system's words. */
+static herr_t keep_reason(unsigned n, const H5E_error2_t *error, void *user)
 {
-    const access_info *info = H5(Pget_driver_info)(list);
-    handle *h = info ? nb_alloc(1, sizeof *h, "HDF5", &info->driver->error) : NULL;
-    (void)name;
-    (void)flags;
-    (void)most;
-    if (h)
-        h->driver = info->driver;
-    else if (info)
-        info->driver->failed = NB_ERR_NOMEM;
-    return (H5FD_t *)h;
-}
-
-static herr_t driver_close(H5FD_t *file)
-{
-    nb_free(file);
-    return 0;
-}
-
-/** As in the library's own driver, so that the file has the same bytes. */
-static herr_t driver_query(const H5FD_t *file, unsigned long *flags)
-{
-    (void)file;
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
-             H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
-    return 0;
-}
-
-static haddr_t driver_get_eoa(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const handle *)file)->eoa;
-}
-
-static herr_t driver_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t end)
-{
-    (void)type;
-    ((handle *)file)->eoa = end;
-    return 0;
-}
-
-static haddr_t driver_get_eof(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const handle *)file)->eof;
-}
-
-/** Bytes that were not written are zeros. */
-static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
-                          size_t bytes, void *to)
-{
-    nb_h5_driver *d = ((const handle *)file)->driver;
-    size_t n = nb_fd_read(d->out->fd, to, bytes, at);
-    (void)type;
-    (void)list;
-    if (n < bytes && errno && !d->failed)
-        d->failed = nb_fail(&d->error, NB_ERR_IO, "cannot read back %.300s: %s",
-                            d->out->path, strerror(errno));
-    memset((char *)to + n, 0, bytes - n);
-    return 0;
-}
-
-static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
-                           size_t bytes, const void *from)
-{
-    handle *h = (handle *)file;
-    nb_h5_driver *d = h->driver;
-    (void)type;
-    (void)list;
-    if (!d->failed)
-        d->failed = nb_outfile_write_at(d->out, from, bytes, at, &d->error);
-    if (at + bytes > h->eof)
-        h->eof = at + bytes;
-    return 0;
-}
-
-static herr_t driver_truncate(H5FD_t *file, hid_t list, hbool_t closing)
-{
-    handle *h = (handle *)file;
-    nb_h5_driver *d = h->driver;
-    (void)list;
-    (void)closing;
-    if (!d->failed && h->eof != h->eoa)
-        d->failed = nb_outfile_resize(d->out, h->eoa, &d->error);
-    h->eof = h->eoa;
-    return 0;
-}
-
-static const H5FD_class_t driver_class = {
-#if H5_VERSION_GE(1, 13, 2)
-    .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)600, /* below 1024: not registered with the HDF Group */
-#endif
-    .name = "nanobragg",
-    .maxaddr = INT64_MAX,
-    .fc_degree = H5F_CLOSE_WEAK,
-    .fapl_size = sizeof(access_info),
-    .open = driver_open,
-    .close = driver_close,
-    .query = driver_query,
-    .get_eoa = driver_get_eoa,
-    .set_eoa = driver_set_eoa,
-    .get_eof = driver_get_eof,
-    .read = driver_read,
-    .write = driver_write,
-    .truncate = driver_truncate,
-    .fl_map = H5FD_FLMAP_DICHOTOMY,
-};
-
-/* Create the HDF5 file in driver->out, which must stay where it is until nb_h5_driver_close.
- * Below 0: the library failed; its error stack has the reason. */
-static hid_t driver_create(nb_h5_driver *driver)
-{
-    const access_info info = {driver};
-    hid_t list = H5(Pcreate)(H5P_FILE_ACCESS), file = -1;
-    driver->id = H5(FDregister)(&driver_class);
-    if (driver->id >= 0 && list >= 0 && H5(Pset_driver)(list, driver->id, &info) >= 0)
-        file = H5(Fcreate)(driver->out->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
-    if (list >= 0)
-        H5(Pclose)(list);
-    if (file < 0 && driver->id >= 0)
-        H5(FDunregister)(driver->id);
-    return file;
-}
-
-int nb_h5_driver_close(nb_h5_driver *driver, hid_t file)
-{
-    int ok = nb_h5_close_file(file);
-    H5(FDunregister)(driver->id);
-    return ok;
-}
-
-enum { WHY = 200 };
-
-static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *why)
-{
+    static const char words[] = "error message = '";
+    nb_h5 *h = user;
+    const char *why = error->desc ? strstr(error->desc, words) : NULL;
     (void)n;
-    snprintf(why, WHY, "%s", error->desc ? error->desc : "no reason given");
-    return 1; /* the innermost entry has the reason, the others name the failing function */
+    if (!h->why[0] && why)
+        snprintf(h->why, sizeof h->why, "%.*s", (int)strcspn(why + strlen(words), "'"),
+                 why + strlen(words));
+    else if (!h->why[0] && error->desc)
+        snprintf(h->why, sizeof h->why, "HDF5: %s", error->desc);
+    return 1;
+}
+
+static herr_t look_why(hid_t stack, void *user)
+{
+    return H5(Ewalk2)(stack, H5E_WALK_UPWARD, keep_reason, user) < 0 ? -1 : 0;
 }
 
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
 {
     struct statvfs disk;
-    char why[WHY] = "no reason given";
     nb_status st;
     memset(h, 0, sizeof *h);
     h->file = -1;
@@ -185,14 +47,10 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
             "cannot write %.300s: %.1f MB are needed, but the disk has only %.1f MB left",
             path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
     if (!st) {
-        h->driver.out = &h->out;
-        h->file = driver_create(&h->driver);
-        if (h->file < 0 && h->driver.failed) {
-            st = nb_fail(err, h->driver.failed, "%s", h->driver.error.message);
-        } else if (h->file < 0) {
-            H5(Ewalk2)(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, why);
-            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: HDF5: %s", path, why);
-        }
+        H5(Eset_auto2)(H5E_DEFAULT, look_why, h);
+        h->file = H5(Fcreate)(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        if (h->file < 0)
+            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", path, h->why);
     }
     h->ok = !st;
     if (st)
@@ -217,17 +75,12 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
 {
     if (st || !h->ok || H5(Fflush)(h->file, H5F_SCOPE_GLOBAL) < 0)
         nb_h5_give_up(h);
-    if (!nb_h5_driver_close(&h->driver, h->file))
+    if (!nb_h5_close_file(h->file))
         h->ok = 0;
-    if (!st && h->driver.failed) {
-        st = h->driver.failed;
-        if (err)
-            *err = h->driver.error;
-    }
     if (!st && !h->ok)
-        st = nb_fail(err, NB_ERR_IO,
-                     "cannot write %.300s: HDF5 failed (disk or memory full?)",
-                     h->out.path);
+        st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path,
+                     h->why[0] ? h->why : "HDF5 failed (memory full?)");
+    H5(Eset_auto2)(H5E_DEFAULT, NULL, NULL);
     nb_h5_tidy();
     return st;
 }

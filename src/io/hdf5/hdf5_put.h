@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** HDF5 files are written through an nb_outfile. The library is never told of a failed write,
- * because after a failed H5Fclose it uses freed memory and crashes. The first error is kept
- * here. */
+/** HDF5 files are written under the temporary name of an nb_outfile. */
 #ifndef NB_IO_HDF5_PUT_H
 #define NB_IO_HDF5_PUT_H
 
@@ -9,17 +7,6 @@
 #include "../common/axes.h"
 #include "hdf5_file.h"
 #include "hdf5_lib.h"
-
-typedef struct nb_h5_driver {
-    nb_outfile *out; /* a file with a temporary name; not owned */
-    nb_status failed;
-    nb_error error; /* of the first failure; later bytes are dropped */
-    hid_t id;       /* handle of the driver, from create to close */
-} nb_h5_driver;
-
-/** Close the file, then release the driver: H5Fclose uses the driver after closing the last file.
- * 0: the library failed. */
-int nb_h5_driver_close(nb_h5_driver *driver, hid_t file);
 
 /* --- Short functions to write groups, values and attributes into an HDF5 file ---
  * They share one `ok` flag: after a failure the others do nothing. */
@@ -29,7 +16,7 @@ typedef struct nb_h5 {
     hid_t file;
     int ok;
     nb_outfile out;
-    nb_h5_driver driver; /* points to out: do not move the struct while the file is open */
+    char why[128]; /* reason of the first failure; "" */
 } nb_h5;
 
 /** Create the file under a temporary name, if the disk has about this number of free bytes. */
