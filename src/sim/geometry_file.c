@@ -9,7 +9,7 @@
 #include "../base/outfile.h"
 #include "../io/detector/expt.h"
 #include "../io/detector/geom.h"
-#include "../io/hdf5/nxmx.h"
+#include "../io/hdf5/hdf5_read.h"
 #include "../model/beam.h"
 #include "../model/units.h"
 #include "../params/params.h"

@@ -232,12 +232,12 @@ static unsigned apply_hdf5(const nb_opened_image *in, const char *flag,
     take(&s, cfg, flag, in->file.name, hooks);
     if (!g->own)
         take_axis(g, cfg, flag, in->file.name, hooks);
-    if (g->bare[0])
+    if (g->remarks.bare[0])
         nb_notice(hooks, "%s %s: without units, so m, A, eV or deg are taken: %s", flag,
-                  in->file.name, g->bare);
-    if (g->odd[0])
+                  in->file.name, g->remarks.bare);
+    if (g->remarks.odd[0])
         nb_notice(hooks, "%s %s: not read, because the units are not known: %s", flag,
-                  in->file.name, g->odd);
+                  in->file.name, g->remarks.odd);
     return g->own ? 0 : fields_of(&s);
 }
 

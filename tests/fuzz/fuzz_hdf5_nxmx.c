@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Geometries of NXmx: every accepted one has panels with directions, pixels and a place. */
 #include "../../src/io/hdf5/hdf5_get.h"
-#include "../../src/io/hdf5/nxmx.h"
+#include "../../src/io/hdf5/hdf5_read.h"
 #include "fuzz_geometry.h"
 #include "hdf5_build.h"
 

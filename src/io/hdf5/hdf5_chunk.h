@@ -3,8 +3,10 @@
 #ifndef NB_IO_HDF5_CHUNK_H
 #define NB_IO_HDF5_CHUNK_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "../../nanobragg.h"
-#include "planes.h"
 
 /** Filter 32008, bitshuffle, and its number for LZ4. */
 enum { NB_H5_BITSHUFFLE = 32008, NB_H5_BITSHUFFLE_LZ4 = 2 };
@@ -37,6 +39,19 @@ size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value);
 /** Decompress it into out[nb_bslz4_bytes], checking every size; 0: damaged, no memory, or a build without
  * LZ4. Thread-safe. */
 int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out);
+
+/** The bit planes of the first of `count` 2-byte values, each of count/8 bytes; returns how many values (a
+ * multiple of 8) are done. */
+typedef size_t nb_shuffle_u16(const unsigned char *in, size_t count, unsigned char *out);
+
+extern nb_shuffle_u16 nb_shuffle_u16_base; /* the set that every processor of the architecture has */
+#ifdef __x86_64__
+extern nb_shuffle_u16 nb_shuffle_u16_avx2;
+#endif
+
+/** The function of an instruction set that this processor runs; AUTO: the widest. SCALAR does
+ * nothing. */
+nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa);
 
 /** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
  * Masui et al., Astronomy and Computing 12, 181 (2015). */

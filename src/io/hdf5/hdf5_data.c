@@ -6,22 +6,19 @@
 #include "../../base/hash.h"
 #include "../../base/memory.h"
 #include "hdf5_chunk.h"
-#include "hdf5_facts.h"
-#include "hdf5_file.h"
-#include "hdf5_get.h"
+#include "hdf5_put.h"
 
 static const char data_path[] = "/entry/data/data";
 static const char inputs_path[] = "/entry/data/input_hash";
 
-/** Chunks of one frame: of a set [frames][slow][fast], or of one frame alone, rank 2. The filters are named
- * for readers; the chunks are already filtered. */
-static hid_t creation_list(const nb_hdf5_layout *layout, int rank)
+/** Chunks of one frame. The filters are named for readers; the chunks are already filtered. */
+static hid_t creation_list(const nb_hdf5_layout *layout)
 {
     const hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
     unsigned bytes = (unsigned)nb_hdf5_pixel_bytes(layout);
     unsigned bitshuffle[5] = {0, 4, bytes, 0, NB_H5_BITSHUFFLE_LZ4};
     hid_t list = nb_h5_creation();
-    H5(Pset_chunk)(list, rank, chunk + 3 - rank);
+    H5(Pset_chunk)(list, 3, chunk);
     H5(Pset_fill_time)(list, H5D_FILL_TIME_NEVER);
     if (layout->compress == NB_COMPRESS_GZIP) {
         H5(Pset_shuffle)(list);
@@ -32,13 +29,11 @@ static hid_t creation_list(const nb_hdf5_layout *layout, int rank)
     return list;
 }
 
-static hid_t create_data(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
-                         int rank, hsize_t frames)
+static hid_t create_data(nb_h5 *h, const nb_hdf5_layout *layout, hsize_t frames)
 {
     const hsize_t dims[3] = {frames, (hsize_t)layout->slow, (hsize_t)layout->fast};
-    hid_t list = creation_list(layout, rank),
-          space = H5(Screate_simple)(rank, dims + 3 - rank, NULL);
-    hid_t set = H5(Dcreate2)(h->file, path, nb_h5_pixel_type(layout->type), space,
+    hid_t list = creation_list(layout), space = H5(Screate_simple)(3, dims, NULL);
+    hid_t set = H5(Dcreate2)(h->file, data_path, nb_h5_pixel_type(layout->type), space,
                              H5P_DEFAULT, list, H5P_DEFAULT);
     H5(Sclose)(space);
     H5(Pclose)(list);
@@ -46,29 +41,10 @@ static hid_t create_data(nb_h5 *h, const char *path, const nb_hdf5_layout *layou
     return set;
 }
 
-void nb_hdf5_put_frame(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
-                       const void *pixels)
-{
-    const hsize_t at[2] = {0, 0};
-    char *scratch = nb_alloc_raw(nb_hdf5_frame_bytes(layout), 1, "frame", NULL);
-    char *chunk = nb_alloc_raw(nb_hdf5_chunk_bound(layout), 1, "frame", NULL);
-    size_t bytes = 0;
-    hid_t set = -1;
-    h->ok &= scratch && chunk &&
-             !nb_hdf5_chunk_encode(layout, pixels, scratch, chunk, &bytes, NULL);
-    if (h->ok)
-        set = create_data(h, path, layout, 2, 1);
-    h->ok &= set >= 0 && H5(Dwrite_chunk)(set, H5P_DEFAULT, 0, at, bytes, chunk) >= 0;
-    if (set >= 0 && H5(Dclose)(set) < 0)
-        h->ok = 0;
-    nb_free(chunk);
-    nb_free(scratch);
-}
-
 static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
                             void *user, nb_error *err)
 {
-    hid_t set = create_data(h, data_path, &data->layout, 3, (hsize_t)data->frames);
+    hid_t set = create_data(h, &data->layout, (hsize_t)data->frames);
     uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", err);
     nb_status st = hashes ? NB_OK : NB_ERR_NOMEM;
     hsize_t count = (hsize_t)data->frames;
@@ -127,7 +103,7 @@ static nb_status write_data(const char *path, const nb_hdf5_data *data, int keep
     st = nb_h5_create(&h, path, (double)data->bytes + 256.0 * data->frames, err);
     if (!st) {
         st = fill(&h, data, next, next_list, user, err);
-        st = keep ? nb_h5_finish(&h, st, err) : nb_h5_discard(&h, st, err);
+        st = nb_h5_finish(&h, keep, st, err);
     }
     nb_h5_end(&quiet);
     return st;
@@ -180,25 +156,25 @@ static int has_shape(const nb_h5_set *set, const nb_hdf5_data *data)
            set->dims[2] == (hsize_t)data->layout.fast;
 }
 
-static int chunk_is(const nb_h5_set *set, int i, void *buffer, size_t room, uint64_t hash)
+static int chunk_is(const nb_h5_set *set, int i, uint64_t hash)
 {
     const hsize_t at[3] = {(hsize_t)i, 0, 0};
-    const size_t bytes = nb_h5_get_chunk(set, at, buffer, room);
-    return bytes && nb_hdf5_hash(buffer, bytes) == hash;
+    size_t bytes;
+    void *chunk = nb_h5_get_chunk(set, at, &bytes);
+    const int ok = chunk && nb_hdf5_hash(chunk, bytes) == hash;
+    nb_free(chunk);
+    return ok;
 }
 
 static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)
 {
-    size_t room = nb_hdf5_chunk_bound(&data->layout), n = (size_t)data->frames;
-    void *buffer = nb_alloc_raw(room, 1, "chunk", NULL);
+    const size_t n = (size_t)data->frames;
     uint64_t *hashes = nb_alloc(n, sizeof *hashes, "hashes", NULL);
-    int ok =
-        buffer && hashes &&
-        nb_h5_get_column(set->in, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, n, hashes);
+    int ok = hashes && nb_h5_get_column(set->in, "/entry/data/chunk_hash",
+                                        H5T_NATIVE_UINT64, n, hashes);
     for (int i = 0; ok && i < data->frames; i++)
-        ok = chunk_is(set, i, buffer, room, hashes[i]);
+        ok = chunk_is(set, i, hashes[i]);
     nb_free(hashes);
-    nb_free(buffer);
     return ok;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hdf5_facts.h"
+#include "hdf5_put.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "../../base/error.h"
 #include "../../base/hash.h"
 #include "../../base/memory.h"
-#include "hdf5_get.h"
-#include "hdf5_put.h"
 
 #define GROUP "/entry/simulation/reflections"
 #define TABLE GROUP "/table"

@@ -145,6 +145,13 @@ static nb_status refuse(const nb_h5_set *set, const char *what, nb_error *err)
     return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s %s", set->path, what);
 }
 
+/** Stored bytes of the chunk at these coordinates; 0: it is not there. */
+static size_t chunk_bytes(const nb_h5_set *set, const hsize_t *at)
+{
+    hsize_t bytes = 0;
+    return H5(Dget_chunk_storage_size)(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
+}
+
 /** Is every chunk of the box there? */
 static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_error *err)
 {
@@ -172,7 +179,7 @@ static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_err
     for (at[0] = first[0]; at[0] < box->first[0] + box->count[0]; at[0] += size[0])
         for (at[1] = first[1]; at[1] < box->first[1] + box->count[1]; at[1] += size[1])
             for (at[2] = first[2]; at[2] < box->first[2] + box->count[2]; at[2] += size[2])
-                if (!nb_h5_chunk_bytes(set, at + skip))
+                if (!chunk_bytes(set, at + skip))
                     return refuse(set, missing, err);
     return NB_OK;
 }
@@ -416,21 +423,17 @@ int nb_h5_has_packed_frames(const nb_h5_set *set)
            n >= 5 && values[2] == set->value_bytes && values[4] == NB_H5_BITSHUFFLE_LZ4;
 }
 
-size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at)
+void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes)
 {
-    hsize_t bytes = 0;
-    return H5(Dget_chunk_storage_size)(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
-}
-
-size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room)
-{
-    const size_t bytes = nb_h5_chunk_bytes(set, at);
     uint32_t left_out = 0;
-    return bytes > 0 && bytes <= room &&
-                   H5(Dread_chunk)(set->id, H5P_DEFAULT, at, &left_out, buffer) >= 0 &&
-                   !left_out
-               ? bytes
-               : 0;
+    void *chunk = NULL;
+    if ((*bytes = chunk_bytes(set, at)) && (double)*bytes <= set->file_bytes)
+        chunk = nb_alloc_raw(*bytes, 1, "chunk of HDF5", NULL);
+    if (chunk && H5(Dread_chunk)(set->id, H5P_DEFAULT, at, &left_out, chunk) >= 0 &&
+        !left_out)
+        return chunk;
+    nb_free(chunk);
+    return NULL;
 }
 
 /* --- texts --- */

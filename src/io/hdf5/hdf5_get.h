@@ -92,10 +92,8 @@ int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2]
 
 /** Is each frame [slow][fast] one chunk, of native numbers that bitshuffle and LZ4 packed? */
 int nb_h5_has_packed_frames(const nb_h5_set *set);
-/** The number of stored bytes of the chunk at these coordinates (set->rank of them); 0: it is not there. */
-size_t nb_h5_chunk_bytes(const nb_h5_set *set, const hsize_t *at);
-/** These bytes, which all filters of the set made, into buffer[room]; their number, 0: they are not there, or do not
- * fit. */
-size_t nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, void *buffer, size_t room);
+/** The stored bytes of the chunk at these coordinates (set->rank of them), which all filters of the set made; the
+ * caller's (nb_free). NULL: it is not there, or no memory. */
+void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes);
 
 #endif

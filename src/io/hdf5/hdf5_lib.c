@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../../base/error.h"
+#include "../../base/memory.h"
 #include "../../base/outfile.h"
 #include "hdf5_chunk.h"
 
@@ -154,12 +155,12 @@ nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err)
     return st;
 }
 
-void nb_h5_drop(nb_hdf5_reader *reader)
+void nb_hdf5_reader_free(nb_hdf5_reader *reader)
 {
     nb_h5_quiet quiet;
-    if (!reader->file || nb_h5_begin(&quiet, NULL))
-        return;
-    nb_h5_close_file((hid_t)reader->file);
-    reader->file = 0;
-    nb_h5_end(&quiet);
+    if (reader && reader->file && !nb_h5_begin(&quiet, NULL)) {
+        nb_h5_close_file((hid_t)reader->file);
+        nb_h5_end(&quiet);
+    }
+    nb_free(reader);
 }

@@ -78,12 +78,6 @@ typedef struct nb_h5_quiet {
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 
-/** Names with odd units, separated by commas, for a note. */
-typedef struct nb_h5_remarks {
-    char bare[160]; /* without a unit */
-    char odd[160];  /* with a unit that is not known */
-} nb_h5_remarks;
-
 /** An HDF5 file being read. */
 typedef struct nb_h5_input {
     hid_t file;
@@ -97,14 +91,13 @@ typedef struct nb_h5_input {
 } nb_h5_input;
 
 /** Open the file for reading, after nb_h5_begin. The input must stay where it is until nb_h5_stop, which is called after
- * success.  A reader (may be NULL) keeps the file open until nb_h5_drop, or until it reads another. Errors:
+ * success.  A reader (may be NULL) keeps the file open until it reads another. Errors:
  * NB_ERR_INPUT when the file is not there, is a pipe, or cannot be opened; NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
                       nb_hdf5_reader *reader, nb_error *err);
 /** Close the file, and nb_h5_end.  Returns st; after NB_OK the failure of disk or memory, which would else count as an
  * absent entry (NB_ERR_IO, NB_ERR_INPUT). */
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err);
-void nb_h5_drop(nb_hdf5_reader *reader);
 
 /** Close a file that is written or read; 0: it could not be closed, for want of memory.  The filter then stays. */
 int nb_h5_close_file(hid_t file);

@@ -7,8 +7,6 @@
 
 #include "../../base/memory.h"
 #include "../common/axes.h"
-#include "hdf5_file.h"
-#include "hdf5_lib.h"
 #include "hdf5_put.h"
 
 static int file_count(const nb_hdf5_master *master)
@@ -179,19 +177,13 @@ static void total_flux(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, voi
 static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master,
                            const nb_hdf5_rows *rows)
 {
-    const size_t parts[] = {offsetof(nb_hdf5_frame, fluence),
-                            offsetof(nb_hdf5_frame, exposure_s),
-                            offsetof(nb_hdf5_frame, beamsize_mm)};
     nb_hdf5_frame first;
     double value;
-    int differ = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        differ |= nb_hdf5_varies(master, parts[i], sizeof(double));
     h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
     if (!h->ok || !(first.exposure_s > 0))
         return;
     rows->row(&first, rows, &value);
-    if (differ)
+    if (nb_hdf5_differ(master, rows))
         nb_hdf5_put_rows(h, master, rows);
     else
         nb_h5_number(h, rows->path, value, rows->units);
@@ -254,12 +246,15 @@ static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
                      const double y[3])
 {
     const nb_image_meta *m = master->meta;
+    const nb_hdf5_rows wavelengths = {.path = WAVELENGTH,
+                                      .units = "angstrom",
+                                      .type = H5T_NATIVE_DOUBLE,
+                                      .values = 1,
+                                      .offset = offsetof(nb_hdf5_frame, wavelength_A)};
     nb_h5_group(h, BEAM, "NXbeam");
     if (!master->rotation &&
-        (master->spectra || master->spectrum ||
-         nb_hdf5_varies(master, offsetof(nb_hdf5_frame, wavelength_A), sizeof(double))))
-        nb_hdf5_put_column(h, master, WAVELENGTH, offsetof(nb_hdf5_frame, wavelength_A),
-                           "angstrom");
+        (master->spectra || master->spectrum || nb_hdf5_differ(master, &wavelengths)))
+        nb_hdf5_put_rows(h, master, &wavelengths);
     else
         nb_h5_number(h, WAVELENGTH, m->wavelength_A, "angstrom");
     put_polarization(h, master, x, y);
@@ -424,7 +419,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
                       err);
     if (!st) {
         fill(&h, master);
-        st = nb_h5_finish(&h, NB_OK, err);
+        st = nb_h5_finish(&h, 1, NB_OK, err);
     }
     nb_h5_end(&quiet);
     return st;

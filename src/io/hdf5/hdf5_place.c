@@ -8,7 +8,6 @@
 #include "../../model/misset.h"
 #include "../common/axes.h"
 #include "../common/panel_spec.h"
-#include "hdf5_facts.h"
 #include "hdf5_put.h"
 
 #define DETECTOR NB_HDF5_DETECTOR
@@ -594,11 +593,10 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
                            offsetof(nb_hdf5_frame, spectrum_factor), NULL);
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
-    if (master->transmission) {
-        nb_hdf5_layout plane = master->layout;
-        plane.type = NB_HDF5_F32;
-        nb_hdf5_put_frame(h, SIMULATION "/transmission", &plane, master->transmission);
-    }
+    if (master->transmission)
+        nb_h5_packed_array(
+            h, SIMULATION "/transmission", H5T_NATIVE_FLOAT, master->transmission,
+            (const hsize_t[]){(hsize_t)master->layout.slow, (hsize_t)master->layout.fast});
     nb_hdf5_put_facts_columns(h, master);
     if (master->n_varied)
         put_varied(h, master);

@@ -85,20 +85,13 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
     return st;
 }
 
-nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
+nb_status nb_h5_finish(nb_h5 *h, int keep, nb_status st, nb_error *err)
 {
     st = close_file(h, st, err);
-    if (!st)
+    if (!st && keep)
         st = nb_outfile_commit(&h->out, err);
-    if (st)
+    if (st || !keep)
         nb_outfile_abort(&h->out);
-    return st;
-}
-
-nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err)
-{
-    st = close_file(h, st, err);
-    nb_outfile_abort(&h->out);
     return st;
 }
 
@@ -344,6 +337,14 @@ static hid_t create_rows(nb_h5 *h, const nb_hdf5_rows *r, int frames)
     return set;
 }
 
+static void make_row(const nb_hdf5_rows *r, const nb_hdf5_frame *truth, void *row)
+{
+    if (r->row)
+        r->row(truth, r, row);
+    else
+        memcpy(row, (const char *)truth + r->offset, (size_t)r->values * 8);
+}
+
 void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows *r)
 {
     enum { ROWS = 256 };
@@ -356,11 +357,7 @@ void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows
         int n = master->frames - first < ROWS ? master->frames - first : ROWS;
         h->ok = !master->truth(master->truth_user, first, n, truth, NULL);
         for (int i = 0; h->ok && i < n; i++)
-            if (r->row)
-                r->row(&truth[i], r, rows + (size_t)i * bytes);
-            else
-                memcpy(rows + (size_t)i * bytes, (const char *)&truth[i] + r->offset,
-                       bytes);
+            make_row(r, &truth[i], rows + (size_t)i * bytes);
         h->ok = h->ok && put_piece(set, r->type, (hsize_t)first, (hsize_t)n, rows);
     }
     if (set >= 0 && H5(Dclose)(set) < 0)
@@ -379,15 +376,17 @@ void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path
         h, master, &(nb_hdf5_rows){path, units, H5T_NATIVE_DOUBLE, 1, offset, NULL, NULL});
 }
 
-int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes)
+int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows)
 {
-    nb_hdf5_frame first, other;
-    int differ = 0,
-        failed = master->truth(master->truth_user, 0, 1, &first, NULL) != NB_OK;
-    for (int i = 1; i < master->frames && !differ && !failed; i++) {
-        failed = master->truth(master->truth_user, i, 1, &other, NULL) != NB_OK;
-        differ = !failed && memcmp((const char *)&first + offset,
-                                   (const char *)&other + offset, bytes) != 0;
+    const size_t bytes = (size_t)rows->values * 8;
+    double first[8], row[8];
+    nb_hdf5_frame truth;
+    for (int i = 0; i < master->frames; i++) {
+        if (master->truth(master->truth_user, i, 1, &truth, NULL))
+            return 0;
+        make_row(rows, &truth, i ? row : first);
+        if (i && memcmp(row, first, bytes) != 0)
+            return 1;
     }
-    return differ;
+    return 0;
 }

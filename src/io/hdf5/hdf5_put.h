@@ -6,7 +6,7 @@
 #include "../../base/outfile.h"
 #include "../common/axes.h"
 #include "hdf5_file.h"
-#include "hdf5_lib.h"
+#include "hdf5_get.h"
 
 /* --- Short functions to write groups, values and attributes into an HDF5 file ---
  * They share one `ok` flag: after a failure the others do nothing. */
@@ -23,11 +23,9 @@ typedef struct nb_h5 {
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
 /** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);
-/** Close the file, and rename it to its name if there was no error (st, h->ok). Returns st
+/** Close the file, and rename it to its name if there was no error (st, h->ok); keep 0: remove it. Returns st
  * or the new error. */
-nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
-/** As nb_h5_finish for a test file: it is removed. */
-nb_status nb_h5_discard(nb_h5 *h, nb_status st, nb_error *err);
+nb_status nb_h5_finish(nb_h5 *h, int keep, nb_status st, nb_error *err);
 
 /** Return memory after much was written. The library keeps one or two megabytes of freed
  * memory for its next use. Its small blocks between others prevent the C library from
@@ -63,12 +61,9 @@ void nb_h5_members(nb_h5 *h, const nb_h5_member *members, int count, const void 
 /** The texts of n structs, `stride` bytes apart; nothing for n 0. */
 void nb_h5_member_texts(nb_h5 *h, const char *path, const char *first, size_t stride,
                         size_t n);
-/** An array [slow][fast] of integers that deflate packs, if the library has it. */
+/** An array [slow][fast] that deflate packs, if the library has it. */
 void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
                         const hsize_t dims[2]);
-/** One image [slow][fast] of this layout, compressed as its frames are (hdf5_data.c). */
-void nb_hdf5_put_frame(nb_h5 *h, const char *path, const nb_hdf5_layout *layout,
-                       const void *pixels);
 /** `count` texts, each with the size of the longest. (Texts of variable length would leave
  * undefined bytes in the file.) */
 void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t count);
@@ -95,9 +90,9 @@ void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows
 /** A number of each frame. */
 void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                         size_t offset, const char *units);
-/** Does this part of the truth differ between the frames? If it cannot be read, the answer
- * is no; writing it will then fail. */
-int nb_hdf5_varies(const nb_hdf5_master *master, size_t offset, size_t bytes);
+/** Do the rows, of at most eight values, differ? If the truth cannot be read, the answer is no; writing it will then
+ * fail. */
+int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows);
 
 /* --- The detector position of a master ---
  * NeXus' frame, axes, and one position for all frames or one for each. */
@@ -119,5 +114,29 @@ void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
 /* --- /entry/simulation: the values from which the images were made --- */
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master);
+
+/* --- Facts about the images of a series: a table in each data file, for -resume, and columns in the master --- */
+
+/** Read the facts of a data file into facts[frames]; zeros if it has none. */
+void nb_hdf5_read_facts(const nb_h5_input *in, int frames, nb_hdf5_facts *facts);
+/** Into a data file. */
+void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data);
+/** Write them into the master. /entry/simulation must exist. */
+void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
+
+/* --- /entry/simulation/reflections: the lists of all frames in one table --- */
+
+/** Write them into a data file; data->reflections has their numbers. */
+nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
+                            void *user, nb_error *err);
+
+/** Read the lists of the data file that `data` describes into lists[data->frames]. Returns 0 if
+ * they differ from what was written. */
+int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
+                       nb_hdf5_list *lists);
+
+/** Write them into the master: the tables of the data files as one. /entry/simulation must
+ * exist. */
+void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master);
 
 #endif

@@ -4,13 +4,10 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../../base/outfile.h"
-#include "../common/declared.h"
 #include "../image/image_read.h"
 #include "../image/left_out.h"
 #include "../table/sources.h"
@@ -38,6 +35,25 @@ static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 #undef SIMULATION
 }
 
+/** A coordinate of the beam centre (0 fast, 1 slow), pixels; NaN: the file has none. */
+static double beam_px(const nb_h5_input *in, const char *detector, int axis,
+                      double pixel_mm, long long at)
+{
+    static const char *const names[2][4] = {
+        {"beam_center_x", "beam_centre_x", "beam_x", NULL},
+        {"beam_center_y", "beam_centre_y", "beam_y", NULL}};
+    char path[PATH];
+    for (const char *const *name = names[axis]; *name; name++) {
+        double scale;
+        if (snprintf(path, PATH, "%s/%s", detector, *name) >= PATH ||
+            !nb_h5_there(in, path))
+            continue;
+        scale = nb_nx_scale(in, path, "units", NB_NX_MILLIMETRES);
+        return nb_h5_get_number(in, path, at, 1) * (scale > 0 ? scale / pixel_mm : 1);
+    }
+    return NAN;
+}
+
 /** The sensor, and the swing of the detector. */
 static void read_detector(const nb_h5_input *in, const char *detector, int frame,
                           nb_hdf5_geometry *g)
@@ -51,11 +67,12 @@ static void read_detector(const nb_h5_input *in, const char *detector, int frame
                                          "two_theta",
                                          NULL};
     static const char *const thick[] = {"sensor_thickness", NULL};
+    static const char *const distances[] = {"distance", "detector_distance", NULL};
     char path[PATH];
     g->pixel_mm = nb_nx_first(in, detector, pixels, NB_NX_MILLIMETRES, 0);
-    g->distance_mm = nb_nx_distance_mm(in, detector, frame);
+    g->distance_mm = nb_nx_first(in, detector, distances, NB_NX_MILLIMETRES, frame);
     for (int i = 0; i < 2; i++)
-        g->beam_px[i] = nb_nx_beam_px(in, detector, i, g->pixel_mm, frame);
+        g->beam_px[i] = beam_px(in, detector, i, g->pixel_mm, frame);
     g->twotheta_deg = nb_nx_first(in, detector, swings, NB_NX_DEGREES, frame);
     g->thick_mm = nb_nx_first(in, detector, thick, NB_NX_MILLIMETRES, 0);
     if (g->thick_mm < NB_NX_THINNEST_M * 1e3)
@@ -70,7 +87,6 @@ static nb_status read_geometry(const nb_h5_input *in, const char *entry, int fra
                                nb_hdf5_geometry *g, nb_error *err)
 {
     char instrument[NB_H5_NAME], detector[NB_H5_NAME];
-    nb_h5_remarks remarks = {"", ""};
     nb_h5_input heard = *in;
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
     nb_nx_scan scan;
@@ -78,7 +94,8 @@ static nb_status read_geometry(const nb_h5_input *in, const char *entry, int fra
     nb_status st = chain ? NB_OK : NB_ERR_NOMEM;
     if (st)
         return st;
-    heard.remarks = &remarks;
+    g->remarks = (nb_h5_remarks){"", ""};
+    heard.remarks = &g->remarks;
     g->own = nb_h5_there(in, "/entry/simulation");
     nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
     nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
@@ -95,8 +112,6 @@ static nb_status read_geometry(const nb_h5_input *in, const char *entry, int fra
     g->osc_deg = scan.osc_deg;
     g->axis = scan.spindle;
     read_vectors(in, frame, g);
-    memcpy(g->bare, remarks.bare, sizeof g->bare);
-    memcpy(g->odd, remarks.odd, sizeof g->odd);
     nb_free(chain);
     return st;
 }
@@ -161,25 +176,11 @@ typedef struct image_task {
     char path[PATH];     /* of the set */
 } image_task;
 
-/** The compressed frame, for a thread to decompress while others use the library; 0: the library must read it. */
-static int take_chunk(image_task *t, const nb_h5_set *set, int frame)
-{
-    const hsize_t at[3] = {(hsize_t)frame, 0, 0}, *where = at + (set->rank < 3 ? 1 : 0);
-    const size_t bytes = nb_h5_has_packed_frames(set) ? nb_h5_chunk_bytes(set, where) : 0;
-    if (!bytes || (double)bytes > set->file_bytes ||
-        !(t->chunk = nb_alloc_raw(bytes, 1, "chunk of HDF5", NULL)))
-        return 0;
-    if ((t->bytes = nb_h5_get_chunk(set, where, t->chunk, bytes)))
-        return 1;
-    nb_free(t->chunk);
-    t->chunk = NULL;
-    return 0;
-}
-
 static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_error *err)
 {
     nb_image_file file = {NULL, (size_t)set->file_bytes, set->in->name, 0,
                           0,    set->in->most_MB};
+    const hsize_t at[3] = {(hsize_t)frame, 0, 0};
     nb_h5_box one = nb_h5_whole(set);
     nb_image *out = t->image;
     nb_status st;
@@ -193,9 +194,10 @@ static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_
                                .most = NAN};
     if ((st = nb_image_allocate(&file, out, err)))
         return st;
-    return take_chunk(t, set, frame)
-               ? NB_OK
-               : nb_h5_set_read(set, &one, H5T_NATIVE_FLOAT, out->pixels, err);
+    if (nb_h5_has_packed_frames(set)) /* to decompress while others use the library */
+        t->chunk = nb_h5_get_chunk(set, at + (set->rank < 3 ? 1 : 0), &t->bytes);
+    return t->chunk ? NB_OK
+                    : nb_h5_set_read(set, &one, H5T_NATIVE_FLOAT, out->pixels, err);
 }
 
 static void to_floats(const nb_counts_of *type, const void *values, size_t n, float *to)
@@ -311,23 +313,6 @@ static nb_status open_named(const nb_h5_input *in, const char *path, int frame,
     return NB_ERR_INPUT;
 }
 
-/** Nothing is known. */
-static void no_geometry(nb_hdf5_geometry *g)
-{
-    *g = (nb_hdf5_geometry){.pixel_mm = NAN,
-                            .wavelength_A = NAN,
-                            .distance_mm = NAN,
-                            .beam_px = {NAN, NAN},
-                            .twotheta_deg = NAN,
-                            .phi_deg = NAN,
-                            .osc_deg = NAN,
-                            .polarization = NAN,
-                            .thick_mm = NAN};
-    for (int i = 0; i < 3; i++)
-        g->pix0_mm[i] = g->fast_axis[i] = g->slow_axis[i] = g->beam[i] = g->spindle[i] =
-            g->polar_axis[i] = NAN;
-}
-
 /** The set that holds the frame, and *there: its number in it.  A named data set may be in a file that is not of
  * NeXus. */
 static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task *t,
@@ -358,12 +343,12 @@ static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
     int there;
     nb_status st = nb_nx_entry(in, entry, t->set ? NULL : err);
     const int nexus = !st;
+    if (!nexus)
+        snprintf(entry, sizeof entry, "/entry"); /* which is not there */
     if ((st && !t->set) || (st = open_frame(in, entry, t, &set, &there, err)))
         return st;
-    if (!(st = read_pixels(t, &set, there, err)) && w->said && nexus)
+    if (!(st = read_pixels(t, &set, there, err)) && w->said)
         st = read_geometry(in, entry, w->frame, w->said, err);
-    else if (!st && w->said)
-        no_geometry(w->said);
     if (!st && nexus)
         st = read_limits(in, entry, t, err);
     nb_h5_set_close(&set);
@@ -394,13 +379,6 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
         out->left_out = NULL;
     }
     return st;
-}
-
-void nb_hdf5_reader_free(nb_hdf5_reader *reader)
-{
-    if (reader)
-        nb_h5_drop(reader);
-    nb_free(reader);
 }
 
 /* --- how many --- */

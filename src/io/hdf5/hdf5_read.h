@@ -3,7 +3,13 @@
 #ifndef NB_IO_HDF5_READ_H
 #define NB_IO_HDF5_READ_H
 
-#include "../../nanobragg.h"
+#include "../common/panel_spec.h"
+
+/** Names with odd units, separated by commas, for a note. */
+typedef struct nb_h5_remarks {
+    char bare[160]; /* without a unit */
+    char odd[160];  /* with a unit that is not known */
+} nb_h5_remarks;
 
 /** The geometry of the file; NaN for missing values. */
 typedef struct nb_hdf5_geometry {
@@ -15,7 +21,7 @@ typedef struct nb_hdf5_geometry {
     double polarization;                   /* Kahn's K */
     double thick_mm;                       /* of the sensor */
     char material[NB_MATERIAL_NAME];       /* of the sensor; "" */
-    char bare[160], odd[160]; /* names without a unit, and with one that is not known */
+    nb_h5_remarks remarks;
     /* lab; of a master of ours: the first pixel's outer corner, unit vectors */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3];
     double polar_axis[3]; /* NaN in files of version 0.1.0 */
@@ -56,5 +62,11 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
  * disagree. */
 nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
                                nb_error *err);
+
+/** Read the detector of an NXmx file (docs/formats.md): panels, wavelength, mask and scan axis.  *out is the caller's (nb_detector_spec_free), zero
+ * after an error.  Errors: NB_ERR_INPUT with the HDF5 name, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED in a
+ * build without HDF5. */
+nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
+                       const nb_hooks *hooks, nb_detector_spec *out, nb_error *err);
 
 #endif

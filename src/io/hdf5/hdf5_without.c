@@ -6,7 +6,6 @@
 #include "../../base/memory.h"
 #include "hdf5_file.h"
 #include "hdf5_read.h"
-#include "nxmx.h"
 
 #define INSTALL "this build has no HDF5 (install libhdf5-dev and rebuild)"
 

@@ -28,19 +28,13 @@ static const unit lengths[] = {{"m", 1},
                                {"pm", 1e-12},
                                {"meter", 1},
                                {"metre", 1},
-                               {"meters", 1},
-                               {"metres", 1},
                                {"micron", 1e-6},
-                               {"microns", 1e-6},
                                {"angstrom", 1e-10},
                                {"Angstrom", 1e-10},
-                               {"angstroms", 1e-10},
                                {"Ang", 1e-10},
-                               {"Angstroms", 1e-10},
                                {"millimeter", 1e-3},
                                {"millimetre", 1e-3},
                                {"\xC3\x85", 1e-10},
-                               {"millimeters", 1e-3},
                                {"nanometer", 1e-9},
                                {"\xC2\xB5m", 1e-6},
                                {"\xCE\xBCm", 1e-6},
@@ -48,11 +42,9 @@ static const unit lengths[] = {{"m", 1},
                                {NULL, 0}};
 static const unit angles[] = {{"deg", 1},
                               {"degree", 1},
-                              {"degrees", 1},
                               {"\xC2\xB0", 1},
                               {"rad", 1 / NB_DEG},
                               {"radian", 1 / NB_DEG},
-                              {"radians", 1 / NB_DEG},
                               {"mrad", 1e-3 / NB_DEG},
                               {NULL, 0}};
 static const unit energies[] = {{"eV", 1}, {"keV", 1e3}, {"MeV", 1e6}, {NULL, 0}};
@@ -80,6 +72,8 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
     while (isspace((unsigned char)*first))
         first++;
     for (end = first + strlen(first); end > first && isspace((unsigned char)end[-1]);)
+        *--end = '\0';
+    if (end > first + 4 && end[-1] == 's') /* meters */
         *--end = '\0';
     for (; u->name; u++)
         if (strcmp(first, u->name) == 0)
@@ -140,32 +134,6 @@ double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *
     for (; *names; names++)
         if (snprintf(path, PATH, "%s/%s", group, *names) < PATH && nb_h5_there(in, path))
             return nx_number(in, path, kind, at);
-    return NAN;
-}
-
-/* --- detector --- */
-
-double nb_nx_distance_mm(const nb_h5_input *in, const char *detector, long long at)
-{
-    static const char *const names[] = {"distance", "detector_distance", NULL};
-    return nb_nx_first(in, detector, names, NB_NX_MILLIMETRES, at);
-}
-
-double nb_nx_beam_px(const nb_h5_input *in, const char *detector, int axis,
-                     double pixel_mm, long long at)
-{
-    static const char *const names[2][4] = {
-        {"beam_center_x", "beam_centre_x", "beam_x", NULL},
-        {"beam_center_y", "beam_centre_y", "beam_y", NULL}};
-    char path[PATH];
-    for (const char *const *name = names[axis]; *name; name++) {
-        double scale;
-        if (snprintf(path, PATH, "%s/%s", detector, *name) >= PATH ||
-            !nb_h5_there(in, path))
-            continue;
-        scale = nb_nx_scale(in, path, "units", NB_NX_MILLIMETRES);
-        return nb_h5_get_number(in, path, at, 1) * (scale > 0 ? scale / pixel_mm : 1);
-    }
     return NAN;
 }
 

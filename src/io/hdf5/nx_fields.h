@@ -27,12 +27,6 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
 double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
                    nb_nx_kind kind, long long at);
 
-/** The distance from the sample to the detector, mm, and a coordinate of the beam centre (0 fast,
- * 1 slow), pixels; NaN if no detector group has it. */
-double nb_nx_distance_mm(const nb_h5_input *in, const char *detector, long long at);
-double nb_nx_beam_px(const nb_h5_input *in, const char *detector, int axis,
-                     double pixel_mm, long long at);
-
 /** The wavelength, A, of an entry with this instrument: of its beam, of the sample's, of the
  * monochromator, or from an energy. For a spectrum the mean. NaN: not in the file. *path (may be
  * NULL) gets the data set. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The exact panels of our own masters: /entry/simulation/panels. */
-#include "nxmx.h"
+#include "hdf5_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "../../base/memory.h"
 #include "../../model/frame.h"
 #include "../../params/params.h"
-#include "../common/declared.h"
 #include "nx_fields.h"
 
 #define PANELS "/entry/simulation/panels"

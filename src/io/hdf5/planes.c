@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "planes.h"
+#include "hdf5_chunk.h"
 
 #include <string.h>
 

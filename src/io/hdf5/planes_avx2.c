@@ -2,7 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "planes.h"
+#include "hdf5_chunk.h"
 
 /** The eight bit planes of 32 bytes: the sign bit of each is bit 7 of its byte. */
 static void put_planes(__m256i v, unsigned char *out, size_t row)
