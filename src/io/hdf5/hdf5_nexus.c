@@ -228,13 +228,11 @@ static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const doubl
                              const double y[3])
 {
     const double *const axes[] = {x, y};
-    const nb_hdf5_rows rows = {BEAM "/incident_polarization_stokes",
-                               NULL,
-                               H5T_NATIVE_DOUBLE,
-                               4,
-                               0,
-                               stokes,
-                               axes};
+    const nb_hdf5_rows rows = {.path = BEAM "/incident_polarization_stokes",
+                               .type = H5T_NATIVE_DOUBLE,
+                               .values = 4,
+                               .row = stokes,
+                               .user = axes};
     nb_h5_number(h, BEAM "/incident_polarization_factor", master->meta->polarization,
                  NULL);
     if (!master->meta->nopolar)

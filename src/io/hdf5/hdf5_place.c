@@ -546,26 +546,13 @@ static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
                        offsetof(nb_hdf5_frame, flicker), NULL);
 }
 
-void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
+/** Numbers that every frame has. */
+static void put_columns(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const nb_image_meta *m = master->meta;
-    const nb_hdf5_rows seed = {SIMULATION "/seed",
-                               NULL,
-                               H5T_NATIVE_INT64,
-                               1,
-                               offsetof(nb_hdf5_frame, seed),
-                               NULL,
-                               NULL};
-    nb_h5_group(h, SIMULATION, "NXcollection");
-    nb_h5_text(h, SIMULATION "/program", "nanobragg");
-    nb_h5_text(h, SIMULATION "/version", NB_VERSION);
-    nb_h5_text(h, SIMULATION "/command_line", m->command_line ? m->command_line : "");
-    if (master->config)
-        nb_h5_text(h, SIMULATION "/config", master->config);
-    if (master->jobs)
-        put_jobs(h, master);
-    put_lab(h, master);
-    put_matrices(h, master);
+    const nb_hdf5_rows seed = {.path = SIMULATION "/seed",
+                               .type = H5T_NATIVE_INT64,
+                               .values = 1,
+                               .offset = offsetof(nb_hdf5_frame, seed)};
     nb_hdf5_put_rows(h, master, &seed);
 #define COLUMN(name, member, units)                                                      \
     nb_hdf5_put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member),  \
@@ -587,6 +574,22 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
         COLUMN("cell_factor", cell_factor, NULL);
     }
 #undef COLUMN
+}
+
+void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
+{
+    const nb_image_meta *m = master->meta;
+    nb_h5_group(h, SIMULATION, "NXcollection");
+    nb_h5_text(h, SIMULATION "/program", "nanobragg");
+    nb_h5_text(h, SIMULATION "/version", NB_VERSION);
+    nb_h5_text(h, SIMULATION "/command_line", m->command_line ? m->command_line : "");
+    if (master->config)
+        nb_h5_text(h, SIMULATION "/config", master->config);
+    if (master->jobs)
+        put_jobs(h, master);
+    put_lab(h, master);
+    put_matrices(h, master);
+    put_columns(h, master);
     put_noise(h, master);
     if (master->spectrum)
         nb_hdf5_put_column(h, master, SIMULATION "/spectrum_factor",
