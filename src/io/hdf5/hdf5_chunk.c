@@ -202,12 +202,11 @@ int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out)
 #ifdef NB_HAVE_LZ4
     const unsigned char *in = chunk;
     const size_t bytes = nb_bslz4_bytes(chunk, have, value);
-    size_t block = bytes ? (size_t)big_endian(in + 8, 4) : 0;
+    const size_t block = bytes ? (size_t)big_endian(in + 8, 4) : 0;
     unsigned char *scratch;
     if (!block || block % (8 * value))
         return 0;
-    block = block < bytes ? block : bytes;
-    scratch = nb_alloc_raw(block, 1, "bitshuffle", NULL);
+    scratch = nb_alloc_raw(block < bytes ? block : bytes, 1, "bitshuffle", NULL);
     ok = scratch && decode_blocks(in + BITSHUFFLE_HEAD, in + have, value, block, scratch,
                                   out, bytes);
     nb_free(scratch);

@@ -379,7 +379,7 @@ void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path
 int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows)
 {
     const size_t bytes = (size_t)rows->values * 8;
-    double first[8], row[8];
+    double first[8] = {0}, row[8] = {0};
     nb_hdf5_frame truth;
     for (int i = 0; i < master->frames; i++) {
         if (master->truth(master->truth_user, i, 1, &truth, NULL))
