@@ -363,13 +363,13 @@ def check_mix(folder):
     check_truth(folder, flags, factor)
     if h5py and HAS_HDF5:
         name = os.path.join(folder, "m.h5")
-        for how, filters in (("gzip", [2, 1]), ("none", []), ("bslz4", [32008])):
+        for how in ("none", "bslz4"):
             script.run(*SHADED, *flags, "-stills", "1", "-hdf5", name, "-compress", how)
             with h5py.File(name) as f:
                 there = f["/entry/simulation/transmission"]
                 made = there.id.get_create_plist()
                 used = [made.get_filter(i)[0] for i in range(made.get_nfilters())]
-                same = used == filters and (not h5py.h5z.filter_avail((used or [2])[-1]) or (there[:].ravel() == factor).all())
+                same = used == [2, 1] and (there[:].ravel() == factor).all()
             script.ok("mix-master-" + how, same, f"{used}")
 
 
