@@ -504,6 +504,17 @@ static nb_status move_sources(filling *f, const nb_lattice_source *s, nb_error *
     return st;
 }
 
+/** Fill the grid with 0: gigabytes take seconds. */
+static nb_status clear(const filling *f, nb_error *err)
+{
+    const size_t plane = (size_t)f->to->n[1] * (size_t)f->to->n[2];
+#pragma omp parallel for num_threads(f->threads)
+    for (int h = 0; h < f->to->n[0]; h++)
+        if (!nb_stop_asked(f->asking))
+            memset(f->to->at + (size_t)h * plane, 0, plane * sizeof *f->to->at);
+    return nb_stop_status(f->asking, err);
+}
+
 nb_status nb_diffuse_fill(const nb_diffuse_table *table, const nb_lattice_source *sources,
                           double room, int threads, nb_diffuse_part *part, nb_error *err)
 {
@@ -526,7 +537,7 @@ nb_status nb_diffuse_fill(const nb_diffuse_table *table, const nb_lattice_source
     st = new_grid(part->per, f.reach, f.apart, &to, err);
     part->c = to.at;
     if (!st)
-        memset(to.at, 0, points_of(&to) * sizeof *to.at);
+        st = clear(&f, err);
     if (!st)
         st = nb_orders_new(table->X_most, table->orders, threads, &orders, err);
     if (!st)
