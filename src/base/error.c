@@ -39,6 +39,15 @@ nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
     return code;
 }
 
+nb_status nb_fail_within(nb_error *err, nb_status code, const char *place)
+{
+    nb_error plain;
+    if (code != NB_ERR_INPUT || !err || strncmp(err->message, place, strlen(place)) == 0)
+        return code;
+    plain = *err;
+    return nb_fail(err, code, "%s: %s", place, plain.message);
+}
+
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what)
 {
     return nb_fail(err, NB_ERR_NOMEM, "out of memory (%zu bytes for %s)", bytes, what);

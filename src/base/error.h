@@ -15,6 +15,9 @@ nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/** Let the message of an NB_ERR_INPUT begin with a place, unless it does.  Returns code. */
+nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
+
 /** Refuse a call with a NULL pointer that is not allowed; `pointers` is like `a && b`.
  * Needs a parameter `err`. */
 #define NB_REFUSE_NULL(pointers)                                                         \

@@ -713,17 +713,18 @@ nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim
     return st ? st : nb_sim_frame(sim, cfg, &extra, err);
 }
 
+void nb_frames_place(const nb_frames *f, int k, char *place, size_t size)
+{
+    snprintf(place, size, "frame %d", f->first + k + 1);
+    if (f->series->override && f->series->override_place)
+        f->series->override_place(f->series->user, f->first + k, place, size);
+}
+
 nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err)
 {
     char place[NB_PATH_MAX / 2];
-    nb_error plain;
-    if (st != NB_ERR_INPUT || !err)
+    if (st != NB_ERR_INPUT)
         return st;
-    snprintf(place, sizeof place, "frame %d", f->first + k + 1);
-    if (f->series->override && f->series->override_place)
-        f->series->override_place(f->series->user, f->first + k, place, sizeof place);
-    if (strncmp(err->message, place, strlen(place)) == 0)
-        return st;
-    plain = *err;
-    return nb_fail(err, st, "%s: %s", place, plain.message);
+    nb_frames_place(f, k, place, sizeof place);
+    return nb_fail_within(err, st, place);
 }

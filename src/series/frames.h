@@ -78,8 +78,9 @@ nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim
 /** The record of frame k as a single image: that of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** Let the message of an NB_ERR_INPUT begin with the place of frame k: what the override says, else
- * its number.  Returns st. */
+/** The place of frame k: what the override says, else its number. */
+void nb_frames_place(const nb_frames *f, int k, char *place, size_t size);
+/** Let the message of an NB_ERR_INPUT begin with the place of frame k.  Returns st. */
 nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err);
 
 /** Can the series have a frame of this geometry and resolved configuration? All frames have the same
@@ -92,7 +93,7 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
  * nb_sim_make_factors. */
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
 
-/** Before the first frame and the first file: check all frames as they will be made, and set `moving`
+/** Before the first frame and the first file: check all frames as they will be made, ask about what is improbable (nb_ask), and set `moving`
  * and `places_differ`.  Errors: as nb_frames_check and nb_sim_check_record, and the override's, with the place of the
  * frame. */
 nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err);

@@ -331,32 +331,43 @@ static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_con
 
 /** Crystal `at` as it will be made; cfg: room for its configuration. */
 static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                               nb_config *cfg, nb_geometry *h, int *bright, nb_error *err)
+                               nb_config *cfg, nb_survey *s, nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
+    char place[2 * NB_PATH_MAX], *crystal = place;
     nb_status st = nb_frames_crystal(f, at, cfg, err);
     if (!st && at.crystal == 0)
         st = nb_crystal_line(f->in, 0, cfg, err);
-    return st ? st : nb_sim_check_record(base, cfg, &extra, cfg, h, bright, err);
+    if (st)
+        return st;
+    nb_frames_place(f, at.frame, place, NB_PATH_MAX - 2);
+    if (at.crystal) {
+        crystal = strcat(place, ": ") + strlen(place);
+        nb_crystal_name(f->in, cfg, at.crystal, crystal, NB_PATH_MAX);
+    }
+    s->asker.place = place;
+    st = nb_sim_check_record(base, cfg, &extra, cfg, s, err);
+    return nb_fail_within(err, st, crystal);
 }
 
-/** Frame k, with all of its crystals where lines change it; h: its geometry. */
+/** Frame k, with all of its crystals where lines change it; s->geometry: its own. */
 static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
-                             nb_config *cfg, nb_geometry *h, nb_error *err)
+                             nb_config *cfg, nb_survey *s, nb_error *err)
 {
-    nb_geometry same;
-    int n = 1, bright = 0;
-    nb_status st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, h, &bright, err);
+    int n = 1;
+    nb_status st;
+    s->bright = 0;
+    st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, s, err);
     if (!st)
-        st = nb_frames_check(f, h, cfg, err);
+        st = nb_frames_check(f, &s->geometry, cfg, err);
     if (!st && f->series->override)
         st = nb_crystals_check(f->in, cfg, err);
     if (!st && f->series->override && cfg->crystals[0])
         st = nb_crystals_count(f->in, cfg, &n, err);
     for (int m = 1; m < n && !st; m++)
-        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, &same, &bright, err);
-    return st || !bright ? st : try_frame(f, k, base, cfg, err);
+        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, s, err);
+    return st || !s->bright ? st : try_frame(f, k, base, cfg, err);
 }
 
 /** Does the override move the detector from g to h? */
@@ -399,12 +410,13 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
 nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
 {
     nb_config cfg;
-    nb_geometry h, first = f->geometry;
+    nb_survey s = {.asker = {&base->hooks, "", base->asker.holds, 0}};
+    nb_geometry first = f->geometry;
     nb_status st = NB_OK;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
-        st = check_frame(f, k, base, &cfg, &h, err);
+        st = check_frame(f, k, base, &cfg, &s, err);
         if (!st && (f->series->override || f->vary.n) && f->series->hdf5_file[0])
-            st = compare_places(f, k, &h, &first, err);
+            st = compare_places(f, k, &s.geometry, &first, err);
         (void)nb_frames_at(f, k, st, err);
     }
     return st;

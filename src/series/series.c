@@ -276,48 +276,6 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
         run->series->output, n);
 }
 
-/** True if a and b have the same files of F. */
-static int has_files_of(const nb_config *a, const nb_config *b)
-{
-    return !strcmp(a->pdb_file, b->pdb_file) && !strcmp(a->cif_file, b->cif_file) &&
-           !strcmp(a->mtz_file, b->mtz_file);
-}
-
-/** Print a note if a crystal of frame k has another cell than F; *cfg is room.  Returns 1 if the note was printed. */
-static int say_cell(const nb_run *run, int k, nb_config *cfg)
-{
-    const nb_frames *f = &run->frames;
-    const int *first = f->stream.first ? f->stream.first + f->first + k : NULL,
-              n = first ? first[1] - first[0] : 1;
-    char whose[60];
-    int said = 0;
-    snprintf(whose, sizeof whose, "frame %d: the crystal has the cell", f->first + k + 1);
-    for (int m = 0; m < n && !said; m++) {
-        double cell[6];
-        if (nb_frames_crystal(f, (nb_crystal_at){k, m}, cfg, NULL) ||
-            cfg->cell_count == 0 || !has_files_of(cfg, &f->base) ||
-            memcmp(cfg->cell, f->base.cell, sizeof cfg->cell) == 0)
-            continue;
-        for (int i = 0; i < 6; i++)
-            cell[i] = i < cfg->cell_count ? cfg->cell[i] : 90;
-        said = nb_factor_files_say_cell(run->base->in.factors, cell, whose, &run->hooks);
-    }
-    return said;
-}
-
-/** Print this note once for the crystals of a stream or of -jobs. */
-static void say_cells(const nb_run *run)
-{
-    const nb_frames *f = &run->frames;
-    nb_config *cfg;
-    if (!run->base->in.factors || !(f->stream.images || f->series->override) ||
-        !(cfg = nb_alloc(1, sizeof *cfg, "cells", NULL)))
-        return;
-    for (int k = 0; k < f->count && !say_cell(run, k, cfg); k++)
-        ;
-    nb_free(cfg);
-}
-
 /** All preparations without files. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
                          nb_error *err)
@@ -355,7 +313,6 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
         nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "
                                "each frame, but DIALS uses that of the first frame for "
                                "all frames; for DIALS use -output 'img_%%05d.cbf'");
-    say_cells(run);
     notice_lost(run);
     notice_noise(run);
     notice_turned(run);
@@ -456,16 +413,13 @@ static nb_status finish(nb_run *run, nb_status st, nb_error *err)
 /** When no frame has a photon. */
 static void say_dark(const nb_run *run)
 {
-    const nb_shade *shades = nb_inputs_shades(&run->base->in);
-    nb_stats none = {0};
-    none.rendered = 1;
+    const nb_stats none = {.rendered = 1};
     if (nb_ranks_rank(run->ranks) > 0 || run->progress.max > 0)
         return;
     if (run->given)
         nb_notice(&run->hooks, "the input has no photons: its pixels are 0 or below");
     else
-        nb_say_dark(&run->base->model, shades && shades->all_dark, &run->base->hooks,
-                    &none);
+        nb_say_dark(run->base, &none);
 }
 
 static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)

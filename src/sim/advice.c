@@ -16,6 +16,7 @@
 #include "../physics/ray.h"
 #include "light.h"
 #include "load.h"
+#include "shade.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double domains_tolerance =
@@ -45,22 +46,38 @@ static double table_end(const nb_model *model)
     return end;
 }
 
-/** A length that was given and is far from what it is at any beamline: another unit? */
-typedef struct odd_length {
-    double value;                            /* in the flag's unit; NaN: not given */
-    double from, to;                         /* what is usual */
-    const char *flag, *unit, *below, *above; /* the unit that it may be in; NULL: none */
-} odd_length;
+/** A length of the detector or of the beam, and what is usual: another may be in another unit. */
+typedef struct usual_length {
+    const char *flag;
+    double value, from, to;
+    const char *unit, *below, *above; /* the flag's, and other ones; NULL: none */
+} usual_length;
+enum { N_LENGTHS = 5 };
 
-static int is_odd(const odd_length *l, char *text, size_t size)
+/** Question length i as typed, or as a model (may be NULL) has it from a file. */
+static void odd_length(const nb_config *cfg, const nb_model *model, int i, char *text,
+                       size_t size)
 {
-    const int low = l->value > 0 && l->value<l->from, high = l->value> l->to;
+    const nb_geometry *file = model && cfg->detector ? &model->geometry : NULL;
+    const nb_sensor *s = file ? model->scene.sensors : NULL;
+    const usual_length lengths[N_LENGTHS] = {
+        {"-distance", file ? file->distance * 1e3 : cfg->distance_mm, 1, 5e4, "mm",
+         "metres", "um"},
+        {"-close_distance", cfg->close_distance_mm, 1, 5e4, "mm", "metres", "um"},
+        {"-pixel", file ? file->pixel * 1e3 : cfg->pixel_mm, 1e-3, 9, "mm", "metres", "um"},
+        {"-detector_thick",
+         s && s->absorb ? s->layers * s->layer_step * 1e6 : cfg->thick_um, 5, 1e5, "um",
+         "mm", NULL},
+        {"-beamsize", cfg->beamsize_mm, 1e-5, 5, "mm", "metres", "um"},
+    };
+    const usual_length *l = &lengths[i];
+    const double v = l->value;
+    const int low = v > 0 && v<l->from, high = v> l->to;
     const char *other = low ? l->below : l->above;
-    if ((!low && !high) || !other)
-        return 0;
-    snprintf(text, size, "%s %g %s is very %s: is it in %s? %s takes %s", l->flag,
-             l->value, l->unit, low ? "small" : "large", other, l->flag, l->unit);
-    return 1;
+    if ((low || high) && other)
+        snprintf(text, size, "%s %g %s is very %s: is it in %s? %s takes %s", l->flag, v,
+                 l->unit, low ? "small" : "large", file ? "another unit" : other, l->flag,
+                 l->unit);
 }
 
 static const double hardest_eV = 130e3; /* highest photon energy of diffraction */
@@ -70,7 +87,7 @@ static const double finest_d = 0.25;
 /** Wavelengths of any experiment with crystals, A. */
 static const double shortest_A = 0.2, longest_A = 124;
 
-static int odd_cell(const nb_model *model, char *text, size_t size)
+static void odd_cell(const nb_model *model, char *text, size_t size)
 {
     const nb_crystal *x = &model->crystal;
     const double edge = fmin(x->edge[0], fmin(x->edge[1], x->edge[2])),
@@ -84,90 +101,70 @@ static int odd_cell(const nb_model *model, char *text, size_t size)
                  "the structure factors reach %.2g A with this cell: is it in nm? -cell "
                  "takes A",
                  end);
-    else
-        return 0;
-    return 1;
 }
 
-static int odd_of_config(const nb_config *cfg, char *text, size_t size)
+/** Question a typed wavelength or energy, or that of a header. */
+static void odd_lambda(const nb_settings *all, char *text, size_t size)
 {
-    const odd_length lengths[] = {
-        {cfg->distance_mm, 1, 1e5, "-distance", "mm", "metres", "um"},
-        {cfg->close_distance_mm, 1, 1e5, "-close_distance", "mm", "metres", "um"},
-        {cfg->pixel_mm, 1e-3, 9, "-pixel", "mm", "metres", "um"},
-        {cfg->thick_um, 5, 1e5, "-detector_thick", "um", "mm", NULL},
-        {cfg->beamsize_mm, 1e-5, 5, "-beamsize", "mm", "metres", "um"},
-    };
-    text[0] = '\0';
-    if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV < NB_HC_EV_ANGSTROM / longest_A)
+    const int typed_eV = NB_TYPED(all, energy_eV);
+    const double eV = all->value.energy_eV,
+                 A = typed_eV ? NB_HC_EV_ANGSTROM / eV : all->value.lambda_A;
+    if (typed_eV && A > longest_A)
         snprintf(text, size, "-energy %g eV is %.3g A: is it in keV? -energy takes eV",
-                 cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
-    else if (NB_GIVEN(cfg, energy_eV) && cfg->energy_eV > hardest_eV)
+                 eV, A);
+    else if (typed_eV && eV > hardest_eV)
         snprintf(text, size,
-                 "-energy %g eV is %.3g A: is it of electrons? the light is X-rays",
-                 cfg->energy_eV, NB_HC_EV_ANGSTROM / cfg->energy_eV);
-    else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A > longest_A)
+                 "-energy %g eV is %.3g A: is it of electrons? the light is X-rays", eV,
+                 A);
+    else if (!typed_eV && A > longest_A)
         snprintf(text, size,
-                 "-lambda %g A is very long: is it an energy in eV? type -energy %g",
-                 cfg->lambda_A, cfg->lambda_A);
-    else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A < 0.1 && cfg->lambda_A > 0.01)
+                 "-lambda %g A is very long: is it an energy in eV? type -energy %g", A,
+                 A);
+    else if (!typed_eV && A < 0.1 && A > 0.01)
         snprintf(text, size,
                  "-lambda %g A is very short: is it in nm, or of electrons? -lambda "
                  "takes A, of X-rays",
-                 cfg->lambda_A);
-    else if (!NB_GIVEN(cfg, energy_eV) && cfg->lambda_A < 0.2)
+                 A);
+    else if (!typed_eV && A < shortest_A)
         snprintf(text, size, "-lambda %g A is very short: is it in %s? -lambda takes A",
-                 cfg->lambda_A, cfg->lambda_A < 1e-3 ? "metres" : "nm");
-    for (size_t i = 0; !text[0] && i < sizeof lengths / sizeof *lengths; i++)
-        is_odd(&lengths[i], text, size);
-    return text[0] != '\0';
+                 A, A < 1e-3 ? "metres" : "nm");
 }
 
-/** Question the wavelengths of all sources, also those of a file or an array. */
-static int odd_wavelengths(const nb_model *model, char *text, size_t size)
+/** Question the wavelengths of all sources. */
+static void odd_wavelengths(const nb_model *model, char *text, size_t size)
 {
     const nb_beam *beam = &model->scene.beam;
     const nb_config *cfg = &model->settings.value;
     const char *whose = cfg->spectrum[0]      ? "-spectrum"
                         : cfg->source_file[0] ? "-sourcefile"
-                                              : "the beam";
+                                              : "-spectra";
     double least = INFINITY, most = 0;
     for (int i = 0; i < beam->n_sources; i++) {
         least = fmin(least, beam->sources[i].lambda * 1e10);
         most = fmax(most, beam->sources[i].lambda * 1e10);
     }
+    if (!cfg->spectrum[0] && !cfg->source_file[0])
+        odd_lambda(&model->settings, text, size);
+    if (text[0])
+        return;
     if (least > longest_A)
-        snprintf(text, size,
-                 "%s: the wavelengths are %.4g to %.4g A: are its energies in keV?",
-                 whose, least, most);
+        snprintf(text, size, "%s: the wavelengths are %.4g to %.4g A: are %s?", whose,
+                 least, most, cfg->spectrum[0] ? "its energies in keV" : "they energies");
     else if (most < shortest_A)
         snprintf(text, size, "%s: the wavelengths are %.4g to %.4g A: are they in %s?",
                  whose, least, most, most < 1e-3 ? "metres" : "nm");
-    else
-        return 0;
-    return 1;
-}
-
-int nb_odd_unit(const nb_model *model, char *text, size_t size)
-{
-    return odd_cell(model, text, size) ||
-           odd_of_config(&model->settings.value, text, size) ||
-           odd_wavelengths(model, text, size);
 }
 
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
 {
-    char text[120];
+    const nb_settings *all = NB_RESOLVED(cfg);
+    char text[120] = "";
     const size_t end = err ? strlen(err->message) : 0;
-    if (err && odd_of_config(cfg, text, sizeof text))
+    odd_lambda(all, text, sizeof text);
+    for (int i = 0; !text[0] && i < N_LENGTHS; i++)
+        odd_length(&all->value, NULL, i, text, sizeof text);
+    if (err && text[0])
         snprintf(err->message + end, sizeof err->message - end, "; %s", text);
-}
-
-static void advise_units(const nb_model *model, const nb_hooks *hooks)
-{
-    char text[120];
-    if (nb_odd_unit(model, text, sizeof text))
-        nb_notice(hooks, "%s", text);
 }
 
 /* --- threads --- */
@@ -300,33 +297,39 @@ static double beam_off(const nb_model *model)
 }
 
 /** Question a centre outside of the detector if it is inside in pixels, or farther away than the detector is long. */
-static void advise_centre(const nb_model *model, const nb_hooks *hooks)
+static void odd_centre(const nb_model *model, char *text, size_t size)
 {
     const nb_settings *all = &model->settings;
     const nb_geometry *g = &model->geometry;
     const double X = all->value.Xbeam_mm, Y = all->value.Ybeam_mm,
                  off = model->scene.n_panels == 1 ? beam_off(model) : 0;
     const double pixels = fmax(g->fpixels, g->spixels), edge = pixels * g->pixel;
-    if (off > 0 && all->value.twotheta_deg == 0 && NB_TYPED(all, Xbeam_mm) &&
-        NB_TYPED(all, Ybeam_mm) &&
+    if (!(off > 0) || all->value.twotheta_deg != 0)
+        return;
+    if (NB_TYPED(all, Xbeam_mm) && NB_TYPED(all, Ybeam_mm) &&
         (off > edge || (X > 0 && Y > 0 && X < pixels && Y < pixels)))
-        nb_notice(
-            hooks,
+        snprintf(
+            text, size,
             "the beam centre, %g %g mm, is %.3g mm outside of the detector: is it in "
             "pixels? -Xbeam and -Ybeam take mm",
             X, Y, off * 1e3);
+    else if (off > edge && NB_TYPED(all, orgx) && NB_TYPED(all, orgy))
+        snprintf(text, size,
+                 "the beam centre, of -ORGX %g -ORGY %g, is %.3g mm outside of the "
+                 "detector: is it in mm or um? they take pixels",
+                 all->value.orgx, all->value.orgy, off * 1e3);
 }
 
 /* --- crystal --- */
 
-static void advise_hand(const nb_model *model, const nb_hooks *hooks)
+static void odd_hand(const nb_model *model, char *text, size_t size)
 {
     const nb_crystal *x = &model->crystal;
+    const char *file = model->settings.value.mat_file;
     if (nb_dot(x->a, nb_cross(x->b, x->c)) < 0)
-        nb_notice(hooks,
-                  "%s: the matrix is left-handed (a . b x c < 0); it is used as it is",
-                  model->settings.value.mat_file[0] ? model->settings.value.mat_file
-                                                    : "the crystal of the file");
+        snprintf(text, size,
+                 "%.200s: the matrix is left-handed (a . b x c < 0); it is used as it is",
+                 file[0] ? file : "the crystal of the file");
 }
 
 static void advise_crystal(const nb_model *model, const nb_hooks *hooks)
@@ -444,9 +447,6 @@ void nb_sim_advise(const nb_sim *sim)
     if (!hooks->notice)
         return;
     nb_advise_threads(hooks, sim->cfg.threads);
-    advise_units(model, hooks);
-    advise_centre(model, hooks);
-    advise_hand(model, hooks);
     advise_crystal(model, hooks);
     advise_volume(model, hooks);
     advise_sampling(model, hooks);
@@ -456,24 +456,69 @@ void nb_sim_advise(const nb_sim *sim)
     advise_truth(model, hooks);
 }
 
+/* --- questions about each model --- */
+
+static void odd_mask(const nb_model *model, char *text, size_t size)
+{
+    const nb_raster *r = &model->scene.raster;
+    if (r->mask && !memchr(r->mask, 1, r->pixels))
+        snprintf(text, size, "every pixel is masked");
+}
+
+enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 4 };
+
+/** Question `kind` of a model; units come first. */
+static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
+                  size_t size)
+{
+    static void (*const others[])(const nb_model *, char *, size_t) = {
+        odd_cell, odd_wavelengths, odd_centre, odd_hand, odd_mask};
+    text[0] = '\0';
+    if (kind < N_LENGTHS)
+        odd_length(&model->settings.value, model, kind, text, size);
+    else if (kind < N_QUESTIONS - 1)
+        others[kind - N_LENGTHS](model, text, size);
+    else if (in->factors)
+        nb_factor_files_odd_cell(in->factors, &model->crystal, text, size);
+    return text[0] != '\0';
+}
+
+void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
+{
+    char text[NB_QUESTION];
+    if (!to->hooks || !to->hooks->notice)
+        return;
+    for (int i = 0; i < N_QUESTIONS; i++)
+        if (is_odd(in, model, i, text, sizeof text)) {
+            if (!((to->asked | to->holds) & 1u << i))
+                nb_notice(to->hooks, "%s%s%s", to->place, to->place[0] ? ": " : "", text);
+            to->holds |= 1u << i;
+        }
+}
+
 /* --- nothing in the image --- */
 
 /** The reason why there are so few photons. */
-static void why_dark(const nb_model *model, int shaded, const nb_stats *stats, char *text,
-                     size_t size)
+static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
+    const nb_model *model = &sim->model;
     const nb_scene *sc = &model->scene;
+    const nb_shade *shades = nb_inputs_shades(&sim->in);
     const double *N = sc->lattice.N;
     double off = beam_off(model), end = table_end(model), finest, coarsest;
     spacings(sc, &finest, &coarsest);
+    for (int i = 0; i < N_UNITS; i++)
+        if (is_odd(&sim->in, model, i, text, size))
+            return;
+    odd_mask(model, text, size);
+    if (text[0])
+        return;
     if (stats->rendered == 0)
         snprintf(text, size, "every pixel is masked");
-    else if (shaded)
+    else if (shades && shades->all_dark)
         snprintf(text, size, "every pixel is shaded (-beamstop, -transmission)");
     else if (model->fluence == 0)
         snprintf(text, size, "the fluence is 0");
-    else if (nb_odd_unit(model, text, size))
-        return;
     else if (nb_largest_F(&sc->factors.table) == 0)
         snprintf(text, size, "every structure factor is 0 (-hkl, -default_F)");
     else if (off > 0)
@@ -496,13 +541,13 @@ static void why_dark(const nb_model *model, int shaded, const nb_stats *stats, c
                  "change -misset, or add -mosaic or -osc");
 }
 
-void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
-                 const nb_stats *stats)
+void nb_say_dark(const nb_sim *sim, const nb_stats *stats)
 {
-    char why[200];
+    const nb_hooks *hooks = &sim->hooks;
+    char why[NB_QUESTION];
     if (!hooks->notice || !(stats->sum < 1) || stats->sum < 0)
         return; /* a sum below 0 comes from a background's F < 0, which has a note of its own */
-    why_dark(model, shaded, stats, why, sizeof why);
+    why_dark(sim, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(hooks, "only %.2g photons reached the detector: %s", stats->sum, why);
     else

@@ -9,7 +9,7 @@
 
 /* --- notes about probable mistakes, through the notice hook --- */
 
-/** For a new simulation: improbable units, one cell, sampling, structure factors, truth. */
+/** For a new simulation: one cell, sampling, structure factors, truth. */
 void nb_sim_advise(const nb_sim *sim);
 
 /** Diffuse light that may not be what a user means. */
@@ -18,16 +18,15 @@ void nb_sim_advise_diffuse(const nb_sim *sim);
 /** Is this number of threads (0: OpenMP's) more than are started? */
 void nb_advise_threads(const nb_hooks *hooks, int asked);
 
-/** For an image with less than one photon: the reason.  shaded: factors make all pixels dark. */
-void nb_say_dark(const nb_model *model, int shaded, const nb_hooks *hooks,
-                 const nb_stats *stats);
+/** For an image with less than one photon: the reason. */
+void nb_say_dark(const nb_sim *sim, const nb_stats *stats);
 
 /** Before this number of frames is rendered: the time, if it is above ten minutes. */
 void nb_sim_say_long(const nb_sim *sim, int frames);
 
-/** Look for a cell, wavelength or length of a complete model that no beamline has, so that its unit may be wrong.
- * Returns 0, or 1 with the question in text. */
-int nb_odd_unit(const nb_model *model, char *text, size_t size);
+/** Ask about what is improbable in a model of these inputs: a cell, wavelength or length in another unit, the beam
+ * centre, a mask without pixels, a left-handed matrix, a cell that is not that of F. */
+void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to);
 
 /** The message of a model that cannot be built gets the flag that is probably in another unit, if any. */
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err);

@@ -49,12 +49,18 @@ static nb_status check_body(const nb_config *cfg, const nb_model *model, nb_erro
         "type -absorb sphere");
 }
 
-nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *err)
+nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
+                           const nb_hooks *hooks, nb_model *model, nb_error *err)
 {
-    nb_status st = nb_check_model(cfg, model, err);
-    if (!st)
-        st = check_body(cfg, model, err);
-    return st ? st : check_memory(&model->scene.raster, err);
+    nb_status st = nb_model_build(cfg, in, hooks, model, err);
+    if (st == NB_ERR_INPUT)
+        nb_error_odd_unit(cfg, err);
+    if (st)
+        return st;
+    if ((st = nb_check_model(cfg, model, err)) || (st = check_body(cfg, model, err)) ||
+        (st = check_memory(&model->scene.raster, err)))
+        nb_model_free(model);
+    return st;
 }
 
 /** The diffuse light of a model, by the rotations of the group that its files name. */
@@ -80,11 +86,7 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
     in.table_of_source = loaded->tables.of_source;
     in.n_of_source = loaded->tables.n_of_source;
     in.table.default_F = NB_VALUE(cfg, default_F);
-    st = nb_model_build(cfg, &in, b->hooks, model, err);
-    if (st == NB_ERR_INPUT)
-        nb_error_odd_unit(cfg, err);
-    if (!st)
-        st = nb_check_built(cfg, model, err);
+    st = nb_build_checked(cfg, &in, b->hooks, model, err);
     if (!st) {
         const double start = nb_monotonic_seconds();
         st = nb_inputs_make_factors(loaded, model, 0, b->hooks, err);
@@ -99,5 +101,7 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
         st = move(loaded, &in, model, err);
     if (st)
         nb_model_free(model);
+    else
+        nb_ask(loaded, model, b->asker);
     return st;
 }

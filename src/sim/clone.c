@@ -32,6 +32,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     sim->typed = from->typed;
     sim->cfg = from->cfg;
     sim->seed = from->seed;
+    sim->asker.holds = from->asker.holds;
     sim->in = nb_inputs_hold(&from->in);
     sim->in.limit = NB_LIMIT_KEPT;
     sim->in.of_series = sim->in.sums != NULL;

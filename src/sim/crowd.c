@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The crystals of an image beside its first. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -113,6 +114,16 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
     if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* of its line */
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
+}
+
+void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *name,
+                     size_t size)
+{
+    nb_crystal_lines *lines;
+    snprintf(name, size, "crystal %d", m + 1);
+    if (!nb_crystals_lines(in, cfg, &lines, NULL) && lines && m < lines->n)
+        nb_crystal_lines_name(lines, m, name, size);
+    nb_shared_drop(lines);
 }
 
 /* --- building --- */
@@ -232,7 +243,8 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
 {
     nb_further *x = sim->crowd->all[i];
     nb_displacement place = sim->moved; /* of the detector */
-    const nb_building b = {&x->cfg, sim->seed, &place, NULL, twin, &sim->model};
+    const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
+                           twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
     nb_status st = resolve_one(sim, i, typed, &extra, err);
     if (st)
@@ -272,8 +284,11 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
     struct nb_crowd *crowd = sim->crowd;
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
     nb_model *first = &sim->model;
+    char name[NB_PATH_MAX];
     nb_twin twin;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
+    nb_crystal_name(&sim->in, &sim->cfg, m, name, sizeof name);
+    sim->asker.place = name;
     if (!st && m == 0) {
         *cfg = sim->typed;
         st = nb_crystal_line(&sim->in, 0, cfg, err);
@@ -295,7 +310,7 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
             st = take_scene(crowd, crowd->all[*i], first, &twin, err);
     }
     nb_free(cfg);
-    return st;
+    return m > 0 ? nb_fail_within(err, st, name) : st;
 }
 
 static void forget_given(struct nb_crowd *crowd)

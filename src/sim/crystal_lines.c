@@ -34,12 +34,18 @@ nb_crystals_kind nb_crystals_kind_of(const char *text, int *n)
     return NB_CRYSTALS_NUMBER;
 }
 
+void nb_crystal_lines_name(const nb_crystal_lines *l, int m, char *name, size_t size)
+{
+    if (l->path[0])
+        snprintf(name, size, "%.255s:%d", l->path, l->line[m].number);
+}
+
 static nb_status fail(const nb_crystal_lines *l, int m, const char *why, nb_error *err)
 {
     return l->path[0]
                ? nb_fail_at(err, NB_ERR_INPUT, l->path, l->line[m].number,
                             "-crystals: %.300s", why)
-               : nb_fail(err, NB_ERR_INPUT, "-crystals: crystal %d: %.300s", m + 1, why);
+               : nb_fail(err, NB_ERR_INPUT, "crystal %d: -crystals: %.300s", m + 1, why);
 }
 
 /* --- cutting --- */

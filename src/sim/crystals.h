@@ -51,6 +51,10 @@ nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
  * nb_crystal_lines_apply. */
 nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err);
 
+/** Where crystal m of cfg is typed, for messages: "c.jsonl:2", or "crystal 2". */
+void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *name,
+                     size_t size);
+
 /** The unit cell of the model's crystal: a b c in A, alpha beta gamma in degrees. */
 void nb_sim_cell(const nb_sim *sim, double cell[6]);
 
@@ -89,6 +93,8 @@ nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
 nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *lines,
                                 nb_error *err);
 const char *nb_crystal_line_text(const nb_crystal_lines *lines, int m);
+/** "FILE:LINE" of line m into name, which stays without a file. */
+void nb_crystal_lines_name(const nb_crystal_lines *lines, int m, char *name, size_t size);
 void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
 
 /** Let line m change cfg: its flags are a crystal's.  A file of F in it replaces those of cfg, a matrix its misset.

@@ -268,6 +268,7 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     double start = nb_monotonic_seconds(), wavelength = nb_beam_wavelength(all);
     nb_crystal_inputs in = {NULL, wavelength, 0};
     nb_crystal crystal;
+    char text[NB_QUESTION] = "";
     nb_status st = check_standalone(cfg, err);
     nb_advise_threads(hooks, cfg->threads);
     if (!st && cfg->cell_count > 0)
@@ -278,6 +279,10 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     times->load = nb_monotonic_seconds() - start;
     if (st)
         return st;
+    if (cfg->cell_count > 0)
+        nb_factor_files_odd_cell(s->files, &crystal, text, sizeof text);
+    if (text[0])
+        nb_notice(hooks, "%s", text);
     if (!s->files->list_path && !(cfg->dmin_A > 0))
         return nb_fail(err, NB_ERR_INPUT,
                        "%s %.200s: a model has no limit of resolution; add -dmin d (A)",

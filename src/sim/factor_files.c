@@ -313,17 +313,19 @@ static int differs(const double a[6], const double b[6])
     return 0;
 }
 
-int nb_factor_files_say_cell(const nb_factor_files *m, const double x[6],
-                             const char *whose, const nb_hooks *hooks)
+void nb_factor_files_odd_cell(const nb_factor_files *m, const nb_crystal *crystal,
+                              char *text, size_t size)
 {
     const double *F = m->cell;
-    if (m->cell_is_typed || !differs(x, F))
-        return 0;
-    nb_notice(
-        hooks, "%s %g %g %g %g %g %g, but F(h k l) stays that of %s: %g %g %g %g %g %g",
-        whose, x[0], x[1], x[2], x[3], x[4], x[5],
-        m->list_path ? m->list_path : m->model_path, F[0], F[1], F[2], F[3], F[4], F[5]);
-    return 1;
+    double x[6];
+    nb_factor_cell_of(crystal, x);
+    if (!m->cell_is_typed && differs(x, F))
+        snprintf(text, size,
+                 "the crystal has the cell %g %g %g %g %g %g, but F(h k l) stays that of "
+                 "%.200s: %g %g %g %g %g %g",
+                 x[0], x[1], x[2], x[3], x[4], x[5],
+                 m->list_path ? m->list_path : m->model_path, F[0], F[1], F[2], F[3],
+                 F[4], F[5]);
 }
 
 static nb_status no_cell(const char *path, const char *flag, nb_error *err)
@@ -364,8 +366,6 @@ static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                                      m->settings.value.fill == NB_FILL_SHELL);
     }
     memcpy(m->cell, m->list_path ? of_list : of_model, sizeof m->cell);
-    if (crystal && path)
-        (void)nb_factor_files_say_cell(m, typed, "the crystal has the typed cell", hooks);
     if (m->model_path && m->list_path && differs(of_model, m->cell))
         nb_notice(hooks, "%s and %s have different cells; that of %s is used",
                   m->model_path, m->list_path, path);

@@ -89,10 +89,9 @@ void nb_factor_cell_of(const nb_crystal *crystal, double cell[6]);
 const double *nb_factor_files_cell(const nb_factor_files *files,
                                    const nb_crystal *crystal, double own[6]);
 
-/** Print a note if a crystal's cell (A, deg) differs by more than 1 % or 1 deg from that of F.  whose: the note's begin,
- * "the crystal has the typed cell".  Returns 1 if the note was printed. */
-int nb_factor_files_say_cell(const nb_factor_files *files, const double cell[6],
-                             const char *whose, const nb_hooks *hooks);
+/** A note in text if a crystal's cell differs by more than 1 % or 1 deg from that of F. */
+void nb_factor_files_odd_cell(const nb_factor_files *files, const nb_crystal *crystal,
+                              char *text, size_t size);
 
 /** The rotations of the space group of these files; returns how many, 0: none is known, or files is NULL. */
 int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MOST][9]);

@@ -280,12 +280,11 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim);
     const nb_rendering wanted = {image, stats, NULL, 0};
-    const nb_shade *shades = nb_inputs_shades(&sim->in);
     nb_status st = nb_sim_make(sim, &wanted, err);
     if (st || !stats)
         return st;
     stats->solid_angle = nb_scene_solid_angle(&sim->model.scene);
-    nb_say_dark(&sim->model, shades && shades->all_dark, &sim->hooks, stats);
+    nb_say_dark(sim, stats);
     return NB_OK;
 }
 

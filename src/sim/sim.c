@@ -54,8 +54,12 @@ static void flatten(nb_model *model)
 
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
 {
-    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks, 0, NULL};
-    nb_status st = nb_inputs_build(&sim->in, &b, &sim->model, &sim->times.factors, err);
+    const nb_building b = {&sim->cfg, sim->seed, &sim->moved, &sim->hooks,
+                           0,         NULL,      &sim->asker};
+    const nb_asker before = sim->asker;
+    nb_status st;
+    sim->asker = (nb_asker){&sim->hooks, "", before.holds, 0};
+    st = nb_inputs_build(&sim->in, &b, &sim->model, &sim->times.factors, err);
     if (!st &&
         ((st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
          (st = nb_inputs_make_absorb(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
@@ -63,6 +67,8 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
         nb_model_free(&sim->model);
     if (!st)
         flatten(&sim->model);
+    else
+        sim->asker = before;
     return st;
 }
 
@@ -288,7 +294,7 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
-                              nb_geometry *geometry, int *bright, nb_error *err)
+                              nb_survey *survey, nb_error *err)
 {
     nb_scan_points ends;
     nb_inputs in;
@@ -303,12 +309,12 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     of = nb_inputs_of_model(&in, typed->seed.value, NULL, &ends);
     of.check_only = 1;
     of.table = in.tables.box;
-    if (!(st = nb_model_build(cfg, &of, NULL, &model, err))) {
-        st = nb_check_built(cfg, &model, err);
-        *geometry = model.geometry;
+    if (!(st = nb_build_checked(cfg, &of, NULL, &model, err))) {
+        nb_ask(&in, &model, &survey->asker);
+        survey->geometry = model.geometry;
         model.scene.factors.table.default_F = model.settings.value.default_F;
         bound = nb_photon_bound(&model.scene);
-        *bright |= isfinite(bound) && bound >= FLT_MAX;
+        survey->bright |= isfinite(bound) && bound >= FLT_MAX;
         nb_model_free(&model);
     }
     nb_inputs_drop(&in);
@@ -429,6 +435,7 @@ nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **out,
     sim->seed = from->seed;
     if (hooks)
         sim->hooks = *hooks;
+    sim->asker.holds = from->asker.holds;
     sim->engine.options.images = from->engine.options.images;
     sim->in = nb_inputs_hold(&from->in);
     nb_inputs_show_typed(&sim->in, &sim->typed);

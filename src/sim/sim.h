@@ -26,12 +26,22 @@ typedef struct nb_moves {
     } at[];
 } nb_moves;
 
+/** Whom nb_ask asks, and what. */
+typedef struct nb_asker {
+    const nb_hooks *hooks; /* NULL: nobody */
+    const char *place;     /* where the record was typed, or "" */
+    unsigned asked,
+        holds; /* kinds of questions: of before, which are not asked again, and of now */
+} nb_asker;
+enum { NB_QUESTION = 400 }; /* bytes */
+
 struct nb_sim {
     nb_config typed; /* the record: what was typed, from which all else is made again */
     const nb_moves *
         moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
     nb_config cfg; /* the record, resolved: completed from files, with the moves */
     nb_hooks hooks;
+    nb_asker asker;        /* of the last model */
     nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
     int64_t seed;          /* noise */
     nb_inputs in;          /* loaded files */
@@ -82,6 +92,7 @@ typedef struct nb_building {
     const nb_hooks *hooks;
     int twin_part;        /* as nb_model_inputs */
     const nb_model *like; /* as nb_model_damage_tables, or NULL */
+    nb_asker *asker;
 } nb_building;
 /** Build the model with its tables of F, and add their time to *seconds.  *model is written whole; it is zero after
  * an error. */
@@ -90,8 +101,9 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
 /** The inputs without tables; `ends` lives as long. */
 nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
                                    const nb_displacement *moved, nb_scan_points *ends);
-/** Errors of a model that is built. */
-nb_status nb_check_built(const nb_config *cfg, const nb_model *model, nb_error *err);
+/** Build a model and refuse one that cannot be rendered.  After an error it is zero. */
+nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
+                           const nb_hooks *hooks, nb_model *model, nb_error *err);
 
 /** The model of sim->cfg from the loaded files, and those of further crystals.  sim->model is written whole: an older one must
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
@@ -127,12 +139,18 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err);
 
-/** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *geometry:
- * the frame's.  *cfg: the resolved configuration, in the caller's room; do not follow its pointers.  *bright: set to
- * 1 if a pixel may exceed a float, which only a rendering shows. */
+/** What a survey of records finds. */
+typedef struct nb_survey {
+    nb_asker asker;
+    nb_geometry geometry; /* of the last record */
+    int bright; /* 1: a pixel may exceed a float, which only a rendering shows */
+} nb_survey;
+
+/** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *cfg: the
+ * resolved configuration, in the caller's room; do not follow its pointers. */
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
-                              nb_geometry *geometry, int *bright, nb_error *err);
+                              nb_survey *survey, nb_error *err);
 
 /** Make another simulation of the same record.  It shares the store of `from`, its tables go as far, and it has its own
  * backend.  Either may be freed first.  hooks may be NULL. */

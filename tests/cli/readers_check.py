@@ -443,8 +443,8 @@ def spectra():
     """A table of wavelength and weight is one spectrum a line."""
     for name, text, flags, said in (
             ("table", "1 1\n1.003 5\n1.006 2\n", 1, "further lines are not read"),
-            ("energies", "9000 1 9010 2\n", 1, "not energies"), ("all", "1 1\n1.003 5\n# end\n\n", 2, ""),
-            ("nm", "0.1 1 0.1003 2\n", 1, "is it in nm?"), ("one", "1 1 1.003 5\n1 1 1.003 5\n", 1, "")):
+            ("energies", "9000 1 9010 2\n", 1, "are they energies?"), ("all", "1 1\n1.003 5\n# end\n\n", 2, ""),
+            ("nm", "0.1 1 0.1003 2\n", 1, "are they in nm?"), ("one", "1 1 1.003 5\n1 1 1.003 5\n", 1, "")):
         with open("s.txt", "w", encoding="ascii") as stream:
             stream.write(text)
         err = run("-cell", 60, "-default_F", 9, "-N", 5, "-detpixels", 16, "-nonoise", "-quiet", "-stills", flags,

@@ -141,7 +141,7 @@ def crystal_of_expt():
     said = run("-expt", "other.expt", "-pdb", MODEL, *CRYSTAL, *ALONE, "-floatfile", "e.bin")[1]
     ok("expt-is-a-typed-matrix", maxrel(floats("e.bin"), typed) < 2e-4, maxrel(floats("e.bin"), typed))
     ok("expt-moves-spots", maxrel(typed, own) > 0.1)
-    ok("expt-cell-differs-is-said", f"typed cell {cell[0]:g} " in said and "typed cell" not in back,
+    ok("expt-cell-differs-is-said", f"has the cell {cell[0]:g} " in said and "has the cell" not in back,
        said + back)
 
 

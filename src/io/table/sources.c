@@ -48,12 +48,19 @@ nb_status nb_source_line_check(const nb_source_line *s, const char *name, long l
     if (!(s->intensity >= 0 && isfinite(s->intensity)))
         return nb_fail_at(err, NB_ERR_INPUT, name, line, "intensity %g is %s",
                           s->intensity, s->intensity < 0 ? "negative" : "not finite");
-    if (!(s->lambda >= SHORTEST_WAVE && s->lambda < LONGEST_WAVE))
+    if (s->lambda >= SHORTEST_WAVE && s->lambda < LONGEST_WAVE)
+        return NB_OK;
+    if (line > 0)
         return nb_fail_at(
             err, NB_ERR_INPUT, name, line,
             "wavelength %g m must be from %g to %g m (column 5 is in metres)", s->lambda,
             SHORTEST_WAVE, LONGEST_WAVE);
-    return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, name, line,
+                      "wavelength %g A must be from %g to %g A%s", s->lambda * 1e10,
+                      SHORTEST_WAVE * 1e10, LONGEST_WAVE * 1e10,
+                      s->lambda >= LONGEST_WAVE ? ": is it an energy?"
+                      : s->lambda > 0           ? ": is it in metres?"
+                                                : "");
 }
 
 /* Read one line into *s; *columns is its number of columns, 0 for a blank line. */
@@ -328,25 +335,7 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 
 void nb_spectra_say_odd(const nb_spectra *s, const char *name, const nb_hooks *hooks)
 {
-    const double longest = 100e-10,
-                 shortest = 0.2e-10; /* m; beyond any use with crystals */
-    size_t n = s->count ? s->first[s->count] : 0;
-    int energies = n > 0, short_ones = n > 0;
-    for (size_t i = 0; i < n; i++) {
-        energies &= s->lines[i].lambda > longest;
-        short_ones &= s->lines[i].lambda < shortest;
-    }
-    if (energies)
-        nb_notice(hooks,
-                  "-spectra %s: the first wavelength is %.7g A; the columns are "
-                  "wavelengths in A, not energies",
-                  name, s->lines[0].lambda * 1e10);
-    else if (short_ones)
-        nb_notice(hooks,
-                  "-spectra %s: the first wavelength is %.4g A: is it in nm? the columns "
-                  "are wavelengths in A",
-                  name, s->lines[0].lambda * 1e10);
-    else if (s->more && n == (size_t)s->count)
+    if (s->more && s->count && s->first[s->count] == (size_t)s->count)
         nb_notice(hooks,
                   "-spectra %s: each line is a spectrum, and here it is one wavelength; "
                   "further lines are not read.  One spectrum stands in one line, "

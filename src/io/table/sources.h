@@ -80,9 +80,8 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err);
 
-/** One note about a file that was read and does not look like spectra: a table with a wavelength
- * and a weight a line, of which only the first lines are read, or energies instead of
- * wavelengths. */
+/** A note about a file that was read and is a table with a wavelength and a weight a line, of which
+ * only the first lines are read. */
 void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
                         const nb_hooks *hooks);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
