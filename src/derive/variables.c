@@ -13,7 +13,7 @@
 #include "../params/params.h"
 
 typedef struct row {
-    const char *name, *synonym, *group;
+    const char *name, *group;
     nb_variable_kind kind;
     int axis;
     const char *unit, *flag, *moves;
@@ -23,73 +23,73 @@ typedef struct row {
 /* In the order in which groups open. */
 /* clang-format off */
 static const row rows[] = {
-{"misset_x", NULL, "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", 0},
-{"misset_y", NULL, "misset", NB_VAR_MISSET, 1, "deg", "-misset", "the crystal, the second angle of -misset", 0},
-{"misset_z", NULL, "misset", NB_VAR_MISSET, 2, "deg", "-misset", "the crystal, the third angle of -misset", 0},
-{"rot_x", NULL, "rot", NB_VAR_ROT, 0, "deg", "", "the crystal, about lab x", 0},
-{"rot_y", NULL, "rot", NB_VAR_ROT, 1, "deg", "", "the crystal, about lab y", 0},
-{"rot_z", NULL, "rot", NB_VAR_ROT, 2, "deg", "", "the crystal, about lab z", 0},
-{"cell_a", NULL, "cell", NB_VAR_CELL, 0, "A", "-cell", "the cell, its orientation held", 0},
-{"cell_b", NULL, "cell", NB_VAR_CELL, 1, "A", "-cell", "the cell, its orientation held", 0},
-{"cell_c", NULL, "cell", NB_VAR_CELL, 2, "A", "-cell", "the cell, its orientation held", 0},
-{"cell_al", NULL, "cell", NB_VAR_CELL, 3, "deg", "-cell", "the cell, its orientation held", 0},
-{"cell_be", NULL, "cell", NB_VAR_CELL, 4, "deg", "-cell", "the cell, its orientation held", 0},
-{"cell_ga", NULL, "cell", NB_VAR_CELL, 5, "deg", "-cell", "the cell, its orientation held", 0},
-{"N_a", "Na", "N", NB_VAR_CELLS, 0, "cells", "-Na", "the size of the crystal along a", 0},
-{"N_b", "Nb", "N", NB_VAR_CELLS, 1, "cells", "-Nb", "the size of the crystal along b", 0},
-{"N_c", "Nc", "N", NB_VAR_CELLS, 2, "cells", "-Nc", "the size of the crystal along c", 0},
-{"mosaic", NULL, NULL, NB_VAR_MOSAIC, 0, "deg", "-mosaic", "the mosaic spread, the domains' draws held", 0},
-{"phi", NULL, NULL, NB_VAR_PHI, 0, "deg", "-phi", "the start of the oscillation", 0},
-{"osc", NULL, NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", 0},
-{"lambda", NULL, NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", 0},
-{"dispersion", NULL, NULL, NB_VAR_DISPERSION, 0, "%", "-dispersion", "the width of the spectrum", 0},
-{"hdivrange", NULL, "divergence", NB_VAR_DIVERGENCE, 0, "mrad", "-hdivrange", "the width of the beam's horizontal directions, their number held", 0},
-{"vdivrange", NULL, "divergence", NB_VAR_DIVERGENCE, 1, "mrad", "-vdivrange", "the width of the beam's vertical directions, their number held", 0},
-{"footprint_a", NULL, "footprint", NB_VAR_FOOTPRINT, 0, "mm", "-footprint", "the width of the spots along the footprint's first axis", 0},
-{"footprint_b", NULL, "footprint", NB_VAR_FOOTPRINT, 1, "mm", "-footprint", "the width of the spots across it", 0},
-{"footprint_angle", NULL, "footprint", NB_VAR_FOOTPRINT, 2, "deg", "-footprint", "the footprint, about the beam", 0},
-{"distance", NULL, NULL, NB_VAR_DISTANCE, 0, "mm", "-distance", "the detector", 0},
-{"close_distance", NULL, NULL, NB_VAR_CLOSE_DISTANCE, 0, "mm", "-close_distance", "the detector", 0},
-{"Xbeam", NULL, "beam", NB_VAR_CENTRE, 0, "mm", "-Xbeam", "the beam centre", 0},
-{"Ybeam", NULL, "beam", NB_VAR_CENTRE, 1, "mm", "-Ybeam", "the beam centre", 0},
-{"ORGX", NULL, "beam", NB_VAR_CENTRE, 2, "pixels", "-ORGX", "the nearest point", 0},
-{"ORGY", NULL, "beam", NB_VAR_CENTRE, 3, "pixels", "-ORGY", "the nearest point", 0},
-{"detector_rotx", NULL, "tilt", NB_VAR_TILT, 0, "deg", "-detector_rotx", "the detector, about lab x", 0},
-{"detector_roty", NULL, "tilt", NB_VAR_TILT, 1, "deg", "-detector_roty", "the detector, about lab y", 0},
-{"detector_rotz", NULL, "tilt", NB_VAR_TILT, 2, "deg", "-detector_rotz", "the detector, about lab z", 0},
-{"twotheta", NULL, "tilt", NB_VAR_TILT, 3, "deg", "-twotheta", "the detector's swing", 0},
-{"shift_x", NULL, "shift", NB_VAR_SHIFT, 0, "mm", "", "the placed detector, along lab x", 1},
-{"shift_y", NULL, "shift", NB_VAR_SHIFT, 1, "mm", "", "the placed detector, along lab y", 1},
-{"shift_z", NULL, "shift", NB_VAR_SHIFT, 2, "mm", "", "the placed detector, along lab z", 1},
-{"shift_fast", NULL, NULL, NB_VAR_SHIFT_ALONG, 0, "mm", "", "the placed detector, along its fast axis", 1},
-{"shift_slow", NULL, NULL, NB_VAR_SHIFT_ALONG, 1, "mm", "", "the placed detector, along its slow axis", 1},
-{"shift_normal", NULL, NULL, NB_VAR_SHIFT_ALONG, 2, "mm", "", "the placed detector, along its normal", 1},
-{"rot_fast", NULL, NULL, NB_VAR_TURN, 0, "deg", "", "the placed detector, about its fast axis at its origin", 1},
-{"rot_slow", NULL, NULL, NB_VAR_TURN, 1, "deg", "", "the placed detector, about its slow axis at its origin", 1},
-{"rot_normal", NULL, NULL, NB_VAR_TURN, 2, "deg", "", "the placed detector, about its normal at its origin", 1},
-{"detector_thick", NULL, NULL, NB_VAR_THICK, 0, "um", "-detector_thick", "the thickness of the sensor", 0},
-{"detector_abs", NULL, NULL, NB_VAR_ABS, 0, "um", "-detector_abs", "the attenuation depth of the sensor", 0},
-{"polar", NULL, NULL, NB_VAR_POLAR, 0, "", "-polar", "the Kahn factor", 0},
-{"fudge", NULL, NULL, NB_VAR_FUDGE, 0, "", "-fudge", "the shape factor", 0},
-{"fluence", NULL, NULL, NB_VAR_FLUENCE, 0, "photons/m2", "-fluence", "all photons", 0},
-{"water", NULL, NULL, NB_VAR_WATER, 0, "um", "-water", "the water's photons", 0},
-{"default_F", NULL, NULL, NB_VAR_DEFAULT_F, 0, "electrons", "-default_F", "every F that is default_F", 0},
-{"F", NULL, NULL, NB_VAR_ALL_F, 0, "electrons", "", "every F of the table", 0},
+{"misset_x", "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", 0},
+{"misset_y", "misset", NB_VAR_MISSET, 1, "deg", "-misset", "the crystal, the second angle of -misset", 0},
+{"misset_z", "misset", NB_VAR_MISSET, 2, "deg", "-misset", "the crystal, the third angle of -misset", 0},
+{"rot_x", "rot", NB_VAR_ROT, 0, "deg", "", "the crystal, about lab x", 0},
+{"rot_y", "rot", NB_VAR_ROT, 1, "deg", "", "the crystal, about lab y", 0},
+{"rot_z", "rot", NB_VAR_ROT, 2, "deg", "", "the crystal, about lab z", 0},
+{"cell_a", "cell", NB_VAR_CELL, 0, "A", "-cell", "the cell, its orientation held", 0},
+{"cell_b", "cell", NB_VAR_CELL, 1, "A", "-cell", "the cell, its orientation held", 0},
+{"cell_c", "cell", NB_VAR_CELL, 2, "A", "-cell", "the cell, its orientation held", 0},
+{"cell_al", "cell", NB_VAR_CELL, 3, "deg", "-cell", "the cell, its orientation held", 0},
+{"cell_be", "cell", NB_VAR_CELL, 4, "deg", "-cell", "the cell, its orientation held", 0},
+{"cell_ga", "cell", NB_VAR_CELL, 5, "deg", "-cell", "the cell, its orientation held", 0},
+{"N_a", "N", NB_VAR_CELLS, 0, "cells", "-Na", "the size of the crystal along a", 0},
+{"N_b", "N", NB_VAR_CELLS, 1, "cells", "-Nb", "the size of the crystal along b", 0},
+{"N_c", "N", NB_VAR_CELLS, 2, "cells", "-Nc", "the size of the crystal along c", 0},
+{"mosaic", NULL, NB_VAR_MOSAIC, 0, "deg", "-mosaic", "the mosaic spread, the domains' draws held", 0},
+{"phi", NULL, NB_VAR_PHI, 0, "deg", "-phi", "the start of the oscillation", 0},
+{"osc", NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", 0},
+{"lambda", NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", 0},
+{"dispersion", NULL, NB_VAR_DISPERSION, 0, "%", "-dispersion", "the width of the spectrum", 0},
+{"hdivrange", "divergence", NB_VAR_DIVERGENCE, 0, "mrad", "-hdivrange", "the width of the beam's horizontal directions, their number held", 0},
+{"vdivrange", "divergence", NB_VAR_DIVERGENCE, 1, "mrad", "-vdivrange", "the width of the beam's vertical directions, their number held", 0},
+{"footprint_a", "footprint", NB_VAR_FOOTPRINT, 0, "mm", "-footprint", "the width of the spots along the footprint's first axis", 0},
+{"footprint_b", "footprint", NB_VAR_FOOTPRINT, 1, "mm", "-footprint", "the width of the spots across it", 0},
+{"footprint_angle", "footprint", NB_VAR_FOOTPRINT, 2, "deg", "-footprint", "the footprint, about the beam", 0},
+{"distance", NULL, NB_VAR_DISTANCE, 0, "mm", "-distance", "the detector", 0},
+{"close_distance", NULL, NB_VAR_CLOSE_DISTANCE, 0, "mm", "-close_distance", "the detector", 0},
+{"Xbeam", "beam", NB_VAR_CENTRE, 0, "mm", "-Xbeam", "the beam centre", 0},
+{"Ybeam", "beam", NB_VAR_CENTRE, 1, "mm", "-Ybeam", "the beam centre", 0},
+{"ORGX", "beam", NB_VAR_CENTRE, 2, "pixels", "-ORGX", "the nearest point", 0},
+{"ORGY", "beam", NB_VAR_CENTRE, 3, "pixels", "-ORGY", "the nearest point", 0},
+{"detector_rotx", "tilt", NB_VAR_TILT, 0, "deg", "-detector_rotx", "the detector, about lab x", 0},
+{"detector_roty", "tilt", NB_VAR_TILT, 1, "deg", "-detector_roty", "the detector, about lab y", 0},
+{"detector_rotz", "tilt", NB_VAR_TILT, 2, "deg", "-detector_rotz", "the detector, about lab z", 0},
+{"twotheta", "tilt", NB_VAR_TILT, 3, "deg", "-twotheta", "the detector's swing", 0},
+{"shift_x", "shift", NB_VAR_SHIFT, 0, "mm", "", "the placed detector, along lab x", 1},
+{"shift_y", "shift", NB_VAR_SHIFT, 1, "mm", "", "the placed detector, along lab y", 1},
+{"shift_z", "shift", NB_VAR_SHIFT, 2, "mm", "", "the placed detector, along lab z", 1},
+{"shift_fast", NULL, NB_VAR_SHIFT_ALONG, 0, "mm", "", "the placed detector, along its fast axis", 1},
+{"shift_slow", NULL, NB_VAR_SHIFT_ALONG, 1, "mm", "", "the placed detector, along its slow axis", 1},
+{"shift_normal", NULL, NB_VAR_SHIFT_ALONG, 2, "mm", "", "the placed detector, along its normal", 1},
+{"rot_fast", NULL, NB_VAR_TURN, 0, "deg", "", "the placed detector, about its fast axis at its origin", 1},
+{"rot_slow", NULL, NB_VAR_TURN, 1, "deg", "", "the placed detector, about its slow axis at its origin", 1},
+{"rot_normal", NULL, NB_VAR_TURN, 2, "deg", "", "the placed detector, about its normal at its origin", 1},
+{"detector_thick", NULL, NB_VAR_THICK, 0, "um", "-detector_thick", "the thickness of the sensor", 0},
+{"detector_abs", NULL, NB_VAR_ABS, 0, "um", "-detector_abs", "the attenuation depth of the sensor", 0},
+{"polar", NULL, NB_VAR_POLAR, 0, "", "-polar", "the Kahn factor", 0},
+{"fudge", NULL, NB_VAR_FUDGE, 0, "", "-fudge", "the shape factor", 0},
+{"fluence", NULL, NB_VAR_FLUENCE, 0, "photons/m2", "-fluence", "all photons", 0},
+{"water", NULL, NB_VAR_WATER, 0, "um", "-water", "the water's photons", 0},
+{"default_F", NULL, NB_VAR_DEFAULT_F, 0, "electrons", "-default_F", "every F that is default_F", 0},
+{"F", NULL, NB_VAR_ALL_F, 0, "electrons", "", "every F of the table", 0},
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char F_moves[] = "one structure factor";
 
-/** The nearest name or group. */
+/** The nearest name or group; NULL: none is near. */
 static const char *nearest(const char *name)
 {
-    const char *best = rows[0].name;
-    int least_edits = 1000;
+    const char *best = NULL;
+    int least_edits = (int)strlen(name) / 3 + 1;
     for (int i = 0; i < ROWS; i++) {
-        const char *const words[] = {rows[i].name, rows[i].group, rows[i].synonym};
-        for (int j = 0; j < 3; j++) {
-            int edits = words[j] ? nb_text_edits(name, words[j]) : 1000;
+        const char *const words[] = {rows[i].name, rows[i].group};
+        for (int j = 0; j < 2; j++) {
+            int edits = words[j] ? nb_text_edits(name, words[j]) : least_edits;
             if (edits < least_edits) {
                 least_edits = edits;
                 best = words[j];
@@ -109,9 +109,10 @@ static nb_status unknown(const char *name, nb_error *err)
     if (group[0])
         return nb_fail(err, NB_ERR_INPUT, "parameter '%.60s' is a group: name one of %s",
                        name, group);
-    return nb_fail(err, NB_ERR_INPUT,
-                   "unknown parameter '%.60s' of a derivative; did you mean '%s'?", name,
-                   nearest(name));
+    const char *near = nearest(name);
+    return nb_fail(err, NB_ERR_INPUT, "unknown parameter '%.60s' of a derivative; %s%s%s",
+                   name, near ? "did you mean '" : "see docs/derivatives.md",
+                   near ? near : "", near ? "'?" : "");
 }
 
 /** F:h:k:l */
@@ -193,6 +194,20 @@ static int is_word(const char *word, size_t n, const char *name)
     return name && strlen(name) == n && !memcmp(word, name, n);
 }
 
+/** The row of a name, or of the flag whose name or synonym it is; NULL: there is none. */
+static const row *row_of(const char *word, size_t n)
+{
+    char flag[NB_VARIABLE_NAME];
+    snprintf(flag, sizeof flag, "%.*s", (int)n, word);
+    const nb_param *param = nb_param_find(flag);
+    for (int i = 0; i < ROWS; i++)
+        if (is_word(word, n, rows[i].name) ||
+            (param && rows[i].flag[0] && !strcmp(rows[i].flag + 1, param->name) &&
+             (!rows[i].group || strcmp(rows[i].group, param->name))))
+            return &rows[i];
+    return NULL;
+}
+
 nb_status nb_variable_parse(const nb_subject *of, const char *name, nb_variable_name *out,
                             nb_error *err)
 {
@@ -202,10 +217,8 @@ nb_status nb_variable_parse(const nb_subject *of, const char *name, nb_variable_
         return unknown(name, err);
     if (name[0] == 'F' && name[1] == ':')
         return parse_F(name, out, err);
-    for (int i = 0; i < ROWS; i++)
-        if (is_word(name, n, rows[i].name) || is_word(name, n, rows[i].synonym))
-            return fill(of, &rows[i], name + n, out, err);
-    return unknown(name, err);
+    const row *r = row_of(name, n);
+    return r ? fill(of, r, name + n, out, err) : unknown(name, err);
 }
 
 /** Names that are being collected. */

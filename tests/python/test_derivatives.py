@@ -67,8 +67,20 @@ def test_groups_synonyms_and_the_image():
     assert np.allclose(image, sim.render(), rtol=1e-5, atol=1e-6 * image.max())
     assert sim.variables("cell") == [f"cell_{x}" for x in ("a", "b", "c", "al", "be", "ga")]
     assert sim.parameter("distance")["unit"] == "mm" and sim.parameter("distance")["value"] == 100
+    assert sim.parameter("wavelength")["name"] == "lambda" and sim.variables("wave,Nb") == ["lambda", "N_b"]
     still = sim.parameter("mosaic")
     assert not still["can_move"] and still["why_not"]
+
+
+def test_set_parameters_takes_groups_and_synonyms():
+    sim, one = nanobragg.Simulation(**SMALL), nanobragg.Simulation(**SMALL)
+    sim.set_parameters({"misset": np.array([11, 21, 31]), "wavelength": 1.01, "Na": 6, "beam": [16, 17.5]})
+    one.set_parameters({"misset_x": 11, "misset_y": 21, "misset_z": 31, "lambda": 1.01, "N_a": 6, "Xbeam": 16, "Ybeam": 17.5})
+    image = sim.render()
+    assert np.array_equal(image, one.render()) and not np.array_equal(image, nanobragg.Simulation(**SMALL).render())
+    with pytest.raises(ValueError, match=r"^misset: needs 3 numbers \(misset_x, misset_y, misset_z\), not 2"):
+        sim.set_parameters({"distance": 90, "misset": (1, 2)})
+    assert np.array_equal(sim.render(), image)
 
 
 def test_pullback_is_the_sum_of_planes():
@@ -154,8 +166,8 @@ def test_errors():
         sim.pullback(np.full((32, 32), np.nan), "N")
     with pytest.raises(ValueError):
         sim.set_parameters({"distance": -1})
-    with pytest.raises(ValueError):
-        sim.set_parameters({"nonsense": 1})
+    with pytest.raises(ValueError, match="unknown parameter 'energy' of a derivative; see docs"):
+        sim.set_parameters({"energy": 12000})
     with pytest.raises(ValueError):
         nanobragg.Simulation(**{**SMALL, "compat": True}).derivatives("N")
     assert np.array_equal(sim.render(), before)

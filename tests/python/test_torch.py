@@ -28,6 +28,7 @@ def test_image_is_that_of_render():
     assert np.array_equal(image.detach().numpy(), nanobragg.Simulation(**SMALL).render())
     assert not render(sim).requires_grad and not render(sim, distance=101.0).requires_grad
     assert sim.parameter("distance")["value"] == 101
+    assert torch.equal(render(sim, wavelength=1.1), render(sim, **{"lambda": 1.1}))
 
 
 @pytest.mark.parametrize("shape, quick", [({}, False), ({"gauss_xtal": True}, True),

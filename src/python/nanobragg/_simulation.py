@@ -435,9 +435,16 @@ class Simulation:
         return self._sim.parameter(name)
 
     def set_parameters(self, values):
-        """Give parameters of docs/derivatives.md new values: {"rot_x": 0.1, "cell_a": 79.2}.  Only the
+        """Give parameters of docs/derivatives.md new values: {"rot_x": 0.1, "cell_a": 79.2, "misset": (1, 2, 3)}.  Only the
         scene is built again; counts (steps, domains) stay; on an error nothing changes."""
-        self._give_parameters(list(values), [float(x) for x in values.values()])
+        names, numbers = [], []
+        for name, value in values.items():
+            part, flat = (self.variables([name]), _parameters._flat(value)) if np.ndim(value) else ([name], [value])
+            if len(flat) != len(part):
+                raise ValueError(f"{name}: needs {len(part)} numbers ({', '.join(part)}), not {len(flat)}")
+            names += part
+            numbers += map(float, flat)
+        self._give_parameters(names, numbers)
         self._changed()
 
     def _give_parameters(self, names, numbers):
