@@ -90,6 +90,17 @@ static int take_matrix(nb_python_arrays *a, PyObject *value)
     return 0;
 }
 
+static int take_A(nb_python_arrays *a, PyObject *value)
+{
+    const void *data;
+    size_t n = 0;
+    if (keep(a, value, sizeof(double), &data, &n) || is_short("A", n, 9))
+        return -1;
+    a->given.A = data;
+    a->given.A_count = 1;
+    return 0;
+}
+
 /** (float32 [slow][fast], fast, slow) */
 static int take_plane(nb_python_arrays *a, PyObject *value, const char *name,
                       const float **plane, int *fast, int *slow)
@@ -135,6 +146,7 @@ static int take_all(nb_python_arrays *a, PyObject *dict)
                  {"mask", take_mask},
                  {"sourcefile", take_sources},
                  {"mat", take_matrix},
+                 {"A", take_A},
                  {"transmission", take_transmission},
                  {"add", take_add},
                  {"mosaic_blocks", take_blocks}};
@@ -210,6 +222,8 @@ static PyObject *arrays_dict(const nb_config *cfg)
                           bytes_of(a->position, m, sizeof *a->position)));
     if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_MATRIX) == 0)
         failed = nb_python_put(dict, "mat", bytes_of(a->matrix, 9, sizeof *a->matrix));
+    if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_A) == 0)
+        failed = nb_python_put(dict, "A", bytes_of(a->A, 9, sizeof *a->A));
     if (!failed && a && strcmp(cfg->transmission_file, NB_MEMORY_TRANSMISSION) == 0)
         failed = nb_python_put(
             dict, "transmission",

@@ -114,7 +114,7 @@ static nb_status read_matrix(const char *data, size_t bytes, const char *path,
 /** Take the array A, the crystal's reciprocal axes in 1/A. */
 static nb_status take_A(const nb_arrays *a, nb_matrix *matrix, nb_error *err)
 {
-    nb_arrays of = {.matrix = a->A};
+    const nb_arrays of = {.A = a->A};
     matrix->given = 1;
     matrix->of_detector = 0;
     matrix->lambda_A = 1;

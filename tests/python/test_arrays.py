@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Arrays in place of files: errors name their place, missing values, notes, other packages' objects, F as one array."""
+import copy
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -37,11 +39,14 @@ def replaced(array, i, value):
     (dict(sources=([], [])), "^sources: there is none"),
     (dict(matrix=np.diag([1, 1, np.nan])), r"^matrix\[8\]: nan is not a finite number"),
     (dict(matrix=np.ones((3, 3))), "^matrix: the matrix is singular"),
+    (dict(A=np.diag([1, 1, np.nan])), r"^A\[8\]: nan is not a finite number"),
+    (dict(A=np.ones((3, 3))), "^A: the matrix is singular"),
+    (dict(A=np.ones(9)), r"^A: must be 3x3, not \(9,\)"),
     (dict(mask=np.ones((9, 9), dtype=bool), detpixels=48), "^memory:mask: -mask has 9 x 9 pixels"),
 ])
 def test_errors_name_the_place(arrays, message):
     words = {**SMALL, "hkl": (H, F), **arrays}
-    if "matrix" in arrays:
+    if "matrix" in arrays or "A" in arrays:
         words["cell"] = None
     with pytest.raises(ValueError, match=message):
         nanobragg.Simulation(**words)
@@ -155,6 +160,28 @@ def test_set_of_a_matrix_reads_no_other_file(tmp_path):
     turn = np.array([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]])
     sim.set(matrix=turn @ matrix)
     assert np.array_equal(sim.render(), nanobragg.Simulation(**words, hkl=(H, F), matrix=turn @ matrix).render())
+
+
+def test_axes_in_A_keep_the_cell_where_a_matrix_follows_the_wavelength():
+    words = {**SMALL, "hkl": (H, F), "cell": (70, 80, 90, 85, 95, 100)}
+    typed = nanobragg.Simulation(**words)
+    A = np.array([typed.config["crystal"][f"{axis}_star_per_A"] for axis in "abc"]).T
+    words.update(cell=None, misset=None)
+    given = nanobragg.Simulation(**words, A=A)
+    for wavelength in (1.0, 1.1):
+        typed.set(wavelength=wavelength)
+        given.set(wavelength=wavelength)
+        same = [given, copy.copy(given), pickle.loads(pickle.dumps(given))]
+        assert all(np.allclose(one.render(), typed.render(), rtol=1e-6, atol=0) for one in same)
+        assert [one.parameter("cell_a")["value"] for one in same] == pytest.approx([70] * 3)
+    given.set(matrix=A)  # in units of 1/wavelength
+    assert given.parameter("cell_a")["value"] == pytest.approx(70 * 1.1)
+    given.set(wavelength=1.0, A=A * 0.5)
+    assert given.parameter("cell_a")["value"] == pytest.approx(140)
+    given.set(A=None, cell=50)
+    assert given.parameter("cell_a")["value"] == 50
+    with pytest.raises(ValueError, match="^A and matrix: give the axes of the crystal once"):
+        given.set(matrix=A, A=A)
 
 
 def test_sources_follow_the_beam_of_the_convention():

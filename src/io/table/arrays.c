@@ -201,14 +201,16 @@ nb_status nb_arrays_sources(const nb_arrays *a, const double position[3],
 
 nb_status nb_arrays_matrix(const nb_arrays *a, double m[9], nb_error *err)
 {
+    const double *axes = a->matrix ? a->matrix : a->A;
+    const char *name = a->matrix ? "matrix" : "A";
     char place[PLACE];
-    if (!a->matrix)
+    if (!axes)
         return missing("matrix", err);
     for (size_t i = 0; i < 9; i++)
-        if (!isfinite(a->matrix[i]))
-            return nb_fail_at(err, NB_ERR_INPUT, place_of(place, "matrix", i), 0,
-                              "%g is not a finite number", a->matrix[i]);
-    return matrix_take(a->matrix, "matrix", m, err);
+        if (!isfinite(axes[i]))
+            return nb_fail_at(err, NB_ERR_INPUT, place_of(place, name, i), 0,
+                              "%g is not a finite number", axes[i]);
+    return matrix_take(axes, name, m, err);
 }
 
 nb_status nb_arrays_mask(const nb_arrays *a, nb_image *out, nb_error *err)

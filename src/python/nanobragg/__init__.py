@@ -17,5 +17,8 @@ from ._parameters import parameters
 from ._series import draws, noise, run_series
 from ._simulation import Simulation
 
-__all__ = ["DeviceError", "DeviceImage", "Image", "Normal", "Page", "Simulation", "__version__", "compare",
-           "draws", "features", "noise", "page", "parameters", "read_image", "run_series"]
+# Keywords in a dict: `more: nanobragg.Parameters = {"N": 5}`; the stub names and types each.
+Parameters = SeriesParameters = dict
+
+__all__ = ["DeviceError", "DeviceImage", "Image", "Normal", "Page", "Parameters", "SeriesParameters", "Simulation",
+           "__version__", "compare", "draws", "features", "noise", "page", "parameters", "read_image", "run_series"]

@@ -64,12 +64,15 @@ def _mask(value):
     return np.ascontiguousarray(mask).view(np.uint8), fast, slow
 
 
-def _matrix(value):
-    """3x3: reciprocal axes in its columns, as MOSFLM has them"""
-    matrix = real("matrix", value)
-    if matrix.shape != (3, 3):
-        raise ValueError(f"matrix: must be 3x3, not {matrix.shape}")
-    return matrix
+def _axes(name):
+    """3x3: reciprocal axes in its columns; of A in 1/A, of matrix times the wavelength, as MOSFLM has them"""
+    def convert(value):
+        matrix = real(name, value)
+        if matrix.shape != (3, 3):
+            raise ValueError(f"{name}: must be 3x3, not {matrix.shape}")
+        return matrix
+
+    return convert
 
 
 def _sources(value):
@@ -108,10 +111,16 @@ def _blocks(value):
     return out.getvalue()
 
 
+# By keyword: the name in the dict of arrays, and the function that brings it there.
 _ARRAYS = {"hkl": ("hkl", reflections), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
-           "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _matrix), "mat": ("mat", _matrix),
-           "transmission": ("transmission", _plane("transmission")), "add": ("add", _plane("add")),
+           "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _axes("matrix")), "mat": ("mat", _axes("matrix")),
+           "A": ("A", _axes("A")), "transmission": ("transmission", _plane("transmission")), "add": ("add", _plane("add")),
            "mosaic_blocks": ("mosaic_blocks", _blocks)}
+
+# By name in the dict of arrays: the flag, and the word in place of a file's name (nanobragg/arrays.h).
+_WORDS = {"hkl": ("hkl", "hkl"), "mask": ("mask", "mask"), "sourcefile": ("sourcefile", "sources"), "mat": ("mat", "matrix"),
+          "A": ("mat", "A"), "transmission": ("transmission", "transmission"), "add": ("add", "add"),
+          "mosaic_blocks": ("mosaic_blocks", "blocks")}
 
 
 def type_name(value):
@@ -120,16 +129,24 @@ def type_name(value):
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def words_of(arrays):
+    """What is typed in their place: (flag, words)."""
+    return [(_WORDS[name][0], [f"memory:{_WORDS[name][1]}"]) for name in arrays]
+
+
 def split(keywords):
-    """(keywords without arrays, arrays by flag)"""
+    """(keywords without arrays, arrays by name)"""
     rest, arrays = {}, {}
+    axes = [name for name in ("A", "matrix", "mat") if keywords.get(name) is not None]
+    if len(axes) > 1:
+        raise ValueError(f"{' and '.join(axes)}: give the axes of the crystal once")
     for name, value in keywords.items():
-        flag, convert = _ARRAYS.get(name, (name, None))
-        if convert and value is not None and not isinstance(value, (str, os.PathLike)):
-            arrays[flag] = convert(value)
-            rest.pop(flag, None)
-        elif name == "sources":
-            rest[flag] = value
+        key, convert = _ARRAYS.get(name, (name, None))
+        if convert and value is not None and (key == "A" or not isinstance(value, (str, os.PathLike))):
+            arrays[key] = convert(value)
+            rest.pop(key, None)
+        elif name in ("sources", "A"):
+            rest[_WORDS[key][0]] = value
         else:
             rest[name] = value
     return rest, arrays

@@ -32,10 +32,6 @@ def _code(offsets, sizes):
     return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
 
 
-# The word of each array in place of a file's name (nanobragg/arrays.h).
-_MEMORY = {"hkl": "hkl", "mask": "mask", "sourcefile": "sources", "mat": "matrix", "transmission": "transmission", "add": "add",
-           "mosaic_blocks": "blocks"}
-
 # The program's default files belong to the program.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
 
@@ -44,7 +40,8 @@ class Simulation:
     """Simulation(**parameters): each keyword is a flag of the program without its dash.
 
     Vectors are tuples, switches booleans, files paths.  hkl=(indices [n, 3], F [n]), mask=array,
-    sources=array [n, 5] or (wavelengths in A, weights), matrix=3x3, transmission= and add=array [slow, fast] take arrays in place of files.
+    sources=array [n, 5] or (wavelengths in A, weights), A= and matrix=3x3, transmission= and add=array [slow, fast] take arrays in
+    place of files.
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
     NotImplementedError (not in this build), DeviceError.
 
@@ -60,7 +57,7 @@ class Simulation:
 
     def _open(self, words, arrays):
         self._begin(_parameters.Notices(), words)
-        self._words.update((name, [f"memory:{memory}"]) for name, memory in _MEMORY.items() if name in arrays)
+        self._words.update(_arrays.words_of(arrays))
         self._sim = _nanobragg.Sim(_NO_FILES + words, arrays, self._notices)
         self._own = set(self.__dict__)
 
@@ -82,7 +79,7 @@ class Simulation:
         return {name: value for name, value in self.__dict__.items() if name not in self._own}
 
     def __setstate__(self, state):
-        words = [(name, value) for name, value in state["words"] if name not in state["arrays"]]
+        words = [(name, value) for name, value in state["words"] if name not in dict(_arrays.words_of(state["arrays"]))]
         if "seed" not in dict(words):  # drawn from the clock; it may turn the crystal
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
@@ -141,7 +138,7 @@ class Simulation:
     def _type(self, keywords):
         """Type these keywords, and set all words again."""
         rest, arrays = _arrays.split(keywords)
-        pairs = _parameters.pairs(rest) + [(name, [f"memory:{memory}"]) for name, memory in _MEMORY.items() if name in arrays]
+        pairs = _parameters.pairs(rest) + _arrays.words_of(arrays)
         words = dict(self._words)
         for name, value in pairs:
             words.pop(name, None)  # the last that is typed counts
