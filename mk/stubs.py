@@ -117,7 +117,7 @@ class Simulation:
                radial: tuple[npt.ArrayLike, npt.ArrayLike] | None = None, progress: Progress = None) -> Normal: ...
     def variables(self, names: Names = ...) -> list[str]: ...
     def parameter(self, name: str) -> dict[str, Any]: ...
-    def set_parameters(self, values: Mapping[str, float]) -> None: ...
+    def set_parameters(self, values: Mapping[str, float | Sequence[float] | Array]) -> None: ...
     def fold_rotation(self) -> None: ...
     def write(self, image: Array | DeviceImage | None = None, **files: Unpack[Parameters]) -> None: ...
 
@@ -136,8 +136,10 @@ def noise(input: Path, output: Path, progress: Progress = None, size: tuple[int,
           **keywords: Unpack[SeriesParameters]) -> dict[str, Any]: ...
 '''
 
-ARRAYS = {"hkl": "Path | Indices", "mask": "Path | Array", "mat": "Path | npt.ArrayLike",
-          "sourcefile": "Path | npt.ArrayLike | Indices"}
+TYPES = {"hkl": "Path | Indices | Array", "mask": "Path | Array", "mat": "Path | npt.ArrayLike",
+         "sourcefile": "Path | npt.ArrayLike | Indices", "transmission": "Path | npt.ArrayLike", "add": "Path | npt.ArrayLike",
+         "mosaic_blocks": "Path | npt.ArrayLike", "crystals": "int | Path | Sequence[Mapping[str, Any]]",
+         "vary": "str | Mapping[str, Sequence[Any]]"}
 INT, FLOAT = 2, 3  # NB_KIND_INT, NB_KIND_DOUBLE of src/params/params.h: all else takes Numbers
 
 
@@ -149,8 +151,8 @@ def load(path):
 
 
 def type_of(row, module):
-    if row["name"] in ARRAYS:
-        return ARRAYS[row["name"]]
+    if row["name"] in TYPES:
+        return TYPES[row["name"]]
     if row["kind"] in (module.SWITCH, module.PRESET):
         return "bool"
     if row["kind"] == module.FILE:
@@ -168,9 +170,11 @@ def table(name, rows, module):
     out = [f"{name} = TypedDict({name!r}, {{"]
     for row in rows:
         for word in [row["name"], *row["synonyms"].split()]:
-            out.append(f"    {word!r}: {type_of(row, module)} | None,")
+            unit = f"  # {row['unit']}" if row["unit"] else ""
+            out.append(f"    {word!r}: {type_of(row, module)} | None,{unit}")
+    out.append("    'sources': Path | npt.ArrayLike | Indices | None,")
+    out.append("    'A': npt.ArrayLike | None,  # 1/A")
     if name == "Parameters":
-        out.append("    'sources': Path | npt.ArrayLike | Indices | None,")
         out.append("    'F': Factors | None,")
     return "\n".join([*out, "}, total=False)", ""])
 

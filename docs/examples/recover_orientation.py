@@ -74,7 +74,7 @@ def by_adam(start: Any, target: Any, hkl: Any) -> tuple[Way, Any]:
     from nanobragg.torch import render
 
     sim = nanobragg.Simulation(hkl=hkl, N=CELLS, misset=start, **SCENE)
-    seen = torch.from_numpy(target)
+    seen: Any = torch.from_numpy(target)
     weight = 1 / (seen + 1)
     rotation = torch.zeros(3, dtype=torch.float64, requires_grad=True)
     torch.optim.Adam([rotation])  # it imports much

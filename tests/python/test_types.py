@@ -2,6 +2,7 @@
 """The stubs say what the package has; the self-test passes."""
 import ast
 import importlib.util
+import inspect
 import os
 import subprocess
 import sys
@@ -29,19 +30,36 @@ def keys(name):
 
 def test_stub_has_every_public_name():
     assert os.path.exists(os.path.join(PACKAGE, "py.typed"))
-    nodes = {getattr(node, "name", None) or getattr(getattr(node, "target", None), "id", None): node
-             for node in stub().body}
+    nodes = {getattr(node, "name", None) or getattr(getattr(node, "target", None) or getattr(node, "targets", [None])[0], "id", None):
+             node for node in stub().body}
     assert set(nanobragg.__all__) <= set(nodes)
     methods = {n.name for n in nodes["Simulation"].body if isinstance(n, ast.FunctionDef)}
     real = {n for n in vars(nanobragg.Simulation) if not n.startswith("_")} | {"__init__"}
     assert methods == real
 
 
+def test_stub_has_every_argument():
+    def check(nodes, of):
+        stated = {}  # by name of the function; overloads together
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef):
+                stated.setdefault(node.name, set()).update(a.arg for a in [*node.args.args, *node.args.kwonlyargs])
+            elif isinstance(node, ast.ClassDef) and node.name == "Simulation":
+                check(node.body, nanobragg.Simulation)
+        for name, arguments in stated.items():
+            real = getattr(of, name)
+            if inspect.isfunction(real):
+                there = inspect.signature(real).parameters.values()
+                assert arguments == {a.name for a in there if a.kind != a.VAR_KEYWORD}, name
+
+    check(stub().body, nanobragg)
+
+
 def test_stub_has_every_parameter():
     known, everywhere = keys("Parameters"), keys("SeriesParameters")
     for name, row in nanobragg.parameters().items():
         assert {name, *row["synonyms"].split()} <= everywhere, name
-    assert {"cell", "misset", "lambda", "wavelength", "sources", "hkl"} <= known
+    assert {"cell", "misset", "lambda", "wavelength", "sources", "A", "hkl"} <= known
     assert "frames" in everywhere - known and "distanze" not in everywhere
 
 
@@ -50,7 +68,12 @@ def test_mypy_finds_wrong_keywords(tmp_path):
         pytest.skip("mypy is not installed")
     (tmp_path / "good.py").write_text(
         "import nanobragg\nsim = nanobragg.Simulation(cell=(50, 50, 50, 90, 90, 90), wavelength=1.0)\n"
-        "print(sim.render(statistics=True)[1]['sum'])\n")
+        "print(sim.render(statistics=True)[1]['sum'])\n"
+        "import numpy as np\nmore: nanobragg.Parameters = dict(cell=100.0, N=5)\nnanobragg.Simulation(**more)\n"
+        "nanobragg.Simulation(crystals=[{'N': 10}, {'hkl': 'b.hkl'}])\n"
+        "sim.set(A=np.eye(3), mosaic_blocks=np.zeros((3, 3)), add=np.zeros((4, 4)))\n"
+        "sim.set_parameters({'cell': [1, 2, 3, 4, 5, 6], 'distance': 3})\n"
+        "for run in (nanobragg.draws, nanobragg.run_series):\n    run(dict(more), stills=3, vary={'N': ('uniform', 3, 4)})\n")
     (tmp_path / "bad.py").write_text("import nanobragg\nnanobragg.Simulation(distanze=3)\n")
     for name, status in (("good.py", 0), ("bad.py", 1)):
         done = subprocess.run([sys.executable, "-m", "mypy", "--strict", name], cwd=tmp_path, check=False,
