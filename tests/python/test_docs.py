@@ -102,6 +102,25 @@ def test_page_of_training_sets(tmp_path, monkeypatch):
             assert around.sum() > 0.2 * photons, (fast, slow, photons, around)
 
 
+def test_frames_go_to_spawned_workers(tmp_path):
+    """The Dataset of the page, after its parent has read a frame."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    nanobragg.run_series(dict(cell=70, default_F=100, N=5, detpixels=64, pixel=1, fluence=1e25, oversample=1, crystals=2),
+                         stills=4, orientations="random", spectrum="sase", bandwidth=0.2, pulse_length=10, wavelengths=4, beamsize=0.1,
+                         hdf5=tmp_path / "train.h5", truth="spots", compress="none")
+    block, = re.findall(r"^```python\n(.*?)^```", page("training.md"), re.S | re.M)
+    (tmp_path / "page.py").write_text(block)
+    (tmp_path / "main.py").write_text(
+        "from torch.utils.data import DataLoader\nfrom page import frames, sample\nif __name__ == '__main__':\n"
+        "    loader = DataLoader(frames, batch_size=None, num_workers=2, multiprocessing_context='spawn')\n"
+        "    print([int(one['image'].sum()) for one in loader])\n")
+    done = subprocess.run([sys.executable, "main.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "train.h5") as file:
+        assert done.stdout.split() == str(file["/entry/data/data"][:].sum(axis=(1, 2)).tolist()).split()
+
+
 def test_page_for_those_who_come_from_other_programs(tmp_path, monkeypatch):
     blocks, names = run_blocks("coming-from.md", tmp_path, monkeypatch)
     assert blocks == 1 and names["counts"].max() > 0
