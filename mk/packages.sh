@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install the Debian or Ubuntu packages of the named groups, if any is missing.
-# usage: packages.sh [--list] [build] [test] [lint] [docs] [deb] [release]     (--list: print them as build-depends of Debian)
+# usage: packages.sh [--list] [build] [test] [lint] [torch] [docs] [deb] [release]     (--list: print them as build-depends of Debian)
 set -eu
 
 build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
@@ -11,6 +11,7 @@ test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy 
     python3-fabio python3-h5py \
     bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"
 lint="clang libomp-dev clang-format cppcheck valgrind git python3-yaml"
+torch="python3-torch|python3-torch-cuda" # half a gigabyte: tests of PyTorch are skipped without it
 docs="python3-sphinx python3-myst-parser furo python3-dev python3-numpy" # make site
 
 deb="debhelper dh-python python3-dev python3-numpy" # make deb
@@ -24,6 +25,7 @@ for group; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     lint) wanted="$wanted $lint" ;;
+    torch) wanted="$wanted $torch" ;;
     docs) wanted="$wanted $docs" ;;
     deb) wanted="$wanted $deb" ;;
     release) wanted="$wanted $release" ;;
