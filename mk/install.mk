@@ -57,13 +57,14 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	install -m 644 $(NOTICES) $(DOCDIR)
 	$(if $(DESTDIR)$(RPATH),,-[ "$$(id -u)" -ne 0 ] || ldconfig)
 
-uninstall: ## remove what install wrote
+uninstall: ## remove what install and install-python wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
 	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg
 	rm -f $(addprefix $(DOCDIR)/,$(notdir $(NOTICES)))
 	-rmdir $(DOCDIR) 2>/dev/null
 	rm -rf $(INCLUDEDIR)/nanobragg $(LIBDIR)/cmake/nanobragg
+	rm -rf $(DESTDIR)$(PYTHONDIR)/nanobragg $(DESTDIR)$(PYTHONDIR)/nanobragg_program.py # of install-python
 
 # LIBRARY_PATH: the pkg-config file of a staged library has no folder of CUDA
 installcheck: all ## install under build/, build a program against it, uninstall

@@ -42,7 +42,10 @@ def metadata():
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as text:
         return (f"Metadata-Version: 2.1\nName: nanobragg\nVersion: {version()}\n"
                 "Summary: X-ray diffraction of nanocrystals on an absolute scale\n"
-                "License: MIT\nRequires-Python: >=3.11\nRequires-Dist: numpy\n"
+                "Author: the nanobragg authors\nLicense: MIT\nLicense-File: LICENSE\nLicense-File: NOTICE\n"
+                "Classifier: License :: OSI Approved :: MIT License\nClassifier: Operating System :: POSIX :: Linux\n"
+                "Classifier: Programming Language :: Python :: 3\nClassifier: Topic :: Scientific/Engineering :: Physics\n"
+                "Keywords: X-ray diffraction,crystallography,simulation\nRequires-Python: >=3.11\nRequires-Dist: numpy\n"
                 "Description-Content-Type: text/markdown\n\n" + text.read())
 
 

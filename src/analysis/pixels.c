@@ -172,7 +172,9 @@ static void first_pass(const nb_pair *p, nb_difference *d)
 /** Pearson's correlation about the means; 1 for equal images, NaN when one is flat. */
 static double correlation(double aa, double bb, double ab, int equal)
 {
-    return equal ? 1 : aa > 0 && bb > 0 ? ab / (sqrt(aa) * sqrt(bb)) : NAN;
+    if (equal)
+        return 1;
+    return aa > 0 && bb > 0 ? fmax(-1, fmin(1, ab / (sqrt(aa) * sqrt(bb)))) : NAN;
 }
 
 /** Correlation, and the factor k with the smallest sum of (A - k B)^2. */

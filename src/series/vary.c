@@ -295,6 +295,14 @@ static nb_status odd_numbers(const nb_vary_item *item, nb_error *err)
                    laws[item->law].name, item->name->name, laws[item->law].form);
 }
 
+static nb_status part_of_0(const nb_vary_item *item, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-vary %s: a part of 0 is always 0; type -%s too, or another law with "
+                   "numbers without %%",
+                   item->name->name, item->name->row);
+}
+
 /** One number, which may be a part of the centre (%). */
 static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_error *err)
 {
@@ -309,10 +317,7 @@ static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_
     else if (percent)
         x *= item->centre / 100;
     if (percent && item->law != NB_VARY_LOGNORMAL && item->centre == 0)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-vary %s: a part of 0 is always 0; type -%s too, or a number without %%",
-            item->name->name, item->name->row);
+        return part_of_0(item, err);
     if (percent && isnan(x))
         return nb_fail(err, NB_ERR_INPUT,
                        "-vary %s: %% of a number that is not typed; type -%s too",
@@ -336,6 +341,8 @@ static nb_status check_numbers(const nb_vary *v, const nb_vary_item *item, nb_er
         return nb_fail(err, NB_ERR_INPUT,
                        "-vary %s:%s: about a number that is not typed; type -%s too",
                        item->name->name, laws[item->law].name, item->name->row);
+    if ((item->law == NB_VARY_LOGNORMAL || item->law == NB_VARY_GAMMA) && item->centre == 0)
+        return part_of_0(item, err);
     return NB_OK;
 }
 

@@ -76,6 +76,12 @@ def test_complex_numbers_are_refused(name, call):
         call(sim, 1j * np.ones(sim.shape))
 
 
+@pytest.mark.parametrize("name", ["A", "matrix"])
+def test_a_crystal_of_another_package_is_named(name):
+    with pytest.raises(TypeError, match=f"^{name}: takes an array of numbers, not .*object"):
+        nanobragg.Simulation(hkl=(H, F), **{name: object()})
+
+
 def test_missing_values_are_left_out_as_of_mtz():
     """Float indices and NaN: the columns of an MTZ file as gemmi gives them."""
     gone = np.arange(len(F)) % 3 == 0

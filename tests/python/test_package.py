@@ -243,6 +243,8 @@ def test_reflections():
     spots = sim.reflections(image)
     assert len(spots) > 3 and 0.5 < spots["intensity"].sum() / image.sum() < 1.0001
     assert spots.dtype.names[:4] == ("frame", "h", "k", "l")
+    rest = spots.dtype.metadata["background"] + spots.dtype.metadata["unassigned"]
+    assert rest > 0 and spots["intensity"].sum() + rest == pytest.approx(image.sum(dtype=float), rel=1e-6)
 
 
 def test_written_files_are_the_programs(tmp_path):
@@ -530,3 +532,5 @@ def test_crystals_have_numbers_of_their_own(tmp_path):
     assert np.abs(blocks - parts[0] / 4 - parts[1] * 3 / 4).max() <= 1e-6 * blocks.max()
     table = nanobragg.draws(base, stills=3, vary={"N": ("uniform", 5, 9), "crystals": ("poisson", 1)})
     assert table.dtype.names == ("frame", "crystal", "seed", "N", "crystals") and set(table["frame"]) == {0, 1, 2}
+    with pytest.raises(TypeError, match="vary: N needs a law and its numbers"):
+        nanobragg.draws(base, stills=3, vary={"N": 5})

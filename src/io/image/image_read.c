@@ -52,11 +52,11 @@ static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *
                           file->slow);
     if (!pixels || file->bytes % sizeof(float) || side > 32768 ||
         (size_t)side * (size_t)side != pixels)
-        return nb_fail_at(
-            err, NB_ERR_INPUT, file->name, 0,
-            "not an " NB_READ_FORMATS " image, and its %zu bytes are not a "
-            "square image of floats; type the size of a float image: -size fast slow",
-            file->bytes);
+        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+                          "not an " NB_READ_FORMATS " image, and its %zu bytes are not a "
+                          "square image of floats; type the size of a float image: -size "
+                          "fast slow (in Python shape=(slow, fast))",
+                          file->bytes);
     out->fast = out->slow = (int)side;
     return NB_OK;
 }

@@ -68,6 +68,13 @@ def noise(input, output, progress=None, size=None, pedestal=None, unit=None, **k
     return _start({}, {**keywords, kind: name}, words, progress)
 
 
+def _law(name, law):
+    """An item of -vary."""
+    if not isinstance(law, (tuple, list)):
+        raise TypeError(f"vary: {name} needs a law and its numbers, as ('uniform', 5, 30), not {law!r}")
+    return ":".join(map(str, (name, *law)))
+
+
 def _start(base, keywords, own, progress):
     ours = {}
     for name, value in keywords.items():
@@ -77,7 +84,7 @@ def _start(base, keywords, own, progress):
         else:
             base[name] = value
     if isinstance(ours.get("vary"), dict):
-        ours["vary"] = ",".join(":".join(map(str, (name, *law))) for name, law in ours["vary"].items())
+        ours["vary"] = ",".join(_law(name, law) for name, law in ours["vary"].items())
     base, arrays = _arrays.split(base)
     words = _parameters.many(base)
     own = _parameters.many(ours, series=True) + own

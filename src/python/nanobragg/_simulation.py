@@ -290,7 +290,9 @@ class Simulation:
 
         progress: a function of the fraction, or True for a bar.  statistics=True: returns the image
         and a dict (sum, max, mean, ...).  where="device": the image stays where it is rendered; returns
-        a DeviceImage, for torch.from_dlpack and the like.  F: other structure factors from now on, as in set()."""
+        a DeviceImage, for torch.from_dlpack and the like.  F: other structure factors from now on, as in set().
+
+        noise(), integers() and reflections() without an image take the array that this returns: change a copy of it."""
         if F is not None:
             self.set(F=F)
         if where not in ("host", "device"):
@@ -369,9 +371,11 @@ class Simulation:
         return out.view(Image)
 
     def reflections(self, image=None):
-        """The reflections of an image: a structured array (h k l fast slow intensity peak phi ...)."""
-        records, _, _ = self._sim.reflections(self._of(image))
-        found = np.frombuffer(records, dtype=REFLECTION).copy()
+        """The reflections of an image: a structured array (h k l fast slow intensity peak phi ...).  Its dtype's metadata
+        has background and unassigned, the photons of the image that belong to no reflection of the list."""
+        records, background, unassigned = self._sim.reflections(self._of(image))
+        kind = np.dtype(REFLECTION, metadata={"background": background, "unassigned": unassigned})
+        found = np.frombuffer(records, dtype=kind).copy()
         self._spots = np.stack([found[x] for x in "hkl"], axis=-1)
         return found
 
