@@ -112,9 +112,12 @@ nb_status nb_file_sink_commit(nb_file_sink *s, const nb_finished *f, nb_error *e
 {
     entry e = {f->file_hash, f->inputs, f->truth.facts};
     nb_journal_data what;
+    nb_status st;
     e.facts.clipped = (double)f->file_clipped;
     if (s->done[f->frame])
         return NB_OK;
+    if ((st = nb_journal_check(s->record.path, &s->record.owner, err)))
+        return st;
     what = nb_journal_data_of(f->frame, &e, sizeof e);
     return nb_journal_append(&s->record, &what, NULL, err);
 }

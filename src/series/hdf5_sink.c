@@ -462,6 +462,8 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
         s->facts = nb_alloc((size_t)frames, sizeof *s->facts, "frames", err);
     if (!s->done || !s->inputs || (s->resume && !s->facts))
         return NB_ERR_NOMEM;
+    nb_hdf5_sink_series_path(s->stem, path);
+    (void)nb_journal_owner_of(path, &s->owner);
     nb_hdf5_sink_data_path(s->stem, 0, path);
     if ((st = nb_hdf5_try_data(path, layout, err)))
         return st;
@@ -476,11 +478,35 @@ void nb_hdf5_sink_recall(const nb_hdf5_sink *s, int k, nb_hdf5_frame *truth)
         truth->facts = s->facts[k];
 }
 
+static nb_status check_record(const nb_hdf5_sink *s, nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    nb_hdf5_sink_series_path(s->stem, path);
+    return s->owner.holder.pid ? nb_journal_check(path, &s->owner, err) : NB_OK;
+}
+
+nb_status nb_hdf5_sink_check(const nb_hdf5_sink *s, int frames, nb_error *err)
+{
+    char path[NB_PATH_MAX];
+    nb_hdf5_data there;
+    for (int b = 0; b * s->per_file < frames; b++) {
+        nb_hdf5_sink_data_path(s->stem, b, path);
+        if (access(path, F_OK) != 0 ||
+            (nb_hdf5_data_key(path, &there) &&
+             (there.fingerprint != s->key.fingerprint || there.seed != s->key.seed)))
+            return nb_journal_fail_lost(path, err);
+    }
+    return check_record(s, err);
+}
+
 /** The journal of a whole block becomes its data file. */
 static nb_status finish_block(nb_hdf5_sink *s, nb_error *err)
 {
     nb_hdf5_data data = describe(s, s->block.number);
     char path[NB_PATH_MAX];
+    const nb_status st = check_record(s, err);
+    if (st)
+        return st;
     nb_hdf5_sink_data_path(s->stem, s->block.number, path);
     return block_maker_begin(&s->maker, &s->block, &data, path, err);
 }
@@ -517,7 +543,7 @@ int nb_hdf5_sink_partial(const nb_hdf5_sink *s, int *number)
     char path[NB_PATH_MAX];
     nb_hdf5_data data;
     *number = b->number;
-    if (b->number < 0)
+    if (b->number < 0 || check_record(s, NULL))
         return 0;
     data = describe(s, b->number);
     for (data.frames = 0; data.frames < frames_in(s, b->number); data.frames++)

@@ -158,8 +158,7 @@ static void unlock_beside(const char *path)
 /* Native byte order: a journal is continued on the same kind of machine. */
 typedef struct head {
     char magic[8]; /* the same in all versions except the last byte */
-    nb_journal_key key;
-    nb_holder holder; /* who wrote it last */
+    nb_journal_owner owner;
 } head;
 
 typedef struct entry {
@@ -202,7 +201,7 @@ static nb_holder read_holder(int fd)
 {
     nb_holder other = {0, ""};
     for (int look = 0; look < LOOKS; look++) {
-        if (get(fd, offsetof(head, holder), &other, sizeof other) && other.pid > 0)
+        if (get(fd, offsetof(head, owner.holder), &other, sizeof other) && other.pid > 0)
             break;
         other.pid = 0;
         lock_pause();
@@ -304,8 +303,7 @@ static nb_status begin(nb_journal *j, const nb_journal_key *key, nb_error *err)
     head h;
     memset(&h, 0, sizeof h);
     memcpy(h.magic, magic, sizeof h.magic);
-    h.key = *key;
-    h.holder = holder_self();
+    h.owner = j->owner = (nb_journal_owner){*key, holder_self()};
     if (ftruncate(j->fd, 0) != 0)
         return fail_errno(err, "write", j->path);
     j->end = 0;
@@ -384,7 +382,6 @@ static nb_status go_on(nb_journal *j, const nb_journal_key *key, nb_journal_foun
                        void *user, nb_error *err)
 {
     struct stat file;
-    const nb_holder self = holder_self();
     head h;
     if (fstat(j->fd, &file) != 0)
         return fail_errno(err, "read", j->path);
@@ -402,13 +399,14 @@ static nb_status go_on(nb_journal *j, const nb_journal_key *key, nb_journal_foun
     default:
         return fail_foreign(j, err);
     }
-    if (memcmp(&h.key, key, sizeof *key) != 0)
+    if (memcmp(&h.owner.key, key, sizeof *key) != 0)
         return nb_fail(err, NB_ERR_INPUT,
                        "-resume: %.300s was begun with other flags or files; give the "
                        "same, or leave -resume out to start again",
                        j->path);
-    j->end = offsetof(head, holder);
-    if (put(j, &self, sizeof self, err))
+    j->owner = (nb_journal_owner){*key, holder_self()};
+    j->end = offsetof(head, owner);
+    if (put(j, &j->owner, sizeof j->owner, err))
         return NB_ERR_IO;
     return scan(j, file.st_size, found, user, err);
 }
@@ -424,7 +422,7 @@ nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_ke
     return st;
 }
 
-int nb_journal_key_of(const char *path, nb_journal_key *key)
+int nb_journal_owner_of(const char *path, nb_journal_owner *owner)
 {
     head h;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -434,8 +432,34 @@ int nb_journal_key_of(const char *path, nb_journal_key *key)
     there = get(fd, 0, &h, sizeof h) && memcmp(h.magic, magic, sizeof magic) == 0;
     close(fd);
     if (there)
-        *key = h.key;
+        *owner = h.owner;
     return there;
+}
+
+int nb_journal_key_of(const char *path, nb_journal_key *key)
+{
+    nb_journal_owner owner;
+    const int there = nb_journal_owner_of(path, &owner);
+    if (there)
+        *key = owner.key;
+    return there;
+}
+
+nb_status nb_journal_fail_lost(const char *path, nb_error *err)
+{
+    return nb_fail(
+        err, NB_ERR_IO,
+        "%.280s was removed or replaced while this series was written: another "
+        "run may use its file names; give each run its own",
+        path);
+}
+
+nb_status nb_journal_check(const char *path, const nb_journal_owner *owner, nb_error *err)
+{
+    nb_journal_owner now;
+    if (nb_journal_owner_of(path, &now) && !memcmp(&now, owner, sizeof now))
+        return NB_OK;
+    return nb_journal_fail_lost(path, err);
 }
 
 nb_journal_data nb_journal_data_of(int frame, const void *data, size_t bytes)
@@ -494,7 +518,8 @@ void nb_journal_remove(nb_journal *j)
 {
     if (!j || j->fd < 0)
         return;
-    unlink(j->path); /* remove it while it is locked: a later file of that name is another one */
+    if (!nb_journal_check(j->path, &j->owner, NULL))
+        unlink(j->path); /* while it is locked: a later file of that name is another one */
     nb_journal_close(j);
 }
 

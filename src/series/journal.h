@@ -24,7 +24,14 @@ typedef struct nb_journal_key {
     int64_t per_file; /* frames of a data file; 0: not of a data file */
 } nb_journal_key;
 
+/** Whose journal it is. */
+typedef struct nb_journal_owner {
+    nb_journal_key key;
+    nb_holder holder; /* who wrote it last */
+} nb_journal_owner;
+
 typedef struct nb_journal {
+    nb_journal_owner owner;
     int fd; /* -1: closed */
     int64_t end;
     int sole; /* set before it is opened: use a lock file if the file system has no locks */
@@ -47,8 +54,14 @@ nb_status nb_journal_create(nb_journal *j, const char *path, const nb_journal_ke
 nb_status nb_journal_resume(nb_journal *j, const char *path, const nb_journal_key *key,
                             nb_journal_found *found, void *user, nb_error *err);
 
-/** Read the key of the journal at path; 0 if there is no readable one. */
+/** Read the key, or all, of the journal at path; 0 if there is no readable one. */
 int nb_journal_key_of(const char *path, nb_journal_key *key);
+int nb_journal_owner_of(const char *path, nb_journal_owner *owner);
+
+/** Check that the journal at path still has this owner.  Errors: NB_ERR_IO, it was removed, or another run has begun its own. */
+nb_status nb_journal_check(const char *path, const nb_journal_owner *owner, nb_error *err);
+/** That error. */
+nb_status nb_journal_fail_lost(const char *path, nb_error *err);
 
 /** A frame's data and their hash. */
 typedef struct nb_journal_data {
@@ -70,7 +83,7 @@ nb_status nb_journal_append(nb_journal *j, const nb_journal_data *what, int64_t 
 nb_status nb_journal_read(const nb_journal *j, int frame, int64_t offset, void *data,
                           size_t bytes, nb_error *err);
 
-void nb_journal_close(nb_journal *j);  /* the file stays; j may be NULL or closed */
-void nb_journal_remove(nb_journal *j); /* remove the file and close */
+void nb_journal_close(nb_journal *j); /* the file stays; j may be NULL or closed */
+void nb_journal_remove(nb_journal *j); /* remove the file, if it is still this one, and close */
 
 #endif

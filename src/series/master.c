@@ -238,8 +238,10 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     char background[NB_PATH_MAX];
     nb_hdf5_panels panels = {0};
     nb_hdf5_crystals crystals = {0};
-    nb_status st = from_file ? nb_panels_bad(run->base, &bad, err)
-                             : bad_pixels(&run->base->model.scene.raster, &bad, err);
+    nb_status st = nb_hdf5_sink_check(&run->hdf5, frames, err);
+    if (!st)
+        st = from_file ? nb_panels_bad(run->base, &bad, err)
+                       : bad_pixels(&run->base->model.scene.raster, &bad, err);
     if (st)
         return st;
     st = nb_panels_factors(run->base, &factors, err);

@@ -95,8 +95,9 @@ typedef struct nb_hdf5_sink {
     char stem[NB_PATH_MAX]; /* of data file names */
     nb_hdf5_layout layout;
     nb_journal_key key;
-    nb_journal series; /* of the whole series; part 0 has it, against a second run */
-    int fresh;         /* no earlier run has left one */
+    nb_journal series;      /* of the whole series; part 0 has it, against a second run */
+    nb_journal_owner owner; /* of that record, for all parts; pid 0: it could not be read */
+    int fresh;              /* no earlier run has left one */
     int frames, per_file, resume;
     int part, parts;      /* of several processes' sinks for the same files */
     nb_block block;       /* collects frames */
@@ -128,6 +129,9 @@ nb_status nb_hdf5_sink_open(nb_hdf5_sink *s, const nb_series *series, int frames
                             nb_error *err);
 /** Errors: also those of the data file before, which another thread makes. */
 nb_status nb_hdf5_sink_commit(nb_hdf5_sink *s, int k, const nb_slot *slot, nb_error *err);
+/** Check that the record of the series and the data files of the first frames are this run's.  Errors: NB_ERR_IO, one was
+ * removed or replaced. */
+nb_status nb_hdf5_sink_check(const nb_hdf5_sink *s, int frames, nb_error *err);
 /** Wait for the data file that is being made.  *first: its first frame. */
 nb_status nb_hdf5_sink_wait(nb_hdf5_sink *s, int *first, nb_error *err);
 /** Fill the reflections and the image facts in the truth of a frame that was found finished. */

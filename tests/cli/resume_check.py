@@ -6,6 +6,7 @@ usage: NANOBRAGG=program python3 tests/cli/resume_check.py
 import glob
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -267,8 +268,7 @@ LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversam
 
 def start(flags, record, **more):
     """A long run, once its record is there."""
-    process = subprocess.Popen([PROGRAM, *flags], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, **more)
+    process = subprocess.Popen([PROGRAM, *flags], **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
     end = time.monotonic() + 20
     while not os.path.exists(record) and process.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
@@ -298,6 +298,27 @@ def one_at_a_time(h5py):
         run(*LONG, *flags, "-frames", 2)
         ok(f"lock-ends-with-its-process-{name}", not glob.glob("two_*.resume"))
         for path in glob.glob("two*"):
+            os.remove(path)
+
+
+def files_of_a_newer_run(h5py):
+    """A run whose files were removed and made again by another one ends with an error, and leaves those alone."""
+    outputs = {"output": (["-output", "new_%d.bin"], "new_9.bin")}
+    if h5py:
+        outputs["hdf5"] = (["-hdf5", "new_master.h5", "-frames_per_file", "3"], "new_data_000002.h5")
+    for name, (flags, file) in outputs.items():
+        old = start(LONG + flags, file, stderr=subprocess.PIPE, text=True)
+        old.send_signal(signal.SIGSTOP)
+        names = ["new_[1-6].bin", "new_data_00000[12].h5"]
+        for path in [path for name in [*names, "new_*.resume"] for path in glob.glob(name)]:
+            os.remove(path)
+        run(*LONG, *flags, "-frames", 6, "-misset", 10, 20, 30)
+        new = {path: read(path) for name in [*names, "new_master.h5"] for path in glob.glob(name)}
+        old.send_signal(signal.SIGCONT)
+        error = old.communicate(timeout=60)[1]
+        ok(f"files-of-a-newer-run-{name}", old.returncode == 1 and one(error) and "removed or replaced" in error and
+           len(new) > 2 and new == {path: read(path) for path in new}, error)
+        for path in glob.glob("new_*"):
             os.remove(path)
 
 
@@ -399,6 +420,7 @@ def main():
     files_of_jobs(h5py)
     pictures_count()
     one_at_a_time(h5py)
+    files_of_a_newer_run(h5py)
     without_locks()
     foreign_records()
     longer_runs(h5py)
