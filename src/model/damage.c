@@ -6,6 +6,7 @@
 #include "../base/error.h"
 #include "../base/text.h"
 #include "../base/xraylib_lib.h"
+#include "../params/params.h"
 #include "../physics/limits.h"
 #include "units.h"
 
@@ -51,6 +52,13 @@ nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavele
         return NB_OK;
     st = absorbed_part(cfg, eV, &part, err);
     *MGy = fluence * eV * joule * part * 1e-6;
+    if (!st && *MGy > nb_param_find("dose")->high)
+        st = nb_fail(
+            err, NB_ERR_INPUT,
+            "-dose auto: a fluence of %g photons/m^2 is %g MGy a frame, and above "
+            "%g MGy nothing is known; type other photons (-fluence, -flux), or "
+            "-dose x",
+            fluence, *MGy, nb_param_find("dose")->high);
     return st;
 }
 
@@ -73,10 +81,11 @@ nb_status nb_damage_of(const nb_settings *cfg, double fluence, double wavelength
     out->B = NB_TYPED_OR(cfg, damage_B, halves ? 0 : 1) * out->dose;
     out->growth = 1 + 0.01 * c->damage_cell_pct * out->dose;
     out->fall = halves ? log(2) * out->dose / c->damage_half : 0;
-    if (!st && !(out->growth > 0.01))
+    if (!st && !(out->growth > 0.01 && out->growth < 100))
         st = nb_fail(err, NB_ERR_INPUT,
-                     "-damage_cell %g: at %g MGy nothing would be left of the cell",
-                     c->damage_cell_pct, out->dose);
+                     "-damage_cell %g: at %g MGy the cell's edges would be %g times as "
+                     "long; type a smaller one, or a smaller -dose",
+                     c->damage_cell_pct, out->dose, out->growth);
     return st;
 }
 

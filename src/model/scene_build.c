@@ -92,9 +92,9 @@ static nb_status build_spectrum(const nb_settings *cfg, const nb_model_inputs *i
     nb_spectrum_use use = {in->points, in->n_points, m->wavelength_A,
                            .seed = NB_TYPED(cfg, seed) ? cfg->value.seed.value
                                                        : in->default_seed};
-    nb_status st = nb_spectrum_check(cfg, err);
-    if (st || !nb_spectrum_is_set(cfg))
-        return st;
+    nb_status st;
+    if (!nb_spectrum_is_set(cfg))
+        return NB_OK;
     if (!NB_TYPED(cfg, wavelengths)) {
         const nb_vec3 edges[] = {x->a, x->b, x->c};
         for (int i = 0; i < 3; i++)
@@ -112,7 +112,9 @@ static nb_status build_sources(const nb_settings *cfg, const nb_model_inputs *in
                                nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
-    nb_status st;
+    nb_status st = nb_spectrum_check(cfg, err);
+    if (st)
+        return st;
     if (in->sources) {
         sc->beam.n_sources = in->n_sources;
         st = nb_beam_from_list(in->sources, in->n_sources, cfg->value.compat, &m->sources,

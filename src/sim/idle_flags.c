@@ -143,6 +143,21 @@ static void say_rest(const nb_config *cfg, const nb_scene *sc, const nb_hooks *h
             nb_notice(hooks, "-%s has no effect%s", rest[i].name, rest[i].needs);
 }
 
+/** Flags of the beam's directions and wavelengths, which the file of sources replaces. */
+static void say_beam(const nb_config *cfg, const nb_hooks *hooks)
+{
+    const double typed[] = {cfg->hdiv_range_mrad, cfg->vdiv_range_mrad,
+                            cfg->hdiv_step_mrad,  cfg->vdiv_step_mrad,
+                            cfg->dispersion_pct,  cfg->dispersion_step_pct};
+    int some = 0;
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        some |= typed[i] > 0; /* NaN: unset */
+    if (some && cfg->source_file[0])
+        nb_notice(hooks,
+                  "-divergence and -dispersion have no effect beside -sourcefile, which "
+                  "lists all sources");
+}
+
 void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *sc,
                        const nb_hooks *hooks)
 {
@@ -152,5 +167,6 @@ void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *sc,
         return;
     say_place(cfg, typed, other, hooks);
     say_rest(cfg, sc, hooks);
+    say_beam(cfg, hooks);
     nb_free(other);
 }
