@@ -19,12 +19,27 @@ typedef struct input {
     size_t limit;
 } input;
 
+/** What else a flag takes, or what is meant, where a file is not there. */
+static const char *instead_of(const char *flag)
+{
+    static const char *const words[][2] = {
+        {"-orientations", "; without a file type random"},
+        {"-crystals", "; without a file type a number, or -vary crystals:choice:1:2:3"},
+        {"-transmission",
+         "; it has a factor for each pixel, and an attenuator is a smaller -fluence"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(flag, words[i][0]) == 0)
+            return words[i][1];
+    return "";
+}
+
 static nb_status fail(const input *in, nb_status code, int number, nb_error *err)
 {
     char why[128];
     if (strerror_r(number, why, sizeof why) != 0)
         snprintf(why, sizeof why, "error %d", number);
-    nb_fail(err, code, "%s %.300s: cannot read: %s", in->flag, in->path, why);
+    nb_fail(err, code, "%s %.300s: cannot read: %s%s", in->flag, in->path, why,
+            number == ENOENT ? instead_of(in->flag) : "");
     if (err)
         snprintf(err->file, sizeof err->file, "%.*s", (int)sizeof err->file - 1, in->path);
     return code;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "common.h"
 #include "help.h"
@@ -328,8 +329,10 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
     if (argument[0] != '-' || nb_read_number(argument, &number))
         return nb_cli_fail(err,
                            "'%.60s' is neither a flag nor the value of a "
-                           "flag%s%.40s; flags start with a dash",
-                           argument, previous ? ", after " : "", previous ? previous : "");
+                           "flag%s%.40s; flags start with a dash%s",
+                           argument, previous ? ", after " : "", previous ? previous : "",
+                           access(argument, F_OK) ? ""
+                                                  : ", as -pdb or -hkl before a file");
     if (length < sizeof head && argument[length]) {
         snprintf(head, sizeof head, "%.*s", (int)length, argument);
         if (nb_flag_find(head))
