@@ -290,8 +290,10 @@ static void refine_print(FILE *out, const nb_refinement *r)
         fprintf(out, "%d pictures, %d left out, ", r->pictures, r->left_out);
     else
         fprintf(out, "correlation %.4f, ", r->picture_correlation);
-    fprintf(out, "%d evaluations, %d images, %.2f s\n", r->evaluations, r->images,
-            r->seconds);
+    fprintf(out, "%d evaluations, ", r->evaluations);
+    if (r->images) /* of a joint refinement they are not counted */
+        fprintf(out, "%d images, ", r->images);
+    fprintf(out, "%.2f s\n", r->seconds);
 }
 
 /* nanobragg refine IMAGE flags -refine LIST */
@@ -553,10 +555,13 @@ static nb_status refine_one(run *r, nb_error *err)
 static int frame_done(void *user, int frame, const nb_refinement *result, const char *why)
 {
     run *r = user;
+    char time[32] = ""; /* of a joint refinement it is that of all pictures */
+    if (result && result->seconds > 0)
+        snprintf(time, sizeof time, ", %.2f s", result->seconds);
     if (r->text && result)
-        fprintf(r->text, "%s: %s, deviance per pixel %.4f, correlation %.4f, %.2f s\n",
+        fprintf(r->text, "%s: %s, deviance per pixel %.4f, correlation %.4f%s\n",
                 r->images[frame], result->status, result->deviance_per_pixel,
-                result->picture_correlation, result->seconds);
+                result->picture_correlation, time);
     if (!result)
         nb_cli_say("error", why);
     return nb_stop_requested();

@@ -131,9 +131,9 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     int made = p->done - p->kept, files = 0;
     FILE *out = cli->text;
 
-    fprintf(out, "series    %d frames in %.3f s, %.4g frames/s, %.3f MB of images\n",
-            p->done, p->seconds, p->seconds > 0 ? made / p->seconds : 0,
-            (double)p->bytes / 1e6);
+    fprintf(out, "series    %d frame%s in %.3f s, %.4g frames/s, %.3f MB of images\n",
+            p->done, p->done == 1 ? "" : "s", p->seconds,
+            p->seconds > 0 ? made / p->seconds : 0, (double)p->bytes / 1e6);
     if (p->kept)
         fprintf(out, "          %d of them kept from the earlier run\n", p->kept);
     fprintf(out, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",

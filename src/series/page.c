@@ -183,8 +183,9 @@ static nb_status make_report(const nb_sim *base, const nb_series *s,
     if (first)
         nb_draft_bytes(&text, first, strlen(first));
     nb_free(first);
-    nb_report_put(&text, "series    %d frames in %.3f s, %.3f MB of images\n",
-                  result->done, result->seconds, (double)result->bytes / 1e6);
+    nb_report_put(&text, "series    %d frame%s in %.3f s, %.3f MB of images\n",
+                  result->done, result->done == 1 ? "" : "s", result->seconds,
+                  (double)result->bytes / 1e6);
     nb_report_put(&text, "page      %d of %d frames%s\n", p->of.n, result->frames,
                   p->of.n < result->frames ? "; -page_frames a-b chooses others" : "");
     nb_report_put(&text, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",
