@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "../base/text.h"
 #include "common.h"
 #include "help.h"
 #include "progress.h"
@@ -90,20 +89,6 @@ static int run(const nb_sub_command *command, int argc, char **argv)
     return status;
 }
 
-/** A first word that is almost a command. */
-static int misspelled(const char *word, const nb_sub_command *const *all, size_t count)
-{
-    char line[NB_TEXT_QUOTE + 100];
-    for (size_t i = 0; i < count; i++)
-        if (nb_text_edits(word, all[i]->name) == 1) {
-            snprintf(line, sizeof line, "unknown command '%s'; did you mean nanobragg %s?",
-                     word, all[i]->name);
-            nb_cli_say("error", line);
-            return 1;
-        }
-    return 0;
-}
-
 int nb_sub_dispatch(int argc, char **argv, int *status)
 {
     size_t count;
@@ -115,6 +100,5 @@ int nb_sub_dispatch(int argc, char **argv, int *status)
             *status = run(all[i], argc, argv);
             return 1;
         }
-    *status = 2;
-    return argc > 1 && argv[1][0] != '-' && misspelled(argv[1], all, count);
+    return 0;
 }
