@@ -11,7 +11,6 @@
 
 #include "common.h"
 #include "help.h"
-#include "subcommands.h"
 
 /* Words of other programs, and common words, for our flags: the first one is suggested, -help WORD prints all. */
 static const struct {
@@ -61,8 +60,7 @@ static int least(int a, int b, int c)
 
 #define NAME_MAX_LENGTH 48
 
-/** Levenshtein distance without regard to case; two equal texts give 0. */
-static int edit_distance(const char *a, const char *b)
+int nb_cli_edits(const char *a, const char *b)
 {
     int row[NAME_MAX_LENGTH + 1];
     int n = (int)strlen(b);
@@ -105,7 +103,7 @@ static int nearest_letters(const char *name, char *nearest, size_t size)
         const char *cursor = NULL;
         int started = 0;
         while (next_spelling(f, &cursor, &started, word)) {
-            int distance = edit_distance(name, word);
+            int distance = nb_cli_edits(name, word);
             if (distance >= best || distance >= (int)strlen(name))
                 continue;
             best = distance;
@@ -320,22 +318,6 @@ static nb_status parse_flag(parser *p)
     return parse_value(p);
 }
 
-/** A word without a flag, after `previous` or at first: suggest a command, or a flag of files. */
-static nb_status stray(nb_error *err, const char *word, const char *previous)
-{
-    size_t count;
-    const nb_sub_command *const *all = nb_sub_commands(&count);
-    for (size_t i = 0; !previous && i < count; i++)
-        if (edit_distance(word, all[i]->name) == 1)
-            return nb_cli_fail(err, "'%.60s' is no command; did you mean nanobragg %s?",
-                               word, all[i]->name);
-    return nb_cli_fail(err,
-                       "'%.60s' is neither a flag nor the value of a "
-                       "flag%s%.40s; flags start with a dash%s",
-                       word, previous ? ", after " : "", previous ? previous : "",
-                       access(word, F_OK) ? "" : ", as -pdb or -hkl before a file");
-}
-
 /** An argument that is not a known flag: suggest a flag. */
 static nb_status unknown(nb_error *err, const char *argument, const char *previous)
 {
@@ -344,7 +326,12 @@ static nb_status unknown(nb_error *err, const char *argument, const char *previo
     double number;
 
     if (argument[0] != '-' || nb_read_number(argument, &number))
-        return stray(err, argument, previous);
+        return nb_cli_fail(err,
+                           "'%.60s' is neither a flag nor the value of a "
+                           "flag%s%.40s; flags start with a dash%s",
+                           argument, previous ? ", after " : "", previous ? previous : "",
+                           access(argument, F_OK) ? ""
+                                                  : ", as -pdb or -hkl before a file");
     if (length < sizeof head && argument[length]) {
         snprintf(head, sizeof head, "%.*s", (int)length, argument);
         if (nb_flag_find(head))

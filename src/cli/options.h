@@ -16,6 +16,9 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** Flags, with blanks between them, that a word of other programs means; NULL: it is not known. */
 const char *nb_flags_meant(const char *word);
 
+/** Levenshtein distance without regard to case; two equal texts give 0. */
+int nb_cli_edits(const char *a, const char *b);
+
 int nb_cli_is_series(const nb_cli *cli);
 
 /** Does -noisefile of a single image hold -saturation?  A series has its own files. */

@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "help.h"
+#include "options.h"
 #include "progress.h"
 
 enum { INDENT = 26 };
@@ -89,6 +90,21 @@ static int run(const nb_sub_command *command, int argc, char **argv)
     return status;
 }
 
+/** Is a first word almost a command? */
+static int is_misspelled(const char *word, const nb_sub_command *const *all, size_t count)
+{
+    char line[160];
+    for (size_t i = 0; i < count; i++)
+        if (nb_cli_edits(word, all[i]->name) == 1) {
+            snprintf(line, sizeof line,
+                     "'%.60s' is no command; did you mean nanobragg %s?", word,
+                     all[i]->name);
+            nb_cli_say("error", line);
+            return 1;
+        }
+    return 0;
+}
+
 int nb_sub_dispatch(int argc, char **argv, int *status)
 {
     size_t count;
@@ -100,5 +116,6 @@ int nb_sub_dispatch(int argc, char **argv, int *status)
             *status = run(all[i], argc, argv);
             return 1;
         }
-    return 0;
+    *status = 2;
+    return argc > 1 && argv[1][0] != '-' && is_misspelled(argv[1], all, count);
 }
