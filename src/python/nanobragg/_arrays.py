@@ -15,9 +15,10 @@ def real(what, value, dtype=float):
     array = np.asarray(value)
     if np.iscomplexobj(array):
         raise TypeError(f"{what}: the values must be real, not complex")
-    if array.dtype == object:
-        raise TypeError(f"{what}: takes an array of numbers, not {type_name(value)}")
-    return np.ascontiguousarray(array, dtype=dtype)
+    try:
+        return np.ascontiguousarray(array, dtype=dtype)
+    except TypeError:
+        raise TypeError(f"{what}: takes an array of numbers, not {type_name(value)}") from None
 
 
 def amplitudes(value):
