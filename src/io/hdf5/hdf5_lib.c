@@ -62,7 +62,6 @@ nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
     if (st)
         return st;
     nb_late_library_enter(&late);
-    H5(dont_atexit)(); /* it crashes when a file could not be closed; ours are */
     H5(Eget_auto2)(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5(Eset_auto2)(H5E_DEFAULT, NULL, NULL);
     H5(Zregister)(&bitshuffle_class);

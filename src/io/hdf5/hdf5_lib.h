@@ -34,7 +34,7 @@
     X(H5Pget_virtual_filename) X(H5Pget_virtual_vspace) \
     X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
-    X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints) X(H5dont_atexit)
+    X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints)
 #define NB_HDF5_VARIABLES(X) \
     X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
