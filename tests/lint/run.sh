@@ -59,7 +59,7 @@ hdf5_reads() {
 fallbacks() {
     ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
         grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
-            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given|single)|sim/(advice|derive_set|detector_file|files|geometry_file|image|image_header|load|named_detector|picture|resolve|factor_tables|build)\.)'
+            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given|inputs|single)|sim/(advice|derive_set|detector_file|files|geometry_file|image|image_header|load|named_detector|picture|resolve|factor_tables|build)\.)'
     } | sed 's/^/    /' | grep .
 }
 
