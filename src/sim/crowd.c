@@ -419,7 +419,7 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {
     nb_crystal_inputs inputs;
-    nb_damage damage;
+    nb_damage damage = {.growth = 1};
     nb_inputs in;
     const nb_settings *all;
     nb_status st =
