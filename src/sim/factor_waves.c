@@ -11,8 +11,6 @@
 #include "../params/params.h"
 #include "factors.h"
 
-#define EQUAL 1e-6
-
 /** The rows of an element; returns how many. */
 static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **first)
 {
@@ -236,7 +234,7 @@ int nb_waves_equal(const nb_waves *a, const nb_waves *b)
     if (a->n != b->n || a->n_elements != b->n_elements)
         return 0;
     for (int i = 0; i < a->n; i++)
-        if (!is_near(&a->group[i], &b->group[i], a->n_elements, EQUAL))
+        if (!is_near(&a->group[i], &b->group[i], a->n_elements, 0))
             return 0;
     return 1;
 }
