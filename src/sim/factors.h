@@ -134,7 +134,7 @@ nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, i
 nb_status nb_waves_one(const nb_factor_sums *sums, double wavelength_A,
                        const nb_hooks *hooks, nb_waves *out, nb_error *err);
 void nb_waves_free(nb_waves *waves);
-/** Have both the same groups, with f' and f'' equal within 1e-6? */
+/** True if both have the same groups, with equal f' and f''. */
 int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 
 /** Weighted mean wavelength, A. */
