@@ -211,13 +211,15 @@ static void widen_by(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
 
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
 {
+    const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
+        frames = reaches_differ(f) ? f->count : crystals;
     nb_config cfg;
     double dmin;
-    if (!base->in.sums || !reaches_differ(f) ||
+    if (!base->in.sums || !frames ||
         !nb_factor_files_have_limit(base->in.factors, &base->cfg))
         return NB_OK;
     dmin = base->in.sums->dmin;
-    for (int k = 0; k < f->count; k++) {
+    for (int k = 0; k < frames; k++) {
         int n = 1;
         if (!nb_frames_config(f, k, &cfg, NULL) && cfg.crystals[0] &&
             nb_crystals_count(f->in, &cfg, &n, NULL))

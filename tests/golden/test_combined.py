@@ -225,9 +225,9 @@ def check_typed(t, rng):
                 alone.append(t.image(typed(t, j)))
             except Refused:
                 return
-        known = ["of the whole series", "pixels", "a detector from a file", "cannot vary", "-vary", "jobs"]
+        known = ["of the whole series", "pixels", "a detector from a file", "cannot vary", "contradicts -mat", "-vary", "jobs"]
         where = t.has("geom", "expt", "nxmx", "detector", "img", "mask") and t.has(*GEOMETRY)
-        if not where and not any(x in str(said) for x in known[:4]):
+        if not where and not any(x in str(said) for x in known[:5]):
             raise Failure(f"refused in a series, not if it is typed: {said}")
         return
     try:
