@@ -219,6 +219,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
         !nb_factor_files_have_limit(base->in.factors, &base->cfg))
         return NB_OK;
     dmin = base->in.sums->dmin;
+    base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
     for (int k = 0; k < frames; k++) {
         int n = 1;
         if (!nb_frames_config(f, k, &cfg, NULL) && cfg.crystals[0] &&
