@@ -195,7 +195,7 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
     return st ? st : nb_crystal_line(&sim->in, m, typed, err);
 }
 
-/** All crystals stand in the same beam, before the same detector, also where parameters moved these. */
+/** Give a further crystal the beam and the detector of the image, as parameters moved them. */
 static void share_frame(const nb_sim *sim, nb_further *x)
 {
     const nb_inputs *in = &sim->in;
@@ -309,6 +309,7 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
         if (!st)
             st = take_scene(crowd, crowd->all[*i], first, &twin, err);
     }
+    sim->asker.place = "";
     nb_free(cfg);
     return m > 0 ? nb_fail_within(err, st, name) : st;
 }
