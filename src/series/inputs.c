@@ -132,42 +132,47 @@ static int reaches_differ(const nb_frames *f)
            s->jitter_beam_mm > 0;
 }
 
-/** Sources of flags, of the spectrum that frame cfg has. */
-static nb_status grid_of(const nb_sim *base, const nb_config *cfg, const nb_geometry *g,
-                         nb_source **sources, int *n, nb_error *err)
+/** A crystal of a frame, resolved. */
+typedef struct resolved {
+    const nb_sim *base;
+    const nb_inputs *in;
+    const nb_config *cfg;
+    const nb_settings *all;
+} resolved;
+
+/** Sources of flags, or of the spectrum of the frame. */
+static nb_status grid_of(const resolved *r, const nb_geometry *g, nb_source **sources,
+                         int *n, nb_error *err)
 {
-    const nb_settings *all = NB_RESOLVED(cfg);
     nb_spectrum spectrum = {0};
-    nb_status st =
-        nb_spectrum_is_set(all) ? nb_spectrum_of_frame(base, cfg, &spectrum, err) : NB_OK;
+    nb_status st = nb_spectrum_is_set(r->all)
+                       ? nb_spectrum_of_frame(r->base, r->cfg, &spectrum, err)
+                       : NB_OK;
     if (!st)
-        st = nb_beam_grid(all, g, spectrum.n ? &spectrum : NULL, sources, n, err);
+        st = nb_beam_grid(r->all, g, spectrum.n ? &spectrum : NULL, sources, n, err);
     nb_spectrum_free(&spectrum);
     return st;
 }
 
-static nb_status sources_of(const nb_inputs *in, const nb_sim *base, const nb_config *cfg,
-                            const nb_geometry *g, nb_source **sources, int *n,
-                            nb_error *err)
+static nb_status sources_of(const resolved *r, const nb_geometry *g, nb_source **sources,
+                            int *n, nb_error *err)
 {
-    *n = in->n_lines;
-    return in->lines ? nb_beam_from_list(in->lines, *n, cfg->compat, sources, err)
-                     : grid_of(base, cfg, g, sources, n, err);
+    *n = r->in->n_lines;
+    return r->in->lines ? nb_beam_from_list(r->in->lines, *n, r->cfg->compat, sources, err)
+                        : grid_of(r, g, sources, n, err);
 }
 
-/** |q| that the detector of this configuration sees. */
-static nb_status reach_of(const nb_inputs *in, const nb_sim *base, const nb_config *cfg,
-                          double *q, nb_error *err)
+/** |q| that the detector sees. */
+static nb_status reach_of(const resolved *r, double *q, nb_error *err)
 {
     nb_scene sc = {0};
     nb_source *sources = NULL;
     nb_geometry g;
     nb_detector det = {0};
-    const nb_settings *all = NB_RESOLVED(cfg);
     nb_status st;
-    if (!(st = nb_geometry_build(all, &g, err)) &&
-        !(st = nb_detector_build(all, &g, nb_beam_wavelength(all), NULL, &det, err)) &&
-        !(st = sources_of(in, base, cfg, &g, &sources, &sc.beam.n_sources, err))) {
+    if (!(st = nb_geometry_build(r->all, &g, err)) &&
+        !(st = nb_detector_build(r->all, &g, nb_beam_wavelength(r->all), NULL, &det, err)) &&
+        !(st = sources_of(r, &g, &sources, &sc.beam.n_sources, err))) {
         sc.n_panels = det.n_panels;
         sc.panels = det.panels;
         sc.sensors = det.sensors;
@@ -180,21 +185,15 @@ static nb_status reach_of(const nb_inputs *in, const nb_sim *base, const nb_conf
     return st;
 }
 
-static nb_status limit_of(const nb_inputs *in, const nb_sim *base, const nb_config *cfg,
-                          double *dmin, nb_error *err)
+/** Lower *dmin to the limit of the F that the crystal needs; 0: a whole list. */
+static void lower_limit(const resolved *r, double *dmin)
 {
-    const nb_settings *all = NB_RESOLVED(cfg);
-    const nb_crystal_inputs of = nb_crystal_inputs_of(all, &in->matrix, base->seed);
+    const nb_crystal_inputs of =
+        nb_crystal_inputs_of(r->all, &r->in->matrix, r->base->seed);
     nb_crystal crystal;
     double q;
-    nb_status st = reach_of(in, base, cfg, &q, err);
-    if (!st)
-        st = nb_crystal_build(all, &of, NULL, &crystal, err);
-    if (!st)
-        *dmin = fmin(*dmin, nb_factor_files_have_limit(base->in.factors, cfg)
-                                ? nb_factor_files_limit(base->in.factors, cfg, q, &crystal)
-                                : -1);
-    return st;
+    if (!reach_of(r, &q, NULL) && !nb_crystal_build(r->all, &of, NULL, &crystal, NULL))
+        *dmin = fmin(*dmin, nb_factor_files_limit(r->in->factors, r->cfg, q, &crystal));
 }
 
 /** Lower *dmin to what crystal `at` needs if it has the files of the base.  The survey reports a frame's error. */
@@ -205,7 +204,7 @@ static void widen_by(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
     if (nb_frames_resolved(f, at, cfg, &in, NULL))
         return;
     if (in.factors == base->in.factors)
-        (void)limit_of(&in, base, cfg, dmin, NULL);
+        lower_limit(&(resolved){base, &in, cfg, NB_RESOLVED(cfg)}, dmin);
     nb_inputs_drop(&in);
 }
 
@@ -229,7 +228,8 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
             widen_by(f, (nb_crystal_at){k, m}, base, &cfg, &dmin);
     }
     base->in.limit = NB_LIMIT_ENOUGH;
-    return nb_inputs_make_factors(&base->in, &base->model, dmin, &base->hooks, err);
+    return nb_inputs_make_factors(&base->in, &base->model, dmin > 0 ? dmin : -1,
+                                  &base->hooks, err);
 }
 
 /* All frames of a series, before the first one is made. */

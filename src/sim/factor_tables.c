@@ -226,6 +226,8 @@ static double reach_of_halos(const nb_config *cfg, double q)
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal)
 {
+    if (!nb_factor_files_have_limit(files, cfg))
+        return 0;
     if (cfg->dmin_A > 0 && files->list_path &&
         (cfg->fill == NB_FILL_SHELL || cfg->F_scale == NB_FSCALE_MODEL))
         q = 1 / cfg->dmin_A; /* the whole list makes the shells and the scale */
@@ -238,10 +240,8 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
 /** What a model sees.  Reflections without a typed limit are taken as far as they go. */
 static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
-    const nb_config *cfg = &model->settings.value;
-    if (!nb_factor_files_have_limit(files, cfg))
-        return 0;
-    return nb_factor_files_limit(files, cfg, nb_model_reach(model), &model->crystal);
+    return nb_factor_files_limit(files, &model->settings.value, nb_model_reach(model),
+                                 &model->crystal);
 }
 
 /** The half of a cell that a table has in excess may pass the limit of what is known. */

@@ -103,7 +103,7 @@ nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
 /** Does the table of an image end where the image does? */
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg);
 
-/** The d (A) to which the tables of an image to q (1/A) must go. */
+/** The d (A) to which the tables of an image to q (1/A) must go; 0: as far as the files go. */
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal);
 
