@@ -81,7 +81,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char F_moves[] = "one structure factor";
 
-/** The nearest name or group; NULL: none is near. */
+/** Find the name or group nearest to a misspelled one; NULL if all are far. */
 static const char *nearest(const char *name)
 {
     const char *best = NULL;
@@ -194,7 +194,7 @@ static int is_word(const char *word, size_t n, const char *name)
     return name && strlen(name) == n && !memcmp(word, name, n);
 }
 
-/** The row of a name, or of the flag whose name or synonym it is; NULL: there is none. */
+/** Find the row of a name, or of the flag with this name or synonym; NULL for an unknown word. */
 static const row *row_of(const char *word, size_t n)
 {
     char flag[NB_VARIABLE_NAME];

@@ -26,7 +26,7 @@ typedef struct nb_given {
     nb_image image;   /* owned; a single one, read with its header; else none */
     nb_config *plain; /* owned; for readers, whose header nobody wants */
     struct nb_hdf5_reader *reader; /* owned; of an input in HDF5 */
-    float *background;             /* owned; [pixels of the stack], photons; NULL: none */
+    float *background; /* owned; [pixels of the stack], photons; may be NULL */
 } nb_given;
 
 /** Look at series->input: how many frames, and the geometry of the first.  Notes go to hooks.  Free *given

@@ -50,7 +50,8 @@ static double table_end(const nb_model *model)
 typedef struct usual_length {
     const char *flag;
     double value, from, to;
-    const char *unit, *below, *above; /* the flag's, and other ones; NULL: none */
+    const char *unit, *below,
+        *above; /* the flag's unit, and likely other ones (may be NULL) */
 } usual_length;
 enum { N_LENGTHS = 5 };
 
@@ -458,11 +459,13 @@ void nb_sim_advise(const nb_sim *sim)
 
 /* --- questions about each model --- */
 
+static const char all_masked[] = "every pixel is masked";
+
 static void odd_mask(const nb_model *model, char *text, size_t size)
 {
     const nb_raster *r = &model->scene.raster;
     if (r->mask && !memchr(r->mask, 1, r->pixels))
-        snprintf(text, size, "every pixel is masked");
+        snprintf(text, size, "%s", all_masked);
 }
 
 enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 4 };
@@ -498,7 +501,7 @@ void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
 
 /* --- nothing in the image --- */
 
-/** The reason why there are so few photons. */
+/** The reason why there are so few photons.  Statistics of a series do not count its mask. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_model *model = &sim->model;
@@ -514,7 +517,7 @@ static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_
     if (text[0])
         return;
     if (stats->rendered == 0)
-        snprintf(text, size, "every pixel is masked");
+        snprintf(text, size, "%s", all_masked);
     else if (shades && shades->all_dark)
         snprintf(text, size, "every pixel is shaded (-beamstop, -transmission)");
     else if (model->fluence == 0)

@@ -116,7 +116,7 @@ nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
     return write_data(path, data, 1, next, next_list, user, err);
 }
 
-/** A tiny chunk, which nobody reads. */
+/** Make the tiny chunk of a trial file. */
 static nb_status trial_chunk(void *user, int i, nb_hdf5_packed *chunk, nb_error *err)
 {
     (void)user;

@@ -13,8 +13,8 @@
 
 /* --- attributes --- */
 
-/** Read an attribute of exactly n numbers of at most eight bytes: integers alone, or any; 0: there is none, or it has
- * another form. */
+/** Read an attribute of exactly n numbers of at most eight bytes (integers: only integers).  Returns 0 for a missing
+ * attribute or another form. */
 static int get_attribute(const nb_h5_input *in, const char *path, const char *name,
                          int integers, int n, hid_t type, void *values)
 {

@@ -34,7 +34,7 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 /** The file [NB_PATH_MAX] of such a name, and where in `name` its data set begins; NULL: the usual places. */
 const char *nb_hdf5_set_of(const char *name, char *file);
 
-/** An HDF5 file that stays open from frame to frame, for any number of threads; zero: none yet. */
+/** An HDF5 file that stays open from frame to frame, for any number of threads.  It begins as zeros. */
 typedef struct nb_hdf5_reader {
     int64_t file; /* 0: closed */
     char name[NB_PATH_MAX];
