@@ -16,7 +16,7 @@ typedef struct nb_plain_panel {
     double middle[2];   /* F and S about the middle of the pixels that are wanted */
     double square[3];   /* |x|^2 at F = 0: powers of S */
     double pixel[2];    /* edges, fast and slow, m */
-    float kahn[3][3];   /* nb_plain_frame.along times x, m */
+    double kahn[3][3];  /* nb_plain_frame.along times x, m */
     float area; /* of the solid angle, times the close distance but for points: m^3 or m^2 */
     int is_point, unused[2];
 } nb_plain_panel;
@@ -27,14 +27,15 @@ typedef struct nb_strip {
     double index[3][2];  /* the same of nb_plain_panel.index */
     double square, nearest, pixel;
     double middle[2]; /* F of nb_plain_panel.middle here; S from there */
-    float kahn[3][2], area;
+    double kahn[3][2];
+    float area;
     int point;
 } nb_strip;
 
 /** A point of it. */
 typedef struct nb_strip_point {
     double exact_F, exact_r; /* r: 1/distance */
-    float F, r;
+    float r;
 } nb_strip_point;
 
 /** slow: the row's number. */
@@ -60,10 +61,10 @@ NB_TERM nb_strip nb_strip_of(const nb_plain_panel *panel, int slow)
     NB_TERM_EACH
     for (i = 0; i < 3; i++) {
         const double *line = panel->index[i];
-        const float *kahn = panel->kahn[i];
+        const double *kahn = panel->kahn[i];
         row.index[i][0] = fma(F, line[2], fma(S, line[1], line[0]));
         row.index[i][1] = line[2];
-        row.kahn[i][0] = fmaf((float)F, kahn[2], fmaf((float)S, kahn[1], kahn[0]));
+        row.kahn[i][0] = fma(F, kahn[2], fma(S, kahn[1], kahn[0]));
         row.kahn[i][1] = kahn[2];
     }
     return row;
@@ -75,7 +76,6 @@ NB_TERM nb_strip_point nb_strip_point_of(const nb_strip *row, double f)
     nb_strip_point at;
     at.exact_F = fma(f, row->pixel, -row->nearest);
     at.exact_r = nb_term_inverse_root(fma(at.exact_F, at.exact_F, row->square));
-    at.F = (float)at.exact_F;
     at.r = (float)at.exact_r;
     return at;
 }
@@ -90,7 +90,8 @@ NB_TERM nb_vec3 nb_strip_direction(const nb_strip *row, const nb_strip_point *at
 }
 
 /* Pixels with one ray on flat panels that count every photon, and few terms: all sums stay in registers, parameters contract
- * them in single precision, and what moves the detector in double.  Plain C, as slope_terms.h. */
+ * them in single precision, and what moves the detector in double, since the terms of a turn about the sample cancel.  Plain
+ * C, as slope_terms.h. */
 
 /** Numbers of a pixel, in groups of four. */
 enum {
@@ -107,8 +108,7 @@ enum {
     NB_PLAIN_TOTALS,
     NB_PLAIN_QUADS = NB_PLAIN_TOTALS / 4,
     NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of these in masks */
-    NB_PLAIN_MOVES = 10,             /* pix0, fast, slow, close_distance */
-    NB_PLAIN_SHIFTS = 12 /* of x, y, z: pix0, fast, slow, and after x close_distance */
+    NB_PLAIN_MOVES = 10              /* pix0, fast, slow, close_distance */
 };
 
 /** What a pullback adds up over the pixels: numbers of a pixel, then those that the detector's motion contracts. */
@@ -135,8 +135,7 @@ typedef struct nb_plain_rows {
     int first[NB_PLAIN_KINDS_COUNT + 1]; /* of each kind */
     int *order;  /* [planes]: which plane; owned with all that follows */
     float *rows; /* [planes][NB_PLAIN_TOTALS], in the order of `order` */
-    double *moves; /* [panels][planes][NB_PLAIN_MOVES], on the host; F and S from nb_plain_panel.middle */
-    float *shifts; /* the same for nb_plain_moved, [panels][planes][NB_PLAIN_SHIFTS] */
+    double *moves; /* [panels][planes][NB_PLAIN_MOVES]; F and S from nb_plain_panel.middle */
     nb_plain_panel *panels; /* [panels] */
 } nb_plain_rows;
 
@@ -158,7 +157,6 @@ typedef struct nb_plain_pixel {
     float sum[NB_PLAIN_TOTALS];
     nb_vec3 X;          /* slope by the point */
     double F, S, close; /* from nb_plain_panel.middle; close: by log of close_distance */
-    float shift[NB_PLAIN_SHIFTS];
 } nb_plain_pixel;
 
 /** What a pixel's terms are multiplied with. */
@@ -259,7 +257,7 @@ NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_str
 {
     const float r = at->r;
     nb_plain_factor to = {row->area * (r * r), 1, {0, 0, 0}, 0};
-    float x[3] = {0, 0, 0};
+    double x[3] = {0, 0, 0};
     int i;
     if (!row->point)
         to.omega *= r;
@@ -268,28 +266,13 @@ NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_str
     NB_TERM_EACH
     for (i = 0; i < 3; i++)
         if (i == 0 || how.level >= NB_TERMS_ALL || p->K != 0)
-            x[i] = r * fmaf(at->F, row->kahn[i][1], row->kahn[i][0]);
-    to.by[0] = x[0];
-    to.by[1] = p->K * x[1];
-    to.by[2] = -p->K * x[2];
-    to.by_K = -0.5f * ((x[2] - x[1]) * (x[2] + x[1]));
-    to.P = fmaf(p->K, to.by_K, fmaf(0.5f * x[0], x[0], 0.5f));
+            x[i] = at->exact_r * fma(at->exact_F, row->kahn[i][1], row->kahn[i][0]);
+    to.by[0] = (float)x[0];
+    to.by[1] = p->K * (float)x[1];
+    to.by[2] = -p->K * (float)x[2];
+    to.by_K = (float)(-0.5 * ((x[2] - x[1]) * (x[2] + x[1])));
+    to.P = fmaf(p->K, to.by_K, fmaf(0.5f * to.by[0], to.by[0], 0.5f));
     return to;
-}
-
-/** Numbers that nb_plain_moved contracts.  Single precision will do, since F and S are small where pixels are few. */
-NB_TERM void nb_plain_shift(nb_plain_pixel *to)
-{
-    const float x[3] = {(float)to->X.x, (float)to->X.y, (float)to->X.z}, F = (float)to->F,
-                S = (float)to->S;
-    int i;
-    NB_TERM_EACH
-    for (i = 0; i < 3; i++) {
-        to->shift[4 * i] = x[i];
-        to->shift[4 * i + 1] = F * x[i];
-        to->shift[4 * i + 2] = S * x[i];
-        to->shift[4 * i + 3] = i == 0 ? (float)to->close : 0;
-    }
 }
 
 /** What moves the detector: nb_panel_pull of a flat panel. */
@@ -317,7 +300,6 @@ NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_strip *row, const n
     X.z = inverse * fma(radial, d.z, v.z);
     to->X = X;
     to->close = row->point ? 0 : all * factor->P;
-    nb_plain_shift(to);
 }
 
 /** The numbers of a pixel from its terms. */
@@ -390,15 +372,15 @@ NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
     return sum;
 }
 
-/** A group's part of what a parameter that moves the panel makes of a pixel: w[4] of its weights, `sum` what other groups
- * made. */
-NB_TERM float nb_plain_moved(const nb_plain_pixel *x, int quad, const float w[4],
-                             float sum)
+/** What a parameter that moves the panel makes of a pixel: w[NB_PLAIN_MOVES] its weights. */
+NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double *w)
 {
+    const double X[3] = {x->X.x, x->X.y, x->X.z};
+    double sum = w[9] * x->close;
     int i;
     NB_TERM_EACH
-    for (i = 0; i < (quad == 0 ? 4 : 3); i++)
-        sum = fmaf(w[i], x->shift[4 * quad + i], sum);
+    for (i = 0; i < 3; i++)
+        sum = fma(fma(x->S, w[6 + i], fma(x->F, w[3 + i], w[i])), X[i], sum);
     return sum;
 }
 

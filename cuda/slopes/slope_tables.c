@@ -186,7 +186,7 @@ void nb_term_tables_free(nb_term_tables *t)
     memset(t, 0, sizeof *t);
 }
 
-enum { MOST_PLANES = 350 }; /* whose rows a block's memory has room for */
+enum { MOST_PLANES = 290 }; /* whose rows a block's memory has room for */
 
 #define MASK(number, bits) bits,
 static const unsigned masks[] = {NB_PLAIN_KINDS(MASK)};
@@ -269,7 +269,7 @@ static nb_plain_panel panel_of(const nb_panel *panel, const nb_term_tables *t,
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             to.index[i][k] = -t->wavenumber * nb_dot(cell_of(t, i), x[k]);
-            to.kahn[i][k] = (float)nb_dot(frame->along[i], x[k]);
+            to.kahn[i][k] = nb_dot(frame->along[i], x[k]);
         }
     return to;
 }
@@ -379,15 +379,11 @@ static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *
     out->first[NB_PLAIN_KINDS_COUNT] = n;
 }
 
-/** From the corner to the panel's middle, and in single precision. */
-static void shift_moves(const double middle[2], double *w, float *to)
+/** From the corner to the panel's middle. */
+static void shift_moves(const double middle[2], double *w)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         w[i] += middle[0] * w[3 + i] + middle[1] * w[6 + i];
-        for (int k = 0; k < 3; k++)
-            to[4 * i + k] = (float)w[3 * k + i];
-        to[4 * i + 3] = i == 0 ? (float)w[9] : 0;
-    }
 }
 
 /** About the middle of the spans on each panel: of some of them. */
@@ -421,7 +417,7 @@ static void fill_moves(const nb_slope_job *job, nb_plain_rows *out)
             if (p > 0 && job->tangents[p - 1].panels)
                 weigh_moves(sc->intensity_scale, &sc->panels[k],
                             &job->tangents[p - 1].panels[k], to);
-            shift_moves(out->panels[k].middle, to, out->shifts + row * NB_PLAIN_SHIFTS);
+            shift_moves(out->panels[k].middle, to);
         }
 }
 
@@ -441,11 +437,9 @@ nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
     out->rows = nb_alloc(planes * NB_PLAIN_TOTALS, sizeof *out->rows, what, err);
     out->moves = nb_alloc(planes * (size_t)job->scene->n_panels,
                           NB_PLAIN_MOVES * sizeof *out->moves, what, err);
-    out->shifts = nb_alloc(planes * (size_t)job->scene->n_panels,
-                           NB_PLAIN_SHIFTS * sizeof *out->shifts, what, err);
     all = nb_alloc(planes * NB_PLAIN_TOTALS, sizeof *all, what, err);
     out->panels = nb_alloc((size_t)job->scene->n_panels, sizeof *out->panels, what, err);
-    if (!out->order || !out->rows || !out->moves || !out->shifts || !out->panels || !all) {
+    if (!out->order || !out->rows || !out->moves || !out->panels || !all) {
         nb_free(all);
         return NB_ERR_NOMEM;
     }
@@ -544,7 +538,6 @@ void nb_plain_rows_free(nb_plain_rows *rows)
     nb_free(rows->order);
     nb_free(rows->rows);
     nb_free(rows->moves);
-    nb_free(rows->shifts);
     nb_free(rows->panels);
     memset(rows, 0, sizeof *rows);
 }

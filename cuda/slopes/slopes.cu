@@ -137,8 +137,7 @@ static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *
     *there = *plain;
     there->order = (int *)part_of(p, at[0], plain->order);
     there->rows = (float *)part_of(p, at[1], plain->rows);
-    there->moves = NULL;
-    there->shifts = (float *)part_of(p, at[2], plain->shifts);
+    there->moves = (double *)part_of(p, at[2], plain->moves);
     there->panels = (nb_plain_panel *)part_of(p, at[3], plain->panels);
 }
 
@@ -179,8 +178,8 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
                  fit ? (size_t)seen->n_knots * sizeof *seen->values : 0),
         add_part(&p, plain->order, planes * sizeof *plain->order),
         add_part(&p, plain->rows, planes * NB_PLAIN_TOTALS * sizeof *plain->rows),
-        add_part(&p, plain->shifts,
-                 planes * (size_t)sc->n_panels * NB_PLAIN_SHIFTS * sizeof *plain->shifts),
+        add_part(&p, plain->moves,
+                 planes * (size_t)sc->n_panels * NB_PLAIN_MOVES * sizeof *plain->moves),
         add_part(&p, plain->panels, (size_t)sc->n_panels * sizeof *plain->panels)};
     if ((st = reserve_parcel(&pass->own->tables, &p, err)))
         return st;

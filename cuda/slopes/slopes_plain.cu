@@ -37,8 +37,9 @@ static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64
 
 /** What a block reads once. */
 typedef struct block_rows {
-    const float4 *rows, *shifts; /* shifts: of the only panel; NULL: they are looked up */
-    const int64_t *places;       /* where planes begin */
+    const float4 *rows;
+    const double *moves;   /* of the only panel; NULL: they are looked up */
+    const int64_t *places; /* where planes begin */
 } block_rows;
 
 /** Add a group of weights times the pixels' numbers. */
@@ -60,20 +61,12 @@ static __device__ __forceinline__ void add_moves(const plain_job &p,
                                                  float (&value)[PIXELS])
 {
 #pragma unroll
-    for (int q = 0; q < NB_PLAIN_SHIFTS / 4; q++)
-        if (of.shifts)
-            add_quad(of.shifts[n * (NB_PLAIN_SHIFTS / 4) + q], value,
-                     [&](int j, const float w[4], float sum) {
-                         return nb_plain_moved(&b.of[j], q, w, sum);
-                     });
-        else
-#pragma unroll
-            for (int j = 0; j < PIXELS; j++) {
-                const float *w =
-                    p.rows.shifts +
-                    ((int64_t)b.panel[j] * p.rows.planes + n) * NB_PLAIN_SHIFTS + 4 * q;
-                value[j] = nb_plain_moved(&b.of[j], q, w, value[j]);
-            }
+    for (int j = 0; j < PIXELS; j++) {
+        const double *moves =
+            of.moves ? of.moves
+                     : p.rows.moves + (int64_t)b.panel[j] * p.rows.planes * NB_PLAIN_MOVES;
+        value[j] += (float)nb_plain_moved(&b.of[j], moves + n * NB_PLAIN_MOVES);
+    }
 }
 
 /** The planes of a kind. */
@@ -109,10 +102,11 @@ static __device__ __forceinline__ void emit_all(const plain_job &p, const batch<
 }
 
 /** Copy to shared memory. */
-static __device__ __forceinline__ void copy(const float *from, int quads, float4 *to)
+template <class ITEM>
+static __device__ __forceinline__ void copy(const ITEM *from, int n, ITEM *to)
 {
-    for (int k = (int)threadIdx.x; k < quads; k += THREADS)
-        to[k] = ((const float4 *)from)[k];
+    for (int k = (int)threadIdx.x; k < n; k += THREADS)
+        to[k] = from[k];
 }
 
 template <int SHAPE, int TABLE, int LEVEL, int ONE, int PIXELS>
@@ -124,13 +118,12 @@ __global__ void __launch_bounds__(THREADS, LEVEL < NB_TERMS_ALL ? 4
     constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
     extern __shared__ float4 rows[];
     const int moved = p.all.moves && p.from.n_panels == 1;
-    float4 *shifts = rows + p.rows.planes * NB_PLAIN_QUADS;
-    int64_t *places =
-        (int64_t *)(shifts + (moved ? p.rows.planes * NB_PLAIN_SHIFTS / 4 : 0));
-    const block_rows of = {rows, moved ? shifts : NULL, places};
-    copy(p.rows.rows, p.rows.planes * NB_PLAIN_QUADS, rows);
+    double *moves = (double *)(rows + p.rows.planes * NB_PLAIN_QUADS);
+    int64_t *places = (int64_t *)(moves + (moved ? p.rows.planes * NB_PLAIN_MOVES : 0));
+    const block_rows of = {rows, moved ? moves : NULL, places};
+    copy((const float4 *)p.rows.rows, p.rows.planes * NB_PLAIN_QUADS, rows);
     if (moved)
-        copy(p.rows.shifts, p.rows.planes * NB_PLAIN_SHIFTS / 4, shifts);
+        copy(p.rows.moves, p.rows.planes * NB_PLAIN_MOVES, moves);
     for (int k = (int)threadIdx.x; k < p.rows.planes; k += THREADS)
         places[k] = p.rows.order[k] * p.all.stride;
     __syncthreads();
@@ -168,7 +161,7 @@ void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_pla
                   batches = (job->end - job->from + each - 1) / each;
     p.rounds = (int)((batches + BLOCKS - 1) / BLOCKS);
     k<<<(unsigned)((batches + p.rounds - 1) / p.rounds), THREADS,
-        (size_t)p.rows.planes *((NB_PLAIN_TOTALS + NB_PLAIN_SHIFTS) * sizeof(float) +
-                                sizeof(int64_t)),
+        (size_t)p.rows.planes *(NB_PLAIN_TOTALS * sizeof(float) +
+                                NB_PLAIN_MOVES * sizeof(double) + sizeof(int64_t)),
         stream>>>(p);
 }

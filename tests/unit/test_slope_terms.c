@@ -126,9 +126,9 @@ static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel
     float sum = 0;
     for (int q = 0; q < NB_PLAIN_QUADS; q++)
         sum = nb_plain_quad(x, q, rows->rows + n * NB_PLAIN_TOTALS + 4 * q, sum, how);
-    for (int q = 0; q < 3 && how.level >= NB_TERMS_ALL; q++)
-        sum = nb_plain_moved(x, q, rows->shifts + n * NB_PLAIN_SHIFTS + 4 * q, sum);
-    return sum;
+    if (how.level < NB_TERMS_ALL)
+        return sum;
+    return sum + (float)nb_plain_moved(x, rows->moves + n * NB_PLAIN_MOVES);
 }
 
 /** What a thread adds up for a pullback, of one pixel; single: with slopes of the loss in single precision. */
