@@ -8,6 +8,8 @@ LIBDIR := $(DESTDIR)$(PREFIX)/$(LIB)
 INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
+# as pip has it, for importlib.metadata and pip check
+PYTHON_INFO = $(abspath $(DESTDIR)$(PYTHONDIR)/nanobragg-$(VERSION).dist-info)
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/nanobragg
 # The licence, and that of the tables of water and air, which are compiled in.
@@ -64,7 +66,7 @@ uninstall: ## remove what install and install-python wrote
 	rm -f $(addprefix $(DOCDIR)/,$(notdir $(NOTICES)))
 	-rmdir $(DOCDIR) 2>/dev/null
 	rm -rf $(INCLUDEDIR)/nanobragg $(LIBDIR)/cmake/nanobragg
-	rm -rf $(DESTDIR)$(PYTHONDIR)/nanobragg $(DESTDIR)$(PYTHONDIR)/nanobragg_program.py # of install-python
+	rm -rf $(addprefix $(DESTDIR)$(PYTHONDIR)/,nanobragg nanobragg_program.py) $(PYTHON_INFO) # of install-python
 
 # LIBRARY_PATH: the pkg-config file of a staged library has no folder of CUDA
 installcheck: all ## install under build/, build a program against it, uninstall
@@ -98,6 +100,9 @@ install-python: python ## the Python package, to PYTHONDIR (PREFIX/lib/python3/d
 	install -m 644 $(addprefix $(PY_DIR)/,$(notdir $(PY_FILES)) __init__.pyi) $(PY_MODULE) $(DESTDIR)$(PYTHONDIR)/nanobragg
 	$(STRIPPED) --strip-unneeded $(DESTDIR)$(PYTHONDIR)/nanobragg/$(notdir $(PY_MODULE))
 	install -m 644 $B/python/nanobragg_program.py $(DESTDIR)$(PYTHONDIR)
+	install -d $(PYTHON_INFO)
+	cd mk && $(PYTHON) -B -c 'import wheel_nanobragg as w; print(w.metadata())' >$(PYTHON_INFO)/METADATA
+	chmod 644 $(PYTHON_INFO)/METADATA
 
 # --- packages -------------------------------------------------------------------------------------
 DIST ?= dist
