@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/write.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -109,7 +108,6 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
                                 nb_error *err)
 {
     names *n = nb_alloc(1, sizeof *n, "names of files", err);
-    nb_named_files all = {0};
     nb_status st = n ? NB_OK : NB_ERR_NOMEM;
     if (nb_outfile_is_stdout(s->hdf5_file))
         st = nb_fail(
@@ -131,11 +129,8 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
         add_input(n, s);
         for (int i = 0; i < s->n_also; i++)
             add(n, s->also[i].flag, s->also[i].path, s->also[i].written);
-        st = nb_named_files_find(&all, n->uses, n->n_uses, err);
+        st = nb_refuse_same_files(n->uses, n->n_uses, n->families, n->n_families, err);
     }
-    if (!st)
-        st = nb_refuse_same_files(all.uses, all.n, n->families, n->n_families, err);
-    nb_named_files_free(&all);
     if (n)
         nb_free(n->uses);
     nb_free(n);

@@ -180,16 +180,12 @@ nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
     NB_REFUSE_NULL(n >= 0 && (more || n == 0));
     nb_file_use *list =
         nb_alloc((size_t)n + NB_FILES_MOST, sizeof *list, "names of files", err);
-    nb_named_files all = {0};
     int own = list && cfg ? nb_config_files(cfg, list) : 0;
     nb_status st = list ? NB_OK : NB_ERR_NOMEM;
     for (int i = 0; !st && i < n; i++)
         own = add(list, own, 1, more[i]);
     if (!st)
-        st = nb_named_files_find(&all, list, own, err);
-    if (!st)
-        st = nb_refuse_same_files(all.uses, all.n, NULL, 0, err);
-    nb_named_files_free(&all);
+        st = nb_refuse_same_files(list, own, NULL, 0, err);
     nb_free(list);
     return st;
 }

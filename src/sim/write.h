@@ -90,22 +90,6 @@ typedef struct nb_expt_stills {
 nb_status nb_expt_stills_write(const nb_sim *sim, const nb_detector_spec *detector,
                                const nb_expt_stills *of, nb_outfile *file, nb_error *err);
 
-/* --- files that input files name in their turn --- */
-
-typedef struct nb_named_files {
-    nb_file_use *uses; /* owned: those that were given, then the named ones, all read */
-    int n;
-    char **paths; /* owned, of the named ones */
-    int named;
-} nb_named_files;
-
-/** The uses and the existing files that their inputs name: texts of -jobs, mask files of a .geom,
- * the data files of HDF5 (by their names in its bytes: no library trusts them). nb_named_files_free
- * ends it, after an error too. Errors: NB_ERR_NOMEM. */
-nb_status nb_named_files_find(nb_named_files *f, const nb_file_use *uses, int n,
-                              nb_error *err);
-void nb_named_files_free(nb_named_files *f);
-
 /** What a file of a single image holds. */
 typedef enum nb_output_of {
     NB_OUTPUT_PHOTONS = 0,

@@ -53,7 +53,7 @@ def has_hdf5():
     return good
 
 
-def collisions(hdf5):
+def collisions():
     """(what is there, arguments, text of the message); all are refused and change nothing."""
     for name in ("a", "b", "x", "y", "loss.png", "Fdump.bin", "intimage.img", "data_data_000002.h5",
                  "s_2.img", "s_series.img.resume"):
@@ -92,9 +92,6 @@ def collisions(hdf5):
         ("compare", ["compare", "a", "b", "-diff", "loop/b"]),
     ]
     write("g.geom", GEOM)
-    write("j1", '{"hkl":"s_2.img"}\n{}\n')
-    write("j2", '{}\n{"mat" : "loop/s_2.img"}\n')
-    write("k.geom", "mask_file = s_2.img\nmask = /mask\nmask_good = 0x0\nmask_bad = 0xffff\n" + GEOM)
     run(*D, "-floatfile", "f.bin", "-noint", "-nonoise", "-nopgm")
     R = ["refine", "f.bin", "-hkl", "a", "-cell", 70, 80, 90, "-N", 3, "-detpixels", 16, "-refine", "rot", "-quiet"]
     draws = [*D, "-vary", "N:normal:1", "-seed", 1, "-draws"]
@@ -106,9 +103,7 @@ def collisions(hdf5):
         shutil.copy("f.bin", name)
     N = ["noise", "n_%d.bin", "n_%d.bin", "-seed", 1, "-quiet", "-noprogress"]
     cases += [("numbered-inputs", N), ("report-over-numbered-input", [*N[:2], "m_%d.img", *N[3:], "-report", "n_2.bin"])]
-    cases += [("jobs-line-" + j, [*D, "-jobs", j, "-output", "s_%d.img"]) for j in ("j1", "j2")]
-    cases += [("mask-of-geom", [*D[:6], "-default_F", 1, "-geom", "k.geom", "-stills", 2, "-output", "s_%d.img"]),
-              ("view-geom", ["view", "f.bin", "g.geom", "-geom", "g.geom", "-size", 16, 16]),
+    cases += [("view-geom", ["view", "f.bin", "g.geom", "-geom", "g.geom", "-size", 16, 16]),
               ("compare-geom", ["compare", "f.bin", "f.bin", "-geom", "g.geom", "-diff", "loop/g.geom"])]
     cases += [("refine-" + flag, [*R, "-" + flag, "hard"]) for flag in ("report", "residual", "exptout")]
     P = [*R[:2], *R[4:], "-default_F", 100]
@@ -118,10 +113,6 @@ def collisions(hdf5):
               ("refine-image", ["refine", "b", "f.bin", *P[2:], "-report", "hard", "-mat", "soft"]),
               ("refine-plots", [*P, "-mask", "loss.png", "-plots", "loop"]),
               ("refine-plots-and-report", [*P, "-report", "spots.png", "-plots", "loop"])]
-    if hdf5:
-        run(*D, "-stills", 2, "-frames_per_file", 1, "-hdf5", "t_master.h5")
-        cases += [("view-data-file", ["view", "t_master.h5", "t_data_000001.h5"]),
-                  ("mask-data-file", [*D, "-mask", "t_master.h5:0", "-stills", 2, "-hdf5", "t.h5"])]
     before = folder_state()
     for name, args in cases:
         done = run(*args)
@@ -501,7 +492,7 @@ def wait_until(condition):
 
 def main():
     top = tempfile.mkdtemp()
-    for number, check in enumerate((lambda: collisions(hdf5), lambda: pipes(hdf5), lambda: formats(hdf5),
+    for number, check in enumerate((collisions, lambda: pipes(hdf5), lambda: formats(hdf5),
                                     standard_output, packed, signals, endless, no_folder, interrupted,
                                     lambda: hdf5_limits(hdf5))):
         folder = os.path.join(top, str(number))
