@@ -266,19 +266,6 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                : fail_errno(err, "write", out->path);
 }
 
-void nb_outfile_sync_folder(const nb_outfile *out)
-{
-    char folder[NB_PATH_MAX];
-    size_t n = name_offset(out->path);
-    int fd;
-    snprintf(folder, sizeof folder, "%.*s", n ? (int)n : 1, n ? out->path : ".");
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    close(fd);
-}
-
 /** After EINTR Linux has closed it. */
 static int close_one(int fd)
 {
@@ -321,12 +308,6 @@ static nb_status copy_to_device(nb_outfile *out, nb_error *err)
     return st;
 }
 
-int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b)
-{
-    size_t n = name_offset(a->path);
-    return n == name_offset(b->path) && memcmp(a->path, b->path, n) == 0;
-}
-
 /** Rename over an older file. The older file is held open until then. If the rename freed
  * it, the folder would stay locked, and the renames of other threads would wait (4 to 20 ms
  * for 64 MB). */
@@ -343,15 +324,13 @@ static int replace(const nb_outfile *out)
     return failed;
 }
 
-nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
+nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
 {
     int is_file = out->temp[0] != '\0';
     nb_status status = NB_OK;
     if (out->fd < 0)
         return nb_fail(err, NB_ERR_INTERNAL, "commit of %.300s, which is not open",
                        out->path);
-    if (is_file && sync_file(out->fd) != 0)
-        status = fail_errno(err, "write", out->path);
     if (out->is_copied)
         status = copy_to_device(out, err);
     if (close_fd(out) != 0 && !status)
@@ -369,12 +348,32 @@ nb_status nb_outfile_name(nb_outfile *out, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
+/** If the folder cannot be synced nothing is lost, so this has no error. */
+static void sync_folder(const nb_outfile *out)
+{
+    char folder[NB_PATH_MAX];
+    size_t n = name_offset(out->path);
+    int fd;
+    snprintf(folder, sizeof folder, "%.*s", n ? (int)n : 1, n ? out->path : ".");
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err)
 {
     int is_file = out->temp[0] != '\0';
-    nb_status status = nb_outfile_name(out, err);
+    nb_status status = NB_OK;
+    if (is_file && out->fd >= 0 && sync_file(out->fd) != 0) {
+        status = fail_errno(err, "write", out->path);
+        nb_outfile_abort(out);
+        return status;
+    }
+    status = nb_outfile_commit(out, err);
     if (!status && is_file)
-        nb_outfile_sync_folder(out);
+        sync_folder(out);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A file that is complete or absent: written under a temporary name, synced, renamed. */
+/** A file that is complete or absent: written under a temporary name, closed, renamed. */
 #ifndef NB_BASE_OUTFILE_H
 #define NB_BASE_OUTFILE_H
 
@@ -29,20 +29,11 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
  * order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
-/** Start writing bytes to the disk (bytes 0: all from offset on), so that commit waits
- * less. It does not wait and has no errors. Without support of the system it does nothing. */
-void nb_outfile_start_sync(nb_outfile *out, uint64_t offset, uint64_t bytes);
-/** fsync, close, rename over the final name, sync the folder. After an error the temporary
- * file is removed and an older file of that name is unchanged. */
+/** Close, and rename over the final name. After an error the temporary file is removed and an
+ * older file of that name is unchanged. The file system decides what a power loss takes. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
-/** As commit without its last step, for several files of one folder: it is synced once, when all
- * have their names. */
-nb_status nb_outfile_name(nb_outfile *out, nb_error *err);
-/** Sync the file's folder. If the folder cannot be synced nothing is lost, so this has no
- * error. */
-void nb_outfile_sync_folder(const nb_outfile *out);
-/** Do both names have the same folder, as typed? */
-int nb_outfile_same_folder(const nb_outfile *a, const nb_outfile *b);
+/** Commit a file that -resume trusts: the disk has its bytes before the name. */
+nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err);
 /** Close and remove the temporary file. Safe after commit, after a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
 /** Write a file with this content, whole or not at all: open, write and commit, with their

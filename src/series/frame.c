@@ -481,7 +481,10 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
     if (product.stages)
         meta = nb_sim_describe_noise(f->sim, meta, nb_frame_file_noise(writer));
     st = frame_pixels(f, &product, &view.pixels, err);
-    return st ? st : nb_write_image(writer, path, &view, &meta, err);
+    if (st)
+        return st;
+    return nb_write_images(&(nb_write_job){writer, path, view, &meta, .durable = 1}, 1, 1,
+                           NULL, err);
 }
 
 /** The panels at their places. */

@@ -89,7 +89,7 @@ nb_status nb_h5_finish(nb_h5 *h, int keep, nb_status st, nb_error *err)
 {
     st = close_file(h, st, err);
     if (!st && keep)
-        st = nb_outfile_commit(&h->out, err);
+        st = nb_outfile_commit_durably(&h->out, err);
     if (st || !keep)
         nb_outfile_abort(&h->out);
     return st;

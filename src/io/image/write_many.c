@@ -10,13 +10,12 @@
 #include "../../base/memory.h"
 #include "writer.h"
 
-enum { BAND_PIXELS = 65536, SYNC_BYTES = 1 << 19 };
+enum { BAND_PIXELS = 65536 };
 
 typedef struct one_file {
     nb_write_job *job;
     nb_outfile out;
     uint64_t start; /* where the pixels begin */
-    int is_file;    /* not a device, nor a format without a file */
     int in_bands;   /* may be written in any order */
     atomic_int failed;
     nb_error error; /* of the one who set failed */
@@ -46,19 +45,6 @@ static void fail_file(one_file *f, const nb_error *error)
         f->error = *error;
 }
 
-/** Write at an offset. Writing to the disk starts after each piece of SYNC_BYTES. Bytes
- * that other threads have not written yet are left for commit. */
-static nb_status put_at(one_file *f, const void *from, size_t bytes, uint64_t offset,
-                        nb_error *err)
-{
-    uint64_t start = offset / SYNC_BYTES * SYNC_BYTES;
-    uint64_t end = (offset + bytes) / SYNC_BYTES * SYNC_BYTES;
-    nb_status st = nb_outfile_write_at(&f->out, from, bytes, offset, err);
-    if (!st && end > start)
-        nb_outfile_start_sync(&f->out, start, end - start);
-    return st;
-}
-
 /** Make and write rows; in order when the file is not in_bands. */
 static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_error *err)
 {
@@ -69,7 +55,8 @@ static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_err
     nb_status st = nb_image_rows(image, first, rows, buffer, &from, err);
     made = now_ns();
     if (!st && f->in_bands)
-        st = put_at(f, from, (size_t)rows * row, f->start + (uint64_t)first * row, err);
+        st = nb_outfile_write_at(&f->out, from, (size_t)rows * row,
+                                 f->start + (uint64_t)first * row, err);
     else if (!st)
         st = nb_outfile_write(&f->out, from, (size_t)rows * row, err);
     atomic_fetch_add_explicit(&f->make_ns, made - start, memory_order_relaxed);
@@ -148,14 +135,13 @@ static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
     if (st || !job->writer->extension)
         return st;
     st = nb_outfile_open(&f->out, job->path, err);
-    f->is_file = !st && f->out.temp[0];
     if (st || !job->writer->header)
         return st;
     header.used = 0;
     if (!(st = job->writer->header(&job->view, job->meta, &header, err)))
         st = nb_outfile_write(&f->out, header.text, header.used, err);
     f->start = header.used;
-    f->in_bands = !job->view.in_order && f->is_file;
+    f->in_bands = !job->view.in_order && f->out.temp[0];
     return st;
 }
 
@@ -184,7 +170,8 @@ static void close_file(one_file *f)
 {
     int64_t start = now_ns();
     nb_error error = {0};
-    if (!f->failed && f->job->writer->extension && nb_outfile_name(&f->out, &error))
+    if (!f->failed && f->job->writer->extension &&
+        (f->job->durable ? nb_outfile_commit_durably : nb_outfile_commit)(&f->out, &error))
         fail_file(f, &error);
     if (f->failed)
         nb_outfile_abort(&f->out);
@@ -192,31 +179,13 @@ static void close_file(one_file *f)
     f->job->write_seconds = (double)(f->write_ns + now_ns() - start) * 1e-9;
 }
 
-/** Each folder once. */
-static void sync_folders(many_files *m)
-{
-    for (int i = 0; i < m->n; i++) {
-        int done = !m->files[i].is_file || m->files[i].failed;
-        for (int j = 0; j < i && !done; j++)
-            done = m->files[j].is_file && !m->files[j].failed &&
-                   nb_outfile_same_folder(&m->files[i].out, &m->files[j].out);
-        if (!done)
-            nb_outfile_sync_folder(&m->files[i].out);
-    }
-}
-
-/** All remaining bytes are sent to the disk before any thread waits. The first file then
- * waits for all of them. The first job's error is reported. */
+/** The first job's error is reported. */
 static nb_status close_files(many_files *m, nb_error *err)
 {
     const one_file *first = NULL;
-    for (int i = 0; i < m->n; i++)
-        if (m->files[i].is_file && !m->files[i].failed)
-            nb_outfile_start_sync(&m->files[i].out, 0, 0);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(m->threads) if (m->threads > 1)
     for (int i = 0; i < m->n; i++)
         close_file(&m->files[i]);
-    sync_folders(m);
     for (int i = 0; i < m->n; i++) {
         const one_file *f = &m->files[i];
         if (f->failed && (!first || f->job < first->job))
@@ -276,6 +245,6 @@ nb_status nb_write_image(const nb_writer *writer, const char *path,
                          const nb_image_view *image, const nb_image_meta *meta,
                          nb_error *err)
 {
-    nb_write_job job = {writer, path, *image, meta, 0, 0};
+    nb_write_job job = {writer, path, *image, meta, 0, 0, 0};
     return nb_write_images(&job, 1, 1, NULL, err);
 }

@@ -67,6 +67,7 @@ typedef struct nb_write_job {
     const char *path;
     nb_image_view view;
     const nb_image_meta *meta;
+    int durable;                        /* nb_outfile_commit_durably */
     double make_seconds, write_seconds; /* out: summed over the threads */
 } nb_write_job;
 
