@@ -50,7 +50,6 @@ list_golden() {
     local isa
     printf 'golden/scalar\t%s --limits scalar -- -device cpu -isa scalar\n' "$1"
     printf 'golden/double\t%s --limits scalar -- -device cpu -precision double\n' "$1"
-    printf 'golden/single\t%s --limits single -- -device cpu -precision single\n' "$1"
     for isa in sse2 avx2 avx512 neon; do
         if must_render "$isa" "-device cpu -isa $isa"; then
             printf 'golden/%s\t%s --limits mixed -- -device cpu -isa %s\n' "$isa" "$1" "$isa"

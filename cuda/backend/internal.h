@@ -217,10 +217,9 @@ void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size
 /* --- tensor.cu --- */
 /** Does the code for this device have the FP64 tensor-core kernels? */
 int nb_cuda_has_tensor_code(void);
-/** Octets first..end-1 of the window's pixels; added to the image when `add`.  degree:
- * of the polynomials, 4 or 3. */
+/** Octets first..end-1 of the window's pixels; added to the image when `add`. */
 typedef struct nb_cuda_octets {
-    int first, end, add, degree;
+    int first, end, add;
 } nb_cuda_octets;
 
 /* --- direct.cu --- */

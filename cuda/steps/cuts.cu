@@ -81,6 +81,5 @@ void nb_cuda_turn(nb_cuda_job *job, int k)
 nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part)
 {
     int64_t n = job->terms.octets, parts = job->cut.parts;
-    int degree = job->state->options.precision == NB_PRECISION_SINGLE ? 3 : 4;
-    return {(int)(n * part / parts), (int)(n * (part + 1) / parts), part > 0, degree};
+    return {(int)(n * part / parts), (int)(n * (part + 1) / parts), part > 0};
 }

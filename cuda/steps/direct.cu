@@ -73,7 +73,7 @@ static __device__ __forceinline__ void aim_step(const row_job &p,
         }
         if (LAW == NB_LAW_FRINGES)
             lattice[i] = QUOTIENT ? nb_interference_quotient(w, p.N)
-                                  : nb_interference_product<4>(w, p.N);
+                                  : nb_interference_product(w, p.N);
         else if (LAW == NB_LAW_FEW_SPHERE)
             lattice[i] = few_round<DEEP>(p, lines, step, x, i, w);
         else

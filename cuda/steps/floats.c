@@ -36,8 +36,6 @@ static double fraction_limit(const nb_plan *plan)
 {
     const int os = plan->scene->oversample;
     double points = plan->pixels * os * os;
-    if (plan->precision == NB_PRECISION_SINGLE)
-        return 2000;
     if (points < 1e5)
         return NB_FIXED_CELLS;
     if (points < 3e6)

@@ -2,7 +2,7 @@
 /** The interference function from fractions of Miller indices in fixed point
  * (../../src/terms/interference.h), in their own scale: arguments of 2^32 turns, whose squares
  * are of 2^64. The coefficients contain this scale, times a common 2^124 that cancels in the
- * quotient; this saves six multiplications. The last coefficient of degree 4 is a denormal
+ * quotient; this saves six multiplications. The last coefficient is a denormal
  * number, hence never compile this with -ftz=true or -use_fast_math. */
 #ifndef NB_CUDA_INTERFERENCE_CUH
 #define NB_CUDA_INTERFERENCE_CUH
@@ -11,22 +11,16 @@
 
 #include "../../src/terms/interference.h"
 
-/** 2^124 P(y 2^-64): relative error 6e-9 (degree 4), 1.1e-6 (degree 3). */
-template <int DEGREE> static __device__ __forceinline__ float nb_scaled_sine(float y)
+/** 2^124 P(y 2^-64): relative error 6e-9. */
+static __device__ __forceinline__ float nb_scaled_sine(float y)
 {
     const double S = 0x1p124;
     const float c0 = (float)(NB_PI * S);
-    if (DEGREE == 4) {
-        const float c1 = (float)(NB_SINE4_1 * S * 0x1p-64);
-        const float c2 = (float)(NB_SINE4_2 * S * 0x1p-128);
-        const float c3 = (float)(NB_SINE4_3 * S * 0x1p-192);
-        const float c4 = (float)(NB_SINE4_4 * S * 0x1p-256);
-        return fmaf(fmaf(fmaf(fmaf(c4, y, c3), y, c2), y, c1), y, c0);
-    }
-    const float c1 = (float)(NB_SINE3_1 * S * 0x1p-64);
-    const float c2 = (float)(NB_SINE3_2 * S * 0x1p-128);
-    const float c3 = (float)(NB_SINE3_3 * S * 0x1p-192);
-    return fmaf(fmaf(fmaf(c3, y, c2), y, c1), y, c0);
+    const float c1 = (float)(NB_SINE4_1 * S * 0x1p-64);
+    const float c2 = (float)(NB_SINE4_2 * S * 0x1p-128);
+    const float c3 = (float)(NB_SINE4_3 * S * 0x1p-192);
+    const float c4 = (float)(NB_SINE4_4 * S * 0x1p-256);
+    return fmaf(fmaf(fmaf(fmaf(c4, y, c3), y, c2), y, c1), y, c0);
 }
 
 /** 1/x to 1 ulp, without the slow path for denormal x (none occurs). */
@@ -36,15 +30,14 @@ static __device__ __forceinline__ float nb_reciprocal(float x)
 }
 
 /** Product over the axes.  NaN when a fraction is 0 (see double.cu: k_repair). */
-template <int DEGREE>
 static __device__ __forceinline__ float nb_interference_product(const int w[3],
                                                                 const int N[3])
 {
     float x = (float)w[0], y = (float)w[1], z = (float)w[2];
     float u = (float)(w[0] * N[0]), v = (float)(w[1] * N[1]), t = (float)(w[2] * N[2]);
-    float a = nb_scaled_sine<DEGREE>(u * u) * nb_reciprocal(nb_scaled_sine<DEGREE>(x * x));
-    float b = nb_scaled_sine<DEGREE>(v * v) * nb_reciprocal(nb_scaled_sine<DEGREE>(y * y));
-    float c = nb_scaled_sine<DEGREE>(t * t) * nb_reciprocal(nb_scaled_sine<DEGREE>(z * z));
+    float a = nb_scaled_sine(u * u) * nb_reciprocal(nb_scaled_sine(x * x));
+    float b = nb_scaled_sine(v * v) * nb_reciprocal(nb_scaled_sine(y * y));
+    float c = nb_scaled_sine(t * t) * nb_reciprocal(nb_scaled_sine(z * z));
     return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
 }
 
@@ -59,7 +52,7 @@ static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
         args.x[i] = (float)(w[i] * N[i]) * (float)NB_FIXED_STEP;
         args.x[3 + i] = (float)w[i] * (float)NB_FIXED_STEP;
     }
-    return nb_interference_of(args, 0);
+    return nb_interference_of(args);
 }
 
 /** Parts of F^2's index that do not change: see nb_cuda_factor_squares. */

@@ -14,7 +14,6 @@
 enum {
     WARPS = 8,   /* of a block */
     SEVERAL = 2, /* TABLE: each source has its own */
-    TOPHAT = 5,  /* DEGREE: NB_LAW_EDGE is one of a polynomial */
     RUN = 64     /* octets summed in one float before they join the total */
 };
 
@@ -27,15 +26,13 @@ typedef struct warp_memory {
 } warp_memory;
 
 #ifdef NB_GPU_TENSOR_CODE
-/** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment.  DEGREE: of the
- * parallelepiped's polynomials, 3 or 4; else it is NB_LAW_SPHERE, NB_LAW_DECAY or TOPHAT. */
-template <int DEGREE, int TABLE, bool WEIGHTED>
+/** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment.  LAW: nb_law. */
+template <int LAW, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
                                                  float sum[2])
 {
-    constexpr bool polynomial = DEGREE == 3 || DEGREE == 4;
-    constexpr int law = DEGREE == TOPHAT ? (int)NB_LAW_EDGE : DEGREE;
+    constexpr bool polynomial = LAW == NB_LAW_FRINGES;
     double t[3][2];
     int c, axis;
     for (axis = 0; axis < 3; axis++)
@@ -47,11 +44,11 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
                     __double2loint(t[2][c]) ^ flip};
         float r;
         if constexpr (polynomial)
-            r = nb_interference_product<DEGREE>(w, p.N);
+            r = nb_interference_product(w, p.N);
         else
-            r = nb_shape_square<law>(w, p.shape);
+            r = nb_shape_square<LAW>(w, p.shape);
         float scale = WEIGHTED ? weight : 1.0f;
-        if (TABLE && (polynomial || nb_shape_lit<law>(r))) {
+        if (TABLE && (polynomial || nb_shape_lit<LAW>(r))) {
             int at = __double2hiint(t[0][c]) * p.index.stride_h +
                      __double2hiint(t[1][c]) * p.index.stride_k +
                      __double2hiint(t[2][c]) * (TABLE == SEVERAL ? p.index.stride_l : 1) +
@@ -66,7 +63,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
 }
 
 /** Sum of the octets [first, end) into memory->total. */
-template <int DEGREE, int TABLE, bool WEIGHTED>
+template <int LAW, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first, int end,
                                                   const double b[ROWS], int lane,
                                                   warp_memory *memory)
@@ -89,7 +86,7 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
             double next[3] = {__ldg(at), __ldg(at + 32), __ldg(at + 64)};
 #pragma unroll
             for (g = 0; g < ROWS; g++)
-                add_octet<DEGREE, TABLE, WEIGHTED>(p, a, b[g], weight, first_cell, sum[g]);
+                add_octet<LAW, TABLE, WEIGHTED>(p, a, b[g], weight, first_cell, sum[g]);
             a[0] = next[0];
             a[1] = next[1];
             a[2] = next[2];
@@ -136,7 +133,7 @@ static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
 }
 #endif
 
-template <int DEGREE, int TABLE, bool WEIGHTED, bool MANY>
+template <int LAW, int TABLE, bool WEIGHTED, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
                                               : TABLE  ? 3
                                                        : 4)
@@ -162,7 +159,7 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
     memory->sum[lane] = 0;
     for (ray = 0; ray < rays; ray++) {
         aim_tile(at, ray, f, s, lane, b, memory);
-        sum_octets<DEGREE, TABLE, WEIGHTED>(p, p.first, p.end, b, lane, memory);
+        sum_octets<LAW, TABLE, WEIGHTED>(p, p.first, p.end, b, lane, memory);
         collect(p, lane, memory);
     }
     if (!mine)
@@ -180,41 +177,29 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
 
 typedef void (*tensor_kernel)(tensor_job);
 
-/** Weighted sources are rare, so they have one degree. The other shapes always have weights,
- * because their idle steps are not 0. */
-template <bool MANY>
-static tensor_kernel choose_kernel(int law, int degree, int table, bool weighted)
+template <int LAW, bool WEIGHTED, bool MANY> static tensor_kernel kernel_of(int table)
 {
-    static const tensor_kernel round[] = {k_tensor<NB_LAW_SPHERE, 0, true, MANY>,
-                                          k_tensor<NB_LAW_SPHERE, 1, true, MANY>,
-                                          k_tensor<NB_LAW_SPHERE, SEVERAL, true, MANY>};
-    static const tensor_kernel gauss[] = {k_tensor<NB_LAW_DECAY, 0, true, MANY>,
-                                          k_tensor<NB_LAW_DECAY, 1, true, MANY>,
-                                          k_tensor<NB_LAW_DECAY, SEVERAL, true, MANY>};
-    static const tensor_kernel of_weighted[] = {k_tensor<4, 0, true, MANY>,
-                                                k_tensor<4, 1, true, MANY>,
-                                                k_tensor<4, SEVERAL, true, MANY>};
-    static const tensor_kernel degree3[] = {k_tensor<3, 0, false, MANY>,
-                                            k_tensor<3, 1, false, MANY>,
-                                            k_tensor<3, SEVERAL, false, MANY>};
-    static const tensor_kernel degree4[] = {k_tensor<4, 0, false, MANY>,
-                                            k_tensor<4, 1, false, MANY>,
-                                            k_tensor<4, SEVERAL, false, MANY>};
-    static const tensor_kernel tophat[] = {k_tensor<TOPHAT, 0, true, MANY>,
-                                           k_tensor<TOPHAT, 1, true, MANY>,
-                                           k_tensor<TOPHAT, SEVERAL, true, MANY>};
-    if (law != NB_LAW_FRINGES)
-        return (law == NB_LAW_SPHERE  ? round
-                : law == NB_LAW_DECAY ? gauss
-                                      : tophat)[table];
-    return (weighted ? of_weighted : degree == 3 ? degree3 : degree4)[table];
+    static const tensor_kernel kernels[] = {k_tensor<LAW, 0, WEIGHTED, MANY>,
+                                            k_tensor<LAW, 1, WEIGHTED, MANY>,
+                                            k_tensor<LAW, SEVERAL, WEIGHTED, MANY>};
+    return kernels[table];
+}
+
+/** Shapes other than the parallelepiped always have weights, because their idle steps are not 0. */
+template <bool MANY> static tensor_kernel choose_kernel(int law, int table, bool weighted)
+{
+    return law == NB_LAW_SPHERE  ? kernel_of<NB_LAW_SPHERE, true, MANY>(table)
+           : law == NB_LAW_DECAY ? kernel_of<NB_LAW_DECAY, true, MANY>(table)
+           : law == NB_LAW_EDGE  ? kernel_of<NB_LAW_EDGE, true, MANY>(table)
+           : weighted            ? kernel_of<NB_LAW_FRINGES, true, MANY>(table)
+                                 : kernel_of<NB_LAW_FRINGES, false, MANY>(table);
 }
 
 int nb_cuda_has_tensor_code(void)
 {
     gpuFuncAttributes code;
-    if (gpuFuncGetAttributes(&code, (const void *)k_tensor<4, 0, false, false>) !=
-        gpuSuccess)
+    if (gpuFuncGetAttributes(
+            &code, (const void *)k_tensor<NB_LAW_FRINGES, 0, false, false>) != gpuSuccess)
         return 0;
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }
@@ -235,9 +220,8 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     tensor_job job = make_tensor_job(launch, &render->terms, &octets, WARPS);
     const int table = !job.F2 ? 0 : job.tables ? SEVERAL : 1;
     const int law = nb_shape_law(launch->scene.lattice.shape);
-    tensor_kernel kernel =
-        many ? choose_kernel<true>(law, octets.degree, table, job.weights != NULL)
-             : choose_kernel<false>(law, octets.degree, table, job.weights != NULL);
+    tensor_kernel kernel = many ? choose_kernel<true>(law, table, job.weights != NULL)
+                                : choose_kernel<false>(law, table, job.weights != NULL);
     unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
     (void)with_materials; /* never */
     if (many)

@@ -55,7 +55,7 @@ template <int LAW>
 static __device__ __forceinline__ float lattice_at(const tensor_job &p, const int low[3])
 {
     if constexpr (LAW == NB_LAW_FRINGES) {
-        const float lattice = nb_interference_product<4>(low, p.N);
+        const float lattice = nb_interference_product(low, p.N);
         return lattice * lattice;
     } else {
         return nb_shape_square<LAW>(low, p.shape);
@@ -294,7 +294,7 @@ static tricubic_kernel choose_kernel(int law, int whole, bool many)
 
 static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
-    const nb_cuda_octets octets = {0, 0, 0, 4};
+    const nb_cuda_octets octets = {0, 0, 0};
     return make_tensor_job(launch, terms, &octets, WARPS);
 }
 

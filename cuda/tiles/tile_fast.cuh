@@ -20,7 +20,7 @@ static __device__ __forceinline__ float nb_tile_square_lattice(const nb_tile_pas
         args.x[i] = nb_turns(w[i], p->N[i], (float)p->N[i] * NB_FIXED_TINY);
         args.x[3 + i] = nb_fraction(w[i], NB_FIXED_TINY);
     }
-    ratio = nb_interference_of(args, 0);
+    ratio = nb_interference_of(args);
     return ratio * ratio;
 }
 

@@ -4,16 +4,11 @@
 #ifndef NB_BASE_COEFFICIENTS_H
 #define NB_BASE_COEFFICIENTS_H
 
-/* sin(pi x) = x P(x^2), |x| <= 1/2, in single precision: relative error 6e-9 with degree 4, 1.1e-6
- * with degree 3, before rounding.  Both constant terms are pi, so that a ratio of two sines is
- * exact where both arguments vanish. */
+/* sin(pi x) = x P(x^2), |x| <= 1/2, in single precision: relative error 6e-9 before rounding. */
 #define NB_SINE4_1 (-5.16771057357)
 #define NB_SINE4_2 2.55008230601
 #define NB_SINE4_3 (-0.598308095473)
 #define NB_SINE4_4 0.0776759750483
-#define NB_SINE3_1 (-5.16746057102)
-#define NB_SINE3_2 2.54433174016
-#define NB_SINE3_3 (-0.560029511451)
 
 /* e^x = 2^n e^r.  ln 2 in two parts; the first has 21 zero bits, so n times it is exact. */
 #define NB_LOG2_E 1.44269504088896340736

@@ -50,7 +50,7 @@ typedef enum nb_mosaic_model {
 } nb_mosaic_model;
 typedef enum nb_precision {
     NB_PRECISION_MIXED = 0,
-    NB_PRECISION_SINGLE,
+    NB_PRECISION_SINGLE, /* renders as NB_PRECISION_MIXED */
     NB_PRECISION_DOUBLE
 } nb_precision;
 typedef enum nb_isa {

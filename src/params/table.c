@@ -637,7 +637,7 @@ NB_SHAPES(SHAPE_ROW)
     .help = "processor threads"},
 {"isa", NULL, CHOICE(RUNNING, isa, isas), .help = "widest instruction set of the processor"},
 {"precision", NULL, CHOICE(PIXELS | RUNNING, precision, precisions),
-    .help = "arithmetic of the pixel loop"},
+    .help = "arithmetic of the pixel loop; single is mixed"},
 {"tolerance", NULL, NUMBER(PIXELS | RUNNING, tolerance), WITHIN(0, 0.1), .value = "x",
     .fallback = "gauss 1e-11, else 0", .help = "what a pixel may lack, as a part of the brightest pixel; larger is faster"},
 {"tolerance_photons", NULL, NUMBER(PIXELS | RUNNING, tolerance_photons), WITHIN(1e-30, 1e6),

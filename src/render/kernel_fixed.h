@@ -20,18 +20,15 @@
 
 /** What the compiler is to specialise for. */
 typedef struct fixed_case {
-    int kind;    /* nb_f_kind */
-    int fastest; /* polynomials of degree 3 in the denominators */
-    int mode;    /* nb_fixed_mode */
+    int kind; /* nb_f_kind */
+    int mode; /* nb_fixed_mode */
 } fixed_case;
 
-/** Every case that the loops are compiled for: DO(kind, fastest, mode). */
+/** Every case that the loops are compiled for: DO(kind, mode). */
 #define NB_FIXED_CASES_OF(DO, kind)                                                      \
-    DO(kind, 0, NB_FIXED_INDEX)                                                          \
-    DO(kind, 0, NB_FIXED_FRINGES)                                                        \
-    DO(kind, 0, NB_FIXED_REAL)                                                           \
-    DO(kind, 1, NB_FIXED_INDEX)                                                          \
-    DO(kind, 1, NB_FIXED_FRINGES)
+    DO(kind, NB_FIXED_INDEX)                                                             \
+    DO(kind, NB_FIXED_FRINGES)                                                           \
+    DO(kind, NB_FIXED_REAL)
 #define NB_FIXED_CASES(DO)                                                               \
     NB_FIXED_CASES_OF(DO, NB_F_CONST)                                                    \
     NB_FIXED_CASES_OF(DO, NB_F_BOX)                                                      \
@@ -40,8 +37,7 @@ typedef struct fixed_case {
     NB_FIXED_CASES(DO)                                                                   \
     NB_FIXED_CASES_OF(DO, NB_F_TABLES)                                                   \
     NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
-#define NB_CASE_NUMBER(kind, fastest, mode)                                              \
-    ((2 * (int)(kind) + (fastest)) * NB_FIXED_MODES + (int)(mode))
+#define NB_CASE_NUMBER(kind, mode) ((int)(kind)*NB_FIXED_MODES + (int)(mode))
 
 /** A 2^-40 that keeps sines off 0/0: at w = 0 the ratio is then N, elsewhere it changes
  * nothing that 2^-32 steps could see; its cube is still a normal float. */
@@ -155,7 +151,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
         index = vi_add(index, vi_set(table->offset + NB_MUTANT(SHIFTED_INDEX, 1, 0)));
     if (how.kind == NB_F_TABLES)
         index = index & vi_set(table->mask);
-    latt = nb_interference_of(args, how.fastest);
+    latt = nb_interference_of(args);
     latt2 = latt * latt;
     return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(F2, index);
 }

@@ -27,17 +27,16 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
 }
 
 /* A function for each case: gcc is slower by far with one of them all. */
-#define NB_DO(kind, fastest, mode)                                                        \
-    NB_STAGE vd2 structured_##kind##_##fastest##_##mode(                                  \
-        const nb_vector_plan *p, const rays *r, const vf *factors)                        \
-    {                                                                                     \
-        return fixed_structured(p, r, factors, (fixed_case){kind, fastest, mode});        \
-    }                                                                                     \
-    NB_STAGE void direct_##kind##_##fastest##_##mode(const nb_vector_plan *p,             \
-                                                     const rays *r, int n,                \
-                                                     const nb_vector_source *b, vd2 *sum) \
-    {                                                                                     \
-        fixed_direct(p, r, n, b, (fixed_case){kind, fastest, mode}, sum);                 \
+#define NB_DO(kind, mode)                                                                \
+    NB_STAGE vd2 structured_##kind##_##mode(const nb_vector_plan *p, const rays *r,      \
+                                            const vf *factors)                           \
+    {                                                                                    \
+        return fixed_structured(p, r, factors, (fixed_case){kind, mode});                \
+    }                                                                                    \
+    NB_STAGE void direct_##kind##_##mode(const nb_vector_plan *p, const rays *r, int n,  \
+                                         const nb_vector_source *b, vd2 *sum)            \
+    {                                                                                    \
+        fixed_direct(p, r, n, b, (fixed_case){kind, mode}, sum);                         \
     }
 NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
@@ -46,10 +45,10 @@ NB_FIXED_CASES_OF_SOURCES(NB_DO)
 NB_INLINE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)
 {
     const vd2 none = vd2_set(0);
-    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                                       \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        return structured_##kind##_##fastest##_##mode(p, r, factors);
+    switch (NB_CASE_NUMBER(p->table.kind, p->mode)) {
+#define NB_DO(kind, mode)                                                                \
+    case NB_CASE_NUMBER(kind, mode):                                                     \
+        return structured_##kind##_##mode(p, r, factors);
         NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
     default:
@@ -60,10 +59,10 @@ NB_INLINE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf
 NB_INLINE void fixed_one_source(const nb_vector_plan *p, const rays *r, int n,
                                 const nb_vector_source *b, vd2 *sum)
 {
-    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                                       \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        direct_##kind##_##fastest##_##mode(p, r, n, b, sum);                             \
+    switch (NB_CASE_NUMBER(p->table.kind, p->mode)) {
+#define NB_DO(kind, mode)                                                                \
+    case NB_CASE_NUMBER(kind, mode):                                                     \
+        direct_##kind##_##mode(p, r, n, b, sum);                                         \
         break;
         NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
@@ -82,10 +81,10 @@ NB_STAGE void simple_second(const nb_vector_plan *p, const simple_row *row,
                             const simple_block *from, const int *f0, int n,
                             const row_output *out)
 {
-    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                                       \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        simple_photons(p, row, from, f0, n, (fixed_case){kind, fastest, mode}, out);     \
+    switch (NB_CASE_NUMBER(p->table.kind, p->mode)) {
+#define NB_DO(kind, mode)                                                                \
+    case NB_CASE_NUMBER(kind, mode):                                                     \
+        simple_photons(p, row, from, f0, n, (fixed_case){kind, mode}, out);              \
         break;
         NB_FIXED_CASES(NB_DO)
 #undef NB_DO

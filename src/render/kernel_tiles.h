@@ -123,11 +123,10 @@ NB_INLINE double fixed_terms(const nb_ray_tile *tile, const tile_ray *ray,
 }
 
 /* A function for each case: gcc is slower by far with one of them all. */
-#define NB_DO(kind, fastest, mode)                                                       \
-    NB_STAGE double terms_##kind##_##fastest##_##mode(const nb_ray_tile *tile,           \
-                                                      const tile_ray *ray)               \
+#define NB_DO(kind, mode)                                                                \
+    NB_STAGE double terms_##kind##_##mode(const nb_ray_tile *tile, const tile_ray *ray)  \
     {                                                                                    \
-        return fixed_terms(tile, ray, (fixed_case){kind, fastest, mode});                \
+        return fixed_terms(tile, ray, (fixed_case){kind, mode});                         \
     }
 NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
@@ -135,10 +134,10 @@ NB_FIXED_CASES_OF_SOURCES(NB_DO)
 NB_INLINE double all_fixed_terms(const nb_ray_tile *tile, const tile_ray *ray)
 {
     const nb_vector_plan *p = tile->rays.plan;
-    switch (NB_CASE_NUMBER(p->table.kind, p->fastest, p->mode)) {
-#define NB_DO(kind, fastest, mode)                                                       \
-    case NB_CASE_NUMBER(kind, fastest, mode):                                            \
-        return terms_##kind##_##fastest##_##mode(tile, ray);
+    switch (NB_CASE_NUMBER(p->table.kind, p->mode)) {
+#define NB_DO(kind, mode)                                                                \
+    case NB_CASE_NUMBER(kind, mode):                                                     \
+        return terms_##kind##_##mode(tile, ray);
         NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
     default:

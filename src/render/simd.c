@@ -167,15 +167,15 @@ static nb_lack lack(const nb_backend_state *state)
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
-    static const char *const precision[] = {"mixed", "single", "double"};
     const nb_path_notes *notes = &state->notes;
     const int lost = state->asked && notes->left.refused;
     char how[240] = "";
     if (state->path && state->path->describe)
         state->path->describe(notes, how, sizeof how);
     snprintf(line, size, "cpu, %s, %s precision, %d thread%s%s%s%s%s",
-             nb_isa_name(state->isa), precision[state->options.precision], state->threads,
-             state->threads == 1 ? "" : "s", *how ? "; " : "", how,
+             nb_isa_name(state->isa),
+             state->options.precision == NB_PRECISION_DOUBLE ? "double" : "mixed",
+             state->threads, state->threads == 1 ? "" : "s", *how ? "; " : "", how,
              lost ? "; -tolerance has no effect: " : "", lost ? notes->left.refused : "");
 }
 

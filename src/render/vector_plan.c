@@ -108,13 +108,9 @@ static void aim_tables(nb_vector_plan *p)
 static nb_status plan_scene(const nb_plan *plan, nb_vector_sums sums,
                             nb_kept_squares *kept, nb_vector_plan *p, nb_error *err)
 {
-    const double *N = plan->scene->lattice.N;
     nb_status st;
     p->scene = *plan->scene;
     p->mode = nb_vector_mode(plan);
-    /* not where N is 1: there the two polynomials are to cancel */
-    p->fastest = plan->precision == NB_PRECISION_SINGLE && p->mode != NB_FIXED_REAL &&
-                 N[0] > 1 && N[1] > 1 && N[2] > 1;
     p->simple = sums == NB_SUMS_SIMPLE;
     p->fixed = sums != NB_SUMS_DOUBLE;
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)

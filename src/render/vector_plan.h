@@ -89,7 +89,6 @@ typedef struct nb_vector_source {
 typedef struct nb_vector_plan {
     nb_scene scene;            /* a copy; its arrays are the caller's */
     int fixed;                 /* fixed point; 0: double */
-    int fastest;               /* FIXED: cheaper polynomials */
     nb_fixed_mode mode;        /* FIXED */
     nb_factor_squares table;   /* FIXED only */
     nb_kept_squares own;       /* behind table where nobody keeps it */

@@ -196,7 +196,7 @@ static int only_counts(const nb_frames *f)
     const nb_series *s = f->series;
     nb_template t = {0};
     if (!f->base.write_noise || f->base.compat || f->base.truth != NB_TRUTH_NONE ||
-        f->base.precision != NB_PRECISION_MIXED || f->base.nopoisson ||
+        f->base.precision == NB_PRECISION_DOUBLE || f->base.nopoisson ||
         (s->hdf5_file[0] && s->hdf5_type == NB_HDF5_F32))
         return 0;
     if (!s->output[0])

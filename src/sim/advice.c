@@ -468,14 +468,20 @@ static void odd_mask(const nb_model *model, char *text, size_t size)
         snprintf(text, size, "%s", all_masked);
 }
 
-enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 4 };
+static void odd_precision(const nb_model *model, char *text, size_t size)
+{
+    if (model->settings.value.precision == NB_PRECISION_SINGLE)
+        snprintf(text, size, "-precision single renders mixed, which is as fast");
+}
+
+enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 5 };
 
 /** Question `kind` of a model; units come first. */
 static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
                   size_t size)
 {
     static void (*const others[])(const nb_model *, char *, size_t) = {
-        odd_cell, odd_wavelengths, odd_centre, odd_hand, odd_mask};
+        odd_cell, odd_wavelengths, odd_centre, odd_hand, odd_mask, odd_precision};
     text[0] = '\0';
     if (kind < N_LENGTHS)
         odd_length(&model->settings.value, model, kind, text, size);

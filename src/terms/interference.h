@@ -46,31 +46,25 @@ typedef struct nb_sine_args {
     vf x[6];
 } nb_sine_args;
 
-/** F_latt, but for its sign. fastest: the denominators get the polynomial of degree 3, since a
- * peak's d is small. All six are calculated together, so that their chains of dependent
- * operations overlap. */
-NB_TERM vf nb_interference_of(nb_sine_args s, const int fastest)
+/** F_latt, but for its sign. All six sines are calculated together, so that their chains of
+ * dependent operations overlap. */
+NB_TERM vf nb_interference_of(nb_sine_args s)
 {
-    NB_MUTANT_STATIC const float degree4[] = {
+    NB_MUTANT_STATIC const float c[] = {
         (float)NB_PI,
         (float)NB_MUTANT(POLYNOMIAL_COEFFICIENT, 1.00002 * NB_SINE4_1, NB_SINE4_1),
         (float)NB_SINE4_2, (float)NB_SINE4_3, (float)NB_SINE4_4};
-    NB_MUTANT_STATIC const float degree3[] = {(float)NB_PI, (float)NB_SINE3_1,
-                                              (float)NB_SINE3_2, (float)NB_SINE3_3};
-    const float *den = fastest ? degree3 : degree4;
     vf y[6], p[6];
     int i, k;
     for (i = 0; i < 6; i++)
         y[i] = s.x[i] * s.x[i];
     for (i = 0; i < 6; i++)
-        p[i] = i >= 3 && fastest ? vf_set(den[3])
-                                 : vf_fma(y[i], vf_set(degree4[4]), vf_set(degree4[3]));
+        p[i] = vf_fma(y[i], vf_set(c[4]), vf_set(c[3]));
     for (k = 2; k > 0; k--)
         for (i = 0; i < 6; i++)
-            p[i] = vf_fma(p[i], y[i], vf_set(i < 3 ? degree4[k] : den[k]));
+            p[i] = vf_fma(p[i], y[i], vf_set(c[k]));
     for (i = 0; i < 6; i++)
-        p[i] = fastest ? vf_fma(p[i], y[i], vf_set(degree4[0]))
-                       : vf_fma_once(p[i], y[i], vf_set(degree4[0]));
+        p[i] = vf_fma_once(p[i], y[i], vf_set(c[0]));
     for (i = 0; i < 6; i++)
         p[i] = p[i] * s.x[i];
     return vf_over(p[0] * p[1] * p[2], p[3] * p[4] * p[5]);

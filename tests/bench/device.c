@@ -35,8 +35,6 @@ static const char *const cases[] = {
     "heavy-2048-N20-table",
     "heavy-2048-N1000-table",
     "heavy-2048-N5-const",
-    "heavy-2048-N20-const-single",
-    "heavy-2048-N20-table-single",
     "heavy-2048-N20-const-direct",
     "heavy-2048-N20-const-double",
     "heavy-2048-N20-const-gauss",
@@ -83,9 +81,7 @@ static device_case read_case(const char *name)
             b.heavy |= !strcmp(w, "heavy");
             b.table |= !strcmp(w, "table");
             b.pinned |= !strcmp(w, "pinned");
-            b.precision = !strcmp(w, "single")   ? NB_PRECISION_SINGLE
-                          : !strcmp(w, "double") ? NB_PRECISION_DOUBLE
-                                                 : b.precision;
+            b.precision = !strcmp(w, "double") ? NB_PRECISION_DOUBLE : b.precision;
             b.shape = !strcmp(w, "gauss")    ? NB_SHAPE_GAUSS
                       : !strcmp(w, "round")  ? NB_SHAPE_ROUND
                       : !strcmp(w, "tophat") ? NB_SHAPE_TOPHAT
@@ -243,8 +239,7 @@ static int spectra(void)
     return ok;
 }
 
-/** A row of the table of errors: the heavy case with a table, in mixed, single and on the path of
- * cards with slow double precision. */
+/** A row of the table of errors: the heavy case with a table, in mixed precision. */
 static int errors_at(int N)
 {
     device_case b = read_case("heavy-512-table");
@@ -255,7 +250,7 @@ static int errors_at(int N)
     nb_model model;
     nb_error err;
     double *F;
-    int k, ok = 0;
+    int ok = 0;
     b.N = N;
     cfg = configure(&b);
     memset(&inputs, 0, sizeof inputs);
@@ -263,13 +258,9 @@ static int errors_at(int N)
     printf("| %d |", N);
     if (image && truth && nb_model_build(&cfg, &inputs, NULL, &model, &err) == NB_OK) {
         ok = render(&model.scene, NB_PRECISION_DOUBLE, truth, &err);
-        for (k = 0; k < 2 && ok; k++) {
-            nb_comparison c;
-            ok = render(&model.scene, k == 1 ? NB_PRECISION_SINGLE : NB_PRECISION_MIXED,
-                        image, &err);
-            c = nb_compare(image, truth, n, N >= 300 ? 1e-4 : 1e-6);
-            printf(" %.1e | %.1e | %.1e |", c.maxrel, c.rel6, c.sum);
-        }
+        ok = ok && render(&model.scene, NB_PRECISION_MIXED, image, &err);
+        const nb_comparison c = nb_compare(image, truth, n, N >= 300 ? 1e-4 : 1e-6);
+        printf(" %.1e | %.1e | %.1e |", c.maxrel, c.rel6, c.sum);
         nb_model_free(&model);
     }
     puts(ok ? "" : " failed");
@@ -284,7 +275,7 @@ static int errors(void)
     static const int sizes[] = {1, 2, 5, 10, 20, 50, 100, 101, 300, 1000, 3000, 10000};
     size_t i;
     int failed = 0;
-    puts("| N | mixed: maxrel | rel6 | sum | single: maxrel | rel6 | sum |");
+    puts("| N | mixed: maxrel | rel6 | sum |");
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
         failed += !errors_at(sizes[i]);
     return failed;

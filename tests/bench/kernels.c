@@ -29,16 +29,14 @@ static const version versions[] = {
     {NB_ISA_SSE2, NB_PRECISION_MIXED, "fixed point, degree 4, without FMA or gather"},
     {NB_ISA_AVX2, NB_PRECISION_DOUBLE, "all in double, 4 at once, polynomials for libm"},
     {NB_ISA_AVX2, NB_PRECISION_MIXED, "fixed point through the low word, degree 4"},
-    {NB_ISA_AVX2, NB_PRECISION_SINGLE, "degree 3 in the denominators"},
     {NB_ISA_AVX512, NB_PRECISION_DOUBLE, "all in double, 8 at once"},
     {NB_ISA_AVX512, NB_PRECISION_MIXED, "fixed point, degree 4, 16 at once"},
-    {NB_ISA_AVX512, NB_PRECISION_SINGLE, "degree 3 in the denominators"},
     {NB_ISA_NEON, NB_PRECISION_DOUBLE, "all in double, 2 at once"},
     {NB_ISA_NEON, NB_PRECISION_MIXED, "fixed point, degree 4, 4 at once"}};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
 
 static const char *const precisions[] = {
-    [NB_PRECISION_MIXED] = "mixed", [NB_PRECISION_SINGLE] = "single", [NB_PRECISION_DOUBLE] = "double"};
+    [NB_PRECISION_MIXED] = "mixed", [NB_PRECISION_DOUBLE] = "double"};
 
 typedef struct scene {
     nb_model model;
@@ -219,24 +217,19 @@ int lab_kernels(const lab *l)
 int lab_errors(const lab *l)
 {
     static const int sizes[] = {1, 2, 5, 10, 20, 50, 100, 101, 300, 1000, 3000, 10000};
-    static const version kinds[] = {{NB_ISA_AUTO, NB_PRECISION_MIXED, ""},
-                                    {NB_ISA_AUTO, NB_PRECISION_SINGLE, ""}};
+    static const version mixed = {NB_ISA_AUTO, NB_PRECISION_MIXED, ""};
     nb_factor_table random = {0};
     double *F = lab_random_F(&random, BOX, 1);
     (void)l;
-    printf("| N | mixed maxrel | rel6 | sum | 1-corr | single maxrel | rel6 | sum | "
-           "1-corr |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| N | mixed maxrel | rel6 | sum | 1-corr |\n"
+           "| --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         nb_config cfg = heavy_of(sizes[i]);
         scene c;
         build(&c, &cfg, &random, ROW_STRIDE);
         printf("| %d |", sizes[i]);
-        for (int k = 0; k < 2; k++) {
-            const nb_comparison m = errors_of(&kinds[k], &c, sizes[i]);
-            printf(" %.1e | %.1e | %.1e | %.1e |", m.maxrel, m.rel6, m.sum, m.corr);
-        }
-        puts("");
+        const nb_comparison m = errors_of(&mixed, &c, sizes[i]);
+        printf(" %.1e | %.1e | %.1e | %.1e |\n", m.maxrel, m.rel6, m.sum, m.corr);
         fflush(stdout);
         finish(&c);
     }

@@ -13,7 +13,6 @@ enum { GUARD = 64 };
  * sums */
 const check_tolerances check_allowed[CHECK_PRECISIONS] = {
     {"mixed", 1e-6, 1e-4, 1e-6, 1e-11},
-    {"single", 1e-5, INFINITY, 1e-5, 1e-10},
     {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
 
 int check_parse(check_settings *o, int argc, char **argv, int with_isa)

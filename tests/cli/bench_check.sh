@@ -60,7 +60,7 @@ says 2 "must be whole numbers" bad-sizes -sizes 64,x
 says 2 "at least 5" few-repeats $TINY -repeats 3
 says 2 "cpu, cuda, cuda:N" bad-device -devices gpu
 says 2 "-devices cuda:99" no-device -devices cuda:99 -o out
-says 2 "double, mixed or single" bad-precision $TINY -precisions half
+says 2 "double or mixed" bad-precision $TINY -precisions half
 says 2 "avx512" bad-isa $TINY -isas mmx
 says 2 "not a number" bad-limit $TINY -limit soon
 says 2 "from 1 to 64" bad-oversamples $TINY -oversamples 0

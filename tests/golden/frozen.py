@@ -81,10 +81,10 @@ def golden_rows():
 
 def list_runs(device):
     """(room, name, words): words are the shell's."""
-    ways = {"cuda-" + p: f"-device cuda -precision {p}" for p in ("mixed", "single", "double")}
+    ways = {"cuda-" + p: f"-device cuda -precision {p}" for p in ("mixed", "double")}
     if not device:
         ways = {isa: "-device cpu -isa " + isa for isa in ("scalar", "sse2", "avx2", "avx512")}
-        ways.update({p: "-device cpu -precision " + p for p in ("single", "double")})
+        ways["double"] = "-device cpu -precision double"
     where = "-device cuda" if device else "-device cpu"
     for name, flags in golden_rows():
         for way, extra in ways.items():

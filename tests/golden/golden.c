@@ -2,7 +2,7 @@
 /* The golden suite: every line of golden_data/cases.tsv through the program itself, in an empty
  * folder with links to the input files, compared with its image.
  *
- *   golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed|single] [--only ID] [-- FLAGS]
+ *   golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed] [--only ID] [-- FLAGS]
  *
  * FLAGS are added to each case (-isa avx2, -device cuda, ...).  Prints "ok NAME" or
  * "not ok NAME" a case, or with --report a markdown table; exit status 1 when one fails. */
@@ -28,7 +28,6 @@ typedef struct limits {
 static const limits known_limits[] = {
     {"scalar", 2e-7, 1e-5, 1e-6, 1e-12},
     {"mixed", 1e-6, 1e-4, 1e-6, 1e-11},
-    {"single", 1e-5, INFINITY, 1e-5, 1e-10},
 };
 
 typedef struct suite {
@@ -240,8 +239,8 @@ int main(int argc, char **argv)
     FILE *cases;
     if (!parse_arguments(&s, argc, argv)) {
         fprintf(stderr,
-                "usage: golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed|"
-                "single] [--only ID] [-- FLAGS]\n");
+                "usage: golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed] "
+                "[--only ID] [-- FLAGS]\n");
         return 2;
     }
     snprintf(path, sizeof path, "%s/cases.tsv", s.data);

@@ -313,8 +313,8 @@ NUMBERS = ["N:lognormal:30%", "cell:normal:0.3%", "Badd:uniform:0:20", "Fscale:g
            "blocks:choice:1:2:5", "polar:uniform:0.2:0.9"]
 # of each path: flags, what its line has, largest errors (maxrel, rel6, sum, 1 - corr)
 MIXED = (1e-6, 1e-4, 1e-6, 1e-11)
-PATHS = {"spots": MIXED, "tiles": MIXED, "fixed": MIXED, "tricubic": MIXED, "double": (2e-7, 1e-5, 1e-6, 1e-12), "single": (1e-5, None, 1e-5, 1e-10), "simple": MIXED}
-LINES = {"spots": "from its reflections", "tiles": "in blocks of rays", "double": "double precision", "single": "single precision"}
+PATHS = {"spots": MIXED, "tiles": MIXED, "fixed": MIXED, "tricubic": MIXED, "double": (2e-7, 1e-5, 1e-6, 1e-12), "simple": MIXED}
+LINES = {"spots": "from its reflections", "tiles": "in blocks of rays", "double": "double precision"}
 
 
 def whole(rng, path):
@@ -343,7 +343,7 @@ def whole(rng, path):
     else:
         shape = "-square_xtal" if path == "fixed" else rng.choice(["-square_xtal", "-round_xtal", "-gauss_xtal"])
         own = [shape, "-N", rng.choice([3, 5, 8]), "-interpolate" if path == "tricubic" else "-nointerpolate", "-oversample", 2, "-mosaic", 0.4, "-mosaic_dom", 4 if frames.BIG else 2]
-        more = {"double": ["-precision", "double"], "single": ["-precision", "single"]}.get(path, [])
+        more = {"double": ["-precision", "double"]}.get(path, [])
         laws += ["default_F:uniform:0:5"]
     if path == "tiles":
         factors += ["-roi", 6, 17, 6, 17]  # the brightest pixel is that of the whole detector

@@ -18,7 +18,7 @@ ln -s "$data"/*.hkl "$data"/*.mat "$data"/*.txt . 2>/dev/null
 noise() {
     local file=$1
     shift
-    "$program" "$@" -device cpu -seed 7 -noisefile "$file" -nofloat -noint -nopgm -quiet >log 2>&1
+    "$program" -device cpu -seed 7 "$@" -noisefile "$file" -nofloat -noint -nopgm -quiet >log 2>&1
 }
 
 if ! noise probe.img -cell 50 -N 2 -default_F 1 -detpixels 8; then
@@ -59,10 +59,10 @@ while IFS=$'\t' read -r id fast slow _ max _ _ flags; do
             pixels[$isa/$kind]=$((${pixels[$isa/$kind]:-0} + n))
             rm -f got.img
         done
-        # `single` is not promised: were its noise equal too, this test would see nothing
+        # another seed: were its noise equal too, this test would see nothing
         # shellcheck disable=SC2086
         [ $kind = own ] || [ $n -gt 70000 ] || {
-            noise got.img $flags $more -precision single
+            noise got.img $flags $more -seed 4242
             seen=$((seen + $(differ got.img want.img $n)))
         }
     done
@@ -75,5 +75,5 @@ for name in "${!pixels[@]}"; do
     echo "$word golden-noise/$name: ${wrong[$name]} of ${pixels[$name]} pixels differ"
 done
 [ $broken -eq 0 ] || echo "not ok golden-noise/runs: $broken failed"
-[ $seen -gt 0 ] || echo "not ok golden-noise/sensitive: single precision gives the same noise"
+[ $seen -gt 0 ] || echo "not ok golden-noise/sensitive: another seed gives the same noise"
 [ $failed -eq 0 ] && [ $broken -eq 0 ] && [ $seen -gt 0 ] && [ -n "$sets" ]

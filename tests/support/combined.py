@@ -47,7 +47,7 @@ TWIN = ["-twin -h,-k,-l:0.3", "-twin -h,-k,l:0.35", "-twin -h,-k,l:0.2;h,-k,-l:0
 DIFFUSE = ["-diffuse_sigma ~0.1:0.4 -diffuse_gamma ~1:3", "-diffuse_sigma 0.2 0.3 0.4 -diffuse_gamma 2 -diffuse_halo gauss", "-diffuse_sigma ~0.1:0.3 -diffuse_gamma ~2:14", "-diffuse_sigma ~0.15:0.3 -diffuse_gamma ~8:14",
            "-diffuse_sigma 0.3 -diffuse_gamma ~2:3 -diffuse_F unperturbed", "-diffuse_sigma ~0.2:0.4 -diffuse_gamma ~3:12 -diffuse_only"]
 DOSE = ["-dose ~0.5:3", "-dose ~0.5:3 -damage_half ~4:9", "-dose ~0.5:3 -damage_cell ~0.05:0.3 -damage_B 2", "-dose auto"]
-NUMBERS = ["-precision double", "-precision single", "-isa scalar", "-isa avx2", "-tolerance 0", "-tolerance 1e-4"]
+NUMBERS = ["-precision double", "-isa scalar", "-isa avx2", "-tolerance 0", "-tolerance 1e-4"]
 # What a line, or a crystal of a list, may say
 OF_CRYSTAL = {
     "misset": [ANGLES], "N": ["#2:7"], "Na": ["#2:6"], "blocks": ["#2:6"], "Fscale": ["~0.3:3"], "Badd": ["~1:15"], "dmin": ["~3:9"], "default_F": ["~1:90"],

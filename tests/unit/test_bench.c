@@ -126,7 +126,7 @@ static void test_arguments(void **state)
     (void)state;
     assert_int_equal(
         parse("-sizes 64,128 --repeats 7 -devices cpu,cuda:1 -isas avx2,scalar "
-              "-precisions single -limit 0.5 -vs a=b -vs c=d -quick",
+              "-precisions mixed -limit 0.5 -vs a=b -vs c=d -quick",
               &err),
         NB_OK);
     assert_int_equal(nb_bench_resolve(&typed, 6, &err), NB_OK);
@@ -166,7 +166,7 @@ static void test_arguments_refused(void **state)
     refuses("-devices gpu", "cpu, cuda, cuda:N");
     refuses("-devices cuda:", "cpu, cuda, cuda:N");
     refuses("-isas mmx", "avx512");
-    refuses("-precisions half", "double, mixed or single");
+    refuses("-precisions half", "double or mixed");
     refuses("-cases own", "behind --");
     refuses("-sweeps all", "breakdown");
     refuses("-limit 0", "at least 0.01");
@@ -186,7 +186,7 @@ static void test_jobs(void **state)
                         .threads = 2,
                         .device = "cpu",
                         .isa = NB_ISA_AVX2,
-                        .precision = NB_PRECISION_SINGLE};
+                        .precision = NB_PRECISION_MIXED};
     nb_run_flags flags;
     nb_config cfg;
     nb_error err;

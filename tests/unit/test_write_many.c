@@ -69,7 +69,7 @@ static void add(maker *m, int i, const nb_writer *writer, const char *path)
     view.pixels = writer->pixel == NB_PIXEL_F32 ? m->pixels : NULL;
     view.user = m;
     snprintf(m->paths[i], sizeof m->paths[i], "%s", path);
-    m->jobs[i] = (nb_write_job){writer, m->paths[i], view, &m->meta, 0, 0};
+    m->jobs[i] = (nb_write_job){writer, m->paths[i], view, &m->meta, 0, 0, 0};
 }
 
 static maker *make(scratch *s)

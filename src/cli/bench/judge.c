@@ -11,14 +11,8 @@
 /* The bounds of the golden suite (docs/physics.md, section 21). */
 nb_bench_bounds nb_bench_bounds_of(nb_precision precision)
 {
-    switch (precision) {
-    case NB_PRECISION_DOUBLE:
-        return (nb_bench_bounds){1e-12, 2e-7};
-    case NB_PRECISION_SINGLE:
-        return (nb_bench_bounds){1e-10, 1e-5};
-    default:
-        return (nb_bench_bounds){1e-11, 1e-6};
-    }
+    return precision == NB_PRECISION_DOUBLE ? (nb_bench_bounds){1e-12, 2e-7}
+                                            : (nb_bench_bounds){1e-11, 1e-6};
 }
 
 /* Other programs may round differently, but must make the same image. One in float32

@@ -63,7 +63,7 @@ static const list_kind kinds[NB_LISTS] = {
     [NB_LIST_CASES] = {"-cases", "simple, heavy, xfel or own", AT(cases), case_name, 0, 0},
     [NB_LIST_ISAS] = {"-isas", "scalar, sse2, avx2, avx512, neon or auto", AT(isas),
                       nb_bench_isa_name, 0, 0},
-    [NB_LIST_PRECISIONS] = {"-precisions", "double, mixed or single", AT(precisions),
+    [NB_LIST_PRECISIONS] = {"-precisions", "double or mixed", AT(precisions),
                             nb_bench_precision_name, 0, 0},
     [NB_LIST_SWEEPS] = {
         "-sweeps", "size, precision, threads, oversample, domains, batch or breakdown",
@@ -171,7 +171,7 @@ const nb_sub_option nb_bench_option_table[] = {
     {"devices", 1, "name,...",
      "devices, as for -device (default: cpu, and a GPU if it starts)",
      NB_SUB_TAKE(take_devices)},
-    {"precisions", 1, "name,...", "precisions to time (default: double,mixed,single)",
+    {"precisions", 1, "name,...", "precisions to time (default: double,mixed)",
      NB_SUB_NAME(nb_bench_options, lists[NB_LIST_PRECISIONS])},
     {"isas", 1, "name,...", "instruction sets to time (default: all that run here)",
      NB_SUB_NAME(nb_bench_options, lists[NB_LIST_ISAS])},
@@ -234,8 +234,7 @@ static void fill_lists(nb_bench_options *o)
                      oversamples[] = {1, 2, 3, 4}, domains[] = {1, 10, 100, 1000},
                      batches[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
                      few_batches[] = {1, 4, 16, 64},
-                     precisions[] = {NB_PRECISION_DOUBLE, NB_PRECISION_MIXED,
-                                     NB_PRECISION_SINGLE},
+                     precisions[] = {NB_PRECISION_DOUBLE, NB_PRECISION_MIXED},
                      all_sweeps[] = {0, 1, 2, 3, 4, 5, 6}, own[] = {NB_BENCH_OWN},
                      both[] = {NB_BENCH_SIMPLE, NB_BENCH_HEAVY};
     int q = o->quick;
@@ -243,7 +242,7 @@ static void fill_lists(nb_bench_options *o)
     fill(&o->oversamples, q ? 2 : 4, oversamples);
     fill(&o->domains, q ? 3 : 4, domains);
     fill(&o->batches, q ? 4 : 10, q ? few_batches : batches);
-    fill(&o->precisions, 3, precisions);
+    fill(&o->precisions, 2, precisions);
     fill(&o->sweeps, NB_SWEEPS, all_sweeps);
     fill(&o->cases, o->own.count ? 1 : 2, o->own.count ? own : both);
 }
