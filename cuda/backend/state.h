@@ -34,7 +34,7 @@ typedef struct nb_cuda_chains {
 
 /** Products of the last image, and their transfer to the host. */
 typedef struct nb_cuda_products {
-    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums, doubts, listed; /* owned */
+    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums; /* owned */
     nb_cuda_chains chains;
     size_t pixel_bytes[NB_PRODUCTS_MOST];
     size_t columns; /* of the last image, as the next */

@@ -6,7 +6,6 @@
 #include "../../src/image/photons.h"
 #include "../../src/image/spread.h"
 #include "../../src/physics/panels.h"
-#include "mix.h"
 
 void nb_cuda_chain_begin(nb_backend_state *state)
 {
@@ -158,10 +157,9 @@ static nb_status upload_stages(nb_backend_state *state, const nb_product *p,
 }
 
 /** What falls on the pixels behind the spread, once for all products of an image. */
-static nb_status make_light(nb_cuda_settling *by, const nb_scene *sc,
+static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
                             nb_cuda_chain *chain, nb_error *err)
 {
-    nb_backend_state *state = by->state;
     nb_cuda_chains *c = &state->products.chains;
     const nb_stage *spread = &chain->stages[chain->spread];
     const size_t bytes = (size_t)chain->pixels * sizeof(double);
@@ -177,8 +175,7 @@ static nb_status make_light(nb_cuda_settling *by, const nb_scene *sc,
     if (spread->shape == NB_PSF_GAUSS &&
         (st = nb_cuda_reserve(&c->between, bytes, what, err)))
         return st;
-    nb_cuda_launch_counts(sc, chain, by);
-    st = by->status;
+    nb_cuda_launch_counts(chain, state->stream);
     if (spread->shape == NB_PSF_GAUSS)
         nb_cuda_launch_gauss(chain, (double *)c->between.at, state->stream);
     for (int k = 0, n; k < sc->n_panels && spread->shape != NB_PSF_GAUSS && !st; k += n) {
@@ -198,13 +195,10 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
                              nb_error *err)
 {
     const nb_scene *stack = p->photons ? nb_photons_stack(p->photons) : sc;
-    const nb_stage *counts = stage_of(p, NB_STAGE_POISSON);
-    nb_cuda_settling by = nb_cuda_settling_of(state, p, err);
     nb_cuda_chain chain = {};
-    nb_status st = NB_OK;
+    nb_status st;
     chain.image = (const float *)state->image.at;
     chain.mask = sc->raster.mask;
-    chain.mix = nb_cuda_mix_of(state, p);
     chain.pixels = (int64_t)sc->raster.columns * sc->raster.rows;
     chain.scale = p->scale;
     chain.adc_offset = p->adc_offset;
@@ -213,19 +207,12 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
         chain.held.most = fmin(chain.held.most, p->trusted);
     chain.overloads = overloads;
     chain.out = state->products.image[i].at;
-    if (counts && nb_cuda_has_doubts(state, p, counts)) {
-        st = nb_cuda_reserve(&state->products.doubts,
-                             ((size_t)chain.pixels + 31) / 32 * sizeof(unsigned),
-                             "noise in doubt", err);
-        chain.doubts = (unsigned *)state->products.doubts.at;
-    }
-    if (!st)
-        st = upload_stages(state, p, &chain, err);
+    st = upload_stages(state, p, &chain, err);
     if (!st)
         st = upload_panels(state, stack, p, &chain, err);
     if (!st && chain.spread >= 0)
-        st = make_light(&by, sc, &chain, err);
+        st = make_light(state, sc, &chain, err);
     if (!st)
-        nb_cuda_launch_chain(sc, p->type, &chain, &by);
-    return st ? st : by.status;
+        nb_cuda_launch_chain(p->type, &chain, state->stream);
+    return st;
 }

@@ -4,7 +4,7 @@
  * (nvcc -fmad=false). */
 #include "image.h"
 
-#include "settle.cuh"
+#include "../../src/image/poisson.h"
 
 enum { BLOCK = 256 };
 
@@ -34,24 +34,21 @@ static __device__ bool is_masked(const nb_cuda_chain &p, int64_t pixel)
     return p.mask && !p.mask[pixel];
 }
 
-/** What stages[from ... to-1] make of v; *doubt as nb_poisson_doubt's. */
+/** What stages[from ... to-1] make of v. */
 static __device__ double staged(const nb_cuda_chain &p, const nb_cuda_chain_panel &panel,
-                                int from, int to, int64_t pixel, double v, int *doubt)
+                                int from, int to, int64_t pixel, double v)
 {
     for (int i = from; i < to; i++) {
         const nb_stage &stage = p.stages[i];
         const nb_poisson_key key = {(uint64_t)stage.seed, (uint64_t)pixel, stage.frame};
-        double g = 0, error = 0;
+        double g = 0;
         switch (stage.kind) {
         case NB_STAGE_FLICKER:
         case NB_STAGE_DEADTIME:
             v = nb_mean_behind(&stage, 1, v);
             break;
         case NB_STAGE_POISSON:
-            if (stage.error > 0)
-                error = stage.error * nb_error_growth(p.stages, i, p.image[pixel]) *
-                        nb_mix_growth(&p.mix, (size_t)pixel, p.image[pixel]);
-            v = nb_poisson_doubt(v, &key, error, doubt);
+            v = nb_poisson(v, &key);
             break;
         case NB_STAGE_CALIBRATION:
         case NB_STAGE_READOUT:
@@ -75,14 +72,14 @@ static __device__ double staged(const nb_cuda_chain &p, const nb_cuda_chain_pane
 
 /** ADU before rounding, from the photons or the light behind the spread. */
 static __device__ double adu_of(const nb_cuda_chain &p, const nb_cuda_chain_panel &panel,
-                                int64_t pixel, double v, int *doubt)
+                                int64_t pixel, double v)
 {
     bool has_gain = false;
     for (int i = 0; i < p.n; i++)
         has_gain |= p.stages[i].kind == NB_STAGE_GAIN;
     if (p.n == 0)
         v = v * p.scale;
-    v = staged(p, panel, p.spread + 1, p.n, pixel, v, doubt);
+    v = staged(p, panel, p.spread + 1, p.n, pixel, v);
     return has_gain ? v : v + p.adc_offset;
 }
 
@@ -104,12 +101,12 @@ template <> struct chain_type<NB_PIXEL_I32> {
 template <nb_pixel_type TYPE>
 static __device__ typename chain_type<TYPE>::type finished(const nb_cuda_chain &p,
                                                            int64_t pixel, double v,
-                                                           int *over, int *doubt)
+                                                           int *over)
 {
     typedef typename chain_type<TYPE>::type pixel_type;
     const nb_cuda_chain_panel &panel = panel_of(p, pixel);
     const bool lit = is_lit(panel, pixel), masked = is_masked(p, pixel);
-    double x = lit && !masked ? adu_of(p, panel, pixel, v, doubt) : 0;
+    double x = lit && !masked ? adu_of(p, panel, pixel, v) : 0;
     if constexpr (TYPE == NB_PIXEL_F32) {
         *over = 0;
         return (float)x;
@@ -130,81 +127,35 @@ static __device__ double photons_at(const nb_cuda_chain &p, int64_t pixel)
     return is_masked(p, pixel) ? 0 : p.image[pixel];
 }
 
-static __device__ void note_doubt(const nb_cuda_chain &p, int64_t pixel, int doubt)
-{
-    if (p.doubts) {
-        unsigned doubts = gpuBallot(doubt);
-        if (pixel < p.pixels && pixel % 32 == 0)
-            p.doubts[pixel / 32] = doubts;
-    }
-}
-
 template <nb_pixel_type TYPE>
 __global__ void __launch_bounds__(BLOCK) k_chain(const NB_GRID_CONSTANT nb_cuda_chain p)
 {
     int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    int over = 0, doubt = 0;
+    int over = 0;
     if (pixel < p.pixels) {
         double v = p.spread >= 0 ? p.light[pixel] : photons_at(p, pixel);
         ((typename chain_type<TYPE>::type *)p.out)[pixel] =
-            finished<TYPE>(p, pixel, v, &over, &doubt);
+            finished<TYPE>(p, pixel, v, &over);
     }
-    if (p.spread < 0)
-        note_doubt(p, pixel, doubt);
     over = __syncthreads_count(over);
     if (threadIdx.x == 0 && over)
         atomicAdd(p.overloads, (unsigned long long)over);
 }
 
 /** What falls on a pixel before the spread. */
-static __device__ double count_at(const nb_cuda_chain &p, int64_t pixel, double mean,
-                                  int *doubt)
+static __device__ double count_at(const nb_cuda_chain &p, int64_t pixel, double mean)
 {
     const nb_cuda_chain_panel &panel = panel_of(p, pixel);
-    return is_lit(panel, pixel) ? staged(p, panel, 0, p.spread, pixel, mean, doubt) : 0;
+    return is_lit(panel, pixel) ? staged(p, panel, 0, p.spread, pixel, mean) : 0;
 }
 
 __global__ void __launch_bounds__(BLOCK)
     k_chain_counts(const NB_GRID_CONSTANT nb_cuda_chain p)
 {
     int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    int doubt = 0;
     if (pixel < p.pixels)
-        p.light[pixel] = count_at(p, pixel, photons_at(p, pixel), &doubt);
-    note_doubt(p, pixel, doubt);
+        p.light[pixel] = count_at(p, pixel, photons_at(p, pixel));
 }
-
-/* --- pixels in doubt --- */
-
-template <nb_pixel_type TYPE> struct chain_draw {
-    const float *image;
-    const uint8_t *mask;
-    const unsigned *doubts;
-    nb_cuda_chain chain;
-
-    __device__ void redraw(int64_t pixel, float mean, float exact) const
-    {
-        int before = 0, after = 0, doubt;
-        finished<TYPE>(chain, pixel, mean, &before, &doubt);
-        ((typename chain_type<TYPE>::type *)chain.out)[pixel] =
-            finished<TYPE>(chain, pixel, exact, &after, &doubt);
-        if (after != before)
-            atomicAdd(chain.overloads, (unsigned long long)(int64_t)(after - before));
-    }
-};
-
-struct count_draw {
-    const float *image;
-    const uint8_t *mask;
-    const unsigned *doubts;
-    nb_cuda_chain chain;
-
-    __device__ void redraw(int64_t pixel, float, float exact) const
-    {
-        int doubt;
-        chain.light[pixel] = count_at(chain, pixel, exact, &doubt);
-    }
-};
 
 static unsigned blocks_of(const nb_cuda_chain *chain)
 {
@@ -212,33 +163,27 @@ static unsigned blocks_of(const nb_cuda_chain *chain)
 }
 
 template <nb_pixel_type TYPE>
-static void launch(const nb_scene *sc, const nb_cuda_chain *chain, nb_cuda_settling *by)
+static void launch(const nb_cuda_chain *chain, gpuStream_t stream)
 {
-    const chain_draw<TYPE> draw = {chain->image, chain->mask, chain->doubts, *chain};
-    k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, by->state->stream>>>(*chain);
-    if (chain->spread < 0)
-        settle(sc, chain->mix, draw, by);
+    k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
 }
 
-void nb_cuda_launch_chain(const nb_scene *sc, nb_pixel_type type,
-                          const nb_cuda_chain *chain, nb_cuda_settling *by)
+void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
+                          gpuStream_t stream)
 {
     if (type == NB_PIXEL_F32)
-        launch<NB_PIXEL_F32>(sc, chain, by);
+        launch<NB_PIXEL_F32>(chain, stream);
     else if (type == NB_PIXEL_U16)
-        launch<NB_PIXEL_U16>(sc, chain, by);
+        launch<NB_PIXEL_U16>(chain, stream);
     else if (type == NB_PIXEL_I16)
-        launch<NB_PIXEL_I16>(sc, chain, by);
+        launch<NB_PIXEL_I16>(chain, stream);
     else
-        launch<NB_PIXEL_I32>(sc, chain, by);
+        launch<NB_PIXEL_I32>(chain, stream);
 }
 
-void nb_cuda_launch_counts(const nb_scene *sc, const nb_cuda_chain *chain,
-                           nb_cuda_settling *by)
+void nb_cuda_launch_counts(const nb_cuda_chain *chain, gpuStream_t stream)
 {
-    const count_draw draw = {chain->image, chain->mask, chain->doubts, *chain};
-    k_chain_counts<<<blocks_of(chain), BLOCK, 0, by->state->stream>>>(*chain);
-    settle(sc, chain->mix, draw, by);
+    k_chain_counts<<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
 }
 
 /* --- the Gaussian --- */

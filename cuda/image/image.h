@@ -7,12 +7,10 @@
 #include "../backend/host.h"
 #include "../backend/state.h"
 
-#include "../../src/image/mix.h"
 #include "../../src/image/pixel_stages.h"
 
 extern "C" {
 #include "../../src/image/footprint.h"
-#include "../../src/image/noise.h"
 }
 
 nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err);
@@ -29,36 +27,12 @@ void nb_cuda_discard(int device, float *pixels);
 
 extern const nb_backend_device nb_cuda_device_entries;
 
-/* --- Pixels in doubt: doubts.cu --- */
-
-/** Who calculates them in double, for a product of an image. */
-typedef struct nb_cuda_settling {
-    nb_backend_state *state;
-    const nb_photons *
-        by_host; /* their values are sums of scenes, of which the device has the last; NULL: by the device */
-    nb_status status; /* set */
-    nb_error *err;
-} nb_cuda_settling;
-
-nb_cuda_settling nb_cuda_settling_of(nb_backend_state *state, const nb_product *product,
-                                     nb_error *err);
-
-/** Are there counts, the last of `stages`, of floats that are not those of src/physics in double? */
-int nb_cuda_has_doubts(const nb_backend_state *state, const nb_product *product,
-                       const nb_stage *counts);
-
-/** Let the host calculate the pixels whose bits are set: list[n] on the device; NULL: none, or by->status is set. */
-const nb_doubt *nb_cuda_settle_by_host(nb_cuda_settling *by, const float *image,
-                                       const unsigned *doubts, int64_t *n);
-
 /* --- Integers and sums: launches --- */
 
-/** out[spixels][fpixels] from image; *overloads is added to.  doubts[pixels / 32, rounded up] is
- * for noise with an error, else NULL.  All are device addresses, scene's arrays too.  by->status is set. */
+/** out[spixels][fpixels] from image; *overloads is added to.  All are device addresses, scene's arrays too. */
 void nb_cuda_launch_product(const nb_scene *scene, const float *image,
-                            const nb_product *product, nb_mix mix, void *out,
-                            unsigned *doubts, unsigned long long *overloads,
-                            nb_cuda_settling *by);
+                            const nb_product *product, void *out,
+                            unsigned long long *overloads, gpuStream_t stream);
 
 /** out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,
@@ -106,20 +80,17 @@ typedef struct nb_cuda_chain {
     nb_adu_range held;
     const double *weights; /* of the Gaussian */
     double *light;         /* what falls on the pixels: counts, then behind the spread */
-    nb_mix mix;            /* of the photons */
-    unsigned *doubts; /* counts with an error: [pixels / 32, rounded up]; NULL: without */
     void *out;
     unsigned long long *overloads; /* is added to */
 } nb_cuda_chain;
 
-/** Fill chain->light with what the stages before the spread make, settled; by->status is set. */
-void nb_cuda_launch_counts(const nb_scene *scene, const nb_cuda_chain *chain,
-                           nb_cuda_settling *by);
+/** Fill chain->light with what the stages before the spread make. */
+void nb_cuda_launch_counts(const nb_cuda_chain *chain, gpuStream_t stream);
 /** Spread chain->light by the Gaussian; between: as large. */
 void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, gpuStream_t stream);
-/** Fill chain->out from chain->light, or without a spread from the image; by->status is set. */
-void nb_cuda_launch_chain(const nb_scene *scene, nb_pixel_type type,
-                          const nb_cuda_chain *chain, nb_cuda_settling *by);
+/** Fill chain->out from chain->light, or without a spread from the image. */
+void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
+                          gpuStream_t stream);
 
 /** A transform of the fibre function for panels of one size. */
 typedef struct nb_cuda_fibre_size {

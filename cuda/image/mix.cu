@@ -189,25 +189,6 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
     return st;
 }
 
-nb_status nb_cuda_fetch_light(nb_backend_state *state, const nb_mix *mix, size_t pixels,
-                              nb_error *err)
-{
-    nb_late_light *late = mix->light ? mix->late : NULL;
-    if (!late || !late->missing)
-        return NB_OK;
-    nb_status st = nb_cuda_download(state->ring, (void *)mix->light, state->mix.light.at,
-                                    pixels * sizeof *mix->light, state->stream, err);
-    if (!st)
-        late->missing = 0;
-    return st;
-}
-
-nb_mix nb_cuda_mix_of(const nb_backend_state *state, const nb_product *product)
-{
-    const nb_mix none = {};
-    return product->photons ? there_of(state, &product->photons->mix) : none;
-}
-
 void nb_cuda_mix_release(nb_cuda_mix *mix)
 {
     nb_cuda_release(&mix->transmission);

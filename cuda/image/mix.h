@@ -16,13 +16,6 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
 nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *scene,
                             const nb_mix *mix, nb_error *err);
 
-/** Bring the light of a mix into memory, if the device alone has it. */
-nb_status nb_cuda_fetch_light(nb_backend_state *state, const nb_mix *mix, size_t pixels,
-                              nb_error *err);
-
-/** The mix of a product's photons, after nb_cuda_mix_image of it; the arrays that pixels need are device addresses. */
-nb_mix nb_cuda_mix_of(const nb_backend_state *state, const nb_product *product);
-
 void nb_cuda_mix_release(nb_cuda_mix *mix);
 
 #endif

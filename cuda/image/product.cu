@@ -99,28 +99,20 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                             const nb_product *product, int i, nb_error *err)
 {
     int chained = nb_product_is_chained(product);
-    int doubtful = !chained && product->stages &&
-                   nb_cuda_has_doubts(state, product, &product->stage);
-    nb_cuda_settling by = nb_cuda_settling_of(state, product, err);
     size_t pixels = (size_t)there->raster.columns * there->raster.rows;
     size_t size = nb_pixel_bytes(product->type);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
     nb_status st = nb_cuda_reserve(&state->products.image[i], pixels * size,
                                    "an integer image", err);
-    if (!st && doubtful)
-        st = nb_cuda_reserve(&state->products.doubts,
-                             (pixels + 31) / 32 * sizeof(unsigned), "noise in doubt", err);
     if (st)
         return st;
     state->products.pixel_bytes[i] = size;
     if (chained)
         return nb_cuda_chain_make(state, there, product, i, counter, err);
     nb_cuda_launch_product(there, (const float *)state->image.at, product,
-                           nb_cuda_mix_of(state, product), state->products.image[i].at,
-                           doubtful ? (unsigned *)state->products.doubts.at : NULL,
-                           counter, &by);
-    return by.status;
+                           state->products.image[i].at, counter, state->stream);
+    return NB_OK;
 }
 
 static nb_status make(nb_backend_state *state, const nb_scene *sc,
@@ -277,8 +269,6 @@ void nb_cuda_products_close(nb_cuda_products *products)
     for (i = 0; i < NB_PRODUCTS_MOST; i++)
         nb_cuda_release(&products->image[i]);
     nb_cuda_release(&products->sums);
-    nb_cuda_release(&products->doubts);
-    nb_cuda_release(&products->listed);
     nb_cuda_chain_release(&products->chains);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
         if (products->streams[i])

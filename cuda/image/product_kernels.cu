@@ -8,7 +8,6 @@
 
 #include "../../src/image/adu.h"
 #include "../../src/image/poisson.h"
-#include "settle.cuh"
 
 enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
 
@@ -22,8 +21,6 @@ typedef struct product_job {
     nb_stage stage;
     void *out;
     unsigned long long *overloads;
-    nb_mix mix;       /* arrays are device addresses */
-    unsigned *doubts; /* noise with an error: [pixels / 32, rounded up], a bit for each pixel */
 } product_job;
 
 template <nb_pixel_type TYPE> struct product_type;
@@ -37,13 +34,10 @@ template <> struct product_type<NB_PIXEL_I32> {
     typedef int32_t type;
 };
 
-/** *doubt as nb_poisson_doubt's. */
-static __device__ double photons_of(const product_job &p, int64_t pixel, float mean,
-                                    int *doubt)
+static __device__ double photons_of(const product_job &p, int64_t pixel, float mean)
 {
     nb_poisson_key key = {(uint64_t)p.stage.seed, (uint64_t)pixel, p.stage.frame};
-    return nb_poisson_doubt(
-        mean, &key, p.stage.error * nb_mix_growth(&p.mix, (size_t)pixel, mean), doubt);
+    return nb_poisson(mean, &key);
 }
 
 /** A count as an integer; *overload as nb_noise_adu's. */
@@ -82,19 +76,17 @@ static __device__ uint8_t quantize(const product_job &p, float value, int, int *
     return nb_pgm_grey(value, p.scale);
 }
 
-/** Value of one pixel of the region; *doubt as nb_poisson_doubt's. */
+/** Value of one pixel of the region. */
 template <nb_pixel_type TYPE, bool COUNTED>
 static __device__ typename product_type<TYPE>::type product_pixel(const product_job &p,
                                                                   int64_t pixel,
-                                                                  int *overload,
-                                                                  int *doubt)
+                                                                  int *overload)
 {
     typedef typename product_type<TYPE>::type pixel_type;
     int lit = !p.mask || p.mask[pixel];
     float value = lit ? p.image[pixel] : 0.0f;
     if constexpr (COUNTED)
-        return digitize(p, photons_of(p, pixel, p.image[pixel], doubt), overload,
-                        pixel_type());
+        return digitize(p, photons_of(p, pixel, p.image[pixel]), overload, pixel_type());
     else
         return quantize(p, value, lit, overload, pixel_type());
 }
@@ -105,17 +97,11 @@ __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT produc
     typedef typename product_type<TYPE>::type pixel_type;
     pixel_type *out = (pixel_type *)p.out;
     int64_t pixel = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0,
-        doubt = 0;
+    int s = (int)(pixel / p.columns), f = (int)(pixel % p.columns), overload = 0;
     if (pixel < p.pixels) {
         int lit = f >= p.roi.f0 && f < p.roi.f1 && s >= p.roi.s0 && s < p.roi.s1;
-        out[pixel] = lit ? product_pixel<TYPE, COUNTED>(p, pixel, &overload, &doubt)
-                         : (pixel_type)0;
-    }
-    if (COUNTED && p.doubts) {
-        unsigned doubts = gpuBallot(doubt);
-        if (pixel < p.pixels && pixel % 32 == 0)
-            p.doubts[pixel / 32] = doubts;
+        out[pixel] =
+            lit ? product_pixel<TYPE, COUNTED>(p, pixel, &overload) : (pixel_type)0;
     }
     if (TYPE != NB_PIXEL_U8) {
         overload = __syncthreads_count(overload);
@@ -124,48 +110,18 @@ __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT produc
     }
 }
 
-/** The noise of a pixel in doubt. */
-template <nb_pixel_type TYPE> struct product_draw {
-    const float *image;
-    const uint8_t *mask;
-    const unsigned *doubts;
-    product_job job;
-
-    __device__ void redraw(int64_t pixel, float mean, float exact) const
-    {
-        typedef typename product_type<TYPE>::type pixel_type;
-        int before = 0, after = 0, doubt;
-        digitize(job, photons_of(job, pixel, mean, &doubt), &before, pixel_type());
-        ((pixel_type *)job.out)[pixel] =
-            digitize(job, photons_of(job, pixel, exact, &doubt), &after, pixel_type());
-        if (after != before)
-            atomicAdd(job.overloads, (unsigned long long)(int64_t)(after - before));
-    }
-};
-
-template <nb_pixel_type TYPE>
-static void make_noise(const nb_scene *sc, const product_job &job, nb_cuda_settling *by)
+template <nb_pixel_type TYPE, bool COUNTED>
+static void make(const product_job &job, gpuStream_t stream)
 {
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
-    k_product<TYPE, true><<<blocks, BLOCK, 0, by->state->stream>>>(job);
-    const product_draw<TYPE> draw = {job.image, job.mask, job.doubts, job};
-    settle(sc, job.mix, draw, by);
-}
-
-template <nb_pixel_type TYPE>
-static void make_integers(const product_job &job, gpuStream_t stream)
-{
-    unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
-    k_product<TYPE, false><<<blocks, BLOCK, 0, stream>>>(job);
+    k_product<TYPE, COUNTED><<<blocks, BLOCK, 0, stream>>>(job);
 }
 
 void nb_cuda_launch_product(const nb_scene *sc, const float *image,
-                            const nb_product *product, nb_mix mix, void *out,
-                            unsigned *doubts, unsigned long long *overloads,
-                            nb_cuda_settling *by)
+                            const nb_product *product, void *out,
+                            unsigned long long *overloads, gpuStream_t stream)
 {
     const nb_raster *raster = &sc->raster;
-    gpuStream_t stream = by->state->stream;
     product_job job = {
         image,
         raster->mask,
@@ -176,19 +132,17 @@ void nb_cuda_launch_product(const nb_scene *sc, const float *image,
         product->adc_offset,
         product->stage,
         out,
-        overloads,
-        mix,
-        doubts};
+        overloads};
     if (product->stages && product->type == NB_PIXEL_U16)
-        make_noise<NB_PIXEL_U16>(sc, job, by);
+        make<NB_PIXEL_U16, true>(job, stream);
     else if (product->stages)
-        make_noise<NB_PIXEL_I32>(sc, job, by);
+        make<NB_PIXEL_I32, true>(job, stream);
     else if (product->type == NB_PIXEL_U16)
-        make_integers<NB_PIXEL_U16>(job, stream);
+        make<NB_PIXEL_U16, false>(job, stream);
     else if (product->type == NB_PIXEL_I32)
-        make_integers<NB_PIXEL_I32>(job, stream);
+        make<NB_PIXEL_I32, false>(job, stream);
     else
-        make_integers<NB_PIXEL_U8>(job, stream);
+        make<NB_PIXEL_U8, false>(job, stream);
 }
 
 /* --- sums of rows: eight threads are the eight lanes of nb_row_sums --- */

@@ -88,20 +88,6 @@ static inline void nb_v_abs(const nb_vd *x, nb_vd *size)
     *size = (nb_vd)((nb_vi)*x & INT64_MAX);
 }
 
-/** The smaller of two numbers that are no NaN. */
-static inline void nb_v_min(const nb_vd *x, const nb_vd *y, nb_vd *least)
-{
-#if defined(__AVX512F__)
-    *least = (nb_vd)_mm512_min_pd((__m512d)*x, (__m512d)*y);
-#elif defined(__AVX2__)
-    *least = (nb_vd)_mm256_min_pd((__m256d)*x, (__m256d)*y);
-#elif defined(__SSE2__)
-    *least = (nb_vd)_mm_min_pd((__m128d)*x, (__m128d)*y);
-#else
-    *least = NB_V_CHOOSE(*x < *y, *x, *y);
-#endif
-}
-
 /** NB_LANES floats from anywhere in memory. */
 static inline void nb_v_load(const float *from, nb_vf *v)
 {

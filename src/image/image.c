@@ -257,8 +257,6 @@ static nb_status finish(nb_product *p, nb_photons *photons, nb_error *err)
     nb_status st = NB_OK;
     if ((p->type != NB_PIXEL_F32 || nb_product_is_chained(p)) && p->place < 0)
         st = nb_photons_fetch(photons, err);
-    if (!st && p->stages && p->place < 0)
-        st = nb_mix_need_light(&photons->mix, err);
     if (!st && p->stats)
         st = nb_statistics(photons, p->stats, err);
     return st || !p->pixels ? st : fill(p, err);
@@ -276,8 +274,7 @@ static nb_status find_light(nb_product *wanted, int i, nb_photons *photons, nb_e
         p->light = wanted[k].light;
     if (p->light)
         return NB_OK;
-    if ((st = nb_photons_fetch(photons, err)) ||
-        (st = nb_mix_need_light(&photons->mix, err)))
+    if ((st = nb_photons_fetch(photons, err)))
         return st;
     st = nb_light_make(photons, p->chain, at, &p->light, err);
     p->owns_light = !st;

@@ -52,15 +52,14 @@ typedef struct nb_image_kernels {
     void (*spread)(const nb_spread_block *block);
     /** image[i] = nb_mix_absorbed of it and of rest[i], without light; i < n. */
     void (*absorb)(const float *absorb, const float *rest, int n, float *image);
-    /** photons[i] = nb_poisson_doubt of mean[i], of the NB_NOISE_BLOCK pixels from first on; the bits
-     * of those in doubt are returned, and a few more. */
-    uint64_t (*counts)(const double *mean, const struct nb_poisson_key *first,
-                       double error, double *photons);
+    /** photons[i] = nb_poisson of mean[i], of the NB_NOISE_BLOCK pixels from first on. */
+    void (*counts)(const double *mean, const struct nb_poisson_key *first,
+                   double *photons);
     /** deviate[i] = nb_normal of these pixels. */
     void (*normals)(const struct nb_poisson_key *first, uint32_t stream, double *deviate);
     /** nb_noise_block_fn of noise_block.h. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
-                 double error, uint16_t *adu, uint64_t *doubts);
+                 uint16_t *adu);
 } nb_image_kernels;
 
 extern const nb_image_kernels nb_image_kernels_scalar; /* the definitions, pixel by pixel */

@@ -51,16 +51,14 @@ static void absorb(const float *factor, const float *rest, int n, float *image)
 }
 
 int NB_JOIN(nb_noise_block_, NB_KERNELS)(const float *mean, const nb_poisson_key *first,
-                                         double adc_offset, double error, uint16_t *adu,
-                                         uint64_t *doubts)
+                                         double adc_offset, uint16_t *adu)
 {
-    return nb_noise_block(mean, first, adc_offset, error, adu, doubts);
+    return nb_noise_block(mean, first, adc_offset, adu);
 }
 
-static uint64_t counts(const double *mean, const nb_poisson_key *first, double error,
-                       double *photons)
+static void counts(const double *mean, const nb_poisson_key *first, double *photons)
 {
-    return nb_counts_block(mean, first, error, photons);
+    nb_counts_block(mean, first, photons);
 }
 
 static void normals(const nb_poisson_key *first, uint32_t stream, double *deviate)

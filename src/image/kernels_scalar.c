@@ -105,17 +105,12 @@ static void absorb(const float *factor, const float *rest, int n, float *image)
     }
 }
 
-static uint64_t counts(const double *mean, const nb_poisson_key *first, double error,
-                       double *photons)
+static void counts(const double *mean, const nb_poisson_key *first, double *photons)
 {
-    uint64_t doubts = 0;
     for (int i = 0; i < NB_NOISE_BLOCK; i++) {
         const nb_poisson_key key = {first->seed, first->pixel + (uint64_t)i, first->frame};
-        int doubt;
-        photons[i] = nb_poisson_doubt(mean[i], &key, error, &doubt);
-        doubts |= (uint64_t)doubt << i;
+        photons[i] = nb_poisson(mean[i], &key);
     }
-    return doubts;
 }
 
 static void normals(const nb_poisson_key *first, uint32_t stream, double *deviate)
@@ -127,17 +122,14 @@ static void normals(const nb_poisson_key *first, uint32_t stream, double *deviat
 }
 
 static int noise(const float *mean, const nb_poisson_key *first, double adc_offset,
-                 double error, uint16_t *adu, uint64_t *doubts)
+                 uint16_t *adu)
 {
     int clipped = 0;
-    *doubts = 0;
     for (int i = 0; i < NB_NOISE_BLOCK; i++) {
         const nb_poisson_key key = {first->seed, first->pixel + (uint64_t)i, first->frame};
-        int doubt, overload;
-        double photons = nb_poisson_doubt(mean[i], &key, error, &doubt);
-        adu[i] = nb_noise_adu(photons, adc_offset, &overload);
+        int overload;
+        adu[i] = nb_noise_adu(nb_poisson(mean[i], &key), adc_offset, &overload);
         clipped += overload;
-        *doubts |= (uint64_t)doubt << i;
     }
     return clipped;
 }

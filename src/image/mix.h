@@ -30,7 +30,6 @@ typedef struct nb_mix {
     const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
     const float *add;          /* photons behind the factors; NULL: none */
     double add_scale;          /* of `add` */
-    int takes;                 /* some number of `add` is below 0 */
     const int32_t *acts; /* [2 rows of the stack] the first column and the end of those where the factor is not 1
                             or something is added; NULL: everywhere.  Does not hold for `light` */
     const uint8_t *lit; /* the scene's mask without the pixels of factor 0; NULL: the scene's */
@@ -97,33 +96,6 @@ NB_HD float nb_mix_light(const nb_mix *mix, size_t pixel)
     const double light = mix->light ? mix->light[pixel] : 0;
     const double factor = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
     return (float)(factor * light * (mix->absorb ? mix->absorb[pixel] : 1));
-}
-
-/** How many times the relative error of the photons that of a pixel of this mean is: light that is taken away has no
- * error. */
-NB_HD double nb_mix_growth(const nb_mix *mix, size_t pixel, double mean)
-{
-    const double added = nb_mix_added(mix, pixel);
-    return added < 0 && mean > 0 ? (mean - added) / mean : 1;
-}
-
-/** The largest of n pixels of these means. */
-static inline double nb_mix_growths(const nb_mix *mix, size_t first, int n,
-                                    const float *mean)
-{
-    const float *add = mix->add ? mix->add + first : NULL;
-    const int looked = add && mix->takes ? n : 0;
-    double most = 1, growth;
-    int taken = 0; /* light is taken away from so many */
-#ifdef _OPENMP
-#pragma omp simd reduction(+ : taken)
-#endif
-    for (int i = 0; i < looked; i++)
-        taken += add[i] < 0;
-    for (int i = 0; taken && i < n; i++)
-        if ((growth = nb_mix_growth(mix, first + (size_t)i, mean[i])) > most)
-            most = growth;
-    return most;
 }
 
 /** A row of the stack: its first pixel, and the columns where a mix acts. */

@@ -11,11 +11,9 @@
 enum { NB_NOISE_BLOCK = 64 };
 
 /** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns
- * how many were clipped. Bit i of *doubts is set if nb_poisson_doubt finds mean[i] doubtful
- * within `error`, and for a few more, none of them above NB_NOISE_MOST. */
+ * how many were clipped. */
 typedef int nb_noise_block_fn(const float *mean, const nb_poisson_key *first,
-                              double adc_offset, double error, uint16_t *adu,
-                              uint64_t *doubts);
+                              double adc_offset, uint16_t *adu);
 
 nb_noise_block_fn nb_noise_block_base;
 #ifdef __x86_64__
@@ -142,47 +140,32 @@ static inline int nb_v_any(const nb_vi *mask)
 /** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap. They
  * end together, because a mispredicted end takes longer than some idle steps. Most pixels
  * of most images are empty; for them e^-mean is not needed, because it is at least 1 -
- * mean. Returns a bit for each doubtful lane. The probabilities of the steps are taken as
- * 1, which is quick and finds all doubts. */
-static inline uint64_t nb_v_inversion(const nb_vd *mean, const nb_vd *u, double error,
-                                      nb_vd *photons)
+ * mean. */
+static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
-    nb_vd p[NB_TOGETHER], sum[NB_TOGETHER], near[NB_TOGETHER];
+    nb_vd p[NB_TOGETHER], sum[NB_TOGETHER];
     nb_vi open[NB_TOGETHER];
-    uint64_t doubts = 0;
     for (int i = 0; i < NB_TOGETHER; i++) {
         photons[i] = zero;
-        open[i] = u[i] > (1.0 - mean[i] * (1.0 + error)) - 1e-12;
+        open[i] = u[i] > (1.0 - mean[i]) - 1e-12;
     }
     if (!nb_v_any(open))
-        return 0;
+        return;
     for (int i = 0; i < NB_TOGETHER; i++) {
-        nb_vd minus = -mean[i], left;
+        nb_vd minus = -mean[i];
         nb_v_exact_exp(&minus, &p[i]);
         sum[i] = p[i];
-        left = u[i] - sum[i];
-        open[i] = left > zero;
-        nb_v_abs(&left, &near[i]);
+        open[i] = u[i] > sum[i];
     }
     for (int k = 1; k <= NB_POISSON_LONGEST && nb_v_any(open); k++) {
         for (int i = 0; i < NB_TOGETHER; i++) {
-            nb_vd left;
             photons[i] += NB_V_WHERE(open[i], one);
             p[i] = p[i] * (mean[i] * (1.0 / k));
             sum[i] += p[i];
-            left = u[i] - sum[i];
-            open[i] = left > zero;
-            nb_v_abs(&left, &left);
-            nb_v_min(&near[i], &left, &near[i]);
+            open[i] = u[i] > sum[i];
         }
     }
-    for (int i = 0; i < NB_TOGETHER; i++) {
-        nb_vi doubt = (near[i] <= mean[i] * error + 2e-15) |
-                      (mean[i] >= NB_POISSON_SMALL * (1.0 - error));
-        doubts |= (uint64_t)nb_v_bits(&doubt) << (i * NB_LANES);
-    }
-    return doubts;
 }
 
 /** nb_exact_log of normal numbers > 0. */
@@ -234,13 +217,13 @@ static inline void nb_v_stirling_rest(const nb_vd *of, nb_vd *rest)
 
 /** nb_poisson_accept of k >= 0. */
 static inline void nb_v_accept(const nb_vd *mean, const nb_vd *of, const nb_vd *of_ratio,
-                               double error, nb_vi *accepted, nb_vi *doubt)
+                               nb_vi *accepted)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
     nb_vi none = *of < 1.0;
     nb_vd k = NB_V_CHOOSE(none, one, *of), root = 2 * NB_PI * k, quotient = k / *mean,
           ratio;
-    nb_vd log_ratio, log_quotient, rest, excess, off = *of - *mean;
+    nb_vd log_ratio, log_quotient, rest, excess;
     nb_v_sqrt(&root, &root);
     ratio = NB_V_CHOOSE(none, *of_ratio, *of_ratio * root);
     nb_v_exact_log(&ratio, &log_ratio);
@@ -249,9 +232,6 @@ static inline void nb_v_accept(const nb_vd *mean, const nb_vd *of, const nb_vd *
     excess = (k - *mean) - k * log_quotient - rest;
     excess = log_ratio - NB_V_CHOOSE(none, -*mean, excess);
     *accepted = excess <= zero;
-    nb_v_abs(&excess, &excess);
-    nb_v_abs(&off, &off);
-    *doubt = excess <= error * (off + 1.0);
 }
 
 /** nb_poisson_rejection's constants. */
@@ -270,14 +250,13 @@ static inline void nb_v_hat_of(const nb_vd *mean, nb_v_hat *hat)
 }
 
 /** One draw of nb_poisson_rejection for the lanes that are open; *accepted: those that have their
- * k by it.  Of *doubt, the open lanes matter. */
-static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat,
-                                  const nb_vu w[4], const nb_vi *open, double error,
-                                  nb_vd *of_k, nb_vi *accepted, nb_vi *doubt)
+ * k by it. */
+static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const nb_vu w[4],
+                                  const nb_vi *open, nb_vd *of_k, nb_vi *accepted)
 {
     const nb_vd zero = {0};
-    nb_vd u, v, us, x, k, ratio, off;
-    nb_vi certain, possible, close;
+    nb_vd u, v, us, x, k, ratio;
+    nb_vi certain, possible;
     nb_v_uniform52(&w[0], &w[1], &u);
     nb_v_uniform52(&w[2], &w[3], &v);
     u -= 0.5;
@@ -285,15 +264,7 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat,
     us = 0.5 - us;
     x = (2.0 * hat->a / us + hat->b) * u + *mean + 0.43;
     k = (x + NB_ROUND_DOUBLE) - NB_ROUND_DOUBLE; /* nearest, then down: floor */
-    off = x - *mean;
-    nb_v_abs(&off, &off);
-    ratio = x - k;
-    nb_v_abs(&ratio, &ratio);
-    *doubt = ratio <= error * (*mean + off);
     k -= NB_V_WHERE(k > x, zero + 1.0);
-    off = v - hat->v_certain;
-    nb_v_abs(&off, &off);
-    *doubt |= off <= error;
     certain = *open & (us >= 0.07) & (v <= hat->v_certain);
     possible = *open & ~certain & (k >= zero) & ~((us < 0.013) & (v > us));
     *of_k = k;
@@ -302,31 +273,28 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat,
         return;
     ratio = v * hat->inverse_alpha / (hat->a / (us * us) + hat->b);
     k = NB_V_WHERE(possible, k);
-    nb_v_accept(mean, &k, &ratio, error, accepted, &close);
+    nb_v_accept(mean, &k, &ratio, accepted);
     *accepted = certain | (possible & *accepted);
-    *doubt |= possible & close;
 }
 
-/** nb_poisson of the lanes of NB_POISSON_SMALL and more; returns a bit for each doubtful one. */
-static inline uint64_t nb_v_large(const double *mean, const nb_poisson_key *first,
-                                  uint64_t offset, double error, nb_vd *photons)
+/** nb_poisson of the lanes of NB_POISSON_SMALL and more. */
+static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
+                              uint64_t offset, nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vd m, k;
-    nb_vi large, open, accepted, close, doubt;
+    nb_vi large, open, accepted;
     nb_v_hat hat;
     memcpy(&m, mean, sizeof m);
     large = m >= NB_POISSON_SMALL;
     open = large & (m <= NB_POISSON_HUGE);
-    doubt = large & (m <= NB_POISSON_SMALL * (1.0 + error));
     large &= ~open;
     m = NB_V_CHOOSE(open, m, zero + 100.0); /* a tame number elsewhere */
     nb_v_hat_of(&m, &hat);
     for (uint32_t draw = 0; nb_v_bits(&open); draw++) {
         nb_vu w[4];
         nb_v_philox(first, offset, draw, w);
-        nb_v_rejection(&m, &hat, w, &open, error, &k, &accepted, &close);
-        doubt |= open & close;
+        nb_v_rejection(&m, &hat, w, &open, &k, &accepted);
         *photons = NB_V_CHOOSE(accepted, k, *photons);
         open &= ~accepted;
     }
@@ -337,8 +305,6 @@ static inline uint64_t nb_v_large(const double *mean, const nb_poisson_key *firs
             (*photons)[i] = nb_poisson(mean[i], &key);
         }
     }
-    doubt &= m <= NB_NOISE_MOST;
-    return nb_v_bits(&doubt);
 }
 
 /** nb_noise_adu; returns how many lanes were clipped. */
@@ -357,17 +323,16 @@ static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_
     return nb_v_bits(&overload) ? __builtin_popcount(nb_v_bits(&overload)) : 0;
 }
 
-/** nb_poisson_doubt of NB_TOGETHER vectors from first.pixel + offset on; returns a bit for each
- * doubtful pixel. */
-static inline __attribute__((always_inline)) uint64_t nb_v_counts(
-    const double *mean, const nb_poisson_key *first, uint64_t offset, double error,
-    nb_vd *photons)
+/** nb_poisson of NB_TOGETHER vectors from first.pixel + offset on. */
+static inline __attribute__((always_inline)) void nb_v_counts(const double *mean,
+                                                              const nb_poisson_key *first,
+                                                              uint64_t offset,
+                                                              nb_vd *photons)
 {
     const nb_vd zero = {0};
     nb_vu w[4 * NB_TOGETHER];
     nb_vd u[NB_TOGETHER], small[NB_TOGETHER];
     nb_vi large[NB_TOGETHER];
-    uint64_t doubts;
     if ((first->pixel >> 32) == ((first->pixel + NB_NOISE_BLOCK) >> 32))
         nb_v_philox_two(first, offset, NB_TOGETHER, w);
     else
@@ -380,24 +345,19 @@ static inline __attribute__((always_inline)) uint64_t nb_v_counts(
         small[i] = NB_V_WHERE((m > zero) & (m < NB_POISSON_SMALL), m);
         large[i] = m >= NB_POISSON_SMALL;
     }
-    doubts = nb_v_inversion(small, u, error, photons); /* mean 0 gives 0 */
+    nb_v_inversion(small, u, photons); /* mean 0 gives 0 */
     for (int i = 0; i < NB_TOGETHER; i++)
         if (nb_v_bits(&large[i]))
-            doubts |= nb_v_large(mean + i * NB_LANES, first,
-                                 offset + (uint64_t)(i * NB_LANES), error, &photons[i])
-                      << (i * NB_LANES);
-    return doubts;
+            nb_v_large(mean + i * NB_LANES, first, offset + (uint64_t)(i * NB_LANES),
+                       &photons[i]);
 }
 
 /** nb_noise_block_fn. */
 static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
-                                 double adc_offset, double error, uint16_t *adu,
-                                 uint64_t *doubts)
+                                 double adc_offset, uint16_t *adu)
 {
-    const double wide = 1.05 * error; /* as nb_poisson_doubt */
     double wider[NB_NOISE_BLOCK];
     int clipped = 0, lit = 0;
-    *doubts = 0;
     for (int i = 0; i < NB_NOISE_BLOCK; i++)
         lit |= mean[i] > 0;
     if (!lit) { /* all counts are 0, whatever the random numbers */
@@ -410,7 +370,7 @@ static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
         wider[i] = mean[i];
     for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES) {
         nb_vd photons[NB_TOGETHER];
-        *doubts |= nb_v_counts(wider + i, first, (uint64_t)i, wide, photons) << i;
+        nb_v_counts(wider + i, first, (uint64_t)i, photons);
         for (int j = 0; j < NB_TOGETHER; j++)
             clipped += nb_v_digitize(&photons[j], adc_offset, adu + i + j * NB_LANES);
     }
@@ -418,17 +378,14 @@ static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
 }
 
 /** As `counts` of nb_image_kernels. */
-static inline uint64_t nb_counts_block(const double *mean, const nb_poisson_key *first,
-                                       double error, double *photons)
+static inline void nb_counts_block(const double *mean, const nb_poisson_key *first,
+                                   double *photons)
 {
-    const double wide = 1.05 * error;
-    uint64_t doubts = 0;
     for (int i = 0; i < NB_NOISE_BLOCK; i += NB_TOGETHER * NB_LANES) {
         nb_vd counts[NB_TOGETHER];
-        doubts |= nb_v_counts(mean + i, first, (uint64_t)i, wide, counts) << i;
+        nb_v_counts(mean + i, first, (uint64_t)i, counts);
         memcpy(photons + i, counts, sizeof counts);
     }
-    return doubts;
 }
 
 #endif

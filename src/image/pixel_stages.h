@@ -32,20 +32,6 @@ NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
     return mean;
 }
 
-/** How many times the relative error of the photons that of the counts' mean is, at most, up to
- * this many photons: m exp(-m t) has the derivative (1 - m t) exp(-m t). */
-NB_HD double nb_error_growth(const nb_stage *stages, int n, double most)
-{
-    double growth = 1;
-    for (int i = 0; i < n; i++) {
-        if (stages[i].kind == NB_STAGE_FLICKER)
-            most = most * stages[i].amount;
-        else if (stages[i].kind == NB_STAGE_DEADTIME)
-            growth = fmax(growth, most * stages[i].amount);
-    }
-    return growth;
-}
-
 /** With an error of the gain of this r.m.s. and deviate. */
 NB_HD double nb_calibrated(double v, double rms, double deviate)
 {

@@ -84,14 +84,6 @@ NB_HD double nb_stirling_rest(double k)
            (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / (1680 * k2)) / k2) / k2) / k;
 }
 
-/* Doubt: docs/physics.md, section 20. */
-/** Relative error of a `mixed` float. */
-#define NB_NOISE_ERROR 1e-6
-/** A float that differs more from the exact value is not from the renderer. */
-#define NB_NOISE_OTHER 1e-5
-/** No doubt above: 16 bits hold no such count. */
-#define NB_NOISE_MOST 70000.0
-
 /** Identifies the pixel: its nth block of random words follows from this. */
 typedef struct nb_poisson_key {
     uint64_t seed, pixel;
@@ -106,43 +98,32 @@ NB_HD void nb_poisson_draw(const nb_poisson_key *key, uint32_t nth, double *u, d
     *v = nb_uniform52(r.w[2], r.w[3]);
 }
 
-/* The next three functions set *doubt if one of their decisions could be different for a
- * mean within mean (1 +- error); they never clear it. The margins are the decisions'
- * derivatives, rounded up (docs/physics.md, section 20). */
-
 /** Smallest k whose cumulative probability reaches u, for 0 <= mean < NB_POISSON_SMALL.
  * Noise over a block of pixels (noise_block.h) does the same operations in parallel. */
-NB_HD double nb_poisson_inversion(double mean, double u, double error, int *doubt)
+NB_HD double nb_poisson_inversion(double mean, double u)
 {
-    double p = nb_exact_exp(-mean), sum = p, width = error * mean;
+    double p = nb_exact_exp(-mean), sum = p;
     int k = 0;
-    /* d sum / d mean = -p; 2e-15: the sum's own rounding */
-    *doubt |= fabs(u - sum) <= width * p + 2e-15;
     while (u > sum && k < NB_POISSON_LONGEST) {
         k++;
         p = p * (mean * (1.0 / k));
         sum += p;
-        *doubt |= fabs(u - sum) <= width * p + 2e-15;
     }
     return k;
 }
 
 /** PTRS's second test, ln(v / (b + a/us^2) * inv_alpha) <= -mean + k ln mean - ln k!, with
  * ln k! by Stirling's formula: the large terms cancel in k ln(k/mean). */
-NB_HD int nb_poisson_accept(double mean, double k, double ratio, double error, int *doubt)
+NB_HD int nb_poisson_accept(double mean, double k, double ratio)
 {
-    double excess; /* its derivative times the mean: k - mean, and below 1 by the ratio's */
     if (k < 1)
-        excess = nb_exact_log(ratio) + mean;
-    else
-        excess = nb_exact_log(ratio * sqrt(2 * NB_PI * k)) -
-                 ((k - mean) - k * nb_exact_log(k / mean) - nb_stirling_rest(k));
-    *doubt |= fabs(excess) <= error * (fabs(k - mean) + 1.0);
-    return excess <= 0;
+        return nb_exact_log(ratio) + mean <= 0;
+    return nb_exact_log(ratio * sqrt(2 * NB_PI * k)) -
+               ((k - mean) - k * nb_exact_log(k / mean) - nb_stirling_rest(k)) <=
+           0;
 }
 
-NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key, double error,
-                                  int *doubt)
+NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key)
 {
     double b = 0.931 + 2.53 * sqrt(mean);
     double a = -0.059 + 0.02483 * b;
@@ -150,20 +131,16 @@ NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key, double
     double v_certain = 0.9277 - 3.6224 / (b - 2.0);
     uint32_t nth;
     for (nth = 0;; nth++) {
-        double u, v, us, x, k;
+        double u, v, us, k;
         nb_poisson_draw(key, nth, &u, &v);
         u -= 0.5;
         us = 0.5 - fabs(u);
-        x = (2.0 * a / us + b) * u + mean + 0.43;
-        k = floor(x);
-        *doubt |= fabs(x - floor(x + 0.5)) <= error * (mean + fabs(x - mean));
-        *doubt |= fabs(v - v_certain) <= error;
+        k = floor((2.0 * a / us + b) * u + mean + 0.43);
         if (us >= 0.07 && v <= v_certain)
             return k;
         if (k < 0 || (us < 0.013 && v > us))
             continue;
-        if (nb_poisson_accept(mean, k, v * inverse_alpha / (a / (us * us) + b), error,
-                              doubt))
+        if (nb_poisson_accept(mean, k, v * inverse_alpha / (a / (us * us) + b)))
             return k;
     }
 }
@@ -198,39 +175,18 @@ NB_HD double nb_poisson_normal(double mean, const nb_poisson_key *key)
 }
 
 /** A Poisson deviate, a whole number >= 0. A mean that is not positive (or NaN) gives 0, an
- * infinite one itself. *doubt: 1 if some mean within mean (1 +- error) gives another
- * deviate, and seldom in other cases; 0 above NB_NOISE_MOST. */
-NB_HD double nb_poisson_doubt(double mean, const nb_poisson_key *key, double error,
-                              int *doubt)
-{
-    const double wide = 1.05 * error; /* for terms that the derivatives leave out */
-    double u, v, k;
-    *doubt = 0;
-    if (!(mean > 0))
-        return 0;
-    if (mean >= NB_POISSON_SMALL) {
-        if (mean > NB_POISSON_HUGE)
-            return mean * 0.5 == mean ? mean : nb_poisson_normal(mean, key);
-        k = nb_poisson_rejection(mean, key, wide, doubt);
-    } else {
-        nb_poisson_draw(key, 0, &u, &v);
-        k = nb_poisson_inversion(mean, u, wide, doubt);
-    }
-    *doubt |= fabs(mean - NB_POISSON_SMALL) <= wide * NB_POISSON_SMALL;
-    *doubt &= mean <= NB_NOISE_MOST;
-    return k;
-}
-
+ * infinite one itself. */
 NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
 {
-    int doubt;
-    return nb_poisson_doubt(mean, key, 0, &doubt);
-}
-
-/** Is `exact` the value of the float `mean`, except for the renderer's errors, which are so many times as large? */
-NB_HD int nb_noise_same(float mean, float exact, double growth)
-{
-    return fabs((double)exact - mean) <= NB_NOISE_OTHER * growth * mean;
+    double u, v;
+    if (!(mean > 0))
+        return 0;
+    if (mean > NB_POISSON_HUGE)
+        return mean * 0.5 == mean ? mean : nb_poisson_normal(mean, key);
+    if (mean >= NB_POISSON_SMALL)
+        return nb_poisson_rejection(mean, key);
+    nb_poisson_draw(key, 0, &u, &v);
+    return nb_poisson_inversion(mean, u);
 }
 
 /** The noise image's value of a pixel: photons and offset, rounded half up, clamped;

@@ -24,7 +24,6 @@ typedef struct nb_stage {
     nb_stage_kind kind;
     int64_t seed;
     uint32_t frame; /* images of one seed are independent when their frames differ */
-    double error;   /* relative, of the expected photons; 0: they are taken as they are */
     double amount;
     nb_psf_shape shape;
     const float *map;        /* [pixels of the stack] */

@@ -60,49 +60,12 @@ void nb_light_counts(const nb_light_source *source, int row, double *n)
 
 _Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");
 
-/** Draw again the pixels whose bits are set, from their value in double precision. */
-static void redraw(const nb_stage_piece *piece, const nb_stage *stages, int at,
-                   uint64_t doubts, double *v)
+static void draw_counts(const nb_stage_piece *piece, const nb_stage *stage, double *v)
 {
-    const nb_stage *stage = &stages[at];
-    for (; doubts; doubts &= doubts - 1) {
-        int i = __builtin_ctzll(doubts), doubt;
-        size_t pixel = piece->pixel + (size_t)i;
-        const nb_poisson_key key = {(uint64_t)stage->seed, pixel, stage->frame};
-        float mean, exact;
-        double growth;
-        if (i >= piece->count)
-            break;
-        mean = piece->photons->pixels[pixel];
-        growth = nb_error_growth(stages, at, mean) *
-                 nb_mix_growth(&piece->photons->mix, pixel, mean);
-        nb_poisson_doubt(nb_mean_behind(stages, at, mean), &key, stage->error * growth,
-                         &doubt);
-        if (!doubt)
-            continue;
-        exact = nb_noise_exact(piece->photons, pixel, mean);
-        if (exact != mean)
-            v[i] = nb_poisson(nb_mean_behind(stages, at, exact), &key);
-    }
-}
-
-static void draw_counts(const nb_stage_piece *piece, const nb_stage *stages, int at,
-                        double *v)
-{
-    const nb_stage *stage = &stages[at];
     const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
-    double counts[NB_PIECE], most = 0, error = 0;
-    uint64_t doubts;
-    for (int i = 0; stage->error > 0 && i < piece->count; i++)
-        most = fmax(most, piece->photons->pixels[piece->pixel + (size_t)i]);
-    if (stage->error > 0)
-        error = stage->error * nb_error_growth(stages, at, most) *
-                nb_mix_growths(&piece->photons->mix, piece->pixel, piece->count,
-                               piece->photons->pixels + piece->pixel);
-    doubts = piece->photons->kernels->counts(v, &key, error, counts);
+    double counts[NB_PIECE];
+    piece->photons->kernels->counts(v, &key, counts);
     memcpy(v, counts, sizeof counts);
-    if (doubts && stage->error > 0)
-        redraw(piece, stages, at, doubts, v);
 }
 
 static void normals_of(const nb_stage_piece *piece, const nb_stage *stage,
@@ -136,10 +99,9 @@ static void amplify(const nb_stage_piece *piece, const nb_stage *stage, double a
         v[i] = gain * v[i] + adc;
 }
 
-static void apply_one(const nb_stage_piece *piece, const nb_stage *stages, int at,
-                      double adc, double *v)
+static void apply_one(const nb_stage_piece *piece, const nb_stage *stage, double adc,
+                      double *v)
 {
-    const nb_stage *stage = &stages[at];
     switch (stage->kind) {
     case NB_STAGE_FLICKER:
     case NB_STAGE_DEADTIME:
@@ -147,7 +109,7 @@ static void apply_one(const nb_stage_piece *piece, const nb_stage *stages, int a
             v[i] = nb_mean_behind(stage, 1, v[i]);
         return;
     case NB_STAGE_POISSON:
-        draw_counts(piece, stages, at, v);
+        draw_counts(piece, stage, v);
         return;
     case NB_STAGE_CALIBRATION:
         calibrate(piece, stage, v);
@@ -171,7 +133,7 @@ void nb_piece_apply(const nb_stage_piece *piece, const nb_stage *stages, int fro
                     double adc, double *v)
 {
     for (int i = from; i < to; i++)
-        apply_one(piece, stages, i, adc, v);
+        apply_one(piece, &stages[i], adc, v);
 }
 
 double nb_flicker_factor(int64_t seed, uint32_t frame, double rms)

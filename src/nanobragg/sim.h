@@ -147,10 +147,8 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
                           uint16_t *out, nb_error *err);
 
 /** The noise image: Poisson noise plus the offset, or the whole noise of source and detector that the
- * configuration asks for; *overloads (may be NULL) counts clipped pixels. The same seed gives the same pixels on any machine, device and number of threads.
- * With precision MIXED doubtful pixels of this simulation's image are drawn from their
- * values in double (docs/physics.md, section 20). Pixels that the caller changed by more
- * than 1e-5 are used directly. */
+ * configuration asks for; *overloads (may be NULL) counts clipped pixels. The same image and
+ * seed give the same pixels on any machine, device and number of threads. */
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 

@@ -190,21 +190,6 @@ static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
     return hash_shots(h, frames);
 }
 
-/** Are all outputs counts with noise, which every renderer draws alike? */
-static int only_counts(const nb_frames *f)
-{
-    const nb_series *s = f->series;
-    nb_template t = {0};
-    if (!f->base.write_noise || f->base.compat || f->base.truth != NB_TRUTH_NONE ||
-        f->base.precision == NB_PRECISION_DOUBLE || f->base.nopoisson ||
-        (s->hdf5_file[0] && s->hdf5_type == NB_HDF5_F32))
-        return 0;
-    if (!s->output[0])
-        return 1;
-    return !nb_template_of(s, &t, NULL) &&
-           nb_pixel_is_count(nb_format_writer(t.format, f->base.tiff_bits)->pixel);
-}
-
 static uint64_t hash_renderer(uint64_t h, const char *name)
 {
     return nb_hash_bytes(h, name, strlen(name));
@@ -218,13 +203,6 @@ static const char *renderer_of(const nb_sim_engine *engine)
         !nb_cpu_choose(engine->options.isa, &isa, NULL))
         return nb_isa_name(isa);
     return engine->backend->name;
-}
-
-/* Continue a fingerprint with the renderer, if its last digits show in the outputs. */
-static uint64_t fingerprint_renderer(uint64_t hash, const nb_sim *base,
-                                     const nb_frames *frames)
-{
-    return only_counts(frames) ? hash : hash_renderer(hash, renderer_of(&base->engine));
 }
 
 /* The renderer with which `hash` continues to `whole`; NULL: none, other things differ. */
@@ -243,7 +221,7 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
                                  nb_error *err)
 {
     uint64_t mine = nb_fingerprint(run->base, &run->frames);
-    uint64_t first[2] = {mine, fingerprint_renderer(mine, run->base, &run->frames)};
+    uint64_t first[2] = {mine, hash_renderer(mine, renderer_of(&run->base->engine))};
     const char *maker = fingerprint_maker(mine, earlier);
     nb_status st = NB_OK;
     if (maker && earlier != first[1] && nb_ranks_rank(run->ranks) == 0)

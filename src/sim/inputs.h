@@ -47,7 +47,6 @@ typedef struct nb_files {
     float *gainmap; /* shared; [pixels], -gainmap; NULL: none */
     const nb_plane *transmission; /* shared; -transmission, as nb_mix_factor reads it; NULL: none */
     const nb_plane *add;  /* shared; -add; NULL: none */
-    int takes;            /* some of it is below 0 */
     uint64_t planes_hash; /* of the contents of both; 0: none */
     double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
                               without a file */

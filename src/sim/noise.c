@@ -158,12 +158,8 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
     const nb_noise noise = nb_noise_of(all);
     const int64_t seed = sim->seed;
     int compat = cfg->compat, n = 0;
-    /* pixels in doubt are calculated in double, but for those that get light from others */
-    const int mixed =
-        cfg->precision != NB_PRECISION_DOUBLE && !nb_sim_has_footprint(sim);
     const nb_stage counts = {.kind = compat ? NB_STAGE_POISSON_COMPAT : NB_STAGE_POISSON,
-                             .seed = seed,
-                             .error = mixed && !compat ? NB_NOISE_ERROR : 0};
+                             .seed = seed};
     if (!noise.chained) {
         stages[0] = counts;
         return 1;

@@ -225,15 +225,6 @@ static nb_status load_plane(const nb_inputs *in, const plane_request *r,
     return st;
 }
 
-static int some_below_0(const float *v, size_t n)
-{
-    int below = 0;
-#pragma omp simd reduction(| : below)
-    for (size_t i = 0; i < n; i++)
-        below |= v[i] < 0;
-    return below;
-}
-
 /** Hash of both planes' contents: devices keep planes, and an address may be used again. */
 static uint64_t hash_planes(const nb_files *files)
 {
@@ -276,7 +267,6 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
         st = load_plane(in, &r, &files->add, err);
     if (st)
         return st;
-    files->takes = files->add && some_below_0(files->add->pixel, pixels);
     files->planes_hash = hash_planes(files);
     return NB_OK;
 }
@@ -388,7 +378,6 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
     const double typed = model->settings.value.add_fluence,
                  of = typed > 0 ? typed : nb_beam_fluence(&model->settings);
     mix->add = in->files->add ? in->files->add->pixel : NULL;
-    mix->takes = in->files->takes;
     mix->absorb = in->absorb ? in->absorb->plane : NULL;
     mix->absorb_hash = in->absorb ? in->absorb->key : 0;
     if (mix->absorb && (model->scene.background != 0 || model->scene.amorphous))

@@ -292,7 +292,7 @@ static int frames(void)
     nb_product made = {
         .type = NB_PIXEL_U16,
         .stages = 1,
-        .stage = {.kind = NB_STAGE_POISSON, .seed = 1, .error = NB_NOISE_ERROR}};
+        .stage = {.kind = NB_STAGE_POISSON, .seed = 1}};
     nb_product *const products[] = {&made};
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);

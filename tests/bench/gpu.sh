@@ -179,20 +179,11 @@ frames() {
 }
 
 noise() {
-    JOBS=$(nproc) bash tests/golden/cuda_each.sh noise "$B/nanobragg" golden_data \
-        >"$out/noise.txt" 2>&1 || failed=1
-    note "golden noise, double and mixed against the scalar CPU: $(grep -c '^ok' "$out/noise.txt") equal," \
-        "$(grep -c '^not ok' "$out/noise.txt") not"
-    # -compat's generator is serial: one count that differs shifts all that follow
-    note "golden noise, mixed: $(sed -n '/serial/d; s/.*mixed: //p' "$out/noise.txt" | tr -d , |
-        awk '{ d += $1; n += $3; c += $7; b += $9 }
-            END { printf "%d of %d pixels differ, %d on the CPU, %d when bright", d, n, c, b }')"
-    grep '^not ok' "$out/noise.txt" | head -n 5
-    NB_MIXED_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
-        python3 tests/golden/test_mixed.py >"$out/mixed.txt" 2>&1 || failed=1
-    note "counts of several scenes and behind factors: $(grep -c '^ok' "$out/mixed.txt") equal," \
-        "$(grep -c '^not ok' "$out/mixed.txt") not, $(grep -c '^skip' "$out/mixed.txt") skipped"
-    grep -B 1 '^not ok' "$out/mixed.txt" | head -n 12
+    NB_COUNTS_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
+        python3 tests/golden/test_counts.py >"$out/noise.txt" 2>&1 || failed=1
+    note "counts beside those of other floats: $(grep -c '^ok' "$out/noise.txt") right, $(grep -c '^not ok' "$out/noise.txt") not"
+    grep '^# golden' "$out/noise.txt" | tee -a "$out/summary.txt"
+    grep -B 1 '^not ok' "$out/noise.txt" | head -n 12
 }
 
 times() {

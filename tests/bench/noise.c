@@ -33,7 +33,7 @@ typedef struct stage_bench {
 
 static void make_chains(chain chains[CHAINS], nb_fibres *fibres)
 {
-    const nb_stage counts = {.kind = NB_STAGE_POISSON, .seed = 1, .error = NB_NOISE_ERROR};
+    const nb_stage counts = {.kind = NB_STAGE_POISSON, .seed = 1};
     const nb_stage flicker = {.kind = NB_STAGE_FLICKER, .amount = 0.9};
     const nb_stage dead = {.kind = NB_STAGE_DEADTIME, .amount = 1e-6};
     const nb_stage gauss = {

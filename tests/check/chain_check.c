@@ -45,16 +45,15 @@ static void add(chain *c, chain_tally *tally, nb_stage stage)
     c->stages[c->n++] = stage;
 }
 
-/** Cut the one panel into some of its rows; their values in double stay those of the whole one, so
- * that counts must have no error. */
-static int cut(chain *c, const nb_scene *sc, check_rng *rng)
+/** Cut the one panel into some of its rows. */
+static void cut(chain *c, const nb_scene *sc, check_rng *rng)
 {
     const nb_panel *whole = sc->panels;
     int n = 1 + check_below(rng, MOST_PANELS), row = 0;
     c->scene = *sc;
     if (n == 1 || sc->n_panels > 1 || whole->rows < 2 * n ||
         sc->raster.roi.smax != sc->raster.rows - 1)
-        return 0;
+        return;
     for (int k = 0; k < n; k++) {
         nb_panel *panel = &c->panels[k];
         *panel = *whole;
@@ -66,7 +65,6 @@ static int cut(chain *c, const nb_scene *sc, check_rng *rng)
     }
     c->scene.panels = c->panels;
     c->scene.n_panels = n;
-    return 1;
 }
 
 static void choose_spread(chain *c, check_rng *rng, chain_tally *tally)
@@ -82,8 +80,7 @@ static void choose_spread(chain *c, check_rng *rng, chain_tally *tally)
     add(c, tally, spread);
 }
 
-static void choose_stages(chain *c, check_rng *rng, double brightest, int light,
-                          chain_tally *tally)
+static void choose_stages(chain *c, check_rng *rng, double brightest, chain_tally *tally)
 {
     const int64_t seed = check_below(rng, 1 << 30);
     const uint32_t frame = (uint32_t)check_below(rng, 3);
@@ -95,11 +92,7 @@ static void choose_stages(chain *c, check_rng *rng, double brightest, int light,
         add(c, tally,
             (nb_stage){.kind = NB_STAGE_DEADTIME, .amount = power(rng, -4, 1) / brightest});
     if (check_below(rng, 4))
-        add(c, tally,
-            (nb_stage){.kind = NB_STAGE_POISSON,
-                       .seed = seed,
-                       .frame = frame,
-                       .error = light && check_below(rng, 4) ? NB_NOISE_ERROR : 0});
+        add(c, tally, (nb_stage){.kind = NB_STAGE_POISSON, .seed = seed, .frame = frame});
     if (check_below(rng, 2))
         choose_spread(c, rng, tally);
     if (check_below(rng, 2))
@@ -141,16 +134,16 @@ static void choose_products(chain *c, check_rng *rng)
     }
 }
 
-static void choose(chain *c, const nb_scene *sc, double brightest, int light,
-                   check_rng *rng, chain_tally *tally)
+static void choose(chain *c, const nb_scene *sc, double brightest, check_rng *rng,
+                   chain_tally *tally)
 {
     memset(c, 0, sizeof *c);
-    light &= !cut(c, sc, rng);
+    cut(c, sc, rng);
     for (int k = 0; k < MOST_PANELS; k++) {
         c->gains[k] = power(rng, -1, 1);
         c->trusted[k] = k == 1 ? 0 : floor(power(rng, 1, 6)) + 0.5;
     }
-    choose_stages(c, rng, brightest, light, tally);
+    choose_stages(c, rng, brightest, tally);
     choose_products(c, rng);
 }
 
@@ -229,8 +222,8 @@ static void name_stages(const chain *c, char *why, size_t why_size)
 }
 
 void check_chain(const nb_backend *backend, nb_backend_state *state, const nb_scene *sc,
-                 const float *image, check_rng *rng, int light, chain_tally *tally,
-                 char *why, size_t why_size)
+                 const float *image, check_rng *rng, chain_tally *tally, char *why,
+                 size_t why_size)
 {
     static chain c;
     nb_product *at[KINDS], cpu[KINDS];
@@ -243,7 +236,7 @@ void check_chain(const nb_backend *backend, nb_backend_state *state, const nb_sc
     why[0] = '\0';
     for (size_t i = 0; i < n; i++)
         brightest = image[i] > brightest ? image[i] : brightest;
-    choose(&c, sc, brightest, light, rng, tally);
+    choose(&c, sc, brightest, rng, tally);
     for (int k = 0; k < KINDS; k++) {
         at[k] = &c.products[k];
         cpu[k] = c.products[k];

@@ -19,10 +19,9 @@ typedef struct chain_tally {
 
 /** Make products with random stages of the image that `state` rendered last, and compare every pixel
  * with those that src/image makes of the same floats.  Without the fibres' point spread: equal bytes;
- * with it floats within 1e-6 of rounding, integers off by at most 1.  light: pixels in doubt are few
- * enough to calculate them again.  `why` names what differs; "": nothing. */
+ * with it floats within 1e-6 of rounding, integers off by at most 1.  `why` names what differs; "": nothing. */
 void check_chain(const nb_backend *backend, nb_backend_state *state, const nb_scene *sc,
-                 const float *image, check_rng *rng, int light, chain_tally *tally,
-                 char *why, size_t why_size);
+                 const float *image, check_rng *rng, chain_tally *tally, char *why,
+                 size_t why_size);
 
 #endif

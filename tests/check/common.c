@@ -12,8 +12,7 @@ enum { GUARD = 64 };
 /* plans/acceptance, section 1; of double only what a float can tell, and the order of
  * sums */
 const check_tolerances check_allowed[CHECK_PRECISIONS] = {
-    {"mixed", 1e-6, 1e-4, 1e-6, 1e-11},
-    {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
+    {"mixed", 1e-6, 1e-4, 1e-6, 1e-11}, {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
 
 int check_parse(check_settings *o, int argc, char **argv, int with_isa)
 {

@@ -12,7 +12,6 @@ typedef struct noise_options {
     uint32_t frame;
     double adc_offset;
     int threads;
-    double error;
 } noise_options;
 
 static inline nb_photons photons_of(const float *image, const nb_scene *scene, int threads)
@@ -41,8 +40,7 @@ static inline nb_status make_counts(nb_stage_kind kind, const float *image,
                                     const nb_scene *scene, const noise_options *o,
                                     uint16_t *out, int64_t *overloads, nb_error *err)
 {
-    const nb_stage stage = {
-        .kind = kind, .seed = o->seed, .frame = o->frame, .error = o->error};
+    const nb_stage stage = {.kind = kind, .seed = o->seed, .frame = o->frame};
     nb_product p = {.type = NB_PIXEL_U16, .adc_offset = o->adc_offset, .pixels = out};
     nb_status st = make_one(image, scene, o->threads, &stage, &p, err);
     if (overloads)

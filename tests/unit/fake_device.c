@@ -32,7 +32,7 @@ typedef struct fake_state {
     atomic_int taken[PIECES];
 } fake_state;
 
-atomic_int fake_fetches, fake_closed, fake_is_full, fake_settled, fake_lights;
+atomic_int fake_fetches, fake_closed, fake_is_full, fake_lights;
 
 static fake_state *fake_of(const nb_backend_state *state)
 {
@@ -141,45 +141,6 @@ static int fake_makes(const nb_backend_state *state, const nb_product *product)
                            : !product->ends_at_16_bits;
 }
 
-/** The floats, with those in doubt as the host calculates them: what devices do for images of several scenes. */
-static float *settled(const fake_state *f, const nb_product *p, size_t pixels)
-{
-    const nb_photons *photons = p->photons;
-    const nb_mix *mix = &photons->mix;
-    float *image = nb_alloc(pixels, sizeof *image, "fake", NULL);
-    nb_doubt *list = nb_alloc(pixels, sizeof *list, "fake", NULL);
-    int64_t n = 0;
-    assert_true(image && list);
-    memcpy(image, f->image, pixels * sizeof *image);
-    for (size_t i = 0; i < pixels && (mix->n_more || mix->absorb); i++) {
-        const nb_poisson_key key = {(uint64_t)p->stage.seed, i, p->stage.frame};
-        int doubt = 0;
-        nb_poisson_doubt(image[i], &key, p->stage.error, &doubt);
-        if (doubt)
-            list[n++] = (nb_doubt){(int64_t)i, image[i], image[i]};
-    }
-    assert_int_equal(nb_mix_need_light(mix, NULL), 0);
-    nb_noise_settle(photons, list, n);
-    for (int64_t i = 0; i < n; i++)
-        image[list[i].pixel] = list[i].exact;
-    fake_settled += (int)n;
-    nb_free(list);
-    return image;
-}
-
-static nb_status make_counts_of(const fake_state *f, const nb_scene *scene, nb_product *p,
-                                size_t pixels, nb_error *err)
-{
-    nb_stage stage = p->stage;
-    float *image = settled(f, p, pixels);
-    nb_status st;
-    if (!nb_mix_is_plain(&p->photons->mix))
-        stage.error = 0; /* they are settled */
-    st = make_one(image, scene, 1, &stage, p, err);
-    nb_free(image);
-    return st;
-}
-
 static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
                            nb_product *const *products, int n, nb_error *err)
 {
@@ -194,8 +155,7 @@ static nb_status fake_make(nb_backend_state *state, const nb_scene *scene,
         nb_product *p = &f->made[f->n];
         *p = *products[f->n];
         p->pixels = nb_alloc(pixels, nb_pixel_bytes(p->type), "fake", err);
-        st = p->stages ? make_counts_of(f, scene, p, pixels, err)
-                       : make_one(f->image, scene, 1, NULL, p, err);
+        st = make_one(f->image, scene, 1, p->stages ? &p->stage : NULL, p, err);
         products[f->n]->overloads = p->overloads;
     }
     return st;

@@ -10,7 +10,6 @@
 extern const nb_backend fake_backend;
 extern atomic_int fake_fetches, fake_closed;
 extern atomic_int fake_is_full; /* make and light fail: no memory */
-extern atomic_int fake_settled; /* pixels in doubt that the host has calculated */
 extern atomic_int fake_lights;  /* light that it made */
 
 /** Sums of the region's rows, as the device makes them. */

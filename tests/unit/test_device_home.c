@@ -121,13 +121,12 @@ static void mixed_images_are_the_same(void **state)
         snprintf(cfg.beamstop, sizeof cfg.beamstop, "%s", k & 4 ? "disc:5" : "");
         cfg.fluence = k == 2 ? 1e32 : 1e27;
         cfg.water_um = k == 2 ? 0 : 1;
-        fake_settled = fake_fetches = 0;
+        fake_fetches = 0;
         run(&cfg, *state, "a", 0, &a);
         run(&cfg, *state, "b", 0, &b);
         same_files(*state, 4);
         assert_memory_equal(&a, &b, sizeof a);
         assert_true(fake_fetches > 3);
-        assert_int_equal(fake_settled > 0, k != 4);
     }
 }
 

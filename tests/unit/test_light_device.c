@@ -142,7 +142,6 @@ static void host_has_the_light_that_it_needs(void **s)
         got = picture_of(fake);
         fake_is_full = 0;
         assert_true(k >= 2 || fake_lights > before);
-        assert_false(fake->light->late.missing); /* pixels in doubt were settled here */
         assert_true(k < 2 || fake_lights == before);
         assert_memory_equal(want.photons, got.photons, want.n * sizeof *want.photons);
         assert_memory_equal(want.counts, got.counts, want.n * sizeof *want.counts);
@@ -237,8 +236,8 @@ static void a_device_makes_the_same_light(void **s)
         same_light(scenes[i]);
 }
 
-/** With spots, water and noise: counts of pixels that float images leave in doubt too. */
-static void counts_are_those_of_the_cpu(void **s)
+/** With spots, water and noise: counts follow the floats, which differ in the last digits. */
+static void counts_follow_the_floats(void **s)
 {
     (void)s;
     need_device();
@@ -247,15 +246,19 @@ static void counts_are_those_of_the_cpu(void **s)
         nb_sim *cpu = make_sim(scenes[i], more, "cpu"),
                *device = make_sim(scenes[i], more, "cuda");
         picture want = picture_of(cpu), got = picture_of(device);
-        size_t other = 0, settled = 0;
+        size_t by_one = 0, by_more = 0;
+        double apart = 0;
         for (size_t k = 0; k < want.n; k++) {
-            const int is_settled = want.photons[k] < 0.99 * NB_NOISE_MOST;
-            other += is_settled && want.counts[k] != got.counts[k];
-            settled += is_settled && want.photons[k] > 10;
+            const int off = abs((int)want.counts[k] - (int)got.counts[k]);
+            by_one += off == 1;
+            by_more += off > 1;
+            apart += fabs((double)want.photons[k] - got.photons[k]);
         }
-        printf("# %zu of %zu counts differ: %s\n", other, settled, scenes[i]);
-        assert_true(settled > want.n / 3);
-        assert_int_equal(other, 0);
+        printf(
+            "# counts of %zu pixels differ by one, of %zu by more, floats by %.2g: %s\n",
+            by_one, by_more, apart, scenes[i]);
+        check_below((double)by_one, 2 * apart + 5 * sqrt(2 * apart));
+        check_below((double)by_more, 1e-4 * (double)want.n);
         drop(&want);
         drop(&got);
         nb_sim_free(cpu);
@@ -296,7 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(host_has_the_light_that_it_needs), TEST(light_comes_late),
-        TEST(a_device_makes_the_same_light), TEST(counts_are_those_of_the_cpu),
+        TEST(a_device_makes_the_same_light), TEST(counts_follow_the_floats),
         TEST(tables_are_kept_apart)};
     return RUN_TESTS("light_device", tests);
 }

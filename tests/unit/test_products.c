@@ -201,7 +201,7 @@ static const uint16_t compat_bright_noise[64] = {
 static void compat_noise(void **state)
 {
     nb_scene sc = scene_of(8, 8);
-    const noise_options options = {42, 0, 40, 0, 0};
+    const noise_options options = {42, 0, 40, 0};
     uint16_t out[64];
     int64_t overloads;
     (void)state;
@@ -220,7 +220,7 @@ static void compat_noise(void **state)
 static void compat_noise_order(void **state)
 {
     nb_scene sc = scene_of(8, 8);
-    const noise_options options = {42, 0, 40, 0, 0};
+    const noise_options options = {42, 0, 40, 0};
     float shifted[64] = {0};
     uint16_t out[64];
     (void)state;

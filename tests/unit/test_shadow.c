@@ -147,17 +147,6 @@ static void panels_see_one_shadow(void **state)
     nb_detector_free(&s.detector);
 }
 
-static void light_that_is_taken_away_makes_errors_grow(void **state)
-{
-    const float add[2] = {-90, 10};
-    const nb_mix mix = {.add = add, .add_scale = 1, .takes = 1};
-    (void)state;
-    assert_true(nb_mix_growth(&mix, 0, 10) == 10);
-    assert_true(nb_mix_growth(&mix, 1, 10) == 1);
-    assert_true(nb_mix_growths(&mix, 0, 2, (const float[2]){10, 10}) == 10);
-    assert_true(nb_mix_pixel(&mix, 0, 100) == 10);
-}
-
 /** Rows of every combination of planes, longer than a piece, with factors of 0 and below. */
 static void rows_are_the_pixels_one_by_one(void **state)
 {
@@ -215,7 +204,6 @@ int main(void)
         cmocka_unit_test(factors_are_those_of_the_reference),
         cmocka_unit_test(planes_have_the_factor_of_each_pixel),
         cmocka_unit_test(panels_see_one_shadow),
-        cmocka_unit_test(light_that_is_taken_away_makes_errors_grow),
         cmocka_unit_test(rows_are_the_pixels_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -351,7 +351,7 @@ class Simulation:
 
     def noise(self, image=None, seed=None, dtype=np.uint16):
         """Counts with noise: uint16 [slow, fast], of `image` or the last one.  ADU with the offset of
-        -adc; the same seed gives the same counts on every machine.  dtype=np.int32: as in an int32 frame
+        -adc; the same image and seed give the same counts.  dtype=np.int32: as in an int32 frame
         of a series, without the offset unless -adc is given, and not cut at 65535."""
         dtype = np.dtype(dtype)
         if dtype not in (np.dtype(np.uint16), np.dtype(np.int32)):
