@@ -290,9 +290,7 @@ static int frames(void)
     const nb_image_device *device = &nb_backend_cuda.device->image;
     nb_render_options options = {.precision = b.precision, .device_index = -1};
     nb_product made = {
-        .type = NB_PIXEL_U16,
-        .stages = 1,
-        .stage = {.kind = NB_STAGE_POISSON, .seed = 1}};
+        .type = NB_PIXEL_U16, .stages = 1, .stage = {.kind = NB_STAGE_POISSON, .seed = 1}};
     nb_product *const products[] = {&made};
     nb_backend_state *state = NULL;
     uint16_t *image = nb_cuda_pinned(bytes);
