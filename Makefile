@@ -100,7 +100,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),$(if $(filter $f,$(NEEDED)),,-DNB_HAVE_$f=1) \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
-    $(foreach f,TIFF PNG HDF5 FFTW XRAYLIB CMINPACK BZIP2 MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
+    $(foreach f,TIFF HDF5 FFTW XRAYLIB CMINPACK MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 # gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
@@ -111,9 +111,9 @@ ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(filter-out -Ws
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
     $(XRAYLIB_CFLAGS:-I%=-isystem %) $(CMINPACK_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
     $(MPI_CFLAGS)
-# libtiff, libpng, libhdf5, FFTW, xraylib, cminpack, libbz2 (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
-LIBS := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
-    $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
+# libtiff, libhdf5, FFTW, xraylib, cminpack (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
+LIBS := $(CJSON_LIBS) $(PNG_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
+    $(BZIP2_LIBS) $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
 ifneq ($(HAVE_CUDA),)
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread
@@ -291,7 +291,7 @@ define test_program
 $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) \
     $(TEST_SUPPORT)) $(STATIC)
 	$$(call say,LD   $$@)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(TIFF_LIBS) $$(PNG_LIBS) $$(LIBS) -o $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(TIFF_LIBS) $$(LIBS) -o $$@
 endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
 

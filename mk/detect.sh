@@ -49,17 +49,17 @@ soname() {
     echo "$1_SONAME := ${name:-$3.so}"
 }
 soname TIFF libtiff-4 libtiff
-soname PNG libpng libpng16
 soname HDF5 hdf5 libhdf5
 soname FFTW fftw3 libfftw3
 soname XRAYLIB libxrl libxrl
 soname CMINPACK cminpack libcminpack
 # bzip2 has no pkg-config file in every distribution.
-if [ "${OPTIONAL:-auto}" != 0 ] && printf '#include <bzlib.h>\n' | $cc -E -x c - >"$work/bzip2" 2>/dev/null; then
-    header=$(sed -n 's/^# 1 "\(.*bzlib.h\)".*/\1/p' "$work/bzip2" | head -n 1)
+printf '#include <bzlib.h>\nint main(void) { return !BZ2_bzlibVersion(); }\n' >"$work/bzip2.c"
+if [ "$optional" != 0 ] && $cc "$work/bzip2.c" -lbz2 -o "$work/bzip2" 2>/dev/null; then
+    header=$($cc -E "$work/bzip2.c" | sed -n 's/^# 1 "\(.*bzlib.h\)".*/\1/p' | head -n 1)
     echo "HAVE_BZIP2 := 1"
     echo "BZIP2_VERSION := $(sed -n 's/.*libbzip2 version \([0-9.]*\).*/\1/p' "$header" | head -n 1)"
-    soname BZIP2 bzip2 libbz2
+    echo "BZIP2_LIBS := -lbz2"
 fi
 # MPI, loaded when mpirun started the program (src/series/mpi_lib.h).  MPICC=mpicc.openmpi chooses one of several.
 for mpi in ${MPICC:+of-mpicc} mpich ompi-c ompi mpi; do

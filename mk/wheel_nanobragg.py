@@ -19,7 +19,7 @@ from wheel_parts import parts
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Loaded when they are needed, by a soname that the module holds.  FFTW, which is GPL, is not here.
-LATE = re.compile(rb"\0(lib(?:png\d+|tiff|hdf5\w*)\.so\.\d+)\0")
+LATE = re.compile(rb"\0(lib(?:tiff|hdf5\w*)\.so\.\d+)\0")
 
 
 def late_libraries(path):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Libraries that are loaded when a run first needs them. If they were linked, libtiff and
- * libpng would load ten other libraries at every start of the program, libhdf5 thirty. The
- * start would take two to seven times as long. */
+/** Libraries that are loaded when a run first needs them. If they were linked, libtiff would
+ * load ten other libraries at every start of the program, libhdf5 thirty. The start would take
+ * two to seven times as long. FFTW is under the GPL and no part of our packages. */
 #ifndef NB_BASE_LATE_LIBRARY_H
 #define NB_BASE_LATE_LIBRARY_H
 
@@ -14,7 +14,7 @@
 typedef struct nb_late_library {
     pthread_mutex_t lock; /* of the members that `load` sets */
     pthread_mutex_t use;  /* nb_late_library_enter holds it */
-    const char *what;     /* start of the message: "PNG: the library" */
+    const char *what;     /* start of the message: "TIFF: the library" */
     const char *soname;
     const char *package;      /* package to install; NULL: the message names none */
     const char *const *names; /* of its functions and variables */

@@ -4,7 +4,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "bzip2_lib.h"
+#ifdef NB_HAVE_BZIP2
+#include <bzlib.h>
+#endif
+
 #include "error.h"
 #include "memory.h"
 #include "outfile.h"
@@ -79,10 +82,9 @@ static void close_gzip(void *s)
 #ifdef NB_HAVE_BZIP2
 static nb_status open_bzip2(void *s, nb_error *err)
 {
-    nb_status st = nb_bzip2_load(err);
-    if (!st && BZ2_bzDecompressInit((bz_stream *)s, 0, 0) != BZ_OK)
-        st = nb_fail_memory(err, sizeof(bz_stream), "unpacking a bzip2 stream");
-    return st;
+    return BZ2_bzDecompressInit((bz_stream *)s, 0, 0) == BZ_OK
+               ? NB_OK
+               : nb_fail_memory(err, sizeof(bz_stream), "unpacking a bzip2 stream");
 }
 
 static outcome step_bzip2(void *s, flow *f)

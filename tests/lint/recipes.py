@@ -125,8 +125,7 @@ def conda(folder):
         yield "the script does not parse"
     needs = recipe["requirements"]
     yield from compare(1, {n.split()[0] for n in needs["host"]}, TOOLS)
-    late = set(re.findall(r"^soname (\w+)|    soname (\w+)", text(ROOT, "mk/detect.sh"), re.M))
-    for feature in sorted({a or b for a, b in late}):  # loaded when needed: no linker tells conda of them
+    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # loaded when needed: no linker tells conda of them
         if LIBRARIES[feature][1] not in {n.split()[0] for n in needs["run"]}:
             yield f"{LIBRARIES[feature][1]} is missing in run"
 

@@ -4,11 +4,10 @@
 #include "../../base/memory.h"
 #include "format.h"
 
+#include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "png_lib.h"
 
 typedef struct sink {
     nb_outfile *out;
@@ -85,12 +84,10 @@ static void write_all(png_structp png, png_infop info, const nb_image_view *imag
 static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta,
                            nb_outfile *out, nb_error *err)
 {
-    sink s = {out, err, nb_png_load(err)};
+    sink s = {out, err, NB_OK};
     png_structp png;
     png_infop info;
     void *buffer;
-    if (s.status)
-        return s.status;
     png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
     info = png ? png_create_info_struct(png) : NULL;
     buffer =
@@ -110,16 +107,9 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     return s.status;
 }
 
-static nb_status png_ready(const char *flag, nb_error *err)
-{
-    (void)flag; /* the message names the library */
-    return nb_png_load(err);
-}
-
-const nb_writer nb_writer_png = {"PNG", "png",     NB_PIXEL_U8, NULL,
-                                 NULL,  write_png, png_ready};
+const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, NULL, write_png, NULL};
 const nb_writer nb_writer_png_rgb = {"PNG", "png",     NB_PIXEL_RGB, NULL,
-                                     NULL,  write_png, png_ready};
+                                     NULL,  write_png, NULL};
 const nb_format nb_format_png = {.name = "PNG",
                                  .extensions = ".png",
                                  .writer = &nb_writer_png,
