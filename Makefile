@@ -275,8 +275,7 @@ PROG_LIBS := $(if $(and $(STDCXX_ARCHIVE),$(if $(SAN),,1)),$(LIBS:-lstdc++=$(STD
 $B/nanobragg: $(STATIC) $(CLI_OBJ)
 	$(call say,LD   $@)
 	$(Q)$(CC) $(if $(OPENMP_ARCHIVE),$(filter-out -fopenmp,$(ALL_LDFLAGS)),$(ALL_LDFLAGS)) \
-	    $(CLI_OBJ) $(STATIC) \
-    $(if $(OPENMP_ARCHIVE),$(OPENMP_ARCHIVE) -Wl$(comma)--wrap=pthread_create$(comma)--wrap=gomp_fatal) $(PROG_LIBS) -o $@
+	    $(CLI_OBJ) $(STATIC) $(OPENMP_ARCHIVE) $(PROG_LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.

@@ -282,7 +282,9 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const int exit_status = run_program(argc, argv);
+    int exit_status;
+    atexit(nb_remove_temporary_files); /* libgomp calls exit without memory or a thread */
+    exit_status = run_program(argc, argv);
     if (exit_status != 1)
         return exit_status;
     fflush(NULL);

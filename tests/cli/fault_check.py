@@ -134,8 +134,8 @@ def wrong_files(job, folder, status, resumed):
 
 
 def judge(job, folder, fault, done, resumed=False):
-    """What is wrong with this run; empty if nothing."""
-    lines = done.stderr.splitlines()
+    """What is wrong with this run; empty if nothing. OpenMP's library may say the one error."""
+    lines = done.stderr.replace("\nlibgomp: ", "nanobragg: error: ").splitlines()
     errors = [line for line in lines if line.startswith("nanobragg: error: ")]
     other = [line for line in lines if line not in errors and not line.startswith("nanobragg: note: ")]
     status = 0 if done.returncode in job.good else done.returncode
