@@ -172,11 +172,7 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
 
 void nb_advise_threads(const nb_hooks *hooks, int asked)
 {
-    const char *who = asked > 0 ? "-threads" : "OMP_NUM_THREADS";
     int n = nb_threads_asked(asked), most = nb_most_threads(), count;
-    if (n > most)
-        nb_notice(hooks, "%s: %d threads are more than help; %d are started", who, n,
-                  most);
     n = n < most ? n : most;
     count = nb_threads_there(n);
     if (count < n)
@@ -214,29 +210,17 @@ static int has_wavelengths(const nb_scene *sc)
            s[0].lambda != s[sc->beam.n_sources / 2].lambda;
 }
 
-/** No number of spindle steps was typed: what was taken.  by: the steps of the scene. */
+/** Note that the automatic number of spindle steps is too small. by: the steps of the scene. */
 static void say_automatic(const nb_model *model, const nb_hooks *hooks, nb_steps by)
 {
-    const nb_scene *sc = &model->scene;
     const int enough = model->auto_phi_steps, n = by.count;
-    double error = nb_steps_error(sc, &by);
-    if (enough > n) {
+    if (enough > n)
         nb_notice(
             hooks,
             "%d spindle steps are the most of an automatic number: the photons of a "
             "reflection are wrong by %.0f %% (root mean square); -phisteps %d resolves "
             "them, and takes %.3g times as long",
-            n, 100 * error, enough, (double)enough / n);
-        return;
-    }
-    by.count = 2;
-    error = nb_steps_error(sc, &by);
-    if (n > by.count && error > spot_tolerance)
-        nb_notice(
-            hooks,
-            "no -phisteps: %d spindle steps resolve the spots; with -phisteps 2 the "
-            "photons of a reflection are wrong by %.0f %% (root mean square)",
-            n, 100 * error);
+            n, 100 * nb_steps_error(&model->scene, &by), enough, (double)enough / n);
 }
 
 static void advise_steps(const nb_model *model, const nb_hooks *hooks)
@@ -424,15 +408,8 @@ static void advise_volume(const nb_model *model, const nb_hooks *hooks)
     const nb_crystal *x = &model->crystal;
     const double part = nb_crystal_in_beam(&model->settings, x),
                  beam_um = model->settings.value.beamsize_mm * 1e3;
-    if (!(part < 1 - 1e-9)) /* an edge of 27^(1/3) is 3 */
-        return;
-    if (model->settings.value.clip_crystal)
-        nb_notice(
-            hooks,
-            "the crystal, a cube with an edge of %.4g um, is wider than the beam of "
-            "%.4g um (-beamsize): %.3g %% of it are lit (-clip_crystal)",
-            beam_um / sqrt(part), beam_um, 100 * part);
-    else
+    if (part < 1 - 1e-9 && /* an edge of 27^(1/3) is 3 */
+        !model->settings.value.clip_crystal)
         nb_notice(
             hooks,
             "the crystal, a cube with an edge of %.4g um, is wider than the beam of "

@@ -167,15 +167,12 @@ def check_hand():
 
 def check_threads():
     small = ["-cell", "50", "-default_F", "10", "-N", "3", "-detpixels", "32", "-oversample", "1", *QUIET]
-    cases = {"OMP_NUM_THREADS": ("100000 threads", {"OMP_NUM_THREADS": "100000"}, []),
-             "-threads": ("4096 threads", {}, ["-threads", "4096"]),
-             "none": (None, {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "100000"}, ["-threads", "3"])}
-    for name, (number, more, flags) in cases.items():
+    cases = {"OMP_NUM_THREADS": ({"OMP_NUM_THREADS": "100000"}, []),
+             "-threads": ({}, ["-threads", "4096"]),
+             "none": ({"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "100000"}, ["-threads", "3"])}
+    for name, (more, flags) in cases.items():
         notes = run(*small, *flags, "-floatfile", name + ".bin", env=more)[1]
-        good = name + ": " + number in notes if number else "threads" not in notes
-        ok("threads-" + name, good and os.path.getsize(name + ".bin") == 4096, notes)
-    notes = run(*small, "-threads", "4096", "-stills", "2", "-output", "s_%03d.img")[1]
-    ok("threads-series", "-threads: 4096 threads" in notes, notes)
+        ok("threads-" + name, "threads" not in notes and os.path.getsize(name + ".bin") == 4096, notes)
 
 
 # --- too few steps ---
@@ -220,8 +217,6 @@ def check_automatic_steps(spots):
     ok("automatic-steps-bound", steps("-osc", "180")[0] == 1000)
     notes = run(*spots, "-nofloat", "-osc", "180", "-roi", "0", "5", "0", "5")[1]
     ok("automatic-steps-bound-said", "1000 spindle steps are the most of an automatic number" in notes, notes)
-    notes = run(*spots, "-nofloat", "-osc", "1")[1]
-    ok("automatic-steps-said", f"no -phisteps: {n} spindle steps resolve the spots" in notes, notes)
     few, many = (photons("steps.tsv", *spots, "-nofloat", "-osc", "1", *f) for f in ([], ["-phisteps", str(8 * n)]))
     error = math.sqrt(sum((few.get(k, 0) - x) ** 2 for k, x in many.items()) / sum(x * x for x in many.values()))
     ok("automatic-steps-photons", error < 0.02, error)
