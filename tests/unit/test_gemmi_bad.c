@@ -40,7 +40,11 @@ static void bad_models(void **state)
     check_bad_model(CELL "ATOM      2  CB  ALA A   1       1.000   2.000     inf\n", 2,
                     "z is no number: inf");
     check_bad_model(CELL "ATOM      2  CB  ALA A   1       1.000   2.000        \n", 2,
-                    "ends before its coordinates");
+                    "z is blank");
+    check_bad_model(CELL "ATOM      2  CB  ALA A   1       1.000   2.000     3.\n", 0,
+                    "Problem in line 2: The line is too short");
+    check_bad_model("MODEL        1\n" ATOM "ENDMDL\nMODEL        1\n" ATOM, 0,
+                    "Problem in line 4: duplicate MODEL number");
     check_bad_model(CELL "ATOM      2  CB  ALA A   1       1.000   2.000   3.000  1.x0\n",
                     2, "occupancy is no number: 1.x0");
     check_bad_model("CRYST1   30.000   32.000   36.000  10.00 170.00  10.00 P 1\n" ATOM,
@@ -138,7 +142,7 @@ static void order_of_atoms(void **state)
 {
     const char *const text = CELL
         "ATOM      7  CA  ALA A   1       1.000   2.000   3.000  1.00 10.00           C\n"
-        "ATOM  A0000  CA  ALA B   1       2.000   2.000   3.000  1.00 10.00           C\n"
+        "ATOM  A0000  CA  ALA A   2       2.000   2.000   3.000  1.00 10.00           C\n"
         "ATOM      9  CB AALA A   1       3.000   2.000   3.000  0.25 10.00           C\n"
         "END\n" ATOM;
     nb_structure s;

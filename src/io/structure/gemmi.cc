@@ -210,26 +210,26 @@ void take_atom(const gemmi::Atom &from, int model, nb_atom *atom)
 {
     const gemmi::SMat33<float> &U = from.aniso;
     const double six[6] = {U.u11, U.u22, U.u33, U.u12, U.u13, U.u23};
-    for (int i = 0; i < 3; i++)
-        atom->r[i] = from.pos.at(i);
     std::memcpy(atom->U, six, sizeof six);
     atom->has_U = U.nonzero();
     atom->Z = nb_element_number(from.element.name());
     atom->model = model;
+    atom->serial = from.serial;
     atom->is_alternate = from.altloc != '\0';
     copy_text(atom->name, from.name);
     copy_text(atom->element, from.element.name());
 }
 
-/* The serial of an atom is its index. */
+/* In the order of the file. */
 void take_atoms(const gemmi::Structure &st, nb_structure *out)
 {
+    size_t taken = 0;
     for (const gemmi::Model &model : st.models) {
         for (const gemmi::Chain &chain : model.chains)
             for (const gemmi::Residue &residue : chain.residues)
                 for (const gemmi::Atom &atom : residue.atoms)
-                    if (static_cast<size_t>(atom.serial) < out->n_atoms)
-                        take_atom(atom, out->n_models, &out->atoms[atom.serial]);
+                    if (taken < out->n_atoms)
+                        take_atom(atom, out->n_models, &out->atoms[taken++]);
         out->n_models += !model.chains.empty();
     }
 }
@@ -287,12 +287,12 @@ nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out
     return guarded(j, [&] { copy_cif(j, cif::read_memory(data, n, name), n, out); });
 }
 
-nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *out,
+nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structure *out,
                        nb_error *err)
 {
     const job j = {name, err};
     return guarded(j, [&] {
-        const auto st = gemmi::read_pdb_from_memory(text->text, text->bytes, name);
+        const auto st = gemmi::read_pdb_from_memory(text, n, name);
         take_cell(j, st.cell, out->cell);
         copy_text(out->symmetry.name, st.spacegroup_hm);
         take_atoms(st, out);

@@ -22,10 +22,10 @@ nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out
     return without(name, err);
 }
 
-nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *out,
+nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structure *out,
                        nb_error *err)
 {
-    (void)text, (void)out;
+    (void)text, (void)n, (void)out;
     return without(name, err);
 }
 

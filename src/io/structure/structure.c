@@ -163,44 +163,6 @@ void nb_reflection_file_free(nb_reflection_file *file)
 }
 
 /* --- parsers ------------------------------------------------------------------------------- */
-static void take_records(const nb_pdb_text *text, nb_structure *out)
-{
-    for (size_t i = 0; i < text->count; i++) {
-        const nb_pdb_record *record = &text->atoms[i];
-        nb_atom *atom = &out->atoms[i];
-        atom->occupancy = record->occupancy;
-        atom->B = record->B;
-        atom->serial = record->serial;
-        atom->line = record->line;
-        out->blank_occupancies += (size_t)record->blank_occupancy;
-        out->blank_B += (size_t)record->blank_B;
-    }
-    out->has_frame = text->has_frame;
-    memcpy(out->frame, text->frame, sizeof out->frame);
-}
-
-static nb_status parse_pdb(const char *data, size_t n, const char *name,
-                           nb_structure *out, nb_error *err)
-{
-    nb_pdb_text text;
-    nb_status status = nb_pdb_prepare(data, n, name, &text, err);
-    if (status)
-        return status;
-    out->kind = NB_STRUCTURE_PDB;
-    out->n_atoms = text.count;
-    out->atoms = nb_alloc(text.count, sizeof *out->atoms, "atoms", err);
-    status = out->atoms ? nb_pdb_parse(&text, name, out, err) : NB_ERR_NOMEM;
-    if (!status && out->symmetry.name[0]) {
-        char symbol[sizeof out->symmetry.name];
-        memcpy(symbol, out->symmetry.name, sizeof symbol);
-        status = nb_symmetry_of_file(symbol, 0, out->cell, name, &out->symmetry, err);
-    }
-    if (!status)
-        take_records(&text, out);
-    nb_pdb_text_free(&text);
-    return status;
-}
-
 static nb_status parse_cif_model(const char *data, size_t n, const char *name,
                                  nb_structure *out, nb_error *err)
 {
@@ -235,7 +197,7 @@ nb_status nb_structure_parse(const char *data, size_t n, const char *name,
     memset(out, 0, sizeof *out);
     switch (nb_content_of(data, n)) {
     case NB_CONTENT_PDB:
-        status = parse_pdb(data, n, name, out, err);
+        status = nb_pdb_model(data, n, name, out, err);
         break;
     case NB_CONTENT_UNKNOWN:
     case NB_CONTENT_MTZ:

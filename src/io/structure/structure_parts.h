@@ -9,28 +9,10 @@
 
 int nb_is_letter(char c); /* of the alphabet */
 
-/** What one ATOM or HETATM record says. */
-typedef struct nb_pdb_record {
-    int line, serial;
-    int blank_occupancy, blank_B;
-    double occupancy, B;
-} nb_pdb_record;
-
-/** The records of a PDB file that count, checked. */
-typedef struct nb_pdb_text {
-    char *text; /* owned; for gemmi: each record in its line, the serial of an atom is its index */
-    size_t bytes;
-    nb_pdb_record *atoms; /* owned */
-    size_t count;
-    int has_frame;
-    double frame[12]; /* SCALEn */
-} nb_pdb_text;
-
-/** Errors: NB_ERR_INPUT with the line (a field that is no number, a short line, no atom), NB_ERR_NOMEM.
- * *out is zero on error.  Source: wwPDB format 3.3. */
-nb_status nb_pdb_prepare(const char *data, size_t n, const char *name, nb_pdb_text *out,
-                         nb_error *err);
-void nb_pdb_text_free(nb_pdb_text *text);
+/** A model from a PDB file.  *out is the caller's (nb_structure_free), on error too.  Errors: NB_ERR_INPUT
+ * with the line (a field that is no number), NB_ERR_NOMEM.  Source: wwPDB format 3.3. */
+nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structure *out,
+                       nb_error *err);
 
 /** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged 1: it has
  * batches, and nothing else of it is of use; -1: it has columns of such a file, but no batches.  *size becomes that up to its END: in lines of history behind
@@ -119,9 +101,8 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
 /** *out is the caller's (nb_cif_free), on error too; it points to `name`. */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err);
-/** Read atoms, cell, the symbol of the space group and NCS from the text that nb_pdb_prepare made.
- * out->atoms has room for all atoms. */
-nb_status nb_pdb_parse(const nb_pdb_text *text, const char *name, nb_structure *out,
+/** Cell, symbol of the space group and NCS of a PDB file, and what the `out->n_atoms` atoms of `out` lack. */
+nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structure *out,
                        nb_error *err);
 /** What nb_mtz_check found good; *out is the caller's (nb_mtz_free), on error too. */
 nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out,
