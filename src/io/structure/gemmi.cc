@@ -383,8 +383,6 @@ nb_status nb_mtz_write(const nb_reflection_file *file, const char *dataset, char
     const job j = {"MTZ", err};
     *bytes = nullptr;
     *size = 0;
-    if (nb_status status = nb_mtz_refuse_unmerged(file, err))
-        return status;
     NB_IN_C_LOCALE; /* 0.5 formats numbers with the C library */
     return guarded(j, [&] {
         const string text = mtz_bytes(file, dataset);

@@ -154,8 +154,7 @@ double nb_element_radius(int Z);
 #define NB_DUMP "nanobragg" /* the data set of -dump_mtz */
 
 /** An MTZ file of P1 with columns H K L and these; *bytes (nb_free) of *size.
- * wavelength in A.  Errors: NB_ERR_INPUT (a column that only an unmerged file has), NB_ERR_NOMEM,
- * NB_ERR_UNSUPPORTED. */
+ * wavelength in A.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_mtz_write(const nb_reflection_file *file, const char *dataset, char **bytes,
                        size_t *size, nb_error *err);
 

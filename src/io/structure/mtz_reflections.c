@@ -1,14 +1,99 @@
 /* SPDX-License-Identifier: MIT */
-/* Reflections of an MTZ file. */
+/* The reflections of an MTZ file, and the sizes in its header, before gemmi believes them.
+ * Source: CCP4, "MTZ format". */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "structure_parts.h"
 
-enum { INDICES = 3 };
+enum { INDICES = 3, RECORD = 80, COUNT_MOST = 10000 };
+
+static uint64_t word(const char *p, int bytes, int is_big)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)(unsigned char)p[is_big ? bytes - 1 - i : i] << 8 * i;
+    return value;
+}
+
+typedef struct {
+    const char *file;
+    nb_reflection_file *out;
+    int64_t values; /* before the header */
+    int has_size;
+} mtz_header;
+
+/* Byte of the first record of the header; 0 if it is not in the file. */
+static size_t header_start(const char *data, size_t n)
+{
+    const int is_big = (data[9] & 0xf0) == 0x10;
+    int64_t first = (int32_t)word(data + 4, 4, is_big);
+    if (first == -1)
+        first = (int64_t)word(data + 12, 8, is_big);
+    return first < 21 || (uint64_t)first > n / 4 ? 0 : 4 * (size_t)(first - 1);
+}
+
+static int is_record(const char *record, const char *name)
+{
+    return !strncasecmp(record, name, strlen(name));
+}
+
+/* gemmi makes room for what NCOL, SYMI and NDIF say. */
+static nb_status check_record(mtz_header *h, const char *record, nb_error *err)
+{
+    nb_symmetry *sg = &h->out->symmetry;
+    char line[RECORD + 1] = "", *p = line;
+    long long n[3];
+    int good = 1;
+    memcpy(line, record, RECORD);
+    p += strcspn(line, " \t\n\v\f\r");
+    for (int i = 0; i < 3; i++)
+        n[i] = strtoll(p, &p, 10);
+    if (is_record(line, "NCOL")) {
+        good = n[0] >= INDICES && n[1] > 0 && n[1] <= h->values / n[0] && n[2] >= 0;
+        h->has_size = 1;
+        h->out->is_unmerged |= n[2] > 0;
+    } else if (is_record(line, "SYMI") || is_record(line, "NDIF"))
+        good = n[0] >= 0 && n[0] <= COUNT_MOST;
+    else if (is_record(line, "SYMM"))
+        good = sg->count < NB_SYMOPS_MOST &&
+               nb_symop_parse(line + 5, RECORD - 5, &sg->ops[sg->count++]);
+    if (good)
+        return NB_OK;
+    return nb_fail_at(err, NB_ERR_INPUT, h->file, 0,
+                      "MTZ header: the record %.4s does not fit: the file is damaged, "
+                      "cut short or empty",
+                      line);
+}
+
+nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
+                       nb_reflection_file *out, nb_error *err)
+{
+    const size_t start = *size < 20 ? 0 : header_start(data, *size);
+    mtz_header h = {name, out, ((int64_t)start - RECORD) / 4, 0};
+    nb_status status = NB_OK;
+    if (!start)
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                          "the MTZ file is cut short: its header lies beyond its end");
+    for (size_t at = start; at + RECORD <= *size && !status; at += RECORD) {
+        if (is_record(data + at, "END")) {
+            *size = at + RECORD;
+            if (h.has_size)
+                return NB_OK;
+            break;
+        }
+        status = check_record(&h, data + at, err);
+    }
+    if (status)
+        return status;
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                      "the MTZ file is cut short: its header has no %s",
+                      h.has_size ? "END" : "NCOL");
+}
 
 void nb_mtz_free(nb_mtz *mtz)
 {
@@ -36,7 +121,7 @@ static nb_status take_indices(const nb_mtz *mtz, const char *name,
 {
     const size_t width = (size_t)mtz->n_columns;
     for (int i = 0; i < INDICES; i++)
-        if (mtz->columns[i].type != 'H')
+        if (i >= mtz->n_columns || mtz->columns[i].type != 'H')
             return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                               "the first three columns are not H, K and L");
     for (size_t row = 0; row < out->count; row++)
@@ -76,6 +161,13 @@ static int by_index(const void *a, const void *b)
     return 0;
 }
 
+/* A column that files have before they are merged. */
+static int marks_unmerged(const nb_column *column)
+{
+    return !strcmp(column->label, "BATCH") || !strcmp(column->label, "M/ISYM") ||
+           column->type == 'B' || column->type == 'Y';
+}
+
 /* *found: some index is there twice. */
 static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
 {
@@ -95,6 +187,7 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
                              nb_error *err)
 {
     nb_status status = take_symmetry(mtz, name, out, err);
+    int marked = 0;
     if (status)
         return status;
     memcpy(out->cell, mtz->cell, sizeof out->cell);
@@ -105,7 +198,9 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
     if (!out->hkl || !out->columns)
         return NB_ERR_NOMEM;
     status = take_indices(mtz, name, out, err);
-    if (!status && out->is_unmerged)
+    for (int i = 0; i < mtz->n_columns; i++)
+        marked |= marks_unmerged(&mtz->columns[i]);
+    if (!status && marked)
         status = find_repeats(out, &out->is_unmerged, err);
     for (int i = INDICES; i < mtz->n_columns && !status; i++) {
         status = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);

@@ -59,16 +59,7 @@ static const char *skip_field(const char *p, const char *end)
     return end;
 }
 
-/* Behind the quoted string at p. */
-static const char *skip_quoted(const char *p, const char *end)
-{
-    const char quote = *p++;
-    while (p < end && *p != '\n' && !(*p == quote && (p + 1 == end || is_blank(p[1]))))
-        p++;
-    return p < end && *p == quote ? p + 1 : p;
-}
-
-/* What the tags of a CIF say, outside of its strings and comments. */
+/* What the tags of a CIF say, outside of its text fields and comments. */
 static int tags_of(const char *start, const char *end)
 {
     int found = 0;
@@ -79,8 +70,6 @@ static int tags_of(const char *start, const char *end)
             p = line_end(p, end);
         else if (*p == ';' && (p == start || p[-1] == '\n'))
             p = skip_field(p, end);
-        else if (*p == '\'' || *p == '"')
-            p = skip_quoted(p, end);
         else {
             const char *word = p;
             while (p < end && !is_blank(*p))
@@ -217,9 +206,8 @@ static nb_status parse_mtz(const char *data, size_t n, const char *name,
                            nb_reflection_file *out, nb_error *err)
 {
     nb_mtz mtz;
-    nb_status status =
-        nb_mtz_check(data, &n, name, &out->is_unmerged, &out->symmetry, err);
-    if (status || out->is_unmerged > 0)
+    nb_status status = nb_mtz_check(data, &n, name, out, err);
+    if (status || out->is_unmerged)
         return status;
     status = nb_mtz_parse(data, n, name, &mtz, err);
     if (!status)

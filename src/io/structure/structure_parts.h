@@ -14,12 +14,11 @@ int nb_is_letter(char c); /* of the alphabet */
 nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structure *out,
                        nb_error *err);
 
-/** Check what the header of an MTZ file says before anything is allocated by it.  *unmerged 1: it has
- * batches, and nothing else of it is of use; -1: it has columns of such a file, but no batches.  *size becomes that up to its END: in lines of history behind
- * it gemmi 0.5.7 reads beyond its buffer.  *out: its operators, unchanged.  Errors: NB_ERR_INPUT.
- * Source: CCP4's MTZ format. */
-nb_status nb_mtz_check(const char *data, size_t *size, const char *name, int *unmerged,
-                       nb_symmetry *out, nb_error *err);
+/** Check the sizes in the header of an MTZ file before anything is allocated by them.  out->is_unmerged: it
+ * has batches; out->symmetry: its operators, as written.  *size becomes that up to its END: in lines of
+ * history behind it gemmi 0.5.7 reads beyond its buffer.  Errors: NB_ERR_INPUT. */
+nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
+                       nb_reflection_file *out, nb_error *err);
 
 /** An MTZ file as gemmi has it. */
 typedef struct nb_mtz {
@@ -33,11 +32,7 @@ typedef struct nb_mtz {
     float *table; /* owned; [rows][n_columns] */
 } nb_mtz;
 void nb_mtz_free(nb_mtz *mtz);
-/** Refuses to write a column that would make the file one that is not merged.  Errors: NB_ERR_INPUT. */
-nb_status nb_mtz_refuse_unmerged(const nb_reflection_file *file, nb_error *err);
-
-/** Indices and columns; out->symmetry is that of nb_mtz_check.  Where out->is_unmerged, it remains so if
- * an index is there twice. */
+/** Indices and columns.  out->is_unmerged: a column marks such a file, and an index is there twice. */
 nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
                              nb_error *err);
 

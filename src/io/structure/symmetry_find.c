@@ -15,12 +15,11 @@ static int is_harmless(const char *hall)
 {
     const char *open = strchr(hall, '('), *close = open ? strchr(open, ')') : NULL;
     nb_symop op;
-    if (strlen(hall) > 60 || (open && !close))
+    if (strlen(hall) > 60)
         return 0;
-    if (!open || !memchr(open, ',', (size_t)(close - open)))
-        return !open || strspn(open + 1, "-0123456789 ") == (size_t)(close - open - 1);
-    return nb_symop_parse(open + 1, (size_t)(close - open - 1), &op) &&
-           abs(nb_symop_determinant(&op)) == 1;
+    return !close || !memchr(open, ',', (size_t)(close - open)) ||
+           (nb_symop_parse(open + 1, (size_t)(close - open - 1), &op) &&
+            abs(nb_symop_determinant(&op)) == 1);
 }
 
 static nb_status find_hall(const char *text, const char *name, nb_symmetry *out,
