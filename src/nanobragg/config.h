@@ -50,8 +50,8 @@ typedef enum nb_mosaic_model {
 } nb_mosaic_model;
 typedef enum nb_precision {
     NB_PRECISION_MIXED = 0,
-    NB_PRECISION_SINGLE, /* renders as NB_PRECISION_MIXED */
-    NB_PRECISION_DOUBLE
+    NB_PRECISION_DOUBLE,
+    NB_PRECISION_SINGLE /* renders as NB_PRECISION_MIXED */
 } nb_precision;
 typedef enum nb_isa {
     NB_ISA_AUTO = 0,

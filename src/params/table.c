@@ -37,7 +37,7 @@ static const char *const auto_word[] = {"auto", NULL};
 static const char *const calc_word[] = {"calc", NULL};
 static const char *const darwin_word[] = {"darwin", NULL};
 static const char *const isas[] = {"auto", "scalar", "sse2", "avx2", "avx512", "neon", NULL};
-static const char *const precisions[] = {"mixed", "single", "double", NULL};
+static const char *const precisions[] = {"mixed", "double", "single", NULL};
 
 static const nb_param rows[] = {
 #define GROUP "Crystal"

@@ -22,7 +22,7 @@ int check_parse(check_settings *o, int argc, char **argv, int with_isa);
 int check_wanted(const char *filter, const char *name);
 
 /** The allowed difference of a precision from the reference, in nb_precision's order. */
-enum { CHECK_PRECISIONS = 3 };
+enum { CHECK_PRECISIONS = 2 };
 typedef struct check_tolerances {
     const char *name;
     double maxrel, rel6, sum, corr;

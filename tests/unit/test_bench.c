@@ -198,7 +198,7 @@ static void test_jobs(void **state)
                 cfg.compat && cfg.isa == NB_ISA_AVX2 && !cfg.write_float &&
                 !cfg.write_int);
     nb_bench_job_text(&job, text, sizeof text);
-    assert_string_equal(text, "heavy 64x64 on cpu avx2 single, 30 domains, 2 threads");
+    assert_string_equal(text, "heavy 64x64 on cpu avx2 mixed, 30 domains, 2 threads");
     assert_int_equal(nb_bench_command(&job, "other", 0, &flags, &err), NB_OK);
     assert_string_equal(flags.argv[0], "other");
     for (int i = 0; i < flags.count; i++)

@@ -172,7 +172,7 @@ static void check_case(const dark_case *c, nb_shape shape, const uint8_t *mask)
     sc->factors.table.interpolate = cfg.interpolate == NB_ON;
     sc->raster.mask = mask;
     for (int i = 0; machines[i].kernel; i++)
-        for (int p = 0; p < 3 && nb_cpu_runs(machines[i].isa); p++) {
+        for (int p = 0; p < 2 && nb_cpu_runs(machines[i].isa); p++) {
             double dark = 0;
             render(sc, &machines[i], (nb_precision)p, 0, full, NULL);
             render(sc, &machines[i], (nb_precision)p, 1, quick, &dark);

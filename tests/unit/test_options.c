@@ -243,7 +243,7 @@ static void errors_name_flag_value_and_mend(void **state)
     refused("-roi 5 2 0 0", "-roi 5 2 0 0", "minimum");
     refused("-device gpu", "'gpu'", "cuda");
     refused("-device cuda:x", "'cuda:x'", "cuda:N");
-    refused("-precision quad", "'quad'", "mixed, single, double");
+    refused("-precision quad", "'quad'", "mixed, double, single");
     refused("-beam_vector 0 0 0", "-beam_vector", "zero vector");
     refused("-stol x.stol -Q y.stol", "-stol x.stol", "-Q y.stol");
     refused("-detpixels 5 -detsize_f 3", "-detpixels_f 5", "-detsize_f 3");
