@@ -210,17 +210,29 @@ static int has_wavelengths(const nb_scene *sc)
            s[0].lambda != s[sc->beam.n_sources / 2].lambda;
 }
 
-/** Note that the automatic number of spindle steps is too small. by: the steps of the scene. */
+/** No number of spindle steps was typed: note what was taken. by: the steps of the scene. */
 static void say_automatic(const nb_model *model, const nb_hooks *hooks, nb_steps by)
 {
+    const nb_scene *sc = &model->scene;
     const int enough = model->auto_phi_steps, n = by.count;
-    if (enough > n)
+    double error = nb_steps_error(sc, &by);
+    if (enough > n) {
         nb_notice(
             hooks,
             "%d spindle steps are the most of an automatic number: the photons of a "
             "reflection are wrong by %.0f %% (root mean square); -phisteps %d resolves "
             "them, and takes %.3g times as long",
-            n, 100 * nb_steps_error(&model->scene, &by), enough, (double)enough / n);
+            n, 100 * error, enough, (double)enough / n);
+        return;
+    }
+    by.count = 2;
+    error = nb_steps_error(sc, &by);
+    if (n > by.count && error > spot_tolerance)
+        nb_notice(
+            hooks,
+            "no -phisteps: %d spindle steps resolve the spots; with -phisteps 2 the "
+            "photons of a reflection are wrong by %.0f %% (root mean square)",
+            n, 100 * error);
 }
 
 static void advise_steps(const nb_model *model, const nb_hooks *hooks)

@@ -217,6 +217,8 @@ def check_automatic_steps(spots):
     ok("automatic-steps-bound", steps("-osc", "180")[0] == 1000)
     notes = run(*spots, "-nofloat", "-osc", "180", "-roi", "0", "5", "0", "5")[1]
     ok("automatic-steps-bound-said", "1000 spindle steps are the most of an automatic number" in notes, notes)
+    notes = run(*spots, "-nofloat", "-osc", "1")[1]
+    ok("automatic-steps-said", f"no -phisteps: {n} spindle steps resolve the spots" in notes, notes)
     few, many = (photons("steps.tsv", *spots, "-nofloat", "-osc", "1", *f) for f in ([], ["-phisteps", str(8 * n)]))
     error = math.sqrt(sum((few.get(k, 0) - x) ** 2 for k, x in many.items()) / sum(x * x for x in many.values()))
     ok("automatic-steps-photons", error < 0.02, error)
