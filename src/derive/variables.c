@@ -198,12 +198,15 @@ static int is_word(const char *word, size_t n, const char *name)
 static const row *row_of(const char *word, size_t n)
 {
     char flag[NB_VARIABLE_NAME];
-    snprintf(flag, sizeof flag, "%.*s", (int)n, word);
-    const nb_param *param = nb_param_find(flag);
+    const nb_param *param;
     for (int i = 0; i < ROWS; i++)
-        if (is_word(word, n, rows[i].name) ||
-            (param && rows[i].flag[0] && !strcmp(rows[i].flag + 1, param->name) &&
-             (!rows[i].group || strcmp(rows[i].group, param->name))))
+        if (is_word(word, n, rows[i].name))
+            return &rows[i];
+    snprintf(flag, sizeof flag, "%.*s", (int)n, word);
+    param = nb_param_find(flag);
+    for (int i = 0; i < ROWS && param; i++)
+        if (rows[i].flag[0] && !strcmp(rows[i].flag + 1, param->name) &&
+            (!rows[i].group || strcmp(rows[i].group, param->name)))
             return &rows[i];
     return NULL;
 }

@@ -29,7 +29,6 @@ struct nb_start {
 /** All that values change, while they are collected. */
 typedef struct changes {
     const struct nb_start *start;
-    nb_config cfg;
     nb_displacement moved;
     double cell[6];
     int recell;
@@ -37,6 +36,7 @@ typedef struct changes {
     double lambda_factor; /* of the wavelengths in a file */
     double *F;            /* another table, NULL: the old one */
     double default_F;
+    nb_config cfg; /* last: large */
 } changes;
 
 /** Counts and choices stay as the scene made them. */
@@ -329,9 +329,9 @@ static void rebuild_matrix(const double m[9], changes *c)
         nb_scan_to_reference(&c->start->middle, c->matrix, c->matrix);
 }
 
-/** c is zero. */
 static void begin(const struct nb_start *start, changes *c)
 {
+    memset(c, 0, offsetof(changes, cfg));
     c->start = start;
     c->cfg = start->cfg;
     c->lambda_factor = 1;
@@ -402,7 +402,7 @@ static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
-    changes *c = nb_alloc(1, sizeof *c, "parameters", err);
+    changes *c = nb_alloc_raw(1, sizeof *c, "parameters", err);
     nb_variable_name v;
     nb_status st = c ? NB_OK : NB_ERR_NOMEM;
     if (!st)

@@ -111,10 +111,11 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
-/** Begin a change with other moves, which sim owns; after an error they are dropped. */
-static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
+/** Begin a change with another record (NULL: the same) and other moves, which sim owns; after an error they are dropped. */
+static nb_status begin(nb_sim *sim, const nb_config *typed, const nb_moves *moves,
+                       nb_error *err)
 {
-    nb_status st = nb_sim_begin(sim, err);
+    nb_status st = nb_sim_begin(sim, typed, err);
     nb_shared_drop(st ? moves : sim->moves);
     if (!st)
         sim->moves = moves;
@@ -126,10 +127,9 @@ static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves
                       int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
-    nb_status st = begin(sim, moves, err);
+    nb_status st = begin(sim, typed, moves, err);
     if (st)
         return st;
-    sim->typed = *typed;
     if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves from the record before */
         sim->in.limit = NB_LIMIT_OWN;
     st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
@@ -146,7 +146,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     if (st)
         nb_shared_drop(moves);
     else
-        st = begin(sim, moves, err);
+        st = begin(sim, NULL, moves, err);
     if (st) {
         nb_free(F);
         return st;
@@ -215,31 +215,41 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
     return st;
 }
 
-nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
-                        int n, nb_error *err)
+/** nb_sim_retype of a record that may be changed. */
+static nb_status retype(nb_sim *sim, nb_config *typed, const char *const *names, int n,
+                        nb_error *err)
 {
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && cfg && (names || n == 0));
     uint64_t *generations =
         nb_alloc((size_t)n + 1, sizeof *generations, "parameters", err);
-    nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
     const nb_moves *moves;
     int loses_F;
-    nb_status st = generations && typed ? NB_OK : NB_ERR_NOMEM;
-    if (!st) {
-        *typed = *cfg;
-        if (!typed->seed.set)
-            typed->seed = sim->typed.seed;
+    nb_status st = generations ? NB_OK : NB_ERR_NOMEM;
+    if (!st && !typed->seed.set)
+        typed->seed = sim->typed.seed;
+    if (!st)
         st = stay_beside(sim, names, n, &sim->typed, typed, &moves, &loses_F, err);
-    }
     if (!st) {
         type_files_again(sim, typed, names, n, generations, 0);
         st = take(sim, typed, moves, loses_F, err);
         if (st)
             type_files_again(sim, typed, names, n, generations, 1);
     }
-    nb_free(typed);
     nb_free(generations);
+    return st;
+}
+
+nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
+                        int n, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && cfg && (names || n == 0));
+    nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
+    nb_status st = NB_ERR_NOMEM;
+    if (typed) {
+        *typed = *cfg;
+        st = retype(sim, typed, names, n, err);
+    }
+    nb_free(typed);
     return st;
 }
 
@@ -288,7 +298,7 @@ nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *
     *typed = sim->typed;
     st = nb_config_set(typed, name, text, err);
     if (!st)
-        st = nb_sim_retype(sim, typed, &name, 1, err);
+        st = retype(sim, typed, &name, 1, err);
     nb_free(typed);
     return st;
 }
@@ -314,7 +324,7 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     if (st)
         nb_shared_drop(moves);
     else
-        st = begin(sim, moves, err);
+        st = begin(sim, NULL, moves, err);
     return st ? st : nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
 }
 

@@ -144,6 +144,8 @@ static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 
 /** What a change replaces. */
 struct nb_undo {
+    int is_open; /* between nb_sim_begin and nb_sim_end */
+    int has_typed;
     nb_config typed, cfg;
     const nb_moves *moves;
     struct nb_start *start;
@@ -158,13 +160,15 @@ struct nb_undo {
 static void take_back(nb_sim *sim)
 {
     nb_undo *undo = sim->undo;
+    undo->is_open = 0;
     nb_inputs_drop(&sim->in);
     nb_shared_drop(sim->moves);
     nb_shared_drop(sim->start);
     if (sim->moved.panels != undo->moved.panels)
         nb_free(sim->moved.panels);
     nb_crowd_free(sim->crowd);
-    sim->typed = undo->typed;
+    if (undo->has_typed)
+        sim->typed = undo->typed;
     sim->cfg = undo->cfg;
     sim->moves = undo->moves;
     sim->start = undo->start;
@@ -175,14 +179,19 @@ static void take_back(nb_sim *sim)
     sim->crowd = undo->crowd;
 }
 
-nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
+nb_status nb_sim_begin(nb_sim *sim, const nb_config *typed, nb_error *err)
 {
     nb_undo *undo = sim->undo;
     if (!undo)
         undo = sim->undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
     if (!undo)
         return NB_ERR_NOMEM;
-    undo->typed = sim->typed;
+    undo->is_open = 1;
+    undo->has_typed = typed != NULL;
+    if (typed) {
+        undo->typed = sim->typed;
+        sim->typed = *typed;
+    }
     undo->cfg = sim->cfg;
     undo->moves = nb_shared_hold(sim->moves);
     undo->start = nb_shared_hold(sim->start);
@@ -228,7 +237,8 @@ static nb_status build_moved(nb_sim *sim, nb_error *err)
 
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
 {
-    const nb_undo *undo = sim->undo;
+    nb_undo *undo = sim->undo;
+    undo->is_open = 0;
     if (!st && !(st = build_moved(sim, err)) && (st = ask_engine(sim, &undo->cfg, err)))
         nb_model_free(&sim->model);
     if (!st && undo->model.flat.raster.pixels != sim->model.flat.raster.pixels)
@@ -265,7 +275,9 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err)
 {
     NB_READING(sim->in.store);
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    const int in_place = sim->undo && sim->undo->is_open; /* which has the old one */
+    nb_config *cfg =
+        in_place ? &sim->cfg : nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_inputs in = {0};
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st) {
@@ -282,13 +294,15 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
     if (!st) {
         nb_inputs_drop(&sim->in);
         sim->in = in;
-        sim->cfg = *cfg;
+        if (!in_place)
+            sim->cfg = *cfg;
         nb_inputs_show(&sim->in, &sim->cfg);
         if (&sim->typed != typed)
             sim->typed = *typed;
         sim->seed = typed->seed.value;
     }
-    nb_free(cfg);
+    if (!in_place)
+        nb_free(cfg);
     return st;
 }
 
@@ -440,7 +454,7 @@ nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **out,
     sim->in = nb_inputs_hold(&from->in);
     nb_inputs_show_typed(&sim->in, &sim->typed);
     st = prepare(sim, err);
-    if (!st && from->moves && from->start && !(st = nb_sim_begin(sim, err))) {
+    if (!st && from->moves && from->start && !(st = nb_sim_begin(sim, NULL, err))) {
         sim->moves = nb_shared_hold(from->moves);
         sim->start = nb_shared_hold(from->start);
         st = nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
