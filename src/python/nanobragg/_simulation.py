@@ -84,10 +84,10 @@ class Simulation:
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
+        if state["moves"]:  # which may need more reflections
+            self._sim.set_parameters(*zip(*state["moves"]))
         if state["F"] is not None:
             self._set_factors(state["F"])
-        if state["moves"]:
-            self._sim.set_parameters(*zip(*state["moves"]))
         self._notices.quiet = False
         self.__dict__.update(state["more"])
 
