@@ -266,7 +266,7 @@ def draw_set(rng, base):
     return words
 
 
-FACTOR_TEXTS = ["1.5 * s.factors()[1]", "s.factors()[1][::-1].copy()", "([[1, 1, 1], [0, 0, 2]], [300.0, 20.0])", "[1.0, 2.0]",
+FACTOR_TEXTS = ["1.5 * s.factors()[1]", "s.factors()[1][::-1].copy()", "([[1, 1, 1], [0, 0, 2]], [300.0, 20.0])", "[1.0] * 7919",
                 "2 * s.reflections()['F']", "([[99, 0, 0]], [1.0])"]
 
 
