@@ -365,7 +365,7 @@ static void sync_folder(const nb_outfile *out)
 nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err)
 {
     int is_file = out->temp[0] != '\0';
-    nb_status status = NB_OK;
+    nb_status status;
     if (is_file && out->fd >= 0 && sync_file(out->fd) != 0) {
         status = fail_errno(err, "write", out->path);
         nb_outfile_abort(out);

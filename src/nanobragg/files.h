@@ -32,9 +32,9 @@ int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
 /** Refuse to write a file that is also read, or one file twice. Checks the files of a single image
- * of cfg (NULL: none) and n more (may be NULL). Files that a file names are not compared. Links are
- * followed; "-" is standard output. nb_sim_write and nb_series_run make this check themselves.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+ * of cfg (NULL: none) and n more (may be NULL). The check compares typed paths, not names inside
+ * files. Links are followed; "-" is standard output. nb_sim_write and nb_series_run make this
+ * check themselves. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err);
 

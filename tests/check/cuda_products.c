@@ -13,7 +13,6 @@
 #include "cases.h"
 #include "chain_check.h"
 #include "../support/products.h"
-#include "image/noise.h"
 #include "image/poisson.h"
 #include "../../cuda/backend/host.h"
 #include "render/request.h"
