@@ -75,18 +75,17 @@ static void copy_changes(const nb_config *old, const nb_config *typed, nb_config
             memcpy((char *)to + p[i].offset, field_of(&p[i], typed), p[i].size);
 }
 
-/** Take new names of output files; model and image stay. */
-static nb_status take_outputs(nb_sim *sim, const nb_config *typed, nb_error *err)
+/** Take the names of output files in which sim->typed differs from `old`; model and image stay. */
+static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
 {
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_inputs in;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st)
-        st = nb_resolve_record(&sim->in, typed, sim->seed, NULL, NULL, cfg, &in, err);
+        st = nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, cfg, &in, err);
     if (!st) {
         nb_inputs_drop(&in);
-        copy_changes(&sim->typed, typed, &sim->cfg);
-        sim->typed = *typed;
+        copy_changes(old, &sim->typed, &sim->cfg);
         nb_resolve(&sim->cfg, &sim->model.settings);
     }
     nb_free(cfg);
@@ -111,23 +110,21 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
-/** Begin a change with another record (NULL: the same) and other moves, which sim owns; after an error they are dropped. */
-static nb_status begin(nb_sim *sim, const nb_config *typed, const nb_moves *moves,
-                       nb_error *err)
+/** Begin a change with other moves, which sim owns; after an error they are dropped. */
+static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
 {
-    nb_status st = nb_sim_begin(sim, typed, err);
+    nb_status st = nb_sim_begin(sim, err);
     nb_shared_drop(st ? moves : sim->moves);
     if (!st)
         sim->moves = moves;
     return st;
 }
 
-/** Replace the record and the moves of sim; sim then owns `moves`. */
-static nb_status take(nb_sim *sim, const nb_config *typed, const nb_moves *moves,
-                      int loses_F, nb_error *err)
+/** Resolve the changed record with other moves; sim then owns `moves`.  After an error the caller restores the record. */
+static nb_status take(nb_sim *sim, const nb_moves *moves, int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
-    nb_status st = begin(sim, typed, moves, err);
+    nb_status st = begin(sim, moves, err);
     if (st)
         return st;
     if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves from the record before */
@@ -146,7 +143,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     if (st)
         nb_shared_drop(moves);
     else
-        st = begin(sim, NULL, moves, err);
+        st = begin(sim, moves, err);
     if (st) {
         nb_free(F);
         return st;
@@ -165,12 +162,12 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
 }
 
 /** Give the files of these rows new generations and put the old ones into generations[n]; back: put these back. */
-static void type_files_again(nb_sim *sim, const nb_config *typed, const char *const *names,
-                             int n, uint64_t *generations, int back)
+static void type_files_again(nb_sim *sim, const char *const *names, int n,
+                             uint64_t *generations, int back)
 {
     for (int i = 0; i < n; i++) {
         const nb_param *p = nb_param_find(names[i]);
-        const char *path = p && is_text(p) && is_of_record(p) ? field_of(p, typed) : "";
+        const char *path = p && is_text(p) && is_of_record(p) ? field_of(p, &sim->typed) : "";
         if (path[0])
             generations[i] =
                 nb_store_retype(sim->in.store, path,
@@ -215,8 +212,8 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
     return st;
 }
 
-/** nb_sim_retype of a record that may be changed. */
-static nb_status retype(nb_sim *sim, nb_config *typed, const char *const *names, int n,
+/** Resolve sim->typed, of which these rows were typed; `old` is the record before. */
+static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *names, int n,
                         nb_error *err)
 {
     uint64_t *generations =
@@ -224,17 +221,25 @@ static nb_status retype(nb_sim *sim, nb_config *typed, const char *const *names,
     const nb_moves *moves;
     int loses_F;
     nb_status st = generations ? NB_OK : NB_ERR_NOMEM;
-    if (!st && !typed->seed.set)
-        typed->seed = sim->typed.seed;
+    if (!st && !sim->typed.seed.set)
+        sim->typed.seed = old->seed;
     if (!st)
-        st = stay_beside(sim, names, n, &sim->typed, typed, &moves, &loses_F, err);
+        st = stay_beside(sim, names, n, old, &sim->typed, &moves, &loses_F, err);
     if (!st) {
-        type_files_again(sim, typed, names, n, generations, 0);
-        st = take(sim, typed, moves, loses_F, err);
+        type_files_again(sim, names, n, generations, 0);
+        st = take(sim, moves, loses_F, err);
         if (st)
-            type_files_again(sim, typed, names, n, generations, 1);
+            type_files_again(sim, names, n, generations, 1);
     }
     nb_free(generations);
+    return st;
+}
+
+/** Return st; after an error sim has the record `old` again. */
+static nb_status ended(nb_sim *sim, const nb_config *old, nb_status st)
+{
+    if (st)
+        sim->typed = *old;
     return st;
 }
 
@@ -243,14 +248,11 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg && (names || n == 0));
-    nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
-    nb_status st = NB_ERR_NOMEM;
-    if (typed) {
-        *typed = *cfg;
-        st = retype(sim, typed, names, n, err);
-    }
-    nb_free(typed);
-    return st;
+    const nb_config *old = nb_sim_keep_record(sim, err);
+    if (!old)
+        return NB_ERR_NOMEM;
+    sim->typed = *cfg;
+    return ended(sim, old, retype(sim, old, names, n, err));
 }
 
 /** Type into the record the rows in which cfg differs from `old`, the resolved configuration. */
@@ -271,36 +273,29 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg);
-    nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
+    const nb_config *old = nb_sim_keep_record(sim, err);
     const nb_moves *moves;
     int loses_F;
     nb_status st;
-    if (!typed)
+    if (!old)
         return NB_ERR_NOMEM;
-    *typed = sim->typed;
-    type_changes(&sim->cfg, cfg, typed);
-    if (differ_in_outputs(&sim->typed, typed))
-        st = take_outputs(sim, typed, err);
+    type_changes(&sim->cfg, cfg, &sim->typed);
+    if (differ_in_outputs(old, &sim->typed))
+        st = take_outputs(sim, old, err);
     else if (!(st = stay_beside(sim, NULL, 0, &sim->cfg, cfg, &moves, &loses_F, err)))
-        st = take(sim, typed, moves, loses_F, err);
-    nb_free(typed);
-    return st;
+        st = take(sim, moves, loses_F, err);
+    return ended(sim, old, st);
 }
 
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && name && text);
-    nb_config *typed = nb_alloc_raw(1, sizeof *typed, "configuration", err);
-    nb_status st;
-    if (!typed)
+    const nb_config *old = nb_sim_keep_record(sim, err);
+    if (!old)
         return NB_ERR_NOMEM;
-    *typed = sim->typed;
-    st = nb_config_set(typed, name, text, err);
-    if (!st)
-        st = retype(sim, typed, &name, 1, err);
-    nb_free(typed);
-    return st;
+    nb_status st = nb_config_set(&sim->typed, name, text, err);
+    return ended(sim, old, st ? st : retype(sim, old, &name, 1, err));
 }
 
 const nb_config *nb_sim_config(const nb_sim *sim)
@@ -324,7 +319,7 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     if (st)
         nb_shared_drop(moves);
     else
-        st = begin(sim, NULL, moves, err);
+        st = begin(sim, moves, err);
     return st ? st : nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
 }
 

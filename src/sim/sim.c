@@ -145,8 +145,8 @@ static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 /** What a change replaces. */
 struct nb_undo {
     int is_open; /* between nb_sim_begin and nb_sim_end */
-    int has_typed;
-    nb_config typed, cfg;
+    nb_config typed; /* of nb_sim_keep_record */
+    nb_config cfg;
     const nb_moves *moves;
     struct nb_start *start;
     int64_t seed;
@@ -167,8 +167,6 @@ static void take_back(nb_sim *sim)
     if (sim->moved.panels != undo->moved.panels)
         nb_free(sim->moved.panels);
     nb_crowd_free(sim->crowd);
-    if (undo->has_typed)
-        sim->typed = undo->typed;
     sim->cfg = undo->cfg;
     sim->moves = undo->moves;
     sim->start = undo->start;
@@ -179,19 +177,28 @@ static void take_back(nb_sim *sim)
     sim->crowd = undo->crowd;
 }
 
-nb_status nb_sim_begin(nb_sim *sim, const nb_config *typed, nb_error *err)
+static nb_undo *undo_of(nb_sim *sim, nb_error *err)
 {
-    nb_undo *undo = sim->undo;
+    if (!sim->undo && (sim->undo = nb_alloc_raw(1, sizeof *sim->undo, "simulation", err)))
+        sim->undo->is_open = 0;
+    return sim->undo;
+}
+
+const nb_config *nb_sim_keep_record(nb_sim *sim, nb_error *err)
+{
+    nb_undo *undo = undo_of(sim, err);
     if (!undo)
-        undo = sim->undo = nb_alloc_raw(1, sizeof *undo, "simulation", err);
+        return NULL;
+    undo->typed = sim->typed;
+    return &undo->typed;
+}
+
+nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
+{
+    nb_undo *undo = undo_of(sim, err);
     if (!undo)
         return NB_ERR_NOMEM;
     undo->is_open = 1;
-    undo->has_typed = typed != NULL;
-    if (typed) {
-        undo->typed = sim->typed;
-        sim->typed = *typed;
-    }
     undo->cfg = sim->cfg;
     undo->moves = nb_shared_hold(sim->moves);
     undo->start = nb_shared_hold(sim->start);
@@ -454,7 +461,7 @@ nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **out,
     sim->in = nb_inputs_hold(&from->in);
     nb_inputs_show_typed(&sim->in, &sim->typed);
     st = prepare(sim, err);
-    if (!st && from->moves && from->start && !(st = nb_sim_begin(sim, NULL, err))) {
+    if (!st && from->moves && from->start && !(st = nb_sim_begin(sim, err))) {
         sim->moves = nb_shared_hold(from->moves);
         sim->start = nb_shared_hold(from->start);
         st = nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);

@@ -109,11 +109,13 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Begin a change: remember record, inputs, displacement and model, and take another record (NULL: the same).
- * Errors: NB_ERR_NOMEM. */
-nb_status nb_sim_begin(nb_sim *sim, const nb_config *typed, nb_error *err);
+/** Copy the record, which the caller may then change in place and restores after an error.  Returns the copy, which sim
+ * owns, or NULL without memory. */
+const nb_config *nb_sim_keep_record(nb_sim *sim, nb_error *err);
+/** Begin a change: keep configuration, inputs, displacement and model.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
 /** End a change whose status is st: build the model and choose the backend.  After an error (also of st) sim is as before
- * nb_sim_begin.  Returns the error. */
+ * nb_sim_begin, but for its record.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
 /** The moves of sim with `count` more, in *out (nb_shared_drop, after an error, too); the first ones also set where moves
