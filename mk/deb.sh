@@ -3,7 +3,7 @@
 # The folder debian/ of the source package: mk/packaging/debian with version, date, licences and what the build needs.
 # usage: mk/deb.sh FOLDER VERSION      (DEB_MAINTAINER='Name <address>' for an upload)
 set -eu
-out=$1/debian version=$2
+out=$1/debian version=$(echo "$2" | sed "s/-dev$/~dev/")
 maintainer=${DEB_MAINTAINER:-nanobragg packagers <packagers@nanobragg.invalid>}
 mkdir -p "$1"
 rm -rf "$out"

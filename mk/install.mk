@@ -9,7 +9,7 @@ INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 # as pip has it, for importlib.metadata and pip check
-PYTHON_INFO = $(abspath $(DESTDIR)$(PYTHONDIR)/nanobragg-$(VERSION).dist-info)
+PYTHON_INFO = $(abspath $(DESTDIR)$(PYTHONDIR)/nanobragg-$(VERSION:-dev=.dev0).dist-info)
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/nanobragg
 # The licence, and that of the tables of water and air, which are compiled in.

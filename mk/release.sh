@@ -11,7 +11,8 @@ unset MAKEFLAGS # those of make release
 cd "$(dirname "$0")/.."
 rm -rf "$1" && mkdir -p "$1"
 out=$(cd "$1" && pwd)
-version=$(sed -n 's/^#define NB_VERSION "\(.*\)"/\1/p' src/nanobragg/build.h)
+version=$(sed -n 's/^#define NB_VERSION "\([0-9.]*\)"/\1/p' src/nanobragg/build.h)
+: "${version:?a development version is not released}"
 name=nanobragg-$version
 work=$PWD/build/release
 rm -rf "$work"

@@ -34,8 +34,9 @@ def tag(files):
 
 
 def version():
+    """The version in Python's form: 0.5.0-dev is 0.5.0.dev0."""
     with open(os.path.join(ROOT, "src", "nanobragg", "build.h"), encoding="utf-8") as text:
-        return re.search(r'NB_VERSION "(.*)"', text.read()).group(1)
+        return re.search(r'NB_VERSION "(.*)"', text.read()).group(1).replace("-dev", ".dev0")
 
 
 def metadata():

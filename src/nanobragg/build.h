@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define NB_VERSION "0.4.1"
+#define NB_VERSION "0.5.0-dev"
 
 /** One optional part of this build. */
 typedef struct nb_feature {
