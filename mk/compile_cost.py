@@ -69,8 +69,6 @@ k_spots 128 800
 k_spot 128
 k_product 80
 k_chain 96
-k_settle_listed 168 16
-k_settle 168
 k_ 64
 """
 
