@@ -310,42 +310,23 @@ nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                        err);
 }
 
-/** All of a set, as `type` of so many bytes. */
-static nb_status read_all(const nb_h5_set *set, hid_t type, size_t bytes, void **values,
-                          nb_error *err)
+void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *st,
+                    nb_error *err)
 {
     const nb_h5_box all = nb_h5_whole(set);
     const double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
-    nb_status st = nb_declared_check(set->in->name, n * (double)bytes, set->file_bytes,
-                                     set->in->most_MB, err);
-    *values = NULL;
-    if (st)
-        return st;
+    void *values = NULL;
+    if ((*st = nb_declared_check(set->in->name, n * (double)bytes, set->file_bytes,
+                                 set->in->most_MB, err)))
+        return NULL;
     if (n < 1)
-        return refuse(set, "is empty", err);
-    if (!(*values = nb_alloc_raw((size_t)n, bytes, "numbers of HDF5", err)))
-        return NB_ERR_NOMEM;
-    if ((st = nb_h5_set_read(set, &all, type, *values, err))) {
-        nb_free(*values);
-        *values = NULL;
-    }
-    return st;
-}
-
-nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err)
-{
-    void *all;
-    const nb_status st = read_all(set, H5T_NATIVE_DOUBLE, sizeof **values, &all, err);
-    *values = all;
-    return st;
-}
-
-nb_status nb_h5_set_ints(const nb_h5_set *set, int32_t **values, nb_error *err)
-{
-    void *all;
-    const nb_status st = read_all(set, H5T_NATIVE_INT32, sizeof **values, &all, err);
-    *values = all;
-    return st;
+        *st = refuse(set, "is empty", err);
+    else if (!(values = nb_alloc_raw((size_t)n, bytes, "numbers of HDF5", err)))
+        *st = NB_ERR_NOMEM;
+    else if (!(*st = nb_h5_set_read(set, &all, type, values, err)))
+        return values;
+    nb_free(values);
+    return NULL;
 }
 
 double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width)
@@ -398,13 +379,14 @@ int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2]
                    size_t bytes, size_t n, void **rows)
 {
     nb_h5_set set;
-    int ok = open_column(in, path, types[0], n, &set);
+    nb_status st = NB_OK;
     *rows = NULL;
-    if (!ok)
+    if (!open_column(in, path, types[0], n, &set))
         return 0;
-    ok = n == 0 || !read_all(&set, types[1], bytes, rows, NULL);
+    if (n > 0)
+        *rows = nb_h5_set_all(&set, types[1], bytes, &st, NULL);
     nb_h5_set_close(&set);
-    return ok;
+    return !st;
 }
 
 int nb_h5_has_packed_frames(const nb_h5_set *set)

@@ -70,11 +70,10 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set);
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                          void *values, nb_error *err);
 
-/** All of a set as doubles; *values is the caller's (nb_free), NULL on error. The size is
- * checked before memory is allocated. Errors: as nb_h5_set_read. */
-nb_status nb_h5_set_doubles(const nb_h5_set *set, double **values, nb_error *err);
-/** The same as integers. */
-nb_status nb_h5_set_ints(const nb_h5_set *set, int32_t **values, nb_error *err);
+/** All of a set, as `type` of so many bytes: the caller's (nb_free), or NULL with an error in *st. The size is checked
+ * before memory is allocated. Errors: as nb_h5_set_read. */
+void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *st,
+                    nb_error *err);
 
 /** Number `at` of a set, counted over its rows of `width` numbers. If there are fewer rows,
  * the first row is used for all. NaN: there is none. */

@@ -235,8 +235,8 @@ static nb_status unpack(const image_task *t, nb_error *err)
 static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
 {
     const size_t n = (size_t)out->fast * (size_t)out->slow;
-    int32_t *mask;
-    nb_status st = nb_h5_set_ints(set, &mask, err);
+    nb_status st;
+    int32_t *mask = nb_h5_set_all(set, H5T_NATIVE_INT32, sizeof *mask, &st, err);
     if (!st && !nb_left_out_of(out, err))
         st = NB_ERR_NOMEM;
     for (size_t i = 0; !st && i < n; i++)
@@ -444,7 +444,7 @@ static nb_status read_block(const nb_h5_input *in, const char *path, block *b,
     b->values = NULL;
     if (!nb_h5_set_open(in, path, -1, &b->set))
         return NB_OK;
-    st = nb_h5_set_doubles(&b->set, &b->values, err);
+    b->values = nb_h5_set_all(&b->set, H5T_NATIVE_DOUBLE, sizeof *b->values, &st, err);
     nb_h5_set_close(&b->set); /* rank and dims stay */
     return st;
 }

@@ -144,11 +144,12 @@ static double *column_of(const nb_h5_input *in, const char *path, size_t *n)
 {
     nb_h5_set set;
     double *values = NULL;
+    nb_status st;
     if (!nb_h5_set_open(in, path, -1, &set))
         return NULL;
     *n = (size_t)set.dims[2];
     if (set.rank == 1 && *n > 1)
-        (void)nb_h5_set_doubles(&set, &values, NULL);
+        values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL);
     nb_h5_set_close(&set);
     return values;
 }
@@ -354,12 +355,13 @@ typedef enum motion { RESTS, TURNS, VARIES } motion;
 static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
 {
     nb_h5_set set;
-    double *values = NULL;
+    double *values;
+    nb_status st;
     int yes = 0;
     *n = 0;
     if (!nb_h5_set_open(in, path, -1, &set))
         return 0;
-    if (!nb_h5_set_doubles(&set, &values, NULL)) {
+    if ((values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL))) {
         *n = set.dims[0] * set.dims[1] * set.dims[2];
         for (hsize_t i = 1; i < *n && !yes; i++)
             yes = values[i] != values[0];

@@ -19,12 +19,13 @@ static double *rows_of(const nb_h5_input *in, const char *path, int n, int width
 {
     nb_h5_set set;
     double *values = NULL;
+    nb_status st;
     if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
         return NULL;
     if (set.rank == (width > 1 ? 2 : 1) &&
         set.dims[0] * set.dims[1] * set.dims[2] == (hsize_t)n * (hsize_t)width &&
         set.dims[2] == (hsize_t)(width > 1 ? width : n))
-        (void)nb_h5_set_doubles(&set, &values, NULL);
+        values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL);
     nb_h5_set_close(&set);
     return values;
 }
@@ -133,8 +134,10 @@ static nb_status read_triple(const reader *r, const char *path, int v[3], nb_err
     if (!nb_h5_set_open(&r->in, path, -1, &set))
         return wrong(r, path, "must be two or three whole numbers", err);
     n = set.rank == 1 && set.dims[2] <= 3 ? (int)set.dims[2] : 0;
-    st = n < 2 ? wrong(r, path, "must be two or three whole numbers", err)
-               : nb_h5_set_doubles(&set, &values, err);
+    if (n < 2)
+        st = wrong(r, path, "must be two or three whole numbers", err);
+    else
+        values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, err);
     nb_h5_set_close(&set);
     v[0] = 0;
     for (int i = 0; !st && i < n; i++) {
@@ -289,8 +292,8 @@ static nb_status mask_panel(const reader *r, const nb_h5_set *set, const int32_t
 static nb_status use_mask(const reader *r, const nb_h5_set *set, nb_detector_spec *out,
                           nb_error *err)
 {
-    int32_t *values;
-    nb_status st = nb_h5_set_ints(set, &values, err);
+    nb_status st;
+    int32_t *values = nb_h5_set_all(set, H5T_NATIVE_INT32, sizeof *values, &st, err);
     if (!st)
         st = nb_spec_need_mask(out, err);
     for (int k = 0; !st && k < out->n_panels; k++)
