@@ -14,8 +14,6 @@
 
 #include <cmocka.h>
 
-#include "../golden/compare.h"
-#include "peaks.h"
 #include "picture.h"
 
 #define TEST(name) cmocka_unit_test(name)
@@ -111,25 +109,5 @@ static inline void check_same_bits(const nb_picture *a, const nb_picture *b)
     nb_check_below((a).n == (b).n ? nb_max_difference((a).pixels, (b).pixels, (a).n)     \
                                   : NAN,                                                 \
                    (tolerance), #a " ~ " #b, __FILE__, __LINE__)
-
-/** The golden image of this name; free it with free. */
-static inline float *golden(const char *id, size_t n)
-{
-    float *image = nb_golden_image(id, n);
-    if (!image)
-        fail_msg("golden_data/%s.bin is missing or has another size", id);
-    return image;
-}
-
-/** Parity: the scalar row of the golden suite's tolerances. */
-static inline void check_parity(const nb_picture *picture, const char *id)
-{
-    float *image = golden(id, picture->n);
-    nb_comparison c = nb_compare(picture->pixels, image, picture->n, 1e-6);
-    free(image);
-    if (!(c.maxrel <= 2e-7) || !(c.rel6 <= 1e-5) || !(c.sum <= 1e-6) || !(c.corr <= 1e-12))
-        fail_msg("%s: maxrel %.2e, rel6 %.2e, sum %.2e, 1-corr %.2e", id, c.maxrel,
-                 c.rel6, c.sum, c.corr);
-}
 
 #endif

@@ -65,3 +65,9 @@ double nb_normal_part(double x)
 {
     return 0.5 * erfc(-x / sqrt(2));
 }
+
+double nb_chi2_limit(int degrees)
+{
+    double k = 2.0 / (9.0 * degrees), t = 1 - k + 3.0902 * sqrt(k);
+    return degrees * t * t * t;
+}

@@ -28,6 +28,9 @@ typedef struct nb_moments {
 } nb_moments;
 nb_moments nb_moments_of(nb_law_part part, const void *law, double from, double to);
 
+/** Upper 0.1 % point of chi-square (Wilson & Hilferty 1931). */
+double nb_chi2_limit(int degrees);
+
 /** The part of a normal law of mean 0 and variance 1. */
 double nb_normal_part(double x);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "picture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,19 +113,31 @@ void nb_golden_path(char path[NB_PATH_MAX], const char *name)
     snprintf(path, NB_PATH_MAX, "%s/golden_data/%s", source ? source : ".", name);
 }
 
-float *nb_golden_image(const char *id, size_t n)
+double nb_correlation(const float *a, const float *b, size_t n)
 {
-    char name[128], path[NB_PATH_MAX];
-    size_t bytes;
-    void *data;
-    snprintf(name, sizeof name, "%s.bin", id);
-    nb_golden_path(path, name);
-    data = nb_file_bytes(path, &bytes);
-    if (data && bytes != n * sizeof(float)) {
-        free(data);
-        return NULL;
+    double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < n; i++) {
+        ma += a[i] / (double)n;
+        mb += b[i] / (double)n;
     }
-    return data;
+    for (size_t i = 0; i < n; i++) {
+        aa += (a[i] - ma) * (a[i] - ma);
+        bb += (b[i] - mb) * (b[i] - mb);
+        ab += (a[i] - ma) * (b[i] - mb);
+    }
+    return ab / sqrt(aa * bb);
+}
+
+double nb_max_difference(const float *a, const float *b, size_t n)
+{
+    double worst = 0, max = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(a[i]) || !isfinite(b[i]))
+            return NAN;
+        worst = fmax(worst, fabs((double)a[i] - b[i]));
+        max = fmax(max, b[i]);
+    }
+    return worst / max;
 }
 
 void nb_scratch_path(char path[NB_PATH_MAX], const char *name)

@@ -38,8 +38,11 @@ void nb_set_vector(nb_opt3 *vector, double x, double y, double z);
 nb_status nb_picture_render(const nb_config *cfg, nb_picture *picture, nb_error *err);
 void nb_picture_free(nb_picture *picture);
 
-/** Pixels of golden_data/ID.bin, n of them (malloc); NULL when it is not there. */
-float *nb_golden_image(const char *id, size_t n);
+/** Pearson correlation; NaN when one of them is constant. */
+double nb_correlation(const float *a, const float *b, size_t n);
+/** max|a - b| / max(b); NaN when a pixel is not finite. */
+double nb_max_difference(const float *a, const float *b, size_t n);
+
 /** Path of a file in golden_data. */
 void nb_golden_path(char path[NB_PATH_MAX], const char *name);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random numbers and the rotations made from them. */
 #include "../support/check.h"
+#include "../support/laws.h"
 
 #include "base/ran1.h"
 #include "model/misset.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AT-STR-001 to 004: structure factors and crystal shapes. */
+/* AT-STR-001 to 003, AT-ABS-001, AT-POL-001 and curved detectors: functions of src/physics against exact values. */
 #include "../support/check.h"
 
 #include "sim/sim.h"
@@ -82,33 +82,6 @@ static void at_str_002_tricubic(void **state)
     check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);
     check_close(lookup(&box, 1.2, 9, -2), 3.5, 0);
     check_close(lookup(&box, 1.2, 4.2, -2.1), cubic(1.2, 4.2, -2.1), 1e-10);
-}
-
-/* The switch: as typed, else on if an axis has two cells or fewer, never without a table. */
-static void at_str_002_choice(void **state)
-{
-    const struct {
-        nb_tristate asked;
-        int N, table, expected;
-    } rows[] = {{NB_AUTO, 1, 1, 1}, {NB_AUTO, 2, 1, 1}, {NB_AUTO, 3, 1, 0},
-                {NB_ON, 9, 1, 1},   {NB_OFF, 1, 1, 0},  {NB_AUTO, 1, 0, 0},
-                {NB_ON, 9, 0, 0}};
-    (void)state;
-    for (int i = 0; i < 7; i++) {
-        nb_config cfg = nb_suite_config(1, 9, 8);
-        double F[N * N * N];
-        nb_factor_table box = filled(F, NULL);
-        nb_model_inputs in = {.table = box};
-        nb_model model;
-        nb_error err;
-        cfg.interpolate = rows[i].asked;
-        cfg.N[1] = rows[i].N;
-        if (!rows[i].table)
-            in.table = (nb_factor_table){.default_F = 1};
-        assert_int_equal(nb_model_build(&cfg, &in, NULL, &model, &err), NB_OK);
-        assert_int_equal(model.scene.factors.table.interpolate, rows[i].expected);
-        nb_model_free(&model);
-    }
 }
 
 static nb_lattice shaped(int shape, double Na, double Nb, double Nc)
@@ -226,54 +199,76 @@ static void one_cell_has_no_factor(void **state)
                     1e-12);
 }
 
-/* -hkl with holes: the reflections listed, default_F for all the others. */
-static void at_str_004_sparse(void **state)
+/* The layers of one ray alone telescope exactly. */
+static void at_abs_001_telescopes(void **state)
 {
-    static const char text[] = "# sparse\n0 2 0 7\n0 -1 3 40 0.5\n\n0 4 -2 9 1 90\n";
-    nb_config cfg = nb_suite_config(1, 5, 128), flat;
-    char path[NB_PATH_MAX];
-    nb_picture p, q;
-    int seen[4] = {0};
+    nb_sensor sensor = {.layers = 9, .layer_step = 50e-6, .mu = 1 / 320e-6, .absorb = 1};
+    nb_panel panel = {.normal = {1, 0, 0}};
     (void)state;
-    nb_scratch_path(path, "sparse.hkl");
-    assert_true(nb_scratch_write(path, text, sizeof text - 1));
-    snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%s", path);
-    cfg.interpolate = NB_OFF;
-    cfg.default_F = 2;
-    flat = cfg;
-    flat.hkl_file[0] = 0;
-    flat.default_F = 1;
-    p = rendered(&cfg);
-    q = rendered(&flat);
-    for (int i = 0; i < 128 * 128; i++) {
-        const nb_scene *sc = &p.sim->model.scene;
-        nb_ray ray = nb_ray_to(sc->panels, sc->sensors, (i % 128 + 0.5) * 1e-4,
-                               (i / 128 + 0.5) * 1e-4, 0);
-        nb_sample m =
-            nb_sample_at(&sc->lattice, &sc->factors.table, 0, sc->lattice.orientations,
-                         nb_scattering_vector(sc->beam.sources, ray.direction));
-        int which = m.h0 == 0 && m.k0 == 2 && m.l0 == 0    ? 1
-                    : m.h0 == 0 && m.k0 == -1 && m.l0 == 3 ? 2
-                    : m.h0 == 0 && m.k0 == 4 && m.l0 == -2 ? 3
-                                                           : 0;
-        static const double F[] = {2, 7, 40, 9};
-        seen[which]++;
-        check_close(p.pixels[i], F[which] * F[which] * q.pixels[i],
-                    1e-6 * F[which] * F[which] * q.pixels[i]);
+    for (double angle = 0; angle < 1.5; angle += 0.3) {
+        nb_vec3 d = nb_v3(cos(angle), sin(angle), 0);
+        double sum = 0;
+        for (int layer = 0; layer < 9; layer++)
+            sum += nb_capture(&panel, &sensor, layer, d);
+        check_close(sum, 1 - exp(-450.0 / 320 / cos(angle)), 1e-14);
     }
-    for (int i = 0; i < 4; i++)
-        assert_true(seen[i] > 20);
-    nb_picture_free(&p);
-    nb_picture_free(&q);
-    remove(path);
+}
+
+static void at_pol_001(void **state)
+{
+    static const double K[] = {-1, -0.5, 0, 0.3, 0.95, 1};
+    const nb_vec3 beam = nb_unit(nb_v3(1, 0.2, -0.3));
+    nb_vec3 axis = nb_v3(0.1, 0.3, 1), electric, magnetic;
+    (void)state;
+    electric = nb_unit(nb_sub(axis, nb_scale(nb_dot(axis, beam), beam)));
+    magnetic = nb_cross(beam, electric);
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 200; k++) {
+            double z = 1 - 2 * (k + 0.5) / 200, turn = 2.399963 * k, r = sqrt(1 - z * z);
+            nb_vec3 d = nb_v3(r * cos(turn), r * sin(turn), z);
+            /* a dipole along e radiates 1 - (d.e)^2 */
+            double truth = 1 - (1 + K[i]) / 2 * pow(nb_dot(d, electric), 2) -
+                           (1 - K[i]) / 2 * pow(nb_dot(d, magnetic), 2);
+            /* Kahn's form, written out with the angles */
+            double c = nb_dot(d, beam),
+                   psi = atan2(nb_dot(d, magnetic), nb_dot(d, electric));
+            double kahn = 0.5 * (1 + c * c - K[i] * cos(2 * psi) * (1 - c * c));
+            check_close(nb_polarization(K[i], beam, d, axis), truth, 1e-14);
+            check_close(kahn, truth, 1e-14);
+        }
+    check_close(nb_polarization(0.9, beam, beam, axis), 1, 1e-15);
+    check_close(nb_polarization(0.9, beam, nb_scale(-1, beam), axis), 1, 1e-15);
+}
+
+/* A place on a curved detector is at these two angles, for every depth of a layer. */
+static void points_of_a_curved_detector(void **state)
+{
+    nb_config cfg = nb_suite_config(1, 1, 100);
+    const nb_panel *panel;
+    nb_sim *sim;
+    (void)state;
+    cfg.curved = 1;
+    cfg.convention = NB_CONV_XDS;
+    cfg.pixel_mm = 1;
+    sim = created(&cfg);
+    panel = sim->model.scene.panels;
+    check_vector(nb_panel_point(panel, 0.09, 0.05, 0), 0.1 * sin(0.4), 0, 0.1 * cos(0.4),
+                 1e-12);
+    check_vector(nb_panel_point(panel, 0.05, 0.09, 0), 0, 0.1 * sin(0.4), 0.1 * cos(0.4),
+                 1e-12);
+    check_vector(nb_panel_point(panel, 0.07, 0.02, 0.001), 0.101 * sin(0.2),
+                 -0.101 * cos(0.2) * sin(0.3), 0.101 * cos(0.2) * cos(0.3), 1e-12);
+    nb_sim_free(sim);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(at_str_001_lookup),      TEST(at_str_002_tricubic), TEST(at_str_002_choice),
-        TEST(at_str_003_shapes),      TEST(round_shape_loses),   TEST(at_str_003_smooth),
-        TEST(one_cell_has_no_factor), TEST(at_str_004_sparse),
+        TEST(at_str_001_lookup),           TEST(at_str_002_tricubic),
+        TEST(at_str_003_shapes),           TEST(round_shape_loses),
+        TEST(at_str_003_smooth),           TEST(one_cell_has_no_factor),
+        TEST(at_abs_001_telescopes),       TEST(at_pol_001),
+        TEST(points_of_a_curved_detector),
     };
-    return RUN_TESTS("structure factors and shapes", tests);
+    return RUN_TESTS("structure factors, shapes, capture, polarization", tests);
 }
