@@ -166,11 +166,12 @@ CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
 LIB_PARTS := $(CU_SRC:%.cu=$B/%.cu.o) $(CXX_SRC:%.cc=$B/%.o) \
     $(filter $(LIB_OBJ),$(ISA_SRC:%.c=$B/%.o)) $(LIB_OBJ)
 
-# In tests/unit, tests/golden, tests/check and tests/bench a file with main() is a program; the
-# others of its folder are linked into each of them.
+# tests/unit/test_*.c are programs; in tests/golden, tests/check and tests/bench a file with main()
+# is one. The others of its folder are linked into each of them.
 TEST_ROOMS := unit golden check bench
 TEST_SRC := $(foreach r,$(TEST_ROOMS),$(sort $(wildcard tests/$r/*.c)))
-MAIN_SRC := $(if $(TEST_SRC),$(shell grep -lwE '^(int )?main' $(TEST_SRC)))
+MAIN_SRC := $(filter tests/unit/test_%,$(TEST_SRC)) \
+    $(if $(TEST_SRC),$(shell grep -lwE '^(int )?main' $(filter-out tests/unit/%,$(TEST_SRC))))
 HELP_SRC := $(filter-out $(MAIN_SRC),$(TEST_SRC))
 TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
 programs = $(patsubst %.c,$B/%,$(filter tests/$1/%,$(MAIN_SRC)))

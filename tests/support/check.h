@@ -16,6 +16,23 @@
 
 #include "picture.h"
 
+/** Add a test to those of this program. */
+void nb_add_test(struct CMUnitTest test);
+/** Run them all, in the order in which they were added; the exit status. */
+int nb_run_tests(void);
+
+/** A test, with what runs before and after it: FIXTURE_TEST(name, setup, teardown) { ... }.
+ * cmocka's argument is `state`. The program runs its tests in the order of the file. */
+#define FIXTURE_TEST(name, setup, teardown)                                              \
+    static void name(void **state);                                                      \
+    __attribute__((constructor)) static void add_##name(void)                            \
+    {                                                                                    \
+        nb_add_test(                                                                     \
+            (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, setup, teardown));  \
+    }                                                                                    \
+    static void name(__attribute__((unused)) void **state)
+#define UNIT_TEST(name) FIXTURE_TEST(name, NULL, NULL)
+
 #define TEST(name) cmocka_unit_test(name)
 #define RUN_TESTS(name, tests) cmocka_run_group_tests_name(name, tests, NULL, NULL)
 

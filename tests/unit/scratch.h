@@ -94,7 +94,6 @@ static inline void assert_file_is(const char *path, const char *text)
     free(data);
 }
 
-#define SCRATCH_TEST(f)                                                                  \
-    cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
+#define SCRATCH_TEST(name) FIXTURE_TEST(name, scratch_setup, scratch_teardown)
 
 #endif

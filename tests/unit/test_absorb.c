@@ -20,10 +20,9 @@ static double backwards(double z)
     return 3 / (4 * z) * (0.5 - (1 - (1 + 4 * z) * exp(-4 * z)) / (16 * z * z));
 }
 
-static void spheres_have_closed_forms_at_both_ends(void **state)
+UNIT_TEST(spheres_have_closed_forms_at_both_ends)
 {
     static const double z[] = {0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 100};
-    (void)state;
     for (size_t i = 0; i < sizeof z / sizeof *z; i++) {
         print_message("# z %g: %.3g %.3g\n", z[i],
                       nb_sphere_transmission(z[i], 0) / forwards(z[i]) - 1,
@@ -45,11 +44,10 @@ static nb_vec3 direction(double theta, double phi)
 }
 
 /** The edges exchanged are the body turned; a cube is between its inner and its outer sphere. */
-static void boxes_turn_and_lie_between_spheres(void **state)
+UNIT_TEST(boxes_turn_and_lie_between_spheres)
 {
     const double half[3] = {1e-4, 2e-4, 3e-4}, other[3] = {2e-4, 1e-4, 3e-4},
                  cube[3] = {1e-4, 1e-4, 1e-4};
-    (void)state;
     for (int i = 0; i < 40; i++) {
         const nb_vec3 in = direction(0.3 * i, 0.7 * i), out = direction(0.45 * i, 0.2 * i);
         const double a = nb_box_transmission(4e3, half, in, out, 1);
@@ -90,10 +88,9 @@ static double summed(double mu, const double half[3], nb_vec3 beam, nb_vec3 to)
 }
 
 /** Light that goes the other way is absorbed as much. */
-static void boxes_are_their_sums(void **state)
+UNIT_TEST(boxes_are_their_sums)
 {
     const double half[3] = {1e-4, 2e-4, 0.5e-4};
-    (void)state;
     for (int i = 1; i < 5; i++) {
         const nb_vec3 in = direction(0.8 * i, 0.7 * i), out = direction(1.45 * i, 2.2 * i);
         const double mu = 1e3 * (1 << 2 * i) / 4;
@@ -136,14 +133,13 @@ static double worst_of_plane(const nb_scene *sc, const nb_absorber *body)
 }
 
 /** Planes are interpolated, closest beside the beam, where a thick body lets little through. */
-static void planes_are_what_each_pixel_has(void **state)
+UNIT_TEST(planes_are_what_each_pixel_has)
 {
     static const double z[] = {0.3, 3, 10, 50};
     nb_config cfg;
     nb_error err;
     nb_sim *sim = NULL;
     const nb_scene *sc;
-    (void)state;
     nb_config_defaults(&cfg);
     nb_words(
         &cfg,
@@ -164,15 +160,4 @@ static void planes_are_what_each_pixel_has(void **state)
         check_below(worst_of_plane(sc, &body), body.box ? 1e-3 : 1e-4);
     }
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spheres_have_closed_forms_at_both_ends),
-        cmocka_unit_test(boxes_turn_and_lie_between_spheres),
-        cmocka_unit_test(boxes_are_their_sums),
-        cmocka_unit_test(planes_are_what_each_pixel_has),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

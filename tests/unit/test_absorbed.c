@@ -55,9 +55,8 @@ static void check_plane(const char *words)
     nb_sim_free(sim);
 }
 
-static void planes_are_those_of_the_sphere(void **state)
+UNIT_TEST(planes_are_those_of_the_sphere)
 {
-    (void)state;
     check_plane("-absorb sphere:900 -lambda 1 -distance 100 -pixel 0.5 -detpixels 60");
     check_plane("-absorb sphere:900 -lambda 1 -distance 20 -pixel 2 -detpixels 100");
     check_plane("-absorb sphere:900 -lambda 1 -distance 20 -pixel 2 -detpixels 100 "
@@ -99,7 +98,7 @@ static void check_change(nb_sim *sim, const char *name, const char *text)
     nb_sim_free(fresh);
 }
 
-static void a_background_is_kept_while_it_is_the_same(void **state)
+UNIT_TEST(a_background_is_kept_while_it_is_the_same)
 {
     static const char *const changes[][3] = {
         {"lambda", "1.1", "1"},      {"distance", "21", "20"}, {"polar", "0.3", "0"},
@@ -108,7 +107,6 @@ static void a_background_is_kept_while_it_is_the_same(void **state)
     static float image[SIDE * SIDE];
     nb_sim *sim = sim_of(LIT);
     uint64_t key;
-    (void)state;
     render(sim, image);
     key = sim->engine.rest.key;
     assert_true(key != 0);
@@ -120,11 +118,4 @@ static void a_background_is_kept_while_it_is_the_same(void **state)
         check_change(sim, changes[i][0], changes[i][2]);
     }
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(planes_are_those_of_the_sphere),
-                                       TEST(a_background_is_kept_while_it_is_the_same)};
-    return RUN_TESTS("absorbed", tests);
 }

@@ -19,11 +19,10 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-static void percentiles_of_sorted(void **state)
+UNIT_TEST(percentiles_of_sorted)
 {
     double values[101], sorted[101];
     uint32_t random = 1;
-    (void)state;
     for (size_t n = 1; n <= 101; n++)
         for (int p = 0; p <= 100; p += 10) {
             double at = p / 100.0 * (double)(n - 1);
@@ -40,11 +39,10 @@ static void percentiles_of_sorted(void **state)
     assert_true(isnan(nb_percentile_of(values, 0, 50)));
 }
 
-static void percentiles_of_ordered_values_are_fast(void **state)
+UNIT_TEST(percentiles_of_ordered_values_are_fast)
 {
     enum { N = 1000000 };
     double *values = malloc(N * sizeof *values);
-    (void)state;
     assert_non_null(values);
     for (int order = 0; order < 3; order++) { /* rising, falling, flat: no quadratic time */
         for (int i = 0; i < N; i++)
@@ -81,11 +79,10 @@ static void try_all(const nb_spot_list *a, const nb_spot_list *b, double gate, i
     }
 }
 
-static void pairing_is_optimal(void **state)
+UNIT_TEST(pairing_is_optimal)
 {
     nb_spot spots[2][7];
     uint32_t random = 7;
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         nb_spot_list a = {spots[0], (int)(next_random(&random) % 8)};
         nb_spot_list b = {spots[1], (int)(next_random(&random) % 8)};
@@ -118,14 +115,13 @@ static void pairing_is_optimal(void **state)
     }
 }
 
-static void many_peaks_pair_quickly(void **state)
+UNIT_TEST(many_peaks_pair_quickly)
 {
     enum { SIDE = 200, N = SIDE * SIDE };
     nb_spot *spots = calloc(2 * N, sizeof *spots);
     int *partner = calloc(N, sizeof *partner);
     nb_spot_list a = {spots, N}, b = {spots + N, N};
     nb_error err = {0};
-    (void)state;
     assert_non_null(spots);
     assert_non_null(partner);
     for (int i = 0; i < N; i++) {
@@ -143,14 +139,13 @@ static void many_peaks_pair_quickly(void **state)
 
 /* --- peaks --- */
 
-static void peaks_of_a_plateau(void **state)
+UNIT_TEST(peaks_of_a_plateau)
 {
     float image[9 * 9] = {0};
     const int roi[4] = {0, 8, 0, 8};
     nb_compare_options o;
     nb_spot_list list;
     nb_error err = {0};
-    (void)state;
     nb_compare_defaults(&o);
     o.peak_percentile = 50;
     o.peak_exclusion = 2;
@@ -198,11 +193,10 @@ static nb_difference compared(float *a, float *b, int fast, int slow)
     return d;
 }
 
-static void flat_images(void **state)
+UNIT_TEST(flat_images)
 {
     float a[16], b[16];
     nb_difference d;
-    (void)state;
     for (int i = 0; i < 16; i++)
         a[i] = b[i] = 0;
     d = compared(a, b, 4, 4); /* equal, although neither has a correlation or a peak */
@@ -219,11 +213,10 @@ static void flat_images(void **state)
     assert_true(isnan(d.relative[4]));
 }
 
-static void not_finite(void **state)
+UNIT_TEST(not_finite)
 {
     float a[16], b[16];
     nb_difference d;
-    (void)state;
     for (int i = 0; i < 16; i++)
         a[i] = b[i] = (float)i;
     a[9] = INFINITY;
@@ -239,14 +232,13 @@ static void not_finite(void **state)
         assert_true(isnan(d.relative[i]));
 }
 
-static void refused(void **state)
+UNIT_TEST(refused)
 {
     float a[16] = {0};
     nb_image x = image_of(a, 4, 4), y = image_of(a, 2, 8);
     nb_compare_options o;
     nb_difference d;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(nb_image_compare(&x, &y, NULL, &d, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "differ in size"));
     nb_compare_defaults(&o);
@@ -265,7 +257,7 @@ static void refused(void **state)
 }
 
 /** Every allocation fails once: an error, and no leak (checked by the sanitizers). */
-static void memory_fails(void **state)
+SCRATCH_TEST(memory_fails)
 {
     float a[32 * 32], b[32 * 32];
     nb_image x = image_of(a, 32, 32), y = image_of(b, 32, 32);
@@ -296,13 +288,12 @@ static void memory_fails(void **state)
 }
 
 /** A parabola with noise, a spot, a point without weight and a gap. */
-static void smooth_curves(void **state)
+UNIT_TEST(smooth_curves)
 {
     enum { N = 101 };
     nb_curve_point p[N];
     double smooth[N];
     nb_error err;
-    (void)state;
     for (int i = 0; i < N; i++)
         p[i] = (nb_curve_point){i, 3 + 0.1 * i - 0.01 * i * i + 0.01 * (i % 3 - 1), 0.01};
     p[50].y += 30;
@@ -318,21 +309,4 @@ static void smooth_curves(void **state)
     nb_alloc_fail_after(1);
     assert_int_equal(nb_smooth_curve(p, N, 8, smooth, &err), NB_ERR_NOMEM);
     nb_alloc_fail_after(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(percentiles_of_sorted),
-        TEST(percentiles_of_ordered_values_are_fast),
-        TEST(pairing_is_optimal),
-        TEST(many_peaks_pair_quickly),
-        TEST(peaks_of_a_plateau),
-        TEST(flat_images),
-        TEST(not_finite),
-        TEST(refused),
-        TEST(smooth_curves),
-        SCRATCH_TEST(memory_fails),
-    };
-    return RUN_TESTS("analysis", tests);
 }

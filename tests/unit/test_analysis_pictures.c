@@ -7,7 +7,7 @@
 
 /* --- levels --- */
 
-static void fixed_ends(void **state)
+UNIT_TEST(fixed_ends)
 {
     const float image[6] = {-5, 10, 15, 20, 1e9f, NAN};
     const uint8_t linear[6] = {0, 0, 128, 255, 255, 0};
@@ -15,7 +15,6 @@ static void fixed_ends(void **state)
     nb_preview_options o;
     uint8_t out[6];
     nb_error err = {0};
-    (void)state;
     png.colormap = NB_MAP_INVERSE;
     png.scale = NB_PNG_RANGE;
     png.low = 10;
@@ -39,14 +38,13 @@ static void fixed_ends(void **state)
     assert_int_equal(out[3], 0);
 }
 
-static void percentile_end(void **state)
+UNIT_TEST(percentile_end)
 {
     float image[1000];
     nb_png_options png = {0};
     nb_preview_options o;
     uint8_t out[1000];
     nb_error err = {0};
-    (void)state;
     for (int i = 0; i < 1000; i++)
         image[i] = (float)i;
     png.colormap = NB_MAP_VIRIDIS;
@@ -67,9 +65,8 @@ static double lightness(nb_rgb c)
     return 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b;
 }
 
-static void colours(void **state)
+UNIT_TEST(colours)
 {
-    (void)state;
     for (nb_colormap map = NB_MAP_GREY; map <= NB_MAP_HEAT; map++)
         for (int i = 1; i < 256; i++) { /* brightness never decreases */
             double step =
@@ -95,14 +92,13 @@ static int ink(const nb_canvas *c)
     return n;
 }
 
-static void text_stays_inside(void **state)
+UNIT_TEST(text_stays_inside)
 {
     static const char all[] =
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz;+-.,=%/():";
     const nb_rgb white = {255, 255, 255}, black = {0, 0, 0};
     nb_canvas c;
     nb_error err = {0};
-    (void)state;
     for (const char *p = all; *p; p++)
         for (const char *q = p + 1; *q; q++) /* no two look alike */
             assert_true(memcmp(nb_glyph(*p), nb_glyph(*q), NB_GLYPH_HEIGHT) != 0);
@@ -137,7 +133,7 @@ static nb_panel flat_panel(int pixels)
     return panel;
 }
 
-static void rings_have_their_radius(void **state)
+UNIT_TEST(rings_have_their_radius)
 {
     enum { SIDE = 200 };
     const double radius = 0.06; /* m, on the detector */
@@ -147,7 +143,6 @@ static void rings_have_their_radius(void **state)
     nb_canvas c;
     nb_error err = {0};
     int drawn = 0, away = 0;
-    (void)state;
     png.rings = 2;
     png.ring_A[0] = 1 / (2 * sin(0.5 * atan2(radius, panel.distance))); /* 1 A */
     png.ring_A[1] = 0.3;                                                /* not on it */
@@ -170,10 +165,9 @@ static void rings_have_their_radius(void **state)
 
 /* --- the sheet of two images and their difference --- */
 
-static void sheet_of_any_shape(void **state)
+UNIT_TEST(sheet_of_any_shape)
 {
     static const int sizes[][2] = {{1, 1}, {3, 700}, {1700, 5}, {801, 801}};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         int fast = sizes[i][0], slow = sizes[i][1], reds = 0;
         size_t n = (size_t)fast * (size_t)slow;
@@ -200,7 +194,7 @@ static void sheet_of_any_shape(void **state)
 }
 
 /** The scale of A - B depends on the many differences, not on one bad pixel. */
-static void one_bad_pixel_hides_nothing(void **state)
+UNIT_TEST(one_bad_pixel_hides_nothing)
 {
     enum { SIZE = 100 };
     static float a[SIZE * SIZE], b[SIZE * SIZE];
@@ -209,7 +203,6 @@ static void one_bad_pixel_hides_nothing(void **state)
     nb_canvas c;
     nb_error err = {0};
     int coloured = 0;
-    (void)state;
     for (int i = 0; i < SIZE * SIZE; i++)
         a[i] = (float)(i % 7) - 3; /* from -3 to 3 */
     a[5050] = 1e9f;
@@ -223,7 +216,7 @@ static void one_bad_pixel_hides_nothing(void **state)
 
 /* --- files --- */
 
-static void geometry_of_a_header(void **state)
+SCRATCH_TEST(geometry_of_a_header)
 {
     nb_config cfg = nb_test_config();
     scratch *s = *state;
@@ -279,19 +272,4 @@ static void geometry_of_a_header(void **state)
     }
     nb_image_free(&image);
     nb_image_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(fixed_ends),
-        TEST(percentile_end),
-        TEST(colours),
-        TEST(text_stays_inside),
-        TEST(rings_have_their_radius),
-        TEST(sheet_of_any_shape),
-        TEST(one_bad_pixel_hides_nothing),
-        SCRATCH_TEST(geometry_of_a_header),
-    };
-    return RUN_TESTS("pictures", tests);
 }

@@ -83,14 +83,13 @@ static void write_files(nb_config *cfg)
     free(text);
 }
 
-static void arrays_give_the_image_of_files(void **state)
+UNIT_TEST(arrays_give_the_image_of_files)
 {
     nb_config files = start(), cfg = start();
     nb_arrays a = everything();
     static float of_files[PIXELS], image[PIXELS];
     nb_sim *sim;
     nb_error err = {0};
-    (void)state;
     write_files(&files);
     sim = created(&files);
     render(sim, of_files);
@@ -113,7 +112,7 @@ static void arrays_give_the_image_of_files(void **state)
 }
 
 /** One array of a simulation is replaced, as the header says. */
-static void one_array_changes_alone(void **state)
+UNIT_TEST(one_array_changes_alone)
 {
     const double other_waves[1] = {1.1e-10};
     const double other_matrix[9] = {1e-2, 0, 0, 0, 1e-2, 0, 0, 0, 1e-2};
@@ -124,7 +123,6 @@ static void one_array_changes_alone(void **state)
     const int32_t(*own)[3];
     nb_sim *sim, *other;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
     sim = created(&cfg);
     own = nb_sim_config(sim)->arrays->hkl;
@@ -153,7 +151,7 @@ static void one_array_changes_alone(void **state)
     nb_sim_free(sim);
 }
 
-static void errors_name_the_place(void **state)
+UNIT_TEST(errors_name_the_place)
 {
     static const double negative[2] = {1, -1}, none[2] = {0, 0}, flat[9] = {0};
     static const double no_place[2][3] = {{0}};
@@ -162,7 +160,6 @@ static void errors_name_the_place(void **state)
     nb_error err = {0};
     nb_sim *sim;
     const double whole = F[5];
-    (void)state;
     for (int kind = 0; kind < 7; kind++) {
         static const char *const message[] = {
             "hkl[5]: F = inf is not",        "hkl[4]: Miller index 10001 is beyond",
@@ -186,12 +183,11 @@ static void errors_name_the_place(void **state)
     fill();
 }
 
-static void halves_of_arrays_are_refused(void **state)
+UNIT_TEST(halves_of_arrays_are_refused)
 {
     nb_config cfg = start();
     nb_error err = {0};
     nb_arrays a = {.hkl = (const int32_t(*)[3])hkl, .reflections = N};
-    (void)state;
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_ERR_INPUT);
     a = (nb_arrays){.weight = weights, .sources = 2};
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_ERR_INPUT);
@@ -211,14 +207,13 @@ static void halves_of_arrays_are_refused(void **state)
     }
 }
 
-static void missing_values_are_left_out(void **state)
+UNIT_TEST(missing_values_are_left_out)
 {
     nb_config cfg = start();
     nb_arrays a = everything();
     nb_factor_list list;
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     F[3] = NAN;
     cfg.default_F = 7;
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
@@ -232,7 +227,7 @@ static void missing_values_are_left_out(void **state)
     nb_sim_free(sim);
 }
 
-static void all_F_from_one_array(void **state)
+UNIT_TEST(all_F_from_one_array)
 {
     static double twice[N];
     static float image[PIXELS], fresh[PIXELS];
@@ -241,7 +236,6 @@ static void all_F_from_one_array(void **state)
     nb_factor_list list;
     nb_error err = {0};
     nb_sim *sim, *other;
-    (void)state;
     for (int i = 0; i < N; i++)
         twice[i] = i % 2 ? 2 * F[i] : F[i];
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
@@ -273,13 +267,12 @@ static void all_F_from_one_array(void **state)
 }
 
 /** Every failing allocation of creating and changing is an error without a leak (under a sanitizer). */
-static void memory_runs_out(void **state)
+UNIT_TEST(memory_runs_out)
 {
     nb_config cfg = start(), again;
     nb_arrays a = everything(), b;
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
     for (long n = 0; n < 12; n++) {
         nb_alloc_fail_after(n);
@@ -315,15 +308,6 @@ static void memory_runs_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(arrays_give_the_image_of_files),
-        TEST(one_array_changes_alone),
-        TEST(errors_name_the_place),
-        TEST(halves_of_arrays_are_refused),
-        TEST(missing_values_are_left_out),
-        TEST(all_F_from_one_array),
-        TEST(memory_runs_out),
-    };
     fill();
-    return RUN_TESTS("arrays", tests);
+    return nb_run_tests();
 }

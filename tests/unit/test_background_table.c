@@ -132,11 +132,10 @@ static void write_table(char path[NB_PATH_MAX])
     assert_true(nb_scratch_write(path, text, strlen(text)));
 }
 
-static void the_table_is_the_sum_over_sources(void **state)
+UNIT_TEST(the_table_is_the_sum_over_sources)
 {
     char path[NB_PATH_MAX];
     int smooth = 0, tables = 0;
-    (void)state;
     write_table(path);
     for (int n = 0; n < SCENES; n++) {
         const nb_config cfg = a_scene(n, path);
@@ -157,11 +156,10 @@ static void the_table_is_the_sum_over_sources(void **state)
 }
 
 /** Sub-pixels and layers of one wavelength: in few tiles does a pixel take its rays one by one. */
-static void kinks_of_water_take_no_rays(void **state)
+UNIT_TEST(kinks_of_water_take_no_rays)
 {
     nb_config cfg = nb_suite_config(1, 3, EDGE);
     nb_picture p;
-    (void)state;
     cfg.default_F = 0;
     cfg.oversample = 8;
     cfg.pixel_mm = 0.075;
@@ -180,10 +178,9 @@ static void kinks_of_water_take_no_rays(void **state)
 }
 
 /** The same bytes with any number of threads and for any region. */
-static void a_region_has_the_same_bytes(void **state)
+UNIT_TEST(a_region_has_the_same_bytes)
 {
     char path[NB_PATH_MAX];
-    (void)state;
     write_table(path);
     for (int n = 0; n < SCENES; n += SOME) {
         nb_config cfg = a_scene(n, path);
@@ -198,14 +195,4 @@ static void a_region_has_the_same_bytes(void **state)
         nb_picture_free(&part);
     }
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_the_sum_over_sources),
-        cmocka_unit_test(kinks_of_water_take_no_rays),
-        cmocka_unit_test(a_region_has_the_same_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,7 @@
 /* The parts of `nanobragg bench` without measurements: statistics, the check of images,
  * arguments, the rows of a reference. The program's own objects are linked in
  * (Makefile). */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../support/check.h"
 
 #include "cli/bench/bench.h"
 #include "cli/subcommands.h"
@@ -28,9 +19,8 @@ static void check_quartiles(int n, const double *values, const double wanted[5])
     assert_true(nb_bench_median(&s) == wanted[2]);
 }
 
-static void test_statistics(void **state)
+UNIT_TEST(test_statistics)
 {
-    (void)state;
     check_quartiles(5, (const double[]){5, 1, 4, 2, 3}, (const double[]){1, 2, 3, 4, 5});
     check_quartiles(4, (const double[]){4, 1, 3, 2},
                     (const double[]){1, 1.75, 2.5, 3.25, 4});
@@ -38,10 +28,9 @@ static void test_statistics(void **state)
     check_quartiles(0, NULL, (const double[]){0, 0, 0, 0, 0});
 }
 
-static void test_series_is_bounded(void **state)
+UNIT_TEST(test_series_is_bounded)
 {
     nb_bench_series s = {0};
-    (void)state;
     for (int i = 0; i < 2 * NB_BENCH_REPEATS_MAX; i++)
         nb_bench_series_add(&s, i);
     assert_int_equal(s.count, NB_BENCH_REPEATS_MAX);
@@ -49,13 +38,12 @@ static void test_series_is_bounded(void **state)
 
 /* --- the gate --- */
 
-static void test_gate(void **state)
+UNIT_TEST(test_gate)
 {
     const float b[] = {1, 2, 4, 8}, near[] = {1, 2, 4, 8.0000038f};
     const float far[] = {1, 2, 4, 8.01f}, hole[] = {1, NAN, 4, 8}, flat[] = {3, 3, 3, 3};
     nb_bench_bounds mixed = nb_bench_bounds_of(NB_PRECISION_MIXED);
     nb_bench_figures f = nb_bench_compare(b, b, 4);
-    (void)state;
     assert_true(f.correlation == 1 && f.max_error == 0 && f.mean_relative == 0);
     assert_true(nb_bench_is_right(&f, &mixed));
     f = nb_bench_compare(near, b, 4);
@@ -73,20 +61,18 @@ static void test_gate(void **state)
     assert_false(nb_bench_is_right(&f, &mixed));
 }
 
-static void test_worse(void **state)
+UNIT_TEST(test_worse)
 {
     nb_bench_figures a = {1, 1e-7, 0}, b = {0.5, 1e-8, 3}, c = {NAN, 0, 0};
     nb_bench_figures w = nb_bench_worse(a, b);
-    (void)state;
     assert_true(w.correlation == 0.5 && w.max_error == 1e-7 && w.mean_relative == 3);
     w = nb_bench_worse(a, c);
     assert_true(isnan(w.correlation));
 }
 
-static void test_rows_of_a_reference(void **state)
+UNIT_TEST(test_rows_of_a_reference)
 {
     nb_bench_reference r = {0};
-    (void)state;
     r.fast = 100;
     r.slow = 50;
     r.steps = 10;
@@ -120,10 +106,9 @@ static nb_status parse(const char *flags, nb_error *err)
     return nb_sub_parse(&nb_command_bench, argc, argv, &typed, &line, &help, err);
 }
 
-static void test_arguments(void **state)
+UNIT_TEST(test_arguments)
 {
     nb_error err;
-    (void)state;
     assert_int_equal(
         parse("-sizes 64,128 --repeats 7 -devices cpu,cuda:1 -isas avx2,scalar "
               "-precisions mixed -limit 0.5 -vs a=b -vs c=d -quick",
@@ -155,9 +140,8 @@ static void refuses(const char *flags, const char *message)
         fail_msg("%s: %s", flags, err.message);
 }
 
-static void test_arguments_refused(void **state)
+UNIT_TEST(test_arguments_refused)
 {
-    (void)state;
     refuses("-sizes 64,", "whole numbers from 8");
     refuses("-sizes ,64", "whole numbers from 8");
     refuses("-sizes 4", "whole numbers from 8");
@@ -178,7 +162,7 @@ static void test_arguments_refused(void **state)
     refuses("-threads 0", "from 1 to 4096");
 }
 
-static void test_jobs(void **state)
+UNIT_TEST(test_jobs)
 {
     nb_bench_job job = {.which = NB_BENCH_HEAVY,
                         .size = 64,
@@ -192,7 +176,6 @@ static void test_jobs(void **state)
     nb_error err;
     char text[200];
     int physics_only = 1;
-    (void)state;
     assert_int_equal(nb_bench_config(&job, &cfg, &err), NB_OK);
     assert_true(cfg.detpixels[0] == 64 && cfg.mosaic_domains == 30 && cfg.threads == 2 &&
                 cfg.compat && cfg.isa == NB_ISA_AVX2 && !cfg.write_float &&
@@ -207,15 +190,4 @@ static void test_jobs(void **state)
                         strcmp(flags.argv[i], "-threads");
     assert_true(physics_only);
     nb_run_flags_free(&flags);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics), cmocka_unit_test(test_series_is_bounded),
-        cmocka_unit_test(test_gate),       cmocka_unit_test(test_worse),
-        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_arguments_refused),
-        cmocka_unit_test(test_jobs),       cmocka_unit_test(test_rows_of_a_reference),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of a CPU and a device -device auto takes, by estimates of this test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "../support/check.h"
 
 #include "render/choose.h"
 
@@ -66,7 +60,7 @@ static void check_choice(const choice *c)
     assert_int_equal(questions, c->questions);
 }
 
-static void by_estimates(void **state)
+UNIT_TEST(by_estimates)
 {
     static const choice choices[] = {
         {0.1, 0.0, 0, 0},                                    /* short: nobody asks */
@@ -76,13 +70,6 @@ static void by_estimates(void **state)
         {2, -1, 0, 1},                                       /* no device can */
         {-1, 5, 1, 1},                                       /* the CPU cannot */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         check_choice(&choices[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_estimates)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

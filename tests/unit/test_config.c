@@ -12,7 +12,7 @@ static nb_config plain(void)
 }
 
 /* A count or an enumeration below and above its range. */
-static void counts_and_enumerations(void **state)
+UNIT_TEST(counts_and_enumerations)
 {
 #define WHOLE(member, low, high, flag)                                                   \
     {                                                                                    \
@@ -53,7 +53,6 @@ static void counts_and_enumerations(void **state)
         WHOLE(png.blocks, -1, 2, "-pngblocks"),
         WHOLE(png.rings, -1, NB_RINGS_MAX + 1, "png_ring_count"),
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int j = 0; j < 2; j++) {
             nb_config cfg = plain();
@@ -66,7 +65,7 @@ static void counts_and_enumerations(void **state)
 enum { UNSET = 1, TRANSPARENT = 2 }; /* NaN is fine; infinity is */
 
 /* Infinity, negative infinity, and NaN if it does not mean unset. */
-static void numbers(void **state)
+UNIT_TEST(numbers)
 {
 #define NUMBER(member, allowed, flag)                                                    \
     {                                                                                    \
@@ -128,7 +127,6 @@ static void numbers(void **state)
         NUMBER(pix0_m.v[2], 0, "-pix0_vector"),
     };
     static const double values[] = {INFINITY, -INFINITY, NAN};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int j = 0; j < 3; j++) {
             nb_config cfg = plain();
@@ -142,10 +140,9 @@ static void numbers(void **state)
         }
 }
 
-static void products(void **state)
+UNIT_TEST(products)
 {
     nb_config cfg = plain();
-    (void)state;
     cfg.flux = cfg.exposure_s = 1e200;
     check_refused(&cfg, NB_ERR_INPUT, "-flux");
     cfg = plain();
@@ -174,7 +171,7 @@ static void products(void **state)
     check_refused(&cfg, NB_ERR_INPUT, "sources");
 }
 
-static void texts_without_an_end(void **state)
+UNIT_TEST(texts_without_an_end)
 {
     static const struct {
         size_t offset, size;
@@ -183,7 +180,6 @@ static void texts_without_an_end(void **state)
                 {offsetof(nb_config, truth_file), NB_PATH_MAX, "-truthfile"},
                 {offsetof(nb_config, device), 32, "-device"},
                 {offsetof(nb_config, command_line), 2048, "command_line"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         nb_config cfg = plain();
         memset((char *)&cfg + rows[i].offset, 'x', rows[i].size);
@@ -200,11 +196,10 @@ static void check_series_refused(const nb_series *series, const char *part)
         fail_msg("expected '%s' in: %s", part, err.message);
 }
 
-static void series(void **state)
+UNIT_TEST(series)
 {
     const nb_series good = {.stills = 2, .output = "never_%d.img"};
     nb_series s = good;
-    (void)state;
     s.hdf5_type = (nb_hdf5_type)4;
     check_series_refused(&s, "-hdf5type 4");
     s = good;
@@ -235,7 +230,7 @@ static void emit(void *user, const char *line)
 }
 
 /* Every public function with NULL for each pointer that it needs. */
-static void null_pointers(void **state)
+UNIT_TEST(null_pointers)
 {
 #define REFUSED(call)                                                                    \
     do {                                                                                 \
@@ -252,7 +247,6 @@ static void null_pointers(void **state)
              empty = {.fast = 8, .slow = 8};
     nb_difference d;
     nb_reflections list;
-    (void)state;
     assert_int_equal(nb_sim_render(sim, pixels, NULL, NULL), NB_OK);
     REFUSED(nb_sim_create(NULL, NULL, &other, &err));
     REFUSED(nb_sim_create(&cfg, NULL, NULL, &err));
@@ -300,7 +294,7 @@ static void null_pointers(void **state)
 }
 
 /** Each file of the table is one of the run's files, with its flag, and read or written as the row says. */
-static void files_of_the_table(void **state)
+UNIT_TEST(files_of_the_table)
 {
     const char *const name[] = {"some.file"};
     nb_file_use list[NB_FILES_MOST];
@@ -308,7 +302,6 @@ static void files_of_the_table(void **state)
     nb_error err;
     size_t n, files = 0;
     const nb_param *rows = nb_params(&n);
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         const nb_param *row = &rows[i];
         int found = 0;
@@ -329,11 +322,10 @@ static void files_of_the_table(void **state)
 }
 
 /** The words of tests/support are those of the command line. */
-static void words(void **state)
+UNIT_TEST(words)
 {
     nb_config a, b;
     nb_error err;
-    (void)state;
     nb_config_defaults(&a);
     nb_config_defaults(&b);
     nb_words(&a, " -misset -10 20 -.5  -gauss_xtal -N 7 -hkl a/b-c.hkl ");
@@ -347,12 +339,11 @@ static void words(void **state)
 }
 
 /* Each member of these structs that outputs name has one row, in the order of the struct. */
-static void facts_cover_their_structs(void **state)
+UNIT_TEST(facts_cover_their_structs)
 {
     const nb_stats stats = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const nb_times times = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     int n = 0;
-    (void)state;
     for (const nb_fact *f = nb_stats_facts(); f->name; f++)
         assert_true(nb_fact_number(f, &stats) == ++n && f->key[0]);
     assert_int_equal(n, 11);
@@ -360,20 +351,4 @@ static void facts_cover_their_structs(void **state)
     for (const nb_fact *f = nb_times_facts(); f->name; f++)
         assert_true(nb_fact_number(f, &times) == ++n && !strcmp(f->unit, "s"));
     assert_int_equal(n, 9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(counts_and_enumerations),
-        TEST(numbers),
-        TEST(products),
-        TEST(texts_without_an_end),
-        TEST(series),
-        TEST(null_pointers),
-        TEST(files_of_the_table),
-        TEST(words),
-        cmocka_unit_test(facts_cover_their_structs),
-    };
-    return RUN_TESTS("config", tests);
 }

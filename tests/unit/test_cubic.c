@@ -117,12 +117,11 @@ static double reference(const table *t, const double at[3])
                                nb_nearest_index(k), nb_nearest_index(l));
 }
 
-static void cells_are_the_table(void **state)
+UNIT_TEST(cells_are_the_table)
 {
     const nb_index_box box = {{-8, -9, -7}, {17, 18, 15}};
     int fits = 0;
     double worst = 0;
-    (void)state;
     srand(3);
     for (int n = 0; n < TABLES; n++) {
         table t;
@@ -180,11 +179,10 @@ static void check_step(table *t, const nb_scene *sc, nb_vec3 d, int step)
     assert_true(fabs(by_cells(t, at) - reference(t, at)) < 1e-9);
 }
 
-static void rays_stay_in_the_cells(void **state)
+UNIT_TEST(rays_stay_in_the_cells)
 {
     const nb_engine engine = {.size = 1, .fp64_ratio = 2, .has_tensor = 1};
     int fits = 0, whole = 0;
-    (void)state;
     srand(5);
     for (int n = 0; n < SCENES; n++) {
         const nb_config cfg = a_scene(n);
@@ -219,11 +217,4 @@ static void rays_stay_in_the_cells(void **state)
     }
     check_above(fits, SCENES * RAYS);
     check_above(whole, 3); /* tables that no pixel looks beyond */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(cells_are_the_table),
-                                       TEST(rays_stay_in_the_cells)};
-    return RUN_TESTS("cubic", tests);
 }

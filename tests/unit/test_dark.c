@@ -188,18 +188,16 @@ static void check_case(const dark_case *c, nb_shape shape, const uint8_t *mask)
     nb_sim_free(sim);
 }
 
-static void no_byte_changes(void **state)
+UNIT_TEST(no_byte_changes)
 {
-    (void)state;
     for (int i = 0; i < CASES; i++)
         for (int shape = 0; shape < NB_SHAPE_COUNT; shape++)
             check_case(&cases[i], (nb_shape)shape, NULL);
 }
 
-static void no_byte_changes_behind_a_mask(void **state)
+UNIT_TEST(no_byte_changes_behind_a_mask)
 {
     static uint8_t mask[PIXELS];
-    (void)state;
     for (int i = 0; i < PIXELS; i++)
         mask[i] = i * 37 % 11 > 4 || i % FAST > 40;
     for (int i = 0; i < CASES; i++)
@@ -208,7 +206,7 @@ static void no_byte_changes_behind_a_mask(void **state)
 
 /** Rays just beyond the cone see no F > 0, and rays just within it do: the cone is no wider than it
  * has to be. */
-static void the_cone_ends_where_the_table_ends(void **state)
+UNIT_TEST(the_cone_ends_where_the_table_ends)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     nb_config cfg = basis();
@@ -217,7 +215,6 @@ static void the_cone_ends_where_the_table_ends(void **state)
     nb_lit_cone cone;
     nb_plan plan;
     double least = INFINITY;
-    (void)state;
     cfg.mosaic_spread_deg = 180;
     cfg.mosaic_domains = 3000;
     cfg.dispersion_pct = cfg.dispersion_steps = 0;
@@ -243,12 +240,4 @@ static void the_cone_ends_where_the_table_ends(void **state)
     }
     check_below(least, 0.03);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(no_byte_changes),
-                                       TEST(no_byte_changes_behind_a_mask),
-                                       TEST(the_cone_ends_where_the_table_ends)};
-    return RUN_TESTS("dark pixels", tests);
 }

@@ -135,11 +135,10 @@ static void check_name(nb_sim *sim, const char *name, int *jumps, int *pixels)
     free(expected);
 }
 
-static void planes_are_differences(void **state)
+UNIT_TEST(planes_are_differences)
 {
     const int count = getenv("NB_BIG") ? 500 : 5;
     int jumps = 0, pixels = 0;
-    (void)state;
     for (int i = 0; i < count; i++) {
         nb_config cfg = random_config();
         nb_sim *sim = opened(&cfg);
@@ -160,11 +159,10 @@ static nb_config wide_config(void)
 }
 
 /** Directions of the beam turn with their widths: crystals, materials and polarization follow. */
-static void divergence_is_a_difference(void **state)
+UNIT_TEST(divergence_is_a_difference)
 {
     const int count = getenv("NB_BIG") ? 200 : 8;
     int jumps = 0, pixels = 0;
-    (void)state;
     for (int i = 0; i < count; i++) {
         nb_config cfg = i % 2 ? random_config() : wide_config();
         nb_sim *sim;
@@ -183,11 +181,10 @@ static void divergence_is_a_difference(void **state)
     check_below(jumps, pixels / 20);
 }
 
-static void planes_behind_a_footprint_are_differences(void **state)
+UNIT_TEST(planes_behind_a_footprint_are_differences)
 {
     const int count = getenv("NB_BIG") ? 300 : 6;
     int jumps = 0, pixels = 0;
-    (void)state;
     for (int i = 0; i < count; i++) {
         nb_config cfg = wide_config();
         nb_sim *sim = opened(&cfg);
@@ -263,9 +260,8 @@ static void check_normal(nb_sim *sim, const double *planes, size_t n)
     free(photons);
 }
 
-static void products_behind_a_footprint_are_those_of_planes(void **state)
+UNIT_TEST(products_behind_a_footprint_are_those_of_planes)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         nb_config cfg = wide_config();
         nb_sim *sim = opened(&cfg);
@@ -350,7 +346,7 @@ static void check_photons(nb_sim *sim)
     free(rendered);
 }
 
-static void planes_behind_factors_are_differences(void **state)
+SCRATCH_TEST(planes_behind_factors_are_differences)
 {
     const int count = getenv("NB_BIG") ? 320 : 8;
     int jumps = 0, pixels = 0, held[8] = {0};
@@ -372,7 +368,7 @@ static void planes_behind_factors_are_differences(void **state)
     check_below(jumps, pixels / 20);
 }
 
-static void products_behind_factors_are_those_of_planes(void **state)
+SCRATCH_TEST(products_behind_factors_are_those_of_planes)
 {
     for (int i = 0; i < 4; i++) {
         nb_config cfg = factors_config(*state, 1);
@@ -386,14 +382,13 @@ static void products_behind_factors_are_those_of_planes(void **state)
 }
 
 /* A rotation that is not 0 has the slope of its vector. */
-static void rotations_add_up(void **state)
+UNIT_TEST(rotations_add_up)
 {
     static const char *const turned[] = {"rot_x",    "rot_y",     "rot_z",
                                          "rot_fast", "rot_slow",  "rot_normal",
                                          "shift_x",  "shift_fast"};
     static const double values[] = {3, -2, 4, 1.5, -2.5, 3.5, 0.4, -0.7};
     int jumps = 0, pixels = 0;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         nb_config cfg = random_config();
         nb_sim *sim;
@@ -424,12 +419,11 @@ static double *combined(nb_sim *sim, const char *const *of, const double *k, int
     return sum;
 }
 
-static void turning_all_changes_nothing(void **state)
+UNIT_TEST(turning_all_changes_nothing)
 {
     nb_config cfg = nb_suite_config(1.1, 7, 12);
     double *crystal, *detector;
     nb_sim *sim;
-    (void)state;
     set(&cfg, "cell", "66 75 58 84 97 103");
     set(&cfg, "misset", "35 -18 52");
     set(&cfg, "pixel", "1.1");
@@ -446,10 +440,9 @@ static void turning_all_changes_nothing(void **state)
 }
 
 /* Euler: the image stays when cell and wavelength grow by one factor. */
-static void lengths_have_no_scale(void **state)
+UNIT_TEST(lengths_have_no_scale)
 {
     static const char *const edges[] = {"cell_a", "cell_b", "cell_c"};
-    (void)state;
     for (int i = 0; i < 6; i++) {
         nb_config cfg = random_config();
         double *cell, *lambda, k[3];
@@ -470,7 +463,7 @@ static void lengths_have_no_scale(void **state)
     }
 }
 
-static void misset_is_a_rotation(void **state)
+UNIT_TEST(misset_is_a_rotation)
 {
     nb_config cfg = nb_suite_config(1, 6, 10);
     static const char *const rot[] = {"rot_x", "rot_y", "rot_z"};
@@ -479,7 +472,6 @@ static void misset_is_a_rotation(void **state)
         {cos(y) * cos(z), cos(y) * sin(z), -sin(y)}, {-sin(z), cos(z), 0}, {0, 0, 1}};
     static const char *const misset[] = {"misset_x", "misset_y", "misset_z"};
     nb_sim *sim;
-    (void)state;
     set(&cfg, "misset", "35 -18 52");
     set(&cfg, "pixel", "1.3");
     sim = opened(&cfg);
@@ -492,13 +484,12 @@ static void misset_is_a_rotation(void **state)
     nb_sim_free(sim);
 }
 
-static void the_image_is_linear_in_fluence(void **state)
+UNIT_TEST(the_image_is_linear_in_fluence)
 {
     nb_config cfg = random_config();
     nb_sim *sim = opened(&cfg);
     double *image = image_of(sim), *plane;
     nb_variable v;
-    (void)state;
     assert_int_equal(nb_sim_parameter(sim, "fluence", &v, NULL), NB_OK);
     plane = combined(sim, &(const char *){"fluence"}, &v.value, 1);
     check_equal(image, plane, pixels_of(sim), 1e-14);
@@ -507,13 +498,12 @@ static void the_image_is_linear_in_fluence(void **state)
     nb_sim_free(sim);
 }
 
-static void a_region_is_a_part(void **state)
+UNIT_TEST(a_region_is_a_part)
 {
     nb_config cfg = random_config();
     nb_sim *whole, *part;
     double *a, *b;
     int fast, slow;
-    (void)state;
     whole = opened(&cfg);
     set(&cfg, "roi", "2 4 1 3");
     part = opened(&cfg);
@@ -528,23 +518,4 @@ static void a_region_is_a_part(void **state)
     free(b);
     nb_sim_free(whole);
     nb_sim_free(part);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_are_differences),
-        cmocka_unit_test(divergence_is_a_difference),
-        cmocka_unit_test(planes_behind_a_footprint_are_differences),
-        cmocka_unit_test(products_behind_a_footprint_are_those_of_planes),
-        SCRATCH_TEST(planes_behind_factors_are_differences),
-        SCRATCH_TEST(products_behind_factors_are_those_of_planes),
-        cmocka_unit_test(rotations_add_up),
-        cmocka_unit_test(turning_all_changes_nothing),
-        cmocka_unit_test(lengths_have_no_scale),
-        cmocka_unit_test(misset_is_a_rotation),
-        cmocka_unit_test(the_image_is_linear_in_fluence),
-        cmocka_unit_test(a_region_is_a_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

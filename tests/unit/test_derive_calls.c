@@ -99,7 +99,7 @@ static void check_equations(double sigma)
 }
 
 /** Pixels that are listed once serve every evaluation: the same bytes, also of another scene. */
-static void pixels_are_listed_once(void **state)
+UNIT_TEST(pixels_are_listed_once)
 {
     nb_config cfg = nb_suite_config(1.1, 6, 14);
     nb_sim *sim;
@@ -108,7 +108,6 @@ static void pixels_are_listed_once(void **state)
     const nb_observation seen = {.photons = photons};
     nb_error err = {0};
     size_t n = 0;
-    (void)state;
     set(&cfg, "fluence", "1e28");
     set(&cfg, "roi", "2 12 1 13");
     sim = opened(&cfg);
@@ -163,7 +162,7 @@ static void check_hats(const double *gradient, const double *fisher, const equat
     check_close(all, e->fisher[SOME * N + SOME], 1e-11 * all);
 }
 
-static void wide_rows_and_hats(void **state)
+UNIT_TEST(wide_rows_and_hats)
 {
     enum { N = SOME + KNOTS, PIXELS = WIDE * ROWS };
     nb_config cfg = nb_suite_config(1.1, 6, 14);
@@ -175,7 +174,6 @@ static void wide_rows_and_hats(void **state)
         .photons = photons, .n_knots = KNOTS, .knots = knots, .values = values};
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     set(&cfg, "misset", "35 -18 52");
     set(&cfg, "detpixels_x", "%d", WIDE);
     set(&cfg, "detpixels_y", "%d", ROWS);
@@ -205,9 +203,8 @@ static void wide_rows_and_hats(void **state)
     nb_sim_free(sim);
 }
 
-static void normal_equations_are_those_of_planes(void **state)
+UNIT_TEST(normal_equations_are_those_of_planes)
 {
-    (void)state;
     check_equations(0);
     check_equations(1.7);
 }
@@ -231,13 +228,12 @@ static void check_threads(nb_sim *sim, size_t n, double *planes, double *numbers
     free(photons);
 }
 
-static void threads_change_no_byte(void **state)
+UNIT_TEST(threads_change_no_byte)
 {
     enum { EDGE = 40, NUMBERS = 2 * SOME + 1 + SOME * SOME };
     nb_config cfg = nb_suite_config(1, 5, EDGE);
     double first[NUMBERS], numbers[NUMBERS];
     double *planes = calloc(2 * SOME * EDGE * EDGE, sizeof *planes);
-    (void)state;
     for (int i = 0; i < 3; i++) {
         nb_sim *sim;
         double *mine = planes + (i ? SOME * EDGE * EDGE : 0);
@@ -255,7 +251,7 @@ static void threads_change_no_byte(void **state)
 
 /* --- F --- */
 
-static void the_gradient_of_F(void **state)
+UNIT_TEST(the_gradient_of_F)
 {
     char path[NB_PATH_MAX];
     nb_config cfg = nb_suite_config(1.4, 4, 12);
@@ -263,7 +259,6 @@ static void the_gradient_of_F(void **state)
     nb_hkl_gradient F;
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     nb_golden_path(path, "dense.hkl");
     set(&cfg, "hkl", "%s", path);
     set(&cfg, "default_F", "0");
@@ -327,10 +322,9 @@ static void check_list(const nb_config *cfg, const char *list, const char *opene
     nb_sim_free(sim);
 }
 
-static void lists_open(void **state)
+UNIT_TEST(lists_open)
 {
     nb_config cfg = nb_suite_config(1, 5, 8);
-    (void)state;
     check_list(&cfg, "misset,Na", "misset_x,misset_y,misset_z,N_a");
     check_list(&cfg, "beam,tilt",
                "Xbeam,Ybeam,detector_rotx,detector_roty,detector_rotz,twotheta");
@@ -356,10 +350,9 @@ static void check_no_slope(const nb_config *cfg, const char *name, const char *w
     nb_sim_free(sim);
 }
 
-static void what_has_no_derivative(void **state)
+UNIT_TEST(what_has_no_derivative)
 {
     nb_config cfg = nb_suite_config(1, 5, 8);
-    (void)state;
     check_no_slope(&cfg, "close_distance", "use distance");
     check_no_slope(&cfg, "F:1:2:3", "no such entry");
     cfg.shape = NB_SHAPE_TOPHAT;
@@ -374,10 +367,9 @@ static void what_has_no_derivative(void **state)
 }
 
 /* A rotation that is folded into the misset angles leaves the image. */
-static void rotations_fold(void **state)
+UNIT_TEST(rotations_fold)
 {
     static const char *const rot[] = {"rot_x", "rot_y", "rot_z"};
-    (void)state;
     for (int i = 0; i < 5; i++) {
         nb_config cfg = nb_suite_config(1, 6, 10);
         const double values[] = {uniform(-40, 40), uniform(-40, 40), uniform(-40, 40)};
@@ -403,7 +395,7 @@ static void rotations_fold(void **state)
     }
 }
 
-static void an_error_changes_nothing(void **state)
+UNIT_TEST(an_error_changes_nothing)
 {
     nb_config cfg = nb_suite_config(1, 6, 10);
     static const char *const both[] = {"distance", "cell_al"};
@@ -411,7 +403,6 @@ static void an_error_changes_nothing(void **state)
     nb_sim *sim = opened(&cfg);
     double *before = image_of(sim), *after;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(nb_sim_set_parameters(sim, both, bad, 2, &err), NB_ERR_INPUT);
     assert_int_equal(nb_sim_set_parameters(sim, both, &(double[]){NAN, 1}[0], 1, &err),
                      NB_ERR_INPUT);
@@ -420,20 +411,4 @@ static void an_error_changes_nothing(void **state)
     free(before);
     free(after);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_equations_are_those_of_planes),
-        cmocka_unit_test(pixels_are_listed_once),
-        cmocka_unit_test(wide_rows_and_hats),
-        cmocka_unit_test(threads_change_no_byte),
-        cmocka_unit_test(the_gradient_of_F),
-        cmocka_unit_test(lists_open),
-        cmocka_unit_test(what_has_no_derivative),
-        cmocka_unit_test(rotations_fold),
-        cmocka_unit_test(an_error_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void check_sum(const double *w, const double *a, const double *b, double 
 }
 
 /** Gradient and J^T W J with planes that are spread directly. */
-static void the_fit_is_behind_the_spread(void **state)
+UNIT_TEST(the_fit_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss"), plain = spread_config(NULL);
     double J[SOME][PIXELS], *sharp, *image, direct[PIXELS], gradient[SOME],
@@ -136,7 +136,6 @@ static void the_fit_is_behind_the_spread(void **state)
     const nb_observation seen = {.photons = s.photons, .background = s.background};
     nb_error err = {0};
     nb_sim *sim = opened(&plain);
-    (void)state;
     sharp = image_of(sim);
     nb_sim_free(sim);
     sim = opened(&cfg);
@@ -163,10 +162,9 @@ static void the_fit_is_behind_the_spread(void **state)
 }
 
 /** <y, K x> = <K' y, x>: of the adjoint with planes that are spread directly, floats and doubles, with a mask's region. */
-static void the_pullback_is_behind_the_spread(void **state)
+UNIT_TEST(the_pullback_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss");
-    (void)state;
     for (int part = 0; part < 2; part++) {
         double slopes[PIXELS] = {0}, spread[PIXELS], gradient[SOME], again[SOME];
         float floats[PIXELS];
@@ -200,14 +198,13 @@ static void the_pullback_is_behind_the_spread(void **state)
 }
 
 /** Without a point spread it is the pullback; with the fibre function differences of the image say the same. */
-static void other_spreads(void **state)
+UNIT_TEST(other_spreads)
 {
     double slopes[PIXELS], a[SOME], b[SOME], by[PIXELS];
     nb_config cfg = spread_config(NULL);
     nb_error err = {0};
     nb_sim *sim = opened(&cfg);
     nb_status st;
-    (void)state;
     for (int i = 0; i < PIXELS; i++)
         slopes[i] = uniform(-1, 1);
     assert_int_equal(
@@ -262,7 +259,7 @@ static nb_config panels_config(void)
     return cfg;
 }
 
-static void panels_move_by_themselves(void **state)
+UNIT_TEST(panels_move_by_themselves)
 {
     static const char *const moves[] = {
         "shift_x",          "shift_x@left",    "shift_y@right",      "shift_z@left",
@@ -270,7 +267,6 @@ static void panels_move_by_themselves(void **state)
         "rot_fast@left",    "rot_slow@right",  "rot_normal@left"};
     nb_config cfg = panels_config();
     nb_sim *sim;
-    (void)state;
     for (int sensor = 0; sensor < 2; sensor++) {
         if (sensor) {
             set(&cfg, "detector_thick", "450");
@@ -294,12 +290,11 @@ static void panels_move_by_themselves(void **state)
 }
 
 /** Each instruction set against the scalar engine. */
-static void panels_on_vectors(void **state)
+UNIT_TEST(panels_on_vectors)
 {
     static const char *const names[] = {"shift_x@left", "rot_fast@right",
                                         "rot_normal@left", "shift_normal", "cell_a"};
     nb_config cfg = panels_config();
-    (void)state;
     set(&cfg, "precision", "mixed");
     set(&cfg, "detector_thick", "450");
     set(&cfg, "detector_abs", "300");
@@ -321,14 +316,13 @@ static void panels_on_vectors(void **state)
 
 /* --- materials, spectra, mosaic --- */
 
-static void a_sensor_of_a_material(void **state)
+UNIT_TEST(a_sensor_of_a_material)
 {
     static const char *const names[] = {"rot_y",    "shift_normal",  "detector_thick",
                                         "distance", "detector_rotx", "detector_roty"};
     nb_config cfg = nb_suite_config(1.1, 5, 16);
     nb_sim *sim;
     nb_error err = {0};
-    (void)state;
     set(&cfg, "precision", "double");
     set(&cfg, "misset", "35 -18 52");
     set(&cfg, "pixel", "1.5");
@@ -345,12 +339,11 @@ static void a_sensor_of_a_material(void **state)
     nb_sim_free(sim);
 }
 
-static void aniso_mosaic_spread(void **state)
+UNIT_TEST(aniso_mosaic_spread)
 {
     static const char *const names[] = {"mosaic", "rot_z", "N_b"};
     nb_config cfg = nb_suite_config(1.1, 5, 16);
     nb_sim *sim;
-    (void)state;
     set(&cfg, "precision", "double");
     set(&cfg, "misset", "35 -18 52");
     set(&cfg, "pixel", "1.5");
@@ -365,7 +358,7 @@ static void aniso_mosaic_spread(void **state)
 
 #ifdef NB_HAVE_GEMMI
 /** An iron protein with a table for each of three wavelengths about the K edge. */
-static void a_table_for_each_wavelength(void **state)
+UNIT_TEST(a_table_for_each_wavelength)
 {
     static const char sources[] =
         "-10 0 0 1 1.741e-10\n-10 0 0 2 1.75e-10\n-10 0 0 3 1.73e-10\n";
@@ -374,7 +367,6 @@ static void a_table_for_each_wavelength(void **state)
     const char *source = getenv("NB_SOURCE");
     nb_config cfg = nb_suite_config(1, 3, 16);
     char path[NB_PATH_MAX];
-    (void)state;
     cfg.cell_count = 0;
     cfg.default_F = 3;
     cfg.pixel_mm = 6;
@@ -407,22 +399,8 @@ static void a_table_for_each_wavelength(void **state)
     }
 }
 #else
-static void a_table_for_each_wavelength(void **state)
+UNIT_TEST(a_table_for_each_wavelength)
 {
-    (void)state;
     skip_because("this build has no gemmi");
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(the_fit_is_behind_the_spread),
-                                       TEST(the_pullback_is_behind_the_spread),
-                                       TEST(other_spreads),
-                                       TEST(panels_move_by_themselves),
-                                       TEST(panels_on_vectors),
-                                       TEST(a_sensor_of_a_material),
-                                       TEST(aniso_mosaic_spread),
-                                       TEST(a_table_for_each_wavelength)};
-    return RUN_TESTS("derive_detectors", tests);
-}

@@ -88,7 +88,7 @@ static void run(const nb_config *base, const scratch *s, const char *set, int pn
     nb_sim_free(sim);
 }
 
-static void files_are_the_same(void **state)
+SCRATCH_TEST(files_are_the_same)
 {
     nb_config cfg;
     nb_stats a, b;
@@ -109,7 +109,7 @@ static void files_are_the_same(void **state)
 }
 
 /** Several crystals, and what a crystal absorbs: mixed and counted there. */
-static void mixed_images_are_the_same(void **state)
+SCRATCH_TEST(mixed_images_are_the_same)
 {
     nb_config cfg;
     nb_stats a, b;
@@ -131,7 +131,7 @@ static void mixed_images_are_the_same(void **state)
 }
 
 #ifdef NB_HAVE_TIFF
-static void pictures_take_the_floats(void **state)
+SCRATCH_TEST(pictures_take_the_floats)
 {
     nb_config cfg;
     nb_stats a, b;
@@ -144,7 +144,7 @@ static void pictures_take_the_floats(void **state)
 }
 #endif
 
-static void full_device_leaves_it_to_the_cpu(void **state)
+SCRATCH_TEST(full_device_leaves_it_to_the_cpu)
 {
     nb_config cfg;
     nb_stats a, b;
@@ -158,7 +158,7 @@ static void full_device_leaves_it_to_the_cpu(void **state)
     }
 }
 
-static void large_files_close_the_device(void **state)
+SCRATCH_TEST(large_files_close_the_device)
 {
     nb_config cfg;
     nb_error err = {0};
@@ -187,11 +187,10 @@ static void large_files_close_the_device(void **state)
     assert_int_equal(fake_closed, before + 2);
 }
 
-static void image_is_lent(void **state)
+UNIT_TEST(image_is_lent)
 {
     nb_config cfg;
     nb_error err = {0};
-    (void)state;
     configure(&cfg);
     for (int device = 0; device < 2; device++) {
         size_t n = (size_t)cfg.detpixels[0] * (size_t)cfg.detpixels[1];
@@ -237,7 +236,7 @@ static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t 
     return 0;
 }
 
-static void a_device_does_not_survive_fork(void **state)
+UNIT_TEST(a_device_does_not_survive_fork)
 {
     nb_config cfg;
     nb_sim *sim;
@@ -245,7 +244,6 @@ static void a_device_does_not_survive_fork(void **state)
     float *image;
     pid_t child;
     int status;
-    (void)state;
     configure(&cfg);
     bytes = (size_t)cfg.detpixels[0] * (size_t)cfg.detpixels[1] * sizeof *image;
     image = malloc(bytes);
@@ -263,7 +261,7 @@ static void a_device_does_not_survive_fork(void **state)
 }
 
 /* More than counts and an offset is made on the CPU, of photons that are fetched. */
-static void whole_noise_comes_from_the_cpu(void **state)
+SCRATCH_TEST(whole_noise_comes_from_the_cpu)
 {
     nb_config cfg;
     nb_stats a, b;
@@ -331,7 +329,7 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
     return n;
 }
 
-static void frames_are_the_same(void **state)
+SCRATCH_TEST(frames_are_the_same)
 {
     enum { MOST = 301 * 260 * 4 + 65536 };
     static char a[MOST], b[MOST];
@@ -371,7 +369,7 @@ static void frames_are_the_same(void **state)
 }
 
 /* Masked pixels of CBF and HDF5 are no counts; a device does not know of it. */
-static void masked_pixels_are_marked(void **state)
+UNIT_TEST(masked_pixels_are_marked)
 {
     enum { PIXELS = 301 * 260 };
     static uint8_t mask[PIXELS];
@@ -379,7 +377,6 @@ static void masked_pixels_are_marked(void **state)
     static int16_t i16[PIXELS];
     static int32_t i32[PIXELS];
     nb_config cfg;
-    (void)state;
     configure(&cfg);
     for (int i = 0; i < PIXELS; i++)
         mask[i] = i % 7 != 2;
@@ -401,7 +398,7 @@ static void masked_pixels_are_marked(void **state)
     frame_mask = NULL;
 }
 
-static void sums_with_masks(void **state)
+UNIT_TEST(sums_with_masks)
 {
     enum { FAST = 37, SLOW = 9 };
     float image[FAST * SLOW];
@@ -409,7 +406,6 @@ static void sums_with_masks(void **state)
     nb_row_sums sums[SLOW];
     nb_scene scene = {0};
     nb_stats direct, merged;
-    (void)state;
     for (int i = 0; i < FAST * SLOW; i++) {
         image[i] = (float)((i * 7919) % 101) * 0.37f;
         mask[i] = i / FAST != 4 && i % 5 != 0; /* one row dark */
@@ -427,14 +423,13 @@ static void sums_with_masks(void **state)
     }
 }
 
-static void one_pixel_as_many(void **state)
+UNIT_TEST(one_pixel_as_many)
 {
     enum { N = 4096 };
     static float image[N];
     static uint16_t u16[N];
     static uint8_t u8[N];
     const nb_image_kernels *kernels = photons_of(image, NULL, 1).kernels;
-    (void)state;
     for (int i = 0; i < N; i++)
         image[i] = i % 97 == 0 ? NAN : i % 89 == 0 ? INFINITY : (float)(i - 64) * 3.1f;
     for (int k = 0; k < 4; k++) {
@@ -446,32 +441,4 @@ static void one_pixel_as_many(void **state)
             assert_int_equal(u8[i], nb_pgm_grey(image[i], scale[k]));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(files_are_the_same, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(mixed_images_are_the_same, scratch_setup,
-                                        scratch_teardown),
-#ifdef NB_HAVE_TIFF
-        cmocka_unit_test_setup_teardown(pictures_take_the_floats, scratch_setup,
-                                        scratch_teardown),
-#endif
-        cmocka_unit_test_setup_teardown(frames_are_the_same, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(whole_noise_comes_from_the_cpu, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test(masked_pixels_are_marked),
-        cmocka_unit_test_setup_teardown(full_device_leaves_it_to_the_cpu, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(large_files_close_the_device, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test(image_is_lent),
-        cmocka_unit_test(a_device_does_not_survive_fork),
-        cmocka_unit_test(sums_with_masks),
-        cmocka_unit_test(one_pixel_as_many),
-    };
-    return cmocka_run_group_tests_name("device-home", tests, NULL, NULL);
 }

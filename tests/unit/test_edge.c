@@ -58,11 +58,10 @@ static int seen(const nb_shape_form *form, const double d[3], double worst)
     return r2 > form->outside ? 0 : r2 < form->inside ? 1 : -1;
 }
 
-static void sides_are_right(void **state)
+UNIT_TEST(sides_are_right)
 {
     const double worst = NB_EDGE_FRACTION - 0.5 * NB_FIXED_STEP;
     int wrong = 0, tried = 0, decided = 0;
-    (void)state;
     for (int n = 0; n < CRYSTALS; n++) {
         const nb_lattice lattice = a_crystal(n);
         const double doubt = nb_edge_doubt(&lattice);
@@ -88,9 +87,8 @@ static void sides_are_right(void **state)
 }
 
 /** How far the spot reaches, against many points of its edge; where it nears the half, floats are refused. */
-static void reach_is_the_spot_s(void **state)
+UNIT_TEST(reach_is_the_spot_s)
 {
-    (void)state;
     for (int n = 0; n < CRYSTALS; n++) {
         const nb_lattice lattice = a_crystal(n);
         double reach[3], most[3] = {0, 0, 0}, d[3];
@@ -106,10 +104,4 @@ static void reach_is_the_spot_s(void **state)
             assert_true(reach[k] < 0.499 || isinf(nb_edge_doubt(&lattice)));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(sides_are_right), TEST(reach_is_the_spot_s)};
-    return RUN_TESTS("edge", tests);
 }

@@ -85,10 +85,9 @@ static int no_fftw(void)
     return nb_fftw_need("this test", &err) != NB_OK;
 }
 
-static void equals_the_direct_sum(void **state)
+UNIT_TEST(equals_the_direct_sum)
 {
     uint64_t seed = 11;
-    (void)state;
     if (no_fftw())
         skip_because("FFTW cannot be loaded");
     for (int i = 0; i < test_group_count; i++) {
@@ -106,13 +105,12 @@ static void equals_the_direct_sum(void **state)
     }
 }
 
-static void threads_and_vectors_give_the_same_bytes(void **state)
+UNIT_TEST(threads_and_vectors_give_the_same_bytes)
 {
     uint64_t seed = 5;
     nb_status status;
     random_case c;
     double *one;
-    (void)state;
     if (no_fftw())
         skip_because("FFTW cannot be loaded");
     c = make_case(&test_groups[2], &seed, 400);
@@ -129,13 +127,12 @@ static void threads_and_vectors_give_the_same_bytes(void **state)
     free_case(&c);
 }
 
-static void failed_allocations_are_errors(void **state)
+UNIT_TEST(failed_allocations_are_errors)
 {
     uint64_t seed = 5;
     nb_status status = NB_ERR_NOMEM;
     random_case c;
     int tries = 0;
-    (void)state;
     if (no_fftw())
         skip_because("FFTW cannot be loaded");
     c = make_case(&test_groups[0], &seed, 400);
@@ -149,9 +146,8 @@ static void failed_allocations_are_errors(void **state)
     free_case(&c);
 }
 
-static void sizes_are_products_of_2_3_5(void **state)
+UNIT_TEST(sizes_are_products_of_2_3_5)
 {
-    (void)state;
     assert_int_equal(nb_smooth_size(0.2), 1);
     assert_int_equal(nb_smooth_size(7), 8);
     assert_int_equal(nb_smooth_size(83.58), 90);
@@ -169,12 +165,11 @@ static void fill_plane(const void *data, int u, double *scratch, double *out)
 }
 
 /** Both engines against the sum over all points. */
-static void transforms_equal_their_definition(void **state)
+UNIT_TEST(transforms_equal_their_definition)
 {
     static const int n[3] = {10, 9, 12};
     const nb_planes planes = {fill_plane, n, 0};
     nb_error err;
-    (void)state;
     for (int plain = 0; plain < 2; plain++) {
         nb_fourier_box box = {.n = {10, 9, 12},
                               .H = {4, 4, 6},
@@ -200,16 +195,4 @@ static void transforms_equal_their_definition(void **state)
         }
         nb_fourier_free(&box);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(equals_the_direct_sum),
-        TEST(threads_and_vectors_give_the_same_bytes),
-        TEST(failed_allocations_are_errors),
-        TEST(sizes_are_products_of_2_3_5),
-        TEST(transforms_equal_their_definition),
-    };
-    return RUN_TESTS("factors_density", tests);
 }

@@ -51,23 +51,21 @@ static void check_group(const test_group *group, double dmin, double spread)
     nb_free(hkl);
 }
 
-static void equals_the_sum_of_terms_in_every_group(void **state)
+UNIT_TEST(equals_the_sum_of_terms_in_every_group)
 {
-    (void)state;
     for (int i = 0; i < test_group_count; i++)
         check_group(&test_groups[i], 2.2, 60);
 }
 
 /** Rows longer than one piece, and displacements beyond the recurrences. */
-static void long_rows_and_wide_atoms(void **state)
+UNIT_TEST(long_rows_and_wide_atoms)
 {
     const test_group rod = {"P 1 1 2", "-x,-y,z", {9, 8, 190, 90, 90, 95}};
-    (void)state;
     check_group(&rod, 1.4, 20);
     check_group(&rod, 1.4, 5000);
 }
 
-static void threads_and_vectors_give_the_same_bytes(void **state)
+UNIT_TEST(threads_and_vectors_give_the_same_bytes)
 {
     const test_group *group = &test_groups[6];
     nb_symmetry sg = test_group_close(group);
@@ -78,7 +76,6 @@ static void threads_and_vectors_give_the_same_bytes(void **state)
     nb_hkl_list list = {.s2_limit = nb_s_squared_limit(1.8)};
     double *one, *more;
     const char *sets[] = {"sse2", "avx2", "avx512"};
-    (void)state;
     assert_int_equal(nb_unique_reflections(&sg, group->cell, 1.8, 0, &hkl, &list.n, &err),
                      0);
     list.hkl = (const int(*)[3])hkl;
@@ -100,7 +97,7 @@ static void threads_and_vectors_give_the_same_bytes(void **state)
     nb_free(hkl);
 }
 
-static void failed_allocations_are_errors(void **state)
+UNIT_TEST(failed_allocations_are_errors)
 {
     nb_symmetry sg = test_group_close(&test_groups[0]);
     nb_sum_operators operators;
@@ -110,7 +107,6 @@ static void failed_allocations_are_errors(void **state)
     nb_site site = test_random_site(&seed, test_groups[0].cell, 1, 0);
     double S[2];
     nb_error err;
-    (void)state;
     nb_sum_operators_of(&sg, &operators);
     for (long i = 1; i <= 2; i++) {
         nb_alloc_fail_after(i);
@@ -119,26 +115,13 @@ static void failed_allocations_are_errors(void **state)
     nb_alloc_fail_after(0);
 }
 
-static void incomplete_groups_are_known(void **state)
+UNIT_TEST(incomplete_groups_are_known)
 {
     nb_symmetry sg = test_group_close(&test_groups[6]);
-    (void)state;
     for (int i = 0; i < test_group_count; i++) {
         nb_symmetry whole = test_group_close(&test_groups[i]);
         assert_true(nb_is_group(&whole));
     }
     sg.count--;
     assert_false(nb_is_group(&sg));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(equals_the_sum_of_terms_in_every_group),
-        TEST(long_rows_and_wide_atoms),
-        TEST(threads_and_vectors_give_the_same_bytes),
-        TEST(failed_allocations_are_errors),
-        TEST(incomplete_groups_are_known),
-    };
-    return RUN_TESTS("factors_direct", tests);
 }

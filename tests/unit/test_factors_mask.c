@@ -32,14 +32,13 @@ static int at(const nb_mask *m, int u, int v, int w)
     return nb_mask_at(m->bits + ((size_t)u * (size_t)n[1] + (size_t)v) * m->words, w);
 }
 
-static void balls_and_widening_equal_their_definition(void **state)
+UNIT_TEST(balls_and_widening_equal_their_definition)
 {
     nb_ball balls[5];
     nb_mask mask, wide;
     nb_error err;
     uint64_t seed = 9;
     size_t count = 0, words;
-    (void)state;
     for (int i = 0; i < 5; i++) {
         balls[i].radius = 1.5 + 2 * test_random(&seed);
         for (int j = 0; j < 3; j++)
@@ -77,10 +76,4 @@ static void balls_and_widening_equal_their_definition(void **state)
     assert_int_equal(nb_mask_count(&wide) + count, n[0] * n[1] * n[2]);
     nb_mask_free(&mask);
     nb_mask_free(&wide);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(balls_and_widening_equal_their_definition)};
-    return RUN_TESTS("factors_mask", tests);
 }

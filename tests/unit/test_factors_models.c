@@ -210,30 +210,19 @@ static void check_all(nb_sum_method method)
     nb_free(text);
 }
 
-static void direct_sums_equal_the_tables(void **state)
+UNIT_TEST(direct_sums_equal_the_tables)
 {
-    (void)state;
     if (!*nb_gemmi_version())
         skip_because("this build has no gemmi");
     check_all(NB_SUM_DIRECT);
 }
 
-static void transforms_equal_the_tables(void **state)
+UNIT_TEST(transforms_equal_the_tables)
 {
     nb_error err;
-    (void)state;
     if (!*nb_gemmi_version())
         skip_because("this build has no gemmi");
     if (nb_fftw_need("this test", &err))
         skip_because("FFTW cannot be loaded");
     check_all(NB_SUM_FFT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(direct_sums_equal_the_tables),
-        TEST(transforms_equal_the_tables),
-    };
-    return RUN_TESTS("factors_models", tests);
 }

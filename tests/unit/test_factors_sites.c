@@ -54,12 +54,11 @@ static void check_occupancy(double x, double y, double z, double q, double count
     test_model_free(&m);
 }
 
-static void special_positions(void **state)
+UNIT_TEST(special_positions)
 {
     test_model m = one_atom(0, 0, 0.3, 0.5);
     heard h;
     nb_sites s;
-    (void)state;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
     check_occupancy(0, 0, 0.3, 1, 0.5);     /* on a twofold axis, as if general */
     check_occupancy(0, 0, 0.3, 0.5, 0.5);   /* as depositors write it */
@@ -78,7 +77,7 @@ static void special_positions(void **state)
 }
 
 /** What a small-molecule CIF says of a site, and where it stands. */
-static void sites_of_small_molecules(void **state)
+UNIT_TEST(sites_of_small_molecules)
 {
     static const struct {
         double x, q; /* fractional, of 20 A; the twofold axis is at 0 */
@@ -100,7 +99,6 @@ static void sites_of_small_molecules(void **state)
         {0.009, 0.5, 0, 4, 0, 4, 0.5, 0}, {0.009, 1, 0, 2, 0, 1, 0.5, 0}, /* SHELXL-97 */
         {0.009, 0.5, 0, 1, 0, 1, 0.5, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
         test_model m = test_model_make(&orthorhombic, 2, 1);
         nb_atom *a = m.structure.atoms;
@@ -125,12 +123,11 @@ static void sites_of_small_molecules(void **state)
     }
 }
 
-static void models_hydrogens_and_occupancies(void **state)
+UNIT_TEST(models_hydrogens_and_occupancies)
 {
     test_model m = test_model_make(&orthorhombic, 6, 2);
     heard h;
     nb_sites s;
-    (void)state;
     m.structure.n_models = 2;
     for (int i = 3; i < 6; i++)
         m.structure.atoms[i].model = 1;
@@ -151,7 +148,7 @@ static void models_hydrogens_and_occupancies(void **state)
     test_model_free(&m);
 }
 
-static void ncs_copies(void **state)
+UNIT_TEST(ncs_copies)
 {
     nb_ncs ncs[2] = {{{0, -1, 0, 1, 0, 0, 0, 0, 1}, {1, 2, 3}, 0},
                      {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 5}, 1}};
@@ -159,7 +156,6 @@ static void ncs_copies(void **state)
     const nb_atom *a = &m.structure.atoms[2]; /* anisotropic */
     heard h;
     nb_sites s;
-    (void)state;
     m.structure.ncs = ncs;
     m.structure.n_ncs = 2;
     s = sites_of(&m, &h);
@@ -181,14 +177,13 @@ static void ncs_copies(void **state)
 }
 
 /** Frames of the same cell count, others are ignored with a notice, the cell's own without one. */
-static void frames(void **state)
+UNIT_TEST(frames)
 {
     test_model m = test_model_make(&orthorhombic, 1, 4);
     double *f = m.structure.frame;
     const double *r = m.structure.atoms->r;
     heard h;
     nb_sites s;
-    (void)state;
     m.structure.has_frame = 1;
     f[0] = 0.05001;
     f[4] = 0.04167;
@@ -226,11 +221,10 @@ static void expect_refused(test_model *m, const char *part)
     assert_null(p.hkl);
 }
 
-static void bad_models_are_refused(void **state)
+UNIT_TEST(bad_models_are_refused)
 {
     test_model good = test_model_make(&orthorhombic, 4, 5), m = good;
     nb_atom *a = good.structure.atoms, kept = a[2];
-    (void)state;
 #define REFUSED(change, part)                                                            \
     do {                                                                                 \
         m = good;                                                                        \
@@ -255,12 +249,11 @@ static void bad_models_are_refused(void **state)
     test_model_free(&good);
 }
 
-static void displacements_just_below_0_are_0(void **state)
+UNIT_TEST(displacements_just_below_0_are_0)
 {
     test_model m = test_model_make(&orthorhombic, 1, 6);
     heard h;
     nb_sites s;
-    (void)state;
     m.structure.atoms->B = -0.7;
     s = sites_of(&m, &h);
     check_close(s.site->B_low, 0, 0);
@@ -269,11 +262,10 @@ static void displacements_just_below_0_are_0(void **state)
     test_model_free(&m);
 }
 
-static void failed_allocations_are_errors(void **state)
+UNIT_TEST(failed_allocations_are_errors)
 {
     test_model m = test_model_make(&orthorhombic, 5, 7);
     int tries = 0, status = NB_ERR_NOMEM;
-    (void)state;
     m.options.k_sol = 0.4;
     m.options.dmin = 4;
     for (long i = 1; status == NB_ERR_NOMEM; i++, tries++) {
@@ -291,19 +283,9 @@ static void failed_allocations_are_errors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(special_positions),
-        TEST(sites_of_small_molecules),
-        TEST(models_hydrogens_and_occupancies),
-        TEST(ncs_copies),
-        TEST(frames),
-        TEST(bad_models_are_refused),
-        TEST(displacements_just_below_0_are_0),
-        TEST(failed_allocations_are_errors),
-    };
     if (!*nb_gemmi_version()) {
         printf("1..1\nok 1 - factors_sites # SKIP this build has no gemmi\n");
         return 0;
     }
-    return RUN_TESTS("factors_sites", tests);
+    return nb_run_tests();
 }

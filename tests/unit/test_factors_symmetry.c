@@ -45,26 +45,23 @@ static void check_group(const test_group *group, double dmin)
     nb_factor_grid_free(&grid);
 }
 
-static void unique_reflections_cover_the_sphere_once(void **state)
+UNIT_TEST(unique_reflections_cover_the_sphere_once)
 {
-    (void)state;
     for (int i = 0; i < test_group_count; i++)
         check_group(&test_groups[i], 2.5);
 }
 
-static void groups_have_their_order(void **state)
+UNIT_TEST(groups_have_their_order)
 {
     static const int order[] = {1, 2, 2, 2, 4, 4, 4, 8, 32, 4, 3, 18, 6, 12, 12, 48, 192};
-    (void)state;
     for (int i = 0; i < test_group_count; i++)
         assert_int_equal(test_group_close(&test_groups[i]).count, order[i]);
 }
 
-static void absences_of_screws_and_centring(void **state)
+UNIT_TEST(absences_of_screws_and_centring)
 {
     nb_symmetry sg = test_group_close(&test_groups[6]),
                 i222 = test_group_close(&test_groups[7]);
-    (void)state;
     assert_int_equal(nb_is_absent(&sg, (const int[3]){3, 0, 0}), 1);
     assert_int_equal(nb_is_absent(&sg, (const int[3]){0, 4, 0}), 0);
     assert_int_equal(nb_is_absent(&sg, (const int[3]){0, 3, 1}), 0);
@@ -73,26 +70,24 @@ static void absences_of_screws_and_centring(void **state)
 }
 
 /** s^2 from the metric against the reciprocal axes of a triclinic cell. */
-static void metric_of_a_triclinic_cell(void **state)
+UNIT_TEST(metric_of_a_triclinic_cell)
 {
     const double cell[6] = {21.3, 24.1, 26.7, 81, 97, 104}, d = M_PI / 180;
     double ca = cos(81 * d), cb = cos(97 * d), cg = cos(104 * d), G[6];
     double v = sqrt(1 - ca * ca - cb * cb - cg * cg + 2 * ca * cb * cg);
     double A = sin(81 * d) / (21.3 * v), C = sin(104 * d) / (26.7 * v);
     double cosB = (cg * ca - cb) / (sin(104 * d) * sin(81 * d));
-    (void)state;
     nb_reciprocal_metric(cell, G);
     check_ratio(nb_s_squared(G, 1, 0, 0), A * A, 1e-13);
     check_ratio(nb_s_squared(G, 0, 0, 2), 4 * C * C, 1e-13);
     check_ratio(nb_s_squared(G, 1, 0, 1), A * A + C * C + 2 * A * C * cosB, 1e-13);
 }
 
-static void an_index_on_the_limit_is_inside(void **state)
+UNIT_TEST(an_index_on_the_limit_is_inside)
 {
     const double cell[6] = {90, 90, 90, 90, 90, 90};
     double G[6];
     int H[3], first, last;
-    (void)state;
     nb_index_limits(cell, 2.0, H);
     assert_int_equal(H[0], 45);
     nb_reciprocal_metric(cell, G);
@@ -102,25 +97,23 @@ static void an_index_on_the_limit_is_inside(void **state)
     assert_int_equal(nb_row_of_l(G, nb_s_squared_limit(2), 27, 37, 45, &first, &last), 0);
 }
 
-static void tables_that_are_too_large_name_dmin(void **state)
+UNIT_TEST(tables_that_are_too_large_name_dmin)
 {
     const double cell[6] = {90, 90, 90, 90, 90, 90};
     nb_factor_grid grid;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(nb_factor_grid_new(cell, (const int[3]){20000, 1, 1}, &grid, &err),
                      NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-dmin"));
     assert_null(grid.F);
 }
 
-static void failed_allocations_are_errors(void **state)
+UNIT_TEST(failed_allocations_are_errors)
 {
     nb_symmetry sg = test_group_close(&test_groups[2]);
     int tries = 0, (*hkl)[3], status = NB_ERR_NOMEM;
     size_t n;
     nb_error err;
-    (void)state;
     for (long i = 1; status == NB_ERR_NOMEM; i++, tries++) {
         nb_alloc_fail_after(i);
         status = nb_unique_reflections(&sg, test_groups[2].cell, 1.2, 1, &hkl, &n, &err);
@@ -130,18 +123,4 @@ static void failed_allocations_are_errors(void **state)
     assert_true(tries > 2);
     assert_int_equal(hkl[0][0] || hkl[0][1] || hkl[0][2], 0);
     nb_free(hkl);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(unique_reflections_cover_the_sphere_once),
-        TEST(groups_have_their_order),
-        TEST(absences_of_screws_and_centring),
-        TEST(metric_of_a_triclinic_cell),
-        TEST(an_index_on_the_limit_is_inside),
-        TEST(tables_that_are_too_large_name_dmin),
-        TEST(failed_allocations_are_errors),
-    };
-    return RUN_TESTS("factors_symmetry", tests);
 }

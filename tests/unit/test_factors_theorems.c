@@ -26,13 +26,12 @@ static double difference(const nb_factor_grid *a, const nb_factor_grid *b)
     return most / sqrt(all / n);
 }
 
-static void centrosymmetric_models_have_real_F(void **state)
+UNIT_TEST(centrosymmetric_models_have_real_F)
 {
     static const test_group group = {"P -1", "-x,-y,-z", {19, 22, 25, 81, 97, 104}};
     test_model m = test_model_make(&group, 25, 1);
     const nb_anomalous f[3] = {{-1, 0}, {2, 0}, {0.5, 0}};
     nb_factor_grid g = test_model_grid(&m, f);
-    (void)state;
     for (size_t i = 0; i < nb_factor_grid_voxels(&g); i++)
         if (!isnan(g.F[i]))
             check_close(g.F[i] * sin(g.phase[i]), 0, 1e-4);
@@ -40,13 +39,12 @@ static void centrosymmetric_models_have_real_F(void **state)
     test_model_free(&m);
 }
 
-static void a_shift_turns_phases(void **state)
+UNIT_TEST(a_shift_turns_phases)
 {
     test_model m = test_model_make(&triclinic, 30, 2);
     const nb_anomalous f[3] = {{-1, 3}, {2, 1}, {0.5, 0}};
     const double x0[3] = {0.123, -0.27, 0.401};
     nb_factor_grid a = test_model_grid(&m, f), b;
-    (void)state;
     test_model_shift(&m, x0);
     b = test_model_grid(&m, f);
     for (int h = -a.H[0]; h <= a.H[0]; h++)
@@ -66,11 +64,10 @@ static void a_shift_turns_phases(void **state)
     test_model_free(&m);
 }
 
-static void two_models_together_are_their_sum(void **state)
+UNIT_TEST(two_models_together_are_their_sum)
 {
     test_model both = test_model_make(&test_groups[6], 40, 3), one, two;
     nb_partials p, q, r;
-    (void)state;
     one = test_model_part(&both, 0, 20);
     two = test_model_part(&both, 20, 20);
     p = test_model_sum(&both);
@@ -87,10 +84,9 @@ static void two_models_together_are_their_sum(void **state)
 }
 
 /** By its own operators, and with all images as atoms of P1; with and without solvent. */
-static void a_group_is_its_images_in_P1(void **state)
+UNIT_TEST(a_group_is_its_images_in_P1)
 {
     const nb_anomalous f[3] = {{-1, 3}, {2, 1}, {0.5, 2}};
-    (void)state;
     for (int i = 0; i < test_group_count; i++) {
         test_model m = test_model_make(&test_groups[i], 6, 4), p1;
         nb_factor_grid a, b;
@@ -108,13 +104,12 @@ static void a_group_is_its_images_in_P1(void **state)
 }
 
 /** A cell without the group's symmetry: no reflection may stand for another. */
-static void a_cell_that_does_not_fit_its_group(void **state)
+UNIT_TEST(a_cell_that_does_not_fit_its_group)
 {
     static const test_group odd = {"P 41", "-y,x,z+1/4", {20, 20.3, 24, 90, 91, 90}};
     const nb_anomalous f[3] = {{-1, 3}, {2, 1}, {0.5, 2}};
     test_model m = test_model_make(&odd, 8, 5), p1;
     nb_factor_grid a, b;
-    (void)state;
     for (size_t i = 0; i < m.structure.n_atoms; i++)
         m.structure.atoms[i].has_U = 0; /* in a skewed image U is another one */
     a = test_model_grid(&m, f);
@@ -128,11 +123,10 @@ static void a_cell_that_does_not_fit_its_group(void **state)
     test_model_free(&p1);
 }
 
-static void fft_and_direct_sums_agree(void **state)
+UNIT_TEST(fft_and_direct_sums_agree)
 {
     nb_error err;
     uint64_t seed = 17;
-    (void)state;
     if (nb_fftw_need("this test", &err))
         skip_because("FFTW cannot be loaded");
     for (int i = 0; i < 6; i++) {
@@ -157,7 +151,7 @@ static void fft_and_direct_sums_agree(void **state)
     }
 }
 
-static void scale_B_and_F000(void **state)
+UNIT_TEST(scale_B_and_F000)
 {
     test_model m = test_model_make(&test_groups[4], 12, 6);
     nb_partials p;
@@ -165,7 +159,6 @@ static void scale_B_and_F000(void **state)
     nb_anomalous f[3] = {{0, 0}};
     double electrons = 0;
     size_t at;
-    (void)state;
     m.options.with_000 = 1;
     m.options.k_sol = 0.3;
     p = test_model_sum(&m);
@@ -194,12 +187,11 @@ static void scale_B_and_F000(void **state)
     test_model_free(&m);
 }
 
-static void threads_give_the_same_bytes(void **state)
+UNIT_TEST(threads_give_the_same_bytes)
 {
     test_model m = test_model_make(&test_groups[13], 20, 7);
     const nb_anomalous f[3] = {{-1, 3}, {2, 1}, {0.5, 2}};
     nb_factor_grid one, more;
-    (void)state;
     m.options.k_sol = 0.4;
     one = test_model_grid(&m, f);
     m.options.threads = 3;
@@ -237,10 +229,9 @@ static void check_map(test_model *m, const nb_anomalous *f, double B_add)
     nb_partials_free(&p);
 }
 
-static void a_map_gives_the_bytes_of_a_combination(void **state)
+UNIT_TEST(a_map_gives_the_bytes_of_a_combination)
 {
     const nb_anomalous f[4] = {{-1, 3}, {2, 1}, {0.5, 2}, {1, 1}};
-    (void)state;
     for (int g = 0; g < test_group_count; g++) {
         test_model m = test_model_make(&test_groups[g], 8, (uint64_t)g + 1);
         m.options.dmin = 3;
@@ -255,20 +246,9 @@ static void a_map_gives_the_bytes_of_a_combination(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(centrosymmetric_models_have_real_F),
-        TEST(a_shift_turns_phases),
-        TEST(two_models_together_are_their_sum),
-        TEST(a_group_is_its_images_in_P1),
-        TEST(a_cell_that_does_not_fit_its_group),
-        TEST(fft_and_direct_sums_agree),
-        TEST(scale_B_and_F000),
-        TEST(threads_give_the_same_bytes),
-        TEST(a_map_gives_the_bytes_of_a_combination),
-    };
     if (!*nb_gemmi_version()) {
         printf("1..1\nok 1 - factors_theorems # SKIP this build has no gemmi\n");
         return 0;
     }
-    return RUN_TESTS("factors_theorems", tests);
+    return nb_run_tests();
 }

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The structure-factor cache: nanoBragg's bytes, read and written. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../support/check.h"
 
 #include "../../src/base/error.h"
 #include "../../src/base/memory.h"
@@ -38,11 +30,10 @@ static const nb_factor_file table = {-1, 0, 4, 4, -2, 0, 6, box};
 static const char header[] = "-1 0 4 4 -2 0\n\f";
 static const double padded[3 * 2 * 4] = {1, 2, 3, 0, 0, 0, 0, 0, 4, 5, 6};
 
-static void written_bytes(void **state)
+UNIT_TEST(written_bytes)
 {
     sink_buffer b = {.used = 0};
     char text[NB_FDUMP_HEADER];
-    (void)state;
     assert_int_equal(nb_fdump_header(&table, text), sizeof header - 1);
     assert_string_equal(text, header);
     assert_int_equal(nb_fdump_write(&table, sink, &b, NULL), NB_OK);
@@ -51,12 +42,11 @@ static void written_bytes(void **state)
     assert_memory_equal(b.bytes + sizeof header - 1, padded, sizeof padded);
 }
 
-static void read_back(void **state)
+UNIT_TEST(read_back)
 {
     sink_buffer b = {.used = 0};
     nb_factor_file t;
     nb_error err;
-    (void)state;
     assert_int_equal(nb_fdump_write(&table, sink, &b, NULL), NB_OK);
     assert_int_equal(nb_fdump_parse(b.bytes, b.used, "d", &t, &err), NB_OK);
     assert_int_equal(t.hmin, -1), assert_int_equal(t.hmax, 0);
@@ -73,13 +63,12 @@ static void read_back(void **state)
 }
 
 /* The old reader skipped white space behind the header and so shifted such a table. */
-static void white_space_in_the_first_value(void **state)
+UNIT_TEST(white_space_in_the_first_value)
 {
     static const unsigned char white[8] = {' ', '\n', '\f', '\r', '\t', ' ', 0xb0, 0x3f};
     unsigned char bytes[13 + 64] = "0 0 0 0 0 0\n\f";
     double value;
     nb_factor_file t;
-    (void)state;
     memcpy(&value, white, sizeof value);
     memcpy(bytes + 13, white, sizeof white);
     assert_int_equal(nb_fdump_parse(bytes, sizeof bytes, "d", &t, NULL), NB_OK);
@@ -87,7 +76,7 @@ static void white_space_in_the_first_value(void **state)
     nb_factor_file_free(&t);
 }
 
-static void bad_values_and_headers(void **state)
+UNIT_TEST(bad_values_and_headers)
 {
     static const char *const bad[] = {"0 0 0 0 0 0\n",
                                       "0 0 0 0 0\n\f",
@@ -102,7 +91,6 @@ static void bad_values_and_headers(void **state)
     double nan = NAN;
     nb_factor_file t;
     nb_error err;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memset(bytes, 0, sizeof bytes);
         memcpy(bytes, bad[i], strlen(bad[i]));
@@ -121,12 +109,11 @@ static void bad_values_and_headers(void **state)
     assert_null(t.F);
 }
 
-static void failures_are_passed_on(void **state)
+UNIT_TEST(failures_are_passed_on)
 {
     nb_factor_file t;
     nb_error err = {0};
     char bytes[13 + 64] = "0 0 0 0 0 0\n\f";
-    (void)state;
     for (int call = 1; call <= 4; call++) {
         sink_buffer b = {.fail_at = call};
         assert_int_equal(nb_fdump_write(&table, sink, &b, &err), NB_ERR_IO);
@@ -139,16 +126,4 @@ static void failures_are_passed_on(void **state)
     nb_alloc_fail_after(0);
     assert_int_equal(err.code, NB_ERR_NOMEM);
     assert_null(t.F);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_bytes),
-        cmocka_unit_test(read_back),
-        cmocka_unit_test(white_space_in_the_first_value),
-        cmocka_unit_test(bad_values_and_headers),
-        cmocka_unit_test(failures_are_passed_on),
-    };
-    return cmocka_run_group_tests_name("fdump", tests, NULL, NULL);
 }

@@ -41,12 +41,11 @@ static void *thread(void *worst)
     return NULL;
 }
 
-static void transforms(void **state)
+UNIT_TEST(transforms)
 {
     pthread_t threads[THREADS];
     double worst[THREADS] = {0};
     nb_error err;
-    (void)state;
     if (nb_fftw_need("-sf_method fft", &err))
         skip_because(err.message);
     for (int i = 0; i < THREADS; i++)
@@ -57,19 +56,12 @@ static void transforms(void **state)
     }
 }
 #else
-static void transforms(void **state)
+UNIT_TEST(transforms)
 {
     nb_error err;
-    (void)state;
     assert_int_equal(nb_fftw_need("-sf_method fft", &err), NB_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "-sf_method fft"));
     assert_non_null(strstr(err.message, "libfftw3-dev"));
     skip_because("this build has no FFTW");
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(transforms)};
-    return RUN_TESTS("fftw", tests);
-}

@@ -60,9 +60,8 @@ static void make_taps(int box, const double M[4], int slopes, nb_taps *t)
         fail_msg("%s", err.message);
 }
 
-static void taps_are_means_over_the_cross_section(void **state)
+UNIT_TEST(taps_are_means_over_the_cross_section)
 {
-    (void)state;
     for (int n = 0; n < 12; n++) {
         double M[4];
         nb_taps t;
@@ -84,9 +83,8 @@ static double box_ripple(int box)
 }
 
 /* Light is conserved, its middle stays, and its variance is that of the cross-section and of two pixels. */
-static void taps_have_the_moments_of_the_cross_section(void **state)
+UNIT_TEST(taps_have_the_moments_of_the_cross_section)
 {
-    (void)state;
     for (int n = 0; n < 100; n++) {
         double M[4], sum = 0, ff = 0, fs = 0, ss = 0;
         const double unit = n % 2 ? 1. / 12 : 1;
@@ -140,11 +138,10 @@ static void check_slopes(int box, const double M[4], const nb_taps *t)
 }
 
 /** A Gaussian that is nearly a line, along a slope. */
-static void slopes_of_sharp_taps_are_differences(void **state)
+UNIT_TEST(slopes_of_sharp_taps_are_differences)
 {
     static const double maps[][4] = {
         {2, 0.001, 1, 0.002}, {0.6, 0.002, 0.35, -0.001}, {1.1, 0, -1.5, 0.003}};
-    (void)state;
     for (size_t n = 0; n < sizeof maps / sizeof *maps; n++) {
         nb_taps t;
         make_taps(0, maps[n], 1, &t);
@@ -153,9 +150,8 @@ static void slopes_of_sharp_taps_are_differences(void **state)
     }
 }
 
-static void slopes_of_taps_are_differences(void **state)
+UNIT_TEST(slopes_of_taps_are_differences)
 {
-    (void)state;
     for (int n = 0; n < 60; n++) {
         double M[4];
         nb_taps t;
@@ -167,11 +163,10 @@ static void slopes_of_taps_are_differences(void **state)
 }
 
 /* A point, and lines. */
-static void narrow_footprints(void **state)
+UNIT_TEST(narrow_footprints)
 {
     static const double maps[][4] = {
         {0, 0, 0, 0}, {1, 0, 0.5, 0}, {0, 0, 0, 2}, {1e-5, 0, 0, 1e-5}};
-    (void)state;
     for (int n = 0; n < 8; n++) {
         double sum = 0;
         nb_taps t;
@@ -246,11 +241,10 @@ static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const fl
 }
 
 /* Tiles are near to the definition, in which each pixel has its own map. */
-static void tiles_are_near_each_pixels_own_map(void **state)
+UNIT_TEST(tiles_are_near_each_pixels_own_map)
 {
     static float light[PIXELS_MOST];
     static double tiles[PIXELS_MOST], own[PIXELS_MOST], in[PIXELS_MOST];
-    (void)state;
     for (int n = 0; n < 4; n++) {
         detector d;
         nb_footprint fp;
@@ -339,12 +333,11 @@ static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
 }
 
 /* The image in floats is the truth in doubles, for any part of it, kernels and threads. */
-static void images_are_the_reference(void **state)
+UNIT_TEST(images_are_the_reference)
 {
     static float light[PIXELS_MOST], image[PIXELS_MOST];
     static double in[PIXELS_MOST], truth[PIXELS_MOST];
     static uint8_t mask[PIXELS_MOST];
-    (void)state;
     for (int n = 0; n < 40; n++) {
         detector d;
         nb_footprint fp;
@@ -370,10 +363,9 @@ static void images_are_the_reference(void **state)
 }
 
 /* x.(K y) = (K^T x).y */
-static void back_is_the_adjoint(void **state)
+UNIT_TEST(back_is_the_adjoint)
 {
     static double x[PIXELS_MOST], y[PIXELS_MOST], Ky[PIXELS_MOST], Kx[PIXELS_MOST];
-    (void)state;
     for (int n = 0; n < 10; n++) {
         detector d;
         nb_footprint fp;
@@ -394,19 +386,4 @@ static void back_is_the_adjoint(void **state)
         check_close(forth, back, 1e-12 * PIXELS_MOST);
         nb_footprint_plan_free(&plan);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(taps_are_means_over_the_cross_section),
-        TEST(taps_have_the_moments_of_the_cross_section),
-        TEST(slopes_of_taps_are_differences),
-        TEST(slopes_of_sharp_taps_are_differences),
-        TEST(narrow_footprints),
-        TEST(tiles_are_near_each_pixels_own_map),
-        TEST(images_are_the_reference),
-        TEST(back_is_the_adjoint),
-    };
-    return RUN_TESTS("footprint", tests);
 }

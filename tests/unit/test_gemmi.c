@@ -5,7 +5,7 @@
 #ifdef NB_HAVE_GEMMI
 /* --- models -------------------------------------------------------------------------------- */
 /* What the files of the set hold, by other means (grep, the space groups' tables). */
-static void models_of_the_set(void **state)
+UNIT_TEST(models_of_the_set)
 {
     static const struct {
         const char *name;
@@ -29,7 +29,6 @@ static void models_of_the_set(void **state)
         {"4003024.cif", NB_STRUCTURE_SMALL, 4, 1, 0, 0, 48, "P m -3 m", 5.5592, 90, 55},
         {"made-small.cif", NB_STRUCTURE_SMALL, 7, 1, 0, 0, 4, "P 1 21/c 1", 8.412, 90, 26},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char path[80];
         snprintf(path, sizeof path, "models/%s", expected[i].name);
@@ -48,11 +47,10 @@ static void models_of_the_set(void **state)
 }
 
 /* One atom of each kind of file, as its line has it. */
-static void atoms(void **state)
+UNIT_TEST(atoms)
 {
     nb_structure s = model("models/1aki.pdb");
     const nb_atom *a = &s.atoms[2];
-    (void)state;
     assert_true(a->r[0] == 34.741 && a->r[1] == 20.264 && a->r[2] == -10.844);
     assert_true(a->occupancy == 1 && a->B == 16.85 && a->Z == 6 && !a->has_U);
     assert_true(a->serial == 3 && a->line == 13 && a->model == 0);
@@ -89,7 +87,7 @@ static nb_reflection_file reflections(const char *name)
     return out;
 }
 
-static void reflections_of_the_set(void **state)
+UNIT_TEST(reflections_of_the_set)
 {
     static const struct {
         const char *name;
@@ -114,7 +112,6 @@ static void reflections_of_the_set(void **state)
          "F_meas_sigma_au/R ",
          30.52, 1.5418},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char path[80], labels[200] = "";
         snprintf(path, sizeof path, "reflections/%s", expected[i].name);
@@ -147,7 +144,7 @@ static nb_status find(const char *name, const double *cell, nb_symmetry *out)
 }
 
 /* Orders of groups: International Tables A. */
-static void space_groups(void **state)
+UNIT_TEST(space_groups)
 {
     static const double rhombohedral[6] = {40, 40, 40, 80, 80, 80};
     static const double hexagonal[6] = {50, 50, 40, 90, 90, 120};
@@ -204,7 +201,6 @@ static void space_groups(void **state)
                                           "19.5",
                                           "P 2 2 2 extra"};
     nb_symmetry sg;
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (find(known[i].text, known[i].cell, &sg))
             fail_msg("'%s' is unknown", known[i].text);
@@ -226,9 +222,8 @@ static int is_number_of_order(int number, int order)
 }
 
 /* The first and last groups of each crystal class of order 1 to 48, times the centring. */
-static void space_group_numbers(void **state)
+UNIT_TEST(space_group_numbers)
 {
-    (void)state;
     assert_true(is_number_of_order(2, 2) && is_number_of_order(5, 4));
     assert_true(is_number_of_order(15, 8) && is_number_of_order(22, 16));
     assert_true(is_number_of_order(74, 16) && is_number_of_order(70, 32));
@@ -243,9 +238,8 @@ static void space_group_numbers(void **state)
 }
 
 /* --- tables -------------------------------------------------------------------------------- */
-static void elements(void **state)
+UNIT_TEST(elements)
 {
-    (void)state;
     for (int Z = 1; Z <= 118; Z++)
         assert_int_equal(nb_element_number(nb_element_symbol(Z)), Z);
     assert_int_equal(nb_element_number("SE"), 34);
@@ -265,10 +259,9 @@ static double f0_of(const double *abc, double s)
     return f;
 }
 
-static void scattering(void **state)
+UNIT_TEST(scattering)
 {
     double abc[9], f1, f2;
-    (void)state;
     for (int Z = 1; Z <= 98; Z++) { /* the sum is the number of electrons */
         assert_true(nb_element_f0(Z, abc));
         check_close(f0_of(abc, 0), Z, 0.06);
@@ -291,7 +284,7 @@ static void scattering(void **state)
 }
 
 /* --- MTZ ----------------------------------------------------------------------------------- */
-static void mtz_round_trip(void **state)
+UNIT_TEST(mtz_round_trip)
 {
     int hkl[3][3] = {{0, 0, 1}, {-3, 4, 5}, {7, 0, 12}};
     float F[3] = {12.5f, NAN, 1e6f}, phase[3] = {-90, NAN, 33.25f};
@@ -307,7 +300,6 @@ static void mtz_round_trip(void **state)
     char *bytes;
     size_t size;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(nb_mtz_write(&file, "nanobragg", &bytes, &size, &err), NB_OK);
     assert_int_equal(nb_content_of(bytes, size), NB_CONTENT_MTZ);
     assert_int_equal(nb_reflection_file_parse(bytes, size, "again", &again, &err), NB_OK);
@@ -335,13 +327,3 @@ SKIPPED(space_group_numbers)
 SKIPPED(elements)
 SKIPPED(scattering)
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(models_of_the_set), TEST(atoms),        TEST(reflections_of_the_set),
-        TEST(mtz_round_trip),    TEST(space_groups), TEST(space_group_numbers),
-        TEST(elements),          TEST(scattering),
-    };
-    return RUN_TESTS("gemmi", tests);
-}

@@ -27,9 +27,8 @@ static void check_bad_model(const char *text, long line, const char *reason)
         fail_msg("expected '%s' in line %ld, got: %s", reason, line, err.message);
 }
 
-static void bad_models(void **state)
+UNIT_TEST(bad_models)
 {
-    (void)state;
     check_bad_model("", 0, "no PDB, mmCIF or small-molecule CIF");
     check_bad_model("\001\002\003", 0, "no PDB, mmCIF");
     check_bad_model(CELL, 0, "no atom");
@@ -65,7 +64,7 @@ static void bad_models(void **state)
 }
 
 /* What is unusual and good. */
-static void odd_models(void **state)
+UNIT_TEST(odd_models)
 {
     static const struct {
         const char *text;
@@ -102,7 +101,6 @@ static void odd_models(void **state)
          "1/2-z'\n" SITES "UNK1 0 0 0\n",
          0, 2, 0, 0, 0, 1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         nb_structure s;
         nb_error err = {0};
@@ -119,13 +117,12 @@ static void odd_models(void **state)
 }
 
 /* -sg may mend a symbol that nobody knows, so it is kept. */
-static void unknown_groups(void **state)
+UNIT_TEST(unknown_groups)
 {
     static const char *const texts[] = {
         "CRYST1   30.000   32.000   36.000  90.00  90.00  90.00 P 9 2\n" ATOM,
         "data_a\n_space_group_name_Hall 'P 9 2'\n" SITES "C1 0 0 0\n",
         "data_a\n_symmetry_space_group_name_H-M 'P 9 2'\n" SITES "C1 0 0 0\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nb_structure s;
         nb_error err = {0};
@@ -138,7 +135,7 @@ static void unknown_groups(void **state)
 }
 
 /* The order of the file, whatever the residues, and the lines of a CIF's atoms. */
-static void order_of_atoms(void **state)
+UNIT_TEST(order_of_atoms)
 {
     const char *const text = CELL
         "ATOM      7  CA  ALA A   1       1.000   2.000   3.000  1.00 10.00           C\n"
@@ -146,7 +143,6 @@ static void order_of_atoms(void **state)
         "ATOM      9  CB AALA A   1       3.000   2.000   3.000  0.25 10.00           C\n"
         "END\n" ATOM;
     nb_structure s;
-    (void)state;
     assert_int_equal(nb_structure_parse(text, strlen(text), "order", &s, NULL), NB_OK);
     assert_int_equal(s.n_atoms, 3);
     for (int i = 0; i < 3; i++)
@@ -210,7 +206,7 @@ static void damage(const char *name)
     nb_free(file.data);
 }
 
-static void damaged_files(void **state)
+UNIT_TEST(damaged_files)
 {
     static const char *const names[] = {"models/1aki.pdb",
                                         "models/1dur.pdb",
@@ -240,19 +236,17 @@ static void damaged_files(void **state)
                                         "reflections/made-intensities.mtz",
                                         "reflections/made-pairs.mtz",
                                         "reflections/made-scrambled.mtz"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         damage(names[i]);
 }
 
 /* Only a header that is whole and fits the file is read. */
-static void truncated_mtz(void **state)
+UNIT_TEST(truncated_mtz)
 {
     file_bytes file = set_file("reflections/made-intensities.mtz");
     nb_reflection_file f;
     nb_error err = {0};
     size_t end = file.size;
-    (void)state;
     while (memcmp(file.data + end - 4, "END ", 4) != 0)
         end--;
     assert_int_equal(nb_reflection_file_parse(file.data, end - 4, "cut", &f, &err),
@@ -268,11 +262,10 @@ static void truncated_mtz(void **state)
 }
 
 /* Each allocation of ours fails once; nothing is lost (the sanitizer's build looks). */
-static void without_memory(void **state)
+UNIT_TEST(without_memory)
 {
     static const char *const names[] = {"models/made-small.cif", "models/made-p1121.cif",
                                         "models/made-ncs.pdb", "reflections/1CTJ.mtz"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         file_bytes file = set_file(names[i]);
         nb_status status = NB_ERR_NOMEM;
@@ -305,7 +298,7 @@ SKIPPED(without_memory)
 #endif
 
 /* --- with and without gemmi ---------------------------------------------------------------- */
-static void contents(void **state)
+UNIT_TEST(contents)
 {
     static const struct {
         const char *text;
@@ -331,18 +324,7 @@ static void contents(void **state)
          NB_CONTENT_CIF_OTHER},
         {"data_x # _atom_site.Cartn_x\n", NB_CONTENT_CIF_OTHER},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (nb_content_of(of[i].text, strlen(of[i].text)) != of[i].content)
             fail_msg("content of '%s'", of[i].text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(contents),      TEST(unknown_groups), TEST(order_of_atoms),
-        TEST(odd_models),    TEST(bad_models),     TEST(damaged_files),
-        TEST(truncated_mtz), TEST(without_memory),
-    };
-    return RUN_TESTS("gemmi_bad", tests);
 }

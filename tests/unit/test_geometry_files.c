@@ -117,14 +117,13 @@ static void check_table(form which, const char *file, const nb_geometry_typed *t
     free(place);
 }
 
-static void crystfel_files(void **state)
+UNIT_TEST(crystfel_files)
 {
     static const char *const names[] = {"quad.geom", "agipd3d.geom", "jf_slab.geom",
                                         "jf16m.geom"};
     nb_geometry_typed typed = {62.2, 12398.419843320026 / 8700, -1, NB_CONV_MOSFLM, 0, 0,
                                NULL};
     nb_detector_spec d;
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         check_table(GEOM, names[i], &nothing, &d);
         nb_detector_spec_free(&d);
@@ -133,10 +132,9 @@ static void crystfel_files(void **state)
     nb_detector_spec_free(&d);
 }
 
-static void dials_files(void **state)
+UNIT_TEST(dials_files)
 {
     nb_detector_spec d;
-    (void)state;
     check_table(EXPT, "hier.expt", &nothing, &d);
     check_close(d.wavelength_A, 1.2815, 0);
     check_close(d.polarization, 0.97, 1e-15);
@@ -152,10 +150,9 @@ static void dials_files(void **state)
     nb_detector_spec_free(&d);
 }
 
-static void nexus_files(void **state)
+UNIT_TEST(nexus_files)
 {
     nb_detector_spec d;
-    (void)state;
 #ifndef NB_HAVE_HDF5
     skip_because("built without HDF5");
 #endif
@@ -189,9 +186,8 @@ static void refused_geom(const char *text, const char *part)
     assert_null(d.panels);
 }
 
-static void bad_crystfel(void **state)
+UNIT_TEST(bad_crystfel)
 {
-    (void)state;
     refused_geom("", "no panels");
     refused_geom(HEAD, "no panels");
     refused_geom(HEAD "p/min_fs\n", "4: 'p/min_fs': a line is KEY = VALUE");
@@ -236,12 +232,11 @@ static void bad_crystfel(void **state)
 }
 
 /** A region of pixels of the data without a panel belongs to the only one. */
-static void region_of_the_only_panel(void **state)
+UNIT_TEST(region_of_the_only_panel)
 {
     static const char text[] = HEAD GOOD "bada/min_fs=2\nbada/max_fs=4\nbada/min_ss=1\n"
                                          "bada/max_ss=1\n";
     nb_detector_spec d;
-    (void)state;
     assert_int_equal(nb_geom_parse(text, sizeof text - 1, "t", &nothing, NULL, &d, NULL),
                      NB_OK);
     assert_int_equal(nb_spec_masked(&d, 0), 3);
@@ -251,7 +246,7 @@ static void region_of_the_only_panel(void **state)
 }
 
 /** What is allowed: defaults only for later panels, comments, CR LF, spaces in sums, typed values. */
-static void crystfel_text(void **state)
+UNIT_TEST(crystfel_text)
 {
     static const char text[] =
         "\xEF\xBB\xBF" HEAD "; nothing\r\nadu_per_photon = 2\r\n" GOOD
@@ -264,7 +259,6 @@ static void crystfel_text(void **state)
         "unheard_of = 3";
     nb_geometry_typed typed = {200, 2, -1, NB_CONV_MOSFLM, 0, 0, NULL};
     nb_detector_spec d;
-    (void)state;
     assert_int_equal(nb_geom_parse(text, sizeof text - 1, "t", &nothing, NULL, &d, NULL),
                      NB_OK);
     assert_int_equal(d.n_panels, 3);
@@ -309,9 +303,8 @@ static void refused_expt(const char *text, const char *part)
     "\"fast_axis\":[1,0,0],\"slow_axis\":[0,1,0],\"origin\":[0,0,0],\"children\":"
 #define END "]}"
 
-static void bad_dials(void **state)
+UNIT_TEST(bad_dials)
 {
-    (void)state;
     refused_expt("", "not valid JSON");
     refused_expt("{\n\n\"a\": nan}", "bad.expt:3: not valid JSON");
     refused_expt("[]", "/__id__");
@@ -364,14 +357,4 @@ static void bad_dials(void **state)
     refused_expt(
         FILE_JSON(",\"scan\":0", GOOD_JSON, "") "],\"scan\":[{\"oscillation\":[1]}]}",
         "/scan/0/oscillation");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(crystfel_files), TEST(dials_files),   TEST(nexus_files),
-        TEST(bad_crystfel),   TEST(crystfel_text), TEST(region_of_the_only_panel),
-        TEST(bad_dials),
-    };
-    return RUN_TESTS("geometry files", tests);
 }

@@ -163,7 +163,7 @@ static void check_read(const char *path, int frame, double first_pixel)
     nb_image_free(&image);
 }
 
-static void units_of_many_points(void **state)
+SCRATCH_TEST(units_of_many_points)
 {
     static char text[MANY][15];
     const char *path = scratch_path(*state, "a.h5");
@@ -182,7 +182,7 @@ static void units_of_many_points(void **state)
     check_read(path, 0, 0);
 }
 
-static void key_of_many_points(void **state)
+SCRATCH_TEST(key_of_many_points)
 {
     static const uint64_t many[MANY] = {7};
     const char *path = scratch_path(*state, "a.h5");
@@ -196,7 +196,7 @@ static void key_of_many_points(void **state)
 }
 
 /** A data file of one frame whose table is empty, and the hash of that table is not one number. */
-static void hash_of_many_points(void **state)
+SCRATCH_TEST(hash_of_many_points)
 {
     static const uint64_t many[MANY] = {NB_HASH_START};
     static const char *const columns[] = {LISTS "/count", LISTS "/first",
@@ -231,7 +231,7 @@ static void hash_of_many_points(void **state)
     assert_false(nb_hdf5_verify_data(path, &data, &found));
 }
 
-static void chunks_of_another_size(void **state)
+SCRATCH_TEST(chunks_of_another_size)
 {
     const char *path = scratch_path(*state, "a.h5");
     for (int edge = 8; edge <= 2 * EDGE; edge += 8) {
@@ -246,7 +246,7 @@ static void chunks_of_another_size(void **state)
 }
 
 /** The file says that a chunk holds the pixels uncompressed. */
-static void filters_left_out(void **state)
+SCRATCH_TEST(filters_left_out)
 {
     static const unsigned char pixels[2 * PIXELS] = {7};
     const hsize_t at[3] = {0, 0, 0};
@@ -265,7 +265,7 @@ static void filters_left_out(void **state)
     }
 }
 
-static void frames_never_written(void **state)
+SCRATCH_TEST(frames_never_written)
 {
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t dims[3] = {1, EDGE, EDGE};
@@ -296,7 +296,7 @@ static void put_large(const char *path, hsize_t side, hsize_t chunk)
     H5(Fclose)(file);
 }
 
-static void sizes_that_a_small_file_declares(void **state)
+SCRATCH_TEST(sizes_that_a_small_file_declares)
 {
     const char *path = scratch_path(*state, "a.h5");
     nb_image image;
@@ -310,7 +310,7 @@ static void sizes_that_a_small_file_declares(void **state)
     assert_non_null(strstr(err.message, "-max_read 2 "));
 }
 
-static void spectra_that_a_small_file_declares(void **state)
+SCRATCH_TEST(spectra_that_a_small_file_declares)
 {
     const char *path = scratch_path(*state, "a.h5");
     const hsize_t dims[2] = {20000, 10000}, chunk[2] = {1, 10000};
@@ -358,7 +358,7 @@ static void put_virtual(const char *path, const char *third)
     H5(Fclose)(file);
 }
 
-static void virtual_sets(void **state)
+SCRATCH_TEST(virtual_sets)
 {
     char path[600], other[600];
     snprintf(path, sizeof path, "%s", scratch_path(*state, "a.h5"));
@@ -379,7 +379,7 @@ static void virtual_sets(void **state)
     check_bad_frame(other, 4, "third.h5");
 }
 
-static void virtual_sets_without_end(void **state)
+SCRATCH_TEST(virtual_sets_without_end)
 {
     char path[600];
     const hsize_t dims[3] = {6, EDGE, EDGE};
@@ -396,7 +396,7 @@ static void virtual_sets_without_end(void **state)
     check_bad(path, "has more than two levels of virtual sources");
 }
 
-static void virtual_files_that_are_missing(void **state)
+SCRATCH_TEST(virtual_files_that_are_missing)
 {
     const char *path;
     put_plain(scratch_path(*state, "second.h5"), 20);
@@ -407,35 +407,11 @@ static void virtual_files_that_are_missing(void **state)
     check_bad_frame(path, 4, "not_there.h5");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(units_of_many_points),
-        SCRATCH_TEST(key_of_many_points),
-        SCRATCH_TEST(hash_of_many_points),
-        SCRATCH_TEST(chunks_of_another_size),
-        SCRATCH_TEST(filters_left_out),
-        SCRATCH_TEST(frames_never_written),
-        SCRATCH_TEST(sizes_that_a_small_file_declares),
-        SCRATCH_TEST(spectra_that_a_small_file_declares),
-        SCRATCH_TEST(virtual_sets),
-        SCRATCH_TEST(virtual_sets_without_end),
-        SCRATCH_TEST(virtual_files_that_are_missing),
-    };
-    return RUN_TESTS("hdf5_hostile", tests);
-}
-
 #else
 
-static void no_hdf5(void **state)
+UNIT_TEST(no_hdf5)
 {
-    (void)state;
     skip_because("skipped: this build has no HDF5");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_hdf5)};
-    return RUN_TESTS("hdf5_hostile", tests);
-}
 #endif

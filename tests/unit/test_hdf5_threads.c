@@ -86,7 +86,7 @@ static void child(const char *folder, const char *log)
     exit(failed);
 }
 
-static void two_series_in_one_process_end_quietly(void **state)
+SCRATCH_TEST(two_series_in_one_process_end_quietly)
 {
     nb_hdf5_layout layout = {16, 16, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 0, 0};
     char log[512];
@@ -103,10 +103,4 @@ static void two_series_in_one_process_end_quietly(void **state)
     assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
     assert_file_is(log, "");
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {SCRATCH_TEST(two_series_in_one_process_end_quietly)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,11 +133,10 @@ static void check_products(const nb_image_kernels *kernels, int threads)
     }
 }
 
-static void products_of_every_isa(void **state)
+UNIT_TEST(products_of_every_isa)
 {
     static const nb_isa isas[] = {NB_ISA_SCALAR, NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512,
                                   NB_ISA_NEON};
-    (void)state;
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
         if (nb_cpu_runs(isas[i]))
             check_products(nb_image_kernels_of(isas[i]), (int)i % 3 + 1);
@@ -147,13 +146,12 @@ static void products_of_every_isa(void **state)
 
 /** The configuration's instruction set makes the products too: the same bytes by another table of
  * kernels, pixels in doubt (precision mixed) included. */
-static void isa_of_the_configuration(void **state)
+UNIT_TEST(isa_of_the_configuration)
 {
     enum { SIDE = 128 };
     static const nb_isa isas[] = {NB_ISA_SCALAR, NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512};
     static float photons[SIDE * SIDE];
     static uint16_t noise[2][SIDE * SIDE], integers[2][SIDE * SIDE];
-    (void)state;
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
         nb_config cfg = nb_suite_config(1, 20, SIDE);
         int64_t overloads;
@@ -180,7 +178,7 @@ static void isa_of_the_configuration(void **state)
 }
 
 /** One stream for the whole image, whatever the bands; again for every product. */
-static void compat_counts_in_order(void **state)
+UNIT_TEST(compat_counts_in_order)
 {
     static uint16_t whole[PIXELS], rows[PIXELS];
     nb_scene sc = make_scene();
@@ -188,7 +186,6 @@ static void compat_counts_in_order(void **state)
     nb_product p[2] = {
         {.type = NB_PIXEL_U16, .stages = 1, .adc_offset = 40, .pixels = whole},
         {.type = NB_PIXEL_U16, .stages = 1, .adc_offset = 40}};
-    (void)state;
     assert_int_equal(nb_image_make(&photons, &compat, 1, p, 2, NULL), NB_OK);
     assert_true(nb_product_in_order(&p[1]));
     for (int s = 0; s < SLOW; s++)
@@ -199,7 +196,7 @@ static void compat_counts_in_order(void **state)
     nb_products_free(p, 2);
 }
 
-static void refused(void **state)
+UNIT_TEST(refused)
 {
     static const struct {
         nb_product product;
@@ -218,7 +215,6 @@ static void refused(void **state)
     nb_product p = {.type = NB_PIXEL_U16};
     nb_stats stats;
     nb_error err;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nb_product two[2] = {{.type = NB_PIXEL_U8}, cases[i].product};
         assert_int_equal(nb_image_make(&photons, stages, cases[i].n_stages, two, 2, &err),
@@ -234,7 +230,7 @@ static void refused(void **state)
     assert_non_null(strstr(err.message, "no image"));
 }
 
-static void memory_runs_out(void **state)
+UNIT_TEST(memory_runs_out)
 {
     static int32_t out[PIXELS];
     nb_scene sc = make_scene();
@@ -242,7 +238,6 @@ static void memory_runs_out(void **state)
     nb_product wide = {.type = NB_PIXEL_I32, .scale = 1, .pixels = out};
     nb_product counts = {.type = NB_PIXEL_U16, .stages = 1, .pixels = out};
     nb_error err;
-    (void)state;
     nb_alloc_fail_after(2);
     assert_int_equal(nb_image_make(&photons, NULL, 0, &wide, 1, &err), NB_ERR_NOMEM);
     assert_non_null(strstr(err.message, "out of memory"));
@@ -275,7 +270,7 @@ static nb_sim *on_device(nb_config *cfg, const nb_hooks *hooks)
     return sim;
 }
 
-static void device_makes_what_it_can(void **state)
+UNIT_TEST(device_makes_what_it_can)
 {
     enum { N = 64 * 64 };
     static uint16_t here[N], there[N];
@@ -284,7 +279,6 @@ static void device_makes_what_it_can(void **state)
     nb_stats stats, same;
     nb_sim *sim = on_device(&cfg, NULL);
     nb_photons copy;
-    (void)state;
     for (int i = 0; i < 6;
          i++) /* the last two are alike, and one more than there is room for */
         p[i] = (nb_product){
@@ -311,7 +305,7 @@ static void device_makes_what_it_can(void **state)
     nb_sim_free(sim);
 }
 
-static void full_device_gives_the_photons(void **state)
+UNIT_TEST(full_device_gives_the_photons)
 {
     enum { N = 64 * 64 };
     static uint16_t out[2][N];
@@ -319,7 +313,6 @@ static void full_device_gives_the_photons(void **state)
     const nb_hooks hooks = {.user = &notices, .notice = count_notice};
     nb_config cfg;
     nb_sim *sim = on_device(&cfg, &hooks);
-    (void)state;
     for (int full = 0; full < 2; full++) {
         nb_product p = {.type = NB_PIXEL_U16, .stages = 1, .pixels = out[full]};
         fake_is_full = full;
@@ -333,30 +326,14 @@ static void full_device_gives_the_photons(void **state)
     nb_sim_free(sim);
 }
 
-static void compat_fetches_the_photons(void **state)
+UNIT_TEST(compat_fetches_the_photons)
 {
     nb_config cfg;
     nb_sim *sim = on_device(&cfg, NULL);
     nb_product p = {.type = NB_PIXEL_U16, .stages = 1};
-    (void)state;
     assert_int_equal(nb_image_make(&sim->engine.photons, &compat, 1, &p, 1, NULL), NB_OK);
     assert_int_equal(p.place, -1);
     assert_non_null(sim->engine.photons.pixels);
     nb_products_free(&p, 1);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(products_of_every_isa),
-        TEST(isa_of_the_configuration),
-        TEST(compat_counts_in_order),
-        TEST(refused),
-        TEST(memory_runs_out),
-        TEST(device_makes_what_it_can),
-        TEST(full_device_gives_the_photons),
-        TEST(compat_fetches_the_photons),
-    };
-    return RUN_TESTS("image", tests);
 }

@@ -152,46 +152,29 @@ static void check_kernels(const nb_image_kernels *kernels)
     check_flat(kernels);
 }
 
-static void scalar(void **state)
+UNIT_TEST(scalar)
 {
-    (void)state;
     check_kernels(&nb_image_kernels_scalar);
 }
 
-static void base(void **state)
+UNIT_TEST(base)
 {
-    (void)state;
     check_kernels(&nb_image_kernels_base);
 }
 
 #ifdef __x86_64__
-static void avx2(void **state)
+UNIT_TEST(avx2)
 {
-    (void)state;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         skip_because("this processor has no AVX2");
     check_kernels(&nb_image_kernels_avx2);
 }
 
-static void avx512(void **state)
+UNIT_TEST(avx512)
 {
-    (void)state;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
         skip_because("this processor has no AVX-512");
     check_kernels(&nb_image_kernels_avx512);
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(scalar),
-        TEST(base),
-#ifdef __x86_64__
-        TEST(avx2),
-        TEST(avx512),
-#endif
-    };
-    return RUN_TESTS("image kernels", tests);
-}

@@ -18,11 +18,10 @@ static void count_clear(void *object)
     cleared += *(int *)object;
 }
 
-static void the_last_holder_frees(void **state)
+UNIT_TEST(the_last_holder_frees)
 {
     nb_error err = {0};
     int *object = nb_shared_new(sizeof *object, count_clear, "number", &err);
-    (void)state;
     assert_non_null(object);
     assert_int_equal(*object, 0);
     assert_int_equal((uintptr_t)object % _Alignof(max_align_t), 0);
@@ -40,10 +39,9 @@ static void the_last_holder_frees(void **state)
     nb_shared_drop(NULL);
 }
 
-static void memory_that_is_not_there_is_an_error(void **state)
+UNIT_TEST(memory_that_is_not_there_is_an_error)
 {
     nb_error err = {0};
-    (void)state;
     assert_null(nb_shared_new(SIZE_MAX, NULL, "number", &err));
     assert_int_equal(err.code, NB_ERR_NOMEM);
     nb_alloc_fail_after(1);
@@ -62,12 +60,11 @@ static void *hold_and_drop(void *object)
     return NULL;
 }
 
-static void threads_may_hold_and_drop(void **state)
+UNIT_TEST(threads_may_hold_and_drop)
 {
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     int *object = nb_shared_new(sizeof *object, count_clear, "number", NULL);
-    (void)state;
     assert_non_null(object);
     *object = 1;
     cleared = 0;
@@ -204,10 +201,9 @@ static void check_alone(nb_sim *sim, const float want[PIXELS])
     assert_memory_equal(image, want, sizeof image);
 }
 
-static void a_clone_and_its_original_outlive_each_other(void **state)
+UNIT_TEST(a_clone_and_its_original_outlive_each_other)
 {
     static float want[PIXELS];
-    (void)state;
     for (int kind = 0; kind < 3; kind++)
         for (int clone_first = 0; clone_first < 2; clone_first++) {
             nb_sim *sim = simulation(kind), *clone = cloned(sim);
@@ -218,7 +214,7 @@ static void a_clone_and_its_original_outlive_each_other(void **state)
         }
 }
 
-static void a_clone_keeps_what_its_original_replaces(void **state)
+UNIT_TEST(a_clone_keeps_what_its_original_replaces)
 {
     static const double other_waves[1] = {1.1e-10};
     static float want[PIXELS], image[PIXELS];
@@ -226,7 +222,6 @@ static void a_clone_keeps_what_its_original_replaces(void **state)
     nb_arrays a = *nb_sim_config(sim)->arrays;
     nb_config cfg = *nb_sim_config(sim);
     nb_error err = {0};
-    (void)state;
     render(clone, want);
     a.wavelength = other_waves;
     a.sources = 1;
@@ -241,16 +236,4 @@ static void a_clone_keeps_what_its_original_replaces(void **state)
     check_alone(clone, want);
     nb_sim_free(sim);
     nb_sim_free(clone);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_last_holder_frees),
-        TEST(memory_that_is_not_there_is_an_error),
-        TEST(threads_may_hold_and_drop),
-        TEST(a_clone_and_its_original_outlive_each_other),
-        TEST(a_clone_keeps_what_its_original_replaces),
-    };
-    return RUN_TESTS("inputs", tests);
 }

@@ -110,9 +110,8 @@ static double worst_place(double distance, int mean_depth)
 /* One direction through every layer: the mean depth and the position of the spot are exact
  * for any number of layers. The detector is far away, because a layer uses the parallax of
  * its front face, and this error is proportional to thickness over distance. */
-static void spots_stand_where_photons_stop(void **state)
+UNIT_TEST(spots_stand_where_photons_stop)
 {
-    (void)state;
     check_below(worst_place(1e4, 1), 1e-6);
     check_below(worst_place(0.1, 1), 5e-3); /* at 100 mm, oblique to 78 degrees */
     check_above(worst_place(1e4, 0), 1);    /* the front face gives errors of pixels */
@@ -123,9 +122,8 @@ static double mean_depth(double path)
     return nb_mean_depth(path, nb_stopped(path));
 }
 
-static void mean_depth_of_any_path(void **state)
+UNIT_TEST(mean_depth_of_any_path)
 {
-    (void)state;
     for (double y = 1e-8; y < 40; y *= 1.9)
         check_close(mean_depth(y), lambert_beer_depth(y), 1e-8);
     for (double y = 0.99e-3; y < 1.01e-3;
@@ -139,7 +137,7 @@ static void mean_depth_of_any_path(void **state)
 }
 
 /* The effect of -layer_depth, -compat and the sensor together. */
-static void who_decides(void **state)
+UNIT_TEST(who_decides)
 {
     static const struct {
         int compat;
@@ -147,7 +145,6 @@ static void who_decides(void **state)
         int mean;
     } rows[] = {{0, NB_LAYER_UNSET, 1}, {0, NB_LAYER_MEAN, 1}, {0, NB_LAYER_FRONT, 0},
                 {1, NB_LAYER_UNSET, 0}, {1, NB_LAYER_MEAN, 1}, {1, NB_LAYER_FRONT, 0}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int thick = 0; thick < 2; thick++) {
             nb_config cfg = nb_suite_config(1, 5, 8);
@@ -162,11 +159,10 @@ static void who_decides(void **state)
 }
 
 /* A curved detector: all rays are along the normal, so the depth is the same everywhere. */
-static void curved_layers(void **state)
+UNIT_TEST(curved_layers)
 {
     nb_config cfg = nb_suite_config(1, 5, 64);
     nb_sim *sim;
-    (void)state;
     cfg.curved = 1;
     cfg.pixel_mm = 1;
     cfg.abs_um = 300;
@@ -199,10 +195,9 @@ static double covered(const nb_sim *sim, int layer)
 
 /* Half-widths 0.16 and 0.64 rad: the default is 0.4 % and 7 % too large, `exact` is right
  * at any depth. */
-static void solid_angle_of_the_sphere(void **state)
+UNIT_TEST(solid_angle_of_the_sphere)
 {
     static const double pixel_mm[] = {0.25, 1}, excess[] = {1.0043, 1.0718};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         nb_config cfg = nb_suite_config(1, 5, 128);
         nb_sim *sim;
@@ -225,12 +220,4 @@ static void solid_angle_of_the_sphere(void **state)
         check_close(covered(sim, 1), 1, 1e-5);
         nb_sim_free(sim);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(spots_stand_where_photons_stop), TEST(mean_depth_of_any_path),
-        TEST(who_decides), TEST(curved_layers), TEST(solid_angle_of_the_sphere)};
-    return RUN_TESTS("sensor layers and curved detectors", tests);
 }

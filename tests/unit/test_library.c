@@ -72,12 +72,11 @@ static nb_status whole_run(const nb_config *cfg, nb_error *err)
 
 /* The nth allocation fails, for every n until all succeed: a clean error each time, and no
  * leak (checked by the sanitizers). */
-static void every_allocation_may_fail(void **state)
+UNIT_TEST(every_allocation_may_fail)
 {
     nb_config cfg = with_files();
     nb_error err;
     long n;
-    (void)state;
     nb_scratch_path(cfg.int_file, "lib-int.img");
     nb_scratch_path(cfg.pgm_file, "lib.pgm");
     cfg.write_int = cfg.write_pgm = 1;
@@ -100,24 +99,22 @@ static void every_allocation_may_fail(void **state)
     remove_files(&cfg);
 }
 
-static void nothing_is_freed_twice(void **state)
+UNIT_TEST(nothing_is_freed_twice)
 {
     nb_config cfg = nb_suite_config(1, 3, 8);
-    (void)state;
     nb_sim_free(NULL);
     nb_free(NULL);
     nb_sim_free(created(&cfg)); /* never rendered */
 }
 
 /* The simulation does not use the caller's configuration later; simulations are independent. */
-static void simulations_are_independent(void **state)
+UNIT_TEST(simulations_are_independent)
 {
     nb_config cfg = nb_suite_config(1, 3, 16), other = nb_suite_config(2, 4, 20);
     nb_config expected = cfg;
     static float a[256], b[256], c[400];
     nb_error err;
     nb_sim *first = created(&cfg), *second = created(&other);
-    (void)state;
     assert_memory_equal(&cfg, &expected, sizeof cfg);
     assert_int_equal(nb_sim_render(first, a, NULL, &err), NB_OK);
     memset(&cfg, 0x5a, sizeof cfg);
@@ -150,7 +147,7 @@ static int take_progress(void *user, double fraction)
     return ++l->calls == l->stop_at;
 }
 
-static void progress_and_stopping(void **state)
+UNIT_TEST(progress_and_stopping)
 {
     nb_config cfg = nb_suite_config(1, 5, 64);
     listener l = {0};
@@ -158,7 +155,6 @@ static void progress_and_stopping(void **state)
     static float image[64 * 64];
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     cfg.threads = 1;
     assert_int_equal(nb_sim_create(&cfg, &hooks, &sim, &err), NB_OK);
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
@@ -172,7 +168,7 @@ static void progress_and_stopping(void **state)
 }
 
 /* No crystal: the suite's cubic one, with a note. */
-static void stand_in_crystal(void **state)
+UNIT_TEST(stand_in_crystal)
 {
     nb_config cfg = nb_test_config(), spelled = nb_suite_config(1, 5, 32);
     listener l = {0};
@@ -181,7 +177,6 @@ static void stand_in_crystal(void **state)
     nb_picture p;
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     nb_set_pixels(&cfg, 32, 32);
     cfg.oversample = 1;
     assert_int_equal(nb_sim_create(&cfg, &hooks, &sim, &err), NB_OK);
@@ -194,10 +189,9 @@ static void stand_in_crystal(void **state)
     nb_sim_free(sim);
 }
 
-static void refusals(void **state)
+UNIT_TEST(refusals)
 {
     nb_config cfg = nb_test_config();
-    (void)state;
     nb_set_pixels(&cfg, 8, 8);
     cfg.default_F = 10;
     check_refused(&cfg, NB_ERR_INPUT, "-cell");
@@ -241,13 +235,12 @@ static void take_line(void *user, const char *line)
 }
 
 /* The sum of the trace is the pixel. */
-static void trace_is_the_pixel(void **state)
+UNIT_TEST(trace_is_the_pixel)
 {
     nb_config cfg = nb_suite_config(1, 5, 24);
     lines l = {0};
     nb_error err;
     nb_picture p;
-    (void)state;
     cfg.oversample = 2;
     cfg.osc_deg = 1;
     cfg.phi_steps = 2;
@@ -272,7 +265,7 @@ static void trace_is_the_pixel(void **state)
     nb_picture_free(&p);
 }
 
-static void descriptions(void **state)
+UNIT_TEST(descriptions)
 {
     nb_config cfg = nb_suite_config(1, 5, 8);
     const nb_feature *part;
@@ -281,7 +274,6 @@ static void descriptions(void **state)
     nb_sim *sim;
     int n;
     char *text;
-    (void)state;
     assert_string_equal(nb_version(), NB_VERSION);
     for (int i = 0; i <= NB_ERR_INTERNAL; i++)
         assert_true(strlen(nb_status_name((nb_status)i)) > 1);
@@ -313,14 +305,13 @@ static void descriptions(void **state)
 }
 
 /** nb_sim_write and nb_series_run refuse to write over their inputs. */
-static void inputs_are_not_overwritten(void **state)
+UNIT_TEST(inputs_are_not_overwritten)
 {
     nb_config cfg = with_files();
     nb_series series = {.stills = 2};
     nb_error err = {0};
     nb_stats stats;
     nb_sim *sim;
-    (void)state;
     cfg.write_float = 1;
     cfg.write_int = cfg.write_noise = cfg.write_pgm = 0;
     memcpy(cfg.float_file, cfg.hkl_file, sizeof cfg.float_file);
@@ -335,20 +326,4 @@ static void inputs_are_not_overwritten(void **state)
     assert_non_null(strstr(err.message, "-hdf5"));
     assert_int_not_equal(access(cfg.dump_file, F_OK), 0); /* nothing was written */
     remove_files(&cfg);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_allocation_may_fail),
-        TEST(nothing_is_freed_twice),
-        TEST(simulations_are_independent),
-        TEST(progress_and_stopping),
-        TEST(stand_in_crystal),
-        TEST(refusals),
-        TEST(inputs_are_not_overwritten),
-        TEST(trace_is_the_pixel),
-        TEST(descriptions),
-    };
-    return RUN_TESTS("library", tests);
 }

@@ -41,10 +41,9 @@ static nb_config vectors(void)
     return cfg;
 }
 
-static void an_overflow_names_its_cause(void **state)
+UNIT_TEST(an_overflow_names_its_cause)
 {
     static const nb_isa sets[] = {NB_ISA_AUTO, NB_ISA_SCALAR};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         nb_config cfg = vectors();
         cfg.isa = sets[i];
@@ -69,11 +68,10 @@ static void an_overflow_names_its_cause(void **state)
     }
 }
 
-static void the_largest_image_is_no_error(void **state)
+UNIT_TEST(the_largest_image_is_no_error)
 {
     nb_config cfg = vectors();
     nb_picture p;
-    (void)state;
     p = rendered(&cfg);
     cfg.fluence = 1.2e29 * 3e38 / p.stats.max;
     nb_picture_free(&p);
@@ -83,13 +81,12 @@ static void the_largest_image_is_no_error(void **state)
 }
 
 /* One reflection of 1e25 that the detector cannot see, and the others. */
-static void one_large_factor(void **state)
+UNIT_TEST(one_large_factor)
 {
     nb_config cfg = vectors();
     nb_picture mixed, reference;
     const char *text = "0 0 0 100\n0 1 0 70\n0 0 1 40\n0 -1 0 20\n0 0 -1 7\n"
                        "50 50 50 1e25\n";
-    (void)state;
     nb_scratch_path(cfg.hkl_file, "large.hkl");
     nb_scratch_path(cfg.dump_file, "large.dump");
     assert_true(nb_scratch_write(cfg.hkl_file, text, strlen(text)));
@@ -104,13 +101,12 @@ static void one_large_factor(void **state)
     remove(cfg.hkl_file);
 }
 
-static void a_series_stops_at_the_frame(void **state)
+UNIT_TEST(a_series_stops_at_the_frame)
 {
     nb_config cfg = vectors();
     nb_series series = {.stills = 2};
     nb_error err = {0};
     char path[NB_PATH_MAX];
-    (void)state;
     cfg.default_F = 1e25;
     cfg.seed = (nb_seed){1, 3};
     nb_scratch_path(series.output, "large_%d.bin");
@@ -120,11 +116,10 @@ static void a_series_stops_at_the_frame(void **state)
     assert_null(nb_file_bytes(path, &(size_t){0}));
 }
 
-static void extremes_of_a_table(void **state)
+UNIT_TEST(extremes_of_a_table)
 {
     const double F[8] = {0, -3, 0.5, 2, 0, 1, 7, -0.25};
     nb_factor_table box = {.nh = 2, .nk = 2, .nl = 2, .F = F};
-    (void)state;
     nb_factor_table_measure(&box);
     assert_true(box.most == 7 && box.least == 0 && box.dimmest == 0.25);
     assert_true(nb_largest_F(&box) == 7 && nb_dimmest_F(&box) == 0.25);
@@ -134,16 +129,4 @@ static void extremes_of_a_table(void **state)
     assert_true(nb_largest_F(&box) == 7 && nb_dimmest_F(&box) == 0.125);
     box.nh = 0;
     assert_true(nb_largest_F(&box) == 0.125 && nb_dimmest_F(&box) == 0.125);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_overflow_names_its_cause),
-        TEST(the_largest_image_is_no_error),
-        TEST(one_large_factor),
-        TEST(a_series_stops_at_the_frame),
-        TEST(extremes_of_a_table),
-    };
-    return RUN_TESTS("limits", tests);
 }

@@ -141,11 +141,10 @@ static void run_all(const nb_config *cfg, collector *c)
     take_files(c);
 }
 
-static void decimal_comma(void **state)
+UNIT_TEST(decimal_comma)
 {
     static collector point, comma;
     nb_config cfg = with_inputs();
-    (void)state;
     run_all(&cfg, &point);
     if (!nb_set_comma_locale())
         skip_because("localedef could not make a locale with a decimal comma");
@@ -163,10 +162,4 @@ static void decimal_comma(void **state)
                      point.text + (i > 20 ? i - 20 : 0),
                      comma.text + (i > 20 ? i - 20 : 0));
     assert_int_equal(point.used, comma.used);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(decimal_comma)};
-    return RUN_TESTS("locale", tests);
 }

@@ -53,9 +53,8 @@ static void check_lattice(const nb_crystal *x, const double cell[6], double tole
     check_ratio(x->volume, nb_dot(x->a, nb_cross(x->b, x->c)) * 1e30, 1e-12);
 }
 
-static void typed_cells(void **state)
+UNIT_TEST(typed_cells)
 {
-    (void)state;
     for (int i = 0; i < CELLS; i++) {
         nb_config cfg = cell_config(cells[i]);
         nb_crystal x = built(&cfg, NULL);
@@ -77,11 +76,10 @@ static void typed_cells(void **state)
 
 /* -compat keeps the lengths and loses the angles of triclinic and rhombohedral cells; the
  * contract's numbers: 60 60 60 60 60 60 becomes 57.85 57.85 58.53. */
-static void compat_cells(void **state)
+UNIT_TEST(compat_cells)
 {
     static const double expected[][4] = {{5, 57.85, 57.85, 58.53},
                                          {7, 75.04, 85.01, 95.01}};
-    (void)state;
     for (int i = 0; i < CELLS; i++) {
         nb_config cfg = cell_config(cells[i]);
         nb_crystal x;
@@ -106,13 +104,12 @@ static void compat_cells(void **state)
     }
 }
 
-static void short_cells(void **state)
+UNIT_TEST(short_cells)
 {
     static const double cube[6] = {50, 50, 50, 90, 90, 90},
                         tall[6] = {50, 60, 50, 90, 90, 90};
     nb_config cfg = nb_test_config();
     nb_crystal x;
-    (void)state;
     cfg.cell[0] = 50;
     cfg.cell_count = 1;
     x = built(&cfg, NULL);
@@ -127,7 +124,7 @@ static void short_cells(void **state)
     check_lattice(&x, cube, 1e-12);
 }
 
-static void impossible_cells(void **state)
+UNIT_TEST(impossible_cells)
 {
     static const double wrong[][6] = {
         {0, 10, 10, 90, 90, 90},     {10, -5, 10, 90, 90, 90},
@@ -136,7 +133,6 @@ static void impossible_cells(void **state)
         {NAN, 10, 10, 90, 90, 90},   {10, 10, INFINITY, 90, 90, 90},
         {10, 10, 10, 90, 200, 90},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         nb_config cfg = cell_config(wrong[i]);
         nb_crystal_inputs in = {NULL, 1, 0};
@@ -149,10 +145,9 @@ static void impossible_cells(void **state)
 }
 
 /* A MOSFLM matrix holds lambda times a*, b*, c* in its columns. */
-static void matrix(void **state)
+UNIT_TEST(matrix)
 {
     const double lambda = 0.9;
-    (void)state;
     for (int i = 0; i < CELLS; i++) {
         nb_config cfg = cell_config(cells[i]), bare = nb_test_config();
         nb_crystal_inputs in = {NULL, lambda, 0};
@@ -180,22 +175,20 @@ static void matrix(void **state)
 }
 
 /* With -mat and -cell the matrix orients, the cell gives the lengths. */
-static void matrix_and_cell(void **state)
+UNIT_TEST(matrix_and_cell)
 {
     static const double m[9] = {0.01, 0, 0, 0, 0.02, 0, 0, 0, 0.025};
     static const double cell[6] = {90, 45, 44, 90, 90, 90};
     nb_config cfg = cell_config(cell);
     nb_crystal x = built(&cfg, m);
-    (void)state;
     check_lattice(&x, cell, 1e-12);
     check_vector(nb_unit(x.a), 1, 0, 0, 1e-15);
 }
 
-static void cells_in_a_crystal(void **state)
+UNIT_TEST(cells_in_a_crystal)
 {
     nb_config cfg = cell_config(cells[7]); /* 70 80 90 */
     nb_crystal x;
-    (void)state;
     x = built(&cfg, NULL);
     for (int i = 0; i < 3; i++)
         check_close(x.N[i], 1, 0);
@@ -217,14 +210,13 @@ static void cells_in_a_crystal(void **state)
 }
 
 /* R^2 of the gaussian shapes: |(dh Na, dk Nb, dl Nc)|^2, or in -compat |dq|^2 Na^2 Nb^2 Nc^2. */
-static void shape_metrics(void **state)
+UNIT_TEST(shape_metrics)
 {
     nb_config cfg = cell_config(cells[7]);
     const double d[3] = {0.1, -0.2, 0.07};
     double m[6], R2;
     nb_vec3 dq;
     nb_crystal x;
-    (void)state;
     cfg.N[0] = 3, cfg.N[1] = 4, cfg.N[2] = 5;
     x = built(&cfg, NULL);
     for (int compat = 0; compat < 2; compat++) {
@@ -237,11 +229,10 @@ static void shape_metrics(void **state)
     }
 }
 
-static void random_misset_seeds(void **state)
+UNIT_TEST(random_misset_seeds)
 {
     nb_config cfg = cell_config(cells[7]);
     nb_crystal x, y, z;
-    (void)state;
     cfg.misset_mode = NB_MISSET_RANDOM;
     x = built(&cfg, NULL); /* the run's seed, 7 here */
     cfg.misset_seed = (nb_seed){1, 7};
@@ -256,14 +247,4 @@ static void random_misset_seeds(void **state)
         cfg.misset_deg[i] = x.misset[i] / NB_DEG;
     y = built(&cfg, NULL);
     check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-22);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(typed_cells),        TEST(compat_cells),  TEST(short_cells),
-        TEST(impossible_cells),   TEST(matrix),        TEST(matrix_and_cell),
-        TEST(cells_in_a_crystal), TEST(shape_metrics), TEST(random_misset_seeds),
-    };
-    return RUN_TESTS("crystal", tests);
 }

@@ -37,10 +37,9 @@ static nb_mat3 from_angles(const double a[3])
 
 /* Park & Miller's own check: from seed 1 the 10000th number is 1043618065. ran1's shuffle
  * delays each number by some calls, so the test uses the state of the generator. */
-static void minimal_standard(void **state)
+UNIT_TEST(minimal_standard)
 {
     nb_ran1 rng;
-    (void)state;
     nb_ran1_seed(&rng, 1); /* 8 + 32 numbers */
     for (int i = 40; i < 10000; i++)
         nb_ran1_next(&rng);
@@ -48,10 +47,9 @@ static void minimal_standard(void **state)
 }
 
 /* A second version of the shuffle with plain arrays, over many draws and seeds. */
-static void ran1_sequence(void **state)
+UNIT_TEST(ran1_sequence)
 {
     static const int64_t seeds[] = {1, 0, -5, 2, 12345, 12345678, 2147483646};
-    (void)state;
     for (int k = 0; k < 7; k++) {
         int64_t x = seeds[k] > 0 ? seeds[k] : 1, table[32], y;
         nb_ran1 rng;
@@ -77,13 +75,12 @@ static void ran1_sequence(void **state)
     }
 }
 
-static void ran1_is_uniform(void **state)
+UNIT_TEST(ran1_is_uniform)
 {
     enum { BINS = 50, DRAWS = 50000 };
     int counts[BINS] = {0};
     double chi2 = 0;
     nb_ran1 rng;
-    (void)state;
     nb_ran1_seed(&rng, 42);
     for (int i = 0; i < DRAWS; i++)
         counts[(int)(nb_ran1_next(&rng) * BINS)]++;
@@ -92,14 +89,13 @@ static void ran1_is_uniform(void **state)
     check_below(chi2, nb_chi2_limit(BINS - 1));
 }
 
-static void mosaic_domains(void **state)
+UNIT_TEST(mosaic_domains)
 {
     enum { COUNT = 5000 };
     static nb_mat3 U[COUNT], again[COUNT];
     const double spread = 2 * NB_DEG;
     double cube = 0;
     nb_vec3 mean = {0, 0, 0};
-    (void)state;
     nb_mosaic_rotations(spread, 12345678, COUNT, U);
     for (int i = 0; i < COUNT; i++) {
         double angle = rotation_angle(&U[i]);
@@ -124,13 +120,12 @@ static void mosaic_domains(void **state)
 }
 
 /* Domain 1 from the fourth to sixth number of ran1, with the reference's single precision. */
-static void first_domain_by_hand(void **state)
+UNIT_TEST(first_domain_by_hand)
 {
     nb_ran1 rng;
     nb_mat3 U[2], expected;
     double r[6], s;
     float angle;
-    (void)state;
     nb_ran1_seed(&rng, 12345);
     for (int i = 0; i < 6; i++)
         r[i] = 2.0 * nb_ran1_next(&rng) - 1.0;
@@ -143,9 +138,8 @@ static void first_domain_by_hand(void **state)
         check_close(U[1].m[i], expected.m[i], 1e-16);
 }
 
-static void angles_there_and_back(void **state)
+UNIT_TEST(angles_there_and_back)
 {
-    (void)state;
     for (int i = 0; i < 500; i++) {
         double a[3] = {fmod(i * 0.7, 6.2) - 3.1, fmod(i * 0.31, 3.0) - 1.5,
                        fmod(i * 1.3, 6.2) - 3.1};
@@ -158,11 +152,10 @@ static void angles_there_and_back(void **state)
     }
 }
 
-static void axis_rotation(void **state)
+UNIT_TEST(axis_rotation)
 {
     nb_mat3 R = nb_axis_rotation(nb_v3(0, 0, 1), NB_PI / 2);
     nb_vec3 v = nb_apply(&R, nb_v3(1, 0, 0)), axis = nb_unit(nb_v3(1, 2, 3)), w;
-    (void)state;
     check_vector(v, 0, 1, 0, 1e-15); /* right-handed */
     R = nb_axis_rotation(axis, 0.7);
     check_rotation(&R);
@@ -239,11 +232,10 @@ static nb_mat3 between(const nb_mat3 *from, const nb_mat3 *to)
 }
 
 /** Each of ten crystals is uniform over many frames, and so is it as seen from another, and from the frame before. */
-static void random_misset_is_uniform(void **state)
+UNIT_TEST(random_misset_is_uniform)
 {
     static tally each[CRYSTALS], pairs, frames;
     nb_mat3 U[CRYSTALS], before = {{0}}, apart;
-    (void)state;
     for (int k = 0; k < SEEDS; k++) {
         for (int i = 0; i < CRYSTALS; i++) {
             double a[3];
@@ -268,7 +260,7 @@ static void random_misset_is_uniform(void **state)
 }
 
 /** Crystal 0 has the orientation that an image of one crystal always had; the angles are calculated apart from the program. */
-static void first_crystal_is_the_only_one(void **state)
+UNIT_TEST(first_crystal_is_the_only_one)
 {
     static const struct {
         int64_t seed;
@@ -278,7 +270,6 @@ static void first_crystal_is_the_only_one(void **state)
                  {12345, {-1.7469782930017443, -0.056866337901584914, 1.3865561890396843}},
                  {9007199254740991,
                   {-1.9884198155824668, -0.769499693777031, -1.1781082437275026}}};
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double a[3];
         assert_int_equal(nb_misset_random(known[i].seed, 0, a, NULL), NB_OK);
@@ -289,11 +280,10 @@ static void first_crystal_is_the_only_one(void **state)
 
 /* The draw of -compat is also a deterministic rotation, but not uniform (AT-PARALLEL-024 has
  * its images). */
-static void compat_misset(void **state)
+UNIT_TEST(compat_misset)
 {
     int angle[CELLS] = {0};
     double a[3], b[3];
-    (void)state;
     for (int seed = 1; seed <= SEEDS; seed++) {
         double t;
         nb_mat3 U;
@@ -306,21 +296,4 @@ static void compat_misset(void **state)
     nb_misset_random_compat(12345, a);
     nb_misset_random_compat(12345, b);
     assert_memory_equal(a, b, sizeof a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(minimal_standard),
-        TEST(ran1_sequence),
-        TEST(ran1_is_uniform),
-        TEST(mosaic_domains),
-        TEST(first_domain_by_hand),
-        TEST(angles_there_and_back),
-        TEST(axis_rotation),
-        TEST(random_misset_is_uniform),
-        TEST(first_crystal_is_the_only_one),
-        TEST(compat_misset),
-    };
-    return RUN_TESTS("random orientations", tests);
 }

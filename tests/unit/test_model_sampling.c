@@ -13,7 +13,7 @@ static void check_sampling(const nb_sampling *s, int count, double range, double
     check_close(s->step, step, 1e-12 * fabs(step));
 }
 
-static void divergence(void **state)
+UNIT_TEST(divergence)
 {
     const struct {
         double R, d;
@@ -34,7 +34,6 @@ static void divergence(void **state)
     };
     nb_sampling s;
     nb_error err;
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(
             nb_sample_divergence(rows[i].R, rows[i].d, rows[i].n, "-hdivrange", &s, &err),
@@ -49,10 +48,9 @@ static void divergence(void **state)
     }
 }
 
-static void dispersion(void **state)
+UNIT_TEST(dispersion)
 {
     nb_sampling s;
-    (void)state;
     s = nb_sample_dispersion(NAN, NAN, 0);
     check_sampling(&s, 1, 0, 0);
     s = nb_sample_dispersion(0.02, NAN, 0); /* R only: its two ends */
@@ -67,14 +65,13 @@ static void dispersion(void **state)
     check_sampling(&s, 5, 0.02, 0.005);
 }
 
-static void layers(void **state)
+UNIT_TEST(layers)
 {
     static const struct {
         double T;
         int n, count;
     } rows[] = {{0, 0, 1},    {0, 5, 1},    {-1, 5, 1},  {NAN, 2, 1},
                 {4e-4, 0, 2}, {4e-4, 1, 1}, {4e-4, 7, 7}};
-    (void)state;
     for (int i = 0; i < 7; i++) {
         nb_sampling s = nb_sample_layers(rows[i].T, rows[i].n);
         int sensor = rows[i].T > 0;
@@ -83,7 +80,7 @@ static void layers(void **state)
     }
 }
 
-static void spindle(void **state)
+UNIT_TEST(spindle)
 {
     static const struct {
         double osc, d;
@@ -107,7 +104,6 @@ static void spindle(void **state)
         {1, 0, 0, 2, 1, 0.5, 0.5},
         {1, 0, 5, 5, 1, 0.2, 0.2},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int compat = 0; compat < 2; compat++) {
             nb_sampling s = nb_sample_phi(rows[i].osc, rows[i].d, rows[i].n, compat);
@@ -116,9 +112,8 @@ static void spindle(void **state)
         }
 }
 
-static void domains(void **state)
+UNIT_TEST(domains)
 {
-    (void)state;
     assert_int_equal(nb_mosaic_domains(NAN, 0), 1);
     assert_int_equal(nb_mosaic_domains(NAN, 50), 1);
     assert_int_equal(nb_mosaic_domains(0, 50), 1);
@@ -152,9 +147,8 @@ static int grid_count(double hR, int hn, double vR, int vn, int square)
 
 /* Counted by hand.  n odd, points i = -m..m, m = (n-1)/2: (i^2 + j^2)/m^2 <= 1.1.
  * n even, x = i + 1/2: 4 (x^2 + y^2 - 1/2)/(n-1)^2 <= 1.1. */
-static void round_beam(void **state)
+UNIT_TEST(round_beam)
 {
-    (void)state;
     assert_int_equal(grid_count(4, 3, 4, 3, 0), 5);  /* centre and four ends */
     assert_int_equal(grid_count(4, 5, 4, 5, 0), 13); /* i^2 + j^2 <= 4.4 */
     assert_int_equal(grid_count(4, 7, 4, 7, 0), 29); /* <= 9.9: 10 is out */
@@ -171,14 +165,13 @@ static void round_beam(void **state)
 
 /* Divergence turns about the polarization axis (v), then the vertical (h); wavelengths run
  * innermost. */
-static void grid_directions(void **state)
+UNIT_TEST(grid_directions)
 {
     nb_config cfg = nb_suite_config(2, 5, 8);
     nb_geometry g;
     nb_source *sources;
     nb_error err;
     int count;
-    (void)state;
     cfg.hdiv_range_mrad = 20;
     cfg.hdiv_steps = 2;
     cfg.vdiv_range_mrad = 8;
@@ -200,13 +193,4 @@ static void grid_directions(void **state)
     cfg.vdiv_steps = 1000000;
     assert_int_equal(nb_beam_grid(NB_RESOLVED(&cfg), &g, NULL, &sources, &count, &err),
                      NB_ERR_INPUT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(divergence), TEST(dispersion), TEST(layers),          TEST(spindle),
-        TEST(domains),    TEST(round_beam), TEST(grid_directions),
-    };
-    return RUN_TESTS("sampling", tests);
 }

@@ -64,10 +64,9 @@ static double normal_law(double x, const void *law)
     return nb_normal_part(x / *(const double *)law);
 }
 
-static void uniform_fills_the_ball(void **state)
+UNIT_TEST(uniform_fills_the_ball)
 {
     static const double spreads[] = {2e-4, 0.5, 60, 180};
-    (void)state;
     for (int k = 0; k < 4; k++) {
         double spread = spreads[k] * NB_DEG;
         draw(NB_MOSAIC_UNIFORM, spread, 17 + k);
@@ -94,9 +93,8 @@ static void uniform_fills_the_ball(void **state)
 
 /* At 180 degrees all directions are equally likely: a powder. nanoBragg's distribution is
  * not a powder: directions near the opposite pole are too frequent. */
-static void uniform_is_a_powder(void **state)
+UNIT_TEST(uniform_is_a_powder)
 {
-    (void)state;
     for (int k = 0; k < 9; k++) {
         draw(NB_MOSAIC_UNIFORM, NB_PI, 100 + k);
         for (int i = 0; i < COUNT; i++)
@@ -109,10 +107,9 @@ static void uniform_is_a_powder(void **state)
     check_above(distance_from(flat_law, 1), 10 * kolmogorov);
 }
 
-static void gauss_is_normal(void **state)
+UNIT_TEST(gauss_is_normal)
 {
     static const double spreads[] = {1e-3, 0.3, 20};
-    (void)state;
     for (int k = 0; k < 3; k++)
         for (int axis = 0; axis < 3; axis++) {
             double sigma = spreads[k] * NB_DEG;
@@ -126,12 +123,11 @@ static void gauss_is_normal(void **state)
 }
 
 /* Three spreads belong to a*, c x a* and c of the rotated crystal. */
-static void gauss_by_axis(void **state)
+UNIT_TEST(gauss_by_axis)
 {
     nb_config cfg = nb_test_config();
     nb_sim *sim;
     nb_mosaic m;
-    (void)state;
     nb_set_cell(&cfg, 70, 80, 90, 75, 85, 95);
     nb_set_N(&cfg, 5);
     nb_set_misset(&cfg, 40, -50, 60);
@@ -157,10 +153,9 @@ static void gauss_by_axis(void **state)
 
 /* A domain depends only on the seed and its own number. Only in the old model domain 0 is
  * not rotated. */
-static void sequences(void **state)
+UNIT_TEST(sequences)
 {
     static nb_mat3 few[5];
-    (void)state;
     for (int model = NB_MOSAIC_NANOBRAGG; model <= NB_MOSAIC_GAUSS; model++) {
         nb_mosaic m = isotropic((nb_mosaic_model)model, 0.1, 5);
         draw((nb_mosaic_model)model, 0.1, 5);
@@ -193,13 +188,12 @@ static double powder_lattice(double k, int N)
 
 /* Photons of the rings 100, 110 and 111 of a cubic powder: each total within 1 % of the average
  * over all orientations, for the draw of 180 degrees. */
-static void powder_rings(void **state)
+UNIT_TEST(powder_rings)
 {
     enum { PIXELS = 32, RINGS = 3 };
     nb_config cfg = nb_suite_config(1, 5, PIXELS);
     double total[RINGS] = {0}, expected[RINGS] = {0};
     nb_picture p;
-    (void)state;
     nb_set_cell(&cfg, 20, 20, 20, 90, 90, 90);
     cfg.convention = NB_CONV_DENZO; /* the beam between four pixels: eightfold symmetry */
     nb_set_beam(&cfg, 9.6, 9.6);
@@ -232,14 +226,13 @@ static void powder_rings(void **state)
 }
 
 /* Jitter of the spread: one factor for the three. */
-static void jitter(void **state)
+UNIT_TEST(jitter)
 {
     nb_config cfg = nb_suite_config(1, 5, 8), shot;
     nb_series series = {0};
     nb_frames frames;
     nb_sim *sim;
     nb_error err;
-    (void)state;
     cfg.mosaic_model = NB_MOSAIC_GAUSS;
     nb_set_vector(&cfg.mosaic_aniso_deg, 1, 2, 4);
     cfg.seed = (nb_seed){1, 3};
@@ -257,10 +250,9 @@ static void jitter(void **state)
     nb_sim_free(sim);
 }
 
-static void wrong_models(void **state)
+UNIT_TEST(wrong_models)
 {
     nb_config cfg = nb_suite_config(1, 5, 8);
-    (void)state;
     cfg.mosaic_model = (nb_mosaic_model)3;
     check_refused(&cfg, NB_ERR_INPUT, "-mosaic_model");
     cfg.mosaic_model = (nb_mosaic_model)-1;
@@ -284,10 +276,9 @@ static double exponential_law(double angle, const void *law)
 }
 
 /** A tail is exponential, about the spindle, to one side. */
-static void tail_is_exponential(void **state)
+UNIT_TEST(tail_is_exponential)
 {
     nb_mosaic m = isotropic(NB_MOSAIC_GAUSS, 1e-9, 3);
-    (void)state;
     m.tail = 0.02;
     assert_int_equal(nb_mosaic_draw(&m, COUNT, drawn, NULL), NB_OK);
     for (int i = 0; i < COUNT; i++)
@@ -301,7 +292,7 @@ static void tail_is_exponential(void **state)
 }
 
 /** Rates of the spread turn with the tail: against differences. */
-static void tail_turns_the_rates(void **state)
+UNIT_TEST(tail_turns_the_rates)
 {
     enum { FEW = 50 };
     const double spread = 0.01, step = 1e-6;
@@ -309,7 +300,6 @@ static void tail_turns_the_rates(void **state)
     nb_mosaic more = isotropic(NB_MOSAIC_GAUSS, spread + step, 9);
     nb_mat3 after[FEW];
     nb_vec3 rates[FEW];
-    (void)state;
     m.tail = more.tail = 0.5;
     assert_int_equal(nb_mosaic_draw(&m, FEW, drawn, NULL), NB_OK);
     assert_int_equal(nb_mosaic_draw(&more, FEW, after, NULL), NB_OK);
@@ -322,21 +312,4 @@ static void tail_turns_the_rates(void **state)
                 nb_sub(nb_scale(1 / step, nb_sub(y, x)), nb_cross(rates[i], x));
             check_below(nb_norm(off), 1e-4);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(uniform_fills_the_ball),
-        TEST(uniform_is_a_powder),
-        TEST(gauss_is_normal),
-        TEST(gauss_by_axis),
-        TEST(tail_is_exponential),
-        TEST(tail_turns_the_rates),
-        TEST(sequences),
-        TEST(powder_rings),
-        TEST(jitter),
-        TEST(wrong_models),
-    };
-    return RUN_TESTS("mosaic models", tests);
 }

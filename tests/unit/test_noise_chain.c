@@ -98,14 +98,13 @@ static int stages_of(const reference_case *c, const float *map, nb_fibres *fibre
     return n;
 }
 
-static void reference_images(void **state)
+UNIT_TEST(reference_images)
 {
     float *bright = reference("noise-none", N * sizeof(float));
     float *map = reference("gainmap", N * sizeof(float));
     static float dim[N], made[N];
     nb_fibres *fibres = some_fibres();
     detector d = {0};
-    (void)state;
     put_panel(&d, FAST, SLOW, 0.15e-3);
     for (int i = 0; i < N; i++)
         dim[i] = (float)(bright[i] * (1e25 / 3e27));
@@ -136,14 +135,13 @@ static void reference_images(void **state)
 }
 
 /* The cases noise-int and noise-int-psf: the pixels of SMV. */
-static void reference_integers(void **state)
+UNIT_TEST(reference_integers)
 {
     float *photons = reference("noise-none", N * sizeof(float));
     nb_fibres *fibres = some_fibres();
     static uint16_t made[N];
     detector d = {0};
     reference_case c = cases[sizeof cases / sizeof *cases - 1]; /* noise-all-fibre */
-    (void)state;
     put_panel(&d, FAST, SLOW, 0.15e-3);
     for (int psf = 0; psf < 1 + has_fftw(); psf++) {
         uint16_t *want = reference(psf ? "noise-int-psf" : "noise-int", N * sizeof *want);
@@ -189,7 +187,7 @@ static int all_stages(nb_psf_shape shape, nb_fibres *fibres, const float *map, n
     return stages_of(&c, map, fibres, s);
 }
 
-static void same_bytes(void **state)
+UNIT_TEST(same_bytes)
 {
     enum { W = 301, H = 257, ALL = W * H + 200 * 99 };
     static const nb_pixel_type types[] = {NB_PIXEL_F32, NB_PIXEL_U16, NB_PIXEL_I16,
@@ -198,7 +196,6 @@ static void same_bytes(void **state)
     static uint8_t mask[ALL];
     nb_fibres *fibres = some_fibres();
     detector d = {0};
-    (void)state;
     put_panel(&d, W, H, 1e-4);
     put_panel(&d, 200, 99, 1e-4);
     fill(photons, ALL);
@@ -231,14 +228,13 @@ static void same_bytes(void **state)
     nb_fibres_free(fibres);
 }
 
-static void any_threads(void **state)
+UNIT_TEST(any_threads)
 {
     enum { W = 512, H = 300 };
     static float photons[W * H], map[W * H];
     static uint16_t want[W * H], made[W * H];
     nb_fibres *fibres = some_fibres();
     detector d = {0};
-    (void)state;
     put_panel(&d, W, H, 1e-4);
     fill(photons, W * H);
     for (int i = 0; i < W * H; i++)
@@ -260,12 +256,11 @@ static void any_threads(void **state)
 }
 
 /* A calibration belongs to the detector, not to the image's seed. */
-static void calibration_stays(void **state)
+UNIT_TEST(calibration_stays)
 {
     enum { W = 200, H = 100 };
     static float photons[W * H], a[W * H], b[W * H];
     detector d = {0};
-    (void)state;
     put_panel(&d, W, H, 1e-4);
     for (int i = 0; i < W * H; i++)
         photons[i] = 1000;
@@ -283,7 +278,7 @@ static void calibration_stays(void **state)
 
 /* --- limits --- */
 
-static void limits(void **state)
+UNIT_TEST(limits)
 {
     const float photons[8] = {0, 0.49f, 0.5f, 99.4f, 99.5f, 100.5f, 1e20f, 7};
     static const uint8_t mask[8] = {1, 1, 1, 1, 1, 1, 1, 0};
@@ -300,7 +295,6 @@ static void limits(void **state)
     int16_t s[8];
     int32_t w[8];
     float f[8];
-    (void)state;
     put_panel(&d, 8, 1, 1e-4);
     d.scene.raster.mask = mask;
     p.pixels = u;
@@ -325,14 +319,13 @@ static void limits(void **state)
 }
 
 /* What no file type holds: the largest values, and one more. */
-static void largest_values(void **state)
+UNIT_TEST(largest_values)
 {
     static const struct {
         nb_pixel_type type;
         double trusted; /* of the type */
     } types[] = {{NB_PIXEL_U16, 65534}, {NB_PIXEL_I16, 32766}, {NB_PIXEL_I32, 2147483645}};
     detector d = {0};
-    (void)state;
     put_panel(&d, 3, 1, 1e-4);
     for (size_t i = 0; i < 3; i++) {
         const double t = types[i].trusted;
@@ -354,7 +347,7 @@ static void largest_values(void **state)
 }
 
 /* Gain and largest trusted value of each panel; dark outside the region of interest. */
-static void panels_of_their_own(void **state)
+UNIT_TEST(panels_of_their_own)
 {
     static const double gains[2] = {2, 10}, most[2] = {1000, 30};
     const nb_stage gain = {.kind = NB_STAGE_GAIN, .of_panels = gains};
@@ -364,7 +357,6 @@ static void panels_of_their_own(void **state)
     uint16_t out[6];
     nb_product p = {
         .type = NB_PIXEL_U16, .adc_offset = 1, .trusted_of = most, .pixels = out};
-    (void)state;
     put_panel(&d, 3, 1, 1e-4);
     put_panel(&d, 3, 1, 1e-4);
     d.scene.raster.roi.fmax = 1;
@@ -373,7 +365,7 @@ static void panels_of_their_own(void **state)
     assert_int_equal(p.overloads, 2);
 }
 
-static void faults(void **state)
+UNIT_TEST(faults)
 {
     static const nb_stage orders[][2] = {
         {{.kind = NB_STAGE_GAIN, .amount = 1}, {.kind = NB_STAGE_POISSON}},
@@ -384,7 +376,6 @@ static void faults(void **state)
          {.kind = NB_STAGE_GAIN, .amount = 1}}};
     const float photons[2] = {1, 2};
     detector d = {0};
-    (void)state;
     put_panel(&d, 2, 1, 1e-4);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         nb_photons of = photons_of(photons, &d.scene, 1);
@@ -396,7 +387,7 @@ static void faults(void **state)
 }
 
 /* Every allocation may fail. */
-static void out_of_memory(void **state)
+UNIT_TEST(out_of_memory)
 {
     enum { W = 40, H = 30 };
     static float photons[W * H];
@@ -404,7 +395,6 @@ static void out_of_memory(void **state)
     nb_fibres *fibres = some_fibres();
     detector d = {0};
     int failures = 0;
-    (void)state;
     put_panel(&d, W, H, 1e-4);
     for (int shape = NB_PSF_GAUSS; shape <= NB_PSF_GAUSS + has_fftw(); shape++)
         for (long n = 1; n < 200; n++) {
@@ -426,15 +416,4 @@ static void out_of_memory(void **state)
         }
     assert_in_range(failures, 8, 150);
     nb_fibres_free(fibres);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(reference_images), TEST(reference_integers),  TEST(same_bytes),
-        TEST(any_threads),      TEST(calibration_stays),   TEST(limits),
-        TEST(largest_values),   TEST(panels_of_their_own), TEST(faults),
-        TEST(out_of_memory),
-    };
-    return RUN_TESTS("noise_chain", tests);
 }

@@ -68,10 +68,9 @@ static void expect(const char *what, const float *a, moments want)
                  got.below, got.diagonal, want.beside, want.below, want.diagonal);
 }
 
-static void counting(void **state)
+UNIT_TEST(counting)
 {
     static const float means[] = {0.1f, 3, 15, 400, 5e5f};
-    (void)state;
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
         const nb_stage stages[] = {{.kind = NB_STAGE_POISSON, .seed = 3}, unit_gain};
         flat(means[i]);
@@ -80,13 +79,12 @@ static void counting(void **state)
     }
 }
 
-static void dead_time(void **state)
+UNIT_TEST(dead_time)
 {
     const double mean = 800, dead = 4e-4, m = mean * exp(-mean * dead);
     const nb_stage stages[] = {{.kind = NB_STAGE_DEADTIME, .amount = dead},
                                {.kind = NB_STAGE_POISSON, .seed = 3},
                                unit_gain};
-    (void)state;
     flat((float)mean);
     behind(stages, 3, image);
     expect("dead time", image, (moments){.mean = m, .variance = m});
@@ -116,13 +114,12 @@ static void overlaps(nb_stage stage, double *same, double *beside, double *diago
     nb_free(k);
 }
 
-static void point_spread(void **state)
+UNIT_TEST(point_spread)
 {
     const double mean = 200;
     double same, beside, diagonal;
     const nb_stage stages[] = {
         {.kind = NB_STAGE_POISSON, .seed = 3}, spread(NB_PSF_GAUSS, 120, NULL), unit_gain};
-    (void)state;
     overlaps(stages[1], &same, &beside, &diagonal);
     flat((float)mean);
     behind(stages, 3, image);
@@ -145,13 +142,12 @@ static double between(const float *a, const float *b)
     return sum;
 }
 
-static void calibration(void **state)
+UNIT_TEST(calibration)
 {
     const double m = 500, s = 0.04, V = m + s * s * (m * m + m);
     nb_stage stages[] = {{.kind = NB_STAGE_POISSON, .seed = 3},
                          {.kind = NB_STAGE_CALIBRATION, .seed = 8, .amount = s},
                          unit_gain};
-    (void)state;
     flat((float)m);
     behind(stages, 3, image);
     expect("calibration", image, (moments){.mean = m, .variance = V});
@@ -160,7 +156,7 @@ static void calibration(void **state)
     check_close(between(image, second), s * s * m * m, 0.01 * V);
 }
 
-static void gain_and_readout(void **state)
+UNIT_TEST(gain_and_readout)
 {
     const double m = 30, g = 2.5, r = 6;
     const nb_stage stages[] = {{.kind = NB_STAGE_POISSON, .seed = 3},
@@ -170,7 +166,6 @@ static void gain_and_readout(void **state)
     static int32_t whole[N];
     detector d = {0};
     nb_product p = {.type = NB_PIXEL_I32, .pixels = whole};
-    (void)state;
     flat((float)m);
     behind(stages, 2, image);
     expect("gain", image, (moments){.mean = g * m, .variance = g * g * m});
@@ -185,7 +180,7 @@ static void gain_and_readout(void **state)
     expect("rounding", image, (moments){.mean = m, .variance = r * r + 1.0 / 12});
 }
 
-static void all_together(void **state)
+UNIT_TEST(all_together)
 {
     const double m = 300, s = 0.03, g = 1.5, r = 4;
     double same, beside, diagonal;
@@ -194,7 +189,6 @@ static void all_together(void **state)
                                {.kind = NB_STAGE_CALIBRATION, .seed = 8, .amount = s},
                                {.kind = NB_STAGE_GAIN, .amount = g},
                                {.kind = NB_STAGE_READOUT, .seed = 3, .amount = r}};
-    (void)state;
     overlaps(stages[1], &same, &beside, &diagonal);
     flat((float)m);
     behind(stages, 5, image);
@@ -207,12 +201,11 @@ static void all_together(void **state)
 }
 
 /* One factor for an image: variance and covariance s^2 m^2 over many images. */
-static void flicker(void **state)
+UNIT_TEST(flicker)
 {
     enum { IMAGES = 1000, PIXELS = 2 };
     const double s = 0.2, m = 50;
     double sum[PIXELS] = {0}, square[PIXELS] = {0}, product = 0;
-    (void)state;
     for (int i = 0; i < IMAGES; i++) {
         const double factor = nb_flicker_factor(1000 + i, 0, s);
         double x[PIXELS];
@@ -233,10 +226,9 @@ static void flicker(void **state)
 }
 
 /* The streams of a pixel have nothing to do with each other, and are normal. */
-static void normal_deviates(void **state)
+UNIT_TEST(normal_deviates)
 {
     double sum[3] = {0}, moment[3][3] = {{0}}, fourth = 0;
-    (void)state;
     for (uint64_t i = 0; i < 500000; i++) {
         const nb_poisson_key key = {12, i, 0};
         double g[3];
@@ -255,14 +247,4 @@ static void normal_deviates(void **state)
             check_close(moment[a][b], a == b, 0.01);
     }
     check_close(fourth, 3, 0.1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(counting),    TEST(dead_time),        TEST(point_spread),
-        TEST(calibration), TEST(gain_and_readout), TEST(all_together),
-        TEST(flicker),     TEST(normal_deviates),
-    };
-    return RUN_TESTS("noise_moments", tests);
 }

@@ -159,7 +159,7 @@ static void run(scratch *s, int geom, int of_lines, int frames)
     nb_jobs_free(jobs);
 }
 
-static void a_series_reads_each_file_once(void **state)
+SCRATCH_TEST(a_series_reads_each_file_once)
 {
     static int few[FILES];
     write_files(*state);
@@ -180,7 +180,7 @@ static void a_series_reads_each_file_once(void **state)
     }
 }
 
-static void a_change_reads_no_file(void **state)
+SCRATCH_TEST(a_change_reads_no_file)
 {
     static const char *const changes[][2] = {{"misset", "%d 2 3"}, {"cell", "7%d 80 90"},
                                              {"distance", "9%d"},  {"fluence", "%de24"},
@@ -217,11 +217,4 @@ static void a_change_reads_no_file(void **state)
             fail_msg("-%s: %d objects were made again", changes[k][0], made);
     }
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {SCRATCH_TEST(a_series_reads_each_file_once),
-                                       SCRATCH_TEST(a_change_reads_no_file)};
-    return RUN_TESTS("once", tests);
 }

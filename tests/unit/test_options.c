@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The flags and the parser that they drive. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../support/check.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -48,11 +42,10 @@ static void refused(const char *flags, const char *says, const char *and)
         fail_msg("%s: %s", flags, err.message);
 }
 
-static void flags_are_complete(void **state)
+UNIT_TEST(flags_are_complete)
 {
     int helps = 0;
     char text[200];
-    (void)state;
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
         assert_true(f->name[0] && f->group[0] && f->help[0]);
@@ -66,10 +59,9 @@ static void flags_are_complete(void **state)
 }
 
 /** Every spelling finds its own flag and no other, with one dash and with two. */
-static void every_spelling_is_found(void **state)
+UNIT_TEST(every_spelling_is_found)
 {
     size_t spellings = 0;
-    (void)state;
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
         const char *cursor = f->synonyms;
@@ -88,10 +80,9 @@ static void every_spelling_is_found(void **state)
     assert_null(nb_flag_find("-shape")); /* a parameter, and no flag */
 }
 
-static void nothing_typed_leaves_the_defaults(void **state)
+UNIT_TEST(nothing_typed_leaves_the_defaults)
 {
     static nb_config expected;
-    (void)state;
 
     nb_config_defaults(&expected);
     parse_ok("");
@@ -102,9 +93,8 @@ static void nothing_typed_leaves_the_defaults(void **state)
     assert_int_equal(cli.progress, 1);
 }
 
-static void last_one_holds(void **state)
+UNIT_TEST(last_one_holds)
 {
-    (void)state;
     parse_ok("-N 3 -Nb 7 --wave 2 -lambda 1.5 -Na 4");
     assert_true(cli.cfg.N[0] == 4);
     assert_true(cli.cfg.N[1] == 7);
@@ -121,9 +111,8 @@ static void last_one_holds(void **state)
     assert_int_equal(cli.cfg.misset_mode, NB_MISSET_RANDOM);
 }
 
-static void cell_takes_what_are_numbers(void **state)
+UNIT_TEST(cell_takes_what_are_numbers)
 {
-    (void)state;
     parse_ok("-cell 10 -N 5");
     assert_int_equal(cli.cfg.cell_count, 1);
     parse_ok("-cell 70 80 90 75 85 95 -misset 1 2 3");
@@ -139,9 +128,8 @@ static void cell_takes_what_are_numbers(void **state)
     refused("-cell abc", "'abc'", "not a number");
 }
 
-static void conventions_and_pivots(void **state)
+UNIT_TEST(conventions_and_pivots)
 {
-    (void)state;
     parse_ok("-xds");
     assert_int_equal(cli.cfg.convention, NB_CONV_XDS);
     assert_int_equal(cli.cfg.pivot_implied, NB_PIVOT_SAMPLE);
@@ -164,9 +152,8 @@ static void conventions_and_pivots(void **state)
     assert_int_equal(cli.cfg.pivot, NB_PIVOT_UNSET);
 }
 
-static void side_effects(void **state)
+UNIT_TEST(side_effects)
 {
-    (void)state;
     parse_ok("-nopolar -polar 0.9");
     assert_true(cli.cfg.polar_set && !cli.cfg.nopolar);
     parse_ok("-polar 0.9 -nopolar");
@@ -199,12 +186,11 @@ static void side_effects(void **state)
 }
 
 /** The table's words are the backends', and the completion offers them. */
-static void device_words_are_the_backends(void **state)
+UNIT_TEST(device_words_are_the_backends)
 {
     const char *word;
     char list[200] = "", value[200];
     int i;
-    (void)state;
     for (i = 0; (word = nb_device_word(i)); i++) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? " | " : "",
                  word);
@@ -220,9 +206,8 @@ static void device_words_are_the_backends(void **state)
     assert_int_equal(nb_device_check("", NULL), NB_OK);
 }
 
-static void errors_name_flag_value_and_mend(void **state)
+UNIT_TEST(errors_name_flag_value_and_mend)
 {
-    (void)state;
     refused("-detpixel 5", "-detpixel'", "did you mean -detpixels");
     refused("-Lamda 5", "-Lamda", "did you mean -lambda");
     refused("-photon_energy 9000", "-photon_energy", "did you mean -energy?");
@@ -255,10 +240,9 @@ static void errors_name_flag_value_and_mend(void **state)
     parse_ok("-Na 5 -sample_y 3");
 }
 
-static void long_values_are_cut_or_refused(void **state)
+UNIT_TEST(long_values_are_cut_or_refused)
 {
     static char flags[3600];
-    (void)state;
 
     snprintf(flags, sizeof flags, "-hkl ");
     memset(flags + 5, 'x', NB_PATH_MAX);
@@ -273,21 +257,19 @@ static void long_values_are_cut_or_refused(void **state)
     assert_string_equal(cli.cfg.command_line + sizeof cli.cfg.command_line - 5, " ...");
 }
 
-static void command_line_is_quoted(void **state)
+UNIT_TEST(command_line_is_quoted)
 {
     char *argv[] = {(char *)"./x", (char *)"-hkl", (char *)"my file", (char *)"-pgmfile",
                     (char *)"a\nb"};
-    (void)state;
 
     assert_int_equal(nb_cli_parse(5, argv, &cli, &err), NB_OK);
     assert_string_equal(cli.cfg.command_line, "nanobragg -hkl 'my file' -pgmfile 'a b'");
 }
 
 /** On no terminal a line is due after half a minute, not at once, and not with -quiet. */
-static void progress_in_a_log_is_rare(void **state)
+UNIT_TEST(progress_in_a_log_is_rare)
 {
     nb_progress progress;
-    (void)state;
 
     nb_progress_init(&progress, 1, 1);
     if (progress.terminal)
@@ -303,12 +285,11 @@ static void progress_in_a_log_is_rare(void **state)
 }
 
 /** Words that -help knows besides those of the flags; each of their flags is there. */
-static void words_of_others_have_flags(void **state)
+UNIT_TEST(words_of_others_have_flags)
 {
     static const char *const words[] = {"oscillation", "capillary",   "saxs",
                                         "laue",        "pink",        "xfel",
                                         "jungfrau",    "beam_center", "hit"};
-    (void)state;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *cursor = nb_flags_meant(words[i]);
@@ -319,24 +300,4 @@ static void words_of_others_have_flags(void **state)
             assert_non_null(nb_flag_find(dashed));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags_are_complete),
-        cmocka_unit_test(every_spelling_is_found),
-        cmocka_unit_test(nothing_typed_leaves_the_defaults),
-        cmocka_unit_test(last_one_holds),
-        cmocka_unit_test(cell_takes_what_are_numbers),
-        cmocka_unit_test(conventions_and_pivots),
-        cmocka_unit_test(side_effects),
-        cmocka_unit_test(device_words_are_the_backends),
-        cmocka_unit_test(errors_name_flag_value_and_mend),
-        cmocka_unit_test(long_values_are_cut_or_refused),
-        cmocka_unit_test(command_line_is_quoted),
-        cmocka_unit_test(progress_in_a_log_is_rare),
-        cmocka_unit_test(words_of_others_have_flags),
-    };
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

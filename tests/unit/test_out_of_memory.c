@@ -279,7 +279,7 @@ static nb_status change_5(scratch *s, nb_error *err)
     return change(s, 5, err);
 }
 
-static void changes(void **state)
+SCRATCH_TEST(changes)
 {
     run_function *const each[] = {change_0, change_1, change_2,
                                   change_3, change_4, change_5};
@@ -287,40 +287,28 @@ static void changes(void **state)
         fail_each(*state, each[i], 0, 7);
 }
 
-static void single_image(void **state)
+SCRATCH_TEST(single_image)
 {
     fail_each(*state, one_image, 0, 1);
 }
 
-static void configuration_as_json(void **state)
+SCRATCH_TEST(configuration_as_json)
 {
     fail_each(*state, show_config, 0, 1);
 }
 
 /* Finished frames stay, for -resume. */
-static void series_of_files(void **state)
+SCRATCH_TEST(series_of_files)
 {
     fail_each(*state, a_series, 4, 1);
 }
 
-static void series_in_hdf5(void **state)
+SCRATCH_TEST(series_in_hdf5)
 {
     fail_each(*state, an_hdf5_series, 4, 11);
 }
 
-static void job_files(void **state)
+SCRATCH_TEST(job_files)
 {
     fail_each(*state, jobs, 1, 1); /* the jobs themselves */
-}
-
-int main(void)
-{
-#define WITH_FOLDER(test)                                                                \
-    cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(single_image),    WITH_FOLDER(configuration_as_json),
-        WITH_FOLDER(series_of_files), WITH_FOLDER(series_in_hdf5),
-        WITH_FOLDER(job_files),       WITH_FOLDER(changes),
-    };
-    return RUN_TESTS("out-of-memory", tests);
 }

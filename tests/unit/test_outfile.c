@@ -31,7 +31,7 @@ static int mode_of(const char *path)
     return (int)(st.st_mode & 07777);
 }
 
-static void new_file(void **state)
+SCRATCH_TEST(new_file)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "a.img");
@@ -43,7 +43,7 @@ static void new_file(void **state)
     assert_int_equal(scratch_count(s, 0), 1);
 }
 
-static void appears_at_commit(void **state)
+SCRATCH_TEST(appears_at_commit)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "a.img");
@@ -62,7 +62,7 @@ static void appears_at_commit(void **state)
     assert_int_equal(scratch_count(s, 0), 1);
 }
 
-static void abort_keeps_the_old_file(void **state)
+SCRATCH_TEST(abort_keeps_the_old_file)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "a.img");
@@ -79,7 +79,7 @@ static void abort_keeps_the_old_file(void **state)
     assert_int_equal(nb_outfile_commit(&out, &err), NB_ERR_INTERNAL);
 }
 
-static void keeps_permissions(void **state)
+SCRATCH_TEST(keeps_permissions)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "a.img");
@@ -90,7 +90,7 @@ static void keeps_permissions(void **state)
 }
 
 /** Root gives a replaced file back to its owner. */
-static void keeps_owner(void **state)
+SCRATCH_TEST(keeps_owner)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "a.img");
@@ -120,7 +120,7 @@ static void assert_refused(const char *path, const char *named, const char *why)
     assert_null(strchr(err.message, '\n'));
 }
 
-static void refusals(void **state)
+SCRATCH_TEST(refusals)
 {
     scratch *s = *state;
     char path[NB_PATH_MAX + 10];
@@ -136,7 +136,7 @@ static void refusals(void **state)
 }
 
 /* Permissions do not apply to the superuser, so the test changes to another user. */
-static void read_only(void **state)
+SCRATCH_TEST(read_only)
 {
     scratch *s = *state;
     const uid_t nobody = 65534, me = geteuid();
@@ -165,7 +165,7 @@ static void read_only(void **state)
     assert_file_is(path, "new");
 }
 
-static void long_name(void **state)
+SCRATCH_TEST(long_name)
 {
     scratch *s = *state;
     char name[256];
@@ -175,7 +175,7 @@ static void long_name(void **state)
     assert_file_is(scratch_path(s, name), "x");
 }
 
-static void disk_full(void **state)
+SCRATCH_TEST(disk_full)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "a.img");
@@ -202,11 +202,10 @@ static void disk_full(void **state)
     assert_int_equal(scratch_count(s, 0), 1);
 }
 
-static void devices(void **state)
+UNIT_TEST(devices)
 {
     nb_error err = {0};
     struct stat st;
-    (void)state;
     assert_int_equal(write_text("/dev/null", "gone", &err), NB_OK);
     assert_int_equal(stat("/dev/null", &st), 0);
     assert_true(S_ISCHR(st.st_mode));
@@ -215,7 +214,7 @@ static void devices(void **state)
     assert_refused("/dev/full", "/dev/full", strerror(ENOSPC));
 }
 
-static void fifo(void **state)
+SCRATCH_TEST(fifo)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "pipe");
@@ -234,7 +233,7 @@ static void fifo(void **state)
     assert_int_equal(scratch_count(s, 0), 1);
 }
 
-static void symbolic_link(void **state)
+SCRATCH_TEST(symbolic_link)
 {
     scratch *s = *state;
     char target[512], name[512];
@@ -252,7 +251,7 @@ static void symbolic_link(void **state)
     assert_file_is(name, "newer");
 }
 
-static void abort_all(void **state)
+SCRATCH_TEST(abort_all)
 {
     scratch *s = *state;
     char path[512];
@@ -271,7 +270,7 @@ static void abort_all(void **state)
 }
 
 /* Slots are returned. Without a free slot only the clean-up by signal is missing. */
-static void many_files(void **state)
+SCRATCH_TEST(many_files)
 {
     enum { MANY = 40 };
     scratch *s = *state;
@@ -298,7 +297,7 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
-static void killed_half_way(void **state)
+SCRATCH_TEST(killed_half_way)
 {
     scratch *s = *state;
     int ready[2], status;
@@ -327,7 +326,7 @@ static void killed_half_way(void **state)
     close(ready[1]);
 }
 
-static void read_whole(void **state)
+SCRATCH_TEST(read_whole)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "in");
@@ -352,7 +351,7 @@ static void read_whole(void **state)
     nb_free(data);
 }
 
-static void read_refusals(void **state)
+SCRATCH_TEST(read_refusals)
 {
     scratch *s = *state;
     char *data;
@@ -374,7 +373,7 @@ static void read_refusals(void **state)
 }
 
 /* The length of a pipe is unknown. */
-static void read_pipe(void **state)
+SCRATCH_TEST(read_pipe)
 {
     enum { BYTES = 200001 };
     scratch *s = *state;
@@ -404,7 +403,7 @@ static void read_pipe(void **state)
 }
 
 /** A file that becomes shorter while it is read is an error, not a signal. */
-static void shrinking_input(void **state)
+SCRATCH_TEST(shrinking_input)
 {
     scratch *s = *state;
     const char *path = scratch_path(s, "cache");
@@ -425,30 +424,4 @@ static void shrinking_input(void **state)
     nb_input_close(&in);
     assert_int_equal(nb_input_open(&in, "/nowhere/x", "-dump", &err), NB_ERR_INPUT);
     nb_input_close(&in);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(new_file),
-        SCRATCH_TEST(appears_at_commit),
-        SCRATCH_TEST(abort_keeps_the_old_file),
-        SCRATCH_TEST(keeps_permissions),
-        SCRATCH_TEST(keeps_owner),
-        SCRATCH_TEST(refusals),
-        SCRATCH_TEST(read_only),
-        SCRATCH_TEST(long_name),
-        SCRATCH_TEST(disk_full),
-        TEST(devices),
-        SCRATCH_TEST(fifo),
-        SCRATCH_TEST(symbolic_link),
-        SCRATCH_TEST(abort_all),
-        SCRATCH_TEST(many_files),
-        SCRATCH_TEST(killed_half_way),
-        SCRATCH_TEST(read_whole),
-        SCRATCH_TEST(read_refusals),
-        SCRATCH_TEST(read_pipe),
-        SCRATCH_TEST(shrinking_input),
-    };
-    return RUN_TESTS("outfile", tests);
 }

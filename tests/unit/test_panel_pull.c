@@ -72,17 +72,10 @@ static void check_ray(uint64_t *seed, int kind, int absorb)
     }
 }
 
-static void every_number(void **state)
+UNIT_TEST(every_number)
 {
     uint64_t seed = 11;
-    (void)state;
     for (int n = 0; n < 300; n++)
         for (int kind = 0; kind < 4; kind++)
             check_ray(&seed, kind, n % 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(every_number)};
-    return RUN_TESTS("panel_pull", tests);
 }

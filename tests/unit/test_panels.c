@@ -150,9 +150,8 @@ static void check_everywhere(const char *name, const nb_scene *sc, nb_cut_kind k
 
 /* The geometry has few binary digits, so that a panel's rays are those of the uncut detector to
  * the last bit, and so is the image: scalar, and each instruction set in each precision. */
-static void a_cut_detector_gives_the_same_bytes(void **state)
+UNIT_TEST(a_cut_detector_gives_the_same_bytes)
 {
-    (void)state;
     for (int i = 0; i < CASES; i++) {
         nb_sim *sim = sim_of(&cases[i]);
         check_everywhere(cases[i].name, &sim->model.scene, NB_CUT_ROWS);
@@ -161,10 +160,9 @@ static void a_cut_detector_gives_the_same_bytes(void **state)
     }
 }
 
-static void mask_and_region_are_of_the_stack(void **state)
+UNIT_TEST(mask_and_region_are_of_the_stack)
 {
     uint8_t mask[PIXELS];
-    (void)state;
     for (int i = 0; i < PIXELS; i++)
         mask[i] = i % 7 != 0 && i / FAST != 20;
     for (int i = 0; i < CASES; i++) {
@@ -181,13 +179,12 @@ static void mask_and_region_are_of_the_stack(void **state)
 }
 
 /* Any geometry: the origins of the panels are rounded. */
-static void a_tilted_detector(void **state)
+UNIT_TEST(a_tilted_detector)
 {
     nb_config cfg = nb_suite_config(1.2, 7, 0);
     nb_sim *sim;
     float whole[PIXELS], stack[PIXELS], image[PIXELS], max = 0;
     nb_cut cut;
-    (void)state;
     nb_set_pixels(&cfg, FAST, SLOW);
     nb_set_rotations(&cfg, 11, -7, 3);
     many(&cfg);
@@ -209,7 +206,7 @@ static void a_tilted_detector(void **state)
 }
 
 /* A panel has the sensor that its index names. */
-static void each_panel_has_its_sensor(void **state)
+UNIT_TEST(each_panel_has_its_sensor)
 {
     nb_sim *sim = sim_of(&cases[2]);
     nb_sensor sensors[2] = {sim->model.detector->sensors[0],
@@ -217,7 +214,6 @@ static void each_panel_has_its_sensor(void **state)
     nb_scene sc = sim->model.scene;
     float whole[2][PIXELS], stack[PIXELS], image[PIXELS];
     nb_cut cut;
-    (void)state;
     sensors[1].layers = 1;
     sensors[1].mu *= 3;
     assert_true(nb_cut_scene(&sc, NB_CUT_WIDTHS, &cut));
@@ -246,12 +242,11 @@ static void each_panel_has_its_sensor(void **state)
 }
 
 /* What is calculated once for the whole scene. */
-static void limits_cover_all_panels(void **state)
+UNIT_TEST(limits_cover_all_panels)
 {
     nb_sim *sim = sim_of(&cases[2]);
     const nb_scene *sc = &sim->model.scene;
     nb_cut cut;
-    (void)state;
     for (int kind = NB_CUT_ROWS; kind <= NB_CUT_WIDTHS; kind++) {
         assert_true(nb_cut_scene(sc, (nb_cut_kind)kind, &cut));
         check_ratio(nb_scene_solid_angle(&cut.scene), nb_scene_solid_angle(sc), 1e-12);
@@ -267,13 +262,4 @@ static void limits_cover_all_panels(void **state)
         nb_cut_free(&cut);
     }
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_cut_detector_gives_the_same_bytes), TEST(mask_and_region_are_of_the_stack),
-        TEST(a_tilted_detector), TEST(each_panel_has_its_sensor),
-        TEST(limits_cover_all_panels)};
-    return RUN_TESTS("panels", tests);
 }

@@ -42,11 +42,10 @@ static const char *got(const char *name)
 }
 
 /* Rows that help and messages can be made of, in limits that hold the value of nobody. */
-static void rows_are_complete(void **state)
+UNIT_TEST(rows_are_complete)
 {
     size_t count;
     const nb_param *table = nb_params(&count);
-    (void)state;
     assert_true(count > 150);
     for (size_t i = 0; i < count; i++) {
         const nb_param *p = &table[i];
@@ -69,11 +68,10 @@ static void rows_are_complete(void **state)
 }
 
 /* No two rows but views share bytes, so that a fingerprint takes each once. */
-static void fields_have_one_owner(void **state)
+UNIT_TEST(fields_have_one_owner)
 {
     size_t count;
     const nb_param *table = nb_params(&count);
-    (void)state;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++) {
             const nb_param *a = &table[i], *b = &table[j];
@@ -85,7 +83,7 @@ static void fields_have_one_owner(void **state)
         }
 }
 
-static void set_and_get(void **state)
+UNIT_TEST(set_and_get)
 {
     static const char *const rows[][3] = {
         /* name, text, what comes back */
@@ -122,7 +120,6 @@ static void set_and_get(void **state)
         {"pngrings", "3,2.5,1", "3,2.5,1"},
         {"precision", "double", "double"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         nb_config first;
         fresh();
@@ -134,9 +131,8 @@ static void set_and_get(void **state)
     }
 }
 
-static void what_is_unset(void **state)
+UNIT_TEST(what_is_unset)
 {
-    (void)state;
     fresh();
     assert_string_equal(got("lambda"), "");
     assert_string_equal(got("cell"), "");
@@ -152,9 +148,8 @@ static void what_is_unset(void **state)
     assert_string_equal(got("floatfile"), "floatimage.bin");
 }
 
-static void refusals(void **state)
+UNIT_TEST(refusals)
 {
-    (void)state;
     refused("lamda", "1", "unknown parameter 'lamda'");
     refused("frames", "5", "nb_series");
     refused("lambda", "", "needs 1 value");
@@ -184,14 +179,13 @@ static void refusals(void **state)
     refused("hkl", "", "file name is empty");
 }
 
-static void numbers_are_strict(void **state)
+UNIT_TEST(numbers_are_strict)
 {
     static const char *const bad[] = {" 1",   "1.2x", "nan", "inf", "-inf",
                                       "0x10", "1e",   "--1", "1-2", "e5",
                                       ".",    "+",    "1,5", "1d3", ""};
     static const char *const no_whole[] = {"1.0", "1e3", "1x", "", " 1", "0x1"};
     const nb_param *phi = nb_param_find("phi"), *seed = nb_param_find("seed");
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (nb_param_set(phi, &cfg, &bad[i], 1, &err) != NB_ERR_INPUT ||
             !strstr(err.message, "not a number"))
@@ -207,10 +201,9 @@ static void numbers_are_strict(void **state)
     assert_true(cfg.phi_deg == 0.5);
 }
 
-static void numbers(void **state)
+UNIT_TEST(numbers)
 {
     const double two[] = {1, 0.5}, cell[] = {70, 80, 90, 75, 85, 95}, tiny = 0.1 + 0.2;
-    (void)state;
     fresh();
     assert_int_equal(nb_config_set_numbers(&cfg, "cell", cell, 6, &err), NB_OK);
     assert_memory_equal(cfg.cell, cell, sizeof cell);
@@ -227,9 +220,8 @@ static void numbers(void **state)
                      NB_ERR_INPUT);
 }
 
-static void what_follows(void **state)
+UNIT_TEST(what_follows)
 {
-    (void)state;
     fresh();
     set("lambda", "2"), set("energy", "12000");
     assert_true(isnan(cfg.lambda_A) && cfg.energy_eV == 12000);
@@ -250,7 +242,7 @@ static void what_follows(void **state)
 }
 
 /* The library refuses what the program refuses, however it came into the configuration. */
-static void check_refuses(void **state)
+UNIT_TEST(check_refuses)
 {
     static const char *const pairs[][4] = {
         {"detpixels", "8", "detsize_f", "3"},   {"detpixels_s", "8", "detsize", "3"},
@@ -258,7 +250,6 @@ static void check_refuses(void **state)
         {"crystal_volume", "8", "blocks", "3"}, {"distance", "8", "close_distance", "3"},
         {"fluence", "1e20", "flux", "3"},       {"pnggamma", "1", "pnglog", "1"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         fresh();
         set(pairs[i][0], pairs[i][1]);
@@ -294,11 +285,10 @@ static void check_refuses(void **state)
 }
 
 /* Every value that a row refuses as text is refused in the field too, and none other. */
-static void limits_hold_for_text_and_field(void **state)
+UNIT_TEST(limits_hold_for_text_and_field)
 {
     size_t count;
     const nb_param *table = nb_params(&count);
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         const nb_param *p = &table[i];
         const double at[] = {p->low, p->high, nextafter(p->low, -DBL_MAX),
@@ -325,9 +315,8 @@ static void limits_hold_for_text_and_field(void **state)
     }
 }
 
-static void a_number_that_is_not_set_has_its_fallback(void **state)
+UNIT_TEST(a_number_that_is_not_set_has_its_fallback)
 {
-    (void)state;
     fresh();
     assert_true(!NB_GIVEN(&cfg, distance_mm) && NB_VALUE(&cfg, distance_mm) == 100);
     assert_true(NB_VALUE(&cfg, detsize_mm[1]) == 102.4);
@@ -343,11 +332,10 @@ static void a_number_that_is_not_set_has_its_fallback(void **state)
 }
 
 /* Numbers, choices and seeds by the rows that the help prints. */
-static void settings_have_every_default_of_the_rows(void **state)
+UNIT_TEST(settings_have_every_default_of_the_rows)
 {
     static nb_settings all;
     const nb_config *v = &all.value;
-    (void)state;
     fresh();
     set("osc", "2"), set("misset", "1 2 3"), set("detector_roty", "4"),
         set("ncs", "apply");
@@ -382,12 +370,11 @@ static uint64_t hash(uint64_t h, const void *bytes, size_t n)
 
 /* A program that was compiled with the headers of 0.3.0 finds each parameter at its place: the sum over the rows of
  * that version.  It changes when a member moves, and must not; it did when -fudge learnt a word (its kind). */
-static void members_of_0_3_0_keep_their_places(void **state)
+UNIT_TEST(members_of_0_3_0_keep_their_places)
 {
     size_t count;
     uint64_t sum = 0;
     const nb_param *p = nb_params(&count);
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         const uint64_t place[] = {p[i].offset, p[i].size, p[i].kind};
         if (!(p[i].flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)) &&
@@ -399,10 +386,9 @@ static void members_of_0_3_0_keep_their_places(void **state)
     assert_int_equal(sum, 0x30a09d7e6bc48f8);
 }
 
-static void what_a_library_does_not_know_is_refused(void **state)
+UNIT_TEST(what_a_library_does_not_know_is_refused)
 {
     nb_series series = {0};
-    (void)state;
     fresh();
     assert_int_equal(nb_config_check(&cfg, &err), NB_OK);
     assert_int_equal(nb_series_check(&series, &err), NB_OK);
@@ -413,10 +399,9 @@ static void what_a_library_does_not_know_is_refused(void **state)
     assert_non_null(strstr(err.message, "nb_series: a member is set"));
 }
 
-static void pointers(void **state)
+UNIT_TEST(pointers)
 {
     char text[4];
-    (void)state;
     fresh();
     assert_int_equal(nb_config_set(NULL, "phi", "1", &err), NB_ERR_INPUT);
     assert_int_equal(nb_config_set(&cfg, NULL, "1", &err), NB_ERR_INPUT);
@@ -429,26 +414,4 @@ static void pointers(void **state)
     assert_null(nb_param_find(NULL));
     assert_null(nb_param_find(""));
     assert_non_null(nb_params(NULL));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(rows_are_complete),
-        TEST(fields_have_one_owner),
-        TEST(set_and_get),
-        TEST(what_is_unset),
-        TEST(refusals),
-        TEST(numbers),
-        TEST(numbers_are_strict),
-        TEST(what_follows),
-        TEST(check_refuses),
-        TEST(limits_hold_for_text_and_field),
-        TEST(settings_have_every_default_of_the_rows),
-        TEST(members_of_0_3_0_keep_their_places),
-        TEST(what_a_library_does_not_know_is_refused),
-        TEST(pointers),
-        TEST(a_number_that_is_not_set_has_its_fallback),
-    };
-    return RUN_TESTS("params", tests);
 }

@@ -28,7 +28,7 @@ static void check_as_strtod(const char *text)
         fail_msg("'%s' read as %.17g, not %.17g", text, ours, theirs);
 }
 
-static void doubles_are_exact(void **state)
+UNIT_TEST(doubles_are_exact)
 {
     static const char *const texts[] = {
         "0",
@@ -61,7 +61,6 @@ static void doubles_are_exact(void **state)
         "6.02214076e23",
         "0.500000000000000166533453693773481063544750213623046875"};
     uint64_t x = 88172645463325252u;
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_as_strtod(texts[i]);
     for (int i = 0; i < 30000; i++) {
@@ -79,7 +78,7 @@ static void doubles_are_exact(void **state)
     }
 }
 
-static void other_texts_are_no_numbers(void **state)
+UNIT_TEST(other_texts_are_no_numbers)
 {
     static const char *const none[] = {"",   "+",   "-",   ".", "-.",
                                        "e5", "nan", "inf", "x", " 1"};
@@ -90,7 +89,6 @@ static void other_texts_are_no_numbers(void **state)
                 {"1-2", 1}, {"3 4", 1}, {"1,5", 1}};
     char digits[1200];
     double v;
-    (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_null(nb_text_double(none[i], none[i] + strlen(none[i]), &v));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
@@ -104,7 +102,7 @@ static void other_texts_are_no_numbers(void **state)
     assert_false(nb_text_number("", &v));
 }
 
-static void integers(void **state)
+UNIT_TEST(integers)
 {
     static const struct {
         const char *text;
@@ -121,7 +119,6 @@ static void integers(void **state)
     static const char *const bad[] = {
         "1.5",  "2147483648", "6442450944", "99999999999999999999",
         "1e10", "x",          "-",          "1e-1"};
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         int v = 12345;
         const char *end = good[i].text + strlen(good[i].text);
@@ -135,12 +132,11 @@ static void integers(void **state)
     }
 }
 
-static void formatting_reads_back(void **state)
+UNIT_TEST(formatting_reads_back)
 {
     static const double values[] = {0.1,     1.0 / 3, 123.457,
                                     -1e-300, DBL_MAX, DBL_MIN,
                                     5e-324,  100,     0.97934999999999994};
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char text[NB_TEXT_NUMBER];
         nb_text_format(values[i], text);
@@ -151,11 +147,10 @@ static void formatting_reads_back(void **state)
     assert_string_equal(text, "0.1");
 }
 
-static void locale_with_decimal_comma(void **state)
+UNIT_TEST(locale_with_decimal_comma)
 {
     char text[NB_TEXT_NUMBER];
     double v = 0;
-    (void)state;
     if (!nb_set_comma_locale())
         skip_because("localedef could not make a locale with a decimal comma");
     assert_true(nb_text_number("0.12345678901234567", &v) && v == 0.12345678901234567);
@@ -179,11 +174,10 @@ static double F_of(const nb_factor_file *t, int h, int k, int l)
     return t->F[((h - t->hmin) * nk + (k - t->kmin)) * nl + (l - t->lmin)];
 }
 
-static void hkl_variants(void **state)
+UNIT_TEST(hkl_variants)
 {
     nb_factor_file t;
     nb_error err;
-    (void)state;
     assert_int_equal(
         parse_hkl("# c\r\n\r\n 1 2 3 4.5 0.1 # t\r\n! c\n-1 -2.0 -3 -1e2 .5 180\n"
                   "1 2 3 5!again\n\n0 0 0 7",
@@ -202,7 +196,7 @@ static void hkl_variants(void **state)
     nb_factor_file_free(NULL);
 }
 
-static void hkl_errors_name_the_line(void **state)
+UNIT_TEST(hkl_errors_name_the_line)
 {
     static const struct {
         const char *text;
@@ -223,7 +217,6 @@ static void hkl_errors_name_the_line(void **state)
                {"1 0 0 9 1\n0 0 0 0.00 0.00\n", 0, "SHELX"},
                {"1 0 0 9 1 1\n0 0 0 0 0 0\n_cell 5\n", 0, "SHELX"},
                {"-9999 -9999 -9999 1\n9999 9999 9999 1\n", 0, "table"}};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_factor_file t;
         nb_error err;
@@ -249,13 +242,12 @@ static char *read_file(const char *path, size_t *n)
 }
 
 /* The lysozyme list, line by line, against the C library's reader. */
-static void hkl_lysozyme(void **state)
+UNIT_TEST(hkl_lysozyme)
 {
     size_t n;
     char *data = read_file("golden_data/lysozyme_P1.hkl", &n), *p = data;
     nb_factor_file t;
     int64_t lines = 0, filled = 0;
-    (void)state;
     assert_int_equal(nb_hkl_parse(data, n, "lysozyme", -7, &t, NULL), NB_OK);
     while (p < data + n) {
         int h = (int)strtol(p, &p, 10), k = (int)strtol(p, &p, 10),
@@ -274,11 +266,10 @@ static void hkl_lysozyme(void **state)
     free(data);
 }
 
-static void hkl_without_memory(void **state)
+UNIT_TEST(hkl_without_memory)
 {
     nb_status status = NB_ERR_NOMEM;
     int tries = 0;
-    (void)state;
     while (status != NB_OK && tries < 10) {
         nb_factor_file t;
         nb_error err;
@@ -297,20 +288,19 @@ static void hkl_without_memory(void **state)
 
 /* --- matrix --- */
 
-static void matrix_rows_and_rest(void **state)
+UNIT_TEST(matrix_rows_and_rest)
 {
     static const char text[] = " 0.0117 -0.0012  0.0008\r\n 0.0021  0.0109 -0.0019\n\n"
                                "-0.0013 2.7e-3 0.0101\n 0.0 0.0 0.0\nSYMM P1\n";
     static const double expected[9] = {0.0117,  -0.0012, 0.0008, 0.0021, 0.0109,
                                        -0.0019, -0.0013, 2.7e-3, 0.0101};
     double m[9];
-    (void)state;
     assert_int_equal(nb_matrix_parse(text, sizeof text - 1, "a.mat", m, NULL), NB_OK);
     assert_memory_equal(m, expected, sizeof m);
     assert_int_equal(nb_matrix_parse("1 0 0 0 1 0 0 0 1", 17, "a.mat", m, NULL), NB_OK);
 }
 
-static void matrix_errors(void **state)
+UNIT_TEST(matrix_errors)
 {
     static const struct {
         const char *text;
@@ -325,7 +315,6 @@ static void matrix_errors(void **state)
                {"0 0 0 0 0 0 0 0 0", 0, "singular"},
                {"1 0 0 1 0 0 1 0 0", 0, "singular"},
                {"1,0,0 0 1 0 0 0 1", 1, "'1,0,0'"}};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double m[9] = {42};
         nb_error err = {0};
@@ -342,7 +331,7 @@ static void matrix_errors(void **state)
 
 static const nb_source_defaults along_x = {{-10, 0.5, 0.25}, 1.5e-10};
 
-static void source_columns(void **state)
+UNIT_TEST(source_columns)
 {
     static const char text[] =
         "# X Y Z I lambda\r\n-10,0;0.01:2!1e-10\r\n\n , \n-9 1 2 0.5\n"
@@ -352,7 +341,6 @@ static void source_columns(void **state)
         {-8, 3, 0.25, 1, 1.5e-10},   {-7, 0, 0, 1, 1e-10},
         {-6, 0.5, 0.25, 1, 1.5e-10}, {-5, 0.5, 0.25, 1, 1.5e-10}};
     nb_source_list list;
-    (void)state;
     assert_int_equal(nb_sources_parse(text, sizeof text - 1, "s", &along_x, &list, NULL),
                      NB_OK);
     assert_int_equal(list.count, 6);
@@ -361,7 +349,7 @@ static void source_columns(void **state)
     nb_source_list_free(NULL);
 }
 
-static void source_errors(void **state)
+UNIT_TEST(source_errors)
 {
     static const struct {
         const char *text;
@@ -380,7 +368,6 @@ static void source_errors(void **state)
                {"-1 0 0 1.7e308\n-1 0 0 1.7e308", 2, "add up to inf"},
                {"-1 0 0 1e308\n-1 0 0 1", 2, "add up to 1e+308"},
                {"1e300 0 0\n", 1, "direction"}};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_source_list list;
         nb_error err = {0};
@@ -393,36 +380,14 @@ static void source_errors(void **state)
     }
 }
 
-static void sources_without_memory(void **state)
+UNIT_TEST(sources_without_memory)
 {
     nb_source_list list;
     nb_error err = {0};
-    (void)state;
     nb_alloc_fail_after(1);
     assert_int_equal(nb_sources_parse("-1 0 0\n", 7, "s", &along_x, &list, &err),
                      NB_ERR_NOMEM);
     nb_alloc_fail_after(0);
     assert_int_equal(err.code, NB_ERR_NOMEM);
     assert_null(list.rows);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubles_are_exact),
-        cmocka_unit_test(other_texts_are_no_numbers),
-        cmocka_unit_test(integers),
-        cmocka_unit_test(formatting_reads_back),
-        cmocka_unit_test(locale_with_decimal_comma),
-        cmocka_unit_test(hkl_variants),
-        cmocka_unit_test(hkl_errors_name_the_line),
-        cmocka_unit_test(hkl_lysozyme),
-        cmocka_unit_test(hkl_without_memory),
-        cmocka_unit_test(matrix_rows_and_rest),
-        cmocka_unit_test(matrix_errors),
-        cmocka_unit_test(source_columns),
-        cmocka_unit_test(source_errors),
-        cmocka_unit_test(sources_without_memory),
-    };
-    return cmocka_run_group_tests_name("parsers", tests, NULL, NULL);
 }

@@ -36,13 +36,12 @@ static double lookup(const nb_factor_table *box, double h, double k, double l)
                                nb_nearest_index(l));
 }
 
-static void at_str_001_lookup(void **state)
+UNIT_TEST(at_str_001_lookup)
 {
     static const double halves[][2] = {{0.5, 0},    {-0.5, -1},   {1.5, 1}, {0.4999, 0},
                                        {0.5001, 1}, {-0.4999, 0}, {3, 3},   {-2, -2}};
     double F[N * N * N];
     nb_factor_table box = filled(F, NULL), constant = {.default_F = 7};
-    (void)state;
     for (int i = 0; i < 8; i++)
         check_close(nb_nearest_index(halves[i][0]), halves[i][1], 0);
     for (int h = -4; h < 7; h++)
@@ -64,11 +63,10 @@ static double cubic(double h, double k, double l)
            (k * k * k - 4 * k) * (1 + 0.1 * l * l * l) - 0.7 * h * k * l * l;
 }
 
-static void at_str_002_tricubic(void **state)
+UNIT_TEST(at_str_002_tricubic)
 {
     double F[N * N * N];
     nb_factor_table box = filled(F, cubic);
-    (void)state;
     box.interpolate = 1;
     for (double h = 0; h <= 2; h += 0.25) /* two points inside every face */
         for (double k = 3; k <= 5; k += 0.1)
@@ -120,13 +118,12 @@ static double round_integral(const nb_lattice *lattice)
     return sum * 12 * 12 * 12;
 }
 
-static void at_str_003_shapes(void **state)
+UNIT_TEST(at_str_003_shapes)
 {
     nb_lattice square = shaped(NB_SHAPE_SQUARE, 4, 6, 5);
     nb_lattice round = shaped(NB_SHAPE_ROUND, 12, 12, 12);
     nb_lattice gauss = shaped(NB_SHAPE_GAUSS, 4, 6, 5);
     nb_lattice tophat = shaped(NB_SHAPE_TOPHAT, 4, 6, 5);
-    (void)state;
     check_close(nb_lattice_factor(&square, 0, 0, 0), 120, 1e-12);
     check_close(nb_lattice_factor(&round, 0, 0, 0), 1728 * 0.723601254558268, 1e-9);
     check_close(nb_lattice_factor(&gauss, 0, 0, 0), 120, 1e-12);
@@ -150,14 +147,13 @@ static void at_str_003_shapes(void **state)
 
 /* The part of the round shape's integral that one cell of reciprocal space holds: the table of
  * docs/physics.md, section 12. */
-static void round_shape_loses(void **state)
+UNIT_TEST(round_shape_loses)
 {
     static const struct {
         double N[3], part;
     } rows[] = {{{2, 2, 2}, 0.765},    {{3, 3, 3}, 0.823},  {{4, 4, 4}, 0.875},
                 {{6, 6, 6}, 0.916},    {{8, 8, 8}, 0.937},  {{12, 12, 12}, 0.958},
                 {{20, 20, 20}, 0.975}, {{5, 10, 20}, 0.931}};
-    (void)state;
     for (int i = 0; i < 8; i++) {
         const double *n = rows[i].N;
         nb_lattice round = shaped(NB_SHAPE_ROUND, n[0], n[1], n[2]);
@@ -166,9 +162,8 @@ static void round_shape_loses(void **state)
 }
 
 /* Near a reflection closed forms lose digits; the functions stay smooth. */
-static void at_str_003_smooth(void **state)
+UNIT_TEST(at_str_003_smooth)
 {
-    (void)state;
     for (double x = 1e-10; x < 0.2; x *= 1.7) {
         double x2 = x * x, series = 0, term = 3; /* sum of 3 (-1)^k (2k+2) x^2k/(2k+3)! */
         for (int k = 0; k < 12; k++) {
@@ -188,10 +183,9 @@ static void at_str_003_smooth(void **state)
 }
 
 /* A factor of 1 for an axis of one cell. */
-static void one_cell_has_no_factor(void **state)
+UNIT_TEST(one_cell_has_no_factor)
 {
     nb_lattice thin = shaped(NB_SHAPE_SQUARE, 7, 1, 3);
-    (void)state;
     for (double k = -0.5; k <= 0.5; k += 0.05)
         check_ratio(nb_lattice_factor(&thin, 0.03, k, -0.02),
                     sin(7 * NB_PI * 0.03) / sin(NB_PI * 0.03) * sin(3 * NB_PI * 0.02) /
@@ -200,11 +194,10 @@ static void one_cell_has_no_factor(void **state)
 }
 
 /* The layers of one ray alone telescope exactly. */
-static void at_abs_001_telescopes(void **state)
+UNIT_TEST(at_abs_001_telescopes)
 {
     nb_sensor sensor = {.layers = 9, .layer_step = 50e-6, .mu = 1 / 320e-6, .absorb = 1};
     nb_panel panel = {.normal = {1, 0, 0}};
-    (void)state;
     for (double angle = 0; angle < 1.5; angle += 0.3) {
         nb_vec3 d = nb_v3(cos(angle), sin(angle), 0);
         double sum = 0;
@@ -214,12 +207,11 @@ static void at_abs_001_telescopes(void **state)
     }
 }
 
-static void at_pol_001(void **state)
+UNIT_TEST(at_pol_001)
 {
     static const double K[] = {-1, -0.5, 0, 0.3, 0.95, 1};
     const nb_vec3 beam = nb_unit(nb_v3(1, 0.2, -0.3));
     nb_vec3 axis = nb_v3(0.1, 0.3, 1), electric, magnetic;
-    (void)state;
     electric = nb_unit(nb_sub(axis, nb_scale(nb_dot(axis, beam), beam)));
     magnetic = nb_cross(beam, electric);
     for (int i = 0; i < 6; i++)
@@ -241,12 +233,11 @@ static void at_pol_001(void **state)
 }
 
 /* A place on a curved detector is at these two angles, for every depth of a layer. */
-static void points_of_a_curved_detector(void **state)
+UNIT_TEST(points_of_a_curved_detector)
 {
     nb_config cfg = nb_suite_config(1, 1, 100);
     const nb_panel *panel;
     nb_sim *sim;
-    (void)state;
     cfg.curved = 1;
     cfg.convention = NB_CONV_XDS;
     cfg.pixel_mm = 1;
@@ -259,16 +250,4 @@ static void points_of_a_curved_detector(void **state)
     check_vector(nb_panel_point(panel, 0.07, 0.02, 0.001), 0.101 * sin(0.2),
                  -0.101 * cos(0.2) * sin(0.3), 0.101 * cos(0.2) * cos(0.3), 1e-12);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(at_str_001_lookup),           TEST(at_str_002_tricubic),
-        TEST(at_str_003_shapes),           TEST(round_shape_loses),
-        TEST(at_str_003_smooth),           TEST(one_cell_has_no_factor),
-        TEST(at_abs_001_telescopes),       TEST(at_pol_001),
-        TEST(points_of_a_curved_detector),
-    };
-    return RUN_TESTS("structure factors, shapes, capture, polarization", tests);
 }

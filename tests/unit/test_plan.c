@@ -103,11 +103,10 @@ static nb_index_box box_of(const nb_config *cfg)
     return box;
 }
 
-static void the_box_holds_what_is_seen(void **state)
+UNIT_TEST(the_box_holds_what_is_seen)
 {
     nb_config cfg = tilted(60, 512);
     nb_index_box box;
-    (void)state;
     box = box_of(&cfg);
     check_below(nb_index_box_count(&box), 60 * 66 * 54 * 2); /* most of it is seen */
     cfg.thick_um = 5000; /* layers reach deeper than the front */
@@ -125,11 +124,10 @@ static void the_box_holds_what_is_seen(void **state)
 }
 
 /** A narrow region of a large cell: its cone is coarse, so patches take its place. */
-static void a_large_box_is_looked_at_twice(void **state)
+UNIT_TEST(a_large_box_is_looked_at_twice)
 {
     nb_config cfg = tilted(900, 2048);
     nb_index_box box, strip;
-    (void)state;
     cfg.osc_deg = 0;
     cfg.phi_steps = 1;
     box = box_of(&cfg);
@@ -144,7 +142,7 @@ static void a_large_box_is_looked_at_twice(void **state)
 }
 
 /* A still of one crystal: what is seen is a thin shell. */
-static void runs_of_a_still_are_short(void **state)
+UNIT_TEST(runs_of_a_still_are_short)
 {
     nb_config cfg = nb_suite_config(1, 5, 512);
     nb_index_run *runs;
@@ -153,7 +151,6 @@ static void runs_of_a_still_are_short(void **state)
     nb_plan plan;
     size_t n, longest = 0, seen = 0;
     int axis;
-    (void)state;
     nb_set_misset(&cfg, 10, 20, 30);
     cfg.dispersion_pct = 1;
     cfg.dispersion_steps = 3;
@@ -176,10 +173,9 @@ static void runs_of_a_still_are_short(void **state)
 }
 
 /* Any geometry. */
-static void the_runs_hold_what_is_seen(void **state)
+UNIT_TEST(the_runs_hold_what_is_seen)
 {
     uint32_t r = 1;
-    (void)state;
     for (int i = 0; i < 60; i++) {
         nb_config cfg = nb_suite_config(1, 5, 64);
         double x[12];
@@ -228,12 +224,11 @@ static const char *cpu_path(const nb_config *cfg, nb_precision precision,
     return path->name;
 }
 
-static void the_cpu_takes_its_quickest_path(void **state)
+UNIT_TEST(the_cpu_takes_its_quickest_path)
 {
     const nb_engine none = {.threads = 1, .step = 1e-9, .lacks = "no vectors"};
     nb_config cfg = nb_suite_config(1, 5, 64);
     const char *why;
-    (void)state;
     assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &a_cpu, &why), "simple");
     assert_string_equal(cpu_path(&cfg, NB_PRECISION_DOUBLE, &a_cpu, &why), "double");
     assert_string_equal(cpu_path(&cfg, NB_PRECISION_MIXED, &none, &why), "reference");
@@ -274,13 +269,12 @@ static nb_config with_domains(int n)
     return cfg;
 }
 
-static void the_gpu_takes_its_quickest_path(void **state)
+UNIT_TEST(the_gpu_takes_its_quickest_path)
 {
     const nb_engine *engines[] = {&with_tensor, &slow_fp64};
     const char *const many[] = {"mma", "direct"};
     nb_config cfg;
     const char *why;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         cfg = with_domains(23);
         assert_string_equal(gpu_path(&cfg, engines[i], &why), "direct");
@@ -299,11 +293,10 @@ static void the_gpu_takes_its_quickest_path(void **state)
     assert_string_equal(gpu_path(&cfg, &with_tensor, &why), "double");
 }
 
-static void deep_layers_take_tensor_cores_sooner(void **state)
+UNIT_TEST(deep_layers_take_tensor_cores_sooner)
 {
     nb_config cfg = with_domains(7);
     const char *why;
-    (void)state;
     cfg.thick_um = 300;
     cfg.abs_um = 200;
     cfg.thick_steps = 1;
@@ -324,12 +317,11 @@ static const char *gpu_path_with(const nb_config *cfg, nb_tolerance may, const c
     return path->name;
 }
 
-static void the_gpu_goes_from_reflections(void **state)
+UNIT_TEST(the_gpu_goes_from_reflections)
 {
     const nb_tolerance some = {.skip = 1, .part = 1e-6}, none = {0};
     nb_config cfg = nb_suite_config(1, 30, 4096);
     const char *why;
-    (void)state;
     cfg.mosaic_spread_deg = 0.2;
     cfg.mosaic_domains = 1000;
     cfg.dispersion_pct = 0.1;
@@ -366,12 +358,11 @@ static void the_gpu_goes_from_reflections(void **state)
     unsetenv("NANOBRAGG_CUDA_PATH");
 }
 
-static void the_gpu_interpolates_in_a_kernel_of_its_own(void **state)
+UNIT_TEST(the_gpu_interpolates_in_a_kernel_of_its_own)
 {
     const nb_tolerance none = {0};
     nb_config cfg = with_domains(24);
     const char *why;
-    (void)state;
     cfg.interpolate = NB_ON;
     assert_string_equal(gpu_path_with(&cfg, none, &why), "tricubic");
     nb_set_N(&cfg, 1);
@@ -383,7 +374,7 @@ static void the_gpu_interpolates_in_a_kernel_of_its_own(void **state)
     assert_string_equal(gpu_path_with(&cfg, none, &why), "double");
 }
 
-static void a_path_can_be_asked_for(void **state)
+UNIT_TEST(a_path_can_be_asked_for)
 {
     static const struct {
         const char *word;
@@ -395,7 +386,6 @@ static void a_path_can_be_asked_for(void **state)
                  {"unknown", "mma"}};
     nb_config cfg = with_domains(40);
     const char *why;
-    (void)state;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         setenv("NANOBRAGG_CUDA_PATH", asked[i].word, 1);
         assert_string_equal(gpu_path(&cfg, &with_tensor, &why), asked[i].path);
@@ -403,19 +393,4 @@ static void a_path_can_be_asked_for(void **state)
     setenv("NANOBRAGG_CUDA_PATH", "mma", 1);
     assert_string_equal(gpu_path(&cfg, &slow_fp64, &why), "direct");
     unsetenv("NANOBRAGG_CUDA_PATH");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(the_box_holds_what_is_seen),
-                                       TEST(runs_of_a_still_are_short),
-                                       TEST(the_runs_hold_what_is_seen),
-                                       TEST(a_large_box_is_looked_at_twice),
-                                       TEST(the_cpu_takes_its_quickest_path),
-                                       TEST(the_gpu_takes_its_quickest_path),
-                                       TEST(deep_layers_take_tensor_cores_sooner),
-                                       TEST(the_gpu_goes_from_reflections),
-                                       TEST(the_gpu_interpolates_in_a_kernel_of_its_own),
-                                       TEST(a_path_can_be_asked_for)};
-    return RUN_TESTS("plan", tests);
 }

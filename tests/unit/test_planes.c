@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bit planes: every instruction set makes the same bytes, those of the definition. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "../support/check.h"
 
 #include "base/cpu.h"
 #include "io/hdf5/hdf5_chunk.h"
@@ -25,13 +19,12 @@ static void check_planes(const uint16_t *values, size_t count, const unsigned ch
             assert_int_equal(planes[j * row + i / 8] >> (i % 8) & 1, values[i] >> j & 1);
 }
 
-static void planes_are_those_of_the_definition(void **state)
+UNIT_TEST(planes_are_those_of_the_definition)
 {
     static const size_t counts[] = {8, 16, 24, 40, 64, 72, 120, 1000, MOST};
     uint16_t values[MOST];
     unsigned char planes[2 * MOST + 1];
     uint32_t word = 1;
-    (void)state;
     for (size_t i = 0; i < MOST; i++) {
         word = word * 1664525u + 1013904223u;
         values[i] = (uint16_t)(word >> 13);
@@ -46,13 +39,12 @@ static void planes_are_those_of_the_definition(void **state)
 }
 
 /** Frames of any size come back from their chunk, and a chunk that is cut short does not. */
-static void chunks_are_decoded(void **state)
+UNIT_TEST(chunks_are_decoded)
 {
     enum { EDGE = 100, PIXELS = EDGE * EDGE };
     static const int edges[] = {1, 2, 3, 33, 64, EDGE};
     static unsigned char pixels[4 * PIXELS], again[4 * PIXELS], scratch[4 * PIXELS],
         chunk[8 * PIXELS];
-    (void)state;
     for (size_t i = 0; i < sizeof pixels; i++)
         pixels[i] = (unsigned char)(i * i % 251);
     for (size_t k = 0; k < 2 * sizeof edges / sizeof *edges; k++) {
@@ -72,13 +64,4 @@ static void chunks_are_decoded(void **state)
         assert_memory_equal(again, pixels, nb_hdf5_frame_bytes(&layout));
         assert_false(nb_bslz4_decode(chunk, bytes - 1, value, again));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chunks_are_decoded),
-        cmocka_unit_test(planes_are_those_of_the_definition),
-    };
-    return cmocka_run_group_tests_name("planes", tests, NULL, NULL);
 }

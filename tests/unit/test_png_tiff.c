@@ -7,7 +7,7 @@
 #endif
 #include <png.h>
 
-static void png_file(void **state)
+SCRATCH_TEST(png_file)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -76,7 +76,7 @@ static void check_tiff(const char *path, const samples *a, int bits)
     TIFFClose(t);
 }
 
-static void tiff_files(void **state)
+SCRATCH_TEST(tiff_files)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -86,7 +86,7 @@ static void tiff_files(void **state)
 }
 
 /* Several strips, the last one short. */
-static void tiff_strips(void **state)
+SCRATCH_TEST(tiff_strips)
 {
     enum { WIDE = 700, HIGH = 1001 };
     scratch *s = *state;
@@ -114,20 +114,9 @@ static void tiff_strips(void **state)
 #endif
 
 #ifndef NB_HAVE_TIFF
-static void tiff_files(void **state)
+SCRATCH_TEST(tiff_files)
 {
-    (void)state;
     skip_because("this build has no libtiff");
 }
 #define tiff_strips tiff_files
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(png_file),
-        SCRATCH_TEST(tiff_files),
-        SCRATCH_TEST(tiff_strips),
-    };
-    return RUN_TESTS("png_tiff", tests);
-}

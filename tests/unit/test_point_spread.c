@@ -76,9 +76,8 @@ static void lit_pixel(nb_psf_shape shape, double um, int f, int s)
     nb_fibres_free(fibres);
 }
 
-static void lit_pixels(void **state)
+UNIT_TEST(lit_pixels)
 {
-    (void)state;
     for (int shape = NB_PSF_GAUSS; shape <= NB_PSF_FIBRE; shape++) {
         if (shape == NB_PSF_FIBRE && !has_fftw())
             skip_because("fibre: no FFTW");
@@ -97,13 +96,12 @@ static double fibre_square(double a, double fwhm)
 }
 
 /* The total of a lit centre pixel is the integral over the panel, to the pixel's own size. */
-static void totals(void **state)
+UNIT_TEST(totals)
 {
     enum { W = 101 };
     static float photons[W * W];
     nb_fibres *fibres = some_fibres();
     detector d = {0};
-    (void)state;
     if (!has_fftw())
         skip_because("no FFTW");
     put_panel(&d, W, W, 1e-4);
@@ -125,14 +123,13 @@ static void totals(void **state)
 }
 
 /* FFT and direct sum, on 64 x 48 pixels of counts. */
-static void direct_sum(void **state)
+UNIT_TEST(direct_sum)
 {
     enum { W = 64, H = 48 };
     static float photons[W * H];
     nb_fibres *fibres = some_fibres();
     detector d = {0};
     double most = 0;
-    (void)state;
     if (!has_fftw())
         skip_because("no FFTW");
     put_panel(&d, W, H, 0.172e-3);
@@ -156,13 +153,12 @@ static void direct_sum(void **state)
 }
 
 /* A kept transform gives the bits of a new one, for panels of several sizes. */
-static void kept_transforms(void **state)
+UNIT_TEST(kept_transforms)
 {
     enum { W = 40 };
     static float photons[3 * W * W];
     nb_fibres *fibres = some_fibres();
     double *first = NULL;
-    (void)state;
     if (!has_fftw())
         skip_because("no FFTW");
     for (int i = 0; i < 3 * W * W; i++)
@@ -191,15 +187,4 @@ static void kept_transforms(void **state)
     }
     nb_free(first);
     nb_fibres_free(fibres);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(lit_pixels),
-        TEST(totals),
-        TEST(direct_sum),
-        TEST(kept_transforms),
-    };
-    return RUN_TESTS("point_spread", tests);
 }

@@ -8,9 +8,8 @@
 
 /* --- arithmetic --- */
 
-static void exact_exp(void **state)
+UNIT_TEST(exact_exp)
 {
-    (void)state;
     for (int i = -70000; i <= 70000; i++) {
         double x = i * 0.00999, want = exp(x);
         check_below(fabs(nb_exact_exp(x) / want - 1), 1e-15);
@@ -18,9 +17,8 @@ static void exact_exp(void **state)
     assert_true(nb_exact_exp(0) == 1.0);
 }
 
-static void exact_log(void **state)
+UNIT_TEST(exact_log)
 {
-    (void)state;
     for (int i = -3000; i <= 3000; i++) {
         double x = pow(10, i * 0.1), near = 1 + i * 1e-7;
         double want = (double)logl(x), want_near = (double)logl(near);
@@ -30,10 +28,9 @@ static void exact_log(void **state)
     assert_true(nb_exact_log(1) == 0.0);
 }
 
-static void stirling_rest(void **state)
+UNIT_TEST(stirling_rest)
 {
     const long double half_ln_2pi = 0.91893853320467274178L;
-    (void)state;
     for (int k = 1; k < 2000; k++) {
         long double want =
             lgammal(k + 1.0L) - (k * logl(k) - k + half_ln_2pi + logl(k) / 2);
@@ -42,21 +39,19 @@ static void stirling_rest(void **state)
 }
 
 /* Philox4x32-10's published known answers (Random123, kat_vectors). */
-static void philox_answers(void **state)
+UNIT_TEST(philox_answers)
 {
     static const uint32_t want[2][4] = {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
                                         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
     nb_philox_words zero = nb_philox(0, 0, 0, 0);
     nb_philox_words pi =
         nb_philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x13198a2e, 0x03707344);
-    (void)state;
     assert_memory_equal(zero.w, want[0], sizeof zero.w);
     assert_memory_equal(pi.w, want[1], sizeof pi.w);
 }
 
-static void uniform_is_open(void **state)
+UNIT_TEST(uniform_is_open)
 {
-    (void)state;
     assert_true(nb_uniform52(0, 0) == ldexp(1, -53));
     assert_true(nb_uniform52(UINT32_MAX, UINT32_MAX) == 1 - ldexp(1, -53));
     assert_true(nb_uniform52(0x80000000, 0) == 0.5 + ldexp(1, -53));
@@ -105,11 +100,10 @@ static double chi_square_z(double mean, int draws, uint64_t seed)
     return (cube - (1 - 2.0 / (9.0 * (bins - 1)))) / sqrt(2.0 / (9.0 * (bins - 1)));
 }
 
-static void chi_square(void **state)
+UNIT_TEST(chi_square)
 {
     static const double means[] = {0.01, 0.1,  0.5, 1,  2,  3.7, 5,   8,   11,   11.999,
                                    12,   12.5, 14,  17, 25, 50,  100, 500, 1000, 10000};
-    (void)state;
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
         /* more draws to find an error of a few percent in the tails */
         int draws = means[i] < NB_POISSON_SMALL ? 200000 : 1000000;
@@ -137,19 +131,17 @@ static void moments_of(double mean, int draws)
         fail_msg("variance of mean %g: ratio %g", mean, var / mean);
 }
 
-static void moments(void **state)
+UNIT_TEST(moments)
 {
-    (void)state;
     for (double mean = 0.001; mean < 2e10; mean *= 10)
         moments_of(mean, 100000);
     moments_of(1e9, 100000);
     moments_of(1.0001e9, 100000);
 }
 
-static void unusual_means(void **state)
+UNIT_TEST(unusual_means)
 {
     const nb_poisson_key key = {1, 2, 3};
-    (void)state;
     assert_true(nb_poisson(0, &key) == 0);
     assert_true(nb_poisson(-5, &key) == 0);
     assert_true(nb_poisson(NAN, &key) == 0);
@@ -229,24 +221,21 @@ static void block_equals_single(nb_noise_block_fn *block)
     bright_block_equals_single(block);
 }
 
-static void block_base(void **state)
+UNIT_TEST(block_base)
 {
-    (void)state;
     block_equals_single(nb_noise_block_base);
 }
 
 #ifdef __x86_64__
-static void block_avx2(void **state)
+UNIT_TEST(block_avx2)
 {
-    (void)state;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         skip_because("this processor has no AVX2");
     block_equals_single(nb_noise_block_avx2);
 }
 
-static void block_avx512(void **state)
+UNIT_TEST(block_avx512)
 {
-    (void)state;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
         skip_because("this processor has no AVX-512");
@@ -254,14 +243,13 @@ static void block_avx512(void **state)
 }
 #endif
 
-static void keyed_by_seed_frame_pixel(void **state)
+UNIT_TEST(keyed_by_seed_frame_pixel)
 {
     nb_scene sc = scene_of(FAST, SLOW);
     const noise_options options = {-12345, 6, 40, 1};
     static float image[FAST * SLOW];
     static uint16_t out[FAST * SLOW];
     int64_t overloads, want = 0;
-    (void)state;
     fill_means(image, FAST * SLOW);
     assert_int_equal(make_noise(image, &sc, &options, out, &overloads, NULL), NB_OK);
     for (int i = 0; i < FAST * SLOW; i++) {
@@ -272,13 +260,12 @@ static void keyed_by_seed_frame_pixel(void **state)
     assert_true(want > 1000);
 }
 
-static void any_thread_count(void **state)
+UNIT_TEST(any_thread_count)
 {
     nb_scene sc = scene_of(FAST, SLOW);
     noise_options options = {8, 0, 40, 1};
     static float image[FAST * SLOW];
     static uint16_t one[FAST * SLOW], more[FAST * SLOW];
-    (void)state;
     fill_means(image, FAST * SLOW);
     assert_int_equal(make_noise(image, &sc, &options, one, NULL, NULL), NB_OK);
     for (options.threads = 0; options.threads < 6; options.threads++) {
@@ -289,13 +276,12 @@ static void any_thread_count(void **state)
 }
 
 /* A region of interest crops: the same pixels inside, 0 and not the offset outside. */
-static void roi_crops(void **state)
+UNIT_TEST(roi_crops)
 {
     nb_scene sc = scene_of(FAST, SLOW);
     const noise_options options = {8, 0, 40, 2};
     static float image[FAST * SLOW];
     static uint16_t whole[FAST * SLOW], part[FAST * SLOW];
-    (void)state;
     fill_means(image, FAST * SLOW);
     assert_int_equal(make_noise(image, &sc, &options, whole, NULL, NULL), NB_OK);
     sc.raster.roi.fmin = 5;
@@ -309,14 +295,13 @@ static void roi_crops(void **state)
     }
 }
 
-static void seeds_and_frames_differ(void **state)
+UNIT_TEST(seeds_and_frames_differ)
 {
     nb_scene sc = scene_of(100, 100);
     noise_options options = {8, 0, 0, 1};
     static float image[10000];
     static uint16_t a[10000], b[10000], c[10000];
     int same_seed = 0, same_frame = 0;
-    (void)state;
     for (int i = 0; i < 10000; i++)
         image[i] = 100;
     make_noise(image, &sc, &options, a, NULL, NULL);
@@ -335,13 +320,12 @@ static void seeds_and_frames_differ(void **state)
 }
 
 /* Pixels side by side are independent: mean of the products of neighbours' deviations. */
-static void neighbours_uncorrelated(void **state)
+UNIT_TEST(neighbours_uncorrelated)
 {
     nb_scene sc = scene_of(300, 300);
     noise_options options = {99, 0, 0, 1};
     static float image[90000];
     static uint16_t out[90000];
-    (void)state;
     for (int step = 0; step < 2; step++) {
         int by = step ? 300 : 1, n = 90000 - by;
         double sum = 0, mean = 7;
@@ -354,10 +338,9 @@ static void neighbours_uncorrelated(void **state)
     }
 }
 
-static void offset_and_limits(void **state)
+UNIT_TEST(offset_and_limits)
 {
     int overload;
-    (void)state;
     assert_int_equal(nb_noise_adu(7, 40, &overload), 47);
     assert_int_equal(nb_noise_adu(7, 40.5, &overload), 48); /* half up */
     assert_int_equal(nb_noise_adu(7, 40.4999, &overload), 47);
@@ -370,41 +353,13 @@ static void offset_and_limits(void **state)
     assert_int_equal(overload, 1);
 }
 
-static void clipped_tail_is_counted_once(void **state)
+UNIT_TEST(clipped_tail_is_counted_once)
 {
     nb_scene sc = scene_of(70, 3);
     const noise_options options = {1, 0, 70000, 1};
     static float image[210];
     static uint16_t out[210];
     int64_t overloads;
-    (void)state;
     make_noise(image, &sc, &options, out, &overloads, NULL);
     assert_int_equal(overloads, 210);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(exact_exp),
-        TEST(exact_log),
-        TEST(stirling_rest),
-        TEST(philox_answers),
-        TEST(uniform_is_open),
-        TEST(chi_square),
-        TEST(moments),
-        TEST(unusual_means),
-        TEST(block_base),
-#ifdef __x86_64__
-        TEST(block_avx2),
-        TEST(block_avx512),
-#endif
-        TEST(keyed_by_seed_frame_pixel),
-        TEST(any_thread_count),
-        TEST(roi_crops),
-        TEST(seeds_and_frames_differ),
-        TEST(neighbours_uncorrelated),
-        TEST(offset_and_limits),
-        TEST(clipped_tail_is_counted_once),
-    };
-    return RUN_TESTS("poisson", tests);
 }

@@ -20,13 +20,12 @@ static nb_scene scene_of(int fast, int slow)
 
 /* --- statistics --- */
 
-static void small_statistics(void **state)
+UNIT_TEST(small_statistics)
 {
     const float image[12] = {0, 0, 0, 0, /**/ 0, 1, 5, 9, /**/ 0, 9, 2, 7};
     const uint8_t mask[12] = {1, 1, 1, 1, /**/ 1, 1, 1, 1, /**/ 1, 1, 1, 0};
     nb_scene sc = scene_of(4, 3);
     nb_stats st;
-    (void)state;
     sc.raster.roi.fmin = 1;
     sc.raster.roi.smin = 1;
     sc.raster.mask = mask;
@@ -46,13 +45,12 @@ static void small_statistics(void **state)
     check_close(st.solid_angle, 0, 0);
 }
 
-static void degenerate_statistics(void **state)
+UNIT_TEST(degenerate_statistics)
 {
     const float image[4] = {-3, -2, NAN, -5};
     const uint8_t dark[4] = {0, 0, 0, 0};
     nb_scene sc = scene_of(4, 1);
     nb_stats st;
-    (void)state;
     statistics_of(image, &sc, 0, &st);
     check_close(st.max, -2, 0);
     assert_int_equal(st.max_fast, 1);
@@ -71,14 +69,13 @@ static void degenerate_statistics(void **state)
     check_close(st.max, -5, 0);
 }
 
-static void statistics_any_thread_count(void **state)
+UNIT_TEST(statistics_any_thread_count)
 {
     enum { FAST = 517, SLOW = 301 };
     static float image[FAST * SLOW];
     nb_scene sc = scene_of(FAST, SLOW);
     nb_stats one, more;
     double sum = 0, sum2 = 0, n = FAST * SLOW;
-    (void)state;
     for (int i = 0; i < FAST * SLOW; i++) {
         image[i] = (float)((i * 7919 % 10007) * 1e-3 + (i == 54321 ? 1e3 : 0));
         sum += image[i];
@@ -97,10 +94,9 @@ static void statistics_any_thread_count(void **state)
 
 /* --- integers --- */
 
-static void scales(void **state)
+UNIT_TEST(scales)
 {
     nb_stats st = {0};
-    (void)state;
     check_close(nb_int_scale(0, &st), 1, 0);
     check_close(nb_pgm_scale(0, &st, 0.25), 0.25, 0);
     st.max = 110;
@@ -113,7 +109,7 @@ static void scales(void **state)
     check_close(nb_int_scale(0, &st), 1, 0);
 }
 
-static void quantize_u16(void **state)
+UNIT_TEST(quantize_u16)
 {
     const float image[10] = {9, 0, 1.24f, 1.25f, 1e9f, -10, -1e9f, NAN, 5, 9};
     const uint8_t mask[10] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 1};
@@ -122,7 +118,6 @@ static void quantize_u16(void **state)
     nb_scene sc = scene_of(10, 1);
     uint16_t out[10];
     nb_product p = {.type = NB_PIXEL_U16, .scale = 2, .adc_offset = 40, .pixels = out};
-    (void)state;
     sc.raster.mask = mask;
     sc.raster.roi.fmin = 1;
     sc.raster.roi.fmax = 8;
@@ -131,25 +126,23 @@ static void quantize_u16(void **state)
     assert_int_equal(p.overloads, 1);
 }
 
-static void quantize_u16_rows(void **state)
+UNIT_TEST(quantize_u16_rows)
 {
     const float image[6] = {1, 2, 3, 4, 5, 6};
     const uint16_t want[6] = {0, 0, 10, 11, 0, 0};
     nb_scene sc = scene_of(2, 3);
     uint16_t out[6];
     nb_product p = {.type = NB_PIXEL_U16, .scale = 1, .adc_offset = 7.4, .pixels = out};
-    (void)state;
     sc.raster.roi.smin = sc.raster.roi.smax = 1;
     make_one(image, &sc, 1, NULL, &p, NULL);
     assert_memory_equal(out, want, sizeof out);
 }
 
-static void quantize_u8(void **state)
+UNIT_TEST(quantize_u8)
 {
     const float image[7] = {0, 1.99f, 127.4f, 127.5f, 1e6f, -3, NAN};
     const uint8_t want[7] = {0, 3, 254, 255, 255, 0, 0};
     uint8_t out[7];
-    (void)state;
     nb_quantize_u8(&nb_image_kernels_scalar, image, 7, 2, out);
     assert_memory_equal(out, want, sizeof out);
 }
@@ -198,13 +191,12 @@ static const uint16_t compat_bright_noise[64] = {
     65535, 3310,  28272, 3955,  65535, 65535, 65535, 65535, 65535, 65535, 65535,
     65535, 205,   1212,  492,   4230,  65535, 436,   2777,  193};
 
-static void compat_noise(void **state)
+UNIT_TEST(compat_noise)
 {
     nb_scene sc = scene_of(8, 8);
     const noise_options options = {42, 0, 40, 0};
     uint16_t out[64];
     int64_t overloads;
-    (void)state;
     assert_int_equal(make_counts(NB_STAGE_POISSON_COMPAT, compat_dim, &sc, &options, out,
                                  &overloads, NULL),
                      NB_OK);
@@ -217,13 +209,12 @@ static void compat_noise(void **state)
 }
 
 /* Pixels outside the region of interest draw nothing; a mean of 0 inside draws. */
-static void compat_noise_order(void **state)
+UNIT_TEST(compat_noise_order)
 {
     nb_scene sc = scene_of(8, 8);
     const noise_options options = {42, 0, 40, 0};
     float shifted[64] = {0};
     uint16_t out[64];
-    (void)state;
     memcpy(shifted + 24, compat_dim, 40 * sizeof *shifted);
     sc.raster.roi.smin = 3;
     make_counts(NB_STAGE_POISSON_COMPAT, shifted, &sc, &options, out, NULL, NULL);
@@ -251,12 +242,11 @@ static void fill_picture(float *image)
         image[100 * SIDE + i] = 0; /* not rendered */
 }
 
-static void preview_shows_spots(void **state)
+UNIT_TEST(preview_shows_spots)
 {
     static float image[SIDE * SIDE];
     static uint8_t out[SIDE * SIDE], bright[SIDE * SIDE];
     nb_preview_options o = nb_preview_default;
-    (void)state;
     fill_picture(image);
     assert_int_equal(nb_preview(image, SIDE, SIDE, NULL, out, NULL), NB_OK);
     for (int i = 0; i < 40; i++)
@@ -271,12 +261,11 @@ static void preview_shows_spots(void **state)
         assert_int_equal(bright[i], 255 - out[i]);
 }
 
-static void preview_is_monotonic(void **state)
+UNIT_TEST(preview_is_monotonic)
 {
     static float image[1000];
     static uint8_t out[1000];
     nb_preview_options o = nb_preview_default;
-    (void)state;
     for (int i = 0; i < 1000; i++)
         image[i] = powf(10, (float)i * 0.01f - 5);
     for (int curve = 0; curve < 2; curve++) {
@@ -291,12 +280,11 @@ static void preview_is_monotonic(void **state)
                     135); /* log: the middle of the decades is the middle grey */
 }
 
-static void preview_degenerate(void **state)
+UNIT_TEST(preview_degenerate)
 {
     float image[4] = {0, 0, 0, 0};
     uint8_t out[4];
     nb_error err;
-    (void)state;
     assert_int_equal(nb_preview(image, 2, 2, NULL, out, NULL), NB_OK);
     assert_int_equal(out[3], 255);
     image[0] = NAN;
@@ -310,23 +298,4 @@ static void preview_degenerate(void **state)
     nb_alloc_fail_after(1);
     assert_int_equal(nb_preview(image, 2, 2, NULL, out, &err), NB_ERR_NOMEM);
     nb_alloc_fail_after(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(small_statistics),
-        TEST(degenerate_statistics),
-        TEST(statistics_any_thread_count),
-        TEST(scales),
-        TEST(quantize_u16),
-        TEST(quantize_u16_rows),
-        TEST(quantize_u8),
-        TEST(compat_noise),
-        TEST(compat_noise_order),
-        TEST(preview_shows_spots),
-        TEST(preview_is_monotonic),
-        TEST(preview_degenerate),
-    };
-    return RUN_TESTS("products", tests);
 }

@@ -53,13 +53,12 @@ static void turn_misset(double deg[3], const nb_mat3 *R)
         deg[i] = angles[i] / NB_DEG;
 }
 
-static void rotating_everything_changes_nothing(void **state)
+UNIT_TEST(rotating_everything_changes_nothing)
 {
     static const double axes[][4] = {
         {1, 0, 0, 90}, {0, 0, 1, 180}, {1, 2, 3, 77}, {-3, 1, 1, 200}};
     nb_config cfg = busy_config(96);
     nb_picture p, q;
-    (void)state;
     cfg.convention = NB_CONV_CUSTOM;
     nb_set_vector(&cfg.fdet_vector, 0, 0, 1);
     nb_set_vector(&cfg.sdet_vector, 0, -1, 0);
@@ -96,12 +95,11 @@ static void rotating_everything_changes_nothing(void **state)
 
 /* ROI and mask crop; tiles together give the whole image; the number of threads changes
  * nothing: all bit for bit. */
-static void tiles_and_threads_give_the_same_bits(void **state)
+UNIT_TEST(tiles_and_threads_give_the_same_bits)
 {
     nb_config cfg = busy_config(100), part;
     nb_picture all, p;
     float *together;
-    (void)state;
     cfg.threads = 1;
     all = rendered(&cfg);
     together = calloc(all.n, sizeof *together);
@@ -135,11 +133,10 @@ static void tiles_and_threads_give_the_same_bits(void **state)
     nb_picture_free(&all);
 }
 
-static void nothing_to_average_changes_nothing(void **state)
+UNIT_TEST(nothing_to_average_changes_nothing)
 {
     nb_config base = busy_config(64), cfg;
     nb_picture p, q;
-    (void)state;
     base.osc_deg = NAN;
     base.phi_steps = 0;
     base.phi_deg = 12;
@@ -181,11 +178,10 @@ static void check_scaled(const nb_config *cfg, const nb_picture *p, double facto
     nb_picture_free(&q);
 }
 
-static void intensity_scales(void **state)
+UNIT_TEST(intensity_scales)
 {
     nb_config base = busy_config(64), cfg;
     nb_picture p = rendered(&base);
-    (void)state;
     cfg = base;
     cfg.default_F = 200;
     check_scaled(&cfg, &p, 4);
@@ -200,12 +196,11 @@ static void intensity_scales(void **state)
 }
 
 /* The image of a sweep, a spectrum or a mosaic is the mean over its members. */
-static void sums_are_means(void **state)
+UNIT_TEST(sums_are_means)
 {
     nb_config cfg = busy_config(48), one;
     double mean[48 * 48] = {0}, max = 0;
     nb_picture p;
-    (void)state;
     cfg.hdiv_range_mrad = 0;
     cfg.osc_deg = 2;
     cfg.phi_steps = 4;
@@ -231,12 +226,11 @@ static void sums_are_means(void **state)
     nb_picture_free(&p);
 }
 
-static void oversampling_converges(void **state)
+UNIT_TEST(oversampling_converges)
 {
     nb_config cfg = busy_config(48);
     double last = INFINITY;
     nb_picture finest, p;
-    (void)state;
     cfg.pixel_mm = 0.3;
     cfg.oversample = 16;
     finest = rendered(&cfg);
@@ -254,10 +248,9 @@ static void oversampling_converges(void **state)
 }
 
 /* The peak goes as N^6: the direct beam's pixel is q = 0. */
-static void peak_grows_as_N6(void **state)
+UNIT_TEST(peak_grows_as_N6)
 {
     double first = 0;
-    (void)state;
     for (int N = 1; N <= 64; N *= 2) {
         nb_config cfg = nb_suite_config(1, N, 9);
         nb_picture p;
@@ -294,26 +287,10 @@ static double integrated_spot(int N)
     return sum;
 }
 
-static void spot_integrates_to_N3(void **state)
+UNIT_TEST(spot_integrates_to_N3)
 {
     double two = integrated_spot(2);
-    (void)state;
     check_ratio(integrated_spot(4), 8 * two, 0.03);
     check_ratio(integrated_spot(6), 27 * two, 0.03);
     check_ratio(integrated_spot(8), 64 * two, 0.03);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(rotating_everything_changes_nothing),
-        TEST(tiles_and_threads_give_the_same_bits),
-        TEST(nothing_to_average_changes_nothing),
-        TEST(intensity_scales),
-        TEST(sums_are_means),
-        TEST(oversampling_converges),
-        TEST(peak_grows_as_N6),
-        TEST(spot_integrates_to_N3),
-    };
-    return RUN_TESTS("properties", tests);
 }

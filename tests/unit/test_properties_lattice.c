@@ -58,7 +58,7 @@ static void check_image(const nb_config *cfg, const nb_vec3 cell[3])
     nb_picture_free(&p);
 }
 
-static void still_crystals(void **state)
+UNIT_TEST(still_crystals)
 {
     static const double cells[][6] = {
         {100, 100, 100, 90, 90, 90}, {30, 40, 50, 90, 100, 90},
@@ -66,7 +66,6 @@ static void still_crystals(void **state)
         {40, 40, 70, 90, 90, 120},   {25, 35, 45, 110, 95, 70}};
     static const double Ns[][3] = {{5, 5, 5}, {3, 4, 2}, {4, 4, 4},
                                    {1, 6, 3}, {2, 2, 7}, {5, 1, 1}};
-    (void)state;
     for (int i = 0; i < 6; i++) {
         nb_config cfg = nb_suite_config(1.3, 1, 48);
         nb_vec3 vectors[3];
@@ -89,7 +88,7 @@ static void still_crystals(void **state)
 }
 
 /* Mosaic domains turn with the crystal: R_phi U a, the sum of both and not the other order. */
-static void mosaic_domains_turn_with_phi(void **state)
+UNIT_TEST(mosaic_domains_turn_with_phi)
 {
     nb_config cfg = nb_suite_config(1.3, 3, 32);
     const nb_panel *panel;
@@ -97,7 +96,6 @@ static void mosaic_domains_turn_with_phi(void **state)
     nb_mat3 U[4];
     double worst[2] = {0};
     nb_picture p;
-    (void)state;
     nb_set_cell(&cfg, 30, 35, 40, 80, 95, 100);
     cfg.pixel_mm = 1;
     cfg.nopolar = cfg.point_pixel = 1;
@@ -135,9 +133,8 @@ static void mosaic_domains_turn_with_phi(void **state)
 }
 
 /* An axis of one cell contributes a factor of exactly one. */
-static void one_cell_along_an_axis(void **state)
+UNIT_TEST(one_cell_along_an_axis)
 {
-    (void)state;
     for (int axis = 0; axis < 3; axis++) {
         nb_config cfg = nb_suite_config(1.3, 4, 32), other;
         nb_picture p, q;
@@ -151,14 +148,4 @@ static void one_cell_along_an_axis(void **state)
         nb_picture_free(&p);
         nb_picture_free(&q);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(still_crystals),
-        TEST(mosaic_domains_turn_with_phi),
-        TEST(one_cell_along_an_axis),
-    };
-    return RUN_TESTS("lattice sums", tests);
 }

@@ -47,9 +47,8 @@ static nb_config a_scene(int n)
     return cfg;
 }
 
-static void the_quick_sum_is_the_sum(void **state)
+UNIT_TEST(the_quick_sum_is_the_sum)
 {
-    (void)state;
     for (int n = 0; n < SCENES; n++) {
         const nb_config cfg = a_scene(n);
         nb_sim *sim;
@@ -120,24 +119,22 @@ static void check_materials(const nb_config *cfg, double most_off, double least_
     nb_sim_free(sim);
 }
 
-static void cells_hold_the_tables(void **state)
+UNIT_TEST(cells_hold_the_tables)
 {
     nb_config cfg = a_scene(0);
-    (void)state;
     snprintf(cfg.background, sizeof cfg.background,
              "water:1,air:1,ice:1,nanoice:1,vitreous:1");
     check_materials(&cfg, 2e-7, 1);
 }
 
 /** Tables of one's own: noise, uneven steps, a change of sign, one point, a first point far out. */
-static void cells_hold_any_table(void **state)
+UNIT_TEST(cells_hold_any_table)
 {
     static const char *const tables[] = {
         "0.05 3\n0.1 9\n0.15 2\n0.2 8\n0.25 8\n0.3 1\n0.35 7\n",
         "0 5\n0.1 4\n0.1037 3.5\n0.4 1\n0.41 2\n0.9 1.5\n",
         "0 5\n0.1 -3\n0.2 2\n0.3 -1\n", "0.3 2.5\n", "0.499 2\n0.5 3\n"};
     const double quick[] = {0.8, 0.3, 0.2, 1, 0.8};
-    (void)state;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char path[] = "/tmp/nb_cells_XXXXXX";
         const int fd = mkstemp(path);
@@ -151,12 +148,4 @@ static void cells_hold_any_table(void **state)
         check_materials(&cfg, 1e-6, quick[i]);
         unlink(path);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(the_quick_sum_is_the_sum),
-                                       TEST(cells_hold_the_tables),
-                                       TEST(cells_hold_any_table)};
-    return RUN_TESTS("quick-background", tests);
 }

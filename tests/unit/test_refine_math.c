@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a fit, its variables and their matrices. */
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../support/check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,15 +46,14 @@ static void near(double a, double b, double scale, double tolerance)
         fail_msg("%.17g is not %.17g (scale %g)", a, b, scale);
 }
 
-static void rows_have_norm_gradient_and_matrix(void **unused)
+UNIT_TEST(rows_have_norm_gradient_and_matrix)
 {
-    uint64_t state = 1;
-    (void)unused;
+    uint64_t random = 1;
     for (int trial = 0; trial < 300; trial++) {
         int n = 1 + trial % MOST;
         double M[MOST * MOST], G[MOST], f[MOST + 1], J[MOST * (MOST + 1)];
         double R[MOST * MOST], y[MOST], loss, norm = 0;
-        random_problem(&state, n, M, G, &loss);
+        random_problem(&random, n, M, G, &loss);
         assert_true(nb_fit_rows(n, loss, G, M, f, J, R, y));
         for (int i = 0; i <= n; i++)
             norm += f[i] * f[i];
@@ -79,10 +73,9 @@ static void rows_have_norm_gradient_and_matrix(void **unused)
     }
 }
 
-static void rows_keep_the_norm_where_the_gradient_is_too_long(void **unused)
+UNIT_TEST(rows_keep_the_norm_where_the_gradient_is_too_long)
 {
     double M[1] = {4}, G[1] = {100}, f[2], J[2], R[1], y[1];
-    (void)unused;
     assert_true(nb_fit_rows(1, 8, G, M, f, J, R, y));
     near(f[0] * f[0] + f[1] * f[1], 16, 16, 1e-14);
     assert_true(f[0] > 0);
@@ -93,21 +86,19 @@ static void rows_keep_the_norm_where_the_gradient_is_too_long(void **unused)
     assert_false(nb_fit_rows(1, NAN, G, M, f, J, R, y));
 }
 
-static void a_matrix_that_is_not_positive_is_refused(void **unused)
+UNIT_TEST(a_matrix_that_is_not_positive_is_refused)
 {
     double M[4] = {1, 2, 2, 1}, R[4];
-    (void)unused;
     assert_false(nb_fit_cholesky(2, M, R));
 }
 
-static void inverse_and_smallest_eigenvalue(void **unused)
+UNIT_TEST(inverse_and_smallest_eigenvalue)
 {
-    uint64_t state = 7;
-    (void)unused;
+    uint64_t random = 7;
     for (int trial = 0; trial < 50; trial++) {
         int n = 1 + trial % 8;
         double M[MOST * MOST], G[MOST], inverse[MOST * MOST], loss, worst, v[MOST];
-        random_problem(&state, n, M, G, &loss);
+        random_problem(&random, n, M, G, &loss);
         assert_int_equal(nb_fit_invert(n, M, inverse, &worst, v, NULL), NB_OK);
         assert_true(worst > 0 && worst <= 1);
         for (int i = 0; i < n; i++)
@@ -133,11 +124,10 @@ static void inverse_and_smallest_eigenvalue(void **unused)
     }
 }
 
-static void out_of_memory(void **unused)
+UNIT_TEST(out_of_memory)
 {
     double M[4] = {1, 0, 0, 1}, inverse[4];
     nb_error err;
-    (void)unused;
     nb_alloc_fail_after(1);
     assert_int_equal(nb_fit_invert(2, M, inverse, NULL, NULL, &err), NB_ERR_NOMEM);
     nb_alloc_fail_after(0);
@@ -189,13 +179,12 @@ static double loss_of(const nb_fit_space *s, const double *x, double *G, double 
     return loss;
 }
 
-static void variables_obey_the_chain_rule(void **unused)
+UNIT_TEST(variables_obey_the_chain_rule)
 {
     nb_fit_list list;
     nb_fit_space s;
     int marked[NB_FIT_MOST], n;
     double extras[2] = {3, 0.2}, x[MOST], values[MOST], G[MOST], M[MOST * MOST];
-    (void)unused;
     some_parameters(&list);
     for (int i = 0; i < NB_FIT_MOST; i++)
         marked[i] = 1;
@@ -225,11 +214,10 @@ static void variables_obey_the_chain_rule(void **unused)
     assert_int_equal(nb_fit_space_values(&s), 2);
 }
 
-static void starts_are_checked(void **unused)
+UNIT_TEST(starts_are_checked)
 {
     nb_fit_parameter p = {.name = "mosaic", .map = NB_MAP_LOG};
     nb_error err;
-    (void)unused;
     assert_int_equal(nb_fit_check_start(&p, &err), NB_ERR_INPUT);
     p.map = NB_MAP_LOG_CELLS;
     p.value = 1;
@@ -279,7 +267,7 @@ static nb_status decay_loss(void *user, int n, const double *x, double *loss, do
     return NB_OK;
 }
 
-static void a_fit_of_counts_converges(void **unused)
+UNIT_TEST(a_fit_of_counts_converges)
 {
     decay d = {.refuse_above = 50};
     double x[2] = {9, -0.05}; /* a hundred times too bright, growing instead of falling */
@@ -287,7 +275,6 @@ static void a_fit_of_counts_converges(void **unused)
     nb_minimum out;
     nb_error err;
     nb_status st;
-    (void)unused;
     for (int i = 0; i < 40; i++)
         d.n[i] = 90 * exp(-0.1 * i);
     st = nb_minimise(&job, &out, &err);
@@ -306,7 +293,7 @@ static void a_fit_of_counts_converges(void **unused)
     assert_false(out.converged);
 }
 
-static void errors_of_a_loss_end_the_fit(void **unused)
+UNIT_TEST(errors_of_a_loss_end_the_fit)
 {
     decay d = {.fails = NB_ERR_NOMEM};
     double x[2] = {1, 1};
@@ -314,7 +301,6 @@ static void errors_of_a_loss_end_the_fit(void **unused)
     nb_minimum out;
     nb_error err;
     nb_status st = nb_minimise(&job, &out, &err);
-    (void)unused;
     if (st == NB_ERR_UNSUPPORTED)
         skip();
     assert_int_equal(st, NB_ERR_NOMEM);
@@ -343,7 +329,7 @@ static int among_all(int picture, int i)
 }
 
 /** Step, gain and covariances of the pictures by elimination are those of the whole matrix. */
-static void elimination_is_the_whole_solution(void **unused)
+UNIT_TEST(elimination_is_the_whole_solution)
 {
     const nb_arrow arrow = {COMMON, OWN};
     const double damping = 0.1;
@@ -354,12 +340,11 @@ static void elimination_is_the_whole_solution(void **unused)
     double share[COMMON * COMMON + 2 * COMMON], Y[PICTURES][OWN * (COMMON + 1)], work[64],
         common[COMMON], step[EACH], gain = 0, loss;
     double C[COMMON * COMMON], A[OWN * OWN], own[OWN * OWN];
-    uint64_t state = 7;
-    (void)unused;
+    uint64_t random = 7;
     assert_true(nb_arrow_work(&arrow) <= 64 &&
                 nb_arrow_share(&arrow) == sizeof sum / sizeof *sum);
     for (int k = 0; k < PICTURES; k++) {
-        random_problem(&state, EACH, M[k], G[k], &loss);
+        random_problem(&random, EACH, M[k], G[k], &loss);
         for (int i = 0; i < EACH; i++) {
             g[among_all(k, i)] += G[k][i];
             for (int j = 0; j < EACH; j++)
@@ -410,21 +395,4 @@ static void elimination_is_the_whole_solution(void **unused)
             near(nb_arrow_covariance(&arrow, own, Y[2], C, i, j), inverse[a * ALL + b],
                  sqrt(inverse[a * ALL + a] * inverse[b * ALL + b]), 1e-6);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elimination_is_the_whole_solution),
-        cmocka_unit_test(rows_have_norm_gradient_and_matrix),
-        cmocka_unit_test(rows_keep_the_norm_where_the_gradient_is_too_long),
-        cmocka_unit_test(a_matrix_that_is_not_positive_is_refused),
-        cmocka_unit_test(inverse_and_smallest_eigenvalue),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(variables_obey_the_chain_rule),
-        cmocka_unit_test(starts_are_checked),
-        cmocka_unit_test(a_fit_of_counts_converges),
-        cmocka_unit_test(errors_of_a_loss_end_the_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,13 +48,12 @@ static void check_list(const nb_fit *fit, const nb_search_pixels *p)
     assert_int_equal(n, p->n);
 }
 
-static void all_that_is_chosen(void **state)
+UNIT_TEST(all_that_is_chosen)
 {
     nb_fit fit;
     nb_search_pixels p;
     nb_error err = {0};
     size_t chosen = 0;
-    (void)state;
     open_fit(&fit);
     for (int i = 0; i < PIXELS; i++)
         chosen += !isnan(fit.chosen[i]);
@@ -65,12 +64,11 @@ static void all_that_is_chosen(void **state)
     close_fit(&fit);
 }
 
-static void rows_of_spots(void **state)
+UNIT_TEST(rows_of_spots)
 {
     nb_fit fit;
     nb_search_pixels p;
     nb_error err = {0};
-    (void)state;
     open_fit(&fit);
     assert_int_equal(nb_search_pixels_list(&fit, 1, 50, &p, &err), NB_OK);
     check_list(&fit, &p);
@@ -84,12 +82,11 @@ static void rows_of_spots(void **state)
 }
 
 /** Without spots the others; and rows in which there are none are not all there is. */
-static void there_is_always_some(void **state)
+UNIT_TEST(there_is_always_some)
 {
     nb_fit fit;
     nb_search_pixels p;
     nb_error err = {0};
-    (void)state;
     open_fit(&fit);
     memset(fit.spots, 0, PIXELS);
     assert_int_equal(nb_search_pixels_list(&fit, 1, PIXELS, &p, &err), NB_OK);
@@ -102,11 +99,4 @@ static void there_is_always_some(void **state)
     assert_true(p.n > EDGE / 2);
     nb_search_pixels_free(&p);
     close_fit(&fit);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(all_that_is_chosen), TEST(rows_of_spots),
-                                       TEST(there_is_always_some)};
-    return RUN_TESTS("refine_search", tests);
 }

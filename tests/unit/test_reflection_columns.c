@@ -60,9 +60,8 @@ static const choice_case choices[] = {
     {"F:F F:F", "F", "!several columns have the label 'F'"},
 };
 
-static void columns_are_chosen(void **state)
+UNIT_TEST(columns_are_chosen)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const choice_case *c = &choices[i];
         nb_reflection_file file = sample_columns(c->columns);
@@ -81,12 +80,11 @@ static void columns_are_chosen(void **state)
     }
 }
 
-static void long_lists_of_columns_fit_an_error(void **state)
+UNIT_TEST(long_lists_of_columns_fit_an_error)
 {
     nb_reflection_file file = sample_columns("");
     nb_column_choice got;
     nb_error err = {0};
-    (void)state;
     for (int i = 0; i < 200; i++)
         sample_column(&file, "A_label_of_thirty-nine_characters_so_so", 'Q', NULL);
     assert_int_equal(nb_columns_choose(&file, "", "a.mtz", &got, &err), NB_ERR_INPUT);
@@ -94,24 +92,22 @@ static void long_lists_of_columns_fit_an_error(void **state)
     sample_free(&file);
 }
 
-static void unmerged_files_are_refused(void **state)
+UNIT_TEST(unmerged_files_are_refused)
 {
     nb_reflection_file file = sample_columns("IMEAN:J");
     nb_column_choice got;
     nb_error err = {0};
-    (void)state;
     file.is_unmerged = 1;
     assert_int_equal(nb_columns_choose(&file, "", "a.mtz", &got, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "merge"));
     sample_free(&file);
 }
 
-static void columns_are_described(void **state)
+UNIT_TEST(columns_are_described)
 {
     nb_reflection_file file = sample_columns("F:F F(+):G F(-):G D:D P:P");
     nb_column_choice c;
     char text[100];
-    (void)state;
     nb_columns_choose(&file, "F", "", &c, NULL);
     nb_columns_describe(&file, &c, text, sizeof text);
     assert_string_equal(text, "F");
@@ -122,12 +118,4 @@ static void columns_are_described(void **state)
     nb_columns_describe(&file, &c, text, sizeof text);
     assert_string_equal(text, "F(+) and F(-)");
     sample_free(&file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(columns_are_chosen), TEST(long_lists_of_columns_fit_an_error),
-        TEST(unmerged_files_are_refused), TEST(columns_are_described)};
-    return RUN_TESTS("columns of reflection files", tests);
 }

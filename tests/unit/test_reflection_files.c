@@ -120,16 +120,14 @@ static void expand_crystal(int group, int kind)
     sample_free(&file);
 }
 
-static void phases_follow_the_operators(void **state)
+UNIT_TEST(phases_follow_the_operators)
 {
-    (void)state;
     for (int group = 0; group < GROUPS; group++)
         expand_crystal(group, PHASES);
 }
 
-static void mates_stay_apart(void **state)
+UNIT_TEST(mates_stay_apart)
 {
-    (void)state;
     for (int group = 0; group < GROUPS; group++) {
         expand_crystal(group, PAIRS);
         expand_crystal(group, DIFFERENCES);
@@ -137,14 +135,13 @@ static void mates_stay_apart(void **state)
 }
 
 /** The P1 list of a P212121 file, expanded, is the expansion of the file. */
-static void expansion_is_idempotent(void **state)
+UNIT_TEST(expansion_is_idempotent)
 {
     sample_crystal crystal = sample_crystal_make(groups[3], cells[3], 1);
     nb_reflection_file file = file_of(&crystal, PAIRS, 2.5), rows;
     nb_symmetry p1 = sample_group("x,y,z");
     nb_factor_grid once, again, symmetric;
     nb_expansion about;
-    (void)state;
     assert_int_equal(sample_expand(&file, "A,B", &crystal.sg, 0, &once, &about, NULL),
                      NB_OK);
     assert_int_equal(nb_dump_rows(&once, &rows, NULL), NB_OK);
@@ -254,9 +251,8 @@ static void check_values(const value_case *c, const nb_factor_grid *grid)
     }
 }
 
-static void rules_of_values(void **state)
+UNIT_TEST(rules_of_values)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const value_case *c = &values[i];
         nb_reflection_file file = sample_rows(c->columns, c->rows, orthorhombic);
@@ -286,7 +282,7 @@ static void hear(void *user, const char *text)
         snprintf(said[n_said++], sizeof *said, "%s", text);
 }
 
-static void notices_count_what_is_changed(void **state)
+UNIT_TEST(notices_count_what_is_changed)
 {
     nb_reflection_file file =
         sample_rows("F:F", "1 0 0 9, 1 1 1 -3, 1 1 2 4, -1 -1 2 5", orthorhombic);
@@ -295,7 +291,6 @@ static void notices_count_what_is_changed(void **state)
     nb_hooks hooks = {.notice = hear};
     nb_factor_grid grid;
     nb_expansion about;
-    (void)state;
     n_said = 0;
     request.hooks = &hooks;
     memcpy(request.cell, file.cell, sizeof request.cell);
@@ -312,7 +307,7 @@ static void notices_count_what_is_changed(void **state)
     sample_free(&file);
 }
 
-static void bad_files_are_refused(void **state)
+UNIT_TEST(bad_files_are_refused)
 {
     static const double none[6] = {0}, flat[6] = {10, 10, 10, 60, 60, 121},
                         zero[6] = {10, 0, 10, 90, 90, 90};
@@ -330,7 +325,6 @@ static void bad_files_are_refused(void **state)
         {"1 0 0 5", "-dmin", orthorhombic, 25},
         {"10000 10000 10000 5", "-dmin", orthorhombic, 0}};
     nb_symmetry sg = sample_group("x,y,z");
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nb_reflection_file file = sample_rows("F:F", cases[i].rows, cases[i].cell);
         nb_factor_grid grid;
@@ -344,28 +338,26 @@ static void bad_files_are_refused(void **state)
     }
 }
 
-static void mates_beyond_the_limit_are_refused(void **state)
+UNIT_TEST(mates_beyond_the_limit_are_refused)
 {
     nb_reflection_file file = sample_rows("F:F", "9000 2000 0 5", cells[5]);
     nb_symmetry sg = sample_group(groups[5]);
     nb_factor_grid grid;
     nb_expansion about;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(sample_expand(&file, "", &sg, 0, &grid, &about, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-sg"));
     sample_free(&file);
 }
 
 /** The limit is that of the values; -dmin cuts, and without it the box is that of the sphere. */
-static void limits_of_resolution(void **state)
+UNIT_TEST(limits_of_resolution)
 {
     nb_reflection_file file =
         sample_rows("F:F", "0 0 8 5, 1 0 0 6, 0 3 0 7, 9 0 0 ?, 1 1 1 2", orthorhombic);
     nb_symmetry sg = sample_group(P222);
     nb_factor_grid grid;
     nb_expansion about;
-    (void)state;
     assert_int_equal(sample_expand(&file, "", &sg, 0, &grid, &about, NULL), NB_OK);
     check_close(about.dmin, 5, 1e-12);
     check_close(about.limit, 5, 1e-12);
@@ -382,7 +374,7 @@ static void limits_of_resolution(void **state)
     sample_free(&file);
 }
 
-static void failing_allocations(void **state)
+UNIT_TEST(failing_allocations)
 {
     nb_reflection_file file =
                            sample_rows("F:F P:P", "1 2 3 4 20, 0 0 2 5 0", orthorhombic),
@@ -390,7 +382,6 @@ static void failing_allocations(void **state)
     nb_symmetry sg = sample_group(P212121);
     nb_status st = NB_ERR_NOMEM;
     long n;
-    (void)state;
     for (n = 1; st; n++) {
         nb_factor_grid grid;
         nb_expansion about;
@@ -412,18 +403,4 @@ static void failing_allocations(void **state)
     }
     assert_in_range(n, 10, 40);
     sample_free(&file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(phases_follow_the_operators),
-                                       TEST(mates_stay_apart),
-                                       TEST(expansion_is_idempotent),
-                                       TEST(rules_of_values),
-                                       TEST(notices_count_what_is_changed),
-                                       TEST(bad_files_are_refused),
-                                       TEST(mates_beyond_the_limit_are_refused),
-                                       TEST(limits_of_resolution),
-                                       TEST(failing_allocations)};
-    return RUN_TESTS("reflection files", tests);
 }

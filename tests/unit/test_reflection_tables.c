@@ -67,12 +67,11 @@ static double with_gaps(int h, int k, int l, double s2)
                                                               : 100 * x * exp(-3 * s2);
 }
 
-static void shells_have_their_rms(void **state)
+UNIT_TEST(shells_have_their_rms)
 {
     nb_factor_grid g = grid_of(DMIN, with_gaps), before = grid_of(DMIN, with_gaps);
     size_t missing = 0, marked = nb_factor_grid_at(&g, 1, 0, 0);
     double sum[SHELLS] = {0}, n[SHELLS] = {0}, G[6];
-    (void)state;
     nb_reciprocal_metric(cell, G);
     nb_factor_grid_add_absences(&g, NULL);
     g.F[marked] = before.F[marked] = 0;
@@ -109,10 +108,9 @@ static double nothing(int h, int k, int l, double s2)
     return h || k || l ? NAN : s2 + 1000;
 }
 
-static void an_empty_table_stays_empty(void **state)
+UNIT_TEST(an_empty_table_stays_empty)
 {
     nb_factor_grid g = grid_of(DMIN, nothing);
-    (void)state;
     assert_int_equal(nb_fill_shell(&g, DMIN), 0);
     nb_factor_grid_free(&g);
 }
@@ -167,11 +165,10 @@ static void line_of(const nb_factor_grid *o, const nb_factor_grid *m, double *k,
     *k = exp(my + *B * mx);
 }
 
-static void the_line_is_that_of_the_shells(void **state)
+UNIT_TEST(the_line_is_that_of_the_shells)
 {
     nb_factor_grid o = grid_of(DMIN, observed_F), m = grid_of(2.7, model_F);
     double k, B, k0, B0;
-    (void)state;
     line_of(&o, &m, &k0, &B0);
     assert_int_equal(nb_scale_to_model(&o, &m, DMIN, &k, &B, NULL), NB_OK);
     check_ratio(k, k0, 1e-9);
@@ -182,13 +179,12 @@ static void the_line_is_that_of_the_shells(void **state)
     nb_factor_grid_free(&m);
 }
 
-static void missing_take_the_model(void **state)
+UNIT_TEST(missing_take_the_model)
 {
     nb_factor_grid o = grid_of(DMIN, observed_F), m = grid_of(2.7, model_F);
     nb_factor_grid before = grid_of(DMIN, observed_F);
     double G[6];
     size_t filled = 0;
-    (void)state;
     nb_reciprocal_metric(cell, G);
     nb_factor_grid_add_phases(&o, NULL);
     nb_factor_grid_add_phases(&m, NULL);
@@ -239,7 +235,7 @@ static void check_weights(const nb_factor_grid *g, nb_factor_box box, nb_factor_
     free(to);
 }
 
-static void weights_are_their_formula(void **state)
+UNIT_TEST(weights_are_their_formula)
 {
     static const double cells[][6] = {{30, 40, 50, 90, 90, 90},
                                       {30, 40, 50, 90, 105, 90},
@@ -247,7 +243,6 @@ static void weights_are_their_formula(void **state)
                                       {30, 40, 50, 80, 95, 105}};
     const int H[3] = {7, 9, 280};
     const nb_factor_box part = {{-3, 2, -280}, {9, 5, 500}};
-    (void)state;
     for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
         nb_factor_grid g;
         assert_int_equal(nb_factor_grid_new(cells[c], H, &g, NULL), NB_OK);
@@ -261,12 +256,11 @@ static void weights_are_their_formula(void **state)
     }
 }
 
-static void boxes_have_every_value(void **state)
+UNIT_TEST(boxes_have_every_value)
 {
     const int H[3] = {4, 5, 6};
     nb_factor_grid g;
     nb_factor_box box;
-    (void)state;
     assert_int_equal(nb_factor_grid_new(cell, H, &g, NULL), NB_OK);
     box = nb_factor_grid_filled(&g);
     assert_int_equal(nb_factor_box_voxels(&box), 1);
@@ -280,12 +274,11 @@ static void boxes_have_every_value(void **state)
     nb_factor_grid_free(&g);
 }
 
-static void nothing_in_common_is_an_error(void **state)
+UNIT_TEST(nothing_in_common_is_an_error)
 {
     nb_factor_grid o = grid_of(DMIN, nothing), m = grid_of(DMIN, model_F);
     double k, B;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(nb_scale_to_model(&o, &m, DMIN, &k, &B, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "in common"));
     nb_factor_grid_free(&o);
@@ -310,13 +303,12 @@ static int order(const int a[3], const int b[3])
     return 0;
 }
 
-static void a_dump_is_the_same_table(void **state)
+UNIT_TEST(a_dump_is_the_same_table)
 {
     nb_factor_grid g = grid_of(DMIN, in_pairs), back;
     nb_symmetry p1 = sample_group("x,y,z");
     nb_reflection_file rows;
     nb_expansion about;
-    (void)state;
     g.wavelength = 1.1;
     assert_int_equal(nb_dump_rows(&g, &rows, NULL), NB_OK);
     assert_int_equal(rows.n_columns, 3);
@@ -348,13 +340,12 @@ static void a_dump_is_the_same_table(void **state)
 static const char three_lines[] = "-1 0 0 0.333333333\n-1 0 1 2\n0 0 0 1000\n";
 
 /** Absences are left out, one mate alone has a row, each phase is that of its own reflection. */
-static void dumps_hold_what_has_a_value(void **state)
+UNIT_TEST(dumps_hold_what_has_a_value)
 {
     nb_factor_grid g = grid_of(12, nothing);
     nb_reflection_file rows;
     char *text;
     size_t size;
-    (void)state;
     nb_factor_grid_add_phases(&g, NULL);
     nb_factor_grid_add_absences(&g, NULL);
     g.F[nb_factor_grid_at(&g, -1, 0, 1)] = 2;
@@ -390,14 +381,13 @@ static void dumps_hold_what_has_a_value(void **state)
     nb_factor_grid_free(&g);
 }
 
-static void a_text_is_the_same_table(void **state)
+UNIT_TEST(a_text_is_the_same_table)
 {
     nb_factor_grid g = grid_of(DMIN, in_pairs), before = grid_of(DMIN, in_pairs);
     nb_factor_file a, b;
     char *text;
     size_t size;
     int used_comma = nb_set_comma_locale();
-    (void)state;
     assert_int_equal(nb_dump_text(&g, &text, &size, NULL), NB_OK);
     if (used_comma)
         nb_unset_comma_locale();
@@ -455,11 +445,10 @@ static void check_F(const nb_factor_grid *g, int h, int k, int l, double F)
         fail_msg("F(%d %d %d) is %g, not %g", h, k, l, got, F);
 }
 
-static void listed_values_win(void **state)
+UNIT_TEST(listed_values_win)
 {
     nb_factor_grid g;
     nb_expansion about;
-    (void)state;
     assert_int_equal(expand_list("1 2 3 10\n-1 -2 -3 12 # a mate\n2 2 3 -5\n3 1 1 4\n"
                                  "-3 1 -1 8\n3 1 1 6\n0 3 0 9\n0 1 0 0\n",
                                  P21, &g, &about, NULL),
@@ -483,11 +472,10 @@ static void listed_values_win(void **state)
     nb_factor_grid_free(&g);
 }
 
-static void a_list_without_group_stays_as_it_is(void **state)
+UNIT_TEST(a_list_without_group_stays_as_it_is)
 {
     nb_factor_grid g;
     nb_expansion about;
-    (void)state;
     assert_int_equal(expand_list("1 2 3 10\n1 2 3 11\n0 1 0 7\n", "", &g, &about, NULL),
                      NB_OK);
     check_F(&g, 1, 2, 3, 11);
@@ -497,31 +485,12 @@ static void a_list_without_group_stays_as_it_is(void **state)
     nb_factor_grid_free(&g);
 }
 
-static void a_list_of_absences_is_refused(void **state)
+UNIT_TEST(a_list_of_absences_is_refused)
 {
     nb_factor_grid g;
     nb_expansion about;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(expand_list("0 1 0 10\n", P21, &g, &about, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "absent (-sg)"));
     assert_null(g.F);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(shells_have_their_rms),
-                                       TEST(an_empty_table_stays_empty),
-                                       TEST(the_line_is_that_of_the_shells),
-                                       TEST(missing_take_the_model),
-                                       TEST(weights_are_their_formula),
-                                       TEST(boxes_have_every_value),
-                                       TEST(nothing_in_common_is_an_error),
-                                       TEST(a_dump_is_the_same_table),
-                                       TEST(dumps_hold_what_has_a_value),
-                                       TEST(a_text_is_the_same_table),
-                                       TEST(listed_values_win),
-                                       TEST(a_list_without_group_stays_as_it_is),
-                                       TEST(a_list_of_absences_is_refused)};
-    return RUN_TESTS("tables of structure factors", tests);
 }

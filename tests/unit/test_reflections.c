@@ -197,7 +197,7 @@ static void check_sums(const nb_sim *sim, const float *image, const nb_reflectio
     assert_true(fabs(list->unassigned) <= 2e-5 * sum);
 }
 
-static void every_photon_has_its_reflection(void **state)
+SCRATCH_TEST(every_photon_has_its_reflection)
 {
     sums *box = calloc(SIDE * SIDE * SIDE, sizeof *box);
     float image[FAST * SLOW];
@@ -227,7 +227,7 @@ static void every_photon_has_its_reflection(void **state)
     free(box);
 }
 
-static void any_number_of_threads_gives_the_same_list(void **state)
+SCRATCH_TEST(any_number_of_threads_gives_the_same_list)
 {
     nb_config cfg;
     nb_reflections list[2];
@@ -254,7 +254,7 @@ static void any_number_of_threads_gives_the_same_list(void **state)
     free(image);
 }
 
-static void the_weak_are_not_listed(void **state)
+SCRATCH_TEST(the_weak_are_not_listed)
 {
     nb_config cfg;
     nb_sim *sim;
@@ -327,7 +327,7 @@ static void check_lists(const nb_reflections *a, const nb_reflections *b)
 }
 
 /** A list made from spots is that of every step. */
-static void spots_give_the_list_of_every_step(void **state)
+SCRATCH_TEST(spots_give_the_list_of_every_step)
 {
     size_t rows = 0;
     int others = 0;
@@ -354,19 +354,4 @@ static void spots_give_the_list_of_every_step(void **state)
     }
     print_message("%zu reflections, %d lists with other roundings\n", rows, others);
     assert_true(rows > 10 * SCENES && others > SCENES / 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_photon_has_its_reflection, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_list,
-                                        scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(the_weak_are_not_listed, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(spots_give_the_list_of_every_step, scratch_setup,
-                                        scratch_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static int is_rendered(const nb_raster *r, int i)
            (!r->mask || r->mask[i]);
 }
 
-static void spans_are_the_rendered_pixels(void **state)
+UNIT_TEST(spans_are_the_rendered_pixels)
 {
     nb_sim *sim = sim_of(plain);
     nb_scene sc = sim->model.scene;
@@ -84,7 +84,6 @@ static void spans_are_the_rendered_pixels(void **state)
     nb_span *spans;
     nb_error err;
     size_t n;
-    (void)state;
     assert_int_equal(nb_spans_build(&sc, &spans, &n, &err), NB_OK);
     assert_int_equal(n, SLOW); /* a row is one span */
     nb_free(spans);
@@ -159,10 +158,9 @@ static void check_parts(const nb_scene *sc, nb_isa isa, nb_precision precision)
     nb_free(spans);
 }
 
-static void parts_have_the_bytes_of_the_whole(void **state)
+UNIT_TEST(parts_have_the_bytes_of_the_whole)
 {
     void (*const changes[])(nb_config *) = {plain, many, curved};
-    (void)state;
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
         nb_sim *sim = sim_of(changes[c]);
         for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++) {
@@ -196,7 +194,7 @@ static void check_refused_request(nb_request request, nb_status expected, const 
     nb_sim_free(sim);
 }
 
-static void what_cannot_be_made_is_refused(void **state)
+UNIT_TEST(what_cannot_be_made_is_refused)
 {
     const nb_span good = {0, 0, 0, 1, 0};
     const nb_span bad[][2] = {{{1, 0, 0, 1, 0}, good},            /* no such panel */
@@ -206,20 +204,9 @@ static void what_cannot_be_made_is_refused(void **state)
                               {{0, 0, 0, 2, PIXELS - 1}, good}};  /* past the plane */
     const nb_slope_job strange = {.scene = NULL};
     const nb_sums sums = {.job = &strange};
-    (void)state;
     check_refused_request((nb_request){.spans = &good, .n = 1, .sums = &sums},
                           NB_ERR_INTERNAL, "another scene");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_refused_request((nb_request){.spans = bad[i], .n = 2}, NB_ERR_INTERNAL,
                               "span");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_are_the_rendered_pixels),
-        cmocka_unit_test(parts_have_the_bytes_of_the_whole),
-        cmocka_unit_test(what_cannot_be_made_is_refused),
-    };
-    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
 }

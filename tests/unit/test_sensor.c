@@ -13,7 +13,7 @@ static void need_library(void)
 }
 
 /** XCOM-like values at 12398.42 eV, from an independent table, 1/mm. */
-static void attenuation_of_the_names(void **state)
+UNIT_TEST(attenuation_of_the_names)
 {
     static const struct {
         const char *name;
@@ -22,7 +22,6 @@ static void attenuation_of_the_names(void **state)
                  {"GaAs", 5.317, 80.11}, {"CdTe", 5.85, 45.32},    {"CZT", 5.78, 45.92},
                  {"CsI", 4.51, 43.49},   {"Gd2O2S", 7.32, 95.17},  {"GOS", 7.32, 95.17},
                  {"Se", 4.28, 10.50},    {"diamond", 3.51, 0.4586}};
-    (void)state;
     need_library();
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         nb_material m;
@@ -35,10 +34,9 @@ static void attenuation_of_the_names(void **state)
     }
 }
 
-static void formulas_and_densities(void **state)
+UNIT_TEST(formulas_and_densities)
 {
     nb_material a, b, c;
-    (void)state;
     need_library();
     assert_int_equal(nb_material_find("Bi4Ge3O12:7.13", 1.0, &a, NULL), NB_OK);
     assert_string_equal(a.name, "Bi4Ge3O12");
@@ -60,7 +58,7 @@ static void formulas_and_densities(void **state)
     check_ratio(b.mu, 8 * a.mu, 0.1);
 }
 
-static void bad_materials_are_refused(void **state)
+UNIT_TEST(bad_materials_are_refused)
 {
     static const struct {
         const char *text;
@@ -81,7 +79,6 @@ static void bad_materials_are_refused(void **state)
                {"Si", 1e5, "type -detector_abs"},
                {"Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2Si2O2",
                 1, "unknown material"}};
-    (void)state;
     need_library();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_material m;
@@ -121,20 +118,18 @@ static double photons(const char *sensor, double abs_um)
 }
 
 /** 450 um of Si stop 1 - exp(-mu T) of the photons. */
-static void a_sensor_stops_its_share(void **state)
+UNIT_TEST(a_sensor_stops_its_share)
 {
     nb_material m;
-    (void)state;
     need_library();
     assert_int_equal(nb_material_find("Si", 1.0, &m, NULL), NB_OK);
     check_ratio(photons("Si", NAN) / photons("", INFINITY), 1 - exp(-m.mu * 450e-6), 1e-6);
     check_ratio(photons("Si", NAN), photons("", 1e6 / m.mu), 1e-6);
 }
 
-static void contradictions_are_refused(void **state)
+UNIT_TEST(contradictions_are_refused)
 {
     nb_config cfg = detector("Si");
-    (void)state;
     cfg.abs_um = 300;
     check_refused(&cfg, NB_ERR_INPUT, "-sensor Si contradicts -detector_abs 300");
     cfg = detector("Si");
@@ -142,25 +137,15 @@ static void contradictions_are_refused(void **state)
     check_refused(&cfg, NB_ERR_INPUT, "-sensor Si needs a thickness: add -detector_thick");
 }
 
-static void reports_name_the_material(void **state)
+UNIT_TEST(reports_name_the_material)
 {
     nb_config cfg = detector("CdTe:6");
     nb_error err = {0};
     char *text;
-    (void)state;
     need_library();
     nb_sim *sim = created(&cfg);
     assert_int_equal(nb_sim_report(sim, &text, &err), NB_OK);
     assert_non_null(strstr(text, "sensor 450 um of CdTe, 6 g/cm3, in 2 layers"));
     nb_free(text);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(attenuation_of_the_names),   TEST(formulas_and_densities),
-        TEST(bad_materials_are_refused),  TEST(a_sensor_stops_its_share),
-        TEST(contradictions_are_refused), TEST(reports_name_the_material)};
-    return RUN_TESTS("sensor materials", tests);
 }

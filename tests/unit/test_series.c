@@ -74,7 +74,7 @@ static nb_series to_floats(void **state, watcher *w, int frames)
     return series;
 }
 
-static void every_frame_is_told(void **state)
+SCRATCH_TEST(every_frame_is_told)
 {
     nb_config cfg = small();
     watcher w = {0};
@@ -90,7 +90,7 @@ static void every_frame_is_told(void **state)
     assert_int_equal(scratch_count(*state, 0), 20);
 }
 
-static void a_stopped_series_goes_on(void **state)
+SCRATCH_TEST(a_stopped_series_goes_on)
 {
     nb_config cfg = small();
     watcher w = {0};
@@ -109,7 +109,7 @@ static void a_stopped_series_goes_on(void **state)
     assert_int_equal(scratch_count(*state, 0), 20);
 }
 
-static void a_frame_that_fails_stops_the_series(void **state)
+SCRATCH_TEST(a_frame_that_fails_stops_the_series)
 {
     nb_config cfg = small();
     watcher w = {0};
@@ -128,13 +128,12 @@ static void a_frame_that_fails_stops_the_series(void **state)
 }
 
 /** Every device of a host is used, by one process or by several. */
-static void devices_are_shared(void **state)
+UNIT_TEST(devices_are_shared)
 {
     const nb_device all = {-1, 1}, any = {-1, 0}, second = {1, 0};
     nb_pool_devices d = nb_pool_devices_of(&all, 4, 0, 1);
     nb_pool pool;
     nb_error err = {0};
-    (void)state;
     assert_true(d.first == 0 && d.step == 1 && d.count == 4);
     d = nb_pool_devices_of(&all, 5, 1, 2);
     assert_int_equal(nb_pool_open(&pool, &nb_backend_scalar, d, 2, &err), NB_OK);
@@ -167,13 +166,12 @@ static double slow_estimate(const nb_scene *scene, const nb_render_options *opti
 }
 
 /** Short frames share an accelerator as far as threads and memory go. */
-static void short_frames_share_a_device(void **state)
+UNIT_TEST(short_frames_share_a_device)
 {
     nb_config cfg = small();
     nb_backend device = nb_backend_scalar;
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     device.estimate = slow_estimate;
     strcpy(cfg.device, "cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
@@ -206,7 +204,7 @@ static nb_status narrow_open(const nb_render_options *options, nb_backend_state 
 }
 
 /** A renderer that has no room leaves its frames to the device's others; the last one's error counts. */
-static void renderers_without_room_are_closed(void **state)
+UNIT_TEST(renderers_without_room_are_closed)
 {
     nb_config cfg = small();
     nb_backend narrow = nb_backend_scalar;
@@ -215,7 +213,6 @@ static void renderers_without_room_are_closed(void **state)
     nb_sim *sim;
     nb_pool pool;
     nb_error err = {0};
-    (void)state;
     narrow.open = narrow_open;
     strcpy(cfg.device, "cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
@@ -235,9 +232,8 @@ static void renderers_without_room_are_closed(void **state)
     nb_sim_free(sim);
 }
 
-static void seeds_are_distinct(void **state)
+UNIT_TEST(seeds_are_distinct)
 {
-    (void)state;
     assert_int_equal(nb_series_seed(11, 0), 11);
     for (int i = 0; i < 300; i++) {
         assert_true(nb_series_seed(11, i) >= 0 && nb_series_seed(11, i) < (int64_t)1
@@ -248,11 +244,10 @@ static void seeds_are_distinct(void **state)
     }
 }
 
-static void templates(void **state)
+UNIT_TEST(templates)
 {
     char name[NB_PATH_MAX];
     nb_template t;
-    (void)state;
     assert_int_equal(nb_template_parse("a%%b/x_%04d.v1.CBF", &t, NULL), NB_OK);
     assert_ptr_equal(t.format, &nb_format_cbf);
     assert_int_equal(nb_template_name(&t, 37, name, NULL), NB_OK);
@@ -266,12 +261,11 @@ static void templates(void **state)
     assert_int_equal(nb_template_parse("%d", &t, NULL), NB_ERR_INPUT);
 }
 
-static void name_of_one_frame(void **state)
+UNIT_TEST(name_of_one_frame)
 {
     nb_series s = {.stills = 1, .output = "a.v1.cbf"};
     char name[NB_PATH_MAX];
     nb_template t;
-    (void)state;
     assert_int_equal(nb_template_of(&s, &t, NULL), NB_OK);
     assert_int_equal(nb_template_name(&t, 1, name, NULL), NB_OK);
     assert_string_equal(name, "a.v1.cbf");
@@ -297,7 +291,7 @@ static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
 }
 
 /** After any truncation or change the complete records before it are found. */
-static void journals_survive_damage(void **state)
+SCRATCH_TEST(journals_survive_damage)
 {
     enum { HEAD = 8 + sizeof(nb_journal_key) + sizeof(nb_holder) };
     char path[NB_PATH_MAX], data[16] = "some pixels";
@@ -341,7 +335,7 @@ static void journals_survive_damage(void **state)
 }
 
 /** A byte that changes after it was written is noticed when the record is read. */
-static void journals_check_what_they_read(void **state)
+SCRATCH_TEST(journals_check_what_they_read)
 {
     char path[NB_PATH_MAX], data[16] = "some pixels", back[16];
     const nb_journal_key key = {5, 6, 4};
@@ -369,7 +363,7 @@ static void journals_check_what_they_read(void **state)
 }
 
 /** If memory is exhausted while a journal is read, no frame is lost. */
-static void journals_survive_a_lack_of_memory(void **state)
+SCRATCH_TEST(journals_survive_a_lack_of_memory)
 {
     char path[NB_PATH_MAX], data[16] = "some pixels";
     const nb_journal_key key = {5, 6, 4};
@@ -390,7 +384,7 @@ static void journals_survive_a_lack_of_memory(void **state)
 }
 
 /** Only one caller in one process can have a journal open. */
-static void journals_are_locked(void **state)
+SCRATCH_TEST(journals_are_locked)
 {
     char path[NB_PATH_MAX], self[32];
     const nb_journal_key key = {5, 6, 4};
@@ -410,11 +404,10 @@ static void journals_are_locked(void **state)
 }
 
 /** Bit b of value v is bit v%8 of byte v/8 of plane b. */
-static void bitshuffle_is_a_transposition(void **state)
+UNIT_TEST(bitshuffle_is_a_transposition)
 {
     enum { COUNT = 200 };
     unsigned char in[COUNT * 4], out[COUNT * 4], again[COUNT * 4];
-    (void)state;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)(i * 37 + i * i * 11 + 5);
     for (int k = 0; k < 6; k++) {
@@ -431,7 +424,7 @@ static void bitshuffle_is_a_transposition(void **state)
 }
 
 /** A block that equals the one before has the bytes that it has alone. */
-static void equal_blocks_take_over_their_bytes(void **state)
+UNIT_TEST(equal_blocks_take_over_their_bytes)
 {
     enum { BLOCK = 4096, HEAD = 12, MORE = 16 };
     static const int values[] = {0, 0, 0, 7, 7, 0, 0, 0, 0};
@@ -441,7 +434,6 @@ static void equal_blocks_take_over_their_bytes(void **state)
     nb_hdf5_layout layout = {.fast = COUNT, .slow = 1, .type = NB_HDF5_U16};
     size_t bytes, of_block, at = HEAD;
     nb_error err = {0};
-    (void)state;
     layout.compress = NB_COMPRESS_BSLZ4;
     if (nb_hdf5_chunk_check(&layout, &err)) {
         print_message("skip: built without LZ4\n");
@@ -461,33 +453,4 @@ static void equal_blocks_take_over_their_bytes(void **state)
         at += of_block - HEAD;
     }
     assert_int_equal(at, bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_frame_is_told, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(a_stopped_series_goes_on, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(a_frame_that_fails_stops_the_series,
-                                        scratch_setup, scratch_teardown),
-        cmocka_unit_test(devices_are_shared),
-        cmocka_unit_test(short_frames_share_a_device),
-        cmocka_unit_test(renderers_without_room_are_closed),
-        cmocka_unit_test(equal_blocks_take_over_their_bytes),
-        cmocka_unit_test(seeds_are_distinct),
-        cmocka_unit_test(templates),
-        cmocka_unit_test(name_of_one_frame),
-        cmocka_unit_test_setup_teardown(journals_survive_damage, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(journals_check_what_they_read, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(journals_survive_a_lack_of_memory, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test_setup_teardown(journals_are_locked, scratch_setup,
-                                        scratch_teardown),
-        cmocka_unit_test(bitshuffle_is_a_transposition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

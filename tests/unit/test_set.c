@@ -41,7 +41,7 @@ static void check_image(nb_sim *changed, const nb_config *cfg)
     nb_sim_free(fresh);
 }
 
-static void no_call_writes_a_configuration_after_its_settings(void **state)
+UNIT_TEST(no_call_writes_a_configuration_after_its_settings)
 {
     static const char *const names[] = {"misset_x", "distance"};
     const double values[] = {3, 80};
@@ -49,7 +49,6 @@ static void no_call_writes_a_configuration_after_its_settings(void **state)
     nb_sim *sim, *clone;
     nb_stats stats;
     char *json = NULL;
-    (void)state;
     nb_scratch_path(cfg.noise_file, "noise.img");
     cfg.write_noise = 1;
     sim = created(&cfg);
@@ -69,7 +68,7 @@ static void no_call_writes_a_configuration_after_its_settings(void **state)
     remove(cfg.noise_file);
 }
 
-static void parameters_give_the_image_of_a_new_simulation(void **state)
+UNIT_TEST(parameters_give_the_image_of_a_new_simulation)
 {
     static const char *const changes[][2] = {
         {"misset", "10 20 30"}, {"distance", "75"},
@@ -79,7 +78,6 @@ static void parameters_give_the_image_of_a_new_simulation(void **state)
         {"water", "0.2"},       {"shape", "gauss"}};
     nb_config cfg = start();
     nb_sim *sim = created(&cfg);
-    (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         nb_error err = {0};
         assert_int_equal(nb_config_set(&cfg, changes[i][0], changes[i][1], &err), NB_OK);
@@ -89,7 +87,7 @@ static void parameters_give_the_image_of_a_new_simulation(void **state)
     nb_sim_free(sim);
 }
 
-static void an_error_changes_nothing(void **state)
+UNIT_TEST(an_error_changes_nothing)
 {
     static const char *const bad[][2] = {{"distance", "-1"},
                                          {"nonsense", "1"},
@@ -103,7 +101,6 @@ static void an_error_changes_nothing(void **state)
     static const double wide[] = {170, 170};
     nb_config cfg = start();
     nb_sim *sim = created(&cfg);
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_error err = {0};
         assert_int_not_equal(nb_sim_set(sim, bad[i][0], bad[i][1], &err), NB_OK);
@@ -115,12 +112,11 @@ static void an_error_changes_nothing(void **state)
     nb_sim_free(sim);
 }
 
-static void the_size_may_change(void **state)
+UNIT_TEST(the_size_may_change)
 {
     nb_config cfg = start();
     nb_sim *sim = created(&cfg);
     int fast, slow;
-    (void)state;
     assert_int_equal(nb_sim_set(sim, "detpixels_x", "20", NULL), NB_OK);
     assert_int_equal(nb_sim_set(sim, "detpixels_y", "10", NULL), NB_OK);
     nb_sim_size(sim, &fast, &slow);
@@ -128,15 +124,4 @@ static void the_size_may_change(void **state)
     assert_int_equal(slow, 10);
     assert_int_equal(nb_sim_config(sim)->detpixels[0], 20);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_give_the_image_of_a_new_simulation),
-        cmocka_unit_test(no_call_writes_a_configuration_after_its_settings),
-        cmocka_unit_test(an_error_changes_nothing),
-        cmocka_unit_test(the_size_may_change),
-    };
-    return cmocka_run_group_tests_name("set", tests, NULL, NULL);
 }

@@ -66,12 +66,11 @@ static void read_case(const char *id, double *v)
     fclose(f);
 }
 
-static void factors_are_those_of_the_reference(void **state)
+UNIT_TEST(factors_are_those_of_the_reference)
 {
     static const char *const cases[][2] = {
         {"beamstop", "disc:6,bar:1.5:90"}, {"beamstop-soft", "disc:8:0.01,bar:2:215:0.2"}};
     static double want[EDGE * EDGE];
-    (void)state;
     for (int i = 0; i < 2; i++) {
         scene_of_stop s;
         double worst = 0;
@@ -85,12 +84,11 @@ static void factors_are_those_of_the_reference(void **state)
 }
 
 /** Blocks of pixels that are not looked at have no shadow. */
-static void planes_have_the_factor_of_each_pixel(void **state)
+UNIT_TEST(planes_have_the_factor_of_each_pixel)
 {
     static const char *const stops[] = {"disc:6,bar:1.5:90", "disc:0.1", "bar:0.2:37:0.5",
                                         "disc:100", "bar:3:-135,bar:1:10"};
     enum { N = 211 };
-    (void)state;
     for (int i = 0; i < 5; i++) {
         scene_of_stop s;
         nb_shade shade;
@@ -119,14 +117,13 @@ static void planes_have_the_factor_of_each_pixel(void **state)
 }
 
 /** Two panels of half the size see what one sees. */
-static void panels_see_one_shadow(void **state)
+UNIT_TEST(panels_see_one_shadow)
 {
     enum { N = 100 };
     scene_of_stop s;
     nb_panel halves[2];
     nb_scene two;
     nb_shade one, both;
-    (void)state;
     make("disc:5:0.1,bar:2:60", N, &s);
     two = s.scene;
     halves[0] = halves[1] = s.scene.panels[0];
@@ -148,12 +145,11 @@ static void panels_see_one_shadow(void **state)
 }
 
 /** Rows of every combination of planes, longer than a piece, with factors of 0 and below. */
-static void rows_are_the_pixels_one_by_one(void **state)
+UNIT_TEST(rows_are_the_pixels_one_by_one)
 {
     enum { WIDE = 600, PIXELS = WIDE * WIDE };
     scene_of_stop s;
     float *planes[3], *image = nb_alloc(PIXELS, sizeof *image, "image", NULL);
-    (void)state;
     make("disc:1", WIDE, &s);
     for (int k = 0; k < 3; k++)
         planes[k] = nb_alloc(PIXELS, sizeof *planes[k], "plane", NULL);
@@ -196,15 +192,4 @@ static void rows_are_the_pixels_one_by_one(void **state)
         nb_free(planes[k]);
     nb_free(image);
     nb_detector_free(&s.detector);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_are_those_of_the_reference),
-        cmocka_unit_test(planes_have_the_factor_of_each_pixel),
-        cmocka_unit_test(panels_see_one_shadow),
-        cmocka_unit_test(rows_are_the_pixels_one_by_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,9 +117,8 @@ static void with_F000(nb_config *cfg)
     cfg->k_sol = 0;
 }
 
-static void tables_of_a_spectrum(void **state)
+UNIT_TEST(tables_of_a_spectrum)
 {
-    (void)state;
     if (!*nb_gemmi_version())
         skip_because("this build has no gemmi");
     check_model("1dur.pdb", NULL);
@@ -127,13 +126,12 @@ static void tables_of_a_spectrum(void **state)
     check_model("1dur.pdb", with_F000);
 }
 
-static void a_list_has_one_table(void **state)
+UNIT_TEST(a_list_has_one_table)
 {
     nb_config cfg = spectrum("1dur.pdb");
     nb_factor_list list;
     nb_error err = {0};
     nb_sim *sim;
-    (void)state;
     cfg.pdb_file[0] = '\0';
     cfg.cell_count = 6;
     for (int i = 0; i < 6; i++)
@@ -150,13 +148,4 @@ static void a_list_has_one_table(void **state)
     nb_sim_free(sim);
     remove(cfg.hkl_file);
     remove(cfg.source_file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(tables_of_a_spectrum),
-        TEST(a_list_has_one_table),
-    };
-    return RUN_TESTS("sim_factors", tests);
 }

@@ -320,34 +320,31 @@ static int check_scene(int scene, int *mended)
     return fast;
 }
 
-static void random_scenes(void **state)
+UNIT_TEST(random_scenes)
 {
     const int scenes = getenv("NB_BIG") ? MANY_SCENES : SCENES;
     int fast = 0, mended = 0;
-    (void)state;
     for (int scene = 0; scene < scenes; scene++)
         fast += check_scene(scene, &mended);
     assert_true(fast > scenes / 2 && mended <= fast / 20);
 }
 
 /** Numbers of cells that are not whole, and samples almost on a reflection, where N d has few steps of 2^-32. */
-static void near_reflections(void **state)
+UNIT_TEST(near_reflections)
 {
     static const int scenes[] = {353, 473, 692};
     int mended = 0;
-    (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(check_scene(scenes[i], &mended));
     assert_int_equal(mended, 0);
 }
 
 /** A picture without a pixel near a peak, of which a plane is small beside the errors of single precision. */
-static void few_peaks(void **state)
+UNIT_TEST(few_peaks)
 {
     static const int scenes[] = {
         840, 1366}; /* in the latter the light of materials outshines the crystal's */
     int mended = 0;
-    (void)state;
     for (int i = 0; i < 2; i++)
         assert_true(check_scene(scenes[i], &mended));
     assert_int_equal(mended, 2);
@@ -355,12 +352,11 @@ static void few_peaks(void **state)
 
 /** A curved detector that turns about its point in the beam only rolls: the photons of a material cancel, 2e7 of those of the
  * crystal. */
-static void rolls_beside_materials(void **state)
+UNIT_TEST(rolls_beside_materials)
 {
     enum { ROLLED = 149 };
     nb_config cfg;
     subject s = {0};
-    (void)state;
     slope_scene(&cfg, ROLLED);
     open_subject(&cfg, slope_names, &s);
     make_planes(&s, NULL);
@@ -402,25 +398,15 @@ static int one_ray(const char *list, int single)
     return plain;
 }
 
-static void crystals(void **state)
+UNIT_TEST(crystals)
 {
-    (void)state;
     for (int single = 0; single < 2; single++)
         assert_true(one_ray("rot,cell,N,lambda,water,fluence,default_F", single) >
                     SCENES / 3);
 }
 
-static void whole_scenes(void **state)
+UNIT_TEST(whole_scenes)
 {
-    (void)state;
     for (int single = 0; single < 2; single++)
         assert_true(one_ray(slope_names, single) > SCENES / 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(random_scenes), TEST(near_reflections),
-                                       TEST(few_peaks),     TEST(crystals),
-                                       TEST(whole_scenes),  TEST(rolls_beside_materials)};
-    return RUN_TESTS("slope_terms", tests);
 }

@@ -30,10 +30,9 @@ static void check_fringe(double d, int N)
         fail_msg("N %d, d %.17g: %.15g, exactly %.15g", N, d, got, exact);
 }
 
-static void fringes(void **state)
+UNIT_TEST(fringes)
 {
     static const int sizes[] = {2, 3, 5, 10, 50, 99, 300, 1000};
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const int N = sizes[i];
         for (double d = 1e-12; d < 2e-3; d *= 3) {
@@ -50,18 +49,16 @@ static void fringes(void **state)
 }
 
 /* Relative digits stay near the reflection. */
-static void the_middle_keeps_its_digits(void **state)
+UNIT_TEST(the_middle_keeps_its_digits)
 {
-    (void)state;
     for (double d = 1e-12; d < 1e-3; d *= 10)
         check_ratio(slope_of(d, 300), (double)slope_of_sum(d, 300), 1e-11);
 }
 
 /* N = 1 + e: s = 1 + e x cot(x). */
-static void almost_one_cell(void **state)
+UNIT_TEST(almost_one_cell)
 {
     const double e = 1e-9;
-    (void)state;
     for (double d = 1e-3; d <= 0.5; d *= 1.7) {
         const long double x = pi * (long double)d, s = sinl(x);
         check_ratio(slope_of(d, 1 + e), (double)(e * pi * (cosl(x) / s - x / (s * s))),
@@ -70,9 +67,8 @@ static void almost_one_cell(void **state)
     assert_true(slope_of(0, 1 + e) == 0);
 }
 
-static void by_the_number_of_cells(void **state)
+UNIT_TEST(by_the_number_of_cells)
 {
-    (void)state;
     for (double N = 1; N < 400; N *= 1.37)
         for (double d = 0; d <= 0.5; d += 0.0371) {
             const long double h = 1e-6L, x = pi * (long double)d;
@@ -83,9 +79,8 @@ static void by_the_number_of_cells(void **state)
         }
 }
 
-static void spheres(void **state)
+UNIT_TEST(spheres)
 {
-    (void)state;
     for (double x = 0; x < 8; x += 0.013) {
         long double sum = 0, term = 1, y = (long double)x * x;
         for (int k = 0; k < 40; k++) { /* term: (-1)^k x^2k 6/(2k+3)! */
@@ -100,9 +95,8 @@ static void spheres(void **state)
     check_close(nb_sphere_slope(1e-9), -0.2, 1e-16);
 }
 
-static void mean_depths(void **state)
+UNIT_TEST(mean_depths)
 {
-    (void)state;
     for (double y = 1e-8; y < 40; y *= 1.3) {
         const long double e = expl(-(long double)y);
         long double exact = -1 / ((long double)y * y) + e / ((1 - e) * (1 - e));
@@ -144,19 +138,17 @@ static void check_shape(int shape, double scale)
     }
 }
 
-static void shapes(void **state)
+UNIT_TEST(shapes)
 {
-    (void)state;
     for (double scale = 1e-3; scale <= 1; scale *= 10)
         for (int shape = 0; shape < NB_SHAPE_COUNT; shape++)
             if (nb_shape_law(shape) != NB_LAW_EDGE)
                 check_shape(shape, scale);
 }
 
-static void cubics(void **state)
+UNIT_TEST(cubics)
 {
     double w[4], up[4], down[4];
-    (void)state;
     for (double t = 0; t < 1; t += 0.1) {
         nb_cubic_slopes(t, w);
         nb_cubic_weights(t + 1e-5, up);
@@ -164,15 +156,4 @@ static void cubics(void **state)
         for (int i = 0; i < 4; i++)
             check_close(w[i], (up[i] - down[i]) / 2e-5, 1e-9);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fringes),         cmocka_unit_test(the_middle_keeps_its_digits),
-        cmocka_unit_test(almost_one_cell), cmocka_unit_test(by_the_number_of_cells),
-        cmocka_unit_test(spheres),         cmocka_unit_test(mean_depths),
-        cmocka_unit_test(shapes),          cmocka_unit_test(cubics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

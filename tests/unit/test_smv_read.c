@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SMV headers as a source of settings, SMV pixels, and our own keys written and read back. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "../support/check.h"
 
 #include "../../src/base/memory.h"
 #include "../../src/io/image/smv_read.h"
@@ -54,12 +46,11 @@ static void apply(const char *lines, nb_config *cfg)
     nb_smv_header_free(&h);
 }
 
-static void keys_are_exact(void **state)
+UNIT_TEST(keys_are_exact)
 {
     image_bytes f;
     nb_smv_header h;
     double v = 0;
-    (void)state;
     build(&f, 1024, DOCUMENTED "TITLE = a = b ;\n;\nEMPTY=;\nPHI=20;\nLAST=7", 0);
     assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, NULL), NB_OK);
     assert_int_equal(h.bytes, 1024);
@@ -82,9 +73,8 @@ static void keys_are_exact(void **state)
     nb_smv_header_free(NULL);
 }
 
-static void pixels_in_both_orders(void **state)
+UNIT_TEST(pixels_in_both_orders)
 {
-    (void)state;
     for (int big = 0; big < 2; big++) {
         image_bytes f;
         nb_smv_header h;
@@ -108,13 +98,12 @@ static void pixels_in_both_orders(void **state)
 }
 
 /* nanoBragg's header of ordinary values is longer than its 512 bytes of HEADER_BYTES. */
-static void header_longer_than_it_says(void **state)
+UNIT_TEST(header_longer_than_it_says)
 {
     image_bytes f;
     nb_smv_header h;
     uint16_t *pixels;
     nb_error err;
-    (void)state;
     build(&f, 512, DOCUMENTED DOCUMENTED, 0);
     assert_true(f.n > 512 + 12);
     assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_OK);
@@ -127,7 +116,7 @@ static void header_longer_than_it_says(void **state)
     assert_non_null(strstr(err.message, "not closed"));
 }
 
-static void header_errors(void **state)
+UNIT_TEST(header_errors)
 {
     static const struct {
         const char *lines, *says;
@@ -149,7 +138,6 @@ static void header_errors(void **state)
     image_bytes f;
     nb_smv_header h;
     nb_error err;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         build(&f, 512, bad[i].lines, 0);
         assert_int_equal(nb_smv_parse(f.bytes, f.n, "a.img", &h, &err), NB_ERR_INPUT);
@@ -162,7 +150,7 @@ static void header_errors(void **state)
                          NB_ERR_INPUT);
 }
 
-static void pixel_errors(void **state)
+UNIT_TEST(pixel_errors)
 {
     static const struct {
         const char *lines, *says;
@@ -170,7 +158,6 @@ static void pixel_errors(void **state)
                {"SIZE1=3;\nSIZE2=2;\nTYPE=float;\n", "TYPE=float"},
                {"SIZE1=3;\nSIZE2=2;\nBYTE_ORDER=native;\n", "BYTE_ORDER=native"},
                {"SIZE1=3;\nSIZE2=3;\n", "cut short"}};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         image_bytes f;
         nb_smv_header h;
@@ -185,10 +172,9 @@ static void pixel_errors(void **state)
     }
 }
 
-static void documented_keys_fill_what_is_unset(void **state)
+UNIT_TEST(documented_keys_fill_what_is_unset)
 {
     nb_config c;
-    (void)state;
     nb_config_defaults(&c);
     apply(DOCUMENTED, &c);
     assert_int_equal(c.detpixels[0], 3), assert_int_equal(c.detpixels[1], 2);
@@ -221,10 +207,9 @@ static void documented_keys_fill_what_is_unset(void **state)
     assert_true(c.orgx == 1 && isnan(c.orgy) && isnan(c.osc_deg) && isnan(c.distance_mm));
 }
 
-static void typed_values_win(void **state)
+UNIT_TEST(typed_values_win)
 {
     nb_config c;
-    (void)state;
     nb_config_defaults(&c);
     c.close_distance_mm = 90;
     c.energy_eV = 12000;
@@ -242,7 +227,7 @@ static void typed_values_win(void **state)
     assert_true(c.pixel_mm == 0.1 && c.osc_deg == 3 && c.twotheta_deg == 12.5);
 }
 
-static void bad_values_name_the_key(void **state)
+UNIT_TEST(bad_values_name_the_key)
 {
     static const char *const bad[] = {
         "DISTANCE=far",
@@ -257,7 +242,6 @@ static void bad_values_name_the_key(void **state)
         "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_PIVOT=",
         "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_PHISTEPS=-1",
         "NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_DISTANCE=1e999"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         image_bytes f;
         nb_smv_header h;
@@ -284,12 +268,11 @@ static void add_line(void *user, const char *key, const char *value)
 
 /* Every field of the table gets a value with 17 digits of its own; all return
  * unchanged. */
-static void own_keys_there_and_back(void **state)
+UNIT_TEST(own_keys_there_and_back)
 {
     nb_config typed, back;
     char lines[4096] = DOCUMENTED;
     int i = 0;
-    (void)state;
     nb_config_defaults(&typed), nb_config_defaults(&back);
     for (const nb_param *p = NULL; (p = nb_smv_next(p)); i++) {
         void *field = (char *)&typed + p->offset;
@@ -330,11 +313,10 @@ static void own_keys_there_and_back(void **state)
     assert_memory_equal(&typed, &back, sizeof typed);
 }
 
-static void own_keys_replace_the_documented(void **state)
+UNIT_TEST(own_keys_replace_the_documented)
 {
     nb_config typed, c;
     char lines[4096] = DOCUMENTED;
-    (void)state;
     nb_config_defaults(&typed);
     typed.lambda_A = 1.1;
     typed.detpixels[0] = 7;
@@ -348,10 +330,9 @@ static void own_keys_replace_the_documented(void **state)
     assert_memory_equal(&typed, &c, sizeof c);
 }
 
-static void own_keys_and_typed_values(void **state)
+UNIT_TEST(own_keys_and_typed_values)
 {
     nb_config c;
-    (void)state;
     nb_config_defaults(&c);
     c.convention = NB_CONV_XDS;
     c.distance_mm = 50;
@@ -373,13 +354,12 @@ static void own_keys_and_typed_values(void **state)
     assert_true(c.rot_deg[0] == 3 && isnan(c.rot_deg[1]));
 }
 
-static void without_memory(void **state)
+UNIT_TEST(without_memory)
 {
     image_bytes f;
     nb_smv_header h;
     nb_error err = {0};
     uint16_t *pixels;
-    (void)state;
     build(&f, 512, "SIZE1=3;\nSIZE2=2;\n", 0);
     for (int n = 1; n <= 2; n++) {
         nb_alloc_fail_after(n);
@@ -392,23 +372,4 @@ static void without_memory(void **state)
     assert_null(pixels);
     nb_smv_header_free(&h);
     nb_alloc_fail_after(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_exact),
-        cmocka_unit_test(pixels_in_both_orders),
-        cmocka_unit_test(header_longer_than_it_says),
-        cmocka_unit_test(header_errors),
-        cmocka_unit_test(pixel_errors),
-        cmocka_unit_test(documented_keys_fill_what_is_unset),
-        cmocka_unit_test(typed_values_win),
-        cmocka_unit_test(bad_values_name_the_key),
-        cmocka_unit_test(own_keys_there_and_back),
-        cmocka_unit_test(own_keys_replace_the_documented),
-        cmocka_unit_test(own_keys_and_typed_values),
-        cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests_name("smv_read", tests, NULL, NULL);
 }

@@ -112,12 +112,11 @@ static void check_closed(nb_config cfg, nb_spectrum_use use, const part *parts, 
     nb_spectrum_free(&s);
 }
 
-static void kinds_have_the_mean_and_width_of_their_law(void **state)
+UNIT_TEST(kinds_have_the_mean_and_width_of_their_law)
 {
     static const nb_spectrum_point triangle[] = {{9000, 0}, {9100, 2}, {9400, 0}};
     const double E0 = centre(), flat = 0.02 * E0;
     nb_config cfg = config_of("gauss", 0.4, 0);
-    (void)state;
     check_closed(cfg, (nb_spectrum_use){0}, (part[]){normal_part(1, E0, 0.4)}, 1);
     cfg = config_of("tophat", 2, 0);
     check_closed(cfg, (nb_spectrum_use){0}, (part[]){{1, E0, flat * flat / 12}}, 1);
@@ -139,10 +138,9 @@ static void kinds_have_the_mean_and_width_of_their_law(void **state)
                  (part[]){{1, 27500 / 3.0, (16e4 - 4e4 + 1e4) / 18}}, 1);
 }
 
-static void weights_have_the_mean_one(void **state)
+UNIT_TEST(weights_have_the_mean_one)
 {
     static const char *const kinds[] = {"gauss", "tophat", "sase"};
-    (void)state;
     for (int k = 0; k < 3; k++) {
         nb_config cfg = config_of(kinds[k], 0.3, 77);
         double sum = 0;
@@ -205,10 +203,9 @@ static double part_of_modes(double x, const void *of)
 }
 
 /** One mode is an exponential law, very many are a normal one, and few are a short sum. */
-static void laws_of_modes_have_their_limits(void **state)
+UNIT_TEST(laws_of_modes_have_their_limits)
 {
     static modes_law law;
-    (void)state;
     make_modes_law(1.0001, &law);
     for (double x = 0.1; x < 5; x += 0.1)
         check_close(part_of_modes(x, &law), -expm1(-x), 2e-4);
@@ -334,13 +331,12 @@ static void check_two_energies(const shots *sum, double bandwidth, double modes,
     }
 }
 
-static void shots_have_the_statistics_of_their_modes(void **state)
+UNIT_TEST(shots_have_the_statistics_of_their_modes)
 {
     static const double modes[] = {1.0001, 2, 10, 100};
     static const int few[] = {2000, 2000, 2000, 300};
     static modes_law law;
     const int is_long = getenv("NB_BIG") != NULL;
-    (void)state;
     for (int k = 0; k < 4; k++) {
         nb_config cfg = config_of("sase", 0.2, (int)ceil(6 * sqrt(8 * log(2)) * modes[k]));
         shots sum;
@@ -362,12 +358,11 @@ static void shots_have_the_statistics_of_their_modes(void **state)
 }
 
 /** The mean of all shots against the smooth law. */
-static void mean_spectra_are_the_smooth_ones(void **state)
+UNIT_TEST(mean_spectra_are_the_smooth_ones)
 {
     static const double modes[] = {1.5, 5, 50}, limit[] = {2e-3, 3e-4, 3e-4};
     nb_config smooth = config_of("gauss", 0.2, 60), cfg = config_of("sase", 0.2, 60);
     nb_spectrum a = make(&smooth, 1);
-    (void)state;
     for (int k = 0; k < 3; k++) {
         double off = 0, most = 0;
         nb_spectrum b;
@@ -385,13 +380,12 @@ static void mean_spectra_are_the_smooth_ones(void **state)
     nb_spectrum_free(&a);
 }
 
-static void seeded_parts_vary_by_their_own_modes(void **state)
+UNIT_TEST(seeded_parts_vary_by_their_own_modes)
 {
     nb_config cfg = config_of("seeded", 0.2, 40);
     const double x = 0.6, first = 40, line = 2; /* modes */
     shots sum;
     nb_drawn W;
-    (void)state;
     cfg.pulse_fs = pulse_of(0.2, first);
     snprintf(cfg.line, sizeof cfg.line, "%.12g:%g", 0.2 * line / first, x);
     sum = take_shots(&cfg, getenv("NB_BIG") ? 10000 : 1000);
@@ -401,13 +395,12 @@ static void seeded_parts_vary_by_their_own_modes(void **state)
     free_shots(&sum);
 }
 
-static void a_pulse_shorter_than_its_bandwidth_is_refused(void **state)
+UNIT_TEST(a_pulse_shorter_than_its_bandwidth_is_refused)
 {
     nb_config cfg = config_of("sase", 0.2, 20);
     const nb_spectrum_use use = {.centre_A = 1.3, .seed = 1};
     nb_error err;
     nb_spectrum s;
-    (void)state;
     cfg.pulse_fs = 0.999 * pulse_of(0.2, 1);
     assert_int_equal(nb_spectrum_make(NB_RESOLVED(&cfg), &use, &s, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-pulse_length"));
@@ -415,7 +408,7 @@ static void a_pulse_shorter_than_its_bandwidth_is_refused(void **state)
     assert_int_equal(nb_spectrum_make(NB_RESOLVED(&cfg), &use, &s, &err), NB_ERR_INPUT);
 }
 
-static void files_are_read_or_refused(void **state)
+UNIT_TEST(files_are_read_or_refused)
 {
     static const char *const bad[] = {"9000 1\n9000 1\n",
                                       "9000 1\n8000 1\n",
@@ -432,7 +425,6 @@ static void files_are_read_or_refused(void **state)
     nb_spectrum_point *points;
     nb_error err;
     int n;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(
             nb_spectrum_parse(bad[i], strlen(bad[i]), "s.txt", &points, &n, &err),
@@ -444,19 +436,4 @@ static void files_are_read_or_refused(void **state)
     assert_int_equal(n, 2);
     assert_true(points[1].eV == 9100 && points[1].density == 2);
     nb_free(points);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_have_the_mean_and_width_of_their_law),
-        cmocka_unit_test(weights_have_the_mean_one),
-        cmocka_unit_test(laws_of_modes_have_their_limits),
-        cmocka_unit_test(shots_have_the_statistics_of_their_modes),
-        cmocka_unit_test(mean_spectra_are_the_smooth_ones),
-        cmocka_unit_test(seeded_parts_vary_by_their_own_modes),
-        cmocka_unit_test(a_pulse_shorter_than_its_bandwidth_is_refused),
-        cmocka_unit_test(files_are_read_or_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

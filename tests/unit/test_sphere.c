@@ -5,12 +5,11 @@
 #include "../../src/terms/shapes.h"
 
 /* A float's waves are near enough where they do not ask for doubles, and doubles are always. */
-static void zeros_of_a_sphere_show(void **state)
+UNIT_TEST(zeros_of_a_sphere_show)
 {
     double worst = 0, worst_of_wave = 0;
     int doubts = 0;
     enum { COUNT = 400000 };
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         const double u = 120.0 * (i + 0.37) / COUNT, x = NB_PI * u,
                      F = nb_sphere_transform(x), wave = fmin(1, 3 / (x * x));
@@ -32,18 +31,10 @@ static void zeros_of_a_sphere_show(void **state)
     assert_true(doubts > COUNT / 2000 && doubts < COUNT / 200);
 }
 
-static void a_reflection_is_whole(void **state)
+UNIT_TEST(a_reflection_is_whole)
 {
     const double m[3] = {1e6, 4, 9}, none[3] = {0, 0, 0}, d[3] = {1e-3, 0.5, -1.0 / 3};
     int doubt;
-    (void)state;
     assert_true(nb_sphere_near(nb_sphere_u2(m, none), &doubt) == 1 && !doubt);
     check_ratio(nb_sphere_u2(m, d), 3, 1e-12);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(zeros_of_a_sphere_show),
-                                       TEST(a_reflection_is_whole)};
-    return RUN_TESTS("sphere", tests);
 }

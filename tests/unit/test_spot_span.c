@@ -10,11 +10,10 @@ static double uniform(uint64_t *seed, double low, double high)
     return low + (high - low) * (double)(*seed >> 11) * 0x1p-53;
 }
 
-static void powers_are_right_to_a_float(void **state)
+UNIT_TEST(powers_are_right_to_a_float)
 {
     uint64_t seed = 3;
     double mean = 0;
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         const double x = uniform(&seed, NB_SPOT_LEAST_POWER, 0),
                      got = nb_spot_power(x + NB_SPOT_FIXED), error = got / exp2(x) - 1;
@@ -59,12 +58,11 @@ static double reference(const nb_spots *sp, const nb_spot *spot, const nb_spot_l
     return sum;
 }
 
-static void spans_have_the_terms_within_reach(void **state)
+UNIT_TEST(spans_have_the_terms_within_reach)
 {
     double offset[SOURCES + NB_SPOT_PAD], weight[SOURCES + NB_SPOT_PAD];
     uint64_t seed = 11;
     int lit = 0;
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         nb_spot_run run;
         nb_spots sp = sources_of(&seed, &run, offset, weight);
@@ -89,10 +87,9 @@ static void spans_have_the_terms_within_reach(void **state)
 }
 
 /** Rays of a tilted panel by the frame of a box and by way of their directions. */
-static void frames_aim_as_directions_do(void **state)
+UNIT_TEST(frames_aim_as_directions_do)
 {
     uint64_t seed = 5;
-    (void)state;
     for (int i = 0; i < 500; i++) {
         const double t = uniform(&seed, -0.5, 0.5);
         nb_panel panel = {.fast = {0.1, cos(t), sin(t)},
@@ -131,12 +128,4 @@ static void frames_aim_as_directions_do(void **state)
                 }
             }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(powers_are_right_to_a_float),
-                                       TEST(spans_have_the_terms_within_reach),
-                                       TEST(frames_aim_as_directions_do)};
-    return RUN_TESTS("spot_span", tests);
 }

@@ -6,11 +6,10 @@
 
 /* A sum of whole units must not be above that of its terms, or the brightest pixel would be too bright, and with it
  * what a pixel may lack. */
-static void sums_are_rounded_down(void **state)
+UNIT_TEST(sums_are_rounded_down)
 {
     const nb_spot_pass pass = {.unit = 0x1p-61, .per_unit = 0x1p61};
     uint64_t seed = 7;
-    (void)state;
     assert_true(nb_spot_whole(&pass, 0.999 * pass.unit, NB_LAW_DECAY) == 0);
     for (int i = 0; i < 10000; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -20,17 +19,9 @@ static void sums_are_rounded_down(void **state)
     }
 }
 
-static void what_a_top_hat_lights_is_not_0(void **state)
+UNIT_TEST(what_a_top_hat_lights_is_not_0)
 {
     const nb_spot_pass pass = {.unit = 1, .per_unit = 1};
-    (void)state;
     assert_true(nb_spot_whole(&pass, 1e-9, NB_LAW_EDGE) == 1);
     assert_true(nb_spot_whole(&pass, 6.6, NB_LAW_EDGE) == 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(sums_are_rounded_down),
-                                       TEST(what_a_top_hat_lights_is_not_0)};
-    return RUN_TESTS("spot_units", tests);
 }

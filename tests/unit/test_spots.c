@@ -274,10 +274,9 @@ static long check_case(const bound_case *c)
     return s.lost_boxes;
 }
 
-static void no_step_within_reach_is_lost(void **state)
+UNIT_TEST(no_step_within_reach_is_lost)
 {
     long lost = 0;
-    (void)state;
     for (int i = 0; i < CASES; i++)
         lost += check_case(&cases[i]);
     assert_true(lost > 20); /* the boxes are no larger than they have to be */
@@ -299,7 +298,7 @@ static void check_run(const nb_spots *sp, const nb_spot_run *run)
     }
 }
 
-static void runs_have_all_sources(void **state)
+UNIT_TEST(runs_have_all_sources)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     nb_config cfg = basis();
@@ -307,7 +306,6 @@ static void runs_have_all_sources(void **state)
     nb_spots spots;
     nb_plan plan;
     int sources = 0;
-    (void)state;
     spread(&cfg);
     sim = created(&cfg);
     plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);
@@ -350,17 +348,8 @@ static int groups_of(double part)
     return groups;
 }
 
-static void a_group_has_one_cell(void **state)
+UNIT_TEST(a_group_has_one_cell)
 {
-    (void)state;
     assert_int_equal(groups_of(0), 1);
     assert_int_equal(groups_of(0.001), 12);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(no_step_within_reach_is_lost),
-                                       TEST(a_group_has_one_cell),
-                                       TEST(runs_have_all_sources)};
-    return RUN_TESTS("spots", tests);
 }

@@ -11,7 +11,7 @@ static nb_status parse(char **argv, int argc, nb_sub_line *line, nb_error *err)
 }
 
 /** -cell takes from one number to six. */
-static void a_cell_has_as_many_words_as_are_numbers(void **state)
+UNIT_TEST(a_cell_has_as_many_words_as_are_numbers)
 {
     char *one[] = {"nanobragg", "sf", "-cell", "30", "-dmin", "2"};
     char *six[] = {"nanobragg", "sf",  "-cell", "30",    "40", "50",
@@ -21,7 +21,6 @@ static void a_cell_has_as_many_words_as_are_numbers(void **state)
     char *none[] = {"nanobragg", "sf", "-dmin", "2", "-cell"};
     nb_sub_line line;
     nb_error err = {0};
-    (void)state;
     assert_int_equal(parse(one, 6, &line, &err), NB_OK);
     assert_true(line.cli.cfg.cell[0] == 30 && line.cli.cfg.dmin_A == 2);
     assert_int_equal(parse(six, 11, &line, &err), NB_OK);
@@ -31,10 +30,4 @@ static void a_cell_has_as_many_words_as_are_numbers(void **state)
     assert_non_null(strstr(err.message, "'7' is one operand too many"));
     assert_int_equal(parse(none, 5, &line, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-cell needs a value"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(a_cell_has_as_many_words_as_are_numbers)};
-    return RUN_TESTS("subcommands", tests);
 }

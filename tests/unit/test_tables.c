@@ -178,9 +178,8 @@ static void add_pixels(const nb_model *m, double weight, double *sum)
             weight * nb_pixel_intensity(sc, sc->panels, sc->sensors, i % FAST, i / FAST);
 }
 
-static void the_image_is_the_weighted_mean(void **state)
+UNIT_TEST(the_image_is_the_weighted_mean)
 {
-    (void)state;
     for (int c = 0; c < CASES; c++) {
         static setup s;
         double all[PIXELS] = {0}, mean[PIXELS] = {0}, weights = 0;
@@ -220,9 +219,8 @@ static void render(const nb_scene *sc, nb_isa isa, nb_precision precision, float
 static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
 static const double allowed[] = {1e-6, 2e-7}; /* mixed, double */
 
-static void every_instruction_set_agrees(void **state)
+UNIT_TEST(every_instruction_set_agrees)
 {
-    (void)state;
     for (int c = 0; c < CASES; c++) {
         static setup s;
         float truth[PIXELS], image[PIXELS];
@@ -257,9 +255,8 @@ static void check_same_bytes(const char *name, const nb_scene *one, const nb_sce
 }
 
 /* Equal tables are as good as one, to the last bit. */
-static void equal_tables_give_the_bytes_of_one(void **state)
+UNIT_TEST(equal_tables_give_the_bytes_of_one)
 {
-    (void)state;
     for (int c = 0; c < CASES; c++) {
         static setup s;
         nb_model_inputs in;
@@ -298,7 +295,7 @@ static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
 }
 
 /* What a render keeps serves the same tables and orientations only. */
-static void squares_stay_for_the_next_render(void **state)
+UNIT_TEST(squares_stay_for_the_next_render)
 {
     static setup s;
     const nb_isa isa = nb_cpu_runs(NB_ISA_AVX2) ? NB_ISA_AVX2 : NB_ISA_AUTO;
@@ -308,7 +305,6 @@ static void squares_stay_for_the_next_render(void **state)
     nb_model model, turned_model;
     nb_scene scenes[7];
     float fresh[PIXELS], image[PIXELS];
-    (void)state;
     set_up(&cases[0], &s);
     s.cfg.pixel_mm = 1.5; /* few reflections: only these are filled */
     model = built(&s.cfg, &s.inputs);
@@ -339,11 +335,10 @@ static void squares_stay_for_the_next_render(void **state)
     free(s.F);
 }
 
-static void extremes_are_those_of_all_tables(void **state)
+UNIT_TEST(extremes_are_those_of_all_tables)
 {
     double F[3 * 8] = {0};
     nb_factor_table box = {.nh = 2, .nk = 2, .nl = 2, .F = F, .n_tables = 3};
-    (void)state;
     for (int i = 0; i < 24; i++)
         F[i] = 5;
     F[9] = 0;
@@ -359,12 +354,11 @@ static void extremes_are_those_of_all_tables(void **state)
     check_close(box.least, 5, 0);
 }
 
-static void wrong_numbers_of_tables_are_refused(void **state)
+UNIT_TEST(wrong_numbers_of_tables_are_refused)
 {
     static setup s;
     nb_model model;
     nb_error err = {0};
-    (void)state;
     set_up(&cases[0], &s);
     s.inputs.n_of_source = SOURCES - 1;
     assert_int_equal(nb_model_build(&s.cfg, &s.inputs, NULL, &model, &err),
@@ -414,7 +408,7 @@ static void take_tables(nb_sim *sim, nb_tables tables)
     sim->in.tables = tables;
 }
 
-static void a_simulation_takes_tables(void **state)
+UNIT_TEST(a_simulation_takes_tables)
 {
     nb_config cfg = config_of(&cases[0]);
     nb_tables tables = tables_for(3, 0);
@@ -423,7 +417,6 @@ static void a_simulation_takes_tables(void **state)
     double traced = 0;
     nb_sim *sim, *clone;
     nb_error err = {0};
-    (void)state;
     cfg.dispersion_pct = 3;
     cfg.dispersion_steps = 3;
     cfg.default_F = 30;
@@ -454,7 +447,7 @@ static void a_simulation_takes_tables(void **state)
 }
 
 /* A reflection's F is that of the source whose wavelength is nearest to the reflection's own. */
-static void reflections_have_the_F_of_their_wavelength(void **state)
+UNIT_TEST(reflections_have_the_F_of_their_wavelength)
 {
     nb_config cfg = config_of(&cases[0]);
     nb_reflections list;
@@ -462,7 +455,6 @@ static void reflections_have_the_F_of_their_wavelength(void **state)
     int other = 0;
     nb_sim *sim;
     nb_error err = {0};
-    (void)state;
     cfg.dispersion_pct = 3;
     cfg.dispersion_steps = 3;
     sim = created(&cfg);
@@ -490,19 +482,4 @@ static void reflections_have_the_F_of_their_wavelength(void **state)
     assert_true(other > 5);
     nb_reflections_free(&list);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_image_is_the_weighted_mean),
-        TEST(every_instruction_set_agrees),
-        TEST(equal_tables_give_the_bytes_of_one),
-        TEST(squares_stay_for_the_next_render),
-        TEST(extremes_are_those_of_all_tables),
-        TEST(wrong_numbers_of_tables_are_refused),
-        TEST(a_simulation_takes_tables),
-        TEST(reflections_have_the_F_of_their_wavelength),
-    };
-    return RUN_TESTS("tables of F", tests);
 }

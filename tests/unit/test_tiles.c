@@ -337,11 +337,10 @@ static double check_case(const bound_case *c, const nb_factor_table *table, doub
     return s.tightest;
 }
 
-static void no_term_is_above_its_bound(void **state)
+UNIT_TEST(no_term_is_above_its_bound)
 {
     const nb_factor_table table = amplitudes();
     double tightest = 0, row = 0;
-    (void)state;
     for (int i = 0; i < CASES; i++)
         tightest = fmax(tightest, check_case(&cases[i], &table, &row));
     assert_true(tightest > 0.95); /* the bounds are no larger than they have to be */
@@ -349,9 +348,8 @@ static void no_term_is_above_its_bound(void **state)
     assert_true(row > 0.1);
 }
 
-static void sines_are_bounded(void **state)
+UNIT_TEST(sines_are_bounded)
 {
-    (void)state;
     for (int i = 0; i <= 100000; i++) {
         const double d = 0.5 * i / 100000, s = 3 * d - 4 * d * d * d;
         assert_true(s <= sin(NB_PI * d) * (1 + 1e-15));
@@ -360,19 +358,17 @@ static void sines_are_bounded(void **state)
 }
 
 /** A sphere's transform from x = 0 on. */
-static void spheres_are_bounded(void **state)
+UNIT_TEST(spheres_are_bounded)
 {
-    (void)state;
     for (int i = 1; i <= 100000; i++) {
         const double x = 1e-3 * i, S = nb_sphere_transform(x), x2 = x * x;
         assert_true(S * S <= 9 * (1 + x2) / (x2 * x2 * x2));
     }
 }
 
-static void thresholds_keep_to_the_budget(void **state)
+UNIT_TEST(thresholds_keep_to_the_budget)
 {
     float bounds[1000 + NB_TILE_STEPS];
-    (void)state;
     for (int turn = 0; turn < 300; turn++) {
         const size_t n = random_below(1000);
         double sum = 0, left_out = 0, spent, budget;
@@ -391,11 +387,10 @@ static void thresholds_keep_to_the_budget(void **state)
     }
 }
 
-static void every_step_is_in_one_group(void **state)
+UNIT_TEST(every_step_is_in_one_group)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     const nb_factor_table table = amplitudes();
-    (void)state;
     for (int i = 0; i < CASES; i++) {
         nb_config cfg = basis();
         nb_sim *sim;
@@ -419,12 +414,11 @@ static void every_step_is_in_one_group(void **state)
 }
 
 /** Which of two pixels a look names depends neither on the threads nor on their order. */
-static void equal_pixels_have_an_order(void **state)
+UNIT_TEST(equal_pixels_have_an_order)
 {
     const nb_bright at[] = {
         {1, 0, 5, 7}, {1, 0, 6, 7}, {1, 0, 2, 8}, {1, 1, 0, 0}, {0, 0, 0, 0}};
     const int n = sizeof at / sizeof *at;
-    (void)state;
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
             for (int turn = 0; turn < 2; turn++) {
@@ -435,15 +429,4 @@ static void equal_pixels_have_an_order(void **state)
                 assert_int_equal(best.f, at[i].f);
                 assert_int_equal(best.s, at[i].s);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(sines_are_bounded),
-                                       TEST(spheres_are_bounded),
-                                       TEST(thresholds_keep_to_the_budget),
-                                       TEST(every_step_is_in_one_group),
-                                       TEST(equal_pixels_have_an_order),
-                                       TEST(no_term_is_above_its_bound)};
-    return RUN_TESTS("tiles", tests);
 }

@@ -48,9 +48,8 @@ static int sharing(const char *words)
     return n;
 }
 
-static void crystals_share_what_a_dose_leaves(void **s)
+UNIT_TEST(crystals_share_what_a_dose_leaves)
 {
-    (void)s;
     assert_int_equal(sharing("-cell 32 32 40 -N 8 -crystals 4"), 3);
     assert_int_equal(sharing("-cell 32 32 40 -N 8 -crystals 4 -dose 2 -osc 1"), 3);
     assert_int_equal(sharing("-cell 32 32 40 91 92 93 -N 8 -crystals 4 -dose 2 -osc 1 "
@@ -61,9 +60,8 @@ static void crystals_share_what_a_dose_leaves(void **s)
                      1);
 }
 
-static void parts_on_one_lattice_are_one_scene(void **s)
+UNIT_TEST(parts_on_one_lattice_are_one_scene)
 {
-    (void)s;
     assert_int_equal(scenes_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3"), 1);
     assert_int_equal(
         scenes_of("-cell 32 32 40 -N 8 -mosaic 0.2 -mosaic_dom 3 -phisteps 2 "
@@ -73,9 +71,8 @@ static void parts_on_one_lattice_are_one_scene(void **s)
     assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -twin k,h,-l:0.3"), 1);
 }
 
-static void other_parts_stay_scenes(void **s)
+UNIT_TEST(other_parts_stay_scenes)
 {
-    (void)s;
     assert_int_equal(scenes_of("-cell 32 32.01 40 -N 8 -twin k,h,-l:0.3"), 2);
     assert_int_equal(scenes_of("-cell 32 32 40 -Na 5 -Nb 8 -Nc 8 -twin k,h,-l:0.3"), 2);
     assert_int_equal(scenes_of("-cell 32 32 40 -Na 5 -Nb 8 -Nc 8 -gauss_xtal -twin "
@@ -106,12 +103,11 @@ static const double *rebuild(nb_sim *sim, const char *words)
     return t->F;
 }
 
-static void mixed_tables_are_kept_while_they_are_the_same(void **s)
+UNIT_TEST(mixed_tables_are_kept_while_they_are_the_same)
 {
     const char *two = "-cell 32 32 40 -N 8 -twin k,h,-l:0.2;k,-h,l:0.1 -crystals 2";
     nb_sim *sim = sim_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3");
     const double *F = sim->model.scene.factors.table.F;
-    (void)s;
     assert_true(rebuild(sim, "-cell 32 32 40 -N 8 -twin k,h,-l:0.3 -misset 40 50 60") == F);
     rebuild(sim, "-cell 32 32 40 -N 8 -twin k,h,-l:0.2");
     rebuild(sim, "-cell 32 32 40 -N 8 -twin k,-h,l:0.2");
@@ -119,13 +115,4 @@ static void mixed_tables_are_kept_while_they_are_the_same(void **s)
     assert_true(rebuild(sim, two) == F);
     assert_true(nb_sim_mix(sim).more[0]->factors.table.F == F);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(parts_on_one_lattice_are_one_scene),
-                                       TEST(other_parts_stay_scenes),
-                                       TEST(mixed_tables_are_kept_while_they_are_the_same),
-                                       TEST(crystals_share_what_a_dose_leaves)};
-    return RUN_TESTS("twin", tests);
 }

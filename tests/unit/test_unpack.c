@@ -50,24 +50,21 @@ static void check_stream(const char *name, const char *kind, size_t size)
     free(data);
 }
 
-static void gzip(void **state)
+UNIT_TEST(gzip)
 {
-    (void)state;
     check_stream("golden_data/structure_factors/models/1pfe.cif.gz", "gzip", 110536);
 }
 
-static void bzip2(void **state)
+UNIT_TEST(bzip2)
 {
-    (void)state;
     check_stream("tests/fuzz/corpus/unpack/good_pdb.bz2", "bzip2", 150);
 }
 
-static void other_bytes(void **state)
+UNIT_TEST(other_bytes)
 {
     static const char *const plain[] = {"",    "A",          "ATOM",          "\x1f",
                                         "BZh", "BZh0xxxxxx", "BZh9 is a name"};
     size_t bytes;
-    (void)state;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         assert_false(nb_is_packed(plain[i], strlen(plain[i])));
         assert_int_equal(unpacked(plain[i], strlen(plain[i]), 0, &bytes, NULL), NB_OK);
@@ -75,7 +72,7 @@ static void other_bytes(void **state)
 }
 
 /* 112 bytes that would become 128 MB. */
-static void bombs(void **state)
+SCRATCH_TEST(bombs)
 {
     scratch *s = *state;
     size_t n, bytes;
@@ -93,7 +90,7 @@ static void bombs(void **state)
 }
 
 /* Both ways to read a file. */
-static void files(void **state)
+SCRATCH_TEST(files)
 {
     scratch *s = *state;
     size_t n, bytes;
@@ -112,13 +109,4 @@ static void files(void **state)
     assert_memory_equal(word, "YST1", 4);
     assert_int_equal(nb_input_read(&in, bytes - 3, word, 4, &err), NB_ERR_IO);
     nb_input_close(&in);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(gzip),          TEST(bzip2),         TEST(other_bytes),
-        SCRATCH_TEST(bombs), SCRATCH_TEST(files),
-    };
-    return RUN_TESTS("unpack", tests);
 }

@@ -176,28 +176,25 @@ static void check_law(const law *of)
     nb_vary_free(&v);
 }
 
-static void laws_have_their_moments_and_distributions(void **state)
+UNIT_TEST(laws_have_their_moments_and_distributions)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
         check_law(&laws[i]);
 }
 
-static void ramps_run_through_the_middles_of_frames(void **state)
+UNIT_TEST(ramps_run_through_the_middles_of_frames)
 {
     nb_vary v = read_laws("distance:ramp:100:110", 5);
-    (void)state;
     for (int k = 0; k < 5; k++)
         check_close(draw(&v, 0, k), 101 + 2 * k, 1e-12);
     nb_vary_free(&v);
 }
 
-static void whole_numbers_have_equal_shares(void **state)
+UNIT_TEST(whole_numbers_have_equal_shares)
 {
     static double values[DRAWS];
     nb_vary drawn = read_laws("N:uniform:5:7", DRAWS), run = read_laws("N:ramp:5:7", 6);
     int count[3] = {0};
-    (void)state;
     draw_all(&drawn, 0, (nb_crystal_at){0, 0}, values);
     for (int k = 0; k < DRAWS; k++) {
         assert_true(values[k] == 5 || values[k] == 6 || values[k] == 7);
@@ -211,11 +208,10 @@ static void whole_numbers_have_equal_shares(void **state)
     nb_vary_free(&run);
 }
 
-static void a_draw_depends_on_nothing_else(void **state)
+UNIT_TEST(a_draw_depends_on_nothing_else)
 {
     nb_vary alone = read_laws("mosaic:normal:50%", 10),
             many = read_laws("cell:normal:1%,fluence:gamma:2,mosaic:normal:50%", 1000);
-    (void)state;
     for (int k = 0; k < 10; k++)
         assert_true(draw(&alone, 0, k) == draw(&many, 2, k));
     nb_vary_free(&alone);
@@ -249,11 +245,10 @@ static const char many_names[] =
     "mosaic:normal:50%,cell:normal:1%,blocks:lognormal:50%,Badd:uniform:0:20,"
     "fluence:gamma:4,distance:uniform:90:110,water:poisson:2,polar:normal:0.1";
 
-static void names_draw_for_themselves(void **state)
+UNIT_TEST(names_draw_for_themselves)
 {
     static float series[SERIES][DRAWS];
     nb_vary v = read_laws(many_names, DRAWS);
-    (void)state;
     for (int i = 0; i < v.n; i++)
         draw_series(&v, i, (nb_crystal_at){0, 0}, series[i]);
     check_independent(series, v.n);
@@ -261,12 +256,11 @@ static void names_draw_for_themselves(void **state)
 }
 
 /** A frame, the next, and others that follow. */
-static void frames_draw_for_themselves(void **state)
+UNIT_TEST(frames_draw_for_themselves)
 {
     static const int apart[] = {0, 1, 2, 10, 1000};
     static float series[SERIES][DRAWS];
     nb_vary v = read_laws(many_names, 2 * DRAWS);
-    (void)state;
     for (int i = 0; i < v.n; i++) {
         for (int k = 0; k < 5; k++)
             draw_series(&v, i, (nb_crystal_at){apart[k], 0}, series[k]);
@@ -276,12 +270,11 @@ static void frames_draw_for_themselves(void **state)
 }
 
 /** Crystals of a frame have their own numbers, the frame's are the same for all. */
-static void crystals_draw_for_themselves(void **state)
+UNIT_TEST(crystals_draw_for_themselves)
 {
     static const int crystal[] = {0, 1, 2, 7, 999};
     static float series[SERIES][DRAWS];
     nb_vary v = read_laws(many_names, DRAWS);
-    (void)state;
     for (int k = 0; k < 5; k++) {
         draw_series(&v, 0, (nb_crystal_at){0, crystal[k]}, series[k]);
         draw_series(&v, 3, (nb_crystal_at){0, crystal[k]}, series[5 + k]);
@@ -292,11 +285,10 @@ static void crystals_draw_for_themselves(void **state)
     nb_vary_free(&v);
 }
 
-static void hits_and_misses(void **state)
+UNIT_TEST(hits_and_misses)
 {
     nb_vary v = read_laws("crystals:poisson:0.6", DRAWS);
     int misses = 0;
-    (void)state;
     for (int k = 0; k < DRAWS; k++)
         misses += draw(&v, 0, k) == 0;
     print_message("misses: %.2f %% of frames\n", 100.0 * misses / DRAWS);
@@ -305,13 +297,12 @@ static void hits_and_misses(void **state)
 }
 
 /** In a rotation the crystals are those of all frames, and so is their number. */
-static void rotations_keep_their_crystals(void **state)
+UNIT_TEST(rotations_keep_their_crystals)
 {
     const nb_config cfg = config();
     const nb_series series = {.frames = 20};
     nb_error err;
     nb_vary v;
-    (void)state;
     assert_int_equal(
         nb_vary_read("mosaic:normal:50%,crystals:uniform:0:1000,fluence:gamma:4", &cfg,
                      &series, NULL, &v, &err),
@@ -324,7 +315,7 @@ static void rotations_keep_their_crystals(void **state)
     nb_vary_free(&v);
 }
 
-static void bad_laws_are_refused(void **state)
+UNIT_TEST(bad_laws_are_refused)
 {
     static const char *const bad[] = {"N",
                                       "N:",
@@ -351,25 +342,7 @@ static void bad_laws_are_refused(void **state)
     const nb_series series = {.stills = 2};
     nb_error err;
     nb_vary v;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (nb_vary_read(bad[i], &cfg, &series, NULL, &v, &err) != NB_ERR_INPUT)
             fail_msg("%s is taken", bad[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laws_have_their_moments_and_distributions),
-        cmocka_unit_test(ramps_run_through_the_middles_of_frames),
-        cmocka_unit_test(whole_numbers_have_equal_shares),
-        cmocka_unit_test(a_draw_depends_on_nothing_else),
-        cmocka_unit_test(names_draw_for_themselves),
-        cmocka_unit_test(frames_draw_for_themselves),
-        cmocka_unit_test(crystals_draw_for_themselves),
-        cmocka_unit_test(hits_and_misses),
-        cmocka_unit_test(rotations_keep_their_crystals),
-        cmocka_unit_test(bad_laws_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

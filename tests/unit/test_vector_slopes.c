@@ -212,11 +212,10 @@ static void compare_own_pullback(nb_config *cfg)
     nb_free(names);
 }
 
-static void random_scenes(void **state)
+UNIT_TEST(random_scenes)
 {
     uint64_t seed = 7;
     int compared = 0, scenes = getenv("NB_BIG") ? MANY_SCENES : SCENES;
-    (void)state;
     for (int scene = 0; scene < scenes; scene++) {
         nb_config cfg;
         nb_config_defaults(&cfg);
@@ -230,12 +229,11 @@ static void random_scenes(void **state)
 
 /** Scenes of which no pixel is near a peak, so that a plane is small beside the errors of single precision (audit.h); the pullback
  * is of the same planes. */
-static void few_peaks(void **state)
+UNIT_TEST(few_peaks)
 {
     static const int scenes[] = {175, 358};
     uint64_t seed = 7;
     int compared = 0;
-    (void)state;
     for (int scene = 0, next = 0; next < 2; scene++) {
         nb_config cfg;
         nb_config_defaults(&cfg);
@@ -252,11 +250,10 @@ static void few_peaks(void **state)
 }
 
 /** One ray a pixel, whose solid angle is its own: it is the same factor. */
-static void one_ray_with_its_solid_angle(void **state)
+UNIT_TEST(one_ray_with_its_solid_angle)
 {
     uint64_t seed = 3;
     nb_config cfg;
-    (void)state;
     nb_config_defaults(&cfg);
     crystal(&cfg, &seed, 0);
     experiment(&cfg, &seed, 0);
@@ -306,13 +303,12 @@ static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
 }
 
 /** One step a pixel: the sums are made without planes (kernel_slope_light.h). */
-static void pullbacks_of_one_step(void **state)
+UNIT_TEST(pullbacks_of_one_step)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
     static const char *const regions[] = {"0 47 0 47", "3 40 5 44"};
     static const double scales[] = {1, 1e-100, 1e60};
     int compared = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
         for (int k = 0; k < 3; k++) {
             uint64_t seed = 5;
@@ -336,13 +332,12 @@ static void pullbacks_of_one_step(void **state)
 }
 
 /** Planes of one step a pixel that are wanted in floats are made in floats: those in double, rounded. */
-static void floats_of_one_step(void **state)
+UNIT_TEST(floats_of_one_step)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
     static const char *const regions[] = {"0 47 0 47", "3 40 5 44"};
     const size_t pixels = (size_t)EDGE * EDGE;
     int compared = 0;
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof isas / sizeof *isas; i++) {
         char(*names)[NB_VARIABLE_NAME];
         const char *list[MOST_NAMES];
@@ -380,12 +375,4 @@ static void floats_of_one_step(void **state)
     }
     if (!compared)
         skip_because("no instruction set of vectors");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(random_scenes), TEST(few_peaks), TEST(floats_of_one_step),
-        TEST(pullbacks_of_one_step), TEST(one_ray_with_its_solid_angle)};
-    return RUN_TESTS("vector_slopes", tests);
 }

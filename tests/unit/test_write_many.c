@@ -113,7 +113,7 @@ static void check_pixels(const char *path, const nb_write_job *job, maker *m)
     free(data);
 }
 
-static void any_number_of_threads(void **state)
+SCRATCH_TEST(any_number_of_threads)
 {
     scratch *s = *state;
     maker *m = make(s);
@@ -133,7 +133,7 @@ static void any_number_of_threads(void **state)
 
 /* Job 1 cannot make a row, job 3 has no folder: the other files are complete, and the first
  * error is reported. */
-static void one_fails(void **state)
+SCRATCH_TEST(one_fails)
 {
     scratch *s = *state;
     maker *m = make(s);
@@ -157,18 +157,7 @@ static void one_fails(void **state)
     free_maker(m);
 }
 
-static void no_files(void **state)
+UNIT_TEST(no_files)
 {
-    (void)state;
     assert_int_equal(nb_write_images(NULL, 0, 2, NULL, NULL), NB_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(any_number_of_threads),
-        SCRATCH_TEST(one_fails),
-        TEST(no_files),
-    };
-    return RUN_TESTS("write_many", tests);
 }

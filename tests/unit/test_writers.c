@@ -9,7 +9,7 @@
 #include "../../src/base/memory.h"
 #include "../../src/io/image/smv_read.h"
 
-static void float_file(void **state)
+SCRATCH_TEST(float_file)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -22,7 +22,7 @@ static void float_file(void **state)
     assert_int_equal(scratch_count(s, 0), 1);
 }
 
-static void pgm_file(void **state)
+SCRATCH_TEST(pgm_file)
 {
     static const char head[] = "P5\n37 23\n# pixels scaled by 0.123457\n255\n";
     scratch *s = *state;
@@ -43,7 +43,7 @@ static void pgm_file(void **state)
 
 /* --- SMV --- */
 
-static void smv_header(void **state)
+SCRATCH_TEST(smv_header)
 {
     static const char *const lines[] = {"DIM=2",
                                         "BYTE_ORDER=",
@@ -116,7 +116,7 @@ static void smv_header(void **state)
     free(data);
 }
 
-static void smv_read_back(void **state)
+SCRATCH_TEST(smv_read_back)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -156,7 +156,7 @@ static const char *value_of(const char *text, const char *key)
 }
 
 /* A detector tilted about the fast axis: the frame of DIALS depends on the beam. */
-static void smv_tilted_origin(void **state)
+SCRATCH_TEST(smv_tilted_origin)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -177,7 +177,7 @@ static void smv_tilted_origin(void **state)
     free(data);
 }
 
-static void smv_dates(void **state)
+SCRATCH_TEST(smv_dates)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -209,7 +209,7 @@ static const struct {
 };
 enum { WRITERS = sizeof all / sizeof *all };
 
-static void same_bytes_twice(void **state)
+SCRATCH_TEST(same_bytes_twice)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -256,7 +256,7 @@ static void check_failure(scratch *s, int i, int number)
     assert_int_equal(scratch_count(s, 1), 1);
 }
 
-static void failures_leave_nothing(void **state)
+SCRATCH_TEST(failures_leave_nothing)
 {
     scratch *s = *state;
     signal(SIGXFSZ, SIG_IGN);
@@ -268,10 +268,9 @@ static void failures_leave_nothing(void **state)
     }
 }
 
-static void devices(void **state)
+UNIT_TEST(devices)
 {
     samples a = make_samples();
-    (void)state;
     a.meta.inputs = &a.inputs;
     for (int i = 0; i < WRITERS; i++) {
         nb_image_view v = view_of(&a, all[i].type);
@@ -283,7 +282,7 @@ static void devices(void **state)
     }
 }
 
-static void wrong_images(void **state)
+SCRATCH_TEST(wrong_images)
 {
     scratch *s = *state;
     samples a = make_samples();
@@ -304,21 +303,4 @@ static void wrong_images(void **state)
                      NB_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "libpgm"));
     assert_int_equal(scratch_count(s, 0), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(float_file),
-        SCRATCH_TEST(pgm_file),
-        SCRATCH_TEST(smv_header),
-        SCRATCH_TEST(smv_read_back),
-        SCRATCH_TEST(smv_tilted_origin),
-        SCRATCH_TEST(smv_dates),
-        SCRATCH_TEST(same_bytes_twice),
-        SCRATCH_TEST(failures_leave_nothing),
-        TEST(devices),
-        SCRATCH_TEST(wrong_images),
-    };
-    return RUN_TESTS("writers", tests);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The tests of a program of this folder, and its main. */
+#include "../support/check.h"
+
+enum { MOST = 64 };
+
+static struct CMUnitTest tests[MOST];
+static size_t count;
+
+void nb_add_test(struct CMUnitTest test)
+{
+    if (count == MOST)
+        abort();
+    tests[count++] = test;
+}
+
+int nb_run_tests(void)
+{
+    return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
+}
+
+/* A program with another main has that. */
+__attribute__((weak)) int main(void)
+{
+    return nb_run_tests();
+}
