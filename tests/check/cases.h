@@ -44,7 +44,7 @@ void check_vary(check_case *c, check_rng *rng, double part);
 
 void check_free_case(check_case *c);
 
-/** The case as flags of the program; the contents of files are in angle brackets. */
+/** The case as parameters by name; the contents of files are in angle brackets. */
 void check_print_case(FILE *out, const check_case *c);
 
 #endif
