@@ -158,7 +158,7 @@ ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
 WITH_HDF5 := $(addprefix src/io/hdf5/,hdf5_data.c hdf5_facts.c hdf5_get.c hdf5_lib.c hdf5_nexus.c hdf5_place.c hdf5_put.c \
     hdf5_read.c nx_fields.c nxmx.c)
 LIB_SRC := $(filter-out $(ISA_SRC) $(if $(HAVE_HDF5),src/io/hdf5/hdf5_without.c,$(WITH_HDF5)),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
-CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
+CLI_SRC := $(sort $(wildcard src/cli/*.c))
 CXX_SRC := $(if $(HAVE_GEMMI),src/io/structure/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
 CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
@@ -231,15 +231,10 @@ WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERS
 link: $(PROG)
 	@$(if $(and $(PROG),$(filter gcc-release,$(SET))),ln -sfn $(SET)/nanobragg build/nanobragg)
 
-# What a report says of the build; only the file that says it is compiled again.
+# What a benchmark says of the build (mk/python.mk).
 COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(CFLAGS)
-$(call stamp,commit,$(COMMIT))
-$B/src/cli/bench/results.o: $B/commit
-$B/src/cli/bench/results.o: DEFS += -DNB_BUILD_COMMIT='"$(COMMIT)"' \
-    -DNB_BUILD_COMPILER='"$(CC_VERSION)"' -DNB_BUILD_FLAGS='"$(strip $(BUILD_FLAGS))"'
 
-$B/src/cli/tools.o: $(sort $(wildcard src/tools/*.py)) # in the program as text
 $B/src/sim/page.o: src/tools/page.html
 
 $B/%.o: %.c $B/flags
@@ -280,11 +275,10 @@ $B/nanobragg: $(STATIC) $(CLI_OBJ)
 
 # --- test programs ----------------------------------------------------------------------------
 # The program's own parts are no library: the tests of some are linked with its objects.
-MORE_test_bench := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
-MORE_test_sub := $(MORE_test_bench)
-MORE_test_options := $(MORE_test_bench)
-MORE_test_out_of_memory := $(MORE_test_bench)
-MORE_test_once := $(MORE_test_bench)
+MORE_test_sub := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
+MORE_test_options := $(MORE_test_sub)
+MORE_test_out_of_memory := $(MORE_test_sub)
+MORE_test_once := $(MORE_test_sub)
 $B/tests/unit/test_once: private ALL_LDFLAGS += -Wl,--wrap=open,--wrap=nb_store_take
 
 define test_program
@@ -296,7 +290,7 @@ endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
 
 # the program's parts
-$(foreach n,words jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_bench)
+$(foreach n,words jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_sub)
 $(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o \
     $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
 	$(call say,LD   $@)

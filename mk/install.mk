@@ -96,8 +96,8 @@ gallery: $B/nanobragg ## docs/pictures, each by the command that stands above it
 	@NANOBRAGG=$< $(PYTHON) mk/gallery.py
 
 install-python: python ## the Python package, to PYTHONDIR (PREFIX/lib/python3/dist-packages)
-	install -d $(DESTDIR)$(PYTHONDIR)/nanobragg
-	install -m 644 $(addprefix $(PY_DIR)/,$(notdir $(PY_FILES)) __init__.pyi) $(PY_MODULE) $(DESTDIR)$(PYTHONDIR)/nanobragg
+	for file in $(PY_FILES) nanobragg/_build.py nanobragg/__init__.pyi nanobragg/$(notdir $(PY_MODULE)); do \
+	    install -D -m 644 $B/python/$$file $(DESTDIR)$(PYTHONDIR)/$$file || exit 1; done
 	$(STRIPPED) --strip-unneeded $(DESTDIR)$(PYTHONDIR)/nanobragg/$(notdir $(PY_MODULE))
 	install -m 644 $B/python/nanobragg_program.py $(DESTDIR)$(PYTHONDIR)
 	install -d $(PYTHON_INFO)

@@ -7,7 +7,8 @@ PY_INCLUDE := $(shell $(PYTHON) -c 'import sysconfig, os; p = sysconfig.get_path
     print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)
 PY_SRC := $(filter-out $(OLDER),$(sort $(wildcard src/python/*.c)))
 OLDER_OBJ := $(OLDER:%.c=$B/%.o)
-PY_FILES := $(sort $(wildcard src/python/nanobragg/*))
+# With the folder: nanobragg/bench/job.py
+PY_FILES := $(sort $(patsubst src/python/%,%,$(wildcard src/python/nanobragg/*.* src/python/nanobragg/*/*.py)))
 PY_OBJ := $(PY_SRC:%.c=$B/%.o)
 PY_DIR := $B/python/nanobragg
 PY_MODULE := $(PY_DIR)/_nanobragg.abi3.so
@@ -27,7 +28,9 @@ $(PY_MODULE): $(PY_OBJ) $(STATIC) src/python/exports.map
 .PHONY: python wheel wheel-files wheel-check tsan-python tsan-python-run
 ifneq ($(PY_INCLUDE),)
 python: all $(PY_MODULE) ## the Python package, in build/gcc-release/python (PYTHONPATH)
-	@cp $(PY_FILES) $(PY_DIR)
+	@cd src/python && cp --parents $(PY_FILES) $(abspath $B)/python
+	@$(PYTHON) -c 'import sys; print("COMMIT, COMPILER, FLAGS =", tuple(sys.argv[1:]))' '$(COMMIT)' '$(CC_VERSION)' \
+	    '$(subst ','\'',$(strip $(BUILD_FLAGS)))' >$(PY_DIR)/_build.py
 	@cp src/python/program/nanobragg_program.py $B/python
 	@$(PYTHON) mk/stubs.py $(PY_MODULE) >$(PY_DIR)/__init__.pyi
 
@@ -36,7 +39,7 @@ tsan-python: ## threads of Python through the library under the thread sanitizer
 	    CUDA=0 PYTHON='$(PYTHON)' tsan-python-run
 
 tsan-python-run: $(PY_MODULE)
-	@cp $(PY_FILES) $(PY_DIR)
+	@cd src/python && cp --parents $(PY_FILES) $(abspath $B)/python
 	@bash tests/python/tsan.sh $B '$(PYTHON)'
 
 # --- the wheel: module and program again, with archives in place of shared libraries ------------

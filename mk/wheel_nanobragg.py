@@ -5,6 +5,7 @@ pip calls build_wheel (PEP 517); `make wheel` runs this file:
     python3 mk/wheel_nanobragg.py BUILD-FOLDER OUTPUT-FOLDER
 """
 import base64
+import glob
 import hashlib
 import os
 import platform
@@ -90,9 +91,9 @@ def pack(build, folder):
     info = f"nanobragg-{version()}.dist-info"
     os.makedirs(folder, exist_ok=True)
     wheel = Wheel(os.path.join(folder, name + ".whl"), info)
-    for file in sorted(os.listdir(package)):
-        if file.endswith((".py", ".pyi", "py.typed")):
-            wheel.put_file(f"nanobragg/{file}", os.path.join(package, file))
+    for path in sorted(glob.glob(os.path.join(package, "**"), recursive=True)):
+        if path.endswith((".py", ".pyi", "py.typed")):
+            wheel.put_file(f"nanobragg/{os.path.relpath(path, package)}", path)
     wheel.put_file("nanobragg/_nanobragg.abi3.so", module, 0o755)
     wheel.put_file("nanobragg/bin/nanobragg", program, 0o755)
     wheel.put_file("nanobragg_program.py", os.path.join(ROOT, "src", "python", "program",

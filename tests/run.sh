@@ -39,7 +39,7 @@ log=$build/test-log
 rm -rf "$log"
 mkdir -p "$log/tmp" || exit 1
 export NANOBRAGG=$build/nanobragg NB_BUILD=$build NB_SOURCE=$PWD
-export CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+export NANOBRAGG_PYTHON=${PYTHON:-python3} CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 export NB_TEST_LOG=$log NB_TEST_TIMEOUT=${NB_TEST_TIMEOUT:-400}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/support/lsan.txt:print_suppressions=0}

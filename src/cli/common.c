@@ -129,20 +129,6 @@ nb_status nb_cli_check_stdout(nb_error *err)
     return err->code;
 }
 
-#define TEXT(name, path)                                                                 \
-    __asm__(".pushsection .rodata\n.global " #name "\n" #name ":\n.incbin \""            \
-            "src/tools/" path "\"\n.byte 0\n.popsection\n")
-
-TEXT(nb_tool_report, "report.py");
-TEXT(nb_tool_run_compare, "run_compare.py");
-
-nb_status nb_tool_missing(const char *what, nb_error *err)
-{
-    nb_cli_fail(err, "%s needs python3, which cannot be started (Debian package python3)",
-                what);
-    return err->code = NB_ERR_UNSUPPORTED;
-}
-
 #define NAME "OMP_WAIT_POLICY"
 
 /* Part of the environment while it is set; putenv makes no copy and takes no const. */
@@ -157,8 +143,7 @@ __attribute__((constructor(101))) static void choose(void)
         (void)putenv(passive);
 }
 
-void nb_wait_policy_forget(void)
+int nb_wait_policy_is_ours(void)
 {
-    if (getenv(NAME) == strchr(passive, '=') + 1)
-        (void)unsetenv(NAME);
+    return getenv(NAME) == strchr(passive, '=') + 1;
 }

@@ -46,33 +46,9 @@ int nb_read_whole(const char *text, int low, int high, int *out);
 /** Exit status, which shows also that text could not be written (a full disk). */
 nb_status nb_cli_check_stdout(nb_error *err);
 
-/* --- The Python tools of src/tools. Their text is in the program, so that no folder must be found --- */
-
-extern const char nb_tool_report[], nb_tool_run_compare[];
-
-/** Fill err: what the user typed needs python3, and it cannot be started. */
-nb_status nb_tool_missing(const char *what, nb_error *err);
-
 /* --- Makes waiting threads of a short run sleep, unless the user chose otherwise --- */
 
-/** Remove our setting from the environment, for programs that we start. */
-void nb_wait_policy_forget(void);
-
-/* --- A command line that means the same in another folder --- */
-
-/** Arguments of a program to be started; NULL-terminated, all owned. */
-typedef struct nb_run_flags {
-    char **argv; /* argv[0] is free for the program's name */
-    int count;
-} nb_run_flags;
-
-/** Copy `count` flags. Names of input files become whole paths, output files are written
- * into the folder of the program, and `-floatfile floatimage.bin` is added at the end.
- * There is room for one more flag. Errors: NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a path
- * too long). */
-nb_status nb_run_flags_make(char **flags, int count, nb_run_flags *out, nb_error *err);
-/** Put a copy of text at argv[at] (count: at the end). Errors: NB_ERR_NOMEM. */
-nb_status nb_run_flags_set(nb_run_flags *flags, int at, const char *text, nb_error *err);
-void nb_run_flags_free(nb_run_flags *flags);
+/** Is the OMP_WAIT_POLICY of the environment that of this program? */
+int nb_wait_policy_is_ours(void);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "sub.h"
 
-extern const nb_sub_command nb_command_bench; /* src/cli/bench */
+extern const nb_sub_command nb_command_bench; /* python_verb.c */
 extern const nb_sub_command nb_command_compare;
 extern const nb_sub_command nb_command_extract;
 extern const nb_sub_command nb_command_noise;
 extern const nb_sub_command nb_command_refine;
-extern const nb_sub_command nb_command_run_compare;
+extern const nb_sub_command nb_command_run_compare; /* python_verb.c */
 extern const nb_sub_command nb_command_sf;
 extern const nb_sub_command nb_command_view;
 

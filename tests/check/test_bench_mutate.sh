@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A wrong kernel makes `nanobragg bench` fail with the correlation that it saw, and no report is
-# left: the vector kernel is broken on purpose and the program linked with it.
+# left: the vector kernel is broken on purpose and the Python module linked with it.
 # NB_BUILD and NB_SOURCE come from tests/run.sh; by hand:
 # NB_BUILD=build/gcc-release bash tests/check/test_bench_mutate.sh
 set -u
@@ -18,21 +18,22 @@ if [ "$(uname -m)" != x86_64 ]; then
     echo "skip bench-mutations # written for x86-64"
     exit 0
 fi
-if ! "$build/nanobragg" -version | grep -qE '^  cJSON +yes'; then
-    echo "skip bench-mutations # this build has no cJSON"
+if [ ! -e "$build/python/nanobragg/_nanobragg.abi3.so" ]; then
+    echo "skip bench-mutations # the Python package is not built"
     exit 0
 fi
 
 failed=0
-# The objects of the program; others in the build folder are left from sources that are gone.
-objects() { find src/cli -name '*.c' | sed "s|^|$build/|; s|c\$|o|"; }
-# link [-DNB_MUTATE=...]: the program is $work/nanobragg
+cp -r "$build/nanobragg" "$build/python" "$work"
+# The objects of the module; others in the build folder are left from sources that are gone.
+objects() { find src/python -name '*.c' ! -name 'older_*' | sed "s|^|$build/|; s|c\$|o|"; }
+# link [-DNB_MUTATE=...]: the package beside $work/nanobragg
 link() {
-    rm -f "$work/nanobragg"
-    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -msse2 "$@" \
+    rm -f "$work/python/nanobragg/_nanobragg.abi3.so"
+    "$cc" -std=gnu11 -O1 -fPIC -ffp-contract=off -fno-math-errno -msse2 "$@" \
         -c src/render/kernel_sse2.c -o "$work/kernel.o" &&
-        "$cc" -fopenmp $(objects) "$work/kernel.o" \
-            "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/nanobragg"
+        "$cc" -shared -fopenmp -Wl,--version-script=src/python/exports.map -Wl,-z,nodelete $(objects) "$work/kernel.o" \
+            "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/python/nanobragg/_nanobragg.abi3.so"
 }
 
 # bench NAME: run it; prints its exit status

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # nanobragg bench from outside: what it refuses, that a wrong image or an interrupt leaves no
 # report, and that every flag of it is typed in some test.
-# usage: NANOBRAGG=program tests/cli/bench_check.sh
+# usage: NANOBRAGG=program NB_BUILD=folder tests/cli/bench_check.sh
 set -u
 export LC_ALL=C
 : "${NANOBRAGG:?the program to test}"
@@ -39,9 +39,9 @@ says() {
     failed=1
 }
 
-if ! "$NANOBRAGG" -version | grep -qE '^  cJSON +yes'; then
-    says 2 'cJSON' without-cjson $TINY
-    exit $failed
+if [ ! -e "${NB_BUILD:?}/python" ]; then
+    echo 'skip bench # the Python package is not built'
+    exit 0
 fi
 program() { printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"; }
 program brighter "exec '$NANOBRAGG' \"\$@\" -fluence 1.5e29 -phi 3"

@@ -43,9 +43,8 @@ def _link(own, folder):
     for number, source in enumerate(OWN):
         objects.append(os.path.join(folder, f"{number}.o"))
         subprocess.run([*compiler, "-c", source, "-o", objects[-1]], check=True, cwd=SOURCE)
-    for room in ("cli", "cli/bench"):
-        names = [os.path.basename(name)[:-2] for name in sorted(glob.glob(f"{SOURCE}/src/{room}/*.c"))]
-        objects += [f"{BUILD}/src/{room}/{name}.o" for name in names]
+    names = [os.path.basename(name)[:-2] for name in sorted(glob.glob(f"{SOURCE}/src/cli/*.c"))]
+    objects += [f"{BUILD}/src/cli/{name}.o" for name in names]
     program = os.path.join(folder, "nanobragg")
     libraries = shlex.split(read(os.path.join(BUILD, "libs")).decode())
     subprocess.run([*compiler, *objects, os.path.join(BUILD, "libnanobragg.a"), *libraries, "-o", program], check=True)

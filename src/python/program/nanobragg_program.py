@@ -10,4 +10,5 @@ def path_of():
 
 
 def main():
+    os.environ["NANOBRAGG_PYTHON"] = sys.executable  # of the subcommands in Python
     os.execv(path_of(), [sys.argv[0], *sys.argv[1:]])

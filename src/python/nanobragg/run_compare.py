@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg run-compare: two programs run on the same flags, and their images compared.
+"""nanobragg run-compare: two programs run on the same flags, and their images compared (src/cli/python_verb.c): PROGRAM
+and the words behind `nanobragg run-compare`."""
 
-The program (src/cli/run_compare.c) reads its command line and starts this with
--program P -version V -ref P -ours P -out FOLDER -threshold TEXT -- FLAGS
-"""
+import json
+import os
+import signal
+import subprocess
 import sys
 
-sys.path = [p for p in sys.path if p]  # a json.py of the user's folder is none of ours
-import argparse  # noqa: E402
-import json  # noqa: E402
-import os  # noqa: E402
-import signal  # noqa: E402
-import subprocess  # noqa: E402
-import time  # noqa: E402
+from . import __version__
+from ._programs import IMAGE, Interrupted, Runner, Stop, elsewhere, find, say, stop_on_signals, typed
 
-IMAGE = "floatimage.bin"
 PASSED, FAILED, MISSING, CRASHED, STATUS, SIZE = 0, 3, 4, 5, 6, 7
 OUTCOMES = {PASSED: "passed", FAILED: "comparison failed", MISSING: "program missing", CRASHED: "program crashed",
             STATUS: "program failed", SIZE: "sizes differ"}
@@ -28,51 +24,29 @@ class Ended(Exception):
         self.outcome = outcome
 
 
-class Broken(Exception):
-    """There is no outcome: the exit status and the message."""
-
-    def __init__(self, status, why):
-        super().__init__(why)
-        self.status = status
-
-
-def say(kind, text):
-    line = "".join(c if c >= " " and c != "\x7f" else "?" for c in str(text))
-    print(f"nanobragg: {kind}: {line}", file=sys.stderr)
-
-
 class Side:
     """One of the two programs, and what became of it in its folder."""
 
-    def __init__(self, name, out):
-        self.name, self.folder, self.program, self.figures = name, os.path.join(out, name), "", None
+    def __init__(self, name, out, runner):
+        self.name, self.folder, self.runner = name, os.path.join(out, name), runner
+        self.program, self.figures = "", None
 
     def find(self, program):
-        """A name with a folder becomes absolute, because the program starts in another folder."""
-        self.program = os.path.realpath(program) if "/" in program else program
-        if "/" in program and not os.access(self.program, os.X_OK):
-            why = "Permission denied" if os.path.exists(self.program) else "No such file or directory"
-            self.program = program
-            raise Ended(MISSING, f"the program {program} cannot be run: {why}")
+        self.program = program
+        try:
+            self.program = find(program)
+        except OSError as why:
+            raise Ended(MISSING, f"the program {program} cannot be run: {why.strerror}") from None
 
     def file(self, name):
         return os.path.join(self.folder, name)
 
     def start(self, flags, output):
         """Run to the end; the figures of the process."""
-        with open(output, "ab") as out, open(self.file("log.txt"), "ab") as log:
-            began = time.monotonic()
-            try:
-                child = subprocess.Popen([self.program] + flags, cwd=self.folder, stdin=subprocess.DEVNULL,
-                                         stdout=out, stderr=log)
-            except OSError as why:
-                raise Ended(MISSING, f"the program {self.program} cannot be run: {why.strerror}") from None
-            _, state, used = os.wait4(child.pid, 0)
-        seconds = time.monotonic() - began
-        child.returncode = 0  # it was waited for
-        return {"exit_status": os.WEXITSTATUS(state) if os.WIFEXITED(state) else 0,
-                "signal": os.WTERMSIG(state) if os.WIFSIGNALED(state) else 0, "seconds": seconds,
-                "user_seconds": used.ru_utime, "system_seconds": used.ru_stime, "peak_mib": used.ru_maxrss / 1024}
+        end = self.runner.run([self.program, *flags], *map(os.path.abspath, (self.folder, output, self.file("log.txt"))))
+        if "missing" in end:
+            raise Ended(MISSING, f"the program {self.program} cannot be run: {end['missing']}")
+        return end
 
     def check(self, end):
         if end["signal"]:
@@ -99,23 +73,25 @@ class Side:
 
 
 class Trial:
-    def __init__(self, args):
-        self.args, self.fast, self.slow = args, 0, 0
-        self.ref, self.ours = Side("ref", args.out), Side("ours", args.out)
+    def __init__(self, program, given, flags, runner):
+        self.program, self.given, self.flags, self.fast, self.slow = program, given, flags, 0, 0
+        self.out = given.get("out", "run-compare.out")
+        self.ref, self.ours = Side("ref", self.out, runner), Side("ours", self.out, runner)
+        self.threshold = ["-threshold", given["threshold"]] if "threshold" in given else []
         self.comparison, self.text = None, ""
 
     def file(self, name):
-        return os.path.join(self.args.out, name)
+        return os.path.join(self.out, name)
 
     def make_folders(self):
         """Make them, and remove the files of an earlier run."""
-        for folder in (self.args.out, self.ref.folder, self.ours.folder):
+        for folder in (self.out, self.ref.folder, self.ours.folder):
             try:
                 os.mkdir(folder)
             except FileExistsError:
                 pass
             except OSError as why:
-                raise Broken(1, f"-out: cannot make {folder}: {why.strerror}") from None
+                raise Stop(1, f"-out: cannot make {folder}: {why.strerror}") from None
         old = [side.file(name) for side in (self.ref, self.ours) for name in ("log.txt", IMAGE)]
         for path in old + [self.file(n) for n in ("summary.json", "config.json", "comparison.txt", "difference.png")]:
             if os.path.lexists(path):
@@ -124,7 +100,7 @@ class Trial:
     def ask_size(self):
         """Our program prints its configuration, and with it the size of the image."""
         config = self.file("config.json")
-        self.ours.check(self.ours.start(self.args.flags + ["-show_config"], config))
+        self.ours.check(self.ours.start(self.flags + ["-show_config"], config))
         try:
             with open(config, encoding="utf-8") as stream:
                 detector = json.load(stream)["detector"]
@@ -135,8 +111,8 @@ class Trial:
 
     def compare(self, *more):
         """The text of `nanobragg compare`; None if it could not compare, with a note if that is allowed."""
-        done = subprocess.run([self.args.program, "compare", f"ours/{IMAGE}", f"ref/{IMAGE}", "-size", str(self.fast),
-                               str(self.slow), "-threshold", self.args.threshold, *more], cwd=self.args.out,
+        done = subprocess.run([self.program, "compare", f"ours/{IMAGE}", f"ref/{IMAGE}", "-size", str(self.fast),
+                               str(self.slow), *self.threshold, *more], cwd=self.out,
                               capture_output=True, text=True, check=False)
         if done.returncode in (PASSED, FAILED):
             return done.stdout
@@ -144,14 +120,14 @@ class Trial:
         if "-diff" in more and done.returncode == 2:  # no libpng: all but the picture
             say("note", why)
             return None
-        raise Broken(done.returncode if done.returncode in (1, 2) else 1, why)
+        raise Stop(done.returncode if done.returncode in (1, 2) else 1, why)
 
     def carry_out(self):
-        self.ref.find(self.args.ref)
-        self.ours.find(self.args.ours)
+        self.ref.find(self.given["ref"])
+        self.ours.find(self.given.get("ours", self.program))
         self.ask_size()
-        self.ref.run(self.args.flags)
-        self.ours.run(self.args.flags)
+        self.ref.run(self.flags)
+        self.ours.run(self.flags)
         want = 4 * self.fast * self.slow
         wrote = [side.figures["image_bytes"] for side in (self.ref, self.ours)]
         if wrote != [want, want]:
@@ -168,22 +144,28 @@ class Trial:
         with open(self.file("comparison.txt"), "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
         with open(self.file("summary.json"), "w", encoding="utf-8") as stream:
-            json.dump({"flags": self.args.flags, "version": self.args.version, "outcome": OUTCOMES[outcome],
+            json.dump({"flags": self.flags, "version": __version__, "outcome": OUTCOMES[outcome],
                        "status": outcome, "message": message, "fast": self.fast, "slow": self.slow,
                        "ref": self.ref.summary(), "ours": self.ours.summary(), "comparison": self.comparison},
                       stream, indent=1)
             stream.write("\n")
-        print(f"{text}folder      {self.args.out}", flush=True)
+        print(f"{text}folder      {self.out}", flush=True)
 
 
-def run(args):
-    trial = Trial(args)
-    trial.make_folders()
+def run(program, words):
+    given, rest = typed(words)
+    if "ref" not in given:
+        raise Stop(2, "-ref is missing: the program to compare with")
+    if not rest:
+        raise Stop(2, "no flags to run with; write them behind --")
     outcome, message = PASSED, ""
-    try:
-        trial.carry_out()
-    except Ended as end:
-        outcome, message = end.outcome, str(end)
+    with Runner() as runner:
+        trial = Trial(program, given, elsewhere(rest), runner)
+        trial.make_folders()
+        try:
+            trial.carry_out()
+        except Ended as end:
+            outcome, message = end.outcome, str(end)
     trial.leave_behind(outcome, message)
     if outcome:
         say("error", message)
@@ -191,24 +173,20 @@ def run(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    for name in ("program", "version", "ref", "ours", "out", "threshold"):
-        parser.add_argument("-" + name, required=True)
-    words = sys.argv[1:]
-    at = words.index("--")
-    args = parser.parse_args(words[:at])
-    args.flags = words[at + 1:]
+    """The exit status."""
     sys.stdout.reconfigure(errors="surrogateescape")
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    stop_on_signals()
     try:
-        return run(args)
-    except Broken as why:
-        say("error", why)
-        return why.status
+        return run(sys.argv[1], sys.argv[2:])
+    except Stop as why:
+        status, text = why.status, str(why)
+    except Interrupted:
+        status, text = 130, "interrupted"
     except OSError as why:
-        say("error", f"{why.filename}: {why.strerror}")
-        return 1
+        status, text = 1, f"{why.filename}: {why.strerror}"
+    say("error", text)
+    return status
 
 
 if __name__ == "__main__":

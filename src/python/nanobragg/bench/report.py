@@ -4,7 +4,6 @@
 
 In the folder of a report: python3 report.py (to change a plot, edit this file first).
 """
-import argparse
 import json
 import math
 import os
@@ -12,8 +11,7 @@ import shutil
 import sys
 
 FORMAT = "nanobragg-bench-1"
-# Limits for images of other programs, as nb_bench_bounds_of_peer: 1 - correlation, largest error over
-# the brightest pixel.
+# Limits for images of other programs: 1 - correlation, largest error over the brightest pixel.
 OTHERS_CORRELATION, OTHERS_ERROR = 1e-4, 0.1
 # Colours that people with any kind of colour vision can distinguish (Okabe and Ito).
 BLUE, GREEN, GREY, BLACK = ("#0072b2", "o"), ("#009e73", "^"), ("#808080", "x"), ("#000000", "s")
@@ -556,8 +554,8 @@ def tick(value, unit):
     return f"{value:g} \u00d7" if unit == "x" else f"{value:g}"
 
 
-def draw(chart, figure, ticker):
-    """NAME.svg and NAME.png in the current folder."""
+def draw(chart, folder, figure, ticker):
+    """NAME.svg and NAME.png in the folder."""
     axes = figure.subplots()
     for label, (colour, marker), pairs, style, guide in chart.lines:
         axes.plot([x for x, _ in pairs], [y for _, y in pairs], style, color=colour, label=label,
@@ -582,66 +580,54 @@ def draw(chart, figure, ticker):
     legend = axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=9)
     for one in legend.get_texts():
         one.set_parse_math(False)
-    figure.savefig(f"{chart.name}.svg", metadata={"Date": None})
-    figure.savefig(f"{chart.name}.png", dpi=150)
+    path = os.path.join(folder, chart.name)
+    figure.savefig(f"{path}.svg", metadata={"Date": None})
+    figure.savefig(f"{path}.png", dpi=150)
 
 
-def draw_all(root):
-    """The (name, caption) of each plot; without matplotlib none, and a line that says so."""
+def draw_all(root, folder):
+    """The (name, caption) of each plot, and a note: without matplotlib there are none."""
     wanted = [c for c in charts(root) if c.has_data()]
     if not wanted:
-        return []
+        return [], ""
     try:
         import matplotlib
         from matplotlib import figure, ticker
     except ImportError:
-        print("no plots: python3 has no matplotlib (Debian package python3-matplotlib); with it, "
-              "python3 report.py in the folder draws them")
-        return []
+        return [], ("no plots: python3 has no matplotlib (Debian package python3-matplotlib); with it, "
+                    "python3 report.py in the folder draws them")
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nanobragg"})
     for c in wanted:
-        draw(c, figure.Figure(figsize=(9, 5.4), layout="constrained"), ticker)
-    return [(c.name, c.title) for c in wanted]
+        draw(c, folder, figure.Figure(figsize=(9, 5.4), layout="constrained"), ticker)
+    return [(c.name, c.title) for c in wanted], ""
 
 
 # --- the program --------------------------------------------------------------------------------
-def make(args):
-    target = os.path.join(args.folder, "results.json")
-    root = read_results("-from", args.results or target)
-    add_others(root, args.others)
-    if args.others:
+def make(folder, results=None, others=()):
+    """Tables and plots of results.json in the folder, or of another one, with figures of other programs; a note or ""."""
+    target = os.path.join(folder, "results.json")
+    root = read_results("-from", results or target)
+    add_others(root, others)
+    if others:
         with open(target, "w", encoding="utf-8") as stream:
             json.dump(root, stream, indent=1, ensure_ascii=False)
             stream.write("\n")
-    elif args.results:
-        shutil.copyfile(args.results, target)
-    os.chdir(args.folder)
-    made = summary(root, draw_all(root))
-    with open("summary.md", "w", encoding="utf-8") as stream:
-        stream.write(made)
+    elif results:
+        shutil.copyfile(results, target)
+    plots, note = draw_all(root, folder)
+    with open(os.path.join(folder, "summary.md"), "w", encoding="utf-8") as stream:
+        stream.write(summary(root, plots))
+    return note
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=".", help="of the report (default: this one)")
-    parser.add_argument("-check", action="store_true", help="only read the files of -peer-results")
-    parser.add_argument("-from", dest="results", help="another results.json")
-    parser.add_argument("-peer-results", dest="others", action="append", default=[],
-                        help="figures of another program (docs/bench.md)")
-    args = parser.parse_args()
     try:
-        if args.check:
-            add_others({}, args.others)
-        else:
-            make(args)
+        note = make((sys.argv[1:] or ["."])[0])
     except Refused as why:
-        print(why, file=sys.stderr)
-        return 2
-    except OSError as why:
-        print(f"{why.filename}: {why.strerror}", file=sys.stderr)
-        return 1
-    return 0
+        sys.exit(str(why))
+    if note:
+        print(note)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""src/tools/report.py alone: figures in words, tables of odd results, figures of other programs, plots."""
+"""Parts of nanobragg bench: figures in words, tables of odd results, figures of other programs, plots; the gate, rows of a
+reference, command lines."""
 import copy
 import json
+import math
 import os
 import sys
 import tempfile
 import xml.dom.minidom
 
-SOURCE = os.environ.get("NB_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SOURCE, "src", "tools"))
-import report  # noqa: E402  (its folder is known only now)
+sys.path.insert(0, os.path.join(os.environ["NB_BUILD"], "python"))
+try:
+    from nanobragg._programs import Stop, keywords
+    from nanobragg.bench import gate, report
+    from nanobragg.bench.job import Job
+    from nanobragg.bench.options import Options
+except ImportError as why:
+    print(f"skip bench-parts # {why}")
+    sys.exit(0)
 
 FAILED = []
 TIMES = {"median": 0.002, "q1": 0.0019, "q3": 0.0021, "values": [0.002]}
@@ -74,9 +82,6 @@ def check_others():
         check(f"others-time-{bad}", "point 1 needs" in refused([dict(good, warm=bad)]))
     check("others-wrong", "is wrong" in refused([dict(good, correlation=0.999)])
           and "is wrong" in refused([dict(good, max_error=0.2)]))
-    with open(os.path.join(SOURCE, "src/cli/bench/judge.c"), encoding="utf-8") as stream:
-        same = f"{{{report.OTHERS_CORRELATION:.0e}, {report.OTHERS_ERROR}}}".replace("e-0", "e-")
-        check("others-limits-as-in-c", same in stream.read(), same)
 
 
 def check_plots():
@@ -89,17 +94,63 @@ def check_plots():
                    {"sweep": "threads", "threads": 1}, {"sweep": "threads", "threads": 2},
                    batches=[{"device": "cpu", "frames": n, "frames_per_s": 9 * n} for n in (1, 4)])
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        made = [name for name, _ in report.draw_all(root)]
+        made = [name for name, _ in report.draw_all(root, folder)[0]]
         check("plots", made == ["time-simple", "speedup-simple-cpu", "threads", "batches"], made)
-        check("pictures", sorted(os.listdir(".")) == sorted(f"{m}.{e}" for m in made for e in ("png", "svg")))
-        text = xml.dom.minidom.parse("time-simple.svg").documentElement.toxml()
+        check("pictures", sorted(os.listdir(folder)) == sorted(f"{m}.{e}" for m in made for e in ("png", "svg")))
+        text = xml.dom.minidom.parse(os.path.join(folder, "time-simple.svg")).documentElement.toxml()
         check("legend", "nanobragg cpu, warm" in text and "a $x$ cpu, cold" in text)
-        os.chdir("/")
+
+
+def check_gate():
+    b, nan, mixed = [1, 2, 4, 8], float("nan"), gate.BOUNDS["mixed"]
+    cases = ((b, True), ([1, 2, 4, 8.0000038], True), ([1, 2, 4, 8.01], False), ([1, nan, 4, 8], False), ([3] * 4, False))
+    check("gate", [gate.is_right(gate.compare(a, b), mixed) for a, _ in cases] == [good for _, good in cases])
+    check("gate-nothing", not gate.is_right(gate.compare([], []), mixed))
+    check("gate-figures", gate.compare(b, b) == (1, 0, 0) and all(
+        abs(x - y) < 1e-6 for x, y in zip(gate.compare([1, 2, 4, 8.01], b)[1:], (0.01 / 8, 0.01 / 32))))
+    check("gate-worse", gate.worse((1, 1e-7, 0), (0.5, 1e-8, 3)) == (0.5, 1e-7, 3)
+          and math.isnan(gate.worse((1, 0, 0), (nan, 0, 0))[0]))
+    check("gate-rows", [gate.bands(100, 50, 10, n) for n in (1e9, 5100, 0)] == [
+        ([0], 50), ([0, 12, 24, 36, 49], 1), ([0, 16, 32, 49], 1)])  # all, five, never less than four
+    first, each = gate.bands(100, 4000, 10, 1e6)  # a thousand, in blocks
+    check("gate-blocks", (len(first), each, first[-1]) == (64, 15, 4000 - 15))
+
+
+def check_options():
+    o = Options("-sizes 64,128 --repeats 7 -devices cpu,cuda:1 -isas avx2,scalar -precisions mixed -limit 0.5 -vs a=b "
+                "-vs c=d -quick -o /secret/x -name".split() + ["a b"], 6)
+    check("options", (o.sizes, o.repeats, o.devices, o.isas, o.precisions, o.limit, len(o.peers), o.threads, o.cases)
+          == ([64, 128], 7, ["cpu", "cuda:1"], ["avx2", "scalar"], ["mixed"], 0.5, 2, [1, 2, 4, 6], ["simple", "heavy"]))
+    check("options-command", o.command.endswith("-quick -o x -name 'a b'"), o.command)
+    o = Options(["-sweeps", "size,batch"], 1)
+    check("options-defaults", (o.sweeps, o.threads, o.sizes[4], o.batches[9]) == (["size", "batch"], [1], 4096, 512))
+    for words, said in (("-sizes 64,", "whole numbers from 8"), ("-sizes ,64", "whole numbers from 8"),
+                        ("-sizes 4", "whole numbers from 8"), ("-sizes " + ",".join(["64"] * 17), "at most 16"),
+                        ("-devices cuda:", "cpu, cuda, cuda:N"), ("-devices auto", "cpu, cuda, cuda:N"),
+                        ("-sweeps all", "breakdown"), ("-vs =b", "NAME=PROGRAM"), ("-vs a=", "NAME=PROGRAM"),
+                        ("-vs a=b " * 5, "at most 4"), ("-name a/b", "without /")):
+        try:
+            Options(words.split())
+            check(f"options-refuse-{words}", False)
+        except Stop as why:
+            check(f"options-refuse-{words}", said in str(why) and why.status == 2, why)
+
+
+def check_jobs():
+    job = Job("heavy", 64, domains=30, threads=2, isa="avx2")
+    given, other = job.keywords(), job.command(False)
+    check("job-text", job.text() == "heavy 64x64 on cpu avx2 mixed, 30 domains, 2 threads", job.text())
+    check("job-keywords", [given[k] for k in ("detpixels", "mosaic_dom", "threads", "compat", "isa")]
+          == ["64", "30", "2", True, "avx2"] and "quiet" not in given, given)
+    check("job-of-others", not {"-device", "-compat", "-threads"} & set(other) and other[-1] == "floatimage.bin", other)
+    check("job-negative", keywords("-N 1 -misset -10 20 -3 -N 2".split()) == {"misset": "-10 20 -3", "N": "2"})
 
 
 check_figures()
 check_tables()
 check_others()
 check_plots()
+check_gate()
+check_options()
+check_jobs()
 sys.exit(1 if FAILED else 0)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Other programs of the same command line: their flags, and how they are run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from . import _nanobragg
+from ._parameters import _BY_NAME
+
+IMAGE = "floatimage.bin"
+
+
+class Stop(Exception):
+    """Ends the program with this exit status and message."""
+
+    def __init__(self, status, why):
+        super().__init__(why)
+        self.status = status
+
+
+class Interrupted(Exception):
+    """A signal asked for the end."""
+
+
+def say(kind, text):
+    """One line on standard error, whatever a file name contains."""
+    line = "".join(c if c >= " " and c != "\x7f" else "?" for c in str(text))
+    print(f"nanobragg: {kind}: {line}", file=sys.stderr)
+
+
+def typed(words, switches=(), lists=()):
+    """The flags that were typed as a dict, and the words after --.  The program has checked their names and number."""
+    at = words.index("--") if "--" in words else len(words)
+    found, rest, words = {}, words[at + 1:], iter(words[:at])
+    for word in words:
+        name = word.lstrip("-")
+        if name in switches:
+            found[name] = True
+        elif name in lists:
+            found.setdefault(name, []).append(next(words))
+        else:
+            found[name] = next(words)
+    return found, rest
+
+
+def stop_on_signals():
+    """Raise Interrupted at the first signal; the same one again ends the process at once."""
+    def stop(number, _):
+        signal.signal(number, signal.SIG_DFL)
+        raise Interrupted
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+
+
+# --- command lines ------------------------------------------------------------------------------
+def flags(words):
+    """[(name without dash, values)] of a command line; a number is never a flag."""
+    found = []
+    for word in words:
+        try:
+            float(word)
+            is_flag = False
+        except ValueError:
+            is_flag = len(word) > 1 and word[0] == "-"
+        if is_flag:
+            found.append((word.lstrip("-"), []))
+        elif found:
+            found[-1][1].append(word)
+    return found
+
+
+def keywords(words):
+    """The flags of a command line that describe the image, as keywords of Simulation."""
+    found = {}
+    for name, values in flags(words):
+        row = _BY_NAME.get(name)
+        if row and not row["flags"] & _nanobragg.SERIES and not _is_written(row):
+            found.pop(row["name"], None)  # the last one counts, and in its place
+            found[row["name"]] = " ".join(values) if values else True
+    return found
+
+
+def _is_written(row):
+    return row["kind"] == _nanobragg.FILE and not row["flags"] & _nanobragg.INPUT
+
+
+def elsewhere(words):
+    """The same command line for a program that runs in another folder: names of input files become whole paths, output
+    files are written into that folder, with the float image as IMAGE."""
+    made, has_hkl = [], any(name == "hkl" for name, _ in flags(words))
+    for before, word in zip(["", *words], words):
+        row = _BY_NAME.get(before.lstrip("-")) if before.startswith("-") else None
+        if before.lstrip("-") != "jobs" and not (row and row["kind"] == _nanobragg.FILE):
+            made.append(word)
+        elif row and (_is_written(row) or (row["name"] == "dump" and has_hkl)):  # -hkl writes the cache of -dump
+            made.append(word if word.startswith("/dev/") else os.path.basename(word))
+        else:
+            made.append(os.path.join(os.getcwd(), word))
+    return [*made, "-floatfile", IMAGE]
+
+
+def find(program):
+    """A name with a folder becomes absolute, since the program starts in another folder.  OSError: it cannot be run."""
+    if "/" in program and not os.access(program, os.X_OK):
+        with open(program, "rb"):  # whose error says more
+            raise PermissionError(0, "Permission denied")
+    return os.path.realpath(program) if "/" in program else program
+
+
+# --- runs ---------------------------------------------------------------------------------------
+class Runner:
+    """Runs programs one by one; a context that ends them."""
+
+    def __enter__(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_spawn.py")
+        self._process = subprocess.Popen([sys.executable, "-I", "-S", script], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.communicate()
+
+    def run(self, argv, folder, output, errors):
+        """Run argv in the folder; its text is added to the two files (whole paths, or the same one).  The figures of
+        _spawn.py."""
+        print(json.dumps([argv, folder, output, errors]), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())

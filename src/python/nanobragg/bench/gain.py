@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The case xfel: whole images with a tolerance, compared with every step of a part of the image, because all steps of a
+whole image would take minutes."""
+
+import time
+
+import numpy as np
+
+from .._programs import Stop
+from .gate import steps_of
+from .report import statistics
+
+# Seconds of a part that are enough to measure the rate; largest difference by the arithmetic, of the brightest pixel.
+PART_SECONDS, ROUNDING = 1.0, 2e-6
+FEW_ROWS = 4
+
+
+def measure(bench, p):
+    """Fill the row of a point of the case xfel."""
+    every, light, size = np.zeros((p.job.size,) * 2, np.float32), np.zeros((p.job.size,) * 2, np.float32), p.job.size
+    part, seconds, steps, p.found["every_step_backend"] = every_step(p.job, every)
+    render_whole(bench, p, light)
+    if p.left_out:
+        return
+    judge(p, part, every, light)
+    p.found["others"] = [{"program": name, **part_figures(*run_peer(bench, p.job, name), size, steps)}
+                         for name, _ in bench.options.peers if is_first(bench, p)]
+    whole = statistics(p.warm)
+    p.found.update(shape=p.job.shape, tolerance=p.job.tolerance or "", steps_per_pixel=steps, whole=whole,
+                   every_step=part_figures(part.rows, seconds, size, steps),
+                   gain=seconds * size / part.rows / whole["median"])
+
+
+def part_figures(rows, seconds, size, steps):
+    return {"rows": rows, "seconds": seconds, "steps_per_s": steps * rows * size / seconds}
+
+
+def is_first(bench, p):
+    """Is p the first point of its shape and device?"""
+    same = [q for q in bench.points if q.sweep == "gain" and (q.job.shape, q.job.device) == (p.job.shape, p.job.device)]
+    return p is same[0]
+
+
+def timed(sim, image):
+    began = time.monotonic()
+    sim.render(out=image)
+    return time.monotonic() - began
+
+
+def rows_for(job, rows, seconds):
+    """The job of rows in the middle of the image that take about PART_SECONDS, where these rows took these seconds."""
+    rows = int(min(job.size, max(rows, rows * PART_SECONDS / max(seconds, 1e-6))))
+    return job.but(rows=rows, row=(job.size - rows) // 2)
+
+
+def every_step(job, image):
+    """Render every step of some rows into the image: (their job, seconds, steps per pixel, backend)."""
+    rows, seconds = FEW_ROWS, PART_SECONDS
+    for _ in range(2):  # the first measurement gives the number of rows
+        part = rows_for(job.but(tolerance="0"), rows, seconds)
+        sim = part.simulation()
+        timed(sim, image)  # warm up
+        rows, seconds = part.rows, timed(sim, image)
+    return part, seconds, steps_of(sim), sim.backend
+
+
+def render_whole(bench, p, image):
+    """Time whole images.  The first is not timed; it shows whether there is time for more."""
+    sim = p.job.simulation()
+    if not bench.leave_out(p, "renders", timed(sim, image)):
+        p.warm = [timed(sim, image) for _ in range(bench.options.repeats)]
+    p.found["backend"] = sim.backend
+
+
+def judge(p, part, every, light):
+    """Compare the rows of the part."""
+    allowed, rows = float(p.job.tolerance or 0), slice(part.row, part.row + part.rows)
+    lost = (every[rows].astype(np.float64) - light[rows]) / light.max()
+    dark, bright = max(0.0, float(lost.max())), max(0.0, float(-lost.min()))
+    p.found.update(too_dark=dark, too_bright=bright)
+    if not (dark <= allowed + ROUNDING and bright <= ROUNDING):
+        raise Stop(3, f"wrong image: xfel {p.job.shape} with -tolerance {p.job.tolerance or 'unset'} on {p.job.device} is "
+                      f"{dark:.2g} of the brightest pixel too dark and {bright:.2g} too bright")
+
+
+def run_peer(bench, job, name):
+    """(rows, seconds) of a whole process; the number of rows takes a few seconds, so that its start is negligible."""
+    rows, seconds = 1, PART_SECONDS
+    for _ in range(2):
+        part = rows_for(job, rows, seconds)
+        rows, seconds = part.rows, bench.process(part, name)[1]["seconds"]
+        if seconds >= 4 * PART_SECONDS:
+            break
+    return rows, seconds

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""One image and how it is rendered: by a new process of any program, or in this process."""
+
+import dataclasses
+
+import nanobragg
+
+from .._programs import elsewhere, keywords
+
+# The flags of a case for every program, and the flags for ours alone.  The heavy case has a cell that is not orthogonal,
+# and many domains; -compat selects the old program's definitions for them.
+CASES = {
+    "simple": ("-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -pixel 0.1 -oversample 1", ""),
+    "heavy": ("-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 -distance 100 -pixel 0.1 "
+              "-oversample 1 -mosaic 0.5 -mosaic_domains 100 -dispersion 1 -dispsteps 10", "-compat"),
+    "xfel": ("-cell 79.1 79.1 37.9 90 90 90 -misset 10 20 30 -N 100 -lambda 1.3 -distance 150 -pixel 0.075 "
+             "-oversample 1 -mosaic 0.2 -mosaic_domains 100 -dispersion 0.5 -dispsteps 100", ""),
+    "own": ("", "")}
+
+
+def case_text(case, own):
+    """The flags of a case as one line for a report."""
+    return " ".join([*filter(None, CASES[case]), *(own if case == "own" else [])])
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """0 or None: the case's number, or none."""
+
+    case: str
+    size: int  # pixels along an edge
+    own: tuple = ()  # flags of the case own
+    oversample: int = 0
+    domains: int = 0
+    threads: int = 0  # 0: all
+    device: str = "cpu"
+    isa: str = "auto"
+    precision: str = "mixed"
+    hkl: str | None = None  # file of structure factors in place of one F
+    phi: float = 0  # a frame of a rotation, degrees; osc 0: a still
+    osc: float = 0
+    reports: bool = False  # the process prints its stages as JSON
+    shape: str | None = None  # flag of the crystal's shape
+    tolerance: str | None = None  # as typed
+    row: int = 0  # only these rows; rows 0: all
+    rows: int = 0
+
+    def but(self, **changes):
+        return dataclasses.replace(self, **changes)
+
+    def image(self):
+        """Equal for jobs of the same image."""
+        return self.case, self.size, self.oversample, self.domains, self.hkl, self.phi, self.osc
+
+    def text(self):
+        """"simple 1024x1024 on cpu avx512 mixed, 2 threads", for messages."""
+        isa = f" {self.isa}" if self.device == "cpu" and self.isa != "auto" else ""
+        out = f"{self.case} {self.size}x{self.size} on {self.device}{isa} {self.precision}"
+        out += f", {self.shape} -tolerance {self.tolerance or 'unset'}" if self.shape else ""
+        out += f", {self.oversample} x {self.oversample} sub-pixels" if self.oversample else ""
+        out += f", {self.domains} domains" if self.domains else ""
+        return out + (f", {self.threads} thread{'s' if self.threads > 1 else ''}" if self.threads else "")
+
+    def physics(self):
+        """Flags that every program understands."""
+        words = [*(self.own if self.case == "own" else ()), *CASES[self.case][0].split(), "-detpixels", str(self.size)]
+        for flag, value in (("-oversample", self.oversample), ("-mosaic_domains", self.domains)):
+            words += [flag, str(value)] if value else []
+        words += ["-phi", f"{self.phi:.12g}", "-phisteps", "1", "-osc", f"{self.osc:.12g}"] if self.osc else []
+        words += ["-hkl", self.hkl] if self.hkl else []
+        words += [self.shape] if self.shape else []
+        words += ["-roi", "0", str(self.size - 1), str(self.row), str(self.row + self.rows - 1)] if self.rows else []
+        return [*words, "-nonoise", "-nopgm"]
+
+    def ours(self):
+        """Flags of this program alone."""
+        words = [*CASES[self.case][1].split(), "-device", self.device, "-isa", self.isa, "-precision", self.precision]
+        words += ["-threads", str(self.threads)] if self.threads else []
+        words += ["-tolerance", self.tolerance] if self.tolerance else []
+        return [*words, "-seed", "1", "-quiet", *(["-time", "json"] if self.reports else [])]
+
+    def command(self, is_ours):
+        """The command line of a new process in a folder of its own: all flags for this program, the physics for others."""
+        return elsewhere(self.physics() + (self.ours() if is_ours else []))
+
+    def keywords(self):
+        return keywords(self.physics() + self.ours())
+
+    def simulation(self):
+        return nanobragg.Simulation(**self.keywords())

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""Times: new processes, renders in this process, series, and whole processes by their stages."""
+
+import filecmp
+import itertools
+import json
+import math
+import os
+import sys
+import time
+
+import numpy as np
+
+import nanobragg
+
+from .._programs import IMAGE, Stop
+from . import gain, gate
+from .report import quantile, statistics
+
+# Steps of one reference: a second or less; those of one frame of a series, which may have hundreds of frames.
+REFERENCE_STEPS, REFERENCE_STEPS_QUICK, FRAME_STEPS = 2e7, 3e6, 4e3
+# Short renders are repeated until they have taken this time, up to this number of times.
+SHORT_SECONDS, MORE_REPEATS = 0.2, 5
+
+
+def median(values):
+    return quantile(sorted(values), 0.5)
+
+
+def last_line(path):
+    """The last line of a file that is not empty, or ""."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return ([""] + [line for line in file.read().splitlines() if line])[-1]
+
+
+class Bench:
+    """Measures the points of a plan.  programs: {name of a peer, or None for this program: path}."""
+
+    def __init__(self, options, folder, programs, runner):
+        self.options, self.folder, self.programs, self.runner = options, folder, programs, runner
+        self.points, self.reference = [], None
+        self.done = self.total = 0  # for the progress
+
+    def measure(self, points):
+        """Fill the points."""
+        self.points, self.total = points, sum(1 + p.wants_cold for p in points)
+        self.cold()
+        how = {"batch": self.batch, "breakdown": self.breakdown, "gain": lambda p: gain.measure(self, p)}
+        for p in points:
+            self.show(p, p.sweep)
+            self.done += 1
+            if not p.left_out:
+                how.get(p.sweep, self.warm)(p)
+        self.show(None, "")
+
+    def show(self, p, how):
+        """The current measurement, on a terminal; p None: clear the line."""
+        if sys.stderr.isatty():
+            line = f"[{self.done}/{self.total}] {p.program}, {how}: {p.job.text()[:100]}" if p else ""
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+    # --- what all measurements need -------------------------------------------------------------
+    def leave_out(self, p, what, seconds):
+        """Would the repeats take longer than -limit?  Then note why p has no times."""
+        if not p.left_out and seconds * self.options.repeats > self.options.limit:
+            p.left_out = (f"{self.options.repeats} {what} of about {seconds:.3g} s: above -limit "
+                          f"{self.options.limit:g} s")
+        return bool(p.left_out)
+
+    def expected(self, p, how):
+        """Seconds of a run of p, estimated from the nearest earlier image; 0: unknown."""
+        nearest, seconds = math.inf, 0
+        for q in itertools.takewhile(lambda q: q is not p, self.points):
+            took = median(getattr(q, how)) if getattr(q, how) else q.tried[how]
+            ratio = p.work() / q.work()
+            if took > 0 and q.engine() == p.engine() and abs(math.log(ratio)) < nearest:
+                nearest, seconds = abs(math.log(ratio)), took * ratio
+        return seconds
+
+    def refer(self, p):
+        """The reference of a point's image."""
+        if not self.reference or self.reference.job.image() != p.job.image():
+            self.reference = gate.Reference(p.job, REFERENCE_STEPS_QUICK if self.options.quick else REFERENCE_STEPS)
+        p.rows, p.of_rows = self.reference.rows, self.reference.slow
+        return self.reference
+
+    def judge(self, p, how, reference, image):
+        """Add the figures of an image to those of p, or end with status 3."""
+        bounds = gate.BOUNDS[None if p.peer else p.job.precision]
+        figures = reference.check(image)
+        p.worst = gate.worse(p.worst, figures)
+        if not gate.is_right(figures, bounds):
+            raise Stop(3, f"wrong image, no time is reported: {p.program}, {how}: {p.job.text()}: correlation "
+                          f"{figures[0]:.12g} with the scalar renderer (at least 1 - {bounds[0]:g}), largest difference "
+                          f"{figures[1]:.3g} of the brightest pixel (at most {bounds[1]:g})")
+
+    def judge_file(self, p, how, reference, path):
+        self.judge(p, how, reference, nanobragg.read_image(path, shape=(p.job.size,) * 2))
+
+    def process(self, job, peer=None):
+        """One fresh process in a new folder of scratch: (folder, figures)."""
+        folder, program = self.folder.new_scratch(), peer or "nanobragg"
+        log = os.path.join(folder, "log.txt")
+        errors = os.path.join(folder, "errors.txt") if job.reports else log
+        end = self.runner.run([self.programs[peer], *job.command(not peer)], folder, log, errors)
+        if "missing" in end:
+            raise Stop(2, f"{program} cannot be run: {end['missing']}")
+        if end["signal"] or end["exit_status"]:
+            how = f"signal {end['signal']}" if end["signal"] else f"status {end['exit_status']}"
+            last = last_line(errors)
+            raise Stop(1, f"{program} ended with {how}{': ' if last else ''}{last}")
+        return folder, end
+
+    # --- new processes: ours and others in turns, so that a change of the machine affects all ----
+    def cold(self):
+        """The images stay in scratch until they are checked."""
+        for _, group in itertools.groupby(self.points, lambda p: (p.job.case, p.job.size, p.sweep)):
+            group = [p for p in group if p.wants_cold]
+            for p in group:
+                self.leave_out(p, "fresh processes", self.expected(p, "cold"))
+            for k in range(self.options.repeats):
+                for p in group:
+                    if not p.left_out:
+                        self.cold_once(p, k == 0)
+            self.done += len(group)
+
+    def cold_once(self, p, is_first):
+        self.show(p, "fresh process")
+        try:
+            folder, end = self.process(p.job, p.peer)
+            self.keep_image(p, os.path.join(folder, IMAGE))
+        except Stop as why:
+            if why.status != 1 or not p.peer or not self.has_rendered(p):
+                raise
+            p.left_out = str(why)
+            self.drop(p)
+            return
+        p.cold.append(end["seconds"])
+        p.peak_mib = max(p.peak_mib, end["peak_mib"])
+        p.images += 1
+        if is_first and self.leave_out(p, "fresh processes", end["seconds"]):
+            p.tried["cold"] = end["seconds"]
+            self.drop(p)
+
+    def has_rendered(self, p):
+        """Did the program render an image before this one, at which it fails?"""
+        return any(q.cold and q.peer == p.peer for q in itertools.takewhile(lambda q: q is not p, self.points))
+
+    def kept(self, p):
+        """The different images of the new processes of a point that are there, and the name of the next one."""
+        paths = (os.path.join(self.folder.scratch, f"image-{self.points.index(p)}-{k}.bin") for k in itertools.count())
+        there = list(itertools.takewhile(os.path.exists, paths))
+        return there, os.path.join(self.folder.scratch, f"image-{self.points.index(p)}-{len(there)}.bin")
+
+    def keep_image(self, p, path):
+        """Keep the image unless an equal one is kept."""
+        there, name = self.kept(p)
+        if not os.path.exists(path):
+            raise Stop(1, f"{p.program} wrote no image: No such file or directory")
+        if not any(filecmp.cmp(path, one, shallow=False) for one in there):
+            os.rename(path, name)
+
+    def drop(self, p):
+        for path in self.kept(p)[0]:
+            os.remove(path)
+        p.cold, p.images = [], 0
+
+    # --- renders in this process ----------------------------------------------------------------
+    def warm(self, p):
+        """Check the images of the new processes, and render again and again."""
+        reference = self.refer(p)
+        for path in self.kept(p)[0]:
+            self.judge_file(p, "fresh process", reference, path)
+            os.remove(path)
+        if not p.peer and not self.leave_out(p, "renders", self.expect(p, reference)):
+            self.render(p, reference)
+        self.add_rates(p, reference)
+
+    def expect(self, p, reference):
+        """Seconds of a render, by earlier points or, for the scalar renderer, by the reference."""
+        if p.job.isa == "scalar" and p.job.threads == self.options.threads[-1]:
+            return reference.seconds * reference.slow / reference.rows
+        return self.expected(p, "warm")
+
+    def render(self, p, reference):
+        """Into memory of the host.  In the size sweep a GPU also renders into its own memory, as for programs that go on
+        there."""
+        sim = p.job.simulation()
+        out = np.empty(sim.shape, dtype=np.float32)
+
+        def into_memory():
+            out.fill(np.nan)  # what a render does not write is seen
+            began = time.monotonic()
+            sim.render(out=out)
+            return out, time.monotonic() - began
+
+        def left_there():
+            began = time.monotonic()
+            image = sim.render(where="device")
+            seconds = time.monotonic() - began
+            return image.numpy(), seconds
+
+        p.warm = self.repeat(p, reference, into_memory)
+        resident = self.repeat(p, reference, left_there) if p.warm and p.job.device != "cpu" and p.sweep == "size" else []
+        if resident:
+            p.found["resident"] = statistics(resident)
+        p.found["backend"] = sim.backend
+
+    def repeat(self, p, reference, render):
+        """Seconds of renders, each checked; the first is not timed, and shows whether there is time for more."""
+        def once():
+            image, seconds = render()
+            self.judge(p, "in this process", reference, image)
+            return seconds
+
+        first, times, repeats = once(), [], self.options.repeats
+        if self.leave_out(p, "renders", first):
+            p.tried["warm"] = first
+            return []
+        while len(times) < repeats or (sum(times) < SHORT_SECONDS and len(times) < repeats * MORE_REPEATS):
+            times.append(once())
+            p.images += 1
+        return times
+
+    def add_rates(self, p, reference):
+        pixels = p.job.size**2
+        p.found["steps_per_pixel"] = reference.steps
+        if p.cold:
+            p.found.update(cold=statistics(p.cold), peak_mib=p.peak_mib)
+        if p.warm:
+            p.found.update(warm=statistics(p.warm), pixels_per_s=pixels / median(p.warm),
+                           steps_per_s=pixels * reference.steps / median(p.warm))
+
+    # --- frames of a series: run_series from call to return, files included ---------------------
+    def batch(self, p):
+        references = [gate.Reference(p.job.but(phi=k * p.job.osc), FRAME_STEPS) for k in range(p.frames)]
+        for k in range(-1, self.options.repeats):  # the first is not timed
+            folder = self.folder.new_scratch()
+            keywords = p.job.keywords()
+            began = time.monotonic()
+            nanobragg.run_series(keywords, frames=p.frames, output=os.path.join(folder, "f_%05d.bin"))
+            seconds = time.monotonic() - began
+            for i, reference in enumerate(references, 1):
+                self.judge_file(p, f"frame {i} of a series", reference, os.path.join(folder, f"f_{i:05d}.bin"))
+                p.images += 1
+            if k >= 0:
+                p.warm.append(seconds)
+            elif self.leave_out(p, "series", seconds):
+                return
+        p.rows, p.of_rows = references[0].rows, p.job.size
+        p.found.update(frames=p.frames, seconds=statistics(p.warm), frames_per_s=p.frames / median(p.warm))
+
+    # --- one whole process with structure factors from a file, by its own stages ----------------
+    def breakdown(self, p):
+        reference, stages = self.refer(p), {}
+        for _ in range(self.options.repeats):
+            folder, end = self.process(p.job)
+            line = last_line(os.path.join(folder, "log.txt"))
+            try:
+                times = json.loads(line)
+                total = times.pop("total")
+            except (ValueError, KeyError, AttributeError):
+                raise Stop(1, f"-time json printed no stages: {line}") from None
+            times.update({"rest of the process": end["seconds"] - total, "whole process": end["seconds"]})
+            for name, seconds in times.items():
+                if isinstance(seconds, (int, float)):
+                    stages.setdefault(name, []).append(seconds)
+            self.judge_file(p, "breakdown", reference, os.path.join(folder, IMAGE))
+            p.images += 1
+        p.found["stages"] = [{"name": name, "seconds": statistics(seconds)} for name, seconds in stages.items()]

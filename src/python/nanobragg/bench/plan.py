@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""The planned measurements.  The size sweep compares devices and programs; each other sweep changes one quantity at one
+size."""
+
+import math
+import os
+
+from .job import Job
+from .options import SWEEPS
+
+# Of the case xfel: the first image of each shape is the reference for the others.
+GAINS = (("-gauss_xtal", None), ("-gauss_xtal", "1e-3"), ("-square_xtal", "1e-3"), ("-square_xtal", "1e-4"),
+         ("-square_xtal", "1e-6"), ("-round_xtal", "1e-3"), ("-round_xtal", "1e-4"), ("-round_xtal", "1e-6"))
+CELL, FINEST, BOX = (79.1, 79.1, 37.9), 2.0, 24
+
+
+class Point:
+    """A measurement; it has times only of images that passed the check."""
+
+    def __init__(self, sweep, job, peer=None, wants_cold=False, frames=0):
+        self.sweep, self.job, self.peer, self.wants_cold, self.frames = sweep, job, peer, wants_cold, frames
+        self.program = peer or "nanobragg"
+        self.found = {}  # members of its row of results.json
+        self.cold, self.warm = [], []  # seconds
+        self.tried = {"cold": 0, "warm": 0}  # seconds of the only run, if more would take too long
+        self.peak_mib = 0.0  # of a fresh process
+        self.worst = (1.0, 0.0, 0.0)  # figures over the images
+        self.images = 0  # timed and checked
+        self.rows = self.of_rows = 0  # of each image that were checked
+        self.left_out = ""  # why there are no times
+
+    def engine(self):
+        """Equal for points whose times follow from each other."""
+        job = self.job
+        return (self.peer, job.case, job.isa, job.precision, job.threads, job.device,
+                self.sweep in ("batch", "breakdown", "gain"))
+
+    def work(self):
+        """Proportional to the steps of the image."""
+        return (self.job.size * (self.job.oversample or 1))**2 * (self.job.domains / 100 if self.job.domains else 1)
+
+
+class Plan:
+    """Fills `points`: options, devices, instruction sets, and the folder of the structure factors."""
+
+    def __init__(self, options, devices, isas, folder):
+        self.options, self.devices, self.isas = options, devices, isas
+        self.box, self.sphere = (os.path.join(folder, name) for name in ("reflections.hkl", "xfel.hkl"))
+        self.points = []
+        sized = [case for case in options.cases if case != "xfel"]
+        for case in options.cases:
+            for size in options.sizes if case != "xfel" and "size" in options.sweeps else ():
+                self.sizes(case, size)
+            for device in devices:
+                if case == "xfel":
+                    self.gains(device)
+                else:
+                    self.sweeps(case, device, case == sized[0])
+
+    def job(self, case, device, **more):
+        return Job(**{"case": case, "own": tuple(self.options.own), "device": device, "size": self.options.at,
+                      "threads": self.options.threads[-1], **more})
+
+    def add(self, sweep, job, **more):
+        self.points.append(Point(sweep, job, **more))
+
+    def sizes(self, case, size):
+        for device in self.devices:
+            self.add("size", self.job(case, device, size=size), wants_cold=True)
+        for name, _ in self.options.peers:
+            self.add("size", self.job(case, "cpu", size=size), peer=name, wants_cold=True)
+        if "cpu" in self.devices:  # the reference renderer, for comparison
+            self.add("size", self.job(case, "cpu", size=size, isa="scalar", precision="double"))
+
+    def sweeps(self, case, device, is_first):
+        """The sweeps of a case on a device but for the sizes; frames are of the first case."""
+        there = {"precision": True, "threads": device == "cpu", "oversample": case != "heavy", "domains": case == "heavy",
+                 "batch": is_first, "breakdown": True}
+        for sweep in SWEEPS:
+            if there.get(sweep) and sweep in self.options.sweeps:
+                getattr(self, sweep)(case, device)
+
+    def precision(self, case, device):
+        for isa in self.isas if device == "cpu" else ["auto"]:
+            for precision in self.options.precisions:
+                if isa != "scalar" or precision == "double":
+                    self.add("precision", self.job(case, device, isa=isa, precision=precision))
+
+    def threads(self, case, device):
+        for n in self.options.threads:
+            self.add("threads", self.job(case, device, threads=n))
+
+    def oversample(self, case, device):
+        for n in self.options.oversamples:
+            self.add("oversample", self.job(case, device, oversample=n))
+
+    def domains(self, case, device):
+        for n in self.options.domains:
+            self.add("domains", self.job(case, device, domains=n))
+
+    def batch(self, case, device):
+        for n in self.options.batches:
+            self.add("batch", self.job(case, device, osc=0.1), frames=n)
+
+    def breakdown(self, case, device):
+        self.add("breakdown", self.job(case, device, hkl=None if case == "own" else self.box, reports=True))
+
+    def gains(self, device):
+        """The case xfel has one size, and its own comparisons."""
+        for shape, tolerance in GAINS:
+            self.add("gain", self.job("xfel", device, size=max(self.options.sizes), hkl=self.sphere, shape=shape,
+                                      tolerance=tolerance))
+
+    def write_factors(self):
+        """The files of structure factors that the points name: arbitrary amplitudes, the same in every run."""
+        for path, lines in ((self.box, box_lines), (self.sphere, sphere_lines)):
+            if any(p.job.hkl == path for p in self.points):
+                with open(path, "w", encoding="ascii") as file:
+                    file.writelines(lines())
+
+
+def box_lines():
+    """All reflections that the detectors of the cases can see."""
+    indices = range(-BOX, BOX + 1)
+    for h in indices:
+        for k in indices:
+            for l in indices:
+                yield f"{h} {k} {l} {20 + (h * h * 31 + k * k * 17 + l * l * 7 + h * k) % 300}\n"
+
+
+def sphere_lines():
+    """Reflections to FINEST, with amplitudes from 10 to 1000."""
+    random, (h_most, k_most, l_most) = 1, (int(a / FINEST) for a in CELL)
+    for h in range(-h_most, h_most + 1):
+        for k in range(-k_most, k_most + 1):
+            for l in range(-l_most, l_most + 1):
+                random = (random * 1664525 + 1013904223) % 2**32
+                if 0 < math.hypot(h / CELL[0], k / CELL[1], l / CELL[2]) < 1 / FINEST:
+                    yield f"{h} {k} {l} {10 * 10**(2.0 * (random >> 8) / (1 << 24)):.1f}\n"
