@@ -302,8 +302,8 @@ unit-programs: $(UNIT_BIN)
 
 include mk/test.mk
 include mk/lint.mk
-include mk/install.mk
 include mk/python.mk
+include mk/install.mk
 
 .PHONY: list help clean
 list help: ## every target with its purpose

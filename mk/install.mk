@@ -37,7 +37,7 @@ STRIPPED := $(if $(filter release,$(FLAVOR)),$(or $(STRIP),strip),:)
 install-texts: $B/nanobragg.1 $B/nanobragg.bash $B/nanobragg.pc
 
 .PHONY: install install-texts uninstall installcheck docs site dist
-install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
+install: all install-texts $(if $(PY_INCLUDE),install-python) ## to PREFIX (/usr/local), under DESTDIR; with the Python package
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/cmake/nanobragg $(INCLUDEDIR)/nanobragg $(MANDIR) $(COMPDIR) $(DOCDIR)
 	install -m 755 $B/nanobragg $(BINDIR)/nanobragg
 	install -m 644 $(STATIC) $(LIBDIR)/libnanobragg.a
@@ -59,7 +59,7 @@ install: all install-texts ## to PREFIX (/usr/local), under DESTDIR
 	install -m 644 $(NOTICES) $(DOCDIR)
 	$(if $(DESTDIR)$(RPATH),,-[ "$$(id -u)" -ne 0 ] || ldconfig)
 
-uninstall: ## remove what install and install-python wrote
+uninstall: ## remove what install wrote
 	rm -f $(BINDIR)/nanobragg $(LIBDIR)/libnanobragg.a $(LIBDIR)/libnanobragg.so \
 	    $(LIBDIR)/libnanobragg.so.$(SOVERSION) $(LIBDIR)/pkgconfig/nanobragg.pc \
 	    $(INCLUDEDIR)/nanobragg.h $(MANDIR)/nanobragg.1 $(COMPDIR)/nanobragg

@@ -35,10 +35,10 @@ static const char start[] =
     "    import nanobragg\n"
     "except ImportError as why:\n"
     "    names = {'numpy': 'numpy (Debian package python3-numpy, or pip install numpy)', 'nanobragg':\n"
-    "             'the Python package nanobragg (make install-python, Debian package python3-nanobragg, or "
+    "             'the Python package nanobragg (make python, Debian package python3-nanobragg, or "
     "pip install nanobragg)'}\n"
-    "    no(names.get(why.name, f'the Python package nanobragg, and Python 3.11 or newer: {why}') + "
-    "f'; {sys.executable} has none')\n"
+    "    no(names.get(why.name, f'the Python package nanobragg and Python 3.11 or newer: {why}') + "
+    "f'; {sys.executable} has none, NANOBRAGG_PYTHON names another one')\n"
     "if nanobragg.__version__ != version:\n"
     "    no(f'the Python package of nanobragg {version}; {nanobragg.__file__} is of {nanobragg.__version__}')\n"
     "if passive:\n"
@@ -78,7 +78,10 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
     memcpy(words, head, sizeof head);
     memcpy(words + n, line->words, (size_t)line->word_count * sizeof *words);
     execvp(words[0], (char *const *)words);
-    nb_cli_fail(err, "%s needs %s with numpy, which cannot be started (Debian package python3-numpy)", verb, words[0]);
+    nb_cli_fail(err,
+                "%s needs %s with numpy, which cannot be started (Debian packages python3 and "
+                "python3-numpy)",
+                verb, words[0]);
     free(words);
     return err->code = NB_ERR_UNSUPPORTED;
 }

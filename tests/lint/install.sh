@@ -66,6 +66,10 @@ for file in bin/nanobragg $lib/libnanobragg.so $lib/libnanobragg.a; do # no symb
     ! readelf -SW "$stage$prefix/$file" | grep -q ' \.debug_info' || { echo "not stripped: $file" >&2 && exit 1; }
 done
 "$stage$prefix/bin/nanobragg" -version >/dev/null
+if [ -d "$stage$prefix/lib/python3" ]; then # and its package
+    (cd "$work" && "$stage$prefix/bin/nanobragg" run-compare -ref "$stage$prefix/bin/nanobragg" -- -default_F 1 -cell 50 -N 2 \
+        -detpixels 8 -seed 1 | grep -q '^result *passed')
+fi
 bash -n "$stage$prefix/share/bash-completion/completions/nanobragg"
 grep -q '^\.SH' "$stage$prefix/share/man/man1/nanobragg.1"
 grep -q 'Beamline 8.3.1' "$stage$prefix/share/doc/nanobragg/NOTICE" # of the tables

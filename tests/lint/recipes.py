@@ -32,7 +32,7 @@ LIBRARIES = {
     "OPENMP": (None, None, None),  # of the compiler
     "CUDA": (None, None, None),
 }
-TOOLS = {"python", "numpy", "c", "cxx", "gmake", "pkgconfig"}
+TOOLS = {"python", "numpy", "py-numpy", "c", "cxx", "gmake", "pkgconfig"}
 
 
 def text(*path):

@@ -18,6 +18,7 @@ run "$env/python" -m nanobragg.selftest
 run nanobragg -version | head -n 1 # the console script
 run nanobragg -default_F 100 -cell 80 80 40 90 90 90 -N 5 -detpixels 64 -pixel 1 -distance 100 \
     -pngfile a.png -noint -nonoise -nopgm -nofloat -quiet
+run nanobragg run-compare -ref nanobragg -- -default_F 100 -cell 80 -N 5 -detpixels 64 -seed 1 | grep -q '^result *passed' # Python of the wheel
 [ "$(head -c 4 "$work/empty/a.png" | tail -c 3)" = PNG ] || { echo 'not ok wheel: no picture' && exit 1; }
 run "$env/python" - <<'END'
 import re

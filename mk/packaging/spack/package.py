@@ -22,6 +22,8 @@ class Nanobragg(MakefilePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("python@3.11:")
+    depends_on("py-numpy", type="run")
     depends_on("random123")
     depends_on("mpi", when="+mpi")
     depends_on("cjson")
@@ -40,7 +42,7 @@ class Nanobragg(MakefilePackage, CudaPackage):
         chosen = self.spec.variants["cuda_arch"].value if self.spec.satisfies("+cuda") else ()
         archs = " ".join(a for a in chosen if a != "none") or "all"
         cuda = ["CUDA_ARCH=" + archs] if self.spec.satisfies("+cuda") else ["CUDA=0"]
-        return ["SET=spack", "CC=cc", "CXX=c++", "PREFIX=" + self.prefix, *cuda]
+        return ["SET=spack", "CC=cc", "CXX=c++", "PREFIX=" + self.prefix, "PYTHON=" + self.spec["python"].command.path, *cuda]
 
     def build(self, spec, prefix):
         make(*self.words)

@@ -331,7 +331,7 @@ def batches_table(root):
         return ""
     rows = [[text(b, "device"), whole(b, "frames"), digits(median(b, "seconds")), digits(number(b, "frames_per_s")),
              whole(b, "check", "images")] + checked(b) for b in batches]
-    return (f"## Frames of a series\n\nOne call of nb_series_run for a rotation of {square(batches[0])} "
+    return (f"## Frames of a series\n\nOne call of run_series for a rotation of {square(batches[0])} "
             f"({text(batches[0], 'case')} case), with one float file per frame.\n\n") + table(
         ["device", "frames", "s", "frames per second", "images checked"] + CHECKED, rows)
 
