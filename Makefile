@@ -235,7 +235,9 @@ link: $(PROG)
 COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(CFLAGS)
 
+# Texts in the program.
 $B/src/sim/page.o: src/tools/page.html
+$B/src/cli/python_verb.o: src/tools/start.py
 
 $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)

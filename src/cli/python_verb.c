@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Subcommands in Python: their flags, and how the program becomes python3. The package nanobragg does the rest
  * (src/python/nanobragg/bench, run_compare.py). */
-#define _GNU_SOURCE /* get_current_dir_name */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,35 +21,17 @@ typedef struct checked {
 #define TEXT NB_SUB_NAME(checked, text)
 #define WHOLE(low, high) NB_SUB_WHOLE(checked, whole, low, high)
 
-/* In Python: imports the package of this program and runs its module of the verb, or says what is missing. argv: verb,
- * folder of the package or "", whether OMP_WAIT_POLICY is the program's own, version, program, words. */
-static const char start[] =
-    "import os, runpy, sys\n"
-    "verb, folder, passive, version = sys.argv[1:5]\n"
-    "sys.argv[:5] = [verb]\n"
-    "sys.path[:] = [p for p in (folder, *sys.path) if p]\n"
-    "def no(what):\n"
-    "    print(f'nanobragg: error: {verb} needs {what}', file=sys.stderr)\n"
-    "    sys.exit(2)\n"
-    "try:\n"
-    "    import nanobragg\n"
-    "except ImportError as why:\n"
-    "    names = {'numpy': 'numpy (Debian package python3-numpy, or pip install numpy)', 'nanobragg':\n"
-    "             'the Python package nanobragg (make python, Debian package python3-nanobragg, or "
-    "pip install nanobragg)'}\n"
-    "    no(names.get(why.name, f'the Python package nanobragg and Python 3.11 or newer: {why}') + "
-    "f'; {sys.executable} has none, NANOBRAGG_PYTHON names another one')\n"
-    "if nanobragg.__version__ != version:\n"
-    "    no(f'the Python package of nanobragg {version}; {nanobragg.__file__} is of {nanobragg.__version__}')\n"
-    "if passive:\n"
-    "    os.environ.pop('OMP_WAIT_POLICY', None)\n"
-    "runpy.run_module('nanobragg.' + verb.replace('-', '_'), run_name='__main__', alter_sys=True)\n";
+/* The start is in the program, so that no folder must be found. */
+extern const char nb_python_start[];
+__asm__(".pushsection .rodata\n.global nb_python_start\nnb_python_start:\n.incbin "
+        "\"src/tools/start.py\"\n.byte 0\n.popsection\n");
 
 /** Find the package beside the program: in a build folder, in a wheel, installed. folder[NB_PATH_MAX]: "" if it is at
  * none of these places. */
 static void find_package(const char *program, char *folder)
 {
-    static const char *const places[] = {"python", "../..", "../lib/python3/dist-packages"};
+    static const char *const places[] = {"python", "../..",
+                                         "../lib/python3/dist-packages"};
     char file[NB_PATH_MAX];
     const int n = (int)(strrchr(program, '/') - program);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -67,8 +49,13 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
 {
     char folder[NB_PATH_MAX];
     const char *python = getenv("NANOBRAGG_PYTHON"); /* set by the wheel */
-    const char *const head[] = {python ? python : "python3", "-c", start, verb, folder,
-                                nb_wait_policy_is_ours() ? "passive" : "", nb_version(),
+    const char *const head[] = {python ? python : "python3",
+                                "-c",
+                                nb_python_start,
+                                verb,
+                                folder,
+                                nb_wait_policy_is_ours() ? "passive" : "",
+                                nb_version(),
                                 program};
     const size_t n = sizeof head / sizeof *head;
     const char **words = calloc(n + (size_t)line->word_count + 1, sizeof *words);
@@ -78,10 +65,11 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
     memcpy(words, head, sizeof head);
     memcpy(words + n, line->words, (size_t)line->word_count * sizeof *words);
     execvp(words[0], (char *const *)words);
-    nb_cli_fail(err,
-                "%s needs %s with numpy, which cannot be started (Debian packages python3 and "
-                "python3-numpy)",
-                verb, words[0]);
+    nb_cli_fail(
+        err,
+        "%s needs %s with numpy, which cannot be started (Debian packages python3 and "
+        "python3-numpy)",
+        verb, words[0]);
     free(words);
     return err->code = NB_ERR_UNSUPPORTED;
 }
@@ -138,8 +126,8 @@ static const nb_sub_option bench_options[] = {
     {"peer-results", 1, "file.json",
      "figures of a program with another command line; repeatable", TEXT},
     {"name", 1, "text", "name of the report's folder: DATE-text (default: bench)", TEXT},
-    {"outdir", 1, "folder", "folder of the report (default: reports/benchmarks/DATE-NAME)",
-     TEXT},
+    {"outdir", 1, "folder",
+     "folder of the report (default: reports/benchmarks/DATE-NAME)", TEXT},
     {"o", 1, "folder", "as -outdir", TEXT},
     {"from", 1, "results.json", "tables and plots of an earlier run, without measuring",
      TEXT},

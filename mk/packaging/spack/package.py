@@ -22,7 +22,7 @@ class Nanobragg(MakefilePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("python@3.11:")
+    depends_on("python")
     depends_on("py-numpy", type="run")
     depends_on("random123")
     depends_on("mpi", when="+mpi")

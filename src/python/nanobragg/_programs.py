@@ -31,6 +31,14 @@ def say(kind, text):
     print(f"nanobragg: {kind}: {line}", file=sys.stderr)
 
 
+def tell(text):
+    """Text on standard output."""
+    try:
+        os.write(1, text.encode(errors="surrogateescape"))
+    except OSError:
+        raise Stop(1, "standard output could not be written") from None
+
+
 def typed(words, switches=(), lists=()):
     """The flags that were typed as a dict, and the words after --.  The program has checked their names and number."""
     at = words.index("--") if "--" in words else len(words)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from . import __version__
-from ._programs import IMAGE, Interrupted, Runner, Stop, elsewhere, find, say, stop_on_signals, typed
+from ._programs import IMAGE, Interrupted, Runner, Stop, elsewhere, find, say, stop_on_signals, tell, typed
 
 PASSED, FAILED, MISSING, CRASHED, STATUS, SIZE = 0, 3, 4, 5, 6, 7
 OUTCOMES = {PASSED: "passed", FAILED: "comparison failed", MISSING: "program missing", CRASHED: "program crashed",
@@ -149,7 +149,7 @@ class Trial:
                        "ref": self.ref.summary(), "ours": self.ours.summary(), "comparison": self.comparison},
                       stream, indent=1)
             stream.write("\n")
-        print(f"{text}folder      {self.out}", flush=True)
+        tell(f"{text}folder      {self.out}\n")
 
 
 def run(program, words):
@@ -174,7 +174,6 @@ def run(program, words):
 
 def main():
     """The exit status."""
-    sys.stdout.reconfigure(errors="surrogateescape")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stop_on_signals()
     try:

@@ -13,7 +13,7 @@ import time
 import nanobragg
 
 from .. import _build
-from .._programs import Interrupted, Runner, Stop, find, say, stop_on_signals
+from .._programs import Interrupted, Runner, Stop, find, say, stop_on_signals, tell
 from . import report
 from .job import Job, case_text
 from .measure import Bench, last_line
@@ -218,7 +218,7 @@ def run(program, words):
         if note:
             say("note", note)
         folder.commit()
-    print(f"report      {folder.path}", flush=True)
+    tell(f"report      {folder.path}\n")
 
 
 def main():

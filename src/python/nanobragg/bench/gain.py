@@ -75,8 +75,8 @@ def render_whole(bench, p, image):
 def judge(p, part, every, light):
     """Compare the rows of the part."""
     allowed, rows = float(p.job.tolerance or 0), slice(part.row, part.row + part.rows)
-    lost = (every[rows].astype(np.float64) - light[rows]) / light.max()
-    dark, bright = max(0.0, float(lost.max())), max(0.0, float(-lost.min()))
+    lost = (every[rows].astype(np.float64) - light[rows]) / (light.max() or np.finfo(np.float32).tiny)
+    dark, bright = (float(np.maximum(0.0, worst)) for worst in (lost.max(), -lost.min()))  # NaN stays, and is wrong
     p.found.update(too_dark=dark, too_bright=bright)
     if not (dark <= allowed + ROUNDING and bright <= ROUNDING):
         raise Stop(3, f"wrong image: xfel {p.job.shape} with -tolerance {p.job.tolerance or 'unset'} on {p.job.device} is "
