@@ -6,15 +6,15 @@ set -eu
 
 build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
     libhdf5-dev libfftw3-dev tao-pegtl-dev libgemmi-dev|gemmi-dev libxrl-dev libdeflate-dev \
-    zlib1g-dev libbz2-dev liblz4-dev libmpich-dev libcminpack-dev"
-test="libcmocka-dev groff-base python3 python3-dev python3-pytest python3-numpy python3-scipy \
+    zlib1g-dev libbz2-dev liblz4-dev libmpich-dev libcminpack-dev python3-dev python3-numpy"
+test="libcmocka-dev groff-base python3 python3-pytest python3-scipy \
     python3-fabio python3-h5py \
     bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"
 lint="clang libomp-dev clang-format cppcheck valgrind git python3-yaml"
 torch="python3-torch|python3-torch-cuda" # half a gigabyte: tests of PyTorch are skipped without it
 docs="python3-sphinx python3-myst-parser furo python3-dev python3-numpy" # make site
 
-deb="debhelper dh-python python3-dev python3-numpy" # make deb
+deb="debhelper dh-python"                           # make deb
 release="lintian cmake python3-venv python3-pip"    # mk/release.sh, with those of build and deb
 
 list=0

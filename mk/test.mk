@@ -57,7 +57,7 @@ RUN := bash tests/run.sh
 test: all test-programs $(FAULT) python ## every test (about 3 minutes on 2 cores once compiled)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
-check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) ## the quick tests: unit, command line, fuzz corpus
+check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) python ## the quick tests: unit, command line, fuzz corpus
 	@PYTHON=$(PYTHON) $(RUN) --quick $B
 
 bigtest: all test-programs $(FAULT) python ## every test in its long form

@@ -17,7 +17,7 @@ judge() { # NAME WRONG: ok where there is nothing wrong
     failed=1
 }
 
-stamps=$(echo build/gcc-release/{flags,cxx-flags,cuda-flags,objects,libs,commit})
+stamps=$(echo build/gcc-release/{flags,cxx-flags,cuda-flags,objects,libs})
 make -s $stamps >make.log 2>&1 || judge make-stamps "$(tail -n 3 make.log)"
 touch -d '1 hour ago' $stamps
 for goal in list help; do
