@@ -143,7 +143,8 @@ def check_jobs():
     check("job-keywords", [given[k] for k in ("detpixels", "mosaic_dom", "threads", "compat", "isa")]
           == ["64", "30", "2", True, "avx2"] and "quiet" not in given, given)
     check("job-of-others", not {"-device", "-compat", "-threads"} & set(other) and other[-1] == "floatimage.bin", other)
-    check("job-negative", keywords("-N 1 -misset -10 20 -3 -N 2".split()) == {"misset": "-10 20 -3", "N": "2"})
+    check("job-negative", list(keywords("-N 1 -misset -10 20 -3 -N 2".split()).items())
+          == [("misset", "-10 20 -3"), ("N", "2")])
 
 
 check_figures()
