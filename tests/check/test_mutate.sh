@@ -78,7 +78,7 @@ bounds() {
     local name status
     name=bounds-$(tr A-Z_ a-z- <<<"$1")
     choose "$1" && "$cc" -fopenmp "$work/tiles.o" "$work/chosen.o" "$build/tests/support/picture.o" \
-        "$build/tests/unit/unit.o" "$build/libnanobragg.a" $(cat "$build/libs") -lcmocka -o "$work/tiles" ||
+        "$build/tests/support/scenes.o" "$build/tests/unit/unit.o" "$build/libnanobragg.a" $(cat "$build/libs") -lcmocka -o "$work/tiles" ||
         { echo "not ok mutation-$name # does not link" && return 1; }
     "$work/tiles" >"$work/out" 2>&1
     status=$?

@@ -4,6 +4,7 @@
 #define NB_TESTS_SCENES_H
 
 #include "nanobragg.h"
+#include "physics/scene.h"
 
 /** One step a pixel. */
 #define NB_SIMPLE                                                                        \
@@ -20,5 +21,19 @@
 /** Set parameters by a text "-name value ... -name value".  A wrong word ends the program with
  * a message. */
 void nb_words(nb_config *cfg, const char *words);
+
+/** A table of the indices -half..half along each axis, on F[(2 half + 1)^3]; others have default_F. */
+static inline nb_factor_table nb_cube(const double *F, int half, double default_F)
+{
+    const int n = 2 * half + 1;
+    return (nb_factor_table){.hmin = -half,
+                             .kmin = -half,
+                             .lmin = -half,
+                             .nh = n,
+                             .nk = n,
+                             .nl = n,
+                             .F = F,
+                             .default_F = default_F};
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dark pixels (plan/dark.h): they get no steps, and every byte stays. */
 #include "../support/check.h"
+#include "../support/scenes.h"
 
 #include "sim/sim.h"
 #include "base/cpu.h"
@@ -17,13 +18,7 @@ enum { FAST = 61, SLOW = 50, PIXELS = FAST * SLOW, EDGE = 9, HALF = EDGE / 2 };
 static nb_factor_table amplitudes(void)
 {
     static double F[EDGE * EDGE * EDGE];
-    nb_factor_table table = {.hmin = -HALF,
-                             .kmin = -HALF,
-                             .lmin = -HALF,
-                             .nh = EDGE,
-                             .nk = EDGE,
-                             .nl = EDGE,
-                             .F = F};
+    nb_factor_table table = nb_cube(F, HALF, 0);
     for (int i = 0; i < EDGE * EDGE * EDGE; i++) {
         int h = i / EDGE / EDGE - HALF, k = i / EDGE % EDGE - HALF, l = i % EDGE - HALF;
         int in = h * h + k * k + l * l <= HALF * HALF && !(h > 0 && k > 0 && l > 0);
@@ -37,78 +32,31 @@ static nb_config basis(void)
 {
     nb_config cfg = nb_suite_config(1.2, 7, 0);
     nb_set_pixels(&cfg, FAST, SLOW);
-    nb_set_cell(&cfg, 100, 80, 120, 85, 95, 105);
-    nb_set_misset(&cfg, 10, 20, 30);
-    cfg.pixel_mm = 0.7;
-    cfg.mosaic_spread_deg = 3;
-    cfg.mosaic_domains = 9;
-    cfg.dispersion_pct = 4;
-    cfg.dispersion_steps = 2;
+    nb_words(
+        &cfg,
+        "-cell 100 80 120 85 95 105 -misset 10 20 30 -pixel 0.7 -mosaic 3 -mosaic_dom 9 "
+        "-dispersion 4 -dispsteps 2");
     return cfg;
 }
 
-static void plain(nb_config *cfg)
-{
-    (void)cfg;
-}
-
-static void tilted(nb_config *cfg)
-{
-    nb_set_rotations(cfg, 20, -30, 25);
-    cfg->twotheta_deg = 15;
-    cfg->hdiv_range_mrad = 50;
-    cfg->hdiv_steps = 3;
-    cfg->mosaic_domains = 3;
-}
-
-static void watery(nb_config *cfg)
-{
-    cfg->water_um = 5;
-    cfg->oversample = 2;
-    cfg->oversample_polar = 1;
-}
-
-static void deep(nb_config *cfg)
-{
-    cfg->thick_um = 900;
-    cfg->abs_um = 300;
-    cfg->thick_steps = 3;
-}
-
-static void culled(nb_config *cfg)
-{
-    cfg->dmin_A = 60;
-    cfg->water_um = 1;
-}
-
-static void single_step(nb_config *cfg)
-{
-    cfg->mosaic_domains = cfg->dispersion_steps = 1;
-    cfg->mosaic_spread_deg = 0;
-    cfg->dmin_A = 0; /* the table alone is not worth a look here: see roomy */
-}
-
-static void bent(nb_config *cfg)
-{
-    cfg->curved = 1;
-}
-
-static void between(nb_config *cfg)
-{
-    cfg->interpolate = NB_ON;
-}
-
 typedef struct dark_case {
-    const char *name;
-    void (*change)(nb_config *cfg);
+    const char *name, *words;
     double least; /* part of the pixels that is known to be dark */
 } dark_case;
 
 static const dark_case cases[] = {
-    {"plain", plain, 0.7},  {"tilted", tilted, 0.5},
-    {"water", watery, 0.7}, {"layers", deep, 0.6},
-    {"dmin", culled, 0.8},  {"one step", single_step, 0},
-    {"curved", bent, 0},    {"between reflections", between, 0.2}};
+    {"plain", "", 0.7},
+    {"tilted",
+     "-detector_rotx 20 -detector_roty -30 -detector_rotz 25 -twotheta 15 -hdivrange 50 "
+     "-hdivsteps 3 -mosaic_dom 3",
+     0.5},
+    {"water", "-water 5 -oversample 2 -oversample_polar", 0.7},
+    {"layers", "-detector_thick 900 -detector_abs 300 -detector_thicksteps 3", 0.6},
+    {"dmin", "-dmin 60 -water 1", 0.8},
+    /* the table alone is not worth a look here: see roomy */
+    {"one step", "-mosaic_dom 1 -dispsteps 1 -mosaic 0 -dmin 0", 0},
+    {"curved", "-curved_det", 0},
+    {"between reflections", "-interpolate", 0.2}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct machine {
@@ -165,7 +113,7 @@ static void check_case(const dark_case *c, nb_shape shape, const uint8_t *mask)
     nb_sim *sim;
     nb_scene *sc;
     cfg.shape = shape;
-    c->change(&cfg);
+    nb_words(&cfg, c->words);
     sim = created(&cfg);
     sc = &sim->model.scene;
     sc->factors.table = amplitudes();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Detectors of several panels: one panel cut into seven gives the uncut image. */
 #include "../support/check.h"
+#include "../support/scenes.h"
 #include "../support/cut.h"
 
 #include "sim/sim.h"
@@ -14,62 +15,21 @@
 enum { FAST = 51, SLOW = 40, PIXELS = FAST * SLOW };
 
 typedef struct picture_case {
-    const char *name;
-    void (*change)(nb_config *cfg);
+    const char *name, *words;
 } picture_case;
 
-static void plain(nb_config *cfg)
-{
-    (void)cfg; /* one sample a pixel: the simple kernel */
-}
-
-static void many(nb_config *cfg)
-{
-    cfg->oversample = 2;
-    cfg->mosaic_spread_deg = 1;
-    cfg->mosaic_domains = 5;
-    cfg->dispersion_pct = 2;
-    cfg->dispersion_steps = 3;
-}
-
-static void deep(nb_config *cfg)
-{
-    cfg->oversample = 2;
-    cfg->thick_um = 450;
-    cfg->abs_um = 300;
-    cfg->thick_steps = 3;
-}
-
-static void front(nb_config *cfg)
-{
-    deep(cfg);
-    cfg->layer_depth = NB_LAYER_FRONT;
-}
-
-static void curved(nb_config *cfg)
-{
-    deep(cfg);
-    cfg->curved = 1;
-}
-
-static void gauss(nb_config *cfg)
-{
-    cfg->shape = NB_SHAPE_GAUSS;
-    cfg->point_pixel = 1;
-    cfg->oversample_polar = 1;
-    cfg->oversample_omega = 1;
-    cfg->oversample = 2;
-}
-
-static void water(nb_config *cfg)
-{
-    cfg->water_um = 5;
-    cfg->dmin_A = 3;
-}
+#define MANY "-oversample 2 -mosaic 1 -mosaic_dom 5 -dispersion 2 -dispsteps 3"
+#define DEEP "-oversample 2 -detector_thick 450 -detector_abs 300 -detector_thicksteps 3"
 
 static const picture_case cases[] = {
-    {"plain", plain},   {"many", many},   {"deep", deep},  {"front", front},
-    {"curved", curved}, {"gauss", gauss}, {"water", water}};
+    {"plain", ""}, /* one sample a pixel: the simple kernel */
+    {"many", MANY},
+    {"deep", DEEP},
+    {"front", DEEP " -layer_depth front"},
+    {"curved", DEEP " -curved_det"},
+    {"gauss",
+     "-gauss_xtal -point_pixel -oversample_polar -oversample_omega -oversample 2"},
+    {"water", "-water 5 -dmin 3"}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 /** Amplitudes that differ from reflection to reflection. */
@@ -77,14 +37,7 @@ static nb_factor_table amplitudes(void)
 {
     enum { N = 11 };
     static double F[N * N * N];
-    nb_factor_table table = {.hmin = -5,
-                             .kmin = -5,
-                             .lmin = -5,
-                             .nh = N,
-                             .nk = N,
-                             .nl = N,
-                             .F = F,
-                             .default_F = 30};
+    nb_factor_table table = nb_cube(F, N / 2, 30);
     for (int i = 0; i < N * N * N; i++)
         F[i] = 50 + i * 37 % 101;
     nb_factor_table_measure(&table);
@@ -96,7 +49,7 @@ static nb_sim *sim_of(const picture_case *c)
     nb_config cfg = nb_suite_config(1.2, 7, 0);
     nb_sim *sim;
     nb_set_pixels(&cfg, FAST, SLOW);
-    c->change(&cfg);
+    nb_words(&cfg, c->words);
     sim = created(&cfg);
     sim->model.scene.factors.table = amplitudes();
     nb_cut_prepare(sim->model.detector->panels);
@@ -186,9 +139,7 @@ UNIT_TEST(a_tilted_detector)
     float whole[PIXELS], stack[PIXELS], image[PIXELS], max = 0;
     nb_cut cut;
     nb_set_pixels(&cfg, FAST, SLOW);
-    nb_set_rotations(&cfg, 11, -7, 3);
-    many(&cfg);
-    deep(&cfg);
+    nb_words(&cfg, "-detector_rotx 11 -detector_roty -7 -detector_rotz 3 " MANY " " DEEP);
     sim = created(&cfg);
     assert_true(nb_cut_scene(&sim->model.scene, NB_CUT_WIDTHS, &cut));
     for (int j = 0; j < 2; j++) {

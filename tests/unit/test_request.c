@@ -2,6 +2,7 @@
 /* Requests: the spans of a region and a mask; a few pixels are the pixels of the whole image, to the
  * byte, wherever they go; what no backend makes yet is refused. */
 #include "../support/check.h"
+#include "../support/scenes.h"
 
 #include "sim/sim.h"
 #include "base/cpu.h"
@@ -29,32 +30,15 @@ static nb_status render(const nb_scene *sc, nb_isa isa, const nb_request *reques
     return st;
 }
 
-static void plain(nb_config *cfg)
-{
-    (void)cfg;
-}
+#define MANY                                                                             \
+    "-oversample 2 -mosaic 1 -mosaic_dom 3 -detector_thick 450 -detector_abs 300 "       \
+    "-detector_thicksteps 2"
 
-static void many(nb_config *cfg)
-{
-    cfg->oversample = 2;
-    cfg->mosaic_spread_deg = 1;
-    cfg->mosaic_domains = 3;
-    cfg->thick_um = 450;
-    cfg->abs_um = 300;
-    cfg->thick_steps = 2;
-}
-
-static void curved(nb_config *cfg)
-{
-    many(cfg);
-    cfg->curved = 1;
-}
-
-static nb_sim *sim_of(void (*change)(nb_config *cfg))
+static nb_sim *sim_of(const char *words)
 {
     nb_config cfg = nb_suite_config(1.2, 7, 0);
     nb_set_pixels(&cfg, FAST, SLOW);
-    change(&cfg);
+    nb_words(&cfg, words);
     return created(&cfg);
 }
 
@@ -78,7 +62,7 @@ static int is_rendered(const nb_raster *r, int i)
 
 UNIT_TEST(spans_are_the_rendered_pixels)
 {
-    nb_sim *sim = sim_of(plain);
+    nb_sim *sim = sim_of("");
     nb_scene sc = sim->model.scene;
     uint8_t mask[PIXELS], seen[PIXELS] = {0};
     nb_span *spans;
@@ -160,7 +144,7 @@ static void check_parts(const nb_scene *sc, nb_isa isa, nb_precision precision)
 
 UNIT_TEST(parts_have_the_bytes_of_the_whole)
 {
-    void (*const changes[])(nb_config *) = {plain, many, curved};
+    static const char *const changes[] = {"", MANY, MANY " -curved_det"};
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
         nb_sim *sim = sim_of(changes[c]);
         for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++) {
@@ -179,7 +163,7 @@ UNIT_TEST(parts_have_the_bytes_of_the_whole)
 static void check_refused_request(nb_request request, nb_status expected, const char *word)
 {
     const nb_isa isas[] = {NB_ISA_SCALAR, NB_ISA_SSE2};
-    nb_sim *sim = sim_of(plain);
+    nb_sim *sim = sim_of("");
     float plane[PIXELS];
     const nb_planes planes = {plane, PIXELS};
     for (int i = 0; i < 2; i++) {

@@ -2,6 +2,7 @@
 /* Each bound behind the pictures from reflections, alone: every step within reach of its reflection
  * passes the reflection's list, the orientation's test and the box; with a tenth less reach some do not. */
 #include "../support/check.h"
+#include "../support/scenes.h"
 
 #include "sim/sim.h"
 #include "physics/limits.h"
@@ -16,94 +17,42 @@ enum { SIDE = 120, EDGE = 16, HALF = 12, COUNT = 2 * HALF + 1 };
 static nb_factor_table amplitudes(void)
 {
     static double F[COUNT * COUNT * COUNT];
-    nb_factor_table table = {.hmin = -HALF,
-                             .kmin = -HALF,
-                             .lmin = -HALF,
-                             .nh = COUNT,
-                             .nk = COUNT,
-                             .nl = COUNT,
-                             .F = F};
+    nb_factor_table table = nb_cube(F, HALF, 0);
     for (int i = 0; i < COUNT * COUNT * COUNT; i++)
         F[i] = 1 + i * 37 % 101;
     nb_factor_table_measure(&table);
     return table;
 }
 
-static nb_config basis(void)
+static nb_config basis(const char *words)
 {
     nb_config cfg = nb_suite_config(1, 1, SIDE);
-    nb_config_set(&cfg, "N", "14 11 17", NULL);
-    nb_set_cell(&cfg, 50, 60, 70, 80, 95, 105);
-    nb_set_misset(&cfg, 10, 20, 30);
-    cfg.shape = NB_SHAPE_GAUSS;
-    cfg.pixel_mm = 0.6;
-    cfg.mosaic_spread_deg = 1;
-    cfg.mosaic_domains = 20;
-    cfg.dispersion_pct = 3;
-    cfg.dispersion_steps = 5;
+    nb_words(
+        &cfg,
+        "-N 14 11 17 -cell 50 60 70 80 95 105 -misset 10 20 30 -gauss_xtal -pixel 0.6 "
+        "-mosaic 1 -mosaic_dom 20 -dispersion 3 -dispsteps 5");
+    nb_words(&cfg, words);
     return cfg;
 }
 
-static void plain(nb_config *cfg)
-{
-    (void)cfg;
-}
-
-static void tilted(nb_config *cfg)
-{
-    nb_set_rotations(cfg, 35, -40, 25);
-    cfg->twotheta_deg = 25;
-}
-
-static void spread(nb_config *cfg)
-{
-    cfg->hdiv_range_mrad = cfg->vdiv_range_mrad = 15;
-    cfg->hdiv_steps = cfg->vdiv_steps = 3;
-    cfg->mosaic_domains = 5;
-}
-
-static void turned(nb_config *cfg)
-{
-    cfg->osc_deg = 20;
-    cfg->phi_steps = 10;
-    cfg->mosaic_domains = 4;
-    cfg->mosaic_spread_deg = 5;
-}
-
-static void deep(nb_config *cfg)
-{
-    cfg->thick_um = 2500;
-    cfg->abs_um = 700;
-    cfg->thick_steps = 3;
-    cfg->oversample = 2;
-    cfg->mosaic_domains = 3;
-}
-
-static void white(nb_config *cfg)
-{
-    cfg->dispersion_pct = 50;
-    cfg->dispersion_steps = 21;
-    cfg->mosaic_domains = 6;
-    cfg->fudge = 2;
-}
-
-/** Domains that are nearly parallel: one group, if their cells are alike. */
-static void narrow(nb_config *cfg)
-{
-    cfg->mosaic_spread_deg = 0.2;
-    cfg->mosaic_domains = 12;
-}
+#define NARROW "-mosaic 0.2 -mosaic_dom 12"
+#define SPREAD "-hdivrange 15 -vdivrange 15 -hdivsteps 3 -vdivsteps 3 -mosaic_dom 5"
 
 typedef struct bound_case {
-    const char *name;
-    void (*change)(nb_config *cfg);
+    const char *name, *words;
     double strain; /* of every other orientation, along a */
 } bound_case;
 
-static const bound_case cases[] = {{"plain", plain, 0},      {"tilted", tilted, 0},
-                                   {"spread", spread, 0},    {"turned", turned, 0},
-                                   {"deep", deep, 0},        {"white", white, 0},
-                                   {"strained", narrow, .02}};
+static const bound_case cases[] = {
+    {"plain", "", 0},
+    {"tilted", "-detector_rotx 35 -detector_roty -40 -detector_rotz 25 -twotheta 25", 0},
+    {"spread", SPREAD, 0},
+    {"turned", "-osc 20 -phisteps 10 -mosaic_dom 4 -mosaic 5", 0},
+    {"deep", "-detector_thick 2500 -detector_abs 700 -detector_thicksteps 3 -oversample 2 -mosaic_dom 3",
+     0},
+    {"white", "-dispersion 50 -dispsteps 21 -mosaic_dom 6 -fudge 2", 0},
+    /* domains that are nearly parallel: one group, if their cells are alike */
+    {"strained", NARROW, .02}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct setting {
@@ -240,12 +189,11 @@ static void strain(nb_scene *sc, double part)
 static long check_case(const bound_case *c)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
-    nb_config cfg = basis();
+    nb_config cfg = basis(c->words);
     nb_plan plan;
     nb_region region;
     nb_sim *sim;
     setting s = {0};
-    c->change(&cfg);
     sim = created(&cfg);
     sim->model.scene.factors.table = amplitudes();
     strain(&sim->model.scene, c->strain);
@@ -301,12 +249,11 @@ static void check_run(const nb_spots *sp, const nb_spot_run *run)
 UNIT_TEST(runs_have_all_sources)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
-    nb_config cfg = basis();
+    nb_config cfg = basis(SPREAD);
     nb_sim *sim;
     nb_spots spots;
     nb_plan plan;
     int sources = 0;
-    spread(&cfg);
     sim = created(&cfg);
     plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);
     assert_int_equal(nb_spots_build(&plan, &spots, NULL), NB_OK);
@@ -324,12 +271,11 @@ UNIT_TEST(runs_have_all_sources)
 static int groups_of(double part)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
-    nb_config cfg = basis();
+    nb_config cfg = basis(NARROW);
     nb_sim *sim;
     nb_spots sp;
     nb_plan plan;
     int next = 0, groups;
-    narrow(&cfg);
     sim = created(&cfg);
     strain(&sim->model.scene, part);
     plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);

@@ -2,6 +2,7 @@
 /* Sources with tables of F of their own: the image is the weighted mean of the images of the single
  * sources, each with its table. */
 #include "../support/check.h"
+#include "../support/scenes.h"
 
 #include "sim/sim.h"
 #include "base/cpu.h"
@@ -18,83 +19,31 @@
 enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY = 300 };
 
 typedef struct tables_case {
-    const char *name;
-    void (*change)(nb_config *cfg);
+    const char *name, *words;
     int sources, tables, box; /* edge of the box; the image sees more than a small one */
 } tables_case;
 
-static void plain(nb_config *cfg)
-{
-    (void)cfg;
-}
-
-static void turned(nb_config *cfg)
-{
-    cfg->oversample = 2;
-    cfg->mosaic_spread_deg = 1;
-    cfg->mosaic_domains = 4;
-    cfg->osc_deg = 1;
-    cfg->phi_steps = 2;
-}
-
-static void large(nb_config *cfg)
-{
-    nb_set_N(cfg, 150); /* fringes */
-    cfg->mosaic_spread_deg = 2;
-    cfg->mosaic_domains = 20;
-}
-
-static void tricubic(nb_config *cfg)
-{
-    cfg->interpolate = NB_ON;
-    cfg->oversample = 2;
-}
-
-static void gauss(nb_config *cfg)
-{
-    cfg->shape = NB_SHAPE_GAUSS;
-    cfg->oversample = 2;
-}
-
-static void round_deep(nb_config *cfg)
-{
-    cfg->shape = NB_SHAPE_ROUND;
-    cfg->thick_um = 300;
-    cfg->abs_um = 200;
-    cfg->thick_steps = 2;
-}
-
-static void culled(nb_config *cfg)
-{
-    cfg->dmin_A = 2.5;
-    cfg->oversample_polar = 1;
-    cfg->water_um = 5;
-}
-
-/** More is seen than can have a place: the file's box and a rim. */
-static void crowded(nb_config *cfg)
-{
-    nb_set_cell(cfg, 200, 250, 300, 80, 95, 101);
-    cfg->lambda_A = 0.4;
-    cfg->osc_deg = 90;
-    cfg->phi_steps = 3;
-}
+#define TURNED "-oversample 2 -mosaic 1 -mosaic_dom 4 -osc 1 -phisteps 2"
+#define CULLED "-dmin 2.5 -oversample_polar -water 5"
 
 static const tables_case cases[] = {
-    {"plain", plain, SOURCES, SOURCES, BOX},
-    {"shared", plain, SOURCES, 3, BOX},
-    {"turned", turned, SOURCES, SOURCES, BOX},
-    {"partial", turned, SOURCES, 5, 6},
-    {"large", large, SOURCES, 4, BOX},
-    {"tricubic", tricubic, SOURCES, SOURCES, BOX},
-    {"gauss", gauss, SOURCES, 2, BOX},
-    {"round", round_deep, SOURCES, SOURCES, 6},
-    {"culled", culled, SOURCES, SOURCES, BOX},
-    {"single", plain, 1, 3, BOX},
-    {"crowded", crowded, SOURCES, SOURCES, BOX},
-    {"twenty", plain, 20, 20, BOX},
-    {"many", plain, MANY, 90, 5},
-    {"many culled", culled, MANY, 40, 5},
+    {"plain", "", SOURCES, SOURCES, BOX},
+    {"shared", "", SOURCES, 3, BOX},
+    {"turned", TURNED, SOURCES, SOURCES, BOX},
+    {"partial", TURNED, SOURCES, 5, 6},
+    {"large", "-N 150 -mosaic 2 -mosaic_dom 20", SOURCES, 4, BOX}, /* fringes */
+    {"tricubic", "-interpolate -oversample 2", SOURCES, SOURCES, BOX},
+    {"gauss", "-gauss_xtal -oversample 2", SOURCES, 2, BOX},
+    {"round", "-round_xtal -detector_thick 300 -detector_abs 200 -detector_thicksteps 2",
+     SOURCES, SOURCES, 6},
+    {"culled", CULLED, SOURCES, SOURCES, BOX},
+    {"single", "", 1, 3, BOX},
+    /* more is seen than can have a place: the file's box and a rim */
+    {"crowded", "-cell 200 250 300 80 95 101 -lambda 0.4 -osc 90 -phisteps 3", SOURCES,
+     SOURCES, BOX},
+    {"twenty", "", 20, 20, BOX},
+    {"many", "", MANY, 90, 5},
+    {"many culled", CULLED, MANY, 40, 5},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -111,11 +60,8 @@ static nb_config config_of(const tables_case *c)
 {
     nb_config cfg = nb_suite_config(1.5, 6, 0);
     nb_set_pixels(&cfg, FAST, SLOW);
-    nb_set_cell(&cfg, 25, 29, 32, 80, 95, 101);
-    nb_set_misset(&cfg, 11, 25, 33);
-    cfg.pixel_mm = 3;
-    cfg.interpolate = NB_OFF;
-    c->change(&cfg);
+    nb_words(&cfg, "-cell 25 29 32 80 95 101 -misset 11 25 33 -pixel 3 -nointerpolate");
+    nb_words(&cfg, c->words);
     return cfg;
 }
 

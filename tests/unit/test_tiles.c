@@ -3,6 +3,7 @@
  * its bound, and thresholds spend no more than the budget.  tests/check/test_mutate.sh breaks the bounds and
  * sees this fail. */
 #include "../support/check.h"
+#include "../support/scenes.h"
 
 #include "sim/sim.h"
 #include "physics/limits.h"
@@ -19,125 +20,42 @@ enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
 static nb_factor_table amplitudes(void)
 {
     static double F[COUNT * COUNT * COUNT];
-    nb_factor_table table = {.hmin = -HALF,
-                             .kmin = -HALF,
-                             .lmin = -HALF,
-                             .nh = COUNT,
-                             .nk = COUNT,
-                             .nl = COUNT,
-                             .F = F,
-                             .default_F = 3};
+    nb_factor_table table = nb_cube(F, HALF, 3);
     for (int i = 0; i < COUNT * COUNT * COUNT; i++)
         F[i] = i * 7919 % 23 == 0 ? 1000 : 1 + i * 37 % 101;
     nb_factor_table_measure(&table);
     return table;
 }
 
-static nb_config basis(void)
-{
-    nb_config cfg = nb_suite_config(1, 1, SIDE);
-    nb_config_set(&cfg, "N", "14 11 17", NULL);
-    nb_set_cell(&cfg, 50, 60, 70, 80, 95, 105);
-    nb_set_misset(&cfg, 10, 20, 30);
-    cfg.pixel_mm = 0.6;
-    cfg.mosaic_spread_deg = 1;
-    cfg.mosaic_domains = 20;
-    cfg.dispersion_pct = 3;
-    cfg.dispersion_steps = 5;
-    return cfg;
-}
-
-static void plain(nb_config *cfg)
-{
-    (void)cfg;
-}
-
-static void one_axis(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "1 1 40", NULL);
-    cfg->dispersion_steps = 40;
-    cfg->mosaic_domains = 2;
-}
-
-static void few_cells(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "1 2 3", NULL);
-    cfg->pixel_mm = 2;
-}
-
-static void one_cell(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "1", NULL);
-    cfg->pixel_mm = 3;
-}
-
-static void fine(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "300 200.4 100.5", NULL);
-    cfg->pixel_mm = 0.02;
-}
-
-static void sphere(nb_config *cfg)
-{
-    cfg->shape = NB_SHAPE_ROUND;
-    cfg->fudge = 0.3;
-}
-
-static void small_sphere(nb_config *cfg)
-{
-    cfg->shape = NB_SHAPE_ROUND;
-    nb_config_set(cfg, "N", "2 3 1", NULL);
-}
-
-static void tilted(nb_config *cfg)
-{
-    nb_set_rotations(cfg, 35, -40, 25);
-    cfg->twotheta_deg = 25;
-}
-
-static void spread(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "1 30 1", NULL);
-    cfg->hdiv_range_mrad = cfg->vdiv_range_mrad = 15;
-    cfg->hdiv_steps = cfg->vdiv_steps = 5;
-    cfg->mosaic_domains = 2;
-}
-
-static void turned(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "20.3 1 1", NULL);
-    cfg->osc_deg = 60;
-    cfg->phi_steps = 30;
-    cfg->mosaic_domains = 2;
-    cfg->dispersion_steps = 1;
-}
-
-static void deep(nb_config *cfg)
-{
-    nb_config_set(cfg, "N", "1 1 50", NULL);
-    cfg->thick_um = 2500;
-    cfg->abs_um = 700;
-    cfg->thick_steps = 2;
-    cfg->mosaic_domains = 3;
-}
-
 typedef struct bound_case {
-    const char *name;
-    void (*change)(nb_config *cfg);
+    const char *name, *words;
 } bound_case;
 
-static const bound_case cases[] = {{"plain", plain},
-                                   {"one axis", one_axis},
-                                   {"few cells", few_cells},
-                                   {"one cell", one_cell},
-                                   {"fine", fine},
-                                   {"sphere", sphere},
-                                   {"small sphere", small_sphere},
-                                   {"tilted", tilted},
-                                   {"spread", spread},
-                                   {"turned", turned},
-                                   {"deep", deep}};
+static const bound_case cases[] = {
+    {"plain", ""},
+    {"one axis", "-N 1 1 40 -dispsteps 40 -mosaic_dom 2"},
+    {"few cells", "-N 1 2 3 -pixel 2"},
+    {"one cell", "-N 1 -pixel 3"},
+    {"fine", "-N 300 200.4 100.5 -pixel 0.02"},
+    {"sphere", "-round_xtal -fudge 0.3"},
+    {"small sphere", "-round_xtal -N 2 3 1"},
+    {"tilted", "-detector_rotx 35 -detector_roty -40 -detector_rotz 25 -twotheta 25"},
+    {"spread",
+     "-N 1 30 1 -hdivrange 15 -vdivrange 15 -hdivsteps 5 -vdivsteps 5 -mosaic_dom 2"},
+    {"turned", "-N 20.3 1 1 -osc 60 -phisteps 30 -mosaic_dom 2 -dispsteps 1"},
+    {"deep", "-N 1 1 50 -detector_thick 2500 -detector_abs 700 -detector_thicksteps 2 "
+             "-mosaic_dom 3"}};
 enum { CASES = sizeof cases / sizeof *cases };
+
+static nb_config config_of(const bound_case *c)
+{
+    nb_config cfg = nb_suite_config(1, 1, SIDE);
+    nb_words(&cfg,
+             "-N 14 11 17 -cell 50 60 70 80 95 105 -misset 10 20 30 -pixel 0.6 -mosaic 1 "
+             "-mosaic_dom 20 -dispersion 3 -dispsteps 5");
+    nb_words(&cfg, c->words);
+    return cfg;
+}
 
 typedef struct setting {
     const nb_scene *scene;
@@ -299,13 +217,12 @@ static void check_block(setting *s)
 static double check_case(const bound_case *c, const nb_factor_table *table, double *row)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
-    nb_config cfg = basis();
+    nb_config cfg = config_of(c);
     nb_vector_plan vectors = {0};
     setting s = {0};
     nb_plan plan;
     nb_sim *sim;
     void *packs;
-    c->change(&cfg);
     sim = created(&cfg);
     sim->model.scene.factors.table = *table;
     s.scene = &sim->model.scene;
@@ -392,12 +309,11 @@ UNIT_TEST(every_step_is_in_one_group)
     const nb_engine engine = {.threads = 1, .step = 1e-9};
     const nb_factor_table table = amplitudes();
     for (int i = 0; i < CASES; i++) {
-        nb_config cfg = basis();
+        nb_config cfg = config_of(&cases[i]);
         nb_sim *sim;
         nb_tiles t;
         nb_plan plan;
         double weights = 0, present = 0;
-        cases[i].change(&cfg);
         sim = created(&cfg);
         sim->model.scene.factors.table = table;
         plan = nb_plan_of(&sim->model.scene, NB_PRECISION_MIXED, &engine);
