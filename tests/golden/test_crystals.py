@@ -125,16 +125,6 @@ def check_spots(folder):
         script.ok(f"spots-sigma-{i}", good and numpy.allclose(mine[:, -1], alone[:, -1], 1e-5, 0))
 
 
-def check_noise(folder):
-    """Counts do not depend on the renderer: a pixel in doubt is summed over all crystals."""
-    seen = []
-    for flags in ([], ["-isa", "scalar"], ["-isa", "sse2"], ["-threads", "1"]):
-        name = os.path.join(folder, "noise.img")
-        script.run(*BASE, "-crystals", "4", "-fluence", "1e26", *flags, "-noisefile", name, "-nofloat", "-noint", "-nopgm")
-        seen.append(script.read(name)[-4608:])
-    script.ok("noise", all(x == seen[0] for x in seen))
-
-
 def check_twin(folder):
     """A twin from its other side, a law that changes nothing, a part of 0, and an inverted lattice."""
     mono = ["-hkl", os.path.join(HKL, "tet.hkl"), "-cell", 30, 40, 50, 90, 95, 90, "-mosaic", "0.2", "-mosaic_dom", "3"]
@@ -281,7 +271,6 @@ def main():
         check_box(folder)
         check_lack(folder)
         check_spots(folder)
-        check_noise(folder)
         check_twin(folder)
         check_jobs(folder)
         check_stream(folder)
