@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """AT-SRC, AT-FLU, AT-STA, AT-SAM, AT-ABS, AT-BKG and AT-IO, with exact values that do not use the library's formulas.
-AT-NOISE is unit/test_poisson.c, AT-ROI unit/test_properties.c, AT-STR and AT-POL unit/test_physics.c."""
+AT-NOISE is unit/test_poisson.c, AT-ROI test_properties.py, AT-STR and AT-POL unit/test_physics.c."""
 import os
 import re
 import subprocess

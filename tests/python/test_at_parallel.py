@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """AT-PARALLEL: what the suite asks besides parity.  Parity with the reference is golden/scalar, for every image of
 golden_data/cases.tsv; 007, 008, 012, 016, 020, 023, 025 and 026 ask for less than that.  N^6 and F^2 of 009 are
-in unit/test_properties.c."""
+in test_properties.py."""
 import numpy as np
 import pytest
 
