@@ -9,13 +9,11 @@ usage: NANOBRAGG=program python3 tests/cli/entrances_check.py
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, PROGRAM, SCRIPT, ok, read, run  # noqa: E402
+from script import PROGRAM, SCRIPT, in_folder, ok, read, run  # noqa: E402
 
 SOURCE = os.environ.get("NB_SOURCE", os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")))
 PACKAGE = os.path.join(os.environ.get("NB_BUILD", os.path.dirname(os.path.realpath(PROGRAM))), "python")
@@ -244,8 +242,6 @@ def main():
     if "cJSON" not in libraries:
         print(f"skip {SCRIPT} # no cJSON in this build, which reads lines and -expt")
         return 0
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
     files()
     said = notes("".join(run(*words)[1] for words in (flags({}), header(), geom(), expt(), stream(12398), job({"phi": 2}, {}))))
     ok("nothing-is-asked-of-good-ones", not any(re.search(r"\b(is it|are they|are its)\b", line) or OTHER in line for line in said), said)
@@ -269,10 +265,6 @@ def main():
     for name, words, text in OTHERS_REFUSED:
         refused(name, words(), text)
     in_python(calls)
-    os.chdir("/")
-    shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+in_folder(main)

@@ -12,14 +12,10 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-try:
-    import numpy
-    import h5py
-except ImportError as missing:
-    print(f"skip expt # {missing}: python3-numpy and python3-h5py are needed")
-    sys.exit(0)
 import mpi  # noqa: E402
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import FAILED, PROGRAM, need, ok, read, run  # noqa: E402
+
+numpy, h5py = need("numpy", "h5py")
 
 SIZE = ["-default_F", 100, "-N", 6, "-fluence", 1e26, "-seed", 3, "-mosaic", 0.3, "-mosaic_dom", 3, "-quiet"]
 PLACE = ["-distance", 90, "-detpixels_f", 40, "-detpixels_s", 36, "-pixel", 1.5, "-detector_rotx", 3]

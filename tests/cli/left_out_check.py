@@ -12,14 +12,9 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from png import pixels  # noqa: E402
-from script import FAILED, SCRIPT, ok, run  # noqa: E402
+from script import FAILED, need, ok, run  # noqa: E402
 
-try:
-    import h5py
-    import numpy as np
-except ImportError as missing:
-    print(f"skip {SCRIPT} # {missing}")
-    sys.exit(0)
+h5py, np = need("h5py", "numpy")
 
 SIDE = 32
 GAP = 10 * SIDE  # pixels of rows 8 to 17

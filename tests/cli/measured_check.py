@@ -9,14 +9,10 @@ import os
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip measured # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, run  # noqa: E402
+from script import FAILED, need, ok, run  # noqa: E402
+
+numpy = need("numpy")
 
 COUNTS = numpy.random.default_rng(1).poisson(20, (4, 12, 21)).astype(numpy.int32)
 COUNTS[0, 0, :2] = -2000000000, 2000000000

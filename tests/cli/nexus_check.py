@@ -6,13 +6,11 @@ usage: NANOBRAGG=program python3 tests/cli/nexus_check.py
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import PROGRAM, in_folder, ok, read, run  # noqa: E402
 from series_check import png_pixels  # noqa: E402
 
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "40", "-pixel", "1",
@@ -286,8 +284,6 @@ def letters(h5py):
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
     try:
         import h5py
         import numpy
@@ -309,10 +305,6 @@ def main():
     old_masters(h5py)
     stokes(h5py, numpy)
     letters(h5py)
-    os.chdir("/")
-    shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+in_folder(main)

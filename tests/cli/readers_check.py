@@ -8,13 +8,11 @@ import copy
 import glob
 import json
 import os
-import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, run  # noqa: E402
+from script import in_folder, ok, run  # noqa: E402
 
 CRYSTAL = ["-cell", 60, "-N", 3, "-default_F", 10, "-show_config"]
 PLACES = {
@@ -544,8 +542,6 @@ def damaged(h5py):
 
 
 def main():
-    top = tempfile.mkdtemp()
-    os.chdir(top)
     mini_cbf()
     smv_files()
     typed_wins("cbf", lambda: cbf(LINES))
@@ -567,10 +563,6 @@ def main():
         units_of_spectra(h5py)
         links(h5py)
         damaged(h5py)
-    os.chdir("/")
-    shutil.rmtree(top)
-    return 1 if FAILED else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+in_folder(main)

@@ -9,13 +9,11 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, PROGRAM, ok, run  # noqa: E402
+from script import PROGRAM, in_folder, ok, run  # noqa: E402
 
 X = ["-default_F", "100", "-cell", "80", "-N", "8", "-detpixels", "48", "-pixel", "1", "-seed", "7"]
 BRIGHT = X + ["-fluence", "1e31"]
@@ -373,8 +371,6 @@ def json_reports(h5py):
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
     try:
         import h5py
     except ImportError as missing:
@@ -394,10 +390,6 @@ def main():
     notes()
     sampling_error()
     refused_and_long()
-    os.chdir("/")
-    shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+in_folder(main)

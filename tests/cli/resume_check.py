@@ -9,11 +9,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 
-from series_check import FAILED, PROGRAM, ROTATION, X, contents, differences, ok, read, run
+from series_check import PROGRAM, ROTATION, X, contents, differences, in_folder, ok, read, run
 
 LOUD = [flag for flag in ROTATION if flag != "-quiet"]
 
@@ -400,8 +398,6 @@ def longer_runs(h5py):
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
     try:
         import h5py
     except ImportError as missing:
@@ -424,10 +420,6 @@ def main():
     without_locks()
     foreign_records()
     longer_runs(h5py)
-    os.chdir("/")
-    shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+in_folder(main)

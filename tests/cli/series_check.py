@@ -11,12 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from master import contents, differences  # noqa: E402
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import PROGRAM, in_folder, ok, read, run  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96", "-pixel", "0.5",
@@ -495,8 +494,6 @@ def same_bytes():
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
     try:
         import h5py
         import numpy
@@ -528,10 +525,7 @@ def main():
         killed_runs_go_on(h5py)
         file_system_without_locks()
         same_bytes()
-    os.chdir("/")
-    shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    in_folder(main)

@@ -6,17 +6,12 @@ usage: NANOBRAGG=program python3 tests/cli/truth_check.py
 import math
 import os
 import re
-import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-try:
-    import numpy
-except ImportError:
-    print("skip truth # python3-numpy is not installed")
-    sys.exit(0)
-from script import FAILED, ok, run  # noqa: E402
+from script import in_folder, need, ok, run  # noqa: E402
+
+numpy = need("numpy")
 
 EDGE = 300
 X = ["-default_F", 100, "-cell", 40, "-N", 12, "-gauss_xtal", "-misset", 10, 20, 30, "-detpixels", EDGE, "-pixel", 0.2,
@@ -138,16 +133,10 @@ def darwin():
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
     statistics()
     darwin()
     drawn()
     lattices()
-    os.chdir("/")
-    shutil.rmtree(folder)
-    return 1 if FAILED else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+in_folder(main)

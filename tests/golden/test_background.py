@@ -6,14 +6,10 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip backgrounds # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import script  # noqa: E402
+
+numpy = script.need("numpy")
 
 SOURCE = os.path.abspath(os.environ.get("NB_SOURCE", "."))
 TABLES = os.path.join(SOURCE, "golden_data", "detectors", "tables")

@@ -20,11 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import script  # noqa: E402
 
-try:
-    import numpy
-except ImportError:
-    print(f"skip {script.SCRIPT} # python3-numpy is not installed")
-    sys.exit(0)
+numpy = script.need("numpy")
 
 GOLDEN = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data")
 DEVICE = os.environ.get("NB_COUNTS_DEVICE", "cuda")

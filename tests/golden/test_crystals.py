@@ -7,15 +7,11 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip crystals # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import mpi  # noqa: E402
 import script  # noqa: E402
+
+numpy = script.need("numpy")
 
 HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments", "hkl")
 BASE = ["-cell", "30", "40", "50", "-default_F", "100", "-N", "6", "-detpixels", "48", "-pixel", "2.2", "-distance", "100", "-seed", "5",

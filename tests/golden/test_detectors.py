@@ -7,14 +7,10 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip detectors # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import script  # noqa: E402
+
+numpy = script.need("numpy")
 
 SOURCE = os.environ.get("NB_SOURCE", ".")
 FOLDER = os.path.join(SOURCE, "golden_data", "detectors")

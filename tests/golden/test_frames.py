@@ -12,16 +12,12 @@ import sys
 import tempfile
 import time
 
-try:
-    import numpy
-except ImportError:
-    print("skip frames # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import mpi  # noqa: E402
 import script  # noqa: E402
 from master import contents, differences  # noqa: E402
+
+numpy = script.need("numpy")
 
 try:
     import h5py

@@ -9,14 +9,10 @@ import sys
 import tempfile
 import zlib
 
-try:
-    import numpy
-except ImportError:
-    print("skip panels # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import script  # noqa: E402
+
+numpy = script.need("numpy")
 
 SOURCE = os.path.abspath(os.environ.get("NB_SOURCE", "."))
 GEOM = os.path.join(SOURCE, "golden_data", "detectors", "geom")

@@ -7,15 +7,11 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip streamout # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import mpi  # noqa: E402
 import script  # noqa: E402
+
+numpy = script.need("numpy")
 
 QUAD = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "detectors", "geom", "quad.geom")
 BASE = ["-cell", "30", "40", "50", "90", "95", "90", "-default_F", "100", "-N", "20", "-gauss_xtal", "-lambda", "1.2", "-seed", "5", "-fluence", "1e26",

@@ -5,17 +5,13 @@ import os
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip ceo2 # python3-numpy is not installed")
-    sys.exit(0)
-
 DATA = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "real", "ceo2")
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"), DATA]
+from script import FAILED, need, ok, run  # noqa: E402
+
+numpy = need("numpy")
 import rings  # noqa: E402
-from script import FAILED, ok, run  # noqa: E402
 
 FLAGS = ["-cif", f"{DATA}/ceo2.cif", "-energy", rings.ENERGY, "-N", 110, "-gauss_xtal", "-mosaic_model", "uniform",
          "-mosaic", 180, "-mosaic_dom", 40000, "-distance", rings.DISTANCE, "-detpixels_x", rings.FAST, "-detpixels_y",

@@ -7,14 +7,10 @@ import struct
 import sys
 import tempfile
 
-try:
-    import numpy
-except ImportError:
-    print("skip extract # python3-numpy is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, run  # noqa: E402
+from script import FAILED, need, ok, run  # noqa: E402
+
+numpy = need("numpy")
 
 DATA = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "real", "thaumatin_still")
 SIDE, CENTRE, PIXELS_WIDE = 1200, (599.6, 597.4), 50  # of the crop, and the width of a ring

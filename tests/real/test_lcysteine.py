@@ -5,15 +5,10 @@ import os
 import sys
 import tempfile
 
-try:
-    import h5py
-    import numpy
-except ImportError:
-    print("skip lcysteine # python3-numpy or python3-h5py is not installed")
-    sys.exit(0)
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, run  # noqa: E402
+from script import FAILED, need, ok, run  # noqa: E402
+
+h5py, numpy = need("h5py", "numpy")
 
 DATA = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "real", "lcysteine")
 FLAGS = ["-mtz", f"{DATA}/lcysteine_merged_Iobs.mtz", "-N", 150, "-gauss_xtal", "-mosaic_model", "gauss",

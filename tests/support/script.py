@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the scripts that test the program share: its runs, and a line for each check."""
+import importlib
 import os
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
 FAILED = []  # names of checks
@@ -28,3 +30,22 @@ def run(*args, status=0, env=None, given=None):
 def read(path):
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def in_folder(main):
+    """Run main in a folder of its own, and end with the status of the checks."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        main()
+        os.chdir("/")
+    sys.exit(1 if FAILED else 0)
+
+
+def need(*modules):
+    """These modules, or the end of the script, which is skipped."""
+    try:
+        found = [importlib.import_module(name) for name in modules]
+    except ImportError as missing:
+        print(f"skip {SCRIPT} # {missing}: " + ", ".join(f"python3-{name}" for name in modules))
+        sys.exit(0)
+    return found if len(found) > 1 else found[0]
