@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Starts a subcommand in Python, or says what is missing; text in the program (src/cli/python_verb.c).
 
-Arguments: verb, folder of the package or "", "passive" if OMP_WAIT_POLICY is the program's own, version, program, words.
+Arguments: verb, folder of the package or "", "passive" if OMP_WAIT_POLICY is the program's own, version, program,
+words.
 """
 import os
 import runpy
@@ -11,8 +12,10 @@ verb, folder, passive, version = sys.argv[1:5]
 sys.argv[:5] = [verb]
 sys.path[:] = [path for path in (folder, *sys.path) if path]  # without the user's folder
 
+SYSTEM = "/usr/bin/python3"  # takes over where the first python3 of PATH lacks something
 LACKING = {"numpy": "numpy (Debian package python3-numpy, or pip install numpy)",
-           "nanobragg": "the Python package nanobragg (make python, Debian package python3-nanobragg, or pip install nanobragg)"}
+           "nanobragg": "the Python package nanobragg (make python, Debian package python3-nanobragg, or pip install "
+                        "nanobragg)"}
 
 
 def end(what):
@@ -23,6 +26,8 @@ def end(what):
 try:
     import nanobragg
 except ImportError as why:
+    if "NANOBRAGG_PYTHON" not in os.environ and sys.executable != SYSTEM and os.access(SYSTEM, os.X_OK):
+        os.execv(SYSTEM, [SYSTEM, *sys.orig_argv[1:]])
     need = LACKING.get(why.name, f"the Python package nanobragg, and Python 3.11 or newer: {why}")
     end(f"{need}; {sys.executable} has none, NANOBRAGG_PYTHON names another one")
 if nanobragg.__version__ != version:

@@ -2,7 +2,8 @@
 """Starts programs and measures them: a small process, since the peak memory that the system reports of a program is at
 least that of the process that started it.
 
-Reads lines of JSON, [argv, folder, file of its output, file of its errors], and answers each with a line (_programs.py).
+Reads lines of JSON, [argv, folder, file of its output, file of its errors], and answers each with a line
+(_programs.py).
 """
 import json
 import os

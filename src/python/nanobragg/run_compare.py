@@ -43,7 +43,8 @@ class Side:
 
     def start(self, flags, output):
         """Run to the end; the figures of the process."""
-        end = self.runner.run([self.program, *flags], *map(os.path.abspath, (self.folder, output, self.file("log.txt"))))
+        places = map(os.path.abspath, (self.folder, output, self.file("log.txt")))
+        end = self.runner.run([self.program, *flags], *places)
         if "missing" in end:
             raise Ended(MISSING, f"the program {self.program} cannot be run: {end['missing']}")
         return end

@@ -25,8 +25,8 @@ PLENTY = 2e9  # bytes of memory for the files of the runs
 
 # --- the folder of a report: complete or absent -------------------------------------------------
 class Folder:
-    """part, beside the report's folder, gets its name in the end; programs run in scratch, in memory if there is room, so
-    that the disk does not change the times.  A context that removes what was made."""
+    """part, beside the report's folder, gets its name in the end; programs run in scratch, in memory if there is room,
+    so that the disk does not change the times.  A context that removes what was made."""
 
     def __init__(self, path):
         self.path = path.rstrip("/") or "/"
@@ -131,7 +131,10 @@ def results(options, points, head):
             "date": date(), "cases": {case: case_text(case, options.own) for case in options.cases},
             "points": [], "left_out": [], "batches": [], "breakdowns": [], "gains": []}
     for p in points:
-        root["left_out" if p.left_out else lists.get(p.sweep, "points")].append(left_out_of(p) if p.left_out else row_of(p))
+        if p.left_out:
+            root["left_out"].append(left_out_of(p))
+        else:
+            root[lists.get(p.sweep, "points")].append(row_of(p))
     if not root["gains"]:
         del root["gains"]
     return finite(root)

@@ -79,8 +79,8 @@ def judge(p, part, every, light):
     dark, bright = (float(np.maximum(0.0, worst)) for worst in (lost.max(), -lost.min()))  # NaN stays, and is wrong
     p.found.update(too_dark=dark, too_bright=bright)
     if not (dark <= allowed + ROUNDING and bright <= ROUNDING):
-        raise Stop(3, f"wrong image: xfel {p.job.shape} with -tolerance {p.job.tolerance or 'unset'} on {p.job.device} is "
-                      f"{dark:.2g} of the brightest pixel too dark and {bright:.2g} too bright")
+        raise Stop(3, f"wrong image: xfel {p.job.shape} with -tolerance {p.job.tolerance or 'unset'} on {p.job.device} "
+                      f"is {dark:.2g} of the brightest pixel too dark and {bright:.2g} too bright")
 
 
 def run_peer(bench, job, name):

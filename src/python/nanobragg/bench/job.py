@@ -7,8 +7,8 @@ import nanobragg
 
 from .._programs import elsewhere, keywords
 
-# The flags of a case for every program, and the flags for ours alone.  The heavy case has a cell that is not orthogonal,
-# and many domains; -compat selects the old program's definitions for them.
+# The flags of a case for every program, and the flags for ours alone.  The heavy case has a cell that is not
+# orthogonal, and many domains; -compat selects the old program's definitions for them.
 CASES = {
     "simple": ("-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -pixel 0.1 -oversample 1", ""),
     "heavy": ("-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 -distance 100 -pixel 0.1 "
@@ -80,7 +80,8 @@ class Job:
         return [*words, "-seed", "1", "-quiet", *(["-time", "json"] if self.reports else [])]
 
     def command(self, is_ours):
-        """The command line of a new process in a folder of its own: all flags for this program, the physics for others."""
+        """The command line of a new process in a folder of its own: all flags for this program, the physics for
+        others."""
         return elsewhere(self.physics() + (self.ours() if is_ours else []))
 
     def keywords(self):

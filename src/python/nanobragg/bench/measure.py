@@ -80,7 +80,8 @@ class Bench:
     def refer(self, p):
         """The reference of a point's image."""
         if not self.reference or self.reference.job.image() != p.job.image():
-            self.reference = gate.Reference(p.job, REFERENCE_STEPS_QUICK if self.options.quick else REFERENCE_STEPS)
+            steps = REFERENCE_STEPS_QUICK if self.options.quick else REFERENCE_STEPS
+            self.reference = gate.Reference(p.job, steps)
         p.rows, p.of_rows = self.reference.rows, self.reference.slow
         return self.reference
 
@@ -183,8 +184,8 @@ class Bench:
         return self.expected(p, "warm")
 
     def render(self, p, reference):
-        """Into memory of the host.  In the size sweep a GPU also renders into its own memory, as for programs that go on
-        there."""
+        """Into memory of the host.  In the size sweep a GPU also renders into its own memory, as for programs that go
+        on there."""
         sim = p.job.simulation()
         out = np.empty(sim.shape, dtype=np.float32)
 
@@ -201,9 +202,10 @@ class Bench:
             return image.numpy(), seconds
 
         p.warm = self.repeat(p, reference, into_memory)
-        resident = self.repeat(p, reference, left_there) if p.warm and p.job.device != "cpu" and p.sweep == "size" else []
-        if resident:
-            p.found["resident"] = statistics(resident)
+        if p.warm and p.job.device != "cpu" and p.sweep == "size":
+            resident = self.repeat(p, reference, left_there)
+            if resident:
+                p.found["resident"] = statistics(resident)
         p.found["backend"] = sim.backend
 
     def repeat(self, p, reference, render):

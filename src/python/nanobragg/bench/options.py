@@ -17,7 +17,8 @@ MOST_VALUES, MOST_PEERS, MOST_DEVICES = 16, 4, 4
 WHOLES = {"sizes": (8, 32768), "oversamples": (1, 64), "domains": (1, 1000000), "threads": (1, 4096),
           "batches": (1, 4096)}
 WORDS = {"cases": (("simple", "heavy", "xfel", "own"), "simple, heavy, xfel or own"),
-         "isas": (ISAS, "scalar, sse2, avx2, avx512, neon or auto"), "precisions": (("double", "mixed"), "double or mixed"),
+         "isas": (ISAS, "scalar, sse2, avx2, avx512, neon or auto"),
+         "precisions": (("double", "mixed"), "double or mixed"),
          "sweeps": (SWEEPS, "size, precision, threads, oversample, domains, batch or breakdown")}
 
 # Without -quick, and with it.
@@ -41,7 +42,8 @@ def read_list(name, text):
     for word in text.split(","):
         is_whole = not words and re.fullmatch(r"\d{1,9}", word) and low <= int(word) <= high
         if not is_whole and word not in words:
-            raise Stop(2, f"-{name} '{text}': must be {allowed or f'whole numbers from {low} to {high}'}, separated by commas")
+            allowed = allowed or f"whole numbers from {low} to {high}"
+            raise Stop(2, f"-{name} '{text}': must be {allowed}, separated by commas")
         values.append(int(word) if is_whole else word)
     if len(values) > MOST_VALUES:
         raise Stop(2, f"-{name} {text}: at most {MOST_VALUES} values")

@@ -74,8 +74,8 @@ class Plan:
 
     def sweeps(self, case, device, is_first):
         """The sweeps of a case on a device but for the sizes; frames are of the first case."""
-        there = {"precision": True, "threads": device == "cpu", "oversample": case != "heavy", "domains": case == "heavy",
-                 "batch": is_first, "breakdown": True}
+        there = {"precision": True, "threads": device == "cpu", "oversample": case != "heavy",
+                 "domains": case == "heavy", "batch": is_first, "breakdown": True}
         for sweep in SWEEPS:
             if there.get(sweep) and sweep in self.options.sweeps:
                 getattr(self, sweep)(case, device)
