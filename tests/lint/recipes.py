@@ -149,7 +149,7 @@ def debian(_):
     listed = text(ROOT, "mk/packages.sh")
     groups = " ".join(re.findall(r'^[a-z]+="(.*?)"', listed.replace("\\\n", ""), re.S | re.M)).split()
     yield from compare(0, set(re.search(r'^build="(.*?)"', listed.replace("\\\n", ""), re.S | re.M)[1].split()),
-                       set("gcc g++ libc6-dev make pkg-config tao-pegtl-dev".split()))
+                       set("gcc g++ libc6-dev make pkg-config tao-pegtl-dev python3-dev python3-numpy".split()))
     names = [n for group in groups for n in group.split("|")]
     known = subprocess.run(["apt-cache", "show", "--no-all-versions", "gcc", *names], capture_output=True, text=True, check=False).stdout
     known = set(re.findall(r"^Package: (.*)$", known, re.M))
