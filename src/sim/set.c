@@ -82,7 +82,8 @@ static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
     nb_inputs in;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
     if (!st)
-        st = nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, cfg, &in, err);
+        st = nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, cfg, &in,
+                               err);
     if (!st) {
         nb_inputs_drop(&in);
         copy_changes(old, &sim->typed, &sim->cfg);
@@ -167,7 +168,8 @@ static void type_files_again(nb_sim *sim, const char *const *names, int n,
 {
     for (int i = 0; i < n; i++) {
         const nb_param *p = nb_param_find(names[i]);
-        const char *path = p && is_text(p) && is_of_record(p) ? field_of(p, &sim->typed) : "";
+        const char *path =
+            p && is_text(p) && is_of_record(p) ? field_of(p, &sim->typed) : "";
         if (path[0])
             generations[i] =
                 nb_store_retype(sim->in.store, path,
@@ -213,8 +215,8 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
 }
 
 /** Resolve sim->typed, of which these rows were typed; `old` is the record before. */
-static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *names, int n,
-                        nb_error *err)
+static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *names,
+                        int n, nb_error *err)
 {
     uint64_t *generations =
         nb_alloc((size_t)n + 1, sizeof *generations, "parameters", err);

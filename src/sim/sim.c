@@ -144,7 +144,7 @@ static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 
 /** What a change replaces. */
 struct nb_undo {
-    int is_open; /* between nb_sim_begin and nb_sim_end */
+    int is_open;     /* between nb_sim_begin and nb_sim_end */
     nb_config typed; /* of nb_sim_keep_record */
     nb_config cfg;
     const nb_moves *moves;
