@@ -1,165 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise of source and detector: reference images, equal bytes for all instruction sets and
- * threads, limits of the file types. */
+/* The noise of source and detector: equal bytes for all instruction sets and threads, limits of the file
+ * types. Reference images are those of golden/test_detectors.py. */
 #include "noise_samples.h"
-
-/* --- reference images: golden_data/detectors, cases noise-* and psf-* --- */
-
-enum { FAST = 70, SLOW = 64, N = FAST * SLOW };
-
-/** The image of a case as floats; free with nb_free. */
-static void *reference(const char *id, size_t bytes)
-{
-    const char *source = getenv("NB_SOURCE_DIR");
-    char path[400];
-    void *data = nb_alloc(bytes, 1, id, NULL);
-    FILE *f;
-    snprintf(path, sizeof path, "%s/golden_data/detectors/images/%s.bin",
-             source ? source : ".", id);
-    if (!(f = fopen(path, "rb")) || fread(data, 1, bytes, f) != bytes)
-        fail_msg("%s cannot be read", path);
-    fclose(f);
-    return data;
-}
-
-/** A case as stages: the numbers of its flags in cases.tsv. */
-typedef struct reference_case {
-    const char *id;
-    double flicker, dead; /* dead: a photon's share of the exposure */
-    int counts, seed;
-    nb_psf_shape psf;
-    double fwhm;
-    double calibration;
-    int calib_seed;
-    int map;
-    double gain, readout, adc;
-    int dim; /* the photons of a fluence of 1e25, not of 3e27 */
-} reference_case;
-
-static const reference_case cases[] = {
-    {.id = "noise-none", .gain = 1},
-    {.id = "psf-gauss", .psf = NB_PSF_GAUSS, .fwhm = 120, .gain = 1},
-    {.id = "psf-gauss-narrow", .psf = NB_PSF_GAUSS, .fwhm = 20, .gain = 1},
-    {.id = "psf-fibre", .psf = NB_PSF_FIBRE, .fwhm = 46, .gain = 1},
-    {.id = "psf-fibre-wide", .psf = NB_PSF_FIBRE, .fwhm = 700, .gain = 1},
-    {.id = "noise-poisson", .counts = 1, .seed = 41, .gain = 1, .dim = 1},
-    {.id = "noise-flicker", .flicker = 0.2, .seed = 41, .gain = 1},
-    {.id = "noise-calibration", .calibration = 0.05, .calib_seed = 123456789, .gain = 1},
-    {.id = "noise-calib-seed", .calibration = 0.08, .calib_seed = 77, .gain = 1},
-    {.id = "noise-readout", .gain = 1.7, .readout = 3.5, .seed = 41, .adc = 12.5, .dim = 1},
-    {.id = "noise-deadtime", .dead = 150e-9 / 0.01, .gain = 1},
-    {.id = "noise-gainmap", .counts = 1, .seed = 41, .map = 1, .gain = 3, .adc = 7},
-    {.id = "noise-all",
-     .flicker = 0.05,
-     .counts = 1,
-     .seed = 41,
-     .psf = NB_PSF_GAUSS,
-     .fwhm = 130,
-     .calibration = 0.03,
-     .calib_seed = 5,
-     .gain = 2.25,
-     .readout = 4,
-     .adc = 100},
-    {.id = "noise-all-fibre",
-     .flicker = 0.05,
-     .counts = 1,
-     .seed = 41,
-     .psf = NB_PSF_FIBRE,
-     .fwhm = 60,
-     .calibration = 0.03,
-     .calib_seed = 5,
-     .gain = 2.25,
-     .readout = 4,
-     .adc = 100},
-};
-
-static int stages_of(const reference_case *c, const float *map, nb_fibres *fibres,
-                     nb_stage *s)
-{
-    int n = 0;
-    if (c->flicker > 0)
-        s[n++] = (nb_stage){.kind = NB_STAGE_FLICKER,
-                            .amount = nb_flicker_factor(c->seed, 0, c->flicker)};
-    if (c->dead > 0)
-        s[n++] = (nb_stage){.kind = NB_STAGE_DEADTIME, .amount = c->dead};
-    if (c->counts)
-        s[n++] = (nb_stage){.kind = NB_STAGE_POISSON, .seed = c->seed};
-    if (c->psf)
-        s[n++] = spread(c->psf, c->fwhm, fibres);
-    if (c->calibration > 0)
-        s[n++] = (nb_stage){
-            .kind = NB_STAGE_CALIBRATION, .seed = c->calib_seed, .amount = c->calibration};
-    if (c->map)
-        s[n++] = (nb_stage){.kind = NB_STAGE_GAINMAP, .map = map};
-    s[n++] = (nb_stage){.kind = NB_STAGE_GAIN, .amount = c->gain};
-    if (c->readout > 0)
-        s[n++] =
-            (nb_stage){.kind = NB_STAGE_READOUT, .seed = c->seed, .amount = c->readout};
-    return n;
-}
-
-UNIT_TEST(reference_images)
-{
-    float *bright = reference("noise-none", N * sizeof(float));
-    float *map = reference("gainmap", N * sizeof(float));
-    static float dim[N], made[N];
-    nb_fibres *fibres = some_fibres();
-    detector d = {0};
-    put_panel(&d, FAST, SLOW, 0.15e-3);
-    for (int i = 0; i < N; i++)
-        dim[i] = (float)(bright[i] * (1e25 / 3e27));
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const reference_case *c = &cases[i];
-        nb_stage stages[NB_STAGES_MOST];
-        int n = stages_of(c, map, fibres, stages);
-        float *want = reference(c->id, N * sizeof(float));
-        if (c->psf == NB_PSF_FIBRE && !has_fftw())
-            printf("# %s: skipped without FFTW\n", c->id);
-        for (int isa = NB_ISA_SCALAR;
-             isa <= NB_ISA_NEON && !(c->psf == NB_PSF_FIBRE && !has_fftw()); isa++) {
-            nb_product p = {.type = NB_PIXEL_F32, .adc_offset = c->adc, .pixels = made};
-            nb_isa runs;
-            if (nb_cpu_choose((nb_isa)isa, &runs, NULL))
-                continue;
-            make(&d, runs, 2, c->dim ? dim : bright, stages, n, &p);
-            for (int k = 0; k < N; k++)
-                if (!(fabs(made[k] - want[k]) <= 5e-5 * fmax(1, fabs(want[k]))))
-                    fail_msg("%s, %s: pixel %d is %.9g, not %.9g", c->id,
-                             nb_isa_name(runs), k, made[k], want[k]);
-        }
-        nb_free(want);
-    }
-    nb_fibres_free(fibres);
-    nb_free(map);
-    nb_free(bright);
-}
-
-/* The cases noise-int and noise-int-psf: the pixels of SMV. */
-UNIT_TEST(reference_integers)
-{
-    float *photons = reference("noise-none", N * sizeof(float));
-    nb_fibres *fibres = some_fibres();
-    static uint16_t made[N];
-    detector d = {0};
-    reference_case c = cases[sizeof cases / sizeof *cases - 1]; /* noise-all-fibre */
-    put_panel(&d, FAST, SLOW, 0.15e-3);
-    for (int psf = 0; psf < 1 + has_fftw(); psf++) {
-        uint16_t *want = reference(psf ? "noise-int-psf" : "noise-int", N * sizeof *want);
-        nb_product p = {.type = NB_PIXEL_U16, .adc_offset = c.adc, .pixels = made};
-        nb_stage stages[NB_STAGES_MOST];
-        int differ = 0;
-        c.psf = psf ? NB_PSF_FIBRE : NB_PSF_NONE;
-        make(&d, widest(), 2, photons, stages, stages_of(&c, NULL, fibres, stages), &p);
-        for (int i = 0; i < N; i++) {
-            differ += made[i] != want[i];
-            assert_in_range(abs(made[i] - want[i]), 0, psf);
-        }
-        assert_in_range(differ, 0, psf);
-        nb_free(want);
-    }
-    nb_fibres_free(fibres);
-    nb_free(photons);
-}
 
 /* --- the same bytes --- */
 
@@ -170,21 +12,23 @@ static void fill(float *photons, size_t n)
                              (i % 911 == 7 ? 3e4 : 0) + (i % 5003 == 11 ? 2e9 : 0));
 }
 
-/** All stages. */
+/** All stages; their number. */
 static int all_stages(nb_psf_shape shape, nb_fibres *fibres, const float *map, nb_stage *s)
 {
-    reference_case c = {.flicker = 0.1,
-                        .dead = 1e-6,
-                        .counts = 1,
-                        .seed = -7,
-                        .psf = shape,
-                        .fwhm = 130,
-                        .calibration = 0.2,
-                        .calib_seed = 9,
-                        .map = 1,
-                        .gain = 1.3,
-                        .readout = 2};
-    return stages_of(&c, map, fibres, s);
+    const nb_stage all[] = {
+        {.kind = NB_STAGE_FLICKER, .amount = nb_flicker_factor(-7, 0, 0.1)},
+        {.kind = NB_STAGE_DEADTIME, .amount = 1e-6},
+        {.kind = NB_STAGE_POISSON, .seed = -7},
+        spread(shape, 130, fibres),
+        {.kind = NB_STAGE_CALIBRATION, .seed = 9, .amount = 0.2},
+        {.kind = NB_STAGE_GAINMAP, .map = map},
+        {.kind = NB_STAGE_GAIN, .amount = 1.3},
+        {.kind = NB_STAGE_READOUT, .seed = -7, .amount = 2}};
+    int n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].kind != NB_STAGE_SPREAD || shape != NB_PSF_NONE)
+            s[n++] = all[i];
+    return n;
 }
 
 UNIT_TEST(same_bytes)
