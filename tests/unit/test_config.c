@@ -11,133 +11,56 @@ static nb_config plain(void)
     return nb_suite_config(1, 3, 8);
 }
 
-/* A count or an enumeration below and above its range. */
-UNIT_TEST(counts_and_enumerations)
+/** A configuration of which this number of a row's field is `bytes`. */
+static void check_field(const nb_param *p, size_t at, const void *bytes, size_t size)
 {
-#define WHOLE(member, low, high, flag)                                                   \
-    {                                                                                    \
-        offsetof(nb_config, member), low, high, flag                                     \
-    }
-    static const struct {
-        size_t offset;
-        int low, high;
-        const char *flag;
-    } rows[] = {
-        WHOLE(cell_count, -1, 7, "cell_count"),
-        WHOLE(shape, -1, 4, "shape"),
-        WHOLE(misset_mode, -1, 3, "misset_mode"),
-        WHOLE(mosaic_domains, -1, INT_MAX, "-mosaic_dom"),
-        WHOLE(interpolate, -2, 2, "-interpolate"),
-        WHOLE(mosaic_model, -1, 3, "-mosaic_model"),
-        WHOLE(curved_omega, -1, 3, "-curved_omega"),
-        WHOLE(layer_depth, -1, 3, "-layer_depth"),
-        WHOLE(png.show, -1, 2, "-pngshow"),
-        WHOLE(hdiv_steps, -1, INT_MAX, "-hdivsteps"),
-        WHOLE(vdiv_steps, -1, INT_MAX, "-vdivsteps"),
-        WHOLE(dispersion_steps, -1, INT_MAX, "-dispsteps"),
-        WHOLE(phi_steps, -1, INT_MAX, "-phisteps"),
-        WHOLE(detpixels[1], -1, INT_MAX, "-detpixels"),
-        WHOLE(convention, -1, 7, "convention"),
-        WHOLE(pivot, -1, 3, "-pivot"),
-        WHOLE(pivot_implied, -1, 3, "pivot"),
-        WHOLE(thick_steps, -1, 100001, "-detector_thicksteps"),
-        WHOLE(oversample, -1, 10001, "-oversample"),
-        WHOLE(tiff_bits, 8, 24, "-tiffbits"),
-        WHOLE(truth, -1, 2, "-truth"),
-        WHOLE(threads, -1, 4097, "-threads"),
-        WHOLE(isa, -1, 6, "-isa"),
-        WHOLE(precision, -1, 3, "-precision"),
-        WHOLE(png.colormap, -1, 4, "-colormap"),
-        WHOLE(png.scale, -1, 3, "-pngscale"),
-        WHOLE(png.most, -1, 1000001, "-pngmax"),
-        WHOLE(png.blocks, -1, 2, "-pngblocks"),
-        WHOLE(png.rings, -1, NB_RINGS_MAX + 1, "png_ring_count"),
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int j = 0; j < 2; j++) {
-            nb_config cfg = plain();
-            memcpy((char *)&cfg + rows[i].offset, j ? &rows[i].high : &rows[i].low,
-                   sizeof(int));
-            check_refused(&cfg, NB_ERR_INPUT, rows[i].flag);
-        }
+    nb_config cfg = plain();
+    cfg.png.rings = 1;
+    cfg.png.ring_A[0] = 2;
+    memcpy((char *)&cfg + p->offset + at * size, bytes, size);
+    check_refused(&cfg, NB_ERR_INPUT, p->name);
 }
 
-enum { UNSET = 1, TRANSPARENT = 2 }; /* NaN is fine; infinity is */
+/* Counts and choices below and above the range of their rows. */
+UNIT_TEST(counts_and_choices)
+{
+    static const int values[] = {-1, INT_MAX};
+    size_t n, rows = 0;
+    const nb_param *row = nb_params(&n);
+    for (const nb_param *p = row; p < row + n; p++) {
+        if ((p->kind != NB_KIND_INTEGER && p->kind != NB_KIND_CHOICE) ||
+            p->flags & (NB_PARAM_SERIES | NB_PARAM_VIEW) || p->low < INT_MIN)
+            continue;
+        rows++;
+        for (size_t i = 0; i < 2 * p->size / sizeof(int); i++)
+            if (values[i % 2] != p->unset)
+                check_field(p, i / 2, &values[i % 2], sizeof(int));
+    }
+    assert_true(rows > 20);
+}
 
-/* Infinity, negative infinity, and NaN if it does not mean unset. */
+/* Infinity, negative infinity, and NaN if it does not mean unset; each number of each row. */
 UNIT_TEST(numbers)
 {
-#define NUMBER(member, allowed, flag)                                                    \
-    {                                                                                    \
-        offsetof(nb_config, member), allowed, flag                                       \
-    }
-    static const struct {
-        size_t offset;
-        int allowed;
-        const char *flag;
-    } rows[] = {
-        NUMBER(cell[1], 0, "-cell"),
-        NUMBER(cell[4], 0, "-cell"),
-        NUMBER(default_F, UNSET, "-default_F"),
-        NUMBER(N[1], 0, "-N"),
-        NUMBER(xtal_size_mm[2], UNSET, "-samplesize"),
-        NUMBER(fudge, 0, "-fudge"),
-        NUMBER(misset_deg[1], 0, "-misset"),
-        NUMBER(mosaic_spread_deg, UNSET, "-mosaic"),
-        NUMBER(lambda_A, UNSET, "-lambda"),
-        NUMBER(energy_eV, UNSET, "-energy"),
-        NUMBER(fluence, UNSET, "-fluence"),
-        NUMBER(flux, 0, "-flux"),
-        NUMBER(exposure_s, 0, "-exposure"),
-        NUMBER(beamsize_mm, UNSET, "-beamsize"),
-        NUMBER(polarization, 0, "-polar"),
-        NUMBER(hdiv_range_mrad, UNSET, "-hdivrange"),
-        NUMBER(vdiv_step_mrad, UNSET, "-vdivstep"),
-        NUMBER(dispersion_pct, UNSET, "-dispersion"),
-        NUMBER(dispersion_step_pct, UNSET, "-dispstep"),
-        NUMBER(phi_deg, UNSET, "-phi"),
-        NUMBER(osc_deg, UNSET, "-osc"),
-        NUMBER(phistep_deg, UNSET, "-phistep"),
-        NUMBER(detsize_mm[0], UNSET, "-detsize"),
-        NUMBER(pixel_mm, UNSET, "-pixel"),
-        NUMBER(distance_mm, UNSET, "-distance"),
-        NUMBER(close_distance_mm, UNSET, "-close_distance"),
-        NUMBER(Xbeam_mm, UNSET, "-Xbeam"),
-        NUMBER(Yclose_mm, UNSET, "-Yclose"),
-        NUMBER(orgx, UNSET, "-ORGX"),
-        NUMBER(rot_deg[2], UNSET, "detector_rot"),
-        NUMBER(twotheta_deg, UNSET, "-twotheta"),
-        NUMBER(close_twotheta_deg, UNSET, "close_twotheta"),
-        NUMBER(max_read_MB, 0, "-max_read"),
-        NUMBER(tolerance, UNSET, "-tolerance"),
-        NUMBER(tolerance_photons, UNSET, "-tolerance_photons"),
-        NUMBER(thick_um, UNSET, "-detector_thick"),
-        NUMBER(abs_um, UNSET | TRANSPARENT, "-detector_abs"),
-        NUMBER(blocks, UNSET, "-blocks"),
-        NUMBER(crystal_volume_um3, UNSET, "-crystal_volume"),
-        NUMBER(water_um, 0, "-water"),
-        NUMBER(dmin_A, 0, "-dmin"),
-        NUMBER(adc_offset, 0, "-adc"),
-        NUMBER(scale, 0, "-scale"),
-        NUMBER(pgm_scale, 0, "-pgmscale"),
-        NUMBER(truth_min, 0, "-truth_min"),
-        NUMBER(png.gamma, 0, "-pnggamma"),
-        NUMBER(png.ring_A[0], 0, "-pngrings"),
-        NUMBER(fdet_vector.v[0], 0, "-fdet_vector"),
-        NUMBER(pix0_m.v[2], 0, "-pix0_vector"),
-    };
-    static const double values[] = {INFINITY, -INFINITY, NAN};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int j = 0; j < 3; j++) {
-            nb_config cfg = plain();
-            if ((j == 2 && rows[i].allowed & UNSET) ||
-                (j == 0 && rows[i].allowed & TRANSPARENT))
-                continue;
-            cfg.png.rings = cfg.fdet_vector.set = cfg.pix0_m.set = 1;
-            cfg.png.ring_A[0] = cfg.fdet_vector.v[0] = 2;
-            memcpy((char *)&cfg + rows[i].offset, &values[j], sizeof(double));
-            check_refused(&cfg, NB_ERR_INPUT, rows[i].flag);
+    static const double values[] = {-INFINITY, INFINITY, NAN};
+    size_t n, rows = 0;
+    const nb_param *row = nb_params(&n);
+    for (const nb_param *p = row; p < row + n; p++) {
+        const int vector = p->size == sizeof(nb_opt3);
+        if ((!vector && p->kind != NB_KIND_NUMBER && p->kind != NB_KIND_DEPTH) ||
+            p->flags & (NB_PARAM_SERIES | NB_PARAM_VIEW))
+            continue;
+        rows++;
+        for (int k = 0; k < (isnan(p->unset) && !vector ? 2 : 3); k++) {
+            const nb_opt3 v = {1, {values[k], 1, 1}};
+            if (vector)
+                check_field(p, 0, &v, sizeof v);
+            else if (p->kind != NB_KIND_DEPTH || k != 1) /* infinity: transparent */
+                for (size_t i = 0; i < p->size / sizeof(double); i++)
+                    check_field(p, i, &values[k], sizeof(double));
         }
+    }
+    assert_true(rows > 50);
 }
 
 UNIT_TEST(products)
