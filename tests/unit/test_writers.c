@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files: contents, equal bytes, and no file left after a failure. */
+/* Image files: the SMV header, equal bytes, and no file left after a failure. Contents of float, PGM and SMV files
+ * are those of python/test_at_core.py, what is read back of test_at_geometry.py. */
 #include "image_samples.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
-
-#include "../../src/base/memory.h"
-#include "../../src/io/image/smv_read.h"
-
-SCRATCH_TEST(float_file)
-{
-    scratch *s = *state;
-    samples a = make_samples();
-    size_t bytes;
-    char *data =
-        scratch_read(written(s, "a.bin", &nb_writer_float, &a, NB_PIXEL_F32), &bytes);
-    assert_int_equal(bytes, sizeof a.f32);
-    assert_memory_equal(data, a.f32, sizeof a.f32);
-    free(data);
-    assert_int_equal(scratch_count(s, 0), 1);
-}
-
-SCRATCH_TEST(pgm_file)
-{
-    static const char head[] = "P5\n37 23\n# pixels scaled by 0.123457\n255\n";
-    scratch *s = *state;
-    samples a = make_samples();
-    nb_image_view v = view_of(&a, NB_PIXEL_U8);
-    size_t bytes;
-    char *data;
-    v.scale = 0.123456789;
-    assert_int_equal(
-        nb_write_image(&nb_writer_pgm, scratch_path(s, "a.pgm"), &v, &a.meta, NULL),
-        NB_OK);
-    data = scratch_read(s->path, &bytes);
-    assert_int_equal(bytes, sizeof head - 1 + PIXELS);
-    assert_memory_equal(data, head, sizeof head - 1);
-    assert_memory_equal(data + sizeof head - 1, a.u8, PIXELS);
-    free(data);
-}
-
-/* --- SMV --- */
 
 SCRATCH_TEST(smv_header)
 {
@@ -114,30 +78,6 @@ SCRATCH_TEST(smv_header)
         assert_ptr_equal(strchr(line, '='), strrchr(line, '=')); /* and with one = */
     }
     free(data);
-}
-
-SCRATCH_TEST(smv_read_back)
-{
-    scratch *s = *state;
-    samples a = make_samples();
-    char *data;
-    size_t bytes;
-    nb_smv_header h;
-    nb_config cfg;
-    nb_error err = {0};
-    uint16_t *pixels;
-    written(s, "a.img", &nb_writer_smv, &a, NB_PIXEL_U16);
-    assert_int_equal(nb_read_file(s->path, "-img", 0, &data, &bytes, &err), NB_OK);
-    assert_int_equal(nb_smv_parse(data, bytes, "a.img", &h, &err), NB_OK);
-    assert_int_equal(nb_smv_pixels_u16(data, bytes, &h, &pixels, &err), NB_OK);
-    assert_memory_equal(pixels, a.u16, sizeof a.u16);
-    nb_config_defaults(&cfg);
-    assert_int_equal(nb_smv_apply_header(&h, &cfg, &err), NB_OK);
-    assert_int_equal(cfg.convention, NB_CONV_XDS);
-    assert_true(cfg.distance_mm == a.inputs.distance_mm); /* every bit */
-    nb_free(pixels);
-    nb_smv_header_free(&h);
-    nb_free(data);
 }
 
 /** Value of a key in a header text; valid until the next call. */
