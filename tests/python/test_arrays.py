@@ -34,6 +34,7 @@ def replaced(array, i, value):
     (dict(sources=([1.0, np.nan], [1, 1])), r"^sources\[1\]: wavelength nan A"),
     (dict(sources=([1.0, 1.1], [1, -1])), r"^sources\[1\]: intensity -1 is negative"),
     (dict(sources=([1.0, 1.1], [1, np.nan])), r"^sources\[1\]: intensity nan is not finite"),
+    (dict(sources=([1.0, 1.1], [0, 0])), "^sources: the intensities"),
     (dict(sources=([1.0, 1.1], [1, 1], np.zeros((2, 3)))), r"^sources\[0\]: X Y Z = 0 0 0 gives no direction"),
     (dict(sources=([1.0, 1.1], [1, 1], np.zeros((3, 3)))), r"^sources: directions must be \[2, 3\]"),
     (dict(sources=([], [])), "^sources: there is none"),

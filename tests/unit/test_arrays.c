@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays in place of files, through the public calls: the image of the files, errors with their place, changes one by
- * one, and the table of F from one array. */
+/* Arrays in place of files, through the public calls: what is replaced alone, what is refused, a lack of memory. Images
+ * of arrays and messages with their place are those of python/test_arrays.py. */
 #include "../support/check.h"
 
 #include "base/memory.h"
@@ -56,61 +56,6 @@ static void render(nb_sim *sim, float image[PIXELS])
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
 }
 
-static void write_text(char path[NB_PATH_MAX], const char *name, const char *text)
-{
-    nb_scratch_path(path, name);
-    assert_true(nb_scratch_write(path, text, strlen(text)));
-}
-
-/** The same in files; the mask is not there. */
-static void write_files(nb_config *cfg)
-{
-    char *text = malloc((size_t)N * 64), *p = text;
-    assert_non_null(text);
-    for (int i = 0; i < N; i++)
-        p += sprintf(p, "%d %d %d %.17g\n", (int)hkl[i][0], (int)hkl[i][1],
-                     (int)hkl[i][2], F[i]);
-    write_text(cfg->hkl_file, "arrays.hkl", text);
-    p = text;
-    for (int i = 0; i < 2; i++)
-        p += sprintf(p, "%.17g %.17g %.17g %.17g %.17g\n", places[i][0], places[i][1],
-                     places[i][2], weights[i], waves[i]);
-    write_text(cfg->source_file, "arrays.src", text);
-    p = text;
-    for (int i = 0; i < 9; i++)
-        p += sprintf(p, "%.17g ", matrix[i]);
-    write_text(cfg->mat_file, "arrays.mat", text);
-    free(text);
-}
-
-UNIT_TEST(arrays_give_the_image_of_files)
-{
-    nb_config files = start(), cfg = start();
-    nb_arrays a = everything();
-    static float of_files[PIXELS], image[PIXELS];
-    nb_sim *sim;
-    nb_error err = {0};
-    write_files(&files);
-    sim = created(&files);
-    render(sim, of_files);
-    nb_sim_free(sim);
-    assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
-    assert_string_equal(cfg.hkl_file, NB_MEMORY_HKL);
-    sim = created(&cfg);
-    memset(&a, 0, sizeof a); /* the simulation has copies */
-    render(sim, image);
-    for (int i = 0; i < PIXELS; i++)
-        assert_true(image[i] == (mask[i] ? of_files[i] : 0));
-    assert_int_equal(nb_sim_set(sim, "threads", "1", &err),
-                     NB_OK); /* all is loaded again */
-    render(sim, of_files);
-    assert_memory_equal(image, of_files, sizeof image);
-    assert_int_equal(nb_sim_set(sim, "mask", "nonsense.img", &err), NB_ERR_INPUT);
-    render(sim, of_files);
-    assert_memory_equal(image, of_files, sizeof image);
-    nb_sim_free(sim);
-}
-
 /** One array of a simulation is replaced, as the header says. */
 UNIT_TEST(one_array_changes_alone)
 {
@@ -151,38 +96,6 @@ UNIT_TEST(one_array_changes_alone)
     nb_sim_free(sim);
 }
 
-UNIT_TEST(errors_name_the_place)
-{
-    static const double negative[2] = {1, -1}, none[2] = {0, 0}, flat[9] = {0};
-    static const double no_place[2][3] = {{0}};
-    nb_config cfg = start();
-    nb_arrays a = everything();
-    nb_error err = {0};
-    nb_sim *sim;
-    const double whole = F[5];
-    for (int kind = 0; kind < 7; kind++) {
-        static const char *const message[] = {
-            "hkl[5]: F = inf is not",        "hkl[4]: Miller index 10001 is beyond",
-            "sources[1]: intensity -1",      "sources[0]: X Y Z = 0 0 0",
-            "sources: the intensities",      "matrix: the matrix is singular",
-            "memory:mask: -mask has 30 x 40"};
-        a = everything();
-        F[5] = kind == 0 ? INFINITY : whole;
-        hkl[4][1] = kind == 1 ? 10001 : hkl[5][1];
-        a.weight = kind == 2 ? negative : kind == 4 ? none : weights;
-        a.position = kind == 3 ? no_place : places;
-        a.matrix = kind == 5 ? flat : matrix;
-        a.mask_fast = kind == 6 ? SLOW : FAST;
-        a.mask_slow = kind == 6 ? FAST : SLOW;
-        assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
-        assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_ERR_INPUT);
-        assert_null(sim);
-        if (strncmp(err.message, message[kind], strlen(message[kind])) != 0)
-            fail_msg("'%s' does not begin with '%s'", err.message, message[kind]);
-    }
-    fill();
-}
-
 UNIT_TEST(halves_of_arrays_are_refused)
 {
     nb_config cfg = start();
@@ -205,65 +118,6 @@ UNIT_TEST(halves_of_arrays_are_refused)
         nb_sim *sim;
         assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_ERR_INPUT);
     }
-}
-
-UNIT_TEST(missing_values_are_left_out)
-{
-    nb_config cfg = start();
-    nb_arrays a = everything();
-    nb_factor_list list;
-    nb_error err = {0};
-    nb_sim *sim;
-    F[3] = NAN;
-    cfg.default_F = 7;
-    assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
-    sim = created(&cfg);
-    fill();
-    assert_int_equal(nb_sim_factors(sim, 0, &list, &err), NB_OK);
-    assert_int_equal(list.count, N);
-    for (int i = 0; i < N; i++)
-        assert_true(list.F[i] == (i == 3 ? 7 : F[i]));
-    nb_factor_list_free(&list);
-    nb_sim_free(sim);
-}
-
-UNIT_TEST(all_F_from_one_array)
-{
-    static double twice[N];
-    static float image[PIXELS], fresh[PIXELS];
-    nb_config cfg = start();
-    nb_arrays a = everything();
-    nb_factor_list list;
-    nb_error err = {0};
-    nb_sim *sim, *other;
-    for (int i = 0; i < N; i++)
-        twice[i] = i % 2 ? 2 * F[i] : F[i];
-    assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
-    sim = created(&cfg);
-    assert_int_equal(nb_sim_set_factors(sim, twice, N, &err), NB_OK);
-    render(sim, image);
-    a.F = twice;
-    other = created(&cfg);
-    render(other, fresh);
-    assert_memory_equal(image, fresh, sizeof image);
-    nb_sim_free(other);
-    assert_int_equal(nb_sim_set_factors(sim, twice, N - 1, &err), NB_ERR_INPUT);
-    twice[9] = INFINITY;
-    assert_int_equal(nb_sim_set_factors(sim, twice, N, &err), NB_ERR_INPUT);
-    assert_memory_equal(err.message, "F[9]: ", 6);
-    assert_int_equal(nb_sim_set(sim, "threads", "1", &err), NB_OK); /* they stay */
-    render(sim, image);
-    assert_memory_equal(image, fresh, sizeof image);
-    assert_int_equal(nb_sim_factors(sim, 0, &list, &err), NB_OK);
-    assert_true(list.F[1] == twice[1] && list.F[2] == twice[2]);
-    nb_factor_list_free(&list);
-    nb_sim_free(sim);
-    cfg = start();
-    cfg.default_F = 1;
-    cfg.cell_count = 6;
-    sim = created(&cfg);
-    assert_int_equal(nb_sim_set_factors(sim, twice, N, &err), NB_ERR_INPUT);
-    nb_sim_free(sim);
 }
 
 /** Every failing allocation of creating and changing is an error without a leak (under a sanitizer). */
