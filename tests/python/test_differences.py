@@ -17,7 +17,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "gol
 NAMES = """misset_x misset_y misset_z rot_x rot_y rot_z cell_a cell_b cell_c cell_al cell_be cell_ga N_a N_b N_c mosaic
     phi osc lambda dispersion distance close_distance Xbeam Ybeam ORGX ORGY detector_rotx detector_roty detector_rotz
     twotheta shift_x shift_y shift_z shift_fast shift_slow shift_normal rot_fast rot_slow rot_normal detector_thick
-    detector_abs polar fudge fluence water default_F hdivrange vdivrange footprint_a footprint_b footprint_angle""".split()
+    detector_abs polar fudge fluence water default_F hdivrange vdivrange footprint_a footprint_b
+    footprint_angle""".split()
 PARTS = ["rot_x", "cell_a", "shift_x", "rot_slow", "footprint_a", "footprint_b", "footprint_angle", "fluence"]
 
 
@@ -393,3 +394,129 @@ def test_a_table_for_each_wavelength(tmp_path):
     names = ["rot_x", "rot_z", "N_a", "shift_fast", "fluence", "cell_a"]
     check_planes(sims[0], names[:4])
     assert all(equal(a, b, 5e-6) for a, b in zip(*(planes_of(sim, *names) for sim in sims)))
+
+
+# --- what is made of planes, and the calls around them
+
+SOME = ["rot_x", "cell_b", "N_c", "lambda", "shift_fast", "fluence"]
+KNOTS = [0.05, 0.15, 0.2, 0.4]
+FOURTEEN = dict(wavelength=1.1, N=6, detpixels=14, misset=(35, -18, 52), pixel=1.3, fluence=1e28)
+
+
+def terms(n, m, sigma):
+    """Loss of pixels, its slope by the model m, and the weight of a pixel."""
+    V, d = m + sigma ** 2, n - m
+    if sigma:
+        return (d * d / V + np.log(V)) / 2, -d / V + (1 - d * d / V) / (2 * V), 1 / V + 1 / (2 * V * V)
+    return m - n + n * np.log(np.maximum(n, 1) / m), 1 - n / m, 1 / m
+
+
+def counts(rng, shape, every):
+    """Up to 40 photons; pixels that are not seen are NaN."""
+    seen = np.floor(rng.uniform(0, 40, shape)).astype("f4")
+    seen.flat[3::every] = np.nan
+    return seen, ~np.isnan(seen)
+
+
+@pytest.mark.parametrize("sigma", [0, 1.7])
+def test_normal_equations_are_those_of_planes(sigma):
+    sim, rng = suite(**FOURTEEN), np.random.default_rng(3)
+    (seen, lit), flat = counts(rng, (14, 14), 7), rng.uniform(0.5, 2, (14, 14)).astype("f4")
+    image, planes = image_of(sim), np.array(planes_of(sim, *SOME))[:, lit]
+    found = sim.normal(seen, SOME, sigma=sigma or None, background=flat)
+    loss, slope, weight = terms(seen[lit].astype(float), (image + flat)[lit], sigma)
+    assert found.loss == pytest.approx(loss.sum(), rel=1e-11)
+    assert found.gradient == pytest.approx(planes @ slope, rel=1e-9)
+    assert found.fisher == pytest.approx((planes * weight) @ planes.T, rel=1e-10)
+
+    def loss_at(levels):
+        return sim.normal(seen, SOME, sigma=sigma or None, background=flat, radial=(KNOTS, levels))
+    levels = np.array([3, 2, 1.5, 1])
+    gradient = loss_at(levels).gradient[-4:]
+    for k, step in enumerate(np.diag(1e-5 * levels)):
+        slope = (loss_at(levels + step).loss - loss_at(levels - step).loss) / (2 * step[k])
+        assert gradient[k] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def test_wide_rows_and_hats():
+    """With the same level at every knot the background is flat, and the hats of a pixel add up to 1."""
+    sim = suite(**{**FOURTEEN, "detpixels": None, "pixel": 0.1}, detpixels_x=530, detpixels_y=3)  # more than at once
+    seen, lit = counts(np.random.default_rng(4), (3, 530), 11)
+    image, planes = image_of(sim), np.array(planes_of(sim, *SOME))[:, lit]
+    loss, slope, weight = terms(seen[lit].astype(float), image[lit] + 2, 0)
+    found = sim.normal(seen, SOME, radial=(KNOTS, [2, 2, 2, 2]))
+    assert found.loss == pytest.approx(loss.sum(), rel=1e-11)
+    assert found.gradient[:6] == pytest.approx(planes @ slope, rel=1e-9)
+    assert found.fisher[:6, :6] == pytest.approx((planes * weight) @ planes.T, rel=1e-10)
+    assert found.fisher[6:, :6].sum(0) == pytest.approx(planes @ weight, rel=1e-10, abs=1e-9)
+    hats = found.fisher[6:, 6:]
+    assert found.gradient[6:].sum() == pytest.approx(slope.sum(), rel=1e-10) and np.array_equal(hats, hats.T)
+    assert hats.sum() == pytest.approx(weight.sum(), rel=1e-11) and not np.triu(hats, 2).any()
+
+
+def test_threads_change_no_byte():
+    found = []
+    for threads in (1, 2, 7):
+        sim, seen = suite(detpixels=40, threads=threads), np.arange(1600, dtype="f4").reshape(40, 40) % 5
+        normal = sim.normal(seen, SOME)
+        found.append([*planes_of(sim, *SOME), list(sim.pullback(seen, SOME).values()), normal.loss, normal.gradient,
+                      normal.fisher])
+    assert all(np.array_equal(a, b) for other in found[1:] for a, b in zip(other, found[0]))
+
+
+@pytest.mark.parametrize("interpolate", ["interpolate", "nointerpolate"])
+def test_the_gradient_of_F(interpolate):
+    """The image is quadratic in F."""
+    sim = suite(wavelength=1.4, N=4, detpixels=12, pixel=1.2, hkl=os.path.join(ROOT, "dense.hkl"), default_F=0,
+                **{interpolate: True})
+    loss = np.random.default_rng(5).uniform(-1, 1, (12, 12))
+    hkl, slopes = sim.pullback(loss, ["F"])["F"]
+    names = ["F:{}:{}:{}".format(*h) for h in hkl]
+    dot = sum(sim.parameter(name)["value"] * s for name, s in zip(names, slopes))
+    assert len(hkl) > 10 and dot == pytest.approx(2 * (loss * image_of(sim)).sum(), rel=1e-9, abs=1e-6)
+    for name, s in list(zip(names, slopes))[::17]:
+        assert sim.pullback(loss, [name])[name] == pytest.approx(s, rel=1e-10, abs=1e-9)
+
+
+def test_lists_open():
+    sim = suite(detpixels=8)
+    for names, opened in (("misset,Na", "misset_x misset_y misset_z N_a"), ("F:1:-2:3", "F:1:-2:3"),
+                          ("beam,tilt", "Xbeam Ybeam detector_rotx detector_roty detector_rotz twotheta")):
+        assert sim.variables(names) == opened.split()
+    assert suite(detpixels=8, xds=True).variables("beam") == ["ORGX", "ORGY"]
+    for names, says in (("cel_a", "did you mean 'cell_a'"), ("F:1:2", "F:h:k:l"), ("rot,", "unknown|no parameter"),
+                        ("shift_x@p0", "detector from a file")):
+        with pytest.raises(ValueError, match=says):
+            sim.derivatives(names)
+    with pytest.raises(ValueError, match="rot_x is named twice"):
+        sim.derivatives("rot_x,rot")
+
+
+@pytest.mark.parametrize("words, name, why", [
+    ({}, "close_distance", "use distance"), ({}, "F:1:2:3", "no such entry"),
+    (dict(tophat_spots=True), "rot_x", "top-hat"), (dict(compat=True), "fluence", "-compat"),
+    (dict(pix0_vector=(0.1, -0.004, 0.004)), "distance", "-pix0_vector"),
+    (dict(pix0_vector=(0.1, -0.004, 0.004)), "detector_rotx", "-pix0_vector")])
+def test_what_has_no_derivative(words, name, why):
+    with pytest.raises(ValueError, match=why):
+        suite(detpixels=8, **words).parameter(name)
+
+
+@pytest.mark.parametrize("i", range(5))
+def test_rotations_fold(i):
+    """A rotation that is folded into the misset angles leaves the image."""
+    d = Draw("fold", i)
+    sim = suite(N=6, detpixels=10, pixel=1.2, misset=(d.uniform(-180, 180), d.uniform(-90, 90), d.uniform(-180, 180)))
+    sim.set_parameters({"rot": d.three(-40, 40)})
+    before = image_of(sim)
+    sim.fold_rotation()
+    assert equal(before, image_of(sim), 1e-10) and sim.parameter("rot_y")["value"] == 0
+
+
+@pytest.mark.parametrize("values", [dict(distance=90, cell_al=200), dict(distance=math.nan)])
+def test_an_error_changes_nothing(values):
+    sim = suite(N=6, detpixels=10)
+    before = image_of(sim)
+    with pytest.raises(ValueError):
+        sim.set_parameters(values)
+    assert np.array_equal(before, image_of(sim))
