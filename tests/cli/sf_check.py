@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Structure factors from models and reflection files: `nanobragg sf` against reference tables that
-two other programs agree on (golden_data/structure_factors), and images made with them.
+two other programs agree on (golden_data/structure_factors), and images made with them.  Theorems are
+those of unit/test_factors_theorems.c.
 
 With NB_BIG=1 also the large cases, each method and number of threads of every case.
 usage: NANOBRAGG=program python3 tests/cli/sf_check.py
@@ -13,7 +14,6 @@ import json
 import math
 import os
 import re
-import random
 import shutil
 import subprocess
 import sys
@@ -144,69 +144,6 @@ def dumps():
     again = table_of("b.mtz")
     ok("mtz-of-a-dump-is-the-same-table", again.keys() <= got.keys() and
        all(abs(abs(got[h]) - abs(F)) <= 2e-7 * abs(got[h]) for h, F in again.items()))
-
-
-# --- theorems ---
-
-ATOM = "ATOM  %5d %-4s ALA A%4d    %8.3f%8.3f%8.3f%6.2f%6.2f          %2s  "
-CELL = "CRYST1%9.3f%9.3f%9.3f%7.2f%7.2f%7.2f %-11s%4d\n"
-
-
-def write_pdb(path, cell, group, atoms):
-    """atoms: (element, x, y, z, occupancy, B)."""
-    with open(path, "w", encoding="ascii") as out:
-        out.write(CELL % (*cell, group, 1))
-        for i, (el, x, y, z, q, B) in enumerate(atoms):
-            out.write(ATOM % (i + 1, " " + el, i + 1, x, y, z, q, B, el) + "\n")
-        out.write("END\n")
-
-
-def factors(path, *flags):
-    sf("-pdb", path, "-ksol", 0, "-sf_method", "direct", *flags, "-quiet", "-dump_mtz",
-       os.path.abspath("t.mtz"), folder=".")
-    return table_of("t.mtz")
-
-
-def theorems():
-    rng = random.Random(7)
-    cell = (21.0, 25.0, 19.0, 90.0, 90.0, 90.0)
-
-    def some(n, elements="CNOS"):
-        return [(rng.choice(elements), rng.uniform(0, 20), rng.uniform(0, 24), rng.uniform(0, 18),
-                 round(rng.uniform(0.3, 1), 2), round(rng.uniform(5, 40), 2)) for _ in range(n)]
-
-    a, b = some(30), some(20)
-    flags = ["-dmin", 2.2, "-lambda", 1.2]
-    write_pdb("a.pdb", cell, "P 1", a)
-    write_pdb("b.pdb", cell, "P 1", b)
-    write_pdb("ab.pdb", cell, "P 1", a + b)
-    fa, fb, fab = (factors(name, *flags) for name in ("a.pdb", "b.pdb", "ab.pdb"))
-    sums = {h: fa[h] + fb[h] for h in fa}
-    ok("models-add", max(errors(fab, sums)) < 2e-6, errors(fab, sums))
-    write_pdb("moved.pdb", cell, "P 1", [(e, x + 1.5, y - 2.25, z + 3.125, q, B)
-                                         for e, x, y, z, q, B in a])
-    turned = {(h, k, l): F * cmath.exp(2j * math.pi * (h * 1.5 / 21 - k * 2.25 / 25 + l * 3.125 / 19))
-              for (h, k, l), F in fa.items()}
-    ok("a-shift-turns-phases", max(errors(factors("moved.pdb", *flags), turned)) < 3e-6)
-    both = a + [(e, -x, -y, -z, q, B) for e, x, y, z, q, B in a]
-    write_pdb("centre.pdb", cell, "P 1", both)
-    real = factors("centre.pdb", *flags, "-anomalous", "off")
-    top = max(abs(F) for F in real.values())
-    ok("a-centre-makes-F-real", max(abs(F.imag) for F in real.values()) < 1e-5 * top)
-    mates = [abs(abs(F) - abs(fa[tuple(-x for x in h)])) for h, F in fa.items()]
-    ok("anomalous-scattering-breaks-friedel", max(mates) > 1e-3 * top)
-    write_pdb("group.pdb", cell, "P 21 21 21", a)
-    images = [(e, x + dx * 10.5 if s[0] > 0 else 21 - x + dx * 10.5,
-               y + dy * 12.5 if s[1] > 0 else 25 - y + dy * 12.5,
-               z + dz * 9.5 if s[2] > 0 else 19 - z + dz * 9.5, q, B)
-              for s, (dx, dy, dz) in (((1, 1, 1), (0, 0, 0)), ((-1, -1, 1), (1, 0, 1)),
-                                      ((-1, 1, -1), (0, 1, 1)), ((1, -1, -1), (1, 1, 0)))
-              for e, x, y, z, q, B in a]
-    write_pdb("images.pdb", cell, "P 1", images)
-    small = factors("group.pdb", *flags)
-    ok("P1-with-all-images", max(errors(factors("images.pdb", *flags), small)) < 3e-6)
-    double = factors("a.pdb", *flags, "-Fscale", 2)
-    ok("Fscale", max(errors(double, {h: 2 * F for h, F in fa.items()})) < 1e-6)
 
 
 # --- images ---
@@ -498,7 +435,6 @@ def main():
         residual_B()
         finite()
         models()
-        theorems()
         images()
         spectrum()
     finally:
