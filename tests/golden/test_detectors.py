@@ -104,6 +104,11 @@ def wrong_panel(panel, row):
     return [key for key, good in checks.items() if not good]
 
 
+# What files say of the beam and the rotation
+FACTS = {"hier.expt": {"beam": {"wavelength_A": 1.2815, "polarization": 0.97}}, "modules.h5": {"beam": {"wavelength_A": 1.0332}},
+         "rot.expt": {"spindle": {"phi_deg": 15.25, "osc_deg": 0.4}}, "stack3d.h5": {"spindle": {"phi_deg": 30, "osc_deg": 0.25}}}
+
+
 def check_panels(file):
     kind = {"geom": "-geom", "expt": "-expt", "h5": "-nxmx"}[file.rsplit(".", 1)[1]]
     flags = [kind, "geom/" + file, "-layout", "file", "-show_config", "-cell", "60", "-default_F", "1", "-N", "2"]
@@ -114,7 +119,11 @@ def check_panels(file):
     got = run(flags)
     if got.returncode:
         return got.stderr.strip()
-    panels = json.loads(got.stdout)["detector"]["panels"]
+    config = json.loads(got.stdout)
+    panels = config["detector"]["panels"]
+    for part, facts in FACTS.get(file, {}).items():
+        if not close([config[part][name] for name in facts], facts.values(), 1e-9):
+            return f"{part}: {config[part]}"
     with open(os.path.join(FOLDER, "geom", file.rsplit(".", 1)[0] + ".panels.tsv"), encoding="utf-8") as stream:
         rows = [line.rstrip("\n").split("\t") for line in list(stream)[1:]]
     if len(rows) != len(panels):
