@@ -15,7 +15,8 @@ extern "C" {
 enum {
     NODES = 128, /* threads of a block */
     PIXELS = 256,
-    ALIGNED = 256 /* bytes, of a table's arrays */
+    ALIGNED = 256,      /* bytes, of a table's arrays */
+    NEAR_OF_A_LOOK = 16 /* reflections that take the time of a spline */
 };
 
 #define KEPT_BYTES 256e6       /* of all tables together, if they are several */
@@ -53,39 +54,15 @@ static __device__ int panel_of_block(const light_job &p, int block)
     return low;
 }
 
-/** Do no pixels inside of -dmin need node j of row i?  The halves of light_nodes in src/light. */
-static __device__ int is_beyond(const nb_diffuse_plane &plane, const light_panel &at,
-                                int i, int j)
-{
-    int first = 0, count = at.grid.wide;
-    for (;;) {
-        const int half = count / 2;
-        if (nb_light_node_side(&plane, &at.grid, &at.panel, &at.sensor, i, first, count) <
-            0)
-            return 1;
-        if (count <= NB_LIGHT_FEW)
-            return 0;
-        if (j < first + half) {
-            count = half;
-        } else {
-            first += half;
-            count -= half;
-        }
-    }
-}
-
 __global__ void __launch_bounds__(NODES) k_light_nodes(const NB_GRID_CONSTANT light_job p)
 {
     const int block = p.before + (int)blockIdx.x;
     const light_panel &at = p.panels[panel_of_block(p, block)];
     const int64_t node = (int64_t)(block - at.first_block) * NODES + (int64_t)threadIdx.x;
     const int i = (int)(node / at.grid.wide), j = (int)(node % at.grid.wide);
-    if (node >= (int64_t)nb_light_nodes(&at.grid))
-        return;
-    p.nodes[at.first_node + node] =
-        p.plane.scene.factors.dmin > 0 && i < at.grid.high && is_beyond(p.plane, at, i, j)
-            ? 0.0f
-            : nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, (size_t)node);
+    if (i < at.grid.high)
+        p.nodes[at.first_node + node] =
+            nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, i, j);
 }
 
 /** Light of pixel (f, s) of a panel, by its nodes. */
@@ -96,9 +73,6 @@ static __device__ float between(const light_panel &at, const float *nodes, int f
     const float *a = nodes + at.first_node + (int64_t)(y / step) * g->wide + x / step;
     const float *b = a + g->wide, *c = b + g->wide, *d = c + g->wide;
     float line[4];
-    const size_t beside = nb_light_beside(g, f, s);
-    if (beside)
-        return nodes[at.first_node + (int64_t)beside];
     if (!g->s.between)
         return *a;
     for (int k = 0; k < 4; k++)
@@ -201,16 +175,16 @@ static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, s
 }
 
 typedef struct part_bytes {
-    size_t c, power, poly;
+    size_t c, power, near;
 } part_bytes;
 
 static part_bytes bytes_of(const nb_diffuse_table *t, const nb_diffuse_part *p)
 {
     const size_t points = (size_t)p->n[0] * (size_t)p->n[1] * (size_t)p->n[2];
     const size_t box = (size_t)t->n[0] * (size_t)t->n[1] * (size_t)t->n[2];
-    return {(points + NB_DIFFUSE_BEHIND) * sizeof *p->c,
+    return {p->c ? (points + NB_DIFFUSE_BEHIND) * sizeof *p->c : 0,
             p->power ? box * sizeof *p->power : 0,
-            (size_t)p->near_orders * sizeof *p->poly};
+            p->near ? NB_NEAR_ROWS * (size_t)p->columns * sizeof *p->near : 0};
 }
 
 static size_t table_bytes(const nb_diffuse_table *t)
@@ -218,7 +192,7 @@ static size_t table_bytes(const nb_diffuse_table *t)
     size_t sum = aligned(sizeof *t);
     for (int r = 0; r < t->model.n_forms; r++) {
         const part_bytes b = bytes_of(t, &t->parts[r]);
-        sum += aligned(b.c) + aligned(b.power) + aligned(b.poly);
+        sum += aligned(b.c) + aligned(b.power) + aligned(b.near);
     }
     return sum;
 }
@@ -240,7 +214,7 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
         if (!st)
             st = send_array(state, to, &at, (void **)&p->power, b.power, err);
         if (!st)
-            st = send_array(state, to, &at, (void **)&p->poly, b.poly, err);
+            st = send_array(state, to, &at, (void **)&p->near, b.near, err);
     }
     if (!st)
         st = nb_cuda_check(err,
@@ -317,7 +291,7 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
         p->grid = nb_light_grid_of(plane, &sc->panels[k]);
         p->first_node = *nodes;
         p->first_block = *blocks;
-        const int64_t own = (int64_t)nb_light_nodes(&p->grid);
+        const int64_t own = (int64_t)p->grid.wide * p->grid.high;
         *nodes += own;
         *blocks += (int)((own + NODES - 1) / NODES);
     }
@@ -357,16 +331,20 @@ static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *pla
     return st;
 }
 
-/** Values of the table for a block of nodes, of the panel that needs most. */
+/** Values for a block of nodes, of the panel that needs most: a spline, and the reflections near each sample. */
 static double looks_of(const nb_diffuse_plane *plane)
 {
-    double most = 1;
+    const nb_diffuse_table *t = plane->table;
+    const double box = (double)t->n[0] * t->n[1] * t->n[2];
+    double most = 1, each = 0;
     for (int k = 0; k < plane->scene.n_panels; k++) {
         const nb_light_grid g = nb_light_grid_of(plane, &plane->scene.panels[k]);
-        const int rays = g.beside.rays > g.s.rays ? g.beside.rays : g.s.rays;
-        most = fmax(most, (double)rays * rays * g.s.layers);
+        most = fmax(most, (double)g.s.rays * g.s.rays * g.s.layers);
     }
-    return most * NODES * plane->n_beams * plane->n_cells * plane->table->model.n_forms;
+    for (int r = 0; r < t->model.n_forms; r++)
+        each += 1 + fmin(box, t->parts[r].many * pow(t->parts[r].near2, 1.5)) /
+                        NEAR_OF_A_LOOK;
+    return most * NODES * plane->n_beams * plane->n_cells * each;
 }
 
 static void launch_nodes(nb_backend_state *state, light_job job, int blocks, double looks)

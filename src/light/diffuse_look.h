@@ -20,7 +20,7 @@ NB_HD void nb_diffuse_find(const nb_diffuse_part *p, const double h[3], nb_diffu
     s->row = (size_t)p->n[2];
     s->plane = s->row * (size_t)p->n[1];
     for (int i = 0; i < 3; i++)
-        at[i] = nb_spline_at(h[i] * p->scale[i] - p->low[i], p->n[i], s->w[i]);
+        at[i] = nb_spline_at(h[i] * p->per[i] - p->low[i], p->n[i], s->w[i]);
     s->c = p->c + (size_t)at[0] * s->plane + (size_t)at[1] * s->row + (size_t)at[2];
 }
 
@@ -89,17 +89,22 @@ NB_HD double nb_diffuse_look(const nb_diffuse_table *t, double h, double k, doub
     double sum = 0, about = 0;
     for (int r = 0; r < t->model.n_forms; r++) {
         const nb_diffuse_part *p = &t->parts[r];
-        const double X = nb_shape_radius2(p->form.X, h, k, l);
-        nb_diffuse_spot s;
-        nb_diffuse_find(p, at, &s);
-        double D = nb_diffuse_spline(&s);
+        const double X = nb_shape_radius2(p->form.X, h, k, l),
+                     part = p->form.part * p->most * -expm1(-X);
+        double D = 0;
+        if (p->c) {
+            nb_diffuse_spot s;
+            nb_diffuse_find(p, at, &s);
+            D = nb_diffuse_spline(&s);
+            if (t->model.gauss)
+                about = fmax(about, part * nb_diffuse_about(&s));
+        }
         if (p->near2 > 0)
             D += nb_diffuse_near(t, p, X, at);
-        sum += p->form.part * -expm1(-X) * D;
-        if (t->model.gauss)
-            about = fmax(about, p->form.part * -expm1(-X) * nb_diffuse_about(&s));
+        sum += part * D;
     }
-    if (about > NB_FAINT_STEEP * sum && about > t->faint)
+    if (t->model.gauss &&
+        (!t->parts->c || (about > NB_FAINT_STEEP * sum && about > t->faint)))
         sum = nb_diffuse_faint(t, at);
     return sum > 0 ? sum : 0;
 }

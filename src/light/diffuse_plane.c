@@ -8,13 +8,11 @@
 #include "../base/stop.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
-#include "diffuse_orders.h"
+#include "diffuse_terms.h"
 #include "merge.h"
 
 #define NODE_MOST 0.3  /* u from one node to the next, at most */
 #define NODE_APART 0.2 /* the same on halos that no others cover */
-#define BESIDE 2       /* nodes about the direct beam */
-#define FEW_SOURCES 64 /* of several directions, that are taken one by one there */
 #define ONE_RAY 0.055  /* u of a pixel that one ray serves, where each pixel is a node */
 #define TWO_RAYS 0.6   /* that two rays along each edge serve */
 #define ONE_LAYER                                                                        \
@@ -57,7 +55,6 @@ static nb_status merge_beam(nb_diffuse_plane *p, double reach, nb_error *err)
         double k = 1 / s->lambda;
         nb_vec3 off = nb_scale(k, nb_sub(s->incident, mean));
         items[i] = (nb_merge_item){s->weight, {k * reach, off.x, off.y, off.z}};
-        p->swing = fmax(p->swing, nb_norm(off));
         p->spread = fmax(p->spread, fabs(k - wave) * reach + nb_norm(off));
     }
     p->n_beams = nb_merge(items, n, p->per);
@@ -167,24 +164,14 @@ static nb_status merge_cells(nb_diffuse_plane *p, double reach, nb_error *err)
 
 /** u from one node to the next: a cubic errs by the fourth power of it and the part of the light that the halo of one
  * strong reflection, 4 times the mean, has at its middle. The others have pi^2 over the volume of an index, in u. */
-static double node_of(const nb_diffuse_table *t)
+static double node_of(const nb_diffuse *d)
 {
     double part = 0;
-    for (int i = 0; i < t->model.n_forms; i++) {
-        const double volume = sqrt(nb_diffuse_det(t->model.forms[i].u2));
+    for (int i = 0; i < d->n_forms; i++) {
+        const double volume = sqrt(nb_diffuse_det(d->forms[i].u2));
         part = fmax(part, 4 * volume / (4 * volume + NB_PI * NB_PI));
     }
-    return t->model.gauss ? NODE_MOST : fmin(NODE_MOST, NODE_APART / pow(part, 0.25));
-}
-
-/** Two rays along each edge have the mean and the mean square of all sub-pixels; all: take all. */
-static void choose_rays(int os, int all, nb_light_sampling *s)
-{
-    s->rays = os;
-    if (!all && os > 2) {
-        s->rays = 2;
-        s->apart = sqrt((1 - 1.0 / os / os) / 3);
-    }
+    return d->gauss ? NODE_MOST : fmin(NODE_MOST, NODE_APART / pow(part, 0.25));
 }
 
 static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *panel,
@@ -194,16 +181,17 @@ static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *
     double edge = fmax(panel->pixel_fast, panel->pixel_slow);
     double u = p->per * p->middle.wave / near, pixel = u * edge;
     double depth = u * sensor->layers * sensor->layer_step;
-    const double node = node_of(p->table);
     const int os = p->scene.oversample;
-    const double steps = pixel > 0 ? fmin(node / pixel, NB_LIGHT_STEP) : NB_LIGHT_STEP;
+    const double steps = pixel > 0 ? fmin(p->node / pixel, NB_LIGHT_STEP) : NB_LIGHT_STEP;
     nb_light_sampling s = {.step = steps < 1 ? 1 : (int)steps,
                            .between = steps >= 2 || (steps >= 1 && os > 1)};
     s.layers = depth < ONE_LAYER || panel->curved ? 1 : sensor->layers;
-    if (s.between || pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY)
-        s.rays = 1;
-    else
-        choose_rays(os, pixel >= TWO_RAYS, &s);
+    s.rays = s.between || pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY ? 1 : os;
+    if (s.rays > 2 &&
+        pixel < TWO_RAYS) { /* with the mean and the mean square of all sub-pixels */
+        s.rays = 2;
+        s.apart = sqrt((1 - 1.0 / os / os) / 3);
+    }
     return s;
 }
 
@@ -221,35 +209,6 @@ static void limit_pixels(const nb_diffuse_plane *p, const nb_panel *panel, int f
         limit_pixels(p, panel, f + n / 2, n - n / 2, s, image + n / 2);
     } else if (side == 0)
         *image = (float)nb_light_pixel(p, &all, panel, sensor, f, s);
-}
-
-/** Pixels beside the direct beam: within some nodes, whose cubics cannot follow q^2 there; where no ray is cut. */
-static void find_beam(const nb_diffuse_plane *p, const nb_panel *panel, nb_light_grid *g)
-{
-    const nb_sensor *sensor = &p->scene.sensors[panel->sensor];
-    const double f = panel->Fbeam / panel->pixel_fast,
-                 s = panel->Sbeam / panel->pixel_slow;
-    const nb_ray ray = nb_ray_along(nb_panel_point(panel, panel->Fbeam, panel->Sbeam, 0));
-    const int about = BESIDE * g->s.step;
-    nb_region r;
-    if (!g->s.between || !(fabs(f) < 1e6 && fabs(s) < 1e6) ||
-        !(nb_dot(ray.direction, p->middle.incident) > 0))
-        return;
-    r = (nb_region){(int)fmax(g->r.fmin, f - about), (int)fmin(g->r.fmax, f + about),
-                    (int)fmax(g->r.smin, s - about), (int)fmin(g->r.smax, s + about)};
-    if (!(nb_region_pixels(r) > 0))
-        return;
-    for (int k = r.smin; k <= r.smax && p->scene.factors.dmin > 0; k++)
-        if (nb_light_side(p, panel, sensor, r.fmin, r.fmax - r.fmin + 1, k, 0) <= 0)
-            return;
-    g->beam = r;
-    g->beam_pixels = (int)nb_region_pixels(r);
-    g->beam_wide = r.fmax - r.fmin + 1;
-    g->beside = g->s;
-    g->beside.step = 1;
-    g->beside.between = 0;
-    g->beside.cut = p->swing > 0 && p->scene.beam.n_sources <= FEW_SOURCES;
-    choose_rays(p->scene.oversample, 0, &g->beside);
 }
 
 nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
@@ -273,7 +232,6 @@ nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
         for (int k = 0; k < 4; k++)
             g.w[k][t] = (float)sum[k];
     }
-    find_beam(p, panel, &g);
     return g;
 }
 
@@ -283,34 +241,6 @@ typedef struct nodes {
     nb_light_grid grid;
     float *light; /* owned */
 } nodes;
-
-/** Nodes j .. j + count - 1 of row i; those that no pixel inside of -dmin needs are 0. */
-static void light_nodes(const nb_diffuse_plane *p, const nodes *n, int i, int j, int count)
-{
-    const nb_light_grid *g = &n->grid;
-    const nb_sensor *sensor = &p->scene.sensors[n->panel->sensor];
-    const int limited = p->scene.factors.dmin > 0;
-    float *light = n->light + (size_t)i * (size_t)g->wide + j;
-    if (limited && nb_light_node_side(p, g, n->panel, sensor, i, j, count) < 0) {
-        memset(light, 0, (size_t)count * sizeof *light);
-        return;
-    }
-    if (limited && count > NB_LIGHT_FEW) {
-        light_nodes(p, n, i, j, count / 2);
-        light_nodes(p, n, i, j + count / 2, count - count / 2);
-        return;
-    }
-    for (int k = 0; k < count; k++)
-        light[k] = nb_light_node(p, g, n->panel, sensor,
-                                 (size_t)i * (size_t)g->wide + (size_t)(j + k));
-}
-
-static void light_beside(const nb_diffuse_plane *p, const nodes *n, int i)
-{
-    const size_t node = (size_t)n->grid.wide * (size_t)n->grid.high + (size_t)i;
-    n->light[node] =
-        nb_light_node(p, &n->grid, n->panel, &p->scene.sensors[n->panel->sensor], node);
-}
 
 /** The cubic between rows of nodes, of each column of nodes. */
 static void between_rows(const nodes *n, int s, float *line)
@@ -363,9 +293,6 @@ static void pixel_row(const nb_diffuse_plane *p, const nodes *n, int s, float *l
 #pragma omp simd
     for (int f = 0; f < pixels; f++)
         image[start + (size_t)f] = light[f] > 0 ? light[f] : 0;
-    for (int f = n->grid.beam.fmin; nb_light_beside(&n->grid, f, s); f++)
-        image[start + (size_t)(f - n->grid.r.fmin)] =
-            n->light[nb_light_beside(&n->grid, f, s)];
     if (sc->factors.dmin > 0)
         limit_pixels(p, n->panel, n->grid.r.fmin, pixels, s, &image[start]);
     for (int f = 0; sc->raster.mask && f < pixels; f++)
@@ -376,13 +303,14 @@ static void pixel_row(const nb_diffuse_plane *p, const nodes *n, int s, float *l
 static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
                              int threads, float *image, nb_error *err)
 {
+    const nb_sensor *sensor = &p->scene.sensors[panel->sensor];
     nodes n = {panel, nb_light_grid_of(p, panel), NULL};
     nb_asking *asking = nb_asking_now();
     float *lines = NULL;
     nb_status st = NB_OK;
     if (n.grid.wide > 0) {
-        n.light =
-            nb_alloc_raw(nb_light_nodes(&n.grid), sizeof *n.light, "diffuse light", err);
+        n.light = nb_alloc_raw((size_t)n.grid.wide * (size_t)n.grid.high, sizeof *n.light,
+                               "diffuse light", err);
         lines = nb_alloc_raw(line_room(&n) * (size_t)threads, sizeof *lines,
                              "diffuse light", err);
         st = n.light && lines ? NB_OK : NB_ERR_NOMEM;
@@ -396,12 +324,9 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
 #pragma omp for schedule(dynamic, 1)
 #endif
             for (int i = 0; i < n.grid.high; i++)
-                if (!nb_stop_asked(asking))
-                    light_nodes(p, &n, i, 0, n.grid.wide);
-#pragma omp for schedule(dynamic, 8)
-            for (int i = 0; i < n.grid.beam_pixels; i++)
-                if (!nb_stop_asked(asking))
-                    light_beside(p, &n, i);
+                for (int j = 0; j < n.grid.wide && !nb_stop_asked(asking); j++)
+                    n.light[(size_t)i * (size_t)n.grid.wide + (size_t)j] =
+                        nb_light_node(p, &n.grid, panel, sensor, i, j);
 #pragma omp for schedule(dynamic, 8)
             for (int s = n.grid.r.smin; s <= n.grid.r.smax; s++)
                 if (!nb_stop_asked(asking))
@@ -413,18 +338,38 @@ static nb_status panel_light(const nb_diffuse_plane *p, const nb_panel *panel,
     return st ? st : nb_stop_status(asking, err);
 }
 
-nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse_table *table,
-                               double scale, nb_diffuse_plane *p, nb_error *err)
+nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse *model,
+                               double reach, nb_diffuse_plane *p, nb_error *err)
 {
     nb_status st;
-    *p = (nb_diffuse_plane){.scene = *scene, .table = table, .scale = scale};
-    p->per = scale_of(&table->model, table->reach, table->model.gamma);
-    st = merge_beam(p, table->reach, err);
+    *p = (nb_diffuse_plane){.scene = *scene, .scale = model->scale};
+    p->per = scale_of(model, reach, model->gamma);
+    p->node = node_of(model);
+    st = merge_beam(p, reach, err);
     if (!st)
-        st = merge_cells(p, table->reach, err);
+        st = merge_cells(p, reach, err);
     if (st)
         nb_diffuse_plane_clear(p);
     return st;
+}
+
+double nb_diffuse_plane_samples(const nb_diffuse_plane *p)
+{
+    nb_diffuse_plane whole = *p;
+    nb_raster *raster = &whole.scene.raster;
+    const int limited = p->scene.factors.dmin > 0; /* then every ray of every source */
+    double sum = 0;
+    raster->roi = (nb_region){0, raster->columns - 1, 0, raster->rows - 1};
+    for (int i = 0; i < p->scene.n_panels; i++) {
+        const nb_panel *panel = &p->scene.panels[i];
+        const nb_sensor *sensor = &p->scene.sensors[panel->sensor];
+        const nb_light_grid g = nb_light_grid_of(&whole, panel);
+        const nb_light_sampling s = limited ? nb_light_every(&p->scene, sensor) : g.s;
+        const double points =
+            limited ? (double)panel->columns * panel->rows : (double)g.wide * g.high;
+        sum += points * s.rays * s.rays * s.layers;
+    }
+    return sum * p->n_cells * (limited ? p->scene.beam.n_sources : p->n_beams);
 }
 
 nb_status nb_diffuse_plane_fill(const nb_diffuse_plane *p, int threads, float *image,

@@ -5,10 +5,13 @@
 
 #include "diffuse_rays.h"
 
-/** Merge the scene's sources and orientations; scale: nb_diffuse.scale.  The scene's arrays and the table are used, not
- * copied.  Errors: NB_ERR_NOMEM. */
-nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse_table *table,
-                               double scale, nb_diffuse_plane *plane, nb_error *err);
+/** Merge the scene's sources and orientations, for the model's light up to |q| = reach (1/A).  The scene's arrays are
+ * used, not copied; plane->table is to be set.  Errors: NB_ERR_NOMEM. */
+nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse *model,
+                               double reach, nb_diffuse_plane *plane, nb_error *err);
+
+/** Values of the table that the whole detector takes, whatever is rendered of it. */
+double nb_diffuse_plane_samples(const nb_diffuse_plane *plane);
 
 /** image[pixels of the stack] = photons; 0 where nothing is rendered. threads: as nb_image_threads takes it.  The same
  * bytes for any number of threads.  Errors: NB_ERR_NOMEM. */

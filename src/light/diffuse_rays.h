@@ -6,10 +6,7 @@
 
 #include "diffuse_look.h"
 
-enum {
-    NB_LIGHT_STEP = 8, /* pixels from node to node, at most */
-    NB_LIGHT_FEW = 8 /* nodes of a row, that are not divided to find those beyond -dmin */
-};
+enum { NB_LIGHT_STEP = 8 }; /* pixels from node to node, at most */
 
 /** Sources as q = wave d - p. */
 typedef struct nb_light_beam {
@@ -29,12 +26,12 @@ typedef struct nb_diffuse_plane {
     const nb_diffuse_table *table;
     double scale; /* of D */
     double per;   /* u for a distance in reciprocal space, m */
+    double node;  /* u from one node to the next, at most */
     int n_beams, n_cells;
     const nb_light_beam *beams; /* owned */
     const nb_light_cell *cells; /* owned */
     nb_light_beam middle;
     double spread; /* of q by the sources, 1/m */
-    double swing;  /* by their directions alone */
 } nb_diffuse_plane;
 
 /** How a panel is sampled. */
@@ -53,10 +50,6 @@ typedef struct nb_light_grid {
     nb_region r; /* pixels; empty: no light */
     nb_light_sampling s;
     int wide, high;
-    /** Pixels beside the direct beam, where the light goes to 0 with q^2: one by one, behind the nodes.  Empty: wide 0. */
-    nb_region beam;
-    nb_light_sampling beside;
-    int beam_wide, beam_pixels;
     float w[4][NB_LIGHT_STEP]; /* of the nodes about a pixel, by its place behind the second: the mean of its sub-pixels */
 } nb_light_grid;
 
@@ -183,49 +176,20 @@ NB_HD nb_light_sampling nb_light_every(const nb_scene *sc, const nb_sensor *sens
     return every;
 }
 
-/** nb_light_side of nodes j .. j + count - 1 of row i, with all pixels that need them. */
-NB_HD int nb_light_node_side(const nb_diffuse_plane *p, const nb_light_grid *g,
-                             const nb_panel *panel, const nb_sensor *sensor, int i, int j,
-                             int count)
+/** The light of node (i, j); 0 where no pixel inside of -dmin needs it. */
+NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
+                          const nb_panel *panel, const nb_sensor *sensor, int i, int j)
 {
     const int step = g->s.step, off = g->s.between;
-    return nb_light_side(p, panel, sensor, g->r.fmin + step * (j - off),
-                         (count - 1) * step + 1, g->r.smin + step * (i - off), 2 * step);
-}
-
-/** Nodes of a panel, and its pixels beside the direct beam behind them. */
-NB_HD size_t nb_light_nodes(const nb_light_grid *g)
-{
-    return (size_t)g->wide * (size_t)g->high + (size_t)g->beam_pixels;
-}
-
-/** Where pixel (f, s) is behind the nodes, or 0 where it is not beside the direct beam. */
-NB_HD size_t nb_light_beside(const nb_light_grid *g, int f, int s)
-{
-    return f < g->beam.fmin || f > g->beam.fmax || s < g->beam.smin || s > g->beam.smax ||
-                   !g->beam_pixels
-               ? 0
-               : (size_t)g->wide * (size_t)g->high +
-                     (size_t)(s - g->beam.smin) * (size_t)g->beam_wide +
-                     (size_t)(f - g->beam.fmin);
-}
-
-/** The light of a node, or of a pixel behind them. */
-NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
-                          const nb_panel *panel, const nb_sensor *sensor, size_t node)
-{
-    const size_t wide = (size_t)g->wide, nodes = wide * (size_t)g->high;
-    const int step = g->s.step, off = g->s.between, behind = node >= nodes;
-    const int k = (int)(node - nodes); /* behind */
-    const int f = behind ? g->beam.fmin + k % g->beam_wide
-                         : g->r.fmin + step * ((int)(node % wide) - off);
-    const int row = behind ? g->beam.smin + k / g->beam_wide
-                           : g->r.smin + step * ((int)(node / wide) - off);
+    const int f = g->r.fmin + step * (j - off), row = g->r.smin + step * (i - off);
     const uint8_t *mask = off ? NULL : p->scene.raster.mask;
     if (mask &&
         !mask[panel->first_pixel + (size_t)row * (size_t)panel->columns + (size_t)f])
         return 0;
-    return (float)nb_light_pixel(p, behind ? &g->beside : &g->s, panel, sensor, f, row);
+    if (p->scene.factors.dmin > 0 &&
+        nb_light_side(p, panel, sensor, f, 1, row, 2 * step) < 0)
+        return 0;
+    return (float)nb_light_pixel(p, &g->s, panel, sensor, f, row);
 }
 
 /** A pixel between nodes in one direction: the same operations, in the same order, everywhere. */

@@ -2,28 +2,33 @@
 #include "diffuse_table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/free_memory.h"
 #include "../base/memory.h"
-#include "diffuse_fill.h"
+#include "../base/shared.h"
+#include "../base/stop.h"
+#include "../base/threads.h"
+#include "curve.h"
 #include "diffuse_look.h"
-#include "diffuse_orders.h"
+#include "diffuse_terms.h"
+#include "lattice_sum.h"
+#include "spline.h"
 
 enum {
-    EDGE = 3,         /* indices of a table beyond what is looked up */
-    SHIFTS_MOST = 64, /* of a table without split halos */
-    SPLIT_SHIFTS = 24 /* of one with them */
+    EDGE = 3,   /* indices of a table beyond what is looked up */
+    SHIFTS = 32 /* points of an index, if fewer do */
 };
-#define ORDERS_LEFT 1e-5 /* share of the orders that a table leaves out */
+#define POINTS 16e6 /* of all forms, if fewer do: 64 MB, and some seconds of a core */
+#define ORDERS_LEFT 1e-5 /* share of the orders that do not count */
 #define X_LIMIT 600.0    /* exp(X) has to be a double */
-#define STEP_X 0.6       /* of X from one point to the next */
-#define STEP_SMOOTH                                                                      \
-    0.32 /* u from one point to the next, of sources that are moved to the points too */
-#define BYTES_OF_POINTS 12.8 /* of all forms, so many of which are not too many */
-#define UNITS_MOST 2.0    /* indices from one point to the next, where halos are split */
-#define TABLE_PART 0.8    /* of the memory, for what is kept */
-#define MAKING_PART 0.125 /* and at least, for what makes it */
+#define STEP_WHOLE 0.5 /* u from point to point: a spline errs by 3e-3 of a halo alone */
+/* The same in parts of the u within which halos are soft: 1e-3 among halos of different light. */
+#define STEP_SOFT 0.3
+#define STEP_ALIKE 1.25   /* between steps along the axes, at most, as far as they can */
+#define WIDER_BYTES 256e6 /* of sums at once beside the first */
 
 /** The least order beyond which less than this share is left. */
 static int orders_of(double X, double left)
@@ -36,210 +41,157 @@ static int orders_of(double X, double left)
     return (int)n;
 }
 
-/** Points from one index to the next, where halos are split at u (0: they are not). */
-static void choose_spacing(const nb_diffuse_table *t, nb_diffuse_part *p, double split)
+/* --- what a table is --- */
+
+/** Points whose steps are alike, the least that are possible or m times as many along each axis; returns the longest
+ * step, u. */
+static double lay_points(const int reach[3], int m, nb_diffuse_part *p)
 {
+    double u[3], least, longest = 0;
+    for (int i = 0; i < 3; i++)
+        u[i] = sqrt(p->form.u2[i]);
+    least = fmax(STEP_WHOLE / STEP_ALIKE, fmin(u[0], fmin(u[1], u[2])) / m);
     for (int i = 0; i < 3; i++) {
-        double scale = sqrt(p->form.u2[i]);
-        double steps_X = 2 * sqrt(p->form.X[i] * t->X_most) / STEP_X;
-        int by_u = split > 0 ? (int)ceil(scale / (NB_SPLIT_STEP * split) - 1e-9)
-                             : nb_diffuse_points(scale);
-        int by_X = (int)ceil(steps_X);
-        p->per[i] = by_u > by_X ? by_u : by_X;
-        if (p->per[i] < 1)
-            p->per[i] = 1;
+        p->per[i] = (int)fmax(1, ceil(u[i] / (STEP_ALIKE * least) - 1e-9));
+        p->low[i] = -p->per[i] * reach[i];
+        p->n[i] = 1 - 2 * p->low[i];
+        longest = fmax(longest, u[i] / p->per[i]);
+    }
+    return longest;
+}
+
+static size_t points_of(const nb_diffuse_part *p)
+{
+    return (size_t)p->n[0] * (size_t)p->n[1] * (size_t)p->n[2];
+}
+
+static int shifts_of(const nb_diffuse_part *p)
+{
+    return p->per[0] * p->per[1] * p->per[2];
+}
+
+/** As many points as hold the halos, or as are soon made; then halos are soft where the steps are too long for them. */
+static void choose_points(const int reach[3], double points, nb_diffuse_part *p)
+{
+    double longest = lay_points(reach, 1, p);
+    for (int m = 2; longest > STEP_WHOLE; m++) {
+        nb_diffuse_part more = *p;
+        const double step = lay_points(reach, m, &more);
+        if ((double)points_of(&more) > points || shifts_of(&more) > SHIFTS)
+            break;
+        *p = more;
+        longest = step;
+    }
+    if (longest > STEP_WHOLE)
+        p->near2 = longest * longest / STEP_SOFT / STEP_SOFT;
+}
+
+/** u^2 from any point to any reflection, at most. */
+static double farthest2(const nb_diffuse_table *t, const nb_diffuse_part *p,
+                        const int reach[3])
+{
+    double u = 0;
+    for (int i = 0; i < 3; i++)
+        u += sqrt(p->form.u2[i]) *
+             (reach[i] + 1 + fmax(abs(t->low[i]), abs(t->low[i] + t->n[i] - 1)));
+    return u * u;
+}
+
+static void plan_part(const nb_diffuse_source *s, const nb_diffuse_table *t,
+                      const int reach[3], nb_diffuse_part *p)
+{
+    if (!s->direct)
+        choose_points(reach, POINTS / t->model.n_forms, p);
+    else if (!t->model.gauss) /* whose orders are summed until they end */
+        p->near2 = farthest2(t, p, reach);
+    if (p->near2 > 0) {
+        nb_diffuse_half(p->form.u2, p->near2, p->half);
+        p->columns = nb_curve_columns(p->near2);
+    }
+    nb_diffuse_half(p->form.u2, 1, p->half_one);
+    p->many = 4 * NB_PI / 3 / sqrt(nb_diffuse_det(p->form.u2));
+}
+
+static size_t box_of(const nb_diffuse_table *t)
+{
+    return (size_t)t->n[0] * (size_t)t->n[1] * (size_t)t->n[2];
+}
+
+static void clear_table(void *object)
+{
+    nb_diffuse_table *t = object;
+    for (int r = 0; r < NB_DIFFUSE_FORMS; r++) {
+        nb_free(t->parts[r].c);
+        nb_free(t->parts[r].power);
+        nb_free(t->parts[r].near);
     }
 }
 
-static double points_of(const nb_diffuse_part *p, const int reach[3])
+/** A table with its plan; reach: of its points, indices. */
+static nb_diffuse_table *plan_table(const nb_diffuse_source *s, int reach[3],
+                                    nb_error *err)
 {
-    double n = 1;
-    for (int i = 0; i < 3; i++)
-        n *= 2.0 * reach[i] * p->per[i] + 1;
-    return n;
+    const nb_factor_table *f = s->factors;
+    nb_diffuse_table *t = nb_shared_new(sizeof *t, clear_table, "diffuse light", err);
+    double beyond = 0;
+    if (!t)
+        return NULL;
+    t->model = *s->model;
+    t->reach = s->reach;
+    memcpy(t->low, (int[3]){f->hmin, f->kmin, f->lmin}, sizeof t->low);
+    memcpy(t->n, (int[3]){f->nh, f->nk, f->nl}, sizeof t->n);
+    for (int i = 0; i < 3; i++) {
+        reach[i] = (int)ceil(s->reach * s->edge[i]) + EDGE;
+        beyond = fmax(beyond, s->reach + EDGE / s->edge[i]);
+    }
+    t->X_most = pow(2 * NB_PI * t->model.sigma * beyond, 2);
+    t->rows_per = (NB_NEAR_ROWS - 1) / log1p(t->X_most / NB_DIFFUSE_X_UNIT);
+    for (int r = 0; r < t->model.n_forms; r++) {
+        t->parts[r].form = t->model.forms[r];
+        plan_part(s, t, reach, &t->parts[r]);
+    }
+    return t;
 }
 
-/** Points that a form may have. */
-static double most_points(const nb_diffuse_table *t, const int reach[3], int shares,
-                          double bytes)
+/** Sums at once: as many as threads can make and memory holds. */
+static int places_of(const nb_diffuse_source *s, const nb_diffuse_table *t,
+                     const nb_diffuse_part *p, const int reach[3])
 {
-    const double room = bytes - nb_lattice_sum_bytes(t->low, t->n, reach);
-    const double point = sizeof *t->parts->c, forms = t->model.n_forms;
-    return shares ? fmax(room, bytes / 4) / point / (forms * shares + 1)
-                  : fmax(bytes / BYTES_OF_POINTS / forms, room / point / (forms + 1));
+    const int jobs = nb_diffuse_terms_count(t->model.gauss, t->X_most) * shifts_of(p);
+    const double each = nb_lattice_sum_bytes(t->low, t->n, reach);
+    return (int)fmin(fmin(s->threads, jobs),
+                     fmin(1 + floor(WIDER_BYTES / each), NB_LATTICE_PLACES));
 }
 
-/** Bytes of a form's table. */
-static double bytes_of(const nb_diffuse_table *t, const nb_diffuse_part *p, int has_power)
+double nb_diffuse_table_needs(const nb_diffuse_source *s)
 {
-    double sum = (double)sizeof *p->c * p->n[0] * p->n[1] * p->n[2];
-    if (has_power)
-        sum += (double)sizeof *p->power * t->n[0] * t->n[1] * t->n[2];
+    int reach[3];
+    nb_diffuse_table *t = plan_table(s, reach, NULL);
+    double bytes = 0;
+    if (!t)
+        return 0;
+    for (int r = 0; r < t->model.n_forms; r++)
+        bytes +=
+            (double)sizeof(float) * ((double)points_of(&t->parts[r]) + (double)box_of(t));
+    if (!s->direct && t->X_most < X_LIMIT && t->model.n_forms > 0)
+        bytes += nb_lattice_sum_bytes(t->low, t->n, reach) *
+                 (1 + places_of(s, t, t->parts, reach));
+    nb_shared_drop(t);
+    return bytes;
+}
+
+double nb_diffuse_table_bytes(const nb_diffuse_table *t)
+{
+    double sum = sizeof *t;
+    for (int r = 0; r < t->model.n_forms; r++) {
+        const nb_diffuse_part *p = &t->parts[r];
+        sum += sizeof(float) * ((double)points_of(p) + (p->power ? (double)box_of(t) : 0) +
+                                (double)NB_NEAR_ROWS * p->columns);
+    }
     return sum;
 }
 
-/** Split the halos, unless a table of moderate size holds them. */
-static void choose_split(const nb_diffuse_table *t, const int reach[3], int shares,
-                         double bytes, nb_diffuse_part *p)
-{
-    const double most = most_points(t, reach, shares, bytes);
-    int coarsest[3]; /* beyond which nothing is gained: larger tables, not more halos one by one */
-    double shifts;
-    choose_spacing(t, p, 1e9);
-    memcpy(coarsest, p->per, sizeof coarsest);
-    choose_spacing(t, p, 0);
-    shifts = (double)p->per[0] * p->per[1] * p->per[2];
-    for (double split = 1;
-         memcmp(p->per, coarsest, sizeof coarsest) &&
-         (shifts > (split > 1 ? SPLIT_SHIFTS : SHIFTS_MOST) || points_of(p, reach) > most);
-         split *= 1.1) {
-        choose_spacing(t, p, split);
-        shifts = (double)p->per[0] * p->per[1] * p->per[2];
-        p->near2 = split * split;
-    }
-}
-
-/** Lay the points, these numbers of indices apart where there is one an index. */
-static void lay_points(const int reach[3], const double unit[3], nb_diffuse_part *p)
-{
-    for (int i = 0; i < 3; i++) {
-        p->unit[i] = unit[i];
-        p->scale[i] = p->per[i] / unit[i];
-        p->low[i] =
-            -p->per[i] * (unit[i] > 1 ? (int)ceil(reach[i] / unit[i]) + 1 : reach[i]);
-        p->n[i] = 1 - 2 * p->low[i];
-    }
-}
-
-/** Points further apart than an index, if a table needs that: as far as halos are smooth, or are split further out. */
-static void choose_points(const nb_diffuse_table *t, const int reach[3], double bytes,
-                          int is_split, nb_diffuse_part *p)
-{
-    const double most = TABLE_PART * bytes;
-    double unit[3] = {1, 1, 1}, far[3], longest = 1;
-    lay_points(reach, unit, p);
-    for (int i = 0; i < 3; i++) {
-        const double steps_X = 2 * sqrt(p->form.X[i] * t->X_most) / STEP_X;
-        far[i] = p->per[i] > 1 ? 1 : fmax(1, fmin(UNITS_MOST, 1 / steps_X));
-        if (p->near2 == 0)
-            far[i] = fmax(1, fmin(far[i], STEP_SMOOTH / sqrt(p->form.u2[i])));
-        longest = fmax(longest, far[i]);
-    }
-    for (double by = 1; bytes_of(t, p, is_split) > most && by < longest; by *= 1.02) {
-        for (int i = 0; i < 3; i++)
-            unit[i] = fmin(by, far[i]);
-        lay_points(reach, unit, p);
-    }
-    longest = fmax(unit[0], fmax(unit[1], unit[2]));
-    p->near2 *= longest * longest;
-}
-
-/** Half of the box about the ellipsoid u^2 = near2, and the polynomials inside. */
-static nb_status prepare_near(const nb_diffuse_table *t, nb_diffuse_part *p, nb_error *err)
-{
-    const double last = t->model.gauss ? p->near2 : 2.7 * sqrt(p->near2);
-    const int orders = t->model.gauss ? t->faint_orders : t->orders;
-    nb_diffuse_half(p->form.u2, p->near2, p->half);
-    p->near_orders = last < orders ? (int)ceil(last) : orders;
-    p->poly = nb_alloc((size_t)p->near_orders, sizeof *p->poly, "diffuse light", err);
-    for (int n = 0; p->poly && n < p->near_orders && n < t->orders; n++)
-        nb_diffuse_soft(t->model.gauss, n + 1, p->near2, p->poly[n]);
-    return p->poly ? NB_OK : NB_ERR_NOMEM;
-}
-
-/** I0 of a table's reflections in one form. */
-typedef struct powers {
-    const nb_diffuse_table *t;
-    const nb_diffuse_form *form;
-    const double *F;
-} powers;
-
-static void power_row(const void *data, const int at[3], int count, double *out)
-{
-    const powers *p = data;
-    const nb_diffuse_table *t = p->t;
-    const double *F =
-        p->F + ((size_t)at[0] * (size_t)t->n[1] + (size_t)at[1]) * (size_t)t->n[2] +
-        (size_t)at[2];
-    for (int l = 0; l < count; l++)
-        out[l] = F[l] == 0 ? 0
-                           : nb_diffuse_power(&t->model, p->form, F[l], t->low[0] + at[0],
-                                              t->low[1] + at[1], t->low[2] + at[2] + l);
-}
-
-/** Note the brightest of a row of reflections, and the light in the middle of its halo. */
-static void note_brightest(nb_diffuse_table *t, nb_diffuse_part *part, const int at[2],
-                           const double *row)
-{
-    for (int l = 0; l < t->n[2]; l++) {
-        const double X = nb_shape_radius2(part->form.X, t->low[0] + at[0],
-                                          t->low[1] + at[1], t->low[2] + l);
-        const double light = part->form.part * row[l] * -expm1(-X) * pow(fmax(X, 1), -1.5);
-        part->most = fmax(part->most, row[l]);
-        t->faint = fmax(t->faint, NB_FAINT_LIGHT * light);
-    }
-}
-
-/** Keep the reflections of a form for sums one by one. */
-static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
-                            nb_diffuse_part *part, nb_error *err)
-{
-    const powers p = {t, &part->form, nb_table_at(s->factors, s->table)};
-    const int rows = t->n[0] * t->n[1], n = t->n[2];
-    double *row = nb_alloc_raw((size_t)n, sizeof *row, "diffuse light", err);
-    part->power = row ? nb_alloc_large((size_t)rows * (size_t)n, sizeof *part->power,
-                                       "diffuse light", err)
-                      : NULL;
-    for (int i = 0; part->power && i < rows; i++) {
-        power_row(&p, (const int[3]){i / t->n[1], i % t->n[1], 0}, n, row);
-        note_brightest(t, part, (const int[2]){i / t->n[1], i % t->n[1]}, row);
-        for (int l = 0; l < n; l++)
-            part->power[(size_t)i * (size_t)n + (size_t)l] = (float)row[l];
-    }
-    nb_free(row);
-    nb_diffuse_half(part->form.u2, 1, part->half_one);
-    part->many = 4 * NB_PI / 3 / sqrt(nb_diffuse_det(part->form.u2));
-    return part->power ? NB_OK : NB_ERR_NOMEM;
-}
-
-/** Are single reflections of a form looked at? */
-static int keeps_power(const nb_diffuse_source *s, const nb_diffuse_part *p)
-{
-    return (s->model->gauss || p->near2 > 0) && !s->shares;
-}
-
-static double bytes_allowed(const nb_diffuse_source *s)
-{
-    return s->bytes > 0 ? s->bytes : NB_DIFFUSE_BYTES;
-}
-
-/** Lay the points of a form; returns the bytes of all forms and of the tables that share the memory. */
-static double plan_part(const nb_diffuse_source *s, const nb_diffuse_table *t,
-                        const int reach[3], nb_diffuse_part *p)
-{
-    const double tables = t->model.n_forms * (s->shares > 1 ? s->shares : 1);
-    if (!s->like) {
-        choose_split(t, reach, s->shares, bytes_allowed(s), p);
-        choose_points(t, reach, bytes_allowed(s) / tables, keeps_power(s, p), p);
-    }
-    return tables * bytes_of(t, p, keeps_power(s, p));
-}
-
-static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
-                           const int reach[3], nb_diffuse_part *p, nb_error *err)
-{
-    const powers of = {t, &p->form, nb_table_at(s->factors, s->table)};
-    const double kept = plan_part(s, t, reach, p), bytes = bytes_allowed(s);
-    const int is_split = p->near2 > 0 && !s->shares;
-    nb_lattice_source sources = {.row = power_row, .data = &of};
-    nb_status st = is_split ? prepare_near(t, p, err) : NB_OK;
-    memcpy(sources.low, t->low, sizeof sources.low);
-    memcpy(sources.n, t->n, sizeof sources.n);
-    if (!st)
-        st = nb_diffuse_fill(t, &sources, fmax(MAKING_PART * bytes, bytes - kept),
-                             s->threads, p, err);
-    return st || !keeps_power(s, p) ? st : make_power(s, t, p, err);
-}
+/* --- its reflections --- */
 
 /** Largest X of a reflection that counts. */
 static double sources_X(const nb_diffuse_source *s, const nb_diffuse_form *form)
@@ -269,160 +221,223 @@ static nb_status check_X(const nb_diffuse_source *s, const nb_diffuse_table *t,
                                  X, X_LIMIT);
 }
 
-/** A table of a source, without its parts' points: those of `like` are where its are. */
-static nb_diffuse_table *new_table(const nb_diffuse_source *s, nb_error *err)
+/** I0 of the reflections of row (i, j) of the box, in units of `unit`. */
+static void power_row(const nb_diffuse_source *s, const nb_diffuse_table *t,
+                      const nb_diffuse_form *form, const int at[2], double *row)
 {
-    const nb_factor_table *f = s->factors;
-    nb_diffuse_table *t = nb_alloc(1, sizeof *t, "diffuse light", err);
-    if (!t)
-        return NULL;
-    t->model = *s->model;
-    t->reach = s->reach;
-    memcpy(t->low, (int[3]){f->hmin, f->kmin, f->lmin}, sizeof t->low);
-    memcpy(t->n, (int[3]){f->nh, f->nk, f->nl}, sizeof t->n);
-    for (int r = 0; r < t->model.n_forms; r++) {
-        nb_diffuse_part *p = &t->parts[r];
-        p->form = t->model.forms[r];
-        if (!s->like)
-            continue;
-        memcpy(p->per, s->like->parts[r].per, sizeof p->per);
-        memcpy(p->unit, s->like->parts[r].unit, sizeof p->unit);
-        memcpy(p->scale, s->like->parts[r].scale, sizeof p->scale);
-        memcpy(p->low, s->like->parts[r].low, sizeof p->low);
-        memcpy(p->n, s->like->parts[r].n, sizeof p->n);
-        p->near2 = s->like->parts[r].near2;
-    }
-    if (s->like) {
-        t->X_most = s->like->X_most;
-        t->orders = s->like->orders;
-        t->faint_orders = s->like->faint_orders;
-    }
-    return t;
+    const size_t first =
+        ((size_t)at[0] * (size_t)t->n[1] + (size_t)at[1]) * (size_t)t->n[2];
+    const double *F = nb_table_at(s->factors, s->table) + first;
+    for (int l = 0; l < t->n[2]; l++)
+        row[l] = F[l] == 0 ? 0
+                           : nb_diffuse_power(&t->model, form, F[l], t->low[0] + at[0],
+                                              t->low[1] + at[1], t->low[2] + l);
 }
 
-/** Points first to end of the sum of part r of tables: by fours, as the tables wait for memory. */
-static void sum_run(nb_diffuse_table *const *of, const double *weight, int n, int r,
-                    ptrdiff_t first, ptrdiff_t end, float *c)
+/** I0 of all reflections of a form, as parts of the largest; the light in the middle of the brightest halo. */
+static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
+                            nb_diffuse_part *p, nb_error *err)
 {
-    ptrdiff_t k = first;
-    for (; k + 4 <= end; k += 4) {
-        nb_light_four sum = {0};
-        for (int i = 0; i < n; i++)
-            sum += (float)weight[i] *
-                   *(const nb_light_four_anywhere *)(of[i]->parts[r].c + k);
-        *(nb_light_four_anywhere *)(c + k) = sum;
-    }
-    for (; k < end; k++) {
-        c[k] = 0;
-        for (int i = 0; i < n; i++)
-            c[k] += (float)weight[i] * of[i]->parts[r].c[k];
+    const int rows = t->n[0] * t->n[1], n = t->n[2];
+    double *row = nb_alloc_raw((size_t)n, sizeof *row, "diffuse light", err);
+    p->power =
+        row ? nb_alloc_large(box_of(t), sizeof *p->power, "diffuse light", err) : NULL;
+    for (int turn = 0; p->power && turn < 2; turn++)
+        for (int i = 0; i < rows; i++) {
+            const int at[2] = {i / t->n[1], i % t->n[1]};
+            power_row(s, t, &p->form, at, row);
+            for (int l = 0; l < n && turn == 0; l++) {
+                const double X = nb_shape_radius2(p->form.X, t->low[0] + at[0],
+                                                  t->low[1] + at[1], t->low[2] + l);
+                const double middle = -expm1(-X) * pow(fmax(X, 1), -1.5);
+                p->most = fmax(p->most, row[l]);
+                t->faint = fmax(t->faint, NB_FAINT_LIGHT * p->form.part * row[l] * middle);
+            }
+            for (int l = 0; l < n && turn == 1; l++)
+                p->power[(size_t)i * (size_t)n + (size_t)l] =
+                    (float)(p->most > 0 ? row[l] / p->most : 0);
+        }
+    nb_free(row);
+    return p->power ? NB_OK : NB_ERR_NOMEM;
+}
+
+/* --- its grid --- */
+
+/** One form's grid on its way. */
+typedef struct filling {
+    nb_diffuse_part *p;
+    nb_diffuse_terms terms;
+    nb_lattice_sum sum;
+    int threads, reach[3];
+    nb_asking *asking;
+} filling;
+
+/** A term's kernel. */
+typedef struct kernel {
+    const double *u2, *curve;
+} kernel;
+
+static void kernel_row(const void *data, const double x[3], int n, double *out)
+{
+    const kernel *k = data;
+    const double *m = k->u2;
+    const double a = m[0] * x[0] * x[0] + m[1] * x[1] * x[1] + m[3] * x[0] * x[1];
+    const double b = m[4] * x[0] + m[5] * x[1];
+    for (int i = 0; i < n; i++) {
+        const double l = x[2] + i;
+        float part;
+        const double *c = k->curve + nb_curve_at((float)(a + l * (b + m[2] * l)), &part);
+        out[i] = c[0] + (double)part * (c[1] - c[0]);
     }
 }
 
-/** The sum of the points of part r of tables. */
-static nb_status sum_points(const nb_diffuse_source *s, nb_diffuse_table *const *of,
-                            const double *weight, int n, int r, nb_diffuse_part *p,
-                            nb_error *err)
+/** Add a term's sums at the points of a shift to the grid, each with the share that X gives it. */
+static void add_row(const filling *f, int place, int term, const int at[2],
+                    const int shift[3])
 {
-    enum { RUN = 4096 };
-    const ptrdiff_t points = (ptrdiff_t)p->n[0] * p->n[1] * p->n[2] + NB_DIFFUSE_BEHIND;
-    p->c = nb_alloc_large((size_t)points, sizeof *p->c, "diffuse light", err);
+    const nb_diffuse_part *p = f->p;
+    const double *row = nb_lattice_sum_row(&f->sum, place, at[0], at[1]), *m = p->form.X;
+    const float *share = f->terms.share + (size_t)term * (NB_TERM_SHARES + 1);
+    const int point[2] = {at[0] * p->per[0] + shift[0], at[1] * p->per[1] + shift[1]};
+    const double x = (double)point[0] / p->per[0], y = (double)point[1] / p->per[1];
+    const double a = m[0] * x * x + m[1] * y * y + m[3] * x * y, b = m[4] * x + m[5] * y;
+    float *c = p->c + ((size_t)(point[0] - p->low[0]) * (size_t)p->n[1] +
+                       (size_t)(point[1] - p->low[1])) *
+                          (size_t)p->n[2];
+    for (int l = -f->reach[2]; l <= f->reach[2] - (shift[2] > 0); l++) {
+        const double z = l + (double)shift[2] / p->per[2];
+        c[l * p->per[2] + shift[2] - p->low[2]] +=
+            nb_diffuse_share(share, (a + z * (b + m[2] * z)) * f->terms.per) *
+            (float)row[l < 0 ? l + f->sum.period[2] : l];
+    }
+}
+
+static void add_term(const filling *f, int place, int term, const int shift[3])
+{
+    const int last = f->reach[0] - (shift[0] > 0), right = f->reach[1] - (shift[1] > 0);
+#pragma omp parallel for schedule(static) num_threads(f->threads)
+    for (int h = -f->reach[0]; h <= last; h++)
+        for (int k = -f->reach[1]; k <= right && !nb_stop_asked(f->asking); k++)
+            add_row(f, place, term, (const int[2]){h, k}, shift);
+}
+
+/** Job i of the terms of all shifts. */
+static int term_of(const filling *f, int i, int shift[3])
+{
+    const int *per = f->p->per, k = i / f->terms.n;
+    shift[0] = k / (per[1] * per[2]);
+    shift[1] = k / per[2] % per[1];
+    shift[2] = k % per[2];
+    return i % f->terms.n;
+}
+
+static void make_sum(const filling *f, int place, int job)
+{
+    int shift[3];
+    const size_t term = (size_t)term_of(f, job, shift);
+    const kernel own = {f->p->form.u2, f->terms.kernel + term * (size_t)f->terms.columns};
+    double x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = (double)shift[i] / f->p->per[i];
+    nb_lattice_sum_make(&f->sum, place, kernel_row, &own, x);
+}
+
+/** Sums are made at once, and added in their order. */
+static nb_status fill_points(const filling *f, nb_error *err)
+{
+    const int jobs = f->terms.n * shifts_of(f->p);
+    for (int first = 0; first < jobs; first += f->sum.places) {
+        const int left = jobs - first, n = left < f->sum.places ? left : f->sum.places;
+#pragma omp parallel for schedule(static, 1) num_threads(n) if (n > 1)
+        for (int k = 0; k < n; k++)
+            if (!nb_stop_asked(f->asking))
+                make_sum(f, k, first + k);
+        for (int k = 0; k < n; k++) {
+            int shift[3];
+            const int term = term_of(f, first + k, shift);
+            add_term(f, k, term, shift);
+        }
+    }
+    return nb_stop_status(f->asking, err);
+}
+
+static nb_status fill_grid(const nb_diffuse_source *s, const nb_diffuse_table *t,
+                           const int reach[3], nb_diffuse_part *p, nb_error *err)
+{
+    filling f = {.p = p, .threads = s->threads, .asking = nb_asking_now()};
+    nb_status st;
+    memcpy(f.reach, reach, sizeof f.reach);
+    p->c = nb_alloc_large(points_of(p) + NB_DIFFUSE_BEHIND, sizeof *p->c, "diffuse light",
+                          err);
     if (!p->c)
         return NB_ERR_NOMEM;
-#pragma omp parallel for schedule(static) num_threads(s->threads)
-    for (ptrdiff_t first = 0; first < points; first += RUN)
-        sum_run(of, weight, n, r, first, points - first < RUN ? points : first + RUN,
-                p->c);
-    return NB_OK;
+    memset(p->c, 0, (points_of(p) + NB_DIFFUSE_BEHIND) * sizeof *p->c);
+    st = nb_diffuse_terms_new(t->model.gauss, t->X_most, p->near2, farthest2(t, p, reach),
+                              &f.terms, err);
+    if (!st)
+        st = nb_lattice_sum_new(p->power, t->low, t->n, reach, places_of(s, t, p, reach),
+                                s->threads, &f.sum, err);
+    if (!st)
+        st = fill_points(&f, err);
+    nb_lattice_sum_clear(&f.sum);
+    nb_diffuse_terms_clear(&f.terms);
+    if (!st)
+        nb_spline_of(p->c, p->n, s->threads);
+    return st;
 }
 
-nb_status nb_diffuse_table_blend(const nb_diffuse_source *s, nb_diffuse_table *const *of,
-                                 const double *weight, int n, nb_diffuse_table **table,
-                                 nb_error *err)
+static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
+                           const int reach[3], nb_diffuse_part *p, nb_error *err)
 {
-    nb_diffuse_table *t = *table = new_table(s, err);
-    nb_status st = t ? NB_OK : NB_ERR_NOMEM;
-    for (int r = 0; !st && r < t->model.n_forms; r++) {
-        nb_diffuse_part *p = &t->parts[r];
-        st = sum_points(s, of, weight, n, r, p, err);
-        if (!st && p->near2 > 0)
-            st = prepare_near(t, p, err);
-        if (!st && keeps_power(s, p))
-            st = make_power(s, t, p, err);
-    }
-    if (st) {
-        nb_diffuse_table_free(t);
-        *table = NULL;
+    const int gauss = t->model.gauss;
+    nb_status st = make_power(s, t, p, err);
+    if (!st && !s->direct)
+        st = fill_grid(s, t, reach, p, err);
+    if (!st && p->near2 > 0) {
+        p->near = nb_alloc_raw((size_t)NB_NEAR_ROWS * (size_t)p->columns, sizeof *p->near,
+                               "diffuse light", err);
+        if (!p->near)
+            return NB_ERR_NOMEM;
+        nb_diffuse_near_rows(gauss, t->X_most, s->direct ? 0 : p->near2, p->columns,
+                             s->threads, p->near);
+    } else if (!gauss) {
+        nb_free(p->power);
+        p->power = NULL;
     }
     return st;
 }
 
-/** Indices that it reaches, its largest X and its orders. */
-static void set_reach(const nb_diffuse_source *s, nb_diffuse_table *t, int reach[3])
+/** Is there room?  What a table needs beside what is free already. */
+static nb_status check_memory(const nb_diffuse_source *s, nb_error *err)
 {
-    double beyond = 0;
-    for (int i = 0; i < 3; i++)
-        reach[i] = (int)ceil(s->reach * s->edge[i]) + EDGE;
-    for (int i = 0; i < 3; i++)
-        beyond = fmax(beyond, s->reach + EDGE / s->edge[i]);
-    if (!s->like)
-        t->X_most = pow(2 * NB_PI * s->model->sigma * beyond, 2);
+    const double needs = nb_diffuse_table_needs(s), room = nb_free_memory();
+    return !(needs > room / 2)
+               ? NB_OK
+               : nb_fail(err, NB_ERR_NOMEM,
+                         "-diffuse_sigma: the table of diffuse light needs %.3g GB, more "
+                         "than half of the %.3g GB that are free; -dmin makes it smaller",
+                         needs / 1e9, room / 1e9);
 }
 
 nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **table,
                                nb_error *err)
 {
-    nb_diffuse_table *t = *table = new_table(s, err);
     int reach[3];
-    nb_status st = t ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
-    set_reach(s, t, reach);
-    st = check_X(s, t, err);
-    if (!st && !s->like) {
+    nb_status st = check_memory(s, err);
+    nb_diffuse_table *t = *table = st ? NULL : plan_table(s, reach, err);
+    if (!st && !t)
+        st = NB_ERR_NOMEM;
+    if (!st)
+        st = check_X(s, t, err);
+    if (!st) {
         t->orders = orders_of(t->X_most, ORDERS_LEFT);
         t->faint_orders = orders_of(t->X_most, NB_FAINT_SHARE);
     }
     for (int r = 0; !st && r < t->model.n_forms; r++)
         st = make_part(s, t, reach, &t->parts[r], err);
     if (st) {
-        nb_diffuse_table_free(t);
+        nb_shared_drop(t);
         *table = NULL;
     }
     return st;
-}
-
-double nb_diffuse_table_needs(const nb_diffuse_source *s)
-{
-    nb_diffuse_table *t = new_table(s, NULL);
-    double bytes = 0;
-    int reach[3];
-    if (t && t->model.n_forms > 0) {
-        set_reach(s, t, reach);
-        bytes = plan_part(s, t, reach, t->parts) + MAKING_PART * bytes_allowed(s);
-    }
-    nb_diffuse_table_free(t);
-    return bytes;
-}
-
-double nb_diffuse_table_bytes(const nb_diffuse_table *t)
-{
-    double sum = sizeof *t;
-    for (int r = 0; r < t->model.n_forms; r++) {
-        const nb_diffuse_part *p = &t->parts[r];
-        sum += bytes_of(t, p, p->power != NULL);
-    }
-    return sum;
-}
-
-void nb_diffuse_table_free(nb_diffuse_table *t)
-{
-    if (!t)
-        return;
-    for (int r = 0; r < NB_DIFFUSE_FORMS; r++) {
-        nb_free(t->parts[r].c);
-        nb_free(t->parts[r].power);
-        nb_free(t->parts[r].poly);
-    }
-    nb_free(t);
 }

@@ -3,86 +3,141 @@
 
 #include <string.h>
 
+#include "../base/error.h"
+#include "../base/fftw_lib.h"
 #include "../base/memory.h"
-#include "lattice_fft.h"
 
-struct nb_lattice_sum {
-    nb_lattice_fft fft; /* of a period */
-    double *source;     /* owned; the transform of I, divided by the number of points */
-    double *work[NB_LATTICE_PLACES]; /* owned; K, its transform, their product, S */
-    int places;
-    int threads;
-};
+/** The least number >= n of the form 2^a 3^b 5^c 7^d, even. */
+static int quick(int n)
+{
+    static const int factors[] = {2, 3, 5, 7};
+    for (int even = n + n % 2;; even += 2) {
+        int rest = even;
+        for (int i = 0; i < 4; i++)
+            while (rest % factors[i] == 0)
+                rest /= factors[i];
+        if (rest == 1)
+            return even;
+    }
+}
 
 /** No distance between a source and a wanted point may be that of another, turned round by the period. */
 static int period_of(int low, int n, int reach)
 {
     int high = low + n - 1, far = -low > high ? -low : high;
-    return nb_lattice_quick(2 * (reach + far) + 1);
+    return quick(2 * (reach + far) + 1);
 }
 
 double nb_lattice_sum_bytes(const int low[3], const int n[3], const int reach[3])
 {
-    double bytes = 2 * sizeof(double);
+    double bytes = sizeof(double);
     for (int i = 0; i < 3; i++)
         bytes *= period_of(low[i], n[i], reach[i]);
     return bytes;
 }
 
-static void take_sources(nb_lattice_sum *s, const double *I, const int low[3],
+static size_t room_of(const nb_lattice_sum *s)
+{
+    return (size_t)s->period[0] * (size_t)s->period[1] * s->row;
+}
+
+/** Where row (h, k) is; indices below 0 are at the ends. */
+static size_t place_of(const nb_lattice_sum *s, int h, int k)
+{
+    h += h < 0 ? s->period[0] : 0;
+    k += k < 0 ? s->period[1] : 0;
+    return ((size_t)h * (size_t)s->period[1] + (size_t)k) * s->row;
+}
+
+#ifdef NB_HAVE_FFTW
+static nb_status plan(nb_lattice_sum *s, nb_error *err)
+{
+    const int *n = s->period;
+    double *at = s->work[0];
+    nb_status st = nb_fftw_need("-diffuse_sigma", err);
+    if (st)
+        return st;
+    nb_fftw_lock();
+    s->in = fftw_plan_dft_r2c(3, n, at, (fftw_complex *)at, FFTW_ESTIMATE);
+    s->out = fftw_plan_dft_c2r(3, n, (fftw_complex *)at, at, FFTW_ESTIMATE);
+    nb_fftw_unlock();
+    return s->in && s->out
+               ? NB_OK
+               : nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d",
+                         n[0], n[1], n[2]);
+}
+static void forward(const nb_lattice_sum *s, double *at)
+{
+    fftw_execute_dft_r2c(s->in, at, (fftw_complex *)at);
+}
+static void backward(const nb_lattice_sum *s, double *at)
+{
+    fftw_execute_dft_c2r(s->out, (fftw_complex *)at, at);
+}
+static void drop_plans(nb_lattice_sum *s)
+{
+    if (!s->in && !s->out)
+        return;
+    nb_fftw_lock();
+    fftw_destroy_plan(s->in);
+    fftw_destroy_plan(s->out);
+    nb_fftw_unlock();
+}
+#else
+static nb_status plan(nb_lattice_sum *s, nb_error *err)
+{
+    (void)s;
+    return nb_fftw_need("-diffuse_sigma", err);
+}
+static void forward(const nb_lattice_sum *s, double *at)
+{
+    (void)s, (void)at;
+}
+static void backward(const nb_lattice_sum *s, double *at)
+{
+    (void)s, (void)at;
+}
+static void drop_plans(nb_lattice_sum *s)
+{
+    (void)s;
+}
+#endif
+
+static void take_sources(nb_lattice_sum *s, const float *I, const int low[3],
                          const int n[3])
 {
-    const int *period = s->fft.n;
-    double scale = 1.0 / period[0] / period[1] / period[2];
-    memset(s->source, 0, nb_lattice_room(&s->fft) * sizeof *s->source);
+    const int *period = s->period;
+    const double scale = 1.0 / period[0] / period[1] / period[2];
+    memset(s->source, 0, room_of(s) * sizeof *s->source);
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++) {
-            double *row = s->source + nb_lattice_place(&s->fft, low[0] + i, low[1] + j);
+            double *row = s->source + place_of(s, low[0] + i, low[1] + j);
             for (int m = 0; m < n[2]; m++)
                 row[low[2] + m + (low[2] + m < 0 ? period[2] : 0)] = scale * *I++;
         }
-    nb_lattice_forward(&s->fft, s->source);
+    forward(s, s->source);
 }
 
-nb_status nb_lattice_sum_new(const double *I, const int low[3], const int n[3],
-                             const int reach[3], int threads, nb_lattice_sum **sum,
-                             nb_error *err)
+nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
+                             const int reach[3], int places, int threads,
+                             nb_lattice_sum *s, nb_error *err)
 {
-    nb_lattice_sum *s = nb_alloc(1, sizeof *s, "a lattice sum", err);
-    nb_status st = s ? NB_OK : NB_ERR_NOMEM;
-    *sum = s;
-    if (st)
-        return st;
+    nb_status st;
+    *s = (nb_lattice_sum){.threads = threads};
     for (int i = 0; i < 3; i++)
-        s->fft.n[i] = period_of(low[i], n[i], reach[i]);
-    s->fft.row = 2 * ((size_t)s->fft.n[2] / 2 + 1);
-    s->threads = threads;
-    s->source =
-        nb_alloc_large(nb_lattice_room(&s->fft), sizeof *s->source, "diffuse light", err);
-    s->work[0] =
-        nb_alloc_large(nb_lattice_room(&s->fft), sizeof **s->work, "diffuse light", err);
-    s->places = 1;
-    st = s->source && s->work[0] ? nb_lattice_fft_new(&s->fft, s->work[0], err)
-                                 : NB_ERR_NOMEM;
-    if (!st) {
-        take_sources(s, I, low, n);
-        return NB_OK;
-    }
-    nb_lattice_sum_free(s);
-    *sum = NULL;
-    return st;
-}
-
-int nb_lattice_sum_widen(nb_lattice_sum *s, int places)
-{
-    places = places < NB_LATTICE_PLACES ? places : NB_LATTICE_PLACES;
-    for (; s->places < places; s->places++) {
-        double **at = &s->work[s->places];
-        *at = nb_alloc_large(nb_lattice_room(&s->fft), sizeof **at, "diffuse light", NULL);
-        if (!*at)
+        s->period[i] = period_of(low[i], n[i], reach[i]);
+    s->row = 2 * ((size_t)s->period[2] / 2 + 1);
+    s->source = nb_alloc_large(room_of(s), sizeof *s->source, "diffuse light", err);
+    for (; s->places < places && s->places < NB_LATTICE_PLACES; s->places++) {
+        s->work[s->places] = nb_alloc_large(room_of(s), sizeof **s->work, "diffuse light",
+                                            s->places ? NULL : err);
+        if (!s->work[s->places])
             break;
     }
-    return s->places;
+    st = s->source && s->places ? plan(s, err) : NB_ERR_NOMEM;
+    if (!st)
+        take_sources(s, I, low, n);
+    return st;
 }
 
 /** K at every distance, in two runs of each row: 0, 1, ... and those below 0. */
@@ -90,46 +145,43 @@ static void fill_kernel(const nb_lattice_sum *s, double *work,
                         nb_lattice_kernel_fn *kernel, const void *data,
                         const double shift[3])
 {
-    const int *n = s->fft.n;
+    const int *n = s->period;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++) {
             int h = i < n[0] / 2 ? i : i - n[0], k = j < n[1] / 2 ? j : j - n[1];
             double x[3] = {h + shift[0], k + shift[1], shift[2]};
-            double *row = work + nb_lattice_place(&s->fft, i, j);
+            double *row = work + place_of(s, i, j);
             kernel(data, x, n[2] / 2, row);
             x[2] -= n[2] / 2;
             kernel(data, x, n[2] / 2, row + n[2] / 2);
         }
 }
 
-void nb_lattice_sum_make(const nb_lattice_sum *s, int at, nb_lattice_kernel_fn *kernel,
+void nb_lattice_sum_make(const nb_lattice_sum *s, int place, nb_lattice_kernel_fn *kernel,
                          const void *data, const double shift[3])
 {
-    double *work = s->work[at];
-    fill_kernel(s, work, kernel, data, shift);
-    nb_lattice_forward(&s->fft, work);
-    nb_lattice_multiply(&s->fft, s->source, work, work);
-    nb_lattice_backward(&s->fft, work);
+    double *w = s->work[place];
+    const double *a = s->source;
+    fill_kernel(s, w, kernel, data, shift);
+    forward(s, w);
+    for (size_t i = 0; i < room_of(s); i += 2) {
+        const double re = a[i] * w[i] - a[i + 1] * w[i + 1];
+        w[i + 1] = a[i] * w[i + 1] + a[i + 1] * w[i];
+        w[i] = re;
+    }
+    backward(s, w);
 }
 
-const double *nb_lattice_sum_row(const nb_lattice_sum *s, int at, int h, int k)
+const double *nb_lattice_sum_row(const nb_lattice_sum *s, int place, int h, int k)
 {
-    return s->work[at] + nb_lattice_place(&s->fft, h, k);
+    return s->work[place] + place_of(s, h, k);
 }
 
-int nb_lattice_sum_period(const nb_lattice_sum *s)
+void nb_lattice_sum_clear(nb_lattice_sum *s)
 {
-    return s->fft.n[2];
-}
-
-void nb_lattice_sum_free(nb_lattice_sum *s)
-{
-    if (!s)
-        return;
-    nb_lattice_fft_clear(&s->fft);
+    drop_plans(s);
     nb_free(s->source);
     for (int i = 0; i < s->places; i++)
         nb_free(s->work[i]);
-    nb_free(s);
 }

@@ -8,6 +8,14 @@
 #include "../physics/limits.h"
 #include "scene_build.h"
 
+/** What is typed of it, and the rotations of the group. */
+typedef struct typed_motions {
+    double sigma[3], gamma[3]; /* A, along a*, c x a*, c */
+    int gauss, unperturbed;
+    const int8_t (*R)[9]; /* [n_R] rotations x' = R x, row by row; NULL: the identity alone */
+    int n_R;
+} typed_motions;
+
 /** 4 pi^2 sum (size_i t_i)^2 as a form of index rows: `t` has the components of a*, b*, c* on the axes. */
 static void form_of(const double size[3], double t[3][3], double form[6])
 {
@@ -59,7 +67,8 @@ static void add_form(const nb_diffuse_form *form, nb_diffuse *out)
         out->forms[out->n_forms++] = *form;
 }
 
-void nb_diffuse_build(const nb_motions *m, const nb_crystal *x, nb_diffuse *out)
+/** sigma 0 along all axes: no form. */
+static void build(const typed_motions *m, const nb_crystal *x, nb_diffuse *out)
 {
     static const int8_t identity[1][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
     const int8_t(*R)[9] = m->n_R ? m->R : identity;
@@ -120,10 +129,11 @@ double nb_diffuse_reach(double seen, double dmin_A, double gamma_A)
     return exp(ceil(log(reach) / 0.02) * 0.02);
 }
 
-nb_motions nb_motions_of(const nb_config *cfg)
+/** What is typed, without rotations. */
+static typed_motions motions_of(const nb_config *cfg)
 {
-    nb_motions m = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,
-                    .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED};
+    typed_motions m = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,
+                       .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED};
     memcpy(m.sigma, cfg->diffuse_sigma_A, sizeof m.sigma);
     memcpy(m.gamma, cfg->diffuse_gamma_A, sizeof m.gamma);
     return m;
@@ -132,14 +142,14 @@ nb_motions nb_motions_of(const nb_config *cfg)
 nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
 {
     const nb_config *cfg = &m->settings.value;
-    nb_motions motions;
+    typed_motions motions;
     double X;
     if (!NB_TYPED(&m->settings, diffuse_sigma_A[0]))
         return NB_OK;
-    motions = nb_motions_of(cfg);
+    motions = motions_of(cfg);
     motions.R = in->rotations;
     motions.n_R = in->n_rotations;
-    nb_diffuse_build(&motions, &m->crystal, &m->diffuse);
+    build(&motions, &m->crystal, &m->diffuse);
     m->at_rest = m->scene.factors.table;
     X = pow(2 * NB_PI * m->diffuse.sigma * nb_scene_reach(&m->scene), 2);
     if (m->diffuse.n_forms && X > X_MOST)

@@ -181,9 +181,9 @@ typedef struct nb_seed {
 
 /* Room for members of later versions, in units of 8 bytes. */
 #ifdef NB_TEST_PARAM
-#define NB_CONFIG_ROOM 830
+#define NB_CONFIG_ROOM 838
 #else
-#define NB_CONFIG_ROOM 831
+#define NB_CONFIG_ROOM 839
 #endif
 
 /** Everything that a user can ask for, in users' units.
@@ -419,7 +419,6 @@ typedef struct nb_config {
     char detector_name[64]; /* a name of nb_known_detectors, in any case, ":n" for n x n binning; "" none */
     char stream_file[NB_PATH_MAX]; /* CrystFEL stream of the crystals */
     int expand_list; /* -hkl is expanded though no flag asks for it: frames of a series change its F */
-    double diffuse_tables[8]; /* what frames share tables of diffuse light over: B_add from and to (A^2), factor of the edges from and to, edges of factor 1 (A), largest 1/d (1/A); NaN unset */
 #ifdef NB_TEST_PARAM
     double test_param; /* for tests/params */
 #endif

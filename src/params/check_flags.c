@@ -185,8 +185,7 @@ int nb_config_has_factor_file(const nb_config *cfg)
 int nb_config_makes_factors(const nb_config *cfg)
 {
     return nb_config_has_factor_file(cfg) || changes_factors(cfg) != NULL ||
-           ((cfg->expand_list || cfg->diffuse_tables[0] < cfg->diffuse_tables[1]) &&
-            cfg->hkl_file[0]);
+           (cfg->expand_list && cfg->hkl_file[0]);
 }
 
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)

@@ -5,9 +5,6 @@
 
 #include "../nanobragg.h"
 
-/* Places in nb_config.diffuse_tables: of each range its begin, of the edges the first. */
-enum { NB_TABLES_B = 0, NB_TABLES_SCALE = 2, NB_TABLES_EDGE = 4, NB_TABLES_REACH = 7 };
-
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
 

@@ -131,10 +131,6 @@ NB_SHAPES(SHAPE_ROW)
     .help = "what F is: that of the moving crystal, as measured F and models with B are, or without these displacements, "
         "which then weaken the Bragg light"},
 {"diffuse_only", NULL, SWITCH(PIXELS, diffuse_only), .help = "no Bragg light of the crystal"},
-{"diffuse_tables", NULL, NUMBER(PIXELS, diffuse_tables), ANY, .value = "B B2 x x2 a b c q", .unit = "A^2, -, A, 1/A",
-    .fallback = "of one B and cell",
-    .help = "the diffuse light is that of tables for all of -Badd from B to B2 and edges of x to x2 times a, b and c, up to 1/d = q; "
-        "the truth of a series says it"},
 #undef GROUP
 #define GROUP "Structure factors"
 {"hkl", NULL, PATH(INPUT, hkl_file),

@@ -167,7 +167,6 @@ static nb_config whole_of(const nb_frames *f)
     all.scale = f->base.scale;
     all.add_fluence = f->base.add_fluence;
     all.wavelengths = f->base.wavelengths;
-    memcpy(all.diffuse_tables, f->base.diffuse_tables, sizeof all.diffuse_tables);
     return all;
 }
 

@@ -387,8 +387,6 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
     if (!st)
-        nb_frames_set_diffuse_tables(f, base);
-    if (!st)
         st = load_spectra(f, g, &base->hooks, err);
     return st ? st : add_doses(f, base, err);
 }

@@ -44,9 +44,6 @@ typedef struct nb_frames {
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err);
 void nb_frames_free(nb_frames *f);
-/** Tell the frames' configurations over which B and edges they share tables of diffuse light, if they do: their bytes
- * are those of the same tables, whichever frames a run makes. */
-void nb_frames_set_diffuse_tables(nb_frames *f, const nb_sim *base);
 /** Only the part of the series that this run makes, of which -only_frame says the frames. */
 void nb_frames_narrow(nb_frames *f);
 

@@ -209,8 +209,6 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->moving = f->moving;
     master->jobs = run->series->override_text;
     master->damaged = run->base->model.damage.given;
-    master->diffuse_tables =
-        isnan(f->base.diffuse_tables[0]) ? NULL : f->base.diffuse_tables;
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
     master->frames_user = run;

@@ -140,24 +140,6 @@ typedef struct series_of {
     const nb_frames *f;
 } series_of;
 
-/** The numbers of -diffuse_tables, the same in all frames; NULL: they share none. */
-static const double *tables_of(const series_of *s)
-{
-    const int some = s->base && !isnan(s->f->base.diffuse_tables[0]);
-    return some ? s->f->base.diffuse_tables : NULL;
-}
-
-/** They, or their names. */
-static void add_tables(nb_draft *t, const series_of *s, int names)
-{
-    const double *numbers = tables_of(s);
-    for (int i = 0; numbers && i < 8; i++)
-        if (names)
-            nb_draft_put(t, "\tdiffuse_tables_%d", i + 1);
-        else
-            nb_draft_put(t, "\t%.12g", numbers[i]);
-}
-
 /** The factor of the fluence by -spectrum. */
 static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *err)
 {
@@ -187,7 +169,6 @@ static nb_status add_row(nb_draft *t, const series_of *s, nb_crystal_at at, nb_e
         st = add_factor(t, s, at.frame, err);
     if (s->f && s->f->doses)
         nb_draft_put(t, "\t%.12g", s->f->doses[at.frame]);
-    add_tables(t, s, 0);
     nb_draft_put(t, "\n");
     return st;
 }
@@ -238,7 +219,6 @@ static nb_status fill(nb_draft *t, const series_of *s, nb_error *err)
         nb_draft_put(t, "\tspectrum_factor");
     if (s->f && s->f->doses)
         nb_draft_put(t, "\tdose");
-    add_tables(t, s, 1);
     nb_draft_put(t, "\n");
     for (int k = 0; k < s->v->frames && !st; k++)
         if (!(st = nb_stop_check(err)))

@@ -501,45 +501,6 @@ int nb_vary_has_crystals(const nb_vary *v)
     return 0;
 }
 
-/** Ends of a law; where it has none, so far from its mean that one number of two thousand lies beyond. */
-static void ends_of(const nb_vary *v, const nb_vary_item *item, double range[2])
-{
-    const double *x = v->numbers + item->first, c = item->centre, far = 3.5;
-    double a = x[0], b = x[item->count - 1];
-    if (item->law == NB_VARY_NORMAL) {
-        a = c - far * x[0];
-        b = c + far * x[0];
-    } else if (item->law == NB_VARY_LOGNORMAL) {
-        a = c * exp(-far * x[0]);
-        b = c * exp(far * x[0]);
-    } else if (item->law == NB_VARY_GAMMA) {
-        a = c * fmax(0, 1 - far / sqrt(x[0]));
-        b = c * (1 + far / sqrt(x[0]) + far / x[0]);
-    } else if (item->law == NB_VARY_POISSON) {
-        a = fmax(0, x[0] - far * sqrt(x[0]));
-        b = x[0] + far * sqrt(x[0]) + far;
-    } else if (item->law == NB_VARY_CHOICE) {
-        for (int i = 0; i < item->count; i++) {
-            a = fmin(a, x[i]);
-            b = fmax(b, x[i]);
-        }
-    }
-    range[0] = fmin(a, b);
-    range[1] = fmax(a, b);
-}
-
-int nb_vary_range(const nb_vary *v, const char *name, double range[2])
-{
-    for (int i = 0; i < v->n; i++) {
-        const nb_vary_item *item = &v->items[i];
-        if (strcmp(item->name->name, name) || (!v->stills && item->law != NB_VARY_RAMP))
-            continue;
-        ends_of(v, item, range);
-        return item->law == NB_VARY_CHOICE ? item->count : INT_MAX;
-    }
-    return 0;
-}
-
 void nb_vary_free(nb_vary *v)
 {
     nb_free(v->numbers);

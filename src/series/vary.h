@@ -53,9 +53,6 @@ int nb_vary_frame_item(const nb_vary *v, int i);
 int nb_vary_changes_F(const char *text);
 /** Does the cell vary? */
 int nb_vary_has_cell(const nb_vary *v);
-/** Where the numbers of a name lie; of a law without ends within 3.5 standard deviations.  Returns how many different
- * ones there are, INT_MAX: any number, 0: the name does not vary, or not from frame to frame. */
-int nb_vary_range(const nb_vary *v, const char *name, double range[2]);
 /** Does the number of crystals vary? */
 int nb_vary_has_crystals(const nb_vary *v);
 

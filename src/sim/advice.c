@@ -554,6 +554,8 @@ void nb_say_dark(const nb_sim *sim, const nb_stats *stats)
 
 /* --- diffuse light --- */
 
+#define LARGE_TABLE 1e9 /* bytes that are worth a note */
+
 void nb_sim_advise_diffuse(const nb_sim *sim)
 {
     const nb_model *m = &sim->model;
@@ -565,10 +567,10 @@ void nb_sim_advise_diffuse(const nb_sim *sim)
     if (!m->diffuse.n_forms)
         return;
     needs = nb_light_needs(sim);
-    if (needs > NB_DIFFUSE_BYTES)
+    if (needs > LARGE_TABLE)
         nb_notice(&sim->hooks,
                   "-diffuse_sigma: the table of diffuse light will need %.2g GB for a "
-                  "cell of this size; -dmin or a shorter -diffuse_gamma make it smaller",
+                  "cell of this size; -dmin makes it smaller",
                   needs / 1e9);
     if (!m->diffuse.unperturbed && x * x > 5)
         nb_notice(

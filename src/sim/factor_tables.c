@@ -210,16 +210,12 @@ int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cf
            (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
 }
 
-/** Halos reach into a frame from beyond it, and those of shared tables are the same for all frames. */
+/** Halos reach into a frame from beyond it. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
-    const double *gamma = cfg->diffuse_gamma_A, *law = cfg->diffuse_tables;
-    if (!nb_config_is_diffuse(cfg))
-        return q;
-    q = nb_diffuse_reach(q, cfg->dmin_A, fmax(gamma[0], fmax(gamma[1], gamma[2])));
-    return law[NB_TABLES_REACH] > 0
-               ? fmax(q, law[NB_TABLES_REACH] /
-                             (law[NB_TABLES_SCALE] > 0 ? law[NB_TABLES_SCALE] : 1))
+    const double *gamma = cfg->diffuse_gamma_A;
+    return nb_config_is_diffuse(cfg)
+               ? nb_diffuse_reach(q, cfg->dmin_A, fmax(gamma[0], fmax(gamma[1], gamma[2])))
                : q;
 }
 

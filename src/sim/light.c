@@ -1,87 +1,216 @@
 /* SPDX-License-Identifier: MIT */
+/* Diffuse scattering of an image's crystals as a plane of photons, and single values of it. */
 #include "light.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "../base/c_locale.h"
+#include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/shared.h"
+#include "../base/threads.h"
+#include "../light/diffuse_plane.h"
+#include "crystals.h"
+#include "mix.h"
 
-/** Every kind. */
-static const nb_light *const kinds[NB_LIGHT_KINDS] = {&nb_light_diffuse};
-enum { KINDS = NB_LIGHT_KINDS };
+enum {
+    FEW_SAMPLES =
+        128 /* of a whole detector, which add all reflections sooner than a grid is made */
+};
 
-/** The first kind fills the plane, others one of their own that is added. */
-static nb_status fill_plane(nb_sim *sim, nb_error *err)
+/** What model i is made of. */
+static const nb_inputs *inputs_of(const nb_sim *sim, int i)
 {
-    nb_sim_light *light = sim->light;
-    float *own = light->plane;
-    nb_status st = NB_OK;
-    int first = 1;
-    for (int i = 0; i < KINDS && !st; i++) {
-        if (!kinds[i]->applies(sim))
-            continue;
-        if (!first && own == light->plane &&
-            !(own = nb_alloc_large(light->pixels, sizeof *own, "light", err)))
-            return NB_ERR_NOMEM;
-        st = kinds[i]->fill(sim, own, err);
-        for (size_t p = 0; !st && own != light->plane && p < light->pixels; p++)
-            light->plane[p] += own[p];
-        first = 0;
+    return i > 0 ? &sim->crowd->all[i - 1]->in : &sim->in;
+}
+
+/** Model i of an image's crystals; NULL: there are no more. */
+static const nb_model *model_of(const nb_sim *sim, int i)
+{
+    const struct nb_crowd *crowd = sim->crowd;
+    if (crowd && crowd->crystals == 0)
+        return NULL;
+    if (i == 0)
+        return &sim->model;
+    return crowd && i <= crowd->n ? &crowd->all[i - 1]->model : NULL;
+}
+
+static int has_light(const nb_sim *sim)
+{
+    const nb_model *m;
+    for (int i = 0; (m = model_of(sim, i)); i++)
+        if (m->diffuse.n_forms > 0)
+            return 1;
+    return 0;
+}
+
+/** The table of F nearest to the mean wavelength. */
+static int middle_table(const nb_beam *beam)
+{
+    double wave = 0, weight = 0, nearest = INFINITY;
+    int table = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        wave += beam->sources[i].weight / beam->sources[i].lambda;
+        weight += beam->sources[i].weight;
     }
-    if (own != light->plane)
-        nb_free(own);
+    for (int i = 0; i < beam->n_sources; i++) {
+        double off = fabs(1 / beam->sources[i].lambda - wave / weight);
+        if (off < nearest) {
+            nearest = off;
+            table = beam->sources[i].table;
+        }
+    }
+    return table;
+}
+
+/** What the table of a crystal is made from; lattice: of nb_light_clip. */
+static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
+                                   const nb_model *m, double lattice[6])
+{
+    memset(lattice, 0, 6 * sizeof *lattice);
+    if (in->sums && nb_factor_files_have_limit(in->factors, &m->settings.value))
+        nb_factor_cell_of(&m->crystal, lattice);
+    return (nb_diffuse_source){
+        .model = &m->diffuse,
+        .factors = &m->at_rest,
+        .table = middle_table(&m->scene.beam),
+        .edge = {m->crystal.edge[0], m->crystal.edge[1], m->crystal.edge[2]},
+        .reach = nb_light_reach(m),
+        .threads = nb_thread_count(sim->engine.options.threads)};
+}
+
+double nb_light_needs(const nb_sim *sim)
+{
+    double lattice[6];
+    const nb_diffuse_source source = source_of(sim, &sim->in, &sim->model, lattice);
+    return nb_diffuse_table_needs(&source);
+}
+
+nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
+                           nb_error *err)
+{
+    double lattice[6];
+    nb_diffuse_source source = source_of(sim, &sim->in, &sim->model, lattice);
+    nb_status st = nb_light_clip(&source, lattice, table, F, err);
+    if (st || *F)
+        return st;
+    *table = *source.factors;
+    table->F = nb_table_at(table, source.table);
+    table->n_tables = 1;
+    return NB_OK;
+}
+
+/** The light of one crystal's pixels, ready to be made; its table is held. */
+static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
+                         nb_diffuse_plane *plane, nb_error *err)
+{
+    double lattice[6], *F = NULL;
+    nb_factor_table clipped;
+    nb_diffuse_source source = source_of(sim, in, m, lattice);
+    const nb_diffuse_table *t = NULL;
+    nb_status st;
+    nb_tables_sign(&sim->in.tables, &sim->model.at_rest);
+    st = nb_diffuse_plane_new(&m->scene, &m->diffuse, source.reach, plane, err);
+    source.direct = !st && nb_diffuse_plane_samples(plane) <= FEW_SAMPLES;
+    if (!st)
+        st = nb_light_clip(&source, lattice, &clipped, &F, err);
+    if (!st)
+        st = nb_light_store_take(in->lights, &source, &t, err);
+    nb_free(F);
+    if (st)
+        return st;
+    plane->table = t; /* held */
+    sim->light->orders = t->orders;
+    sim->light->X_most = t->X_most;
+    sim->light->table_bytes = nb_diffuse_table_bytes(t);
+    return NB_OK;
+}
+
+/** One crystal's light: into memory, or (NULL) into the device's. */
+static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *err)
+{
+    const nb_photons *photons = &sim->engine.photons;
+    nb_diffuse_plane plane = {.table = NULL};
+    nb_status st = prepare(sim, inputs_of(sim, i), model_of(sim, i), &plane, err);
+    if (!st && to)
+        st = nb_diffuse_plane_fill(&plane, sim->engine.options.threads, to, err);
+    else if (!st)
+        st = photons->device->light(photons->state, &plane, add, err);
+    nb_diffuse_plane_clear(&plane);
+    nb_shared_drop(plane.table);
     return st;
 }
 
-static nb_status fill_late(void *sim, nb_error *err)
-{
-    return fill_plane(sim, err);
-}
-
-/** On the device. */
+/** Into the device's plane. */
 static nb_status make_there(nb_sim *sim, nb_error *err)
 {
+    const nb_model *m;
     nb_status st = NB_OK;
     int add = 0;
-    for (int i = 0; i < KINDS && !st; i++) {
-        if (!kinds[i]->applies(sim))
+    for (int i = 0; !st && (m = model_of(sim, i)); i++) {
+        if (m->diffuse.n_forms == 0)
             continue;
-        st = kinds[i]->there(sim, add, err);
+        st = make_crystal(sim, i, NULL, add, err);
         add = 1;
     }
     return st;
 }
 
+/** plane[pixels of the stack] = photons; 0 where nothing is rendered. */
+static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
+{
+    const size_t n = sim->model.scene.raster.pixels;
+    const nb_model *m;
+    float *own = plane;
+    nb_status st = NB_OK;
+    for (int i = 0; !st && (m = model_of(sim, i)); i++) {
+        if (m->diffuse.n_forms == 0)
+            continue;
+        st = make_crystal(sim, i, own, 0, err);
+        for (size_t p = 0; !st && own != plane && p < n; p++)
+            plane[p] += own[p];
+        if (!st && own == plane && model_of(sim, i + 1) &&
+            !(own = nb_alloc_large(n, sizeof *own, "light", err)))
+            return NB_ERR_NOMEM;
+    }
+    if (own != plane)
+        nb_free(own);
+    return st;
+}
+
+/** The plane that a device made, in memory. */
+static nb_status fill_late(void *user, nb_error *err)
+{
+    nb_sim *sim = user;
+    return fill(sim, sim->light->plane, err);
+}
+
 static int device_makes(const nb_sim *sim)
 {
     const nb_image_device *device = sim->engine.photons.device;
-    int all = device && device->light;
-    for (int i = 0; i < KINDS; i++)
-        all = all && (kinds[i]->there || !kinds[i]->applies(sim));
-    return all;
+    return device && device->light;
 }
 
 nb_status nb_sim_begin_light(nb_sim *sim, nb_error *err)
 {
-    size_t pixels = sim->model.scene.raster.pixels;
-    int some = 0;
-    for (int i = 0; i < KINDS; i++)
-        some = some || kinds[i]->applies(sim);
-    if (sim->light)
-        sim->light->lit = 0;
-    if (!some)
+    const size_t pixels = sim->model.scene.raster.pixels;
+    nb_sim_light *light = sim->light;
+    if (light)
+        light->lit = 0;
+    if (!has_light(sim))
         return NB_OK;
-    if (!sim->light)
-        sim->light = nb_alloc(1, sizeof *sim->light, "light", err);
-    if (!sim->light)
+    if (!light && !(light = sim->light = nb_alloc(1, sizeof *light, "light", err)))
         return NB_ERR_NOMEM;
-    sim->light->late = (nb_late_light){1, fill_late, sim};
-    if (sim->light->pixels != pixels) {
-        nb_free(sim->light->plane);
-        sim->light->plane =
-            nb_alloc_large(pixels, sizeof *sim->light->plane, "light", err);
-        sim->light->pixels = sim->light->plane ? pixels : 0;
-        if (!sim->light->plane)
+    light->late = (nb_late_light){1, fill_late, sim};
+    if (light->pixels != pixels) {
+        nb_free(light->plane);
+        light->plane = nb_alloc_large(pixels, sizeof *light->plane, "light", err);
+        light->pixels = light->plane ? pixels : 0;
+        if (!light->plane)
             return NB_ERR_NOMEM;
     }
-    sim->light->lit = 1;
+    light->lit = 1;
     return NB_OK;
 }
 
@@ -90,7 +219,7 @@ nb_status nb_sim_make_light(nb_sim *sim, nb_error *err)
     nb_status st;
     if (!nb_sim_light_plane(sim) || device_makes(sim))
         return NB_OK;
-    st = fill_plane(sim, err);
+    st = fill(sim, sim->light->plane, err);
     sim->light->late.missing = st != NB_OK;
     return st;
 }
@@ -109,11 +238,33 @@ nb_status nb_sim_light_there(nb_sim *sim, nb_error *err)
     return st;
 }
 
+/** Of the last image. */
+static double photons_of(const nb_sim *sim)
+{
+    const nb_mix mix = nb_sim_mix(sim);
+    double sum = 0;
+    if (nb_mix_need_light(&mix, NULL))
+        return NAN;
+    for (size_t i = 0; mix.light && i < sim->model.scene.raster.pixels; i++)
+        sum += nb_mix_light(&mix, i);
+    return sum;
+}
+
 void nb_sim_light_node(const nb_sim *sim, nb_json to)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (kinds[i]->applies(sim))
-            kinds[i]->describe(sim, to);
+    const nb_config *cfg = &sim->model.settings.value;
+    nb_json o;
+    if (!has_light(sim))
+        return;
+    o = nb_json_object(to, "diffuse");
+    nb_json_numbers(o, "sigma_A", cfg->diffuse_sigma_A, 3);
+    nb_json_numbers(o, "gamma_A", cfg->diffuse_gamma_A, 3);
+    nb_json_number(o, "photons", photons_of(sim));
+    if (!sim->light)
+        return;
+    nb_json_number(o, "orders", sim->light->orders);
+    nb_json_number(o, "largest_X", sim->light->X_most);
+    nb_json_number(o, "table_MB", sim->light->table_bytes / 1e6);
 }
 
 void nb_sim_light_free(nb_sim_light *light)
@@ -122,4 +273,42 @@ void nb_sim_light_free(nb_sim_light *light)
         return;
     nb_free(light->plane);
     nb_free(light);
+}
+
+nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && plane);
+    nb_mix mix = nb_sim_mix(sim);
+    nb_status st;
+    if (!has_light(sim))
+        return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
+    if (!sim->light && !(sim->light = nb_alloc(1, sizeof *sim->light, "light", err)))
+        return NB_ERR_NOMEM;
+    st = fill(sim, plane, err);
+    mix.light = plane;
+    for (size_t i = 0; !st && i < sim->model.scene.raster.pixels; i++)
+        plane[i] = nb_mix_light(&mix, i);
+    return st;
+}
+
+nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
+                            nb_error *err)
+{
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(sim && hkl && D);
+    nb_factor_table table;
+    double *F;
+    nb_status st;
+    if (!has_light(sim))
+        return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
+    if ((st = nb_light_factors(sim, &table, &F, err)))
+        return st;
+#pragma omp parallel for schedule(dynamic, 1)                                            \
+    num_threads(nb_thread_count(sim->engine.options.threads))
+    for (size_t i = 0; i < n; i++)
+        D[i] = nb_diffuse_at(&sim->model.diffuse, &table, 0, hkl[3 * i], hkl[3 * i + 1],
+                             hkl[3 * i + 2]);
+    nb_free(F);
+    return NB_OK;
 }

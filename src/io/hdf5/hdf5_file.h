@@ -183,7 +183,6 @@ typedef struct nb_hdf5_master {
     char (*images)[256]; /* [frames], that the crystals are of: a stream of -orientations; NULL */
     const nb_hdf5_crystals *crystals; /* of -crystals; NULL: each frame has one */
     int damaged;                      /* there is a dose */
-    const double *diffuse_tables;     /* [8], of -diffuse_tables; NULL: none */
     void *frames_user;                /* of spectrum, varied_name and varied */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);

@@ -603,9 +603,6 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_put_facts_columns(h, master);
     if (master->n_varied)
         put_varied(h, master);
-    if (master->diffuse_tables)
-        nb_h5_array(h, SIMULATION "/diffuse_tables", H5T_NATIVE_DOUBLE,
-                    master->diffuse_tables, 1, (const hsize_t[]){8});
     if (master->images)
         nb_h5_member_texts(h, SIMULATION "/image", master->images[0],
                            sizeof *master->images, (size_t)master->frames);
