@@ -49,7 +49,7 @@ OFF = ["-Fscale 1", "-Badd 0", "-crystals 1", "-crystals [{}]", "-water 0", "-do
 INSTEAD = {"lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance", "blocks": "crystal_volume", "crystal_volume": "blocks"}
 # They have to do with these, too
 NOT_OFF = {"-mosaic_dom": ("mosaic", "mosaic_aniso", "mosaic_blocks"), "-mosaic": ("mosaic_aniso", "mosaic_blocks"), "-mosaic_tail": ("mosaic_blocks",), "-misset": ("mat", "expt"), "-square_xtal": ("gauss_xtal", "round_xtal", "tophat_spots"),
-           "-phisteps": ("osc",), "-osc": ("expt", "img", "mask", "nxmx"), "-phi": ("expt", "img", "nxmx"), "-twotheta": ("img", "mask"), "-blocks": ("crystal_volume",), "-fill": ("hkl",), "-polar": ("nopolar", "expt"),
+           "-phisteps": ("osc",), "-osc": ("expt", "img", "mask", "nxmx"), "-phi": ("expt", "img", "nxmx"), "-twotheta": ("img", "mask", "detector_rotx", "detector_roty", "detector_rotz"), "-blocks": ("crystal_volume",), "-fill": ("hkl",), "-polar": ("nopolar", "expt"),
            "-detector_thick": ("detector", "expt", "nxmx"), "-stills": ("dose",), "-divergence": ("hdivrange", "sourcefile", "expt"), "-dispersion": ("sourcefile", "spectrum"), "-damage_cell": ("damage_B",)}
 
 
@@ -188,7 +188,8 @@ def typed(t, k):
             more["misset"] = f.read().splitlines()[k].split()
     for law in t.laws:
         name, _, value = law.split(":")
-        more[name] = [value]
+        several = flags.get(name, [])[1:]
+        more[name] = [value, *(repr(float(x) * (float(value) / float(flags[name][0]))) for x in several)]  # one factor for all
         flags = {flag: has for flag, has in flags.items() if flag != INSTEAD.get(name)}
     more.update({name: value for name, value in (t.lines[k] if t.lines else {}).items()})
     return t.base(flags=flags) + words_of(more)
