@@ -38,10 +38,39 @@ def start(ranks, args, env=None, program=(PROGRAM,)):
                             env={**os.environ, **mpi.ENVIRONMENT, **(env or {})})
 
 
+def programs():
+    """The processes of the program, of any run in this folder."""
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            if read(folder + "/cmdline").split(b"\0")[0].decode() == PROGRAM and \
+                    os.readlink(folder + "/cwd") == os.getcwd():
+                yield int(os.path.basename(folder))
+        except OSError:
+            pass
+
+
+def ancestors(pid):
+    """A process, its parent and so on."""
+    while pid > 1:
+        yield pid
+        try:
+            pid = int(re.search(rb"PPid:\s*(\d+)", read(f"/proc/{pid}/status"))[1])
+        except OSError:
+            return
+
+
 def run(ranks, *args, status=0, **rest):
-    for _ in range(3):  # MPICH's mpirun itself dies of a closed pipe now and then, if its processes end at once
+    for _ in range(3):  # MPICH's mpirun itself dies of a closed pipe or does not end now and then, if its processes end at once
         process = start(ranks, args, **rest)
-        out, error = process.communicate(timeout=120)
+        try:
+            out, error = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            waiting = not ranks or any(process.pid in ancestors(pid) for pid in programs())
+            process.kill()
+            if waiting:
+                raise
+            out, error = process.communicate()
+            continue
         if not ranks or process.returncode != -signal.SIGPIPE:
             break
     if (process.returncode != 0) != bool(status) or (status > 0 and process.returncode != status):
@@ -235,15 +264,12 @@ def failing_frame(h5py):
 def members(mpirun):
     """The processes of a run: rank -> process."""
     found = {}
-    for folder in glob.glob("/proc/[0-9]*"):
+    for pid in programs():
         try:
-            if read(folder + "/cmdline").split(b"\0")[0].decode() != PROGRAM or \
-                    os.readlink(folder + "/cwd") != os.getcwd():
-                continue
-            for word in read(folder + "/environ").decode().split("\0"):
+            for word in read(f"/proc/{pid}/environ").decode().split("\0"):
                 name, _, value = word.partition("=")
                 if name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK"):
-                    found[int(value)] = int(os.path.basename(folder))
+                    found[int(value)] = pid
         except OSError:
             pass
     return found if mpirun.poll() is None else {}
