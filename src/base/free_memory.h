@@ -3,7 +3,7 @@
 #ifndef NB_BASE_FREE_MEMORY_H
 #define NB_BASE_FREE_MEMORY_H
 
-/** Bytes that can be used without swapping; INFINITY where the system does not say it. */
+/** Memory that is free without swapping, bytes; INFINITY if /proc/meminfo cannot be read. */
 double nb_free_memory(void);
 
 #endif

@@ -19,9 +19,9 @@ typedef struct nb_diffuse_part {
     int low[3], n[3];
     float *c;     /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)); NULL: no grid */
     float *power; /* owned; I0 of the box of reflections; NULL if no sum takes single ones */
-    double most;    /* of power */
-    double near2;   /* u^2 within which reflections are added one by one; 0: none is */
-    double half[3]; /* of the box about that ellipsoid, indices */
+    double most; /* of power */
+    double near2; /* u^2 within which reflections are added one by one; 0: the grid has all light */
+    double half[3];     /* of the box about that ellipsoid, indices */
     double half_one[3]; /* about u = 1 */
     double many;        /* reflections inside of u = 1 */
     int columns;        /* of near: nb_curve_at */
