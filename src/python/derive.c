@@ -82,17 +82,19 @@ PyObject *nb_python_set_parameters(PyObject *object, PyObject *args)
     return nb_python_none(&err, st);
 }
 
-/** fold_rotation(): rot goes into the orientation, and is 0 */
+/** fold_rotation(): rot goes into the orientation, and is 0 -> misset angles, deg */
 PyObject *nb_python_fold_rotation(PyObject *object, PyObject *unused)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
+    double misset[3];
     nb_error err = {0};
     nb_status st;
     (void)unused;
     if (!(self = nb_python_enter(object)))
         return NULL;
-    st = nb_sim_fold_rotation(self->sim, NULL, &err);
-    return nb_python_none(&err, st);
+    st = nb_sim_fold_rotation(self->sim, misset, &err);
+    return st ? nb_python_raise(&err, st)
+              : Py_BuildValue("(ddd)", misset[0], misset[1], misset[2]);
 }
 
 /** derivatives(names, double, planes, image or None, progress) */

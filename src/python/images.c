@@ -2,31 +2,44 @@
 /* Image files: read, compare, draw. */
 #include "module.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/** read_image(path, fast, slow) -> (pixels, fast, slow, format, (x, y), pedestal) */
+PyObject *nb_python_image(nb_image *image)
+{
+    const Py_ssize_t pixels = (Py_ssize_t)image->fast * image->slow;
+    PyObject *result = Py_BuildValue(
+        "(y#iis(dd)dy#)", (const char *)image->pixels,
+        pixels * (Py_ssize_t)sizeof(float), image->fast, image->slow, image->format,
+        image->centre[0], image->centre[1], image->pedestal,
+        (const char *)image->left_out, pixels);
+    nb_image_free(image);
+    return result;
+}
+
+/** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal, mask or None); MB: limit of what is
+ * read, 0: the default */
 PyObject *nb_python_read_image(PyObject *self, PyObject *args)
 {
     const char *path;
     int fast, slow;
+    nb_config *typed;
     nb_image image;
     nb_error err = {0};
     nb_status st;
-    PyObject *result;
+    double most_MB = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "sii", &path, &fast, &slow))
+    if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &most_MB))
         return NULL;
+    if (!(typed = malloc(sizeof *typed)))
+        return PyErr_NoMemory();
+    nb_config_defaults(typed);
+    typed->max_read_MB = most_MB > 0 ? most_MB : typed->max_read_MB;
     Py_BEGIN_ALLOW_THREADS;
-    st = nb_image_read(path, fast, slow, NULL, &image, &err);
+    st = nb_image_read(path, fast, slow, typed, &image, &err);
     Py_END_ALLOW_THREADS;
-    if (st)
-        return nb_python_raise(&err, st);
-    result = Py_BuildValue(
-        "(y#iis(dd)d)", (const char *)image.pixels,
-        (Py_ssize_t)((size_t)image.fast * (size_t)image.slow * sizeof(float)), image.fast,
-        image.slow, image.format, image.centre[0], image.centre[1], image.pedestal);
-    nb_image_free(&image);
-    return result;
+    free(typed);
+    return st ? nb_python_raise(&err, st) : nb_python_image(&image);
 }
 
 static nb_image borrow(Py_buffer *view, int fast, int slow)

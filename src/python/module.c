@@ -65,7 +65,8 @@ static PyMethodDef methods[] = {
     {"params", params, METH_NOARGS, "The table of parameters, a dict for each row."},
     {"features", features, METH_NOARGS, "Optional parts of this build; None: absent."},
     {"read_image", nb_python_read_image, METH_VARARGS,
-     "read_image(path, fast, slow) -> (pixels, fast, slow, format, centre, pedestal)"},
+     "read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, centre, pedestal, "
+     "left_out)"},
     {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
     {"page", nb_python_page, METH_VARARGS, "page(images, names, fast, slow, path)"},
     {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
@@ -81,12 +82,15 @@ PyMODINIT_FUNC PyInit__nanobragg(void); /* Python declares it nowhere */
 PyMODINIT_FUNC PyInit__nanobragg(void)
 {
     PyObject *module = PyModule_Create(&definition), *sim = nb_python_sim_type();
-    PyObject *device_error;
-    if (!module || !sim)
+    PyObject *device_error, *chosen = nb_python_fit_type(0),
+                            *starts = nb_python_fit_type(1);
+    if (!module || !sim || !chosen || !starts)
         return NULL;
     device_error = nb_python_device_error();
     if (!device_error || PyModule_AddObjectRef(module, "DeviceError", device_error) ||
-        PyModule_AddObjectRef(module, "Sim", sim) || nb_python_add_device_image(module) ||
+        PyModule_AddObjectRef(module, "Sim", sim) ||
+        PyModule_AddObjectRef(module, "Chosen", chosen) ||
+        PyModule_AddObjectRef(module, "Starts", starts) || nb_python_add_device_image(module) ||
         PyModule_AddStringConstant(module, "version", nb_version()) ||
         PyModule_AddIntConstant(module, "SERIES", NB_PARAM_SERIES) ||
         PyModule_AddIntConstant(module, "INPUT", NB_PARAM_INPUT) ||
@@ -98,6 +102,8 @@ PyMODINIT_FUNC PyInit__nanobragg(void)
         return NULL;
     }
     Py_DECREF(sim);
+    Py_DECREF(chosen);
+    Py_DECREF(starts);
     return module;
 }
 

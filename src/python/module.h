@@ -114,5 +114,17 @@ PyObject *nb_python_compare(PyObject *self, PyObject *args);
 PyObject *nb_python_picture(PyObject *self, PyObject *args);
 PyObject *nb_python_page(PyObject *self, PyObject *args);
 PyObject *nb_python_series(PyObject *self, PyObject *args);
+/** As read_image has it; the image is freed.  NULL with an exception. */
+PyObject *nb_python_image(nb_image *image);
+
+/* fits */
+PyObject *nb_python_fit_type(int number); /* 0: Chosen, 1: Starts; a new reference */
+PyObject *nb_python_photons(PyObject *self, PyObject *args);
+PyObject *nb_python_planes(PyObject *self, PyObject *args);
+PyObject *nb_python_places(PyObject *self, PyObject *args);
+PyObject *nb_python_crystal(PyObject *self, PyObject *unused);
+PyObject *nb_python_state(PyObject *self, PyObject *unused);
+PyObject *nb_python_change(PyObject *self, PyObject *args);
+PyObject *nb_python_write_experiments(PyObject *self, PyObject *args);
 
 #endif

@@ -65,9 +65,15 @@ def read_image(path, frame=None, shape=None):
     name = os.fspath(path)
     if frame is not None:
         name += f":{int(frame)}"
-    pixels, fast, slow, kind, centre, pedestal = _nanobragg.read_image(name, fast, slow)
+    return of_file(_nanobragg.read_image(name, fast, slow))
+
+
+def of_file(read):
+    """An Image of what the library read; left_out: uint8 [slow, fast], 1 where the file marks a pixel, or None."""
+    pixels, fast, slow, kind, centre, pedestal, left_out = read
     image = np.frombuffer(pixels, dtype=np.float32).reshape(slow, fast).copy().view(Image)
     image.format, image.centre, image.pedestal = kind, centre, pedestal
+    image.left_out = None if left_out is None else np.frombuffer(left_out, dtype=np.uint8).reshape(slow, fast)
     return image
 
 

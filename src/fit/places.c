@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "places.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../params/params.h"
+#include "../physics/amorphous.h"
+#include "../physics/panels.h"
+#include "../physics/ray.h"
+
+nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
+{
+    const nb_source source = {.incident = sim->model.geometry.beam,
+                              .lambda = nb_sim_wavelength(sim) * 1e-10};
+    const nb_ray ray = nb_ray_along(
+        nb_panel_point(panel, f * panel->pixel_fast, s * panel->pixel_slow, 0));
+    return nb_scattering_vector(&source, ray.direction);
+}
+
+void nb_place_hkl(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
+{
+    double nearest = INFINITY;
+    for (int i = 0; i < lattice->n_orientations; i++) {
+        const nb_orientation *o = &lattice->orientations[i];
+        const double h[3] = {nb_dot(o->a, q), nb_dot(o->b, q), nb_dot(o->c, q)};
+        double off = 0;
+        for (int k = 0; k < 3; k++)
+            off += pow(h[k] - round(h[k]), 2);
+        if (off >= nearest)
+            continue;
+        nearest = off;
+        for (int k = 0; k < 3; k++)
+            hkl[k] = (int)fmax(-1e9, fmin(1e9, round(h[k])));
+    }
+}
+
+double nb_place_stol(const nb_sim *sim, const nb_panel *panel, int fast, int slow)
+{
+    const nb_sensor *sensor = &sim->model.scene.sensors[panel->sensor];
+    const double F = nb_subpixel(panel->pixel_fast, 1, fast, 0);
+    const double S = nb_subpixel(panel->pixel_slow, 1, slow, 0);
+    const nb_vec3 d = nb_ray_to(panel, sensor, F, S, 0).direction;
+    return nb_norm(nb_sub(d, panel->beam)) / (2 * nb_sim_wavelength(sim));
+}
+
+/* From a picture in ADU to photons. */
+
+/* SMV files without a word on it have this offset, ADU. */
+#define SMV_OFFSET 40
+
+static double offset_of(const nb_config *cfg, const nb_image *picture)
+{
+    if (cfg->adc_set)
+        return cfg->adc_offset;
+    if (picture->pedestal != 0)
+        return picture->pedestal;
+    return strcmp(picture->format, "SMV") == 0 ? SMV_OFFSET : 0;
+}
+
+/** Is it what files of whole numbers have in place of a count: the largest number of their type? */
+static int stands_for_none(const nb_image *picture, double adu)
+{
+    if (strcmp(picture->format, "float") == 0)
+        return 0;
+    if (strcmp(picture->format, "HDF5") == 0 && adu >= 4294967294.0)
+        return 1;
+    return adu == 65535;
+}
+
+/** Files of photon counters mark unknown pixels with negative values. */
+static int marks_unknown(const nb_image *picture)
+{
+    return strcmp(picture->format, "CBF") == 0 || strcmp(picture->format, "HDF5") == 0;
+}
+
+/** Is it too much for a count?  65535 may also be an unknown pixel of HDF5. */
+static int is_full(const nb_image *picture, double adu, double most)
+{
+    return adu >= most || (adu == 65535 && stands_for_none(picture, adu) &&
+                           strcmp(picture->format, "HDF5") != 0);
+}
+
+/** What header, mask and range say of a pixel; most: ADU of saturation. */
+static int masked_of(const nb_scene *sc, const nb_image *picture, size_t at,
+                           double most)
+{
+    const double adu = picture->pixels[at];
+    if ((picture->left_out && picture->left_out[at]) ||
+        (sc->raster.mask && !sc->raster.mask[at]))
+        return NB_PLACE_FILE;
+    if (is_full(picture, adu, most))
+        return NB_PLACE_SATURATED;
+    return !isfinite(adu) || stands_for_none(picture, adu) ||
+                   (adu < 0 && marks_unknown(picture))
+               ? NB_PLACE_FILE
+               : NB_PLACE_USED;
+}
+
+/** What is wanted of a picture. */
+typedef struct job {
+    const nb_image *picture;
+    double offset, dmin, dmax; /* ADU; A, 0: off */
+} job;
+
+/** Pixels of one panel. */
+static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
+{
+    const nb_image *picture = j->picture;
+    const nb_scene *sc = &sim->model.scene;
+    const nb_panel *panel = &sc->panels[k];
+    const nb_settings *all = &sim->model.settings;
+    nb_region region = nb_panel_region(sc, panel);
+    double gain = NB_TYPED_OR(
+        all, gain, sim->in.files->panel_gains ? sim->in.files->panel_gains[k] : 1);
+    double most = NB_TYPED_OR(all, saturation, INFINITY);
+    if (!NB_TYPED(all, saturation) && sim->in.files->panel_gains &&
+        sim->in.files->panel_gains[sim->in.files->spec.n_panels + k] > 0)
+        most = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
+    for (int s = region.smin; s <= region.smax; s++)
+        for (int f = region.fmin; f <= region.fmax; f++) {
+            size_t at = nb_panel_pixel(panel, f, s);
+            double adu = picture->pixels[at];
+            double here = gain * (sim->in.files->gainmap ? sim->in.files->gainmap[at] : 1);
+            double d = nb_place_stol(sim, panel, f, s);
+            out->stol[at] = (float)d;
+            if ((j->dmin > 0 && d * 2 * j->dmin > 1) ||
+                (j->dmax > 0 && d * 2 * j->dmax < 1))
+                continue;
+            out->masked[at] =
+                (uint8_t)(here > 0 ? masked_of(sc, picture, at, most) : NB_PLACE_FILE);
+            if (out->masked[at] == NB_PLACE_USED)
+                out->photons[at] = (float)((adu - j->offset) / here);
+            if (out->masked[at] == NB_PLACE_SATURATED)
+                out->full[at] = (float)((adu - j->offset) / here);
+        }
+}
+
+nb_status nb_place_photons(const nb_sim *sim, const nb_image *picture, double dmin,
+                           double dmax, nb_seen *out, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    const nb_settings *all = &sim->model.settings;
+    const job j = {picture, offset_of(&all->value, picture), dmin, dmax};
+    double gain = all->value.gain;
+    int fast, slow;
+    nb_sim_size(sim, &fast, &slow);
+    if (picture->fast != fast || picture->slow != slow)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "the picture has %d x %d pixels, but the simulation %d x %d; add "
+                       "-detpixels_x %d -detpixels_y %d, or the geometry of the picture",
+                       picture->fast, picture->slow, fast, slow, picture->fast,
+                       picture->slow);
+    if (sim->in.files->panel_gains && !NB_TYPED(all, gain))
+        gain = sim->in.files->panel_gains[0];
+    out->sigma = all->value.readout_noise / gain;
+    for (size_t i = 0; i < sc->raster.pixels; i++) {
+        out->photons[i] = out->full[i] = NAN;
+        out->stol[i] = 0;
+        out->masked[i] = NB_PLACE_USED;
+    }
+    for (int k = 0; k < sc->n_panels; k++)
+        observe_panel(sim, &j, k, out);
+    return NB_OK;
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Backgrounds from a picture alone: the level of rings, and of pixels around a place."""
+import numpy as np
+
+FEW_COUNTS = 4  # a median of fewer counts is too coarse: the mean of the fainter pixels instead
+LEAST_LEVEL = 1e-3  # photons; a level must have a logarithm
+
+
+class Radial:
+    """A background that is piecewise linear in sin theta/lambda: knots [n] (1/A), levels [n] (photons a pixel)."""
+
+    def __init__(self, knots, levels):
+        self.knots, self.levels = np.asarray(knots, dtype=float), np.asarray(levels, dtype=float)
+
+    def at(self, stol):
+        if len(self.knots) == 1:
+            return np.full(np.shape(stol), self.levels[0])
+        return np.interp(stol, self.knots, self.levels)
+
+    def copy(self):
+        return Radial(self.knots, self.levels.copy())
+
+
+def level_of(counts):
+    """The level of a background with spots on it."""
+    if not counts.size:
+        return 0.0
+    median = float(np.partition(counts, counts.size // 2)[counts.size // 2])
+    if median >= FEW_COUNTS:
+        return median
+    faint = counts[counts <= median + 3 * np.sqrt(max(median, 0) + 1)]
+    return max(float(faint.mean(dtype=float)) if faint.size else 0.0, LEAST_LEVEL)
+
+
+def _fill(levels):
+    """Levels of rings without pixels: those of the nearest ring."""
+    for k in range(1, len(levels)):
+        if not levels[k] > 0:
+            levels[k] = levels[k - 1]
+    for k in range(len(levels) - 2, -1, -1):
+        if not levels[k] > 0:
+            levels[k] = levels[k + 1]
+    return np.maximum(levels, LEAST_LEVEL)
+
+
+def estimate(counts, stol, low, high, n):
+    """The Radial of n knots from `low` to `high` whose levels are those of the rings about them.  counts, stol: [pixels],
+    of the pixels that are observed."""
+    inside = stol <= high
+    if not inside.all():
+        counts, stol = counts[inside], stol[inside]
+    step = (high - low) / (n - 1) if n > 1 else 1.0
+    knots = low + step * np.arange(n)
+    edges = (knots[:-1] + step / 2).astype(np.float32)
+    levels = np.zeros(n)
+    rings = np.searchsorted(edges, stol, side="right") if n > 1 else np.zeros(len(stol), dtype=int)
+    for k in range(n):
+        levels[k] = level_of(counts[rings == k])
+    return Radial(knots, _fill(levels))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Does the crystal's lattice explain where the picture has spots?  Only places count here, no intensities: so poor structure
+factors do not make a right orientation look wrong."""
+import numpy as np
+
+ENOUGH = 12  # peaks for a verdict on an orientation
+AGREES = 0.5  # agreement of a start that is near
+AGREES_AT_END = 0.3  # and of a fit that found the orientation
+NEAR_INDEX, SIGNIFICANT = 0.2, 6  # of an index along each axis; sigma above chance
+WRONG = [(0.3 * x, 0.35 * y, 0.25 * z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]  # turns, rad
+GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; peaks that are compared
+GRID_REACH = 0.3  # of an index, from one turn to the next at the longest edge
+WIDE, KEPT, ROUNDS = 0.35, 5, 8  # of an index; turns that are refined; steps
+
+
+def rotation(turn):
+    """The matrices [..., 3, 3] of rotation vectors [..., 3], rad."""
+    turn = np.asarray(turn, dtype=float)
+    angle = np.linalg.norm(turn, axis=-1)[..., None, None]
+    x, y, z = np.moveaxis(turn, -1, 0)
+    zero = np.zeros_like(x)
+    K = np.stack([np.stack([zero, -z, y], -1), np.stack([z, zero, -x], -1), np.stack([-y, x, zero], -1)], -2)
+    safe = np.where(angle > 0, angle, 1)
+    return np.eye(3) + np.sin(angle) / safe * K + (1 - np.cos(angle)) / safe ** 2 * (K @ K)
+
+
+def vector(R):
+    """The rotation vector of a matrix, rad."""
+    twice = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = np.linalg.norm(twice) / 2, (np.trace(R) - 1) / 2
+    return np.arctan2(sine, cosine) / (2 * sine) * twice if sine > 0 else np.zeros(3)
+
+
+def steps(sim):
+    """Cells [n, 3, 3] (rows a, b, c in m) of the crystal without mosaic at some of its spindle steps."""
+    return np.frombuffer(sim.crystal()["steps"]).reshape(-1, 3, 3)
+
+
+def index_error(cells, q):
+    """How far each q [n, 3] (1/m) is from the nearest reflection along the worst axis, at the step where that is least."""
+    least = np.ones(len(q))
+    for cell in cells:
+        h = q @ cell.T
+        least = np.minimum(least, abs(h - np.rint(h)).max(axis=1))
+    return least
+
+
+def _indexed(cells, q):
+    return (index_error(cells, q) < NEAR_INDEX).sum() / max(1, len(q))
+
+
+def agreement(sim, q):
+    """The part of the peaks q [n, 3] that the lattice indexes within 0.2 of each whole index beyond chance: 1 all, 0 no more than
+    wrong orientations do."""
+    cells = steps(sim)
+    f = _indexed(cells, q)
+    p = np.mean([_indexed(cells @ rotation(turn).T, q) for turn in WRONG])
+    sigma = np.sqrt(max(p * (1 - p), 0.01) / max(1, len(q)))
+    return float((f - p) / (1 - p)) if f - p > SIGNIFICANT * sigma else 0.0
+
+
+def _scores(cells, q):
+    """How well turned cells [t, 3, 3] index q [n, 3]."""
+    h = cells @ q.T
+    h -= np.rint(h)
+    left = np.maximum(1 - np.einsum("tin,tin->tn", h, h) / WIDE ** 2, 0)
+    return (left * left).sum(axis=1)
+
+
+def _grid():
+    """Turns about the lab axes, rad: [n, 3]."""
+    line = np.arange(-GRID, GRID + 1)
+    all_ = np.stack(np.meshgrid(line, line, line, indexing="ij"), -1).reshape(-1, 3)
+    return np.radians(GRID_STEP) * all_[(all_ ** 2).sum(axis=1) <= GRID * GRID]
+
+
+def _settle(cell, q):
+    """One step of least squares over the peaks that are nearly indexed: h moves by turn . (a x q)."""
+    h = q @ cell.T
+    d = h - np.rint(h)
+    near = (d * d).sum(axis=1) <= WIDE ** 2
+    rows = np.cross(cell[None, :, :], q[near][:, None, :]).reshape(-1, 3)
+    A = rows.T @ rows
+    return rotation(-np.linalg.solve(A, rows.T @ d[near].ravel())) if np.linalg.det(A) > 0 else np.eye(3)
+
+
+def index(sim, q):
+    """A turn, deg, of at most 7.5 from the present orientation that makes the agreement good; None: few peaks, or several
+    spindle steps."""
+    cells = steps(sim)
+    if len(q) < ENOUGH or len(cells) != 1:
+        return None
+    cell = cells[0]
+    longest = np.linalg.norm(cell, axis=1).max()
+    strong = q[np.linalg.norm(q, axis=1) < GRID_REACH / (longest * np.radians(GRID_STEP))][:GRID_PEAKS]
+    if len(strong) < ENOUGH:
+        return None
+    grid = _grid()
+    turns = rotation(grid)
+    scores = np.concatenate([_scores(cell @ np.swapaxes(turns[i:i + 1024], 1, 2), strong) for i in range(0, len(turns), 1024)])
+    best = (-1.0, np.eye(3))
+    for k in np.argsort(-scores, kind="stable")[:KEPT]:
+        turn = turns[k]
+        for _ in range(ROUNDS):
+            turn = _settle(cell @ turn.T, q) @ turn
+        found = _indexed([cell @ turn.T], q)
+        best = max(best, (found, turn), key=lambda one: one[0])
+    return np.degrees(vector(best[1]))

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Pixels of a measured picture that the crystal does not explain: hot ones, the shadow of a beam stop, rings and spots of
+ice (docs/refine.md)."""
+import numpy as np
+
+from . import _lattice
+from ._picture import FOREIGN, HOT, KINDS, RING, SHADOW
+
+# Hot pixels: a point spread and the crystal's size give each spot light in several pixels.
+LEAST_SPREAD = 0.05  # median of a picture's spots; sharper ones hide hot pixels
+HOT_SPREAD = 0.1  # of that median
+HOT_SIGMA, HOT_PHOTONS = 20, 50  # above the background
+FULL_AROUND = 0.005  # light around a saturated spot over its limit
+ENOUGH_SPOTS, LEAST_AROUND = 20, 5
+# Shadows: tiles with far less light than their ring.
+SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the light and more
+# Rings of ice: narrow steps of the radial profile.
+RINGS, LEAST_PIXELS, MOST_WINDOW = 400, 200, 60
+CORE, WINDOW, WIDEST = 0.02, 0.07, 0.04  # of the radius: about a ring, no part of its base; the base; rings of liquids are wider
+RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # at its top and edges, over the base
+# Foreign spots.
+FOREIGN_INDEX, FOREIGN_PART, FOREIGN_MODEL, FOREIGN_SIGMA, FOREIGN_HALF = 0.3, 0.1, 0.1, 2, 40
+
+
+def mask(picture, kind):
+    """Leave out hot pixels, shadows and, without water in the scene, rings."""
+    under = picture.radial()
+    _mask_full(picture, under)
+    _mask_hot(picture, under)
+    dark = np.concatenate([_shadow(picture, under, *panel) for panel in picture.panels])
+    picture.leave_out(np.flatnonzero(dark & ~np.isnan(picture.photons)), SHADOW)
+    rings = _find_rings(picture, under) if kind != "water" else []
+    return rings
+
+
+def _spread(picture, at, level, own):
+    """Mean light around pixels over their own, without the brightest neighbour; NaN with few neighbours, and the light of
+    the brightest."""
+    box = picture.box(picture.photons, at, 1).reshape(len(at), 9).astype(float) - level[:, None]
+    box[:, 4] = np.nan
+    n = (~np.isnan(box)).sum(axis=1)
+    most = np.max(np.nan_to_num(box, nan=0.0), axis=1, initial=0)
+    spread = (np.nansum(box, axis=1) - most) / np.maximum(n - 1, 1) / own
+    return np.where(n < LEAST_AROUND, np.nan, spread), most
+
+
+def _mask_full(picture, under):
+    """A saturated pixel with dark ones around it is no spot."""
+    at = np.flatnonzero(~np.isnan(picture.full))
+    spread, _ = _spread(picture, at, under.at(picture.stol[at]), picture.full[at].astype(float))
+    picture.leave_out(at[spread < FULL_AROUND], HOT)
+
+
+def _mask_hot(picture, under):
+    """Bright pixels whose neighbours have far less light than those of the picture's spots."""
+    at = picture.used
+    level = under.at(picture.stol[at])
+    own = picture.photons[at] - level
+    bright = own > HOT_PHOTONS + HOT_SIGMA * np.sqrt(level + picture.sigma ** 2)
+    at, level, own = at[bright], level[bright], own[bright]
+    spread, most = _spread(picture, at, level, own)
+    peaks = np.sort(spread[(most <= own) & ~np.isnan(spread)])
+    usual = peaks[len(peaks) // 2] if len(peaks) >= ENOUGH_SPOTS else 0
+    if usual > LEAST_SPREAD:
+        picture.leave_out(at[spread < HOT_SPREAD * usual], HOT)
+
+
+def _tiles(plane):
+    """Sums of tiles of a plane [slow, fast]."""
+    rows, columns = (-(-n // TILE) for n in plane.shape)
+    padded = np.zeros((rows * TILE, columns * TILE))
+    padded[:plane.shape[0], :plane.shape[1]] = plane
+    return padded.reshape(rows, TILE, columns, TILE).sum(axis=(1, 3))
+
+
+def _shadow(picture, under, part, rows, columns):
+    """Pixels of a panel that are in dark tiles or near them, flat."""
+    photons = picture.photons[part].reshape(rows, columns)
+    there = ~np.isnan(photons)
+    seen = _tiles(np.where(there, photons, 0))
+    expected = _tiles(np.where(there, under.at(picture.stol[part]).reshape(rows, columns), 0))
+    noise = np.sqrt(expected + _tiles(there) * picture.sigma ** 2)
+    dark = (seen < SHADOW_PART * expected) & (expected - seen > SHADOW_SIGMA * noise)
+    near = np.zeros((rows, columns), dtype=bool)
+    far = TILE // 2  # of the edge, whose tiles are half dark
+    for y, x in np.argwhere(dark):
+        near[max(0, y * TILE - far):(y + 1) * TILE + far, max(0, x * TILE - far):(x + 1) * TILE + far] = True
+    return near.ravel()
+
+
+def _base(level, n, k, bins):
+    """The median of the levels about ring k, without its core; 0: too few."""
+    core = int(max(2, np.ceil(CORE * bins)))
+    window = int(min(MOST_WINDOW, max(core + 6, np.ceil(WINDOW * bins))))
+    i = np.arange(max(0, k - window), min(RINGS, k + window + 1))
+    i = i[(abs(i - k) > core) & (n[i] >= LEAST_PIXELS)]
+    return np.sort(level[i])[len(i) // 2] if len(i) >= window - core else 0.0
+
+
+def _marked(level, base, n, first):
+    """Rings whose top is high enough and which are not as wide as those of liquids; first: bins inside of the first."""
+    marked = np.zeros(RINGS, dtype=bool)
+    edge = level > RING_EDGE * base
+    tops = (n >= LEAST_PIXELS) & (base > 0) & (level > RING_RISE * base) & (
+        level - base > RING_SIGMA * 1.25 * np.sqrt(level / np.maximum(n, 1)) + 0.5)
+    for k in np.flatnonzero(tops):
+        low, high = k, k
+        while low > 0 and edge[low - 1]:
+            low -= 1
+        while high < RINGS - 1 and edge[high + 1]:
+            high += 1
+        if high - low < max(3, WIDEST * (first + k)):
+            marked[low:high + 1] = True
+    return marked
+
+
+def _find_rings(picture, under):
+    """Leave out rings; their limits in A, the smaller first."""
+    step = max((picture.high - picture.low) / RINGS, 1e-12)
+    at = picture.used
+    counts, level = picture.photons[at], under.at(picture.stol[at])
+    ring = np.clip(((picture.stol[at] - picture.low) / step).astype(int), 0, RINGS - 1)
+    faint = counts <= 2 * level + 3 * np.sqrt(level) + 1
+    n = np.bincount(ring[faint], minlength=RINGS)
+    mean = np.bincount(ring[faint], counts[faint], minlength=RINGS) / np.maximum(n, 1)
+    first = picture.low / step
+    base = np.array([_base(mean, n, k, first + k) for k in range(RINGS)])
+    marked = _marked(mean, base, n, first)
+    if marked.any():
+        picture.leave_out(at[marked[ring]], RING)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked, [0]]).astype(int)))
+    return [[1 / (2 * (picture.low + high * step)), 1 / (2 * (picture.low + low * step))] for low, high in
+            edges.reshape(-1, 2)][:12]
+
+
+def _joined(picture, under, at):
+    """Places of the pixels around a peak that are joined to it and above the background, and their neighbours."""
+    counts = picture.box(picture.photons, np.array([at]), FOREIGN_HALF)[0]
+    level = under.at(picture.box(picture.stol, np.array([at]), FOREIGN_HALF)[0])
+    with np.errstate(invalid="ignore"):
+        above = counts > level + FOREIGN_SIGMA * np.sqrt(level + picture.sigma ** 2) + 1
+    core = np.zeros_like(above)
+    core[FOREIGN_HALF, FOREIGN_HALF] = True
+    while True:
+        near = core.copy()
+        near[1:] |= core[:-1]
+        near[:-1] |= core[1:]
+        near[:, 1:] |= core[:, :-1]
+        near[:, :-1] |= core[:, 1:]
+        near[[0, -1]] = near[:, [0, -1]] = False
+        grown = core | (near & above)
+        if (grown == core).all():
+            break
+        core = grown
+    part, _, columns = next(p for p in picture.panels if p[0].start <= at < p[0].stop)
+    s, f = np.argwhere(near & ~np.isnan(counts)).T - FOREIGN_HALF
+    return at + s * columns + f
+
+
+def mask_foreign(fit):
+    """Leave out strong spots that the lattice does not place and the model does not explain; their places."""
+    picture, peaks = fit.picture, fit.peaks
+    off = _lattice.index_error(_lattice.steps(fit.sim), peaks.q)
+    indexed = np.sort(peaks.light[off < FOREIGN_INDEX])[::-1]
+    if not len(indexed):
+        return []
+    strong = (peaks.light > indexed[int(FOREIGN_PART * len(indexed))]) & (off >= FOREIGN_INDEX)
+    strong &= ~np.isnan(picture.photons[peaks.at])
+    if not strong.any():
+        return []
+    under, model, found = picture.radial(), fit.image(picture.photons), []
+    below = under.at(picture.stol) if fit.kind == "water" else 0
+    light = np.maximum(model - below, 0)
+    for at, total in zip(peaks.at[strong], peaks.light[strong]):
+        if np.isnan(picture.photons[at]) or np.nansum(picture.box(light, np.array([at]), 2)) / total > FOREIGN_MODEL:
+            continue
+        picture.leave_out(_joined(picture, under, at), FOREIGN)
+        under = fit.picture.radial()
+        found.append(at)
+    return found[:32]
+
+
+def summary(picture, rings, foreign):
+    """What is masked and where, as the report has it."""
+    slow, fast = picture.shape
+    out = {name: int((picture.masked == kind).sum()) for kind, name in KINDS.items()}
+    places = lambda at: [[int(i % fast), int(i // fast)] for i in at]  # noqa: E731
+    out["hot_pixels"] = places(np.flatnonzero(picture.masked == HOT)[:32])
+    shadow = np.flatnonzero(picture.masked == SHADOW)
+    if len(shadow):
+        out["shadow_box"] = [int(v) for v in ((shadow % fast).min(), shadow[0] // fast, (shadow % fast).max(), shadow[-1] // fast)]
+    out["rings_A"] = rings
+    out["foreign_spots"] = places(foreign)
+    return out

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What a fit is asked for."""
+import dataclasses
+
+SYSTEMS = ("triclinic", "monoclinic", "orthorhombic", "tetragonal", "trigonal", "hexagonal", "cubic")
+MOST_KNOTS = 64
+
+
+@dataclasses.dataclass
+class Options:
+    """Keywords of nanobragg.refine; those of the program have the same defaults (docs/options.md)."""
+
+    names: str = ""  # names and groups, commas between; "scale" is fluence, "misset" is rot
+    system: str = "triclinic"
+    bounds: dict = dataclasses.field(default_factory=dict)  # name: (low, high)
+    restraints: dict = dataclasses.field(default_factory=dict)  # name: (value, sigma); sigma 0 holds it
+    likelihood: str = "poisson"  # or "gauss", with readout_noise
+    background: str = ""  # "water", "radial:12", "planes", "none"; "": water if the start has it, else radial:12
+    F_sigma: float | None = None  # relative, of structure factors; None: as the picture shows
+    select: str = "spots"  # or "all"
+    spot_half: int = 3  # pixels
+    spot_sigma: float = 6.0  # above the background
+    dmin: float = 0.0  # A, of the pixels that are used; 0: off
+    dmax: float = 0.0
+    mask: str = "auto"  # or "file"
+    schedule: object = "auto"  # "plain", "none", or a list of stages
+    evaluations: int = 40  # in each of the last stages, at most
+    joint: str = ""  # names and groups that all pictures have in common
+    keep_start: bool = False  # the model of the start, for a page
+
+    def __post_init__(self):
+        if not isinstance(self.names, str):
+            self.names = ",".join(self.names)
+        if not isinstance(self.joint, str):
+            self.joint = ",".join(self.joint)
+        for name, words in (("system", SYSTEMS), ("likelihood", ("poisson", "gauss")), ("select", ("spots", "all")),
+                            ("mask", ("auto", "file"))):
+            if getattr(self, name) not in words:
+                raise ValueError(f"-{name} '{getattr(self, name)}': must be one of {', '.join(words)}")
+        if isinstance(self.schedule, str) and self.schedule not in ("auto", "none", "plain"):
+            raise ValueError(f"-schedule '{self.schedule}': must be one of auto, none, plain, or a list of stages")
+        self.kind, self.knots = self._background()
+
+    def _background(self):
+        """The kind of the background ("": by the start), and the number of knots of a radial one."""
+        kind, _, knots = self.background.partition(":")
+        if kind not in ("", "water", "radial", "planes", "none") or (knots and kind != "radial"):
+            raise ValueError(f"-fit_background '{self.background}': must be one of water, radial:n, planes, none")
+        if kind == "radial" and not (knots.isdecimal() and 1 <= int(knots) <= MOST_KNOTS):
+            raise ValueError(f"-fit_background '{self.background}': the number of knots must be from 1 to {MOST_KNOTS}")
+        return kind, int(knots or 12)
+
+    def check(self, sim):
+        """Refuse what this simulation cannot have, and choose the kind of its background."""
+        water = float(sim.get("water") or 0)
+        if self.likelihood == "gauss" and not float(sim.get("readout_noise") or 0) > 0:
+            raise ValueError("-likelihood gauss needs the noise of the read-out: add -readout_noise")
+        if self.kind == "water" and not water > 0:
+            raise ValueError("-fit_background water: the start has no water; add -water, or use radial:12")
+        return self.kind or ("water" if water > 0 else "radial")
+
+    @property
+    def gauss(self):
+        return self.likelihood == "gauss"
+
+    @property
+    def is_planned(self):
+        """Whether the fit has stages before that of the true shape."""
+        return self.schedule != "none"

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""The parameters of a fit in users' units, and the variables that it moves: logarithms, bounds, ties."""
+import copy
+import dataclasses
+import math
+
+import numpy as np
+
+CELL = ("cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga")
+ROTATIONS = ("rot_x", "rot_y", "rot_z")
+CELLS = ("N_a", "N_b", "N_c")
+LOGARITHMS = ("fluence", "water", "mosaic", "footprint_a", "footprint_b", "hdivrange", "vdivrange")
+SHAPES = ("N_", "mosaic", "fluence", "water", "footprint", "hdivrange", "vdivrange", "dispersion", "fudge", "polar",
+          "default_F", "F:")
+# For each of the cell's six: the number that it equals (its own: free), or its angle in degrees.
+TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0), "orthorhombic": (0, 1, 2, 90.0, 90.0, 90.0),
+        "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
+        "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
+MOST = 64
+AT_BOUND = 1e-5  # part of the way between both bounds
+
+
+@dataclasses.dataclass
+class Parameter:
+    """A parameter and how its variable t gives its value."""
+
+    name: str
+    unit: str
+    start: float
+    value: float
+    map: str  # linear, log: exp(t), cells: 1 + exp(t), bounded: low + (high - low)(1 + sin t)/2
+    tied: str = ""  # to the parameter of this name; its own: free
+    fixed: bool = False  # it moves in no stage
+    low: float = 0.0
+    high: float = 0.0
+    restraint: float = 0.0  # adds ((p - restraint)/width)^2/2 to the loss
+    width: float = 0.0  # 0: no restraint
+
+    def variable(self):
+        if self.map == "log":
+            return math.log(self.value)
+        if self.map == "cells":
+            return math.log(self.value - 1)
+        if self.map == "bounded":
+            return math.asin(max(-1, min(1, 2 * (self.value - self.low) / (self.high - self.low) - 1)))
+        return self.value
+
+    def of(self, t):
+        """(value, slope) at t."""
+        if self.map in ("log", "cells"):
+            e = math.exp(min(t, 700))
+            return (e if self.map == "log" else 1 + e), e
+        if self.map == "bounded":
+            half = (self.high - self.low) / 2
+            return self.low + half * (1 + math.sin(t)), half * math.cos(t)
+        return t, 1.0
+
+    @property
+    def at_bound(self):
+        near = AT_BOUND * (self.high - self.low)
+        return self.map == "bounded" and not self.fixed and (self.value - self.low < near or self.high - self.value < near)
+
+    def check_start(self):
+        """Refuse a value that the map cannot have; from a bound the sine has no slope: begin a little inside."""
+        if self.fixed:
+            return
+        if self.map == "bounded":
+            if not self.low <= self.value <= self.high:
+                raise ValueError(f"-bound {self.name}={self.low:g}:{self.high:g}: the start {self.value:g} is outside; type a "
+                                 "start inside")
+            inside = 1e-3 * (self.high - self.low)
+            self.value = min(self.high - inside, max(self.low + inside, self.value))
+        if self.map == "log" and not self.value > 0:
+            raise ValueError(f"-refine {self.name}: its start is {self.value:g}, and its logarithm is refined; type a start "
+                             "above 0")
+        if self.map == "cells" and not self.value > 1:
+            raise ValueError(f"-refine {self.name}: one cell cannot be refined; type a start above 1")
+
+
+def is_shape(name):
+    """Whether a parameter moves the shape and the light of spots, and not their places."""
+    return name.startswith(SHAPES)
+
+
+def translate(names):
+    """A list in the words of a fit (scale, misset) in those of derivatives."""
+    if not names:
+        raise ValueError("-refine is missing: name what is refined, as in -refine rot,cell,scale")
+    out = []
+    for word in names.split(","):
+        if word == "image":
+            raise ValueError("-refine image: image is the name of a plane and no parameter; leave it out")
+        if word.startswith("misset") and word != "misset":
+            raise ValueError(f"-refine {word}: a fit turns the crystal about all axes; write misset, or rot")
+        out.append({"scale": "fluence", "misset": "rot"}.get(word, word))
+    return ",".join(out)
+
+
+class Parameters(dict):
+    """The parameters of a fit by name, in their order."""
+
+    def copy(self):
+        return Parameters((name, copy.copy(p)) for name, p in self.items())
+
+    def moves(self, *names):
+        """Whether the fit moves one of them."""
+        return any(name in self and not self[name].fixed for name in names)
+
+    def add(self, sim, name):
+        """One more at the end; one that is there stays."""
+        if name in self:
+            return
+        if len(self) == MOST:
+            raise ValueError(f"-refine: more than {MOST} parameters")
+        v = sim.parameter(name)
+        name = v["name"]
+        if not v["can_move"]:
+            raise ValueError(f"-refine {name}: it moves no pixel: {v['why_not']}")
+        kind = "log" if name in LOGARITHMS else "cells" if name in CELLS else "linear"
+        self[name] = Parameter(name, v["unit"], v["value"], v["value"], kind, tied=name)
+
+    def restrained(self, name):
+        return name in self and self[name].width > 0
+
+
+def _opened(sim, names):
+    """Names of a list; where a file places the detector, the group of the beam's centre is a shift across the beam."""
+    words = translate(names).split(",")
+    if any(sim.get(flag) for flag in ("expt", "geom", "nxmx")):
+        words = ["shift_y,shift_z" if word == "beam" else word for word in words]
+    return sim.variables(",".join(words))
+
+
+def _tie_cell(parameters, sim, system, notice):
+    """Ties of the cell by the crystal's system, and the members that follow from those in the list."""
+    ties = TIES[system]
+    if system == "triclinic":
+        return
+    if not any(name in parameters for name in CELL):
+        notice("-system has no effect: the cell is not refined")
+        return
+    value = []
+    for name, tie in zip(CELL, ties):
+        has = sim.parameter(name)["value"]
+        must = tie if isinstance(tie, float) else ([*value, has])[tie]
+        if abs(has - must) > 1e-6 * (must if len(value) < 3 else 1):
+            raise ValueError(f"-system: {name} is {has:.9g}, but the system asks for {must:.9g}; type a cell of this system")
+        value.append(must)
+    for lead in range(6):
+        group = [CELL[i] for i in range(6) if ties[i] == lead and not isinstance(ties[i], float)]
+        if any(name in parameters for name in group):
+            for name in group:
+                parameters.add(sim, name)
+    order = [name for name in parameters if name in CELL]
+    for name in order:
+        tie = ties[CELL.index(name)]
+        parameters[name].value = value[CELL.index(name)]
+        parameters[name].fixed = isinstance(tie, float)
+        if not isinstance(tie, float):  # the first of a group leads
+            parameters[name].tied = next(other for other in order if ties[CELL.index(other)] == tie)
+
+
+def _found(parameters, sim, flag, name):
+    """The parameter that a pair names."""
+    name = sim.parameter("fluence" if name == "scale" else name)["name"]
+    if name not in parameters:
+        raise ValueError(f"{flag} {name}: it is not refined; add it to -refine")
+    return parameters[name]
+
+
+def _bound(parameters, sim, bounds):
+    for name, (low, high) in bounds:
+        p = _found(parameters, sim, "-bound", name)
+        if not low < high:
+            raise ValueError(f"-bound {name}={low:g}:{high:g}: the first number must be the smaller one")
+        lead = parameters[p.tied]
+        again = lead.map == "bounded"
+        lead.low, lead.high = (max(lead.low, low), min(lead.high, high)) if again else (low, high)
+        lead.map = "bounded"
+    for p in parameters.values():
+        lead = parameters[p.tied]
+        p.map, p.low, p.high = lead.map, lead.low, lead.high
+
+
+def _restrain(parameters, sim, restraints):
+    for name, (value, width) in restraints:
+        p = _found(parameters, sim, "-restrain", name)
+        if not width >= 0:
+            raise ValueError(f"-restrain {name}={value:g}:{width:g}: the standard deviation must not be negative")
+        p.restraint, p.width = value, width
+        for other in parameters.values():  # of width 0: held there, and what is tied to it
+            if width == 0 and other.tied == p.tied:
+                other.fixed, other.value = True, value
+
+
+def _refuse_sets(p, sim):
+    """Sets that no image tells apart."""
+    edges, held = CELL[:3], any(map(p.restrained, ("lambda", *CELL[:3])))
+    if p.moves("lambda") and all(map(p.moves, edges)) and not held:
+        raise ValueError("-refine: lambda and all edges of the cell cannot be told apart; leave one out, or restrain one")
+    if p.moves("fluence") and p.moves("default_F") and not any(sim.get(flag) for flag in ("hkl", "pdb", "cif", "mtz")):
+        raise ValueError("-refine: the scale and default_F cannot be told apart without a table of F; leave one out")
+    if all(map(p.moves, ROTATIONS)) and p.moves("phi") and not p.restrained("phi"):
+        raise ValueError("-refine: phi and the orientation (rot, misset) cannot be told apart; leave one out")
+
+
+def pairs(given):
+    """(name, (a, b)) of a dict or a list of pairs."""
+    return list(given.items()) if isinstance(given, dict) else list(given)
+
+
+def read(sim, options, notice=lambda line: None):
+    """The Parameters of a fit, from the options and the simulation (_nanobragg.Sim)."""
+    parameters = Parameters()
+    for name in _opened(sim, options.names):
+        parameters.add(sim, name)
+    _tie_cell(parameters, sim, options.system, notice)
+    _bound(parameters, sim, pairs(options.bounds))
+    _restrain(parameters, sim, pairs(options.restraints))
+    _refuse_sets(parameters, sim)
+    for p in parameters.values():
+        p.check_start()
+    return parameters
+
+
+class Space:
+    """The variables of a stage: those of the parameters that are marked, then the logarithms of `extra` levels."""
+
+    def __init__(self, parameters, marked=None, extra=0):
+        self.parameters, self.extra = parameters, extra
+        self.active, self.variable, self.leads = [], [], []  # names; their variables; names of the leads
+        place = {}
+        for name, p in parameters.items():
+            if p.fixed or (marked is not None and name not in marked):
+                continue
+            if p.tied == name:
+                place[name] = len(self.leads)
+                self.leads.append(name)
+            if p.tied in place:
+                self.active.append(name)
+                self.variable.append(place[p.tied])
+        self.free = len(self.leads)
+
+    def __len__(self):
+        return self.free + self.extra
+
+    def start(self, levels=()):
+        """x [n] of the values of the parameters and of the levels."""
+        return np.array([self.parameters[name].variable() for name in self.leads] + [math.log(v) for v in levels])
+
+    def values(self, x):
+        """Values of the active parameters and of the levels, and the matrix [values, n] of their slopes by x."""
+        values, slopes = np.empty(len(self.active) + self.extra), np.zeros((len(self.active) + self.extra, len(self)))
+        for i, v in enumerate(self.variable):
+            values[i], slopes[i, v] = self.parameters[self.leads[v]].of(x[v])
+        for k in range(self.extra):
+            values[len(self.active) + k] = slopes[len(self.active) + k, self.free + k] = math.exp(min(x[self.free + k], 700))
+        return values, slopes
+
+    def restrain(self, values, loss, g, F):
+        """Add the restraints to the loss and to the equations by the values; returns the loss."""
+        for i, name in enumerate(self.active):
+            p = self.parameters[name]
+            if p.width > 0:
+                off = (values[i] - p.restraint) / p.width
+                loss += off * off / 2
+                g[i] += off / p.width
+                F[i, i] += 1 / p.width ** 2
+        return loss

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""A picture in photons: which of its pixels can be used, and where its spots are."""
+import numpy as np
+
+from . import _background
+
+FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # why a pixel is not used; 0: it is
+KINDS = {FILE: "file", SATURATED: "saturated", HOT: "hot", SHADOW: "shadow", RING: "ring", FOREIGN: "foreign"}
+MOST_NEGATIVE = 0.001  # part of the pixels, without a notice
+PEAK_SIGMA, PEAK_HALF, MOST_PEAKS = 6, 2, 2000
+AROUND = 6  # pixels: the background of a peak, outside of its box
+
+
+class Picture:
+    """Photons of a picture for a simulation (_nanobragg.Sim).  All arrays are [stack]: panels one behind the other.
+
+    photons: NaN where nothing is observed.  full: photons that a saturated pixel has at least, else NaN.  stol:
+    sin theta/lambda, 1/A.  masked: why a pixel is not used.  sigma: read-out noise, photons."""
+
+    def __init__(self, sim, image, options, notice):
+        fast, slow = sim.size
+        self.shape, self.n = (slow, fast), slow * fast
+        self.panels, at = [], 0
+        for name, rows, columns in sim.panels:
+            self.panels.append((slice(at, at + rows * columns), rows, columns))
+            at += rows * columns
+        self.photons, self.full, self.stol = (np.empty(self.n, dtype=np.float32) for _ in range(3))
+        self.masked = np.empty(self.n, dtype=np.uint8)
+        pixels = np.ascontiguousarray(image, dtype=np.float32)
+        rows, columns = pixels.shape if pixels.ndim == 2 else (0, 0)
+        left_out = getattr(image, "left_out", None)
+        self.sigma = sim.photons(pixels, columns, rows, getattr(image, "format", "float"), getattr(image, "pedestal", 0.0),
+                                 None if left_out is None else np.ascontiguousarray(left_out), options.dmin, options.dmax,
+                                 self.photons, self.full, self.stol, self.masked)
+        self.knots = options.knots
+        self._check(options, notice)
+        self.forget()
+
+    def _check(self, options, notice):
+        used = ~np.isnan(self.photons)
+        if not used.any():
+            raise ValueError("no pixel is left to fit: mask, -roi, -saturation, -fit_dmin and -fit_dmax exclude all")
+        stol = self.stol[used]
+        self.low, self.high = float(stol.min()), float(stol.max())
+        if not options.gauss:
+            negative = self.photons < 0
+            part = negative.sum() / used.sum()
+            self.photons[negative] = 0
+            if part > MOST_NEGATIVE:
+                notice(f"{100 * part:.3g} % of the pixels are below 0 photons and count as 0: check -adc and -gain, or use "
+                       "-likelihood gauss")
+
+    def forget(self):
+        """Photons have changed."""
+        self._radials, self._used = {}, None
+
+    @property
+    def used(self):
+        """Places of the observed pixels, [n]."""
+        if self._used is None:
+            self._used = np.flatnonzero(~np.isnan(self.photons))
+        return self._used
+
+    def radial(self, high=None, n=None):
+        """The Radial of the picture up to sin theta/lambda `high`."""
+        key = (min(high or self.high, self.high), n or self.knots)
+        if key not in self._radials:
+            self._radials[key] = _background.estimate(self.photons[self.used], self.stol[self.used], self.low, *key)
+        return self._radials[key]
+
+    def leave_out(self, at, why):
+        self.photons[at] = self.full[at] = np.nan
+        self.masked[at] = why
+        self.forget()
+
+    def box(self, values, at, half):
+        """values [stack] around the pixels `at` [n], of their panel: [n, side, side]; NaN outside of it."""
+        out = np.full((len(at), 2 * half + 1, 2 * half + 1), np.nan, dtype=values.dtype)
+        for part, rows, columns in self.panels:
+            mine = np.flatnonzero((at >= part.start) & (at < part.stop))
+            s, f = np.divmod(at[mine] - part.start, columns)
+            plane = values[part].reshape(rows, columns)
+            for i, y in enumerate(range(-half, half + 1)):
+                for j, x in enumerate(range(-half, half + 1)):
+                    inside = (s + y >= 0) & (s + y < rows) & (f + x >= 0) & (f + x < columns)
+                    out[mine[inside], i, j] = plane[s[inside] + y, f[inside] + x]
+        return out
+
+
+def excess_sigma(counts, level, sigma):
+    """By how many sigma of a normal distribution counts are above their level, as unlikely as their Poisson tail:
+    sqrt(2 (n ln(n/b) - n + b)); read-out noise adds its variance."""
+    level = np.maximum(level, 1e-6)
+    if sigma > 0:
+        return (counts - level) / np.sqrt(level + sigma * sigma)
+    n = np.maximum(counts, level)
+    return np.sqrt(2 * np.maximum(n * np.log(n / level) - n + level, 0))
+
+
+class Peaks:
+    """Local maxima of a picture that stand above their background, the strongest first: at [n] (places of their brightest
+    pixels), light [n] (photons above the background), q [n, 3] (scattering vectors of their centres, 1/m)."""
+
+    def __init__(self, sim, picture):
+        at, light, centre = find(picture)
+        order = np.lexsort((at, -light))[:MOST_PEAKS]
+        self.at, self.light = at[order], light[order]
+        self.q, _ = places(sim, self.at, centre[order])
+
+    def __len__(self):
+        return len(self.at)
+
+
+def places(sim, at, offsets):
+    """Scattering vectors [n, 3] (1/m) of the places `at` [n] and offsets [n, 2] (pixels, fast and slow, from the corner), and
+    the reflections next to them, int32 [n, 3]."""
+    q, hkl = np.empty((len(at), 3)), np.empty((len(at), 3), dtype=np.int32)
+    sim.places(np.ascontiguousarray(at, dtype=np.int64), np.ascontiguousarray(offsets, dtype=float), q, hkl, len(at))
+    return q, hkl
+
+
+def _local_level(picture, at, level, half):
+    """The background of peaks: that of their ring, or the mean of the pixels around their boxes where that is larger."""
+    around = picture.box(picture.photons, at, half + AROUND)
+    around[:, AROUND:-AROUND, AROUND:-AROUND] = np.nan
+    around = around.reshape(len(at), -1)
+    seen = (~np.isnan(around)).sum(axis=1)
+    return np.maximum(level, np.nansum(around, axis=1) / np.maximum(seen, 1) * (seen > 0))
+
+
+def find(picture):
+    """(at [n], light [n], centre [n, 2] in pixels from the corner of the brightest pixel) of the peaks.
+
+    A peak is the brightest pixel of its box and as far above its background as 6 sigma of a normal distribution, by Poisson's
+    tail: with 0.01 photons a pixel two counts are chance somewhere in a large picture, and three are none."""
+    at = picture.used
+    counts, level = picture.photons[at], picture.radial().at(picture.stol[at])
+    likely = np.flatnonzero(counts > level + 1)
+    likely = likely[excess_sigma(counts[likely].astype(float), level[likely], picture.sigma) > PEAK_SIGMA]
+    at, level = at[likely], level[likely]
+    box = picture.box(picture.photons, at, PEAK_HALF)
+    flat = np.nan_to_num(box.reshape(len(at), -1), nan=-np.inf)
+    middle = flat.shape[1] // 2
+    top = (flat <= flat[:, middle:middle + 1]).all(axis=1) & (flat[:, :middle] < flat[:, middle:middle + 1]).all(axis=1)
+    at, level, box = at[top], level[top], box[top]
+    level = _local_level(picture, at, level, PEAK_HALF)
+    high = excess_sigma(picture.photons[at].astype(float), level, picture.sigma) > PEAK_SIGMA
+    at, level, box = at[high], level[high], box[high]
+    light = np.nan_to_num(np.maximum(box - level[:, None, None], 0))
+    total = light.sum(axis=(1, 2), dtype=float)
+    steps = np.arange(-PEAK_HALF, PEAK_HALF + 1) + 0.5
+    centre = np.stack([(light.sum(axis=1) * steps).sum(axis=1), (light.sum(axis=2) * steps).sum(axis=1)], axis=1)
+    return at, total, centre / total[:, None]
