@@ -97,6 +97,9 @@ PyMODINIT_FUNC PyInit__nanobragg(void)
         PyModule_AddIntConstant(module, "INNER", NB_PARAM_INNER) ||
         PyModule_AddIntConstant(module, "SWITCH", NB_KIND_SWITCH) ||
         PyModule_AddIntConstant(module, "PRESET", NB_KIND_PRESET) ||
+        PyModule_AddIntConstant(module, "CELL", NB_KIND_CELL) ||
+        PyModule_AddIntConstant(module, "MISSET", NB_KIND_MISSET) ||
+        PyModule_AddIntConstant(module, "EACH", NB_PARAM_EACH) ||
         PyModule_AddIntConstant(module, "FILE", NB_KIND_FILE)) {
         Py_DECREF(module);
         return NULL;

@@ -123,6 +123,9 @@ class Notices:
 
     quiet = False
 
+    def __init__(self, say=None):
+        self.say = say or log
+
     def __call__(self, line):
         if not self.quiet:
-            log(line)
+            self.say(line)

@@ -55,8 +55,15 @@ class Simulation:
         if F is not None:
             self._set_factors(F)
 
-    def _open(self, words, arrays):
-        self._begin(_parameters.Notices(), words)
+    @classmethod
+    def of_words(cls, words, say=None):
+        """A simulation of [(parameter, words)], as a command line has them; say: a function of a notice's line."""
+        sim = cls.__new__(cls)
+        sim._open(words, {}, say)
+        return sim
+
+    def _open(self, words, arrays, say=None):
+        self._begin(_parameters.Notices(say), words)
         self._words.update(_arrays.words_of(arrays))
         self._sim = _nanobragg.Sim(_NO_FILES + words, arrays, self._notices)
         self._own = set(self.__dict__)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""nanobragg refine: the command line.  The program has checked the flags and the names of files (src/cli/refine.c)."""
+import contextlib
+import json
+import os
+import sys
+
+from .. import _images, _nanobragg, _parameters, _programs
+from .._simulation import Simulation
+from . import _options, fit_one
+
+NOT_CONVERGED = 3
+OWN = {"refine": "names", "system": "system", "joint": "joint", "likelihood": "likelihood", "fit_background": "background",
+       "select": "select", "spot_half": "spot_half", "spot_sigma": "spot_sigma", "fit_dmin": "dmin", "fit_dmax": "dmax",
+       "fit_mask": "mask", "schedule": "schedule", "maxiter": "evaluations", "F_sigma": "F_sigma"}
+NUMBERS = {"spot_half": int, "maxiter": int, "spot_sigma": float, "fit_dmin": float, "fit_dmax": float,
+           "F_sigma": lambda word: None if word == "auto" else float(word)}
+FILES = ("series", "orientations", "report", "page_frames", "exptout", "plots", "residual")
+SWITCHES = ("quiet", "noprogress", "show_config")
+
+
+class Line:
+    """A command line: images, words of the simulation, options, files, switches."""
+
+    def __init__(self, words):
+        self.images, self.words, self.options, self.files, self.switches = [], [], {"bounds": [], "restraints": []}, {}, set()
+        words = list(words)
+        while words:
+            word = words.pop(0)
+            name = word.lstrip("-")
+            if not word.startswith("-") or word == "-":
+                self.images.append(word)
+            elif name in OWN:
+                value = words.pop(0)
+                self.options[OWN[name]] = NUMBERS[name](value) if name in NUMBERS else value
+            elif name in ("bound", "restrain"):
+                key, _, numbers = words.pop(0).partition("=")
+                self.options[name + ("s" if name == "bound" else "ts")].append((key, tuple(map(float, numbers.split(":")))))
+            elif name in FILES:
+                self.files[name] = words.pop(0)
+            elif name in SWITCHES:
+                self.switches.add(name)
+            else:
+                self.words.append(_borrowed(name, words))
+        if "series" in self.files:
+            path, _, frames = self.files["series"].rpartition(":")
+            first, _, last = frames.partition("-")
+            self.images += [f"{path}:{k}" for k in range(int(first), int(last) + 1)]
+        self.is_many = len(self.images) > 1 or "series" in self.files or "orientations" in self.files
+
+
+def _is_number(word):
+    try:
+        float(word)
+        return True
+    except ValueError:
+        return False
+
+
+def _borrowed(name, words):
+    """A flag of the simulation and its words, which are taken from the front of `words`: for a cell and the like all that are
+    numbers, for angles one word or all."""
+    row = _parameters.find(name, False)
+    least, most = row["least"], row["most"]
+    n = least
+    if row["kind"] == _nanobragg.PRESET:
+        n = 0
+    elif most > 1 and words and "," in words[0]:
+        return row["name"], words.pop(0).split(",")
+    elif row["kind"] == _nanobragg.MISSET and words:
+        n = most if _is_number(words[0]) else least
+    elif row["kind"] == _nanobragg.CELL or row["flags"] & _nanobragg.EACH:
+        while n < most and n < len(words) and _is_number(words[n]):
+            n += 1
+    taken = words[:n]
+    del words[:n]
+    return row["name"], taken
+
+
+def _say_note(line):
+    _programs.say("note", line)
+
+
+# --- a fit in words ---
+def stage_line(stage):
+    kind = "images     " if stage.name.startswith("search") or stage.name == "orientations" else "evaluations"
+    falling = "" if stage.converged else " (still falling)"
+    return (f"{stage.name:<18} {stage.pixels:8d} pixels {stage.evaluations:4d} {kind}  loss {stage.loss:.6g}{falling}  "
+            f"{stage.seconds:.3f} s")
+
+
+def _places(at):
+    return " (" + ", ".join(f"{f} {s}" for f, s in at[:4]) + ")" if at else ""
+
+
+def masks_line(masked):
+    """What is masked, and where."""
+    rings = ", ".join(f"{low:.3f}-{high:.3f} A" for low, high in masked.get("rings_A", []))
+    where = {"hot": _places(masked.get("hot_pixels")), "foreign": _places(masked.get("foreign_spots")),
+             "shadow": " (from {} {} to {} {})".format(*masked["shadow_box"]) if "shadow_box" in masked else "",
+             "ring": f" ({rings})" if rings else ""}
+    names = {"file": "in the file", "saturated": "saturated", "hot": "hot", "shadow": "in a shadow", "ring": "on rings",
+             "foreign": "of foreign spots"}
+    parts = [f"{masked[key]} {text}{where.get(key, '')}" for key, text in names.items() if masked.get(key)]
+    return "masked pixels: " + ", ".join(parts) if parts else ""
+
+
+def result_lines(r):
+    """The table at the end."""
+    yield ""
+    if r.masked and masks_line(r.masked):
+        yield masks_line(r.masked)
+    yield "parameter                 start            value        sigma  unit"
+    for name, p in r.parameters.items():
+        sigma = "-" if p.sigma is None else f"{p.sigma:.2g}"
+        yield (f"{name:<16} {p.start:14.8g} {p.value:16.9g} {sigma:>12}  {p.unit}"
+               + (" (at its bound)" if p.at_bound else ""))
+    if r.misset_deg is not None:
+        yield ("misset           {:.5f} {:.5f} {:.5f} deg, sigma about the lab axes {:.2g} {:.2g} {:.2g} deg").format(
+            *r.misset_deg, *r.rotation_sigma_deg)
+    if r.F_sigma > 0:
+        yield (f"scales of reflections: F are right to {r.F_sigma:.2g}; correlation without scales "
+               f"{r.given_F_correlation:.4f}")
+    what = (f"{r.pictures} pictures, {r.left_out} left out, " if r.pictures else f"correlation {r.picture_correlation:.4f}, ")
+    images = f"{r.images} images, " if r.images else ""  # of a joint refinement they are not counted
+    yield (f"{r.status}: deviance per pixel {r.deviance_per_pixel:.4f} over {r.pixels} pixels, {what}{r.evaluations} "
+           f"evaluations, {images}{r.seconds:.2f} s")
+
+
+def json_line(result):
+    """The report in one line; what is not finite is null."""
+    def plain(value):
+        if isinstance(value, dict):
+            return {key: plain(v) for key, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        return None if isinstance(value, float) and value - value != 0 else value
+
+    return json.dumps(plain(result.to_dict()), separators=(",", ":"))
+
+
+# --- files: each is whole or absent ---
+def write(path, data):
+    """Text or bytes to a file, or to standard output ("-")."""
+    if path == "-":
+        print(data, end="")
+        return
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as stream:
+            stream.write(data if isinstance(data, bytes) else data.encode())
+        os.replace(part, path)
+    except OSError as why:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+        raise OSError(f"{path}: cannot write: {why.strerror}") from None
+
+
+def _write_all(line, sim, result):
+    files = line.files
+    if "report" in files:
+        write(files["report"], json_line(result) + "\n")
+    if "residual" in files:
+        write(files["residual"], result.residual.tobytes())
+    if "exptout" in files:
+        sim.write(image=sim.render(), exptout=files["exptout"])
+
+
+def _refine_one(line, out):
+    """One image: everything is told and written."""
+    sim = Simulation.of_words(line.words, _say_note)
+    options = _options.Options(**line.options)
+    fast, slow = sim._sim.size
+    image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
+    result = fit_one(sim._sim, image, options, _say_note, lambda stage: out(stage_line(stage)))
+    sim._changed()
+    result.picture = line.images[0]
+    for text in result_lines(result):
+        out(text)
+    _write_all(line, sim, result)
+    return 0 if result.converged else NOT_CONVERGED
+
+
+def _status_of(error):
+    """The exit status of an error: 2 bad input, 1 a file cannot be written, or no memory."""
+    bad = (ValueError, TypeError, NotImplementedError)
+    return 2 if isinstance(error, bad) or (isinstance(error, OSError) and ": cannot read: " in str(error)) else 1
+
+
+def main(words):
+    line = Line(words)
+    stream = sys.stderr if line.files.get("report") == "-" else sys.stdout
+    silent = "quiet" in line.switches
+    out = lambda text: None if silent else print(text, file=stream, flush=True)  # noqa: E731
+    _programs.stop_on_signals()
+    try:
+        return _refine_one(line, out)
+    except (_programs.Interrupted, KeyboardInterrupt):
+        _programs.say("error", "interrupted")
+        return 130
+    except (ValueError, TypeError, OSError, MemoryError, NotImplementedError, RuntimeError) as error:
+        sys.stdout.flush()
+        _programs.say("error", error if str(error) else type(error).__name__)
+        return _status_of(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[2:]))

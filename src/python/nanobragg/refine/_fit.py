@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: MIT
+"""A fit that is going on: its simulation, its picture, its pixels, and one stage of it."""
+import time
+import typing
+
+import numpy as np
+
+from .. import _nanobragg
+from . import _background, _lattice, _mask, _parameters, _picture
+from ._minimise import TOLD_APART, Impossible, invert, minimise
+from ._parameters import ROTATIONS, Space
+
+LEAST_MODEL = 1e-9  # photons, as in the loss
+SAMPLE = 0.05  # of the pixels outside of spots
+SQUARES, WIDEST = 5000, 16  # squares in a picture, about; pixels along their edge
+SHAPE_SMOOTH = 2  # NB_SHAPE_GAUSS: the shape without fringes and tails
+
+
+class Stage(typing.NamedTuple):
+    """One stage of a fit; dropped: the values went back to those before it."""
+
+    name: str
+    pixels: int
+    evaluations: int  # of the loss; of a search: images
+    loss: float
+    converged: bool
+    seconds: float
+    dropped: bool = False
+
+
+class Stand(typing.NamedTuple):
+    """Where a fit stands."""
+
+    parameters: _parameters.Parameters
+    misset: tuple  # deg
+
+
+class Quality(typing.NamedTuple):
+    """How well the model as it is fits the chosen pixels."""
+
+    loss: float  # with the best scales of reflections, and their priors
+    square: float  # mean square of residuals over their sigma
+
+
+def _draw(pixels):
+    """Numbers from 0 to 1 that depend on the pixel alone (SplitMix64)."""
+    with np.errstate(over="ignore"):
+        z = (pixels.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
+
+
+def _grow(marks, half):
+    """Boxes about the marked pixels [slow, fast]."""
+    for axis in (0, 1):
+        out = marks.copy()
+        for step in range(1, min(half, marks.shape[axis] - 1) + 1):
+            ahead, behind = [slice(None)] * 2, [slice(None)] * 2
+            ahead[axis], behind[axis] = slice(step, None), slice(None, -step)
+            out[tuple(ahead)] |= marks[tuple(behind)]
+            out[tuple(behind)] |= marks[tuple(ahead)]
+        marks = out
+    return marks
+
+
+class Fit:
+    """A fit of a simulation (_nanobragg.Sim) to a picture.  Arrays of pixels are [stack], panels one behind the other.
+
+    parameters: by name, in users' units.  chosen: photons of the pixels that the stage uses, else NaN.  spots: pixels near
+    spots, when they were chosen last.  radial: the background that is refined, or None.  background: photons that are
+    added and stay, or None.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact."""
+
+    def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None):
+        self.sim, self.options, self.notice, self.told = sim, options, notice, told
+        self.kind = options.check(sim)
+        self.parameters = _parameters.read(sim, options, notice)
+        self.picture = _picture.Picture(sim, image, options, notice)
+        self.rings = _mask.mask(self.picture, self.kind) if options.mask == "auto" else []
+        self.foreign = []
+        self.chosen, self.spots, self.radial, self.used = None, None, None, 0
+        self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
+        self.start_edges = self.edges()
+        self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
+        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # of its own, outside of spots
+        self.F_width, self.kept, self.scaled, self.squares = 0.0, None, None, False
+        self.trials = {}  # what the schedule tried by itself
+        self.peaks, self.start_agreement = None, 0.0
+        self.stages, self.history, self.evaluations, self.images = [], [], 0, 0
+        self.before, self._samples, self._all = None, {}, None
+
+    # --- the crystal ---
+    def edges(self):
+        """Lengths of the cell's edges, m: [3]."""
+        return np.linalg.norm(np.frombuffer(self.sim.crystal()["edges"]).reshape(3, 3), axis=1)
+
+    def moves(self, *names):
+        return self.parameters.moves(*names)
+
+    def apply(self):
+        """Set the simulation to the values of the parameters."""
+        self.sim.set_parameters(list(self.parameters), [p.value for p in self.parameters.values()])
+
+    def remember(self):
+        return Stand(self.parameters.copy(), self.sim.fold_rotation())
+
+    def stand_at(self, stand, turn=(0.0, 0.0, 0.0)):
+        """Back there, and turned by a rotation vector, deg."""
+        self.parameters = stand.parameters.copy()
+        self.apply()
+        self.sim.set_parameters([*ROTATIONS, "misset_x", "misset_y", "misset_z"], [*map(float, turn), *stand.misset])
+        self.sim.fold_rotation()
+
+    def agreement(self):
+        return _lattice.agreement(self.sim, self.peaks.q)
+
+    def agrees(self):
+        """Whether the lattice explains the picture's spots well enough."""
+        return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= _lattice.AGREES
+
+    def may_turn(self):
+        return self.moves(*ROTATIONS)
+
+    # --- pixels ---
+    def pixels(self, photons=None):
+        """The library's list of these pixels, or of the chosen ones with their backgrounds."""
+        if photons is not None:
+            return _nanobragg.Chosen(self.sim, photons, None, 0.0, False)
+        return _nanobragg.Chosen(self.sim, self.chosen, self.background, self.picture.sigma, self.options.gauss)
+
+    def image(self, photons):
+        """The model without backgrounds where photons are not NaN, 0 elsewhere."""
+        at, pixels = np.flatnonzero(~np.isnan(photons)), self.pixels(photons)
+        values, out = np.empty(len(at)), np.zeros(self.picture.n)
+        pixels.image(values)
+        out[at] = values
+        return out
+
+    def under(self, at):
+        """The backgrounds of the fit at these places, photons."""
+        out = np.zeros(len(at)) if self.background is None else self.background[at].astype(float)
+        return out if self.radial is None else out + self.radial.at(self.picture.stol[at])
+
+    def choose(self, chosen):
+        self.chosen = np.where(chosen, self.picture.photons, np.float32(np.nan))
+        self.used = int((~np.isnan(self.chosen)).sum())
+
+    def choose_range(self, high):
+        """All observed pixels with sin theta/lambda up to `high`."""
+        self.choose(self.picture.stol <= high)
+
+    def _sample(self):
+        """The pixels outside of spots that are used: single ones, but squares where a footprint brings light from around
+        them, which has to be rendered."""
+        edge = 1
+        if self.squares or self.sim.crystal()["footprint"]:
+            edge = min(WIDEST, max(1, int(np.sqrt(self.picture.n / SQUARES))))
+        if edge not in self._samples:
+            parts = []
+            for part, rows, columns in self.picture.panels:
+                s, f = np.arange(rows)[:, None] // edge, np.arange(columns)[None, :] // edge
+                parts.append((_draw(part.start + s * columns + f) < SAMPLE).ravel())
+            self._samples[edge] = np.concatenate(parts)
+        return self._samples[edge]
+
+    def water_level(self):
+        """Photons of the scene's water; they are as its thickness cubed."""
+        plane = np.empty(self.picture.n, dtype=np.float32)
+        self.sim.derivatives(["water"], False, plane, None, None)
+        return plane * np.float32(float(self.sim.get("water")) / 3)
+
+    def _levels(self, model):
+        """The background of each observed pixel where no crystal is, and the model's photons above it."""
+        at, stol = self.picture.used, self.picture.stol[self.picture.used]
+        model = model[at]
+        if self.kind == "water":
+            level = self.water_level()[at]
+            return level, model - level
+        radial = self.picture.radial() if self.kind == "planes" else self.radial
+        level = np.zeros(len(at)) if radial is None else radial.at(stol)
+        if self.has_light:
+            scene = self.scene_level(model).at(stol)
+            model = model - scene
+            level = level if self.kind == "planes" else level + scene
+        return level, model
+
+    def scene_level(self, model):
+        """The Radial of the light that the scene has outside of spots; model: [observed pixels]."""
+        return _background.estimate(model, self.picture.stol[self.picture.used], self.picture.low, self.picture.high,
+                                    self.options.knots)
+
+    def choose_spots(self):
+        """Boxes about the spots of picture and model, and a sample of the other pixels."""
+        p, at = self.picture, self.picture.used
+        level, above = self._levels(self.image(p.photons))
+        height = self.options.spot_sigma * np.sqrt(level + p.sigma ** 2) + 1
+        marks = np.zeros(p.n, dtype=bool)
+        marks[at] = (p.photons[at] > level + height) | (above > height)
+        for part, rows, columns in p.panels:
+            marks[part] = _grow(marks[part].reshape(rows, columns), self.options.spot_half).ravel()
+        self.spots = marks
+        self.choose(True if self.options.select == "all" else marks | self._sample())
+        if self.kind == "planes":
+            self.background = np.zeros(p.n, dtype=np.float32)
+            self.background[at] = level
+            self.sim.planes(p.photons, self.chosen, marks.view(np.uint8), p.sigma, self.options.spot_half, self.background)
+
+    def begin_background(self, high):
+        """Knots and levels over the pixels of a stage, or the fixed background of one with planes."""
+        if self.kind == "radial":
+            self.radial = self.picture.radial(high).copy()
+            if self.has_light:
+                scene = self.scene_level(self.image(self.picture.photons)[self.picture.used])
+                self.radial.levels = np.maximum(self.radial.levels - scene.at(self.radial.knots), _background.LEAST_LEVEL)
+        if self.kind == "planes":
+            self.background = self.picture.radial(high).at(self.picture.stol).astype(np.float32)
+
+    def begin(self):
+        """Background, values, peaks and pixels of the start."""
+        self.apply()
+        self.begin_background(self.picture.high)
+        self.peaks = _picture.Peaks(self.sim, self.picture)
+        self.start_agreement = self.agreement()
+        self.choose_spots()
+        if self.options.keep_start:
+            self.before = self.full_model(self.image(self.picture.photons))
+
+    def full_model(self, image):
+        """With the backgrounds, NaN where nothing is observed."""
+        out, at = np.full(self.picture.n, np.nan, dtype=np.float32), self.picture.used
+        out[at] = image[at] + self.under(at)
+        return out
+
+    # --- a stage ---
+    def levels(self):
+        return (None, None) if self.radial is None else (self.radial.knots, self.radial.levels)
+
+    def equations(self, pixels, names, levels=None, **more):
+        """(loss, gradient, Fisher matrix by names and levels, reflections with light) at the simulation as it is; more: held,
+        scores, model of Chosen.scaled."""
+        knots, now = self.levels()
+        levels = now if levels is None else levels
+        n = len(names) + (0 if knots is None else len(knots))
+        g, F = np.zeros(n), np.zeros((n, n))
+        if self.F_width > 0 or more:
+            loss, clusters = pixels.scaled(names, knots, levels, self.F_width, g, F, more.get("held"), more.get("scores"),
+                                           more.get("model"))
+            return loss, g, F, clusters
+        return pixels.normal(names, knots, levels, g, F), g, F, 0
+
+    def space(self, marked=None):
+        return Space(self.parameters, marked, 0 if self.radial is None else len(self.radial.levels))
+
+    def _loss(self, space, pixels, x):
+        """Loss, gradient and Fisher matrix by the variables x [n]."""
+        values, slopes = space.values(x)
+        n = len(space.active)
+        self.evaluations += 1
+        try:
+            self.sim.set_parameters(space.active, values[:n].tolist())
+            loss, g, F, _ = self.equations(pixels, space.active, values[n:] if space.extra else None)
+        except ValueError as why:
+            raise Impossible(str(why)) from None
+        loss = space.restrain(values, loss, g, F)
+        self.history.append(loss / self.used)
+        return loss, slopes.T @ g, slopes.T @ F @ slopes
+
+    def _settle(self, space, x):
+        """The variables into parameters and simulation; rotations into the orientation."""
+        values, _ = space.values(x)
+        for name, value in zip(space.active, values):
+            self.parameters[name].value = float(value)
+        if space.extra:
+            self.radial.levels = values[len(space.active):].copy()
+        self.apply()
+        if any(name in self.parameters for name in ROTATIONS):
+            for name in ROTATIONS:
+                if name in self.parameters:
+                    self.parameters[name].value = 0.0
+            self.sim.fold_rotation()
+
+    def note(self, name, evaluations, loss, converged, began, pixels=None):
+        """The stage is over: note and tell it."""
+        self.stages.append(Stage(name, self.used if pixels is None else pixels, evaluations, loss, converged,
+                                 time.monotonic() - began))
+        self.told(self.stages[-1])
+        return self.stages[-1]
+
+    def stage(self, name, marked=None, most=None):
+        """Minimise over the marked parameters (None: all) and the radial background, in at most so many evaluations."""
+        began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
+        if not len(space):
+            raise ValueError("-refine: every parameter is held; leave one free")
+        floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
+        start = space.start(() if self.radial is None else self.radial.levels)
+        found = minimise(lambda x: self._loss(space, pixels, x), start, most or self.options.evaluations, floor)
+        self._settle(space, found.x)
+        return self.note(name, found.evaluations, found.loss, found.converged, began)
+
+    def check_apart(self):
+        """Refuse parameters that the chosen pixels cannot tell apart."""
+        space = self.space()
+        if not space.free:
+            raise ValueError("-refine: every parameter is held; leave one free")
+        x = space.start(() if self.radial is None else self.radial.levels)
+        _, worst, vector = invert(self._loss(space, self.pixels(), x)[2])
+        if worst < TOLD_APART:
+            names = [*space.leads, *["background"] * space.extra]
+            names = [name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max()]
+            raise ValueError(f"-refine: this picture cannot tell these parameters apart: {', '.join(names)}; leave one out, "
+                             "or restrain one")
+
+    def chosen_model(self):
+        """(photons, model with the given structure factors) of the chosen pixels."""
+        at, pixels = np.flatnonzero(~np.isnan(self.chosen)), self.pixels()
+        values = np.empty(len(at))
+        pixels.image(values)
+        return self.chosen[at].astype(float), values + self.under(at)
+
+    def rate(self):
+        """The Quality of the model as it is."""
+        pixels = self.pixels()
+        model = np.empty(pixels.n)
+        loss = self.equations(pixels, [], model=model)[0]
+        counts = self.chosen[~np.isnan(self.chosen)].astype(float)
+        return Quality(loss, square_of(self, counts, model))
+
+    def correlation(self):
+        """Pearson's, of the chosen pixels and the model without backgrounds."""
+        values = np.empty(self.used)
+        self.pixels().image(values)
+        return pearson(self.chosen[~np.isnan(self.chosen)].astype(float), values)
+
+    def as_gaussian(self, marked=None, choose=True):
+        """A stage as a Gaussian crystal, whose loss has no fringes; choose: with pixels of its own."""
+        shape, fudge = self.sim.crystal()["shape"], self.sim.get("fudge")
+        self.sim.change(None, [("fudge", ["1"])], SHAPE_SMOOTH)
+        if choose:
+            self.choose_spots()
+        self.stage("Gaussian", marked)
+        self.sim.change(None, [("fudge", [fudge])], shape)
+
+
+def square_of(fit, counts, model):
+    """Mean square of residuals over their sigma."""
+    model = np.maximum(model, LEAST_MODEL)
+    return float(np.mean((counts - model) ** 2 / (model + (fit.picture.sigma ** 2 if fit.options.gauss else 0))))
+
+
+def pearson(a, b):
+    a, b = a - a.mean(), b - b.mean()
+    both = (a @ a) * (b @ b)
+    return float(a @ b / np.sqrt(both)) if both > 0 else 0.0

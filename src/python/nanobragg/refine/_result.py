@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""What a finished fit says: errors, correlations, the model, the spots, and whether it is to be believed."""
+import dataclasses
+import math
+
+import numpy as np
+
+from . import _lattice, _mask, _picture
+from ._fit import LEAST_MODEL, pearson
+from ._minimise import TOLD_APART, invert
+from ._parameters import ROTATIONS, is_shape
+
+LEAST_CORRELATION = 0.5  # of model and picture; right fits have 0.98
+MOST_CELL_CHANGE = 0.1  # of an edge
+# Saturated pixels are the strongest ones.  Without them a wrong number of cells can explain what remains, with a correlation of
+# 0.66 to 0.93.
+LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # correlation; of what they hold, and of their number
+LEAST_CLUSTERS = 3  # reflections a variable, for their gradients to tell errors
+SPOT_HALF, MOST_SPOTS = 3, 1000  # pixels to each side of a spot
+
+
+@dataclasses.dataclass
+class Refined:
+    """A parameter of a result, in its unit; sigma: with what the model does not explain, sigma_counting: if model and structure
+    factors were exact; None: at a bound, or not determined."""
+
+    start: float
+    value: float
+    sigma: float | None
+    sigma_counting: float | None
+    unit: str
+    at_bound: bool
+
+
+@dataclasses.dataclass
+class Result:
+    """What nanobragg.refine returns; to_dict() is the report of the program (docs/refine.md).  Arrays are [slow, fast]."""
+
+    picture: str | None = None
+    pictures: int = 0  # of the common parameters of a joint fit: how many pictures it has, and has not
+    left_out: int = 0
+    status: str = ""
+    converged: bool = False
+    loss: float = 0.0
+    deviance_per_pixel: float = 0.0
+    pixels: int = 0
+    evaluations: int = 0
+    images: int = 0
+    seconds: float = 0.0
+    parameters: dict = dataclasses.field(default_factory=dict)
+    misset_deg: tuple | None = None  # None: the orientation was not refined
+    rotation_sigma_deg: tuple = (0.0, 0.0, 0.0)  # about the lab axes
+    rotation_sigma_counting_deg: tuple = (0.0, 0.0, 0.0)
+    rotation_covariance_deg2: np.ndarray | None = None  # [3, 3]
+    names: list = dataclasses.field(default_factory=list)  # of covariance and correlation: parameters, then rotations
+    covariance: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
+    picture_correlation: float = 0.0
+    given_F_correlation: float = 0.0  # with the structure factors as they were given
+    given_F_deviance_per_pixel: float = 0.0
+    F_sigma: float = 0.0
+    peaks: int = 0
+    start_agreement: float = 0.0
+    agreement: float = 0.0
+    masked: dict = dataclasses.field(default_factory=dict)  # pixels by reason, and where
+    footprint: object = None
+    divergence: object = None
+    stages: list = dataclasses.field(default_factory=list)
+    spots: list = dataclasses.field(default_factory=list)  # dicts, the brightest first
+    observed: np.ndarray | None = None  # photons, NaN where nothing is observed
+    model: np.ndarray | None = None
+    residual: np.ndarray | None = None  # (observed - model)/sigma
+    used: np.ndarray | None = None  # pixels of the last stage
+    mask: np.ndarray | None = None  # why a pixel is not used: 0 it is, 1 file, 2 saturated, 3 hot, 4 shadow, 5 ring, 6 foreign
+    stol: np.ndarray | None = None  # sin theta/lambda, 1/A
+    before: np.ndarray | None = None  # the model of the start
+    history: list = dataclasses.field(default_factory=list)  # the loss a pixel at each evaluation
+    page: object = dataclasses.field(default=None, repr=False)
+
+    @property
+    def values(self):
+        """Values by name."""
+        return {name: p.value for name, p in self.parameters.items()}
+
+    @property
+    def sigmas(self):
+        return {name: p.sigma for name, p in self.parameters.items()}
+
+    @property
+    def correlation(self):
+        """[names, names], of the values."""
+        sigma = np.sqrt(np.diag(self.covariance))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out = self.covariance / np.outer(sigma, sigma)
+        np.fill_diagonal(out, 1)
+        return out
+
+    def to_dict(self):
+        """As the report has it."""
+        out = {"picture": self.picture} if self.picture else {}
+        if self.pictures:
+            out |= {"pictures": self.pictures, "left_out": self.left_out}
+        out |= {name: getattr(self, name) for name in ("status", "converged", "loss", "deviance_per_pixel", "pixels", "evaluations",
+                                                       "images", "seconds")}
+        out["parameters"] = {name: dataclasses.asdict(p) for name, p in self.parameters.items()}
+        if self.misset_deg is not None:
+            out |= {name: getattr(self, name) for name in ("misset_deg", "rotation_sigma_deg", "rotation_sigma_counting_deg")}
+            out["rotation_covariance_deg2"] = self.rotation_covariance_deg2.tolist()
+        out["parameter_correlation"] = {"names": self.names, "matrix": self.correlation.tolist()}
+        out |= {name: getattr(self, name) for name in ("picture_correlation", "given_F_correlation", "given_F_deviance_per_pixel",
+                                                       "F_sigma", "peaks", "start_agreement", "agreement", "masked")}
+        for name in ("footprint", "divergence"):
+            out[name] = _trial(getattr(self, name))
+        out["stages"] = [_stage(stage) for stage in self.stages]
+        out["spots"] = self.spots
+        return out
+
+
+def _trial(trial):
+    if trial is None or not trial.tried:
+        return {"tried": False, "kept": False}
+    out = dataclasses.asdict(trial)
+    return out if trial.kept else {name: out[name] for name in ("tried", "kept", "gain", "cost")}
+
+
+def _stage(stage):
+    out = stage._asdict()
+    return out if stage.dropped else {name: value for name, value in out.items() if name != "dropped"}
+
+
+# --- errors ---
+class _Errors:
+    """Covariances of the values [names]: all, and counting alone.
+
+    All pixels of a spot share the error of its F and of its shape: the covariance is that of sums by reflection, C (sum of g g^T) C, with
+    g the gradient of one reflection's pixels and C the inverse of the equations (Liang and Zeger, Biometrika 73, 13, 1986)."""
+
+    def __init__(self, fit):
+        self.fit, self.space = fit, fit.space()
+        space, n = self.space, len(self.space)
+        V = len(space.active) + space.extra
+        values, self.slopes = space.values(space.start(() if fit.radial is None else fit.radial.levels))
+        held, scores, pixels = np.zeros((V, V)), np.zeros((V, V)), fit.pixels()
+        model = np.empty(pixels.n)
+        loss, g, F, clusters = fit.equations(pixels, space.active, held=held, scores=scores, model=model)
+        if fit.F_width > 0:
+            fit.scaled = model
+        fit.loss = space.restrain(values, loss, g.copy(), held)
+        space.restrain(values, 0.0, g, F)
+        by = lambda M: self.slopes.T @ M @ self.slopes  # noqa: E731
+        counting = invert(by(held))[0]
+        C, self.worst, _ = invert(by(F))
+        if clusters >= LEAST_CLUSTERS * n:
+            C = _larger(clusters / max(1, clusters - n) * (C @ by(scores) @ C), C, counting)
+        self.names = space.active
+        self.all, self.counting = self._of_values(C, 0), self._of_values(counting, 1)
+
+    def _of_values(self, C, which):
+        """Covariances of the active values; those that were kept when the lattice was held, of the parameters that move places."""
+        n = len(self.names)
+        out = (self.slopes @ C @ self.slopes.T)[:n, :n]
+        if self.fit.kept is None:
+            return out
+        shape = np.array([is_shape(name) for name in self.names])
+        out[np.ix_(shape, ~shape)] = out[np.ix_(~shape, shape)] = 0  # of different fits
+        names, kept = self.fit.kept[0], self.fit.kept[1 + which]
+        place = [i for i, name in enumerate(self.names) if not is_shape(name)]
+        of = [names.index(self.names[i]) for i in place]
+        out[np.ix_(place, place)] = kept[np.ix_(of, of)]
+        return out
+
+
+def _larger(M, C, counting):
+    """M with the variances of C and of counting where these are larger; correlations are those of M."""
+    most, diagonal = np.maximum(np.diag(C), np.diag(counting)), np.diag(M)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        grow = np.sqrt(np.maximum(1, np.nan_to_num(most / diagonal, nan=1.0, posinf=1.0)))
+    return M * np.outer(grow, grow)
+
+
+def keep_errors(fit):
+    """Keep the errors of parameters that move the places of spots: later stages hold them.  Once."""
+    width, fit.F_width = fit.F_width, 0.0
+    errors = _Errors(fit)
+    fit.F_width = width
+    fit.kept = errors.names, errors.all, errors.counting
+
+
+def _root(variance):
+    return math.sqrt(variance) if variance > 0 else None
+
+
+def _put_parameters(fit, errors, out):
+    order = [i for turned in (False, True) for i, name in enumerate(errors.names) if (name in ROTATIONS) == turned]
+    out.names = [errors.names[i] for i in order]
+    out.covariance = errors.all[np.ix_(order, order)]
+    for i in order:
+        name = errors.names[i]
+        if name in ROTATIONS:
+            continue
+        p = fit.parameters[name]
+        at_bound = fit.parameters[p.tied].at_bound
+        sigma = None if at_bound else _root(errors.all[i, i])
+        counting = None if sigma is None else _root(errors.counting[i, i])
+        out.parameters[name] = Refined(p.start, p.value, sigma, counting, p.unit, at_bound)
+
+
+def _put_rotation(fit, errors, out):
+    at = [(ROTATIONS.index(name), i) for i, name in enumerate(errors.names) if name in ROTATIONS]
+    if not at:
+        return
+    both = np.zeros((2, 3, 3))
+    for axis, i in at:
+        for other, k in at:
+            both[:, axis, other] = errors.all[i, k], errors.counting[i, k]
+    out.rotation_covariance_deg2 = both[0]
+    out.rotation_sigma_deg, out.rotation_sigma_counting_deg = (
+        tuple(math.sqrt(max(0, v)) for v in np.diag(M)) for M in both)
+    out.misset_deg = fit.sim.fold_rotation()
+
+
+# --- pictures ---
+def _deviance(fit, n, m):
+    """Twice the pixels' part of the loss, a pixel."""
+    m = np.maximum(m, LEAST_MODEL)
+    if fit.options.gauss:
+        return float(np.mean((n - m) ** 2 / (m + fit.picture.sigma ** 2)))
+    return float(2 * np.mean(m - n + n * np.log(np.where(n > 0, n / m, 1))))
+
+
+def measure(fit, out):
+    """The model, the residuals, the deviance and the correlation of the chosen pixels."""
+    p, given = fit.picture, fit.full_model(fit.image(fit.picture.photons))
+    used = ~np.isnan(fit.chosen)
+    model = given.copy()
+    if fit.scaled is not None:
+        model[used] = fit.scaled
+    model = np.maximum(model, np.float32(LEAST_MODEL))
+    with np.errstate(invalid="ignore"):
+        residual = (p.photons - model) / np.sqrt(model + (p.sigma ** 2 if fit.options.gauss else 0))
+    plane = lambda a: a.reshape(p.shape)  # noqa: E731
+    out.observed, out.model, out.residual, out.used = map(plane, (p.photons, model, residual.astype(np.float32), used))
+    out.mask, out.stol = plane(p.masked), plane(p.stol)
+    out.before = None if fit.before is None else plane(fit.before)
+    n = p.photons[used].astype(float)
+    now, then = model[used].astype(float), given[used].astype(float)
+    out.pixels = fit.used
+    out.deviance_per_pixel, out.given_F_deviance_per_pixel = _deviance(fit, n, now), _deviance(fit, n, then)
+    out.picture_correlation, out.given_F_correlation = pearson(n, now), pearson(n, then)
+    out.F_sigma, out.peaks, out.agreement = fit.F_width / 2, len(fit.peaks), fit.agreement()
+    out.masked = _mask.summary(p, fit.rings, fit.foreign)
+
+
+def list_spots(fit, out):
+    """The brightest pixels of the model in boxes of 7 x 7, with the reflection next to each."""
+    p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
+    at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
+    whole = _picture_of(p)
+    box = whole.box(model, at, 1).reshape(len(at), -1)  # few are left of the larger box
+    at = at[~(box > model[at, None]).any(axis=1)]
+    box = whole.box(model, at, SPOT_HALF).reshape(len(at), -1)
+    middle = box.shape[1] // 2
+    own = box[:, middle:middle + 1]
+    at = at[~(box > own).any(axis=1) & ~(box[:, :middle] == own).any(axis=1)]
+    at = at[np.lexsort((at, -model[at]))][:MOST_SPOTS]
+    chi2 = whole.box(residual, at, SPOT_HALF).reshape(len(at), -1).astype(float)
+    chi2 = np.where(np.isfinite(chi2), chi2, 0) ** 2
+    _, hkl = _picture.places(fit.sim, at, np.full((len(at), 2), 0.5))
+    fast = p.shape[1]
+    out.spots = [{"hkl": [int(v) for v in hkl[i]], "pixel": [int(k % fast), int(k // fast)], "model": float(model[k]),
+                  "observed": float(p.photons[k]), "chi2": float(chi2[i].sum())} for i, k in enumerate(at)]
+
+
+class _picture_of:
+    """The stack as one panel, for boxes across the edges of panels."""
+
+    box = _picture.Picture.box
+
+    def __init__(self, picture):
+        self.panels = [(slice(0, picture.n), *picture.shape)]
+
+
+# --- the verdict ---
+def _full(fit):
+    """Saturated pixels, and of these where the model is far too low."""
+    at = np.flatnonzero(~np.isnan(fit.picture.full))
+    if not len(at):
+        return 0, 0
+    model = fit.image(fit.picture.full)[at] + fit.under(at)
+    return len(at), int((model < FULL_PART * fit.picture.full[at]).sum())
+
+
+def _fault(fit, worst, full, out):
+    """Why the fit is not to be believed, or ""."""
+    for name, start, now in zip("abc", fit.start_edges, fit.edges()):
+        if not abs(now / start - 1) <= MOST_CELL_CHANGE:
+            return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
+    found = out.peaks >= _lattice.ENOUGH and out.agreement >= _lattice.AGREES_AT_END
+    if not found and not out.given_F_correlation >= LEAST_CORRELATION:
+        return (f"the orientation was not found: of {out.peaks} spots the lattice explains {100 * out.agreement:.0f} % beyond "
+                f"chance, and the correlation is {out.given_F_correlation:.3f}")
+    if full[0] and not (full[1] <= FULL_PART * full[0] and out.picture_correlation >= LEAST_BESIDE_FULL):
+        return (f"saturated pixels: {full[0]} (model far too low: {full[1]}), correlation beside them "
+                f"{out.picture_correlation:.3f} (least: {LEAST_BESIDE_FULL:g}); try other -Na -Nb -Nc or less light, or -mask "
+                "hot pixels")
+    if worst < TOLD_APART:
+        return "at the end the picture does not tell the parameters apart"
+    last = next((stage for stage in reversed(fit.stages) if not stage.dropped), fit.stages[-1])
+    return "" if last.converged else f"the loss still fell after {last.evaluations} evaluations; raise -maxiter"
+
+
+def conclude(fit):
+    """The Result of a finished fit."""
+    out, errors = Result(), _Errors(fit)
+    _put_parameters(fit, errors, out)
+    _put_rotation(fit, errors, out)
+    full = _full(fit)
+    measure(fit, out)
+    list_spots(fit, out)
+    fault = _fault(fit, errors.worst, full, out)
+    out.status, out.converged = f"not converged: {fault}" if fault else "converged", not fault
+    out.loss, out.evaluations, out.images = fit.loss, fit.evaluations, fit.images
+    out.start_agreement, out.stages, out.history = fit.start_agreement, fit.stages, fit.history
+    out.footprint, out.divergence = fit.trials.get("footprint"), fit.trials.get("divergence")
+    return out

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""The way into the minimum: a list of stages, each a function of a Fit.  A user may give another list (docs/python.md)."""
+import math
+import time
+
+import numpy as np
+
+from . import _lattice, _mask, _result, _search, _widen
+from ._parameters import is_shape
+from ._picture import excess_sigma
+
+BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
+BLURRED_CELLS = (3, 5, 8, 13)  # times the longest edge
+BLURRED_D = (0.07, 0.05, 0, 0)  # the least d of their pixels, of the longest edge
+LATER = ("cell_", "distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal")
+FOUND = 0.5  # correlation of picture and last blurred crystal.  Right orientations had 0.86 and more; a wrong one has 0.1
+MOST_SPREAD, LEAST_SPREAD = 2.0, 0.04  # of the scales; F that are right to 2 % count as exact
+# Of the misfit.  Scales of right spots explain 0.98 and more of it, those of a measured still, whose spots have another shape than
+# the model's, 0.6.  Strong spots of a wrong shape would pull the orientation, if their intensities were free.
+LEAST_EXPLAINED, LEAST_PART = 0.8, 0.3
+COLLAPSED = 0.01  # of its start
+
+
+# --- blurred spots ---
+def _multiply(fit, name, by):
+    """Multiply a parameter of the simulation, and what the fit says of it."""
+    value = fit.sim.parameter(name)["value"] * by
+    p = fit.parameters.get(name)
+    if p:
+        p.value = value
+        p.low, p.high, p.restraint, p.width = p.low * by, p.high * by, p.restraint * by, p.width * by
+    fit.sim.set_parameters([name], [value])
+
+
+def _keep_limits(fit, before):
+    """Bounds and restraints as they were."""
+    for name, p in fit.parameters.items():
+        old = before[name]
+        p.low, p.high, p.restraint, p.width = old.low, old.high, old.restraint, old.width
+        if p.map == "bounded" and not p.fixed:
+            p.value = min(p.high, max(p.low, p.value))
+
+
+def _rescale(fit, by):
+    """More fluence and so much less water that its photons stay."""
+    _multiply(fit, "fluence", by)
+    if float(fit.sim.get("water") or 0) > 0:
+        _multiply(fit, "water", 1 / by ** (1 / 3))
+
+
+class _Blurred:
+    """A Gaussian crystal of few cells, with the integrals of the spots; leave() makes the sharp one again, with the orientation,
+    cell and geometry of the blurred one."""
+
+    ROWS = ("Na", "Nb", "Nc", "sample_x", "sample_y", "sample_z", "fudge", "mosaic_domains", "oversample", "phisteps", "phistep")
+
+    def __init__(self, fit, cells):
+        self.fit, self.before = fit, fit.parameters.copy()
+        crystal, edges = fit.sim.crystal(), fit.edges()
+        self.shape = crystal["shape"]
+        self.rows = [(name, _words(fit.sim.get(name))) for name in self.ROWS]
+        fewer = [min(N, cells * edges.max() / edge) for N, edge in zip(crystal["N"], edges)]
+        self.factor = math.prod(N / n for N, n in zip(crystal["N"], fewer))
+        rows = [*zip(("Na", "Nb", "Nc"), ([repr(float(n))] for n in fewer)), ("sample_x", None), ("sample_y", None),
+                ("sample_z", None), ("mosaic_domains", ["1"]), ("oversample", ["1"]), ("phisteps", ["1"]), ("phistep", None)]
+        if crystal["fringes"]:
+            rows.append(("fudge", ["1"]))
+        fit.sim.change(None, rows, 2)
+        _rescale(fit, self.factor)
+
+    def leave(self):
+        self.fit.sim.change(None, self.rows, self.shape)
+        _rescale(self.fit, 1 / self.factor)
+        _keep_limits(self.fit, self.before)
+
+
+def _words(text):
+    return text.split() or None
+
+
+def _reach(fit, d):
+    """The least d of a stage (m) as sin theta/lambda, widened until enough bright pixels are inside."""
+    p = fit.picture
+    if not d:
+        return p.high
+    counts, stol = p.photons[p.used], p.stol[p.used]
+    level = p.radial().at(stol)
+    bright = np.sort(stol[counts > level + 6 * np.sqrt(level + p.sigma ** 2) + 1])
+    high = min(p.high, max(1 / (2 * d * 1e10), p.low))
+    while high < p.high and np.searchsorted(bright, high, side="right") < BRIGHT_PIXELS:
+        high = min(p.high, 1.1 * high)
+    return high
+
+
+def _begin_blurred(fit, k):
+    high = _reach(fit, BLURRED_D[k] * fit.edges().max())
+    fit.begin_background(high)
+    blurred = _Blurred(fit, BLURRED_CELLS[k])
+    fit.choose_range(high)
+    return blurred
+
+
+def _blurred_stages(fit):
+    """Blurred spots of more and more cells; the correlation of the last ones and the picture."""
+    edges, correlation = fit.edges(), 0.0
+    count = 4 if max(fit.sim.crystal()["N"] * edges) > 16 * edges.max() else 3
+    for k in range(count):
+        blurred = _begin_blurred(fit, k)
+        first = {name for name in fit.parameters if name.startswith("rot_") or name in ("fluence", "water")}
+        later = {name for name in fit.parameters if name.startswith(LATER)}
+        fit.stage(f"blurred {BLURRED_CELLS[k]}", (first - later) | (later if k >= 2 else set()), BLURRED_STEPS)
+        correlation = fit.correlation()
+        blurred.leave()
+    return correlation
+
+
+def _seek(fit, start, correlation):
+    """Begin with orientations whose blurred pictures are the most like the observed one.  The best way stays."""
+    best = fit.remember()
+    fit.stand_at(start)
+    blurred = _begin_blurred(fit, 0)
+    turns = _search.orientations(fit, TURNS)
+    blurred.leave()
+    for turn in turns:
+        if correlation >= FOUND:
+            break
+        fit.stand_at(start, turn)
+        now = _blurred_stages(fit)
+        if now > correlation:
+            correlation, best = now, fit.remember()
+    fit.stand_at(best)
+
+
+# --- the stages ---
+def _begin_water(fit):
+    """A start whose water has the photons of the picture: by its thickness, or by the scale."""
+    if fit.kind != "water":
+        return
+    before, at = fit.parameters.copy(), fit.picture.used
+    seen = fit.picture.radial().at(fit.picture.stol[at]).sum()
+    has = float(fit.water_level()[at].sum(dtype=float))
+    if not (seen > 0 and has > 0):
+        return
+    if fit.moves("water"):
+        _multiply(fit, "water", (seen / has) ** (1 / 3))
+    elif fit.moves("fluence"):
+        _multiply(fit, "fluence", seen / has)
+    _keep_limits(fit, before)
+    fit.apply()
+
+
+def _index(fit, start):
+    """Turn the crystal so that its lattice explains the picture's spots; whether it does."""
+    began = time.monotonic()
+    axes = [fit.parameters.get(name) for name in ("rot_x", "rot_y", "rot_z")]
+    if any(p is None or p.fixed or p.map == "bounded" for p in axes):
+        return False
+    turn = _lattice.index(fit.sim, fit.peaks.q)
+    if turn is None:
+        return False
+    fit.stand_at(start, turn)
+    found = fit.agrees()
+    fit.note("indexing", 0, 0.0, found, began)
+    if not found:
+        fit.stand_at(start)
+    return found
+
+
+def find_orientation(fit):
+    """The start's orientation if its lattice explains the spots, else one within 7.5 degrees that does, else that of blurred
+    crystals, which a fit finds from degrees off where the true shape alone fails beyond one or two."""
+    if not fit.may_turn():
+        return
+    found = fit.agrees()
+    _begin_water(fit)
+    start = fit.remember()
+    found = found or _index(fit, start)
+    if not found:
+        correlation = _blurred_stages(fit)
+        if correlation < FOUND and not fit.agrees():
+            _seek(fit, start, correlation)
+    fit.begin_background(fit.picture.high)
+
+
+def search_cells(fit):
+    """Cells and mosaic spread of crystals with fringes, whose loss has many minima along them: first as a Gaussian crystal, then
+    by images along each.  Without it two of three crystals 30 % off ended with wrong numbers of cells."""
+    fit.start = fit.remember()
+    if not (fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic")):
+        return
+    if fit.moves("N_a", "N_b", "N_c"):
+        fit.as_gaussian()
+    fit.choose_spots()
+    _search.search(fit)
+
+
+def mask_foreign(fit):
+    """Leave out strong spots of ice or of another crystal, where the lattice explains half of the picture's spots: one of them
+    had 94 % of the squared residuals of a measured still."""
+    if fit.options.mask == "auto" and fit.agrees():
+        fit.foreign = _mask.mask_foreign(fit)
+
+
+def true_shape(fit):
+    """The crystal as it is, with all parameters."""
+    fit.choose_spots()
+    fit.stage("true shape")
+
+
+def true_shape_again(fit):
+    """The same with pixels that are chosen where the model is now; before it the search, if more than noise is left."""
+    fit.choose_spots()
+    if fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic"):
+        _search.search_again(fit)
+    fit.stage("true shape again")
+
+
+def _choose_width(fit):
+    """The width of the scales' prior, twice the relative sigma of F, as given or as the picture shows it; whether the lattice
+    stays where it is."""
+    if fit.options.F_sigma is not None:
+        fit.F_width = 2 * fit.options.F_sigma
+        return False
+    spread, explained = fit.pixels().spread(*fit.levels())
+    fit.F_width = 0.0 if spread < LEAST_SPREAD or explained < LEAST_PART else min(spread, MOST_SPREAD)
+    return explained < LEAST_EXPLAINED
+
+
+def _revive(fit):
+    """Widths that poor structure factors made vanish start again: at 0 their logarithm has no slope."""
+    gone = [p for p in fit.parameters.values() if p.map == "log" and not p.fixed and p.value < COLLAPSED * p.start and
+            p.name not in ("fluence", "water")]
+    for p in gone:
+        p.value = p.start
+    if gone:
+        fit.apply()
+
+
+def scale_factors(fit):
+    """Structure factors that are not exact: twice with a scale of each reflection.  Where the spots have another shape than the
+    model's, the lattice stays where the given F put it, and scales and shapes are refined."""
+    for k in range(2):
+        hold = _choose_width(fit) if fit.kept is None else False
+        if fit.F_width <= 0:
+            return
+        if hold:
+            _result.keep_errors(fit)
+        shapes = {name for name in fit.parameters if is_shape(name)} if fit.kept else None
+        if shapes is not None and fit.radial is None and not any(fit.moves(name) for name in shapes):
+            return
+        if not k:
+            _revive(fit)
+        fit.choose_spots()
+        fit.stage(("scaled shapes" if fit.kept else "scaled F") + " again" * k, shapes)
+
+
+def widen(fit):
+    """A divergence and a footprint, where spots are wider than the model's and one of them explains more than it costs."""
+    if _widen.widen(fit, fit.start) == "exact":
+        scale_factors(fit)
+
+
+PLAIN = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again, scale_factors]
+AUTO = [*PLAIN, widen]
+NONE = [mask_foreign, true_shape, scale_factors]
+
+
+def stages_of(options):
+    """The list of stages that the options ask for."""
+    named = {"auto": AUTO, "plain": PLAIN, "none": NONE}
+    return named[options.schedule] if isinstance(options.schedule, str) else list(options.schedule)
+
+
+def run(fit):
+    """All stages from the start of the fit."""
+    fit.begin()
+    fit.check_apart()
+    fit.start = fit.remember()
+    for stage in stages_of(fit.options):
+        stage(fit)

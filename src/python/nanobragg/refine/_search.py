@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Fringes and few mosaic domains give a loss many minima along the numbers of cells and the mosaic spread: images along each
+of them, with scale and a flat background fitted to each.  And orientations about the present one, compared by their images."""
+import time
+
+import numpy as np
+
+from ._fit import LEAST_MODEL, pearson, square_of
+from ._parameters import ROTATIONS
+
+REACH, ROUNDS, STEPS = 18, 2, 4
+CELLS_STEP, MOSAIC_STEP = 0.03, 0.12  # of ln N and of ln of the spread, in the first round
+MOST_MOSAIC = 90  # deg; -mosaic has a limit
+GOOD_FIT = 1.03  # mean square of residuals over sigma; right fits have 1
+LITTLE = 0.02  # of the loss: a scale need not be better
+ENOUGH = 8192  # pixels that tell the best of a row of trials
+TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; steps to each side; steps between two of the best
+
+
+def some_pixels(fit, spots, most):
+    """Photons of the chosen pixels, or of those near spots; if they are more than `most`, of every second row, every third
+    and so on.  Else NaN."""
+    wanted = ~np.isnan(fit.chosen)
+    if spots and (wanted & fit.spots).any():
+        wanted &= fit.spots
+    every = -(-int(wanted.sum()) // most)
+    if every > 1:
+        rows, first = np.empty(fit.picture.n, dtype=np.int64), 0
+        for part, n, columns in fit.picture.panels:
+            rows[part] = np.repeat(np.arange(first, first + n), columns)
+            first += n
+        if (wanted & (rows % every == 0)).any():
+            wanted &= rows % every == 0
+    return np.where(wanted, fit.chosen, np.float32(np.nan))
+
+
+class Search:
+    """Trials of the crystal at some pixels: counts, under (backgrounds) and crystal, photons [n]."""
+
+    def __init__(self, fit, few):
+        self.fit, self.began, self.images = fit, time.monotonic(), 0
+        photons = some_pixels(fit, few, ENOUGH if few else fit.picture.n)
+        self.pixels, at = fit.pixels(photons), np.flatnonzero(~np.isnan(photons))
+        self.counts, self.under = photons[at].astype(float), fit.under(at)
+        self.crystal = np.empty(len(at))
+        self.scaled = fit.moves("fluence")
+        self.read = fit.picture.sigma ** 2
+
+    def draw(self):
+        self.pixels.image(self.crystal)
+
+    def model(self, scale, flat):
+        return np.maximum(scale * self.crystal + self.under + flat, LEAST_MODEL)
+
+    def loss(self, scale, flat):
+        m, n = self.model(scale, flat), self.counts
+        if self.fit.options.gauss:
+            V = m + self.read
+            return float(((n - m) ** 2 / V + np.log(V)).sum() / 2)
+        return float((m - n + n * np.log(np.where(n > 0, n / m, 1))).sum())
+
+    def slopes(self, scale, flat):
+        """Slope of the loss and its weight by the model, [n] each."""
+        m, n = self.model(scale, flat), self.counts
+        if not self.fit.options.gauss:
+            return 1 - n / m, 1 / m
+        V = m + self.read
+        return -(n - m) / V + (1 - (n - m) ** 2 / V) / (2 * V), 1 / V + 1 / (2 * V * V)
+
+    def first_scale(self):
+        """Least squares weighted by the counts."""
+        w = self.crystal / np.maximum(self.counts + self.read, 1)
+        a, b = w @ (self.counts - self.under), w @ self.crystal
+        return a / b if a > 0 and b > 0 else 1.0
+
+    def fit_scale(self):
+        """(loss, scale) with the best scale and flat background."""
+        scale, flat, c = self.first_scale() if self.scaled else 1.0, 0.0, self.crystal
+        for _ in range(STEPS):
+            slope, weight = self.slopes(scale, flat)
+            g = np.array([slope @ c, slope.sum()])
+            F = np.array([[weight @ (c * c), weight @ c], [0, weight.sum()]])
+            if not self.scaled:
+                g[0] = F[0, 1] = 0
+            det = F[0, 0] * F[1, 1] - F[0, 1] ** 2
+            if not det > 0:
+                break
+            ds = -(F[1, 1] * g[0] - F[0, 1] * g[1]) / det
+            db = -(F[0, 0] * g[1] - F[0, 1] * g[0]) / det
+            scale, flat = min(max(scale + ds, scale / 4), 4 * scale), flat + db
+            if -(g[0] * ds + g[1] * db) < LITTLE:
+                break
+        return self.loss(scale, flat), scale
+
+    def along(self, name, step):
+        """Along one parameter; the best value stays, with its scale."""
+        fit, p = self.fit, self.fit.parameters.get(name)
+        if p is None or p.fixed:
+            return
+        best = None
+        for value in p.value * np.exp(step * np.arange(-REACH, REACH + 1)):
+            if (p.map == "cells" and value <= 1) or (name == "mosaic" and value > MOST_MOSAIC) or (
+                    p.map == "bounded" and not p.low < value < p.high):
+                continue
+            fit.sim.set_parameters([name], [float(value)])
+            self.draw()
+            self.images += 1
+            loss, scale = self.fit_scale()
+            if best is None or loss < best[0]:
+                best = loss, scale, float(value)
+        if best is None:
+            return
+        p.value = best[2]
+        if self.scaled and fit.parameters["fluence"].map != "bounded":
+            fit.parameters["fluence"].value *= best[1]
+        fit.apply()
+
+    def all(self):
+        """Along all, twice; the second round begins with the spread."""
+        names = ["N_a", "N_b", "N_c", "mosaic"]
+        for k in range(ROUNDS):
+            for name in names[-k:] + names[:-k] if k else names:
+                self.along(name, (MOSAIC_STEP if name == "mosaic" else CELLS_STEP) / 2 ** k)
+        self.draw()
+
+    def end(self, name):
+        self.fit.images += self.images
+        if self.images:
+            self.fit.note(name, self.images, self.fit_scale()[0], True, self.began, len(self.counts))
+
+
+def search(fit):
+    """Cells along the axes and the mosaic spread by images alone, near spots."""
+    if fit.moves("mosaic"):
+        fit.parameters["mosaic"].value = fit.start_mosaic
+    fit.apply()
+    one = Search(fit, few=True)
+    one.all()
+    one.end("search")
+
+
+def search_again(fit):
+    """The same from a finished fit, if it leaves more than noise."""
+    one = Search(fit, few=False)
+    one.draw()
+    if square_of(fit, one.counts, one.crystal + one.under) > GOOD_FIT:
+        one.all()
+    one.end("search again")
+
+
+def _allowed(fit, turn):
+    """Whether the crystal may turn so, deg."""
+    for axis, by in zip(ROTATIONS, turn):
+        p = fit.parameters.get(axis)
+        if by and (p is None or p.fixed or (p.map == "bounded" and not p.low < by < p.high)):
+            return False
+    return True
+
+
+def orientations(fit, wanted):
+    """The best turns of a blurred crystal, deg, the best one first and well apart.  A blurred crystal is found from one or two
+    degrees off; spots of a crystal of three cells to a resolution of 0.07 of its cell are 1.2 degrees wide."""
+    began, photons = time.monotonic(), some_pixels(fit, False, TURN_PIXELS)
+    pixels, counts = fit.pixels(photons), np.sqrt(np.maximum(photons[~np.isnan(photons)].astype(float), 0))
+    line, image, tried = np.arange(-TURN_REACH, TURN_REACH + 1), np.empty(pixels.n), []
+    grid = np.stack(np.meshgrid(line, line, line, indexing="ij"), -1).reshape(-1, 3)
+    for turn in TURN * grid[(grid ** 2).sum(axis=1) <= TURN_REACH ** 2]:
+        if _allowed(fit, turn):
+            fit.sim.set_parameters(list(ROTATIONS), turn.tolist())
+            pixels.image(image)
+            tried.append((pearson(counts, np.sqrt(np.maximum(image, 0))), turn))  # roots: a few strong spots are not all
+    fit.sim.set_parameters(list(ROTATIONS), [0.0, 0.0, 0.0])
+    best = []
+    for _, turn in sorted(tried, key=lambda one: -one[0]):
+        if len(best) < wanted and all(np.linalg.norm(turn - other) >= TURN_APART * TURN for other in best):
+            best.append(turn)
+    fit.images += len(tried)
+    fit.note("orientations", len(tried), 0.0, True, began, len(counts))
+    return best

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""Spots that are wider than those of a point in a parallel beam: a footprint and a divergence are tried after the fit without
+them, and stay if the deviance falls by more than their numbers cost: ln(pixels) each (Schwarz, Ann. Statist. 6, 461, 1978), times
+the mean square of the residuals that are left, since what no number explains is no noise of counting.  Of both the one with the
+larger gain stays, and the other beside it if it gains again."""
+import dataclasses
+import math
+
+import numpy as np
+
+from . import _lattice
+from ._parameters import is_shape
+
+EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a fit that needs nothing more; its own sigmas on top
+ALIKE = 0.5  # correlation of picture and model, where the orientation was found
+PREPARED, TRIED, LOOKED = 4, 12, 5  # evaluations, at most: before something is tried; of the trial; before one that is far off ends
+LINE = 0.25  # pixels: narrower, a width is that of a line for the picture's pixels
+SLIGHT, BEGIN = 0.3, 1.5  # pixels: a width whose image tells the slope of the loss; a start
+DIRECTIONS = 4  # along an axis
+FAR_OFF, HOPELESS = 1.5, 5.0  # times the loss without it
+CLEAR = 10  # times its cost: a divergence comes near to its end in few steps
+DIVERGENCES = ("hdivrange", "vdivrange")
+
+
+@dataclasses.dataclass
+class Trial:
+    """What the report says of a way: tried, kept, the gain and the cost of the deviance, and the value that is kept."""
+
+    tried: bool = False
+    kept: bool = False
+    gain: float = 0.0
+    cost: float = 0.0
+    value: str = ""
+
+
+class _Before:
+    """All that a trial changes."""
+
+    def __init__(self, fit, marked):
+        self.state, self.stand = fit.sim.state(), fit.remember()
+        self.marked = None if marked is None else set(marked)
+        self.F_width, self.used, self.chosen, self.background = fit.F_width, fit.used, fit.chosen, fit.background
+        self.radial = fit.radial and fit.radial.copy()
+        self.stages = len(fit.stages)
+
+    def again(self, fit):
+        """Back there; the stages since then count no more.  The parameters that were marked."""
+        fit.sim.change(self.state, [], -1)
+        fit.F_width, fit.used, fit.chosen, fit.background = self.F_width, self.used, self.chosen, self.background
+        fit.radial = self.radial and self.radial.copy()
+        _drop(fit, self.stages, len(fit.stages))
+        fit.stand_at(self.stand)
+        return None if self.marked is None else set(self.marked)
+
+
+def _drop(fit, first, last, dropped=True):
+    for i in range(first, last):
+        fit.stages[i] = fit.stages[i]._replace(dropped=dropped)
+
+
+def _cost(fit, numbers, quality):
+    return numbers * math.log(fit.used) * max(1, quality.square)
+
+
+def _add(fit, marked, name):
+    """A parameter with no start of its own."""
+    fit.parameters.add(fit.sim, name)
+    fit.parameters[name].start = 0.0
+    if marked is not None:
+        marked.add(name)
+
+
+class _Way:
+    """A footprint or a divergence: how it begins, what is held at its end, and where it led."""
+
+    def __init__(self, fit, may):
+        self.fit, self.may, self.trial, self.plain = fit, may, Trial(), None
+        self.exact, self.first, self.last, self.there = False, 0, 0, None
+        fit.trials[self.name] = self.trial
+
+    def refine(self, marked):
+        """A stage with it, short where it is far off."""
+        fit, name = self.fit, ("scaled " if self.fit.F_width > 0 else "") + self.name
+        last = fit.stage(name, marked, LOOKED)
+        clear = self.name == "divergence" and 2 * (self.plain.loss - last.loss) > CLEAR * _cost(fit, 2, self.plain)
+        if not (last.converged or last.loss > FAR_OFF * self.plain.loss or clear):
+            fit.stage(name, marked, TRIED)
+
+    def once(self, marked):
+        """With it, until it is clear whether it stays."""
+        fit = self.fit
+        self.begin(marked)
+        if fit.F_width <= 0 and fit.sim.crystal()["fringes"]:
+            fit.as_gaussian(marked, choose=False)
+        self.refine(marked)
+        numbers = self.hold(marked)
+        wide = fit.rate()
+        self.trial.gain, self.trial.cost = 2 * (self.plain.loss - wide.loss), _cost(fit, numbers, wide)
+        self.trial.kept = numbers > (self.name == "footprint") and self.trial.gain > self.trial.cost
+
+    def both(self, start, before, hopeless):
+        """From where the search for cells began, with the structure factors as they are given: without it wide spots may have
+        pushed the numbers of cells far away, and the structure factors been taken for poor ones.  If that does not help, from the
+        end of the fit.  The marked parameters, and whether the first start is far off."""
+        fit, marked = self.fit, None
+        self.trial.kept = False
+        if not hopeless:
+            fit.stand_at(start)
+            fit.F_width = 2 * (fit.options.F_sigma or 0.0)
+            self.once(marked)
+            hopeless = self.plain.loss - self.trial.gain / 2 > HOPELESS * self.plain.loss
+        self.exact = self.trial.kept
+        if not self.exact:
+            marked = before.again(fit)
+            self.once(marked)
+        return marked, hopeless
+
+    def go(self, start, before, hopeless):
+        """This way alone; whether its first start is far off."""
+        marked = before.again(self.fit)
+        if self.name == "divergence" and not self.falls():
+            return hopeless
+        self.first = len(self.fit.stages)
+        marked, hopeless = self.both(start, before, hopeless)
+        self.last = len(self.fit.stages)
+        if self.trial.kept:
+            self.there = _Before(self.fit, marked)
+        return hopeless
+
+
+class _Footprint(_Way):
+    name, names = "footprint", ("footprint_a", "footprint_b", "footprint_angle")
+
+    def put(self, text):
+        self.fit.sim.change(None, [("footprint", [text])], -1)
+
+    @property
+    def pixel(self):
+        return self.fit.sim.crystal()["pixel"] * 1e3
+
+    def steepest(self):
+        """Which way the loss falls most from a small round footprint, deg: its slopes by the widths at 0 and at 45 deg."""
+        pixels, by = self.fit.pixels(), []
+        for angle in (0, 45):
+            self.put(f"gauss:{self.pixel!r}:{self.pixel!r}:{angle}")
+            n = 2 + (0 if self.fit.radial is None else len(self.fit.radial.levels))
+            g = np.zeros(n)
+            pixels.normal(self.names[:2], *self.fit.levels(), g, np.zeros((n, n)))
+            by.append(g[0] - g[1])
+        return 0.0 if by == [0, 0] else math.degrees(math.atan2(-by[1], -by[0])) / 2
+
+    def begin(self, marked):
+        angle = self.steepest()
+        self.put(f"gauss:{1.4 * self.pixel!r}:{0.8 * self.pixel!r}:{angle!r}")
+        for name in self.names:
+            _add(self.fit, marked, name)
+
+    def hold(self, marked):
+        """Widths that no pixel shows become 0 and stay; how many numbers are left."""
+        numbers = 3
+        for name in self.names[:2]:
+            p = self.fit.parameters[name]
+            if p.value < LINE * self.pixel:
+                p.value, p.fixed, numbers = 0.0, True, numbers - 1
+        if numbers < 3:
+            self.fit.apply()
+        self.trial.value = self.fit.sim.get("footprint")
+        return numbers
+
+    def falls(self, plain=None):
+        """Whether the loss falls with a slight footprint along any of four axes."""
+        for angle in range(0, 180, 45):
+            self.put(f"gauss:{SLIGHT * self.pixel!r}:0:{angle}")
+            if self.fit.rate().loss < (plain or self.plain).loss:
+                return True
+        return False
+
+
+class _Divergence(_Way):
+    name = "divergence"
+
+    @property
+    def angle(self):
+        """Of a pixel at the sample, mrad."""
+        crystal = self.fit.sim.crystal()
+        return crystal["pixel"] / crystal["distance"] * 1e3
+
+    def spread(self, widths):
+        """Give the beam these widths, mrad; 0: no spread along that axis."""
+        rows = []
+        for name, width in zip(("hdiv", "vdiv"), widths):
+            rows += [(name + "range", [repr(float(width))] if width > 0 else None),
+                     (name + "steps", [str(DIRECTIONS)] if width > 0 else None)]
+        self.fit.sim.change(None, rows, -1)
+
+    def falls(self, plain=None):
+        """Whether the loss falls with a slight divergence along an axis; there its start."""
+        self.widths = [0.0, 0.0]
+        for a in (0, 1):
+            slight = [0.0, 0.0]
+            slight[a] = SLIGHT * self.angle
+            self.spread(slight)
+            if self.fit.rate().loss < (plain or self.plain).loss:
+                self.widths[a] = BEGIN * self.angle
+        return any(self.widths)
+
+    def begin(self, marked):
+        self.spread(self.widths)
+        for name, width in zip(DIVERGENCES, self.widths):
+            if width > 0:
+                _add(self.fit, marked, name)
+
+    def hold(self, marked):
+        """Widths that no pixel shows go; how many are left."""
+        p, least = self.fit.parameters, LINE * self.angle
+        gone = [name for name in DIVERGENCES if name in p and p[name].value < least]
+        for name in gone:
+            del p[name]
+            if marked is not None:
+                marked.discard(name)
+        widths = [p[name].value if name in p else 0.0 for name in DIVERGENCES]
+        if gone:
+            self.spread(widths)
+        self.trial.value = "%.4g:%.4g" % tuple(widths)
+        return sum(name in p for name in DIVERGENCES)
+
+
+def _ways(fit):
+    """The ways, and which of them the simulation can have: where the width of spots is free."""
+    get = fit.sim.get
+    may = get("psf") in ("", "none") and not fit.options.joint and fit.moves("N_a", "N_b", "N_c", "mosaic")
+    typed = any(float(get(name) or 0) > 0 for name in ("hdivrange", "vdivrange", "hdivstep", "vdivstep"))
+    parallel = fit.sim.crystal()["sources"] == 1 and not typed and not get("sourcefile")
+    return [_Divergence(fit, may and parallel), _Footprint(fit, may and not get("footprint"))]
+
+
+def _found(fit):
+    """Of a crystal whose orientation was not found nothing can be said."""
+    return (len(fit.peaks) >= _lattice.ENOUGH and fit.agreement() >= _lattice.AGREES_AT_END) or fit.correlation() >= ALIKE
+
+
+def _enough(fit, better, way):
+    """A footprint is not tried alone where a divergence stays and the loss does not fall with a slight one beside it.  The loss of
+    fringes has many minima, so that its slope in one of them tells nothing."""
+    if better is None or fit.sim.crystal()["fringes"]:
+        return False
+    better.there.again(fit)
+    return not way.falls(fit.rate())
+
+
+def _follow(fit, way):
+    """A divergence whose trial was cut short, to its end."""
+    marked = way.there.again(fit)
+    way.first = len(fit.stages)
+    fit.stage("divergence", marked, TRIED)
+    way.last = len(fit.stages)
+    way.hold(marked)
+    way.trial.gain = 2 * (way.plain.loss - fit.rate().loss)
+    way.there = _Before(fit, marked)
+
+
+def _take(fit, before, better, other):
+    """To where the better one led, and on: the other way beside it, and all pixels again."""
+    marked = better.there.again(fit)
+    _drop(fit, before.stages, better.first)
+    _drop(fit, better.first, better.last, dropped=False)
+    _drop(fit, better.last, len(fit.stages))
+    if better.exact:
+        fit.kept = None
+    if other.trial.kept:
+        other.plain, other.trial.kept = fit.rate(), False
+        if other.falls():
+            other.once(marked)
+        if not other.trial.kept:
+            marked = better.there.again(fit)
+    fit.squares = False
+    fit.choose_spots()
+    fit.stage(better.name + " again", marked)
+    better.hold(marked)
+    if other.trial.kept:
+        other.hold(marked)
+
+
+def widen(fit, start):
+    """Try both from a finished fit whose search for cells began at `start`.  "exact": one stays that was found with the structure
+    factors as they are given; "kept": one stays; "": none."""
+    ways = _ways(fit)
+    marked = set(fit.parameters) if fit.kept is None else {name for name in fit.parameters if is_shape(name)}
+    if not any(way.may for way in ways) or not _found(fit):
+        return ""
+    if fit.rate().square < EXPLAINED + ERRORS * math.sqrt(3 / fit.used):
+        return ""
+    first, better, hopeless = _Before(fit, marked), None, False
+    fit.squares = True
+    fit.choose_spots()
+    fit.stage("before widening", marked, PREPARED)
+    plain, before = fit.rate(), _Before(fit, marked)
+    for way in ways:
+        way.plain, way.trial.tried = plain, way.may
+        if way.may and not _enough(fit, better, way):
+            hopeless = way.go(start, before, hopeless)
+        if better and way.trial.kept:
+            _follow(fit, better)
+        if way.trial.kept and (better is None or way.trial.gain > better.trial.gain):
+            better = way
+    fit.squares = False
+    if better is None:
+        first.again(fit)
+        return ""
+    _take(fit, before, better, ways[1] if better is ways[0] else ways[0])
+    return "exact" if better.exact else "kept"
+
