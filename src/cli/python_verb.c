@@ -43,6 +43,12 @@ static void find_package(const char *program, char *folder)
     folder[0] = 0;
 }
 
+/** Does the verb start programs that should choose how their own threads wait? */
+static int of_others(const char *verb)
+{
+    return strcmp(verb, "refine") != 0 && nb_wait_policy_is_ours();
+}
+
 /** Replace the process by python3; returns only if it cannot be started. */
 static nb_status become(const char *verb, const char *program, const nb_sub_line *line,
                         nb_error *err)
@@ -54,7 +60,7 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
                                 nb_python_start,
                                 verb,
                                 folder,
-                                nb_wait_policy_is_ours() ? "passive" : "",
+                                of_others(verb) ? "passive" : "",
                                 nb_version(),
                                 program};
     const size_t n = sizeof head / sizeof *head;
@@ -74,7 +80,7 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
     return err->code = NB_ERR_UNSUPPORTED;
 }
 
-static int run(const char *verb, const nb_sub_line *line)
+int nb_python_verb(const char *verb, const nb_sub_line *line)
 {
     char *program = realpath("/proc/self/exe", NULL);
     nb_error err;
@@ -136,7 +142,7 @@ static const nb_sub_option bench_options[] = {
 static int run_bench(void *target, const nb_sub_line *line)
 {
     (void)target;
-    return run("bench", line);
+    return nb_python_verb("bench", line);
 }
 
 const nb_sub_command nb_command_bench = {
@@ -176,7 +182,7 @@ static const nb_sub_option compare_options[] = {
 static int run_compare(void *target, const nb_sub_line *line)
 {
     (void)target;
-    return run("run-compare", line);
+    return nb_python_verb("run-compare", line);
 }
 
 const nb_sub_command nb_command_run_compare = {
