@@ -70,6 +70,8 @@ static PyMethodDef methods[] = {
     {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
     {"page", nb_python_page, METH_VARARGS, "page(images, names, fast, slow, path)"},
     {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
+    {"plot_fit", nb_python_plot_fit, METH_VARARGS, "plot_fit(arrays, folder)"},
+    {"page_ends", nb_python_page_ends, METH_NOARGS, "page_ends() -> (before, behind)"},
     {"series", nb_python_series, METH_VARARGS,
      "series(config words, arrays, series words, notice, progress) -> dict"},
     {NULL, NULL, 0, NULL}};

@@ -4,19 +4,23 @@
     fit = nanobragg.refine(sim, "still.img", names="rot,cell,N,mosaic,scale", system="tetragonal")
     fit.values["cell_a"], fit.sigmas["cell_a"], fit.misset_deg, fit.status
 """
+import os
 import sys
-import time
 import types
 
 import numpy as np
 
-from .. import _images
-from . import _options, _result, _schedule
-from ._fit import Fit
+from .. import _images, _parameters
+from .._simulation import _NO_FILES
+from . import _joint, _many, _options
+from ._crew import Start
+from ._fit import Fit, Stage
+from ._one import fit_one
+from ._options import Options
 from ._result import Result
 from ._schedule import AUTO, NONE, PLAIN
 
-__all__ = ["AUTO", "Fit", "NONE", "PLAIN", "Result", "refine"]
+__all__ = ["AUTO", "Fit", "NONE", "Options", "PLAIN", "Result", "Stage", "refine", "refine_joint", "refine_series"]
 
 
 def _taken(picture, shape):
@@ -24,16 +28,6 @@ def _taken(picture, shape):
     if isinstance(picture, np.ndarray):
         return picture, None
     return _images.read_image(picture, shape=shape), str(picture)
-
-
-def fit_one(sim, image, options, notice, told=lambda stage: None):
-    """The Result of a fit of a simulation (_nanobragg.Sim), which has its values afterwards."""
-    began = time.monotonic()
-    fit = Fit(sim, image, options, notice, told)
-    _schedule.run(fit)
-    result = _result.conclude(fit)
-    result.seconds = time.monotonic() - began
-    return result
 
 
 def refine(sim, picture, names, told=lambda stage: None, **keywords):
@@ -45,10 +39,41 @@ def refine(sim, picture, names, told=lambda stage: None, **keywords):
     Errors: ValueError (names, sets that cannot be told apart, starts, sizes), OSError, DeviceError."""
     options = _options.Options(names=names, **keywords)
     image, name = _taken(picture, sim.shape)
-    result = fit_one(sim._sim, image, options, sim._notices, told)
-    sim._changed()
+    try:
+        result = fit_one(sim._sim, image, options, sim._notices, told)
+    finally:
+        sim._changed()
     result.picture = name
     return result
+
+
+def _start(sim, pictures, orientations):
+    words = _NO_FILES + list(sim._words.items())
+    return Start(words, sim._sim.arrays(), sim._sim.moves(), list(map(os.fspath, pictures)), orientations)
+
+
+def _nobody(*_):
+    pass
+
+
+def refine_series(sim, pictures, names, orientations=None, report=None, workers=None, **keywords):
+    """Refine each picture by itself, from the start of a Simulation, which stays as it is: a list of Results without arrays of pixels.  A
+    picture that fails has a status "failed: ...".
+
+    pictures: names for read_image ("s_master.h5:3").  orientations: a file with misset angles, a line for each.  With -expt each
+    begins with the experiment that has its image.  report: a file of JSON lines.  workers: processes; None: one a thread.  A
+    script that calls it needs `if __name__ == "__main__":`, since the processes are spawned.  keywords: as for refine."""
+    options = _options.Options(names=names, **keywords)
+    return _many.refine_series(_start(sim, pictures, orientations), options, _parameters.log, _nobody, report, workers=workers)
+
+
+def refine_joint(sim, pictures, names, joint, orientations=None, report=None, exptout=None, workers=None, **keywords):
+    """Refine pictures together: the parameters that `joint` names are common to all, the others are each picture's own.  Returns the
+    Result of the common ones, and a list of those of the pictures.  exptout: a file of DIALS experiments.  The rest: as for
+    refine_series."""
+    options = _options.Options(names=names, joint=joint, **keywords)
+    return _joint.refine_joint(_start(sim, pictures, orientations), options, _parameters.log, _nobody, report=report,
+                               exptout=exptout, workers=workers)
 
 
 class _Callable(types.ModuleType):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """nanobragg refine: the command line.  The program has checked the flags and the names of files (src/cli/refine.c)."""
 import contextlib
-import json
 import os
+import shlex
 import sys
+import time
 
 from .. import _images, _nanobragg, _parameters, _programs
-from .._simulation import Simulation
-from . import _options, fit_one
+from .._simulation import _NO_FILES, Simulation
+from . import _joint, _many, _options, _page
+from ._crew import Start
+from ._one import fit_one
 
 NOT_CONVERGED = 3
 OWN = {"refine": "names", "system": "system", "joint": "joint", "likelihood": "likelihood", "fit_background": "background",
@@ -25,6 +28,7 @@ class Line:
     def __init__(self, words):
         self.images, self.words, self.options, self.files, self.switches = [], [], {"bounds": [], "restraints": []}, {}, set()
         words = list(words)
+        self.command = "nanobragg refine " + shlex.join(words)
         while words:
             word = words.pop(0)
             name = word.lstrip("-")
@@ -127,18 +131,6 @@ def result_lines(r):
            f"evaluations, {images}{r.seconds:.2f} s")
 
 
-def json_line(result):
-    """The report in one line; what is not finite is null."""
-    def plain(value):
-        if isinstance(value, dict):
-            return {key: plain(v) for key, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [plain(v) for v in value]
-        return None if isinstance(value, float) and value - value != 0 else value
-
-    return json.dumps(plain(result.to_dict()), separators=(",", ":"))
-
-
 # --- files: each is whole or absent ---
 def write(path, data):
     """Text or bytes to a file, or to standard output ("-")."""
@@ -158,27 +150,81 @@ def write(path, data):
 
 def _write_all(line, sim, result):
     files = line.files
-    if "report" in files:
-        write(files["report"], json_line(result) + "\n")
+    if _page.is_page(files.get("report")):
+        _page.write_page(sim._sim, result, line.command, files["report"])
+    elif "report" in files:
+        write(files["report"], _page.json_line(result.to_dict()) + "\n")
     if "residual" in files:
         write(files["residual"], result.residual.tobytes())
+    if "plots" in files:
+        _page.plots(result, files["plots"])
     if "exptout" in files:
-        sim.write(image=sim.render(), exptout=files["exptout"])
+        sim.write(exptout=files["exptout"])
+
+
+class Alive:
+    """A line each half minute while a stage is at work, since a log shows nothing else."""
+
+    EVERY = 30  # seconds
+
+    def __init__(self, out):
+        self.out, self.said = out, time.monotonic()
+
+    def stage(self, stage):
+        self.out(stage_line(stage))
+        self.said = time.monotonic()
+
+    def __call__(self, name, evaluations, loss):
+        if time.monotonic() - self.said > self.EVERY:
+            self.out(f"{name}: {evaluations} so far, loss {loss:.6g}")
+            self.said = time.monotonic()
 
 
 def _refine_one(line, out):
     """One image: everything is told and written."""
     sim = Simulation.of_words(line.words, _say_note)
-    options = _options.Options(**line.options)
+    options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
     image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
-    result = fit_one(sim._sim, image, options, _say_note, lambda stage: out(stage_line(stage)))
+    alive = Alive(out)
+    quiet = {"noprogress", "quiet"} & line.switches
+    result = fit_one(sim._sim, image, options, _say_note, alive.stage, *() if quiet else (alive,))
     sim._changed()
     result.picture = line.images[0]
     for text in result_lines(result):
         out(text)
     _write_all(line, sim, result)
     return 0 if result.converged else NOT_CONVERGED
+
+
+def _refine_many(line, out):
+    options, files = _options.Options(**line.options), line.files
+    start = Start(_NO_FILES + line.words, {}, [], line.images, files.get("orientations"))
+    frames = tuple(map(int, files["page_frames"].split("-"))) if "page_frames" in files else None
+    lost = []
+
+    def done(k, result, why):
+        if result:
+            seconds = f", {result.seconds:.2f} s" if result.seconds else ""  # of a joint fit it is that of all pictures
+            out(f"{line.images[k]}: {result.status}, deviance per pixel {result.deviance_per_pixel:.4f}, correlation "
+                f"{result.picture_correlation:.4f}{seconds}")
+        else:
+            _programs.say("error", why)
+        if not (result and result.converged):
+            lost.append(k)
+
+    ways = {"report": files.get("report"), "frames": frames, "command": line.command}
+    good = True
+    if options.joint:
+        common, _ = _joint.refine_joint(start, options, _say_note, done, lambda stage: out(stage_line(stage)),
+                                        exptout=files.get("exptout"), **ways)
+        for text in result_lines(common):
+            out(text)
+        good = common.converged
+    else:
+        _many.refine_series(start, options, _say_note, done, **ways)
+    out(f"{len(line.images) - len(lost)} of {len(line.images)} images converged")
+    return 0 if good and not lost else NOT_CONVERGED
 
 
 def _status_of(error):
@@ -194,7 +240,7 @@ def main(words):
     out = lambda text: None if silent else print(text, file=stream, flush=True)  # noqa: E731
     _programs.stop_on_signals()
     try:
-        return _refine_one(line, out)
+        return _refine_many(line, out) if line.is_many else _refine_one(line, out)
     except (_programs.Interrupted, KeyboardInterrupt):
         _programs.say("error", "interrupted")
         return 130

@@ -87,7 +87,8 @@ class Fit:
         self.trials = {}  # what the schedule tried by itself
         self.peaks, self.start_agreement = None, 0.0
         self.stages, self.history, self.evaluations, self.images = [], [], 0, 0
-        self.before, self._samples, self._all = None, {}, None
+        self.before, self._samples = None, {}
+        self.alive = lambda name, evaluations, loss: None  # called now and then in a stage
 
     # --- the crystal ---
     def edges(self):
@@ -251,7 +252,7 @@ class Fit:
     def space(self, marked=None):
         return Space(self.parameters, marked, 0 if self.radial is None else len(self.radial.levels))
 
-    def _loss(self, space, pixels, x):
+    def _loss(self, space, pixels, x, name=""):
         """Loss, gradient and Fisher matrix by the variables x [n]."""
         values, slopes = space.values(x)
         n = len(space.active)
@@ -263,6 +264,7 @@ class Fit:
             raise Impossible(str(why)) from None
         loss = space.restrain(values, loss, g, F)
         self.history.append(loss / self.used)
+        self.alive(name, self.evaluations, loss)
         return loss, slopes.T @ g, slopes.T @ F @ slopes
 
     def _settle(self, space, x):
@@ -293,7 +295,7 @@ class Fit:
             raise ValueError("-refine: every parameter is held; leave one free")
         floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
         start = space.start(() if self.radial is None else self.radial.levels)
-        found = minimise(lambda x: self._loss(space, pixels, x), start, most or self.options.evaluations, floor)
+        found = minimise(lambda x: self._loss(space, pixels, x, name), start, most or self.options.evaluations, floor)
         self._settle(space, found.x)
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 

@@ -106,6 +106,7 @@ class Search:
             self.draw()
             self.images += 1
             loss, scale = self.fit_scale()
+            fit.alive(f"search along {name}", self.images, loss)
             if best is None or loss < best[0]:
                 best = loss, scale, float(value)
         if best is None:
@@ -168,6 +169,7 @@ def orientations(fit, wanted):
         if _allowed(fit, turn):
             fit.sim.set_parameters(list(ROTATIONS), turn.tolist())
             pixels.image(image)
+            fit.alive("orientations", len(tried), 0.0)
             tried.append((pearson(counts, np.sqrt(np.maximum(image, 0))), turn))  # roots: a few strong spots are not all
     fit.sim.set_parameters(list(ROTATIONS), [0.0, 0.0, 0.0])
     best = []

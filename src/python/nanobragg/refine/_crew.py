@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Several pictures in several processes, each with a simulation of its own.  They are spawned: nothing of the parent's threads
+is copied."""
+import multiprocessing
+import multiprocessing.connection
+import signal
+import traceback
+
+from .. import _images, _nanobragg
+
+
+class Start:
+    """Where the fits begin: words and arrays of a simulation, values of set_parameters, names of pictures, and a file with an
+    orientation for each, or None."""
+
+    def __init__(self, words, arrays, moves, pictures, orientations):
+        self.words, self.arrays, self.moves = words, arrays, moves
+        self.pictures, self.orientations = list(map(str, pictures)), orientations
+
+    def open(self, notice):
+        return _nanobragg.Starts(self.words, self.arrays, self.pictures, self.orientations, notice)
+
+
+class Bench:
+    """What a worker has: the starts, a simulation, and the job whose methods it calls."""
+
+    def __init__(self, start, starts, threads, place, notice):
+        self.start, self.starts, self.notice = start, starts, notice
+        self.sim = starts.sim(_nanobragg.Sim, threads, place, notice)
+
+    def begin(self, k):
+        """The start of picture k."""
+        self.starts.begin(self.sim, k)
+        if self.start.moves:
+            self.sim.set_parameters(*zip(*self.start.moves))
+        return self.sim
+
+    def read(self, k):
+        return _images.of_file(self.starts.read(self.sim, k))
+
+
+def _work(pipe, start, job, threads, place):
+    """A worker: answers (number, method, arguments) with (number, value), or with an error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    notes = []
+    try:
+        bench = Bench(start, start.open(lambda line: None), threads, place, notes.append)
+    except Exception as error:  # it belongs to the parent
+        pipe.send((-1, error, []))
+        return
+    while True:
+        try:
+            k, method, args = pipe.recv()
+        except EOFError:
+            return
+        try:
+            answer = getattr(job, method)(bench, k, *args)
+        except Exception as error:
+            error.__cause__ = None
+            if not isinstance(error, (ValueError, OSError, MemoryError, RuntimeError, NotImplementedError)):
+                error = RuntimeError(traceback.format_exc())
+            answer = error
+        pipe.send((k, answer, notes[:]))
+        notes.clear()
+
+
+class Crew:
+    """Workers for a job, an object whose methods take (bench, k, ...).  workers, threads: how many, and of each."""
+
+    def __init__(self, start, starts, job, workers, threads, notice):
+        self.job, self.notice, self.pipes, self.processes, self.said = job, notice, [], [], set()
+        self.bench = Bench(start, starts, threads, 0, notice) if workers == 1 else None
+        spawn = multiprocessing.get_context("spawn")
+        for place in range(workers if workers > 1 else 0):
+            mine, theirs = spawn.Pipe()
+            process = spawn.Process(target=_work, args=(theirs, start, job, threads, place), daemon=True)
+            process.start()
+            theirs.close()
+            self.pipes.append(mine)
+            self.processes.append(process)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        for pipe in self.pipes:
+            pipe.close()
+        for process in self.processes:
+            if kind:
+                process.terminate()
+            process.join()
+
+    def _answer(self, pipe):
+        try:
+            k, value, notes = pipe.recv()
+        except EOFError:
+            raise RuntimeError("a process of the fit ended; it may have run out of memory") from None
+        for line in notes:
+            if line not in self.said:  # once, and not of each process
+                self.notice(line)
+            self.said.add(line)
+        if isinstance(value, Exception):
+            raise value
+        return k, value
+
+    def each(self, method, tasks, sticky=True):
+        """Call the method for {k: arguments}; yields (k, value) as they are done.  sticky: a picture always has the same worker."""
+        if self.bench:
+            for k, args in tasks.items():
+                yield k, getattr(self.job, method)(self.bench, k, *args)
+            return
+        queues = [[] for _ in self.pipes]
+        for i, k in enumerate(tasks):
+            queues[k % len(self.pipes) if sticky else 0].append(k)
+        if not sticky:
+            queues = [queues[0]] * len(self.pipes)
+        busy = {}
+        for pipe, queue in zip(self.pipes, queues):
+            if queue:
+                k = queue.pop(0)
+                pipe.send((k, method, tasks[k]))
+                busy[pipe] = queue
+        while busy:
+            for pipe in multiprocessing.connection.wait(list(busy)):
+                answer = self._answer(pipe)
+                if busy[pipe]:
+                    k = busy[pipe].pop(0)
+                    pipe.send((k, method, tasks[k]))
+                else:
+                    del busy[pipe]
+                yield answer

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: MIT
+"""Joint fits: some variables are common to all pictures, the others are each picture's own (docs/refine.md).
+
+The matrix of the normal equations is an arrow: a block of each picture's own variables, and a border of the common ones.  Own ones
+are eliminated picture by picture (Schur complement), so that memory and time grow with the number of pictures.  Sums over pictures
+have their order: the result has the same bytes for any number of processes."""
+import math
+import time
+
+import numpy as np
+
+from .. import _nanobragg
+from . import _many, _page, _parameters, _result, _schedule
+from ._background import Radial
+from ._crew import Crew
+from ._fit import Fit, Stage
+from ._minimise import TOLD_APART, invert, scales
+from ._parameters import ROTATIONS, Space
+from ._picture import Peaks
+
+LEAST_ALIKE = 0.5  # correlation of model and picture, below which a picture is left out
+LEAST_GAIN = 1e-3  # a step that lowers the loss by less moves no variable by more than 0.05 sigma
+FIRST_DAMPING, MOST_DAMPING = 1e-4, 1e12
+LEAST_PICTURES = 3  # a variable, for their gradients to tell errors
+MISSETS = ("misset_x", "misset_y", "misset_z")
+SHARED = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal", "detector_",
+          "twotheta", "lambda")
+
+
+class Names:
+    """The parameters of all pictures, and which of them are common.  Variables are ordered: `common` ones, then `own` ones."""
+
+    def __init__(self, sim, options, notice):
+        self.kind = options.check(sim)
+        self.parameters = _parameters.read(sim, options, notice)
+        self.is_common = self._common(sim, options)
+        extra = options.knots if self.kind == "radial" else 0
+        self.space = Space(self.parameters, None, extra)
+        common = [v for v, name in enumerate(self.space.leads) if name in self.is_common]
+        self.common, self.n = len(common), len(self.space)
+        self.own = self.n - self.common
+        self.order = common + [v for v in range(self.n) if v not in common]  # variables of the space, by their place
+        if not self.common:
+            raise ValueError("-joint: every common parameter is held; leave one free")
+        self.start = self.space.start(np.ones(extra))[self.order][:self.common]
+        self.restraints = {name: (p.restraint, p.width) for name, p in self.parameters.items()
+                           if name in self.is_common and p.width > 0}
+        for name in self.restraints:  # each counts once
+            self.parameters[name].width = 0.0
+
+    def _common(self, sim, options):
+        """Names of -joint, and those that are tied to them."""
+        common = set()
+        for name in sim.variables(_parameters.translate(options.joint)):
+            if name not in self.parameters:
+                raise ValueError(f"-joint {name}: it is not refined; add it to -refine")
+            common |= {other for other, p in self.parameters.items() if p.tied == self.parameters[name].tied}
+        return common
+
+    def values(self, x):
+        """Values [names, levels] and their slopes by x [n], whose variables are in their places."""
+        there = np.empty(self.n)
+        there[self.order] = x
+        values, slopes = self.space.values(there)
+        return values, slopes[:, self.order]
+
+    def common_values(self, x):
+        """{name: (value, row of slopes by the common variables)} where x [common] is."""
+        values, slopes = self.values(np.concatenate([x, np.zeros(self.own)]))
+        return {name: (values[i], slopes[i, :self.common]) for i, name in enumerate(self.space.active) if name in self.is_common}
+
+    def restrain(self, x):
+        """Loss, gradient and diagonal of the restraints of common parameters."""
+        loss, G, D = 0.0, np.zeros(self.common), np.zeros(self.common)
+        values = self.common_values(x) if self.restraints else {}
+        for name, (value, slope) in values.items():
+            if name in self.restraints:
+                at, width = self.restraints[name]
+                off = (value - at) / width
+                loss += off * off / 2
+                G += off / width * slope
+                D += slope * slope / width ** 2
+        return loss, G, D
+
+    def check_expt(self, own_beams):
+        """One list of experiments has one detector, and one beam if the pictures do not begin with their own."""
+        for name in self.space.active:
+            if name not in self.is_common and name.startswith(SHARED) and not (own_beams and name == "lambda"):
+                raise ValueError("-exptout of several pictures has one detector and one beam: add "
+                                 f"{name} to -joint, or use -report")
+
+
+class Kept:
+    """What a worker keeps of a picture: its orientation, and its chosen pixels without the others."""
+
+    def __init__(self, fit, misset):
+        self.misset, self.sigma = misset, fit.picture.sigma
+        self.at = np.flatnonzero(~np.isnan(fit.chosen))
+        self.photons = fit.chosen[self.at]
+        self.background = None if fit.background is None else fit.background[self.at]
+        self.knots = None if fit.radial is None else fit.radial.knots
+        self.n = fit.picture.n
+
+    def spread(self, values, fill):
+        out = np.full(self.n, fill, dtype=np.float32)
+        out[self.at] = values
+        return out
+
+
+class Jointly:
+    """The job of a worker.  Its methods take the variables x [n] of a picture, common ones first."""
+
+    def __init__(self, names, options, report, shown):
+        self.names, self.options, self.report, self.shown, self.kept = names, options, report, shown, {}
+
+    def _fit(self, bench, k):
+        return Fit(bench.begin(k), bench.read(k), self.options, bench.notice)
+
+    def _keep(self, fit, k, common):
+        """Variables and pixels of a fit; the rotation goes into the orientation."""
+        for name in ROTATIONS:
+            if name in fit.parameters:
+                fit.parameters[name].value = 0.0
+        leads = self.names.space.leads
+        x = np.array([fit.parameters[name].variable() for name in leads] +
+                     [math.log(v) for v in ([] if fit.radial is None else fit.radial.levels)])[self.names.order]
+        for i, v in enumerate(self.names.order[:self.names.common]):  # the same bits in all pictures
+            if leads[v] not in ROTATIONS:
+                x[i] = common[i]
+        self.kept[k] = Kept(fit, fit.sim.fold_rotation())
+        return x
+
+    def prepare(self, bench, k, common, again):
+        """Fit a picture by itself with the common parameters held.  (x, None), or (None, why) for a picture that cannot be used."""
+        try:
+            fit = self._fit(bench, k)
+            if again:
+                for name, (value, _) in self.names.common_values(common).items():
+                    fit.parameters[name].value = float(value)
+            for name in self.names.is_common:
+                fit.parameters[name].fixed = True
+            runs = self.options.is_planned and any(not p.fixed for p in fit.parameters.values())
+            _schedule.run(fit) if runs else fit.begin()
+            x = self._keep(fit, k, common)
+            if runs:
+                alike = self._measured(fit).picture_correlation
+                if not alike >= LEAST_ALIKE:
+                    raise ValueError(f"model and picture have a correlation of {alike:.3f}, below {LEAST_ALIKE:g}")
+            return x, None
+        except (ValueError, OSError) as error:
+            self.kept.pop(k, None)
+            return None, str(error)
+
+    def _measured(self, fit):
+        result = _result.Result()
+        _result.measure(fit, result)
+        return result
+
+    def _place(self, sim, k, values):
+        names = self.names.space.active
+        sim.set_parameters([*names, *MISSETS], [*map(float, values[:len(names)]), *self.kept[k].misset])
+
+    def evaluate(self, bench, k, x):
+        """(loss, gradient [n], Fisher matrix [n, n]); an infinite loss where there is no model."""
+        kept, names = self.kept[k], self.names.space.active
+        values, slopes = self.names.values(x)
+        try:
+            self._place(bench.begin(k), k, values)
+            photons = kept.spread(kept.photons, np.nan)
+            background = None if kept.background is None else kept.spread(kept.background, 0)
+            knots = kept.knots
+            n = len(values)
+            g, F = np.zeros(n), np.zeros((n, n))
+            pixels = _nanobragg.Chosen(bench.sim, photons, background, kept.sigma, self.options.gauss)
+            loss = pixels.normal(names, knots, None if knots is None else values[len(names):].copy(), g, F)
+        except ValueError:
+            return math.inf, np.zeros(len(x)), np.zeros((len(x), len(x)))
+        loss = self.names.space.restrain(values, loss, g, F)
+        return loss, slopes.T @ g, slopes.T @ F @ slopes
+
+    def _give(self, fit, k, x):
+        """Values and background of the picture as it is into a fit."""
+        values, _ = self.names.values(x)
+        active = self.names.space.active
+        for name, value in zip(active, values):
+            fit.parameters[name].value = float(value)
+        self._place(fit.sim, k, values)
+        if self.kept[k].knots is not None:
+            fit.radial = Radial(self.kept[k].knots, values[len(active):])
+
+    def choose(self, bench, k, x, common):
+        """Choose the pixels again where the picture is now."""
+        fit = self._fit(bench, k)
+        self._give(fit, k, x)
+        fit.choose_spots()
+        return self._keep(fit, k, common)
+
+    def finish(self, bench, k, x, covariance, verdict):
+        """(Result without arrays, line of the report, edges [9] of the crystal, beam [4]).  covariance: [own, own] of counting; verdict:
+        (loss, converged, status) of all."""
+        name, page, before = bench.start.pictures[k], _page.is_page(self.report), None
+        if page and k in self.shown.numbers:
+            start = self._fit(bench, k)
+            start.options.keep_start = True
+            start.begin()
+            start.options.keep_start = False
+            before = start.before
+        fit, kept = self._fit(bench, k), self.kept[k]
+        first = fit.sim.crystal()["misset"]
+        fit.peaks = Peaks(fit.sim, fit.picture)
+        self._give(fit, k, x)
+        fit.chosen, fit.used, fit.before = kept.spread(kept.photons, np.nan), len(kept.at), before
+        fit.background = None if kept.background is None else kept.spread(kept.background, 0)
+        result = self._measured(fit)
+        result.misset_deg = fit.sim.fold_rotation()
+        self._own(result, x, covariance)
+        if before is not None:
+            _result.list_spots(fit, result)
+        loss, converged, status = verdict
+        result.picture, result.loss = name, loss
+        result.converged = converged and result.picture_correlation >= LEAST_ALIKE
+        result.status = status if result.converged or not converged else "not converged: model and picture are not alike"
+        return (*self._told(fit, k, result, first, x), *_crystal(fit.sim))
+
+    def _told(self, fit, k, result, first, x):
+        common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
+        if _page.is_page(self.report):
+            turn = _many.turn_of(first, fit.sim.crystal()["misset"]) if result.rotation_covariance_deg2 is not None else math.nan
+            line = self.shown.line(fit.sim, k, result.picture, result, turn, common=common)
+        else:
+            line = _page.json_line(result.to_dict()) if self.report else None
+        return _many.lighten(result), line
+
+    def _own(self, out, x, covariance):
+        """Own parameters and rotation; sigma is that of counting times the root of the deviance a pixel, if above 1."""
+        names, c = self.names, self.names.common
+        values, slopes = names.values(x)
+        own = [i for i, name in enumerate(names.space.active) if name not in names.is_common]
+        S = slopes[np.ix_(own, range(c, names.n))]
+        counting = S @ covariance @ S.T
+        excess = max(1.0, out.deviance_per_pixel)
+        both, turned = np.zeros((3, 3)), {}
+        for a, i in enumerate(own):
+            name = names.space.active[i]
+            if name in ROTATIONS:
+                turned[ROTATIONS.index(name)] = a
+                continue
+            p, sigma = names.parameters[name], math.sqrt(counting[a, a]) if counting[a, a] > 0 else None
+            out.parameters[name] = _result.Refined(p.start, float(values[i]), sigma and sigma * math.sqrt(excess), sigma, p.unit,
+                                                   False)
+        for axis, a in turned.items():
+            for other, b in turned.items():
+                both[axis, other] = counting[a, b]
+        if not turned:
+            out.misset_deg = None
+            return
+        out.rotation_covariance_deg2 = both * excess
+        out.rotation_sigma_counting_deg = tuple(np.sqrt(np.maximum(np.diag(both), 0)).tolist())
+        out.rotation_sigma_deg = tuple(np.sqrt(np.maximum(np.diag(both) * excess, 0)).tolist())
+
+
+def _crystal(sim):
+    """(edges [9] of the crystal in the lab, m; wavelength and direction of the beam [4])."""
+    crystal = sim.crystal()
+    return np.frombuffer(crystal["edges"]).copy(), np.array([crystal["wavelength"], *crystal["beam"]])
+
+
+class Walk:
+    """Levenberg and Marquardt over all pictures, steps of Fisher scoring.  x [pictures, n], losses [pictures], G, M."""
+
+    def __init__(self, crew, names, told):
+        self.crew, self.names, self.told = crew, names, told
+        self.x, self.evaluations, self.converged, self.loss = {}, 0, False, math.inf
+        self.common = names.start.copy()
+
+    def calculate(self, x):
+        """Losses and equations of all pictures at x {picture: [n]}: (loss with restraints, G [p, n], M [p, n, n])."""
+        self.evaluations += 1
+        found = dict(self.crew.each("evaluate", {k: (v,) for k, v in x.items()}))
+        losses, G, M = (np.array([found[k][i] for k in x]) for i in range(3))
+        return float(np.add.reduce(losses)) + self.names.restrain(self._common_of(x))[0], losses, G, M
+
+    def _common_of(self, x):
+        return next(iter(x.values()))[:self.names.common]
+
+    def eliminate(self, damping):
+        """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal,
+        with restraints; shares of the gradient [p, common]."""
+        c, M, G = self.names.common, self.M, self.G
+        A, B = M[:, c:, c:].copy(), M[:, c:, :c]
+        scale = np.array([scales(a) for a in A]).reshape(len(A), -1)
+        A *= scale[:, :, None] * scale[:, None, :]
+        i = np.arange(A.shape[1])
+        A[:, i, i] = np.where(scale > 0, 1 + damping + 1e-14, 1)
+        right = np.concatenate([B, G[:, c:, None]], axis=2) * scale[:, :, None]
+        self.Y = np.linalg.solve(A, right) * scale[:, :, None] if A.shape[1] else right
+        taken = np.einsum("poi,poj->pij", B, self.Y)
+        self.shares = G[:, :c] - taken[:, :, c]
+        _, g, D = self.names.restrain(self.common)
+        S = np.add.reduce(M[:, :c, :c] - taken[:, :, :c]) + np.diag(D)
+        diagonal = np.add.reduce(np.einsum("pii->pi", M[:, :c, :c])) + D
+        return (S + S.T) / 2, np.add.reduce(self.shares) + g, diagonal
+
+    def step(self, damping):
+        """(step [p, n], what the equations say that it gains), or None."""
+        c = self.names.common
+        S, g, diagonal = self.eliminate(damping)
+        scale = scales(S)
+        try:
+            by = -np.linalg.solve((S + damping * np.diag(diagonal)) * np.outer(scale, scale) + np.diag(scale == 0), g * scale) * scale
+        except np.linalg.LinAlgError:
+            return None
+        own = -self.Y[:, :, c] - self.Y[:, :, :c] @ by
+        steps = np.concatenate([np.broadcast_to(by, (len(own), c)), own], axis=1)
+        gain = -np.add.reduce(np.einsum("pi,pi->p", steps, self.G + np.einsum("pij,pj->pi", self.M, steps) / 2))
+        _, g, D = self.names.restrain(self.common)
+        return steps, float(gain - by @ (g + D * by / 2))
+
+    def take(self, state):
+        self.loss, self.losses, self.G, self.M = state
+
+    def minimise(self, name, most):
+        """From where the pictures are to the minimum."""
+        began, before, damping, grow, done = time.monotonic(), self.evaluations, FIRST_DAMPING, 2.0, False
+        self.common = self._common_of(self.x).copy()
+        self.take(self.calculate(self.x))
+        self.covariance()
+        while not done and self.evaluations - before < most and damping < MOST_DAMPING:
+            found = self.step(damping)
+            if found is None:
+                damping, grow = max(damping * grow, FIRST_DAMPING), 2 * grow
+                continue
+            steps, gain = found
+            done = gain < LEAST_GAIN
+            x = {k: self.x[k] + step for k, step in zip(self.x, steps)}
+            there = self.calculate(x)
+            if not there[0] < self.loss:  # infinite, too
+                damping, grow = damping * grow, 2 * grow
+                continue
+            ratio = (self.loss - there[0]) / gain if gain > 0 else -1
+            self.take(there)
+            self.x, self.common = x, self._common_of(x).copy()
+            damping, grow = damping * max(0.1, 1 - (2 * ratio - 1) ** 3), 2.0
+        self.converged = done
+        self.told(Stage(name, 0, self.evaluations - before, self.loss, done, time.monotonic() - began))
+
+    def covariance(self):
+        """Of the common variables [common, common]; variables that all pictures together cannot tell apart are refused."""
+        C, worst, vector = invert(self.eliminate(0.0)[0])
+        if worst < TOLD_APART:
+            leads = [self.names.space.leads[v] for v in self.names.order[:self.names.common]]
+            apart = ", ".join(name for name, part in zip(leads, abs(vector)) if part > 0.1 * abs(vector).max())
+            raise ValueError(f"-joint: the pictures cannot tell these parameters apart: {apart}; leave one out, or restrain one")
+        return C
+
+
+class Joint:
+    """A joint fit: pictures by themselves, then all variables of all pictures together, twice."""
+
+    def __init__(self, start, options, notice, done, told, report, frames, exptout, workers):
+        self.start, self.options, self.done, self.exptout, self.report = start, options, done, exptout, report
+        self.starts = start.open(notice)
+        self.sim = _many.check(self.starts, options, notice)
+        self.names = Names(self.sim, options, lambda line: None)
+        if exptout:
+            self.names.check_expt(self.starts.own_beams)
+        self.count = len(start.pictures)
+        self.shown = _page.Shown(self.count, math.prod(self.sim.size), frames) if _page.is_page(report) else None
+        count, threads = self.starts.workers()
+        self.lines = _page.Lines(report, self.count)
+        job = Jointly(self.names, options, report, self.shown)
+        self.crew = Crew(start, self.starts, job, workers or count, threads, notice)
+        self.walk = Walk(self.crew, self.names, told)
+        self.results, self.why = [None] * self.count, {}
+
+    def prepare(self, numbers, again):
+        """Fit these pictures by themselves; those that cannot be used have a reason."""
+        for k, (x, why) in self.crew.each("prepare", {k: (self.walk.common, again) for k in numbers}):
+            self.why.pop(k, None)
+            if x is None:
+                self.why[k] = why
+            else:
+                self.walk.x[k] = x
+        self.walk.x = dict(sorted(self.walk.x.items()))
+
+    def run(self):
+        planned = self.options.is_planned
+        self.prepare(range(self.count), False)
+        if not self.walk.x:
+            raise ValueError("-joint: no picture can be used: their files cannot be read, or no model is like its picture; refine "
+                             "one by itself to see why")
+        self.walk.minimise("joint", self.options.evaluations)
+        if planned:  # pixels are chosen again where the first steps ended, and pictures that were left out begin there
+            chosen = self.crew.each("choose", {k: (x, self.walk.common) for k, x in self.walk.x.items()})
+            self.walk.x.update(dict(chosen))
+            self.prepare(list(self.why), True)
+            self.walk.minimise("joint again", self.options.evaluations)
+        return self.finish()
+
+    def finish(self):
+        """Results of the pictures in their order, and the common one."""
+        walk, names = self.walk, self.names
+        C = walk.covariance()
+        status = "converged" if walk.converged else "not converged: the loss still fell; raise -maxiter"
+        tasks = {}
+        for i, k in enumerate(walk.x):
+            inverse = invert(walk.M[i, names.common:, names.common:])[0]
+            Y = walk.Y[i, :, :names.common]
+            tasks[k] = walk.x[k], inverse + Y @ C @ Y.T, (float(walk.losses[i]), walk.converged, status)
+        found = dict(self.crew.each("finish", tasks))
+        edges, beams = np.zeros((self.count, 9)), np.zeros((self.count, 4))
+        for k in range(self.count):
+            if k in found:
+                self.results[k], line, edges[k], beams[k] = found[k]
+                self.done(k, self.results[k], None)
+            else:
+                line = self._left_out(k)
+            self.lines.put(k, line)
+        common = self._common(C, status)
+        if self.exptout:
+            self._write_expt(edges, beams if self.starts.own_beams else None)
+        return common
+
+    def _left_out(self, k):
+        name = self.start.pictures[k]
+        self.results[k] = _result.Result(picture=name, status=f"failed: {self.why[k]}")
+        self.done(k, None, f"{name}: left out: {self.why[k]}")
+        return self.shown.line(self.sim, k, name, None, math.nan, f"left out: {self.why[k]}") if self.shown else None
+
+    def _excess(self, C, deviance):
+        """Variances over those of counting, at least 1: the deviance a pixel, or, of enough pictures, the products of their
+        gradients, which share what the model of a picture does not explain."""
+        excess, n, c = np.full(len(C), max(1.0, deviance)), len(self.walk.x), len(C)
+        if n >= LEAST_PICTURES * c:
+            steps = self.walk.shares @ C
+            excess = np.maximum(excess, n / max(1, n - c) * np.add.reduce(steps * steps) / np.diag(C))
+        return excess
+
+    def _common(self, C, status):
+        walk, used = self.walk, [r for k, r in enumerate(self.results) if k in self.walk.x]
+        out = _result.Result(pictures=len(used), left_out=self.count - len(used), status=status, converged=walk.converged,
+                             loss=walk.loss, evaluations=walk.evaluations, pixels=sum(r.pixels for r in used))
+        out.deviance_per_pixel = sum(r.deviance_per_pixel * r.pixels for r in used) / out.pixels
+        excess, S = np.sqrt(self._excess(C, out.deviance_per_pixel)), []
+        for name, (value, slope) in self.names.common_values(walk.common).items():
+            p, a = self.names.parameters[name], int(np.argmax(abs(slope)))
+            counting = math.sqrt(slope @ C @ slope)
+            out.parameters[name] = _result.Refined(p.start, float(value), float(counting * excess[a]), counting, p.unit, False)
+            S.append(slope * excess)
+        out.names, out.covariance = list(out.parameters), np.array(S) @ C @ np.array(S).T
+        return out
+
+    def _write_expt(self, edges, beams):
+        """Detector and beam of the common parameters, and a crystal for each picture."""
+        self.starts.begin(self.sim, 0)
+        values = {name: float(value) for name, (value, _) in self.names.common_values(self.walk.common).items()}
+        self.sim.set_parameters(list(values), list(values.values()))
+        self.sim.write_experiments(self.exptout, self.start.pictures, edges, beams)
+
+
+def refine_joint(start, options, notice, done, told=lambda stage: None, report=None, frames=None, exptout=None, command="",
+                 workers=None):
+    """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series."""
+    began, whole = time.monotonic(), False
+    joint = Joint(start, options, notice, done, told, report, frames, exptout, workers)
+    try:
+        with joint.crew:
+            common = joint.run()
+        common.seconds = time.monotonic() - began
+        if joint.shown:
+            joint.lines.add(joint.shown.end(common, command))
+        elif report:
+            joint.lines.add(_page.json_line(common.to_dict()))
+        whole = True
+    finally:
+        joint.lines.close(whole)
+    return common, joint.results

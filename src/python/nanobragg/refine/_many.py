@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Many pictures, each refined by itself."""
+import math
+
+import numpy as np
+
+from .. import _nanobragg
+from . import _lattice, _page, _parameters, _result
+from ._crew import Crew
+from ._one import fit_one
+
+HEAVY = ("observed", "model", "residual", "used", "mask", "stol", "before", "page")
+
+
+def turn_of(start, end):
+    """The angle between two orientations of misset angles, deg."""
+    matrix = lambda m: np.linalg.multi_dot([_lattice.rotation(np.radians(v)) for v in np.diag(m)[::-1]])  # noqa: E731
+    return math.degrees(np.linalg.norm(_lattice.vector(matrix(end) @ matrix(start).T)))
+
+
+def lighten(result):
+    """Without the arrays of pixels."""
+    for name in HEAVY:
+        setattr(result, name, None)
+    return result
+
+
+class EachAlone:
+    """The job of a worker: a picture is refined from its start."""
+
+    def __init__(self, options, report, shown):
+        self.options, self.report, self.shown = options, report, shown
+
+    def refine(self, bench, k):
+        """(Result without arrays, line of the report, None), or (None, line, why)."""
+        name, page = bench.start.pictures[k], _page.is_page(self.report)
+        try:
+            sim = bench.begin(k)
+            start = sim.crystal()["misset"]
+            self.options.keep_start = page and k in self.shown.numbers
+            result = fit_one(sim, bench.read(k), self.options, bench.notice)
+        except (ValueError, OSError, NotImplementedError, MemoryError, RuntimeError) as error:
+            line = self.shown.line(bench.sim, k, name, None, math.nan, str(error)) if page else None
+            return None, line, f"{name}: {error}"
+        result.picture = name
+        turn = turn_of(start, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
+        line = self.shown.line(sim, k, name, result, turn) if page else _page.json_line(result.to_dict()) if self.report else None
+        return lighten(result), line, None
+
+
+def check(starts, options, notice):
+    """The flags, before a picture is read: a simulation of the start."""
+    sim = starts.sim(_nanobragg.Sim, 1, 0, notice)
+    options.check(sim)
+    _parameters.read(sim, options, notice)
+    return sim
+
+
+def refine_series(start, options, notice, done, report=None, frames=None, command="", workers=None):
+    """Refine the pictures of a Start, each by itself.  done(k, result or None, why): called in their order.  report: a file of
+    JSON lines, or a page of `frames` (first, last).  Returns the Results; of a picture that failed one with its reason."""
+    starts = start.open(notice)
+    count, threads = starts.workers()
+    sim = check(starts, options, notice)
+    shown = _page.Shown(len(start.pictures), math.prod(sim.size), frames) if _page.is_page(report) else None
+    lines, results, whole = _page.Lines(report, len(start.pictures)), [None] * len(start.pictures), False
+    waiting, told = {}, 0
+    try:
+        with Crew(start, starts, EachAlone(options, report, shown), workers or count, threads, notice) as crew:
+            for k, (result, line, why) in crew.each("refine", {k: () for k in range(len(results))}, sticky=False):
+                lines.put(k, line)
+                results[k] = result or _result.Result(picture=start.pictures[k], status=f"failed: {why}")
+                waiting[k] = result, why
+                while told in waiting:
+                    done(told, *waiting.pop(told))
+                    told += 1
+        if shown:
+            lines.add(shown.end(None, command))
+        whole = True
+    finally:
+        lines.close(whole)
+    return results

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Fits as files: JSON, pictures, and a page for a browser with the picture and the model before and after."""
+import json
+import math
+import os
+
+import numpy as np
+
+from .. import _nanobragg, _parameters
+
+SPOT = np.dtype([("pixel", "i4", 2), ("hkl", "i4", 3), ("model", "f8"), ("observed", "f8"), ("chi2", "f8")], align=True)
+PIXELS, BYTES, FRAMES, USUAL, VIEWS = 1 << 26, 9600000, 64, 16, 3  # of a page at most; USUAL pictures; measured, before, after
+
+
+def is_page(path):
+    return bool(path) and path.endswith(".html")
+
+
+def plain(value):
+    """For JSON: what is not finite is null."""
+    if isinstance(value, dict):
+        return {key: plain(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def json_line(value):
+    return json.dumps(plain(value), separators=(",", ":"))
+
+
+def arrays(result):
+    """What the library draws of a fit."""
+    spots = np.array([(s["pixel"], s["hkl"], s["model"], s["observed"], s["chi2"]) for s in result.spots], dtype=SPOT)
+    planes = [np.ascontiguousarray(a) for a in (result.observed, result.model, result.residual, result.stol,
+                                                result.used.view(np.uint8), result.mask)]
+    before = None if result.before is None else np.ascontiguousarray(result.before)
+    return (*result.observed.shape, *planes, spots, np.array(result.history, dtype=float), before)
+
+
+def plots(result, folder):
+    """Write spots.png, residuals.png, resolution.png, loss.png and masked.png."""
+    _nanobragg.plot_fit(arrays(result), folder)
+
+
+# --- texts of a page: a name and its value, or cells with tabs between ---
+def _parameter_lines(r):
+    yield "parameter\tstart\tvalue\tsigma\tunit"
+    for name, p in r.parameters.items():
+        sigma = "at its bound" if p.at_bound else "" if p.sigma is None else f"{p.sigma:.2g}"
+        yield f"{name}\t{p.start:.8g}\t{p.value:.9g}\t{sigma}\t{p.unit}"
+    for axis, value, sigma in zip("xyz", r.misset_deg or (), r.rotation_sigma_deg):
+        yield f"misset_{axis}\t\t{value:.5f}\t{sigma:.2g}\tdeg"
+
+
+def _head_lines(r):
+    yield f"result     {r.status}"
+    yield f"deviance   {r.deviance_per_pixel:.4f} per pixel over {r.pixels} pixels"
+
+
+def _work_line(r):
+    return f"work       {r.evaluations} evaluations, {f'{r.images} images, ' if r.images else ''}{r.seconds:.2f} s"
+
+
+def report(r):
+    """The report of a picture."""
+    lines = [*_head_lines(r), f"correlation  {r.picture_correlation:.4f}"]
+    if r.F_sigma > 0:
+        lines.append(f"scales     of reflections: F are right to {r.F_sigma:.2g}; correlation without them "
+                     f"{r.given_F_correlation:.4f}")
+    if r.stages:  # not of a picture of a joint fit
+        lines += [f"spots      {r.peaks} in the picture; the lattice indexes {100 * r.agreement:.0f} % of them beyond chance "
+                  f"({100 * r.start_agreement:.0f} % before)", _work_line(r)]
+    lines += _parameter_lines(r)
+    if r.stages:
+        lines.append("stage\tpixels\tevaluations\tloss\tseconds")
+    for s in r.stages:
+        lines.append(f"{s.name}{'' if s.converged else ' (still falling)'}\t{s.pixels}\t{s.evaluations}\t{s.loss:.6g}\t"
+                     f"{s.seconds:.3f}")
+    return "\n".join(lines) + "\n"
+
+
+def flags(sim, r, common=None):
+    """Flags that start a simulation with the result.  Values without a flag are named.  common: values of all pictures."""
+    words, others, cells = [], [], False
+    for name, value in [*(common or {}).items(), *r.values.items()]:
+        if name.startswith("cell_"):
+            if not cells:
+                words.append("-cell " + " ".join(f"{sim.parameter(key)['value']:.9g}" for key in
+                                                 ("cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga")))
+            cells = True
+        elif name in _parameters._BY_NAME:
+            words.append(f"-{name} {value:.9g}")
+        else:
+            others.append(name)
+    if r.misset_deg is not None:
+        words.append("-misset {:.6f} {:.6f} {:.6f}".format(*r.misset_deg))
+    if others:
+        words.append("# without a flag, see -exptout: " + " ".join(others))
+    return " ".join(words) + ("" if others else " ")
+
+
+def write_page(sim, r, command, path):
+    """A page of one fit."""
+    sim.fit_page(arrays(r), (r.picture or "A fit", report(r), flags(sim, r), command), path, -1, BYTES)
+
+
+# --- several pictures: each is a line of the report ---
+def element(value, attribute):
+    """JSON as an element of a page."""
+    return f'<script type="application/json" {attribute}>' + json_line(value).replace("<", "\\u003c") + "</script>\n"
+
+
+class Shown:
+    """Which of the pictures a page shows; frames: (first, last) that were typed, or None."""
+
+    def __init__(self, count, pixels, frames):
+        self.count, most = count, int(min(FRAMES, max(1, PIXELS / VIEWS / pixels)))
+        if frames:
+            first, last = frames
+            if last - first + 1 > most or last >= count:
+                raise ValueError(f"-page_frames {first}-{last}: the pictures are 0 to {count - 1}, and {most} of this size fit on a "
+                                 "page")
+            self.numbers = set(range(first, last + 1))
+        else:
+            n = min(count, most, USUAL)
+            self.numbers = {int(i * (count - 1) / (n - 1)) if n > 1 else 0 for i in range(n)}
+
+    def line(self, sim, k, name, r, turn, why="", common=None):
+        """What the page has of picture k: what became of it and, where it is shown, its elements.  turn: deg."""
+        values = [r.deviance_per_pixel, turn, r.picture_correlation] if r else [math.nan] * 3
+        text = element({"number": k, "name": os.path.basename(name), "on_page": bool(r) and r.before is not None,
+                        "status": r.status if r else why, "values": values}, 'class="fitted"')
+        if r and r.before is not None:
+            texts = (name, report(r), flags(sim, r, common), "")
+            text += sim.fit_page(arrays(r), texts, None, k, BYTES // len(self.numbers))
+        return text.rstrip("\n")
+
+    def end(self, common, command):
+        """The last element; common: the Result of a joint fit, or None."""
+        if common:
+            lines = [*_head_lines(common), f"pictures   {common.pictures}, and {common.left_out} left out", _work_line(common)]
+        else:
+            lines = [f"pictures   {self.count}, each by itself"]
+        if len(self.numbers) < self.count:
+            lines.append(f"page       {len(self.numbers)} of {self.count} pictures; -page_frames a-b chooses others")
+        if common:
+            lines += _parameter_lines(common)
+        return element({"title": "A joint fit of pictures" if common else "Fits of pictures", "unit": "photons",
+                        "report": "\n".join(lines) + "\n", "command": command}, 'id="meta"').rstrip("\n")
+
+
+class Lines:
+    """The report of several pictures, a line for each in their order; a file gets its name at the end, after a stop too, a page
+    after success alone."""
+
+    def __init__(self, path, count):
+        self.path, self.next, self.waiting, self.count, self.written = path, 0, {}, count, 0
+        self.stream = None
+        if path and path != "-":
+            self.part = f"{path}.{os.getpid()}.part"
+            self.stream = self._try(open, self.part, "w", encoding="utf-8")  # noqa: SIM115
+        if is_page(path):
+            self._try(self.stream.write, _nanobragg.page_ends()[0])
+
+    def _try(self, call, *args, **keywords):
+        try:
+            return call(*args, **keywords)
+        except OSError as why:
+            self.abort()
+            raise OSError(f"{self.path}: cannot write: {why.strerror}") from None
+
+    def add(self, line):
+        if self.path == "-":
+            print(line, flush=True)
+        elif self.stream:
+            self._try(self.stream.write, line + "\n")
+        self.written += 1
+
+    def put(self, k, line):
+        """Picture k is done; line: None where it has none."""
+        self.waiting[k] = line
+        while self.next in self.waiting:
+            self._write(self.waiting.pop(self.next))
+            self.next += 1
+
+    def _write(self, line):
+        if line is not None:
+            self.add(line)
+
+    def abort(self):
+        if self.stream:
+            self.stream.close()
+            os.remove(self.part)
+            self.stream = None
+
+    def close(self, whole):
+        for k in sorted(self.waiting):
+            self._write(self.waiting[k])
+        if not self.stream:
+            return
+        if is_page(self.path) and whole:
+            self.add(_nanobragg.page_ends()[1])
+        if not whole and (is_page(self.path) or not self.written):
+            self.abort()
+            return
+        self._try(self.stream.close)
+        self.stream = None
+        self._try(os.replace, self.part, self.path)
