@@ -10,7 +10,8 @@ import types
 
 import numpy as np
 
-from .. import _images, _parameters
+from .. import _images
+from .._parameters import log
 from .._simulation import _NO_FILES
 from . import _joint, _many, _options
 from ._crew import Start
@@ -64,7 +65,7 @@ def refine_series(sim, pictures, names, orientations=None, report=None, workers=
     begins with the experiment that has its image.  report: a file of JSON lines.  workers: processes; None: one a thread.  A
     script that calls it needs `if __name__ == "__main__":`, since the processes are spawned.  keywords: as for refine."""
     options = _options.Options(names=names, **keywords)
-    return _many.refine_series(_start(sim, pictures, orientations), options, _parameters.log, _nobody, report, workers=workers)
+    return _many.refine_series(_start(sim, pictures, orientations), options, log, _nobody, report, workers=workers)
 
 
 def refine_joint(sim, pictures, names, joint, orientations=None, report=None, exptout=None, workers=None, **keywords):
@@ -72,7 +73,7 @@ def refine_joint(sim, pictures, names, joint, orientations=None, report=None, ex
     Result of the common ones, and a list of those of the pictures.  exptout: a file of DIALS experiments.  The rest: as for
     refine_series."""
     options = _options.Options(names=names, joint=joint, **keywords)
-    return _joint.refine_joint(_start(sim, pictures, orientations), options, _parameters.log, _nobody, report=report,
+    return _joint.refine_joint(_start(sim, pictures, orientations), options, log, _nobody, report=report,
                                exptout=exptout, workers=workers)
 
 

@@ -48,7 +48,7 @@ class Parameter:
     def of(self, t):
         """(value, slope) at t."""
         if self.map in ("log", "cells"):
-            e = math.exp(min(t, 700))
+            e = exp(t)
             return (e if self.map == "log" else 1 + e), e
         if self.map == "bounded":
             half = (self.high - self.low) / 2
@@ -75,6 +75,11 @@ class Parameter:
                              "above 0")
         if self.map == "cells" and not self.value > 1:
             raise ValueError(f"-refine {self.name}: one cell cannot be refined; type a start above 1")
+
+
+def exp(t):
+    """Without overflow, and above 0."""
+    return math.exp(max(-600.0, min(t, 600.0)))
 
 
 def is_shape(name):
@@ -254,7 +259,7 @@ class Space:
         for i, v in enumerate(self.variable):
             values[i], slopes[i, v] = self.parameters[self.leads[v]].of(x[v])
         for k in range(self.extra):
-            values[len(self.active) + k] = slopes[len(self.active) + k, self.free + k] = math.exp(min(x[self.free + k], 700))
+            values[len(self.active) + k] = slopes[len(self.active) + k, self.free + k] = exp(x[self.free + k])
         return values, slopes
 
     def restrain(self, values, loss, g, F):
