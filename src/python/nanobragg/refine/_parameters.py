@@ -17,6 +17,7 @@ TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0),
         "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
 MOST = 64
+LEAST = 1e-16  # of a value with a logarithm: 1 + LEAST is 1
 AT_BOUND = 1e-5  # part of the way between both bounds
 
 
@@ -38,9 +39,9 @@ class Parameter:
 
     def variable(self):
         if self.map == "log":
-            return math.log(self.value)
+            return math.log(max(self.value, LEAST))
         if self.map == "cells":
-            return math.log(self.value - 1)
+            return math.log(max(self.value - 1, LEAST))
         if self.map == "bounded":
             return math.asin(max(-1, min(1, 2 * (self.value - self.low) / (self.high - self.low) - 1)))
         return self.value
