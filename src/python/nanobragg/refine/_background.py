@@ -53,7 +53,9 @@ def estimate(counts, stol, low, high, n):
     knots = low + step * np.arange(n)
     edges = (knots[:-1] + step / 2).astype(np.float32)
     levels = np.zeros(n)
-    rings = np.searchsorted(edges, stol, side="right") if n > 1 else np.zeros(len(stol), dtype=int)
+    rings = np.searchsorted(edges, stol, side="right").astype(np.uint8)
+    counts = counts[np.argsort(rings, kind="stable")]
+    ends = np.cumsum(np.bincount(rings, minlength=n))
     for k in range(n):
-        levels[k] = level_of(counts[rings == k])
+        levels[k] = level_of(counts[ends[k - 1] if k else 0:ends[k]])
     return Radial(knots, _fill(levels))

@@ -7,7 +7,6 @@ ENOUGH = 12  # peaks for a verdict on an orientation
 AGREES = 0.5  # agreement of a start that is near
 AGREES_AT_END = 0.3  # and of a fit that found the orientation
 NEAR_INDEX, SIGNIFICANT = 0.2, 6  # of an index along each axis; sigma above chance
-WRONG = [(0.3 * x, 0.35 * y, 0.25 * z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]  # turns, rad
 GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; peaks that are compared
 GRID_REACH = 0.3  # of an index, from one turn to the next at the longest edge
 WIDE, KEPT, ROUNDS = 0.35, 5, 8  # of an index; turns that are refined; steps
@@ -22,6 +21,10 @@ def rotation(turn):
     K = np.stack([np.stack([zero, -z, y], -1), np.stack([z, zero, -x], -1), np.stack([-y, x, zero], -1)], -2)
     safe = np.where(angle > 0, angle, 1)
     return np.eye(3) + np.sin(angle) / safe * K + (1 - np.cos(angle)) / safe ** 2 * (K @ K)
+
+
+# Turns to wrong orientations.
+WRONG = rotation([(0.3 * x, 0.35 * y, 0.25 * z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)])
 
 
 def vector(R):
@@ -54,7 +57,7 @@ def agreement(sim, q):
     wrong orientations do."""
     cells = steps(sim)
     f = _indexed(cells, q)
-    p = np.mean([_indexed(cells @ rotation(turn).T, q) for turn in WRONG])
+    p = np.mean([_indexed(cells @ turn.T, q) for turn in WRONG])
     sigma = np.sqrt(max(p * (1 - p), 0.01) / max(1, len(q)))
     return float((f - p) / (1 - p)) if f - p > SIGNIFICANT * sigma else 0.0
 

@@ -76,14 +76,14 @@ class Picture:
     def box(self, values, at, half):
         """values [stack] around the pixels `at` [n], of their panel: [n, side, side]; NaN outside of it."""
         out = np.full((len(at), 2 * half + 1, 2 * half + 1), np.nan, dtype=values.dtype)
+        steps = np.arange(-half, half + 1)
         for part, rows, columns in self.panels:
-            mine = np.flatnonzero((at >= part.start) & (at < part.stop))
+            mine = slice(None) if len(self.panels) == 1 else np.flatnonzero((at >= part.start) & (at < part.stop))
             s, f = np.divmod(at[mine] - part.start, columns)
-            plane = values[part].reshape(rows, columns)
-            for i, y in enumerate(range(-half, half + 1)):
-                for j, x in enumerate(range(-half, half + 1)):
-                    inside = (s + y >= 0) & (s + y < rows) & (f + x >= 0) & (f + x < columns)
-                    out[mine[inside], i, j] = plane[s[inside] + y, f[inside] + x]
+            s, f = s[:, None] + steps, f[:, None] + steps
+            inside = ((s >= 0) & (s < rows))[:, :, None] & ((f >= 0) & (f < columns))[:, None, :]
+            place = part.start + np.clip(s, 0, rows - 1)[:, :, None] * columns + np.clip(f, 0, columns - 1)[:, None, :]
+            out[mine] = np.where(inside, values[place], values.dtype.type(np.nan))
         return out
 
 
