@@ -69,15 +69,16 @@ class Fit:
 
     parameters: by name, in users' units.  chosen: photons of the pixels that the stage uses, else NaN.  spots: pixels near
     spots, when they were chosen last.  radial: the background that is refined, or None.  background: photons that are
-    added and stay, or None.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact."""
+    added and stay, or None.  known: the Masks of an earlier fit of the picture.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact."""
 
-    def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None):
+    def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None, known=None):
         self.sim, self.options, self.notice, self.told = sim, options, notice, told
         self.kind = options.check(sim)
         self.parameters = _parameters.read(sim, options, notice)
         self.picture = _picture.Picture(sim, image, options, notice)
-        self.rings = _mask.mask(self.picture, self.kind) if options.mask == "auto" else []
-        self.foreign = []
+        self.rings, self.foreign = known.put(self.picture) if known else ([], [])
+        if not known and options.mask == "auto":
+            self.rings = _mask.mask(self.picture, self.kind)
         self.chosen, self.spots, self.radial, self.used = None, None, None, 0
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()

@@ -14,9 +14,9 @@ from . import _many, _page, _parameters, _result, _schedule
 from ._background import Radial
 from ._crew import Crew
 from ._fit import Fit, Stage
+from ._mask import Masks
 from ._minimise import TOLD_APART, invert, scales
 from ._parameters import ROTATIONS, Space
-from ._picture import Peaks
 
 LEAST_ALIKE = 0.5  # correlation of model and picture, below which a picture is left out
 LEAST_GAIN = 1e-3  # a step that lowers the loss by less moves no variable by more than 0.05 sigma
@@ -94,7 +94,7 @@ class Kept:
     """What a worker keeps of a picture: its orientation, and its chosen pixels without the others."""
 
     def __init__(self, fit, misset):
-        self.misset, self.sigma = misset, fit.picture.sigma
+        self.misset, self.sigma, self.masks, self.peaks = misset, fit.picture.sigma, Masks(fit), fit.peaks
         self.at = np.flatnonzero(~np.isnan(fit.chosen))
         self.photons = fit.chosen[self.at]
         self.background = None if fit.background is None else fit.background[self.at]
@@ -114,7 +114,11 @@ class Jointly:
         self.names, self.options, self.report, self.shown, self.kept = names, options, report, shown, {}
 
     def _fit(self, bench, k):
-        return Fit(bench.begin(k), bench.read(k), self.options, bench.notice)
+        """The fit of a picture; what is known of it is not looked for again."""
+        kept = self.kept.get(k)
+        fit = Fit(bench.begin(k), bench.read(k), self.options, bench.notice, known=kept and kept.masks)
+        fit.peaks = kept and kept.peaks
+        return fit
 
     def _keep(self, fit, k, common):
         """Variables and pixels of a fit; the rotation goes into the orientation."""
@@ -207,7 +211,6 @@ class Jointly:
             before = start.before
         fit, kept = self._fit(bench, k), self.kept[k]
         first = fit.sim.crystal()["misset"]
-        fit.peaks = Peaks(fit.sim, fit.picture)
         self._give(fit, k, x)
         fit.chosen, fit.used, fit.before = kept.spread(kept.photons, np.nan), len(kept.at), before
         fit.background = None if kept.background is None else kept.spread(kept.background, 0)

@@ -180,6 +180,18 @@ def mask_foreign(fit):
     return found[:32]
 
 
+class Masks:
+    """What was found in a picture, for another fit of it."""
+
+    def __init__(self, fit):
+        self.at = np.flatnonzero(fit.picture.masked >= HOT)
+        self.why, self.rings, self.foreign = fit.picture.masked[self.at], fit.rings, fit.foreign
+
+    def put(self, picture):
+        picture.leave_out(self.at, self.why)
+        return self.rings, self.foreign
+
+
 def summary(picture, rings, foreign):
     """What is masked and where, as the report has it."""
     slow, fast = picture.shape

@@ -62,6 +62,9 @@ class _Steps:
         self.w = np.where(self.w > RIDGE * max(self.w[-1], 0), self.w, 0)
         self.g = self.V.T @ (point.gradient / D)
         self.g[self.w == 0] = 0
+        length = np.linalg.norm(self.parts(0)[0] * np.sqrt(self.w))
+        if length > point.norm:  # G^T M^-1 G is more than 2 loss: the rows keep their norm
+            self.g *= point.norm / length
 
     def parts(self, damping):
         """The step D p along the eigenvectors, and what is divided by."""
@@ -106,12 +109,7 @@ def _point(loss, x, floor):
     value -= floor
     if not (value >= 0 and np.isfinite(value) and np.isfinite(matrix).all() and np.isfinite(gradient).all()):
         raise Impossible("the loss is not finite")
-    inverse = invert(matrix)[0]
-    norm = np.sqrt(2 * value)
-    y = np.sqrt(max(gradient @ inverse @ gradient, 0))
-    if y > norm:  # the rows keep their norm
-        gradient = gradient * (norm / y)
-    return Point(x, norm, gradient, matrix)
+    return Point(x, np.sqrt(2 * value), gradient, matrix)
 
 
 class _Walk:
