@@ -88,7 +88,7 @@ HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
 NEEDED := PNG CJSON RANDOM123 ZLIB
 PACKAGES := $(foreach f,$(NEEDED),$(if $(HAVE_$f),,$(PACKAGE_$f)))
-FEATURES := $(NEEDED) TIFF GEMMI FFTW XRAYLIB CMINPACK HDF5 LIBDEFLATE BZIP2 LZ4 OPENMP MPI CUDA
+FEATURES := $(NEEDED) TIFF GEMMI FFTW XRAYLIB HDF5 LIBDEFLATE BZIP2 LZ4 OPENMP MPI CUDA
 ifneq ($(and $(COMPILES),$(strip $(PACKAGES))),)
 $(error needed and not found by $(CC) and pkg-config: the Debian packages $(strip $(PACKAGES)) (sh mk/packages.sh build installs them))
 endif
@@ -100,7 +100,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 FP := -ffp-contract=off -fno-math-errno
 DEFS := $(foreach f,$(FEATURES),$(if $(HAVE_$f),$(if $(filter $f,$(NEEDED)),,-DNB_HAVE_$f=1) \
     -DNB_$f_VERSION='"$($f_VERSION)"')) $(DEFS_$(FLAVOR)) \
-    $(foreach f,TIFF HDF5 FFTW XRAYLIB CMINPACK MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
+    $(foreach f,TIFF HDF5 FFTW XRAYLIB MPI,$(if $(HAVE_$f),-DNB_$f_SONAME='"$($f_SONAME)"'))
 ALL_CFLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(WARN) $(SAN) \
     $(if $(HAVE_OPENMP),-fopenmp) $(DEFS) $(LIB_CFLAGS) -MMD -MP $(CFLAGS)
 # gemmi shifts and adds what it read without a look at the size: whatever wraps around is harmless.
@@ -109,9 +109,9 @@ SAN_CXX := $(if $(SAN),$(SAN) -fno-sanitize=shift -fno-sanitize=vptr $(if $(IS_C
 ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(filter-out -Wstrict-prototypes \
     -Wmissing-prototypes,$(WARN)) $(SAN_CXX) -fwrapv $(DEFS) -MMD -MP $(CXXFLAGS)
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
-    $(XRAYLIB_CFLAGS:-I%=-isystem %) $(CMINPACK_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
+    $(XRAYLIB_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
     $(MPI_CFLAGS)
-# libtiff, libhdf5, FFTW, xraylib, cminpack (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
+# libtiff, libhdf5, FFTW, xraylib (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
 LIBS := $(CJSON_LIBS) $(PNG_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(BZIP2_LIBS) $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))
@@ -217,7 +217,6 @@ WITHOUT_GEMMI := $(if $(filter 0,$(GEMMI)),(GEMMI=0),(no models or reflection fi
     or libgemmi-dev, tao-pegtl-dev, g++))
 WITHOUT_FFTW := (structure factors by direct sums alone, more slowly; libfftw3-dev)
 WITHOUT_XRAYLIB := (-sensor is off; libxrl-dev)
-WITHOUT_CMINPACK := (nanobragg refine is off; libcminpack-dev)
 WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
 WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
 WITHOUT_BZIP2 := (.bz2 files cannot be read; libbz2-dev)

@@ -36,7 +36,6 @@ package CMOCKA cmocka
 package HDF5 'hdf5 >= 1.10.5' # H5Dget_chunk_info_by_coord
 package FFTW fftw3
 package XRAYLIB "libxrl >= 4" # errors by pointers
-package CMINPACK cminpack
 # Loaded when they are needed (src/base/late_library.h), so by the names that
 # their own files give.
 soname() {
@@ -52,7 +51,6 @@ soname TIFF libtiff-4 libtiff
 soname HDF5 hdf5 libhdf5
 soname FFTW fftw3 libfftw3
 soname XRAYLIB libxrl libxrl
-soname CMINPACK cminpack libcminpack
 # bzip2 has no pkg-config file in every distribution.
 printf '#include <bzlib.h>\nint main(void) { return !BZ2_bzlibVersion(); }\n' >"$work/bzip2.c"
 if [ "$optional" != 0 ] && $cc "$work/bzip2.c" -lbz2 -o "$work/bzip2" 2>/dev/null; then

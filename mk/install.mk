@@ -121,7 +121,7 @@ deb: python install-texts ## dist/*.deb: program, library, headers, Python packa
 	@mv -v $B/deb/*.deb $(DIST)
 
 late-sonames: # of libraries that are loaded when they are needed (mk/packaging/debian/rules)
-	@echo $(foreach l,TIFF HDF5 FFTW XRAYLIB CMINPACK,$($l_SONAME))
+	@echo $(foreach l,TIFF HDF5 FFTW XRAYLIB,$($l_SONAME))
 
 release: ## dist/release: all that can be uploaded, of the last commit, built and tried in bare roots (root, debootstrap; mk/release.sh)
 	@PYTHON='$(PYTHON)' CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' bash mk/release.sh $(DIST)/release

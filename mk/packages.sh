@@ -6,7 +6,7 @@ set -eu
 
 build="gcc g++ libc6-dev make pkg-config libtiff-dev libpng-dev libcjson-dev librandom123-dev \
     libhdf5-dev libfftw3-dev tao-pegtl-dev libgemmi-dev|gemmi-dev libxrl-dev libdeflate-dev \
-    zlib1g-dev libbz2-dev liblz4-dev libmpich-dev libcminpack-dev python3-dev python3-numpy"
+    zlib1g-dev libbz2-dev liblz4-dev libmpich-dev python3-dev python3-numpy"
 test="libcmocka-dev groff-base python3 python3-pytest python3-scipy \
     python3-fabio python3-h5py \
     bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"

@@ -22,7 +22,6 @@
 #include "nanobragg/image.h"
 #include "nanobragg/panels.h"
 #include "nanobragg/params.h"
-#include "nanobragg/refine.h"
 #include "nanobragg/series.h"
 #include "nanobragg/sim.h"
 

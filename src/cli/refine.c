@@ -357,7 +357,11 @@ static int start(void *target, const nb_sub_line *line)
 {
     run r = {.typed = target, .line = line};
     nb_error err = {0};
+    int rank, ranks = nb_ranks_launched(&rank);
     nb_status st = list_images(&r, &err);
+    if (!st && is_many(&r) && ranks > 1)
+        st = nb_cli_fail(&err, "refine of several images has processes of its own, one a "
+                               "thread (-threads); start it without mpirun");
     if (!st)
         st = check_files(&r, &err);
     if (!st && line->cli.show_config)
@@ -365,7 +369,7 @@ static int start(void *target, const nb_sub_line *line)
     for (int i = 0; i < r.count; i++)
         free(r.images[i]);
     free(r.images);
-    if (st)
+    if (st && (rank == 0 || !is_many(&r)))
         nb_cli_say("error", err.message[0] ? err.message : nb_status_name(st));
     return st || line->cli.show_config ? nb_cli_exit_status(st)
                                        : nb_python_verb("refine", line);

@@ -35,11 +35,6 @@
 #else
 #define XRAYLIB_STATE 0, "-sensor is off: install libxrl-dev and rebuild"
 #endif
-#ifdef NB_HAVE_CMINPACK
-#define CMINPACK_STATE 1, NB_CMINPACK_VERSION
-#else
-#define CMINPACK_STATE 0, "nanobragg refine is off: install libcminpack-dev and rebuild"
-#endif
 #ifdef NB_HAVE_LIBDEFLATE
 #define LIBDEFLATE_STATE 1, NB_LIBDEFLATE_VERSION
 #else
@@ -78,7 +73,6 @@ static const nb_feature features[] = {
     {"gemmi", GEMMI_STATE},
     {"FFTW", FFTW_STATE},
     {"xraylib", XRAYLIB_STATE},
-    {"cminpack", CMINPACK_STATE},
     {"libdeflate", LIBDEFLATE_STATE},
     {"zlib", 1, NB_ZLIB_VERSION},
     {"bzip2", BZIP2_STATE},

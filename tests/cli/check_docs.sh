@@ -161,7 +161,7 @@ run_page guide.md libpng cJSON HDF5 gemmi
 links_twice guide.md
 run_page series.md HDF5 libpng
 run_page derivatives.md
-run_page refine.md libpng cJSON cminpack
+run_page refine.md libpng cJSON
 if "${PYTHON:-python3}" -c 'import numpy, h5py' 2>/dev/null; then
     run_page reality.md libpng HDF5 gemmi
 else

@@ -85,12 +85,6 @@ def make_jobs():
     if has("gemmi"):
         jobs["sf"] = Job(["sf", "-pdb", "../in.pdb", "-dmin", "3", "-threads", "2", "-dump_mtz", "o.mtz", "-dump_hkl",
                           "o.hkl"], ["o.mtz", "o.hkl"], 3)
-    if has("cminpack"):
-        jobs["refine"] = Job(["refine", "../in.img", *X, "-detpixels", "48", "-pixel", "1", "-misset", "0.1", "0", "0",
-                              "-refine", "misset,scale", "-maxiter", "3", "-schedule", "none", "-fit_background",
-                              "radial:2", "-report", "r.json", "-exptout", "e.expt", "-residual", "d.bin", "-plots",
-                              "plots"],
-                             ["r.json", "e.expt", "d.bin"], 3, varies=["r.json"], good=(0, 3))
     return jobs
 
 

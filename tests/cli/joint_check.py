@@ -10,15 +10,13 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import mpi  # noqa: E402
 from refine_cases import rotation_vector, turned  # noqa: E402
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import FAILED, ok, read, run  # noqa: E402
 
 BIG = os.environ.get("NB_BIG")
 FEW, MANY = 16, 200
@@ -108,20 +106,10 @@ def one_experiment_list(folder, count):
 
 
 def same_bytes(folder, count):
-    """For threads and for processes."""
+    """For any number of processes."""
     want = result_bytes(folder)
     run(*words(folder, count, "-threads", 1 if os.cpu_count() > 1 else 3), status=None)
-    ok("the same bytes with one thread", result_bytes(folder) == want)
-    mpirun = mpi.mpirun(mpi.version())
-    if not mpirun:
-        print("skip joint processes # no MPI")
-        return
-    said = subprocess.run([mpirun, "-n", "4", PROGRAM, *words(folder, count, "-threads", "1")], capture_output=True, text=True,
-                          check=False, env={**os.environ, **mpi.ENVIRONMENT})
-    if "does not find the others" in said.stderr:
-        print("skip joint processes # mpirun's processes do not find each other here")
-        return
-    ok("the same bytes with four processes", result_bytes(folder) == want, said.stderr[-400:])
+    ok("the same bytes with one process", result_bytes(folder) == want)
 
 
 def refusals(folder):
@@ -187,14 +175,10 @@ def experiments_of_pictures(folder):
     ok("a picture without experiment", "no experiment has the image" in said and "x_master.h5:1" in said, said)
 
 
-def has_cminpack():
-    return any(line.split()[:2] == ["cminpack", "yes"] for line in run("-version")[0].splitlines())
-
-
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else MANY if BIG else FEW
-    if not has_cminpack() or not any(line.split()[:2] == ["HDF5", "yes"] for line in run("-version")[0].splitlines()):
-        print("skip joint # needs cminpack and HDF5")
+    if not any(line.split()[:2] == ["HDF5", "yes"] for line in run("-version")[0].splitlines()):
+        print("skip joint # needs HDF5")
         return
     with tempfile.TemporaryDirectory() as folder:
         true = draw(folder, count)

@@ -485,15 +485,7 @@ def behind_factors(folder):
     ok("a shadow that moves", "distance: it changes what -beamstop does" in err, err)
 
 
-def has_cminpack():
-    return any(line.split()[:2] == ["cminpack", "yes"] for line in run("-version")[0].splitlines())
-
-
 def main():
-    if not has_cminpack():
-        _, err = run("refine", "x.img", "-refine", "rot", "-default_F", "1", status=2)
-        ok("without cminpack", "cminpack" in err, err)
-        return
     if len(sys.argv) > 2 and sys.argv[1] == "errors":
         errors_of_many(int(sys.argv[2]))
         return

@@ -12,7 +12,7 @@ bare_root "$own_suite"
 inside 'dpkg --add-architecture arm64 && apt-get update -q >/dev/null
     apt-get install -q -y --no-install-recommends make pkg-config python3 crossbuild-essential-arm64 qemu-user-static librandom123-dev \
         tao-pegtl-dev gemmi-dev:arm64 libtiff-dev:arm64 libpng-dev:arm64 libcjson-dev:arm64 libhdf5-dev:arm64 libfftw3-dev:arm64 \
-        libxrl-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64 libbz2-dev:arm64 liblz4-dev:arm64 libcminpack-dev:arm64 \
+        libxrl-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64 libbz2-dev:arm64 liblz4-dev:arm64 \
         libpython3-dev:arm64 libpython3-stdlib:arm64 libblas3:arm64 liblapack3:arm64 >/dev/null 2>&1'
 
 # arm64's Python has the name of this machine's, so it is unpacked beside it; what it starts is x86-64 here

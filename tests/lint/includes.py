@@ -23,7 +23,6 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "fftw3.h": {"base"},
     "xraylib": {"base"},
-    "cminpack.h": {"base"},
     "gemmi/": {"io/structure/gemmi.cc"},
     "zlib.h": {"base", "io"},
     "bzlib.h": {"base"},
@@ -31,7 +30,7 @@ LIBRARIES = {
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"base"},
-    "pthread.h": {"refine", "series", "sim", "base", "image", "cli"},
+    "pthread.h": {"series", "sim", "base", "image", "cli"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -23,7 +23,6 @@ LIBRARIES = {
     "GEMMI": ("libgemmi-dev|gemmi-dev", "gemmi", None),
     "FFTW": ("libfftw3-dev", "fftw", "fftw"),
     "XRAYLIB": ("libxrl-dev", "xraylib", None),
-    "CMINPACK": ("libcminpack-dev", "cminpack", "cminpack"),
     "HDF5": ("libhdf5-dev", "hdf5", "hdf5"),
     "LIBDEFLATE": ("libdeflate-dev", "libdeflate", "libdeflate"),
     "BZIP2": ("libbz2-dev", "bzip2", "bzip2"),

@@ -32,7 +32,6 @@ class Nanobragg(MakefilePackage, CudaPackage):
     depends_on("libtiff")
     depends_on("hdf5")
     depends_on("fftw")
-    depends_on("cminpack+shared")
     depends_on("libdeflate")
     depends_on("lz4")
     depends_on("bzip2")
