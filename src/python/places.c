@@ -148,7 +148,7 @@ static PyObject *list_steps(const nb_lattice *l)
 }
 
 /** crystal() -> dict: edges (m, in the lab), steps, N, misset (deg), wavelength (A), beam, distance and pixel (m), sources,
- * and what its shape and detector have */
+ * what its shape and detector have, and samples along a pixel: typed (0: not), and those that resolve fringes */
 PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
@@ -162,7 +162,7 @@ PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
     put_vec3(edges + 3, m->crystal.b);
     put_vec3(edges + 6, m->crystal.c);
     return Py_BuildValue(
-        "{s:y#,s:N,s:(ddd),s:(ddd),s:d,s:(ddd),s:d,s:d,s:i,s:i,s:i,s:i}", "edges",
+        "{s:y#,s:N,s:(ddd),s:(ddd),s:d,s:(ddd),s:d,s:d,s:i,s:i,s:i,s:i,s:i,s:i}", "edges",
         (const char *)edges, (Py_ssize_t)sizeof edges, "steps",
         list_steps(&m->scene.lattice), "N", m->scene.lattice.N[0], m->scene.lattice.N[1],
         m->scene.lattice.N[2], "misset", m->crystal.misset[0] / NB_DEG,
@@ -171,7 +171,8 @@ PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
         m->geometry.beam.z, "distance", m->geometry.distance, "pixel",
         m->scene.panels[0].pixel_fast, "sources", m->scene.beam.n_sources, "fringes",
         nb_shape_law((int)self->sim->cfg.shape) == NB_LAW_FRINGES, "shape",
-        (int)self->sim->cfg.shape, "footprint", nb_sim_has_footprint(self->sim));
+        (int)self->sim->cfg.shape, "footprint", nb_sim_has_footprint(self->sim),
+        "oversample", m->settings.value.oversample, "resolved", m->auto_oversample);
 }
 
 /** state() -> bytes of the resolved configuration, for change() of the same simulation */

@@ -10,6 +10,7 @@ import numpy as np
 
 FACTOR, FTOL, XTOL = 100, 1e-7, 1e-7
 RIDGE = 1e-14  # eigenvalues of a matrix with columns scaled to 1 that count as 0
+LEAST_GAIN = 1e-3  # of the loss: a step to its minimum would move no variable by more than 0.05 sigma
 NOWHERE = 1e150  # norm of the rows of a point that is not possible
 TOLD_APART = 1e-10  # smallest eigenvalue over the largest: the variables are told apart
 
@@ -62,9 +63,13 @@ class _Steps:
         self.w = np.where(self.w > RIDGE * max(self.w[-1], 0), self.w, 0)
         self.g = self.V.T @ (point.gradient / D)
         self.g[self.w == 0] = 0
-        length = np.linalg.norm(self.parts(0)[0] * np.sqrt(self.w))
+        length = np.sqrt(2 * self.possible())
         if length > point.norm:  # G^T M^-1 G is more than 2 loss: the rows keep their norm
             self.g *= point.norm / length
+
+    def possible(self):
+        """What a step to the minimum would gain, by the slopes."""
+        return np.linalg.norm(self.parts(0)[0] * np.sqrt(self.w)) ** 2 / 2
 
     def parts(self, damping):
         """The step D p along the eigenvectors, and what is divided by."""
@@ -183,4 +188,5 @@ def minimise(loss, x, most, floor=0.0):
             done = True
         while not (taken or done) and walk.evaluations < most:
             taken, done = walk.step(steps)
+    done = done or _Steps(walk.here, walk.D).possible() < LEAST_GAIN
     return Minimum(walk.here.x, walk.here.norm ** 2 / 2 + floor, walk.evaluations, bool(done))

@@ -271,8 +271,18 @@ def stages_of(options):
     return named[options.schedule] if isinstance(options.schedule, str) else list(options.schedule)
 
 
+def _advise(fit):
+    """Few samples a pixel make spots wider or narrower than they are: a fit of their width says so, though an image passes."""
+    crystal = fit.sim.crystal()
+    typed, enough = crystal["oversample"], (crystal["resolved"] + 1) // 2
+    if 0 < typed < enough and fit.moves("N_a", "N_b", "N_c", "mosaic"):
+        fit.notice(f"-oversample {typed} is too coarse for a fit of cells or mosaic spread, which may be off by many sigma; leave it "
+                   f"out, or type {enough} or more")
+
+
 def run(fit):
     """All stages from the start of the fit."""
+    _advise(fit)
     fit.begin()
     fit.check_apart()
     fit.start = fit.remember()
