@@ -20,5 +20,18 @@ from ._simulation import Simulation
 # Keywords in a dict: `more: nanobragg.Parameters = {"N": 5}`; the stub names and types each.
 Parameters = SeriesParameters = dict
 
+
+
+def __getattr__(name):
+    """Fits are loaded when they are first used."""
+    if name not in ("refine", "refine_joint", "refine_series"):
+        raise AttributeError(f"module 'nanobragg' has no attribute '{name}'")
+    import importlib
+
+    fits = importlib.import_module("nanobragg.refine")
+    return fits if name == "refine" else getattr(fits, name)
+
+
 __all__ = ["DeviceError", "DeviceImage", "Image", "Normal", "Page", "Parameters", "SeriesParameters", "Simulation",
-           "__version__", "compare", "draws", "features", "noise", "page", "parameters", "read_image", "run_series"]
+           "__version__", "compare", "draws", "features", "noise", "page", "parameters", "read_image", "refine", "refine_joint", "refine_series",
+           "run_series"]
