@@ -87,6 +87,11 @@ class Picture:
         return out
 
 
+def rows_of(box):
+    """Boxes [n, side, side] as rows [n, side side]."""
+    return box.reshape(len(box), box.shape[1] * box.shape[2])
+
+
 def excess_sigma(counts, level, sigma):
     """By how many sigma of a normal distribution counts are above their level, as unlikely as their Poisson tail:
     sqrt(2 (n ln(n/b) - n + b)); read-out noise adds its variance."""
@@ -123,7 +128,7 @@ def _local_level(picture, at, level, half):
     """The background of peaks: that of their ring, or the mean of the pixels around their boxes where that is larger."""
     around = picture.box(picture.photons, at, half + AROUND)
     around[:, AROUND:-AROUND, AROUND:-AROUND] = np.nan
-    around = around.reshape(len(at), -1)
+    around = rows_of(around)
     seen = (~np.isnan(around)).sum(axis=1)
     return np.maximum(level, np.nansum(around, axis=1) / np.maximum(seen, 1) * (seen > 0))
 
@@ -139,7 +144,7 @@ def find(picture):
     likely = likely[excess_sigma(counts[likely].astype(float), level[likely], picture.sigma) > PEAK_SIGMA]
     at, level = at[likely], level[likely]
     box = picture.box(picture.photons, at, PEAK_HALF)
-    flat = np.nan_to_num(box.reshape(len(at), -1), nan=-np.inf)
+    flat = np.nan_to_num(rows_of(box), nan=-np.inf)
     middle = flat.shape[1] // 2
     top = (flat <= flat[:, middle:middle + 1]).all(axis=1) & (flat[:, :middle] < flat[:, middle:middle + 1]).all(axis=1)
     at, level, box = at[top], level[top], box[top]

@@ -255,14 +255,14 @@ def list_spots(fit, out):
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
     whole = _picture_of(p)
-    box = whole.box(model, at, 1).reshape(len(at), -1)  # few are left of the larger box
+    box = _picture.rows_of(whole.box(model, at, 1))  # few are left of the larger box
     at = at[~(box > model[at, None]).any(axis=1)]
-    box = whole.box(model, at, SPOT_HALF).reshape(len(at), -1)
+    box = _picture.rows_of(whole.box(model, at, SPOT_HALF))
     middle = box.shape[1] // 2
     own = box[:, middle:middle + 1]
     at = at[~(box > own).any(axis=1) & ~(box[:, :middle] == own).any(axis=1)]
     at = at[np.lexsort((at, -model[at]))][:MOST_SPOTS]
-    chi2 = whole.box(residual, at, SPOT_HALF).reshape(len(at), -1).astype(float)
+    chi2 = _picture.rows_of(whole.box(residual, at, SPOT_HALF)).astype(float)
     chi2 = np.where(np.isfinite(chi2), chi2, 0) ** 2
     _, hkl = _picture.places(fit.sim, at, np.full((len(at), 2), 0.5))
     fast = p.shape[1]
