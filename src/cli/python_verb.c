@@ -55,14 +55,9 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
 {
     char folder[NB_PATH_MAX];
     const char *python = getenv("NANOBRAGG_PYTHON"); /* set by the wheel */
-    const char *const head[] = {python ? python : "python3",
-                                "-c",
-                                nb_python_start,
-                                verb,
-                                folder,
-                                of_others(verb) ? "passive" : "",
-                                nb_version(),
-                                program};
+    const char *const head[] = {
+        python ? python : "python3",      "-c",         nb_python_start, verb, folder,
+        of_others(verb) ? "passive" : "", nb_version(), program};
     const size_t n = sizeof head / sizeof *head;
     const char **words = calloc(n + (size_t)line->word_count + 1, sizeof *words);
     if (!words)

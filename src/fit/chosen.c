@@ -80,7 +80,8 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
 static nb_status expect(nb_chosen *c, double *values, nb_error *err)
 {
     const nb_observation seen = {.photons = c->seen.photons};
-    double *all = nb_alloc_raw(c->sim->model.scene.raster.pixels, sizeof *all, "image", err);
+    double *all =
+        nb_alloc_raw(c->sim->model.scene.raster.pixels, sizeof *all, "image", err);
     nb_status st = all ? nb_sim_expected(c->sim, &seen, all, err) : NB_ERR_NOMEM;
     for (size_t i = 0; i < c->n && !st; i++)
         values[i] = all[c->at[i]];

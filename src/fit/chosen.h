@@ -38,10 +38,10 @@ nb_status nb_chosen_group(nb_chosen *chosen, nb_error *err);
 /** Normal equations by the V = count + knots values; arrays are the caller's, [V] and [V][V]. */
 typedef struct nb_scaled_sums {
     double loss, *g, *F;
-    double *held;   /* F with the scales held; may be NULL */
+    double *held; /* F with the scales held; may be NULL */
     double *scores; /* sum over reflections of the products of their gradients; may be NULL */
-    double *model;  /* [n], photons; may be NULL */
-    int clusters;   /* reflections with light */
+    double *model; /* [n], photons; may be NULL */
+    int clusters;  /* reflections with light */
 } nb_scaled_sums;
 
 /** The scales of the reflections take their best values; then the equations without them.  Errors as nb_sim_derivatives. */

@@ -84,8 +84,8 @@ static void make_shells(const nb_shown_fit *r, const float *model,
     }
 }
 
-static void make_job(const nb_sim *sim, const nb_shown_fit *r, const nb_shown_texts *texts,
-                     fit_page *p, fit_job *out)
+static void make_job(const nb_sim *sim, const nb_shown_fit *r,
+                     const nb_shown_texts *texts, fit_page *p, fit_job *out)
 {
     static const char *const names[] = {"measured", "before", "after"};
     const char *const under = "1/d, 1/Å", *const beside = "rms residual";
@@ -133,9 +133,9 @@ nb_status nb_fit_page(const nb_sim *sim, const nb_shown_fit *r,
         make_shells(r, r->model, p.shells[0]);
         make_shells(r, r->before, p.shells[1]);
         make_job(sim, r, texts, &p, &of);
-        st = place->path ? nb_image_page(&of.job, place->path, err)
-                         : nb_page_part(&of.job, place->number, place->bytes, place->part,
-                                        err);
+        st = place->path
+                 ? nb_image_page(&of.job, place->path, err)
+                 : nb_page_part(&of.job, place->number, place->bytes, place->part, err);
     }
     nb_free(p.geometry.cfg);
     nb_free(p.spots);

@@ -83,8 +83,7 @@ static int is_full(const nb_image *picture, double adu, double most)
 }
 
 /** What header, mask and range say of a pixel; most: ADU of saturation. */
-static int masked_of(const nb_scene *sc, const nb_image *picture, size_t at,
-                           double most)
+static int masked_of(const nb_scene *sc, const nb_image *picture, size_t at, double most)
 {
     const double adu = picture->pixels[at];
     if ((picture->left_out && picture->left_out[at]) ||

@@ -18,8 +18,8 @@ enum { NB_PLACE_USED = 0, NB_PLACE_FILE, NB_PLACE_SATURATED };
 
 /** A picture in photons, [stack] each, the caller's. */
 typedef struct nb_seen {
-    float *photons;  /* NaN: not observed */
-    float *full;     /* photons that a saturated pixel has at least; NaN: it is not saturated */
+    float *photons; /* NaN: not observed */
+    float *full; /* photons that a saturated pixel has at least; NaN: it is not saturated */
     float *stol;     /* sin theta/lambda, 1/A; 0 outside of the region */
     uint8_t *masked; /* NB_PLACE_... */
     double sigma;    /* out: read-out noise */

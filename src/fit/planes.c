@@ -48,8 +48,8 @@ static double plane_at(const plane *p, const box *b, int f, int s)
 }
 
 /** Fit the rim of a box, weights by the plane of the pass before. */
-static plane fit_plane(const nb_plane_job *job, const nb_panel *panel, const uint8_t *spots,
-                       const box *b)
+static plane fit_plane(const nb_plane_job *job, const nb_panel *panel,
+                       const uint8_t *spots, const box *b)
 {
     plane p = {{1, 0, 0}};
     for (int pass = 0; pass < 3; pass++) {
@@ -122,7 +122,8 @@ static box flood(const nb_panel *panel, uint8_t *spots, size_t *stack, int f, in
 }
 
 /** Where a group is done, give its plane; pixels of other groups in its box have their own. */
-static void put_plane(const nb_plane_job *job, const nb_panel *panel, uint8_t *spots, box b, float *background)
+static void put_plane(const nb_plane_job *job, const nb_panel *panel, uint8_t *spots,
+                      box b, float *background)
 {
     box rim = widened(panel, b, RIM);
     plane p = fit_plane(job, panel, spots, &rim);
@@ -153,14 +154,14 @@ nb_status nb_place_planes(const nb_sim *sim, const nb_plane_job *job, float *bac
             for (int f = 0; f < panel->columns; f++) {
                 size_t at = nb_panel_pixel(panel, f, s);
                 if (left[at] == 1)
-                    put_plane(job, panel, left, flood(panel, left, stack, f, s), background);
+                    put_plane(job, panel, left, flood(panel, left, stack, f, s),
+                              background);
                 else if (!spots[at] && !isnan(job->chosen[at])) { /* of the sample */
                     box b = {k, {f, s}, {f, s}}, rim;
                     plane p;
                     rim = widened(panel, b, job->half + RIM);
                     p = fit_plane(job, panel, spots, &rim);
-                    background[at] =
-                        (float)fmax(plane_at(&p, &rim, f, s), LEAST_LEVEL);
+                    background[at] = (float)fmax(plane_at(&p, &rim, f, s), LEAST_LEVEL);
                 }
             }
     }

@@ -54,8 +54,8 @@ static void draw_box(nb_canvas *c, const nb_shown_fit *r, size_t at, int what,
 }
 
 /** Its three boxes, and the reflection below the first. */
-static void draw_spot(nb_canvas *c, const nb_shown_fit *r, const nb_shown_spot *s,
-                      int x, int y)
+static void draw_spot(nb_canvas *c, const nb_shown_fit *r, const nb_shown_spot *s, int x,
+                      int y)
 {
     const int side = (2 * HALF + 1) * DOT + GAP;
     const size_t at = (size_t)s->pixel[1] * (size_t)r->fast + (size_t)s->pixel[0];
@@ -217,7 +217,7 @@ enum { NOT, FILE_, SATURATED, HOT, SHADOW, RING, FOREIGN, KINDS };
 static nb_rgb block_colour(const nb_shown_fit *r, int x, int y, int by, double most)
 {
     static const nb_rgb why[KINDS] = {
-        [FILE_] = {90, 90, 90},  [SATURATED] = {230, 159, 0},
+        [FILE_] = {90, 90, 90}, [SATURATED] = {230, 159, 0},
         [HOT] = {213, 0, 0},    [SHADOW] = {0, 114, 178},
         [RING] = {0, 158, 115}, [FOREIGN] = {204, 121, 167}};
     double top = 0;
@@ -227,7 +227,7 @@ static nb_rgb block_colour(const nb_shown_fit *r, int x, int y, int by, double m
             const size_t i = (size_t)s * (size_t)r->fast + (size_t)f;
             const int rank = r->masked[i] == HOT       ? 3
                              : r->masked[i] == FOREIGN ? 2
-                                                                 : r->masked[i] != 0;
+                                                       : r->masked[i] != 0;
             if (rank > order) {
                 order = rank;
                 masked = r->masked[i];

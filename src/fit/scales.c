@@ -227,8 +227,9 @@ static inline void compare_group(model *m, int k, const int gauss, const int wan
     for (size_t j = of->begin[k]; j < of->begin[k + 1]; j++) {
         const size_t i = of->order[j];
         const double light = scale * m->values[i], n = m->of->seen.photons[of->at[i]];
-        const nb_fit_pixel p = gauss ? nb_gauss_pixel(n, light + m->rest[i], m->of->seen.sigma)
-                                     : nb_poisson_pixel(n, light + m->rest[i]);
+        const nb_fit_pixel p =
+            gauss ? nb_gauss_pixel(n, light + m->rest[i], m->of->seen.sigma)
+                  : nb_poisson_pixel(n, light + m->rest[i]);
         if (wanted)
             m->loss[i] = p.loss;
         m->slope[i] = p.slope;
@@ -276,8 +277,7 @@ static double settle(model *m)
     for (int step = 0; step < INNER && prior > 0 && most >= INNER_DONE; step++) {
         most = 0;
         for (int k = 0; k < of->groups; k++) {
-            const double by =
-                -(m->g[k] + prior * (of->u[k] - mean)) / (m->h[k] + prior);
+            const double by = -(m->g[k] + prior * (of->u[k] - mean)) / (m->h[k] + prior);
             const double du = fmax(-INNER_STEP, fmin(INNER_STEP, by));
             of->u[k] += du;
             most = fmax(most, fabs(du));

@@ -16,9 +16,10 @@ typedef struct nb_shown_spot {
 /** What is shown of a fit; all is borrowed.  Arrays are [slow][fast]. */
 typedef struct nb_shown_fit {
     int fast, slow;
-    const float *observed, *model, *residual; /* photons, photons, sigma; NaN: not observed */
-    const float *before;                      /* the model of the start; of pages */
-    const float *stol;                        /* sin theta/lambda, 1/A */
+    const float *observed, *model,
+        *residual;         /* photons, photons, sigma; NaN: not observed */
+    const float *before;   /* the model of the start; of pages */
+    const float *stol;     /* sin theta/lambda, 1/A */
     const uint8_t *used;   /* pixels of the last stage */
     const uint8_t *masked; /* 1 file, 2 saturated, 3 hot, 4 shadow, 5 ring, 6 foreign */
     const nb_shown_spot *spots; /* [n_spots], the brightest first */

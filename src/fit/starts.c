@@ -63,8 +63,8 @@ static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *
     return NB_OK;
 }
 
-static nb_status open_base(nb_starts *starts, const nb_config *typed, const nb_hooks *hooks,
-                           nb_error *err)
+static nb_status open_base(nb_starts *starts, const nb_config *typed,
+                           const nb_hooks *hooks, nb_error *err)
 {
     nb_status st;
     if (!(starts->typed = nb_alloc_raw(1, sizeof *starts->typed, "configuration", err)))
@@ -72,8 +72,7 @@ static nb_status open_base(nb_starts *starts, const nb_config *typed, const nb_h
     *starts->typed = *typed;
     st = load_starts(starts, starts->typed, hooks, err);
     return st ? st
-              : nb_sim_create_for(starts->typed, starts->count, hooks, &starts->base,
-                                  err);
+              : nb_sim_create_for(starts->typed, starts->count, hooks, &starts->base, err);
 }
 
 nb_status nb_starts_open(nb_starts *starts, const nb_config *cfg,
@@ -155,8 +154,8 @@ nb_status nb_starts_begin(const nb_starts *starts, nb_sim *sim, int picture, nb_
     return st;
 }
 
-nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture, nb_image *out,
-                       nb_error *err)
+nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture,
+                         nb_image *out, nb_error *err)
 {
     const double most_MB = nb_sim_config(starts->base)->max_read_MB;
     char name[NB_PATH_MAX];

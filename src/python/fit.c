@@ -89,9 +89,9 @@ static void release_sums(sums_call *c)
 static int optional(PyObject *object, int writable, size_t numbers, const char *what,
                     Py_buffer *view)
 {
-    return object == Py_None ? 0
-                             : nb_python_buffer(object, writable,
-                                                numbers * sizeof(double), what, view);
+    return object == Py_None
+               ? 0
+               : nb_python_buffer(object, writable, numbers * sizeof(double), what, view);
 }
 
 /** The background that is refined: knots and levels, or None; 0, or -1 with an exception. */
@@ -289,8 +289,8 @@ static int starts_init(PyObject *object, PyObject *args, PyObject *kwargs)
     const char *orientations;
     Py_ssize_t n;
     (void)kwargs;
-    if (self->names || !PyArg_ParseTuple(args, "OOOzO", &words, &arrays, &list,
-                                         &orientations, &notice) ||
+    if (self->names ||
+        !PyArg_ParseTuple(args, "OOOzO", &words, &arrays, &list, &orientations, &notice) ||
         (n = PySequence_Size(list)) < 0)
         return -1;
     self->list = Py_NewRef(list);

@@ -9,10 +9,9 @@ PyObject *nb_python_image(nb_image *image)
 {
     const Py_ssize_t pixels = (Py_ssize_t)image->fast * image->slow;
     PyObject *result = Py_BuildValue(
-        "(y#iis(dd)dy#)", (const char *)image->pixels,
-        pixels * (Py_ssize_t)sizeof(float), image->fast, image->slow, image->format,
-        image->centre[0], image->centre[1], image->pedestal,
-        (const char *)image->left_out, pixels);
+        "(y#iis(dd)dy#)", (const char *)image->pixels, pixels * (Py_ssize_t)sizeof(float),
+        image->fast, image->slow, image->format, image->centre[0], image->centre[1],
+        image->pedestal, (const char *)image->left_out, pixels);
     nb_image_free(image);
     return result;
 }

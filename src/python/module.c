@@ -92,7 +92,8 @@ PyMODINIT_FUNC PyInit__nanobragg(void)
     if (!device_error || PyModule_AddObjectRef(module, "DeviceError", device_error) ||
         PyModule_AddObjectRef(module, "Sim", sim) ||
         PyModule_AddObjectRef(module, "Chosen", chosen) ||
-        PyModule_AddObjectRef(module, "Starts", starts) || nb_python_add_device_image(module) ||
+        PyModule_AddObjectRef(module, "Starts", starts) ||
+        nb_python_add_device_image(module) ||
         PyModule_AddStringConstant(module, "version", nb_version()) ||
         PyModule_AddIntConstant(module, "SERIES", NB_PARAM_SERIES) ||
         PyModule_AddIntConstant(module, "INPUT", NB_PARAM_INPUT) ||

@@ -36,13 +36,12 @@ PyObject *nb_python_photons(PyObject *object, PyObject *args)
     nb_seen out = {0};
     nb_error err = {0};
     nb_status st;
-    if (!PyArg_ParseTuple(args, "OiisdOddOOOO", &pixels, &image.fast, &image.slow, &format,
-                          &image.pedestal, &left_out, &dmin, &dmax, &to[0], &to[1],
-                          &to[2], &to[3]) ||
+    if (!PyArg_ParseTuple(args, "OiisdOddOOOO", &pixels, &image.fast, &image.slow,
+                          &format, &image.pedestal, &left_out, &dmin, &dmax, &to[0],
+                          &to[1], &to[2], &to[3]) ||
         !(self = nb_python_enter(object)))
         return NULL;
-    if (nb_python_buffer(pixels, 0,
-                         (size_t)image.fast * (size_t)image.slow * sizeof(float),
+    if (nb_python_buffer(pixels, 0, (size_t)image.fast * (size_t)image.slow * sizeof(float),
                          "picture", &v.of[0]) ||
         (left_out != Py_None &&
          nb_python_buffer(left_out, 0, (size_t)image.fast * (size_t)image.slow,
@@ -115,9 +114,10 @@ PyObject *nb_python_places(PyObject *object, PyObject *args)
         if (at < 0 || (size_t)at >= sc->raster.pixels)
             return PyErr_Format(PyExc_ValueError, "places: no pixel %lld", (long long)at);
         p = &sc->panels[nb_panel_of_pixel(sc, (size_t)at)];
-        q = nb_place_q(self->sim, p,
-                       (double)(((size_t)at - p->first_pixel) % (size_t)p->columns) + off[0],
-                       (double)(((size_t)at - p->first_pixel) / (size_t)p->columns) + off[1]);
+        q = nb_place_q(
+            self->sim, p,
+            (double)(((size_t)at - p->first_pixel) % (size_t)p->columns) + off[0],
+            (double)(((size_t)at - p->first_pixel) / (size_t)p->columns) + off[1]);
         memcpy((double *)v.of[2].buf + 3 * i, (const double[3]){q.x, q.y, q.z}, 24);
         nb_place_hkl(&sc->lattice, q, (int *)v.of[3].buf + 3 * i);
     }
@@ -223,8 +223,7 @@ PyObject *nb_python_change(PyObject *object, PyObject *args)
     int shape, failed;
     if (!PyArg_ParseTuple(args, "OOi", &state, &rows, &shape) ||
         !(self = nb_python_enter(object)) ||
-        (state != Py_None &&
-         nb_python_buffer(state, 0, sizeof *cfg, "state", &view)))
+        (state != Py_None && nb_python_buffer(state, 0, sizeof *cfg, "state", &view)))
         return NULL;
     if (!(cfg = malloc(2 * sizeof *cfg)))
         return PyErr_NoMemory();
@@ -257,11 +256,11 @@ PyObject *nb_python_write_experiments(PyObject *object, PyObject *args)
         return NULL;
     if (!(names = calloc((size_t)n + 1, sizeof *names)))
         return PyErr_NoMemory();
-    failed = nb_python_words(list, names, (int)n) < 0 ||
-             nb_python_buffer(edges, 0, (size_t)n * 9 * sizeof(double), "edges",
-                              &v.of[0]) ||
-             (beams != Py_None && nb_python_buffer(beams, 0, (size_t)n * 4 * sizeof(double),
-                                                   "beams", &v.of[1]));
+    failed =
+        nb_python_words(list, names, (int)n) < 0 ||
+        nb_python_buffer(edges, 0, (size_t)n * 9 * sizeof(double), "edges", &v.of[0]) ||
+        (beams != Py_None &&
+         nb_python_buffer(beams, 0, (size_t)n * 4 * sizeof(double), "beams", &v.of[1]));
     if (!failed) {
         const nb_expt_list all = {.path = path,
                                   .names = names,

@@ -314,23 +314,6 @@ static nb_status join(const pieces *p, char **text, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_page_json(nb_json root, const char *attribute, char **text, nb_error *err)
-{
-    char *json = NULL, *escaped = NULL;
-    pieces p = {0};
-    nb_status st = nb_json_print(root, "a page", &json, err);
-    *text = NULL;
-    if (!st)
-        st = escape(json, &escaped, err);
-    nb_free(json);
-    snprintf(p.meta, HEAD, JSON_HEAD "%.40s>", attribute);
-    add_element(&p, p.meta, escaped);
-    if (!st)
-        st = join(&p, text, err);
-    nb_free(escaped);
-    return st;
-}
-
 const char *nb_page_before(size_t *bytes)
 {
     *bytes = (size_t)(strstr(nb_page_text, PLACE) - nb_page_text);

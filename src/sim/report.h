@@ -85,8 +85,6 @@ const nb_detector_spec *nb_page_panel(const nb_page_geometry *g);
  * of its pixels, about.  *text: nb_free.  Errors: those of nb_image_page. */
 nb_status nb_page_part(const nb_page_job *job, int number, size_t most, char **text,
                        nb_error *err);
-/** JSON as an element of a page, with an attribute as id="meta".  The tree is deleted.  *text: nb_free.  Errors: NB_ERR_NOMEM. */
-nb_status nb_page_json(nb_json root, const char *attribute, char **text, nb_error *err);
 /** The page itself: its first bytes, before all elements with data, and what is behind them. */
 const char *nb_page_before(size_t *bytes);
 const char *nb_page_behind(void);

@@ -13,7 +13,7 @@ from .. import _nanobragg
 from . import _many, _page, _parameters, _result, _schedule
 from ._background import Radial
 from ._crew import Crew
-from ._fit import Fit, Stage
+from ._fit import Fit, Stage, pearson
 from ._mask import Masks
 from ._minimise import TOLD_APART, invert, scales
 from ._parameters import ROTATIONS, Space
@@ -147,7 +147,7 @@ class Jointly:
             _schedule.run(fit) if runs else fit.begin()
             x = self._keep(fit, k, common)
             if runs:
-                alike = self._measured(fit).picture_correlation
+                alike = pearson(*fit.chosen_model())
                 if not alike >= LEAST_ALIKE:
                     raise ValueError(f"model and picture have a correlation of {alike:.3f}, below {LEAST_ALIKE:g}")
             return x, None
