@@ -56,7 +56,7 @@ class Simulation:
             self._set_factors(F)
 
     @classmethod
-    def of_words(cls, words, say=None):
+    def _of_words(cls, words, say=None):
         """A simulation of [(parameter, words)], as a command line has them; say: a function of a notice's line."""
         sim = cls.__new__(cls)
         sim._open(words, {}, say)

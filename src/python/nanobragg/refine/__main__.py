@@ -182,7 +182,7 @@ class Alive:
 
 def _refine_one(line, out):
     """One image: everything is told and written."""
-    sim = Simulation.of_words(line.words, _say_note)
+    sim = Simulation._of_words(line.words, _say_note)
     options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
     image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
