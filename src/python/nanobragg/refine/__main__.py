@@ -6,6 +6,8 @@ import shlex
 import sys
 import time
 
+import numpy as np
+
 from .. import _images, _nanobragg, _parameters, _programs
 from .._simulation import _NO_FILES, Simulation
 from . import _joint, _many, _options, _page
@@ -145,7 +147,7 @@ def write(path, data):
     except OSError as why:
         with contextlib.suppress(OSError):
             os.remove(part)
-        raise OSError(f"{path}: cannot write: {why.strerror}") from None
+        raise OSError(f"cannot create {path}: {why.strerror}") from None
 
 
 def _write_all(line, sim, result):
@@ -159,7 +161,7 @@ def _write_all(line, sim, result):
     if "plots" in files:
         _page.plots(result, files["plots"])
     if "exptout" in files:
-        sim.write(exptout=files["exptout"])
+        sim.write(image=np.zeros(sim.shape, dtype=np.float32), exptout=files["exptout"])  # no image is asked for
 
 
 class Alive:

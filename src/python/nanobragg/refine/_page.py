@@ -168,7 +168,7 @@ class Lines:
             return call(*args, **keywords)
         except OSError as why:
             self.abort()
-            raise OSError(f"{self.path}: cannot write: {why.strerror}") from None
+            raise OSError(f"cannot create {self.path}: {why.strerror}") from None
 
     def add(self, line):
         if self.path == "-":

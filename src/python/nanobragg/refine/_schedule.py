@@ -208,11 +208,20 @@ def true_shape(fit):
 
 
 def true_shape_again(fit):
-    """The same with pixels that are chosen where the model is now; before it the search, if more than noise is left."""
+    """The same with pixels that are chosen where the model is now; before it the search, if more than noise is left.  Where the search
+    led to a worse fit, the better one stays."""
     fit.choose_spots()
+    before, loss, searched = None, math.inf, False
     if fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic"):
-        _search.search_again(fit)
-    fit.stage("true shape again")
+        before, loss = fit.remember(), fit.rate().loss
+        searched = _search.search_again(fit)
+    radial = fit.radial and fit.radial.copy()
+    last = fit.stage("true shape again")
+    if searched and last.loss > loss:
+        fit.stages[-1] = last._replace(dropped=True)
+        fit.radial = radial
+        fit.stand_at(before)
+        fit.stage("true shape again")
 
 
 def _choose_width(fit):

@@ -141,12 +141,13 @@ def search(fit):
 
 
 def search_again(fit):
-    """The same from a finished fit, if it leaves more than noise."""
+    """The same from a finished fit, if it leaves more than noise; whether it does."""
     one = Search(fit, few=False)
     one.draw()
     if square_of(fit, one.counts, one.crystal + one.under) > GOOD_FIT:
         one.all()
     one.end("search again")
+    return one.images > 0
 
 
 def _allowed(fit, turn):
