@@ -45,6 +45,8 @@ class Search:
         self.crystal = np.empty(len(at))
         self.scaled = fit.moves("fluence")
         self.read = fit.picture.sigma ** 2
+        some = self.counts[self.counts > 0]
+        self.exact = float(some @ np.log(some) - some.sum())  # of the loss of Poisson counts
 
     def draw(self):
         self.pixels.image(self.crystal)
@@ -57,15 +59,21 @@ class Search:
         if self.fit.options.gauss:
             V = m + self.read
             return float(((n - m) ** 2 / V + np.log(V)).sum() / 2)
-        return float((m - n + n * np.log(np.where(n > 0, n / m, 1))).sum())
+        return float(m.sum() - n @ np.log(m) + self.exact)
 
-    def slopes(self, scale, flat):
-        """Slope of the loss and its weight by the model, [n] each."""
-        m, n = self.model(scale, flat), self.counts
-        if not self.fit.options.gauss:
-            return 1 - n / m, 1 / m
-        V = m + self.read
-        return -(n - m) / V + (1 - (n - m) ** 2 / V) / (2 * V), 1 / V + 1 / (2 * V * V)
+    def sums(self, scale, flat):
+        """Gradient [2] of the loss by scale and flat background, and the Fisher matrix's (scale scale, scale flat, flat flat)."""
+        m, n, c = self.model(scale, flat), self.counts, self.crystal
+        if self.fit.options.gauss:
+            V = m + self.read
+            slope, weight = -(n - m) / V + (1 - (n - m) ** 2 / V) / (2 * V), 1 / V + 1 / (2 * V * V)
+            g = slope @ c, slope.sum()
+        else:
+            weight = 1 / m
+            part = n * weight
+            g = c.sum() - part @ c, len(n) - part.sum()
+        light = weight * c
+        return g, (light @ c, light.sum(), weight.sum())
 
     def first_scale(self):
         """Least squares weighted by the counts."""
@@ -75,20 +83,17 @@ class Search:
 
     def fit_scale(self):
         """(loss, scale) with the best scale and flat background."""
-        scale, flat, c = self.first_scale() if self.scaled else 1.0, 0.0, self.crystal
+        scale, flat = self.first_scale() if self.scaled else 1.0, 0.0
         for _ in range(STEPS):
-            slope, weight = self.slopes(scale, flat)
-            g = np.array([slope @ c, slope.sum()])
-            F = np.array([[weight @ (c * c), weight @ c], [0, weight.sum()]])
+            (g0, g1), (F0, F1, F2) = self.sums(scale, flat)
             if not self.scaled:
-                g[0] = F[0, 1] = 0
-            det = F[0, 0] * F[1, 1] - F[0, 1] ** 2
+                g0 = F1 = 0.0
+            det = F0 * F2 - F1 * F1
             if not det > 0:
                 break
-            ds = -(F[1, 1] * g[0] - F[0, 1] * g[1]) / det
-            db = -(F[0, 0] * g[1] - F[0, 1] * g[0]) / det
+            ds, db = -(F2 * g0 - F1 * g1) / det, -(F0 * g1 - F1 * g0) / det
             scale, flat = min(max(scale + ds, scale / 4), 4 * scale), flat + db
-            if -(g[0] * ds + g[1] * db) < LITTLE:
+            if -(g0 * ds + g1 * db) < LITTLE:
                 break
         return self.loss(scale, flat), scale
 
