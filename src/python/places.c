@@ -162,8 +162,8 @@ PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
     put_vec3(edges + 3, m->crystal.b);
     put_vec3(edges + 6, m->crystal.c);
     return Py_BuildValue(
-        "{s:y#,s:N,s:(ddd),s:(ddd),s:d,s:(ddd),s:d,s:d,s:i,s:i,s:i,s:i,s:i,s:i}", "edges",
-        (const char *)edges, (Py_ssize_t)sizeof edges, "steps",
+        "{s:y#,s:N,s:(ddd),s:(ddd),s:d,s:(ddd),s:d,s:d,s:i,s:i,s:i,s:i,s:i,s:i,s:i}",
+        "edges", (const char *)edges, (Py_ssize_t)sizeof edges, "steps",
         list_steps(&m->scene.lattice), "N", m->scene.lattice.N[0], m->scene.lattice.N[1],
         m->scene.lattice.N[2], "misset", m->crystal.misset[0] / NB_DEG,
         m->crystal.misset[1] / NB_DEG, m->crystal.misset[2] / NB_DEG, "wavelength",
@@ -171,8 +171,9 @@ PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
         m->geometry.beam.z, "distance", m->geometry.distance, "pixel",
         m->scene.panels[0].pixel_fast, "sources", m->scene.beam.n_sources, "fringes",
         nb_shape_law((int)self->sim->cfg.shape) == NB_LAW_FRINGES, "shape",
-        (int)self->sim->cfg.shape, "footprint", nb_sim_has_footprint(self->sim),
-        "oversample", m->settings.value.oversample, "resolved", m->auto_oversample);
+        (int)self->sim->cfg.shape, "smooth", NB_SHAPE_SMOOTH, "footprint",
+        nb_sim_has_footprint(self->sim), "oversample", m->settings.value.oversample,
+        "resolved", m->auto_oversample);
 }
 
 /** state() -> bytes of the resolved configuration, for change() of the same simulation */

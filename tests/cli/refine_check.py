@@ -18,7 +18,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from refine_cases import GOLDEN, ROWS, flags, rotation_vector  # noqa: E402
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import FAILED, ok, read, run  # noqa: E402
 
 BIG = os.environ.get("NB_BIG")
 DEVICE = ["-device", os.environ["NB_REFINE_DEVICE"]] if "NB_REFINE_DEVICE" in os.environ else []

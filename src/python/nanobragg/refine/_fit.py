@@ -13,7 +13,6 @@ from ._parameters import ROTATIONS, Space
 LEAST_MODEL = 1e-9  # photons, as in the loss
 SAMPLE = 0.05  # of the pixels outside of spots
 SQUARES, WIDEST = 5000, 16  # squares in a picture, about; pixels along their edge
-SHAPE_SMOOTH = 2  # NB_SHAPE_GAUSS: the shape without fringes and tails
 
 
 class Stage(typing.NamedTuple):
@@ -69,7 +68,8 @@ class Fit:
 
     parameters: by name, in users' units.  chosen: photons of the pixels that the stage uses, else NaN.  spots: pixels near
     spots, when they were chosen last.  radial: the background that is refined, or None.  background: photons that are
-    added and stay, or None.  known: the Masks of an earlier fit of the picture.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact."""
+    added and stay, or None.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact.  known: the
+    Masks of an earlier fit of the picture."""
 
     def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None, known=None):
         self.sim, self.options, self.notice, self.told = sim, options, notice, told
@@ -336,12 +336,12 @@ class Fit:
 
     def as_gaussian(self, marked=None, choose=True):
         """A stage as a Gaussian crystal, whose loss has no fringes; choose: with pixels of its own."""
-        shape, fudge = self.sim.crystal()["shape"], self.sim.get("fudge")
-        self.sim.change(None, [("fudge", ["1"])], SHAPE_SMOOTH)
+        crystal, fudge = self.sim.crystal(), self.sim.get("fudge")
+        self.sim.change(None, [("fudge", ["1"])], crystal["smooth"])
         if choose:
             self.choose_spots()
         self.stage("Gaussian", marked)
-        self.sim.change(None, [("fudge", [fudge])], shape)
+        self.sim.change(None, [("fudge", [fudge])], crystal["shape"])
 
 
 def square_of(fit, counts, model):

@@ -7,7 +7,6 @@ import numpy as np
 
 from . import _lattice, _mask, _result, _search, _widen
 from ._parameters import is_shape
-from ._picture import excess_sigma
 
 BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
 BLURRED_CELLS = (3, 5, 8, 13)  # times the longest edge
@@ -65,7 +64,7 @@ class _Blurred:
                 ("sample_z", None), ("mosaic_domains", ["1"]), ("oversample", ["1"]), ("phisteps", ["1"]), ("phistep", None)]
         if crystal["fringes"]:
             rows.append(("fudge", ["1"]))
-        fit.sim.change(None, rows, 2)
+        fit.sim.change(None, rows, crystal["smooth"])
         _rescale(fit, self.factor)
 
     def leave(self):
