@@ -104,14 +104,16 @@ def test_too_few_samples_are_said(caplog):
     assert "too coarse for a fit of cells" in caplog.text
 
 
-def test_results_and_schedules_of_ones_own():
+def test_results_and_schedules_of_ones_own(tmp_path):
     sim = nanobragg.Simulation(**STILL, fluence=1e25, water=0.2, misset=(10, 20, 30))
     counts, told = sim.noise(), []
 
     def alone(one):
         one.stage("scale", {"fluence"}, most=5)
 
-    found = nanobragg.refine(sim, counts, "rot,scale", told.append, schedule=[alone, *nanobragg.refine.NONE])
+    found = nanobragg.refine(sim, counts, "rot,scale", told.append, schedule=[alone, *nanobragg.refine.NONE],
+                             report=tmp_path / "fit.html")
+    assert "<html" in (tmp_path / "fit.html").read_text() and found.before.shape == sim.shape
     assert [s.name for s in found.stages] == [s.name for s in told] and told[0].name == "scale"
     assert found.names == ["fluence", "rot_x", "rot_y", "rot_z"] and found.model.shape == sim.shape
     assert found.sigmas["fluence"] ** 2 == pytest.approx(found.covariance[0, 0]) and "misset_deg" in found.to_dict()

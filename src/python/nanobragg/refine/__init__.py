@@ -13,7 +13,7 @@ import numpy as np
 from .. import _images
 from .._parameters import log
 from .._simulation import _NO_FILES
-from . import _joint, _many, _options
+from . import _joint, _many, _options, _page
 from ._crew import Start
 from ._fit import Fit, Stage
 from ._one import fit_one
@@ -31,20 +31,23 @@ def _taken(picture, shape):
     return _images.read_image(picture, shape=shape), str(picture)
 
 
-def refine(sim, picture, names, told=lambda stage: None, **keywords):
+def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords):
     """Fit a Simulation to a picture; it has the result afterwards.  Returns a Result; a fit that did not converge is no error.
 
     picture: an array [slow, fast] of ADU, an Image, or a name for read_image.  names: what is refined, names and groups of
     docs/derivatives.md: "rot,cell,N,mosaic,scale".  keywords: those of Options (system, bounds, restraints, likelihood, background,
-    F_sigma, select, schedule, evaluations, ...).  told: a function of each Stage.
+    F_sigma, select, schedule, evaluations, ...).  told: a function of each Stage.  report: a file of JSON, or with a name in .html a
+    page for a browser with the picture, and the model before and after.
     Errors: ValueError (names, sets that cannot be told apart, starts, sizes), OSError, DeviceError."""
-    options = _options.Options(names=names, **keywords)
+    options = _options.Options(names=names, **{"keep_start": _page.is_page(report), **keywords})
     image, name = _taken(picture, sim.shape)
     try:
         result = fit_one(sim._sim, image, options, sim._notices, told)
     finally:
         sim._changed()
     result.picture = name
+    if report:
+        _page.write_report(sim._sim, result, "", os.fspath(report))
     return result
 
 

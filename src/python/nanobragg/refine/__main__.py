@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """nanobragg refine: the command line.  The program has checked the flags and the names of files (src/cli/refine.c)."""
-import contextlib
-import os
 import shlex
 import sys
 import time
@@ -133,31 +131,12 @@ def result_lines(r):
            f"evaluations, {images}{r.seconds:.2f} s")
 
 
-# --- files: each is whole or absent ---
-def write(path, data):
-    """Text or bytes to a file, or to standard output ("-")."""
-    if path == "-":
-        print(data, end="")
-        return
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        with open(part, "wb") as stream:
-            stream.write(data if isinstance(data, bytes) else data.encode())
-        os.replace(part, path)
-    except OSError as why:
-        with contextlib.suppress(OSError):
-            os.remove(part)
-        raise OSError(f"cannot create {path}: {why.strerror}") from None
-
-
 def _write_all(line, sim, result):
     files = line.files
-    if _page.is_page(files.get("report")):
-        _page.write_page(sim._sim, result, line.command, files["report"])
-    elif "report" in files:
-        write(files["report"], _page.json_line(result.to_dict()) + "\n")
+    if "report" in files:
+        _page.write_report(sim._sim, result, line.command, files["report"])
     if "residual" in files:
-        write(files["residual"], result.residual.tobytes())
+        _page.write(files["residual"], result.residual.tobytes())
     if "plots" in files:
         _page.plots(result, files["plots"])
     if "exptout" in files:

@@ -9,7 +9,7 @@ from . import _lattice, _page, _parameters, _result
 from ._crew import Crew
 from ._one import fit_one
 
-HEAVY = ("observed", "model", "residual", "used", "mask", "stol", "before", "page")
+HEAVY = ("observed", "model", "residual", "used", "mask", "stol", "before")
 
 
 def turn_of(start, end):

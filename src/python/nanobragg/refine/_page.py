@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Fits as files: JSON, pictures, and a page for a browser with the picture and the model before and after."""
+import contextlib
 import json
 import math
 import os
@@ -13,7 +14,7 @@ PIXELS, BYTES, FRAMES, USUAL, VIEWS = 1 << 26, 9600000, 64, 16, 3  # of a page a
 
 
 def is_page(path):
-    return bool(path) and path.endswith(".html")
+    return bool(path) and os.fspath(path).endswith(".html")
 
 
 def plain(value):
@@ -103,6 +104,31 @@ def flags(sim, r, common=None):
 def write_page(sim, r, command, path):
     """A page of one fit."""
     sim.fit_page(arrays(r), (r.picture or "A fit", report(r), flags(sim, r), command), path, -1, BYTES)
+
+
+def write_report(sim, r, command, path):
+    """A file of JSON, or a page."""
+    if is_page(path):
+        write_page(sim, r, command, path)
+    else:
+        write(path, json_line(r.to_dict()) + "\n")
+
+
+# --- files: each is whole or absent ---
+def write(path, data):
+    """Text or bytes to a file, or to standard output ("-")."""
+    if path == "-":
+        print(data, end="")
+        return
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as stream:
+            stream.write(data if isinstance(data, bytes) else data.encode())
+        os.replace(part, path)
+    except OSError as why:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+        raise OSError(f"cannot create {path}: {why.strerror}") from None
 
 
 # --- several pictures: each is a line of the report ---

@@ -74,7 +74,6 @@ class Result:
     stol: np.ndarray | None = None  # sin theta/lambda, 1/A
     before: np.ndarray | None = None  # the model of the start
     history: list = dataclasses.field(default_factory=list)  # the loss a pixel at each evaluation
-    page: object = dataclasses.field(default=None, repr=False)
 
     @property
     def values(self):
