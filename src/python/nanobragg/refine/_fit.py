@@ -88,7 +88,7 @@ class Fit:
         self.trials = {}  # what the schedule tried by itself
         self.peaks, self.start_agreement = None, 0.0
         self.stages, self.history, self.evaluations, self.images = [], [], 0, 0
-        self.before, self._samples = None, {}
+        self.before, self._samples, self._agreement = None, {}, (None, 0.0)
         self.alive = lambda name, evaluations, loss: None  # called now and then in a stage
 
     # --- the crystal ---
@@ -114,7 +114,11 @@ class Fit:
         self.sim.fold_rotation()
 
     def agreement(self):
-        return _lattice.agreement(self.sim, self.peaks.q)
+        """Of the lattice with the peaks; the last one is known while the crystal stays."""
+        steps = self.sim.crystal()["steps"]
+        if self._agreement[0] != steps:
+            self._agreement = steps, _lattice.agreement(self.sim, self.peaks.q)
+        return self._agreement[1]
 
     def agrees(self):
         """Whether the lattice explains the picture's spots well enough."""
