@@ -13,10 +13,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
     nb_status st = nb_request_check(request, sc, planes->pixels, NB_GPU_WORD, err);
-    if (!st)
-        st = nb_cuda_check_places(request, sc, err);
-    if (!st)
-        st = nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+    NB_TRY(nb_cuda_check_places(request, sc, err));
+    NB_TRY(nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device"));
     if (st)
         return st;
     if (request->sums)
@@ -123,19 +121,14 @@ static nb_status start_device(nb_backend_state *state, nb_error *err)
         st = nb_cuda_check(
             err, gpuEventCreateWithFlags(&state->bands[i], gpuEventDisableTiming),
             "creating an event");
-    if (!st)
-        st = nb_cuda_check(err, gpuEventCreate(&state->began), "creating an event");
-    if (!st)
-        st = nb_cuda_check(err, gpuEventCreate(&state->ended), "creating an event");
-    if (!st)
-        st = nb_cuda_check(err, gpuMallocHost((void **)&state->repair, sizeof(int)),
-                           "reserving pinned memory");
-    if (!st)
-        st = nb_cuda_check(
-            err, gpuMallocHost((void **)&state->brightest, sizeof *state->brightest),
-            "reserving pinned memory");
-    if (!st)
-        st = nb_cuda_products_open(&state->products, err);
+    NB_TRY(nb_cuda_check(err, gpuEventCreate(&state->began), "creating an event"));
+    NB_TRY(nb_cuda_check(err, gpuEventCreate(&state->ended), "creating an event"));
+    NB_TRY(nb_cuda_check(err, gpuMallocHost((void **)&state->repair, sizeof(int)),
+                         "reserving pinned memory"));
+    NB_TRY(nb_cuda_check(
+        err, gpuMallocHost((void **)&state->brightest, sizeof *state->brightest),
+        "reserving pinned memory"));
+    NB_TRY(nb_cuda_products_open(&state->products, err));
     return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);
 }
 

@@ -235,9 +235,7 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
         return nb_cuda_check(
             err, code == gpuSuccess ? gpuStreamSynchronize(stream) : code, "rendering");
     }
-    st = open_job(&job, ring, to, from, bytes, stream, err);
-    if (st)
-        return st;
+    NB_FORWARD(open_job(&job, ring, to, from, bytes, stream, err));
     slots = job.chunks < SLOTS ? job.chunks : (size_t)SLOTS;
     for (i = 0; i < slots && code == gpuSuccess; i++)
         code = start_chunk(&job, i);
@@ -334,9 +332,7 @@ nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t by
         return nb_cuda_check(err,
                              gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream),
                              "sending numbers");
-    st = open_job(&job, ring, to, from, bytes, stream, err);
-    if (st)
-        return st;
+    NB_FORWARD(open_job(&job, ring, to, from, bytes, stream, err));
     nb_cuda_parallel(senders_of(ring, bytes), send_chunks, &job);
     st = nb_cuda_check(err, (gpuError_t)job.failed.load(), "sending numbers");
     if (st)

@@ -11,9 +11,7 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
         nb_cuda_turn(job, k);
         nb_cuda_launch_repair(&job->launch, 0, NULL);
     }
-    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    if (st)
-        return st;
+    NB_FORWARD(nb_cuda_check(err, gpuGetLastError(), "starting a kernel"));
     return nb_cuda_download(job->state->ring, image, job->state->image.at,
                             job->scene->raster.pixels * sizeof *image, job->state->stream,
                             err);
@@ -91,8 +89,7 @@ nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *sc,
     job.filled = filled;
     size_t bytes = sc->raster.pixels * sizeof *image;
     nb_status st = nb_cuda_upload(state, sc, &job.launch, err);
-    if (!st)
-        st = render_on_device(&job, request, err);
+    NB_TRY(render_on_device(&job, request, err));
     if (!st && image)
         st = nb_cuda_download(state->ring, image, state->image.at, bytes, state->stream,
                               err);

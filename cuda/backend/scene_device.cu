@@ -125,10 +125,8 @@ static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf
         return NB_OK;
     state->F_count = 0;
     state->is_prepared = 0;
-    st = upload(&state->F, sf->F, count * sizeof *sf->F, "the structure factors",
-                state->stream, err);
-    if (st)
-        return st;
+    NB_FORWARD(upload(&state->F, sf->F, count * sizeof *sf->F, "the structure factors",
+                      state->stream, err));
     state->F_count = count;
     state->F_hash = hash;
     return NB_OK;
@@ -164,12 +162,10 @@ static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
         list[i] = nb_cells_fill(a, i, first, cells + first);
         list[i].share = (float)(a->materials[i].molecules / (all > 0 ? all : 1));
     }
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &state->cells, cells, n * sizeof *cells, what,
-                                   err);
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &state->cell_lists, list,
-                                   (size_t)a->n * sizeof *list, what, err);
+    NB_TRY(
+        nb_cuda_upload_mirror(state, &state->cells, cells, n * sizeof *cells, what, err));
+    NB_TRY(nb_cuda_upload_mirror(state, &state->cell_lists, list,
+                                 (size_t)a->n * sizeof *list, what, err));
     nb_free(cells);
     nb_free(list);
     state->of_cells = {(const nb_cell *)state->cells.device.at,
@@ -295,8 +291,7 @@ nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
     nb_status st;
     if (sc->factors.table.nh == 0)
         return NB_OK;
-    if ((st = nb_visible_box(plan, &F2->box, err)))
-        return st;
+    NB_FORWARD(nb_visible_box(plan, &F2->box, err));
     F2->table = sc->beam.sources[0].table;
     if (!nb_one_table(&sc->beam))
         F2->side = (nb_table_count(&sc->factors.table) + SIDE - 1) / SIDE * SIDE;
@@ -304,9 +299,8 @@ nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
     if (!*fits)
         return NB_OK;
     values = (size_t)nb_index_box_count(&F2->box) * (size_t)F2->side;
-    if ((st = nb_cuda_reserve(&state->F2, values * sizeof(float),
-                              "the table of structure factors", err)))
-        return st;
+    NB_FORWARD(nb_cuda_reserve(&state->F2, values * sizeof(float),
+                               "the table of structure factors", err));
     F2->at = (const float *)state->F2.at;
     nb_cuda_launch_fill_F2(&launch->scene.factors.table, F2, (float *)state->F2.at,
                            state->stream);

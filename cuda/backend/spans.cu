@@ -35,11 +35,9 @@ nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size
     nb_status st = nb_cuda_upload_mirror(state, &state->spans, request->spans,
                                          request->n * sizeof *request->spans,
                                          "the list of pixels", err);
-    if (!st)
-        st = nb_cuda_reserve(&state->lit, pixels, "the marks of the pixels", err);
-    if (!st)
-        st = nb_cuda_check(err, gpuMemsetAsync(state->lit.at, 0, pixels, state->stream),
-                           "marking pixels");
+    NB_TRY(nb_cuda_reserve(&state->lit, pixels, "the marks of the pixels", err));
+    NB_TRY(nb_cuda_check(err, gpuMemsetAsync(state->lit.at, 0, pixels, state->stream),
+                         "marking pixels"));
     if (st)
         return st;
     k_light<<<blocks, 256, 0, state->stream>>>((const nb_span *)state->spans.device.at,

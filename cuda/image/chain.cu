@@ -116,9 +116,8 @@ static nb_status upload_panels(nb_backend_state *state, const nb_scene *stack,
         if (gauss)
             weigh(&pool, stack->panels, k, panels);
     }
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &c->panels, panels, n * sizeof *panels,
-                                   "the panels", err);
+    NB_TRY(nb_cuda_upload_mirror(state, &c->panels, panels, n * sizeof *panels,
+                                 "the panels", err));
     if (!st && gauss)
         st = nb_cuda_upload_mirror(state, &c->weights, pool.at,
                                    (size_t)pool.used * sizeof *pool.at,
@@ -169,8 +168,7 @@ static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
         chain->light = (double *)c->light.at;
         return NB_OK;
     }
-    if ((st = nb_cuda_reserve(&c->light, bytes, what, err)))
-        return st;
+    NB_FORWARD(nb_cuda_reserve(&c->light, bytes, what, err));
     chain->light = (double *)c->light.at;
     if (spread->shape == NB_PSF_GAUSS &&
         (st = nb_cuda_reserve(&c->between, bytes, what, err)))
@@ -208,8 +206,7 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
     chain.overloads = overloads;
     chain.out = state->products.image[i].at;
     st = upload_stages(state, p, &chain, err);
-    if (!st)
-        st = upload_panels(state, stack, p, &chain, err);
+    NB_TRY(upload_panels(state, stack, p, &chain, err));
     if (!st && chain.spread >= 0)
         st = make_light(state, sc, &chain, err);
     if (!st)

@@ -84,10 +84,8 @@ nb_status nb_cuda_fft_new(int wide, int high, int images, gpuStream_t stream,
     nb_cuda_fft *f = (nb_cuda_fft *)nb_alloc(1, sizeof *f, "Fourier transform", err);
     nb_status st = f ? NB_OK : NB_ERR_NOMEM;
     *work = 0;
-    if (!st)
-        st = make_plan(size, images, 0, stream, &f->forward, work, err);
-    if (!st)
-        st = make_plan(size, images, 1, stream, &f->back, work, err);
+    NB_TRY(make_plan(size, images, 0, stream, &f->forward, work, err));
+    NB_TRY(make_plan(size, images, 1, stream, &f->back, work, err));
     if (st)
         nb_cuda_fft_free(f);
     *fft = st ? NULL : f;

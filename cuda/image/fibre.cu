@@ -66,10 +66,8 @@ static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, gpuStream_t 
     size_t bytes = (size_t)(size->high / 2 + 1) * (size_t)size->n * sizeof(double);
     nb_status st = nb_cuda_fft_new(size->wide, size->high, t->panels, stream, &t->fft,
                                    &t->work, err);
-    if (!st)
-        st = reserve(fibres, t, err);
-    if (!st)
-        st = nb_cuda_reserve(&t->hat, bytes, "the point spread's transform", err);
+    NB_TRY(reserve(fibres, t, err));
+    NB_TRY(nb_cuda_reserve(&t->hat, bytes, "the point spread's transform", err));
     if (st)
         return st;
     double *data = (double *)fibres->data.at; /* the first place is the function's */
@@ -151,18 +149,15 @@ static nb_status spread_batch(nb_cuda_fibres *fibres, const nb_panel *panel, int
 {
     nb_cuda_fibre *t;
     nb_status st = find(fibres, panel, panels, fwhm, stream, &t, err);
-    if (!st)
-        st = reserve(fibres, t, err);
+    NB_TRY(reserve(fibres, t, err));
     if (st)
         return st;
     double *data = (double *)fibres->data.at;
     nb_cuda_launch_fibre_pad(&t->size, panels, light, data, stream);
-    if ((st = nb_cuda_fft_forward(t->fft, data, fibres->work.at, err)))
-        return st;
+    NB_FORWARD(nb_cuda_fft_forward(t->fft, data, fibres->work.at, err));
     nb_cuda_launch_fibre_multiply(&t->size, panels, (const double *)t->hat.at, data,
                                   stream);
-    if ((st = nb_cuda_fft_back(t->fft, data, fibres->work.at, err)))
-        return st;
+    NB_FORWARD(nb_cuda_fft_back(t->fft, data, fibres->work.at, err));
     nb_cuda_launch_fibre_crop(&t->size, panels, data, light, stream);
     return NB_OK;
 }

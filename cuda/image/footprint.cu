@@ -256,9 +256,8 @@ static nb_status upload_taps(nb_backend_state *state, const nb_footprint_plan *p
     if (numbers)
         st = nb_cuda_upload_mirror(state, &state->footprint.taps, jobs, n * sizeof *jobs,
                                    "the footprint", err);
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &state->footprint.numbers, numbers,
-                                   (size_t)used * sizeof *numbers, "the footprint", err);
+    NB_TRY(nb_cuda_upload_mirror(state, &state->footprint.numbers, numbers,
+                                 (size_t)used * sizeof *numbers, "the footprint", err));
     nb_free(numbers);
     nb_free(jobs);
     return st;
@@ -275,9 +274,8 @@ nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *er
 {
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    if (!st)
-        st = nb_cuda_reserve(&state->footprint.rest, pixels * sizeof(float),
-                             "the background", err);
+    NB_TRY(nb_cuda_reserve(&state->footprint.rest, pixels * sizeof(float),
+                           "the background", err));
     if (!st)
         swap(&state->image, &state->footprint.rest);
     return st;
@@ -308,15 +306,11 @@ nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
     int room[2], blocks;
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    if (!st)
-        st = nb_cuda_reserve(&fp->out, sc->raster.pixels * sizeof(float), "the footprint",
-                             err);
-    if (!st)
-        st = upload_panels(state, plan, sc, sources, &blocks, err);
-    if (!st)
-        st = upload_tiles(state, plan, err);
-    if (!st)
-        st = upload_taps(state, plan, room, err);
+    NB_TRY(nb_cuda_reserve(&fp->out, sc->raster.pixels * sizeof(float), "the footprint",
+                           err));
+    NB_TRY(upload_panels(state, plan, sc, sources, &blocks, err));
+    NB_TRY(upload_tiles(state, plan, err));
+    NB_TRY(upload_taps(state, plan, room, err));
     if (!st && sc->raster.mask) {
         st = nb_cuda_upload_mirror(state, &fp->mask, sc->raster.mask, sc->raster.pixels,
                                    "the mask", err);
@@ -328,9 +322,8 @@ nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
         st = launch(state, &job, room, blocks, err);
     if (!st)
         swap(&state->image, &fp->out);
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
-                           "recording an event");
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+                         "recording an event"));
     return st;
 }
 

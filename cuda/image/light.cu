@@ -211,16 +211,13 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
         nb_diffuse_part *p = &there->parts[r];
         const part_bytes b = bytes_of(table, p);
         st = send_array(state, to, &at, (void **)&p->c, b.c, err);
-        if (!st)
-            st = send_array(state, to, &at, (void **)&p->power, b.power, err);
-        if (!st)
-            st = send_array(state, to, &at, (void **)&p->near, b.near, err);
+        NB_TRY(send_array(state, to, &at, (void **)&p->power, b.power, err));
+        NB_TRY(send_array(state, to, &at, (void **)&p->near, b.near, err));
     }
-    if (!st)
-        st = nb_cuda_check(err,
-                           gpuMemcpyAsync(to->at, there, sizeof *there,
-                                          gpuMemcpyHostToDevice, state->stream),
-                           "sending a table of diffuse light");
+    NB_TRY(nb_cuda_check(err,
+                         gpuMemcpyAsync(to->at, there, sizeof *there,
+                                        gpuMemcpyHostToDevice, state->stream),
+                         "sending a table of diffuse light"));
     nb_free(there);
     return st;
 }
@@ -261,8 +258,7 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
             drop_others(light, 0);
             st = nb_cuda_reserve(&first->at, bytes, "a table of diffuse light", err);
         }
-        if (!st)
-            st = send_table(state, table, &first->at, err);
+        NB_TRY(send_table(state, table, &first->at, err));
         if (st)
             return st;
         first->mark = table->mark;
@@ -311,20 +307,16 @@ static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *pla
     nb_status st;
     *there = *plane;
     st = take_table(state, plane->table, &there->table, err);
-    if (!st)
-        st = nb_cuda_mask(state, &plane->scene, &there->scene.raster.mask, err);
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &light->beams, plane->beams,
-                                   (size_t)plane->n_beams * sizeof *plane->beams,
-                                   "sources", err);
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &light->cells, plane->cells,
-                                   (size_t)plane->n_cells * sizeof *plane->cells,
-                                   "orientations", err);
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &light->sources, beam->sources,
-                                   (size_t)beam->n_sources * sizeof *beam->sources,
-                                   "sources", err);
+    NB_TRY(nb_cuda_mask(state, &plane->scene, &there->scene.raster.mask, err));
+    NB_TRY(nb_cuda_upload_mirror(state, &light->beams, plane->beams,
+                                 (size_t)plane->n_beams * sizeof *plane->beams, "sources",
+                                 err));
+    NB_TRY(nb_cuda_upload_mirror(state, &light->cells, plane->cells,
+                                 (size_t)plane->n_cells * sizeof *plane->cells,
+                                 "orientations", err));
+    NB_TRY(nb_cuda_upload_mirror(state, &light->sources, beam->sources,
+                                 (size_t)beam->n_sources * sizeof *beam->sources,
+                                 "sources", err));
     there->beams = (const nb_light_beam *)light->beams.device.at;
     there->cells = (const nb_light_cell *)light->cells.device.at;
     there->scene.beam.sources = (const nb_source *)light->sources.device.at;
@@ -381,13 +373,10 @@ nb_status nb_cuda_make_light(nb_backend_state *state, const nb_diffuse_plane *pl
     int64_t nodes = 0;
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    if (!st)
-        st = send_plane(state, plane, &job.plane, err);
-    if (!st)
-        st = send_panels(state, plane, &blocks, &nodes, err);
-    if (!st)
-        st = nb_cuda_reserve(&state->diffuse.nodes, (size_t)(nodes + 1) * sizeof(float),
-                             "nodes of diffuse light", err);
+    NB_TRY(send_plane(state, plane, &job.plane, err));
+    NB_TRY(send_panels(state, plane, &blocks, &nodes, err));
+    NB_TRY(nb_cuda_reserve(&state->diffuse.nodes, (size_t)(nodes + 1) * sizeof(float),
+                           "nodes of diffuse light", err));
     if (!st && !add)
         st = nb_cuda_reserve(&state->mix.light, bytes, "diffuse light", err);
     if (!st && !add)

@@ -81,8 +81,7 @@ static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t 
     if (!st && !kept) {
         there->hash = 0;
         st = send(state, &there->transmission, mix->transmission, pixels, err);
-        if (!st)
-            st = send(state, &there->add, mix->add, pixels, err);
+        NB_TRY(send(state, &there->add, mix->add, pixels, err));
         if (!st)
             there->hash = mix->hash;
     }
@@ -144,12 +143,9 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
     mix_job job = {};
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    if (!st)
-        st = nb_cuda_mask(state, sc, &job.mask, err);
-    if (!st)
-        st = send_planes(state, mix, sc->raster.pixels, err);
-    if (!st)
-        st = send_rows(state, mix, sc, err);
+    NB_TRY(nb_cuda_mask(state, sc, &job.mask, err));
+    NB_TRY(send_planes(state, mix, sc->raster.pixels, err));
+    NB_TRY(send_rows(state, mix, sc, err));
     if (st)
         return st;
     job.mix = there_of(state, mix);
@@ -159,9 +155,8 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
         job.aside = (const float *)state->footprint.rest.at;
     launch(state, job, sc);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
-                           "recording an event");
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+                         "recording an event"));
     return st;
 }
 
@@ -183,9 +178,8 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
     k_add<<<(unsigned)(blocks < 65535 ? blocks : 65535), BLOCK, 0, state->stream>>>(
         (const float *)state->footprint.rest.at, pixels, (float *)state->image.at);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
-                           "recording an event");
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+                         "recording an event"));
     return st;
 }
 

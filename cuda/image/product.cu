@@ -39,11 +39,8 @@ static nb_status finish(nb_backend_state *state, const char *doing, nb_error *er
 {
     float ms = 0;
     nb_status st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->products.ended, state->stream),
-                           doing);
-    if (!st)
-        st = nb_cuda_check(err, gpuStreamSynchronize(state->stream), doing);
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->products.ended, state->stream), doing));
+    NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(state->stream), doing));
     if (!st && gpuEventElapsedTime(&ms, state->products.began, state->products.ended) ==
                    gpuSuccess)
         state->products.seconds += ms * 1e-3;
@@ -70,11 +67,10 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
         return st;
     nb_cuda_launch_sums(&there, (const float *)state->image.at,
                         (nb_row_sums *)state->products.sums.at, state->stream);
-    if ((st = nb_cuda_check(err,
-                            gpuMemcpyAsync(sums, state->products.sums.at, bytes,
-                                           gpuMemcpyDeviceToHost, state->stream),
-                            "adding up the image")))
-        return st;
+    NB_FORWARD(nb_cuda_check(err,
+                             gpuMemcpyAsync(sums, state->products.sums.at, bytes,
+                                            gpuMemcpyDeviceToHost, state->stream),
+                             "adding up the image"));
     return finish(state, "adding up the image", err);
 }
 
@@ -123,8 +119,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
     int i;
     nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
-    if (!st)
-        st = on_device(state, sc, &there, err);
+    NB_TRY(on_device(state, sc, &there, err));
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
@@ -136,13 +131,11 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
         return st;
     for (i = 0; i < n && !st; i++)
         st = launch_one(state, &there, products[i], i, err);
-    if (!st)
-        st = nb_cuda_check(err,
-                           gpuMemcpyAsync(overloads, counters, sizeof overloads,
-                                          gpuMemcpyDeviceToHost, state->stream),
-                           "making integers");
-    if (!st)
-        st = finish(state, "making integers", err);
+    NB_TRY(nb_cuda_check(err,
+                         gpuMemcpyAsync(overloads, counters, sizeof overloads,
+                                        gpuMemcpyDeviceToHost, state->stream),
+                         "making integers"));
+    NB_TRY(finish(state, "making integers", err));
     for (i = 0; i < n && !st; i++)
         products[i]->overloads = (int64_t)overloads[i];
     return st;
@@ -180,8 +173,7 @@ static nb_status fetch(nb_backend_state *state, int i, int first, int rows, void
             err,
             gpuMemcpyAsync(out, from, (size_t)rows * row, gpuMemcpyDeviceToHost, stream),
             "downloading");
-        if (!st)
-            st = nb_cuda_check(err, gpuStreamSynchronize(stream), "downloading");
+        NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(stream), "downloading"));
     }
     __atomic_fetch_add(&state->products.download_ns, now_ns() - start, __ATOMIC_RELAXED);
     return st;
@@ -254,8 +246,7 @@ nb_status nb_cuda_products_open(nb_cuda_products *products, nb_error *err)
     int i;
     nb_status st =
         nb_cuda_check(err, gpuEventCreate(&products->began), "creating an event");
-    if (!st)
-        st = nb_cuda_check(err, gpuEventCreate(&products->ended), "creating an event");
+    NB_TRY(nb_cuda_check(err, gpuEventCreate(&products->ended), "creating an event"));
     for (i = 0; i < NB_CUDA_STREAMS && !st; i++)
         st = nb_cuda_check(
             err, gpuStreamCreateWithFlags(&products->streams[i], gpuStreamNonBlocking),

@@ -132,8 +132,7 @@ static nb_status planes(nb_backend_state *state, nb_slope_task *task,
         all.image = image = (float *)nb_alloc_raw(task->job->scene->raster.pixels,
                                                   sizeof *image, "image", err);
     st = all.image ? fetch_planes(state, task, &all, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_slope_audit_planes(task->job, task->spans, task->n, &all, &weak, err);
+    NB_TRY(nb_slope_audit_planes(task->job, task->spans, task->n, &all, &weak, err));
     nb_free(image);
     if (st || !weak)
         return st;
@@ -216,9 +215,8 @@ static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
     nb_status st;
     if ((size_t)pass->pixels == all)
         return NB_OK;
-    if ((st = nb_cuda_check(err, gpuMemsetAsync(flag, 0, sizeof bad, pass->state->stream),
-                            "clearing sums")))
-        return st;
+    NB_FORWARD(nb_cuda_check(
+        err, gpuMemsetAsync(flag, 0, sizeof bad, pass->state->stream), "clearing sums"));
     nb_cuda_launch_finite(type, dloss, all, flag, pass->state->stream);
     if ((st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel")) ||
         (st = fetch_sums(pass, 1, &bad, err)))
@@ -236,8 +234,7 @@ static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
     nb_cuda_pull_job job = {};
     nb_status st;
     nb_cuda_pull_plan(&pass->how, pass->pixels, &job);
-    if ((st = open_sums(pass, (size_t)job.blocks, job.items, err)))
-        return st;
+    NB_FORWARD(open_sums(pass, (size_t)job.blocks, job.items, err));
     sums = (double *)pass->own->sums.at;
     job.all = pass->job;
     job.all.end = pass->pixels;
@@ -247,8 +244,7 @@ static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
         job.single = (const float *)dloss;
     else
         job.precise = (const double *)dloss;
-    if ((st = nb_cuda_pass_begin(pass, err)))
-        return st;
+    NB_FORWARD(nb_cuda_pass_begin(pass, err));
     nb_cuda_launch_pull_plain(&job, &pass->how, sums, pass->state->stream);
     if ((st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel")) ||
         (st = nb_cuda_pass_mark(pass, err)) ||
@@ -268,9 +264,8 @@ static nb_status pull_planes(nb_cuda_slope_pass *pass, nb_real_type type,
     job.count = job.n = job.items = pass->task->job->count;
     job.slice = NB_CUDA_SLICE;
     st = open_job(pass, &job, err);
-    if (!st)
-        st = nb_cuda_reserve(&own->weights, (size_t)pass->chunk * sizeof(double),
-                             "the slope of the loss", err);
+    NB_TRY(nb_cuda_reserve(&own->weights, (size_t)pass->chunk * sizeof(double),
+                           "the slope of the loss", err));
     job.dloss = (const double *)own->weights.at;
     for (int64_t at = 0; at < pass->pixels && !st; at += pass->chunk) {
         if ((st = nb_cuda_pass_chunk(pass, at, err)))
@@ -291,13 +286,10 @@ static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
     nb_cuda_slope_pass pass;
     const void *there;
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
-    if (!st)
-        st = send_loss(&pass, type, loss->dloss, &there, err);
-    if (!st)
-        st = pass.pulls ? pull_plain(&pass, type, there, gradient, err)
-                        : pull_planes(&pass, type, there, gradient, err);
-    if (!st)
-        st = check_unused(&pass, type, there, gradient, err);
+    NB_TRY(send_loss(&pass, type, loss->dloss, &there, err));
+    NB_TRY(pass.pulls ? pull_plain(&pass, type, there, gradient, err)
+                      : pull_planes(&pass, type, there, gradient, err));
+    NB_TRY(check_unused(&pass, type, there, gradient, err));
     if (st)
         gpuStreamSynchronize(state->stream);
     nb_cuda_pass_close(&pass);
@@ -324,8 +316,7 @@ static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *
     double *sums, *items;
     nb_status st;
     nb_cuda_gram_plan(&pass->how, pass->state->device.multiprocessors, pass->pixels, &job);
-    if ((st = open_sums(pass, (size_t)job.blocks, job.items, err)))
-        return st;
+    NB_FORWARD(open_sums(pass, (size_t)job.blocks, job.items, err));
     sums = (double *)pass->own->sums.at;
     job.all = pass->job;
     job.all.end = pass->pixels;
@@ -360,15 +351,13 @@ static nb_status normal_planes(nb_cuda_slope_pass *pass, const nb_slope_fit_out 
     job.items = 1 + job.n + job.n * (job.n + 1) / 2;
     job.fit = pass->fit;
     job.slice = nb_cuda_fit_slice(pass->chunk);
-    if ((st = open_job(pass, &job, err)))
-        return st;
+    NB_FORWARD(open_job(pass, &job, err));
     if (!(items = (double *)nb_alloc((size_t)job.items, sizeof *items, "equations", err)))
         return NB_ERR_NOMEM;
     for (int64_t at = 0; at < pass->pixels && !st; at += pass->chunk)
         if (!(st = nb_cuda_pass_chunk(pass, at, err)))
             st = sum_chunk(pass, &job, err);
-    if (!st)
-        st = fetch_sums(pass, job.items, items, err);
+    NB_TRY(fetch_sums(pass, job.items, items, err));
     if (!st)
         unpack(&job, items, out->sums);
     nb_free(items);
@@ -383,8 +372,7 @@ static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
     const nb_cuda_pass_want want = {out->fit, 0, without_planes};
     nb_cuda_slope_pass pass;
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
-    if (!st)
-        st = pass.pulls ? normal_plain(&pass, out, err) : normal_planes(&pass, out, err);
+    NB_TRY(pass.pulls ? normal_plain(&pass, out, err) : normal_planes(&pass, out, err));
     if (st)
         gpuStreamSynchronize(state->stream);
     nb_cuda_pass_close(&pass);
@@ -406,10 +394,9 @@ nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *reque
         st = nb_spans_build(sums->job->scene, &spans, &task.n, err);
         task.spans = spans;
     }
-    if (!st)
-        st = sink->planes ? planes(state, &task, sink->planes, err)
-             : sink->loss ? pullback(state, &task, sink->loss, err)
-                          : normal(state, &task, sink->fit, err);
+    NB_TRY(sink->planes ? planes(state, &task, sink->planes, err)
+           : sink->loss ? pullback(state, &task, sink->loss, err)
+                        : normal(state, &task, sink->fit, err));
     nb_free(spans);
     return st;
 }

@@ -87,8 +87,7 @@ static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
     int spans = add_part(&p, task->spans, task->n * sizeof *task->spans);
     int numbers = add_part(&p, before, (task->n + 1) * sizeof *before);
     st = reserve_parcel(&own->spans, &p, err);
-    if (!st)
-        st = send_parcel(pass->state, &own->spans, &p, err);
+    NB_TRY(send_parcel(pass->state, &own->spans, &p, err));
     pass->job.pixels.spans = part_of(&p, spans, task->spans);
     pass->job.pixels.before = part_of(&p, numbers, before);
     pass->job.pixels.n = (int)task->n;
@@ -181,8 +180,7 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
         add_part(&p, plain->moves,
                  planes * (size_t)sc->n_panels * NB_PLAIN_MOVES * sizeof *plain->moves),
         add_part(&p, plain->panels, (size_t)sc->n_panels * sizeof *plain->panels)};
-    if ((st = reserve_parcel(&pass->own->tables, &p, err)))
-        return st;
+    NB_FORWARD(reserve_parcel(&pass->own->tables, &p, err));
     pass->job.panels = scene.panels = part_of(&p, at[0], sc->panels);
     pass->job.sensors = scene.sensors = part_of(&p, at[1], sc->sensors);
     copy.scene = part_of(&p, at[2], &scene);
@@ -250,9 +248,8 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     st = nb_term_tables_build(job, pass->F2.side, &pass->tables, err);
     if (!st && table)
         nb_term_squares(&pass->tables, pass->F2.at, &pass->F2.box, pass->F2.side);
-    if (!st)
-        st = nb_plain_rows_build(job, &pass->tables, pass->task->spans, pass->task->n,
-                                 &pass->plain, err);
+    NB_TRY(nb_plain_rows_build(job, &pass->tables, pass->task->spans, pass->task->n,
+                               &pass->plain, err));
     pass->fast = !st;
     pass->how = nb_term_case_of(job);
     if (!st && pass->plain.planes > 0) {

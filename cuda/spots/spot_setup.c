@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spot_setup.h"
 
+#include "../../src/base/error.h"
 #include "../../src/base/memory.h"
 #include "../../src/physics/limits.h"
 #include "../../src/physics/panels.h"
@@ -162,8 +163,7 @@ nb_status nb_spot_setup_build(const nb_plan *plan, nb_spot_setup *s, nb_error *e
         (nb_region){0, s->whole.raster.columns - 1, 0, s->whole.raster.rows - 1};
     s->may = plan->tolerance;
     all.scene = &s->whole;
-    if ((st = nb_spots_build(&all, &s->spots, err)))
-        return st;
+    NB_FORWARD(nb_spots_build(&all, &s->spots, err));
     set_pass(s, plan->scene);
     set_units(s, plan);
     if ((st = build_tables(s, plan->scene, err)))

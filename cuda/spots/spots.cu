@@ -217,8 +217,7 @@ nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *r, const void *from,
                                  gpuMemcpyAsync(pinned, from, sizeof *pinned,
                                                 gpuMemcpyDeviceToHost, r->launch->stream),
                                  "fetching the brightest pixel");
-    if (!st)
-        st = nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering");
+    NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering"));
     *brightest = st ? 0 : *pinned;
     return st;
 }
@@ -261,9 +260,8 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
     }
     st = nb_cuda_check(err, gpuMemsetAsync(most, 0, sizeof *most, r->launch->stream),
                        "clearing the brightest pixel");
-    if (!st)
-        st = nb_cuda_check(err, gpuMemsetAsync(look, 0, sizeof *look, r->launch->stream),
-                           "clearing the brightest pixel");
+    NB_TRY(nb_cuda_check(err, gpuMemsetAsync(look, 0, sizeof *look, r->launch->stream),
+                         "clearing the brightest pixel"));
     if (st)
         return st;
     k_spot_brightest<<<blocks, SCAN, 0, r->launch->stream>>>(
@@ -282,10 +280,9 @@ nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_e
         state->spot_pixels = 0;
         st = nb_cuda_reserve(&state->spot_sums, sums + marks, "the sums of the spots",
                              err);
-        if (!st)
-            st = nb_cuda_check(
-                err, gpuMemsetAsync(state->spot_sums.at, 0, sums + marks, state->stream),
-                "clearing sums");
+        NB_TRY(nb_cuda_check(
+            err, gpuMemsetAsync(state->spot_sums.at, 0, sums + marks, state->stream),
+            "clearing sums"));
     }
     pass->sums = (unsigned long long *)state->spot_sums.at;
     pass->marks = (unsigned char *)state->spot_sums.at + sums;
@@ -345,17 +342,12 @@ nb_status nb_cuda_spots_run(nb_cuda_job *job, nb_error *err)
                                "tables of spots", err);
     nb_spot_setup_move(&setup, state->spot_tables.device.at, &there);
     setup.pass.mask = launch->scene.raster.mask;
-    if (!st)
-        st = nb_cuda_reserve_sums(state, &setup.pass, err);
-    if (!st)
-        st = nb_cuda_spot_run_of(state, plan, launch, state->path->seconds(plan), &render,
-                                 err);
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
-    if (!st)
-        st = nb_spot_setup_render(&setup, nb_cuda_run_spots, &render, result, err);
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
+    NB_TRY(nb_cuda_reserve_sums(state, &setup.pass, err));
+    NB_TRY(nb_cuda_spot_run_of(state, plan, launch, state->path->seconds(plan), &render,
+                               err));
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering"));
+    NB_TRY(nb_spot_setup_render(&setup, nb_cuda_run_spots, &render, result, err));
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering"));
     state->spot_pixels = st ? 0 : setup.pass.scene.raster.pixels;
     nb_spot_setup_free(&setup);
     return st;

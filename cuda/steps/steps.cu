@@ -178,8 +178,7 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
     job->launch.few_round = nb_cuda_is_few_round(&job->plan);
     nb_status st = keep_jobs(job, err);
     int total = nb_cuda_count_launches(job), i = 0;
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering"));
     if (!st && job->kept && job->terms.direct && !state->aimed) {
         nb_cuda_aim_panels(&job->launch, &job->terms, state->jobs[NB_JOBS_FAST].device.at,
                            nb_cuda_direct_job_bytes);
@@ -194,8 +193,7 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
         submit_panels(job, k, end);
         st = launched(job, i++, total, err);
     }
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering");
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering"));
     if (!st && total > 0 && (total > 1 || state->options.hooks.progress))
         st = finish_launch(job, total - 1, total, err);
     return st;
@@ -275,8 +273,7 @@ nb_status nb_cuda_steps_run(nb_cuda_job *job, nb_error *err)
     if (kernel->adds_parts && most_parts(job) > 1)
         st = nb_cuda_reserve(&state->sums, job->scene->raster.pixels * sizeof(double),
                              "partial sums", err);
-    if (!st)
-        st = nb_cuda_clear(job, err);
+    NB_TRY(nb_cuda_clear(job, err));
     return st ? st : run_panels(job, err);
 }
 

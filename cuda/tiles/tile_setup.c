@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tile_setup.h"
 
+#include "../../src/base/error.h"
 #include "../../src/base/memory.h"
 #include "../../src/physics/panels.h"
 #include "../../src/plan/dark.h"
@@ -193,11 +194,9 @@ nb_status nb_tile_setup_build(const nb_plan *plan, nb_tile_setup *s, nb_error *e
     s->may = plan->tolerance;
     s->part = nb_tiles_like(plan->scene, &s->like);
     like.scene = &s->like;
-    if ((st = nb_spot_setup_build(&like, &s->spots, err)))
-        return st;
+    NB_FORWARD(nb_spot_setup_build(&like, &s->spots, err));
     st = nb_tiles_build_steps(plan, &s->tiles, err);
-    if (!st)
-        st = build_tables(s, plan->scene, err);
+    NB_TRY(build_tables(s, plan->scene, err));
     if (!st)
         set_pass(s, plan->scene);
     else

@@ -276,21 +276,17 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
     float lacks;
     nb_status st = nb_cuda_check(err, gpuMemsetAsync(report, 0, sizeof *report, stream),
                                  "clearing counters");
-    if (!st)
-        st = launch_items(r, setup, report, err);
+    NB_TRY(launch_items(r, setup, report, err));
     if (!st && !counts) {
         nb_cuda_launch_spot_image(r->launch, &setup->pass.spots,
                                   (float *)r->state->image.at);
         st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-        if (!st)
-            st = nb_cuda_check(err, gpuEventRecord(r->state->ended, stream), "rendering");
+        NB_TRY(nb_cuda_check(err, gpuEventRecord(r->state->ended, stream), "rendering"));
     }
-    if (!st)
-        st = nb_cuda_check(
-            err, gpuMemcpyAsync(&back, report, sizeof back, gpuMemcpyDeviceToHost, stream),
-            "fetching counters");
-    if (!st)
-        st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
+    NB_TRY(nb_cuda_check(
+        err, gpuMemcpyAsync(&back, report, sizeof back, gpuMemcpyDeviceToHost, stream),
+        "fetching counters"));
+    NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering"));
     if (st)
         return st;
     memcpy(&lacks, &back.lack, sizeof lacks);
@@ -344,20 +340,16 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     nb_scene there = launch->scene;
     nb_status st = nb_cuda_upload_mirror(state, &state->spot_tables, setup->spots.tables,
                                          setup->spots.bytes, "tables of spots", err);
-    if (!st)
-        st = nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables,
-                                   setup->bytes, "tables of blocks", err);
-    if (!st)
-        st = nb_cuda_reserve(&state->tile_pairs, bytes, "bounds of structure factors",
-                             err);
+    NB_TRY(nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables, setup->bytes,
+                                 "tables of blocks", err));
+    NB_TRY(nb_cuda_reserve(&state->tile_pairs, bytes, "bounds of structure factors", err));
     if (st)
         return st;
     there.n_panels = setup->like.n_panels;
     nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &there);
     setup->spots.pass.mask = launch->scene.raster.mask;
     st = nb_cuda_reserve_sums(state, &setup->spots.pass, err);
-    if (!st)
-        st = reserve_queue(state, setup, &setup->pass.queue, err);
+    NB_TRY(reserve_queue(state, setup, &setup->pass.queue, err));
     if (st)
         return st;
     nb_tile_setup_move(setup, state->tile_tables.device.at);
@@ -385,12 +377,9 @@ nb_status nb_cuda_tiles_run(nb_cuda_job *job, nb_error *err)
     setup.every = choice.every;
     setup.size = plan->engine.size;
     st = nb_cuda_spot_run_of(state, plan, launch, LOOK, &render, err);
-    if (!st)
-        st = upload_tables(state, launch, &setup, err);
-    if (!st)
-        st = nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering");
-    if (!st)
-        st = nb_tile_setup_render(&setup, &run, result, err);
+    NB_TRY(upload_tables(state, launch, &setup, err));
+    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering"));
+    NB_TRY(nb_tile_setup_render(&setup, &run, result, err));
     state->spot_pixels = st ? 0 : setup.pass.spots.scene.raster.pixels;
     nb_tile_setup_free(&setup);
     return st;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 
 /* Optimal pairing of peaks: shortest augmenting paths (Jonker & Volgenant, Computing 38, 325
@@ -222,8 +223,7 @@ nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double ga
     g.partner = partner;
     g.alone = 2 * gate * gate * (a->count + 1.0) + 1;
     st = prepare(&g, a->count, b->count, err);
-    if (!st)
-        st = connect(a, b, gate, &g, err);
+    NB_TRY(connect(a, b, gate, &g, err));
     for (int i = 0; !st && i < a->count; i++)
         augment(&g, search(&g, i, 1e-12 * (gate * gate + 1)));
     release(&g);
@@ -414,12 +414,10 @@ nb_status nb_compare_peaks(const nb_pair *p, const nb_compare_options *options,
     const field of_a = {p->a, p, p->fast, p->roi, options->peak_exclusion};
     const field of_b = {p->b, p, p->fast, p->roi, options->peak_exclusion};
     nb_status st = find(of_a, options, &a, err);
-    if (!st)
-        st = find(of_b, options, &b, err);
+    NB_TRY(find(of_b, options, &b, err));
     if (!st && !(partner = nb_alloc((size_t)a.count, sizeof *partner, "peak pairs", err)))
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = nb_spots_match(&a, &b, options->gate_px, partner, err);
+    NB_TRY(nb_spots_match(&a, &b, options->gate_px, partner, err));
     d->peaks_a = a.count;
     d->peaks_b = b.count;
     if (!st)

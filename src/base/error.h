@@ -27,6 +27,20 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
                            __func__, #pointers);                                         \
     } while (0)
 
+/** Make the call unless an earlier one failed; the function's `nb_status st` keeps the first error. */
+#define NB_TRY(call)                                                                     \
+    do {                                                                                 \
+        if (!st)                                                                         \
+            st = (call);                                                                 \
+    } while (0)
+
+/** Make the call, and return its error at once; `st` is the function's nb_status. */
+#define NB_FORWARD(call)                                                                 \
+    do {                                                                                 \
+        if ((st = (call)))                                                               \
+            return st;                                                                   \
+    } while (0)
+
 /** "out of memory (N bytes for WHAT)", NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 

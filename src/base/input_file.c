@@ -151,8 +151,7 @@ static nb_status make_blob(void *user, void **object, size_t *bytes, nb_error *e
     const input *in = user;
     blob *b = nb_shared_new(sizeof *b, free_blob, "file content", err);
     nb_status st = b ? NB_OK : NB_ERR_NOMEM;
-    if (!st)
-        st = read_disk(in->path, in->flag, in->limit, &b->data, &b->bytes, err);
+    NB_TRY(read_disk(in->path, in->flag, in->limit, &b->data, &b->bytes, err));
     if (st)
         nb_shared_drop(b);
     else
@@ -175,8 +174,7 @@ nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **
     *data = NULL;
     *bytes = 0;
     nb_key_file(&key, store, path);
-    if ((st = nb_store_take(store, &key, make_blob, &in, &object, err)))
-        return st;
+    NB_FORWARD(nb_store_take(store, &key, make_blob, &in, &object, err));
     b = object;
     if (limit && b->bytes > limit)
         st = too_large(&in, err);

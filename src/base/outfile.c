@@ -393,10 +393,8 @@ nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_er
 {
     nb_outfile out;
     nb_status st = nb_outfile_open(&out, path, err);
-    if (!st)
-        st = nb_outfile_write(&out, data, bytes, err);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
+    NB_TRY(nb_outfile_write(&out, data, bytes, err));
+    NB_TRY(nb_outfile_commit(&out, err));
     if (st)
         nb_outfile_abort(&out);
     return st;

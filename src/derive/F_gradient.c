@@ -2,6 +2,7 @@
 /* The gradient of a loss by every entry of the table of F. */
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/limits.h"
 #include "../physics/pixel.h"
@@ -149,8 +150,7 @@ static nb_status walk(const nb_slope_run *run, const nb_slope_sink *sink, nb_err
     nb_span *spans;
     nb_status st = nb_spans_build(run->job->scene, &spans, &request.n, err);
     request.spans = spans;
-    if (!st)
-        st = nb_slopes_walk(&request, &(nb_slope_rows){0}, run->threads, run->hooks, err);
+    NB_TRY(nb_slopes_walk(&request, &(nb_slope_rows){0}, run->threads, run->hooks, err));
     nb_free(spans);
     return st;
 }
@@ -179,8 +179,7 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
             k.gradient[i] += k.gradient[s * k.voxels + i];
             k.seen[i] |= k.seen[s * k.voxels + i];
         }
-    if (!st)
-        st = list(&k, F, err);
+    NB_TRY(list(&k, F, err));
     nb_free(k.gradient);
     nb_free(k.seen);
     return st;

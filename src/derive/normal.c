@@ -2,6 +2,7 @@
 /* The loss of an observation, its gradient and its Fisher matrix (docs/derivatives.md). */
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "dot.h"
 #include "products.h"
@@ -125,8 +126,7 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
     equations.partial = partial;
     if (!st && !pixels)
         st = nb_slope_observed(run->job, fit->seen, &own, err);
-    if (!st)
-        st = nb_slope_render(run, pixels ? pixels : &own, &sink, err);
+    NB_TRY(nb_slope_render(run, pixels ? pixels : &own, &sink, err));
     if (!st)
         collect(&equations, loss, gradient, fisher);
     nb_slope_pixels_free(&own);

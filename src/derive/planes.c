@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/stream.h"
 #include "../physics/panels.h"
@@ -189,8 +190,7 @@ nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
     nb_slope_pixels pixels;
     nb_status st = nb_slope_observed(run->job, seen, &pixels, err);
     memset(expected, 0, run->job->scene->raster.pixels * sizeof *expected);
-    if (!st)
-        st = fill(run, &pixels, &out, err);
+    NB_TRY(fill(run, &pixels, &out, err));
     nb_slope_pixels_free(&pixels);
     return st;
 }

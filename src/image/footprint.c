@@ -86,8 +86,7 @@ static nb_status make_taps(const nb_footprint *fp, const nb_panel *p, int slopes
         change = fmax(fmax(fabs(M[0] - last[0]), fabs(M[1] - last[1])),
                       fmax(fabs(M[2] - last[2]), fabs(M[3] - last[3])));
     if (!(change <= SAME_MAP)) {
-        if ((st = nb_taps_make(fp->box, M, slopes, &plan->taps[plan->n_taps], err)))
-            return st;
+        NB_FORWARD(nb_taps_make(fp->box, M, slopes, &plan->taps[plan->n_taps], err));
         plan->n_taps++;
         memcpy(last, M, sizeof M);
     }

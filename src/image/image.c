@@ -274,8 +274,7 @@ static nb_status find_light(nb_product *wanted, int i, nb_photons *photons, nb_e
         p->light = wanted[k].light;
     if (p->light)
         return NB_OK;
-    if ((st = nb_photons_fetch(photons, err)))
-        return st;
+    NB_FORWARD(nb_photons_fetch(photons, err));
     st = nb_light_make(photons, p->chain, at, &p->light, err);
     p->owns_light = !st;
     return st;

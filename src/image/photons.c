@@ -46,9 +46,8 @@ nb_status nb_photons_fetch(nb_photons *photons, nb_error *err)
         return nb_fail(err, NB_ERR_INTERNAL,
                        "no image is kept: call nb_sim_render(sim, NULL, ...) first");
     st = nb_photons_memory(photons, err);
-    if (!st)
-        st = photons->device->fetch(photons->state, -1, 0, photons->scene->raster.rows,
-                                    photons->own, err);
+    NB_TRY(photons->device->fetch(photons->state, -1, 0, photons->scene->raster.rows,
+                                  photons->own, err));
     if (!st)
         photons->pixels = photons->own;
     return st;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/stop.h"
 #include "../base/threads.h"
@@ -346,8 +347,7 @@ nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse *model,
     p->per = scale_of(model, reach, model->gamma);
     p->node = node_of(model);
     st = merge_beam(p, reach, err);
-    if (!st)
-        st = merge_cells(p, reach, err);
+    NB_TRY(merge_cells(p, reach, err));
     if (st)
         nb_diffuse_plane_clear(p);
     return st;

@@ -374,11 +374,9 @@ static nb_status fill_grid(const nb_diffuse_source *s, const nb_diffuse_table *t
     memset(p->c, 0, (points_of(p) + NB_DIFFUSE_BEHIND) * sizeof *p->c);
     st = nb_diffuse_terms_new(t->model.gauss, t->X_most, p->near2, farthest2(t, p, reach),
                               &f.terms, err);
-    if (!st)
-        st = nb_lattice_sum_new(p->power, t->low, t->n, reach, places_of(s, t, p, reach),
-                                s->threads, &f.sum, err);
-    if (!st)
-        st = fill_points(&f, err);
+    NB_TRY(nb_lattice_sum_new(p->power, t->low, t->n, reach, places_of(s, t, p, reach),
+                              s->threads, &f.sum, err));
+    NB_TRY(fill_points(&f, err));
     nb_lattice_sum_clear(&f.sum);
     nb_diffuse_terms_clear(&f.terms);
     if (!st)
@@ -427,8 +425,7 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **ta
     nb_diffuse_table *t = *table = st ? NULL : plan_table(s, reach, err);
     if (!st && !t)
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = check_X(s, t, err);
+    NB_TRY(check_X(s, t, err));
     if (!st) {
         t->orders = orders_of(t->X_most, ORDERS_LEFT);
         t->faint_orders = orders_of(t->X_most, NB_FAINT_SHARE);

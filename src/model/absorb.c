@@ -30,8 +30,7 @@ static nb_status mu_of_formula(const char *text, double wavelength_A, double *mu
         return fail_mu(text, err);
     memcpy(formula, text, (size_t)(colon - text));
     formula[colon - text] = '\0';
-    if ((st = nb_xraylib_need("-absorb_mu", "-absorb_mu x, 1/mm", err)))
-        return st;
+    NB_FORWARD(nb_xraylib_need("-absorb_mu", "-absorb_mu x, 1/mm", err));
 #ifdef NB_HAVE_XRAYLIB
     *mu = CS_Total_CP(formula, NB_HC_EV_ANGSTROM / wavelength_A / 1000, NULL) * density *
           100; /* 1/cm to 1/m */

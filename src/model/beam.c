@@ -117,8 +117,7 @@ nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *g,
     int i, j, k, n = 0;
     *out = NULL;
     *count = 0;
-    if ((st = sample_directions(cfg, &h, &v, err)))
-        return st;
+    NB_FORWARD(sample_directions(cfg, &h, &v, err));
     if ((double)h.count * v.count * w.count > MAX_SOURCES)
         return nb_fail(
             err, NB_ERR_INPUT,

@@ -177,8 +177,7 @@ nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inpu
     memset(x, 0, sizeof *x);
     x->growth = 1;
     if (cfg->value.cell_count > 0) {
-        if ((st = read_cell(cfg, &typed, err)))
-            return st;
+        NB_FORWARD(read_cell(cfg, &typed, err));
         reciprocal_from_cell(&typed, cfg->value.compat, x);
     }
     x->placed = inputs->matrix != NULL;

@@ -197,8 +197,7 @@ nb_status nb_detector_build(const nb_settings *cfg, const nb_geometry *g,
     if (!det->panels || !det->sensors)
         return NB_ERR_NOMEM;
     det->n_panels = n;
-    if ((st = find_material(cfg, wavelength_A, &det->material, err)))
-        return st;
+    NB_FORWARD(find_material(cfg, wavelength_A, &det->material, err));
     st = cfg->value.detector ? panels_of_file(cfg, g, wavelength_A, hooks, det, err)
                              : one_panel(cfg, g, hooks, det, err);
     stack_panels(det);

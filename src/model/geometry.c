@@ -283,8 +283,7 @@ static nb_status build_of_file(const nb_settings *cfg, const nb_displacement *mo
     if (st)
         return st;
     nb_geometry_take_panel(cfg->value.detector, moved, g);
-    if ((st = measure(g, err)))
-        return st;
+    NB_FORWARD(measure(g, err));
     beam_centre_from_plane(g);
     return NB_OK;
 }
@@ -320,8 +319,7 @@ nb_status nb_geometry_build_moved(const nb_settings *cfg, const nb_displacement 
     nb_geometry_centre(cfg, g);
     place(cfg, g);
     displace(g);
-    if ((st = measure(g, err)))
-        return st;
+    NB_FORWARD(measure(g, err));
     if (cfg->value.pix0_m.set)
         beam_centre_from_plane(g);
     return NB_OK;

@@ -101,8 +101,7 @@ static nb_status build_spectrum(const nb_settings *cfg, const nb_model_inputs *i
             use.length_A = fmax(use.length_A, x->N[i] * nb_norm(edges[i]) / NB_ANGSTROM);
         use.dmin_A = smallest_d(cfg, m);
     }
-    if ((st = nb_spectrum_make(cfg, &use, &m->spectrum, err)))
-        return st;
+    NB_FORWARD(nb_spectrum_make(cfg, &use, &m->spectrum, err));
     if (m->spectrum.is_chaotic)
         m->fluence = nb_typeable(m->fluence * m->spectrum.factor);
     return NB_OK;
@@ -121,9 +120,8 @@ static nb_status build_sources(const nb_settings *cfg, const nb_model_inputs *in
                                err);
     } else {
         st = build_spectrum(cfg, in, m, err);
-        if (!st)
-            st = nb_beam_grid(cfg, &m->geometry, m->spectrum.n ? &m->spectrum : NULL,
-                              &m->sources, &sc->beam.n_sources, err);
+        NB_TRY(nb_beam_grid(cfg, &m->geometry, m->spectrum.n ? &m->spectrum : NULL,
+                            &m->sources, &sc->beam.n_sources, err));
     }
     sc->beam.sources = m->sources;
     return st ? st : share_tables(in, m, err);
@@ -261,8 +259,7 @@ static nb_status place_domains(const nb_settings *cfg, const nb_model_inputs *in
     nb_status st;
     if (nb_phi_open(range, step, cfg->value.phi_steps, cfg->value.compat)) {
         int n;
-        if ((st = auto_phi_steps(m, domains, err)))
-            return st;
+        NB_FORWARD(auto_phi_steps(m, domains, err));
         n = m->auto_phi_steps < MAX_AUTO_PHI_STEPS ? m->auto_phi_steps
                                                    : MAX_AUTO_PHI_STEPS;
         lattice->n_phi = n < most ? n : most;
@@ -273,8 +270,7 @@ static nb_status place_domains(const nb_settings *cfg, const nb_model_inputs *in
                                "orientations", err);
     if (!m->orientations)
         return NB_ERR_NOMEM;
-    if ((st = make_steps(cfg, in->scan, m, err)))
-        return st;
+    NB_FORWARD(make_steps(cfg, in->scan, m, err));
     fill_orientations(cfg, m, domains);
     lattice->orientations = m->orientations;
     return NB_OK;
@@ -289,9 +285,8 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
                                     cfg->value.compat);
     nb_mat3 *domains;
     nb_status st;
-    if ((st = nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, m->geometry.spindle,
-                                &m->mosaic, err)))
-        return st;
+    NB_FORWARD(nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, m->geometry.spindle,
+                                 &m->mosaic, err));
     if (in->moved)
         displace_crystal(in->moved, &m->crystal);
     if (phi.count > 1 && !(phi.range > 0))
@@ -304,8 +299,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
     lattice->n_domains =
         in->blocks ? in->n_blocks
                    : nb_mosaic_domains(m->mosaic.spread, cfg->value.mosaic_domains);
-    if ((st = fit_orientations(lattice, err)))
-        return st;
+    NB_FORWARD(fit_orientations(lattice, err));
     lattice->n_orientations = lattice->n_phi * lattice->n_domains;
     if (in->check_only)
         return NB_OK;
@@ -315,8 +309,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
     st = in->blocks ? NB_OK : nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
     for (int i = 0; in->blocks && i < lattice->n_domains; i++)
         domains[i] = nb_mosaic_in_lab(&m->mosaic, &in->blocks[i]);
-    if (!st)
-        st = place_domains(cfg, in, domains, m, err);
+    NB_TRY(place_domains(cfg, in, domains, m, err));
     nb_free(domains);
     return st;
 }
@@ -500,8 +493,7 @@ static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in
         crystal.matrix = A;
     }
     st = nb_crystal_build(cfg, &crystal, hooks, &m->crystal, err);
-    if (!st)
-        st = nb_twin_read(cfg->value.twin, &twin, err);
+    NB_TRY(nb_twin_read(cfg->value.twin, &twin, err));
     if (st)
         return st;
     m->twin_share = nb_twin_share(&twin, in->twin_part);
@@ -526,11 +518,9 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     memcpy(sc->lattice.N, m->crystal.N, sizeof sc->lattice.N);
     sc->lattice.shape = (int)cfg->value.shape;
     sc->lattice.fudge = cfg->value.fudge;
-    if ((st = build_orientations(cfg, in, hooks, m, err)))
-        return st;
+    NB_FORWARD(build_orientations(cfg, in, hooks, m, err));
     m->auto_oversample = auto_oversample(cfg, m);
-    if ((st = check_oversample(cfg, m, err)))
-        return st;
+    NB_FORWARD(check_oversample(cfg, m, err));
     sc->oversample =
         cfg->value.oversample > 0 ? cfg->value.oversample : m->auto_oversample;
     sc->oversample_polar = cfg->value.oversample_polar;
@@ -542,8 +532,7 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     st = nb_absorber_of(cfg, &m->geometry, &m->crystal,
                         &(nb_frame_turn){m->phi0, m->phi_range, sc->lattice.n_phi},
                         m->wavelength_A, &m->absorber, err);
-    if (!st)
-        st = build_scale(cfg, m, err);
+    NB_TRY(build_scale(cfg, m, err));
     if (!st && in->amorphous)
         st = nb_amorphous_of(cfg, in->amorphous, m->blocks * m->twin_share, &m->amorphous,
                              err);

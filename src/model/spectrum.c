@@ -442,8 +442,7 @@ nb_status nb_spectrum_make(const nb_settings *cfg, const nb_spectrum_use *use,
         st = NB_ERR_NOMEM;
     for (int i = 0; i < out->parts && !st; i++)
         st = fill_part(use, i, out, err);
-    if (!st)
-        st = make_weights(out, err);
+    NB_TRY(make_weights(out, err));
     if (st)
         nb_spectrum_free(out);
     return st;

@@ -316,31 +316,19 @@ static nb_status check_derivatives(const nb_config *cfg, nb_error *err)
 nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
 {
     nb_status st = nb_config_check_fields(cfg, err);
-    if (!st)
-        st = nb_png_check_name("-pngfile", cfg->png_file, err);
+    NB_TRY(nb_png_check_name("-pngfile", cfg->png_file, err));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
         st = check_pair(cfg, &pairs[i], err);
-    if (!st)
-        st = check_tolerance(cfg, err);
-    if (!st)
-        st = check_fudge(cfg, err);
-    if (!st)
-        st = nb_config_check_noise(cfg, err);
-    if (!st)
-        st = nb_config_check_footprint(cfg, err);
-    if (!st)
-        st = nb_config_check_shadow(cfg, err);
-    if (!st)
-        st = nb_config_check_damage(cfg, err);
-    if (!st)
-        st = nb_config_check_absorb(cfg, err);
-    if (!st)
-        st = nb_config_check_background(cfg, err);
-    if (!st)
-        st = nb_config_check_diffuse(cfg, err);
-    if (!st)
-        st = check_derivatives(cfg, err);
-    if (!st)
-        st = nb_config_check_geometry(cfg, err);
+    NB_TRY(check_tolerance(cfg, err));
+    NB_TRY(check_fudge(cfg, err));
+    NB_TRY(nb_config_check_noise(cfg, err));
+    NB_TRY(nb_config_check_footprint(cfg, err));
+    NB_TRY(nb_config_check_shadow(cfg, err));
+    NB_TRY(nb_config_check_damage(cfg, err));
+    NB_TRY(nb_config_check_absorb(cfg, err));
+    NB_TRY(nb_config_check_background(cfg, err));
+    NB_TRY(nb_config_check_diffuse(cfg, err));
+    NB_TRY(check_derivatives(cfg, err));
+    NB_TRY(nb_config_check_geometry(cfg, err));
     return st ? st : nb_config_check_factors(cfg, err);
 }

@@ -171,8 +171,7 @@ static nb_status read_integer(const nb_param *p, const char *word, int *out, nb_
             }
         return refuse_word(p, word, err);
     }
-    if ((st = read_whole(p, word, &n, err)))
-        return st;
+    NB_FORWARD(read_whole(p, word, &n, err));
     *out = (int)n;
     return nb_param_allows(p, (double)n) ? NB_OK : nb_param_refuse(p, word, err);
 }
@@ -231,8 +230,7 @@ static nb_status set_three(const nb_param *p, nb_opt3 *out, const char *const *w
 {
     double v[3];
     nb_status st = read_numbers(p, words, 3, v, err);
-    if (!st)
-        st = nb_param_check_direction(p, v, err);
+    NB_TRY(nb_param_check_direction(p, v, err));
     if (st)
         return st;
     for (int i = 0; i < 3 && p->kind == NB_KIND_POINT_MM; i++)

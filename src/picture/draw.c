@@ -173,8 +173,7 @@ nb_status nb_picture_draw(const nb_picture_job *job, void **pixels, nb_error *er
         *pixels = levels;
         return NB_OK;
     }
-    if (!st)
-        st = colour(job, levels, &canvas, err);
+    NB_TRY(colour(job, levels, &canvas, err));
     nb_free(levels);
     if (!st && rings)
         st = nb_draw_rings(&canvas, job->panel, job->wavelength, job->options, err);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/unpack.h"
 
@@ -39,8 +40,7 @@ static nb_status pack_text(const unsigned char *data, size_t n, char **text, nb_
     unsigned char *packed;
     size_t size;
     nb_status st = nb_zlib_pack(data, n, &packed, &size, err);
-    if (!st)
-        st = to_base64(packed, size, text, err);
+    NB_TRY(to_base64(packed, size, text, err));
     nb_free(packed);
     return st;
 }
@@ -94,8 +94,7 @@ static nb_status pack_planes(const uint32_t *q, size_t n, nb_packed *out, nb_err
     for (int p = 0; !st && p < out->planes; p++)
         for (size_t i = 0; i < n; i++)
             planes[(size_t)p * n + i] = (unsigned char)(q[i] >> 8 * p);
-    if (!st)
-        st = pack_text(planes, n * (size_t)out->planes, &out->pixels, err);
+    NB_TRY(pack_text(planes, n * (size_t)out->planes, &out->pixels, err));
     nb_free(planes);
     return st;
 }
@@ -142,8 +141,7 @@ static nb_status pack_mask(const float *pixels, size_t n, nb_packed *out, nb_err
     for (size_t i = 0; !st && i < n; i++)
         if (!isfinite(pixels[i]))
             bits[i / 8] |= (unsigned char)(1 << i % 8);
-    if (!st)
-        st = pack_text(bits, (n + 7) / 8, &out->mask, err);
+    NB_TRY(pack_text(bits, (n + 7) / 8, &out->mask, err));
     nb_free(bits);
     return st;
 }

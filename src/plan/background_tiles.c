@@ -3,6 +3,7 @@
  * them. */
 #include "background_tiles.h"
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
@@ -621,8 +622,7 @@ static nb_status build(const nb_scene *sc, int threads, nb_background_tiles *t,
     for (int k = 0; k < t->n && !st; k++)
         if (!(st = reserve(sc, t, k, err)) && t->panels[k].tiles)
             survey(sc, t, k);
-    if (!st)
-        st = nb_background_means_fill(t->table, sc->oversample, threads, t->means, err);
+    NB_TRY(nb_background_means_fill(t->table, sc->oversample, threads, t->means, err));
     for (int k = 0; k < t->n && !st; k++)
         if (t->panels[k].tiles)
             make_panel(sc, t, k, threads);

@@ -286,8 +286,7 @@ nb_status nb_spot_list_build(const nb_spots *sp, const nb_spot_limits *limits,
                      edge);
     for (int k = 0; k < sp->n_groups && !st; k++)
         st = add_group(&s, k) ? NB_OK : NB_ERR_NOMEM;
-    if (!st)
-        st = sort_pairs(list, s.pairs, err);
+    NB_TRY(sort_pairs(list, s.pairs, err));
     nb_free(s.pairs);
     if (st)
         nb_spot_list_free(list);

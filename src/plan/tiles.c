@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "../physics/limits.h"
@@ -430,8 +431,7 @@ nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *t, nb_error *err)
 nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *t, nb_error *err)
 {
     nb_status st = nb_tiles_build_steps(plan, t, err);
-    if (!st)
-        st = nb_tile_factors_build(&plan->scene->factors.table, t->unit, &t->factors, err);
+    NB_TRY(nb_tile_factors_build(&plan->scene->factors.table, t->unit, &t->factors, err));
     if (st)
         nb_tiles_free(t);
     return st;

@@ -169,8 +169,7 @@ nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
     if (sc->raster.mask)
         st = nb_spans_build(sc, &spans, &request.n, err);
     request.spans = spans;
-    if (!st)
-        st = backend->render(state, sc, &request, &planes, err);
+    NB_TRY(backend->render(state, sc, &request, &planes, err));
     nb_free(spans);
     return st;
 }

@@ -223,8 +223,7 @@ static nb_status run_pass(row_run *run, nb_error *err)
 {
     const nb_row_source source = {give_row, run, run->job->threads};
     nb_status st = number_rows(run, err);
-    if (!st)
-        st = run->pass->run(run->pass->context, &source, run->job->planes->image, err);
+    NB_TRY(run->pass->run(run->pass->context, &source, run->job->planes->image, err));
     *run->pass->ran = 1;
     nb_free(run->row_of);
     return st;
@@ -267,8 +266,7 @@ static nb_status run_request(row_run *run, int stripes, nb_error *err)
     nb_status st;
     if (request.spans || request.n == 0)
         return run_spans(run, stripes, err);
-    if ((st = nb_spans_build(whole.scene, &spans, &request.n, err)))
-        return st;
+    NB_FORWARD(nb_spans_build(whole.scene, &spans, &request.n, err));
     request.spans = spans;
     whole.request = &request;
     run->job = &whole;

@@ -149,8 +149,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     if (!state->path)
         return nb_steps_run(&r, err);
     st = path->prepare ? path->prepare(&r, err) : NB_OK;
-    if (!st)
-        st = path->run(&r, err);
+    NB_TRY(path->run(&r, err));
     if (st)
         state->notes.left = (nb_spots_result){0};
     nb_vector_plans_free(r.plans);

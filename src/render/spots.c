@@ -101,10 +101,8 @@ static nb_status run_pass(const nb_render *job, const nb_spots *spots,
     const int os = spots->scene->oversample, edge = os < TILE ? TILE / os : 1;
     nb_region *regions = regions_of(spots->scene, err);
     nb_status st = regions ? NB_OK : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_spot_list_build(spots, limits, regions, edge, &pass.list, err);
-    if (!st)
-        st = alloc_tiles(&pass, edge * os, err);
+    NB_TRY(nb_spot_list_build(spots, limits, regions, edge, &pass.list, err));
+    NB_TRY(alloc_tiles(&pass, edge * os, err));
     if (!st)
         run_tiles(&pass);
     *brightest = (nb_bright){0};
@@ -128,8 +126,7 @@ nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brighte
     whole.raster.mask = NULL;
     whole.raster.roi = (nb_region){0, whole.raster.columns - 1, 0, whole.raster.rows - 1};
     plan.scene = &whole;
-    if ((st = nb_spots_build(&plan, &spots, err)))
-        return st;
+    NB_FORWARD(nb_spots_build(&plan, &spots, err));
     for (int i = 0; i < tries && !st && !(brightest->photons > 0); i++) {
         nb_spot_limits limits;
         if (nb_spots_repeats(&spots, i))
@@ -180,8 +177,7 @@ nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_er
         water.plans = without;
         rows.row = nb_dark_row;
     }
-    if (!st)
-        st = nb_render_rows(&rows, err);
+    NB_TRY(nb_render_rows(&rows, err));
     nb_free(without);
     return st;
 }
@@ -220,8 +216,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
             st = nb_spans_build(job->scene, &own, &request.n, err);
             request.spans = own;
         }
-        if (!st)
-            st = render_spans(job, &request, &spots, &limits, result, err);
+        NB_TRY(render_spans(job, &request, &spots, &limits, result, err));
         nb_free(own);
     }
     nb_spots_free(&spots);

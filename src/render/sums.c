@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "audit.h"
 #include "rows.h"
@@ -137,8 +138,7 @@ nb_status nb_slopes_walk(const nb_request *request, const nb_slope_rows *rows,
     walk.buffers = (double *)(((uintptr_t)buffers + 63) & ~(uintptr_t)63);
     if (walk.audited)
         st = nb_slope_audit_open(job, NB_PASS_STRIPES, &walk.audit, err);
-    if (!st)
-        st = take_rows(&walk, &each, err);
+    NB_TRY(take_rows(&walk, &each, err));
     nb_slope_audit_close(&walk.audit);
     nb_free(buffers);
     return st;

@@ -278,8 +278,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
     pass->scene = plan->scene;
     atomic_store(&pass->done, 0); /* the trial's */
     st = make_grids(pass, plan, err);
-    if (!st)
-        st = alloc_tiles(pass, err);
+    NB_TRY(alloc_tiles(pass, err));
     if (!st)
         run_tiles(pass);
     if (!st && counts)
@@ -394,8 +393,7 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
         st = nb_spans_build(job->scene, &own, &request.n, err);
         request.spans = own;
     }
-    if (!st)
-        st = render_spans(pass, &request, result, err);
+    NB_TRY(render_spans(pass, &request, result, err));
     nb_free(own);
     return st;
 }
@@ -409,9 +407,7 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
     st = set_bound(job, result, err);
     if (st || result->refused)
         return st;
-    st = nb_tiles_build(job->plan, &steps, err);
-    if (st)
-        return st;
+    NB_FORWARD(nb_tiles_build(job->plan, &steps, err));
     st = render_steps(&pass, result, err);
     nb_tiles_free(&steps);
     return st;

@@ -293,8 +293,7 @@ static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *
     for (int i = 0; i < plan->scene->beam.n_sources; i++)
         v->weights += v->plans->sources[i].weight * lattice->n_orientations;
     fill(v);
-    if ((st = fill_lines(v, err)))
-        return st;
+    NB_FORWARD(fill_lines(v, err));
     v->light = is_light(v, plan);
     return NB_OK;
 }
@@ -323,8 +322,7 @@ static nb_status run(nb_render *r, nb_error *err)
         rows.floats = r->kernels.slope_floats;
         rows.dot = light_dot;
     }
-    if (!st)
-        st = nb_slopes_walk(r->request, &rows, r->threads, r->hooks, err);
+    NB_TRY(nb_slopes_walk(r->request, &rows, r->threads, r->hooks, err));
     close_tables(&v);
     return st;
 }

@@ -52,8 +52,7 @@ static nb_status read_table(const nb_config *cfg, material_list *list, nb_error 
         path = cfg->q_file;
         factor = 1 / (4 * NB_PI);
     }
-    if ((st = nb_read_file(path, flag, NB_STOL_FILE_BYTES, &data, &bytes, err)))
-        return st;
+    NB_FORWARD(nb_read_file(path, flag, NB_STOL_FILE_BYTES, &data, &bytes, err));
     st = nb_stol_parse(data, bytes, path, factor, &list->tables[list->n], err);
     nb_free(data);
     if (!st)
@@ -116,10 +115,8 @@ nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_err
     if (!(list = nb_alloc(1, sizeof *list, "materials", err)))
         return NB_ERR_NOMEM;
     st = read_table(cfg, list, err);
-    if (!st)
-        st = read_list(cfg, list, err);
-    if (!st)
-        st = nb_amorphous_build(list->sources, list->n, set, err);
+    NB_TRY(read_list(cfg, list, err));
+    NB_TRY(nb_amorphous_build(list->sources, list->n, set, err));
     for (int i = 0; i < MOST; i++)
         nb_stol_free(&list->tables[i]);
     nb_free(list);

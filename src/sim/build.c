@@ -92,13 +92,11 @@ nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *mod
         st = nb_inputs_make_factors(loaded, model, 0, b->hooks, err);
         *seconds += nb_monotonic_seconds() - start;
     }
-    if (!st)
-        st = nb_model_damage_tables(
-            loaded->factors ? nb_factor_files_cell(loaded->factors, &model->crystal, cell)
-                            : NULL,
-            b->like, model, err);
-    if (!st)
-        st = move(loaded, &in, model, err);
+    NB_TRY(nb_model_damage_tables(
+        loaded->factors ? nb_factor_files_cell(loaded->factors, &model->crystal, cell)
+                        : NULL,
+        b->like, model, err));
+    NB_TRY(move(loaded, &in, model, err));
     if (st)
         nb_model_free(model);
     else

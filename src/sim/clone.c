@@ -46,8 +46,7 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     if (!(st = nb_inputs_keep_tables(&from->in, err)) &&
         !(st = copy_displacement(&from->moved, &sim->moved, err)) && from->crowd)
         st = nb_crowd_copy(from->crowd, &sim->crowd, err);
-    if (!st)
-        st = nb_sim_build_model(sim, err);
+    NB_TRY(nb_sim_build_model(sim, err));
     if (st)
         nb_sim_free(sim);
     else
@@ -63,8 +62,7 @@ nb_status nb_sim_frame(nb_sim *sim, const nb_config *typed, const nb_frame_extra
     sim->typed = *typed;
     sim->typed.threads = threads;
     nb_inputs_show_typed(&sim->in, &sim->typed);
-    if ((st = nb_sim_take_record(sim, &sim->typed, extra, err)))
-        return st;
+    NB_FORWARD(nb_sim_take_record(sim, &sim->typed, extra, err));
     nb_inputs_show_typed(&sim->in, &sim->typed);
     nb_free(sim->moved.panels);
     sim->moved = (nb_displacement){0};

@@ -96,8 +96,7 @@ nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err)
         return NB_OK;
     if (cfg->misset_seed.set)
         seed = cfg->misset_seed.value;
-    if ((st = nb_misset_random(seed, m, angles, err)))
-        return st;
+    NB_FORWARD(nb_misset_random(seed, m, angles, err));
     cfg->misset_mode = NB_MISSET_FIXED;
     for (int i = 0; i < 3; i++)
         cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
@@ -226,9 +225,8 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
         from.tables = old.tables;
         from.factors_key = old.factors_key;
     }
-    if ((st = nb_resolve_record(&from, typed, sim->seed, extra, &silent, &x->cfg, &in,
-                                err)))
-        return st;
+    NB_FORWARD(
+        nb_resolve_record(&from, typed, sim->seed, extra, &silent, &x->cfg, &in, err));
     if (!in.sums && !in.tables.file)
         nb_inputs_find_tables(&in, &sim->in);
     x->in = in;
@@ -258,8 +256,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     x->crystal = m;
     x->twin = twin;
     nb_model_free(&x->model);
-    if ((st = nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err)))
-        return st;
+    NB_FORWARD(nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err));
     if (x->cfg.twin[0])
         nb_tables_sign(&x->in.tables, &x->model.scene.factors.table);
     x->model.scene.background = 0; /* the first crystal's scene has it */
@@ -295,19 +292,16 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
     } else if (!st) {
         st = record_of(sim, m, cfg, err);
     }
-    if (!st)
-        st = nb_twin_read(cfg->twin, &twin, err);
+    NB_TRY(nb_twin_read(cfg->twin, &twin, err));
     if (!st && m == 0 && twin.n)
         nb_tables_sign(&sim->in.tables, &first->scene.factors.table);
     for (int part = m == 0; !st && part <= twin.n; part++, ++*i) {
         if (*i >= crowd->n)
             st = grow(crowd, *i + 1, err);
-        if (!st)
-            st = build_one(sim, *i, m, part, cfg, err);
+        NB_TRY(build_one(sim, *i, m, part, cfg, err));
         if (!st && part == 0)
             first = &crowd->all[*i]->model;
-        if (!st)
-            st = take_scene(crowd, crowd->all[*i], first, &twin, err);
+        NB_TRY(take_scene(crowd, crowd->all[*i], first, &twin, err));
     }
     sim->asker.place = "";
     nb_free(cfg);
@@ -331,8 +325,7 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
         sim->crowd = NULL;
         return NB_OK;
     }
-    if ((st = nb_crystals_count(&sim->in, &sim->cfg, &n, err)))
-        return st;
+    NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
     if (crowd->given && crowd->n_given != n - 1) /* of another record */
@@ -363,8 +356,7 @@ nb_status nb_sim_set_crystals(nb_sim *sim, const nb_config *configs, int n, nb_e
     if (n == 0)
         return NB_OK;
     st = nb_sim_give_crystals(sim, configs, n, err);
-    if (!st)
-        st = nb_crowd_build(sim, err);
+    NB_TRY(nb_crowd_build(sim, err));
     nb_photons_forget(&sim->engine.photons);
     return st;
 }
@@ -430,9 +422,7 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
     all = NB_RESOLVED(cfg);
     inputs = nb_crystal_inputs_of(all, &in.matrix, cfg->seed.value);
     st = nb_crystal_build(all, &inputs, NULL, out, err);
-    if (!st)
-        st = nb_damage_of(all, nb_beam_fluence(all), nb_beam_wavelength(all), &damage,
-                          err);
+    NB_TRY(nb_damage_of(all, nb_beam_fluence(all), nb_beam_wavelength(all), &damage, err));
     if (!st)
         nb_crystal_grow(damage.growth, out);
     nb_inputs_drop(&in);

@@ -285,8 +285,7 @@ static nb_status apply(const nb_crystal_lines *l, int m, const cJSON *object,
     clear_for(object, cfg);
     cJSON_ArrayForEach(member, object)
     {
-        if (!st)
-            st = apply_member(member, cfg, &why);
+        NB_TRY(apply_member(member, cfg, &why));
     }
     return st == NB_ERR_INPUT ? fail(l, m, why.message, err) : st;
 }

@@ -56,8 +56,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
     nb_variable_name v;
     nb_status st = nb_variable_parse(&of, name, &v, err);
     memset(out, 0, sizeof *out);
-    if (!st)
-        st = nb_variable_check(&of, &v, err);
+    NB_TRY(nb_variable_check(&of, &v, err));
     if (st)
         return st;
     memcpy(out->name, v.name, sizeof out->name);
@@ -150,8 +149,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
     nb_variable_name *v;
     nb_status st;
     memset(job, 0, sizeof *job);
-    if ((st = nb_sim_check_slopes(sim, err)))
-        return st;
+    NB_FORWARD(nb_sim_check_slopes(sim, err));
     st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {
         if (v[i].kind == NB_VAR_ALL_F)
@@ -160,12 +158,10 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                                     "argument"
                                   : "F: all structure factors need a pullback; name one "
                                     "as F:1:-2:3");
-        if (!st)
-            st = check_change(&sim->model, &v[i], err);
+        NB_TRY(check_change(&sim->model, &v[i], err));
         say_still(&sim->hooks, &of, &v[i]);
     }
-    if (!st)
-        st = nb_slope_job_build(&of, v, count, job, err);
+    NB_TRY(nb_slope_job_build(&of, v, count, job, err));
     for (int i = 0; i < count && !st; i++)
         st = nb_sim_check_factors(sim, &v[i], &job->tangents[i], err);
     nb_free(v);
@@ -179,8 +175,7 @@ nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int cou
     nb_slope_job job = {0};
     nb_variable_name *v;
     nb_status st = nb_sim_names(sim, names, count, &v, err);
-    if (!st)
-        st = nb_slope_job_build(&of, v, count, &job, err);
+    NB_TRY(nb_slope_job_build(&of, v, count, &job, err));
     for (int i = 0; i < count && !st; i++)
         st = nb_sim_check_factors(sim, &v[i], &job.tangents[i], err);
     nb_slope_job_free(&job);
@@ -273,8 +268,7 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     nb_slope_job job;
     nb_slope_run run = {0};
     nb_status st = build_job(sim, names, count, 0, &job, err);
-    if (!st)
-        st = open_run(sim, &job, 0, &run, err);
+    NB_TRY(open_run(sim, &job, 0, &run, err));
     if (!st && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_planes(sim, &run, type, planes, image, err);
     else if (!st)
@@ -293,8 +287,7 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
     nb_slope_job job;
     nb_slope_run run = {0};
     nb_status st = build_job(sim, NULL, 0, 0, &job, err);
-    if (!st)
-        st = open_run(sim, &job, 0, &run, err);
+    NB_TRY(open_run(sim, &job, 0, &run, err));
     if (!st && nb_sim_has_footprint(sim))
         st = nb_sim_footprint_slopes(sim, &run, &sim->model.scene, image, err);
     else if (!st)
@@ -374,8 +367,7 @@ static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run,
     nb_status st = later ? NB_OK : check_loss(sim, type, dloss, err);
     if (!st && spreads)
         return nb_sim_footprint_pullback(sim, run, type, dloss, gradient, F, err);
-    if (!st)
-        st = nb_slope_pullback(run, type, dloss, gradient, err);
+    NB_TRY(nb_slope_pullback(run, type, dloss, gradient, err));
     if (!st && later && not_finite_at(gradient, count) < count)
         st = check_loss(sim, type, dloss, err);
     if (!st && F)
@@ -437,12 +429,9 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
     if (F)
         memset(F, 0, sizeof *F);
     st = build_job(sim, names, count, 1, &job, err);
-    if (!st)
-        st = open_run(sim, &job, 0, &run, err);
-    if (!st)
-        st = pull_behind(sim, &run, type, dloss, gradient, F, err);
-    if (!st)
-        st = check_gradient(names, count, gradient, F, err);
+    NB_TRY(open_run(sim, &job, 0, &run, err));
+    NB_TRY(pull_behind(sim, &run, type, dloss, gradient, F, err));
+    NB_TRY(check_gradient(names, count, gradient, F, err));
     if (st && F)
         nb_hkl_gradient_free(F);
     close_run(sim, &run);
@@ -459,14 +448,12 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     nb_slope_job job;
     nb_slope_run run = {0};
     nb_status st = build_job(sim, names, count, 1, &job, err);
-    if (!st)
-        st = open_run(sim, &job, 0, &run, err);
+    NB_TRY(open_run(sim, &job, 0, &run, err));
     if (!st &&
         (!run.backend->device || nb_sim_has_footprint(sim) || nb_sim_has_factors(sim)))
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
                      "the derivatives of this simulation are not made on a device");
-    if (!st)
-        st = nb_slope_pullback(&run, type, dloss, gradient, err);
+    NB_TRY(nb_slope_pullback(&run, type, dloss, gradient, err));
     if (!st && not_finite_at(gradient, count) < count)
         st = nb_fail(err, NB_ERR_INPUT,
                      "the slope of the loss is not finite, or the gradient by %s is "
@@ -540,8 +527,7 @@ static nb_status fill_footprint(const nb_sim *sim, const nb_slope_run *run,
     nb_scene scene;
     uint8_t *mask;
     nb_status st = scene_of_fit(sim, seen, psf, &scene, &mask, err);
-    if (!st)
-        st = nb_sim_footprint_slopes(sim, run, &scene, given, err);
+    NB_TRY(nb_sim_footprint_slopes(sim, run, &scene, given, err));
     nb_free(mask);
     return st;
 }
@@ -571,16 +557,13 @@ static nb_status fill_list(const nb_sim *sim, const nb_slope_run *run,
         st = nb_slope_observed(run->job, seen, &given->own, err);
         pixels = &given->own;
     }
-    if (!st)
-        st = nb_slope_list_open(&sim->model.scene, pixels, &given->list, err);
+    NB_TRY(nb_slope_list_open(&sim->model.scene, pixels, &given->list, err));
     if (!st && !(given->values = nb_alloc_raw(planes * given->list.n + 1, sizeof(double),
                                               "derivatives", err)))
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = nb_sim_has_footprint(sim)
-                 ? nb_sim_footprint_at(sim, run, &given->list, given->values, err)
-                 : nb_slope_list_fill(run, &given->list, given->list.n, given->values,
-                                      err);
+    NB_TRY(nb_sim_has_footprint(sim)
+               ? nb_sim_footprint_at(sim, run, &given->list, given->values, err)
+               : nb_slope_list_fill(run, &given->list, given->list.n, given->values, err));
     if (!st && nb_sim_has_factors(sim))
         nb_sim_factor_list(sim, &given->list, planes, given->values);
     return st;
@@ -662,14 +645,10 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
     nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
-    if (!st)
-        st = fit_job(sim, names, count, &(nb_pixels_seen){seen, pixels}, &job, &given,
-                     err);
-    if (!st)
-        st = open_run(sim, &job, seen->n_knots, &run, err);
+    NB_TRY(fit_job(sim, names, count, &(nb_pixels_seen){seen, pixels}, &job, &given, err));
+    NB_TRY(open_run(sim, &job, seen->n_knots, &run, err));
     use_given(&given, &run);
-    if (!st)
-        st = nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err);
+    NB_TRY(nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err));
     close_run(sim, &run);
     nb_slope_job_free(&job);
     free_given(&given);
@@ -685,13 +664,10 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     fit_given given = {0};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
-    if (!st)
-        st = fit_job(sim, NULL, 0, &(nb_pixels_seen){seen, NULL}, &job, &given, err);
-    if (!st)
-        st = open_run(sim, &job, 0, &run, err);
+    NB_TRY(fit_job(sim, NULL, 0, &(nb_pixels_seen){seen, NULL}, &job, &given, err));
+    NB_TRY(open_run(sim, &job, 0, &run, err));
     use_given(&given, &run);
-    if (!st)
-        st = nb_slope_expected(&run, seen, expected, err);
+    NB_TRY(nb_slope_expected(&run, seen, expected, err));
     close_run(sim, &run);
     nb_slope_job_free(&job);
     free_given(&given);
@@ -717,10 +693,8 @@ nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
     fit_given given = {0};
     nb_slope_run run = {0};
     nb_status st = fit_job(sim, names, count, of, &job, &given, err);
-    if (!st)
-        st = open_run(sim, &job, 0, &run, err);
-    if (!st)
-        st = nb_slope_list_open(&sim->model.scene, of->pixels, &list, err);
+    NB_TRY(open_run(sim, &job, 0, &run, err));
+    NB_TRY(nb_slope_list_open(&sim->model.scene, of->pixels, &list, err));
     if (!st && given.values)
         copy_given(&given, planes, sim->model.scene.raster.pixels, &list, values);
     else if (!st)

@@ -90,14 +90,12 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     nb_status st;
     if (!sim->cfg.derivatives[0])
         return NB_OK;
-    if ((st = nb_sim_check_slopes(sim, err)))
-        return st;
+    NB_FORWARD(nb_sim_check_slopes(sim, err));
     st = open_wanted(sim, &w, err);
     if (!st && w.all_F)
         st = nb_sim_check_factors(
             sim, &(nb_variable_name){.kind = NB_VAR_ALL_F, .name = "F"}, NULL, err);
-    if (!st)
-        st = nb_sim_check_held(sim, w.list, w.count, err);
+    NB_TRY(nb_sim_check_held(sim, w.list, w.count, err));
     free_wanted(&w);
     if (!st && sim->cfg.pullback_file[0])
         st = read_pattern(sim, &pattern, &type, err);
@@ -134,14 +132,12 @@ static nb_status write_planes(nb_sim *sim, const wanted *w, const char *path,
         nb_alloc_raw(raster->pixels * size, (size_t)w->count, "derivatives", err);
     float *image = nb_alloc_raw(raster->pixels, sizeof *image, "image", err);
     nb_status st = planes && image ? NB_OK : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_sim_derivatives(sim, w->list, w->count, type, planes, image, err);
+    NB_TRY(nb_sim_derivatives(sim, w->list, w->count, type, planes, image, err));
     for (int i = 0; i < w->count && !st; i++)
         st = check_plane(w->list[i], type, planes, raster->pixels, (size_t)i, err);
     file.planes = planes;
     file.image = image;
-    if (!st)
-        st = nb_slopes_write(path, &file, err);
+    NB_TRY(nb_slopes_write(path, &file, err));
     nb_free(planes);
     nb_free(image);
     return st;
@@ -232,8 +228,7 @@ static nb_status pull_back(nb_sim *sim, const wanted *w, nb_error *err)
     st = nb_sim_pullback(sim, w->list, w->count, type, pattern, gradient,
                          w->all_F ? &F : NULL, err);
     nb_free(pattern);
-    if (!st)
-        st = write_gradient(sim, w, gradient, err);
+    NB_TRY(write_gradient(sim, w, gradient, err));
     if (!st && w->all_F)
         st = write_gradient_of_F(sim->cfg.gradhkl_file, &F, err);
     nb_hkl_gradient_free(&F);
@@ -244,8 +239,7 @@ nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err)
 {
     wanted w;
     nb_status st = open_wanted(sim, &w, err);
-    if (!st)
-        st = write_planes(sim, &w, path, err);
+    NB_TRY(write_planes(sim, &w, path, err));
     free_wanted(&w);
     return st;
 }
@@ -261,8 +255,7 @@ nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err)
     if (st || !sim->cfg.pullback_file[0])
         return st;
     st = open_wanted(sim, &w, err);
-    if (!st)
-        st = pull_back(sim, &w, err);
+    NB_TRY(pull_back(sim, &w, err));
     free_wanted(&w);
     return st;
 }

@@ -247,12 +247,10 @@ nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
     nb_status st = open_spreading(sim, run, wanted, &s, err);
     if (!st && !work)
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = nb_slope_fill(&s.light_run, &out, err);
+    NB_TRY(nb_slope_fill(&s.light_run, &out, err));
     for (int p = count; p >= 0 && !st; p--) /* the image last: others need it as it was */
         st = spread_plane(&s, fp, p, given, given + (size_t)p * pixels, work, err);
-    if (!st)
-        st = add_rest(&s, given, err);
+    NB_TRY(add_rest(&s, given, err));
     close_spreading(&s);
     nb_free(work);
     return st;
@@ -465,8 +463,7 @@ static nb_status render_light(const spreading *s, nb_slope_list *from,
 {
     const size_t planes = (size_t)s->job->count + 1;
     nb_status st = nb_slope_scene_pixels(&s->parts.bragg, pixels, err);
-    if (!st)
-        st = nb_slope_list_open(&s->parts.bragg, pixels, from, err);
+    NB_TRY(nb_slope_list_open(&s->parts.bragg, pixels, from, err));
     if (!st && !(*light = nb_alloc_raw(planes * (from->n + AHEAD), sizeof **light,
                                        "derivatives", err)))
         st = NB_ERR_NOMEM;
@@ -536,18 +533,14 @@ nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
     double *light = NULL, ***slopes = NULL;
     uint8_t *mask;
     nb_status st = scene_of_list(sim, list, &wanted, &mask, err);
-    if (!st)
-        st = open_spreading(sim, run, &wanted, &s, err);
-    if (!st)
-        st = render_light(&s, &from, &pixels, &light, err);
-    if (!st)
-        st = all_slopes(&s, &sim->model.footprint, &slopes, err);
+    NB_TRY(open_spreading(sim, run, &wanted, &s, err));
+    NB_TRY(render_light(&s, &from, &pixels, &light, err));
+    NB_TRY(all_slopes(&s, &sim->model.footprint, &slopes, err));
     if (!st) {
         const gather g = {&s, list, &from, light, from.n + AHEAD, slopes, values};
         st = gather_all(&g, err);
     }
-    if (!st)
-        st = add_rest_at(&s, list, values, err);
+    NB_TRY(add_rest_at(&s, list, values, err));
     free_all_slopes(&s, slopes);
     close_spreading(&s);
     nb_slope_pixels_free(&pixels);
@@ -624,10 +617,8 @@ nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
         spread(&s, NULL, 1, behind, before);
         st = nb_slope_pullback(&s.light_run, NB_REAL_FLOAT64, before, gradient, err);
     }
-    if (!st)
-        st = pull_taps(&s, &sim->model.footprint, behind, gradient, err);
-    if (!st)
-        st = pull_rest(&s, behind, gradient, err);
+    NB_TRY(pull_taps(&s, &sim->model.footprint, behind, gradient, err));
+    NB_TRY(pull_rest(&s, behind, gradient, err));
     if (!st && F)
         st = nb_slope_F(&s.light_run, NB_REAL_FLOAT64, before, F, err);
     close_spreading(&s);

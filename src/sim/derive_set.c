@@ -414,8 +414,7 @@ nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err)
         finish_cell(c);
         st = nb_config_check_fields(&c->cfg, err);
     }
-    if (!st)
-        st = adopt(sim, c, err);
+    NB_TRY(adopt(sim, c, err));
     if (c) {
         nb_free(c->F);
         nb_free(c->moved.panels);
@@ -575,8 +574,7 @@ nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *
         if (!isfinite(values[i]))
             st = nb_fail(err, NB_ERR_INPUT, "%s %g: must be a finite number", v[i].name,
                          values[i]);
-        if (!st)
-            st = nb_variable_check(&of, &v[i], err);
+        NB_TRY(nb_variable_check(&of, &v[i], err));
     }
     if (!st && !(moves = moves_like(sim->moves, count, err)))
         st = NB_ERR_NOMEM;

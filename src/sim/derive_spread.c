@@ -45,8 +45,7 @@ nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *v
         rest[i] = values[i] - (double)part[i];
         exact &= rest[i] == 0;
     }
-    if (!st)
-        st = spread_floats(sim, psf, part, values, err);
+    NB_TRY(spread_floats(sim, psf, part, values, err));
     if (!st && !exact) {
         for (size_t i = 0; i < pixels; i++)
             part[i] = (float)rest[i];

@@ -407,8 +407,7 @@ nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_erro
                        "%s: a geometry file cannot hold such a detector",
                        sc->panels[0].curved ? "-curved_det" : "-adxv, a mirrored frame");
     }
-    if ((st = nb_detector_spec_new(sc->n_panels, out, err)))
-        return st;
+    NB_FORWARD(nb_detector_spec_new(sc->n_panels, out, err));
     for (int k = 0; k < sc->n_panels; k++)
         spec_of(&sim->model, g->convention, &sc->panels[k],
                 from ? &from->panels[k] : NULL, &out->panels[k]);

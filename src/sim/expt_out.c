@@ -402,8 +402,7 @@ static nb_status put_object(stills *s, nb_json one, nb_error *err)
     if (!text)
         return nb_fail(err, NB_ERR_NOMEM, "out of memory (for the experiments)");
     st = put_text(s, s->objects++ ? ",\n" : "\n", err);
-    if (!st)
-        st = put_text(s, text, err);
+    NB_TRY(put_text(s, text, err));
     cJSON_free(text);
     return st;
 }
@@ -670,23 +669,16 @@ static nb_status put_array(stills *s, const char *key,
 static nb_status put_stills(stills *s, nb_error *err)
 {
     nb_status st = number_models(s, err);
-    if (!st)
-        st = put_text(s, "{\"__id__\": \"ExperimentList\",\n", err);
-    if (!st)
-        st = put_array(s, "experiment", put_experiments, err);
-    if (!st)
-        st = put_array(s, "imageset", put_imageset, err);
-    if (!st)
-        st = put_array(s, "beam", put_own_beam, err);
-    if (!st)
-        st = put_array(s, "detector", put_own_detector, err);
-    if (!st)
-        st = put_array(s, "crystal", put_crystals, err);
-    if (!st)
-        st = put_text(s,
-                      "\"goniometer\": [],\n\"scan\": [],\n\"profile\": [],\n"
-                      "\"scaling_model\": []}\n",
-                      err);
+    NB_TRY(put_text(s, "{\"__id__\": \"ExperimentList\",\n", err));
+    NB_TRY(put_array(s, "experiment", put_experiments, err));
+    NB_TRY(put_array(s, "imageset", put_imageset, err));
+    NB_TRY(put_array(s, "beam", put_own_beam, err));
+    NB_TRY(put_array(s, "detector", put_own_detector, err));
+    NB_TRY(put_array(s, "crystal", put_crystals, err));
+    NB_TRY(put_text(s,
+                    "\"goniometer\": [],\n\"scan\": [],\n\"profile\": [],\n"
+                    "\"scaling_model\": []}\n",
+                    err));
     return st ? st : flush(s, err);
 }
 

@@ -28,10 +28,8 @@ static nb_status write_mtz(const nb_factor_grid *grid, const char *path, nb_erro
     if (!path[0])
         return NB_OK;
     st = nb_dump_rows(grid, &rows, err);
-    if (!st)
-        st = nb_mtz_write(&rows, NB_DUMP, &bytes, &size, err);
-    if (!st)
-        st = nb_outfile_put(path, bytes, size, err);
+    NB_TRY(nb_mtz_write(&rows, NB_DUMP, &bytes, &size, err));
+    NB_TRY(nb_outfile_put(path, bytes, size, err));
     nb_free(bytes);
     nb_reflection_file_free(&rows);
     return st;
@@ -45,8 +43,7 @@ static nb_status write_text(const nb_factor_grid *grid, const char *path, nb_err
     if (!path[0])
         return NB_OK;
     st = nb_dump_text(grid, &text, &size, err);
-    if (!st)
-        st = nb_outfile_put(path, text, size, err);
+    NB_TRY(nb_outfile_put(path, text, size, err));
     nb_free(text);
     return st;
 }
@@ -60,10 +57,8 @@ static nb_status write_cache(const nb_factor_file *table, const char *path, nb_e
 {
     nb_outfile out;
     nb_status st = nb_outfile_open(&out, path, err);
-    if (!st)
-        st = nb_fdump_write(table, sink, &out, err);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
+    NB_TRY(nb_fdump_write(table, sink, &out, err));
+    NB_TRY(nb_outfile_commit(&out, err));
     if (st)
         nb_outfile_abort(&out);
     return st;
@@ -75,8 +70,7 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
 {
     nb_factor_file table = {0};
     nb_status st = write_mtz(grid, cfg->dump_mtz_file, err);
-    if (!st)
-        st = write_text(grid, cfg->dump_hkl_file, err);
+    NB_TRY(write_text(grid, cfg->dump_hkl_file, err));
     if (st || !cache)
         return st;
     nb_factor_grid_table(grid, NB_RESOLVED(cfg)->value.default_F, &table);
@@ -113,8 +107,7 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
     if (!cache && !cfg->dump_mtz_file[0] && !cfg->dump_hkl_file[0])
         return NB_OK;
     st = mean_grid(sim, &grid, err);
-    if (!st)
-        st = write_dumps(cfg, &grid, cache, err);
+    NB_TRY(write_dumps(cfg, &grid, cache, err));
     nb_factor_grid_free(&grid);
     return st;
 }
@@ -168,8 +161,7 @@ static nb_status list_grid(const nb_factor_grid *g, nb_factor_list *out, nb_erro
     nb_status st;
     for (size_t v = 0; v < voxels; v++)
         n += (size_t)has_value(g, v);
-    if ((st = allocate(out, n, err)))
-        return st;
+    NB_FORWARD(allocate(out, n, err));
     memcpy(out->cell, g->cell, sizeof out->cell);
     out->wavelength_A = g->wavelength;
     for (int h = -g->H[0]; h <= g->H[0]; h++)
@@ -220,8 +212,7 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     st = nb_factor_sums_grid(sim->in.sums, sim->in.tables.weight,
                              &sim->in.tables.waves->group[table],
                              nb_threads_of(&sim->cfg), &grid, err);
-    if (!st)
-        st = list_grid(&grid, out, err);
+    NB_TRY(list_grid(&grid, out, err));
     nb_factor_grid_free(&grid);
     for (size_t i = 0; !st && sim->in.tables.typed_F && i < out->count; i++)
         out->F[i] = sim->in.tables.box.F[nb_factor_table_at(
@@ -251,8 +242,7 @@ static nb_status check_standalone(const nb_config *cfg, nb_error *err)
 {
     nb_isa isa;
     nb_status st = nb_config_check(cfg, err);
-    if (!st)
-        st = nb_cpu_choose(cfg->isa, &isa, err);
+    NB_TRY(nb_cpu_choose(cfg->isa, &isa, err));
     if (!st && !nb_config_has_factor_file(cfg) && !cfg->hkl_file[0])
         st = nb_fail(err, NB_ERR_INPUT,
                      "no structure factors: add -pdb, -cif, -mtz or -hkl FILE");
@@ -273,9 +263,8 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     nb_advise_threads(hooks, cfg->threads);
     if (!st && cfg->cell_count > 0)
         st = nb_crystal_build(all, &in, NULL, &crystal, err);
-    if (!st)
-        st = nb_factor_files_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
-                                  &s->files, err);
+    NB_TRY(nb_factor_files_load(cfg, cfg->cell_count > 0 ? &crystal : NULL, hooks,
+                                &s->files, err));
     times->load = nb_monotonic_seconds() - start;
     if (st)
         return st;
@@ -290,11 +279,9 @@ static nb_status make_standalone(const nb_config *cfg, const nb_hooks *hooks,
     start = nb_monotonic_seconds();
     st = nb_factor_sums_make(s->files, cfg->dmin_A, wavelength, nb_threads_of(cfg), hooks,
                              &s->sums, err);
-    if (!st)
-        st = nb_waves_one(s->sums, wavelength, hooks, &s->waves, err);
-    if (!st)
-        st = nb_factor_sums_grid(s->sums, nb_factor_weight_of(s->files, NULL, all),
-                                 s->waves.group, nb_threads_of(cfg), &s->grid, err);
+    NB_TRY(nb_waves_one(s->sums, wavelength, hooks, &s->waves, err));
+    NB_TRY(nb_factor_sums_grid(s->sums, nb_factor_weight_of(s->files, NULL, all),
+                               s->waves.group, nb_threads_of(cfg), &s->grid, err));
     times->factors = nb_monotonic_seconds() - start;
     return st;
 }
@@ -331,8 +318,7 @@ nb_status nb_config_dump_factors(const nb_config *cfg, const nb_hooks *hooks,
         st = nb_factor_sums_report(s.sums, NB_RESOLVED(cfg), &s.waves, &s.grid, report,
                                    err);
     start = nb_monotonic_seconds();
-    if (!st)
-        st = write_dumps(cfg, &s.grid, cfg->dump_file[0] != '\0', err);
+    NB_TRY(write_dumps(cfg, &s.grid, cfg->dump_file[0] != '\0', err));
     t.write = nb_monotonic_seconds() - start;
     if (st && report) {
         nb_free(*report);

@@ -31,8 +31,7 @@ static nb_status read_content(nb_factor_files *m, const char *flag, const char *
 {
     nb_status st;
     *out = (content){.flag = flag, .path = path};
-    if ((st = nb_read_file(path, flag, 0, &out->data, &out->bytes, err)))
-        return st;
+    NB_FORWARD(nb_read_file(path, flag, 0, &out->data, &out->bytes, err));
     m->hash = nb_hash_bytes(m->hash, out->data, out->bytes);
     out->kind = nb_content_of(out->data, out->bytes);
     return NB_OK;
@@ -192,9 +191,8 @@ static nb_status parse_list(nb_factor_files *m, const content *c, nb_error *err)
     nb_status st = nb_reflection_file_parse(c->data, c->bytes, c->path, &m->list, err);
     m->list_flag = c->flag;
     m->list_path = c->path;
-    if (!st)
-        st = nb_columns_choose(&m->list, m->settings.value.mtz_label, c->path,
-                               &m->columns, err);
+    NB_TRY(nb_columns_choose(&m->list, m->settings.value.mtz_label, c->path, &m->columns,
+                             err));
     if (!st)
         take_set(&m->list, m->columns.plus);
     return st;
@@ -216,8 +214,7 @@ static nb_status read_one(nb_factor_files *m, const char *flag, const char *path
     } else if (!st) {
         st = model ? check_pdb(&c, err) : check_mtz(&c, err);
     }
-    if (!st)
-        st = model ? parse_model(m, &c, err) : parse_list(m, &c, err);
+    NB_TRY(model ? parse_model(m, &c, err) : parse_list(m, &c, err));
     nb_free(c.data);
     return st;
 }
@@ -243,15 +240,13 @@ nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
     nb_status st;
     memset(list, 0, sizeof *list);
     if (memory) {
-        if ((st = nb_arrays_hkl(memory, list, err)))
-            return st;
+        NB_FORWARD(nb_arrays_hkl(memory, list, err));
         *hash =
             nb_hash_bytes(*hash, memory->hkl, memory->reflections * sizeof *memory->hkl);
         *hash = nb_hash_bytes(*hash, memory->F, memory->reflections * sizeof *memory->F);
         return NB_OK;
     }
-    if ((st = nb_read_file(path, "-hkl", 0, &data, &bytes, err)))
-        return st;
+    NB_FORWARD(nb_read_file(path, "-hkl", 0, &data, &bytes, err));
     *hash = nb_hash_bytes(*hash, data, bytes);
     st = nb_hkl_list_parse(data, bytes, path, list, err);
     if (st == NB_ERR_INPUT)
@@ -265,8 +260,7 @@ static nb_status read_hkl(nb_factor_files *m, nb_error *err)
     nb_status st;
     if (!m->settings.value.hkl_file[0])
         return NB_OK;
-    if ((st = nb_hkl_load(&m->settings.value, &m->hkl, &m->hash, err)))
-        return st;
+    NB_FORWARD(nb_hkl_load(&m->settings.value, &m->hkl, &m->hash, err));
     m->list_flag = "-hkl";
     m->list_path = m->hkl.name;
     return NB_OK;
@@ -280,10 +274,8 @@ static nb_status read_fprime(nb_factor_files *m, nb_error *err)
     if (m->settings.value.fprime[0])
         st = nb_fprime_words(m->settings.value.fprime, &m->typed, err);
     if (!st && m->settings.value.fprime_table[0]) {
-        st = nb_read_file(m->settings.value.fprime_table, "-fprime_table", 0, &data,
-                          &bytes, err);
-        if (st)
-            return st;
+        NB_FORWARD(nb_read_file(m->settings.value.fprime_table, "-fprime_table", 0, &data,
+                                &bytes, err));
         m->hash = nb_hash_bytes(m->hash, data, bytes);
         st = nb_fprime_parse(data, bytes, m->settings.value.fprime_table, &m->curves, err);
         nb_free(data);

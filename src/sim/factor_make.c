@@ -128,8 +128,7 @@ static nb_status model_grid(const nb_factor_sums *m, const nb_wave *wave, int th
     int H[3];
     nb_status st;
     nb_index_limits(m->partials.cell, m->partials.dmin, H);
-    if ((st = nb_factor_grid_new(m->partials.cell, H, out, err)))
-        return st;
+    NB_FORWARD(nb_factor_grid_new(m->partials.cell, H, out, err));
     if ((st = nb_factor_grid_add_phases(out, err))) {
         nb_factor_grid_free(out);
         return st;
@@ -175,12 +174,10 @@ static nb_status use_model(nb_factor_sums *m, double dmin, double wavelength, in
     nb_waves waves = {0};
     double k = 1, B = 0;
     nb_status st;
-    if ((st = nb_waves_one(m, wavelength, hooks, &waves, err)))
-        return st;
+    NB_FORWARD(nb_waves_one(m, wavelength, hooks, &waves, err));
     st = model_grid(m, waves.group, threads, &model, err);
     nb_waves_free(&waves);
-    if (!st)
-        st = nb_scale_to_model(&m->grid, &model, dmin, &k, &B, err);
+    NB_TRY(nb_scale_to_model(&m->grid, &model, dmin, &k, &B, err));
     m->scale_k = k;
     m->scale_B = B;
     if (!st && cfg->F_scale == NB_FSCALE_MODEL) {
@@ -230,8 +227,7 @@ static nb_status make_list(nb_factor_sums *m, double dmin, double wavelength, in
         double ratio = nb_metric_ratio(m->files->cell, m->files->model.cell);
         st = sum_model(m, m->expansion.limit / fmax(1, ratio * (1 + 1e-9)), threads,
                        hooks, err);
-        if (!st)
-            st = use_model(m, fill_limit(m), wavelength, threads, hooks, err);
+        NB_TRY(use_model(m, fill_limit(m), wavelength, threads, hooks, err));
     }
     if (st)
         return st;
@@ -346,8 +342,7 @@ nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
     const nb_factor_box box = nb_factor_sums_box(m);
     const int H[3] = {-box.low[0], -box.low[1], -box.low[2]};
     nb_status st;
-    if ((st = nb_factor_grid_new(m->files->cell, H, out, err)))
-        return st;
+    NB_FORWARD(nb_factor_grid_new(m->files->cell, H, out, err));
     st = m->files->list_path ? copy_more(&m->grid, out, err)
                              : nb_factor_grid_add_phases(out, err);
     if (st) {

@@ -18,8 +18,7 @@ static nb_status find_places(nb_sim *sim, nb_error *err)
     nb_status st;
     if (t->listed)
         return NB_OK;
-    if ((st = nb_sim_factors(sim, 0, &list, err)))
-        return st;
+    NB_FORWARD(nb_sim_factors(sim, 0, &list, err));
     t->listed = nb_shared_new(list.count * sizeof *t->listed, NULL, "reflections", err);
     t->n_listed = t->listed ? list.count : 0;
     for (size_t i = 0; i < t->n_listed; i++)

@@ -107,8 +107,7 @@ static nb_status take_files(nb_inputs *in, factors_request *r, nb_error *err)
     void *files;
     nb_status st;
     in->factors_key = key_of_factors(r->cfg, in);
-    if ((st = nb_store_take(in->store, &in->factors_key, make_files, r, &files, err)))
-        return st;
+    NB_FORWARD(nb_store_take(in->store, &in->factors_key, make_files, r, &files, err));
     if (is_of_another_cell(in, files, r->crystal)) {
         nb_shared_drop(files);
         nb_factor_cell_of(r->crystal, cell);
@@ -130,8 +129,7 @@ nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
     nb_status st = typed_crystal(cfg, &in->matrix, seed, &crystal, &typed, err);
     if (!typed)
         r.crystal = NULL;
-    if (!st)
-        st = take_files(in, &r, err);
+    NB_TRY(take_files(in, &r, err));
     if (st)
         return st;
     in->table_from_hkl = cfg->hkl_file[0] || cfg->dump_file[0];
@@ -521,8 +519,7 @@ static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
     nb_key_text(&key, text);
     nb_key_number(&key,
                   in->factors->list_path && in->factors->model_path ? r.wavelength_A : 0);
-    if ((st = nb_store_take(in->store, &key, make_sums, &r, &fresh, err)))
-        return st;
+    NB_FORWARD(nb_store_take(in->store, &key, make_sums, &r, &fresh, err));
     nb_shared_drop(in->sums);
     in->sums = fresh;
     return NB_OK;

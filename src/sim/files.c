@@ -184,8 +184,7 @@ nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
     nb_status st = list ? NB_OK : NB_ERR_NOMEM;
     for (int i = 0; !st && i < n; i++)
         own = add(list, own, 1, more[i]);
-    if (!st)
-        st = nb_refuse_same_files(list, own, NULL, 0, err);
+    NB_TRY(nb_refuse_same_files(list, own, NULL, 0, err));
     nb_free(list);
     return st;
 }
@@ -195,12 +194,9 @@ nb_status nb_write_text(const char *path, const char *text, nb_error *err)
     NB_REFUSE_NULL(path && text);
     nb_outfile out;
     nb_status st = nb_outfile_open(&out, path, err);
-    if (!st)
-        st = nb_outfile_write(&out, text, strlen(text), err);
-    if (!st)
-        st = nb_outfile_write(&out, "\n", 1, err);
-    if (!st)
-        st = nb_outfile_commit(&out, err);
+    NB_TRY(nb_outfile_write(&out, text, strlen(text), err));
+    NB_TRY(nb_outfile_write(&out, "\n", 1, err));
+    NB_TRY(nb_outfile_commit(&out, err));
     if (st)
         nb_outfile_abort(&out);
     return st;

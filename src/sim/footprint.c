@@ -116,10 +116,8 @@ static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *s
     if (parts->has_rest &&
         !(st = nb_render_scene_as(engine->backend, state, &parts->rest, as, NULL, err)))
         st = device->set_aside(state, sc->raster.pixels, err);
-    if (!st)
-        st = nb_render_scene_as(engine->backend, state, &parts->bragg, as, NULL, err);
-    if (!st)
-        st = device->spread(state, parts->plan, sc, &parts->bragg, parts->has_rest, err);
+    NB_TRY(nb_render_scene_as(engine->backend, state, &parts->bragg, as, NULL, err));
+    NB_TRY(device->spread(state, parts->plan, sc, &parts->bragg, parts->has_rest, err));
     if (!st && image)
         st = device->fetch(state, -1, 0, sc->raster.rows, image, err);
     return st;
@@ -159,8 +157,7 @@ static nb_status render_parts(const nb_sim_engine *engine, const nb_scene *sc,
     if (rest)
         st = nb_render_scene_as(engine->backend, engine->state, &parts->rest, as, rest,
                                 err);
-    if (!st)
-        st = render_spread(engine, sc, parts, as, image, err);
+    NB_TRY(render_spread(engine, sc, parts, as, image, err));
     for (size_t i = 0; rest && !st && i < sc->raster.pixels; i++)
         image[i] += rest[i];
     return st;
@@ -172,8 +169,7 @@ nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *sc, const nb_requ
     nb_footprint_parts parts = {0};
     float *rest = NULL;
     nb_status st = keep_plan(sim, &parts.plan, err);
-    if (!st)
-        st = fill_parts(sc, &parts, err);
+    NB_TRY(fill_parts(sc, &parts, err));
     if (!st && sim->engine.photons.device) {
         st = render_on_device(&sim->engine, sc, &parts, as, image, err);
         nb_footprint_parts_free(&parts);
@@ -183,8 +179,7 @@ nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *sc, const nb_requ
         rest = nb_alloc_large(sc->raster.pixels, sizeof *rest, "background", err);
         st = rest ? NB_OK : NB_ERR_NOMEM;
     }
-    if (!st)
-        st = render_parts(&sim->engine, sc, &parts, as, image, rest, err);
+    NB_TRY(render_parts(&sim->engine, sc, &parts, as, image, rest, err));
     nb_free(rest);
     nb_footprint_parts_free(&parts);
     return st;

@@ -110,8 +110,7 @@ nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
     NB_REFUSE_NULL(cfg && detector);
     nb_status st = nb_config_check(cfg, err);
     memset(detector, 0, sizeof *detector);
-    if (!st)
-        st = nb_read_geometry(cfg, hooks, detector, err);
+    NB_TRY(nb_read_geometry(cfg, hooks, detector, err));
     if (!st && detector->n_panels && (st = nb_say_open_geometry(cfg, detector, hooks, err)))
         nb_detector_spec_free(detector);
     if (!st && detector->n_panels)

@@ -28,8 +28,7 @@ static nb_status write_geom(const nb_sim *sim, const nb_detector_spec *d,
     char *text;
     size_t n;
     nb_status st = nb_sim_print_geometry(sim, d, hdf5, &text, &n, err);
-    if (!st)
-        st = nb_outfile_put(sim->cfg.geomout_file, text, n, err);
+    NB_TRY(nb_outfile_put(sim->cfg.geomout_file, text, n, err));
     nb_free(text);
     return st;
 }
@@ -42,8 +41,7 @@ nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
     nb_status st;
     if (!cfg->geomout_file[0] && !cfg->exptout_file[0])
         return NB_OK;
-    if ((st = nb_sim_detector_spec(sim, &d, err)))
-        return st;
+    NB_FORWARD(nb_sim_detector_spec(sim, &d, err));
     if (cfg->geomout_file[0])
         st = write_geom(sim, &d, hdf5, err);
     if (!st && cfg->exptout_file[0] && frames > 0)

@@ -220,9 +220,8 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     nb_status st = parse_image(&in, path, flag, cfg, 1, &image, err);
     if (!st)
         clear_marked(&image, flag, in.file.name, hooks);
-    if (!st)
-        st = apply_header(&in, (int[2]){image.fast, image.slow}, 1, flag, hooks, cfg,
-                          &found, err);
+    NB_TRY(apply_header(&in, (int[2]){image.fast, image.slow}, 1, flag, hooks, cfg,
+                        &found, err));
     image.pedestal = found.pedestal;
     if (!st && fields)
         *fields |= found.fields;
@@ -287,8 +286,7 @@ nb_status nb_image_apply_header(nb_store *store, const char *path, const char *f
     nb_key_add(&key, cfg->detpixels,
                sizeof cfg->detpixels); /* the size of a headerless file */
     nb_key_number(&key, cfg->max_read_MB);
-    if ((st = nb_store_take(store, &key, make_header, &r, &object, err)))
-        return st;
+    NB_FORWARD(nb_store_take(store, &key, make_header, &r, &object, err));
     h = object;
     st = apply_header(&h->in, h->size, is_mask, flag, hooks, cfg, &found, err);
     *fields |= found.fields;
@@ -320,8 +318,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
         st = nb_image_parse(&in.file, out, err);
     if (!st && in.data)
         in.format = nb_image_format_of(&in.file); /* the size tells a headerless one */
-    if (!st)
-        st = locate(&in, typed, out, err);
+    NB_TRY(locate(&in, typed, out, err));
     if (!st && in.format == NB_FORMAT_HDF5 && !panels.detector)
         st = nb_image_find_panels(in.name, NULL, &panels, err);
     out->detector = panels.detector;

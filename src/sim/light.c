@@ -113,10 +113,8 @@ static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
     nb_tables_sign(&sim->in.tables, &sim->model.at_rest);
     st = nb_diffuse_plane_new(&m->scene, &m->diffuse, source.reach, plane, err);
     source.direct = !st && nb_diffuse_plane_samples(plane) <= FEW_SAMPLES;
-    if (!st)
-        st = nb_light_clip(&source, lattice, &clipped, &F, err);
-    if (!st)
-        st = nb_light_store_take(in->lights, &source, &t, err);
+    NB_TRY(nb_light_clip(&source, lattice, &clipped, &F, err));
+    NB_TRY(nb_light_store_take(in->lights, &source, &t, err));
     nb_free(F);
     if (st)
         return st;
@@ -302,8 +300,7 @@ nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, doub
     nb_status st;
     if (!has_light(sim))
         return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
-    if ((st = nb_light_factors(sim, &table, &F, err)))
-        return st;
+    NB_FORWARD(nb_light_factors(sim, &table, &F, err));
 #pragma omp parallel for schedule(dynamic, 1)                                            \
     num_threads(nb_thread_count(sim->engine.options.threads))
     for (size_t i = 0; i < n; i++)

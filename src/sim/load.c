@@ -42,8 +42,7 @@ static nb_status load_image_headers(nb_config *cfg, nb_store *store,
     else if (!st && cfg->mask_file[0])
         st = nb_image_apply_header(store, cfg->mask_file, "-mask", 1, hooks, cfg,
                                    &of_mask, err);
-    if (!st)
-        st = nb_load_named_detector(cfg, err);
+    NB_TRY(nb_load_named_detector(cfg, err));
     of_mask &= NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
     if (!st && of_image)
         nb_header_say_open(cfg, of_image, "-img", cfg->img_file, hooks);
@@ -165,8 +164,7 @@ static nb_status read_sources(const source_request *r, nb_source_list *list, nb_
     nb_status st;
     if (memory)
         return nb_arrays_sources(memory, r->standard.position, list, err);
-    if ((st = nb_read_file(path, "-sourcefile", 0, &data, &bytes, err)))
-        return st;
+    NB_FORWARD(nb_read_file(path, "-sourcefile", 0, &data, &bytes, err));
     st = nb_sources_parse(data, bytes, path, &r->standard, list, err);
     nb_free(data);
     return st;
@@ -176,8 +174,7 @@ static nb_status make_sources(void *user, void **object, size_t *bytes, nb_error
 {
     nb_source_list list = {0}, *out = NULL;
     nb_status st = read_sources(user, &list, err);
-    if (!st)
-        st = nb_source_list_share(&list, &out, err);
+    NB_TRY(nb_source_list_share(&list, &out, err));
     *bytes = st ? 0 : (size_t)out->count * sizeof *out->rows;
     *object = out;
     return st;
@@ -194,8 +191,7 @@ nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err)
     if (!cfg->source_file[0])
         return NB_OK;
     all = NB_RESOLVED(cfg);
-    if ((st = nb_geometry_build(all, &g, err)))
-        return st;
+    NB_FORWARD(nb_geometry_build(all, &g, err));
     r.standard.lambda = nb_beam_wavelength(all) * NB_ANGSTROM;
     r.standard.position[0] = -10 * g.beam.x;
     r.standard.position[1] = -10 * g.beam.y;
@@ -220,8 +216,7 @@ static nb_status load_dump(const nb_config *cfg, const nb_hooks *hooks,
     const char *path = nb_dump_name(cfg);
     nb_input file;
     nb_status st = nb_input_open(&file, path, "-dump", err);
-    if (!st)
-        st = nb_fdump_read(dump_source, &file, file.bytes, path, table, err);
+    NB_TRY(nb_fdump_read(dump_source, &file, file.bytes, path, table, err));
     nb_input_close(&file);
     if (!st)
         nb_notice(hooks, "structure factors read from the cache %s", path);
@@ -250,8 +245,7 @@ static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
         return !cfg->dump_file[0] && NB_GIVEN(cfg, default_F)
                    ? NB_OK
                    : load_dump(cfg, hooks, table, err);
-    if ((st = nb_hkl_load(cfg, &list, &hash, err)))
-        return st;
+    NB_FORWARD(nb_hkl_load(cfg, &list, &hash, err));
     st = nb_hkl_box(&list, NB_VALUE(cfg, default_F), table, err);
     if (!st)
         nb_hkl_say(&list, table, NB_VALUE(cfg, default_F), hooks);
@@ -300,9 +294,8 @@ static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *er
     if (memory)
         return nb_blocks_parse(memory->blocks, memory->blocks_bytes, "mosaic_blocks",
                                cfg->mosaic_domains, &files->blocks, err);
-    if ((st = nb_read_file(cfg->mosaic_blocks, "-mosaic_blocks", 1 << 28, &data, &bytes,
-                           err)))
-        return st;
+    NB_FORWARD(
+        nb_read_file(cfg->mosaic_blocks, "-mosaic_blocks", 1 << 28, &data, &bytes, err));
     st = nb_blocks_parse(data, bytes, cfg->mosaic_blocks, cfg->mosaic_domains,
                          &files->blocks, err);
     nb_free(data);
@@ -331,20 +324,13 @@ static nb_status fill_files(const files_request *r, nb_files *files, nb_error *e
     if (r->spec)
         st = nb_detector_spec_copy(r->spec, &files->spec, err);
     pixels = pixels_of(&files->spec, g);
-    if (!st)
-        st = make_mask(cfg, g, files, err);
-    if (!st)
-        st = nb_load_gainmap(store, cfg, pixels, &files->gainmap, err);
-    if (!st)
-        st = nb_load_planes(r->in, cfg, g, pixels, files, r->hooks, err);
-    if (!st)
-        st = load_spectrum(cfg, files, err);
-    if (!st)
-        st = load_blocks(cfg, files, err);
-    if (!st)
-        st = nb_load_panel_noise(files, err);
-    if (!st)
-        st = nb_fibres_new(&files->fibres, err);
+    NB_TRY(make_mask(cfg, g, files, err));
+    NB_TRY(nb_load_gainmap(store, cfg, pixels, &files->gainmap, err));
+    NB_TRY(nb_load_planes(r->in, cfg, g, pixels, files, r->hooks, err));
+    NB_TRY(load_spectrum(cfg, files, err));
+    NB_TRY(load_blocks(cfg, files, err));
+    NB_TRY(nb_load_panel_noise(files, err));
+    NB_TRY(nb_fibres_new(&files->fibres, err));
     return st ? st : nb_load_background(cfg, &files->amorphous, err);
 }
 
@@ -402,8 +388,7 @@ nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_s
     if (st)
         return st;
     r.key = key_of_files(cfg, in, &g);
-    if ((st = nb_store_take(in->store, &r.key, make_files, &r, &files, err)))
-        return st;
+    NB_FORWARD(nb_store_take(in->store, &r.key, make_files, &r, &files, err));
     in->files = files;
     in->detector = in->files->spec;
     return NB_OK;
@@ -427,8 +412,7 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
     const table_request *r = user;
     nb_tables *t = nb_shared_new(sizeof *t, free_tables, "structure factors", err);
     nb_status st = t ? nb_tables_new(t, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = load_table(r->cfg, r->hooks, t->file, err);
+    NB_TRY(load_table(r->cfg, r->hooks, t->file, err));
     if (!st) {
         nb_tables_describe(t, 1, NULL);
         *bytes = nb_table_values(&t->box) * sizeof(double);
@@ -456,8 +440,7 @@ static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs 
     if (old && old->tables.file && nb_key_equal(&old->factors_key, &key)) {
         in->tables = nb_tables_hold(&old->tables);
     } else {
-        if ((st = nb_store_take(in->store, &key, make_table, &r, &table, err)))
-            return st;
+        NB_FORWARD(nb_store_take(in->store, &key, make_table, &r, &table, err));
         in->tables = nb_tables_hold(table);
         nb_shared_drop(table);
     }
@@ -476,8 +459,7 @@ nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
         in->matrix = *given;
     if (!nb_config_makes_factors(cfg))
         return load_list(cfg, in, old, hooks, err);
-    if ((st = nb_load_factors(cfg, in, seed, hooks, err)))
-        return st;
+    NB_FORWARD(nb_load_factors(cfg, in, seed, hooks, err));
     nb_inputs_find_tables(in, old);
     return NB_OK;
 }

@@ -101,8 +101,7 @@ static nb_status make_gainmap(void *user, void **object, size_t *size, nb_error 
                         (unsigned long long)file.bytes, r->pixels, bytes);
     if (!st && !(map = nb_shared_new(bytes, NULL, "gain map", err)))
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = nb_input_read(&file, 0, map, bytes, err);
+    NB_TRY(nb_input_read(&file, 0, map, bytes, err));
     nb_input_close(&file);
     for (size_t i = 0; !st && i < r->pixels; i++)
         if (!isfinite(map[i]))

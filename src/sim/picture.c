@@ -107,8 +107,7 @@ nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_jo
         job->image = own->noise;
     if (!st && sim->model.scene.n_panels > 1)
         st = assemble_sim(sim, job, own, err);
-    if (!st)
-        st = nb_shrink(job, &own->blocks, &own->shrunk, err);
+    NB_TRY(nb_shrink(job, &own->blocks, &own->shrunk, err));
     if (!st && own->noise)
         st = nb_flatten(job, &own->levels, &own->flat, err);
     return st;
@@ -169,8 +168,7 @@ static nb_status write_job(const nb_picture_job *job, const char *path, nb_error
     nb_image_view view = {0};
     void *pixels = NULL;
     nb_status st = nb_picture_view(job, &view, &pixels, err);
-    if (!st)
-        st = nb_write_image(nb_picture_writer(job), path, &view, &meta, err);
+    NB_TRY(nb_write_image(nb_picture_writer(job), path, &view, &meta, err));
     nb_free(pixels);
     return st;
 }
@@ -208,8 +206,7 @@ nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *
         st = mark_left_out(image, &marked, err);
         shown->marked = marked.pixels;
     }
-    if (!st)
-        st = show(&marked, NULL, 1, shown, err);
+    NB_TRY(show(&marked, NULL, 1, shown, err));
     if (!image->detector && !(cfg && (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV))))
         shown->job.wavelength = 0;
     return st;
@@ -237,12 +234,9 @@ static nb_status picture_of(const nb_image *image, const nb_png_options *options
     nb_status st = show(image, options, rings, &shown, err);
     if (!isfinite(shown.job.wavelength))
         shown.job.panel = NULL;
-    if (!st)
-        st = nb_shrink(&shown.job, &blocks, &shrunk, err);
-    if (!st)
-        st = nb_flatten(&shown.job, &levels, &flat, err);
-    if (!st)
-        st = write_job(&shown.job, path, err);
+    NB_TRY(nb_shrink(&shown.job, &blocks, &shrunk, err));
+    NB_TRY(nb_flatten(&shown.job, &levels, &flat, err));
+    NB_TRY(write_job(&shown.job, path, err));
     nb_free(flat);
     nb_free(shrunk);
     nb_shown_free(&shown);
@@ -263,8 +257,7 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
         return st;
     if (image->left_out)
         st = mark_left_out(image, &marked, err);
-    if (!st)
-        st = picture_of(&marked, options, path, err);
+    NB_TRY(picture_of(&marked, options, path, err));
     if (image->left_out)
         nb_free(marked.pixels);
     return st;
@@ -324,8 +317,7 @@ static nb_status draw_pair(const nb_image images[2], const nb_compare_options *o
     nb_status st = nb_pair_of(a, b, options, &pair, err);
     if (!st && !options->roi_set)
         st = assemble_pair(a, b, &pair, all, err);
-    if (!st)
-        st = write_sheet(&pair, colours, fmin(a->pedestal, b->pedestal), path, err);
+    NB_TRY(write_sheet(&pair, colours, fmin(a->pedestal, b->pedestal), path, err));
     nb_free(all[0].pixels);
     nb_free(all[1].pixels);
     return st;
@@ -352,8 +344,7 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
         st = mark_left_out(a, &shown[0], err);
     if (b->left_out && !st)
         st = mark_left_out(b, &shown[1], err);
-    if (!st)
-        st = draw_pair(shown, options, colours, path, err);
+    NB_TRY(draw_pair(shown, options, colours, path, err));
     for (int i = 0; i < 2; i++)
         if (shown[i].pixels != (i ? b : a)->pixels)
             nb_free(shown[i].pixels);

@@ -171,14 +171,12 @@ static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
     nb_status st;
     engine->lack = (nb_lack){0, 0};
     st = render_scene(sim, sc, to, err);
-    if (!st)
-        st = add_crystals(sim, to, err);
+    NB_TRY(add_crystals(sim, to, err));
     if (!st)
         describe(engine);
     if (!st && engine->photons.mix.absorb)
         st = absorb(sim, to, err);
-    if (!st)
-        st = nb_sim_light_there(sim, err);
+    NB_TRY(nb_sim_light_there(sim, err));
     if (!st && !plain)
         st = nb_sim_apply_mix(engine, sc, image, err);
     return st;
@@ -193,20 +191,15 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     if (st)
         return st;
     st = nb_engine_end_loan(engine, err);
-    if (!st)
-        st = nb_sim_begin_light(sim, err);
-    if (!st)
-        st = choose_home(sim, &image, err);
+    NB_TRY(nb_sim_begin_light(sim, err));
+    NB_TRY(choose_home(sim, &image, err));
     if (engine->backend->device)
         nb_tables_sign(&sim->in.tables, &sc->factors.table);
-    if (!st)
-        st = nb_engine_open(engine, err);
-    if (!st)
-        st = nb_sim_make_light(sim, err);
+    NB_TRY(nb_engine_open(engine, err));
+    NB_TRY(nb_sim_make_light(sim, err));
     t1 = nb_monotonic_seconds();
     engine->photons.state = engine->state;
-    if (!st)
-        st = render_frame(sim, image, err);
+    NB_TRY(render_frame(sim, image, err));
     if (st)
         nb_photons_forget(&engine->photons);
     sim->times.start += t1 - t0;

@@ -147,8 +147,7 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
     nb_inputs_show(in, cfg);
     if (in->files->points && !NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
         cfg->lambda_A = mean_wavelength(in->files->points, in->files->n_points);
-    if ((st = nb_load_sources(cfg, in, err)))
-        return st;
+    NB_FORWARD(nb_load_sources(cfg, in, err));
     if (extra && extra->lines)
         nb_inputs_give_spectrum(in, extra->lines, extra->n_lines);
     st = nb_load_crystal(cfg, in, old, extra ? extra->matrix : NULL, seed, hooks, err);

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "../base/error.h"
 #include "../base/hash.h"
 #include "../base/memory.h"
 #include "../render/request.h"
@@ -82,8 +83,7 @@ nb_status nb_engine_rest(nb_sim_engine *engine, const nb_scene *scene, nb_error 
     nb_status st;
     if (rest->key == key)
         return NB_OK;
-    if ((st = reserve(rest, scene->raster.pixels, err)))
-        return st;
+    NB_FORWARD(reserve(rest, scene->raster.pixels, err));
     st = nb_render_scene_as(engine->backend, engine->state, scene, &as, rest->image, err);
     rest->key = st ? 0 : key;
     return st;

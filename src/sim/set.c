@@ -40,8 +40,7 @@ static nb_status put_moves(nb_sim *sim, nb_error *err)
     sim->start = NULL;
     if (!sim->moves || !sim->moves->n)
         return NB_OK;
-    if ((st = nb_sim_build_model(sim, err)))
-        return st;
+    NB_FORWARD(nb_sim_build_model(sim, err));
     st = nb_sim_keep_moves(sim, err);
     nb_model_free(&sim->model);
     return st;
@@ -81,9 +80,7 @@ static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_inputs in;
     nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, cfg, &in,
-                               err);
+    NB_TRY(nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, cfg, &in, err));
     if (!st) {
         nb_inputs_drop(&in);
         copy_changes(old, &sim->typed, &sim->cfg);
@@ -225,8 +222,7 @@ static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *na
     nb_status st = generations ? NB_OK : NB_ERR_NOMEM;
     if (!st && !sim->typed.seed.set)
         sim->typed.seed = old->seed;
-    if (!st)
-        st = stay_beside(sim, names, n, old, &sim->typed, &moves, &loses_F, err);
+    NB_TRY(stay_beside(sim, names, n, old, &sim->typed, &moves, &loses_F, err));
     if (!st) {
         type_files_again(sim, names, n, generations, 0);
         st = take(sim, moves, loses_F, err);

@@ -171,8 +171,7 @@ static nb_status read_plane(const plane_request *r, float *out, nb_error *err)
         st = take_canvas(f, r->cfg, r->geometry, r->files, &image, out, err);
         return st ? st : check_values(f, out, r->pixels, err);
     }
-    if ((st = nb_input_open(&file, f->path, f->flag, err)))
-        return st;
+    NB_FORWARD(nb_input_open(&file, f->path, f->flag, err));
     if (file.bytes == bytes) {
         st = nb_input_read(&file, 0, out, bytes, err);
         nb_input_close(&file);
@@ -263,8 +262,7 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
     }
     st = load_plane(in, &r, &files->transmission, err);
     r.file = &light;
-    if (!st)
-        st = load_plane(in, &r, &files->add, err);
+    NB_TRY(load_plane(in, &r, &files->add, err));
     if (st)
         return st;
     files->planes_hash = hash_planes(files);

@@ -267,8 +267,7 @@ static nb_status build(nb_sim *sim, nb_error *err)
         return st;
     set_options(sim, &sim->engine);
     st = nb_engine_choose(&sim->engine, &sim->model.scene, cfg->device, err);
-    if (!st)
-        st = nb_cpu_choose(cfg->isa, &isa, err);
+    NB_TRY(nb_cpu_choose(cfg->isa, &isa, err));
     if (st)
         return st;
     sim->engine.kernels = nb_image_kernels_of(isa);
@@ -291,13 +290,10 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
         *cfg = *typed;
         st = typed->crystals[0] ? nb_config_check(cfg, err) : NB_OK;
     }
-    if (!st)
-        st = nb_crystals_check(&sim->in, cfg, err);
-    if (!st)
-        st = nb_crystal_line(&sim->in, 0, cfg, err);
-    if (!st)
-        st = nb_resolve_record(&sim->in, cfg, typed->seed.value, extra, &sim->hooks, cfg,
-                               &in, err);
+    NB_TRY(nb_crystals_check(&sim->in, cfg, err));
+    NB_TRY(nb_crystal_line(&sim->in, 0, cfg, err));
+    NB_TRY(nb_resolve_record(&sim->in, cfg, typed->seed.value, extra, &sim->hooks, cfg,
+                             &in, err));
     if (!st) {
         nb_inputs_drop(&sim->in);
         sim->in = in;
@@ -399,8 +395,7 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         return st;
     sim->times.load = nb_monotonic_seconds() - start;
     st = build(sim, err);
-    if (!st)
-        st = check_stream(sim, err);
+    NB_TRY(check_stream(sim, err));
     if (!st)
         nb_say_idle_flags(&sim->cfg, placed, &sim->model.scene, &sim->hooks);
     return st ? st : nb_sim_check_derivatives(sim, err);
@@ -426,10 +421,8 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     st = nb_inputs_new(&sim->in, err);
     if (!st && cfg->report_file[0])
         st = nb_notes_keep(&sim->hooks, &sim->notes, err);
-    if (!st)
-        st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
-    if (!st)
-        st = prepare(sim, err);
+    NB_TRY(nb_inputs_take_callers(&sim->in, &sim->typed, err));
+    NB_TRY(prepare(sim, err));
     if (st) {
         nb_sim_free(sim);
     } else {

@@ -254,8 +254,7 @@ static nb_status smooth_means(const table_job *job, nb_bin_mean *means, nb_error
         if (m->n >= NB_BIN_ENOUGH && !in_ring(x))
             points[b].sigma = m->deviation / sqrt((double)m->n);
     }
-    if (!st)
-        st = nb_smooth_curve(points, n, job->smooth, curve, err);
+    NB_TRY(nb_smooth_curve(points, n, job->smooth, curve, err));
     for (size_t b = 0; !st && b < n; b++)
         smooth_bin(job, curve[b], in_ring(points[b].x), &means[b]);
     nb_free(points);
@@ -304,8 +303,7 @@ static nb_status make_means(table_job *job, const nb_binned *sorted, const size_
             means[b] = nb_bin_mean_of(sorted + first[b], first[b + 1] - first[b], work);
     if (!st && job->smooth > 0)
         st = smooth_means(job, means, err);
-    if (!st)
-        st = write_table(job, means, err);
+    NB_TRY(write_table(job, means, err));
     nb_free(work);
     nb_free(means);
     return st;
@@ -335,8 +333,7 @@ static nb_status make_table(table_job *job, nb_error *err)
         first = st ? NULL : sort_pixels(job, sorted, err);
         st = first ? NB_OK : NB_ERR_NOMEM;
     }
-    if (!st)
-        st = make_means(job, sorted, first, err);
+    NB_TRY(make_means(job, sorted, first, err));
     nb_free(first);
     nb_free(sorted);
     return st;
@@ -377,12 +374,9 @@ nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err)
     job.source.lambda = sim->model.wavelength_A * NB_ANGSTROM;
     job.smooth = sim->model.settings.value.stol_smooth / NB_ANGSTROM;
     job.scale = NB_R_E_SQR * sim->model.fluence * nb_table_molecules(&sim->model.settings);
-    if (!st)
-        st = place_panels(&job, path, err);
-    if (!st)
-        st = choose_bins(&job, err);
-    if (!st)
-        st = make_table(&job, err);
+    NB_TRY(place_panels(&job, path, err));
+    NB_TRY(choose_bins(&job, err));
+    NB_TRY(make_table(&job, err));
     nb_free(job.where);
     nb_free(job.bin);
     nb_free(job.pixels);

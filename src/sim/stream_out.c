@@ -60,15 +60,13 @@ nb_status nb_stream_open(const nb_sim *sim, const char *hdf5, nb_stream_job *job
     nb_status st;
     memset(job, 0, sizeof *job);
     job->out.file.fd = -1;
-    if ((st = nb_sim_detector_spec(sim, &job->detector, err)))
-        return st;
+    NB_FORWARD(nb_sim_detector_spec(sim, &job->detector, err));
     job->place =
         nb_alloc((size_t)job->detector.n_panels, sizeof *job->place, "layout", err);
-    st = job->place ? nb_sim_print_geometry(sim, &job->detector, hdf5, &job->geometry,
-                                            &head.geometry_bytes, err)
-                    : NB_ERR_NOMEM;
-    if (st)
-        return st;
+    NB_FORWARD(job->place
+                   ? nb_sim_print_geometry(sim, &job->detector, hdf5, &job->geometry,
+                                           &head.geometry_bytes, err)
+                   : NB_ERR_NOMEM);
     if (head.geometry_bytes > CRYSTFEL_READS)
         nb_notice(&sim->hooks,
                   "-streamout: the geometry has %zu bytes, and CrystFEL reads at most "
@@ -152,8 +150,7 @@ nb_status nb_sim_write_stream(const nb_sim *sim, const nb_reflections *spots,
     image.lattices = all;
     image.n = sim->crowd && !sim->crowd->crystals ? 0 : further + 1;
     st = nb_stream_open(sim, NULL, &job, err);
-    if (!st)
-        st = nb_stream_add(&job.out, &image, err);
+    NB_TRY(nb_stream_add(&job.out, &image, err));
     st = nb_stream_close(&job, st, err);
     nb_free(all);
     return st;

@@ -116,11 +116,9 @@ static nb_status add_png(outputs *o, nb_error *err)
     preview = nb_preview_of(job.options);
     preview.pedestal = job.pedestal;
     grey = nb_picture_is_grey(&job);
-    st = grey ? nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow, &preview,
-                                  &o->preview, err)
-              : nb_picture_draw(&job, &o->picture, err);
-    if (st)
-        return st;
+    NB_FORWARD(grey ? nb_preview_choose(o->shown, (size_t)job.fast * (size_t)job.slow,
+                                        &preview, &o->preview, err)
+                    : nb_picture_draw(&job, &o->picture, err));
     view = add_job(o, nb_picture_writer(&job), cfg->png_file, 0);
     view->fast = job.fast;
     view->slow = job.slow;
@@ -274,10 +272,8 @@ static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *er
 {
     nb_reflections list;
     nb_status st = nb_sim_reflections(sim, image, &list, err);
-    if (!st)
-        st = nb_reflections_write(sim->cfg.truth_file, &list, err);
-    if (!st)
-        st = nb_sim_write_stream(sim, &list, err);
+    NB_TRY(nb_reflections_write(sim->cfg.truth_file, &list, err));
+    NB_TRY(nb_sim_write_stream(sim, &list, err));
     nb_reflections_free(&list);
     return st;
 }
@@ -331,8 +327,7 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
     nb_status st = nb_check_files(cfg, NULL, 0, err);
     if (!st && cfg->write_noise)
         st = nb_saturation_check(cfg, 65534, "-noisefile", err);
-    if (!st)
-        st = check_noise_floats(&sim->model.settings.value, stats, err);
+    NB_TRY(check_noise_floats(&sim->model.settings.value, stats, err));
     o.sim = sim;
     o.meta = nb_sim_describe(sim);
     o.noise_meta = nb_sim_describe_noise(sim, o.meta, NB_NOISE_U16);
@@ -343,21 +338,14 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
         nb_notice_lost(sim, &sim->hooks, NB_HEADER_SIMPLE);
     if (!st)
         nb_notice_readout(&sim->model.settings, &sim->hooks, cfg->adc_offset);
-    if (!st)
-        st = nb_sim_write_dumps(sim, 1, err);
-    if (!st)
-        st = find_image(&o, image, err);
-    if (!st)
-        st = list_files(&o, err);
-    if (!st)
-        st = write_files(
-            &o, nb_image_threads(sim->engine.options.threads, stats->roi_pixels), err);
-    if (!st)
-        st = nb_sim_write_detector(sim, NULL, 1, err);
-    if (!st)
-        st = nb_sim_write_spectrum(sim, err);
-    if (!st)
-        st = nb_sim_write_derivatives(sim, err);
+    NB_TRY(nb_sim_write_dumps(sim, 1, err));
+    NB_TRY(find_image(&o, image, err));
+    NB_TRY(list_files(&o, err));
+    NB_TRY(write_files(
+        &o, nb_image_threads(sim->engine.options.threads, stats->roi_pixels), err));
+    NB_TRY(nb_sim_write_detector(sim, NULL, 1, err));
+    NB_TRY(nb_sim_write_spectrum(sim, err));
+    NB_TRY(nb_sim_write_derivatives(sim, err));
     truth = nb_monotonic_seconds();
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
         st = write_spots(sim, o.photons->pixels, err);

@@ -378,8 +378,7 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
     plan.tolerance = (nb_tolerance){.skip = job->by_spots, .photons = bound_of(f)};
     if (!draw || nb_spots_refuse(&plan))
         return NB_OK;
-    if ((st = nb_spots_build(&plan, &spots, err)))
-        return st;
+    NB_FORWARD(nb_spots_build(&plan, &spots, err));
     nb_spots_limit(&spots, &plan.tolerance, &limits, &result);
     f->divided = !result.refused;
     if (f->divided) {
@@ -398,8 +397,7 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
         nb_vector_plan *plans = NULL;
         st = nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &plans, err);
         shares.plans = plans;
-        if (!st)
-            st = nb_spot_shares_add(&shares, table, err);
+        NB_TRY(nb_spot_shares_add(&shares, table, err));
         nb_vector_plans_free(plans);
     }
     nb_spots_free(&spots);
@@ -492,8 +490,7 @@ static nb_status make_image(finder *f, nb_error *err)
     f->made = nb_alloc_large(f->job->scene->raster.pixels, sizeof *f->made, "image", err);
     if (!f->made)
         return NB_ERR_NOMEM;
-    if ((st = f->job->render(f->job->user, f->made, err)))
-        return st;
+    NB_FORWARD(f->job->render(f->job->user, f->made, err));
     f->image = f->made;
     return NB_OK;
 }
@@ -531,19 +528,13 @@ nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
         rows ? nb_spans_build(job->scene, &spans, &request.n, err) : NB_ERR_NOMEM;
     memset(out, 0, sizeof *out);
     f.spans = request.spans = spans;
-    if (!st)
-        st = nb_request_rows(&request, &first, &f.rows, err);
+    NB_TRY(nb_request_rows(&request, &first, &f.rows, err));
     f.first = first;
-    if (!st)
-        st = render_background(&f, err);
-    if (!st)
-        st = divide_by_spots(&f, &all.table, err);
-    if (!st)
-        st = make_image(&f, err);
-    if (!st)
-        st = divide_image(&f, rows, &all, err);
-    if (!st)
-        st = make_list(&f, &all, out, err);
+    NB_TRY(render_background(&f, err));
+    NB_TRY(divide_by_spots(&f, &all.table, err));
+    NB_TRY(make_image(&f, err));
+    NB_TRY(divide_image(&f, rows, &all, err));
+    NB_TRY(make_list(&f, &all, out, err));
     nb_reflection_table_free(&all.table);
     nb_free(f.made);
     nb_free(f.background);

@@ -318,8 +318,7 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
     nb_status st = regions ? NB_OK : NB_ERR_NOMEM;
     for (int k = 0; k < sc->n_panels && !st; k++)
         regions[k] = nb_panel_region(sc, &sc->panels[k]);
-    if (!st)
-        st = nb_spot_list_build(shares->spots, shares->limits, regions, edge, &list, err);
+    NB_TRY(nb_spot_list_build(shares->spots, shares->limits, regions, edge, &list, err));
     nb_free(regions);
     if (st)
         return st;
@@ -327,8 +326,7 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
     st = drawn ? NB_OK : NB_ERR_NOMEM;
     for (int i = 0; i < threads && !st; i++)
         st = alloc_drawn(&drawn[i], edge * os, err);
-    if (!st)
-        st = run_tiles(shares, &list, drawn, table, err);
+    NB_TRY(run_tiles(shares, &list, drawn, table, err));
     for (int i = 0; i < threads && drawn; i++)
         free_drawn(&drawn[i]);
     nb_free(drawn);

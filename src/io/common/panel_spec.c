@@ -108,8 +108,7 @@ nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *
     memset(&to->scan, 0, sizeof to->scan);
     memcpy(to->panels, from->panels, (size_t)from->n_panels * sizeof *to->panels);
     st = nb_spec_copy_groups(from, to, err);
-    if (!st)
-        st = nb_scan_points_copy(&from->scan, &to->scan, err);
+    NB_TRY(nb_scan_points_copy(&from->scan, &to->scan, err));
     if (!st && from->mask && !(st = nb_spec_need_mask(to, err)))
         memcpy(to->mask, from->mask, nb_spec_first_pixel(from, from->n_panels));
     if (st)

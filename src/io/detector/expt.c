@@ -75,8 +75,7 @@ static nb_status read_wavelength(const nb_node *beam, const nb_geometry_typed *t
     if (!wavelength.json)
         return nb_node_fail(beam, "no wavelength: type -lambda, -energy or -sourcefile",
                             err);
-    if ((st = nb_node_number(&wavelength, &out->wavelength_A, err)))
-        return st;
+    NB_FORWARD(nb_node_number(&wavelength, &out->wavelength_A, err));
     if (!(out->wavelength_A > 1e-6 && out->wavelength_A < 1e6))
         return nb_node_fail(&wavelength, "must be above 1e-6 and below 1e6 A", err);
     return NB_OK;
@@ -104,8 +103,7 @@ static nb_status expt_beam(const nb_node *beam, const nb_geometry_typed *typed,
         return st;
     if (!nb_node_has(beam, "direction"))
         return NB_OK;
-    if ((st = nb_node_member_numbers(beam, "direction", 3, along, err)))
-        return st;
+    NB_FORWARD(nb_node_member_numbers(beam, "direction", 3, along, err));
     if (!(nb_length3(along) > 0))
         return nb_node_fail(beam, "the direction is zero", err);
     for (int i = 0; i < 3; i++)
@@ -144,13 +142,11 @@ static nb_status several_axes(const nb_node *node, double F[9], double S[9],
         return st;
     for (int i = 0; i < n; i++) {
         one = nb_node_element(&axes, i);
-        if ((st = nb_node_numbers(&one, 3, v, err)))
-            return st;
+        NB_FORWARD(nb_node_numbers(&one, 3, v, err));
         if (!(nb_length3(v) > 0))
             return nb_node_fail(&one, "an axis needs a direction", err);
         one = nb_node_element(&angles, i);
-        if ((st = nb_node_number(&one, &angle, err)))
-            return st;
+        NB_FORWARD(nb_node_number(&one, &angle, err));
         rotation(v, angle, turn);
         if (i < at)
             nb_multiply(turn, F, F);
@@ -179,8 +175,7 @@ static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, dou
     if (!node->json)
         return NB_OK;
     if (nb_node_has(node, "axes")) {
-        if ((st = several_axes(node, F, S, axis, err)))
-            return st;
+        NB_FORWARD(several_axes(node, F, S, axis, err));
     } else if ((st = nb_node_member_numbers(node, "rotation_axis", 3, axis, err)) ||
                (st = optional_matrix(node, "fixed_rotation", F, err)) ||
                (st = optional_matrix(node, "setting_rotation", S, err))) {
@@ -207,8 +202,7 @@ static nb_status first_and_step(const nb_node *list, double *first, double *step
     if ((st = nb_node_number(&one, first, err)) || nb_node_count(list) < 2)
         return st;
     one = nb_node_element(list, 1);
-    if ((st = nb_node_number(&one, &second, err)))
-        return st;
+    NB_FORWARD(nb_node_number(&one, &second, err));
     *step = second - *first;
     return NB_OK;
 }
@@ -266,8 +260,7 @@ static nb_status steady_crystal(const nb_node *crystal, double A[9], double *vol
     double real[3][3], reciprocal[3];
     nb_status st;
     for (int i = 0; i < 3; i++)
-        if ((st = nb_node_member_numbers(crystal, names[i], 3, real[i], err)))
-            return st;
+        NB_FORWARD(nb_node_member_numbers(crystal, names[i], 3, real[i], err));
     nb_cross3(real[1], real[2], reciprocal);
     *volume = nb_dot3(real[0], reciprocal);
     if (!(fabs(*volume) >
@@ -314,8 +307,7 @@ static nb_status read_models(const nb_node *root, const nb_expt_choice *chosen,
     if (of.crystal.json && (st = steady_crystal(&of.crystal, A, &volume, err)))
         return st;
     out->scan.measured = chosen->has_images;
-    if ((st = nb_expt_scan_points(&of, out, A, err)))
-        return st;
+    NB_FORWARD(nb_expt_scan_points(&of, out, A, err));
     nb_multiply(of.S, F, turned);
     if (of.crystal.json)
         place_crystal(turned, A, out->scan.change ? 1 : volume, out);
@@ -335,8 +327,7 @@ static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
         return st;
     if (!detector.json)
         return nb_node_fail(&chosen.experiment, "the experiment has no detector", err);
-    if ((st = nb_expt_detector(&detector, out, err)))
-        return st;
+    NB_FORWARD(nb_expt_detector(&detector, out, err));
     if ((st = read_models(root, &chosen, typed, hooks, out, err)))
         nb_detector_spec_free(out);
     return st;
@@ -373,8 +364,7 @@ nb_status nb_expt_parse(const char *data, size_t n, const char *name,
     nb_status st = open_text(data, n, name, &json, err);
     memset(out, 0, sizeof *out);
     root.json = json;
-    if (!st)
-        st = read_root(&root, typed, hooks, out, err);
+    NB_TRY(read_root(&root, typed, hooks, out, err));
     cJSON_Delete(json);
     return st;
 }
@@ -414,8 +404,7 @@ nb_status nb_expt_starts(const char *data, size_t n, const char *name,
     if (!st &&
         !(chosen = nb_alloc((size_t)of->count + 1, sizeof *chosen, "experiments", err)))
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = nb_expt_find(&root, of, chosen, err);
+    NB_TRY(nb_expt_find(&root, of, chosen, err));
     for (int k = 0; k < of->count && !st; k++) {
         out[k].number = -1;
         if (chosen[k].image)

@@ -109,8 +109,7 @@ static nb_status fill_all(const nb_node *root, tables *t, nb_error *err)
     st = fill(root, "experiment", &t->experiment, err);
     if (!st && t->experiment.n < 1)
         st = nb_node_fail(&t->experiment.list, "must be an array that is not empty", err);
-    if (!st)
-        st = fill(root, "imageset", &t->imageset, err);
+    NB_TRY(fill(root, "imageset", &t->imageset, err));
     return st ? st : fill(root, "scan", &t->scan, err);
 }
 

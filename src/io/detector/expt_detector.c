@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "expt_parts.h"
@@ -92,13 +93,11 @@ static nb_status walk_child(const nb_node *node, const frame *parent, int depth,
     if (!panel.json) {
         if (depth == DEEPEST)
             return nb_node_fail(node, "too many groups in groups", err);
-        if ((st = read_frame(node, &own, err)))
-            return st;
+        NB_FORWARD(read_frame(node, &own, err));
         into_root(parent, &own);
         return walk(node, &own, depth + 1, t, err);
     }
-    if ((st = nb_node_whole(&panel, 0, t->n - 1, &k, err)))
-        return st;
+    NB_FORWARD(nb_node_whole(&panel, 0, t->n - 1, &k, err));
     if (t->seen[k]++)
         return nb_node_fail(&panel, "the panel stands twice in the hierarchy", err);
     t->parents[k] = *parent;
@@ -109,8 +108,7 @@ static nb_status walk_root(const nb_node *root, tree *t, nb_error *err)
 {
     frame own;
     nb_status st = read_frame(root, &own, err);
-    if (!st)
-        st = walk(root, &own, 0, t, err);
+    NB_TRY(walk(root, &own, 0, t, err));
     for (int k = 0; !st && k < t->n; k++)
         if (!t->seen[k])
             st = nb_node_fail(root, "a panel does not stand in the hierarchy", err);
@@ -147,12 +145,10 @@ static nb_status read_sizes(const nb_node *node, nb_panel_spec *p, nb_error *err
     nb_status st;
     if (nb_node_count(&size) != 2)
         return nb_node_fail(&size, "must be two whole numbers", err);
-    if ((st = nb_node_numbers(&pixel, 2, p->pixel, err)))
-        return st;
+    NB_FORWARD(nb_node_numbers(&pixel, 2, p->pixel, err));
     for (int i = 0; i < 2; i++) {
         one = nb_node_element(&size, i);
-        if ((st = nb_node_whole(&one, 1, NB_PANEL_EDGE, &p->size[i], err)))
-            return st;
+        NB_FORWARD(nb_node_whole(&one, 1, NB_PANEL_EDGE, &p->size[i], err));
         p->pixel[i] *= MM;
         one = nb_node_element(&place, i);
         if (place.json && (st = nb_node_whole(&one, 0, 1 << 30, &p->place[i], err)))
@@ -226,13 +222,11 @@ static nb_status mask_boxes(const nb_node *panel, int k, nb_detector_spec *out,
         return NB_OK;
     if (n < 0)
         return nb_node_fail(&list, "must be an array of rectangles", err);
-    if ((st = nb_spec_need_mask(out, err)))
-        return st;
+    NB_FORWARD(nb_spec_need_mask(out, err));
     cJSON_ArrayForEach(item, list.json)
     {
         box = nb_node_item(&list, item, i++);
-        if ((st = nb_node_numbers(&box, 4, v, err)))
-            return st;
+        NB_FORWARD(nb_node_numbers(&box, 4, v, err));
         for (int j = 0; j < 4; j++)
             v[j] = fmax(fmin(floor(v[j]), 1 << 30), -(1 << 30));
         nb_spec_mask_box(out, k, (int[2]){(int)v[0], (int)v[2]},
@@ -251,19 +245,15 @@ static nb_status read_panels(const nb_node *panels, const tree *t, nb_detector_s
     cJSON_ArrayForEach(item, panels->json)
     {
         node = nb_node_item(panels, item, k);
-        st = read_panel(&node, t ? &t->parents[k] : NULL, &out->panels[k], err);
-        if (st)
-            return st;
+        NB_FORWARD(read_panel(&node, t ? &t->parents[k] : NULL, &out->panels[k], err));
         k++;
     }
-    if ((st = nb_spec_check_size(out, panels->file, err)))
-        return st;
+    NB_FORWARD(nb_spec_check_size(out, panels->file, err));
     k = 0;
     cJSON_ArrayForEach(item, panels->json)
     {
         node = nb_node_item(panels, item, k);
-        if ((st = mask_boxes(&node, k++, out, err)))
-            return st;
+        NB_FORWARD(mask_boxes(&node, k++, out, err));
     }
     nb_spec_drop_mask(out);
     return NB_OK;
@@ -279,15 +269,13 @@ nb_status nb_expt_detector(const nb_node *detector, nb_detector_spec *out, nb_er
     memset(out, 0, sizeof *out);
     if (n < 1 || n > NB_PANELS_MAX)
         return nb_node_fail(&panels, "must be an array of 1 to 4096 panels", err);
-    if ((st = nb_detector_spec_new(n, out, err)))
-        return st;
+    NB_FORWARD(nb_detector_spec_new(n, out, err));
     if (root.json) {
         t.parents = nb_alloc((size_t)n, sizeof *t.parents, "hierarchy", err);
         t.seen = nb_alloc((size_t)n, 1, "hierarchy", err);
         st = t.parents && t.seen ? walk_root(&root, &t, err) : NB_ERR_NOMEM;
     }
-    if (!st)
-        st = read_panels(&panels, root.json ? &t : NULL, out, err);
+    NB_TRY(read_panels(&panels, root.json ? &t : NULL, out, err));
     nb_free(t.parents);
     nb_free(t.seen);
     if (st)

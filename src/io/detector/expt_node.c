@@ -112,8 +112,7 @@ nb_status nb_expt_model_of(const nb_expt_table *table, const nb_node *experiment
         return NB_OK;
     if (table->n < 1)
         return nb_node_fail(&table->list, "must be an array that is not empty", err);
-    if ((st = nb_node_whole(&index, 0, table->n - 1, &i, err)))
-        return st;
+    NB_FORWARD(nb_node_whole(&index, 0, table->n - 1, &i, err));
     *out = table->item ? nb_node_item(&table->list, table->item[i], i)
                        : nb_node_element(&table->list, i);
     if (!cJSON_IsObject(out->json))

@@ -63,8 +63,7 @@ static nb_status read_points(const nb_node *model, const char *key, int n, int w
     cJSON_ArrayForEach(item, list.json)
     {
         nb_node one = nb_node_item(&list, item, i);
-        if (!st)
-            st = nb_node_numbers(&one, width, *out + (size_t)i * (size_t)width, err);
+        NB_TRY(nb_node_numbers(&one, width, *out + (size_t)i * (size_t)width, err));
         i++;
     }
     if (st) {

@@ -310,19 +310,15 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
     if (st)
         return st;
     st = set_wavelength(text, typed, out, err);
-    if (!st)
-        st = set_shift(text, err);
+    NB_TRY(set_shift(text, err));
     w.wavelength_A = nb_said_or(out->wavelength_A, 1);
     look_at_all(text, &w);
     w.shared = isnan(w.clen) ? 0 : shared_coffset(text);
     for (int k = 0; !st && k < text->n_panels; k++)
         st = build_panel(text, &text->panels[k], &w, &out->panels[k], err);
-    if (!st)
-        st = nb_spec_check_size(out, text->name, err);
-    if (!st)
-        st = nb_geom_mask(text, out, err);
-    if (!st)
-        st = copy_groups(text, out, err);
+    NB_TRY(nb_spec_check_size(out, text->name, err));
+    NB_TRY(nb_geom_mask(text, out, err));
+    NB_TRY(copy_groups(text, out, err));
     if (st)
         nb_detector_spec_free(out);
     else

@@ -115,8 +115,7 @@ nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error
         any |= text->panels[k].no_index || text->panels[k].edge > 0;
     if (!any)
         return NB_OK;
-    if ((st = nb_spec_need_mask(out, err)))
-        return st;
+    NB_FORWARD(nb_spec_need_mask(out, err));
     for (int i = 0; !st && i < text->n_bad; i++)
         st = mask_region(text, &text->bad[i], out, err);
     for (int k = 0; !st && k < text->n_panels; k++)
@@ -328,8 +327,7 @@ nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
             if (!mask->file.p || is_repeated(text, k, i))
                 continue;
             st = nb_spec_need_mask(out, err);
-            if (!st)
-                st = mask_file(text, k, i, most_MB, out, err);
+            NB_TRY(mask_file(text, k, i, most_MB, out, err));
         }
     nb_spec_drop_mask(out);
     return st;

@@ -173,9 +173,8 @@ static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_err
     }
     if (chunks * RECORD_BYTES > set->file_bytes)
         return refuse(set, missing, err);
-    if ((st = nb_declared_check(set->in->name, bytes, set->file_bytes, set->in->most_MB,
-                                err)))
-        return st;
+    NB_FORWARD(
+        nb_declared_check(set->in->name, bytes, set->file_bytes, set->in->most_MB, err));
     for (at[0] = first[0]; at[0] < box->first[0] + box->count[0]; at[0] += size[0])
         for (at[1] = first[1]; at[1] < box->first[1] + box->count[1]; at[1] += size[1])
             for (at[2] = first[2]; at[2] < box->first[2] + box->count[2]; at[2] += size[2])
@@ -294,8 +293,7 @@ nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
     int ok;
     if (!box->count[0] || !box->count[1] || !box->count[2])
         return NB_OK;
-    if ((st = check_written(set, box, err)))
-        return st;
+    NB_FORWARD(check_written(set, box, err));
     from = H5(Dget_space)(set->id);
     memory = H5(Screate_simple)(NB_H5_RANK, box->count, NULL);
     ok = (set->rank == 0 || H5(Sselect_hyperslab)(from, H5S_SELECT_SET, box->first + skip,

@@ -35,8 +35,7 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
     nb_status st;
     memset(h, 0, sizeof *h);
     h->file = -1;
-    if ((st = nb_outfile_open(&h->out, path, err)))
-        return st;
+    NB_FORWARD(nb_outfile_open(&h->out, path, err));
     if (!h->out.temp[0])
         st = nb_fail(err, NB_ERR_IO, "cannot write HDF5 to %.300s: not a regular file",
                      path);

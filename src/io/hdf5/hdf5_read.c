@@ -192,8 +192,7 @@ static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_
                                .is_signed = set->is_signed,
                                .least = NAN,
                                .most = NAN};
-    if ((st = nb_image_allocate(&file, out, err)))
-        return st;
+    NB_FORWARD(nb_image_allocate(&file, out, err));
     if (nb_h5_has_packed_frames(set)) /* to decompress while others use the library */
         t->chunk = nb_h5_get_chunk(set, at + (set->rank < 3 ? 1 : 0), &t->bytes);
     return t->chunk ? NB_OK
@@ -285,9 +284,8 @@ static nb_status read_limits(const nb_h5_input *in, const char *entry, image_tas
     nb_status st;
     nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
     nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
-    if ((st = read_mask(in, detector, t->wanted->mask, t->image,
-                        &t->counts.highest_counts, err)))
-        return st;
+    NB_FORWARD(read_mask(in, detector, t->wanted->mask, t->image,
+                         &t->counts.highest_counts, err));
     /* files of nanobragg have a mask where a pixel needs one */
     t->counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
     t->counts.least = limit_of(in, detector, "underload_value");
@@ -369,8 +367,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
         st = nb_h5_stop(&in, read_image(&t, &in, err), err);
     if (!st && t.chunk)
         st = unpack(&t, err);
-    if (!st)
-        st = nb_leave_out_marks(out, &t.counts, err);
+    NB_TRY(nb_leave_out_marks(out, &t.counts, err));
     nb_free(t.chunk);
     if (st) {
         nb_free(out->pixels);
@@ -392,8 +389,7 @@ static nb_status count_frames(const nb_h5_input *in, const char *named, int *fra
     long long sum, said;
     nb_status st;
     if (named) {
-        if ((st = open_named(in, named, 0, &set, err)))
-            return st;
+        NB_FORWARD(open_named(in, named, 0, &set, err));
         *frames = (int)set.dims[0];
         nb_h5_set_close(&set);
         return NB_OK;
@@ -484,10 +480,8 @@ static nb_status read_spectra(const nb_h5_input *in, nb_vec3 position, int neede
     int own = A.values != NULL;
     if (!st && !own)
         st = read_wavelengths(in, "/wavelength", &A, err);
-    if (!st)
-        st = read_block(in, own ? SPECTRUM "_weights" : "/weight", &weight, err);
-    if (!st)
-        st = from_blocks(&A, &weight, position, needed, out, err);
+    NB_TRY(read_block(in, own ? SPECTRUM "_weights" : "/weight", &weight, err));
+    NB_TRY(from_blocks(&A, &weight, position, needed, out, err));
     nb_free(A.values);
     nb_free(weight.values);
     return st;
@@ -499,8 +493,7 @@ nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 positio
     nb_h5_input in;
     nb_status st = nb_h5_start(&in, path, most_MB, NULL, err);
     memset(out, 0, sizeof *out);
-    if (!st)
-        st = nb_h5_stop(&in, read_spectra(&in, position, needed, out, err), err);
+    NB_TRY(nb_h5_stop(&in, read_spectra(&in, position, needed, out, err), err));
     if (st)
         nb_spectra_free(out);
     return st;

@@ -414,8 +414,7 @@ static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long lo
     nb_status st;
     if (!nb_h5_there(in, start) || !nb_h5_get_string(in, start, NULL, next, sizeof next))
         return NB_OK;
-    if ((st = nb_nx_chain_read(in, start, next, chain, err)))
-        return st;
+    NB_FORWARD(nb_nx_chain_read(in, start, next, chain, err));
     for (int i = 0; i < chain->n; i++) {
         double phi, osc;
         motion how = chain->axes[i].rotates
@@ -579,8 +578,7 @@ nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *
             return nb_h5_wrong(in, path, "the chain of depends_on does not end", err);
         chain->n++;
         memcpy(axis->path, path, sizeof path);
-        if ((st = read_axis(in, axis, err)))
-            return st;
+        NB_FORWARD(read_axis(in, axis, err));
         if (!nb_h5_get_string(in, axis->path, "depends_on", next, sizeof next))
             return NB_OK;
         st = resolve(in, axis->path, next, path, err);

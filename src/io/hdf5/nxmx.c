@@ -179,8 +179,7 @@ static nb_status read_direction(const reader *r, int k, const char *name,
     place path;
     nb_status st;
     snprintf(path, sizeof path, "%s/%s", r->modules[k], name);
-    if ((st = nb_nx_get_length(&r->in, path, pixel, err)))
-        return st;
+    NB_FORWARD(nb_nx_get_length(&r->in, path, pixel, err));
     if (!nb_h5_get_vector(&r->in, path, "vector", 3, v) || !(nb_length3(v) > 0))
         return wrong(r, path, "the attribute vector must be a direction", err);
     nb_unit3(v);
@@ -294,8 +293,7 @@ static nb_status use_mask(const reader *r, const nb_h5_set *set, nb_detector_spe
 {
     nb_status st;
     int32_t *values = nb_h5_set_all(set, H5T_NATIVE_INT32, sizeof *values, &st, err);
-    if (!st)
-        st = nb_spec_need_mask(out, err);
+    NB_TRY(nb_spec_need_mask(out, err));
     for (int k = 0; !st && k < out->n_panels; k++)
         st = mask_panel(r, set, values, k, out, err);
     nb_free(values);
@@ -363,8 +361,7 @@ static nb_status read_panels(reader *r, nb_nx_chain *chain, nb_detector_spec *ou
                              nb_error *err)
 {
     nb_status st = find_modules(r, err);
-    if (!st)
-        st = nb_detector_spec_new(r->n, out, err);
+    NB_TRY(nb_detector_spec_new(r->n, out, err));
     for (int k = 0; !st && k < r->n; k++)
         st = read_module(r, k, chain, &out->panels[k], err);
     if (st || (st = nb_spec_check_size(out, r->in.name, err)) ||
@@ -386,8 +383,7 @@ nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
         chain ? nb_h5_start(&r.in, path, typed->max_read_MB, NULL, err) : NB_ERR_NOMEM;
     memset(out, 0, sizeof *out);
     r.in.remarks = &remarks;
-    if (!st)
-        st = nb_h5_stop(&r.in, read_panels(&r, chain, out, err), err);
+    NB_TRY(nb_h5_stop(&r.in, read_panels(&r, chain, out, err), err));
     nb_free(chain);
     nb_free(r.modules);
     nb_free(r.slabs);

@@ -417,8 +417,7 @@ static nb_status measure_sections(const nb_image_file *file, nb_cbf_pixels *firs
     nb_status st;
     rest = (span){rest.end, (const char *)file->data + file->bytes};
     for (int n = 0; find_section(&rest, &mime, &data); n++) {
-        if ((st = check_section(mime, &data, &one, err)))
-            return st;
+        NB_FORWARD(check_section(mime, &data, &one, err));
         *first = n ? *first : one;
         rest.p = data.end;
         rows += (int64_t)one.slow * one.deep;
@@ -458,10 +457,8 @@ nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     nb_counts_of counts = {.least = NAN, .most = NAN};
     nb_cbf_pixels first = {.name = file->name};
     nb_status st = measure_sections(file, &first, out, err);
-    if (!st)
-        st = nb_image_allocate(file, out, err);
-    if (!st)
-        st = read_sections(file, out, err);
+    NB_TRY(nb_image_allocate(file, out, err));
+    NB_TRY(read_sections(file, out, err));
     counts.bits = first.is_real ? 0 : first.bits;
     counts.is_signed = first.is_signed;
     return st ? st : nb_leave_out_marks(out, &counts, err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "format.h"
@@ -270,14 +271,10 @@ static nb_status write_cbf(const nb_image_view *image, const nb_image_meta *meta
     if (!packed)
         return NB_ERR_NOMEM;
     st = compress(image, packed, &bytes, err);
-    if (!st)
-        st = nb_outfile_write(out, text, (size_t)put_header(text, meta), err);
-    if (!st)
-        st = nb_outfile_write(out, text, (size_t)put_section(text, image, bytes), err);
-    if (!st)
-        st = nb_outfile_write(out, packed, bytes, err);
-    if (!st)
-        st = nb_outfile_write(out, end, sizeof end - 1, err);
+    NB_TRY(nb_outfile_write(out, text, (size_t)put_header(text, meta), err));
+    NB_TRY(nb_outfile_write(out, text, (size_t)put_section(text, image, bytes), err));
+    NB_TRY(nb_outfile_write(out, packed, bytes, err));
+    NB_TRY(nb_outfile_write(out, end, sizeof end - 1, err));
     nb_free(packed);
     return st;
 }

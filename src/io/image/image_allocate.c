@@ -15,9 +15,8 @@ nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *
                           "an image of %d x %d pixels cannot be read", out->fast,
                           out->slow);
     n = (size_t)out->fast * (size_t)out->slow;
-    if ((st = nb_declared_check(file->name, (double)n * sizeof *out->pixels,
-                                (double)file->bytes, file->most_MB, err)))
-        return st;
+    NB_FORWARD(nb_declared_check(file->name, (double)n * sizeof *out->pixels,
+                                 (double)file->bytes, file->most_MB, err));
     out->pixels = nb_alloc_large(n, sizeof *out->pixels, "pixels of an image", err);
     return out->pixels ? NB_OK : NB_ERR_NOMEM;
 }

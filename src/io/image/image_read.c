@@ -70,8 +70,7 @@ static nb_status float_parse(const nb_image_file *file, nb_image *out, nb_error 
     } else {
         st = float_size(file, out, err);
     }
-    if (!st)
-        st = nb_image_allocate(file, out, err);
+    NB_TRY(nb_image_allocate(file, out, err));
     if (!st)
         memcpy(out->pixels, file->data, file->bytes);
     return st;
@@ -82,12 +81,10 @@ static nb_status smv_parse(const nb_image_file *file, nb_image *out, nb_error *e
     nb_smv_header header = {0};
     uint16_t *pixels = NULL;
     nb_status st = nb_smv_parse(file->data, file->bytes, file->name, &header, err);
-    if (!st)
-        st = nb_smv_pixels_u16(file->data, file->bytes, &header, &pixels, err);
+    NB_TRY(nb_smv_pixels_u16(file->data, file->bytes, &header, &pixels, err));
     out->fast = header.fast;
     out->slow = header.slow;
-    if (!st)
-        st = nb_image_allocate(file, out, err);
+    NB_TRY(nb_image_allocate(file, out, err));
     for (size_t i = 0, n = (size_t)out->fast * (size_t)out->slow; !st && i < n; i++)
         out->pixels[i] = pixels[i];
     nb_free(pixels);

@@ -253,8 +253,7 @@ static nb_status check_pixels(size_t n, const nb_smv_header *h, int *big_endian,
     if (!wanted)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "no SIZE1 and SIZE2 in the header");
-    if ((st = check_type(there, wanted, h, err)))
-        return st;
+    NB_FORWARD(check_type(there, wanted, h, err));
     if (there < wanted)
         return nb_fail_at(
             err, NB_ERR_INPUT, h->name, 0,

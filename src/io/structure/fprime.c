@@ -71,17 +71,14 @@ static nb_status read_line(reader *r, nb_fprime_row *row)
     const char *start = r->p;
     nb_status st = read_element(r, row->element);
     row->line = r->line;
-    if (!st)
-        st = next_word(r) ? read_number(r, 1e10, "an energy in eV", &row->energy_eV)
-                          : fail(r, start, "a line of four words");
+    NB_TRY(next_word(r) ? read_number(r, 1e10, "an energy in eV", &row->energy_eV)
+                        : fail(r, start, "a line of four words"));
     if (!st && !(row->energy_eV > 0))
         st = fail(r, start, "a line with an energy above 0");
-    if (!st)
-        st = next_word(r) ? read_number(r, LARGEST, "a value of f'", &row->f1)
-                          : fail(r, start, "a line of four words");
-    if (!st)
-        st = next_word(r) ? read_number(r, LARGEST, "a value of f''", &row->f2)
-                          : fail(r, start, "a line of four words");
+    NB_TRY(next_word(r) ? read_number(r, LARGEST, "a value of f'", &row->f1)
+                        : fail(r, start, "a line of four words"));
+    NB_TRY(next_word(r) ? read_number(r, LARGEST, "a value of f''", &row->f2)
+                        : fail(r, start, "a line of four words"));
     if (st)
         return st;
     start = r->p;

@@ -188,8 +188,7 @@ nb_status nb_arrays_sources(const nb_arrays *a, const double position[3],
                                         a->wavelength[i]};
         st = nb_source_line_check(&list.rows[i], place_of(place, "sources", i), 0, err);
     }
-    if (!st)
-        st = nb_source_list_check(&list, "sources", 0, err);
+    NB_TRY(nb_source_list_check(&list, "sources", 0, err));
     if (st)
         nb_source_list_free(&list);
     else

@@ -203,10 +203,8 @@ nb_status nb_blocks_parse(const char *data, size_t bytes, const char *path, int 
         next = next ? next : end;
         st = add_line(p, next, path, ++number, &l, err);
     }
-    if (!st)
-        st = choose(&l, path, wanted, &n, err);
-    if (!st)
-        st = spread(&l, n, out, err);
+    NB_TRY(choose(&l, path, wanted, &n, err));
+    NB_TRY(spread(&l, n, out, err));
     free_list(&l);
     if (st)
         nb_blocks_free(out);

@@ -156,8 +156,7 @@ static nb_status read_limits(const origin *from, nb_factor_file *t, uint64_t *va
             "not a structure-factor dump: six index limits, newline and form "
             "feed must come first");
     *values = (uint64_t)(end - head);
-    if ((st = nb_factor_file_check(t, from->name, err)))
-        return st;
+    NB_FORWARD(nb_factor_file_check(t, from->name, err));
     if (padded_bytes(t) == from->bytes - *values)
         return NB_OK;
     return nb_fail_at(err, NB_ERR_INPUT, from->name, 0,

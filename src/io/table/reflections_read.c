@@ -183,8 +183,7 @@ nb_status nb_read_page_spots(const char *path, const nb_detector_spec *detector,
     nb_status st = nb_read_file(path, "-spots", 0, &data, &bytes, err);
     *spots = NULL;
     *n = 0;
-    if (!st)
-        st = nb_page_spots_parse(data, bytes, path, detector, spots, n, err);
+    NB_TRY(nb_page_spots_parse(data, bytes, path, detector, spots, n, err));
     nb_free(data);
     return st;
 }

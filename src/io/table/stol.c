@@ -46,8 +46,7 @@ static nb_status read_point(table_reader *r, nb_stol_point *point, int *found)
     nb_status st = read_number(r, &point->stol, found);
     if (st || !*found)
         return st;
-    if ((st = read_number(r, &point->F, &second)))
-        return st;
+    NB_FORWARD(read_number(r, &point->F, &second));
     if (!second)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "one column, but a table has two: sin(theta)/lambda and F");

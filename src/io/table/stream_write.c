@@ -204,8 +204,7 @@ nb_status nb_stream_begin(nb_stream_out *out, const char *path,
     nb_draft t = {0};
     nb_status st;
     out->head = *head;
-    if ((st = nb_outfile_open(&out->file, path, err)))
-        return st;
+    NB_FORWARD(nb_outfile_open(&out->file, path, err));
     put_head(&t, head);
     return append(out, &t, err);
 }
@@ -219,8 +218,7 @@ nb_status nb_stream_add(nb_stream_out *out, const nb_stream_image *image, nb_err
 
 nb_status nb_stream_end(nb_stream_out *out, nb_status st, nb_error *err)
 {
-    if (!st)
-        st = nb_outfile_commit(&out->file, err);
+    NB_TRY(nb_outfile_commit(&out->file, err));
     nb_outfile_abort(&out->file);
     return st;
 }
