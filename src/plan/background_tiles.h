@@ -1,81 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/** The photons of an amorphous background. For each layer of the sensor they are the mean over a
- * pixel's rays at the sine of its middle (nb_background_mean) times a smooth factor: solid angle,
- * capture, polarization and scale. In each tile of pixels the factor is a polynomial. Pixels at
- * rough sines, and those of tiles that are not smooth, are calculated ray by ray. Host code. */
+/** The photons of an amorphous background.  In each tile of pixels, three polynomials stand for the rays of a pixel to
+ * one layer of the sensor: their weight, the square of their mean sine, and the root mean square distance of their
+ * sines from it (the spread).  The photons are the weight times the mean of the scattering at the mean sine
+ * plus and minus the spread, which is right where the scattering is a cubic over a pixel.  Scattering is the sum over
+ * the sources of one direction, in cells of even steps of the sine of half the scattering angle.  Pixels at rough
+ * sines, where kinks of the tables matter, and those of tiles whose polynomials are not right, are calculated ray by
+ * ray.  Host code. */
 #ifndef NB_PLAN_BACKGROUND_TILES_H
 #define NB_PLAN_BACKGROUND_TILES_H
 
-#include "background_table.h"
-
-/* --- Means of a background's table over the rays of a pixel, as a function of the sine of half the
- * scattering angle at the pixel's middle. The rays are those of one depth. The spread is the root
- * mean square distance of their sines from that of the middle; the means of square pixels depend
- * on little else. There is a table for each spread, in steps of 2.5 %. A sine is rough if the
- * means depend on the angle of the pixel to the radius. Host code --- */
-
-/** Number of cells in a spread. */
-#define NB_BACKGROUND_CELLS 3
-/** The means are valid for spreads larger or smaller by this factor, and for sines shifted by this
- * number of spreads. */
-#define NB_BACKGROUND_SPREADS 1.045
-#define NB_BACKGROUND_SHIFT 0.02
-/** Largest relative error of a mean where a sine is not rough. */
-#define NB_BACKGROUND_ROUGH 2e-7
+#include "../nanobragg.h"
+#include "../physics/amorphous.h"
 
 enum {
-    NB_BACKGROUND_MEANS = 280,
-    NB_BACKGROUND_BEGIN = 6 /* in spreads: nearer to the beam all sines are rough */
+    NB_BACKGROUND_ORDER = 8,   /* coefficients along fast and along slow */
+    NB_BACKGROUND_PARTS = 128, /* layers times groups; a panel with more has no tiles */
+    NB_BACKGROUND_GROUPS = 64, /* a scene with more directions has no tiles */
+    NB_BACKGROUND_LEVELS = 96,
+    NB_BACKGROUND_PIECE = 8 /* pixels of a row that are tested together for rough sines */
 };
 
-/** The means for a spread.  Cell i begins at the sine (first + i)/per; its mean is the cubic c[0] + t (c[1] + t (c[2] +
- * t c[3])), t from 0 to 1. */
-typedef struct nb_background_mean {
-    double spread;
-    double per;
-    int one; /* a pixel has one ray: the table itself is the mean, and only kinks are searched */
-    int first, n;   /* n 0: not used */
-    double *c;      /* owned; [group][n][4], padded for rows of 8 */
-    int32_t *rough; /* owned; [group][n + 1]: number of rough cells before each */
-} nb_background_mean;
+/** Polynomials of a part. */
+typedef enum nb_background_law {
+    NB_BACKGROUND_WEIGHT, /* of each of two sines; of all with one ray a layer */
+    NB_BACKGROUND_SQUARE, /* of the mean sine */
+    NB_BACKGROUND_SPREAD,
+    NB_BACKGROUND_LAWS
+} nb_background_law;
 
-/** The spread of table number i, largest first. */
-double nb_background_spread(int number);
-/** Index of the means that are valid for a spread; -1: none. */
-int nb_background_mean_of(double spread);
-/** Widen the range of a mean to the sines from low to high and some around. Call it before
- * filling. */
-void nb_background_mean_widen(nb_background_mean *mean, double low, double high);
-/** Fill the means that were widened; means: [NB_BACKGROUND_MEANS]. The cells do not depend on the
- * range. Errors: NB_ERR_NOMEM. */
-nb_status nb_background_means_fill(const nb_background_table *table, int oversample,
-                                   int threads, nb_background_mean *means, nb_error *err);
-void nb_background_means_free(nb_background_mean *means);
-
-/** Is a sine from low to high rough for a group? */
-int nb_background_is_rough(const nb_background_mean *mean, int group, double low,
-                           double high);
-
-/** The mean of a group at a sine; the table's value if the mean is NULL or of one ray. */
-static inline double nb_background_mean_at(const nb_background_table *table,
-                                           const nb_background_mean *mean, int group,
-                                           double sine)
-{
-    if (!mean || mean->one)
-        return nb_background_at(&table->groups[group], fabs(sine));
-    double at = sine * mean->per - mean->first;
-    at = fmin(fmax(at, 0), mean->n - 1);
-    const double *c = mean->c + ((size_t)group * (size_t)mean->n + (size_t)at) * 4;
-    const double t = at - floor(at);
-    return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
-}
-
-/* --- Tiles --- */
-
-enum {
-    NB_BACKGROUND_ORDER = 4,  /* coefficients along fast and along slow */
-    NB_BACKGROUND_LAYERS = 64 /* sensors with more layers have no tiles */
-};
+/** Sources of one direction, seen by one layer of the sensor in a tile: coefficients of u^i v^j (nb_background_place). */
+typedef struct nb_background_part {
+    double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER][NB_BACKGROUND_ORDER]; /* [law][i][j] */
+} nb_background_part;
 
 typedef enum nb_background_kind {
     NB_BACKGROUND_RAYS, /* all pixels are calculated ray by ray */
@@ -83,35 +39,47 @@ typedef enum nb_background_kind {
     NB_BACKGROUND_SMOOTH
 } nb_background_kind;
 
-typedef struct nb_background_tile {
-    nb_background_kind kind;
-    int mean;   /* index of its means; -1: none, a pixel is one ray at its middle */
-    double off; /* largest relative difference of its spreads from that of the means */
-} nb_background_tile;
-
-/** A layer of the sensor in a tile. */
-typedef struct nb_background_layer {
-    double depth; /* depth of the points that represent the pixels, m */
-    double c[NB_BACKGROUND_ORDER]
-            [NB_BACKGROUND_ORDER]; /* [i][j]: coefficient of u^i v^j (u, v below) */
-} nb_background_layer;
-
 typedef struct nb_background_panel {
     int edge, across, down; /* pixels, tiles, tiles */
     int layers;
-    nb_background_tile *tiles;  /* owned; [down][across]; NULL: none is smooth */
-    nb_background_layer *layer; /* owned; [down][across][layers] */
+    double nearest;    /* distance of about its nearest point, m */
+    int level;         /* of rough sines */
+    int block, blocks; /* pixels along an edge of a block; blocks in a row of tiles */
+    uint8_t *kind;     /* owned; nb_background_kind of each block; NULL: all RAYS */
+    nb_background_part *part; /* owned; [down][across][layers][group] */
 } nb_background_panel;
 
+/** Scattering in even steps of half a spread, electrons^2 of all orientations; cell i begins at the sine (first + i)/per, and its cubic is c[0] + t (c[1] +
+ * t (c[2] + t c[3])), t from 0 to 1. */
+typedef struct nb_background_grid {
+    double spread, per;
+    int first, n;   /* n 0: not used */
+    float *c;       /* owned; [group][n][4] */
+    int32_t *count; /* owned; [group][n + 1]: number of rough cells before each */
+} nb_background_grid;
+
+/** Sources of one direction. */
+typedef struct nb_background_group {
+    nb_vec3 incident;
+    int first, n; /* in nb_background_tiles.sources */
+} nb_background_group;
+
 typedef struct nb_background_tiles {
-    const nb_background_table *table;
+    int n_groups;
+    nb_background_group groups[NB_BACKGROUND_GROUPS];
+    nb_source *sources; /* owned; sorted by group */
+    int one;            /* a pixel has one ray to a layer, and no spread */
     int n;
     nb_background_panel *panels; /* owned */
-    nb_background_mean means[NB_BACKGROUND_MEANS];
+    nb_background_grid grids[NB_BACKGROUND_LEVELS];
 } nb_background_tiles;
 
-/** Number of pixels of a row that are tested together for rough sines. */
-enum { NB_BACKGROUND_PIECE = 8 };
+/** What pixel (f, s) of a panel with tiles is. */
+static inline nb_background_kind nb_background_kind_of(const nb_background_panel *p,
+                                                       int f, int s)
+{
+    return (nb_background_kind)p->kind[s / p->block * p->blocks + f / p->block];
+}
 
 /** Coordinates of a pixel in its tile, -1 to 1. */
 static inline double nb_background_place(int edge, int pixel)
@@ -119,18 +87,20 @@ static inline double nb_background_place(int edge, int pixel)
     return (2.0 * (pixel % edge) + 1) / edge - 1;
 }
 
-/** The means of a tile; NULL: none. */
-static inline const nb_background_mean *nb_background_tile_mean(
-    const nb_background_tiles *t, const nb_background_tile *tile)
+/** c[0] + c[1] x + ... */
+static inline double nb_background_polynomial(const double c[NB_BACKGROUND_ORDER],
+                                              double x)
 {
-    return tile->mean < 0 ? NULL : &t->means[tile->mean];
+    double sum = 0;
+    for (int i = NB_BACKGROUND_ORDER - 1; i >= 0; i--)
+        sum = sum * x + c[i];
+    return sum;
 }
 
-/** The tiles that meet the scene's region; the table must outlive them. Curved panels have none.
- * The caller frees *tiles (nb_background_tiles_free). Errors: NB_ERR_NOMEM, with *tiles NULL. */
-nb_status nb_background_tiles_build(const nb_scene *sc, const nb_background_table *table,
-                                    int threads, nb_background_tiles **tiles,
-                                    nb_error *err);
+/** The tiles that meet the scene's region.  *tiles is NULL if the sums of all rays are as quick, or there are too many
+ * directions; else the caller frees it (nb_background_tiles_free). Errors: NB_ERR_NOMEM. */
+nb_status nb_background_tiles_build(const nb_scene *sc, int threads,
+                                    nb_background_tiles **tiles, nb_error *err);
 /** Is a pixel of the piece of a row in a tile of SOME rough?  f: its first one, of the panel. */
 int nb_background_piece_is_rough(const nb_background_tiles *tiles, const nb_scene *sc,
                                  int panel, int f, int s);

@@ -18,15 +18,12 @@ nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *pla
     if (!rows->plans)
         return NB_ERR_NOMEM;
     if (rows->smooth)
-        st = nb_background_table_build(sc, team, &rows->table, err);
-    if (!st && rows->table)
-        st = nb_background_tiles_build(sc, rows->table, team, &rows->tiles, err);
+        st = nb_background_tiles_build(sc, team, &rows->tiles, err);
     for (size_t k = 0; k < n; k++) {
         nb_vector_plan *p = &rows->plans[k];
         *p = plans[k];
         p->amorphous = 1;
         p->simple = 0;
-        p->background = rows->table;
     }
     if (st)
         nb_background_rows_free(rows);
@@ -36,10 +33,8 @@ nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *pla
 void nb_background_rows_free(nb_background_rows *rows)
 {
     nb_background_tiles_free(rows->tiles);
-    nb_background_table_free(rows->table);
     nb_free(rows->plans);
     rows->tiles = NULL;
-    rows->table = NULL;
     rows->plans = NULL;
 }
 
@@ -53,26 +48,23 @@ static int tile_of(const nb_background_panel *p, int f, int s)
 static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
                      nb_background_strip *to)
 {
-    const nb_panel *on = &rows->plans[panel].panel;
     const nb_background_panel *p = &rows->tiles->panels[panel];
     const int number = tile_of(p, f, s), column = f / p->edge * p->edge;
-    const nb_background_layer *layer = p->layer + (size_t)number * (size_t)p->layers;
+    const int parts = p->layers * rows->tiles->n_groups;
+    const nb_background_part *part = p->part + (size_t)number * (size_t)parts;
     const double v = nb_background_place(p->edge, s);
     to->scale = 2.0 / p->edge;
     to->shift = (1.0 - 2.0 * column) / p->edge - 1;
-    to->mean = nb_background_tile_mean(rows->tiles, &p->tiles[number]);
-    to->mean = to->mean && !to->mean->one ? to->mean : NULL;
-    to->layers = p->layers;
-    for (int l = 0; l < p->layers; l++, layer++) {
+    to->grid = &rows->tiles->grids[p->level];
+    to->one = rows->tiles->one;
+    to->groups = rows->tiles->n_groups;
+    to->parts = parts;
+    for (int l = 0; l < parts; l++, part++) {
         nb_background_line *line = &to->line[l];
-        line->start = nb_panel_point(on, 0.5 * on->pixel_fast, (s + 0.5) * on->pixel_slow,
-                                     layer->depth);
-        line->step = nb_scale(on->pixel_fast, on->fast);
-        for (int i = 0; i < NB_BACKGROUND_ORDER; i++) {
-            double sum = 0;
-            for (int j = NB_BACKGROUND_ORDER - 1; j >= 0; j--)
-                sum = sum * v + layer->c[i][j];
-            line->c[i] = sum;
+        for (int i = 0; i < NB_BACKGROUND_LAWS * NB_BACKGROUND_ORDER; i++) {
+            line->c[i / NB_BACKGROUND_ORDER][i % NB_BACKGROUND_ORDER] =
+                nb_background_polynomial(
+                    part->c[i / NB_BACKGROUND_ORDER][i % NB_BACKGROUND_ORDER], v);
         }
     }
 }
@@ -81,7 +73,7 @@ static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
 static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
 {
     const nb_background_panel *p = &rows->tiles->panels[span->panel];
-    const nb_background_kind kind = p->tiles[tile_of(p, f, span->slow)].kind;
+    const nb_background_kind kind = nb_background_kind_of(p, f, span->slow);
     const int first = f / NB_BACKGROUND_PIECE * NB_BACKGROUND_PIECE;
     return kind == NB_BACKGROUND_SMOOTH ||
            (kind == NB_BACKGROUND_SOME &&
@@ -93,7 +85,6 @@ static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
 static void add_part(const nb_background_rows *rows, const nb_span *span, int f, int end,
                      int smooth, float *row)
 {
-    const nb_vector_plan *plan = &rows->plans[span->panel];
     nb_background_strip strip;
     nb_span part = *span;
     part.fast = f;
@@ -101,9 +92,9 @@ static void add_part(const nb_background_rows *rows, const nb_span *span, int f,
     part.at += (size_t)(f - span->fast);
     if (smooth) {
         strip_of(rows, span->panel, f, span->slow, &strip);
-        rows->smooth(plan, &part, &strip, row);
+        rows->smooth(&part, &strip, row);
     } else {
-        rows->kernel(plan, &part, 1, row);
+        rows->kernel(&rows->plans[span->panel], &part, 1, row);
     }
 }
 
@@ -128,7 +119,7 @@ static void add_span(const nb_background_rows *rows, const nb_span *span, float 
 void nb_background_row(void *context, const nb_span *spans, size_t n, float *row)
 {
     const nb_background_rows *rows = context;
-    if (!rows->tiles || !rows->tiles->panels[spans->panel].tiles) {
+    if (!rows->tiles || !rows->tiles->panels[spans->panel].kind) {
         rows->kernel(&rows->plans[spans->panel], spans, n, row);
         return;
     }

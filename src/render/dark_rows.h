@@ -11,7 +11,6 @@ typedef struct nb_background_rows {
     nb_row_kernel *kernel;
     nb_background_kernel *smooth; /* NULL: `kernel` for all pixels */
     nb_vector_plan *plans;        /* of each panel; owned; NULL: there is no material */
-    nb_background_table *table;   /* owned; NULL: source by source */
     nb_background_tiles *tiles;   /* owned; NULL: none is smooth */
 } nb_background_rows;
 

@@ -15,23 +15,21 @@ typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, siz
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 
-/** A layer of a row of pixels in a tile of the background (../plan/background_tiles.h). */
+/** A part of a row of pixels in a tile of the background (../plan/background_tiles.h): polynomials of a pixel's place. */
 typedef struct nb_background_line {
-    nb_vec3 start, step;           /* the middle of pixel f: start + f step, m */
-    double c[NB_BACKGROUND_ORDER]; /* the smooth factor, of the pixel's place in the tile */
+    double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
 } nb_background_line;
 
 typedef struct nb_background_strip {
-    double scale, shift;            /* a pixel's place in the tile: f scale + shift */
-    const nb_background_mean *mean; /* NULL: by the table, one ray a layer */
-    int layers;
-    nb_background_line line[NB_BACKGROUND_LAYERS];
+    double scale, shift; /* a pixel's place in the tile: f scale + shift */
+    const nb_background_grid *grid;
+    int one, groups, parts;
+    nb_background_line line[NB_BACKGROUND_PARTS]; /* [layer][group] */
 } nb_background_strip;
 
-/** Add the materials to the pixels of a span, which is in one tile and not rough; plan: one of materials with a table
- * of the background; to: its first pixel. */
-typedef void nb_background_kernel(const nb_vector_plan *plan, const nb_span *span,
-                                  const nb_background_strip *strip, float *to);
+/** Add the materials to the pixels of a span, which is in one tile and not rough; to: its first pixel. */
+typedef void nb_background_kernel(const nb_span *span, const nb_background_strip *strip,
+                                  float *to);
 
 nb_background_kernel nb_background_sse2, nb_background_avx2, nb_background_avx512,
     nb_background_neon;

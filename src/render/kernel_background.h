@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The materials of an amorphous background for the instruction set that this file is compiled for: source by source,
- * by the table of all sources (../plan/background_table.h), and a smooth tile's row (../plan/background_tiles.h). */
+ * and a row of a smooth tile (../plan/background_tiles.h). */
 #ifndef NB_RENDER_KERNEL_BACKGROUND_H
 #define NB_RENDER_KERNEL_BACKGROUND_H
 
@@ -69,94 +69,7 @@ NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
     return sum;
 }
 
-/** The places of the cells of half a block, as nb_background_cell_of; x: sines. */
-NB_INLINE void cells_of(const nb_background_group *g, vd x, const double *rows[NB_H])
-{
-    const vd bucket = vd_min(vd_max(x * (double)NB_BACKGROUND_BUCKETS, vd_set(g->low)),
-                             vd_set(g->high));
-    for (int i = 0; i < NB_H; i++) {
-        const int32_t *first = g->buckets + (int)bucket[i];
-        int low = first[0], high = first[1] - 1;
-        while (low < high) {
-            int middle = (low + high + 1) / 2;
-            if (g->cells[middle].x <= x[i])
-                low = middle;
-            else
-                high = middle - 1;
-        }
-        rows[i] = &g->cells[low].x;
-    }
-}
-
-_Static_assert(sizeof(nb_background_cell) == 8 * sizeof(double) &&
-                   offsetof(nb_background_cell, c) == 2 * sizeof(double),
-               "background_lanes reads cells as rows of doubles");
-
-/** As nb_background_at. */
-NB_INLINE vd background_lanes(const nb_background_group *g, vd x)
-{
-    const double *rows[NB_H];
-    vd c[8], t;
-    cells_of(g, x, rows);
-    vd_columns(rows, c);
-    /* x inverse c[0..3] */
-    t = (x - c[0]) * c[1];
-    return vd_fma(t, vd_fma(t, vd_fma(t, c[5], c[4]), c[3]), c[2]);
-}
-
-/** As nb_background_mean_at. */
-NB_INLINE vd mean_lanes(const nb_background_mean *mean, int group, vd x)
-{
-    const double *from = mean->c + (size_t)group * (size_t)mean->n * 4, *rows[NB_H];
-    const vd at =
-        vd_min(vd_max(vd_fma(x, vd_set(mean->per), vd_set(-mean->first)), vd_set(0)),
-               vd_set(mean->n - 1));
-    const vd cell = vd_floor(at), t = at - cell;
-    vd c[8]; /* of the next cell, too */
-    for (int i = 0; i < NB_H; i++)
-        rows[i] = from + 4 * (int)cell[i];
-    vd_columns(rows, c);
-    return vd_fma(t, vd_fma(t, vd_fma(t, c[3], c[2]), c[1]), c[0]);
-}
-
-/** Sines of half the angles between a group's sources and rays. */
-NB_INLINE vd2 sines_of(const nb_background_group *g, const rays *r)
-{
-    const vd2 one = vd2_set(1);
-    const vd2 x = vd2_scale_add(one, -g->incident.x, r->x),
-              y = vd2_scale_add(one, -g->incident.y, r->y),
-              z = vd2_scale_add(one, -g->incident.z, r->z);
-    const vd2 q2 = vd2_fma(x, x, vd2_fma(y, y, vd2_mul(z, z)));
-    return (vd2){0.5 * vd_sqrt(q2.a), 0.5 * vd_sqrt(q2.b)};
-}
-
-/** What the sources of a group scatter along rays. */
-NB_INLINE vd2 background_of(const nb_background_group *g, const rays *r)
-{
-    const vd2 x = sines_of(g, r);
-    return (vd2){background_lanes(g, x.a), background_lanes(g, x.b)};
-}
-
-/** As nb_background_source_sum, by the table of all sources. */
-NB_STAGE void background_sources(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
-{
-    const nb_scene *sc = &p->scene;
-    const int polar = sc->oversample_polar && !sc->beam.nopolar;
-    int g, i;
-    for (i = 0; i < n; i++)
-        sum[i] = vd2_set(0);
-    for (g = 0; g < p->background->n; g++)
-        for (i = 0; i < n; i++) {
-            const nb_background_group *group = &p->background->groups[g];
-            vd2 x = background_of(group, &r[i]);
-            if (polar)
-                x = vd2_mul(x, polarization(sc->beam.polarization,
-                                            &p->sources[group->source], &r[i]));
-            sum[i] = vd2_add(sum[i], x);
-        }
-}
-
-/** As nb_background_source_sum, source by source. */
+/** As nb_background_source_sum. */
 NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
@@ -176,44 +89,70 @@ NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, v
         sum[i] = vd2_scale(sum[i], sc->lattice.n_orientations);
 }
 
-/** What a layer collects in a block of pixels; at: along the row, u: in the tile. */
-NB_INLINE vd2 layer_photons(const nb_background_table *table,
-                            const nb_background_mean *mean,
-                            const nb_background_line *line, vd2 at, vd2 u)
+/** A polynomial of a line. */
+NB_INLINE vf law_at(const nb_background_line *line, nb_background_law law, vf u)
 {
-    const nb_vec3 U = line->start, V = line->step;
-    vd2 factor = vd2_set(line->c[NB_BACKGROUND_ORDER - 1]), sum = vd2_set(0);
-    rays r;
-    r.x = vd2_scale_add(at, V.x, vd2_set(U.x));
-    r.y = vd2_scale_add(at, V.y, vd2_set(U.y));
-    r.z = vd2_scale_add(at, V.z, vd2_set(U.z));
-    aim(&r);
+    vf sum = vf_set((float)line->c[law][NB_BACKGROUND_ORDER - 1]);
     for (int i = NB_BACKGROUND_ORDER - 2; i >= 0; i--)
-        factor = vd2_fma(factor, u, vd2_set(line->c[i]));
-    for (int g = 0; g < table->n; g++) {
-        if (mean) {
-            const vd2 x = sines_of(&table->groups[g], &r);
-            sum.a += mean_lanes(mean, g, x.a);
-            sum.b += mean_lanes(mean, g, x.b);
-        } else {
-            sum = vd2_add(sum, background_of(&table->groups[g], &r));
-        }
-    }
-    return vd2_mul(sum, factor);
+        sum = vf_fma(sum, u, vf_set((float)line->c[law][i]));
+    return sum;
 }
 
-void NB_BACKGROUND_KERNEL(const nb_vector_plan *p, const nb_span *span,
-                          const nb_background_strip *strip, float *to)
+/** The mean sine of a line. */
+NB_INLINE vd sine_at(const nb_background_line *line, vd u)
+{
+    const double *c = line->c[NB_BACKGROUND_SQUARE];
+    vd sum = vd_set(c[NB_BACKGROUND_ORDER - 1]);
+    for (int i = NB_BACKGROUND_ORDER - 2; i >= 0; i--)
+        sum = vd_fma(sum, u, vd_set(c[i]));
+    return vd_sqrt(vd_max(sum, vd_set(0)));
+}
+
+/** A group's table; at: sines times the grid's `per`. */
+NB_INLINE vf grid_lanes(const nb_background_grid *grid, int group, vd2 at)
+{
+    const float *c = grid->c + (size_t)group * (size_t)grid->n * 4;
+    const vd first = vd_set(grid->first), last = vd_set(grid->n - 1);
+    const vd a = vd_min(vd_max(at.a - first, vd_set(0)), last),
+             b = vd_min(vd_max(at.b - first, vd_set(0)), last);
+    const vd cell_a = vd_floor(a), cell_b = vd_floor(b);
+    const vf t = vf_pack(a - cell_a, b - cell_b);
+    const vi i =
+        low_words(4 * cell_a + vd_set(NB_CELL_MAGIC), 4 * cell_b + vd_set(NB_CELL_MAGIC));
+    const vf high = vf_fma(t, vf_gather(c + 3, i), vf_gather(c + 2, i));
+    return vf_fma(t, vf_fma(t, high, vf_gather(c + 1, i)), vf_gather(c, i));
+}
+
+/** Photons of a part of a block of pixels; u: places in the tile. */
+NB_INLINE vf part_photons(const nb_background_strip *strip, int part, vd2 u)
+{
+    const nb_background_grid *grid = strip->grid;
+    const nb_background_line *line = &strip->line[part];
+    const int group = part % strip->groups;
+    const vf place = vf_pack(u.a, u.b);
+    const vd2 at = vd2_scale((vd2){sine_at(line, u.a), sine_at(line, u.b)}, grid->per);
+    vf F2;
+    if (strip->one) {
+        F2 = grid_lanes(grid, group, at);
+    } else {
+        const vf off = law_at(line, NB_BACKGROUND_SPREAD, place) * (float)grid->per;
+        const vd a = vf_unpack(off, 0), b = vf_unpack(off, 1);
+        F2 = grid_lanes(grid, group, (vd2){at.a - a, at.b - b}) +
+             grid_lanes(grid, group, (vd2){at.a + a, at.b + b});
+    }
+    return F2 * law_at(line, NB_BACKGROUND_WEIGHT, place);
+}
+
+void NB_BACKGROUND_KERNEL(const nb_span *span, const nb_background_strip *strip, float *to)
 {
     const row_output out = {to, span->fast, span->fast + span->n};
     for (int f = span->fast; f < span->fast + span->n; f += NB_W) {
         const vd2 at = {nb_lane[0] + (double)f, nb_lane[1] + (double)f};
         const vd2 u = vd2_scale_add(at, strip->scale, vd2_set(strip->shift));
-        vd2 sum = vd2_set(0);
-        for (int l = 0; l < strip->layers; l++)
-            sum = vd2_add(
-                sum, layer_photons(p->background, strip->mean, &strip->line[l], at, u));
-        add_block(&out, f, vf_pack(sum.a, sum.b));
+        vf sum = vf_set(0);
+        for (int i = 0; i < strip->parts; i++)
+            sum += part_photons(strip, i, u);
+        add_block(&out, f, sum);
     }
 }
 

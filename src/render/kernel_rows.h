@@ -186,9 +186,7 @@ NB_STAGE void add_rays(const nb_vector_plan *p, const rays *r, const vd2 *captur
     const nb_scene *sc = &p->scene;
     vd2 sum[CHUNK];
     int i;
-    if (p->amorphous && p->background)
-        background_sources(p, r, n, sum);
-    else if (p->amorphous)
+    if (p->amorphous)
         amorphous_sources(p, r, n, sum);
     else if (p->offsets)
         for (i = 0; i < n; i++)

@@ -10,7 +10,6 @@
 #ifndef NB_RENDER_VECTOR_PLAN_H
 #define NB_RENDER_VECTOR_PLAN_H
 
-#include "../plan/background_table.h"
 #include "../plan/fixed_point.h"
 #include "../plan/plan.h"
 
@@ -98,7 +97,6 @@ typedef struct nb_vector_plan {
     int simple;      /* FIXED: NB_SUMS_SIMPLE */
     int has_factors; /* the sources' factors differ between sources or pixels */
     int amorphous;   /* the materials alone, added to what is there: dark_rows.h */
-    const nb_background_table *background; /* of the materials; NULL: source by source */
     /* of one panel */
     nb_panel panel;
     nb_sensor sensor;
