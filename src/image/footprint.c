@@ -241,14 +241,13 @@ typedef struct bands {
     const nb_footprint_plan *plan;
     const nb_scene *scene;
     const nb_image_kernels *kernels;
-    const nb_row_source *source; /* of the light; NULL: the image is it */
     float *image;
     int panel;
     nb_region to, from; /* of the panel: pixels that are wanted, and that have light */
     int rows, n;        /* of a band; bands */
     int step;           /* rows of a band that are made at once */
     int reach, side;    /* rows, columns of light around a band */
-    float *kept;        /* [n][2 reach][columns of from]; NULL with a source */
+    float *kept;        /* [n][2 reach][columns of from] */
     const float_taps *weights; /* of each taps of the plan */
 } bands;
 
@@ -287,9 +286,7 @@ typedef struct room {
 
 enum {
     BEHIND = 2 * NB_SPREAD_CHUNK,
-    STEP = 8 * NB_SPREAD_ROWS, /* light that a processor has in its cache */
-    BANDS_OF_A_THREAD = 4,
-    ROWS_FOR_A_ROW = 16 /* of a band for each of its reach, so that few are made twice */
+    STEP = 8 * NB_SPREAD_ROWS /* light that a processor has in its cache */
 };
 
 static int rows_around(const bands *b)
@@ -360,9 +357,7 @@ static void fetch_light(const bands *b, int band, int done, int rows, room *r)
     for (int i = done ? 2 * b->reach : 0; i < rows + 2 * b->reach; i++) {
         float *to = light_of(b, r, i);
         const int s = top + i, there = s >= b->from.smin && s <= b->from.smax;
-        if (there && b->source)
-            b->source->row(b->source->rows, b->panel, s, b->from.fmin, width, to);
-        else if (there)
+        if (there)
             memcpy(to, light_row(b, band, s), (size_t)width * sizeof *to);
         r->lit[place_of(b, r, i)] = (uint8_t)(there && any_light(to, width));
     }
@@ -490,26 +485,18 @@ static void clear_rest(const bands *b, int s)
             row[f] = 0;
 }
 
-/** Bands of whole steps.  Those of a source are more, so that threads end together, but so long that few rows are
- * made twice. */
+/** Bands of whole steps. */
 static nb_status cut_bands(bands *b, int threads, nb_error *err)
 {
     const nb_footprint_panel *p = &b->plan->panels[b->panel];
     const int wanted = b->to.smax - b->to.smin + 1;
-    const int n = b->source ? BANDS_OF_A_THREAD * threads : threads;
     b->reach = p->slow;
     b->side = p->fast;
     b->step = STEP;
-    /* A band makes its edge of `reach` rows twice: with a source each row is rendered for it. */
-    int least = (b->source ? 64 : 4) * b->reach;
-    if (b->source && least > wanted / threads)
-        least = wanted / threads;
-    b->rows = (wanted + n - 1) / n;
-    b->rows = b->rows > least ? b->rows : least;
+    b->rows = (wanted + threads - 1) / threads;
+    b->rows = b->rows > 4 * b->reach ? b->rows : 4 * b->reach;
     b->rows = (b->rows + b->step - 1) / b->step * b->step;
     b->n = wanted > 0 && width_of(b->to) > 0 ? (wanted + b->rows - 1) / b->rows : 0;
-    if (b->source)
-        return NB_OK;
     b->kept =
         nb_alloc_raw((size_t)b->n * 2 * (size_t)b->reach * (size_t)width_of(b->from) + 1,
                      sizeof(float), "footprint", err);
@@ -525,12 +512,11 @@ static nb_status spread_panel(bands *b, int threads, nb_error *err)
         return st;
     threads = threads < b->n ? threads : b->n > 0 ? b->n : 1;
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (i = 0; i < (b->kept ? b->n : 0); i++)
+    for (i = 0; i < b->n; i++)
         keep_rows(b, i);
 #pragma omp parallel num_threads(threads) reduction(| : failed)
     failed |= !spread_bands(b);
-    for (i = b->source ? 0 : b->from.smin;
-         i < panel->rows && (b->source || i <= b->from.smax); i++)
+    for (i = b->from.smin; i <= b->from.smax; i++)
         if (b->scene->raster.mask || i < b->to.smin || i > b->to.smax ||
             width_of(b->to) < panel->columns)
             clear_rest(b, i);
@@ -597,22 +583,6 @@ static nb_status make_weights(const nb_footprint_plan *plan, float_taps **out,
     return all ? st : NB_ERR_NOMEM;
 }
 
-int nb_footprint_takes_rows(const nb_footprint_plan *plan, const nb_scene *sc, int threads)
-{
-    const int team = nb_image_threads(threads, (int64_t)sc->raster.pixels);
-    for (int k = 0; k < sc->n_panels; k++)
-        if (plan->panels[k].slow * ROWS_FOR_A_ROW * team > sc->panels[k].rows)
-            return 0;
-    return 1;
-}
-
-/** A panel without light. */
-static void clear_panel(const bands *b)
-{
-    const nb_panel *p = &b->scene->panels[b->panel];
-    memset(pixel_of(b, 0, 0), 0, (size_t)p->columns * (size_t)p->rows * sizeof(float));
-}
-
 static void free_weights(float_taps *weights, int n)
 {
     for (int i = 0; weights && i < n; i++) {
@@ -623,19 +593,16 @@ static void free_weights(float_taps *weights, int n)
     nb_free(weights);
 }
 
-nb_status nb_footprint_spread(const nb_footprint_work *work, const nb_row_source *source,
-                              float *image, nb_error *err)
+nb_status nb_footprint_spread(const nb_footprint_work *work, float *image, nb_error *err)
 {
     const nb_scene *sc = work->scene;
     float_taps *weights;
     nb_status st = make_weights(work->plan, &weights, err);
-    int team = nb_image_threads(work->threads, (int64_t)sc->raster.pixels);
-    team = source && source->threads < team ? source->threads : team;
+    const int team = nb_image_threads(work->threads, (int64_t)sc->raster.pixels);
     for (int k = 0; k < sc->n_panels && !st; k++) {
         bands b = {.plan = work->plan,
                    .scene = sc,
                    .kernels = work->kernels,
-                   .source = source,
                    .image = image,
                    .panel = k,
                    .to = nb_panel_region(sc, &sc->panels[k]),
@@ -643,8 +610,6 @@ nb_status nb_footprint_spread(const nb_footprint_work *work, const nb_row_source
                    .weights = weights};
         if (width_of(b.from) > 0 && b.from.smax >= b.from.smin)
             st = spread_panel(&b, team, err);
-        else if (source)
-            clear_panel(&b);
     }
     free_weights(weights, work->plan->n_taps);
     return st;

@@ -9,7 +9,6 @@
 #include "../physics/scene.h"
 #include "footprint_taps.h"
 #include "kernels.h"
-#include "row_source.h"
 
 /** Pixels from `from` up to before `end`; the taps are those of its middle. */
 typedef struct nb_footprint_tile {
@@ -51,15 +50,9 @@ typedef struct nb_footprint_work {
     int threads;
 } nb_footprint_work;
 
-/** Spread image[pixels], rendered from `sources`, in place, or where `source` is not NULL its rows into the image; then
- * 0 outside of the scene's region and mask.  The same bytes for any number of threads, any kernels and with or without
- * a source.  Errors: NB_ERR_NOMEM. */
-nb_status nb_footprint_spread(const nb_footprint_work *work, const nb_row_source *source,
-                              float *image, nb_error *err);
-
-/** Are panels so high that a source makes few rows twice? */
-int nb_footprint_takes_rows(const nb_footprint_plan *plan, const nb_scene *scene,
-                            int threads);
+/** Spread image[pixels], rendered from `sources`, in place; then 0 outside of the scene's region and mask.  The same bytes
+ * for any number of threads and any kernels.  Errors: NB_ERR_NOMEM. */
+nb_status nb_footprint_spread(const nb_footprint_work *work, float *image, nb_error *err);
 
 /** What part of the light of image[pixels], from the sources of the work's scene, counts in a list of reflections: what
  * comes to the pixels of the scene, times their factors[pixels] (0 where there is no such pixel), and from a pixel of the

@@ -4,7 +4,6 @@
 #define NB_RENDER_BACKEND_H
 
 #include "../image/device.h"
-#include "../image/row_source.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 #include "../plan/tolerance.h"
@@ -38,14 +37,6 @@ typedef struct nb_span {
     size_t at;
 } nb_span;
 
-/** A pass over the rows of an image while they are made: it fills the image. */
-typedef struct nb_row_pass {
-    void *context;
-    nb_status (*run)(void *context, const nb_row_source *source, float *image,
-                     nb_error *err);
-    int *ran; /* becomes 1 */
-} nb_row_pass;
-
 /** What to render.  The region of interest, the mask and single pixels are all spans: request.h makes
  * them. */
 typedef struct nb_request {
@@ -56,8 +47,6 @@ typedef struct nb_request {
         sums; /* sums.h: slopes of the pixels go to its sink, and nothing to the planes; NULL: the image */
     nb_precision precision; /* of the pixels */
     nb_tolerance tolerance; /* what may be left out; a backend may leave out less */
-    const nb_row_pass
-        *pass; /* for paths of quick rows; others leave it, and its *ran.  NULL: none */
 } nb_request;
 
 /** What is rendered: arrays of `pixels` numbers, 0 outside the spans. */

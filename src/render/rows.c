@@ -28,8 +28,6 @@ typedef struct row_run {
     int rows, piece;
     int stripes;     /* of rows, which threads share; of an image each is a row */
     nb_row_sum *sum; /* instead of job->row, and nothing goes to the planes; or NULL */
-    const nb_row_pass *pass; /* that takes the rows; NULL: none */
-    int *row_of; /* with a pass: of each row of the stack, its number; -1: it has no spans */
     atomic_int done, stop;
 } row_run;
 
@@ -182,53 +180,6 @@ static void run_rows(row_run *run)
     }
 }
 
-/** nb_row_source. */
-static void give_row(void *rows, int panel, int slow, int fast, int n, float *to)
-{
-    row_run *run = rows;
-    const nb_row_job *job = run->job;
-    const int r = run->row_of[job->scene->panels[panel].first_row + slow];
-    const nb_span *span = r < 0 ? NULL : &job->request->spans[run->first[r]];
-    const nb_span *end = r < 0 ? NULL : &job->request->spans[run->first[r + 1]];
-    int at = fast;
-    if (span && !atomic_load_explicit(&run->stop, memory_order_relaxed))
-        job->row(job->context, span, (size_t)(end - span), to + (span->fast - fast));
-    else
-        span = end;
-    for (; span < end; at = span->fast + span->n, span++)
-        memset(to + (at - fast), 0, (size_t)(span->fast - at) * sizeof *to);
-    memset(to + (at - fast), 0, (size_t)(fast + n - at) * sizeof *to);
-    report(run, atomic_fetch_add_explicit(&run->done, 1, memory_order_relaxed) + 1);
-}
-
-/** Rows of the request by those of the stack. */
-static nb_status number_rows(row_run *run, nb_error *err)
-{
-    const nb_scene *sc = run->job->scene;
-    const nb_panel *last = &sc->panels[sc->n_panels - 1];
-    const int n = last->first_row + last->rows;
-    run->row_of = nb_alloc_raw((size_t)n, sizeof *run->row_of, "list of rows", err);
-    if (!run->row_of)
-        return NB_ERR_NOMEM;
-    for (int i = 0; i < n; i++)
-        run->row_of[i] = -1;
-    for (int r = 0; r < run->rows; r++) {
-        const nb_span *span = &run->job->request->spans[run->first[r]];
-        run->row_of[sc->panels[span->panel].first_row + span->slow] = r;
-    }
-    return NB_OK;
-}
-
-static nb_status run_pass(row_run *run, nb_error *err)
-{
-    const nb_row_source source = {give_row, run, run->job->threads};
-    nb_status st = number_rows(run, err);
-    NB_TRY(run->pass->run(run->pass->context, &source, run->job->planes->image, err));
-    *run->pass->ran = 1;
-    nb_free(run->row_of);
-    return st;
-}
-
 /** The request has its spans. */
 static nb_status run_spans(row_run *run, int stripes, nb_error *err)
 {
@@ -239,11 +190,8 @@ static nb_status run_spans(row_run *run, int stripes, nb_error *err)
         return st;
     run->first = first;
     run->stripes = run->sum && stripes < run->rows ? stripes : run->rows;
-    if (run->pass)
-        st = run_pass(run, err);
-    else
-        clear_before(run, job->request->n);
-    if (run->rows > 0 && !run->pass) {
+    clear_before(run, job->request->n);
+    if (run->rows > 0) {
 #pragma omp parallel num_threads(job->threads)
         if (run->sum)
             run_stripes(run, 0, run->stripes);
@@ -285,12 +233,6 @@ nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err)
 nb_status nb_render_rows(const nb_row_job *job, nb_error *err)
 {
     return nb_render_pieces(job, 0, err);
-}
-
-nb_status nb_pass_rows(const nb_row_job *job, const nb_row_pass *pass, nb_error *err)
-{
-    row_run run = {.job = job, .pass = pass};
-    return run_request(&run, 0, err);
 }
 
 nb_status nb_sum_rows(const nb_row_job *job, nb_row_sum *sum, int stripes, nb_error *err)

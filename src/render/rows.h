@@ -25,9 +25,6 @@ typedef struct nb_row_job {
  * Errors: NB_ERR_NOMEM; NB_ERR_CANCELLED when the progress hook asked to stop. */
 nb_status nb_render_rows(const nb_row_job *job, nb_error *err);
 
-/** Let a pass take the rows instead, any number of times and in any order.  Errors: its own, too. */
-nb_status nb_pass_rows(const nb_row_job *job, const nb_row_pass *pass, nb_error *err);
-
 /** The same with calls for `piece` pixels of a row, each of one span: where a row takes seconds, a stop
  * need not wait for its end.  piece 0: whole rows. */
 nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err);

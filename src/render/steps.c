@@ -9,10 +9,6 @@
 /* Seconds on one core, measured (reports/cpu): of a pixel's geometry. */
 #define PIXEL 1e-9
 
-/* Steps of a pixel up to which a pass takes the rows: it makes a few of them twice, which costs less than the image
- * through memory once more only if rows are quick. */
-#define QUICK 8
-
 const char *nb_table_refuse(const nb_factor_table *sf)
 {
     return (double)sf->nh * sf->nk * sf->nl >= (double)INT32_MAX
@@ -43,11 +39,7 @@ nb_status nb_steps_run(nb_render *r, nb_error *err)
     const nb_row_job job = {r->scene,    r->request, r->planes, &rows,
                             nb_dark_row, r->threads, r->hooks};
     nb_status st = r->plans ? nb_dark_rows_build(r->plan, &rows, err) : NB_OK;
-    if (!st && r->request->pass &&
-        r->plan->rays * r->plan->steps <= QUICK * r->plan->pixels)
-        st = nb_pass_rows(&job, r->request->pass, err);
-    else if (!st)
-        st = nb_render_rows(&job, err);
+    NB_TRY(nb_render_rows(&job, err));
     nb_dark_rows_free(&rows);
     return st;
 }

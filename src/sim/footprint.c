@@ -123,41 +123,20 @@ static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *s
     return st;
 }
 
-/** nb_row_pass. */
-static nb_status spread_rows(void *context, const nb_row_source *source, float *image,
-                             nb_error *err)
-{
-    return nb_footprint_spread(context, source, image, err);
-}
-
-/** The Bragg light, in one pass where the renderer gives its rows. */
-static nb_status render_spread(const nb_sim_engine *engine, const nb_scene *sc,
-                               const nb_footprint_parts *parts, const nb_request *as,
-                               float *image, nb_error *err)
-{
-    const int threads = engine->options.threads;
-    nb_footprint_work work = {parts->plan, sc, &parts->bragg, engine->kernels, threads};
-    int ran = 0;
-    const nb_row_pass pass = {&work, spread_rows, &ran};
-    nb_request request = *as;
-    nb_status st;
-    if (nb_footprint_takes_rows(parts->plan, sc, threads))
-        request.pass = &pass;
-    st = nb_render_scene_as(engine->backend, engine->state, &parts->bragg, &request,
-                            image, err);
-    return st || ran ? st : nb_footprint_spread(&work, NULL, image, err);
-}
-
 /** In memory; rest: room for the background, or NULL. */
 static nb_status render_parts(const nb_sim_engine *engine, const nb_scene *sc,
                               const nb_footprint_parts *parts, const nb_request *as,
                               float *image, float *rest, nb_error *err)
 {
+    const nb_footprint_work work = {parts->plan, sc, &parts->bragg, engine->kernels,
+                                    engine->options.threads};
     nb_status st = NB_OK;
     if (rest)
         st = nb_render_scene_as(engine->backend, engine->state, &parts->rest, as, rest,
                                 err);
-    NB_TRY(render_spread(engine, sc, parts, as, image, err));
+    NB_TRY(nb_render_scene_as(engine->backend, engine->state, &parts->bragg, as, image,
+                              err));
+    NB_TRY(nb_footprint_spread(&work, image, err));
     for (size_t i = 0; rest && !st && i < sc->raster.pixels; i++)
         image[i] += rest[i];
     return st;

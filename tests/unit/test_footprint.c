@@ -290,42 +290,22 @@ static int is_wanted(const nb_scene *sc, size_t i)
            (!sc->raster.mask || sc->raster.mask[i]);
 }
 
-/** Light as a renderer gives it, row by row. */
-typedef struct lamp {
-    const nb_scene *scene;
-    const float *light;
-} lamp;
-
-static void give_row(void *rows, int panel, int slow, int fast, int n, float *to)
-{
-    const lamp *l = rows;
-    const nb_panel *p = &l->scene->panels[panel];
-    memcpy(to, l->light + p->first_pixel + (size_t)slow * (size_t)p->columns + fast,
-           (size_t)n * sizeof *to);
-}
-
 static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
                        const float *all, const float *light)
 {
-    static float part[PIXELS_MOST], again[PIXELS_MOST], rows[PIXELS_MOST];
+    static float part[PIXELS_MOST], again[PIXELS_MOST];
     nb_scene sources;
     uint8_t *mask;
     nb_error err = {0};
-    const lamp l = {sc, rows};
-    const nb_row_source source = {give_row, (void *)&l, 2};
     nb_footprint_work work = {plan, sc, &sources, nb_image_kernels_of(widest()), 3};
     assert_int_equal(nb_footprint_sources(plan, sc, &sources, &mask, &err), NB_OK);
     for (size_t i = 0; i < sc->raster.pixels; i++)
         part[i] = is_wanted(&sources, i) ? light[i] : 0;
     memcpy(again, part, sizeof again);
-    memcpy(rows, part, sizeof rows);
-    assert_int_equal(nb_footprint_spread(&work, NULL, part, &err), NB_OK);
+    assert_int_equal(nb_footprint_spread(&work, part, &err), NB_OK);
     work.kernels = &nb_image_kernels_scalar;
     work.threads = 1;
-    assert_int_equal(nb_footprint_spread(&work, NULL, again, &err), NB_OK);
-    assert_memory_equal(part, again, sc->raster.pixels * sizeof *part);
-    memset(again, 0xff, sizeof again); /* memory that nobody has cleared */
-    assert_int_equal(nb_footprint_spread(&work, &source, again, &err), NB_OK);
+    assert_int_equal(nb_footprint_spread(&work, again, &err), NB_OK);
     assert_memory_equal(part, again, sc->raster.pixels * sizeof *part);
     for (size_t i = 0; i < sc->raster.pixels; i++)
         check_close(part[i], is_wanted(sc, i) ? all[i] : 0, 0);
@@ -352,7 +332,7 @@ UNIT_TEST(images_are_the_reference)
         nb_footprint_pass(&plan, &d.scene, NULL, 0, 1, in, truth);
         const nb_footprint_work work = {&plan, &d.scene, &d.scene,
                                         nb_image_kernels_of(widest()), 2};
-        assert_int_equal(nb_footprint_spread(&work, NULL, image, &err), NB_OK);
+        assert_int_equal(nb_footprint_spread(&work, image, &err), NB_OK);
         for (size_t i = 0; i < d.scene.raster.pixels; i++)
             check_close(image[i], truth[i],
                         1e-6 * truth[i] + 1e-4); /* taps of 1e-9 of 1000 */
