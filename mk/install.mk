@@ -19,13 +19,13 @@ NOTICES := LICENSE golden_data/detectors/tables/NOTICE
 # programs that use a library elsewhere must remember where it is.
 RPATH := $(if $(filter /usr /usr/local,$(PREFIX)),, -Wl,-rpath,$${libdir})
 
-# Both are written by the program itself, from the one table of options.
-$B/nanobragg.1: $B/nanobragg
+# Both are made of the program's one table of options.
+$B/nanobragg.1: $B/nanobragg mk/help_pages.py
 	$(call say,GEN  $@)
-	$(Q)$< -help-man >$@
-$B/nanobragg.bash: $B/nanobragg
+	$(Q)$(PYTHON) mk/help_pages.py man $< >$@
+$B/nanobragg.bash: $B/nanobragg mk/help_pages.py
 	$(call say,GEN  $@)
-	$(Q)$< -help-bash >$@
+	$(Q)$(PYTHON) mk/help_pages.py bash $< >$@
 $B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg/build.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
@@ -80,7 +80,7 @@ installcheck: all ## install under build/, build a program against it, uninstall
 	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home LIB=lib64
 
 docs: $B/nanobragg ## write docs/options.md, tables of contents and the drawings of conventions; then the site
-	$< -help-markdown >docs/options.md.new && mv docs/options.md.new docs/options.md
+	$(PYTHON) mk/help_pages.py markdown $< >docs/options.md.new && mv docs/options.md.new docs/options.md
 	NANOBRAGG=$(CURDIR)/$< $(PYTHON) docs/images/frames.py docs/images
 	$(PYTHON) tests/lint/contents.py --write
 	@$(MAKE) --no-print-directory site

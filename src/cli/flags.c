@@ -63,10 +63,7 @@ static const own_flag own[] = {
 {.row = {"help", "h", ROW(TEXT, 0, action), .value = "[group | flag | word]",
     .help = "print this, or only a group (-help detector), a flag or what has a word in it"},
     .special = NB_FLAG_HELP},
-{.row = {"help-man", NULL, ACTION(NB_DO_HELP_MAN), .help = "print the man page (troff)"}},
-{.row = {"help-markdown", NULL, ACTION(NB_DO_HELP_MARKDOWN), .help = "print docs/options.md"}},
-{.row = {"help-bash", NULL, ACTION(NB_DO_HELP_BASH), .help = "print the bash completion"}},
-{.row = {"help-flags", NULL, ACTION(NB_DO_HELP_FLAGS), .help = "print every flag, one a line"}},
+{.row = {"help-json", NULL, ACTION(NB_DO_HELP_JSON), .help = "print all flags and subcommands as JSON"}},
 {.row = {"version", NULL, ACTION(NB_DO_VERSION), .help = "print the version and the optional parts"}},
 };
 /* clang-format on */

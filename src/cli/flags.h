@@ -15,10 +15,7 @@ typedef enum nb_cli_action {
     NB_DO_RUN = 0,
     NB_DO_HELP,
     NB_DO_HELP_TOPIC,
-    NB_DO_HELP_MAN,
-    NB_DO_HELP_MARKDOWN,
-    NB_DO_HELP_BASH,
-    NB_DO_HELP_FLAGS,
+    NB_DO_HELP_JSON,
     NB_DO_VERSION
 } nb_cli_action;
 

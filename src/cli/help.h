@@ -13,11 +13,9 @@ void nb_help_options(FILE *out); /* -help */
  * in name, values or help, and subcommands. With a dash (-help -psf) that flag alone.
  * NB_ERR_INPUT if there is nothing. */
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
-void nb_help_flags(FILE *out);    /* every spelling, one a line */
-void nb_help_markdown(FILE *out); /* docs/options.md */
-void nb_help_man(FILE *out);      /* nanobragg.1 */
-void nb_help_bash(FILE *out);     /* bash completion */
-void nb_help_version(FILE *out);  /* version and optional parts */
+/** Flags, subcommands and examples; mk/help_pages.py makes docs/options.md, the man page and the completion of it. */
+void nb_help_json(FILE *out);
+void nb_help_version(FILE *out); /* version and optional parts */
 
 /** One flag as in -help. */
 void nb_help_flag(FILE *out, const nb_flag *flag);
@@ -34,7 +32,7 @@ typedef struct nb_help_example {
     const char *command, *what;
 } nb_help_example;
 
-/** Examples shown by -help and the man page; ends with a NULL command. */
+/** Examples of -help and the man page; ends with a NULL command. */
 extern const nb_help_example nb_help_examples[];
 
 #endif

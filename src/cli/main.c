@@ -61,17 +61,8 @@ static void notice_flags(const nb_cli *cli, char **argv)
 static void print_help(nb_cli_action action)
 {
     switch (action) {
-    case NB_DO_HELP_MAN:
-        nb_help_man(stdout);
-        break;
-    case NB_DO_HELP_MARKDOWN:
-        nb_help_markdown(stdout);
-        break;
-    case NB_DO_HELP_BASH:
-        nb_help_bash(stdout);
-        break;
-    case NB_DO_HELP_FLAGS:
-        nb_help_flags(stdout);
+    case NB_DO_HELP_JSON:
+        nb_help_json(stdout);
         break;
     case NB_DO_VERSION:
         nb_help_version(stdout);

@@ -21,7 +21,9 @@ expect_empty() {
     fi
 }
 
-"$NANOBRAGG" -help-flags | sort -u >"$work/known" || failed=1
+help_in() { "${PYTHON:-python3}" ../../mk/help_pages.py "$1" "$NANOBRAGG"; }
+
+help_in flags | sort -u >"$work/known" || failed=1
 [ "$(wc -l <"$work/known")" -ge 145 ] || { echo "not ok flags-listed" && failed=1; }
 
 # The words of a table's last column that are flags; two dashes count as one.
@@ -30,7 +32,7 @@ typed() {
         grep '^-' | sort -u
 }
 typed flags.tsv >"$work/typed"
-"$NANOBRAGG" -help-markdown | sed -n 's/^| `-\([^ `]*\).*| refused: .*/-\1/p' | sort >"$work/refused"
+help_in markdown | sed -n 's/^| `-\([^ `]*\).*| refused: .*/-\1/p' | sort >"$work/refused"
 typed bad_inputs.tsv | comm -12 - "$work/refused" >>"$work/typed"
 sort -u "$work/typed" | comm -13 - "$work/known" >"$work/never"
 expect_empty every-flag-is-exercised "$work/never"
@@ -38,12 +40,12 @@ expect_empty every-flag-is-exercised "$work/never"
 grep -v '^#' contract_flags.txt | tr ' ' '\n' | sort -u | comm -23 - "$work/known" >"$work/missing"
 expect_empty every-flag-of-the-contract-exists "$work/missing"
 
-"$NANOBRAGG" -help-markdown | diff - ../../docs/options.md >"$work/diff"
+help_in markdown | diff - ../../docs/options.md >"$work/diff"
 expect_empty docs-options-md-is-current "$work/diff"
 grep -o -- '`-[A-Za-z0-9_-]*' ../../docs/options.md | cut -c2- | sort -u | comm -13 - "$work/known" >"$work/absent"
 expect_empty docs-options-md-has-every-flag "$work/absent"
 
-"$NANOBRAGG" -help-bash >"$work/completion" && bash -n "$work/completion" 2>"$work/syntax"
+help_in bash >"$work/completion" && bash -n "$work/completion" 2>"$work/syntax"
 expect_empty bash-completion-parses "$work/syntax"
 
 # The completion offers file names, words and flags where they belong.
@@ -59,7 +61,7 @@ EOF
 bash "$work/complete.sh" "$work/completion" >"$work/wrong" 2>&1
 expect_empty bash-completion-completes "$work/wrong"
 
-"$NANOBRAGG" -help-man >"$work/nanobragg.1"
+help_in man >"$work/nanobragg.1"
 if command -v groff >/dev/null; then
     groff -man -Tutf8 -ww "$work/nanobragg.1" 2>&1 >/dev/null | head -5 >"$work/troff"
     expect_empty man-page-formats "$work/troff"

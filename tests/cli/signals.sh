@@ -51,7 +51,7 @@ interrupt_series series-stops-on-SIGTERM TERM
 interrupt_series series-stops-on-SIGHUP HUP
 missing=
 for word in SIGINT SIGTERM SIGHUP resume; do
-    "$NANOBRAGG" -help-man | sed -n '/^.SH EXIT STATUS/,$p' | grep -q "$word" || missing="$missing $word"
+    "${PYTHON:-python3}" ../../mk/help_pages.py man "$NANOBRAGG" | sed -n '/^.SH EXIT STATUS/,$p' | grep -q "$word" || missing="$missing $word"
     "$NANOBRAGG" -help | tail -n 3 | grep -q "$word" || missing="$missing $word"
 done
 [ -z "$missing" ] && pass status-130-is-explained || miss status-130-is-explained "not told:$missing"

@@ -103,7 +103,7 @@ def list_runs(device):
         yield "texts", name + "-config", f"{flags} {where} -show_config"
         yield "texts", name + "-trace", f"{flags} {where} -trace_pixel 40 45"
         yield "texts", name + "-printout", f"{flags} {where} -printout -printout_pixel 40 45"
-    for words in ("-help", "-help-man", "-help-markdown", "-help-bash", "-help-flags", "-version", "compare -help",
+    for words in ("-help", "-help-json", "-version", "compare -help",
                   "view -help", "bench -help", "compare good.img good.img", "view good.img v.png"):
         yield "texts", words, words
 
