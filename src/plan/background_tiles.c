@@ -233,7 +233,8 @@ static void pixel_laws(const tile_job *j, int f, int s, int layer, int group,
     const nb_background_group *g = &m->of->groups[group];
     const double os = m->scene->oversample, off = sqrt((1 - 1 / (os * os)) / 12);
     double weight[4], sine[4], all = 0, mean = 0, square = 0;
-    for (int i = 0; i < 4; i++) {
+    const int rays = m->of->one ? 1 : 4;
+    for (int i = 0; i < rays; i++) {
         const nb_ray ray = nb_ray_to(
             m->panel, m->sensor, m->panel->pixel_fast * (f + 0.5 + (i & 1 ? off : -off)),
             m->panel->pixel_slow * (s + 0.5 + (i & 2 ? off : -off)), layer);
@@ -243,9 +244,9 @@ static void pixel_laws(const tile_job *j, int f, int s, int layer, int group,
         mean += weight[i] * sine[i];
     }
     mean /= all;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < rays; i++)
         square += weight[i] * (sine[i] - mean) * (sine[i] - mean);
-    law[NB_BACKGROUND_WEIGHT] = scale_of(m, f, s) * all * os * os / (m->of->one ? 4 : 8);
+    law[NB_BACKGROUND_WEIGHT] = scale_of(m, f, s) * all * os * os / (m->of->one ? 1 : 8);
     law[NB_BACKGROUND_SQUARE] = mean * mean;
     law[NB_BACKGROUND_SPREAD] = sqrt(square / all);
 }
