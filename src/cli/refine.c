@@ -287,7 +287,7 @@ static int plot_paths(const char *folder, char paths[PLOTS][NB_PATH_MAX])
     static const char *const names[PLOTS] = {"spots", "residuals", "resolution", "loss",
                                              "masked"};
     for (int n = 0; folder && n < PLOTS; n++)
-        snprintf(paths[n], NB_PATH_MAX, "%.1000s/%s.png", folder, names[n]);
+        snprintf(paths[n], NB_PATH_MAX, "%.1000s/%s.svg", folder, names[n]);
     return folder ? PLOTS : 0;
 }
 

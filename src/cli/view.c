@@ -15,6 +15,16 @@ typedef struct view {
     int frames[2]; /* the first is -1: not typed */
 } view;
 
+/** What is shown; all is owned. */
+typedef struct shown {
+    int n;
+    nb_image images[NB_PAGE_FRAMES];
+    char text[NB_PAGE_FRAMES][NB_PATH_MAX + 16]; /* of files, then of names */
+    const char *names[NB_PAGE_FRAMES];
+    nb_detector_spec only; /* of one panel, from a geometry file */
+    nb_page_spot *spots;
+} shown;
+
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow", "pixels of a float image without header (default: square)",
      NB_SUB_WHOLE(view, size, 1, 1000000)},
@@ -86,131 +96,109 @@ static nb_status find_only_panel(const nb_config *typed, const nb_image *image,
 
 enum { MOST_PIXELS = 1 << 26 /* of the frames of a page */ };
 
-/** Do so many frames fit on a page? */
-static nb_status check_frames(const view *c, nb_error *err)
+/** Are there as many, and is a page wanted where one is needed? */
+static nb_status check(const view *c, const char *output, nb_error *err)
 {
-    const int n = c->frames[1] - c->frames[0] + 1;
-    if (n < 1 || n > NB_PAGE_FRAMES)
+    const int frames = c->frames[0] >= 0, n = c->frames[1] - c->frames[0] + 1;
+    if (!nb_is_page(output) && (c->with || c->spots || frames))
+        return nb_cli_fail(err, "-%s needs a page: name the output something.html, not %s",
+                           c->with    ? "with"
+                           : c->spots ? "spots"
+                                      : "frames",
+                           output);
+    if (frames && (n < 1 || n > NB_PAGE_FRAMES))
         return nb_cli_fail(
             err,
             "-frames %d %d: the second must not be the smaller, and a page has "
             "up to %d frames",
             c->frames[0], c->frames[1], NB_PAGE_FRAMES);
-    if (c->with || c->spots)
+    if (frames && (c->with || c->spots))
         return nb_cli_fail(err, "-frames with -%s: a page has frames or a comparison",
                            c->with ? "with" : "spots");
     return NB_OK;
 }
 
-/** Read the frames that are asked for; *n of them are the caller's, after an error too. */
-static nb_status read_frames(const view *c, const nb_sub_line *line, nb_image *images,
-                             int *n, nb_error *err)
+/** The next image: the first, the second of -with, or a frame. */
+static nb_status read_next(const view *c, const nb_sub_line *line, shown *p, nb_error *err)
 {
-    char path[NB_PATH_MAX + 16];
-    nb_status st = NB_OK;
-    for (int k = c->frames[0]; k <= c->frames[1] && !st; k++) {
-        nb_image *image = &images[*n];
-        snprintf(path, sizeof path, "%s:%d", line->operands[0], k);
-        if ((st = read_one(c, line, path, image, err)))
-            break;
-        ++*n;
-        if ((double)image->fast * image->slow * *n > MOST_PIXELS)
-            st = nb_cli_fail(
-                err,
-                "-frames %d %d: a page has up to %d million pixels, which are %d "
-                "frames of this size",
-                c->frames[0], c->frames[1], MOST_PIXELS / 1000000,
-                (int)(MOST_PIXELS / ((double)image->fast * image->slow)));
-    }
-    return st;
+    const int i = p->n, frames = c->frames[0] >= 0, number = c->frames[0] + i;
+    const char *const file = i && !frames ? c->with : line->operands[0];
+    nb_image *image = &p->images[i];
+    nb_status st;
+    p->names[i] = p->text[i];
+    snprintf(p->text[i], sizeof p->text[i], frames ? "%s:%d" : "%s", file, number);
+    if ((st = read_one(c, line, p->text[i], image, err)))
+        return st;
+    p->n++;
+    if (frames)
+        snprintf(p->text[i], sizeof p->text[i], "frame %d", number);
+    if (frames && (double)image->fast * image->slow * p->n > MOST_PIXELS)
+        return nb_cli_fail(
+            err,
+            "-frames %d %d: a page has up to %d million pixels, which are %d "
+            "frames of this size",
+            c->frames[0], c->frames[1], MOST_PIXELS / 1000000,
+            (int)(MOST_PIXELS / ((double)image->fast * image->slow)));
+    return NB_OK;
 }
 
-static nb_status write_frames(const view *c, const nb_sub_line *line, nb_error *err)
-{
-    nb_image *images = calloc(NB_PAGE_FRAMES, sizeof *images);
-    char text[NB_PAGE_FRAMES][24];
-    const char *names[NB_PAGE_FRAMES];
-    nb_detector_spec only = {0};
-    nb_page_job job = {
-        .images = images, .names = names, .is_series = 1, .title = line->operands[0]};
-    nb_status st = images ? check_frames(c, err) : NB_ERR_NOMEM;
-    if (!images)
-        nb_cli_fail(err, "out of memory (frames)");
-    if (!st)
-        st = read_frames(c, line, images, &job.n, err);
-    for (int i = 0; i < job.n; i++) {
-        snprintf(text[i], sizeof text[i], "frame %d", c->frames[0] + i);
-        names[i] = text[i];
-    }
-    if (!st)
-        st = find_only_panel(&line->cli.cfg, &images[0], &only, err);
-    if (only.n_panels)
-        job.detector = &only;
-    if (!st)
-        st = nb_image_page(&job, line->operands[1], err);
-    nb_detector_spec_free(&only);
-    for (int i = 0; i < job.n; i++)
-        nb_image_free(&images[i]);
-    free(images);
-    return st;
-}
-
-/** One or two images and their reflections as a page. */
-static nb_status write_page(const view *c, const nb_sub_line *line, nb_image images[2],
+static nb_status write_page(const view *c, const nb_sub_line *line, shown *p,
                             nb_error *err)
 {
-    const nb_png_options *png = &line->cli.cfg.png;
-    const char *const names[] = {line->operands[0], c->with};
-    nb_page_spot *spots = NULL;
-    nb_detector_spec only = {0};
-    nb_page_job job = {.images = images,
-                       .names = names,
-                       .n = c->with ? 2 : 1,
-                       .options = png->rings ? png : NULL};
-    nb_status st = c->with ? read_one(c, line, c->with, &images[1], err) : NB_OK;
-    if (!st)
-        st = find_only_panel(&line->cli.cfg, &images[0], &only, err);
-    if (only.n_panels)
-        job.detector = &only;
+    const int frames = c->frames[0] >= 0;
+    nb_page_job job = {.images = p->images,
+                       .names = p->names,
+                       .n = p->n,
+                       .is_series = frames,
+                       .options = &line->cli.cfg.png,
+                       .title = frames ? line->operands[0] : NULL};
+    nb_status st = find_only_panel(&line->cli.cfg, &p->images[0], &p->only, err);
+    if (p->only.n_panels)
+        job.detector = &p->only;
     if (!st && c->spots)
-        st = nb_read_page_spots(c->spots, images[0].detector, &spots, &job.n_spots, err);
-    job.spots = spots;
+        st = nb_read_page_spots(c->spots, p->images[0].detector, &p->spots, &job.n_spots,
+                                err);
+    job.spots = p->spots;
+    return st ? st : nb_image_page(&job, line->operands[1], err);
+}
+
+static nb_status show(const view *c, const nb_sub_line *line, shown *p, nb_error *err)
+{
+    const nb_config *cfg = &line->cli.cfg;
+    const char *const output = line->operands[1];
+    const nb_file_use files[] = {
+        {"the picture", output, 1},           {"the image", line->operands[0], 0},
+        {"-geom", cfg->geom_file, 0},         {"-expt", cfg->expt_file, 0},
+        {"-nxmx", cfg->nxmx_file, 0},         {"-mask", c->mask ? c->mask : "", 0},
+        {"-with", c->with ? c->with : "", 0}, {"-spots", c->spots ? c->spots : "", 0}};
+    const int n = c->frames[0] >= 0 ? c->frames[1] - c->frames[0] + 1 : c->with ? 2 : 1;
+    nb_status st = nb_check_files(NULL, files, 8, err);
     if (!st)
-        st = nb_image_page(&job, line->operands[1], err);
-    free(spots);
-    nb_detector_spec_free(&only);
+        st = check(c, output, err);
+    while (!st && p->n < n)
+        st = read_next(c, line, p, err);
+    if (!st)
+        st = nb_is_page(output) ? write_page(c, line, p, err)
+                                : nb_image_picture(&p->images[0], &cfg->png, output, err);
     return st;
 }
 
 static int run(void *target, const nb_sub_line *line)
 {
-    const view *c = target;
-    const nb_config *cfg = &line->cli.cfg;
-    const nb_file_use files[] = {
-        {"the picture", line->operands[1], 1}, {"the image", line->operands[0], 0},
-        {"-geom", cfg->geom_file, 0},          {"-expt", cfg->expt_file, 0},
-        {"-nxmx", cfg->nxmx_file, 0},          {"-mask", c->mask ? c->mask : "", 0},
-        {"-with", c->with ? c->with : "", 0},  {"-spots", c->spots ? c->spots : "", 0}};
-    nb_image images[2];
-    nb_error err;
-    nb_status st;
-    memset(&err, 0, sizeof err);
-    memset(images, 0, sizeof images);
-    st = nb_check_files(NULL, files, 8, &err);
-    if (!st && !nb_is_page(line->operands[1]) && (c->with || c->spots || c->frames[0] >= 0))
-        st = nb_cli_fail(&err, "-%s needs a page: name the output something.html, not %s",
-                         c->with    ? "with"
-                         : c->spots ? "spots"
-                                    : "frames",
-                         line->operands[1]);
-    if (!st && c->frames[0] >= 0)
-        st = write_frames(c, line, &err);
-    else if (!st && !(st = read_one(c, line, line->operands[0], &images[0], &err)))
-        st = nb_is_page(line->operands[1])
-                 ? write_page(c, line, images, &err)
-                 : nb_image_picture(&images[0], &cfg->png, line->operands[1], &err);
-    nb_image_free(&images[0]);
-    nb_image_free(&images[1]);
+    shown *p = calloc(1, sizeof *p);
+    nb_error err = {0};
+    nb_status st = NB_ERR_NOMEM;
+    if (p)
+        st = show(target, line, p, &err);
+    else
+        nb_cli_fail(&err, "out of memory (images)");
+    for (int i = 0; p && i < NB_PAGE_FRAMES; i++)
+        nb_image_free(&p->images[i]);
+    if (p) {
+        nb_detector_spec_free(&p->only);
+        free(p->spots);
+    }
+    free(p);
     if (st)
         nb_cli_say("error", err.message);
     return nb_cli_exit_status(st);

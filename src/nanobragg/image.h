@@ -151,13 +151,6 @@ nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *de
 #define NB_PAGE_IMAGES 4  /* to compare */
 #define NB_PAGE_FRAMES 64 /* of a series */
 
-/** A curve beside the picture: the names of its axes have the units.  Curves of the same axes share a plot; their titles are "plot: curve". */
-typedef struct nb_page_plot {
-    const char *title, *under, *beside;
-    const double (*points)[2]; /* [n]: along the lower axis, and along the other */
-    int n;
-} nb_page_plot;
-
 /** What a page shows; all is the caller's. */
 typedef struct nb_page_job {
     const nb_image *images; /* [n] of one size: one, or several to compare with the first */
@@ -170,12 +163,7 @@ typedef struct nb_page_job {
     const nb_page_spot *spots;     /* [n_spots], the brightest first; NULL: none */
     int n_spots;
     const char *title; /* NULL: the names */
-    const char *unit;  /* of the pixels; NULL: unknown */
     const char *report; /* lines: a name, its value in a later column, or cells with tabs between; NULL: none */
-    const char *command;       /* to copy; NULL or "": none */
-    const char *flags;         /* of a fit's result, to copy; NULL or "": none */
-    const nb_page_plot *plots; /* [n_plots]; NULL: none */
-    int n_plots;
 } nb_page_job;
 
 /** Write a page (HTML, without other files) that shows images in a browser, with pixel values, rings, panels and, of two,

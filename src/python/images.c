@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sim/report.h"
+
 PyObject *nb_python_image(nb_image *image)
 {
     const Py_ssize_t pixels = (Py_ssize_t)image->fast * image->slow;
@@ -134,20 +136,47 @@ static int borrow_all(PyObject *objects, PyObject *titles, int fast, int slow,
     return (int)n;
 }
 
-/** page(images, names, fast, slow, path): tuples; float32 images of one size as a page for a browser */
+/** The text of nb_page_text, with the geometry of a simulation if there is one. */
+static PyObject *page_text(const nb_sim *sim, nb_image *images, nb_page_job *job,
+                           const char *more, int number, Py_ssize_t bytes)
+{
+    int failed = 0;
+    const nb_json root = {cJSON_Parse(more), &failed};
+    nb_page_geometry geometry = {0};
+    char *text = NULL;
+    nb_error err = {0};
+    nb_status st = NB_OK;
+    PyObject *result;
+    Py_BEGIN_ALLOW_THREADS;
+    if (sim)
+        st = nb_page_geometry_give(sim, &geometry, images, job, &err);
+    if (!st)
+        st = nb_page_text(job, root, number, (size_t)bytes, &text, &err);
+    else
+        cJSON_Delete(root.json);
+    nb_free(geometry.cfg);
+    Py_END_ALLOW_THREADS;
+    result = st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
+    nb_free(text);
+    return result;
+}
+
+/** page(sim or None, images, names, fast, slow, JSON, number, bytes) -> text, as nb_page_text has it: tuples; float32 images
+ * of one size */
 PyObject *nb_python_page(PyObject *self, PyObject *args)
 {
-    PyObject *objects, *titles;
+    NB_PYTHON_USES nb_python_sim *sim = NULL;
+    PyObject *of, *objects, *titles, *result;
     Py_buffer views[NB_PAGE_IMAGES];
-    const char *path, *names[NB_PAGE_IMAGES];
+    Py_ssize_t bytes;
+    const char *more, *names[NB_PAGE_IMAGES];
     nb_image images[NB_PAGE_IMAGES];
     nb_page_job job = {.images = images, .names = names};
-    nb_error err = {0};
-    nb_status st;
-    int fast, slow;
+    int fast, slow, number;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O!O!iis", &PyTuple_Type, &objects, &PyTuple_Type,
-                          &titles, &fast, &slow, &path))
+    if (!PyArg_ParseTuple(args, "OO!O!iisin", &of, &PyTuple_Type, &objects, &PyTuple_Type,
+                          &titles, &fast, &slow, &more, &number, &bytes) ||
+        (of != Py_None && !(sim = nb_python_enter(of))))
         return NULL;
     if (PyTuple_Size(objects) < 1 || PyTuple_Size(objects) > NB_PAGE_IMAGES ||
         PyTuple_Size(objects) != PyTuple_Size(titles))
@@ -155,10 +184,8 @@ PyObject *nb_python_page(PyObject *self, PyObject *args)
                             NB_PAGE_IMAGES);
     if ((job.n = borrow_all(objects, titles, fast, slow, images, views, names)) < 0)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_image_page(&job, path, &err);
-    Py_END_ALLOW_THREADS;
+    result = page_text(sim ? sim->sim : NULL, images, &job, more, number, bytes);
     for (int i = 0; i < job.n; i++)
         PyBuffer_Release(&views[i]);
-    return nb_python_none(&err, st);
+    return result;
 }

@@ -6,6 +6,8 @@
 
 #include "module.h"
 
+#include "../sim/report.h"
+
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 
@@ -68,10 +70,9 @@ static PyMethodDef methods[] = {
      "read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, centre, pedestal, "
      "left_out)"},
     {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
-    {"page", nb_python_page, METH_VARARGS, "page(images, names, fast, slow, path)"},
+    {"page", nb_python_page, METH_VARARGS,
+     "page(sim or None, images, names, fast, slow, JSON, number, bytes) -> text"},
     {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
-    {"plot_fit", nb_python_plot_fit, METH_VARARGS, "plot_fit(arrays, folder)"},
-    {"page_ends", nb_python_page_ends, METH_NOARGS, "page_ends() -> (before, behind)"},
     {"series", nb_python_series, METH_VARARGS,
      "series(config words, arrays, series words, notice, progress) -> dict"},
     {NULL, NULL, 0, NULL}};
@@ -95,6 +96,7 @@ PyMODINIT_FUNC PyInit__nanobragg(void)
         PyModule_AddObjectRef(module, "Starts", starts) ||
         nb_python_add_device_image(module) ||
         PyModule_AddStringConstant(module, "version", nb_version()) ||
+        PyModule_AddStringConstant(module, "PAGE", nb_page_html) ||
         PyModule_AddIntConstant(module, "SERIES", NB_PARAM_SERIES) ||
         PyModule_AddIntConstant(module, "INPUT", NB_PARAM_INPUT) ||
         PyModule_AddIntConstant(module, "INNER", NB_PARAM_INNER) ||

@@ -126,8 +126,5 @@ PyObject *nb_python_crystal(PyObject *self, PyObject *unused);
 PyObject *nb_python_state(PyObject *self, PyObject *unused);
 PyObject *nb_python_change(PyObject *self, PyObject *args);
 PyObject *nb_python_write_experiments(PyObject *self, PyObject *args);
-PyObject *nb_python_plot_fit(PyObject *self, PyObject *args);
-PyObject *nb_python_fit_page(PyObject *self, PyObject *args);
-PyObject *nb_python_page_ends(PyObject *self, PyObject *unused);
 
 #endif

@@ -477,8 +477,6 @@ static PyMethodDef methods[] = {
     {"crystal", nb_python_crystal, METH_NOARGS, "crystal() -> dict"},
     {"state", nb_python_state, METH_NOARGS, "state() -> bytes"},
     {"change", nb_python_change, METH_VARARGS, "change(state or None, rows, shape)"},
-    {"fit_page", nb_python_fit_page, METH_VARARGS,
-     "fit_page(arrays, texts, path or None, number, bytes) -> None or part"},
     {"write_experiments", nb_python_write_experiments, METH_VARARGS,
      "write_experiments(path, names, edges, beams or None)"},
     {"derivatives", nb_python_derivatives, METH_VARARGS,

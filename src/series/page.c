@@ -19,21 +19,15 @@ enum {
     FIRST_NUMBER = 1 /* of numbered files */
 };
 
-/** Frames of the page. */
-typedef struct chosen {
+/** The frames of a page. */
+typedef struct shown_frames {
     int n, frame[NB_PAGE_FRAMES]; /* of this run, from 0 */
     int first;                    /* frame 0 of this run has this number in the series */
-} chosen;
-
-/** A page with its frames; all is owned. */
-typedef struct series_page {
-    chosen of;
-    nb_page_geometry geometry;
-    nb_image *images, *shown; /* as they were read, and with the geometry of the run */
-    char (*names)[NB_PATH_MAX + 16];
+    nb_image read[NB_PAGE_FRAMES],
+        shown[NB_PAGE_FRAMES]; /* owned; the same with the geometry of the run */
+    char text[NB_PAGE_FRAMES][NB_PATH_MAX + 16]; /* of paths, then of names */
     const char *name[NB_PAGE_FRAMES];
-    char *report;
-} series_page;
+} shown_frames;
 
 /** "a-b", frames of the series from 0. */
 static nb_status read_range(const char *text, int range[2], nb_error *err)
@@ -72,108 +66,73 @@ nb_status nb_series_check_page(const nb_config *cfg, const nb_series *s, nb_erro
 }
 
 /** As typed, or evenly over the run; as many as their pixels allow. */
-static nb_status choose(const nb_series *s, int frames, double pixels, chosen *out,
+static nb_status choose(const nb_series *s, int frames, double pixels, shown_frames *out,
                         nb_error *err)
 {
-    const int most = (int)fmax(1, NB_PAGE_PIXELS / pixels);
-    const int limit = most < USUAL ? most : USUAL;
-    int range[2];
-    nb_status st;
-    (void)nb_series_part(s, &out->first);
-    out->n = frames < limit ? frames : limit;
-    for (int i = 0; i < out->n; i++)
-        out->frame[i] = out->n > 1 ? (int)((double)i * (frames - 1) / (out->n - 1)) : 0;
-    if (!s->page_frames[0])
-        return NB_OK;
-    if ((st = read_range(s->page_frames, range, err)))
+    const int most = (int)fmin(NB_PAGE_FRAMES, fmax(1, NB_PAGE_PIXELS / pixels));
+    const int usual = most < USUAL ? most : USUAL, typed = s->page_frames[0] != 0;
+    int range[2], last;
+    nb_status st = typed ? read_range(s->page_frames, range, err) : NB_OK;
+    if (st)
         return st;
+    (void)nb_series_part(s, &out->first);
+    last = out->first + frames - 1;
+    if (!typed)
+        range[0] = out->first, range[1] = last;
     out->n = range[1] - range[0] + 1;
-    if (range[0] < out->first || range[1] >= out->first + frames || out->n > most)
+    if (!typed && out->n > usual)
+        out->n = usual;
+    if (range[0] < out->first || range[1] > last || out->n > most)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-page_frames %s: the frames are %d to %d, and %d of this size fit "
             "on a page",
-            s->page_frames, out->first, out->first + frames - 1,
-            most < NB_PAGE_FRAMES ? most : NB_PAGE_FRAMES);
+            s->page_frames, out->first, last, most);
     for (int i = 0; i < out->n; i++)
-        out->frame[i] = range[0] - out->first + i;
+        out->frame[i] = range[0] - out->first +
+                        (int)((double)i * (range[1] - range[0]) / fmax(1, out->n - 1));
     return NB_OK;
 }
 
 nb_status nb_series_check_page_frames(const nb_sim *base, const nb_series *s, int frames,
                                       nb_error *err)
 {
-    chosen of = {0};
+    shown_frames of;
     int fast, slow;
     nb_sim_size(base, &fast, &slow);
     return s->page_frames[0] ? choose(s, frames, (double)fast * slow, &of, err) : NB_OK;
 }
 
-/** The file of a frame, and what it is called. */
-static nb_status name_frame(const nb_series *s, const chosen *of, int i,
-                            char path[NB_PATH_MAX + 16], char name[NB_PATH_MAX + 16],
-                            nb_error *err)
+/** Frame i of the page from its file; then its text is a name. */
+static nb_status read_frame(const nb_sim *base, const nb_series *s, shown_frames *p,
+                            int i, nb_error *err)
 {
+    char *const text = p->text[i];
     const char *slash;
-    nb_template t;
-    nb_status st = NB_OK;
-    if (s->hdf5_file[0]) {
-        snprintf(path, NB_PATH_MAX + 16, "%s:%d", s->hdf5_file, of->frame[i]);
-        snprintf(name, NB_PATH_MAX + 16, "frame %d", of->first + of->frame[i]);
-        return NB_OK;
-    }
-    if (!(st = nb_template_of(s, &t, err)))
-        st = nb_template_name(&t, of->frame[i] + FIRST_NUMBER, path, err);
-    slash = st ? NULL : strrchr(path, '/');
-    if (!st)
-        snprintf(name, NB_PATH_MAX + 16, "%s", slash ? slash + 1 : path);
-    return st;
-}
-
-/** Read a frame.  Its geometry becomes that of the run, which its file may not have; p->shown borrows the rest. */
-static nb_status read_frame(const nb_sim *base, series_page *p, const char *path, int i,
-                            nb_error *err)
-{
     nb_config plain;
-    nb_image *read = &p->images[i], *shown = &p->shown[i];
-    nb_status st;
+    nb_template t;
+    nb_status st = nb_stop_check(err);
     nb_config_defaults(&plain);
     plain.max_read_MB = base->cfg.max_read_MB;
-    *shown = nb_page_image(base, &p->geometry, NULL);
-    st = nb_image_read(path, shown->fast, shown->slow, &plain, read, err);
-    if (!st && (read->detector || read->fast != shown->fast || read->slow != shown->slow))
-        *shown = *read;
-    shown->pixels = read->pixels;
-    shown->left_out = read->left_out;
-    shown->pedestal = read->pedestal;
-    memcpy(shown->format, read->format, sizeof shown->format);
+    nb_sim_size(base, &p->shown[i].fast, &p->shown[i].slow);
+    if (s->hdf5_file[0])
+        snprintf(text, sizeof p->text[i], "%s:%d", s->hdf5_file, p->frame[i]);
+    else if (!st && !(st = nb_template_of(s, &t, err)))
+        st = nb_template_name(&t, p->frame[i] + FIRST_NUMBER, text, err);
+    if (!st)
+        st = nb_image_read(text, p->shown[i].fast, p->shown[i].slow, &plain, &p->read[i],
+                           err);
+    p->shown[i] = p->read[i];
+    if (s->hdf5_file[0])
+        snprintf(text, sizeof p->text[i], "frame %d", p->first + p->frame[i]);
+    slash = strrchr(text, '/');
+    p->name[i] = slash ? slash + 1 : text;
     return st;
 }
 
-static nb_status read_frames(const nb_sim *base, const nb_series *s, series_page *p,
-                             nb_error *err)
-{
-    char path[NB_PATH_MAX + 16];
-    nb_status st = NB_OK;
-    p->images = nb_alloc((size_t)p->of.n, sizeof *p->images, "page", err);
-    p->shown = nb_alloc((size_t)p->of.n, sizeof *p->shown, "page", err);
-    p->names = nb_alloc((size_t)p->of.n, sizeof *p->names, "page", err);
-    if (!p->images || !p->shown || !p->names)
-        return NB_ERR_NOMEM;
-    for (int i = 0; i < p->of.n && !st; i++) {
-        p->name[i] = p->names[i];
-        st = name_frame(s, &p->of, i, path, p->names[i], err);
-        if (!st)
-            st = nb_stop_check(err);
-        if (!st)
-            st = read_frame(base, p, path, i, err);
-    }
-    return st;
-}
-
-static nb_status make_report(const nb_sim *base, const nb_series *s,
-                             const nb_series_progress *result, series_page *p,
-                             nb_error *err)
+static nb_status put_report(const nb_sim *base, const nb_series *s,
+                            const nb_series_progress *result, const shown_frames *p,
+                            nb_json root, nb_error *err)
 {
     nb_report_text text = {0};
     char *first = NULL;
@@ -186,60 +145,54 @@ static nb_status make_report(const nb_sim *base, const nb_series *s,
     nb_report_put(&text, "series    %d frame%s in %.3f s, %.3f MB of images\n",
                   result->done, result->done == 1 ? "" : "s", result->seconds,
                   (double)result->bytes / 1e6);
-    nb_report_put(&text, "page      %d of %d frames%s\n", p->of.n, result->frames,
-                  p->of.n < result->frames ? "; -page_frames a-b chooses others" : "");
+    nb_report_put(&text, "page      %d of %d frames%s\n", p->n, result->frames,
+                  p->n < result->frames ? "; -page_frames a-b chooses others" : "");
     nb_report_put(&text, "brightest %.9g photons at pixel %d %d (fast slow) of frame %d\n",
                   result->max, result->max_fast, result->max_slow,
-                  p->of.first + result->max_frame);
+                  p->first + result->max_frame);
     if (s->output[0])
         nb_report_put(&text, "files     %.450s\n", s->output);
     if (s->hdf5_file[0])
         nb_report_put(&text, "%-9s %.450s\n", s->output[0] ? "" : "files", s->hdf5_file);
-    nb_report_put(&text, "seed      %lld\nbackend   %.400s\n", (long long)result->seed,
-                  result->backend);
-    for (int i = 0; base->notes && i < base->notes->n; i++)
-        nb_report_put(&text, "%-9s %.490s\n", i ? "" : "notes", base->notes->line[i]);
-    return nb_report_end(&text, &p->report, err);
+    return nb_page_report_end(&text, base, result->seed, result->backend, root, err);
 }
 
-static nb_status write_page(const nb_sim *base, series_page *p, nb_error *err)
+/** The page of frames that are chosen. */
+static nb_status write_page(const nb_sim *base, const nb_series *s,
+                            const nb_series_progress *result, shown_frames *p,
+                            nb_error *err)
 {
-    const nb_config *cfg = &base->cfg;
-    const nb_page_job job = {
-        .images = p->shown,
-        .names = p->name,
-        .n = p->of.n,
-        .is_series = 1,
-        .detector = p->shown[0].detector ? NULL : nb_page_panel(&p->geometry),
-        .options = cfg->png.rings ? &cfg->png : NULL,
-        .title = "Frames of a series",
-        .report = p->report,
-        .command = cfg->command_line};
-    return nb_image_page(&job, cfg->report_file, err);
+    int failed = 0;
+    const nb_json root = {cJSON_CreateObject(), &failed};
+    nb_page_geometry geometry = {0};
+    nb_page_job job = {.names = p->name, .n = p->n, .is_series = 1};
+    nb_status st = put_report(base, s, result, p, root, err);
+    nb_json_text(root, "title", "Frames of a series");
+    nb_json_text(root, "command", base->cfg.command_line);
+    for (int i = 0; i < p->n && !st; i++)
+        st = read_frame(base, s, p, i, err);
+    if (!st)
+        st = nb_page_geometry_give(base, &geometry, p->shown, &job, err);
+    if (!st)
+        st = nb_page_write(&job, root, base->cfg.report_file, err);
+    else
+        cJSON_Delete(root.json);
+    nb_free(geometry.cfg);
+    for (int i = 0; i < p->n; i++)
+        nb_image_free(&p->read[i]);
+    return st;
 }
 
 nb_status nb_series_page(const nb_sim *base, const nb_series *s,
                          const nb_series_progress *result, nb_error *err)
 {
     NB_ASKS(&base->hooks, 1);
-    series_page p = {0};
+    shown_frames *p = nb_alloc(1, sizeof *p, "page", err);
     int fast, slow;
-    nb_status st = nb_page_geometry_open(base, &p.geometry, err);
+    nb_status st = NB_ERR_NOMEM;
     nb_sim_size(base, &fast, &slow);
-    if (!st)
-        st = choose(s, result->frames, (double)fast * slow, &p.of, err);
-    if (!st)
-        st = read_frames(base, s, &p, err);
-    if (!st)
-        st = make_report(base, s, result, &p, err);
-    if (!st)
-        st = write_page(base, &p, err);
-    for (int i = 0; p.images && i < p.of.n; i++)
-        nb_image_free(&p.images[i]);
-    nb_free(p.geometry.cfg);
-    nb_free(p.images);
-    nb_free(p.shown);
-    nb_free(p.names);
-    nb_free(p.report);
+    if (p && !(st = choose(s, result->frames, (double)fast * slow, p, err)))
+        st = write_page(base, s, result, p, err);
+    nb_free(p);
     return st;
 }

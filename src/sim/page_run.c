@@ -6,7 +6,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/table/reflections_write.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "notes.h"
@@ -15,76 +14,43 @@
 
 enum { SHELLS = 30 };
 
-/** What a page borrows. */
-typedef struct run_page {
-    nb_page_geometry geometry;
-    nb_page_spot *spots; /* owned */
-    int n_spots;
-    double (*lights)[2]; /* owned */
-    int n_lights;
-    double shells[SHELLS][2]; /* 1/d^2 (1/A^2), log10 of the mean F^2 (e^2) there */
-    int has_shells;
-    float *counts; /* owned; NULL: expected photons are shown */
-    char *report;  /* owned */
-} run_page;
-
-nb_status nb_page_geometry_open(const nb_sim *sim, nb_page_geometry *g, nb_error *err)
+nb_status nb_page_geometry_give(const nb_sim *sim, nb_page_geometry *g, nb_image *images,
+                                nb_page_job *job, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
-    *g = (nb_page_geometry){.cfg = nb_alloc(1, sizeof *g->cfg, "configuration", err)};
-    if (!g->cfg)
+    const int panels = cfg->detector ? cfg->detector->n_panels : 0;
+    int fast, slow;
+    if (!(g->cfg = nb_alloc(1, sizeof *g->cfg, "configuration", err)))
         return NB_ERR_NOMEM;
     *g->cfg = *cfg;
     if (!NB_TYPED(&sim->model.settings, lambda_A) &&
         !NB_TYPED(&sim->model.settings, energy_eV))
         g->cfg->lambda_A = sim->model.wavelength_A;
-    if (cfg->detector) {
+    if (panels) {
         g->detector = *cfg->detector;
         g->detector.wavelength_A = sim->model.wavelength_A;
     }
+    nb_sim_size(sim, &fast, &slow);
+    for (int i = 0; i < job->n; i++)
+        if (!images[i].detector && images[i].fast == fast && images[i].slow == slow) {
+            images[i].geometry = panels ? NULL : g->cfg;
+            images[i].detector = panels > 1 ? &g->detector : NULL;
+        }
+    job->images = images;
+    job->detector = panels == 1 && !images[0].detector ? &g->detector : NULL;
+    job->options = &cfg->png;
     return NB_OK;
 }
 
-nb_image nb_page_image(const nb_sim *sim, nb_page_geometry *g, const float *pixels)
+/** An empty curve; its list of points. */
+static nb_json add_plot(nb_json plots, const char *title, const char *under,
+                        const char *beside)
 {
-    const int panels = g->detector.n_panels;
-    nb_image image = {.pixels = (float *)pixels,
-                      .format = "float",
-                      .centre = {NAN, NAN},
-                      .geometry = panels ? NULL : g->cfg,
-                      .detector = panels > 1 ? &g->detector : NULL};
-    nb_sim_size(sim, &image.fast, &image.slow);
-    return image;
-}
-
-const nb_detector_spec *nb_page_panel(const nb_page_geometry *g)
-{
-    return g->detector.n_panels == 1 ? &g->detector : NULL;
-}
-
-static nb_status list_spots(const nb_sim *sim, const float *image, run_page *p,
-                            nb_error *err)
-{
-    nb_reflections all;
-    nb_status st = nb_sim_reflections(sim, image, &all, err);
-    if (!st && all.count &&
-        !(p->spots = nb_alloc(all.count, sizeof *p->spots, "page", err)))
-        st = NB_ERR_NOMEM;
-    for (size_t i = 0; !st && i < all.count; i++) {
-        const nb_reflection *r = &all.list[i];
-        p->spots[i] = (nb_page_spot){{r->h, r->k, r->l},
-                                     all.panels > 1 ? r->panel : -1,
-                                     r->fast,
-                                     r->slow,
-                                     r->intensity,
-                                     r->F,
-                                     r->d};
-    }
-    if (!st && all.count)
-        qsort(p->spots, all.count, sizeof *p->spots, nb_page_spot_by_photons);
-    p->n_spots = all.count < NB_PAGE_SPOTS ? (int)all.count : NB_PAGE_SPOTS;
-    nb_reflections_free(&all);
-    return st;
+    nb_json one = nb_json_add_object(plots);
+    nb_json_text(one, "title", title);
+    nb_json_text(one, "under", under);
+    nb_json_text(one, "beside", beside);
+    return nb_json_array(one, "points");
 }
 
 static int by_energy(const void *a, const void *b)
@@ -93,26 +59,29 @@ static int by_energy(const void *a, const void *b)
     return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-/** The wavelengths of the sources, each once. */
-static nb_status list_lights(const nb_beam *beam, run_page *p, nb_error *err)
+/** The wavelengths of the sources, each once, where there are several. */
+static nb_status put_lights(const nb_beam *beam, nb_json plots, nb_error *err)
 {
+    double(*lights)[2] = nb_alloc((size_t)beam->n_sources, sizeof *lights, "page", err);
     int n = 0;
-    p->lights = nb_alloc((size_t)beam->n_sources, sizeof *p->lights, "page", err);
-    if (!p->lights)
+    if (!lights)
         return NB_ERR_NOMEM;
     for (int i = 0; i < beam->n_sources; i++) {
-        p->lights[i][0] = NB_HC_EV_ANGSTROM / (beam->sources[i].lambda / NB_ANGSTROM);
-        p->lights[i][1] = beam->sources[i].weight;
+        lights[i][0] = NB_HC_EV_ANGSTROM / (beam->sources[i].lambda / NB_ANGSTROM);
+        lights[i][1] = beam->sources[i].weight;
     }
-    qsort(p->lights, (size_t)beam->n_sources, sizeof *p->lights, by_energy);
-    for (int i = 0; i < beam->n_sources; i++) {
-        if (n && p->lights[n - 1][0] == p->lights[i][0]) {
-            p->lights[n - 1][1] += p->lights[i][1];
-            continue;
-        }
-        memcpy(p->lights[n++], p->lights[i], sizeof *p->lights);
+    qsort(lights, (size_t)beam->n_sources, sizeof *lights, by_energy);
+    for (int i = 0; i < beam->n_sources; i++)
+        if (n && lights[n - 1][0] == lights[i][0])
+            lights[n - 1][1] += lights[i][1];
+        else
+            memmove(lights[n++], lights[i], sizeof *lights);
+    if (n > 1) {
+        nb_json points = add_plot(plots, "Spectrum", "photon energy, eV", "weight");
+        for (int i = 0; i < n; i++)
+            nb_json_add_numbers(points, lights[i], 2);
     }
-    p->n_lights = n > 1 ? n : 0;
+    nb_free(lights);
     return NB_OK;
 }
 
@@ -128,12 +97,13 @@ static double square_at(const nb_crystal *x, const nb_factor_table *t, size_t i)
 }
 
 /** Mean F^2 in shells of equal steps of 1/d^2, of the whole table (of several wavelengths the first). */
-static void list_shells(const nb_sim *sim, run_page *p)
+static void put_shells(const nb_sim *sim, nb_json plots)
 {
     const nb_crystal *x = &sim->model.crystal;
     const nb_factor_table *t = &sim->model.scene.factors.table;
     const size_t n = (size_t)t->nh * (size_t)t->nk * (size_t)t->nl;
     double far = 0, sum[SHELLS] = {0}, count[SHELLS] = {0};
+    nb_json points;
     for (size_t i = 0; i < n; i++)
         far = fmax(far, square_at(x, t, i));
     for (size_t i = 0; i < n && far > 0; i++) {
@@ -144,31 +114,75 @@ static void list_shells(const nb_sim *sim, run_page *p)
             count[k]++;
         }
     }
-    p->has_shells = far > 0;
+    if (!(far > 0))
+        return;
+    points = add_plot(plots, "F²: whole table", "1/d², 1/Å²", "log10 F², e²");
     for (int k = 0; k < SHELLS; k++) {
-        p->shells[k][0] = (k + 0.5) * far / SHELLS;
-        p->shells[k][1] = count[k] > 0 ? log10(sum[k] / count[k]) : NAN;
+        const double mean = count[k] > 0 ? log10(sum[k] / count[k]) : NAN;
+        nb_json_add_numbers(points, (double[]){(k + 0.5) * far / SHELLS, mean}, 2);
     }
 }
 
-static nb_status show_counts(const nb_sim *sim, const float *image, run_page *p,
+static int by_photons(const void *a, const void *b)
+{
+    const nb_reflection *x = a, *y = b;
+    return (x->intensity < y->intensity) - (x->intensity > y->intensity);
+}
+
+/** The brightest reflections, as nb_image_page lists them. */
+static nb_status put_spots(const nb_sim *sim, const float *image, nb_json root,
+                           nb_error *err)
+{
+    nb_json list = nb_json_array(root, "spots");
+    nb_reflections all;
+    nb_status st = nb_sim_reflections(sim, image, &all, err);
+    if (!st && all.count)
+        qsort(all.list, all.count, sizeof *all.list, by_photons);
+    for (size_t i = 0; !st && i < all.count && i < NB_PAGE_SPOTS; i++) {
+        const nb_reflection *r = &all.list[i];
+        const double panel = all.panels > 1 ? r->panel : -1;
+        const double row[] = {r->h,         r->k,  r->l, r->fast, r->slow,
+                              r->intensity, panel, r->F, r->d};
+        nb_json_add_numbers(list, row, 9);
+    }
+    nb_reflections_free(&all);
+    return st;
+}
+
+/** *out (nb_free): noisy counts of the image. */
+static nb_status make_counts(const nb_sim *sim, const float *image, float **out,
                              nb_error *err)
 {
     const size_t n = sim->model.flat.raster.pixels;
     int32_t *counts = nb_alloc_large(n, sizeof *counts, "page", err);
     nb_status st =
         counts ? nb_sim_noise_counts(sim, image, counts, NULL, err) : NB_ERR_NOMEM;
-    if (!st && !(p->counts = nb_alloc_large(n, sizeof *p->counts, "page", err)))
+    if (!st && !(*out = nb_alloc_large(n, sizeof **out, "page", err)))
         st = NB_ERR_NOMEM;
     for (size_t i = 0; !st && i < n; i++)
-        p->counts[i] = (float)counts[i];
+        (*out)[i] = (float)counts[i];
     nb_free(counts);
     return st;
 }
 
+nb_status nb_page_report_end(nb_draft *text, const nb_sim *sim, int64_t seed,
+                             const char *backend, nb_json root, nb_error *err)
+{
+    char *report;
+    nb_status st;
+    nb_report_put(text, "seed      %lld\nbackend   %.400s\n", (long long)seed, backend);
+    for (int i = 0; sim->notes && i < sim->notes->n; i++)
+        nb_report_put(text, "%-9s %.490s\n", i ? "" : "notes", sim->notes->line[i]);
+    if ((st = nb_report_end(text, &report, err)))
+        return st;
+    nb_json_text(root, "report", report);
+    nb_free(report);
+    return NB_OK;
+}
+
 /** The printed report, and the lines that a run adds to it. */
-static nb_status make_report(const nb_sim *sim, const nb_stats *stats, run_page *p,
-                             nb_error *err)
+static nb_status put_report(const nb_sim *sim, const nb_stats *stats, nb_json root,
+                            nb_error *err)
 {
     nb_file_use files[NB_FILES_MOST];
     const int n = nb_config_files(&sim->cfg, files);
@@ -185,68 +199,41 @@ static nb_status make_report(const nb_sim *sim, const nb_stats *stats, run_page 
                           f->name, nb_fact_number(f, stats), f->unit);
     for (int i = 0; i < n && files[i].written; i++)
         nb_report_put(&text, "%-9s %.450s\n", i ? "" : "files", files[i].path);
-    nb_report_put(&text, "seed      %lld\nbackend   %.400s\n", (long long)sim->seed,
-                  sim->engine.line);
-    for (int i = 0; sim->notes && i < sim->notes->n; i++)
-        nb_report_put(&text, "%-9s %.490s\n", i ? "" : "notes", sim->notes->line[i]);
-    return nb_report_end(&text, &p->report, err);
-}
-
-static nb_status prepare(const nb_sim *sim, const float *image, const nb_stats *stats,
-                         run_page *p, nb_error *err)
-{
-    const nb_config *cfg = &sim->cfg;
-    nb_status st = make_report(sim, stats, p, err);
-    if (!st)
-        st = list_lights(&sim->model.scene.beam, p, err);
-    if (!st)
-        list_shells(sim, p);
-    if (!st && cfg->truth == NB_TRUTH_SPOTS)
-        st = list_spots(sim, image, p, err);
-    if (!st && cfg->png.show == NB_PNG_NOISE)
-        st = show_counts(sim, image, p, err);
-    return st ? st : nb_page_geometry_open(sim, &p->geometry, err);
-}
-
-static nb_status write_page(const nb_sim *sim, const float *pixels, run_page *p,
-                            nb_error *err)
-{
-    const nb_config *cfg = &sim->cfg;
-    const char *const name = p->counts ? "counts" : "photons";
-    const nb_image image =
-        nb_page_image(sim, &p->geometry, p->counts ? p->counts : pixels);
-    const nb_page_plot plots[] = {{"Spectrum", "photon energy, eV", "weight",
-                                   (const double(*)[2])p->lights, p->n_lights},
-                                  {"F²: whole table", "1/d², 1/Å²", "log10 F², e²",
-                                   (const double(*)[2])p->shells, SHELLS}};
-    const int lights = p->n_lights > 0;
-    const nb_page_job job = {.images = &image,
-                             .names = &name,
-                             .n = 1,
-                             .detector = nb_page_panel(&p->geometry),
-                             .options = cfg->png.rings ? &cfg->png : NULL,
-                             .spots = p->spots,
-                             .n_spots = p->n_spots,
-                             .title = p->counts ? "Simulated counts" : "Simulated photons",
-                             .unit = p->counts ? "counts" : "photons",
-                             .report = p->report,
-                             .command = cfg->command_line,
-                             .plots = plots + !lights,
-                             .n_plots = lights + p->has_shells};
-    return nb_image_page(&job, cfg->report_file, err);
+    return nb_page_report_end(&text, sim, sim->seed, sim->engine.line, root, err);
 }
 
 nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *stats,
                       nb_error *err)
 {
-    run_page p = {0};
-    nb_status st = prepare(sim, image, stats, &p, err);
+    const nb_config *cfg = &sim->cfg;
+    const int noisy = cfg->png.show == NB_PNG_NOISE;
+    const char *const name = noisy ? "counts" : "photons";
+    int failed = 0;
+    const nb_json root = {cJSON_CreateObject(), &failed};
+    const nb_json plots = nb_json_array(root, "plots");
+    nb_page_geometry geometry = {0};
+    nb_image shown = {.pixels = (float *)image, .format = "float"};
+    nb_page_job job = {.names = &name, .n = 1};
+    float *counts = NULL;
+    nb_status st = put_report(sim, stats, root, err);
+    nb_json_text(root, "title", noisy ? "Simulated counts" : "Simulated photons");
+    nb_json_text(root, "unit", name);
+    nb_json_text(root, "command", cfg->command_line);
+    put_shells(sim, plots);
     if (!st)
-        st = write_page(sim, image, &p, err);
-    nb_free(p.geometry.cfg);
-    nb_free(p.spots);
-    nb_free(p.lights);
-    nb_free(p.counts);
-    nb_free(p.report);
+        st = put_lights(&sim->model.scene.beam, plots, err);
+    if (!st && cfg->truth == NB_TRUTH_SPOTS)
+        st = put_spots(sim, image, root, err);
+    if (!st && noisy && !(st = make_counts(sim, image, &counts, err)))
+        shown.pixels = counts;
+    nb_sim_size(sim, &shown.fast, &shown.slow);
+    if (!st)
+        st = nb_page_geometry_give(sim, &geometry, &shown, &job, err);
+    if (!st)
+        st = nb_page_write(&job, root, cfg->report_file, err);
+    else
+        cJSON_Delete(root.json);
+    nb_free(geometry.cfg);
+    nb_free(counts);
     return st;
 }

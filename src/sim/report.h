@@ -66,28 +66,30 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *sta
 
 /** The geometry of a simulation, for pages.  Free cfg with nb_free. */
 typedef struct nb_page_geometry {
-    nb_config *cfg; /* owned; with the wavelength of the model */
-    nb_detector_spec
-        detector; /* with that, too; the rest is the simulation's; no panel: there is none */
+    nb_config *cfg;            /* owned; with the wavelength of the model */
+    nb_detector_spec detector; /* with that, too; the rest is the simulation's */
 } nb_page_geometry;
 
-/** Errors: NB_ERR_NOMEM. */
-nb_status nb_page_geometry_open(const nb_sim *sim, nb_page_geometry *g, nb_error *err);
-/** The image [slow][fast] of a simulation; it borrows everything. */
-nb_image nb_page_image(const nb_sim *sim, nb_page_geometry *g, const float *pixels);
-/** nb_page_job.detector of such images. */
-const nb_detector_spec *nb_page_panel(const nb_page_geometry *g);
+/** The images [job->n] become those of the job; of the simulation's size, and without panels of their own, they get its
+ * geometry.  They borrow it from *g, which is zero before.  Errors: NB_ERR_NOMEM. */
+nb_status nb_page_geometry_give(const nb_sim *sim, nb_page_geometry *g, nb_image *images,
+                                nb_page_job *job, nb_error *err);
 
 #define NB_PAGE_PIXELS (1 << 26)        /* of all frames of a page */
 #define NB_PAGE_BYTES ((size_t)9600000) /* of their texts, about */
+extern const char nb_page_html[];       /* the page without data */
 
-/** A job as a part of a page of several: elements part<number>, pixels<number>_<image> and mask<number>_<image>.  most: bytes
- * of its pixels, about.  *text: nb_free.  Errors: those of nb_image_page. */
-nb_status nb_page_part(const nb_page_job *job, int number, size_t most, char **text,
-                       nb_error *err);
-/** The page itself: its first bytes, before all elements with data, and what is behind them. */
-const char *nb_page_before(size_t *bytes);
-const char *nb_page_behind(void);
+/** A page, or (number >= 0) its elements as part `number` of a page of several.  root: members of the page, as "title", "unit",
+ * "report", "command", "plots" (src/tools/page.html), without the pixels and the geometry; it is deleted.  most: bytes of the
+ * pixels, about.  *text: nb_free.  Errors: those of nb_image_page. */
+nb_status nb_page_text(const nb_page_job *job, nb_json root, int number, size_t most,
+                       char **text, nb_error *err);
+/** The same into a file. */
+nb_status nb_page_write(const nb_page_job *job, nb_json root, const char *path,
+                        nb_error *err);
+/** The end of a page's report: seed, renderer and the notes of the simulation.  The report goes into root. */
+nb_status nb_page_report_end(nb_draft *text, const nb_sim *sim, int64_t seed,
+                             const char *backend, nb_json root, nb_error *err);
 
 /** The report of a complete series. */
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,

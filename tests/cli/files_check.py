@@ -55,7 +55,7 @@ def has_hdf5():
 
 def collisions():
     """(what is there, arguments, text of the message); all are refused and change nothing."""
-    for name in ("a", "b", "x", "y", "loss.png", "Fdump.bin", "intimage.img", "data_data_000002.h5",
+    for name in ("a", "b", "x", "y", "loss.svg", "Fdump.bin", "intimage.img", "data_data_000002.h5",
                  "s_2.img", "s_series.img.resume"):
         write(name, HKL)
     write("j_00001.img", '{"phi": 1}\n{"phi": 2}\n')
@@ -111,8 +111,8 @@ def collisions():
               for flag in ("-hkl", "-mat", "-mask", "-sourcefile", "-stol", "-gainmap", "-pdb", "-dump", "-img")]
     cases += [("refine-orientations", [*P, "-orientations", "b", "-report", "loop/b"]),
               ("refine-image", ["refine", "b", "f.bin", *P[2:], "-report", "hard", "-mat", "soft"]),
-              ("refine-plots", [*P, "-mask", "loss.png", "-plots", "loop"]),
-              ("refine-plots-and-report", [*P, "-report", "spots.png", "-plots", "loop"])]
+              ("refine-plots", [*P, "-mask", "loss.svg", "-plots", "loop"]),
+              ("refine-plots-and-report", [*P, "-report", "spots.svg", "-plots", "loop"])]
     before = folder_state()
     for name, args in cases:
         done = run(*args)

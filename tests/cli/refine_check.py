@@ -264,7 +264,7 @@ def files_of_a_fit(folder, picture):
                     "-residual", residual, "-exptout", expt)
     spots_have_indices(folder, fit["spots"])
     found = sorted(os.listdir(plots))
-    ok("pictures", found == ["loss.png", "masked.png", "residuals.png", "resolution.png", "spots.png"], found)
+    ok("pictures", found == ["loss.svg", "masked.svg", "residuals.svg", "resolution.svg", "spots.svg"], found)
     ok("residual", os.path.getsize(residual) == 4 * 64 * 64)
     with open(expt, encoding="utf-8") as stream:
         ok("experiments", "real_space_a" in json.load(stream)["crystal"][0])

@@ -98,7 +98,7 @@ static nb_status read_line(const char *path, int line, const cell *cells, int n,
     return NB_OK;
 }
 
-int nb_page_spot_by_photons(const void *a, const void *b)
+static int by_photons(const void *a, const void *b)
 {
     const nb_page_spot *x = a, *y = b;
     return (x->photons < y->photons) - (x->photons > y->photons);
@@ -167,7 +167,7 @@ nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
         all = (list){0};
     }
     if (all.n)
-        qsort(all.spots, (size_t)all.n, sizeof *all.spots, nb_page_spot_by_photons);
+        qsort(all.spots, (size_t)all.n, sizeof *all.spots, by_photons);
     *spots = all.spots;
     *n = all.n < NB_PAGE_SPOTS ? all.n : NB_PAGE_SPOTS;
     return st;

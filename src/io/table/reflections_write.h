@@ -16,7 +16,4 @@ nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
                               const nb_detector_spec *detector, nb_page_spot **spots,
                               int *n, nb_error *err);
 
-/** Order of nb_page_spot for qsort: the brightest first. */
-int nb_page_spot_by_photons(const void *a, const void *b);
-
 #endif

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Images as arrays: read from files, compared, shown as pictures."""
 
+import contextlib
 import os
 
 import numpy as np
 
 from . import _nanobragg
 from ._arrays import real
+
+PAGE_BYTES = 9600000  # of the pixels of a page, about
 
 
 def made(name, write):
@@ -93,22 +96,42 @@ def page(image, path=None, names=None):
     Errors: ValueError, OSError."""
     if path is not None and not os.fspath(path).endswith(".html"):
         raise ValueError(f"path: {os.fspath(path)!r} must end in .html")
-    write = _writer(image, names)
-    if path is None:
-        return Page(made("page.html", write).decode())
-    write(os.fspath(path))
-    with open(path, encoding="utf-8") as file:
-        return Page(file.read())
-
-
-def _writer(image, names):
-    """A function of a path that writes the page."""
     if hasattr(image, "write") and hasattr(image, "render"):
-        return lambda path: image.write(report=path)
+        if path is None:
+            return Page(made("page.html", lambda name: image.write(report=name)).decode())
+        image.write(report=os.fspath(path))
+        with open(path, encoding="utf-8") as file:
+            return Page(file.read())
     some = [real("image", one, np.float32) for one in (image if isinstance(image, (list, tuple)) else [image])]
     names = ["image"] if names is None and len(some) == 1 else names or [f"image {i + 1}" for i in range(len(some))]
     if any(one.ndim != 2 or one.size == 0 or one.shape != some[0].shape for one in some) or not some:
         raise ValueError(f"a page shows images [slow, fast] of one size, not {[one.shape for one in some]}")
     if len(names) != len(some):
         raise ValueError(f"names: {len(names)} for {len(some)} images")
-    return lambda path: _nanobragg.page(tuple(some), tuple(map(str, names)), some[0].shape[1], some[0].shape[0], path)
+    text = Page(page_text(some, map(str, names)))
+    if path is not None:
+        write(path, text)
+    return text
+
+
+def page_text(images, names, more="{}", sim=None, number=-1, size=PAGE_BYTES):
+    """A page of float32 arrays [slow, fast], or its elements as part `number` of a page of several.  more: members of the page
+    beside, JSON (src/tools/page.html).  sim: a _nanobragg.Sim for the geometry.  size: bytes of the pixels, about."""
+    slow, fast = images[0].shape
+    return _nanobragg.page(sim, tuple(images), tuple(names), fast, slow, more, number, size)
+
+
+def write(path, data):
+    """Text or bytes to a file, which is whole or absent, or to standard output ("-")."""
+    if path == "-":
+        print(data, end="")
+        return
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as stream:
+            stream.write(data if isinstance(data, bytes) else data.encode())
+        os.replace(part, path)
+    except OSError as why:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+        raise OSError(f"cannot create {path}: {why.strerror}") from None

@@ -12,7 +12,7 @@ import time
 
 import nanobragg
 
-from .. import _build
+from .. import _build, _plot
 from .._programs import Interrupted, Runner, Stop, find, say, stop_on_signals, tell
 from . import report
 from .job import Job, case_text
@@ -216,10 +216,9 @@ def run(program, words):
         report.add_others({}, options.others)  # before anything is measured
         if not options.results:
             measure(options, folder, programs)
-        shutil.copyfile(report.__file__, os.path.join(folder.part, "report.py"))
-        note = report.make(folder.part, options.results, options.others)
-        if note:
-            say("note", note)
+        for module in (report, _plot):
+            shutil.copyfile(module.__file__, os.path.join(folder.part, os.path.basename(module.__file__)))
+        report.make(folder.part, options.results, options.others)
         folder.commit()
     tell(f"report      {folder.path}\n")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables and plots of `nanobragg bench`: results.json -> summary.md, NAME.svg and NAME.png.
+"""Tables and plots of `nanobragg bench`: results.json -> summary.md and NAME.svg.
 
 In the folder of a report: python3 report.py (to change a plot, edit this file first).
 """
@@ -9,6 +9,11 @@ import math
 import os
 import shutil
 import sys
+
+if __package__:
+    from .. import _plot
+else:  # in the folder of a report
+    import _plot
 
 FORMAT = "nanobragg-bench-1"
 # Limits for images of other programs: 1 - correlation, largest error over the brightest pixel.
@@ -426,7 +431,7 @@ def summary(root, plots):
     out += batches_table(root) + breakdowns_table(root) + gain_tables(root)
     out += "## Plots\n\n" if plots else ""
     for name, caption in plots:
-        out += f"![{caption}]({name}.svg)\n\n{caption} ([PNG]({name}.png)).\n\n"
+        out += f"![{caption}]({name}.svg)\n\n{caption}.\n\n"
     return out + left_out(root)
 
 
@@ -554,57 +559,28 @@ def tick(value, unit):
     return f"{value:g} \u00d7" if unit == "x" else f"{value:g}"
 
 
-def draw(chart, folder, figure, ticker):
-    """NAME.svg and NAME.png in the folder."""
-    axes = figure.subplots()
-    for label, (colour, marker), pairs, style, guide in chart.lines:
-        axes.plot([x for x, _ in pairs], [y for _, y in pairs], style, color=colour, label=label,
-                  marker=None if guide else marker)
-    xs = sorted({x for *_, pairs, _, _ in chart.lines for x, _ in pairs})
-    ys = [y for *_, pairs, _, _ in chart.lines for _, y in pairs]
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(xs[0] / 1.5, xs[-1] * 1.5)
-    axes.set_ylim(0.7 * min(ys), 1.4 * max(ys))
-    axes.xaxis.set_major_locator(ticker.FixedLocator(xs))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
-    axes.xaxis.set_minor_locator(ticker.NullLocator())
-    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if max(ys) < 200 * min(ys) else (1,)))
-    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda v, _: tick(v, chart.unit)))
-    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
-    axes.grid(alpha=0.4)
-    axes.set_xlabel(chart.x_title)
-    axes.set_ylabel(chart.y_title)
-    figure.suptitle(chart.title, fontsize=14, parse_math=False)
-    axes.set_title(chart.subtitle, fontsize=9, parse_math=False)
-    legend = axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=9)
-    for one in legend.get_texts():
-        one.set_parse_math(False)
-    path = os.path.join(folder, chart.name)
-    figure.savefig(f"{path}.svg", metadata={"Date": None})
-    figure.savefig(f"{path}.png", dpi=150)
+def draw(chart, folder):
+    """NAME.svg in the folder."""
+    xs, ys = (sorted({pair[k] for *_, pairs, _, _ in chart.lines for pair in pairs}) for k in (0, 1))
+    plot = _plot.Chart(chart.title, chart.x_title, chart.y_title, (xs[0] / 1.5, xs[-1] * 1.5), (0.7 * ys[0], 1.4 * ys[-1]), chart.subtitle,
+                       True, xs, lambda v: tick(v, chart.unit))
+    for label, (colour, mark), pairs, style, guide in chart.lines:
+        plot.add(pairs, colour, label, style, "" if guide else mark)
+    with open(os.path.join(folder, f"{chart.name}.svg"), "w", encoding="utf-8") as stream:
+        stream.write(plot.text())
 
 
 def draw_all(root, folder):
-    """The (name, caption) of each plot, and a note: without matplotlib there are none."""
+    """The (name, caption) of each plot."""
     wanted = [c for c in charts(root) if c.has_data()]
-    if not wanted:
-        return [], ""
-    try:
-        import matplotlib
-        from matplotlib import figure, ticker
-    except ImportError:
-        return [], ("no plots: python3 has no matplotlib (Debian package python3-matplotlib); with it, "
-                    "python3 report.py in the folder draws them")
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nanobragg"})
     for c in wanted:
-        draw(c, folder, figure.Figure(figsize=(9, 5.4), layout="constrained"), ticker)
-    return [(c.name, c.title) for c in wanted], ""
+        draw(c, folder)
+    return [(c.name, c.title) for c in wanted]
 
 
 # --- the program --------------------------------------------------------------------------------
 def make(folder, results=None, others=()):
-    """Tables and plots of results.json in the folder, or of another one, with figures of other programs; a note or ""."""
+    """Tables and plots of results.json in the folder, or of another one, with figures of other programs."""
     target = os.path.join(folder, "results.json")
     root = read_results("-from", results or target)
     add_others(root, others)
@@ -614,20 +590,13 @@ def make(folder, results=None, others=()):
             stream.write("\n")
     elif results:
         shutil.copyfile(results, target)
-    plots, note = draw_all(root, folder)
+    plots = draw_all(root, folder)
     with open(os.path.join(folder, "summary.md"), "w", encoding="utf-8") as stream:
         stream.write(summary(root, plots))
-    return note
-
-
-def main():
-    try:
-        note = make((sys.argv[1:] or ["."])[0])
-    except Refused as why:
-        sys.exit(str(why))
-    if note:
-        print(note)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        make((sys.argv[1:] or ["."])[0])
+    except Refused as why:
+        sys.exit(str(why))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fits as files: JSON, pictures, and a page for a browser with the picture and the model before and after."""
-import contextlib
+"""Fits as files: JSON, and a page for a browser with the picture and the model before and after."""
 import json
 import math
 import os
@@ -8,9 +7,11 @@ import os
 import numpy as np
 
 from .. import _nanobragg, _parameters
+from .._images import PAGE_BYTES, page_text, write
+from ._plots import logs, shells
 
-SPOT = np.dtype([("pixel", "i4", 2), ("hkl", "i4", 3), ("model", "f8"), ("observed", "f8"), ("chi2", "f8")], align=True)
-PIXELS, BYTES, FRAMES, USUAL, VIEWS = 1 << 26, 9600000, 64, 16, 3  # of a page at most; USUAL pictures; measured, before, after
+PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # of a page at most; USUAL pictures
+NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: of the data in a page
 
 
 def is_page(path):
@@ -28,20 +29,6 @@ def plain(value):
 
 def json_line(value):
     return json.dumps(plain(value), separators=(",", ":"))
-
-
-def arrays(result):
-    """What the library draws of a fit."""
-    spots = np.array([(s["pixel"], s["hkl"], s["model"], s["observed"], s["chi2"]) for s in result.spots], dtype=SPOT)
-    planes = [np.ascontiguousarray(a) for a in (result.observed, result.model, result.residual, result.stol,
-                                                result.used.view(np.uint8), result.mask)]
-    before = None if result.before is None else np.ascontiguousarray(result.before)
-    return (*result.observed.shape, *planes, spots, np.array(result.history, dtype=float), before)
-
-
-def plots(result, folder):
-    """Write spots.png, residuals.png, resolution.png, loss.png and masked.png."""
-    _nanobragg.plot_fit(arrays(result), folder)
 
 
 # --- texts of a page: a name and its value, or cells with tabs between ---
@@ -101,34 +88,38 @@ def flags(sim, r, common=None):
     return " ".join(words) + ("" if others else " ")
 
 
-def write_page(sim, r, command, path):
-    """A page of one fit."""
-    sim.fit_page(arrays(r), (r.picture or "A fit", report(r), flags(sim, r), command), path, -1, BYTES)
+# --- a page ---
+def _spots(sim, r):
+    """h k l, place in its panel, photons, panel (-1: there is one), F (not known) and d of each spot."""
+    starts = np.cumsum([0] + [rows * columns for _, rows, columns in sim.panels]).tolist()
+    for s in r.spots:
+        (fast, slow), many = s["pixel"], len(sim.panels) > 1
+        at = slow * r.observed.shape[1] + fast
+        panel = max(k for k, start in enumerate(starts[:-1]) if start <= at)
+        row, column = divmod(at - starts[panel], sim.panels[panel][2])
+        yield [*s["hkl"], column + 0.5, row + 0.5, s["observed"], panel if many else -1, None, 0.5 / float(r.stol[slow, fast])]
+
+
+def _curves(r):
+    if r.history:
+        yield {"title": "Loss of all stages", "under": "evaluation", "beside": "log10 loss/pixel", "points": logs(r)}
+    for name, model in (("after", r.model), ("before", r.before)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            points = shells(r, np.where(model > 0, (r.observed - model) / np.sqrt(model), np.nan), SHELLS)
+        yield {"title": "Residuals by resolution: " + name, "under": "1/d, 1/Å", "beside": "rms residual", "points": points}
+
+
+def page_of(sim, r, command="", common=None, number=-1, size=PAGE_BYTES):
+    """The page of a fit, or its part of a page of several."""
+    more = {"title": r.picture or "A fit", "unit": "photons", "report": report(r), "flags": flags(sim, r, common), "command": command,
+            "plots": list(_curves(r)), "spots": list(_spots(sim, r))}
+    images = [np.ascontiguousarray(a, dtype=np.float32) for a in (r.observed, r.before, r.model)]
+    return page_text(images, NAMES, json_line(more), sim, number, size)
 
 
 def write_report(sim, r, command, path):
     """A file of JSON, or a page."""
-    if is_page(path):
-        write_page(sim, r, command, path)
-    else:
-        write(path, json_line(r.to_dict()) + "\n")
-
-
-# --- files: each is whole or absent ---
-def write(path, data):
-    """Text or bytes to a file, or to standard output ("-")."""
-    if path == "-":
-        print(data, end="")
-        return
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        with open(part, "wb") as stream:
-            stream.write(data if isinstance(data, bytes) else data.encode())
-        os.replace(part, path)
-    except OSError as why:
-        with contextlib.suppress(OSError):
-            os.remove(part)
-        raise OSError(f"cannot create {path}: {why.strerror}") from None
+    write(path, page_of(sim, r, command) if is_page(path) else json_line(r.to_dict()) + "\n")
 
 
 # --- several pictures: each is a line of the report ---
@@ -141,7 +132,7 @@ class Shown:
     """Which of the pictures a page shows; frames: (first, last) that were typed, or None."""
 
     def __init__(self, count, pixels, frames):
-        self.count, most = count, int(min(FRAMES, max(1, PIXELS / VIEWS / pixels)))
+        self.count, most = count, int(min(FRAMES, max(1, PIXELS / len(NAMES) / pixels)))
         if frames:
             first, last = frames
             if last - first + 1 > most or last >= count:
@@ -158,8 +149,7 @@ class Shown:
         text = element({"number": k, "name": os.path.basename(name), "on_page": bool(r) and r.before is not None,
                         "status": r.status if r else why, "values": values}, 'class="fitted"')
         if r and r.before is not None:
-            texts = (name, report(r), flags(sim, r, common), "")
-            text += sim.fit_page(arrays(r), texts, None, k, BYTES // len(self.numbers))
+            text += page_of(sim, r, "", common, k, PAGE_BYTES // len(self.numbers))
         return text.rstrip("\n")
 
     def end(self, common, command):
@@ -187,7 +177,7 @@ class Lines:
             self.part = f"{path}.{os.getpid()}.part"
             self.stream = self._try(open, self.part, "w", encoding="utf-8")  # noqa: SIM115
         if is_page(path):
-            self._try(self.stream.write, _nanobragg.page_ends()[0])
+            self._try(self.stream.write, _nanobragg.PAGE.partition(PLACE)[0])
 
     def _try(self, call, *args, **keywords):
         try:
@@ -226,7 +216,7 @@ class Lines:
         if not self.stream:
             return
         if is_page(self.path) and whole:
-            self.add(_nanobragg.page_ends()[1])
+            self.add(_nanobragg.PAGE.partition(PLACE)[2])
         if not whole and (is_page(self.path) or not self.written):
             self.abort()
             return

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Plots and pictures as SVG, with the standard library alone: nanobragg bench copies this file beside its report."""
+import base64
+import html
+import math
+import struct
+import zlib
+
+WIDTH, HEIGHT, TOP, BOTTOM, LEFT, RIGHT, LEGEND = 720, 480, 56, 56, 76, 24, 270  # of a chart, pixels
+MARKS = {"o": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "s": "M-4-4h8v8h-8z", "^": "M0-5l5 9h-10z", "v": "M0 5l5-9h-10z",
+         "D": "M0-5l5 5-5 5-5-5z", "x": "M-4-5l4 4 4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z", "P": "M-2-5h4v3h3v4h-3v3h-4v-3h-3v-4h3z"}
+
+
+def words(x, y, text, anchor="start", size=12, more=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{more}>{html.escape(text)}</text>'
+
+
+def image(x, y, rgb, dot=1):
+    """rgb: uint8 [height, width, 3], each `dot` screen pixels."""
+    height, width = rgb.shape[:2]
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))  # noqa: E731
+    png = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+           + chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row.tobytes() for row in rgb))) + chunk(b"IEND", b""))
+    return (f'<image x="{x}" y="{y}" width="{dot * width}" height="{dot * height}" style="image-rendering: pixelated" '
+            f'href="data:image/png;base64,{base64.b64encode(png).decode()}"/>')
+
+
+def svg(width, height, parts):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+            'font-family="sans-serif"><rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+class Axis:
+    """Values from low to high at pixels from first to last; a value beyond stands a little beyond."""
+
+    def __init__(self, low, high, first, last, log=False, ticks=None):
+        self.scale = math.log10 if log else float
+        self.low, self.high, self.first, self.last = self.scale(low), self.scale(high), first, last
+        self.ticks = ticks or (self._powers(low, high) if log else self._steps(low, high))
+
+    def __call__(self, value):
+        part = (self.scale(value) - self.low) / (self.high - self.low)
+        return self.first + min(1.02, max(-0.02, part)) * (self.last - self.first)
+
+    @staticmethod
+    def _steps(low, high):
+        unit = 10 ** math.floor(math.log10((high - low) / 4))
+        step = next(unit * n for n, most in ((1, 1.5), (2, 3.5), (5, 7.5), (10, math.inf)) if (high - low) / 4 / unit < most)
+        return [round(k * step, 12) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+    @staticmethod
+    def _powers(low, high):
+        digits = (1, 2, 5) if high < 200 * low else (1,)
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        return [v for v in (n * 10.0 ** k for k in powers for n in digits) if low <= v <= high]
+
+
+class Chart:
+    """Curves with axes.  x, y: (low, high); ticks: of x; word: of a number beside y."""
+
+    def __init__(self, title, under, beside, x, y, subtitle="", log=False, ticks=None, word="{:.5g}".format):
+        self.title, self.under, self.beside, self.subtitle, self.word = title, under, beside, subtitle, word
+        self.x = Axis(*x, LEFT, WIDTH - RIGHT, log, ticks)
+        self.y = Axis(*y, HEIGHT - BOTTOM, TOP, log)
+        self.curves, self.legend = [], []
+
+    def add(self, points, colour, label="", line="-", mark=""):
+        """line: "-", "--", or "": none; mark: one of MARKS, or ""."""
+        at = [(self.x(x), self.y(y)) for x, y in points]
+        dashes = ' stroke-dasharray="7 4"' if line == "--" else ""
+        stroke = lambda path: f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>'  # noqa: E731
+        place = lambda x, y: f'<path d="{MARKS[mark]}" fill="{colour}" transform="translate({x:.1f} {y:.1f})"/>' if mark else ""  # noqa: E731
+        self.curves += [stroke(" ".join(f"{x:.1f},{y:.1f}" for x, y in at))] if line else []
+        self.curves += [place(x, y) for x, y in at]
+        if label:
+            x, y = WIDTH + 4, TOP + 10 + 20 * len(self.legend)
+            self.legend.append((stroke(f"{x},{y} {x + 28},{y}") if line else "") + place(x + 14, y) + words(x + 36, y + 4, label, size=11))
+
+    def bars(self, edges, heights, colour):
+        for low, high, height in zip(edges, edges[1:], heights):
+            x, y = self.x(low), self.y(height)
+            self.curves.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{self.x(high) - x:.1f}" height="{self.y.first - y:.1f}" fill="{colour}"/>')
+
+    def text(self):
+        x, y, middle = self.x, self.y, (LEFT + WIDTH - RIGHT) / 2
+        grid = [f'<path d="M{x(v):.1f} {y.first}V{y.last}" stroke="#ddd"/>' + words(x(v), y.first + 18, f"{v:g}", "middle") for v in x.ticks]
+        grid += [f'<path d="M{x.first} {y(v):.1f}H{x.last}" stroke="#ddd"/>' + words(x.first - 6, y(v) + 4, self.word(v), "end") for v in y.ticks]
+        frame = (f'<path d="M{x.first} {y.last}V{y.first}H{x.last}" fill="none" stroke="#000"/>'
+                 + words(middle, 22, self.title, "middle", 15) + words(middle, 42, self.subtitle, "middle", 10)
+                 + words(middle, HEIGHT - 12, self.under, "middle")
+                 + words(0, 0, self.beside, "middle", more=f' transform="translate(16 {(y.first + y.last) / 2}) rotate(-90)"'))
+        return svg(WIDTH + (LEGEND if self.legend else 0), HEIGHT, [*grid, frame, *self.curves, *self.legend])
