@@ -260,6 +260,11 @@ def two_images(folder, shots):
         looks(page, "dark", shots)
 
 
+# The words that a plot draws.
+WORDS = "(draw => { const said = [], own = CanvasRenderingContext2D.prototype, fill = own.fillText; " \
+    "own.fillText = function (t) { said.push(t); fill.apply(this, arguments); }; draw(); own.fillText = fill; return said; })"
+
+
 def a_fit(folder, shots):
     """-report page.html of a refinement: the picture, and the model before and after."""
     start = [*CRYSTAL, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2", "-fluence", "5e26", "-misset", "10.05", "20", "30"]
@@ -282,6 +287,9 @@ def a_fit(folder, shots):
         drawn = page.value("['plot0', 'plot1'].map(id => { const c = $(id); return c.getContext('2d')"
                            ".getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length; })")
         ok("fit plots", min(drawn) > 500, drawn)
+        ok("fit legend", page.value(WORDS + "(histogram)")[-3:] == ["measured", "before", "after"])
+        scale = page.value(WORDS + "(radial)")
+        ok("fit scale", page.value("images[1].rings.ys = images[1].rings.ys.map(v => 100 * v); " + WORDS + "(radial)") == scale, scale)
         plain(page)
         looks(page, "fit", shots)
         ok("console of a fit", not page.said, page.said)

@@ -106,7 +106,8 @@ def _curves(r):
     for name, model in (("after", r.model), ("before", r.before)):
         with np.errstate(divide="ignore", invalid="ignore"):
             points = shells(r, np.where(model > 0, (r.observed - model) / np.sqrt(model), np.nan), SHELLS)
-        yield {"title": "Residuals by resolution: " + name, "under": "1/d, 1/Å", "beside": "rms residual", "points": points}
+        yield {"title": "Residuals by resolution: " + name, "under": "1/d, 1/Å", "beside": "log10 rms residual",
+               "points": [(at, math.log10(max(rms, 1e-9))) for at, rms in points]}
 
 
 def page_of(sim, r, command="", common=None, number=-1, size=PAGE_BYTES):

@@ -76,7 +76,7 @@ def _residuals(r):
 
 def _resolution(r):
     points, far = shells(r, r.residual, 20), 2 * float(r.stol[r.used].max(initial=1e-9))
-    chart = Chart("Residuals by resolution", "1/d (1/Å)", "rms residual", (0, far), (0, max(1.5, *(1.1 * y for _, y in points), 0)))
+    chart = Chart("Residuals by resolution; 1 is counting alone", "1/d (1/Å)", "rms residual", (0, far), (0, max(1.5, *(1.1 * y for _, y in points), 0)))
     chart.add([(0, 1), (far, 1)], ORANGE)
     chart.add(points, BLUE, mark="o")
     return chart.text()
