@@ -33,10 +33,10 @@ def svg(width, height, parts):
 class Axis:
     """Values from low to high at pixels from first to last; a value beyond stands a little beyond."""
 
-    def __init__(self, low, high, first, last, log=False, ticks=None):
+    def __init__(self, low, high, first, last, log=False):
         self.scale = math.log10 if log else float
         self.low, self.high, self.first, self.last = self.scale(low), self.scale(high), first, last
-        self.ticks = ticks or (self._powers(low, high) if log else self._steps(low, high))
+        self.ticks = self._powers(low, high) if log else self._steps(low, high)
 
     def __call__(self, value):
         part = (self.scale(value) - self.low) / (self.high - self.low)
@@ -56,37 +56,51 @@ class Axis:
 
 
 class Chart:
-    """Curves with axes.  x, y: (low, high); ticks: of x; word: of a number beside y."""
+    """Curves with axes.  x, y: (low, high), None: what the points need; log: both axes, with a tick below each point; word: of a
+    number beside y."""
 
-    def __init__(self, title, under, beside, x, y, subtitle="", log=False, ticks=None, word="{:.5g}".format):
-        self.title, self.under, self.beside, self.subtitle, self.word = title, under, beside, subtitle, word
-        self.x = Axis(*x, LEFT, WIDTH - RIGHT, log, ticks)
-        self.y = Axis(*y, HEIGHT - BOTTOM, TOP, log)
-        self.curves, self.legend = [], []
+    def __init__(self, title, under, beside, x=None, y=None, subtitle="", log=False, word="{:.5g}".format):
+        self.title, self.under, self.beside, self.ends, self.subtitle, self.log, self.word = title, under, beside, (x, y), subtitle, log, word
+        self.curves, self.bars = [], []
 
     def add(self, points, colour, label="", line="-", mark=""):
         """line: "-", "--", or "": none; mark: one of MARKS, or ""."""
-        at = [(self.x(x), self.y(y)) for x, y in points]
-        dashes = ' stroke-dasharray="7 4"' if line == "--" else ""
-        stroke = lambda path: f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>'  # noqa: E731
-        place = lambda x, y: f'<path d="{MARKS[mark]}" fill="{colour}" transform="translate({x:.1f} {y:.1f})"/>' if mark else ""  # noqa: E731
-        self.curves += [stroke(" ".join(f"{x:.1f},{y:.1f}" for x, y in at))] if line else []
-        self.curves += [place(x, y) for x, y in at]
-        if label:
-            x, y = WIDTH + 4, TOP + 10 + 20 * len(self.legend)
-            self.legend.append((stroke(f"{x},{y} {x + 28},{y}") if line else "") + place(x + 14, y) + words(x + 36, y + 4, label, size=11))
+        self.curves.append((points, colour, label, line, mark))
 
-    def bars(self, edges, heights, colour):
-        for low, high, height in zip(edges, edges[1:], heights):
-            x, y = self.x(low), self.y(height)
-            self.curves.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{self.x(high) - x:.1f}" height="{self.y.first - y:.1f}" fill="{colour}"/>')
+    def add_bars(self, edges, heights, colour):
+        self.bars += zip(edges, edges[1:], heights, [colour] * len(heights))
+
+    def _axis(self, k, first, last):
+        values = [point[k] for points, *_ in self.curves for point in points]
+        low, high = min(values, default=0), max(values, default=1)
+        room = 0.05 * (high - low) + 0.01
+        low, high = self.ends[k] or ((low / 1.4, 1.4 * high) if self.log else (low - room, high + room))
+        axis = Axis(low, high, first, last, self.log)
+        if self.log and k == 0:
+            axis.ticks = sorted(set(values))
+        return axis
+
+    @staticmethod
+    def _curve(at, colour, line, mark):
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+        dashes = ' stroke-dasharray="7 4"' if line == "--" else ""
+        out = [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>'] if line else []
+        return out + [f'<path d="{MARKS[mark]}" fill="{colour}" transform="translate({x:.1f} {y:.1f})"/>' for x, y in at if mark]
 
     def text(self):
-        x, y, middle = self.x, self.y, (LEFT + WIDTH - RIGHT) / 2
-        grid = [f'<path d="M{x(v):.1f} {y.first}V{y.last}" stroke="#ddd"/>' + words(x(v), y.first + 18, f"{v:g}", "middle") for v in x.ticks]
-        grid += [f'<path d="M{x.first} {y(v):.1f}H{x.last}" stroke="#ddd"/>' + words(x.first - 6, y(v) + 4, self.word(v), "end") for v in y.ticks]
-        frame = (f'<path d="M{x.first} {y.last}V{y.first}H{x.last}" fill="none" stroke="#000"/>'
-                 + words(middle, 22, self.title, "middle", 15) + words(middle, 42, self.subtitle, "middle", 10)
-                 + words(middle, HEIGHT - 12, self.under, "middle")
-                 + words(0, 0, self.beside, "middle", more=f' transform="translate(16 {(y.first + y.last) / 2}) rotate(-90)"'))
-        return svg(WIDTH + (LEGEND if self.legend else 0), HEIGHT, [*grid, frame, *self.curves, *self.legend])
+        x, y, middle = self._axis(0, LEFT, WIDTH - RIGHT), self._axis(1, HEIGHT - BOTTOM, TOP), (LEFT + WIDTH - RIGHT) / 2
+        parts = [f'<path d="M{x(v):.1f} {y.first}V{y.last}" stroke="#ddd"/>' + words(x(v), y.first + 18, f"{v:g}", "middle") for v in x.ticks]
+        parts += [f'<path d="M{x.first} {y(v):.1f}H{x.last}" stroke="#ddd"/>' + words(x.first - 6, y(v) + 4, self.word(v), "end") for v in y.ticks]
+        parts += [f'<path d="M{x.first} {y.last}V{y.first}H{x.last}" fill="none" stroke="#000"/>', words(middle, 22, self.title, "middle", 15),
+                  words(middle, 42, self.subtitle, "middle", 10), words(middle, HEIGHT - 12, self.under, "middle"),
+                  words(0, 0, self.beside, "middle", more=f' transform="translate(16 {(y.first + y.last) / 2}) rotate(-90)"')]
+        for low, high, top, colour in self.bars:
+            parts.append(f'<rect x="{x(low):.1f}" y="{y(top):.1f}" width="{x(high) - x(low):.1f}" height="{y.first - y(top):.1f}" fill="{colour}"/>')
+        for points, colour, _, line, mark in self.curves:
+            parts += self._curve([(x(a), y(b)) for a, b in points], colour, line, mark)
+        named = [curve for curve in self.curves if curve[2]]
+        for k, (_, colour, label, line, mark) in enumerate(named):
+            at = TOP + 10 + 20 * k
+            parts += self._curve([(WIDTH + 4, at), (WIDTH + 32, at)], colour, line, "") + self._curve([(WIDTH + 18, at)], colour, "", mark)
+            parts.append(words(WIDTH + 40, at + 4, label, size=11))
+        return svg(WIDTH + (LEGEND if named else 0), HEIGHT, parts)

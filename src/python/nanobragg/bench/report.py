@@ -177,17 +177,40 @@ def table(heads, rows):
     return "\n".join(lines) + "\n\n"
 
 
-CHECKED = ["correlation", "largest error", "mean relative error"]
-
-
-def checked(point):
-    return [f"{number(point, 'check', 'correlation'):.12f}", f"{number(point, 'check', 'max_error'):.2g}",
-            f"{number(point, 'check', 'mean_relative_error'):.2g}"]
-
-
 def ns_per_step(point):
     rate = number(point, "steps_per_s")
     return digits(1e9 / rate if rate > 0 else 0)
+
+
+# Columns of tables: the text of a point.
+COLUMNS = {
+    "case": lambda p: text(p, "case"),
+    "device": lambda p: text(p, "device"),
+    "instructions": lambda p: text(p, "isa") if text(p, "device") == "cpu" else "-",
+    "precision": lambda p: text(p, "precision"),
+    "threads": lambda p: whole(p, "threads"),
+    "frames": lambda p: whole(p, "frames"),
+    "steps per pixel": lambda p: whole(p, "steps_per_pixel"),
+    "warm ms": lambda p: digits(1e3 * median(p, "warm")),
+    "ns per step": ns_per_step,
+    "images checked": lambda p: whole(p, "check", "images"),
+    "correlation": lambda p: f"{number(p, 'check', 'correlation'):.12f}",
+    "largest error": lambda p: f"{number(p, 'check', 'max_error'):.2g}",
+    "mean relative error": lambda p: f"{number(p, 'check', 'mean_relative_error'):.2g}",
+}
+ERRORS = ("largest error", "mean relative error")
+CHECKED = ("correlation", *ERRORS)
+
+
+def rows(some, *columns):
+    """A table with a row of each point.  columns: names of COLUMNS, or (head, function of a point)."""
+    columns = [(c, COLUMNS[c]) if isinstance(c, str) else c for c in columns]
+    return table([head for head, _ in columns], [[of(p) for _, of in columns] for p in some])
+
+
+def section(title, some, intro, *columns):
+    """A part of the summary, if it has points.  intro: a function of the first one."""
+    return f"## {title}\n\n{intro(some[0])}\n\n" + rows(some, *columns) if some else ""
 
 
 class Beside:
@@ -225,7 +248,7 @@ def times_row(size, own, others, resident):
     for o in others:
         row += [ratio(o.at(size, "cold"), cold), ratio(best(o.by_size.get(size)), warm)]
         row += [ratio(o.at(size, "warm"), stays)] if resident and o.has_warm else []
-    return row + [checked(own)[0] if own else "-"]
+    return row + [COLUMNS["correlation"](own) if own else "-"]
 
 
 def times_heads(others, resident):
@@ -237,15 +260,6 @@ def times_heads(others, resident):
         heads += [f"{o.name} / ours cold", f"{o.name} warm / ours warm" if o.has_warm else f"{o.name} / ours warm"]
         heads += [f"{o.name} warm / ours, left there"] if resident and o.has_warm else []
     return heads + ["correlation"]
-
-
-def rates_row(own, scalar):
-    size = number(own, "size")
-    check = checked(own)[1:]
-    return [f"{size:.0f}", f"{size * size * number(own, 'steps_per_pixel'):.3g}",
-            digits(number(own, "pixels_per_s") / 1e6), digits(number(own, "steps_per_s") / 1e9),
-            digits(median(scalar, "warm")), whole(own, "peak_mib"), whole(own, "check", "images"),
-            f"{whole(own, 'check', 'rows')} of {whole(own, 'check', 'of_rows')}"] + check
 
 
 def others_rows(others, sizes):
@@ -271,8 +285,14 @@ def one_size_table(root, case, device):
     more = "  Left there: warm, the image stays in the GPU's memory." if resident else ""
     out = f"### {case} case, {device}\n\n{text(first, 'backend')}.{more}\n\n"
     out += table(times_heads(others, resident), [times_row(s, ours.get(s), others, resident) for s in sizes])
-    out += table(["size", "steps", "Mpixel/s", "Gstep/s", "scalar renderer s", "peak MiB", "images checked",
-                  "rows of each"] + CHECKED[1:], [rates_row(ours[s], scalar.get(s)) for s in sizes if s in ours])
+    out += rows([ours[s] for s in sizes if s in ours],
+                ("size", lambda p: whole(p, "size")),
+                ("steps", lambda p: f"{number(p, 'size') ** 2 * number(p, 'steps_per_pixel'):.3g}"),
+                ("Mpixel/s", lambda p: digits(number(p, "pixels_per_s") / 1e6)),
+                ("Gstep/s", lambda p: digits(number(p, "steps_per_s") / 1e9)),
+                ("scalar renderer s", lambda p: digits(median(scalar.get(number(p, "size")), "warm"))),
+                ("peak MiB", lambda p: whole(p, "peak_mib")), "images checked",
+                ("rows of each", lambda p: f"{whole(p, 'check', 'rows')} of {whole(p, 'check', 'of_rows')}"), *ERRORS)
     if others:
         out += table(["program", "size", "images", "correlation", "largest error", "peak MiB"],
                      list(others_rows(others, sizes)))
@@ -297,48 +317,20 @@ has rendered before. All times are medians. Spread: range between the quartiles 
     return out
 
 
-def precision_table(root):
-    all_points = points(root, sweep="precision")
-    if not all_points:
-        return ""
-    rows = [[text(p, "case"), text(p, "device"), text(p, "isa") if text(p, "device") == "cpu" else "-",
-             text(p, "precision"), digits(1e3 * median(p, "warm")), ns_per_step(p)] + checked(p)
-            for p in all_points]
-    return f"## Precision and instruction set\n\n{square(all_points[0])}.\n\n" + table(
-        ["case", "device", "instructions", "precision", "warm ms", "ns per step"] + CHECKED, rows)
-
-
-def threads_table(root):
-    all_points = points(root, sweep="threads")
-    if not all_points:
-        return ""
-    first = {text(p, "case"): median(p, "warm") for p in reversed(all_points)}
-    rows = [[text(p, "case"), whole(p, "threads"), digits(1e3 * median(p, "warm")),
-             ratio(first[text(p, "case")], median(p, "warm")), checked(p)[0]] for p in all_points]
-    return f"## Threads\n\n{square(all_points[0])}.\n\n" + table(
-        ["case", "threads", "warm ms", "times faster than the first row of the case", "correlation"], rows)
-
-
-def steps_table(root, sweep, title, column):
-    """Sub-pixels and domains: the time of a step against their number."""
-    all_points = points(root, sweep=sweep)
-    if not all_points:
-        return ""
-    rows = [[text(p, "device"), whole(p, sweep), whole(p, "steps_per_pixel"), digits(1e3 * median(p, "warm")),
-             ns_per_step(p)] + checked(p) for p in all_points]
-    return f"## {title}\n\n{text(all_points[0], 'case')} case, {square(all_points[0])}.\n\n" + table(
-        ["device", column, "steps per pixel", "warm ms", "ns per step"] + CHECKED, rows)
-
-
-def batches_table(root):
-    batches = items(root, "batches")
-    if not batches:
-        return ""
-    rows = [[text(b, "device"), whole(b, "frames"), digits(median(b, "seconds")), digits(number(b, "frames_per_s")),
-             whole(b, "check", "images")] + checked(b) for b in batches]
-    return (f"## Frames of a series\n\nOne call of run_series for a rotation of {square(batches[0])} "
-            f"({text(batches[0], 'case')} case), with one float file per frame.\n\n") + table(
-        ["device", "frames", "s", "frames per second", "images checked"] + CHECKED, rows)
+def sweep_tables(root):
+    threads = points(root, sweep="threads")
+    first = {text(p, "case"): median(p, "warm") for p in reversed(threads)}
+    out = section("Precision and instruction set", points(root, sweep="precision"), lambda p: f"{square(p)}.",
+                  "case", "device", "instructions", "precision", "warm ms", "ns per step", *CHECKED)
+    out += section("Threads", threads, lambda p: f"{square(p)}.", "case", "threads", "warm ms",
+                   ("times faster than the first row of the case", lambda p: ratio(first[text(p, "case")], median(p, "warm"))), "correlation")
+    for sweep, title, head in (("oversample", "Sub-pixels", "sub-pixels along an edge"), ("domains", "Mosaic domains", "domains")):
+        out += section(title, points(root, sweep=sweep), lambda p: f"{text(p, 'case')} case, {square(p)}.", "device",
+                       (head, lambda p, sweep=sweep: whole(p, sweep)), "steps per pixel", "warm ms", "ns per step", *CHECKED)
+    return out + section("Frames of a series", items(root, "batches"), lambda p: (
+        f"One call of run_series for a rotation of {square(p)} ({text(p, 'case')} case), with one float file per frame."),
+        "device", "frames", ("s", lambda p: digits(median(p, "seconds"))),
+        ("frames per second", lambda p: digits(number(p, "frames_per_s"))), "images checked", *CHECKED)
 
 
 def breakdowns_table(root):
@@ -355,17 +347,12 @@ def breakdowns_table(root):
             ) + table(heads, rows)
 
 
-def gain_row(g, steps):
-    took, gain = median(g, "whole"), number(g, "gain")
-    return [text(g, "device"), f"`{text(g, 'shape')}`", text(g, "tolerance") or "unset", digits(took),
-            digits(number(g, "every_step", "steps_per_s") / 1e9),
-            f"{whole(g, 'every_step', 'rows')} of {whole(g, 'size')}", digits(took * gain), digits(gain),
-            digits(steps / took / 1e9 if took > 0 else 0), f"{number(g, 'too_dark'):.1e}",
-            f"{number(g, 'too_bright'):.1e}"]
+def gain_steps(gain):
+    return number(gain, "steps_per_pixel") * number(gain, "pixels")
 
 
-def gain_others(g, steps):
-    took = median(g, "whole")
+def gain_others(g):
+    took, steps = median(g, "whole"), gain_steps(g)
     for one in items(g, "others"):
         rate = number(one, "steps_per_s")
         all_rows = steps / rate if rate > 0 else 0
@@ -374,23 +361,21 @@ def gain_others(g, steps):
 
 
 def gain_tables(root):
-    gains = [(g, number(g, "steps_per_pixel") * number(g, "pixels")) for g in items(root, "gains")]
-    if not gains:
-        return ""
-    first = gains[0][0]
-    out = f"""## What a tolerance gains
-
-Case xfel, {square(first)}, {whole(first, 'steps_per_pixel')} steps a pixel, N = 100.  Whole images with -tolerance, warm. Every step was
+    gains = items(root, "gains")
+    out = section("What a tolerance gains", gains, lambda g: f"""Case xfel, {square(g)}, {whole(g, 'steps_per_pixel')} steps a pixel, N = 100.  Whole images with -tolerance, warm. Every step was
 measured on some rows in the middle of the image, and its time for all rows follows from theirs. Errors: of the
-brightest pixel, in those rows, against every step.
-
-""" + table(["device", "shape", "tolerance", "whole image s", "every step, Gstep/s", "rows",
-             "every step, all rows, s", "gain", "as Gstep/s", "too dark", "too bright"],
-            [gain_row(g, steps) for g, steps in gains])
-    rows = [row for g, steps in gains for row in gain_others(g, steps)]
-    if rows:
+brightest pixel, in those rows, against every step.""",
+                  "device", ("shape", lambda g: f"`{text(g, 'shape')}`"), ("tolerance", lambda g: text(g, "tolerance") or "unset"),
+                  ("whole image s", lambda g: digits(median(g, "whole"))),
+                  ("every step, Gstep/s", lambda g: digits(number(g, "every_step", "steps_per_s") / 1e9)),
+                  ("rows", lambda g: f"{whole(g, 'every_step', 'rows')} of {whole(g, 'size')}"),
+                  ("every step, all rows, s", lambda g: digits(median(g, "whole") * number(g, "gain"))),
+                  ("gain", lambda g: digits(number(g, "gain"))), ("as Gstep/s", lambda g: ratio(gain_steps(g) / 1e9, median(g, "whole"))),
+                  ("too dark", lambda g: f"{number(g, 'too_dark'):.1e}"), ("too bright", lambda g: f"{number(g, 'too_bright'):.1e}"))
+    others = [row for g in gains for row in gain_others(g)]
+    if others:
         out += ("Other programs, whole processes of some rows; the time for all rows follows from their rate.\n\n"
-                + table(["program", "shape", "rows", "s", "Gstep/s", "all rows, s", "beside", "times as long"], rows))
+                + table(["program", "shape", "rows", "s", "Gstep/s", "all rows, s", "beside", "times as long"], others))
     return out
 
 
@@ -425,10 +410,7 @@ def left_out(root):
 
 
 def summary(root, plots):
-    out = head(root) + size_tables(root) + precision_table(root) + threads_table(root)
-    out += steps_table(root, "oversample", "Sub-pixels", "sub-pixels along an edge")
-    out += steps_table(root, "domains", "Mosaic domains", "domains")
-    out += batches_table(root) + breakdowns_table(root) + gain_tables(root)
+    out = head(root) + size_tables(root) + sweep_tables(root) + breakdowns_table(root) + gain_tables(root)
     out += "## Plots\n\n" if plots else ""
     for name, caption in plots:
         out += f"![{caption}]({name}.svg)\n\n{caption}.\n\n"
@@ -436,24 +418,21 @@ def summary(root, plots):
 
 
 # --- plots --------------------------------------------------------------------------------------
-class Chart:
+class Chart(_plot.Chart):
     """Lines with markers, both axes logarithmic."""
 
-    def __init__(self, root, name, title, x_title, y_title, unit):
+    def __init__(self, root, name, title, under, beside, unit):
         m = root.get("machine")
-        self.name, self.title, self.x_title, self.y_title, self.unit = name, title, x_title, y_title, unit
-        self.subtitle = (f"{text(m, 'processor')}, {whole(m, 'cores')} cores; {text(root, 'name')}, "
-                         f"{text(root, 'date')}")
-        self.lines = []
+        subtitle = f"{text(m, 'processor')}, {whole(m, 'cores')} cores; {text(root, 'name')}, {text(root, 'date')}"
+        super().__init__(title, under, beside, subtitle=subtitle, log=True, word=lambda value: tick(value, unit))
+        self.name, self.has_data = name, False
 
-    def add(self, label, colour, pairs, style="-", guide=False):
+    def line(self, label, colour, pairs, style="-", guide=False):
         """A line through the pairs (x, y) above 0; a guide has no markers."""
         pairs = sorted((x, y) for x, y in pairs if x > 0 and y > 0)
         if pairs:
-            self.lines.append((label, colour, pairs, style, guide))
-
-    def has_data(self):
-        return any(not guide for *_, guide in self.lines)
+            self.add(pairs, colour[0], label, style, "" if guide else colour[1])
+            self.has_data |= not guide
 
 
 def engine(point):
@@ -487,8 +466,8 @@ def times_chart(root, case):
     for line in by_engine(points(root, sweep="size", case=case)):
         for how in ("resident", "warm", "cold"):
             stays = how == "resident"
-            c.add(label_of(line[0], "left there" if stays else how), BLACK if stays else colour_of(root, line[0]),
-                  [(number(p, "size"), median(p, how)) for p in line], "--" if how == "cold" else "-")
+            c.line(label_of(line[0], "left there" if stays else how), BLACK if stays else colour_of(root, line[0]),
+                   [(number(p, "size"), median(p, how)) for p in line], "--" if how == "cold" else "-")
     return c
 
 
@@ -510,8 +489,8 @@ def ratios_chart(root, case, device):
                 own = median(ours.get(number(p, "size")), how)
                 time = best(p) if how == "warm" else median(p, "cold")
                 pairs.append((number(p, "size"), time / own if own > 0 else 0))
-            c.add(f"{name} {how if 'warm' in first else 'process'} / ours {how}", colour_of(root, first), pairs,
-                  "-" if how == "warm" else "--")
+            c.line(f"{name} {how if 'warm' in first else 'process'} / ours {how}", colour_of(root, first), pairs,
+                   "-" if how == "warm" else "--")
     return c
 
 
@@ -521,10 +500,10 @@ def threads_chart(root):
               "speed over that of the fewest threads", "x")
     for case, colour in zip(different(text(p, "case") for p in some), (BLUE,) + OTHERS):
         line = [p for p in some if text(p, "case") == case]
-        c.add(f"{case} case", colour, [(number(p, "threads"), median(line[0], "warm") / median(p, "warm"))
-                                       for p in line if median(p, "warm") > 0])
+        c.line(f"{case} case", colour, [(number(p, "threads"), median(line[0], "warm") / median(p, "warm"))
+                                        for p in line if median(p, "warm") > 0])
     counts = sorted({number(p, "threads") for p in some} - {0})
-    c.add("every thread a full share", GREY, [(n, n / counts[0]) for n in counts], "--", guide=True)
+    c.line("every thread a full share", GREY, [(n, n / counts[0]) for n in counts], "--", guide=True)
     return c
 
 
@@ -534,8 +513,8 @@ def batches_chart(root):
     c = Chart(root, "batches", f"Throughput against frames in a series, {square(first)}, {text(first, 'case')} case",
               "frames in one call", "frames per second", "")
     for device in different(text(b, "device") for b in batches):
-        c.add(device, BLUE if device == "cpu" else GREEN,
-              [(number(b, "frames"), number(b, "frames_per_s")) for b in batches if text(b, "device") == device])
+        c.line(device, BLUE if device == "cpu" else GREEN,
+               [(number(b, "frames"), number(b, "frames_per_s")) for b in batches if text(b, "device") == device])
     return c
 
 
@@ -559,22 +538,12 @@ def tick(value, unit):
     return f"{value:g} \u00d7" if unit == "x" else f"{value:g}"
 
 
-def draw(chart, folder):
-    """NAME.svg in the folder."""
-    xs, ys = (sorted({pair[k] for *_, pairs, _, _ in chart.lines for pair in pairs}) for k in (0, 1))
-    plot = _plot.Chart(chart.title, chart.x_title, chart.y_title, (xs[0] / 1.5, xs[-1] * 1.5), (0.7 * ys[0], 1.4 * ys[-1]), chart.subtitle,
-                       True, xs, lambda v: tick(v, chart.unit))
-    for label, (colour, mark), pairs, style, guide in chart.lines:
-        plot.add(pairs, colour, label, style, "" if guide else mark)
-    with open(os.path.join(folder, f"{chart.name}.svg"), "w", encoding="utf-8") as stream:
-        stream.write(plot.text())
-
-
 def draw_all(root, folder):
-    """The (name, caption) of each plot."""
-    wanted = [c for c in charts(root) if c.has_data()]
+    """NAME.svg of each plot in the folder; the (name, caption) of each."""
+    wanted = [c for c in charts(root) if c.has_data]
     for c in wanted:
-        draw(c, folder)
+        with open(os.path.join(folder, f"{c.name}.svg"), "w", encoding="utf-8") as stream:
+            stream.write(c.text())
     return [(c.name, c.title) for c in wanted]
 
 

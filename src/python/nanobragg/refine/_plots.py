@@ -69,7 +69,7 @@ def _residuals(r):
     counts, edges = np.histogram(off, 60, (-6, 6))
     density = counts / max(1, len(off)) / (edges[1] - edges[0])
     chart = Chart("Residuals and the normal curve", "(observed - model)/sigma", "density", (-6, 6), (0, 1.05 * max(0.42, density.max())))
-    chart.bars(edges, density, PALE)
+    chart.add_bars(edges, density, PALE)
     chart.add([(x, math.exp(-x * x / 2) / math.sqrt(2 * math.pi)) for x in np.linspace(-6, 6, 241)], ORANGE)
     return chart.text()
 
@@ -83,11 +83,8 @@ def _resolution(r):
 
 
 def _loss(r):
-    points = logs(r) or [(1, 0)]
-    low, high = min(y for _, y in points), max(y for _, y in points)
-    room = 0.05 * (high - low) + 0.01
-    chart = Chart("Loss of all stages", "evaluation", "log10 of loss a pixel", (0, len(points) + 1), (low - room, high + room))
-    chart.add(points, BLUE, line="", mark="o")
+    chart = Chart("Loss of all stages", "evaluation", "log10 of loss a pixel", (0, len(r.history) + 1))
+    chart.add(logs(r), BLUE, line="", mark="o")
     return chart.text()
 
 
