@@ -263,11 +263,6 @@ void nb_graph_line(nb_graph *g, double x0, double y0, double x1, double y1, nb_r
     }
 }
 
-void nb_graph_point(nb_graph *g, double x, double y, nb_rgb colour)
-{
-    nb_canvas_fill(&g->canvas, column(g, x) - 2, row(g, y) - 2, 6, 6, colour);
-}
-
 void nb_graph_bar(nb_graph *g, double x0, double x1, double y, nb_rgb colour)
 {
     int left = column(g, x0), right = column(g, x1), top = row(g, y);

@@ -147,7 +147,7 @@ nb_status nb_preview(const float *image, int fast, int slow,
  * (rings) and *pixels, which is the caller's (nb_free); else *pixels is NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err);
 
-/* --- A graph: axes with numbers, points, lines, bars --- */
+/* --- A graph: axes with numbers, lines, bars --- */
 
 /** What is outside of the axes is drawn at their ends. */
 typedef struct nb_graph {
@@ -165,7 +165,6 @@ typedef struct nb_graph_words {
 nb_status nb_graph_create(nb_graph *g, const double x[2], const double y[2],
                           const nb_graph_words *words, nb_error *err);
 void nb_graph_line(nb_graph *g, double x0, double y0, double x1, double y1, nb_rgb colour);
-void nb_graph_point(nb_graph *g, double x, double y, nb_rgb colour);
 /** A bar from the lower end of the axis to y. */
 void nb_graph_bar(nb_graph *g, double x0, double x1, double y, nb_rgb colour);
 

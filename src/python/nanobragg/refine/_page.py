@@ -104,8 +104,9 @@ def _curves(r):
     if r.history:
         yield {"title": "Loss of all stages", "under": "evaluation", "beside": "log10 loss/pixel", "points": logs(r)}
     for name, model in (("after", r.model), ("before", r.before)):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            points = shells(r, np.where(model > 0, (r.observed - model) / np.sqrt(model), np.nan), SHELLS)
+        seen, there = r.observed[r.used], model[r.used]
+        there = np.where(there > 0, there, np.nan)
+        points = shells(r, (seen - there) / np.sqrt(there), SHELLS)
         yield {"title": "Residuals by resolution: " + name, "under": "1/d, 1/Å", "beside": "log10 rms residual",
                "points": [(at, math.log10(max(rms, 1e-9))) for at, rms in points]}
 

@@ -29,12 +29,12 @@ def _greys(photons, most):
 
 
 def shells(r, residual, n):
-    """Root mean squares of a residual of the pixels of the fit, in n shells of 1/d (1/A): [(1/d, rms)] where there are some."""
-    at, off = 2 * r.stol[r.used].astype(float), residual[r.used].astype(float)
-    far, good = at.max(initial=0), np.isfinite(off)
-    k = np.minimum(n - 1, at[good] / far * n).astype(int)
-    count, sums = np.bincount(k, minlength=n), np.bincount(k, off[good] ** 2, n)
-    return [((k + 0.5) * far / n, math.sqrt(sums[k] / count[k])) for k in np.flatnonzero(count)]
+    """Root mean squares of residuals of the pixels of the fit, in n shells of 1/d (1/A): [(1/d, rms)] where there are some."""
+    at, far = 2 * r.stol[r.used], 2 * float(r.stol[r.used].max(initial=0))
+    good = np.isfinite(residual)
+    k = np.minimum(n - 1, at[good] / far * n).astype(np.intp)
+    count, sums = np.bincount(k, minlength=n), np.bincount(k, residual[good].astype(float) ** 2, n)
+    return [((i + 0.5) * far / n, math.sqrt(sums[i] / count[i])) for i in np.flatnonzero(count)]
 
 
 def logs(r):
@@ -75,7 +75,7 @@ def _residuals(r):
 
 
 def _resolution(r):
-    points, far = shells(r, r.residual, 20), 2 * float(r.stol[r.used].max(initial=1e-9))
+    points, far = shells(r, r.residual[r.used], 20), 2 * float(r.stol[r.used].max(initial=1e-9))
     chart = Chart("Residuals by resolution; 1 is counting alone", "1/d (1/Å)", "rms residual", (0, far), (0, max(1.5, *(1.1 * y for _, y in points), 0)))
     chart.add([(0, 1), (far, 1)], ORANGE)
     chart.add(points, BLUE, mark="o")
