@@ -213,63 +213,42 @@ def section(title, some, intro, *columns):
     return f"## {title}\n\n{intro(some[0])}\n\n" + rows(some, *columns) if some else ""
 
 
-class Beside:
-    """Another program, compared with one of our devices."""
-
-    def __init__(self, mine):
-        self.name = text(mine[0], "program")
-        self.by_size = {}
-        for p in mine:
-            self.by_size.setdefault(number(p, "size"), p)
-        self.has_warm = any(median(p, "warm") > 0 for p in mine)
-
-    def at(self, size, how):
-        return median(self.by_size.get(size), how)
-
-
 def others_of(root, case, device):
-    """Programs on the same kind of device, or without a choice of device."""
-    theirs = [p for p in points(root, sweep="size", case=case) if not is_ours(p)]
-    kinds = different((text(p, "program"), text(p, "device")) for p in theirs)
-    names = different(k[0] for k in kinds)
-    kinds.sort(key=lambda k: names.index(k[0]))
-    return [Beside([p for p in theirs if (text(p, "program"), text(p, "device")) == k])
-            for k in kinds if k[1][:4] in ("", device[:4])]
+    """The points, by size, of each program on the same kind of device, or without a choice of device."""
+    theirs = [p for p in points(root, sweep="size", case=case) if not is_ours(p) and text(p, "device")[:4] in ("", device[:4])]
+    kind = lambda p: (text(p, "program"), text(p, "device"))  # noqa: E731
+    kinds = different(kind(p) for p in theirs)
+    return [{number(p, "size"): p for p in reversed(theirs) if kind(p) == k}
+            for name in different(k[0] for k in kinds) for k in kinds if k[0] == name]
 
 
-def times_row(size, own, others, resident):
-    cold, warm, stays = median(own, "cold"), median(own, "warm"), median(own, "resident")
-    row = [f"{size:.0f}", f"{size * size:.0f}"]
-    for o in others:
-        row += [digits(o.at(size, "cold"))] + ([digits(o.at(size, "warm"))] if o.has_warm else [])
-    spread = 100 * (number(own, "warm", "q3") - number(own, "warm", "q1")) / warm if warm > 0 else 0
-    row += [digits(cold), digits(warm), f"{spread:.0f} %" if warm > 0 else "-"]
-    row += [digits(stays)] if resident else []
-    for o in others:
-        row += [ratio(o.at(size, "cold"), cold), ratio(best(o.by_size.get(size)), warm)]
-        row += [ratio(o.at(size, "warm"), stays)] if resident and o.has_warm else []
-    return row + [COLUMNS["correlation"](own) if own else "-"]
+def spread(point):
+    """The range between the quartiles of the warm times, over their median."""
+    warm = median(point, "warm")
+    return f"{100 * (number(point, 'warm', 'q3') - number(point, 'warm', 'q1')) / warm:.0f} %" if warm > 0 else "-"
 
 
-def times_heads(others, resident):
-    heads = ["size", "pixels"]
-    for o in others:
-        heads += [f"{o.name} cold s", f"{o.name} warm s"] if o.has_warm else [f"{o.name} s"]
-    heads += ["ours cold s", "ours warm s", "spread"] + (["ours, left there s"] if resident else [])
-    for o in others:
-        heads += [f"{o.name} / ours cold", f"{o.name} warm / ours warm" if o.has_warm else f"{o.name} / ours warm"]
-        heads += [f"{o.name} warm / ours, left there"] if resident and o.has_warm else []
-    return heads + ["correlation"]
-
-
-def others_rows(others, sizes):
-    for o in others:
-        for size in sizes:
-            p = o.by_size.get(size)
-            if p:
-                yield [o.name, f"{size:.0f}", whole(p, "check", "images"),
-                       f"{number(p, 'check', 'correlation'):.10f}", f"{number(p, 'check', 'max_error'):.2g}",
-                       digits(number(p, "peak_mib"))]
+def times_columns(ours, others, resident):
+    """Columns of a size: the times of all programs, and how often ours fit in theirs."""
+    time = lambda of, how: lambda size: digits(median(of.get(size), how))  # noqa: E731
+    over = lambda of, theirs, own: lambda size: ratio(theirs(of.get(size)), median(ours.get(size), own))  # noqa: E731
+    cold, warm = (lambda p: median(p, "cold")), (lambda p: median(p, "warm"))
+    ratios = []
+    yield "size", lambda size: f"{size:.0f}"
+    yield "pixels", lambda size: f"{size * size:.0f}"
+    for of in others:
+        name, has_warm = text(next(iter(of.values())), "program"), any(warm(p) > 0 for p in of.values())
+        yield f"{name} cold s" if has_warm else f"{name} s", time(of, "cold")
+        if has_warm:
+            yield f"{name} warm s", time(of, "warm")
+        ratios += [(f"{name} / ours cold", over(of, cold, "cold")),
+                   (f"{name} warm / ours warm" if has_warm else f"{name} / ours warm", over(of, best, "warm"))]
+        ratios += [(f"{name} warm / ours, left there", over(of, warm, "resident"))] if resident and has_warm else []
+    yield from (("ours cold s", time(ours, "cold")), ("ours warm s", time(ours, "warm")), ("spread", lambda size: spread(ours.get(size))))
+    if resident:
+        yield "ours, left there s", time(ours, "resident")
+    yield from ratios
+    yield "correlation", lambda size: COLUMNS["correlation"](ours[size]) if size in ours else "-"
 
 
 def one_size_table(root, case, device):
@@ -284,7 +263,7 @@ def one_size_table(root, case, device):
     first = ours[min(ours)]
     more = "  Left there: warm, the image stays in the GPU's memory." if resident else ""
     out = f"### {case} case, {device}\n\n{text(first, 'backend')}.{more}\n\n"
-    out += table(times_heads(others, resident), [times_row(s, ours.get(s), others, resident) for s in sizes])
+    out += rows(sizes, *times_columns(ours, others, resident))
     out += rows([ours[s] for s in sizes if s in ours],
                 ("size", lambda p: whole(p, "size")),
                 ("steps", lambda p: f"{number(p, 'size') ** 2 * number(p, 'steps_per_pixel'):.3g}"),
@@ -294,8 +273,10 @@ def one_size_table(root, case, device):
                 ("peak MiB", lambda p: whole(p, "peak_mib")), "images checked",
                 ("rows of each", lambda p: f"{whole(p, 'check', 'rows')} of {whole(p, 'check', 'of_rows')}"), *ERRORS)
     if others:
-        out += table(["program", "size", "images", "correlation", "largest error", "peak MiB"],
-                     list(others_rows(others, sizes)))
+        out += rows([of[s] for of in others for s in sizes if s in of], ("program", lambda p: text(p, "program")),
+                    ("size", lambda p: whole(p, "size")), ("images", COLUMNS["images checked"]),
+                    ("correlation", lambda p: f"{number(p, 'check', 'correlation'):.10f}"), "largest error",
+                    ("peak MiB", lambda p: digits(number(p, "peak_mib"))))
     return out
 
 
