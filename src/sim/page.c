@@ -52,28 +52,23 @@ static void put_panels(nb_json root, const nb_detector_spec *d)
     }
 }
 
-/** The plane of the picture, m: of a detector of one panel, or as it is shown; and what is known of that. */
+/** The plane of the picture, m: of a detector of one panel, or (only NULL) as it is shown. */
 static void put_plane(nb_json root, const nb_detector_spec *only, const nb_panel *shown)
 {
     static const double along[] = {0, 0, 1};
-    if (shown) {
-        const double pixel[] = {shown->pixel_fast, shown->pixel_slow};
-        nb_json_number(root, "distance", shown->distance);
-        nb_json_numbers(root, "pixel", pixel, 2);
-    }
+    nb_json plane = nb_json_object(root, "plane");
     if (only) {
-        nb_json plane = nb_json_object(root, "plane");
         put_place(plane, &only->panels[0]);
         nb_json_numbers(plane, "beam", only->beam.set ? only->beam.v : along, 3);
-    } else if (shown && !shown->curved) {
-        const double pixel[] = {shown->pixel_fast, shown->pixel_slow};
-        nb_json plane = nb_json_object(root, "plane");
-        nb_json_vector(plane, "origin", 1, shown->pix0);
-        nb_json_vector(plane, "fast", 1, shown->fast);
-        nb_json_vector(plane, "slow", 1, shown->slow);
-        nb_json_vector(plane, "beam", 1, shown->beam);
-        nb_json_numbers(plane, "pixel", pixel, 2);
+        return;
     }
+    const double pixel[] = {shown->pixel_fast, shown->pixel_slow};
+    nb_json_vector(plane, "origin", 1, shown->pix0);
+    nb_json_vector(plane, "fast", 1, shown->fast);
+    nb_json_vector(plane, "slow", 1, shown->slow);
+    nb_json_vector(plane, "beam", 1, shown->beam);
+    nb_json_numbers(plane, "pixel", pixel, 2);
+    nb_json_flag(plane, "curved", shown->curved);
 }
 
 /** Image i and what a page says of it. */
@@ -103,7 +98,6 @@ static void put_image(page *p, int i, const nb_picture_job *shown, const nb_pack
     nb_json_flag(one, "delta", packed->delta);
     nb_json_number(one, "step", packed->step);
     nb_json_number(one, "unit", packed->unit);
-    nb_json_flag(one, "masked", packed->mask != NULL);
 }
 
 /** An element with data: bytes of image i, or JSON in which no name ends the script, since "<" is its number. */
@@ -169,7 +163,8 @@ static void put_geometry(const page *p)
     const nb_detector_spec *only = job->detector, *d = job->images[0].detector;
     const double m = p->first.job.wavelength, A = m > 0 ? m / NB_ANGSTROM : NAN;
     nb_json_flag(p->root, "series", job->is_series);
-    put_plane(p->root, only, p->first.job.panel);
+    if (only || p->first.job.panel)
+        put_plane(p->root, only, p->first.job.panel);
     nb_json_number(p->root, "wavelength", only ? only->wavelength_A : A);
     if (d)
         put_panels(p->root, d);
