@@ -370,7 +370,7 @@ class Joint:
         self.count = len(start.pictures)
         self.shown = _page.Shown(self.count, math.prod(self.sim.size), frames) if _page.is_page(report) else None
         count, threads = self.starts.workers()
-        self.lines = _page.Lines(report, self.count)
+        self.lines = _page.Lines(report)
         job = Jointly(self.names, options, report, self.shown)
         self.crew = Crew(start, self.starts, job, workers or count, threads, notice)
         self.walk = Walk(self.crew, self.names, told)

@@ -63,7 +63,7 @@ def refine_series(start, options, notice, done, report=None, frames=None, comman
     count, threads = starts.workers()
     sim = check(starts, options, notice)
     shown = _page.Shown(len(start.pictures), math.prod(sim.size), frames) if _page.is_page(report) else None
-    lines, results, whole = _page.Lines(report, len(start.pictures)), [None] * len(start.pictures), False
+    lines, results, whole = _page.Lines(report), [None] * len(start.pictures), False
     waiting, told = {}, 0
     try:
         with Crew(start, starts, EachAlone(options, report, shown), workers or count, threads, notice) as crew:

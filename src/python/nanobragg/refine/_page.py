@@ -172,14 +172,13 @@ class Lines:
     """The report of several pictures, a line for each in their order; a file gets its name at the end, after a stop too, a page
     after success alone."""
 
-    def __init__(self, path, count):
-        self.path, self.next, self.waiting, self.count, self.written = path, 0, {}, count, 0
-        self.stream = None
+    def __init__(self, path):
+        self.path, self.next, self.waiting, self.written, self.stream = path, 0, {}, 0, None
+        before, _, self.behind = _nanobragg.PAGE.partition(PLACE) if is_page(path) else ("", "", "")
         if path and path != "-":
             self.part = f"{path}.{os.getpid()}.part"
             self.stream = self._try(open, self.part, "w", encoding="utf-8")  # noqa: SIM115
-        if is_page(path):
-            self._try(self.stream.write, _nanobragg.PAGE.partition(PLACE)[0])
+            self._try(self.stream.write, before)
 
     def _try(self, call, *args, **keywords):
         try:
@@ -189,6 +188,8 @@ class Lines:
             raise OSError(f"cannot create {self.path}: {why.strerror}") from None
 
     def add(self, line):
+        if line is None:
+            return
         if self.path == "-":
             print(line, flush=True)
         elif self.stream:
@@ -199,12 +200,8 @@ class Lines:
         """Picture k is done; line: None where it has none."""
         self.waiting[k] = line
         while self.next in self.waiting:
-            self._write(self.waiting.pop(self.next))
+            self.add(self.waiting.pop(self.next))
             self.next += 1
-
-    def _write(self, line):
-        if line is not None:
-            self.add(line)
 
     def abort(self):
         if self.stream:
@@ -214,11 +211,11 @@ class Lines:
 
     def close(self, whole):
         for k in sorted(self.waiting):
-            self._write(self.waiting[k])
+            self.add(self.waiting[k])
         if not self.stream:
             return
-        if is_page(self.path) and whole:
-            self.add(_nanobragg.PAGE.partition(PLACE)[2])
+        if whole and self.behind:
+            self.add(self.behind)
         if not whole and (is_page(self.path) or not self.written):
             self.abort()
             return
