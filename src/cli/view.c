@@ -22,7 +22,7 @@ typedef struct shown {
     char text[NB_PAGE_FRAMES][NB_PATH_MAX + 16]; /* of files, then of names */
     const char *names[NB_PAGE_FRAMES];
     nb_detector_spec only; /* of one panel, from a geometry file */
-    nb_page_spot *spots;
+    nb_reflection *spots;
 } shown;
 
 static const nb_sub_option options[] = {

@@ -133,20 +133,14 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_png_options *colours, const char *path,
                                 nb_error *err);
 
-/** A reflection in a list: pixels from the outer corner of the first one, of a panel of the images' detector or (-1) of
- * the image. */
-typedef struct nb_page_spot {
-    int hkl[3], panel;
-    double fast, slow, photons;
-    double F, d_A; /* electrons, A; NaN: unknown */
-} nb_page_spot;
-
-/** Read the reflections of a text file of -truth spots, the brightest NB_PAGE_SPOTS of them first.  detector: of the image, for
- * names of panels; may be NULL.  Free *spots with free().  Errors: NB_ERR_INPUT with the line, NB_ERR_IO, NB_ERR_NOMEM. */
 #define NB_PAGE_SPOTS 5000
 struct nb_detector_spec;
+struct nb_reflection;
+/** Read the reflections of a text file of -truth spots, the brightest NB_PAGE_SPOTS of them first: what a page shows, F and d NaN
+ * where the file has none, panel -1 for that of the image.  detector: of the image, for names of panels; may be NULL.  Free *spots
+ * with free().  Errors: NB_ERR_INPUT with the line, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *detector,
-                             nb_page_spot **spots, int *n, nb_error *err);
+                             struct nb_reflection **spots, int *n, nb_error *err);
 
 #define NB_PAGE_IMAGES 4  /* to compare */
 #define NB_PAGE_FRAMES 64 /* of a series */
@@ -159,8 +153,8 @@ typedef struct nb_page_job {
     int is_series; /* frames for a slider, up to NB_PAGE_FRAMES; 0: images to compare */
     const struct nb_detector_spec *
         detector; /* of one panel, whose pixels the images have; NULL: what the images know */
-    const nb_png_options *options; /* rings; NULL: usual ones, hidden at first */
-    const nb_page_spot *spots;     /* [n_spots], the brightest first; NULL: none */
+    const nb_png_options *options;     /* rings; NULL: usual ones, hidden at first */
+    const struct nb_reflection *spots; /* [n_spots], the brightest first; NULL: none */
     int n_spots;
     const char *title; /* NULL: the names */
     const char *report; /* lines: a name, its value in a later column, or cells with tabs between; NULL: none */

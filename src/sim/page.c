@@ -156,6 +156,17 @@ static nb_status add_image(page *p, int i, nb_error *err)
     return st;
 }
 
+static void put_spots(nb_json root, const nb_page_job *job)
+{
+    nb_json list = nb_json_array(root, "spots");
+    for (int i = 0; i < job->n_spots; i++) {
+        const nb_reflection *r = &job->spots[i];
+        const double row[] = {r->h,         r->k,     r->l, r->fast, r->slow,
+                              r->intensity, r->panel, r->F, r->d};
+        nb_json_add_numbers(list, row, 9);
+    }
+}
+
 /** What is told of all images. */
 static void put_geometry(const page *p)
 {
@@ -168,6 +179,8 @@ static void put_geometry(const page *p)
     nb_json_number(p->root, "wavelength", only ? only->wavelength_A : A);
     if (d)
         put_panels(p->root, d);
+    if (job->n_spots)
+        put_spots(p->root, job);
     if (job->options && job->options->rings)
         nb_json_numbers(p->root, "rings", job->options->ring_A, job->options->rings);
 }
@@ -175,6 +188,7 @@ static void put_geometry(const page *p)
 nb_status nb_page_text(const nb_page_job *job, nb_json root, int number, size_t most,
                        char **text, nb_error *err)
 {
+    NB_IN_C_LOCALE;
     const char *const place = strstr(nb_page_html, PLACE), *behind = place + strlen(PLACE);
     char *json = NULL;
     page p = {.job = job, .root = root, .most = most / (size_t)job->n};
@@ -229,13 +243,6 @@ nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err)
                    job->n <= (job->is_series ? NB_PAGE_FRAMES : NB_PAGE_IMAGES));
     int failed = 0;
     const nb_json root = {cJSON_CreateObject(), &failed};
-    nb_json spots = nb_json_array(root, "spots");
-    for (int i = 0; i < job->n_spots; i++) {
-        const nb_page_spot *s = &job->spots[i];
-        const double row[] = {s->hkl[0],  s->hkl[1], s->hkl[2], s->fast, s->slow,
-                              s->photons, s->panel,  s->F,      s->d_A};
-        nb_json_add_numbers(spots, row, 9);
-    }
     if (job->title)
         nb_json_text(root, "title", job->title);
     if (job->report)

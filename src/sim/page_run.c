@@ -6,6 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../io/table/reflections_write.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "notes.h"
@@ -123,30 +124,19 @@ static void put_shells(const nb_sim *sim, nb_json plots)
     }
 }
 
-static int by_photons(const void *a, const void *b)
+/** The brightest reflections into *all (nb_reflections_free) and the job. */
+static nb_status list_spots(const nb_sim *sim, const float *image, nb_reflections *all,
+                            nb_page_job *job, nb_error *err)
 {
-    const nb_reflection *x = a, *y = b;
-    return (x->intensity < y->intensity) - (x->intensity > y->intensity);
-}
-
-/** The brightest reflections, as nb_image_page lists them. */
-static nb_status put_spots(const nb_sim *sim, const float *image, nb_json root,
-                           nb_error *err)
-{
-    nb_json list = nb_json_array(root, "spots");
-    nb_reflections all;
-    nb_status st = nb_sim_reflections(sim, image, &all, err);
-    if (!st && all.count)
-        qsort(all.list, all.count, sizeof *all.list, by_photons);
-    for (size_t i = 0; !st && i < all.count && i < NB_PAGE_SPOTS; i++) {
-        const nb_reflection *r = &all.list[i];
-        const double panel = all.panels > 1 ? r->panel : -1;
-        const double row[] = {r->h,         r->k,  r->l, r->fast, r->slow,
-                              r->intensity, panel, r->F, r->d};
-        nb_json_add_numbers(list, row, 9);
-    }
-    nb_reflections_free(&all);
-    return st;
+    nb_status st = nb_sim_reflections(sim, image, all, err);
+    if (st || !all->count)
+        return st;
+    qsort(all->list, all->count, sizeof *all->list, nb_reflections_by_photons);
+    for (size_t i = 0; i < all->count && all->panels == 1; i++)
+        all->list[i].panel = -1;
+    job->spots = all->list;
+    job->n_spots = all->count < NB_PAGE_SPOTS ? (int)all->count : NB_PAGE_SPOTS;
+    return NB_OK;
 }
 
 /** *out (nb_free): noisy counts of the image. */
@@ -214,6 +204,7 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *sta
     nb_page_geometry geometry = {0};
     nb_image shown = {.pixels = (float *)image, .format = "float"};
     nb_page_job job = {.names = &name, .n = 1};
+    nb_reflections spots = {0};
     float *counts = NULL;
     nb_status st = put_report(sim, stats, root, err);
     nb_json_text(root, "title", noisy ? "Simulated counts" : "Simulated photons");
@@ -223,7 +214,7 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *sta
     if (!st)
         st = put_lights(&sim->model.scene.beam, plots, err);
     if (!st && cfg->truth == NB_TRUTH_SPOTS)
-        st = put_spots(sim, image, root, err);
+        st = list_spots(sim, image, &spots, &job, err);
     if (!st && noisy && !(st = make_counts(sim, image, &counts, err)))
         shown.pixels = counts;
     nb_sim_size(sim, &shown.fast, &shown.slow);
@@ -233,6 +224,7 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *sta
         st = nb_page_write(&job, root, cfg->report_file, err);
     else
         cJSON_Delete(root.json);
+    nb_reflections_free(&spots);
     nb_free(geometry.cfg);
     nb_free(counts);
     return st;

@@ -7,7 +7,7 @@
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    nb_page_spot *spots;
+    nb_reflection *spots;
     int n;
     nb_error err = {0};
     nb_status status =
@@ -17,9 +17,9 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
         return 0;
     }
     for (int i = 0; i < n; i++)
-        NB_FUZZ_CHECK(spots[i].panel == -1 && abs(spots[i].hkl[0]) <= 1000000);
+        NB_FUZZ_CHECK(spots[i].panel == -1 && abs(spots[i].h) <= 1000000);
     for (int i = 1; i < n; i++)
-        NB_FUZZ_CHECK(!(spots[i].photons > spots[i - 1].photons));
+        NB_FUZZ_CHECK(!(spots[i].intensity > spots[i - 1].intensity));
     free(spots);
     return 1;
 }

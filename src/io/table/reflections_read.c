@@ -77,7 +77,7 @@ static double number_of(const cell *cells, int n, int at)
 }
 
 static nb_status read_line(const char *path, int line, const cell *cells, int n,
-                           const heading *head, nb_page_spot *out, nb_error *err)
+                           const heading *head, nb_reflection *out, nb_error *err)
 {
     double values[NEEDED];
     for (int i = 0; i < NEEDED; i++) {
@@ -87,34 +87,33 @@ static nb_status read_line(const char *path, int line, const cell *cells, int n,
             return nb_fail_at(err, NB_ERR_INPUT, path, line,
                               "a reflection needs h, k, l, fast, slow and intensity");
     }
-    for (int i = 0; i < 3; i++)
-        out->hkl[i] = (int)values[i];
+    *out = (nb_reflection){
+        .h = (int)values[0], .k = (int)values[1], .l = (int)values[2], .panel = -1};
     out->fast = values[3];
     out->slow = values[4];
-    out->photons = values[5];
-    out->panel = -1;
+    out->intensity = values[5];
     out->F = number_of(cells, n, head->at[7]);
-    out->d_A = number_of(cells, n, head->at[8]);
+    out->d = number_of(cells, n, head->at[8]);
     return NB_OK;
 }
 
-static int by_photons(const void *a, const void *b)
+int nb_reflections_by_photons(const void *a, const void *b)
 {
-    const nb_page_spot *x = a, *y = b;
-    return (x->photons < y->photons) - (x->photons > y->photons);
+    const nb_reflection *x = a, *y = b;
+    return (x->intensity < y->intensity) - (x->intensity > y->intensity);
 }
 
 /** A list that grows. */
 typedef struct list {
-    nb_page_spot *spots;
+    nb_reflection *spots;
     int n, room;
 } list;
 
-static nb_page_spot *more(list *of, nb_error *err)
+static nb_reflection *more(list *of, nb_error *err)
 {
     if (of->n == of->room) {
         const int room = of->room ? 2 * of->room : 1024;
-        nb_page_spot *larger = realloc(of->spots, (size_t)room * sizeof *larger);
+        nb_reflection *larger = realloc(of->spots, (size_t)room * sizeof *larger);
         if (!larger) {
             nb_fail_memory(err, (size_t)room * sizeof *larger, "reflections");
             return NULL;
@@ -133,7 +132,7 @@ static nb_status read_all(const char *path, const char *data, const char *end,
     nb_status st = NB_OK;
     for (const char *p = nb_text_body(data, end), *stop; p < end && !st; p = stop + 1) {
         cell cells[COLUMNS];
-        nb_page_spot *spot;
+        nb_reflection *spot;
         int n;
         line++;
         if (!(stop = memchr(p, '\n', (size_t)(end - p))))
@@ -157,7 +156,7 @@ static nb_status read_all(const char *path, const char *data, const char *end,
 }
 
 nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
-                              const nb_detector_spec *detector, nb_page_spot **spots,
+                              const nb_detector_spec *detector, nb_reflection **spots,
                               int *n, nb_error *err)
 {
     list all = {0};
@@ -167,14 +166,14 @@ nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
         all = (list){0};
     }
     if (all.n)
-        qsort(all.spots, (size_t)all.n, sizeof *all.spots, by_photons);
+        qsort(all.spots, (size_t)all.n, sizeof *all.spots, nb_reflections_by_photons);
     *spots = all.spots;
     *n = all.n < NB_PAGE_SPOTS ? all.n : NB_PAGE_SPOTS;
     return st;
 }
 
 nb_status nb_read_page_spots(const char *path, const nb_detector_spec *detector,
-                             nb_page_spot **spots, int *n, nb_error *err)
+                             nb_reflection **spots, int *n, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(path && spots && n);

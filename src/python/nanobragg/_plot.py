@@ -36,7 +36,7 @@ class Axis:
     def __init__(self, low, high, first, last, log=False):
         self.scale = math.log10 if log else float
         self.low, self.high, self.first, self.last = self.scale(low), self.scale(high), first, last
-        self.ticks = self._powers(low, high) if log else self._steps(low, high)
+        self.ticks = self._powers(low, high) if log and high > 5 * low else self._steps(low, high)
 
     def __call__(self, value):
         part = (self.scale(value) - self.low) / (self.high - self.low)

@@ -91,13 +91,14 @@ def flags(sim, r, common=None):
 # --- a page ---
 def _spots(sim, r):
     """h k l, place in its panel, photons, panel (-1: there is one), F (not known) and d of each spot."""
-    starts = np.cumsum([0] + [rows * columns for _, rows, columns in sim.panels]).tolist()
+    panels = sim.panels
+    starts = np.cumsum([0] + [rows * columns for _, rows, columns in panels]).tolist()
     for s in r.spots:
-        (fast, slow), many = s["pixel"], len(sim.panels) > 1
+        fast, slow = s["pixel"]
         at = slow * r.observed.shape[1] + fast
-        panel = max(k for k, start in enumerate(starts[:-1]) if start <= at)
-        row, column = divmod(at - starts[panel], sim.panels[panel][2])
-        yield [*s["hkl"], column + 0.5, row + 0.5, s["observed"], panel if many else -1, None, 0.5 / float(r.stol[slow, fast])]
+        k = max(k for k, start in enumerate(starts[:-1]) if start <= at)
+        row, column = divmod(at - starts[k], panels[k][2])
+        yield [*s["hkl"], column + 0.5, row + 0.5, s["observed"], k if len(panels) > 1 else -1, None, 0.5 / float(r.stol[slow, fast])]
 
 
 def _curves(r):
