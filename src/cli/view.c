@@ -19,7 +19,7 @@ typedef struct view {
 typedef struct shown {
     int n;
     nb_image images[NB_PAGE_FRAMES];
-    char text[NB_PAGE_FRAMES][NB_PATH_MAX + 16]; /* of files, then of names */
+    char text[NB_PAGE_FRAMES][NB_PATH_MAX + 16]; /* frames: their files, then names */
     const char *names[NB_PAGE_FRAMES];
     nb_detector_spec only; /* of one panel, from a geometry file */
     nb_reflection *spots;
@@ -125,9 +125,10 @@ static nb_status read_next(const view *c, const nb_sub_line *line, shown *p, nb_
     const char *const file = i && !frames ? c->with : line->operands[0];
     nb_image *image = &p->images[i];
     nb_status st;
-    p->names[i] = p->text[i];
-    snprintf(p->text[i], sizeof p->text[i], frames ? "%s:%d" : "%s", file, number);
-    if ((st = read_one(c, line, p->text[i], image, err)))
+    p->names[i] = frames ? p->text[i] : file;
+    if (frames)
+        snprintf(p->text[i], sizeof p->text[i], "%s:%d", file, number);
+    if ((st = read_one(c, line, p->names[i], image, err)))
         return st;
     p->n++;
     if (frames)
