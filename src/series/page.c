@@ -119,9 +119,8 @@ static nb_status read_frame(const nb_sim *base, const nb_series *s, shown_frames
         snprintf(text, sizeof p->text[i], "%s:%d", s->hdf5_file, p->frame[i]);
     else if (!st && !(st = nb_template_of(s, &t, err)))
         st = nb_template_name(&t, p->frame[i] + FIRST_NUMBER, text, err);
-    if (!st)
-        st = nb_image_read(text, p->shown[i].fast, p->shown[i].slow, &plain, &p->read[i],
-                           err);
+    NB_TRY(nb_image_read(text, p->shown[i].fast, p->shown[i].slow, &plain, &p->read[i],
+                         err));
     p->shown[i] = p->read[i];
     if (s->hdf5_file[0])
         snprintf(text, sizeof p->text[i], "frame %d", p->first + p->frame[i]);
@@ -171,8 +170,7 @@ static nb_status write_page(const nb_sim *base, const nb_series *s,
     nb_json_text(root, "command", base->cfg.command_line);
     for (int i = 0; i < p->n && !st; i++)
         st = read_frame(base, s, p, i, err);
-    if (!st)
-        st = nb_page_geometry_give(base, &geometry, p->shown, &job, err);
+    NB_TRY(nb_page_geometry_give(base, &geometry, p->shown, &job, err));
     if (!st)
         st = nb_page_write(&job, root, base->cfg.report_file, err);
     else

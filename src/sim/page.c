@@ -134,17 +134,15 @@ static nb_status add_image(page *p, int i, nb_error *err)
     const nb_picture_job *first = &p->first.job, *shown = &as->job;
     nb_packed packed = {0};
     nb_status st = nb_show_image(&image, as, err);
-    if (!st && (shown->fast != first->fast || shown->slow != first->slow))
-        st = nb_fail(err, NB_ERR_INPUT,
-                     "%s has %d x %d pixels and %s %d x %d: a page compares images of "
-                     "one size",
-                     job->names[0], first->fast, first->slow, job->names[i], shown->fast,
-                     shown->slow);
-    if (!st)
-        st = nb_stop_check(err);
-    if (!st)
-        st = nb_pack_pixels(shown->image, (size_t)shown->fast * (size_t)shown->slow,
-                            p->most, &packed, err);
+    if (shown->fast != first->fast || shown->slow != first->slow)
+        NB_TRY(nb_fail(err, NB_ERR_INPUT,
+                       "%s has %d x %d pixels and %s %d x %d: a page compares images of "
+                       "one size",
+                       job->names[0], first->fast, first->slow, job->names[i],
+                       shown->fast, shown->slow));
+    NB_TRY(nb_stop_check(err));
+    NB_TRY(nb_pack_pixels(shown->image, (size_t)shown->fast * (size_t)shown->slow,
+                          p->most, &packed, err));
     if (!st) {
         put_image(p, i, shown, &packed);
         put_element(p, "pixels", i, packed.pixels);
@@ -224,8 +222,7 @@ nb_status nb_page_write(const nb_page_job *job, nb_json root, const char *path,
 {
     char *text;
     nb_status st = nb_page_text(job, root, -1, NB_PAGE_BYTES, &text, err);
-    if (!st)
-        st = nb_outfile_put(path, text, strlen(text), err);
+    NB_TRY(nb_outfile_put(path, text, strlen(text), err));
     nb_free(text);
     return st;
 }

@@ -163,8 +163,7 @@ nb_status nb_page_report_end(nb_draft *text, const nb_sim *sim, int64_t seed,
     nb_report_put(text, "seed      %lld\nbackend   %.400s\n", (long long)seed, backend);
     for (int i = 0; sim->notes && i < sim->notes->n; i++)
         nb_report_put(text, "%-9s %.490s\n", i ? "" : "notes", sim->notes->line[i]);
-    if ((st = nb_report_end(text, &report, err)))
-        return st;
+    NB_FORWARD(nb_report_end(text, &report, err));
     nb_json_text(root, "report", report);
     nb_free(report);
     return NB_OK;
@@ -211,15 +210,13 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *sta
     nb_json_text(root, "unit", name);
     nb_json_text(root, "command", cfg->command_line);
     put_shells(sim, plots);
-    if (!st)
-        st = put_lights(&sim->model.scene.beam, plots, err);
-    if (!st && cfg->truth == NB_TRUTH_SPOTS)
-        st = list_spots(sim, image, &spots, &job, err);
+    NB_TRY(put_lights(&sim->model.scene.beam, plots, err));
+    if (cfg->truth == NB_TRUTH_SPOTS)
+        NB_TRY(list_spots(sim, image, &spots, &job, err));
     if (!st && noisy && !(st = make_counts(sim, image, &counts, err)))
         shown.pixels = counts;
     nb_sim_size(sim, &shown.fast, &shown.slow);
-    if (!st)
-        st = nb_page_geometry_give(sim, &geometry, &shown, &job, err);
+    NB_TRY(nb_page_geometry_give(sim, &geometry, &shown, &job, err));
     if (!st)
         st = nb_page_write(&job, root, cfg->report_file, err);
     else

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _images, _nanobragg, _parameters, _programs
 from .._simulation import _NO_FILES, Simulation
-from . import _joint, _many, _options, _page, _plots
+from . import _joint, _many, _options, _page
 from ._crew import Start
 from ._one import fit_one
 
@@ -136,9 +136,9 @@ def _write_all(line, sim, result):
     if "report" in files:
         _page.write_report(sim._sim, result, line.command, files["report"])
     if "residual" in files:
-        _images.write(files["residual"], result.residual.tobytes())
+        _page.write(files["residual"], result.residual.tobytes())
     if "plots" in files:
-        _plots.write_all(result, files["plots"])
+        _page.plots(result, files["plots"])
     if "exptout" in files:
         sim.write(image=np.zeros(sim.shape, dtype=np.float32), exptout=files["exptout"])  # no image is asked for
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _nanobragg, _parameters
 from .._images import PAGE_BYTES, page_text, write
-from ._plots import logs, shells
+from ._plots import logs, plots, shells  # noqa: F401 (of __main__)
 
 PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # of a page at most; USUAL pictures
 NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: of the data in a page

@@ -103,7 +103,7 @@ def _masked(r):
     return svg(max(rgb.shape[1], x), height + 22, [image(0, 0, rgb), *parts])
 
 
-def write_all(r, folder):
+def plots(r, folder):
     """Write spots.svg, residuals.svg, resolution.svg, loss.svg and masked.svg into a folder, which is made."""
     try:
         os.makedirs(folder, exist_ok=True)
