@@ -4,27 +4,51 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../sim/footprint.h"
 #include "../sim/sim.h"
 
-nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, nb_chosen *out,
-                         nb_error *err)
+/** The spans of the pixels at c->at; they must be pixels that the simulation renders. */
+static nb_status list_spans(nb_chosen *c, nb_error *err)
 {
-    nb_status st;
+    const size_t pixels = c->sim->model.scene.raster.pixels;
+    float *wanted = nb_alloc_raw(pixels, sizeof *wanted, "pixels of a fit", err);
+    const nb_observation seen = {.photons = wanted};
+    size_t n = 0;
+    nb_status st = wanted ? NB_OK : NB_ERR_NOMEM;
+    for (size_t i = 0; i < pixels && !st; i++)
+        wanted[i] = NAN;
+    for (size_t i = 0; i < c->n && !st; i++)
+        wanted[c->at[i]] = 0;
+    if (!st)
+        st = nb_sim_observe(c->sim, &seen, &c->list, err);
+    for (size_t i = 0; i < c->list.n; i++)
+        n += (size_t)c->list.spans[i].n;
+    nb_free(wanted);
+    return st || n == c->n
+               ? st
+               : nb_fail(err, NB_ERR_INPUT, "pixels of a fit: %zu are not rendered",
+                         c->n - n);
+}
+
+nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, const int64_t *at,
+                         size_t n, nb_chosen *out, nb_error *err)
+{
+    const int64_t pixels = (int64_t)sim->model.scene.raster.pixels;
     memset(out, 0, sizeof *out);
     out->sim = sim;
     out->seen = *seen;
-    if ((st = nb_sim_observe(sim, seen, &out->list, err)))
-        return st;
-    for (size_t i = 0; i < out->list.n; i++)
-        out->n += (size_t)out->list.spans[i].n;
-    if (!(out->at = nb_alloc_raw(out->n + 1, sizeof *out->at, "pixels of a fit", err)))
+    if (!(out->at = nb_alloc_raw(n + 1, sizeof *out->at, "pixels of a fit", err)))
         return NB_ERR_NOMEM;
-    for (size_t i = 0, n = 0; i < out->list.n; i++)
-        for (int f = 0; f < out->list.spans[i].n; f++)
-            out->at[n++] = out->list.spans[i].at + (size_t)f;
-    return NB_OK;
+    for (int64_t last = -1; out->n < n; last = at[out->n++]) {
+        if (at[out->n] <= last || at[out->n] >= pixels)
+            return nb_fail(err, NB_ERR_INPUT,
+                           "pixels of a fit: their places must grow, below %lld",
+                           (long long)pixels);
+        out->at[out->n] = (size_t)at[out->n];
+    }
+    return list_spans(out, err);
 }
 
 void nb_chosen_close(nb_chosen *c)
@@ -79,13 +103,15 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
 /** Behind a point spread. */
 static nb_status expect(nb_chosen *c, double *values, nb_error *err)
 {
-    const nb_observation seen = {.photons = c->seen.photons};
-    double *all =
-        nb_alloc_raw(c->sim->model.scene.raster.pixels, sizeof *all, "image", err);
-    nb_status st = all ? nb_sim_expected(c->sim, &seen, all, err) : NB_ERR_NOMEM;
+    const size_t pixels = c->sim->model.scene.raster.pixels;
+    double *all = nb_alloc_raw(pixels, sizeof *all, "image", err);
+    float *none = nb_alloc(pixels, sizeof *none, "image", err);
+    const nb_observation seen = {.photons = none}; /* no pixel is left out */
+    nb_status st = all && none ? nb_sim_expected(c->sim, &seen, all, err) : NB_ERR_NOMEM;
     for (size_t i = 0; i < c->n && !st; i++)
         values[i] = all[c->at[i]];
     nb_free(all);
+    nb_free(none);
     return st;
 }
 

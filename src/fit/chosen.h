@@ -6,7 +6,7 @@
 #include "../nanobragg.h"
 #include "../sim/derive.h"
 
-/** The pixels of an observation that are not NaN, in the order of the stack. */
+/** Pixels of an observation, in the order of the stack. */
 typedef struct nb_chosen {
     nb_sim *sim;          /* borrowed */
     nb_observation seen;  /* its arrays are borrowed */
@@ -24,9 +24,10 @@ typedef struct nb_chosen {
     double width;    /* of their prior; 0: all scales are 1 */
 } nb_chosen;
 
-/** List the pixels of `seen`, whose arrays live as long as *out.  nb_chosen_close, after an error too.  Errors: NB_ERR_NOMEM. */
-nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, nb_chosen *out,
-                         nb_error *err);
+/** Choose the n pixels at the places at[n], which grow, of `seen`, whose arrays live as long as *out.  nb_chosen_close, after an
+ * error too.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT (places that do not grow, or are not rendered). */
+nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, const int64_t *at,
+                         size_t n, nb_chosen *out, nb_error *err);
 void nb_chosen_close(nb_chosen *chosen); /* zeroed is fine */
 
 /** The model without the backgrounds of the observation: values[n], photons.  Errors: NB_ERR_NOMEM, those of a render. */

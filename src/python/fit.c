@@ -16,21 +16,24 @@ typedef struct chosen {
     nb_chosen of;
 } chosen;
 
-/** Chosen(sim, photons, background or None, sigma, gauss) */
+/** Chosen(sim, photons, at int64 [n], background or None, sigma, gauss): pixels at places of the stack, which grow */
 static int chosen_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
-    PyObject *owner, *photons, *background;
+    PyObject *owner, *photons, *at, *background;
+    NB_PYTHON_VIEW places = {0};
     nb_observation seen = {0};
     nb_error err = {0};
     nb_status st;
+    Py_ssize_t n;
     int gauss;
     (void)kwargs;
     if (self->sim ||
-        !PyArg_ParseTuple(args, "OOOdp", &owner, &photons, &background, &seen.sigma,
+        !PyArg_ParseTuple(args, "OOOOdp", &owner, &photons, &at, &background, &seen.sigma,
                           &gauss) ||
-        !(sim = nb_python_enter(owner)) ||
+        !(sim = nb_python_enter(owner)) || (n = PyObject_Size(at)) < 0 ||
+        nb_python_buffer(at, 0, (size_t)n * sizeof(int64_t), "places", &places) ||
         nb_python_plane(sim, photons, 0, sizeof(float), "photons", &self->photons) ||
         (background != Py_None && nb_python_plane(sim, background, 0, sizeof(float),
                                                   "background", &self->background)))
@@ -40,7 +43,7 @@ static int chosen_init(PyObject *object, PyObject *args, PyObject *kwargs)
     seen.background = self->background.buf;
     seen.likelihood = gauss ? NB_LIKELIHOOD_GAUSS : NB_LIKELIHOOD_POISSON;
     Py_BEGIN_ALLOW_THREADS;
-    st = nb_chosen_open(sim->sim, &seen, &self->of, &err);
+    st = nb_chosen_open(sim->sim, &seen, places.buf, (size_t)n, &self->of, &err);
     Py_END_ALLOW_THREADS;
     if (st)
         nb_python_raise(&err, st);

@@ -13,8 +13,7 @@ import numpy as np
 from .. import _images
 from .._parameters import log
 from .._simulation import _NO_FILES
-from . import _joint, _many, _options, _page
-from ._crew import Start
+from . import _options, _page
 from ._fit import Fit, Stage
 from ._one import fit_one
 from ._options import Options
@@ -52,6 +51,8 @@ def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords
 
 
 def _start(sim, pictures, orientations):
+    from ._crew import Start  # processes take a while to load
+
     words = _NO_FILES + list(sim._words.items())
     return Start(words, sim._sim.arrays(), sim._sim.moves(), list(map(os.fspath, pictures)), orientations)
 
@@ -68,6 +69,8 @@ def refine_series(sim, pictures, names, orientations=None, report=None, workers=
     begins with the experiment that has its image.  report: a file of JSON lines.  workers: processes; None: one a thread.  A
     script that calls it needs `if __name__ == "__main__":`, since the processes are spawned.  keywords: as for refine."""
     options = _options.Options(names=names, **keywords)
+    from . import _many
+
     return _many.refine_series(_start(sim, pictures, orientations), options, log, _nobody, report, workers=workers)
 
 
@@ -76,6 +79,8 @@ def refine_joint(sim, pictures, names, joint, orientations=None, report=None, ex
     Result of the common ones, and a list of those of the pictures.  exptout: a file of DIALS experiments.  The rest: as for
     refine_series."""
     options = _options.Options(names=names, joint=joint, **keywords)
+    from . import _joint
+
     return _joint.refine_joint(_start(sim, pictures, orientations), options, log, _nobody, report=report,
                                exptout=exptout, workers=workers)
 

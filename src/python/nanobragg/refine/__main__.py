@@ -8,8 +8,7 @@ import numpy as np
 
 from .. import _images, _nanobragg, _parameters, _programs
 from .._simulation import _NO_FILES, Simulation
-from . import _joint, _many, _options, _page
-from ._crew import Start
+from . import _options, _page
 from ._one import fit_one
 
 NOT_CONVERGED = 3
@@ -179,6 +178,9 @@ def _refine_one(line, out):
 
 
 def _refine_many(line, out):
+    from . import _joint, _many  # processes take a while to load
+    from ._crew import Start
+
     options, files = _options.Options(**line.options), line.files
     start = Start(_NO_FILES + line.words, {}, [], line.images, files.get("orientations"))
     frames = tuple(map(int, files["page_frames"].split("-"))) if "page_frames" in files else None

@@ -41,15 +41,6 @@ class Quality(typing.NamedTuple):
     square: float  # mean square of residuals over their sigma
 
 
-def _draw(pixels):
-    """Numbers from 0 to 1 that depend on the pixel alone (SplitMix64)."""
-    with np.errstate(over="ignore"):
-        z = (pixels.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
-
-
 def _grow(marks, half):
     """Boxes about the marked pixels [slow, fast]."""
     for axis in (0, 1):
@@ -66,7 +57,7 @@ def _grow(marks, half):
 class Fit:
     """A fit of a simulation (_nanobragg.Sim) to a picture.  Arrays of pixels are [stack], panels one behind the other.
 
-    parameters: by name, in users' units.  chosen: photons of the pixels that the stage uses, else NaN.  spots: pixels near
+    parameters: by name, in users' units.  at [n]: places of the pixels that the stage uses.  spots: pixels near
     spots, when they were chosen last.  radial: the background that is refined, or None.  background: photons that are
     added and stay, or None.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact.  known: the
     Masks of an earlier fit of the picture."""
@@ -79,7 +70,7 @@ class Fit:
         self.rings, self.foreign = known.put(self.picture) if known else ([], [])
         if not known and options.mask == "auto":
             self.rings = _mask.mask(self.picture, self.kind)
-        self.chosen, self.spots, self.radial, self.used = None, None, None, 0
+        self.at, self.spots, self.radial, self._water = None, None, None, None
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()
         self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
@@ -128,19 +119,32 @@ class Fit:
         return self.moves(*ROTATIONS)
 
     # --- pixels ---
-    def pixels(self, photons=None):
-        """The library's list of these pixels, or of the chosen ones with their backgrounds."""
-        if photons is not None:
-            return _nanobragg.Chosen(self.sim, photons, None, 0.0, False)
-        return _nanobragg.Chosen(self.sim, self.chosen, self.background, self.picture.sigma, self.options.gauss)
+    def pixels(self, at=None):
+        """The library's list of the pixels at these places (None: the chosen ones), with their backgrounds."""
+        return _nanobragg.Chosen(self.sim, self.picture.photons, self.at if at is None else at, self.background,
+                                 self.picture.sigma, self.options.gauss)
 
-    def image(self, photons):
-        """The model without backgrounds where photons are not NaN, 0 elsewhere."""
-        at, pixels = np.flatnonzero(~np.isnan(photons)), self.pixels(photons)
-        values, out = np.empty(len(at)), np.zeros(self.picture.n)
+    def image(self, at=None):
+        """The model without backgrounds at these places (None: of the chosen pixels)."""
+        pixels = self.pixels(at)
+        values = np.empty(pixels.n)
         pixels.image(values)
-        out[at] = values
-        return out
+        return values
+
+    @property
+    def read(self):
+        """Variance of the read-out where the likelihood has it, photons^2, else None."""
+        return self.picture.sigma ** 2 if self.options.gauss else None
+
+    @property
+    def used(self):
+        """Number of the chosen pixels."""
+        return len(self.at)
+
+    @property
+    def counts(self):
+        """Photons of the chosen pixels."""
+        return self.picture.photons[self.at].astype(float)
 
     def under(self, at):
         """The backgrounds of the fit at these places, photons."""
@@ -148,8 +152,8 @@ class Fit:
         return out if self.radial is None else out + self.radial.at(self.picture.stol[at])
 
     def choose(self, chosen):
-        self.chosen = np.where(chosen, self.picture.photons, np.float32(np.nan))
-        self.used = int((~np.isnan(self.chosen)).sum())
+        """The observed pixels that are marked, [stack]."""
+        self.at = self.picture.used[chosen[self.picture.used]]
 
     def choose_range(self, high):
         """All observed pixels with sin theta/lambda up to `high`."""
@@ -162,30 +166,33 @@ class Fit:
         if self.squares or self.sim.crystal()["footprint"]:
             edge = min(WIDEST, max(1, int(np.sqrt(self.picture.n / SQUARES))))
         if edge not in self._samples:
-            parts = []
-            for part, rows, columns in self.picture.panels:
-                s, f = np.arange(rows)[:, None] // edge, np.arange(columns)[None, :] // edge
-                parts.append((_draw(part.start + s * columns + f) < SAMPLE).ravel())
+            draw, parts = np.random.RandomState(edge), []  # noqa: NPY002 - of the same numbers in every numpy
+            for _, rows, columns in self.picture.panels:
+                squares = draw.random_sample((-(-rows // edge), -(-columns // edge))) < SAMPLE
+                parts.append(squares.repeat(edge, axis=0)[:rows].repeat(edge, axis=1)[:, :columns].ravel())
             self._samples[edge] = np.concatenate(parts)
         return self._samples[edge]
 
     def water_level(self):
-        """Photons of the scene's water; they are as its thickness cubed."""
-        plane = np.empty(self.picture.n, dtype=np.float32)
-        self.sim.derivatives(["water"], False, plane, None, None)
-        return plane * np.float32(float(self.sim.get("water")) / 3)
+        """Photons of the scene's water at the observed pixels; they are as its thickness cubed, and as the fluence.  What else the
+        fit moves hardly changes them, so that they are rendered once."""
+        now = float(self.sim.get("water")) ** 3 * self.sim.parameter("fluence")["value"]
+        if self._water is None:
+            self._water = np.empty(self.picture.n, dtype=np.float32)
+            self.sim.derivatives(["water"], False, self._water, None, None)
+            self._water *= np.float32(float(self.sim.get("water")) / 3 / now)
+        return self._water[self.picture.used] * now
 
-    def _levels(self, model):
+    def _levels(self):
         """The background of each observed pixel where no crystal is, and the model's photons above it."""
-        at, stol = self.picture.used, self.picture.stol[self.picture.used]
-        model = model[at]
+        at, model = self.picture.used, self.image(self.picture.used)
         if self.kind == "water":
-            level = self.water_level()[at]
+            level = self.water_level()
             return level, model - level
         radial = self.picture.radial() if self.kind == "planes" else self.radial
-        level = np.zeros(len(at)) if radial is None else radial.at(stol)
+        level = np.zeros(len(at)) if radial is None else radial.at(self.picture.stol[at])
         if self.has_light:
-            scene = self.scene_level(model).at(stol)
+            scene = self.scene_level(model).at(self.picture.stol[at])
             model = model - scene
             level = level if self.kind == "planes" else level + scene
         return level, model
@@ -198,25 +205,27 @@ class Fit:
     def choose_spots(self):
         """Boxes about the spots of picture and model, and a sample of the other pixels."""
         p, at = self.picture, self.picture.used
-        level, above = self._levels(self.image(p.photons))
+        level, above = self._levels()
         height = self.options.spot_sigma * np.sqrt(level + p.sigma ** 2) + 1
         marks = np.zeros(p.n, dtype=bool)
         marks[at] = (p.photons[at] > level + height) | (above > height)
         for part, rows, columns in p.panels:
             marks[part] = _grow(marks[part].reshape(rows, columns), self.options.spot_half).ravel()
         self.spots = marks
-        self.choose(True if self.options.select == "all" else marks | self._sample())
+        self.choose(np.ones(p.n, dtype=bool) if self.options.select == "all" else marks | self._sample())
         if self.kind == "planes":
             self.background = np.zeros(p.n, dtype=np.float32)
             self.background[at] = level
-            self.sim.planes(p.photons, self.chosen, marks.view(np.uint8), p.sigma, self.options.spot_half, self.background)
+            chosen = np.full(p.n, np.nan, dtype=np.float32)
+            chosen[self.at] = p.photons[self.at]
+            self.sim.planes(p.photons, chosen, marks.view(np.uint8), p.sigma, self.options.spot_half, self.background)
 
     def begin_background(self, high):
         """Knots and levels over the pixels of a stage, or the fixed background of one with planes."""
         if self.kind == "radial":
             self.radial = self.picture.radial(high).copy()
             if self.has_light:
-                scene = self.scene_level(self.image(self.picture.photons)[self.picture.used])
+                scene = self.scene_level(self.image(self.picture.used))
                 self.radial.levels = np.maximum(self.radial.levels - scene.at(self.radial.knots), _background.LEAST_LEVEL)
         if self.kind == "planes":
             self.background = self.picture.radial(high).at(self.picture.stol).astype(np.float32)
@@ -229,12 +238,16 @@ class Fit:
         self.start_agreement = self.agreement()
         self.choose_spots()
         if self.options.keep_start:
-            self.before = self.full_model(self.image(self.picture.photons))
+            self.before = self.whole_model()
 
-    def full_model(self, image):
-        """With the backgrounds, NaN where nothing is observed."""
+    def model(self, at=None):
+        """The model with the given structure factors and its backgrounds at these places (None: of the chosen pixels)."""
+        return self.image(at) + self.under(self.at if at is None else at)
+
+    def whole_model(self):
+        """The same of the picture, NaN where nothing is observed."""
         out, at = np.full(self.picture.n, np.nan, dtype=np.float32), self.picture.used
-        out[at] = image[at] + self.under(at)
+        out[at] = self.model(at)
         return out
 
     # --- a stage ---
@@ -256,6 +269,10 @@ class Fit:
 
     def space(self, marked=None):
         return Space(self.parameters, marked, 0 if self.radial is None else len(self.radial.levels))
+
+    def variables(self, space):
+        """x [n] of a space where the fit is."""
+        return space.start(() if self.radial is None else self.radial.levels)
 
     def _loss(self, space, pixels, x, name=""):
         """Loss, gradient and Fisher matrix by the variables x [n]."""
@@ -299,8 +316,7 @@ class Fit:
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
         floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
-        start = space.start(() if self.radial is None else self.radial.levels)
-        found = minimise(lambda x: self._loss(space, pixels, x, name), start, most or self.options.evaluations, floor)
+        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), most or self.options.evaluations, floor)
         self._settle(space, found.x)
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 
@@ -309,34 +325,23 @@ class Fit:
         space = self.space()
         if not space.free:
             raise ValueError("-refine: every parameter is held; leave one free")
-        x = space.start(() if self.radial is None else self.radial.levels)
-        _, worst, vector = invert(self._loss(space, self.pixels(), x)[2])
+        _, worst, vector = invert(self._loss(space, self.pixels(), self.variables(space))[2])
         if worst < TOLD_APART:
             names = [*space.leads, *["background"] * space.extra]
             names = [name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max()]
             raise ValueError(f"-refine: this picture cannot tell these parameters apart: {', '.join(names)}; leave one out, "
                              "or restrain one")
 
-    def chosen_model(self):
-        """(photons, model with the given structure factors) of the chosen pixels."""
-        at, pixels = np.flatnonzero(~np.isnan(self.chosen)), self.pixels()
-        values = np.empty(len(at))
-        pixels.image(values)
-        return self.chosen[at].astype(float), values + self.under(at)
-
     def rate(self):
         """The Quality of the model as it is."""
         pixels = self.pixels()
         model = np.empty(pixels.n)
         loss = self.equations(pixels, [], model=model)[0]
-        counts = self.chosen[~np.isnan(self.chosen)].astype(float)
-        return Quality(loss, square_of(self, counts, model))
+        return Quality(loss, square_of(self, self.counts, model))
 
     def correlation(self):
         """Pearson's, of the chosen pixels and the model without backgrounds."""
-        values = np.empty(self.used)
-        self.pixels().image(values)
-        return pearson(self.chosen[~np.isnan(self.chosen)].astype(float), values)
+        return pearson(self.counts, self.image())
 
     def as_gaussian(self, marked=None, choose=True):
         """A stage as a Gaussian crystal, whose loss has no fringes; choose: with pixels of its own."""
@@ -351,7 +356,7 @@ class Fit:
 def square_of(fit, counts, model):
     """Mean square of residuals over their sigma."""
     model = np.maximum(model, LEAST_MODEL)
-    return float(np.mean((counts - model) ** 2 / (model + (fit.picture.sigma ** 2 if fit.options.gauss else 0))))
+    return float(np.mean((counts - model) ** 2 / (model + (fit.read or 0))))
 
 
 def pearson(a, b):

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from .. import _nanobragg
-from . import _many, _page, _parameters, _result, _schedule
+from . import _lattice, _many, _page, _parameters, _result, _schedule
 from ._background import Radial
 from ._crew import Crew
 from ._fit import Fit, Stage, pearson
@@ -31,10 +31,9 @@ class Names:
     """The parameters of all pictures, and which of them are common.  Variables are ordered: `common` ones, then `own` ones."""
 
     def __init__(self, sim, options, notice):
-        self.kind = options.check(sim)
+        extra = options.knots if options.check(sim) == "radial" else 0
         self.parameters = _parameters.read(sim, options, notice)
         self.is_common = self._common(sim, options)
-        extra = options.knots if self.kind == "radial" else 0
         self.space = Space(self.parameters, None, extra)
         common = [v for v, name in enumerate(self.space.leads) if name in self.is_common]
         self.common, self.n = len(common), len(self.space)
@@ -64,6 +63,13 @@ class Names:
         values, slopes = self.space.values(there)
         return values, slopes[:, self.order]
 
+    def parameters_at(self, x):
+        """The parameters with the values at x [n]."""
+        out = self.parameters.copy()
+        for name, value in zip(self.space.active, self.values(x)[0]):
+            out[name].value = float(value)
+        return out
+
     def common_values(self, x):
         """{name: (value, row of slopes by the common variables)} where x [common] is."""
         values, slopes = self.values(np.concatenate([x, np.zeros(self.own)]))
@@ -91,27 +97,23 @@ class Names:
 
 
 class Kept:
-    """What a worker keeps of a picture: its orientation, and its chosen pixels without the others."""
+    """What a worker keeps of a picture: its orientation, its chosen pixels without the others, its peaks and masks."""
 
     def __init__(self, fit, misset):
-        self.misset, self.sigma, self.masks, self.peaks = misset, fit.picture.sigma, Masks(fit), fit.peaks
-        self.at = np.flatnonzero(~np.isnan(fit.chosen))
-        self.photons = fit.chosen[self.at]
-        self.background = None if fit.background is None else fit.background[self.at]
+        self.misset, self.sigma, self.read, self.masks, self.peaks = misset, fit.picture.sigma, fit.read, Masks(fit), fit.peaks
+        self.at, self.photons = fit.at, fit.picture.photons[fit.at]
+        self.background = None if fit.background is None else fit.background[fit.at]
         self.knots = None if fit.radial is None else fit.radial.knots
-        self.n = fit.picture.n
-
-    def spread(self, values, fill):
-        out = np.full(self.n, fill, dtype=np.float32)
-        out[self.at] = values
-        return out
+        self.stol = None if fit.radial is None else fit.picture.stol[fit.at]
 
 
 class Jointly:
-    """The job of a worker.  Its methods take the variables x [n] of a picture, common ones first."""
+    """The job of a worker.  Its methods take the variables x [n] of a picture, common ones first.  stack: photons and background of
+    whole pictures, of which the chosen pixels are set."""
 
     def __init__(self, names, options, report, shown):
-        self.names, self.options, self.report, self.shown, self.kept = names, options, report, shown, {}
+        self.names, self.options, self.report, self.shown = names, options, report, shown
+        self.kept, self.stack = {}, None
 
     def _fit(self, bench, k):
         """The fit of a picture; what is known of it is not looked for again."""
@@ -147,7 +149,7 @@ class Jointly:
             _schedule.run(fit) if runs else fit.begin()
             x = self._keep(fit, k, common)
             if runs:
-                alike = pearson(*fit.chosen_model())
+                alike = pearson(fit.counts, fit.model())
                 if not alike >= LEAST_ALIKE:
                     raise ValueError(f"model and picture have a correlation of {alike:.3f}, below {LEAST_ALIKE:g}")
             return x, None
@@ -155,42 +157,39 @@ class Jointly:
             self.kept.pop(k, None)
             return None, str(error)
 
-    def _measured(self, fit):
-        result = _result.Result()
-        _result.measure(fit, result)
-        return result
-
-    def _place(self, sim, k, values):
-        names = self.names.space.active
-        sim.set_parameters([*names, *MISSETS], [*map(float, values[:len(names)]), *self.kept[k].misset])
+    def _stand(self, sim, k, values):
+        """Put the simulation to the values of picture k: (its chosen pixels for the library, levels of its background or None)."""
+        kept, names, n = self.kept[k], self.names.space.active, math.prod(sim.size)
+        sim.set_parameters([*names, *MISSETS], [*map(float, values[:len(names)]), *kept.misset])
+        if self.stack is None:
+            self.stack = np.zeros((2, n), dtype=np.float32)
+        self.stack[0, kept.at], background = kept.photons, None
+        if kept.background is not None:
+            self.stack[1, kept.at], background = kept.background, self.stack[1]
+        levels = None if kept.knots is None else values[len(names):].copy()
+        return _nanobragg.Chosen(sim, self.stack[0], kept.at, background, kept.sigma, self.options.gauss), levels
 
     def evaluate(self, bench, k, x):
         """(loss, gradient [n], Fisher matrix [n, n]); an infinite loss where there is no model."""
-        kept, names = self.kept[k], self.names.space.active
         values, slopes = self.names.values(x)
+        g, F = np.zeros(len(values)), np.zeros((len(values), len(values)))
         try:
-            self._place(bench.begin(k), k, values)
-            photons = kept.spread(kept.photons, np.nan)
-            background = None if kept.background is None else kept.spread(kept.background, 0)
-            knots = kept.knots
-            n = len(values)
-            g, F = np.zeros(n), np.zeros((n, n))
-            pixels = _nanobragg.Chosen(bench.sim, photons, background, kept.sigma, self.options.gauss)
-            loss = pixels.normal(names, knots, None if knots is None else values[len(names):].copy(), g, F)
+            pixels, levels = self._stand(bench.begin(k), k, values)
+            loss = pixels.normal(self.names.space.active, self.kept[k].knots, levels, g, F)
         except ValueError:
             return math.inf, np.zeros(len(x)), np.zeros((len(x), len(x)))
         loss = self.names.space.restrain(values, loss, g, F)
         return loss, slopes.T @ g, slopes.T @ F @ slopes
 
     def _give(self, fit, k, x):
-        """Values and background of the picture as it is into a fit."""
-        values, _ = self.names.values(x)
-        active = self.names.space.active
-        for name, value in zip(active, values):
-            fit.parameters[name].value = float(value)
-        self._place(fit.sim, k, values)
-        if self.kept[k].knots is not None:
-            fit.radial = Radial(self.kept[k].knots, values[len(active):])
+        """Values, background and pixels of the picture as it is into a fit."""
+        kept, (values, _) = self.kept[k], self.names.values(x)
+        _, levels = self._stand(fit.sim, k, values)
+        fit.parameters, fit.at = self.names.parameters_at(x), kept.at
+        if levels is not None:
+            fit.radial = Radial(kept.knots, levels)
+        if kept.background is not None:
+            fit.background[kept.at] = kept.background
 
     def choose(self, bench, k, x, common):
         """Choose the pixels again where the picture is now."""
@@ -202,64 +201,51 @@ class Jointly:
     def finish(self, bench, k, x, covariance, verdict):
         """(Result without arrays, line of the report, edges [9] of the crystal, beam [4]).  covariance: [own, own] of counting; verdict:
         (loss, converged, status) of all."""
-        name, page, before = bench.start.pictures[k], _page.is_page(self.report), None
-        if page and k in self.shown.numbers:
-            start = self._fit(bench, k)
-            start.options.keep_start = True
-            start.begin()
-            start.options.keep_start = False
-            before = start.before
-        fit, kept = self._fit(bench, k), self.kept[k]
-        first = fit.sim.crystal()["misset"]
-        self._give(fit, k, x)
-        fit.chosen, fit.used, fit.before = kept.spread(kept.photons, np.nan), len(kept.at), before
-        fit.background = None if kept.background is None else kept.spread(kept.background, 0)
-        result = self._measured(fit)
-        result.misset_deg = fit.sim.fold_rotation()
+        kept, sim, (loss, converged, status) = self.kept[k], bench.begin(k), verdict
+        first = sim.crystal()["misset"]
+        pixels, levels = self._stand(sim, k, self.names.values(x)[0])
+        model = np.empty(pixels.n)
+        pixels.image(model)
+        model += 0 if kept.background is None else kept.background
+        model += 0 if levels is None else Radial(kept.knots, levels).at(kept.stol)
+        result = _result.Result(picture=bench.start.pictures[k], loss=loss, peaks=len(kept.peaks), masked=kept.masks.summary,
+                                agreement=_lattice.agreement(sim, kept.peaks.q), misset_deg=sim.fold_rotation())
+        _result.compare(result, kept.photons.astype(float), model, model, kept.read)
         self._own(result, x, covariance)
-        if before is not None:
-            _result.list_spots(fit, result)
-        loss, converged, status = verdict
-        result.picture, result.loss = name, loss
         result.converged = converged and result.picture_correlation >= LEAST_ALIKE
         result.status = status if result.converged or not converged else "not converged: model and picture are not alike"
-        return (*self._told(fit, k, result, first, x), *_crystal(fit.sim))
+        if self.shown and k in self.shown.numbers:
+            self._draw(bench, k, x, result)
+        return (*self._told(sim, k, result, first, x), *_crystal(sim))
 
-    def _told(self, fit, k, result, first, x):
-        common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
-        if _page.is_page(self.report):
-            turn = _many.turn_of(first, fit.sim.crystal()["misset"]) if result.rotation_covariance_deg2 is not None else math.nan
-            line = self.shown.line(fit.sim, k, result.picture, result, turn, common=common)
+    def _draw(self, bench, k, x, result):
+        """What a page shows of the picture."""
+        fit = self._fit(bench, k)
+        fit.begin()
+        fit.before = fit.whole_model()
+        self._give(fit, k, x)
+        _result.measure(fit, result)
+        _result.list_spots(fit, result)
+        fit.sim.fold_rotation()
+
+    def _told(self, sim, k, result, first, x):
+        if self.shown:
+            common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
+            turn = _many.turn_of(first, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
+            line = self.shown.line(sim, k, result.picture, result, turn, common=common)
         else:
             line = _page.json_line(result.to_dict()) if self.report else None
         return _many.lighten(result), line
 
     def _own(self, out, x, covariance):
         """Own parameters and rotation; sigma is that of counting times the root of the deviance a pixel, if above 1."""
-        names, c = self.names, self.names.common
-        values, slopes = names.values(x)
-        own = [i for i, name in enumerate(names.space.active) if name not in names.is_common]
-        S = slopes[np.ix_(own, range(c, names.n))]
+        active, c = self.names.space.active, self.names.common
+        own = [i for i, name in enumerate(active) if name not in self.names.is_common]
+        S = self.names.values(x)[1][np.ix_(own, range(c, self.names.n))]
         counting = S @ covariance @ S.T
-        excess = max(1.0, out.deviance_per_pixel)
-        both, turned = np.zeros((3, 3)), {}
-        for a, i in enumerate(own):
-            name = names.space.active[i]
-            if name in ROTATIONS:
-                turned[ROTATIONS.index(name)] = a
-                continue
-            p, sigma = names.parameters[name], math.sqrt(counting[a, a]) if counting[a, a] > 0 else None
-            out.parameters[name] = _result.Refined(p.start, float(values[i]), sigma and sigma * math.sqrt(excess), sigma, p.unit,
-                                                   False)
-        for axis, a in turned.items():
-            for other, b in turned.items():
-                both[axis, other] = counting[a, b]
-        if not turned:
-            out.misset_deg = None
-            return
-        out.rotation_covariance_deg2 = both * excess
-        out.rotation_sigma_counting_deg = tuple(np.sqrt(np.maximum(np.diag(both), 0)).tolist())
-        out.rotation_sigma_deg = tuple(np.sqrt(np.maximum(np.diag(both) * excess, 0)).tolist())
+        what = [active[i] for i in own], counting * max(1.0, out.deviance_per_pixel), counting
+        _result.put_parameters(out, self.names.parameters_at(x), *what)
+        _result.put_rotation(out, *what)
 
 
 def _crystal(sim):
@@ -363,8 +349,8 @@ class Joint:
     def __init__(self, start, options, notice, done, told, report, frames, exptout, workers):
         self.start, self.options, self.done, self.exptout, self.report = start, options, done, exptout, report
         self.starts = start.open(notice)
-        self.sim = _many.check(self.starts, options, notice)
-        self.names = Names(self.sim, options, lambda line: None)
+        self.sim = self.starts.sim(_nanobragg.Sim, 1, 0, notice)
+        self.names = Names(self.sim, options, notice)
         if exptout:
             self.names.check_expt(self.starts.own_beams)
         self.count = len(start.pictures)

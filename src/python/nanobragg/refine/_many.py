@@ -48,20 +48,14 @@ class EachAlone:
         return lighten(result), line, None
 
 
-def check(starts, options, notice):
-    """The flags, before a picture is read: a simulation of the start."""
-    sim = starts.sim(_nanobragg.Sim, 1, 0, notice)
-    options.check(sim)
-    _parameters.read(sim, options, notice)
-    return sim
-
-
 def refine_series(start, options, notice, done, report=None, frames=None, command="", workers=None):
     """Refine the pictures of a Start, each by itself.  done(k, result or None, why): called in their order.  report: a file of
     JSON lines, or a page of `frames` (first, last).  Returns the Results; of a picture that failed one with its reason."""
     starts = start.open(notice)
     count, threads = starts.workers()
-    sim = check(starts, options, notice)
+    sim = starts.sim(_nanobragg.Sim, 1, 0, notice)
+    options.check(sim)  # and the names, before a picture is read
+    _parameters.read(sim, options, notice)
     shown = _page.Shown(len(start.pictures), math.prod(sim.size), frames) if _page.is_page(report) else None
     lines, results, whole = _page.Lines(report), [None] * len(start.pictures), False
     waiting, told = {}, 0

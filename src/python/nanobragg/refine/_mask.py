@@ -168,39 +168,42 @@ def mask_foreign(fit):
     strong &= ~np.isnan(picture.photons[peaks.at])
     if not strong.any():
         return []
-    under, model, found = picture.radial(), fit.image(picture.photons), []
-    below = under.at(picture.stol) if fit.kind == "water" else 0
-    light = np.maximum(model - below, 0)
+    under, seen, found = picture.radial(), picture.used, []
+    light = np.zeros(picture.n)
+    light[seen] = np.maximum(fit.image(seen) - (under.at(picture.stol[seen]) if fit.kind == "water" else 0), 0)
     for at, total in zip(peaks.at[strong], peaks.light[strong]):
         if np.isnan(picture.photons[at]) or np.nansum(picture.box(light, np.array([at]), 2)) / total > FOREIGN_MODEL:
             continue
         picture.leave_out(_joined(picture, under, at), FOREIGN)
         under = fit.picture.radial()
         found.append(at)
+    fit.at = fit.at[~np.isnan(picture.photons[fit.at])]
     return found[:32]
 
 
 class Masks:
-    """What was found in a picture, for another fit of it."""
+    """What was found in a picture, for another fit of it, and for its report."""
 
     def __init__(self, fit):
         self.at = np.flatnonzero(fit.picture.masked >= HOT)
         self.why, self.rings, self.foreign = fit.picture.masked[self.at], fit.rings, fit.foreign
+        self.summary = summary(fit)
 
     def put(self, picture):
         picture.leave_out(self.at, self.why)
         return self.rings, self.foreign
 
 
-def summary(picture, rings, foreign):
+def summary(fit):
     """What is masked and where, as the report has it."""
-    slow, fast = picture.shape
-    out = {name: int((picture.masked == kind).sum()) for kind, name in KINDS.items()}
+    masked, fast = fit.picture.masked, fit.picture.shape[1]
+    counts = np.bincount(masked, minlength=len(KINDS) + 1)
+    out = {name: int(counts[kind]) for kind, name in KINDS.items()}
     places = lambda at: [[int(i % fast), int(i // fast)] for i in at]  # noqa: E731
-    out["hot_pixels"] = places(np.flatnonzero(picture.masked == HOT)[:32])
-    shadow = np.flatnonzero(picture.masked == SHADOW)
+    out["hot_pixels"] = places(np.flatnonzero(masked == HOT)[:32])
+    shadow = np.flatnonzero(masked == SHADOW)
     if len(shadow):
         out["shadow_box"] = [int(v) for v in ((shadow % fast).min(), shadow[0] // fast, (shadow % fast).max(), shadow[-1] // fast)]
-    out["rings_A"] = rings
-    out["foreign_spots"] = places(foreign)
+    out["rings_A"] = fit.rings
+    out["foreign_spots"] = places(fit.foreign)
     return out

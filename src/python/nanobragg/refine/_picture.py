@@ -73,6 +73,15 @@ class Picture:
         self.masked[at] = why
         self.forget()
 
+    def rows_of(self, at):
+        """The row of each place, counted through the panels."""
+        out, first = np.empty(len(at), dtype=np.int64), 0
+        for part, rows, columns in self.panels:
+            here = slice(*np.searchsorted(at, (part.start, part.stop)))
+            out[here] = first + (at[here] - part.start) // columns
+            first += rows
+        return out
+
     def box(self, values, at, half):
         """values [stack] around the pixels `at` [n], of their panel: [n, side, side]; NaN outside of it."""
         out = np.full((len(at), 2 * half + 1, 2 * half + 1), np.nan, dtype=values.dtype)

@@ -137,7 +137,7 @@ class _Errors:
         self.fit, self.space = fit, fit.space()
         space, n = self.space, len(self.space)
         V = len(space.active) + space.extra
-        values, self.slopes = space.values(space.start(() if fit.radial is None else fit.radial.levels))
+        values, self.slopes = space.values(fit.variables(space))
         held, scores, pixels = np.zeros((V, V)), np.zeros((V, V)), fit.pixels()
         model = np.empty(pixels.n)
         loss, g, F, clusters = fit.equations(pixels, space.active, held=held, scores=scores, model=model)
@@ -188,65 +188,62 @@ def _root(variance):
     return math.sqrt(variance) if variance > 0 else None
 
 
-def _put_parameters(fit, errors, out):
-    order = [i for turned in (False, True) for i, name in enumerate(errors.names) if (name in ROTATIONS) == turned]
-    out.names = [errors.names[i] for i in order]
-    out.covariance = errors.all[np.ix_(order, order)]
-    for i in order:
-        name = errors.names[i]
+def put_parameters(out, parameters, names, covariance, counting):
+    """The parameters of a result, but rotations, from the covariances of `names`."""
+    for i, name in enumerate(names):
         if name in ROTATIONS:
             continue
-        p = fit.parameters[name]
-        at_bound = fit.parameters[p.tied].at_bound
-        sigma = None if at_bound else _root(errors.all[i, i])
-        counting = None if sigma is None else _root(errors.counting[i, i])
-        out.parameters[name] = Refined(p.start, p.value, sigma, counting, p.unit, at_bound)
+        p = parameters[name]
+        at_bound = parameters[p.tied].at_bound
+        sigma = None if at_bound else _root(covariance[i, i])
+        out.parameters[name] = Refined(p.start, p.value, sigma, None if sigma is None else _root(counting[i, i]), p.unit, at_bound)
 
 
-def _put_rotation(fit, errors, out):
-    at = [(ROTATIONS.index(name), i) for i, name in enumerate(errors.names) if name in ROTATIONS]
+def put_rotation(out, names, covariance, counting):
+    """The covariances of the rotation; without one there are none."""
+    at = [(ROTATIONS.index(name), i) for i, name in enumerate(names) if name in ROTATIONS]
     if not at:
+        out.misset_deg = None
         return
     both = np.zeros((2, 3, 3))
     for axis, i in at:
         for other, k in at:
-            both[:, axis, other] = errors.all[i, k], errors.counting[i, k]
+            both[:, axis, other] = covariance[i, k], counting[i, k]
     out.rotation_covariance_deg2 = both[0]
     out.rotation_sigma_deg, out.rotation_sigma_counting_deg = (
         tuple(math.sqrt(max(0, v)) for v in np.diag(M)) for M in both)
-    out.misset_deg = fit.sim.fold_rotation()
 
 
 # --- pictures ---
-def _deviance(fit, n, m):
+def _deviance(n, m, read):
     """Twice the pixels' part of the loss, a pixel."""
     m = np.maximum(m, LEAST_MODEL)
-    if fit.options.gauss:
-        return float(np.mean((n - m) ** 2 / (m + fit.picture.sigma ** 2)))
+    if read is not None:
+        return float(np.mean((n - m) ** 2 / (m + read)))
     return float(2 * np.mean(m - n + n * np.log(np.where(n > 0, n / m, 1))))
 
 
+def compare(out, counts, model, given, read):
+    """Deviance and correlation of the chosen pixels; given: the model without scales of reflections; read: Fit.read."""
+    out.pixels = len(counts)
+    out.deviance_per_pixel, out.given_F_deviance_per_pixel = _deviance(counts, model, read), _deviance(counts, given, read)
+    out.picture_correlation, out.given_F_correlation = pearson(counts, model), pearson(counts, given)
+
+
 def measure(fit, out):
-    """The model, the residuals, the deviance and the correlation of the chosen pixels."""
-    p, given = fit.picture, fit.full_model(fit.image(fit.picture.photons))
-    used = ~np.isnan(fit.chosen)
-    model = given.copy()
+    """The model and the residuals of the picture, and what its chosen pixels say."""
+    p, model = fit.picture, fit.whole_model()
+    given = model[fit.at].astype(float)
     if fit.scaled is not None:
-        model[used] = fit.scaled
+        model[fit.at] = fit.scaled
     model = np.maximum(model, np.float32(LEAST_MODEL))
-    with np.errstate(invalid="ignore"):
-        residual = (p.photons - model) / np.sqrt(model + (p.sigma ** 2 if fit.options.gauss else 0))
-    plane = lambda a: a.reshape(p.shape)  # noqa: E731
-    out.observed, out.model, out.residual, out.used = map(plane, (p.photons, model, residual.astype(np.float32), used))
-    out.mask, out.stol = plane(p.masked), plane(p.stol)
-    out.before = None if fit.before is None else plane(fit.before)
-    n = p.photons[used].astype(float)
-    now, then = model[used].astype(float), given[used].astype(float)
-    out.pixels = fit.used
-    out.deviance_per_pixel, out.given_F_deviance_per_pixel = _deviance(fit, n, now), _deviance(fit, n, then)
-    out.picture_correlation, out.given_F_correlation = pearson(n, now), pearson(n, then)
-    out.F_sigma, out.peaks, out.agreement = fit.F_width / 2, len(fit.peaks), fit.agreement()
-    out.masked = _mask.summary(p, fit.rings, fit.foreign)
+    compare(out, fit.counts, model[fit.at].astype(float), given, fit.read)
+    residual = (p.photons - model) / np.sqrt(model + np.float32(fit.read or 0))
+    used = np.zeros(p.n, dtype=bool)
+    used[fit.at] = True
+    planes = p.photons, model, residual, used, p.masked, p.stol
+    out.observed, out.model, out.residual, out.used, out.mask, out.stol = (a.reshape(p.shape) for a in planes)
+    out.before = None if fit.before is None else fit.before.reshape(p.shape)
 
 
 def list_spots(fit, out):
@@ -282,10 +279,7 @@ class _picture_of:
 def _full(fit):
     """Saturated pixels, and of these where the model is far too low."""
     at = np.flatnonzero(~np.isnan(fit.picture.full))
-    if not len(at):
-        return 0, 0
-    model = fit.image(fit.picture.full)[at] + fit.under(at)
-    return len(at), int((model < FULL_PART * fit.picture.full[at]).sum())
+    return len(at), int((fit.model(at) < FULL_PART * fit.picture.full[at]).sum()) if len(at) else 0
 
 
 def _fault(fit, worst, full, out):
@@ -310,11 +304,15 @@ def _fault(fit, worst, full, out):
 def conclude(fit):
     """The Result of a finished fit."""
     out, errors = Result(), _Errors(fit)
-    _put_parameters(fit, errors, out)
-    _put_rotation(fit, errors, out)
+    order = [i for turned in (False, True) for i, name in enumerate(errors.names) if (name in ROTATIONS) == turned]
+    out.names, out.covariance = [errors.names[i] for i in order], errors.all[np.ix_(order, order)]
+    put_parameters(out, fit.parameters, errors.names, errors.all, errors.counting)
+    out.misset_deg = fit.sim.fold_rotation()
+    put_rotation(out, errors.names, errors.all, errors.counting)
     full = _full(fit)
     measure(fit, out)
     list_spots(fit, out)
+    out.F_sigma, out.peaks, out.agreement, out.masked = fit.F_width / 2, len(fit.peaks), fit.agreement(), _mask.summary(fit)
     fault = _fault(fit, errors.worst, full, out)
     out.status, out.converged = f"not converged: {fault}" if fault else "converged", not fault
     out.loss, out.evaluations, out.images = fit.loss, fit.evaluations, fit.images

@@ -137,7 +137,7 @@ def _begin_water(fit):
         return
     before, at = fit.parameters.copy(), fit.picture.used
     seen = fit.picture.radial().at(fit.picture.stol[at]).sum()
-    has = float(fit.water_level()[at].sum(dtype=float))
+    has = float(fit.water_level().sum(dtype=float))
     if not (seen > 0 and has > 0):
         return
     if fit.moves("water"):
@@ -268,14 +268,16 @@ def widen(fit):
         scale_factors(fit)
 
 
-PLAIN = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again, scale_factors]
+EXACT = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again]  # of a picture of a joint fit
+PLAIN = [*EXACT, scale_factors]
 AUTO = [*PLAIN, widen]
 NONE = [mask_foreign, true_shape, scale_factors]
 
 
 def stages_of(options):
-    """The list of stages that the options ask for."""
-    named = {"auto": AUTO, "plain": PLAIN, "none": NONE}
+    """The list of stages that the options ask for.  The common steps of a joint fit take structure factors as they are given, so
+    that scales and widths of a picture alone, beside common parameters that are still wrong, would lead away from them."""
+    named = {"auto": AUTO, "plain": PLAIN, "none": NONE} if not options.joint else dict.fromkeys(("auto", "plain"), EXACT)
     return named[options.schedule] if isinstance(options.schedule, str) else list(options.schedule)
 
 

@@ -18,20 +18,14 @@ TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; steps to
 
 
 def some_pixels(fit, spots, most):
-    """Photons of the chosen pixels, or of those near spots; if they are more than `most`, of every second row, every third
-    and so on.  Else NaN."""
-    wanted = ~np.isnan(fit.chosen)
-    if spots and (wanted & fit.spots).any():
-        wanted &= fit.spots
-    every = -(-int(wanted.sum()) // most)
-    if every > 1:
-        rows, first = np.empty(fit.picture.n, dtype=np.int64), 0
-        for part, n, columns in fit.picture.panels:
-            rows[part] = np.repeat(np.arange(first, first + n), columns)
-            first += n
-        if (wanted & (rows % every == 0)).any():
-            wanted &= rows % every == 0
-    return np.where(wanted, fit.chosen, np.float32(np.nan))
+    """Places of the chosen pixels, or of those near spots; if they are more than `most`, of every second row, every third
+    and so on."""
+    at = fit.at
+    if spots and fit.spots[at].any():
+        at = at[fit.spots[at]]
+    every = -(-len(at) // most)
+    some = at[fit.picture.rows_of(at) % every == 0] if every > 1 else at
+    return some if len(some) else at
 
 
 class Search:
@@ -39,9 +33,8 @@ class Search:
 
     def __init__(self, fit, few):
         self.fit, self.began, self.images = fit, time.monotonic(), 0
-        photons = some_pixels(fit, few, ENOUGH if few else fit.picture.n)
-        self.pixels, at = fit.pixels(photons), np.flatnonzero(~np.isnan(photons))
-        self.counts, self.under = photons[at].astype(float), fit.under(at)
+        at = some_pixels(fit, few, ENOUGH if few else fit.picture.n)
+        self.pixels, self.counts, self.under = fit.pixels(at), fit.picture.photons[at].astype(float), fit.under(at)
         self.crystal = np.empty(len(at))
         self.scaled = fit.moves("fluence")
         self.read = fit.picture.sigma ** 2
@@ -167,8 +160,8 @@ def _allowed(fit, turn):
 def orientations(fit, wanted):
     """The best turns of a blurred crystal, deg, the best one first and well apart.  A blurred crystal is found from one or two
     degrees off; spots of a crystal of three cells to a resolution of 0.07 of its cell are 1.2 degrees wide."""
-    began, photons = time.monotonic(), some_pixels(fit, False, TURN_PIXELS)
-    pixels, counts = fit.pixels(photons), np.sqrt(np.maximum(photons[~np.isnan(photons)].astype(float), 0))
+    began, at = time.monotonic(), some_pixels(fit, False, TURN_PIXELS)
+    pixels, counts = fit.pixels(at), np.sqrt(np.maximum(fit.picture.photons[at].astype(float), 0))
     line, image, tried = np.arange(-TURN_REACH, TURN_REACH + 1), np.empty(pixels.n), []
     grid = np.stack(np.meshgrid(line, line, line, indexing="ij"), -1).reshape(-1, 3)
     for turn in TURN * grid[(grid ** 2).sum(axis=1) <= TURN_REACH ** 2]:

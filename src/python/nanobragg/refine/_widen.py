@@ -39,14 +39,14 @@ class _Before:
     def __init__(self, fit, marked):
         self.state, self.stand = fit.sim.state(), fit.remember()
         self.marked = None if marked is None else set(marked)
-        self.F_width, self.used, self.chosen, self.background = fit.F_width, fit.used, fit.chosen, fit.background
+        self.F_width, self.at, self.background = fit.F_width, fit.at, fit.background
         self.radial = fit.radial and fit.radial.copy()
         self.stages = len(fit.stages)
 
     def again(self, fit):
         """Back there; the stages since then count no more.  The parameters that were marked."""
         fit.sim.change(self.state, [], -1)
-        fit.F_width, fit.used, fit.chosen, fit.background = self.F_width, self.used, self.chosen, self.background
+        fit.F_width, fit.at, fit.background = self.F_width, self.at, self.background
         fit.radial = self.radial and self.radial.copy()
         _drop(fit, self.stages, len(fit.stages))
         fit.stand_at(self.stand)
@@ -228,7 +228,7 @@ class _Divergence(_Way):
 def _ways(fit):
     """The ways, and which of them the simulation can have: where the width of spots is free."""
     get = fit.sim.get
-    may = get("psf") in ("", "none") and not fit.options.joint and fit.moves("N_a", "N_b", "N_c", "mosaic")
+    may = get("psf") in ("", "none") and fit.moves("N_a", "N_b", "N_c", "mosaic")
     typed = any(float(get(name) or 0) > 0 for name in ("hdivrange", "vdivrange", "hdivstep", "vdivstep"))
     parallel = fit.sim.crystal()["sources"] == 1 and not typed and not get("sourcefile")
     return [_Divergence(fit, may and parallel), _Footprint(fit, may and not get("footprint"))]
