@@ -64,6 +64,8 @@ void nb_chosen_close(nb_chosen *c)
     memset(c, 0, sizeof *c);
 }
 
+enum { FEW = 8 }; /* a list of this part of the pixels is short */
+
 /* Images by the backend, which is quicker than the sums of derivatives. */
 
 static nb_status render_spans(nb_chosen *c, nb_error *err)
@@ -100,26 +102,21 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     return st;
 }
 
-/** Behind a point spread. */
-static nb_status expect(nb_chosen *c, double *values, nb_error *err)
+/** Do sums of derivatives without derivatives make the image?  Behind a point spread whole planes are needed, and the images of
+ * the backend have tables of the materials of whole detectors. */
+static int is_summed(const nb_chosen *c)
 {
-    const size_t pixels = c->sim->model.scene.raster.pixels;
-    double *all = nb_alloc_raw(pixels, sizeof *all, "image", err);
-    float *none = nb_alloc(pixels, sizeof *none, "image", err);
-    const nb_observation seen = {.photons = none}; /* no pixel is left out */
-    nb_status st = all && none ? nb_sim_expected(c->sim, &seen, all, err) : NB_ERR_NOMEM;
-    for (size_t i = 0; i < c->n && !st; i++)
-        values[i] = all[c->at[i]];
-    nb_free(all);
-    nb_free(none);
-    return st;
+    const nb_scene *scene = &c->sim->model.scene;
+    return c->sim->cfg.psf != NB_PSF_NONE ||
+           (scene->amorphous && FEW * c->n < scene->raster.pixels);
 }
 
 nb_status nb_chosen_image(nb_chosen *c, double *values, nb_error *err)
 {
     nb_status st;
-    if (c->sim->cfg.psf != NB_PSF_NONE)
-        return expect(c, values, err);
+    if (is_summed(c))
+        return nb_sim_slopes_at(c->sim, NULL, 0, &(nb_pixels_seen){&c->seen, &c->list},
+                                values, err);
     if (!c->image && !(c->image = nb_alloc_raw(c->sim->model.scene.raster.pixels,
                                                sizeof *c->image, "image of a fit", err)))
         return NB_ERR_NOMEM;

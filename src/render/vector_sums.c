@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vector_sums.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../base/memory.h"
@@ -26,8 +27,6 @@ static nb_slope_phase phase_of(const nb_plan *plan)
 
 static const char *refuse_scene(const nb_scene *sc)
 {
-    if (sc->amorphous)
-        return "materials without order scatter";
     if (sc->beam.n_sources > NB_VECTOR_MAX_FACTORS)
         return "there are too many sources";
     if (24.0 * sc->beam.n_sources * sc->lattice.n_orientations > MAX_INCIDENT)
@@ -290,11 +289,11 @@ static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *
     v->width = shape.width;
     v->unit = v->plans->table.unit * (shape.law == NB_LAW_DECAY ? height * height : 1);
     v->wavenumber = v->plans->sources[0].inv_lambda;
-    for (int i = 0; i < plan->scene->beam.n_sources; i++)
+    for (int i = 0; i < plan->scene->beam.n_sources && !plan->scene->amorphous; i++)
         v->weights += v->plans->sources[i].weight * lattice->n_orientations;
     fill(v);
     NB_FORWARD(fill_lines(v, err));
-    v->light = is_light(v, plan);
+    v->light = !plan->scene->amorphous && is_light(v, plan);
     return NB_OK;
 }
 
@@ -313,11 +312,37 @@ static void light_dot(const void *of, const nb_span *spans, size_t n, const doub
     }
 }
 
+/** The kernel's crystal and, with few terms a ray, the rest of the reference. */
+static void add_materials(const void *of, const nb_span *spans, size_t n, double *out,
+                          size_t stride)
+{
+    const nb_vector_slopes *v = of;
+    double rest[1 + NB_VARIABLES_MAX];
+    v->crystal(of, spans, n, out, stride);
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < spans[i].n; k++, out++) {
+            const nb_span pixel = {spans[i].panel, spans[i].fast + k, spans[i].slow, 1,
+                                   spans[i].at + (size_t)k};
+            nb_slopes_reference(&v->materials, &pixel, 1, rest, 1);
+            for (int p = 0; p <= v->job->count; p++)
+                out[(size_t)p * stride] += rest[p];
+        }
+}
+
 static nb_status run(nb_render *r, nb_error *err)
 {
-    nb_vector_slopes v = {0};
+    nb_vector_slopes v = {.crystal = r->kernels.slopes};
     nb_slope_rows rows = {.of = &v, .row = r->kernels.slopes, .single = 1};
+    nb_scene dark = *r->plan->scene;
     nb_status st = open_tables(r, &v, err);
+    if (dark.amorphous) {
+        dark.factors.dmin = INFINITY;
+        dark.factors.table.nh = 0;
+        dark.factors.table.default_F = 0;
+        v.materials = *v.job;
+        v.materials.scene = &dark;
+        rows.row = add_materials;
+    }
     if (v.light) {
         rows.floats = r->kernels.slope_floats;
         rows.dot = light_dot;
