@@ -55,6 +55,15 @@ def test_a_crystal_clipped_to_the_beam(size):
     check_differences(sim, {"cell_b": 3e-3, "N_a": 3e-3})
 
 
+def test_materials_beside_the_vector_kernel_of_the_crystal():
+    scene = {**SMALL, "background": "water:1", "water": 3, "beamsize": 0.1, "blocks": 1e5, "fluence": 1e17, "oversample": 2,
+             "dispersion": 1, "dispsteps": 2}
+    names = ["rot_x", "N_a", "fluence", "water", "distance", "lambda", "polar"]
+    fast, exact = (nanobragg.Simulation(**scene, precision=p).derivatives(names, dtype=np.float64) for p in ("mixed", "double"))
+    for name in names:
+        assert abs(fast[name] - exact[name]).max() < 2e-6 * abs(exact[name]).max(), name
+
+
 def test_groups_synonyms_and_the_image():
     sim = nanobragg.Simulation(**SMALL)
     J, image = sim.derivatives("misset, Na", image=True)
