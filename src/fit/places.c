@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/memory.h"
+#include "../model/layout.h"
 #include "../params/params.h"
 #include "../physics/amorphous.h"
 #include "../physics/panels.h"
@@ -82,12 +84,11 @@ static int is_full(const nb_image *picture, double adu, double most)
                            strcmp(picture->format, "HDF5") != 0);
 }
 
-/** What header, mask and range say of a pixel; most: ADU of saturation. */
-static int masked_of(const nb_scene *sc, const nb_image *picture, size_t at, double most)
+/** What header and range say of pixel `from` of a picture; most: ADU of saturation. */
+static int masked_of(const nb_image *picture, size_t from, double most)
 {
-    const double adu = picture->pixels[at];
-    if ((picture->left_out && picture->left_out[at]) ||
-        (sc->raster.mask && !sc->raster.mask[at]))
+    const double adu = picture->pixels[from];
+    if (picture->left_out && picture->left_out[from])
         return NB_PLACE_FILE;
     if (is_full(picture, adu, most))
         return NB_PLACE_SATURATED;
@@ -101,7 +102,16 @@ static int masked_of(const nb_scene *sc, const nb_image *picture, size_t at, dou
 typedef struct job {
     const nb_image *picture;
     double offset, dmin, dmax; /* ADU; A, 0: off */
+    int (*place)[2]; /* owned; of the panels in a picture with gaps; NULL: it is the stack */
 } job;
+
+/** The pixel of the picture that is pixel `at` of the stack, f and s of panel k. */
+static size_t pixel_in_picture(const job *j, int k, int f, int s, size_t at)
+{
+    return j->place ? (size_t)(j->place[k][1] + s) * (size_t)j->picture->fast +
+                          (size_t)(j->place[k][0] + f)
+                    : at;
+}
 
 /** Pixels of one panel. */
 static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
@@ -109,6 +119,7 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
     const nb_image *picture = j->picture;
     const nb_scene *sc = &sim->model.scene;
     const nb_panel *panel = &sc->panels[k];
+    const uint8_t *mask = sc->raster.mask;
     const nb_settings *all = &sim->model.settings;
     nb_region region = nb_panel_region(sc, panel);
     double gain = NB_TYPED_OR(
@@ -120,15 +131,17 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
     for (int s = region.smin; s <= region.smax; s++)
         for (int f = region.fmin; f <= region.fmax; f++) {
             size_t at = nb_panel_pixel(panel, f, s);
-            double adu = picture->pixels[at];
+            size_t from = pixel_in_picture(j, k, f, s, at);
+            double adu = picture->pixels[from];
             double here = gain * (sim->in.files->gainmap ? sim->in.files->gainmap[at] : 1);
             double d = nb_place_stol(sim, panel, f, s);
             out->stol[at] = (float)d;
             if ((j->dmin > 0 && d * 2 * j->dmin > 1) ||
                 (j->dmax > 0 && d * 2 * j->dmax < 1))
                 continue;
-            out->masked[at] =
-                (uint8_t)(here > 0 ? masked_of(sc, picture, at, most) : NB_PLACE_FILE);
+            out->masked[at] = (uint8_t)(here > 0 && (!mask || mask[at])
+                                            ? masked_of(picture, from, most)
+                                            : NB_PLACE_FILE);
             if (out->masked[at] == NB_PLACE_USED)
                 out->photons[at] = (float)((adu - j->offset) / here);
             if (out->masked[at] == NB_PLACE_SATURATED)
@@ -136,21 +149,39 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
         }
 }
 
+/** A picture of the stack, or of its panels where their file places them. */
+static nb_status place_panels(const nb_sim *sim, job *j, nb_error *err)
+{
+    const nb_detector_spec *detector = sim->cfg.detector;
+    nb_panel_canvas canvas;
+    int fast, slow;
+    nb_sim_size(sim, &fast, &slow);
+    if (j->picture->fast == fast && j->picture->slow == slow)
+        return NB_OK;
+    if (detector) {
+        if (!(j->place =
+                  nb_alloc((size_t)detector->n_panels, sizeof *j->place, "layout", err)))
+            return NB_ERR_NOMEM;
+        canvas = nb_layout_panels(detector, NB_LAYOUT_FILE, j->place);
+        if (canvas.as_file && j->picture->fast == canvas.size[0] &&
+            j->picture->slow == canvas.size[1])
+            return NB_OK;
+    }
+    return nb_fail(err, NB_ERR_INPUT,
+                   "the picture has %d x %d pixels, but the simulation %d x %d; add "
+                   "-detpixels_x %d -detpixels_y %d, or the geometry of the picture",
+                   j->picture->fast, j->picture->slow, fast, slow, j->picture->fast,
+                   j->picture->slow);
+}
+
 nb_status nb_place_photons(const nb_sim *sim, const nb_image *picture, double dmin,
                            double dmax, nb_seen *out, nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
     const nb_settings *all = &sim->model.settings;
-    const job j = {picture, offset_of(&all->value, picture), dmin, dmax};
+    job j = {picture, offset_of(&all->value, picture), dmin, dmax, NULL};
     double gain = all->value.gain;
-    int fast, slow;
-    nb_sim_size(sim, &fast, &slow);
-    if (picture->fast != fast || picture->slow != slow)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "the picture has %d x %d pixels, but the simulation %d x %d; add "
-                       "-detpixels_x %d -detpixels_y %d, or the geometry of the picture",
-                       picture->fast, picture->slow, fast, slow, picture->fast,
-                       picture->slow);
+    nb_status st = place_panels(sim, &j, err);
     if (sim->in.files->panel_gains && !NB_TYPED(all, gain))
         gain = sim->in.files->panel_gains[0];
     out->sigma = all->value.readout_noise / gain;
@@ -159,7 +190,8 @@ nb_status nb_place_photons(const nb_sim *sim, const nb_image *picture, double dm
         out->stol[i] = 0;
         out->masked[i] = NB_PLACE_USED;
     }
-    for (int k = 0; k < sc->n_panels; k++)
+    for (int k = 0; k < sc->n_panels && !st; k++)
         observe_panel(sim, &j, k, out);
-    return NB_OK;
+    nb_free(j.place);
+    return st;
 }

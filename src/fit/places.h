@@ -25,8 +25,8 @@ typedef struct nb_seen {
     double sigma;    /* out: read-out noise */
 } nb_seen;
 
-/** Photons = (ADU - adc)/gain by the flags of the simulation, between d of dmin and dmax (A; 0: off).  Errors: NB_ERR_INPUT
- * (size). */
+/** Photons = (ADU - adc)/gain by the flags of the simulation, between d of dmin and dmax (A; 0: off).  The picture is the
+ * stack, or has the panels where their file places them.  Errors: NB_ERR_INPUT (size), NB_ERR_NOMEM. */
 nb_status nb_place_photons(const nb_sim *sim, const nb_image *picture, double dmin,
                            double dmax, nb_seen *out, nb_error *err);
 

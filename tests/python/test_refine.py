@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Fits in Python: the minimiser, the variables, and starts with a background or few photons."""
+import copy
 import math
 
 import numpy as np
@@ -95,6 +96,22 @@ def test_a_background_in_the_start_leaves_the_pixels_of_spots():
     found = fit(scene, dict(misset=(10.1, 20, 30)))
     assert found.converged and found.pixels < 0.7 * found.used.size
     assert abs(np.array(found.misset_deg) - (10, 20, 30)).max() < 0.03
+
+
+def test_a_picture_has_the_gaps_between_its_panels(tmp_path):
+    """A file as the detector writes it, and the stack of its panels."""
+    text = "photon_energy = 12398.42\nclen = 0.1\nres = 2500\n"
+    for k, (x, ss) in enumerate(((-52, 0), (2, 60))):
+        text += (f"p{k}/fs = 1x\np{k}/ss = 1y\np{k}/corner_x = {x}\np{k}/corner_y = -25\np{k}/min_fs = 0\np{k}/max_fs = 49\n"
+                 f"p{k}/min_ss = {ss}\np{k}/max_ss = {ss + 49}\n")
+    (tmp_path / "two.geom").write_text(text)
+    sim = nanobragg.Simulation(**{k: STILL[k] for k in ("default_F", "N", "gauss_xtal", "oversample", "cell", "seed")},
+                               geom=tmp_path / "two.geom", fluence=1e26, water=0.2, misset=(10, 20, 30))
+    stack = sim.noise(dtype=np.int32).astype(np.float32)
+    file = np.full((110, 50), np.nan, dtype=np.float32)
+    file[:50], file[60:] = stack[:50], stack[50:]
+    a, b = (nanobragg.refine(copy.copy(sim), picture, "rot,scale", schedule="none") for picture in (stack, file))
+    assert a.converged and a.values == b.values and np.array_equal(a.observed, b.observed)
 
 
 def test_too_few_samples_are_said(caplog):
