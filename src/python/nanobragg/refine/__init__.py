@@ -15,10 +15,9 @@ from .._parameters import log
 from .._simulation import _NO_FILES
 from . import _options, _page
 from ._fit import Fit, Stage
-from ._one import fit_one
 from ._options import Options
 from ._result import Result
-from ._schedule import AUTO, NONE, PLAIN
+from ._schedule import AUTO, NONE, PLAIN, fit_one
 
 __all__ = ["AUTO", "Fit", "NONE", "Options", "PLAIN", "Result", "Stage", "refine", "refine_joint", "refine_series"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _images, _nanobragg, _parameters, _programs
 from .._simulation import _NO_FILES, Simulation
 from . import _options, _page
-from ._one import fit_one
+from ._schedule import fit_one
 
 NOT_CONVERGED = 3
 OWN = {"refine": "names", "system": "system", "joint": "joint", "likelihood": "likelihood", "fit_background": "background",

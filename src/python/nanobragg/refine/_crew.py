@@ -109,23 +109,19 @@ class Crew:
             for k, args in tasks.items():
                 yield k, getattr(self.job, method)(self.bench, k, *args)
             return
-        queues = [[] for _ in self.pipes]
-        for i, k in enumerate(tasks):
-            queues[k % len(self.pipes) if sticky else 0].append(k)
-        if not sticky:
-            queues = [queues[0]] * len(self.pipes)
-        busy = {}
-        for pipe, queue in zip(self.pipes, queues):
+        n, busy = len(self.pipes) if sticky else 1, {}
+        queues = [[k for k in tasks if k % n == i] for i in range(n)]
+
+        def begin(pipe, queue):
             if queue:
+                busy[pipe] = queue
                 k = queue.pop(0)
                 pipe.send((k, method, tasks[k]))
-                busy[pipe] = queue
+
+        for i, pipe in enumerate(self.pipes):
+            begin(pipe, queues[i % n])
         while busy:
             for pipe in multiprocessing.connection.wait(list(busy)):
                 answer = self._answer(pipe)
-                if busy[pipe]:
-                    k = busy[pipe].pop(0)
-                    pipe.send((k, method, tasks[k]))
-                else:
-                    del busy[pipe]
+                begin(pipe, busy.pop(pipe))
                 yield answer

@@ -42,10 +42,12 @@ class Names:
         if not self.common:
             raise ValueError("-joint: every common parameter is held; leave one free")
         self.start = self.space.start(np.ones(extra))[self.order][:self.common]
-        self.restraints = {name: (p.restraint, p.width) for name, p in self.parameters.items()
-                           if name in self.is_common and p.width > 0}
-        for name in self.restraints:  # each counts once
-            self.parameters[name].width = 0.0
+        self.widths = {name: p.width for name, p in self.parameters.items() if name in self.is_common and p.width > 0}
+
+    def share_out(self, pictures):
+        """Restraints of common parameters, so that they count once."""
+        for name, width in self.widths.items():
+            self.parameters[name].width = width * math.sqrt(pictures)
 
     def _common(self, sim, options):
         """Names of -joint, and those that are tied to them."""
@@ -74,19 +76,6 @@ class Names:
         """{name: (value, row of slopes by the common variables)} where x [common] is."""
         values, slopes = self.values(np.concatenate([x, np.zeros(self.own)]))
         return {name: (values[i], slopes[i, :self.common]) for i, name in enumerate(self.space.active) if name in self.is_common}
-
-    def restrain(self, x):
-        """Loss, gradient and diagonal of the restraints of common parameters."""
-        loss, G, D = 0.0, np.zeros(self.common), np.zeros(self.common)
-        values = self.common_values(x) if self.restraints else {}
-        for name, (value, slope) in values.items():
-            if name in self.restraints:
-                at, width = self.restraints[name]
-                off = (value - at) / width
-                loss += off * off / 2
-                G += off / width * slope
-                D += slope * slope / width ** 2
-        return loss, G, D
 
     def check_expt(self, own_beams):
         """One list of experiments has one detector, and one beam if the pictures do not begin with their own."""
@@ -169,8 +158,9 @@ class Jointly:
         levels = None if kept.knots is None else values[len(names):].copy()
         return _nanobragg.Chosen(sim, self.stack[0], kept.at, background, kept.sigma, self.options.gauss), levels
 
-    def evaluate(self, bench, k, x):
-        """(loss, gradient [n], Fisher matrix [n, n]); an infinite loss where there is no model."""
+    def evaluate(self, bench, k, x, pictures):
+        """(loss, gradient [n], Fisher matrix [n, n]) of one of so many pictures; an infinite loss where there is no model."""
+        self.names.share_out(pictures)
         values, slopes = self.names.values(x)
         g, F = np.zeros(len(values)), np.zeros((len(values), len(values)))
         try:
@@ -216,7 +206,8 @@ class Jointly:
         result.status = status if result.converged or not converged else "not converged: model and picture are not alike"
         if self.shown and k in self.shown.numbers:
             self._draw(bench, k, x, result)
-        return (*self._told(sim, k, result, first, x), *_crystal(sim))
+        common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
+        return (*_many.told(self, sim, k, result, first, common), *_crystal(sim))
 
     def _draw(self, bench, k, x, result):
         """What a page shows of the picture."""
@@ -227,15 +218,6 @@ class Jointly:
         _result.measure(fit, result)
         _result.list_spots(fit, result)
         fit.sim.fold_rotation()
-
-    def _told(self, sim, k, result, first, x):
-        if self.shown:
-            common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
-            turn = _many.turn_of(first, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
-            line = self.shown.line(sim, k, result.picture, result, turn, common=common)
-        else:
-            line = _page.json_line(result.to_dict()) if self.report else None
-        return _many.lighten(result), line
 
     def _own(self, out, x, covariance):
         """Own parameters and rotation; sigma is that of counting times the root of the deviance a pixel, if above 1."""
@@ -263,18 +245,18 @@ class Walk:
         self.common = names.start.copy()
 
     def calculate(self, x):
-        """Losses and equations of all pictures at x {picture: [n]}: (loss with restraints, G [p, n], M [p, n, n])."""
+        """Losses and equations of all pictures at x {picture: [n]}: (their loss, losses [p], G [p, n], M [p, n, n])."""
         self.evaluations += 1
-        found = dict(self.crew.each("evaluate", {k: (v,) for k, v in x.items()}))
+        found = dict(self.crew.each("evaluate", {k: (v, len(x)) for k, v in x.items()}))
         losses, G, M = (np.array([found[k][i] for k in x]) for i in range(3))
-        return float(np.add.reduce(losses)) + self.names.restrain(self._common_of(x))[0], losses, G, M
+        return float(np.add.reduce(losses)), losses, G, M
 
     def _common_of(self, x):
         return next(iter(x.values()))[:self.names.common]
 
     def eliminate(self, damping):
-        """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal,
-        with restraints; shares of the gradient [p, common]."""
+        """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal;
+        shares of the gradient [p, common]."""
         c, M, G = self.names.common, self.M, self.G
         A, B = M[:, c:, c:].copy(), M[:, c:, :c]
         scale = np.array([scales(a) for a in A]).reshape(len(A), -1)
@@ -285,10 +267,8 @@ class Walk:
         self.Y = np.linalg.solve(A, right) * scale[:, :, None] if A.shape[1] else right
         taken = np.einsum("poi,poj->pij", B, self.Y)
         self.shares = G[:, :c] - taken[:, :, c]
-        _, g, D = self.names.restrain(self.common)
-        S = np.add.reduce(M[:, :c, :c] - taken[:, :, :c]) + np.diag(D)
-        diagonal = np.add.reduce(np.einsum("pii->pi", M[:, :c, :c])) + D
-        return (S + S.T) / 2, np.add.reduce(self.shares) + g, diagonal
+        S = np.add.reduce(M[:, :c, :c] - taken[:, :, :c])
+        return (S + S.T) / 2, np.add.reduce(self.shares), np.add.reduce(np.einsum("pii->pi", M[:, :c, :c]))
 
     def step(self, damping):
         """(step [p, n], what the equations say that it gains), or None."""
@@ -302,8 +282,7 @@ class Walk:
         own = -self.Y[:, :, c] - self.Y[:, :, :c] @ by
         steps = np.concatenate([np.broadcast_to(by, (len(own), c)), own], axis=1)
         gain = -np.add.reduce(np.einsum("pi,pi->p", steps, self.G + np.einsum("pij,pj->pi", self.M, steps) / 2))
-        _, g, D = self.names.restrain(self.common)
-        return steps, float(gain - by @ (g + D * by / 2))
+        return steps, float(gain)
 
     def take(self, state):
         self.loss, self.losses, self.G, self.M = state

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _nanobragg
 from . import _lattice, _page, _parameters, _result
 from ._crew import Crew
-from ._one import fit_one
+from ._schedule import fit_one
 
 HEAVY = ("observed", "model", "residual", "used", "mask", "stol", "before")
 
@@ -25,6 +25,17 @@ def lighten(result):
     return result
 
 
+def told(job, sim, k, result, first, common=None):
+    """(Result without arrays, its line of the report or None) of a picture that began with the misset angles `first`."""
+    line = None
+    if job.shown:
+        turn = turn_of(first, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
+        line = job.shown.line(sim, k, result.picture, result, turn, common=common)
+    elif job.report:
+        line = _page.json_line(result.to_dict())
+    return lighten(result), line
+
+
 class EachAlone:
     """The job of a worker: a picture is refined from its start."""
 
@@ -33,19 +44,17 @@ class EachAlone:
 
     def refine(self, bench, k):
         """(Result without arrays, line of the report, None), or (None, line, why)."""
-        name, page = bench.start.pictures[k], _page.is_page(self.report)
+        name = bench.start.pictures[k]
         try:
             sim = bench.begin(k)
             start = sim.crystal()["misset"]
-            self.options.keep_start = page and k in self.shown.numbers
+            self.options.keep_start = bool(self.shown) and k in self.shown.numbers
             result = fit_one(sim, bench.read(k), self.options, bench.notice)
         except (ValueError, OSError, NotImplementedError, MemoryError, RuntimeError) as error:
-            line = self.shown.line(bench.sim, k, name, None, math.nan, str(error)) if page else None
+            line = self.shown.line(bench.sim, k, name, None, math.nan, str(error)) if self.shown else None
             return None, line, f"{name}: {error}"
         result.picture = name
-        turn = turn_of(start, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
-        line = self.shown.line(sim, k, name, result, turn) if page else _page.json_line(result.to_dict()) if self.report else None
-        return lighten(result), line, None
+        return (*told(self, sim, k, result, start), None)
 
 
 def refine_series(start, options, notice, done, report=None, frames=None, command="", workers=None):

@@ -250,29 +250,19 @@ def list_spots(fit, out):
     """The brightest pixels of the model in boxes of 7 x 7, with the reflection next to each."""
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
-    whole = _picture_of(p)
-    box = _picture.rows_of(whole.box(model, at, 1))  # few are left of the larger box
+    box = _picture.rows_of(p.box(model, at, 1))  # few are left of the larger box
     at = at[~(box > model[at, None]).any(axis=1)]
-    box = _picture.rows_of(whole.box(model, at, SPOT_HALF))
+    box = _picture.rows_of(p.box(model, at, SPOT_HALF))
     middle = box.shape[1] // 2
     own = box[:, middle:middle + 1]
     at = at[~(box > own).any(axis=1) & ~(box[:, :middle] == own).any(axis=1)]
     at = at[np.lexsort((at, -model[at]))][:MOST_SPOTS]
-    chi2 = _picture.rows_of(whole.box(residual, at, SPOT_HALF)).astype(float)
+    chi2 = _picture.rows_of(p.box(residual, at, SPOT_HALF)).astype(float)
     chi2 = np.where(np.isfinite(chi2), chi2, 0) ** 2
     _, hkl = _picture.places(fit.sim, at, np.full((len(at), 2), 0.5))
     fast = p.shape[1]
     out.spots = [{"hkl": [int(v) for v in hkl[i]], "pixel": [int(k % fast), int(k // fast)], "model": float(model[k]),
                   "observed": float(p.photons[k]), "chi2": float(chi2[i].sum())} for i, k in enumerate(at)]
-
-
-class _picture_of:
-    """The stack as one panel, for boxes across the edges of panels."""
-
-    box = _picture.Picture.box
-
-    def __init__(self, picture):
-        self.panels = [(slice(0, picture.n), *picture.shape)]
 
 
 # --- the verdict ---

@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from . import _lattice, _mask, _result, _search, _widen
+from ._fit import Fit
 from ._parameters import is_shape
 
 BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
@@ -298,3 +299,15 @@ def run(fit):
     fit.start = fit.remember()
     for stage in stages_of(fit.options):
         stage(fit)
+
+
+def fit_one(sim, image, options, notice, told=lambda stage: None, alive=lambda *what: None):
+    """The Result of a fit of a simulation (_nanobragg.Sim) to one picture; the simulation has its values afterwards.  told: a function of
+    each Stage; alive: of the name, the evaluations and the loss of the stage that is at work."""
+    began = time.monotonic()
+    fit = Fit(sim, image, options, notice, told)
+    fit.alive = alive
+    run(fit)
+    result = _result.conclude(fit)
+    result.seconds = time.monotonic() - began
+    return result

@@ -35,60 +35,57 @@ class Search:
         self.fit, self.began, self.images = fit, time.monotonic(), 0
         at = some_pixels(fit, few, ENOUGH if few else fit.picture.n)
         self.pixels, self.counts, self.under = fit.pixels(at), fit.picture.photons[at].astype(float), fit.under(at)
-        self.crystal = np.empty(len(at))
+        self.rows = np.ones((2, len(at)))  # of the crystal and of a flat background
         self.scaled = fit.moves("fluence")
         self.read = fit.picture.sigma ** 2
         some = self.counts[self.counts > 0]
         self.exact = float(some @ np.log(some) - some.sum())  # of the loss of Poisson counts
 
     def draw(self):
-        self.pixels.image(self.crystal)
+        self.pixels.image(self.rows[0])
 
-    def model(self, scale, flat):
-        return np.maximum(scale * self.crystal + self.under + flat, LEAST_MODEL)
+    def model(self, by):
+        return np.maximum(by @ self.rows + self.under, LEAST_MODEL)
 
-    def loss(self, scale, flat):
-        m, n = self.model(scale, flat), self.counts
+    def loss(self, by):
+        """The loss with scale and flat background `by` [2]."""
+        m, n = self.model(by), self.counts
         if self.fit.options.gauss:
             V = m + self.read
             return float(((n - m) ** 2 / V + np.log(V)).sum() / 2)
         return float(m.sum() - n @ np.log(m) + self.exact)
 
-    def sums(self, scale, flat):
-        """Gradient [2] of the loss by scale and flat background, and the Fisher matrix's (scale scale, scale flat, flat flat)."""
-        m, n, c = self.model(scale, flat), self.counts, self.crystal
+    def sums(self, by):
+        """Gradient [2] and Fisher matrix [2, 2] of the loss."""
+        m, n = self.model(by), self.counts
         if self.fit.options.gauss:
             V = m + self.read
             slope, weight = -(n - m) / V + (1 - (n - m) ** 2 / V) / (2 * V), 1 / V + 1 / (2 * V * V)
-            g = slope @ c, slope.sum()
         else:
             weight = 1 / m
-            part = n * weight
-            g = c.sum() - part @ c, len(n) - part.sum()
-        light = weight * c
-        return g, (light @ c, light.sum(), weight.sum())
+            slope = 1 - n * weight
+        return self.rows @ slope, (self.rows * weight) @ self.rows.T
 
     def first_scale(self):
         """Least squares weighted by the counts."""
-        w = self.crystal / np.maximum(self.counts + self.read, 1)
-        a, b = w @ (self.counts - self.under), w @ self.crystal
+        w = self.rows[0] / np.maximum(self.counts + self.read, 1)
+        a, b = w @ (self.counts - self.under), w @ self.rows[0]
         return a / b if a > 0 and b > 0 else 1.0
 
     def fit_scale(self):
         """(loss, scale) with the best scale and flat background."""
-        scale, flat = self.first_scale() if self.scaled else 1.0, 0.0
+        by = np.array([self.first_scale() if self.scaled else 1.0, 0.0])
         for _ in range(STEPS):
-            (g0, g1), (F0, F1, F2) = self.sums(scale, flat)
+            g, F = self.sums(by)
             if not self.scaled:
-                g0 = F1 = 0.0
-            det = F0 * F2 - F1 * F1
-            if not det > 0:
+                g[0] = F[0, 1] = F[1, 0] = 0
+            if not F[0, 0] * F[1, 1] > F[0, 1] ** 2:
                 break
-            ds, db = -(F2 * g0 - F1 * g1) / det, -(F0 * g1 - F1 * g0) / det
-            scale, flat = min(max(scale + ds, scale / 4), 4 * scale), flat + db
-            if -(g0 * ds + g1 * db) < LITTLE:
+            step = -np.linalg.solve(F, g)
+            by = np.array([min(max(by[0] + step[0], by[0] / 4), 4 * by[0]), by[1] + step[1]])
+            if -(g @ step) < LITTLE:
                 break
-        return self.loss(scale, flat), scale
+        return self.loss(by), by[0]
 
     def along(self, name, step):
         """Along one parameter; the best value stays, with its scale."""
@@ -142,7 +139,7 @@ def search_again(fit):
     """The same from a finished fit, if it leaves more than noise; whether it does."""
     one = Search(fit, few=False)
     one.draw()
-    if square_of(fit, one.counts, one.crystal + one.under) > GOOD_FIT:
+    if square_of(fit, one.counts, one.rows[0] + one.under) > GOOD_FIT:
         one.all()
     one.end("search again")
     return one.images > 0
