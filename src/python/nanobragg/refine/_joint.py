@@ -15,12 +15,11 @@ from ._background import Radial
 from ._crew import Crew
 from ._fit import Fit, Stage, pearson
 from ._mask import Masks
-from ._minimise import TOLD_APART, invert, scales
+from ._minimise import LEAST_GAIN, MOST_DAMPING, TOLD_APART, Damping, invert, scales
 from ._parameters import ROTATIONS, Space
 
 LEAST_ALIKE = 0.5  # correlation of model and picture, below which a picture is left out
-LEAST_GAIN = 1e-3  # a step that lowers the loss by less moves no variable by more than 0.05 sigma
-FIRST_DAMPING, MOST_DAMPING = 1e-4, 1e12
+FIRST_DAMPING = 1e-4  # the pictures have been fitted by themselves
 LEAST_PICTURES = 3  # a variable, for their gradients to tell errors
 MISSETS = ("misset_x", "misset_y", "misset_z")
 SHARED = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal", "detector_",
@@ -289,26 +288,25 @@ class Walk:
 
     def minimise(self, name, most):
         """From where the pictures are to the minimum."""
-        began, before, damping, grow, done = time.monotonic(), self.evaluations, FIRST_DAMPING, 2.0, False
+        began, before, damping, done = time.monotonic(), self.evaluations, Damping(FIRST_DAMPING), False
         self.common = self._common_of(self.x).copy()
         self.take(self.calculate(self.x))
         self.covariance()
-        while not done and self.evaluations - before < most and damping < MOST_DAMPING:
-            found = self.step(damping)
+        while not done and self.evaluations - before < most and damping.value < MOST_DAMPING:
+            found = self.step(damping.value)
             if found is None:
-                damping, grow = max(damping * grow, FIRST_DAMPING), 2 * grow
+                damping.failed()
                 continue
             steps, gain = found
             done = gain < LEAST_GAIN
             x = {k: self.x[k] + step for k, step in zip(self.x, steps)}
             there = self.calculate(x)
             if not there[0] < self.loss:  # infinite, too
-                damping, grow = damping * grow, 2 * grow
+                damping.failed()
                 continue
-            ratio = (self.loss - there[0]) / gain if gain > 0 else -1
+            damping.gained((self.loss - there[0]) / gain)
             self.take(there)
             self.x, self.common = x, self._common_of(x).copy()
-            damping, grow = damping * max(0.1, 1 - (2 * ratio - 1) ** 3), 2.0
         self.converged = done
         self.told(Stage(name, 0, self.evaluations - before, self.loss, done, time.monotonic() - began))
 
