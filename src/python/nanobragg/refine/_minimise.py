@@ -63,7 +63,7 @@ class _Point:
 
     def __init__(self, loss, x, floor, D=0.0):
         value, gradient, matrix = loss(x)
-        self.x, self.loss = x, value - floor
+        self.x, self.loss = x, float(value - floor)
         if not (self.loss >= 0 and np.isfinite(value) and np.isfinite(matrix).all() and np.isfinite(gradient).all()):
             raise Impossible("the loss is not finite")
         self.D = np.maximum(D, np.sqrt(np.maximum(np.diag(matrix), 0)))
@@ -90,7 +90,7 @@ def minimise(loss, x, most, floor=0.0):
     while True:
         done = here.step(0)[1] < max(LEAST_GAIN, LEAST_PART * here.loss)
         if done or evaluations >= most or damping.value > MOST_DAMPING:
-            return Minimum(here.x, here.loss + floor, evaluations, done)
+            return Minimum(here.x, float(here.loss + floor), evaluations, done)
         step, gain = here.step(damping.value)
         evaluations += 1
         try:
