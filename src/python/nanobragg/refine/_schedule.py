@@ -22,56 +22,28 @@ COLLAPSED = 0.01  # of its start
 
 
 # --- blurred spots ---
-def _multiply(fit, name, by):
-    """Multiply a parameter of the simulation, and what the fit says of it."""
-    value = fit.sim.parameter(name)["value"] * by
-    p = fit.parameters.get(name)
-    if p:
-        p.value = value
-        p.low, p.high, p.restraint, p.width = p.low * by, p.high * by, p.restraint * by, p.width * by
-    fit.sim.set_parameters([name], [value])
-
-
-def _keep_limits(fit, before):
-    """Bounds and restraints as they were."""
-    for name, p in fit.parameters.items():
-        old = before[name]
-        p.low, p.high, p.restraint, p.width = old.low, old.high, old.restraint, old.width
-        if p.map == "bounded" and not p.fixed:
-            p.value = min(p.high, max(p.low, p.value))
-
-
-def _rescale(fit, by):
-    """More fluence and so much less water that its photons stay."""
-    _multiply(fit, "fluence", by)
-    if float(fit.sim.get("water") or 0) > 0:
-        _multiply(fit, "water", 1 / by ** (1 / 3))
-
-
 class _Blurred:
-    """A Gaussian crystal of few cells, with the integrals of the spots; leave() makes the sharp one again, with the orientation,
-    cell and geometry of the blurred one."""
+    """A Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; leave() makes the sharp one again, with the
+    orientation, cell and geometry of the blurred one."""
 
-    ROWS = ("Na", "Nb", "Nc", "sample_x", "sample_y", "sample_z", "fudge", "mosaic_domains", "oversample", "phisteps", "phistep")
+    ROWS = ("Na", "Nb", "Nc", "blocks", "sample_x", "sample_y", "sample_z", "fudge", "mosaic_domains", "oversample", "phisteps", "phistep")
 
     def __init__(self, fit, cells):
-        self.fit, self.before = fit, fit.parameters.copy()
-        crystal, edges = fit.sim.crystal(), fit.edges()
+        self.sim, crystal, edges = fit.sim, fit.sim.crystal(), fit.edges()
         self.shape = crystal["shape"]
         self.rows = [(name, _words(fit.sim.get(name))) for name in self.ROWS]
         fewer = [min(N, cells * edges.max() / edge) for N, edge in zip(crystal["N"], edges)]
-        self.factor = math.prod(N / n for N, n in zip(crystal["N"], fewer))
         rows = [*zip(("Na", "Nb", "Nc"), ([repr(float(n))] for n in fewer)), ("sample_x", None), ("sample_y", None),
                 ("sample_z", None), ("mosaic_domains", ["1"]), ("oversample", ["1"]), ("phisteps", ["1"]), ("phistep", None)]
+        if not fit.sim.get("crystal_volume"):
+            blocks = float(fit.sim.get("blocks") or 1)
+            rows.append(("blocks", [repr(blocks * math.prod(N / n for N, n in zip(crystal["N"], fewer)))]))
         if crystal["fringes"]:
             rows.append(("fudge", ["1"]))
         fit.sim.change(None, rows, crystal["smooth"])
-        _rescale(fit, self.factor)
 
     def leave(self):
-        self.fit.sim.change(None, self.rows, self.shape)
-        _rescale(self.fit, 1 / self.factor)
-        _keep_limits(self.fit, self.before)
+        self.sim.change(None, self.rows, self.shape)
 
 
 def _words(text):
@@ -136,16 +108,16 @@ def _begin_water(fit):
     """A start whose water has the photons of the picture: by its thickness, or by the scale."""
     if fit.kind != "water":
         return
-    before, at = fit.parameters.copy(), fit.picture.used
+    at = fit.picture.used
     seen = fit.picture.radial().at(fit.picture.stol[at]).sum()
     has = float(fit.water_level().sum(dtype=float))
-    if not (seen > 0 and has > 0):
+    name, power = ("water", 1 / 3) if fit.moves("water") else ("fluence", 1)
+    if not (seen > 0 and has > 0 and fit.moves(name)):
         return
-    if fit.moves("water"):
-        _multiply(fit, "water", (seen / has) ** (1 / 3))
-    elif fit.moves("fluence"):
-        _multiply(fit, "fluence", seen / has)
-    _keep_limits(fit, before)
+    p = fit.parameters[name]
+    p.value *= (seen / has) ** power
+    if p.map == "bounded":
+        p.value = min(p.high, max(p.low, p.value))
     fit.apply()
 
 

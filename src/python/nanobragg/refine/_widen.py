@@ -98,13 +98,16 @@ class _Way:
         self.trial.gain, self.trial.cost = 2 * (self.plain.loss - wide.loss), _cost(fit, numbers, wide)
         self.trial.kept = numbers > (self.name == "footprint") and self.trial.gain > self.trial.cost
 
-    def both(self, start, before, hopeless):
-        """From where the search for cells began, with the structure factors as they are given: without it wide spots may have
-        pushed the numbers of cells far away, and the structure factors been taken for poor ones.  If that does not help, from the
-        end of the fit.  The marked parameters, and whether the first start is far off."""
-        fit, marked = self.fit, None
-        self.trial.kept = False
+    def go(self, start, before, hopeless):
+        """This way alone; whether its first start is far off.  First from where the search for cells began, with the structure factors as
+        they are given: without it wide spots may have pushed the numbers of cells far away, and the structure factors been taken for
+        poor ones.  If that does not help, from the end of the fit."""
+        fit, marked = self.fit, before.again(self.fit)
+        if self.name == "divergence" and not self.falls():
+            return hopeless
+        self.first = len(fit.stages)
         if not hopeless:
+            marked = None
             fit.stand_at(start)
             fit.F_width = 2 * (fit.options.F_sigma or 0.0)
             self.once(marked)
@@ -113,18 +116,9 @@ class _Way:
         if not self.exact:
             marked = before.again(fit)
             self.once(marked)
-        return marked, hopeless
-
-    def go(self, start, before, hopeless):
-        """This way alone; whether its first start is far off."""
-        marked = before.again(self.fit)
-        if self.name == "divergence" and not self.falls():
-            return hopeless
-        self.first = len(self.fit.stages)
-        marked, hopeless = self.both(start, before, hopeless)
-        self.last = len(self.fit.stages)
+        self.last = len(fit.stages)
         if self.trial.kept:
-            self.there = _Before(self.fit, marked)
+            self.there = _Before(fit, marked)
         return hopeless
 
 
