@@ -44,8 +44,8 @@ class Quality(typing.NamedTuple):
 def _grow(marks, half):
     """Boxes about the marked pixels [slow, fast]."""
     for _ in (0, 1):
-        total = np.pad(marks, ((half + 1, half), (0, 0))).cumsum(axis=0, dtype=np.int32)
-        marks = (total[2 * half + 1:] > total[:-2 * half - 1]).T
+        total = np.pad(marks, ((half + 1, half), (0, 0))).cumsum(axis=0, dtype=np.uint16)
+        marks = (total[2 * half + 1:] != total[:-2 * half - 1]).T
     return marks
 
 
