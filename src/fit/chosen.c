@@ -26,10 +26,9 @@ static nb_status list_spans(nb_chosen *c, nb_error *err)
     for (size_t i = 0; i < c->list.n; i++)
         n += (size_t)c->list.spans[i].n;
     nb_free(wanted);
-    return st || n == c->n
-               ? st
-               : nb_fail(err, NB_ERR_INPUT, "pixels of a fit: %zu are not rendered",
-                         c->n - n);
+    return st || n == c->n ? st
+                           : nb_fail(err, NB_ERR_INPUT,
+                                     "pixels of a fit: %zu are not rendered", c->n - n);
 }
 
 nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, const int64_t *at,

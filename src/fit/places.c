@@ -139,9 +139,9 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
             if ((j->dmin > 0 && d * 2 * j->dmin > 1) ||
                 (j->dmax > 0 && d * 2 * j->dmax < 1))
                 continue;
-            out->masked[at] = (uint8_t)(here > 0 && (!mask || mask[at])
-                                            ? masked_of(picture, from, most)
-                                            : NB_PLACE_FILE);
+            out->masked[at] =
+                (uint8_t)(here > 0 && (!mask || mask[at]) ? masked_of(picture, from, most)
+                                                          : NB_PLACE_FILE);
             if (out->masked[at] == NB_PLACE_USED)
                 out->photons[at] = (float)((adu - j->offset) / here);
             if (out->masked[at] == NB_PLACE_SATURATED)

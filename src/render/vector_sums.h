@@ -81,12 +81,12 @@ typedef struct nb_vector_slopes {
     nb_slope_phase phase;
     nb_slope_line *lines;  /* [count] */
     nb_place_line *places; /* [panels][count], of flat panels; NULL: the detector stays */
-    int light;         /* one step a pixel, and no detector moves: kernel_slope_light.h */
+    int light; /* one step a pixel, and no detector moves: kernel_slope_light.h */
     nb_slope_row *crystal; /* of the instruction set */
     nb_slope_job materials; /* what scatters without the crystal, with materials; scene NULL: none */
-    double weights;    /* of all terms; with materials 0: their reference has the water, too */
-    double unit;       /* electrons^2 of 1 in the sums */
-    double width;      /* nb_shape_row */
+    double weights; /* of all terms; with materials 0: their reference has the water, too */
+    double unit;    /* electrons^2 of 1 in the sums */
+    double width;   /* nb_shape_row */
     double wavenumber; /* of the first source, 1/m: the unit of the next */
     double start;      /* of -h */
     double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */
