@@ -6,11 +6,11 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../model/layout.h"
 #include "../params/params.h"
 #include "../physics/amorphous.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
+#include "../sim/load.h"
 
 nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
 {
@@ -152,21 +152,18 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
 /** A picture of the stack, or of its panels where their file places them. */
 static nb_status place_panels(const nb_sim *sim, job *j, nb_error *err)
 {
-    const nb_detector_spec *detector = sim->cfg.detector;
+    const size_t panels = (size_t)sim->model.scene.n_panels;
     nb_panel_canvas canvas;
     int fast, slow;
     nb_sim_size(sim, &fast, &slow);
     if (j->picture->fast == fast && j->picture->slow == slow)
         return NB_OK;
-    if (detector) {
-        if (!(j->place =
-                  nb_alloc((size_t)detector->n_panels, sizeof *j->place, "layout", err)))
-            return NB_ERR_NOMEM;
-        canvas = nb_layout_panels(detector, NB_LAYOUT_FILE, j->place);
-        if (canvas.as_file && j->picture->fast == canvas.size[0] &&
-            j->picture->slow == canvas.size[1])
-            return NB_OK;
-    }
+    if (!(j->place = nb_alloc(panels, sizeof *j->place, "layout", err)))
+        return NB_ERR_NOMEM;
+    canvas = nb_sim_file_canvas(sim, j->place);
+    if (canvas.as_file && j->picture->fast == canvas.size[0] &&
+        j->picture->slow == canvas.size[1])
+        return NB_OK;
     return nb_fail(err, NB_ERR_INPUT,
                    "the picture has %d x %d pixels, but the simulation %d x %d; add "
                    "-detpixels_x %d -detpixels_y %d, or the geometry of the picture",

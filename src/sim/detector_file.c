@@ -236,14 +236,24 @@ static nb_status choose_panels(const char *list, nb_files *files, nb_error *err)
     return st;
 }
 
-nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2])
+static nb_panel_canvas canvas_of(const nb_sim *sim, nb_layout layout, int (*place)[2])
 {
     const nb_scene *sc = &sim->model.scene;
     if (sim->cfg.detector)
-        return nb_layout_panels(sim->cfg.detector, sim->cfg.layout, place);
+        return nb_layout_panels(sim->cfg.detector, layout, place);
     if (place)
         place[0][0] = place[0][1] = 0;
     return (nb_panel_canvas){{sc->raster.columns, sc->raster.rows}, 0};
+}
+
+nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2])
+{
+    return canvas_of(sim, sim->cfg.layout, place);
+}
+
+nb_panel_canvas nb_sim_file_canvas(const nb_sim *sim, int (*place)[2])
+{
+    return canvas_of(sim, NB_LAYOUT_FILE, place);
 }
 
 /** -mask is an image of the canvas. */

@@ -54,6 +54,8 @@ void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix);
 
 /** Places of the panels in the canvas of this run; place[n_panels] may be NULL. */
 nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2]);
+/** The same with -layout file. */
+nb_panel_canvas nb_sim_file_canvas(const nb_sim *sim, int (*place)[2]);
 
 /** The detector of any simulation as a file describes one.  Free *out.  Errors: NB_ERR_INPUT for a
  * curved detector or a mirrored frame, NB_ERR_NOMEM. */
