@@ -110,6 +110,10 @@ class Fit:
         """Whether the lattice explains the picture's spots well enough."""
         return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= _lattice.AGREES
 
+    def is_found(self):
+        """Whether it explains them at the end, beside poor structure factors."""
+        return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= _lattice.AGREES_AT_END
+
     def may_turn(self):
         return self.moves(*ROTATIONS)
 

@@ -241,7 +241,6 @@ class Walk:
     def __init__(self, crew, names, told):
         self.crew, self.names, self.told = crew, names, told
         self.x, self.evaluations, self.converged, self.loss = {}, 0, False, math.inf
-        self.common = names.start.copy()
 
     def calculate(self, x):
         """Losses and equations of all pictures at x {picture: [n]}: (their loss, losses [p], G [p, n], M [p, n, n])."""
@@ -250,8 +249,10 @@ class Walk:
         losses, G, M = (np.array([found[k][i] for k in x]) for i in range(3))
         return float(np.add.reduce(losses)), losses, G, M
 
-    def _common_of(self, x):
-        return next(iter(x.values()))[:self.names.common]
+    @property
+    def common(self):
+        """The common variables, which all pictures share."""
+        return next(iter(self.x.values()), self.names.start)[:self.names.common].copy()
 
     def eliminate(self, damping):
         """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal;
@@ -289,7 +290,6 @@ class Walk:
     def minimise(self, name, most):
         """From where the pictures are to the minimum."""
         began, before, damping, done = time.monotonic(), self.evaluations, Damping(FIRST_DAMPING), False
-        self.common = self._common_of(self.x).copy()
         self.take(self.calculate(self.x))
         self.covariance()
         while not done and self.evaluations - before < most and damping.value < MOST_DAMPING:
@@ -306,7 +306,7 @@ class Walk:
                 continue
             damping.gained((self.loss - there[0]) / gain)
             self.take(there)
-            self.x, self.common = x, self._common_of(x).copy()
+            self.x = x
         self.converged = done
         self.told(Stage(name, 0, self.evaluations - before, self.loss, done, time.monotonic() - began))
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from . import _lattice, _mask, _picture
+from . import _mask, _picture
 from ._fit import LEAST_MODEL, pearson
 from ._minimise import TOLD_APART, invert
 from ._parameters import ROTATIONS, is_shape
@@ -277,8 +277,7 @@ def _fault(fit, worst, full, out):
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
         if not abs(now / start - 1) <= MOST_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
-    found = out.peaks >= _lattice.ENOUGH and out.agreement >= _lattice.AGREES_AT_END
-    if not found and not out.given_F_correlation >= LEAST_CORRELATION:
+    if not fit.is_found() and not out.given_F_correlation >= LEAST_CORRELATION:
         return (f"the orientation was not found: of {out.peaks} spots the lattice explains {100 * out.agreement:.0f} % beyond "
                 f"chance, and the correlation is {out.given_F_correlation:.3f}")
     if full[0] and not (full[1] <= FULL_PART * full[0] and out.picture_correlation >= LEAST_BESIDE_FULL):

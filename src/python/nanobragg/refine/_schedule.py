@@ -237,7 +237,7 @@ def scale_factors(fit):
 
 def widen(fit):
     """A divergence and a footprint, where spots are wider than the model's and one of them explains more than it costs."""
-    if _widen.widen(fit, fit.start) == "exact":
+    if _widen.widen(fit, fit.start):
         scale_factors(fit)
 
 

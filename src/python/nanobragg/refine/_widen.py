@@ -6,9 +6,6 @@ larger gain stays, and the other beside it if it gains again."""
 import dataclasses
 import math
 
-import numpy as np
-
-from . import _lattice
 from ._parameters import is_shape
 
 EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a fit that needs nothing more; its own sigmas on top
@@ -38,7 +35,7 @@ class _Before:
 
     def __init__(self, fit, marked):
         self.state, self.stand = fit.sim.state(), fit.remember()
-        self.marked = None if marked is None else set(marked)
+        self.marked = set(marked)
         self.F_width, self.at, self.background = fit.F_width, fit.at, fit.background
         self.radial = fit.radial and fit.radial.copy()
         self.stages = len(fit.stages)
@@ -50,7 +47,7 @@ class _Before:
         fit.radial = self.radial and self.radial.copy()
         _drop(fit, self.stages, len(fit.stages))
         fit.stand_at(self.stand)
-        return None if self.marked is None else set(self.marked)
+        return set(self.marked)
 
 
 def _drop(fit, first, last, dropped=True):
@@ -66,8 +63,7 @@ def _add(fit, marked, name):
     """A parameter with no start of its own."""
     fit.parameters.add(fit.sim, name)
     fit.parameters[name].start = 0.0
-    if marked is not None:
-        marked.add(name)
+    marked.add(name)
 
 
 class _Way:
@@ -107,8 +103,8 @@ class _Way:
             return hopeless
         self.first = len(fit.stages)
         if not hopeless:
-            marked = None
             fit.stand_at(start)
+            marked = set(fit.parameters)
             fit.F_width = 2 * (fit.options.F_sigma or 0.0)
             self.once(marked)
             hopeless = self.plain.loss - self.trial.gain / 2 > HOPELESS * self.plain.loss
@@ -134,12 +130,10 @@ class _Footprint(_Way):
 
     def steepest(self):
         """Which way the loss falls most from a small round footprint, deg: its slopes by the widths at 0 and at 45 deg."""
-        pixels, by = self.fit.pixels(), []
+        by = []
         for angle in (0, 45):
             self.put(f"gauss:{self.pixel!r}:{self.pixel!r}:{angle}")
-            n = 2 + (0 if self.fit.radial is None else len(self.fit.radial.levels))
-            g = np.zeros(n)
-            pixels.normal(self.names[:2], *self.fit.levels(), g, np.zeros((n, n)))
+            g = self.fit.equations(self.fit.pixels(), self.names[:2])[1]
             by.append(g[0] - g[1])
         return 0.0 if by == [0, 0] else math.degrees(math.atan2(-by[1], -by[0])) / 2
 
@@ -210,8 +204,7 @@ class _Divergence(_Way):
         gone = [name for name in DIVERGENCES if name in p and p[name].value < least]
         for name in gone:
             del p[name]
-            if marked is not None:
-                marked.discard(name)
+            marked.discard(name)
         widths = [p[name].value if name in p else 0.0 for name in DIVERGENCES]
         if gone:
             self.spread(widths)
@@ -226,11 +219,6 @@ def _ways(fit):
     typed = any(float(get(name) or 0) > 0 for name in ("hdivrange", "vdivrange", "hdivstep", "vdivstep"))
     parallel = fit.sim.crystal()["sources"] == 1 and not typed and not get("sourcefile")
     return [_Divergence(fit, may and parallel), _Footprint(fit, may and not get("footprint"))]
-
-
-def _found(fit):
-    """Of a crystal whose orientation was not found nothing can be said."""
-    return (len(fit.peaks) >= _lattice.ENOUGH and fit.agreement() >= _lattice.AGREES_AT_END) or fit.correlation() >= ALIKE
 
 
 def _enough(fit, better, way):
@@ -276,14 +264,14 @@ def _take(fit, before, better, other):
 
 
 def widen(fit, start):
-    """Try both from a finished fit whose search for cells began at `start`.  "exact": one stays that was found with the structure
-    factors as they are given; "kept": one stays; "": none."""
+    """Try both from a finished fit whose search for cells began at `start`.  Whether one stays that was found with the structure
+    factors as they are given.  Of a crystal whose orientation was not found nothing can be said."""
     ways = _ways(fit)
     marked = set(fit.parameters) if fit.kept is None else {name for name in fit.parameters if is_shape(name)}
-    if not any(way.may for way in ways) or not _found(fit):
-        return ""
+    if not any(way.may for way in ways) or not (fit.is_found() or fit.correlation() >= ALIKE):
+        return False
     if fit.rate().square < EXPLAINED + ERRORS * math.sqrt(3 / fit.used):
-        return ""
+        return False
     first, better, hopeless = _Before(fit, marked), None, False
     fit.squares = True
     fit.choose_spots()
@@ -300,7 +288,7 @@ def widen(fit, start):
     fit.squares = False
     if better is None:
         first.again(fit)
-        return ""
+        return False
     _take(fit, before, better, ways[1] if better is ways[0] else ways[0])
-    return "exact" if better.exact else "kept"
+    return better.exact
 
