@@ -148,3 +148,8 @@ def test_a_width_that_vanishes_takes_no_long_steps():
 
     found = _minimise.minimise(loss, [0.0, 0.0], 100)
     assert found.converged and -100 < found.x[0] < -5 and abs(found.x[1] - 3) < 0.05
+
+
+def test_a_fit_ends_where_no_step_lowers_the_loss():
+    found = _minimise.minimise(lambda t: (float(abs(t[0] - 1)) + 1, np.array([np.sign(t[0] - 1)]), np.eye(1)), [1.0 + 1e-9], 40)
+    assert found.converged and found.evaluations < 10

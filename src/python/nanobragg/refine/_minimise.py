@@ -86,10 +86,11 @@ def minimise(loss, x, most, floor=0.0):
         here = _Point(loss, np.array(x, dtype=float), floor)
     except Impossible as why:
         raise ValueError(str(why).replace("the loss is not finite", "the start has no finite loss")) from None
-    damping, evaluations = Damping(FIRST_DAMPING), 1
+    damping, evaluations, done = Damping(FIRST_DAMPING), 1, False
     while True:
-        done = here.step(0)[1] < max(LEAST_GAIN, LEAST_PART * here.loss)
-        if done or evaluations >= most or damping.value > MOST_DAMPING:
+        least = max(LEAST_GAIN, LEAST_PART * here.loss)
+        done = done or here.step(0)[1] < least
+        if done or evaluations >= most:
             return Minimum(here.x, float(here.loss + floor), evaluations, done)
         step, gain = here.step(damping.value)
         evaluations += 1
@@ -97,7 +98,9 @@ def minimise(loss, x, most, floor=0.0):
             there = _Point(loss, here.x + step, floor, here.D)
         except Impossible:
             there = None
+        done = gain < least  # of a step that is hardly damped, or fails though it is so short
         if there and there.loss < here.loss:
+            done = done and damping.value < FIRST_DAMPING
             damping.gained((here.loss - there.loss) / gain)
             here = there
         else:
