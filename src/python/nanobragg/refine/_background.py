@@ -33,13 +33,10 @@ def level_of(counts):
 
 
 def _fill(levels):
-    """Levels of rings without pixels: those of the nearest ring."""
-    for k in range(1, len(levels)):
-        if not levels[k] > 0:
-            levels[k] = levels[k - 1]
-    for k in range(len(levels) - 2, -1, -1):
-        if not levels[k] > 0:
-            levels[k] = levels[k + 1]
+    """Levels of rings without pixels: those of the ring before, or of the first one that has some."""
+    seen = np.flatnonzero(levels > 0)
+    if len(seen):
+        levels = levels[seen[np.maximum(np.searchsorted(seen, np.arange(len(levels)), side="right") - 1, 0)]]
     return np.maximum(levels, LEAST_LEVEL)
 
 
