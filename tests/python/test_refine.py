@@ -91,6 +91,12 @@ def test_few_photons_keep_a_right_start():
     assert np.median(found.observed) == 0 and abs(np.array(found.misset_deg) - (10, 20, 30)).max() < 0.1
 
 
+def test_a_background_is_no_sign_of_an_orientation():
+    truth = dict(fluence=2e24, water=2.0, misset=(10, 20, 30))
+    found = fit(truth, dict(misset=(40, -20, 5)), evaluations=5)
+    assert not found.converged and "orientation" in found.status and found.given_F_correlation > 0.7
+
+
 def test_a_background_in_the_start_leaves_the_pixels_of_spots():
     scene = dict(fluence=2e16, background="water:1", beamsize=0.1, blocks=1e9, misset=(10, 20, 30))
     found = fit(scene, dict(misset=(10.1, 20, 30)))

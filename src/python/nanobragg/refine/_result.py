@@ -272,14 +272,21 @@ def _full(fit):
     return len(at), int((fit.model(at) < FULL_PART * fit.picture.full[at]).sum()) if len(at) else 0
 
 
+def _alike(fit):
+    """The correlation of picture and model above the level of the picture's rings, since backgrounds are alike in any case."""
+    level = fit.picture.radial().at(fit.picture.stol[fit.at])
+    return pearson(fit.counts - level, fit.model() - level)
+
+
 def _fault(fit, worst, full, out):
     """Why the fit is not to be believed, or ""."""
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
         if not abs(now / start - 1) <= MOST_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
-    if not fit.is_found() and not out.given_F_correlation >= LEAST_CORRELATION:
+    alike = 1.0 if fit.is_found() else _alike(fit) if fit.may_turn() else out.given_F_correlation
+    if not alike >= LEAST_CORRELATION:
         return (f"the orientation was not found: of {out.peaks} spots the lattice explains {100 * out.agreement:.0f} % beyond "
-                f"chance, and the correlation is {out.given_F_correlation:.3f}")
+                f"chance, and the correlation is {alike:.3f}")
     if full[0] and not (full[1] <= FULL_PART * full[0] and out.picture_correlation >= LEAST_BESIDE_FULL):
         return (f"saturated pixels: {full[0]} (model far too low: {full[1]}), correlation beside them "
                 f"{out.picture_correlation:.3f} (least: {LEAST_BESIDE_FULL:g}); try other -Na -Nb -Nc or less light, or -mask "
