@@ -202,7 +202,7 @@ static nb_status run_spans(row_run *run, int stripes, nb_error *err)
     if (atomic_load(&run->stop))
         return nb_fail(err, NB_ERR_CANCELLED, "stopped before the %s finished",
                        run->sum ? "slopes were" : "image was");
-    return st;
+    return NB_OK;
 }
 
 /** run: without rows yet. */
