@@ -126,6 +126,51 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
     return fail_errno(err, "create", out->path);
 }
 
+/** Create or open the file that all writers of out->path share; -1, EAGAIN: it vanished meanwhile. */
+static int open_shared(const nb_outfile *out, int *made)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    int fd = open(out->temp, flags | O_CREAT | O_EXCL, 0666);
+    *made = fd >= 0;
+    if (*made || errno != EEXIST)
+        return fd;
+    fd = open(out->temp, flags);
+    if (fd < 0 && errno == ENOENT)
+        errno = EAGAIN;
+    return fd;
+}
+
+nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks, nb_error *err)
+{
+    const size_t start = name_offset(path);
+    int made;
+    nb_lock lock;
+    memset(out, 0, sizeof *out);
+    *no_locks = 0;
+    snprintf(out->path, sizeof out->path, "%s", path);
+    snprintf(out->temp, sizeof out->temp, "%.*s.%s.part", (int)start, path, path + start);
+    for (;;) { /* until the locked file is the one of that name */
+        out->fd = open_shared(out, &made);
+        if (out->fd < 0 && errno == EAGAIN)
+            continue;
+        if (out->fd < 0)
+            return fail_errno(err, "create", path);
+        lock = nb_fd_lock(out->fd, F_WRLCK, 0);
+        if (lock == NB_LOCK_BUSY || (lock == NB_LOCK_NONE && !made))
+            break;
+        if (nb_fd_is(out->fd, out->temp)) {
+            out->is_claim = 1;
+            remember(out->temp);
+            return ftruncate(out->fd, 0) ? fail_errno(err, "write", out->temp) : NB_OK;
+        }
+        close(out->fd);
+    }
+    *no_locks = lock == NB_LOCK_NONE;
+    close(out->fd);
+    out->fd = -1;
+    return NB_OK;
+}
+
 /** Write through a symbolic link, as fopen would, instead of replacing it. */
 static nb_status follow_link(nb_outfile *out, nb_error *err)
 {
@@ -333,12 +378,14 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
                        out->path);
     if (out->is_copied)
         status = copy_to_device(out, err);
-    if (close_fd(out) != 0 && !status)
+    if (!out->is_claim && close_fd(out) != 0 && !status)
         status = fail_errno(err, "write", out->path);
     if (!is_file)
         return status;
     if (!status && replace(out) != 0)
         status = fail_errno(err, "create", out->path);
+    else if (!status && out->is_claim)
+        close_fd(out); /* until it has its name, others must not take it over */
     if (status) {
         nb_outfile_abort(out);
         return status;
@@ -381,12 +428,12 @@ void nb_outfile_abort(nb_outfile *out)
 {
     if (!out)
         return;
-    close_fd(out);
     if (out->temp[0]) {
-        unlink(out->temp);
+        unlink(out->temp); /* while it is locked */
         forget(out->temp);
         out->temp[0] = '\0';
     }
+    close_fd(out);
 }
 
 nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_error *err)

@@ -11,6 +11,7 @@ typedef struct nb_outfile {
     char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null,
                                     a pipe or standard output */
     int is_copied, device; /* fd is an unnamed file, and commit copies it to device */
+    int is_claim;          /* it is locked as long as it is open */
 } nb_outfile;
 
 /** Is this name of an output standard output ("-")? */
@@ -19,6 +20,12 @@ int nb_outfile_is_stdout(const char *path);
  * replace, and its owner if the system allows. Devices, pipes and standard output ("-") are
  * opened directly. Errors: NB_ERR_IO (message names path and errno). */
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
+/** Create the temporary file `path` with a dot before and ".part" behind its name, and lock it: one writer at a time
+ * has it, of all processes. A file of this name that nobody locks is of a dead process, and is taken over empty.
+ * NB_OK without a file (fd -1): another writer has it, or it exists in a file system without locks
+ * (*no_locks, else 0). Errors: NB_ERR_IO. */
+nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
+                           nb_error *err);
 /** Before the first byte of a format that seeks: if `path` cannot seek (a pipe, standard
  * output), fd becomes an unnamed file in $TMPDIR or /tmp, and commit copies it. Errors:
  * NB_ERR_IO. */

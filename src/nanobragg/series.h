@@ -38,8 +38,8 @@ typedef struct nb_clipped {
 
 /** Progress of a running series. */
 typedef struct nb_series_progress {
-    int frames;    /* number of frames */
-    int done;      /* finished frames, with those of an earlier run */
+    int frames; /* number of frames */
+    int done; /* finished frames, with those of an earlier run; while it runs, of this process */
     int kept;      /* of an earlier run */
     int64_t bytes; /* written by this run */
     double seconds;
@@ -78,7 +78,7 @@ typedef struct nb_series {
     char hdf5_file[NB_PATH_MAX]; /* NXmx master */
     nb_hdf5_type hdf5_type;
     nb_compression compress;
-    int frames_per_file; /* of the HDF5 data files; 0: 100, fewer for many processes */
+    int frames_per_file;            /* of the HDF5 data files; 0: 100 */
     char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" as configured */
     char spectra[NB_PATH_MAX];      /* stills: a file with a spectrum for each shot */
     double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
@@ -109,7 +109,8 @@ typedef struct nb_series {
     char vary[1536]; /* "NAME:law:number:...,...": numbers that differ between frames; "" none */
     char only_frame[24]; /* "k" or "a-b": frames of the series that are made, from 0; "": all.  Needs cfg->seed */
     char page_frames[24]; /* "a-b": frames of a page in cfg->report_file, from 0; "": up to 16, evenly */
-    uint64_t reserved[163]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
+    double time_limit_s; /* stop as after an interrupt; 0: never */
+    uint64_t reserved[162]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
 } nb_series;
 
 /** Render and write a series; the single-image outputs of cfg are not written.

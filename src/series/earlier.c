@@ -238,47 +238,11 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
     return nb_ranks_agree(run->ranks, st, err);
 }
 
-/** The hash of the inputs of finished frame k, from its record; 0: it is not finished. */
-static int recorded_inputs(const nb_run *run, int k, uint64_t *inputs)
-{
-    if (run->hdf5.done && run->hdf5.done[k])
-        *inputs = run->hdf5.inputs[k];
-    else if (run->files.done && run->files.done[k])
-        *inputs = run->files.inputs[k];
-    else
-        return 0;
-    return 1;
-}
-
-nb_status nb_earlier_check_inputs(const nb_run *run, nb_error *err)
-{
-    const nb_config *base = &run->frames.base;
-    nb_config cfg;
-    uint64_t was;
-    char names[256];
-    for (int k = 0; run->series->override && k < run->frames.count; k++) {
-        if (!recorded_inputs(run, k, &was) ||
-            nb_frames_config(&run->frames, k, &cfg, NULL)) /* reported when it is made */
-            continue;
-        if (nb_own_inputs(run->base->in.store, &cfg, base) == was)
-            continue;
-        nb_own_input_names(&cfg, base, names, sizeof names);
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-resume: frame %d was made with other contents of %s; restore "
-                       "the file, or leave -resume out to start again",
-                       run->frames.first + k + 1, names);
-    }
-    return NB_OK;
-}
-
 void nb_earlier_notice_stale(const nb_run *run)
 {
     char first[NB_PATH_MAX];
     for (int hdf5 = 0; hdf5 < 2; hdf5++) {
-        int there = hdf5 ? run->hdf5.done != NULL : run->files.done != NULL, count = 0;
-        if (there)
-            count = hdf5 ? nb_hdf5_sink_stale(&run->hdf5, first)
-                         : nb_file_sink_stale(&run->files, first);
+        const int count = nb_work_stale(&run->work, hdf5, first);
         if (count == 1)
             nb_notice(&run->hooks,
                       "%s is left from an earlier, longer series; "

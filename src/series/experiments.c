@@ -69,7 +69,7 @@ static void image_of(void *user, int k, char *name, int *at)
         return;
     }
     name[0] = '\0';
-    if (!nb_template_name(&run->files.name, k + 1, path, NULL))
+    if (!nb_template_name(&run->work.name, k + 1, path, NULL))
         name_from(run->base->cfg.exptout_file, path, name);
 }
 
@@ -83,11 +83,7 @@ nb_status nb_experiments_open(nb_run *run, nb_error *err)
     if (!e->wanted)
         return NB_OK;
     st = nb_sim_detector_spec(run->base, &e->detector, err);
-    if (!st)
-        st = nb_outfile_open(&e->file, path, err);
-    if (!st && run->truth.fd < 0)
-        st = nb_spool_open(&run->truth, path, err);
-    return st;
+    return st ? st : nb_outfile_open(&e->file, path, err);
 }
 
 /** Counts that DIALS trusts. */
@@ -106,11 +102,11 @@ static void trust(const nb_run *run, double trusted[2])
 nb_status nb_experiments_write(nb_run *run, nb_error *err)
 {
     nb_experiments *e = &run->experiments;
-    const nb_format *format = run->files.name.format;
+    const nb_format *format = run->work.name.format;
     nb_hdf5_crystals crystals = {0};
     nb_expt_stills stills = {.frames = run->frames.count,
-                             .truth = nb_spool_get,
-                             .truth_user = &run->truth,
+                             .truth = nb_truths_get,
+                             .truth_user = run,
                              .image_user = run};
     nb_status st = NB_OK;
     if (!e->wanted)

@@ -14,7 +14,7 @@ typedef struct nb_experiments {
     nb_detector_spec detector; /* owned; of the base */
 } nb_experiments;
 
-/** Rank 0: open the file, and the spool of truth unless it is open.  Errors: NB_ERR_IO, those of nb_sim_detector_spec. */
+/** Rank 0: open the file.  Errors: NB_ERR_IO, those of nb_sim_detector_spec. */
 nb_status nb_experiments_open(struct nb_run *run, nb_error *err);
 /** Write it, whole, if it is open.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_experiments_write(struct nb_run *run, nb_error *err);

@@ -8,15 +8,14 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/same_file.h"
-#include "sinks.h"
+#include "work.h"
 
-enum { OWN = NB_FILES_MOST + 6, FAMILIES = 5, FIRST_NUMBER = 1 };
+enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 
 typedef struct names {
     nb_template frames, slopes, inputs;
-    char record[NB_PATH_MAX];
-    char series[NB_PATH_MAX]; /* the same for the HDF5 files */
-    char stem[NB_PATH_MAX];   /* of the HDF5 data files */
+    char begun[NB_PATH_MAX]; /* the small file of the series */
+    char stem[NB_PATH_MAX];  /* of the HDF5 data files */
     nb_file_use *uses;
     int n_uses;
     nb_file_family families[FAMILIES];
@@ -31,12 +30,7 @@ static void frame_name(const void *user, int i, char *path)
 
 static void data_name(const void *user, int i, char *path)
 {
-    nb_hdf5_sink_data_path(user, i, path);
-}
-
-static void data_record_name(const void *user, int i, char *path)
-{
-    nb_hdf5_sink_record_path(user, i, path);
+    nb_work_data_path(user, i, 0, path);
 }
 
 static void add(names *n, const char *flag, const char *path, int written)
@@ -49,10 +43,8 @@ static void add(names *n, const char *flag, const char *path, int written)
 static void add_frames(names *n, const nb_series *s)
 {
     int first, count = nb_series_part(s, &first);
-    if (!s->output[0] || nb_template_of(s, &n->frames, NULL) ||
-        nb_template_record(&n->frames, n->record, NULL))
+    if (!s->output[0] || nb_template_of(s, &n->frames, NULL))
         return;
-    add(n, "-output", n->record, 1);
     n->families[n->n_families++] =
         (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames, 0};
 }
@@ -95,13 +87,9 @@ static void add_hdf5(names *n, const nb_series *s, int per_file)
     int first, frames = nb_series_part(s, &first);
     int count = frames > 0 ? (frames - 1) / per_file + 1 : 0;
     add(n, "-hdf5", s->hdf5_file, 1);
-    if (!s->hdf5_file[0] || nb_hdf5_sink_stem(s->hdf5_file, n->stem, NULL))
+    if (!s->hdf5_file[0] || nb_work_stem(s->hdf5_file, n->stem, NULL))
         return;
-    nb_hdf5_sink_series_path(n->stem, n->series);
-    add(n, "-hdf5", n->series, 1);
     n->families[n->n_families++] = (nb_file_family){"-hdf5", count, data_name, n->stem, 0};
-    n->families[n->n_families++] =
-        (nb_file_family){"-hdf5", count, data_record_name, n->stem, 0};
 }
 
 nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int per_file,
@@ -122,6 +110,8 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
     if (!st) {
         add_frames(n, s);
         add_hdf5(n, s, per_file > 0 ? per_file : 1);
+        if (!nb_work_begun_path(s, n->begun, NULL))
+            add(n, s->hdf5_file[0] ? "-hdf5" : "-output", n->begun, 1);
         n->n_uses += nb_config_inputs(cfg, n->uses + n->n_uses);
         if (strcmp(s->orientations, "random") != 0)
             add(n, "-orientations", s->orientations, 0);

@@ -25,8 +25,7 @@ void nb_master_panels_free(nb_hdf5_panels *panels);
 /** One frame: its rendered image in every form that the outputs need.  One nb_frame a thread. */
 
 typedef struct nb_frame {
-    nb_sim *sim;     /* owned; rebuilt for every frame */
-    uint64_t inputs; /* nb_own_inputs of it */
+    nb_sim *sim; /* owned; rebuilt for every frame */
     size_t pixels;
     float *image;       /* owned; the photons; NULL: they stay on the device */
     nb_product product; /* the integers that were made last; their pixels are owned */

@@ -200,7 +200,25 @@ void nb_master_crystals_free(nb_hdf5_crystals *all)
     nb_free(all->count);
 }
 
-/** What differs between the frames, beside what the spool has; crystals: room for theirs. */
+/** The name of data file n beside the master. */
+static void link_name(void *user, int n, char *name)
+{
+    const nb_run *run = user;
+    const struct nb_piece *p = &run->truths.pieces.all[n];
+    const char *slash = strrchr(run->work.stem, '/');
+    nb_work_data_path(slash ? slash + 1 : run->work.stem, p->block, p->piece, name);
+}
+
+/** The first frame of each data file, and the number of frames; the caller's (nb_free). */
+static int *first_frames(const nb_pieces *p, nb_error *err)
+{
+    int *first = nb_alloc((size_t)p->n + 1, sizeof *first, "data files", err);
+    for (int i = 0; first && i <= p->n; i++)
+        first[i] = p->all[i].first;
+    return first;
+}
+
+/** What differs between the frames, beside the truths; crystals: room for theirs. */
 static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
                                  nb_hdf5_master *master, nb_error *err)
 {
@@ -225,7 +243,7 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     return nb_master_crystals(run, master->frames, crystals, err);
 }
 
-nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
+nb_status nb_master_write(nb_run *run, nb_error *err)
 {
     nb_image_meta meta = nb_sim_describe(run->base);
     const int from_file = run->base->cfg.detector != NULL;
@@ -236,12 +254,15 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     char background[NB_PATH_MAX];
     nb_hdf5_panels panels = {0};
     nb_hdf5_crystals crystals = {0};
-    nb_status st = nb_hdf5_sink_check(&run->hdf5, frames, err);
-    if (!st)
-        st = from_file ? nb_panels_bad(run->base, &bad, err)
-                       : bad_pixels(&run->base->model.scene.raster, &bad, err);
-    if (st)
+    const nb_pieces *pieces = &run->truths.pieces;
+    int *first = first_frames(pieces, err);
+    nb_status st = !first      ? NB_ERR_NOMEM
+                   : from_file ? nb_panels_bad(run->base, &bad, err)
+                               : bad_pixels(&run->base->model.scene.raster, &bad, err);
+    if (st) {
+        nb_free(first);
         return st;
+    }
     st = nb_panels_factors(run->base, &factors, err);
     if (!st && from_file)
         st = nb_master_panels(run->base, &panels, err);
@@ -251,23 +272,25 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
         nb_master_panels_free(&panels);
         nb_free(factors);
         nb_free(bad);
+        nb_free(first);
         return st;
     }
     master.panels = from_file ? &panels : NULL;
     master.layout = run->layout;
-    master.frames = frames;
-    master.frames_per_file = run->hdf5.per_file;
+    master.frames = first[pieces->n];
+    master.files = pieces->n;
+    master.first_of = first;
     master.meta = &meta;
-    master.truth = nb_spool_get;
-    master.truth_user = &run->truth;
+    master.truth = nb_truths_get;
+    master.truth_user = run;
     master.bad = bad;
     master.transmission = factors;
     master.noise = noise_of(run);
     master.background =
         nb_background_words(&run->base->model.settings, background, sizeof background);
     master.config = config;
-    master.data_name = nb_hdf5_sink_link;
-    master.user = &run->hdf5;
+    master.data_name = link_name;
+    master.user = run;
     st = describe_frames(run, &crystals, &master, err);
     if (!st)
         st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
@@ -276,5 +299,6 @@ nb_status nb_master_write(nb_run *run, int frames, nb_error *err)
     nb_free(config);
     nb_free(factors);
     nb_free(bad);
+    nb_free(first);
     return st;
 }

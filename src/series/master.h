@@ -5,9 +5,8 @@
 
 #include "run.h"
 
-/** Write the master of the first `frames` frames, whose data files are there. Errors: NB_ERR_NOMEM,
- * NB_ERR_IO. */
-nb_status nb_master_write(nb_run *run, int frames, nb_error *err);
+/** Write the master of the frames of run->truths.pieces. Errors: NB_ERR_NOMEM, NB_ERR_IO. */
+nb_status nb_master_write(nb_run *run, nb_error *err);
 
 /** The crystals of the first frames, where a frame may have another number than one; zeroed before, freed by the caller, after
  * an error too.  Errors: NB_ERR_NOMEM, those of nb_frames_crystal. */

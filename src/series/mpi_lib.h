@@ -16,8 +16,7 @@
 #define NB_MPI_FUNCTIONS(X) \
     X(MPI_Abort) X(MPI_Allgather) X(MPI_Allreduce) X(MPI_Bcast) X(MPI_Comm_free) \
     X(MPI_Comm_rank) X(MPI_Comm_set_errhandler) X(MPI_Comm_size) X(MPI_Comm_split_type) \
-    X(MPI_Finalize) X(MPI_Init_thread) X(MPI_Initialized) X(MPI_Iprobe) X(MPI_Isend) \
-    X(MPI_Recv) X(MPI_Test)
+    X(MPI_Finalize) X(MPI_Init_thread) X(MPI_Initialized)
 #ifdef OPEN_MPI
 #define NB_MPI_VARIABLES(X) \
     X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null) \
@@ -42,10 +41,6 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 #define MPI_Finalize (nb_mpi()->MPI_Finalize_)
 #define MPI_Init_thread (nb_mpi()->MPI_Init_thread_)
 #define MPI_Initialized (nb_mpi()->MPI_Initialized_)
-#define MPI_Iprobe (nb_mpi()->MPI_Iprobe_)
-#define MPI_Isend (nb_mpi()->MPI_Isend_)
-#define MPI_Recv (nb_mpi()->MPI_Recv_)
-#define MPI_Test (nb_mpi()->MPI_Test_)
 #ifdef OPEN_MPI
 #define ompi_mpi_byte (*nb_mpi()->ompi_mpi_byte_)
 #define ompi_mpi_comm_world (*nb_mpi()->ompi_mpi_comm_world_)

@@ -44,20 +44,14 @@ int nb_ranks_launched(int *rank)
 
 struct nb_ranks { /* without MPI there is none */
     int rank, count, local_rank, local_count;
-    int initialized;        /* by us */
-    int lost;               /* -1: none */
-    struct letter *letters; /* owned, like those behind it */
+    int initialized; /* by us */
+    int failed;
 };
 
-void nb_ranks_broken(nb_ranks *r, int lost)
+void nb_ranks_fail(nb_ranks *r)
 {
     if (r)
-        r->lost = lost;
-}
-
-int nb_ranks_lost(const nb_ranks *r)
-{
-    return r ? r->lost : -1;
+        r->failed = 1;
 }
 
 int nb_ranks_count(const nb_ranks *r)
@@ -81,15 +75,6 @@ int nb_ranks_local_rank(const nb_ranks *r)
 }
 
 #ifdef NB_HAVE_MPI
-
-enum { TAG = 1 };
-
-/** A message on its way. */
-typedef struct letter {
-    struct letter *next;
-    MPI_Request request;
-    char data[];
-} letter;
 
 static nb_status find_places(nb_ranks *r, nb_error *err)
 {
@@ -137,7 +122,6 @@ nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
     *ranks = nb_alloc(1, sizeof **ranks, "MPI", err);
     if (!*ranks)
         return NB_ERR_NOMEM;
-    (*ranks)->lost = -1;
     st = begin(*ranks, launched, err);
     if (st) {
         nb_ranks_leave(*ranks);
@@ -146,39 +130,18 @@ nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
     return st;
 }
 
-/** Remove delivered messages. */
-static void sweep(nb_ranks *r)
-{
-    letter **at = &r->letters;
-    while (*at) {
-        letter *l = *at;
-        int done = 0;
-        if (MPI_Test(&l->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-            at = &l->next;
-        } else {
-            *at = l->next;
-            nb_free(l);
-        }
-    }
-}
-
 void nb_ranks_leave(nb_ranks *r)
 {
     /* mpirun may lose text that is printed just before the end */
-    const struct timespec heard = {0, 300000000}, turn = {5, 0};
+    const struct timespec heard = {0, 300000000};
     if (!r)
         return;
-    if (r->lost >= 0) {
-        nanosleep(r->rank == (r->lost == 0) ? &heard : &turn, NULL);
+    if (r->failed) {
+        nanosleep(&heard, NULL);
         MPI_Abort(MPI_COMM_WORLD, 1); /* does not come back */
     }
     if (r->initialized)
         MPI_Finalize();
-    while (r->letters) {
-        letter *l = r->letters;
-        r->letters = l->next;
-        nb_free(l);
-    }
     nb_free(r);
 }
 
@@ -196,6 +159,15 @@ void nb_ranks_merge(nb_ranks *r, void *data, size_t bytes)
         MPI_Allreduce(MPI_IN_PLACE, (char *)data + done,
                       (int)(bytes - done < PIECE ? bytes - done : PIECE), MPI_BYTE,
                       MPI_BOR, MPI_COMM_WORLD);
+}
+
+void nb_ranks_gather(nb_ranks *r, const void *mine, size_t bytes, void *all)
+{
+    if (r)
+        MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+                      MPI_COMM_WORLD);
+    else
+        memcpy(all, mine, bytes);
 }
 
 static const char *rank_name(int rank, char name[32])
@@ -216,11 +188,10 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
     }
     all = nb_alloc((size_t)r->count, sizeof *all, "errors", NULL);
     if (!all) { /* the others wait: no agreement is possible any more */
-        nb_ranks_broken(r, r->rank);
+        nb_ranks_fail(r);
         return nb_fail_memory(err, sizeof *all, "errors");
     }
-    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE,
-                  MPI_COMM_WORLD);
+    nb_ranks_gather(r, &mine, sizeof mine, all);
     for (int i = r->count - 1; i >= 0; i--)
         if (all[i].code) {
             status = all[i].code;
@@ -230,41 +201,6 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
         memset(err, 0, sizeof *err);
     nb_free(all);
     return status;
-}
-
-void nb_ranks_send(nb_ranks *r, int to, const void *data, size_t bytes)
-{
-    letter *l = nb_alloc_raw(1, sizeof *l + bytes, "message", NULL);
-    sweep(r);
-    if (!l)
-        return;
-    memcpy(l->data, data, bytes);
-    if (MPI_Isend(l->data, (int)bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &l->request) !=
-        MPI_SUCCESS) { /* to a lost process */
-        nb_free(l);
-        return;
-    }
-    l->next = r->letters;
-    r->letters = l;
-}
-
-int nb_ranks_receive(nb_ranks *r, void *data, size_t bytes, int *from)
-{
-    MPI_Status status;
-    int there = 0;
-    (void)r;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS ||
-        !there)
-        return 0;
-    *from = status.MPI_SOURCE;
-    return MPI_Recv(data, (int)bytes, MPI_BYTE, *from, TAG, MPI_COMM_WORLD, &status) ==
-           MPI_SUCCESS;
-}
-
-int nb_ranks_pending(nb_ranks *r)
-{
-    sweep(r);
-    return r->letters != NULL;
 }
 
 #else
@@ -309,27 +245,10 @@ nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err)
     return status;
 }
 
-void nb_ranks_send(nb_ranks *ranks, int to, const void *data, size_t bytes)
+void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all)
 {
     (void)ranks;
-    (void)to;
-    (void)data;
-    (void)bytes;
-}
-
-int nb_ranks_receive(nb_ranks *ranks, void *data, size_t bytes, int *from)
-{
-    (void)ranks;
-    (void)data;
-    (void)bytes;
-    (void)from;
-    return 0;
-}
-
-int nb_ranks_pending(nb_ranks *ranks)
-{
-    (void)ranks;
-    return 0;
+    memcpy(all, mine, bytes);
 }
 
 #endif

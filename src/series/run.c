@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that threads and processes of a series share: its end, its books, its progress. */
+/* The state that the threads of a series share: its end and its progress. */
 #include "run.h"
 
 #include "../base/error.h"
@@ -52,18 +52,6 @@ int nb_run_report(nb_run *run)
     return stop;
 }
 
-nb_status nb_run_record(nb_run *run, const nb_finished *f, nb_error *err)
-{
-    nb_status st = NB_OK;
-    pthread_mutex_lock(&run->book_lock);
-    if (run->files.done)
-        st = nb_file_sink_commit(&run->files, f, err);
-    if (!st && run->truth.fd >= 0)
-        st = nb_spool_put(&run->truth, f->frame, &f->truth, err);
-    pthread_mutex_unlock(&run->book_lock);
-    return st;
-}
-
 /** frame: in the whole series. */
 static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
 {
@@ -75,46 +63,46 @@ static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
     }
 }
 
-/** Facts of the frames, in any order. */
-static void add_facts(nb_run *run, const nb_finished *f)
+static void add_brightest(nb_series_progress *p, int frame, double max, int fast, int slow)
+{
+    if (max < p->max || (max == p->max && frame > p->max_frame))
+        return;
+    p->max = max;
+    p->max_frame = frame;
+    p->max_fast = fast;
+    p->max_slow = slow;
+}
+
+void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *facts)
+{
+    add_clipped(&p->clipped_hdf5, frame, (int64_t)facts->clipped);
+    add_brightest(p, frame, facts->max, (int)facts->max_fast, (int)facts->max_slow);
+}
+
+void nb_run_count(nb_run *run, const nb_slot *slot)
 {
     nb_series_progress *p = &run->progress;
-    const nb_hdf5_facts *facts = &f->truth.facts;
-    const int frame = run->frames.first + f->frame; /* in the whole series */
-    add_clipped(&p->clipped_output, frame, f->file_clipped);
-    add_clipped(&p->clipped_hdf5, frame, (int64_t)facts->clipped);
-    if (facts->max < p->max || (facts->max == p->max && frame > p->max_frame))
-        return;
-    p->max = facts->max;
-    p->max_frame = frame;
-    p->max_fast = (int)facts->max_fast;
-    p->max_slow = (int)facts->max_slow;
+    const int frame = run->frames.first + slot->frame; /* in the whole series */
+    if (slot->block) {
+        add_clipped(&p->clipped_output, frame, slot->file_clipped);
+        p->done++;
+        p->bytes += (int64_t)slot->chunk_bytes + slot->file_bytes;
+    }
+    nb_run_add_facts(p, frame, &slot->truth.facts);
+    p->seconds = nb_monotonic_seconds() - run->start;
+    atomic_store(&run->committed, p->done);
 }
 
-void nb_run_count(nb_run *run, const nb_finished *f)
+void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *o)
 {
-    add_facts(run, f);
-    run->finished[f->frame] = 1;
-    run->progress.done++;
-    run->progress.kept += f->kept;
-    run->progress.bytes += f->bytes;
-    run->progress.seconds = nb_monotonic_seconds() - run->start;
-    atomic_store(&run->committed, run->progress.done);
-}
-
-nb_status nb_run_outcome(const nb_run *run, nb_error *err)
-{
-    if (run->status && err)
-        *err = run->error;
-    if (run->status && run->status != NB_ERR_CANCELLED)
-        return run->status;
-    if (nb_ranks_rank(run->ranks) == 0 ? run->progress.done < run->frames.count
-                                       : atomic_load(&run->stop))
-        return nb_fail(err, NB_ERR_CANCELLED,
-                       run->given
-                           ? "interrupted after %d of %d frames; no HDF5 is written"
-                           : "interrupted: %d of %d frames are finished; type the "
-                             "same flags and -resume to continue",
-                       run->progress.done, run->frames.count);
-    return NB_OK;
+    nb_clipped *to = &p->clipped_output;
+    const nb_clipped *from = &o->clipped_output;
+    p->bytes += o->bytes;
+    add_brightest(p, o->max_frame, o->max, o->max_fast, o->max_slow);
+    if (from->most > to->most || (from->most == to->most && from->worst < to->worst)) {
+        to->most = from->most;
+        to->worst = from->worst;
+    }
+    to->pixels += from->pixels;
+    to->frames += from->frames;
 }

@@ -23,48 +23,27 @@
 #include "master.h"
 #include "page.h"
 #include "frame.h"
-#include "record.h"
 #include "run.h"
 #include "stream.h"
 #include "threads.h"
 
-enum { PER_FILE = 100 };
-
 /** Values that rank 0 decides first. */
 typedef struct beginning {
     int64_t seed;
-    int per_block;    /* frames of a data file, or of a share of numbered files */
     uint64_t earlier; /* the fingerprint of the run to resume; 0: there is none */
 } beginning;
-
-/** The same number of blocks for each process, of at most PER_FILE frames. */
-static int fair_block(const nb_series *s, int frames, int ranks)
-{
-    int each = (frames + ranks - 1) / ranks, rounds = (each + PER_FILE - 1) / PER_FILE;
-    if (ranks == 1)
-        return frames < PER_FILE ? frames : PER_FILE;
-    if (!s->hdf5_file[0]) /* large ones have no advantage */
-        rounds *= 4;
-    return (frames + ranks * rounds - 1) / (ranks * rounds);
-}
 
 /** The same as in the run to resume; else as requested. */
 static beginning resolve(const nb_run *run, const nb_config *cfg)
 {
     const nb_series *s = run->series;
-    int first, frames = nb_series_part(s, &first), ranks = nb_ranks_count(run->ranks);
-    nb_journal_key key = {0};
-    beginning b;
-    int earlier = s->resume && ((s->hdf5_file[0] && nb_hdf5_sink_key(s, frames, &key)) ||
-                                (s->output[0] && nb_file_sink_key(s, &key)));
-    b.earlier = earlier ? key.fingerprint : 0;
-    b.seed = cfg->seed.set ? cfg->seed.value : earlier ? key.seed : nb_seed_from_clock();
-    b.per_block = frames > 0 ? fair_block(s, frames, ranks) : 1; /* 0: refused later */
-    if (earlier && key.per_file > 0 && key.per_file <= frames)
-        b.per_block = (int)key.per_file;
-    if (s->frames_per_file > 0)
-        b.per_block = s->frames_per_file < frames ? s->frames_per_file : frames;
-    return b;
+    int first, frames = nb_series_part(s, &first);
+    nb_series_key key = {0};
+    const int earlier = s->resume && nb_work_key(s, frames, &key);
+    return (beginning){cfg->seed.set ? cfg->seed.value
+                       : earlier     ? key.seed
+                                     : nb_seed_from_clock(),
+                       earlier ? key.fingerprint : 0};
 }
 
 static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning *b,
@@ -132,51 +111,72 @@ static nb_status open_pool(nb_run *run, nb_error *err)
     return nb_pool_open(&run->pool, base->engine.backend, devices, each, err);
 }
 
-/** Rank 0 locks the HDF5 files of the series for this run, before any process opens them. */
-static nb_status begin_hdf5(nb_run *run, const nb_journal_key *key, nb_error *err)
+/** A new series: nothing of these names is of it. */
+static void remove_older(const nb_run *run)
 {
-    nb_status st = NB_OK;
-    if (!run->series->hdf5_file[0])
-        return NB_OK;
-    if (nb_ranks_rank(run->ranks) == 0)
-        st = nb_hdf5_sink_begin(&run->hdf5, run->series, key, err);
-    nb_ranks_share(run->ranks, &run->hdf5.fresh, sizeof run->hdf5.fresh);
-    return nb_ranks_agree(run->ranks, st, err);
+    nb_work_remove_numbered(&run->work);
+    if (run->series->resume || !run->series->hdf5_file[0])
+        return;
+    nb_work_remove_data(&run->work);
+    (void)unlink(run->series->hdf5_file);
 }
 
-static nb_status open_sinks(nb_run *run, nb_journal_key key, nb_error *err)
+/** Rank 0 begins the series for all ranks, and counts what is there. */
+static nb_status begin_files(nb_run *run, nb_error *err)
 {
     const nb_series *s = run->series;
-    int first = nb_ranks_rank(run->ranks) == 0;
-    nb_journal_key of_files = key;
-    nb_status st = NB_OK;
-    of_files.per_file = 0;
-    if (s->output[0])
-        st = nb_file_sink_open(&run->files, s, run->frames.count,
-                               first ? &of_files : NULL, err);
-    run->hdf5.part = nb_ranks_rank(run->ranks);
-    run->hdf5.parts = nb_ranks_count(run->ranks);
-    if (!st && s->hdf5_file[0])
-        st = nb_hdf5_sink_open(&run->hdf5, s, run->frames.count, &run->layout, &key, err);
-    if (!st && s->hdf5_file[0] && first)
-        st = nb_spool_open(&run->truth, s->hdf5_file, err);
+    const nb_hdf5_data *data = &run->work.data;
+    const nb_series_key key = {data->fingerprint, data->seed, data->per_file,
+                               run->work.kept != NULL};
+    char path[NB_PATH_MAX];
+    int *frames = &run->progress.kept;
+    nb_status st = nb_work_begun_path(s, path, err);
+    if (!st)
+        st = nb_begun_open(&run->begun, path, &key, s->resume, err);
+    if (!st && (s->resume || !run->begun.is_new))
+        st = nb_work_count(&run->work, run->work.kept, frames, err);
+    if (!st && run->begun.is_new) {
+        remove_older(run);
+        st = nb_work_count(&run->work, run->work.kept, frames, err);
+    }
+    run->progress.done = run->progress.kept;
+    if (!st)
+        nb_begun_share(&run->begun);
+    if (!st && run->begun.joined && !s->resume)
+        nb_notice(&run->hooks,
+                  "another run makes this series: this one makes a part of it");
     return st;
 }
 
-/** The frames that any process found finished. */
-static void merge_finished(nb_run *run)
+static nb_status open_blocks(nb_run *run, uint64_t fingerprint, nb_error *err)
 {
-    size_t n = (size_t)run->frames.count;
-    if (run->files.done)
-        nb_ranks_merge(run->ranks, run->files.done, n);
-    if (run->hdf5.done)
-        nb_ranks_merge(run->ranks, run->hdf5.done, n);
-    if (run->hdf5.lists)
-        nb_ranks_merge(run->ranks, run->hdf5.lists, n * sizeof *run->hdf5.lists);
-    if (run->hdf5.facts)
-        nb_ranks_merge(run->ranks, run->hdf5.facts, n * sizeof *run->hdf5.facts);
-    if (run->files.facts)
-        nb_ranks_merge(run->ranks, run->files.facts, n * sizeof *run->files.facts);
+    const nb_series *s = run->series;
+    nb_work *b = &run->work;
+    nb_status st = nb_work_open(b, s, run->frames.count, run->window + 1, err);
+    b->data = (nb_hdf5_data){.layout = run->layout,
+                             .fingerprint = fingerprint,
+                             .seed = run->frames.base.seed.value,
+                             .per_file = b->per_block};
+    b->rank = nb_ranks_rank(run->ranks);
+    b->ranks = nb_ranks_count(run->ranks);
+    if (!st && b->stem[0])
+        st = nb_hdf5_chunk_check(&run->layout, err);
+    if (!st && run->base->cfg.sum_file[0]) {
+        b->kept = nb_alloc((size_t)b->count, sizeof *b->kept, "blocks", err);
+        st = b->kept ? NB_OK : NB_ERR_NOMEM;
+    }
+    if (!st && b->rank == 0)
+        st = begin_files(run, err);
+    return st;
+}
+
+/** What rank 0 has found. */
+static void share_found(nb_run *run)
+{
+    nb_work *b = &run->work;
+    nb_ranks_share(run->ranks, b->whole, (size_t)b->count);
+    if (b->kept)
+        nb_ranks_share(run->ranks, b->kept, (size_t)b->count * sizeof *b->kept);
 }
 
 static nb_status allocate(nb_run *run, nb_error *err)
@@ -185,9 +185,9 @@ static nb_status allocate(nb_run *run, nb_error *err)
     run->slots = nb_alloc((size_t)run->window, sizeof *run->slots, "frames", err);
     if (!run->slots)
         return NB_ERR_NOMEM;
-    for (int i = 0; !st && run->hdf5.done && i < run->window; i++) {
-        run->slots[i].room = nb_hdf5_chunk_bound(&run->layout) + NB_RECORD_MORE;
-        run->slots[i].chunk = nb_alloc_raw(run->slots[i].room, 1, "frame", err);
+    for (int i = 0; !st && run->work.stem[0] && i < run->window; i++) {
+        run->slots[i].chunk =
+            nb_alloc_raw(nb_hdf5_chunk_bound(&run->layout), 1, "frame", err);
         st = run->slots[i].chunk ? NB_OK : NB_ERR_NOMEM;
     }
     return st;
@@ -261,6 +261,20 @@ static void notice_turned(const nb_run *run)
                   s->stills);
 }
 
+/** Note that processes wait for each other, if a block is much of the work of one. */
+static void notice_blocks(const nb_run *run)
+{
+    enum { ENOUGH = 4 }; /* blocks a process */
+    const int frames = run->frames.count, ranks = nb_ranks_count(run->ranks),
+              each = nb_work_size(run->series, frames),
+              blocks = (frames + each - 1) / each, better = frames / (ENOUGH * ranks);
+    if (ranks > 1 && each > 1 && blocks < ENOUGH * ranks)
+        nb_notice(&run->hooks,
+                  "%d processes share %d data file%s, so some wait for others; type "
+                  "-frames_per_file %d",
+                  ranks, blocks, blocks == 1 ? "" : "s", better > 1 ? better : 1);
+}
+
 /** Numbered files that hold one panel. */
 static nb_status check_panels(const nb_run *run, nb_error *err)
 {
@@ -316,11 +330,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     notice_lost(run);
     notice_noise(run);
     notice_turned(run);
-    run->dealer.frames = run->frames.count;
-    run->dealer.per_block = b->per_block;
-    run->finished = nb_alloc((size_t)run->frames.count, 1, "frames", err);
-    st = run->finished ? open_pool(run, err) : NB_ERR_NOMEM;
-    return st ? st : nb_talk_open(run, err);
+    notice_blocks(run);
+    return open_pool(run, err);
 }
 
 /** What clipped pixels of the files hold. */
@@ -328,7 +339,7 @@ static void find_largest(nb_run *run)
 {
     nb_clipped *output = &run->progress.clipped_output,
                *hdf5 = &run->progress.clipped_hdf5;
-    const nb_format *format = run->files.name.format; /* NULL: no -output */
+    const nb_format *format = run->work.name.format; /* NULL: no -output */
     if (format)
         output->file =
             nb_frame_file_noise(nb_format_writer(format, run->base->cfg.tiff_bits));
@@ -338,16 +349,14 @@ static void find_largest(nb_run *run)
 }
 
 /** Files, memory, and the frames that an earlier run finished. */
-static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *err)
+static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error *err)
 {
-    nb_status st = open_sinks(run, key, err);
+    nb_status st = open_blocks(run, fingerprint, err);
     find_largest(run);
     if (!st)
         st = allocate(run, err);
     if (!st && run->base->cfg.sum_file[0])
         st = nb_sum_open(&run->sum, run->base->model.scene.raster.pixels, err);
-    if (!st && run->series->resume)
-        st = nb_earlier_check_inputs(run, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_dumps(run->base, dump, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
@@ -363,58 +372,74 @@ static nb_status open_all(nb_run *run, nb_journal_key key, int dump, nb_error *e
 
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
-    nb_journal_key key = {0};
     beginning b = {0};
+    uint64_t fingerprint;
+    int first, frames = nb_series_part(run->series, &first);
     nb_status st = NB_OK;
     if (nb_ranks_rank(run->ranks) == 0) {
         b = resolve(run, cfg);
-        st = nb_series_check_files(cfg, run->series, b.per_block, err);
+        st = nb_series_check_files(cfg, run->series, nb_work_size(run->series, frames),
+                                   err);
     }
     if ((st = nb_ranks_agree(run->ranks, st, err)))
         return st;
     nb_ranks_share(run->ranks, &b, sizeof b);
     if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)) ||
-        (st = nb_earlier_fingerprint(run, b.earlier, &key.fingerprint, err)))
+        (st = nb_earlier_fingerprint(run, b.earlier, &fingerprint, err)) ||
+        (st = open_all(run, fingerprint, cfg->dump_file[0] != '\0', err)))
         return st;
-    key.seed = run->frames.base.seed.value;
-    key.per_file = b.per_block;
-    if ((st = begin_hdf5(run, &key, err)) ||
-        (st = open_all(run, key, cfg->dump_file[0] != '\0', err)))
-        return st;
-    merge_finished(run);
+    share_found(run);
     if (nb_ranks_rank(run->ranks) == 0)
         nb_earlier_notice_stale(run);
     return NB_OK;
 }
 
-/** After an error: make the frames so far readable; a failure of this is not another error. */
-static void save_part(nb_run *run)
+/** Count the facts of all frames, which other processes and earlier runs have made, too. */
+static nb_status count_facts(nb_run *run, nb_error *err)
 {
-    int readable;
-    if (!run->hdf5.done || run->given)
-        return;
-    readable = nb_hdf5_sink_there(&run->hdf5, nb_talk_readable(run));
-    if (readable > 0)
-        (void)nb_master_write(run, readable, NULL);
+    nb_series_progress *p = &run->progress;
+    nb_clipped *clipped = &p->clipped_hdf5;
+    nb_status st = NB_OK;
+    clipped->pixels = clipped->most = clipped->frames = clipped->worst = 0;
+    p->max = p->max_frame = p->max_fast = p->max_slow = 0;
+    for (int k = 0; !st && k < run->frames.count; k++) {
+        nb_hdf5_frame truth;
+        if (!(st = nb_truths_get(run, k, 1, &truth, err)))
+            nb_run_add_facts(p, run->frames.first + k, &truth.facts);
+    }
+    return st;
 }
 
-/** Rank 0 writes the master of the finished frames, and their experiments. */
-static nb_status finish(nb_run *run, nb_status st, nb_error *err)
+/** Rank 0 writes what the frames of a whole series have in common. */
+static nb_status finish(nb_run *run, nb_error *err)
 {
-    if (st)
-        save_part(run);
-    if (!st && run->hdf5.done)
-        st = nb_master_write(run, run->frames.count, err);
-    if (!st && run->hdf5.done)
-        st = nb_run_stream_write(run, err);
+    nb_status st = NB_OK;
+    if (run->work.stem[0]) {
+        st = nb_work_pieces(&run->work, &run->truths.pieces, err);
+        if (!st)
+            st = count_facts(run, err);
+        if (!st)
+            st = nb_master_write(run, err);
+        if (!st)
+            st = nb_run_stream_write(run, err);
+    }
     return st ? st : nb_experiments_write(run, err);
+}
+
+/** After a stop: make the first frames readable; a failure of this is not another error. */
+static void save_part(nb_run *run)
+{
+    if (!run->work.stem[0] || run->given || nb_ranks_rank(run->ranks) > 0)
+        return;
+    if (!nb_work_pieces(&run->work, &run->truths.pieces, NULL) && run->truths.pieces.n > 0)
+        (void)nb_master_write(run, NULL);
 }
 
 /** When no frame has a photon. */
 static void say_dark(const nb_run *run)
 {
     const nb_stats none = {.rendered = 1};
-    if (nb_ranks_rank(run->ranks) > 0 || run->progress.max > 0)
+    if (run->progress.max > 0 || (run->progress.kept && !run->work.stem[0]))
         return;
     if (run->given)
         nb_notice(&run->hooks, "the input has no photons: its pixels are 0 or below");
@@ -429,14 +454,17 @@ static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
     pthread_mutex_unlock(&run->lock);
 }
 
-/** For the last data file. */
-static void wait_for_files(nb_run *run)
+/** End the data files that are not whole, early, so that nothing is lost. */
+static void end_blocks(nb_run *run)
 {
-    nb_error err = {0};
-    int first;
-    nb_status st = run->hdf5.done ? nb_hdf5_sink_wait(&run->hdf5, &first, &err) : NB_OK;
-    if (st)
-        stop_with(run, first, st, &err);
+    for (int i = 0; run->work.open && i < run->work.room; i++) {
+        nb_block *b = &run->work.open[i];
+        nb_error err = {0};
+        nb_status st = b->number >= 0 ? nb_block_end(b, &err) : NB_OK;
+        if (st)
+            stop_with(run, b->first, st, &err);
+        b->number = -1;
+    }
 }
 
 /** The sum of the frames of all processes, when all of them are made and know it. */
@@ -448,32 +476,103 @@ static nb_status finish_sum(nb_run *run, nb_error *err)
     return run->sum.pixel ? nb_ranks_agree(run->ranks, st, err) : st;
 }
 
+/** When all processes have ended: add up what they made.  *stopped: one of them was interrupted.  Waits for them. */
+static nb_status meet(nb_run *run, int *stopped, nb_error *err)
+{
+    struct end {
+        nb_series_progress progress;
+        int stopped;
+    } mine = {run->progress, atomic_load(&run->stop)}, *all;
+    const int ranks = nb_ranks_count(run->ranks);
+    all = nb_alloc((size_t)ranks, sizeof *all, "ranks", err);
+    if (!all) {
+        nb_ranks_fail(run->ranks);
+        return NB_ERR_NOMEM;
+    }
+    nb_ranks_gather(run->ranks, &mine, sizeof mine, all);
+    *stopped = 0;
+    for (int r = 0; r < ranks; r++) {
+        *stopped |= all[r].stopped;
+        if (r != nb_ranks_rank(run->ranks))
+            nb_run_add_progress(&run->progress, &all[r].progress);
+    }
+    nb_free(all);
+    return NB_OK;
+}
+
+static nb_status fail_stopped(const nb_run *run, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_CANCELLED,
+                   run->given ? "%s after %d of %d frames; no HDF5 is written"
+                              : "%s: %d of %d frames are finished; type the same flags "
+                                "and -resume to continue",
+                   atomic_load(&run->late) ? "-time_limit" : "interrupted",
+                   run->progress.done, run->frames.count);
+}
+
+/** The frames that other processes still make. */
+static void notice_others(const nb_run *run)
+{
+    if (run->work.unlocked[0])
+        nb_notice(
+            &run->hooks,
+            "%.300s is of another process, and this file system has no locks: if no "
+            "run writes it, remove it and type -resume",
+            run->work.unlocked);
+    nb_notice(&run->hooks,
+              "%d of %d frames are finished; another process makes the others%s",
+              run->progress.done, run->frames.count,
+              run->work.stem[0] ? ", and the last one writes the master" : "");
+}
+
+/** Rank 0 ends a series that is whole, or says what it lacks. */
+static nb_status end_series(nb_run *run, int stopped, nb_error *err)
+{
+    nb_status st = nb_work_count(&run->work, NULL, &run->progress.done, err);
+    if (st)
+        return st;
+    if (run->progress.done < run->frames.count) {
+        save_part(run);
+        if (stopped)
+            return fail_stopped(run, err);
+        notice_others(run);
+        return NB_OK;
+    }
+    if ((st = finish(run, err)))
+        return st;
+    say_dark(run);
+    return nb_is_page(run->base->cfg.report_file)
+               ? nb_series_page(run->base, run->series, &run->progress, err)
+               : nb_report_write_series(run->base, run->series, &run->progress, err);
+}
+
 /** Make the frames, and end together with the other processes. */
 static nb_status run_all(nb_run *run, nb_error *err)
 {
     nb_error own = {0};
+    int stopped;
     nb_status st;
-    int block = -1, partial = 0;
     nb_sim_say_long(run->base, run->frames.count);
     st = nb_threads_run(run, &own);
     if (st)
         stop_with(run, 0, st, &own);
-    wait_for_files(run);
-    if (run->hdf5.done && atomic_load(&run->stop) && !run->given)
-        partial = nb_hdf5_sink_partial(&run->hdf5, &block);
-    nb_talk_end(run, block, partial);
-    st = nb_run_outcome(run, err);
-    if (nb_ranks_rank(run->ranks) == 0)
-        st = finish(run, st, err);
-    if (!st) {
-        say_dark(run);
-        if (nb_ranks_rank(run->ranks) == 0)
-            st = nb_is_page(run->base->cfg.report_file)
-                     ? nb_series_page(run->base, run->series, &run->progress, err)
-                     : nb_report_write_series(run->base, run->series, &run->progress, err);
+    end_blocks(run);
+    if (run->status && run->status != NB_ERR_CANCELLED) {
+        nb_ranks_fail(run->ranks); /* all end */
+        save_part(run);
+        if (err)
+            *err = run->error;
+        return run->status;
     }
-    st = nb_talk_result(run, st, err);
-    return st ? st : finish_sum(run, err);
+    if ((st = meet(run, &stopped, err)))
+        return st;
+    if (nb_ranks_rank(run->ranks) == 0)
+        st = end_series(run, stopped, err);
+    else if (stopped)
+        st = NB_ERR_CANCELLED;
+    if (st && st != NB_ERR_CANCELLED)
+        nb_ranks_fail(run->ranks);
+    return st || stopped ? st : finish_sum(run, err);
 }
 
 /** Under mpirun without `ranks`: each process makes all frames, which is right only for different
@@ -490,48 +589,32 @@ static void notice_alone(const nb_run *run)
             launched, rank);
 }
 
-/** Without its master nothing of an unfinished series of given images stays: nobody could go on with it. */
-static void remove_data(const nb_run *run)
+static void tear_down(nb_run *run, nb_status st)
 {
-    const nb_hdf5_sink *s = &run->hdf5;
-    char path[NB_PATH_MAX];
-    for (int first = 0; s->done && first < s->frames; first += s->per_file) {
-        int last = first + s->per_file < s->frames ? first + s->per_file : s->frames;
-        if (memchr(run->finished + first, 0, (size_t)(last - first)))
-            continue;
-        nb_hdf5_sink_data_path(s->stem, first / s->per_file, path);
-        (void)unlink(path);
-    }
-}
-
-/** What becomes of the records of finished frames. */
-static nb_end end_of(const nb_run *run, nb_status st)
-{
-    if (!st || run->given)
-        return NB_END_DONE;
-    return run->progress.done == 0 ? NB_END_UNUSED : NB_END_LATER;
-}
-
-static void tear_down(nb_run *run, nb_end end)
-{
-    for (int i = 0; run->slots && i < run->window; i++)
+    for (int i = 0; run->slots && i < run->window; i++) {
         nb_free(run->slots[i].chunk);
+        nb_reflections_free(&run->slots[i].list);
+    }
     nb_free(run->slots);
-    nb_spool_close(&run->truth);
+    nb_truths_free(&run->truths);
     nb_experiments_close(&run->experiments);
     nb_sum_close(&run->sum);
-    nb_talk_close(run);
-    nb_free(run->finished);
-    nb_file_sink_close(&run->files, end);
-    nb_hdf5_sink_close(&run->hdf5, end);
+    if (st && run->given && run->begun.fd >= 0) /* nobody could go on with it */
+        nb_work_remove_data(&run->work);
+    nb_work_free(&run->work);
+    if (run->given || run->progress.done == run->progress.frames)
+        nb_begun_remove(&run->begun, 0);
+    else if (st && run->begun.is_new && run->progress.done == 0)
+        nb_begun_remove(&run->begun, 1);
+    nb_begun_close(&run->begun);
     nb_pool_close(&run->pool);
     nb_frames_free(&run->frames);
     nb_sim_free(run->base);
     nb_given_free(run->given);
     pthread_mutex_destroy(&run->lock);
     pthread_mutex_destroy(&run->hook_lock);
-    pthread_mutex_destroy(&run->book_lock);
     pthread_cond_destroy(&run->moved);
+    pthread_cond_destroy(&run->ended);
 }
 
 /** Images that are given: they say how many frames there are, and where the detector stands. */
@@ -565,12 +648,11 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.ranks = series->ranks;
     if (hooks)
         run.hooks = *hooks;
-    run.files.record.fd = run.hdf5.block.journal.fd = run.hdf5.maker.block.journal.fd =
-        run.hdf5.series.fd = run.truth.fd = -1;
+    run.begun.fd = -1;
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.hook_lock, NULL);
-    pthread_mutex_init(&run.book_lock, NULL);
     pthread_cond_init(&run.moved, NULL);
+    pthread_cond_init(&run.ended, NULL);
     run.start = nb_monotonic_seconds();
     notice_alone(&run);
     if (series->input[0])
@@ -584,8 +666,6 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)
         *result = run.progress;
-    if (st && run.given && run.finished && nb_ranks_rank(run.ranks) == 0)
-        remove_data(&run);
-    tear_down(&run, end_of(&run, st));
+    tear_down(&run, st);
     return st;
 }

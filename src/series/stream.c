@@ -47,7 +47,7 @@ typedef struct chunks {
     nb_stream_job job;
     nb_hdf5_crystals crystals;
     nb_reflection *spots; /* owned: of one data file */
-    nb_hdf5_frame *truth; /* owned, [per_file]: of its frames */
+    nb_hdf5_frame *truth; /* owned: of its frames */
     double corner_mm[3];  /* of the geometry, lab */
 } chunks;
 
@@ -94,46 +94,46 @@ static nb_status put_frame(chunks *c, int k, const nb_hdf5_frame *truth,
     return st;
 }
 
-/** The frames of data file `block`. */
-static nb_status put_block(chunks *c, int block, nb_error *err)
+/** The frames of data file i. */
+static nb_status put_file(chunks *c, int i, nb_error *err)
 {
     nb_run *run = c->run;
-    const int per_file = run->hdf5.per_file, first = block * per_file;
-    const int left = run->frames.count - first, n = left < per_file ? left : per_file;
+    const struct nb_piece *p = &run->truths.pieces.all[i];
+    const int n = p[1].first - p->first;
     char path[NB_PATH_MAX];
     size_t rows = 0, row = 0;
-    nb_status st = nb_spool_get(&run->truth, first, n, c->truth, err);
-    if (st)
-        return st;
-    for (int i = 0; i < n; i++)
-        rows += (size_t)c->truth[i].list.count;
+    nb_status st = NB_OK;
     nb_free(c->spots);
+    nb_free(c->truth);
+    c->spots = NULL;
+    c->truth = nb_alloc_raw((size_t)n, sizeof *c->truth, "truth", err);
+    if (!c->truth || (st = nb_truths_get(run, p->first, n, c->truth, err)))
+        return st ? st : NB_ERR_NOMEM;
+    for (int k = 0; k < n; k++)
+        rows += (size_t)c->truth[k].list.count;
     if (!(c->spots = nb_alloc_raw(rows + 1, sizeof *c->spots, "list of spots", err)))
         return NB_ERR_NOMEM;
-    nb_hdf5_sink_data_path(run->hdf5.stem, block, path);
+    nb_work_data_path(run->work.stem, p->block, p->piece, path);
     st = nb_hdf5_read_spots(path, run->layout.reflections, rows, c->spots, err);
-    for (int i = 0; i < n && !st; i++) {
-        st = put_frame(c, first + i, &c->truth[i], c->spots + row, err);
-        row += (size_t)c->truth[i].list.count;
+    for (int k = 0; k < n && !st; k++) {
+        st = put_frame(c, p->first + k, &c->truth[k], c->spots + row, err);
+        row += (size_t)c->truth[k].list.count;
     }
     return st;
 }
 
 nb_status nb_run_stream_write(nb_run *run, nb_error *err)
 {
-    const int per_file = run->hdf5.per_file;
     chunks c = {.run = run};
     nb_status st;
     if (!run->base->cfg.stream_file[0])
         return NB_OK;
     memcpy(c.corner_mm, nb_sim_describe(run->base).pix0_mm, sizeof c.corner_mm);
-    c.truth = nb_alloc_raw((size_t)per_file, sizeof *c.truth, "truth", err);
-    st = c.truth ? nb_master_crystals(run, run->frames.count, &c.crystals, err)
-                 : NB_ERR_NOMEM;
+    st = nb_master_crystals(run, run->frames.count, &c.crystals, err);
     if (!st) {
         st = nb_stream_open(run->base, run->series->hdf5_file, &c.job, err);
-        for (int b = 0; !st && b * per_file < run->frames.count; b++)
-            st = put_block(&c, b, err);
+        for (int i = 0; !st && i < run->truths.pieces.n; i++)
+            st = put_file(&c, i, err);
         st = nb_stream_close(&c.job, st, err);
     }
     nb_master_crystals_free(&c.crystals);

@@ -2,6 +2,8 @@
 #include "threads.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
@@ -11,7 +13,6 @@
 #include "../sim/derive.h"
 #include "earlier.h"
 #include "pool.h"
-#include "record.h"
 #include "run.h"
 
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int processes)
@@ -172,27 +173,24 @@ static int on_render(void *user, double fraction)
 /** A slot for the next frame to make; NULL: there is none. */
 static nb_slot *take(nb_run *run)
 {
+    nb_error err = {0};
     nb_slot *slot = NULL;
+    nb_status st = NB_OK;
     pthread_mutex_lock(&run->lock);
-    while (!slot && !atomic_load(&run->stop)) {
-        int k = run->next < run->written + run->window ? nb_talk_take(run) : -1;
-        if (k >= 0) {
-            slot = &run->slots[run->next++ % run->window];
-            slot->frame = k;
-        } else if (run->dealer.over && !run->dealer.left) {
-            break;
-        } else {
-            pthread_cond_wait(&run->moved, &run->lock);
-        }
+    while (!atomic_load(&run->stop) && run->next >= run->written + run->window)
+        pthread_cond_wait(&run->moved, &run->lock);
+    if (!atomic_load(&run->stop)) {
+        slot = &run->slots[run->next % run->window];
+        st = nb_work_take(&run->work, slot, &err);
+        if (st)
+            nb_run_stop_with(run, run->frames.count, st, &err);
+        if (st || slot->frame < 0)
+            slot = NULL;
+        else
+            run->next++;
     }
     pthread_mutex_unlock(&run->lock);
     return slot;
-}
-
-static int finished_before(const nb_run *run, int k)
-{
-    return (!run->files.done || run->files.done[k]) &&
-           (!run->hdf5.done || run->hdf5.done[k]);
 }
 
 /** Give the thread's simulation the record of frame k. */
@@ -205,7 +203,6 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_status st = NB_OK;
     if (!f->sim)
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-    f->inputs = nb_own_inputs(run->base->in.store, cfg, &frames->base);
     if (!st)
         st = nb_frames_give(frames, k, cfg, f->sim, err);
     return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
@@ -232,16 +229,16 @@ static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err
     return st ? st : nb_sim_statistics(f->sim, f->image, &f->stats, err);
 }
 
-static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
+static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error *err)
 {
     nb_frame_wants wants = {0};
     nb_rendering rendering;
     size_t pixels = run->base->model.scene.raster.pixels;
     nb_status st;
-    const int sum = run->sum.pixel != NULL;
-    if (run->files.done && (sum || !run->files.done[k]))
-        nb_frame_want_file(f, run->files.name.format, &wants);
-    if (run->hdf5.done && (sum || !run->hdf5.done[k])) {
+    const int sum = run->sum.pixel != NULL, k = slot->frame;
+    if (slot->to_file || (sum && !run->work.stem[0]))
+        nb_frame_want_file(f, run->work.name.format, &wants);
+    if (slot->to_hdf5 || (sum && run->work.stem[0])) {
         nb_frame_want_hdf5(f, run->layout.type, &wants);
         wants.photons |= run->layout.reflections;
     }
@@ -259,21 +256,6 @@ static nb_status render(nb_run *run, nb_frame *f, int k, nb_error *err)
     return st ? st : write_slopes(f->sim, run->frames.first + k + 1, err);
 }
 
-/** The facts of the frame from an earlier run. */
-static void recall(const nb_run *run, int k, nb_slot *slot)
-{
-    int in_hdf5 = run->hdf5.facts && run->hdf5.done[k];
-    nb_hdf5_sink_recall(&run->hdf5, k, &slot->truth);
-    slot->file_clipped = 0;
-    if (!run->files.facts || !run->files.done[k])
-        return;
-    slot->file_clipped = (int64_t)run->files.facts[k].clipped;
-    if (!in_hdf5) {
-        slot->truth.facts = run->files.facts[k];
-        slot->truth.facts.clipped = 0;
-    }
-}
-
 /** The facts of the rendered image. */
 static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 {
@@ -286,20 +268,33 @@ static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 /** The frame for HDF5: its pixels, and its reflections on request. */
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
-    nb_reflections list = {0};
+    nb_reflections *list = &slot->list;
     double start;
     nb_status st = nb_frame_encode(f, &run->layout, slot->chunk, &slot->chunk_bytes, err);
     start = nb_monotonic_seconds();
     slot->truth.facts.clipped = (double)f->overloads;
-    if (!st && run->layout.reflections)
-        st = nb_sim_reflections(f->sim, f->image, &list, err);
-    if (run->layout.reflections)
-        f->spent.truth += nb_monotonic_seconds() - start;
-    for (size_t i = 0; i < list.count; i++)
-        list.list[i].frame = slot->frame;
+    if (st || !run->layout.reflections)
+        return st;
+    st = nb_sim_reflections(f->sim, f->image, list, err);
+    for (size_t i = 0; i < list->count; i++)
+        list->list[i].frame = slot->frame;
+    slot->truth.list = (nb_hdf5_list){(int64_t)list->count, list->background,
+                                      list->unassigned, list->diffuse, list->off_panels};
+    f->spent.truth += nb_monotonic_seconds() - start;
+    return st;
+}
+
+/** Write the numbered file. */
+static nb_status write_file(const nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
+{
+    const nb_template *t = &run->work.name;
+    char name[NB_PATH_MAX];
+    struct stat file;
+    nb_status st = nb_template_name(t, slot->frame + 1, name, err);
     if (!st)
-        st = nb_record_add(slot, &list, err);
-    nb_reflections_free(&list);
+        st = nb_frame_write(f, t->format, name, err);
+    slot->file_clipped = f->overloads;
+    slot->file_bytes = !st && stat(name, &file) == 0 ? (int64_t)file.st_size : 0;
     return st;
 }
 
@@ -307,11 +302,10 @@ static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 static nb_status make_outputs(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     const double start = nb_monotonic_seconds(), before = f->spent.noise + f->spent.truth;
-    const int k = slot->frame;
     nb_status st = NB_OK;
-    if (run->files.done && !run->files.done[k])
-        st = nb_file_sink_make(&run->files, f, k, slot, err);
-    if (!st && run->hdf5.done && !run->hdf5.done[k])
+    if (slot->to_file)
+        st = write_file(run, f, slot, err);
+    if (!st && slot->to_hdf5)
         st = encode(run, f, slot, err);
     f->spent.write +=
         nb_monotonic_seconds() - start - (f->spent.noise + f->spent.truth - before);
@@ -326,24 +320,18 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     nb_config cfg;
     int k = slot->frame;
     nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
-    slot->kept = finished_before(run, k);
+    slot->file_bytes = slot->file_clipped = 0;
+    slot->chunk_bytes = 0;
     if (st || (st = prepare(w, k, &cfg, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
-    slot->inputs = f->inputs;
-    slot->truth = nb_frame_truth(f);
-    if (run->given)
-        nb_frame_forget_crystal(&slot->truth); /* of a given image */
-    recall(run, k, slot);
-    if (slot->kept && !run->sum.pixel)
-        return NB_OK;
-    st = render(run, f, k, err);
-    if (!slot->kept)
-        look_at(&f->stats, &slot->truth.facts);
-    if (!st && !slot->kept)
+    slot->truth = nb_truths_of(run, f);
+    st = render(run, f, slot, err);
+    look_at(&f->stats, &slot->truth.facts);
+    if (!st)
         st = make_outputs(run, f, slot, err);
     if (!st && run->sum.pixel)
-        st = nb_frame_sum(f, run->hdf5.done ? NULL : run->files.name.format,
+        st = nb_frame_sum(f, run->work.stem[0] ? NULL : run->work.name.format,
                           run->layout.type, &run->sum, err);
     if (!st)
         show_part(w, 1);
@@ -364,39 +352,36 @@ static void add_times(nb_times *to, nb_times *spent)
     *spent = (nb_times){0};
 }
 
-static nb_status commit(nb_run *run, nb_slot *slot, nb_error *err)
+/** Write the next frame.  *full: a block that is whole now, or NULL. */
+static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *err)
 {
-    nb_finished f = {slot->frame,        slot->kept,   0,          slot->file_hash,
-                     slot->file_clipped, slot->inputs, slot->truth};
-    nb_status st = NB_OK;
-    if (!slot->kept)
-        f.bytes = (int64_t)slot->chunk_bytes + slot->file_bytes;
-    if (run->hdf5.done)
-        st = nb_hdf5_sink_commit(&run->hdf5, slot->frame, slot, err);
-    return st ? st : nb_talk_finished(run, &f, err);
+    const nb_status st = nb_work_add(&run->work, slot, full, err);
+    nb_reflections_free(&slot->list);
+    return st ? st : nb_work_end_old(&run->work, err);
 }
 
-/** Write what is ready, in order.  Called and left with the lock held. */
-static void drain(nb_run *run)
+/** Write what is ready, in order, up to the end of a block, which is returned.  Called and left with the lock held. */
+static nb_block *drain(nb_run *run)
 {
     nb_slot *slot = &run->slots[run->written % run->window];
+    nb_block *full = NULL;
     run->draining = 1;
-    while (slot->ready) {
+    while (slot->ready && !full) {
         nb_error err = {0};
         nb_status st;
         double start;
         pthread_mutex_unlock(&run->lock);
         start = nb_monotonic_seconds();
-        st = commit(run, slot, &err);
+        st = commit(run, slot, &full, &err);
         start = nb_monotonic_seconds() - start;
-        if (!slot->kept)
-            atomic_fetch_sub(&run->parts, NB_RUN_PARTS);
+        atomic_fetch_sub(&run->parts, NB_RUN_PARTS);
         pthread_mutex_lock(&run->lock);
         run->progress.times.write += start;
         if (st) {
             nb_run_stop_with(run, slot->frame, st, &err);
             break;
         }
+        nb_run_count(run, slot);
         slot->ready = 0;
         slot = &run->slots[++run->written % run->window];
         pthread_cond_broadcast(&run->moved);
@@ -406,6 +391,32 @@ static void drain(nb_run *run)
         }
     }
     run->draining = 0;
+    return full;
+}
+
+/** Close the file of a whole block, while other threads write the next one.  Called and left with the lock held. */
+static void close_block(nb_run *run, nb_block *full)
+{
+    const double start = nb_monotonic_seconds();
+    nb_error err = {0};
+    nb_status st;
+    pthread_mutex_unlock(&run->lock);
+    st = nb_block_end(full, &err);
+    pthread_mutex_lock(&run->lock);
+    run->progress.times.write += nb_monotonic_seconds() - start;
+    if (st)
+        nb_run_stop_with(run, full->first, st, &err);
+    else
+        run->work.whole[full->number] = !full->lost;
+    full->number = -1;
+}
+
+/** Write what is ready, unless another thread does.  With the lock held. */
+static void write_ready(nb_run *run)
+{
+    nb_block *full;
+    while (!run->draining && (full = drain(run)))
+        close_block(run, full);
 }
 
 static void *work(void *user)
@@ -426,13 +437,48 @@ static void *work(void *user)
             nb_run_stop_with(run, slot->frame, st, &err);
         else
             slot->ready = 1;
-        if (!run->draining)
-            drain(run);
+        write_ready(run);
         pthread_mutex_unlock(&run->lock);
     }
     nb_frame_free(&w->frame);
-    atomic_fetch_sub(&run->working, 1);
+    pthread_mutex_lock(&run->lock);
+    if (--run->working == 0)
+        pthread_cond_signal(&run->ended);
+    pthread_mutex_unlock(&run->lock);
     return NULL;
+}
+
+/** While threads work: -time_limit, and data files that are open for long. */
+static void watch(nb_run *run)
+{
+    enum { TICK_NS = 100000000, SECOND_NS = 1000000000 };
+    const double limit = run->series->time_limit_s;
+    struct timespec next;
+    nb_error err = {0};
+    nb_status st = NB_OK;
+    pthread_mutex_lock(&run->lock);
+    while (run->working > 0) {
+        clock_gettime(CLOCK_REALTIME, &next);
+        next.tv_sec += (next.tv_nsec + TICK_NS) / SECOND_NS;
+        next.tv_nsec = (next.tv_nsec + TICK_NS) % SECOND_NS;
+        pthread_cond_timedwait(&run->ended, &run->lock, &next);
+        if (limit > 0 && nb_monotonic_seconds() - run->start > limit &&
+            !atomic_exchange(&run->late, 1)) {
+            nb_run_cancel(run);
+            pthread_cond_broadcast(&run->moved);
+        }
+        if (run->draining || st)
+            continue;
+        run->draining = 1;
+        pthread_mutex_unlock(&run->lock);
+        st = nb_work_end_old(&run->work, &err);
+        pthread_mutex_lock(&run->lock);
+        run->draining = 0;
+        if (st)
+            nb_run_stop_with(run, run->frames.count, st, &err);
+        write_ready(run);
+    }
+    pthread_mutex_unlock(&run->lock);
 }
 
 nb_status nb_threads_run(nb_run *run, nb_error *err)
@@ -443,13 +489,13 @@ nb_status nb_threads_run(nb_run *run, nb_error *err)
         return NB_ERR_NOMEM;
     for (int i = 0; i < run->threads; i++) {
         workers[i].run = run;
-        atomic_fetch_add(&run->working, 1);
         workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
         started += workers[i].started;
-        if (!workers[i].started)
-            atomic_fetch_sub(&run->working, 1);
     }
-    nb_talk_while_working(run);
+    pthread_mutex_lock(&run->lock);
+    run->working += started;
+    pthread_mutex_unlock(&run->lock);
+    watch(run);
     for (int i = 0; i < run->threads; i++)
         if (workers[i].started)
             pthread_join(workers[i].thread, NULL);

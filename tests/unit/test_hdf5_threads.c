@@ -88,14 +88,20 @@ static void child(const char *folder, const char *log)
 
 SCRATCH_TEST(two_series_in_one_process_end_quietly)
 {
-    nb_hdf5_layout layout = {16, 16, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 0, 0};
+    const nb_hdf5_data data = {.layout = {16, 16, NB_HDF5_U16, NB_COMPRESS_BSLZ4, 0, 0},
+                               .frames = 1};
+    nb_hdf5_writer *writer;
+    nb_outfile out;
     char log[512];
     int status = 0;
     pid_t pid;
-    if (nb_hdf5_try_data(scratch_path(*state, "try.h5"), &layout, NULL)) {
+    assert_int_equal(nb_outfile_open(&out, scratch_path(*state, "try.h5"), NULL), NB_OK);
+    if (nb_hdf5_data_open(&out, &data, &writer, NULL)) {
+        nb_outfile_abort(&out);
         print_message("# skipped: no HDF5 or no LZ4 in this build\n");
         skip();
     }
+    (void)nb_hdf5_data_close(writer, NULL);
     snprintf(log, sizeof log, "%s", scratch_path(*state, "stderr"));
     pid = fork();
     if (pid == 0)

@@ -18,9 +18,9 @@
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"
-#include "series/journal.h"
 #include "series/pool.h"
 #include "series/template.h"
+#include "series/work.h"
 
 static nb_config small(void)
 {
@@ -101,8 +101,8 @@ SCRATCH_TEST(a_stopped_series_goes_on)
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_CANCELLED);
     assert_non_null(strstr(err.message, "-resume"));
     assert_true(result.done >= 5 && result.done < 20);
-    memset(&w, 0, sizeof w);
     series.resume = 1;
+    series.progress = NULL;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_OK);
     assert_true(result.kept >= 5 && result.kept < 20);
     assert_int_equal(result.done, 20);
@@ -273,134 +273,89 @@ UNIT_TEST(name_of_one_frame)
     assert_int_equal(nb_template_of(&s, &t, NULL), NB_ERR_INPUT);
 }
 
-static void append(nb_journal *j, int frame, const void *data, size_t bytes,
-                   int64_t *offset)
+static nb_status begin(nb_begun *b, scratch *s, int64_t seed, int resume, nb_error *err)
 {
-    const nb_journal_data what = nb_journal_data_of(frame, data, bytes);
-    nb_error err = {0};
-    assert_int_equal(nb_journal_append(j, &what, offset, &err), NB_OK);
+    const nb_series_key key = {.fingerprint = 5, .seed = seed, .per_block = 4};
+    char path[NB_PATH_MAX];
+    snprintf(path, sizeof path, "%s", scratch_path(s, "s"));
+    memset(b, 0, sizeof *b);
+    return nb_begun_open(b, path, &key, resume, err);
 }
 
-static void note_frame(void *user, int frame, int64_t offset, size_t bytes)
+/** The file of a series lets the same one be resumed or joined, and refuses another one. */
+SCRATCH_TEST(the_file_of_a_series)
 {
-    int *seen = user;
-    (void)offset;
-    assert_int_equal(frame, *seen);
-    assert_int_equal(bytes, 10 + frame);
-    ++*seen;
-}
-
-/** After any truncation or change the complete records before it are found. */
-SCRATCH_TEST(journals_survive_damage)
-{
-    enum { HEAD = 8 + sizeof(nb_journal_key) + sizeof(nb_holder) };
-    char path[NB_PATH_MAX], data[16] = "some pixels";
-    const nb_journal_key key = {5, 6, 4}, other = {5, 7, 4};
+    nb_begun a, b;
     nb_error err = {0};
-    nb_journal_key found = {0};
-    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
-    for (int cut = 0; cut < HEAD + 166; cut++) {
-        nb_journal j;
-        FILE *file;
-        int seen = 0, whole = cut < HEAD + 42    ? 0
-                              : cut < HEAD + 85  ? 1
-                              : cut < HEAD + 129 ? 2
-                                                 : 3;
-        memset(&j, 0, sizeof j);
-        assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
-        for (int k = 0; k < 3; k++)
-            append(&j, k, data, (size_t)(10 + k), NULL);
-        nb_journal_close(&j);
-        assert_int_equal(nb_journal_key_of(path, &found), 1);
-        assert_memory_equal(&found, &key, sizeof key);
-        if (cut < HEAD + 129)
-            assert_int_equal(truncate(path, cut), 0);
-        else if ((file = fopen(path, "ab"))) { /* half a record behind */
-            fwrite(data, 1, 7, file);
-            fclose(file);
-        }
-        assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
-                         NB_OK);
-        assert_int_equal(seen, whole);
-        append(&j, seen, data, (size_t)(10 + seen), NULL);
-        nb_journal_close(&j);
-        assert_int_equal(nb_journal_resume(&j, path, &other, NULL, NULL, &err),
-                         NB_ERR_INPUT);
-        seen = 0;
-        assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
-                         NB_OK);
-        assert_int_equal(seen, whole + 1);
-        nb_journal_remove(&j);
+    assert_int_equal(begin(&a, *state, 1, 1, &err), NB_OK);
+    assert_true(a.is_new && !a.joined);
+    nb_begun_share(&a);
+    for (int resume = 0; resume < 2; resume++) {
+        assert_int_equal(begin(&b, *state, 1, resume, &err), NB_OK);
+        assert_true(b.joined && !b.is_new);
+        nb_begun_remove(&b, 1); /* the other one is at work */
+        assert_int_equal(begin(&b, *state, 2, resume, &err), NB_ERR_INPUT);
+        assert_non_null(strstr(err.message, "another run"));
     }
-}
-
-/** A byte that changes after it was written is noticed when the record is read. */
-SCRATCH_TEST(journals_check_what_they_read)
-{
-    char path[NB_PATH_MAX], data[16] = "some pixels", back[16];
-    const nb_journal_key key = {5, 6, 4};
-    nb_journal j = {0};
-    nb_error err = {0};
-    int64_t offset;
-    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
-    assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
-    append(&j, 3, data, 11, &offset);
-    assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_OK);
-    assert_memory_equal(back, data, 11);
-    assert_int_equal(nb_journal_read(&j, 2, offset, back, 11, &err), NB_ERR_IO);
-    for (int at = -16; at < 11; at++) { /* the record's length, hash and data */
-        char byte;
-        assert_int_equal(pread(j.fd, &byte, 1, offset + at), 1);
-        byte ^= 4;
-        assert_int_equal(pwrite(j.fd, &byte, 1, offset + at), 1);
-        assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_ERR_IO);
-        assert_non_null(strstr(err.message, path));
-        byte ^= 4;
-        assert_int_equal(pwrite(j.fd, &byte, 1, offset + at), 1);
+    nb_begun_close(&a);
+    for (int cut = 0; cut <= 40; cut++) { /* killed while it was written */
+        assert_int_equal(begin(&a, *state, 1, 0, &err), NB_OK);
+        nb_begun_close(&a);
+        assert_int_equal(truncate(scratch_path(*state, "s"), cut), 0);
+        if (begin(&b, *state, 1, 1, &err)) /* no more than a head: of another version */
+            assert_true(cut >= 8 && cut < 40);
+        else
+            assert_int_equal(b.is_new, cut < 40);
+        nb_begun_close(&b);
     }
-    assert_int_equal(nb_journal_read(&j, 3, offset, back, 11, &err), NB_OK);
-    nb_journal_remove(&j);
+    assert_int_equal(begin(&a, *state, 2, 1, &err), NB_ERR_INPUT);
+    assert_non_null(strstr(err.message, "other flags"));
+    assert_int_equal(begin(&a, *state, 2, 0, &err), NB_OK);
+    assert_true(a.is_new);
+    nb_begun_remove(&a, 1);
+    assert_int_equal(scratch_count(*state, 0), 0);
 }
 
-/** If memory is exhausted while a journal is read, no frame is lost. */
-SCRATCH_TEST(journals_survive_a_lack_of_memory)
+/** One writer at a time has the temporary file of a block; that of a dead one is taken over, empty. */
+SCRATCH_TEST(claims)
 {
-    char path[NB_PATH_MAX], data[16] = "some pixels";
-    const nb_journal_key key = {5, 6, 4};
-    nb_journal j = {0};
+    char path[NB_PATH_MAX], temp[NB_PATH_MAX + 8];
+    nb_outfile a, b;
     nb_error err = {0};
-    int seen = 0;
-    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
-    assert_int_equal(nb_journal_create(&j, path, &key, &err), NB_OK);
-    append(&j, 0, data, 10, NULL);
-    nb_journal_close(&j);
-    nb_alloc_fail_after(1);
-    assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err),
-                     NB_ERR_NOMEM);
-    nb_alloc_fail_after(0);
-    assert_int_equal(nb_journal_resume(&j, path, &key, note_frame, &seen, &err), NB_OK);
-    assert_int_equal(seen, 1);
-    nb_journal_remove(&j);
+    int no_locks;
+    FILE *left;
+    snprintf(path, sizeof path, "%s", scratch_path(*state, "x"));
+    snprintf(temp, sizeof temp, "%s", scratch_path(*state, ".x.part"));
+    left = fopen(temp, "w");
+    assert_true(left && fputs("of a dead process", left) >= 0 && !fclose(left));
+    assert_int_equal(nb_outfile_claim(&a, path, &no_locks, &err), NB_OK);
+    assert_true(a.fd >= 0 && strcmp(a.temp, temp) == 0);
+    assert_int_equal(nb_outfile_claim(&b, path, &no_locks, &err), NB_OK);
+    assert_true(b.fd < 0 && !no_locks);
+    assert_int_equal(nb_outfile_write(&a, "mine", 4, &err), NB_OK);
+    assert_int_equal(nb_outfile_commit_durably(&a, &err), NB_OK);
+    left = fopen(path, "r");
+    assert_true(left && fscanf(left, "%8s", temp) == 1 && !fclose(left));
+    assert_string_equal(temp, "mine");
+    assert_int_equal(nb_outfile_claim(&b, path, &no_locks, &err), NB_OK);
+    assert_true(b.fd >= 0);
+    nb_outfile_abort(&b);
+    assert_int_equal(scratch_count(*state, 0), 1);
 }
 
-/** Only one caller in one process can have a journal open. */
-SCRATCH_TEST(journals_are_locked)
+UNIT_TEST(names_of_data_files)
 {
-    char path[NB_PATH_MAX], self[32];
-    const nb_journal_key key = {5, 6, 4};
-    nb_journal a = {0}, b = {0};
-    nb_error err = {0};
-    snprintf(path, sizeof path, "%s", scratch_path(*state, "j"));
-    assert_int_equal(nb_journal_create(&a, path, &key, &err), NB_OK);
-    assert_int_equal(nb_journal_create(&b, path, &key, &err), NB_ERR_INPUT);
-    snprintf(self, sizeof self, "process %ld on host", (long)getpid());
-    assert_non_null(strstr(err.message, self));
-    assert_int_equal(nb_journal_resume(&b, path, &key, NULL, NULL, &err), NB_ERR_INPUT);
-    nb_journal_remove(&b); /* has nothing */
-    assert_int_equal(access(path, F_OK), 0);
-    nb_journal_remove(&a);
-    assert_int_equal(nb_journal_create(&b, path, &key, &err), NB_OK);
-    nb_journal_remove(&b);
+    static const struct {
+        int piece;
+        const char *name;
+    } of[] = {{0, "s_data_000003.h5"},    {1, "s_data_000003b.h5"},
+              {25, "s_data_000003z.h5"},  {26, "s_data_000003zb.h5"},
+              {50, "s_data_000003zz.h5"}, {51, "s_data_000003zzb.h5"}};
+    char path[NB_PATH_MAX];
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        nb_work_data_path("s", 2, of[i].piece, path);
+        assert_string_equal(path, of[i].name);
+    }
 }
 
 /** Bit b of value v is bit v%8 of byte v/8 of plane b. */

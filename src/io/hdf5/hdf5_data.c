@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Data files: compressed frames, one chunk each. */
+/* Data files: compressed frames, one chunk each, and what is true of them. */
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/hash.h"
 #include "../../base/memory.h"
 #include "hdf5_chunk.h"
 #include "hdf5_put.h"
 
-static const char data_path[] = "/entry/data/data";
-static const char inputs_path[] = "/entry/data/input_hash";
+#define DATA "/entry/data/data"
+#define TRUTH "/entry/data/truth"
+
+enum { NUMBERS = sizeof(nb_hdf5_frame) / sizeof(uint64_t), TRUTH_ROWS = 256 };
+
+_Static_assert(sizeof(nb_hdf5_frame) % sizeof(uint64_t) == 0,
+               "the true values are numbers of 8 bytes");
+
+struct nb_hdf5_writer {
+    nb_h5 h;
+    nb_hdf5_data data; /* frames: the most */
+    hid_t set, truth, table;
+    int frames;          /* written */
+    hsize_t rows;        /* of the table */
+    nb_hdf5_list *lists; /* owned, [lists_room], of the frames; with reflections */
+    size_t lists_room;
+};
 
 /** Chunks of one frame. The filters are named for readers; the chunks are already filtered. */
 static hid_t creation_list(const nb_hdf5_layout *layout)
@@ -29,217 +43,192 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
     return list;
 }
 
-static hid_t create_data(nb_h5 *h, const nb_hdf5_layout *layout, hsize_t frames)
+/** A set of this creation list, which is closed. */
+static hid_t create_set(nb_h5 *h, const char *path, hid_t type, int rank,
+                        const hsize_t *dims, hid_t list)
 {
-    const hsize_t dims[3] = {frames, (hsize_t)layout->slow, (hsize_t)layout->fast};
-    hid_t list = creation_list(layout), space = H5(Screate_simple)(3, dims, NULL);
-    hid_t set = H5(Dcreate2)(h->file, data_path, nb_h5_pixel_type(layout->type), space,
-                             H5P_DEFAULT, list, H5P_DEFAULT);
+    hid_t space = H5(Screate_simple)(rank, dims, NULL);
+    hid_t set =
+        h->ok ? H5(Dcreate2)(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
+              : -1;
     H5(Sclose)(space);
     H5(Pclose)(list);
     h->ok &= set >= 0;
     return set;
 }
 
-static nb_status put_chunks(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
-                            void *user, nb_error *err)
+static hid_t create_truth(nb_h5 *h, hsize_t frames)
 {
-    hid_t set = create_data(h, &data->layout, (hsize_t)data->frames);
-    uint64_t *hashes = nb_alloc((size_t)data->frames, sizeof *hashes, "hashes", err);
-    nb_status st = hashes ? NB_OK : NB_ERR_NOMEM;
-    hsize_t count = (hsize_t)data->frames;
-    for (int i = 0; !st && h->ok && i < data->frames; i++) {
-        hsize_t at[3] = {(hsize_t)i, 0, 0};
-        nb_hdf5_packed chunk;
-        st = next(user, i, &chunk, err);
-        if (st)
-            break;
-        hashes[i] = chunk.hash;
-        h->ok &= H5(Dwrite_chunk)(set, H5P_DEFAULT, 0, at, chunk.bytes, chunk.data) >= 0;
-    }
-    if (!st && h->ok)
-        nb_h5_array(h, "/entry/data/chunk_hash", H5T_NATIVE_UINT64, hashes, 1, &count);
-    if (!st && h->ok && data->inputs)
-        nb_h5_array(h, inputs_path, H5T_NATIVE_UINT64, data->inputs, 1, &count);
-    if (st || !h->ok)
-        nb_h5_give_up(h);
-    if (set >= 0 && H5(Dclose)(set) < 0)
-        h->ok = 0;
-    nb_free(hashes);
-    return st;
+    const hsize_t dims[2] = {frames, NUMBERS},
+                  chunk[2] = {frames < TRUTH_ROWS ? frames : TRUTH_ROWS, NUMBERS};
+    hid_t list = nb_h5_creation();
+    H5(Pset_chunk)(list, 2, chunk);
+    return create_set(h, TRUTH, H5T_NATIVE_UINT64, 2, dims, list);
 }
 
-static nb_status fill(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next *next,
-                      nb_hdf5_next_list *next_list, void *user, nb_error *err)
+static void begin_file(nb_hdf5_writer *w)
 {
-    int64_t range[2] = {data->first + 1, data->first + data->frames};
-    nb_status st;
+    const nb_hdf5_layout *l = &w->data.layout;
+    const hsize_t dims[3] = {(hsize_t)w->data.frames, (hsize_t)l->slow, (hsize_t)l->fast};
+    nb_h5 *h = &w->h;
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
-    st = put_chunks(h, data, next, user, err);
-    if (!st)
-        nb_hdf5_put_facts(h, data);
-    if (!st && data->layout.reflections)
-        st = nb_hdf5_put_lists(h, data, next_list, user, err);
-    nb_h5_attr_array(h, data_path, "image_nr_low", H5T_NATIVE_INT64, &range[0], 1);
-    nb_h5_attr_array(h, data_path, "image_nr_high", H5T_NATIVE_INT64, &range[1], 1);
-    nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &data->fingerprint, 1);
-    nb_h5_attr_array(h, "/entry", "seed", H5T_NATIVE_INT64, &data->seed, 1);
-    nb_h5_attr_array(h, "/entry", "frames_per_file", H5T_NATIVE_INT64, &data->per_file, 1);
+    w->set = create_set(h, DATA, nb_h5_pixel_type(l->type), 3, dims, creation_list(l));
+    w->truth = create_truth(h, dims[0]);
+    nb_h5_attr_text(h, TRUTH, "content",
+                    "of the program alone; the master has these values by name");
+    w->table = l->reflections ? nb_hdf5_open_table(h, l->reflections) : -1;
+}
+
+nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
+                            nb_hdf5_writer **writer, nb_error *err)
+{
+    nb_hdf5_writer *w = *writer = NULL;
+    nb_h5_quiet quiet;
+    nb_status st = nb_hdf5_chunk_check(&data->layout, err);
+    if (st || (st = nb_h5_begin(&quiet, err)))
+        return st;
+    w = nb_alloc(1, sizeof *w, "data file", err);
+    st = w ? nb_h5_create_in(&w->h, out, 0, err) : NB_ERR_NOMEM;
+    if (!st) {
+        w->data = *data;
+        nb_h5_use_filter(1);
+        begin_file(w);
+        *writer = w;
+    } else {
+        nb_free(w);
+    }
+    nb_h5_end(&quiet);
+    if (st || w->h.ok)
+        return st;
+    st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", w->h.out.path, w->h.why);
+    *writer = NULL;
+    (void)nb_hdf5_data_close(w, NULL);
     return st;
 }
 
-/** keep 0: only test whether it works. */
-static nb_status write_data(const char *path, const nb_hdf5_data *data, int keep,
-                            nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
-                            nb_error *err)
+/** Row i of the true values. */
+static int put_truth(hid_t set, hsize_t i, const nb_hdf5_frame *truth)
 {
-    nb_h5 h;
-    nb_h5_quiet quiet;
-    nb_status st = nb_h5_begin(&quiet, err);
-    if (st)
-        return st;
-    st = nb_h5_create(&h, path, (double)data->bytes + 256.0 * data->frames, err);
-    if (!st) {
-        st = fill(&h, data, next, next_list, user, err);
-        st = nb_h5_finish(&h, keep, st, err);
+    const hsize_t at[2] = {i, 0}, part[2] = {1, NUMBERS};
+    hid_t to = H5(Dget_space)(set), from = H5(Screate_simple)(2, part, NULL);
+    int ok = H5(Sselect_hyperslab)(to, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+             H5(Dwrite)(set, H5T_NATIVE_UINT64, from, to, H5P_DEFAULT, truth) >= 0;
+    H5(Sclose)(from);
+    H5(Sclose)(to);
+    return ok;
+}
+
+static nb_status add_list(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error *err)
+{
+    const size_t n = (size_t)w->frames;
+    if (n == w->lists_room) {
+        if (nb_grow(&w->lists, n, 2 * n + 64, sizeof *w->lists, "lists", err))
+            return NB_ERR_NOMEM;
+        w->lists_room = 2 * n + 64;
     }
+    w->lists[n] = f->truth->list;
+    nb_hdf5_add_rows(&w->h, w->table, w->data.layout.reflections, w->rows, f->list);
+    w->rows += f->list->count;
+    return NB_OK;
+}
+
+nb_status nb_hdf5_data_add(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error *err)
+{
+    const hsize_t at[3] = {(hsize_t)w->frames, 0, 0};
+    const size_t rows = w->data.layout.reflections ? f->list->count : 0;
+    nb_h5 *h = &w->h;
+    nb_h5_quiet quiet;
+    nb_status st =
+        nb_h5_room(h, 2.0 * (double)(f->bytes + rows * sizeof *f->list->list), err);
+    if (st || (st = nb_h5_begin(&quiet, err)))
+        return st;
+    nb_h5_go_on(h);
+    h->ok = h->ok &&
+            H5(Dwrite_chunk)(w->set, H5P_DEFAULT, 0, at, f->bytes, f->chunk) >= 0 &&
+            put_truth(w->truth, at[0], f->truth);
+    if (w->data.layout.reflections)
+        st = add_list(w, f, err);
+    if (st)
+        h->ok = 0;
+    else if (!h->ok)
+        st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why);
+    w->frames += h->ok;
     nb_h5_end(&quiet);
     return st;
 }
 
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
-                             nb_error *err)
+/** Cut the sets to the frames that were written, and say what the file is. */
+static void end_file(nb_hdf5_writer *w)
 {
-    return write_data(path, data, 1, next, next_list, user, err);
+    const nb_hdf5_data *d = &w->data;
+    const nb_hdf5_layout *l = &d->layout;
+    const hsize_t dims[3] = {(hsize_t)w->frames, (hsize_t)l->slow, (hsize_t)l->fast},
+                  rows[2] = {dims[0], NUMBERS};
+    const int64_t range[2] = {d->first + 1, d->first + w->frames};
+    nb_h5 *h = &w->h;
+    if (w->frames < d->frames)
+        h->ok = h->ok && H5(Dset_extent)(w->set, dims) >= 0 &&
+                H5(Dset_extent)(w->truth, rows) >= 0;
+    if (h->ok && l->reflections)
+        nb_hdf5_put_lists(h, w->frames, w->lists);
+    nb_h5_attr_array(h, DATA, "image_nr_low", H5T_NATIVE_INT64, &range[0], 1);
+    nb_h5_attr_array(h, DATA, "image_nr_high", H5T_NATIVE_INT64, &range[1], 1);
+    nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &d->fingerprint, 1);
+    nb_h5_attr_array(h, "/entry", "seed", H5T_NATIVE_INT64, &d->seed, 1);
+    nb_h5_attr_array(h, "/entry", "frames_per_file", H5T_NATIVE_INT64, &d->per_file, 1);
 }
 
-/** Make the tiny chunk of a trial file. */
-static nb_status trial_chunk(void *user, int i, nb_hdf5_packed *chunk, nb_error *err)
+static void close_sets(nb_hdf5_writer *w)
 {
-    (void)user;
-    (void)i;
-    (void)err;
-    *chunk = (nb_hdf5_packed){"", 1, 0};
-    return NB_OK;
+    const hid_t sets[] = {w->set, w->truth, w->table};
+    for (int i = 0; i < 3; i++)
+        if (sets[i] >= 0 && H5(Dclose)(sets[i]) < 0)
+            w->h.ok = 0;
 }
 
-static nb_status trial_list(void *user, int i, nb_reflections *list, nb_error *err)
+nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
 {
-    (void)user;
-    (void)i;
-    (void)err;
-    memset(list, 0, sizeof *list);
-    return NB_OK;
-}
-
-nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err)
-{
-    enum { EDGE = 8 };
-    const int64_t none = 0;
-    const nb_hdf5_facts facts = {0};
-    nb_hdf5_data data = {
-        .layout = *layout, .frames = 1, .reflections = &none, .facts = &facts};
-    const nb_status st = nb_hdf5_chunk_check(layout, err);
-    data.layout.fast = data.layout.slow = EDGE;
-    return st ? st : write_data(path, &data, 0, trial_chunk, trial_list, NULL, err);
+    nb_h5_quiet quiet;
+    nb_status st = w ? nb_h5_begin(&quiet, err) : NB_OK;
+    if (st || !w)
+        return st;
+    nb_h5_go_on(&w->h);
+    if (w->frames)
+        end_file(w);
+    if (!w->frames || !w->h.ok)
+        nb_h5_give_up(&w->h);
+    close_sets(w);
+    nb_h5_use_filter(-1);
+    st = nb_h5_close(&w->h, NB_OK, w->frames ? err : NULL);
+    nb_h5_end(&quiet);
+    if (w->frames && !st) /* others may use the library while the disk is waited for */
+        st = nb_outfile_commit_durably(&w->h.out, err);
+    else
+        nb_outfile_abort(&w->h.out);
+    st = w->frames ? st : NB_OK;
+    nb_free(w->lists);
+    nb_free(w);
+    return st;
 }
 
 /* --- reading back --- */
 
-static int has_shape(const nb_h5_set *set, const nb_hdf5_data *data)
-{
-    return set->rank == 3 && set->dims[0] == (hsize_t)data->frames &&
-           set->dims[1] == (hsize_t)data->layout.slow &&
-           set->dims[2] == (hsize_t)data->layout.fast;
-}
-
-static int chunk_is(const nb_h5_set *set, int i, uint64_t hash)
-{
-    const hsize_t at[3] = {(hsize_t)i, 0, 0};
-    size_t bytes;
-    void *chunk = nb_h5_get_chunk(set, at, &bytes);
-    const int ok = chunk && nb_hdf5_hash(chunk, bytes) == hash;
-    nb_free(chunk);
-    return ok;
-}
-
-static int chunks_are_whole(const nb_h5_set *set, const nb_hdf5_data *data)
-{
-    const size_t n = (size_t)data->frames;
-    uint64_t *hashes = nb_alloc(n, sizeof *hashes, "hashes", NULL);
-    int ok = hashes && nb_h5_get_column(set->in, "/entry/data/chunk_hash",
-                                        H5T_NATIVE_UINT64, n, hashes);
-    for (int i = 0; ok && i < data->frames; i++)
-        ok = chunk_is(set, i, hashes[i]);
-    nb_free(hashes);
-    return ok;
-}
-
-/** Does an attribute have this number? */
-static int has_number(const nb_h5_input *in, const char *object, const char *name,
-                      int64_t expected)
-{
-    int64_t value = 0;
-    return nb_h5_get_integer(in, object, name, H5T_NATIVE_INT64, &value) &&
-           value == expected;
-}
-
-/** Do the attributes match this file? */
-static int belongs(const nb_h5_input *in, const nb_hdf5_data *data)
-{
-    uint64_t fingerprint = 0;
-    return nb_h5_get_integer(in, "/entry", "fingerprint", H5T_NATIVE_UINT64,
-                             &fingerprint) &&
-           fingerprint == data->fingerprint &&
-           has_number(in, "/entry", "seed", data->seed) &&
-           has_number(in, "/entry", "frames_per_file", data->per_file) &&
-           has_number(in, data_path, "image_nr_low", data->first + 1) &&
-           has_number(in, data_path, "image_nr_high", data->first + data->frames);
-}
-
-static int verify(const nb_h5_input *in, const nb_hdf5_data *data, nb_hdf5_list *lists)
-{
-    nb_h5_set set;
-    int ok;
-    if (!belongs(in, data) || !nb_h5_set_open(in, data_path, -1, &set))
-        return 0;
-    ok = has_shape(&set, data) && chunks_are_whole(&set, data);
-    nb_h5_set_close(&set);
-    return ok && (!data->layout.reflections || nb_hdf5_read_lists(in, data, lists));
-}
-
-/** Read the hashes of the frames' own input files; all 0 if the file has none. */
-static int read_inputs(const nb_h5_input *in, int frames, uint64_t *inputs)
-{
-    memset(inputs, 0, (size_t)frames * sizeof *inputs);
-    return H5(Lexists)(in->file, inputs_path, H5P_DEFAULT) <= 0 ||
-           nb_h5_get_column(in, inputs_path, H5T_NATIVE_UINT64, (size_t)frames, inputs);
-}
-
 static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
 {
     static const char where[] = "/entry";
-    return nb_h5_get_integer(in, where, "fingerprint", H5T_NATIVE_UINT64,
-                             &key->fingerprint) &&
-           nb_h5_get_integer(in, where, "seed", H5T_NATIVE_INT64, &key->seed) &&
-           nb_h5_get_integer(in, where, "frames_per_file", H5T_NATIVE_INT64,
-                             &key->per_file);
-}
-
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data,
-                        const nb_hdf5_found *found)
-{
-    nb_h5_input in;
-    int ok;
-    if (nb_h5_start(&in, path, 0, NULL, NULL))
-        return 0;
-    ok = verify(&in, data, found->lists) && read_inputs(&in, data->frames, found->inputs);
-    if (ok)
-        nb_hdf5_read_facts(&in, data->frames, found->facts);
-    return !nb_h5_stop(&in, ok ? NB_OK : NB_ERR_INPUT, NULL);
+    int64_t range[2];
+    const int ok =
+        nb_h5_get_integer(in, where, "fingerprint", H5T_NATIVE_UINT64, &key->fingerprint) &&
+        nb_h5_get_integer(in, where, "seed", H5T_NATIVE_INT64, &key->seed) &&
+        nb_h5_get_integer(in, where, "frames_per_file", H5T_NATIVE_INT64, &key->per_file) &&
+        nb_h5_get_integer(in, DATA, "image_nr_low", H5T_NATIVE_INT64, &range[0]) &&
+        nb_h5_get_integer(in, DATA, "image_nr_high", H5T_NATIVE_INT64, &range[1]) &&
+        range[0] > 0 && range[1] >= range[0] && range[1] < INT32_MAX;
+    key->first = ok ? (int)range[0] - 1 : 0;
+    key->frames = ok ? (int)(range[1] - range[0]) + 1 : 0;
+    return ok;
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
@@ -248,4 +237,23 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
     if (nb_h5_start(&in, path, 0, NULL, NULL))
         return 0;
     return !nb_h5_stop(&in, read_key(&in, key) ? NB_OK : NB_ERR_INPUT, NULL);
+}
+
+nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
+                             nb_error *err)
+{
+    const nb_h5_box rows = {{0, (hsize_t)first, 0}, {1, (hsize_t)count, NUMBERS}};
+    nb_h5_input in;
+    nb_h5_set set;
+    nb_status st = nb_h5_start(&in, path, 0, NULL, err);
+    if (st)
+        return st;
+    if (!nb_h5_set_open(&in, TRUTH, -1, &set))
+        return nb_h5_stop(&in, nb_h5_wrong(&in, TRUTH, "is missing", err), err);
+    if (set.rank != 2 || set.dims[1] < (hsize_t)(first + count) || set.dims[2] != NUMBERS)
+        st = nb_h5_wrong(&in, TRUTH, "has another shape", err);
+    else
+        st = nb_h5_set_read(&set, &rows, H5T_NATIVE_UINT64, truth, err);
+    nb_h5_set_close(&set);
+    return nb_h5_stop(&in, st, err);
 }

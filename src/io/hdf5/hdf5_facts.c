@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/hash.h"
 #include "../../base/memory.h"
 
 #define GROUP "/entry/simulation/reflections"
@@ -70,13 +69,12 @@ static int read_rows(const nb_h5_input *in, int reflections, size_t n,
     return ok;
 }
 
-static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
+static hid_t create_table(nb_h5 *h, hid_t type)
 {
-    hid_t list = nb_h5_creation(), space = H5(Screate_simple)(1, &rows, NULL);
-    hsize_t chunk = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
-    hid_t set;
-    if (rows > 0 && H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0) {
-        H5(Pset_chunk)(list, 1, &chunk);
+    const hsize_t none = 0, any = H5S_UNLIMITED, chunk = CHUNK_ROWS;
+    hid_t list = nb_h5_creation(), space = H5(Screate_simple)(1, &none, &any), set;
+    H5(Pset_chunk)(list, 1, &chunk);
+    if (H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0) {
         H5(Pset_shuffle)(list);
         H5(Pset_deflate)(list, 1);
     }
@@ -85,18 +83,6 @@ static hid_t create_table(nb_h5 *h, hid_t type, hsize_t rows)
     H5(Pclose)(list);
     h->ok &= set >= 0;
     return set;
-}
-
-/** Rows first.. of the table. */
-static int put_rows(hid_t set, hid_t type, hsize_t first, const void *rows, hsize_t n)
-{
-    hid_t to = H5(Dget_space)(set), from = H5(Screate_simple)(1, &n, NULL);
-    int ok = n == 0 ||
-             (H5(Sselect_hyperslab)(to, H5S_SELECT_SET, &first, NULL, &n, NULL) >= 0 &&
-              H5(Dwrite)(set, type, from, to, H5P_DEFAULT, rows) >= 0);
-    H5(Sclose)(from);
-    H5(Sclose)(to);
-    return ok;
 }
 
 /** Photons of a frame that are not in the list. */
@@ -110,8 +96,7 @@ static const struct {
 
 enum { SUMS = sizeof sums / sizeof *sums };
 
-/** Columns per frame: number of rows, first row, and the sums. */
-static void put_columns(nb_h5 *h, int frames, const nb_hdf5_list *lists)
+void nb_hdf5_put_lists(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 {
     const size_t n = (size_t)frames;
     const hsize_t dim = n;
@@ -148,107 +133,33 @@ static void put_units(nb_h5 *h, int reflections)
     nb_h5_attr_texts(h, TABLE, "units", units + skip, sizeof units / sizeof *units - skip);
 }
 
-/** The hash of a table starts with the series of the file ... */
-static uint64_t hash_owner(const nb_hdf5_data *data)
+hid_t nb_hdf5_open_table(nb_h5 *h, int kind)
 {
-    const int64_t owner[] = {data->seed, data->per_file, data->first, data->frames};
-    uint64_t hash =
-        nb_hash_bytes(NB_HASH_START, &data->fingerprint, sizeof data->fingerprint);
-    return nb_hash_bytes(hash, owner, sizeof owner);
-}
-
-/** ... and continues frame by frame: the rows, and the values beside them. */
-static uint64_t hash_list(uint64_t hash, const nb_reflection *rows,
-                          const nb_hdf5_list *list)
-{
-    const double photons[] = {list->background, list->unassigned, list->diffuse};
-    hash = nb_hash_bytes(hash, rows, (size_t)list->count * sizeof *rows);
-    hash = nb_hash_bytes(hash, photons, sizeof photons);
-    return list->off_panels == 0
-               ? hash
-               : nb_hash_bytes(hash, &list->off_panels, sizeof list->off_panels);
-}
-
-nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
-                            void *user, nb_error *err)
-{
-    nb_hdf5_list *lists = nb_alloc((size_t)data->frames, sizeof *lists, "lists", err);
-    const int kind = data->layout.reflections;
-    hid_t type = row_type(kind, 0), stored = row_type(kind, 1), set;
-    uint64_t hash = hash_owner(data);
-    hsize_t rows = 0, row = 0;
-    nb_status st = lists ? NB_OK : NB_ERR_NOMEM;
-    for (int i = 0; i < data->frames; i++)
-        rows += (hsize_t)data->reflections[i];
+    hid_t type = row_type(kind, 1), table;
     nb_h5_group(h, "/entry/simulation", "NXcollection");
     nb_h5_group(h, GROUP, "NXcollection");
-    set = h->ok ? create_table(h, stored, rows) : -1;
-    put_units(h, data->layout.reflections);
-    for (int i = 0; !st && h->ok && i < data->frames; i++) {
-        nb_reflections list;
-        if ((st = next(user, i, &list, err)))
-            break;
-        h->ok &= put_rows(set, type, row, list.list, list.count);
-        row += list.count;
-        lists[i] = (nb_hdf5_list){(int64_t)list.count, list.background, list.unassigned,
-                                  list.diffuse, list.off_panels};
-        hash = hash_list(hash, list.list, &lists[i]);
-    }
-    if (set >= 0 && H5(Dclose)(set) < 0)
-        h->ok = 0;
-    H5(Tclose)(stored);
+    table = h->ok ? create_table(h, type) : -1;
+    put_units(h, kind);
     H5(Tclose)(type);
-    if (!st) {
-        put_columns(h, data->frames, lists);
-        nb_h5_attr_array(h, GROUP, "hash", H5T_NATIVE_UINT64, &hash, 1);
-    }
-    nb_free(lists);
-    return st;
+    return table;
 }
 
-/* --- reading back --- */
-
-/** Do the table and the values beside it have the written hash? */
-static int table_is_whole(const nb_h5_input *in, const nb_hdf5_data *data,
-                          const nb_hdf5_list *lists, int64_t rows)
+void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
+                      const nb_reflections *list)
 {
-    uint64_t written = 0, hash = hash_owner(data);
-    nb_reflection *all = NULL;
-    size_t row = 0;
-    int ok = nb_h5_get_integer(in, GROUP, "hash", H5T_NATIVE_UINT64, &written) &&
-             read_rows(in, data->layout.reflections, (size_t)rows, &all);
-    for (int i = 0; ok && i < data->frames; row += (size_t)lists[i++].count)
-        hash = hash_list(hash, all ? all + row : NULL, &lists[i]);
-    nb_free(all);
-    return ok && hash == written;
-}
-
-int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
-                       nb_hdf5_list *lists)
-{
-    const size_t n = (size_t)data->frames;
-    int64_t *count = nb_alloc(2 * n, sizeof *count, "lists", NULL), rows = 0;
-    double *photons = nb_alloc(n, sizeof *photons, "lists", NULL);
-    int ok = count && photons &&
-             nb_h5_get_column(in, GROUP "/count", H5T_NATIVE_INT64, n, count) &&
-             nb_h5_get_column(in, GROUP "/first", H5T_NATIVE_INT64, n, count + n);
-    memset(lists, 0, n * sizeof *lists);
-    for (size_t i = 0; ok && i < n; i++) {
-        lists[i].count = count[i];
-        ok = count[i] >= 0 && count[i] <= 0x7fffffff - rows && count[n + i] == rows;
-        rows += ok ? count[i] : 0;
-    }
-    for (int k = 0; ok && k < SUMS; k++) {
-        if (k == SUMS - 1 && !nb_h5_there(in, sums[k].path))
-            break;
-        ok = nb_h5_get_column(in, sums[k].path, H5T_NATIVE_DOUBLE, n, photons);
-        for (size_t i = 0; ok && i < n; i++)
-            memcpy((char *)&lists[i] + sums[k].offset, &photons[i], sizeof *photons);
-    }
-    ok = ok && table_is_whole(in, data, lists, rows);
-    nb_free(count);
-    nb_free(photons);
-    return ok;
+    const hsize_t n = list->count, all = at + n;
+    hid_t type, from, to;
+    if (!n || !h->ok)
+        return;
+    type = row_type(kind, 0);
+    h->ok = H5(Dset_extent)(table, &all) >= 0;
+    to = H5(Dget_space)(table);
+    from = H5(Screate_simple)(1, &n, NULL);
+    h->ok = h->ok && H5(Sselect_hyperslab)(to, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
+            H5(Dwrite)(table, type, from, to, H5P_DEFAULT, list->list) >= 0;
+    H5(Sclose)(from);
+    H5(Sclose)(to);
+    H5(Tclose)(type);
 }
 
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
@@ -276,11 +187,11 @@ static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_li
     hid_t type = row_type(master->layout.reflections, 1), set;
     hsize_t at = 0;
     char name[NB_PATH_MAX];
-    for (int first = 0, file = 0; h->ok && first < master->frames; file++) {
+    for (int file = 0; h->ok && file < master->files; file++) {
         hsize_t n = 0;
         hid_t source;
-        for (int i = 0; i < master->frames_per_file && first < master->frames; i++)
-            n += (hsize_t)lists[first++].count;
+        for (int i = master->first_of[file]; i < master->first_of[file + 1]; i++)
+            n += (hsize_t)lists[i].count;
         if (n == 0)
             continue;
         source = H5(Screate_simple)(1, &n, NULL);
@@ -325,53 +236,13 @@ void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
         return;
     }
     nb_h5_group(h, GROUP, "NXcollection");
-    put_columns(h, master->frames, lists);
+    nb_hdf5_put_lists(h, master->frames, lists);
     link_tables(h, master, lists, rows);
     put_units(h, master->layout.reflections);
     nb_free(lists);
 }
 
-#define STATISTICS "/entry/data/statistics"
 #define SIMULATION "/entry/simulation"
-
-enum { COLUMNS = 5 };
-
-_Static_assert(sizeof(nb_hdf5_facts) == COLUMNS * sizeof(double),
-               "the table's columns are the members in their order");
-
-void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data)
-{
-    const hsize_t dims[2] = {(hsize_t)data->frames, COLUMNS};
-    nb_h5_array(h, STATISTICS, H5T_NATIVE_DOUBLE, data->facts, 2, dims);
-    nb_h5_attr_text(
-        h, STATISTICS, "columns",
-        "clipped pixels, photons of the brightest pixel, its place along fast "
-        "and slow, photons of the image");
-}
-
-/** Are the values finite, and counts whole? */
-static int make_sense(const nb_hdf5_facts *f)
-{
-    return isfinite(f->max) && isfinite(f->sum) && f->clipped >= 0 && f->clipped < 1e15 &&
-           f->max_fast >= 0 && f->max_fast < 1e9 && f->max_slow >= 0 && f->max_slow < 1e9;
-}
-
-void nb_hdf5_read_facts(const nb_h5_input *in, int frames, nb_hdf5_facts *facts)
-{
-    nb_h5_set set;
-    nb_h5_box all;
-    int ok = 0;
-    if (nb_h5_set_open(in, STATISTICS, -1, &set)) {
-        all = nb_h5_whole(&set);
-        ok = set.rank == 2 && set.dims[1] == (hsize_t)frames && set.dims[2] == COLUMNS &&
-             !nb_h5_set_read(&set, &all, H5T_NATIVE_DOUBLE, facts, NULL);
-        nb_h5_set_close(&set);
-    }
-    for (int i = 0; ok && i < frames; i++)
-        ok = make_sense(&facts[i]);
-    if (!ok)
-        memset(facts, 0, (size_t)frames * sizeof *facts);
-}
 
 /** A member of the facts as a whole number. */
 static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)

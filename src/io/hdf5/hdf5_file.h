@@ -5,7 +5,7 @@
 #ifndef NB_IO_HDF5_FILE_H
 #define NB_IO_HDF5_FILE_H
 
-#include "../../base/hash.h"
+#include "../../base/outfile.h"
 #include "hdf5_chunk.h"
 #include "../common/meta.h"
 #include "../table/sources.h"
@@ -22,74 +22,11 @@ typedef struct nb_hdf5_facts {
     double sum;                /* photons */
 } nb_hdf5_facts;
 
-/** A data file: its series and its frames. */
-typedef struct nb_hdf5_data {
-    nb_hdf5_layout layout;
-    int frames;
-    uint64_t fingerprint; /* of the configuration */
-    int64_t seed;
-    int64_t per_file;           /* frames of every data file but the last */
-    uint64_t bytes;             /* approximate size of its chunks */
-    int first;                  /* number of its first frame in the series */
-    const int64_t *reflections; /* [frames], numbers of reflections; with layout.reflections */
-    const nb_hdf5_facts *facts; /* [frames] */
-    const uint64_t *inputs; /* [frames], hash of the input files of a single frame; NULL: no
-                             * frame has its own */
-} nb_hdf5_data;
-
-/** A compressed frame. */
-typedef struct nb_hdf5_packed {
-    const void *data;
-    size_t bytes;
-    uint64_t hash; /* nb_hdf5_hash of them */
-} nb_hdf5_packed;
-
-/** The hash of a compressed frame, which its data file keeps. */
-static inline uint64_t nb_hdf5_hash(const void *chunk, size_t bytes)
-{
-    return nb_hash_bytes(NB_HASH_START, chunk, bytes);
-}
-
-/** Gives frame i (0..frames-1) of a data file, compressed. The memory is valid until the
- * next call. */
-typedef nb_status nb_hdf5_next(void *user, int i, nb_hdf5_packed *chunk, nb_error *err);
-
-/** Gives the reflections of frame i in the same way. */
-typedef nb_status nb_hdf5_next_list(void *user, int i, nb_reflections *list,
-                                    nb_error *err);
-
-/** Write a complete data file (/entry/data/data), or none. */
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
-                             nb_error *err);
-
-/** Write such a data file with one small frame beside `path` and remove it. This finds
- * errors of the build, the library, the folder or the file system before the first frame. */
-nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err);
-
 /** The values of a frame's reflections that are not in the list. */
 typedef struct nb_hdf5_list {
     int64_t count;
     double background, unassigned, diffuse, off_panels; /* photons, as nb_reflections */
 } nb_hdf5_list;
-
-/** What the data file has about its frames, [frames] each. */
-typedef struct nb_hdf5_found {
-    nb_hdf5_list *lists; /* with layout.reflections */
-    uint64_t *inputs;    /* hashes of the inputs */
-    nb_hdf5_facts *facts;
-} nb_hdf5_found;
-
-/** Is the file at path this data file, with every frame unchanged? Then it fills *found. */
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data,
-                        const nb_hdf5_found *found);
-/** Read fingerprint, seed and per_file of the data file at path; 0 if there is none. */
-int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
-
-/** The n rows of reflections of a data file of this layout.reflections.  Errors: NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build
- * without HDF5). */
-nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
-                             nb_error *err);
 
 /** The true values of one frame. */
 typedef struct nb_hdf5_frame {
@@ -113,6 +50,51 @@ typedef struct nb_hdf5_frame {
     nb_hdf5_list list;                     /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
+
+/** A data file: its series and its frames. */
+typedef struct nb_hdf5_data {
+    nb_hdf5_layout layout;
+    uint64_t fingerprint; /* of the configuration */
+    int64_t seed;
+    int64_t per_file; /* frames of a block */
+    int first;        /* number of its first frame in the series */
+    int frames;
+} nb_hdf5_data;
+
+/** A data file (/entry/data/data) that is being written.  One thread at a time. */
+typedef struct nb_hdf5_writer nb_hdf5_writer;
+
+/** Begin a data file of at most data->frames frames in the temporary file of *out, which passes to the writer.
+ * *writer: NULL after an error. */
+nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
+                            nb_hdf5_writer **writer, nb_error *err);
+
+/** A frame: compressed pixels, true values and reflections. */
+typedef struct nb_hdf5_packed {
+    const void *chunk;
+    size_t bytes;
+    const nb_hdf5_frame *truth;
+    const nb_reflections *list; /* with layout.reflections */
+} nb_hdf5_packed;
+
+/** Append the next frame.  Without room on the disk (NB_ERR_IO) those before it stay. */
+nb_status nb_hdf5_data_add(nb_hdf5_writer *writer, const nb_hdf5_packed *frame,
+                           nb_error *err);
+
+/** End the file with the frames that were added, whole under its name, or none; free the writer (NULL is fine). */
+nb_status nb_hdf5_data_close(nb_hdf5_writer *writer, nb_error *err);
+
+/** Read all but the layout from the data file at path; 0: it is not there, or not one. */
+int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
+
+/** The true values of frames first.. of a data file.  Errors: NB_ERR_INPUT, NB_ERR_IO. */
+nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
+                             nb_error *err);
+
+/** The n rows of reflections of a data file of this layout.reflections.  Errors: NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build
+ * without HDF5). */
+nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
+                             nb_error *err);
 
 /** The noise of source and detector; ADU, fractions. */
 typedef struct nb_hdf5_noise {
@@ -154,10 +136,12 @@ typedef struct nb_hdf5_crystals {
 /** A master file. */
 typedef struct nb_hdf5_master {
     nb_hdf5_layout layout;
-    int frames, frames_per_file;
-    int rotation; /* else stills */
-    int first;    /* number of the first frame in the whole series, from 0 */
-    int moving;   /* the detector position is that of each frame, not that of meta */
+    int frames;
+    int files;           /* number of data files */
+    const int *first_of; /* [files + 1], the first frame of each, and `frames` */
+    int rotation;        /* else stills */
+    int first;           /* number of the first frame in the whole series, from 0 */
+    int moving; /* the detector position is that of each frame, not that of meta */
     const nb_image_meta *meta; /* of the base configuration */
     /** The true values of frames first..first+count-1. */
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,

@@ -69,12 +69,21 @@ int nb_h5_close_file(hid_t file)
     return ok;
 }
 
+static _Thread_local int depth; /* of nb_h5_begin */
+static int users;               /* open data sets with the filter; under the lock */
+
+void nb_h5_use_filter(int more)
+{
+    users += more;
+}
+
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
 {
     nb_status st = nb_hdf5_load(err);
     if (st)
         return st;
-    nb_late_library_enter(&late);
+    if (depth++ == 0)
+        nb_late_library_enter(&late);
     H5(Eget_auto2)(H5E_DEFAULT, &quiet->print, &quiet->data);
     H5(Eset_auto2)(H5E_DEFAULT, NULL, NULL);
     H5(Zregister)(&bitshuffle_class);
@@ -83,10 +92,11 @@ nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
 
 void nb_h5_end(const nb_h5_quiet *quiet)
 {
-    if (!half_closed)
+    if (!half_closed && !users && depth == 1)
         H5(Zunregister)(NB_H5_BITSHUFFLE);
     H5(Eset_auto2)(H5E_DEFAULT, quiet->print, quiet->data);
-    nb_late_library_leave(&late);
+    if (--depth == 0)
+        nb_late_library_leave(&late);
 }
 
 static nb_status check_place(const char *path, nb_error *err)

@@ -14,7 +14,7 @@
 /* clang-format off */
 #define NB_HDF5_FUNCTIONS(X) \
     X(H5Aclose) X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) \
-    X(H5Dclose) X(H5Dcreate2) X(H5Dget_space) X(H5Dopen2) X(H5Dread) X(H5Dread_chunk) \
+    X(H5Dclose) X(H5Dcreate2) X(H5Dget_space) X(H5Dset_extent) X(H5Dopen2) X(H5Dread) X(H5Dread_chunk) \
     X(H5Dwrite) X(H5Dwrite_chunk) X(H5Eget_auto2) X(H5Eset_auto2) X(H5Fclose) \
     X(H5Fcreate) X(H5Fflush) X(H5Fopen) X(H5Gclose) X(H5Gcreate2) X(H5Lcreate_external) \
     X(H5Pclose) X(H5Pcreate) X(H5Pset_chunk) X(H5Pset_deflate) X(H5Pset_fill_time) \
@@ -74,9 +74,12 @@ typedef struct nb_h5_quiet {
  * nb_h5_end other threads wait (the library is rarely built for threads), the library prints nothing,
  * and filter 32008, bitshuffle and LZ4, is registered. It reads; for writing only its name is needed, because
  * chunks are already filtered. Others in this process may have one that writes. Call nb_h5_end only after
- * success. Do not nest. Errors: NB_ERR_UNSUPPORTED. */
+ * success. A thread may nest them. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
+/** A data set of the filter stays open behind nb_h5_end, 1, or no longer, -1: the library loses memory when the filter is
+ * taken away under it. */
+void nb_h5_use_filter(int more);
 
 /** An HDF5 file being read. */
 typedef struct nb_h5_input {

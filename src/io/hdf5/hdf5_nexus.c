@@ -9,11 +9,6 @@
 #include "../common/axes.h"
 #include "hdf5_put.h"
 
-static int file_count(const nb_hdf5_master *master)
-{
-    return (master->frames + master->frames_per_file - 1) / master->frames_per_file;
-}
-
 static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const char *path)
 {
     char name[NB_PATH_MAX];
@@ -28,7 +23,7 @@ static void link_files(nb_h5 *h, const nb_hdf5_master *master)
 {
     char path[64];
     nb_h5_group(h, NB_HDF5_LINKS, "NXcollection");
-    for (int i = 0; h->ok && i < file_count(master); i++) {
+    for (int i = 0; h->ok && i < master->files; i++) {
         snprintf(path, sizeof path, NB_HDF5_LINKS "/data_%06d", i + 1);
         link_file(h, master, i, path);
     }
@@ -54,11 +49,9 @@ static int map_files(const nb_hdf5_master *master, hid_t list, hid_t all,
 {
     char name[NB_PATH_MAX];
     int ok = 1;
-    for (int i = 0; ok && i < file_count(master); i++) {
-        int first = i * master->frames_per_file, left = master->frames - first;
-        int count = left < master->frames_per_file ? left : master->frames_per_file;
-        hsize_t at[3] = {(hsize_t)first, 0, 0};
-        hsize_t part[3] = {(hsize_t)count, dims[1], dims[2]};
+    for (int i = 0; ok && i < master->files; i++) {
+        hsize_t at[3] = {(hsize_t)master->first_of[i], 0, 0};
+        hsize_t part[3] = {(hsize_t)master->first_of[i + 1] - at[0], dims[1], dims[2]};
         hid_t source = H5(Screate_simple)(3, part, NULL);
         master->data_name(master->user, i, name);
         ok = H5(Sselect_hyperslab)(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
@@ -92,7 +85,7 @@ static void put_frames(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
     link_files(h, master);
-    if (file_count(master) == 1)
+    if (master->files == 1)
         link_file(h, master, 0, "/entry/data/data");
     else
         put_virtual(h, master);
@@ -417,7 +410,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
                       err);
     if (!st) {
         fill(&h, master);
-        st = nb_h5_finish(&h, 1, NB_OK, err);
+        st = nb_h5_finish(&h, NB_OK, err);
     }
     nb_h5_end(&quiet);
     return st;

@@ -29,32 +29,54 @@ static herr_t look_why(hid_t stack, void *user)
     return H5(Ewalk2)(stack, H5E_WALK_UPWARD, keep_reason, user) < 0 ? -1 : 0;
 }
 
-nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
+nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err)
 {
     struct statvfs disk;
+    if (fstatvfs(h->out.fd, &disk) ||
+        (double)disk.f_bavail * (double)disk.f_frsize >= bytes + (1 << 16))
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_IO,
+        "cannot write %.300s: %.1f MB are needed, but the disk has only %.1f MB left",
+        h->out.path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+}
+
+void nb_h5_go_on(nb_h5 *h)
+{
+    H5(Eset_auto2)(H5E_DEFAULT, look_why, h);
+}
+
+nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err)
+{
     nb_status st;
     memset(h, 0, sizeof *h);
     h->file = -1;
-    NB_FORWARD(nb_outfile_open(&h->out, path, err));
-    if (!h->out.temp[0])
-        st = nb_fail(err, NB_ERR_IO, "cannot write HDF5 to %.300s: not a regular file",
-                     path);
-    else if (!fstatvfs(h->out.fd, &disk) &&
-             (double)disk.f_bavail * (double)disk.f_frsize < bytes + (1 << 16))
-        st = nb_fail(
-            err, NB_ERR_IO,
-            "cannot write %.300s: %.1f MB are needed, but the disk has only %.1f MB left",
-            path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+    h->out = *out;
+    out->fd = -1;
+    out->temp[0] = '\0';
+    st = nb_h5_room(h, bytes, err);
     if (!st) {
-        H5(Eset_auto2)(H5E_DEFAULT, look_why, h);
+        nb_h5_go_on(h);
         h->file = H5(Fcreate)(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         if (h->file < 0)
-            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", path, h->why);
+            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", h->out.path, h->why);
     }
     h->ok = !st;
     if (st)
         nb_outfile_abort(&h->out);
     return st;
+}
+
+nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err)
+{
+    nb_outfile out;
+    nb_status st = nb_outfile_open(&out, path, err);
+    if (!st && !out.temp[0]) {
+        nb_outfile_abort(&out);
+        st = nb_fail(err, NB_ERR_IO, "cannot write HDF5 to %.300s: not a regular file",
+                     path);
+    }
+    return st ? st : nb_h5_create_in(h, &out, bytes, err);
 }
 
 void nb_h5_give_up(nb_h5 *h)
@@ -69,8 +91,7 @@ void nb_h5_tidy(void)
     nb_memory_trim();
 }
 
-/** Close the file, which does not have its final name yet. */
-static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
+nb_status nb_h5_close(nb_h5 *h, nb_status st, nb_error *err)
 {
     if (st || !h->ok || H5(Fflush)(h->file, H5F_SCOPE_GLOBAL) < 0)
         nb_h5_give_up(h);
@@ -84,12 +105,12 @@ static nb_status close_file(nb_h5 *h, nb_status st, nb_error *err)
     return st;
 }
 
-nb_status nb_h5_finish(nb_h5 *h, int keep, nb_status st, nb_error *err)
+nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
 {
-    st = close_file(h, st, err);
-    if (!st && keep)
+    st = nb_h5_close(h, st, err);
+    if (!st)
         st = nb_outfile_commit_durably(&h->out, err);
-    if (st || !keep)
+    if (st)
         nb_outfile_abort(&h->out);
     return st;
 }

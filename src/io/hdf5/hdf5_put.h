@@ -21,11 +21,18 @@ typedef struct nb_h5 {
 
 /** Create the file under a temporary name, if the disk has about this number of free bytes. */
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
+/** The same in the temporary file of *out, which passes to h. */
+nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err);
+/** Has the disk this number of free bytes?  Errors: NB_ERR_IO. */
+nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err);
+/** Write on after another nb_h5_begin. */
+void nb_h5_go_on(nb_h5 *h);
 /** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);
-/** Close the file, and rename it to its name if there was no error (st, h->ok); keep 0: remove it. Returns st
- * or the new error. */
-nb_status nb_h5_finish(nb_h5 *h, int keep, nb_status st, nb_error *err);
+/** Close the file under its temporary name.  Returns st or the new error. */
+nb_status nb_h5_close(nb_h5 *h, nb_status st, nb_error *err);
+/** Close it, and rename it to its name if there was no error (st, h->ok). Returns st or the new error. */
+nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
 
 /** Return memory after much was written. The library keeps one or two megabytes of freed
  * memory for its next use. Its small blocks between others prevent the C library from
@@ -115,25 +122,20 @@ void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master);
 
-/* --- Facts about the images of a series: a table in each data file, for -resume, and columns in the master --- */
+/* --- Facts about the images of a series --- */
 
-/** Read the facts of a data file into facts[frames]; zeros if it has none. */
-void nb_hdf5_read_facts(const nb_h5_input *in, int frames, nb_hdf5_facts *facts);
-/** Into a data file. */
-void nb_hdf5_put_facts(nb_h5 *h, const nb_hdf5_data *data);
 /** Write them into the master. /entry/simulation must exist. */
 void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
 
 /* --- /entry/simulation/reflections: the lists of all frames in one table --- */
 
-/** Write them into a data file; data->reflections has their numbers. */
-nb_status nb_hdf5_put_lists(nb_h5 *h, const nb_hdf5_data *data, nb_hdf5_next_list *next,
-                            void *user, nb_error *err);
-
-/** Read the lists of the data file that `data` describes into lists[data->frames]. Returns 0 if
- * they differ from what was written. */
-int nb_hdf5_read_lists(const nb_h5_input *in, const nb_hdf5_data *data,
-                       nb_hdf5_list *lists);
+/** Begin the table of a data file, of this layout.reflections. */
+hid_t nb_hdf5_open_table(nb_h5 *h, int kind);
+/** Append the rows of a frame behind the first `at` ones. */
+void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
+                      const nb_reflections *list);
+/** Number, first row and sums of each frame. */
+void nb_hdf5_put_lists(nb_h5 *h, int frames, const nb_hdf5_list *lists);
 
 /** Write them into the master: the tables of the data files as one. /entry/simulation must
  * exist. */

@@ -14,18 +14,32 @@ static nb_status without(const char *path, nb_error *err)
     return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0, INSTALL);
 }
 
-nb_status nb_hdf5_write_data(const char *path, const nb_hdf5_data *data,
-                             nb_hdf5_next *next, nb_hdf5_next_list *next_list, void *user,
-                             nb_error *err)
+nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
+                            nb_hdf5_writer **writer, nb_error *err)
 {
-    (void)data, (void)next, (void)next_list, (void)user;
-    return without(path, err);
+    (void)out, (void)data;
+    *writer = NULL;
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "-hdf5: " INSTALL);
 }
 
-nb_status nb_hdf5_try_data(const char *path, const nb_hdf5_layout *layout, nb_error *err)
+nb_status nb_hdf5_data_add(nb_hdf5_writer *writer, const nb_hdf5_packed *frame,
+                           nb_error *err)
 {
-    (void)path, (void)layout;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, "-hdf5: " INSTALL);
+    (void)writer, (void)frame;
+    return without("-hdf5", err);
+}
+
+nb_status nb_hdf5_data_close(nb_hdf5_writer *writer, nb_error *err)
+{
+    (void)writer, (void)err;
+    return NB_OK;
+}
+
+nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
+                             nb_error *err)
+{
+    (void)first, (void)count, (void)truth;
+    return without(path, err);
 }
 
 nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
@@ -33,13 +47,6 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
 {
     (void)master;
     return without(path, err);
-}
-
-int nb_hdf5_verify_data(const char *path, const nb_hdf5_data *data,
-                        const nb_hdf5_found *found)
-{
-    (void)path, (void)data, (void)found;
-    return 0;
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)

@@ -56,7 +56,7 @@ static nb_status write_hdf5(const char *path, const nb_slope_file *f, nb_error *
     for (int i = 0; i < f->count; i++)
         put_plane(&h, f, i);
     nb_h5_array(&h, "/image", H5T_NATIVE_FLOAT, f->image, 2, dims);
-    st = nb_h5_finish(&h, 1, NB_OK, err);
+    st = nb_h5_finish(&h, NB_OK, err);
     nb_h5_end(&quiet);
     return st;
 }

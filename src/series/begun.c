@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "begun.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/fd.h"
+
+/** Native byte order: a series is continued on the same kind of machine. */
+typedef struct content {
+    char magic[8]; /* the same in all versions except the last byte */
+    nb_series_key key;
+} content;
+
+static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '4'};
+enum { MAGIC_OF_ALL = sizeof magic - 1 };
+
+static nb_status fail_errno(nb_error *err, const char *what, const char *path)
+{
+    char why[128];
+    int number = errno;
+    if (strerror_r(number, why, sizeof why) != 0)
+        snprintf(why, sizeof why, "error %d", number);
+    return nb_fail(err, NB_ERR_IO, "cannot %s %.300s: %s", what, path, why);
+}
+
+static nb_status fail_busy(const nb_begun *b, const char *why, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_INPUT,
+                   "%.280s: another run is writing a series of this name%s; wait until "
+                   "it ends, or give another file name",
+                   b->path, why);
+}
+
+static int same_series(const nb_series_key *a, const nb_series_key *b)
+{
+    return a->fingerprint == b->fingerprint && a->seed == b->seed &&
+           a->per_block == b->per_block;
+}
+
+/** Continue the series of the file, whose content has n bytes.  *same: it has this key. */
+static nb_status compare(const nb_begun *b, const content *c, size_t n,
+                         const nb_series_key *key, int resume, int *same, nb_error *err)
+{
+    const size_t begin = n < MAGIC_OF_ALL ? n : MAGIC_OF_ALL;
+    if (memcmp(c->magic, magic, begin) != 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%.300s is not the file of a series; move it away, or give "
+                       "another file name",
+                       b->path);
+    *same = n == sizeof *c && !memcmp(c->magic, magic, sizeof magic) &&
+            same_series(&c->key, key);
+    if (!resume || *same || n < sizeof magic)
+        return NB_OK;
+    if (n < sizeof *c || memcmp(c->magic, magic, sizeof magic) != 0)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-resume: %.300s is of another version of nanobragg; leave "
+                       "-resume out to start again",
+                       b->path);
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-resume: %.300s was begun with other flags or files; give the same, or "
+        "leave -resume out to start again",
+        b->path);
+}
+
+static nb_status write_key(const nb_begun *b, const nb_series_key *key, nb_error *err)
+{
+    content c = {.key = *key};
+    memcpy(c.magic, magic, sizeof magic);
+    return ftruncate(b->fd, 0) || nb_fd_write(b->fd, &c, sizeof c, 0) < sizeof c
+               ? fail_errno(err, "write", b->path)
+               : NB_OK;
+}
+
+/** Join the run that has the file. */
+static nb_status join(nb_begun *b, const nb_series_key *key, nb_error *err)
+{
+    content c = {0};
+    if (nb_fd_lock(b->fd, F_RDLCK, 1) != NB_LOCK_TAKEN)
+        return fail_errno(err, "lock", b->path);
+    if (nb_fd_read(b->fd, &c, sizeof c, 0) < sizeof c || !same_series(&c.key, key))
+        return fail_busy(b, ", with other flags or files", err);
+    if (key->sole || c.key.sole)
+        return fail_busy(b, " with -sumfile, which one run makes", err);
+    b->joined = 1;
+    return NB_OK;
+}
+
+/** The file is locked for this run, or its file system has no locks. */
+static nb_status begin(nb_begun *b, nb_lock lock, const nb_series_key *key, int resume,
+                       nb_error *err)
+{
+    content c = {0};
+    const size_t n = nb_fd_read(b->fd, &c, sizeof c, 0);
+    int same = 0;
+    nb_status st = compare(b, &c, n, key, resume, &same, err);
+    if (st)
+        return st;
+    if (lock == NB_LOCK_NONE && n > 0 && !resume)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "%.280s: a series of this name was begun, and this file system has "
+            "no locks: type -resume, or remove this file if no run writes it",
+            b->path);
+    b->is_new = !resume || !same;
+    return write_key(b, key, err);
+}
+
+static nb_status open_file(nb_begun *b, nb_error *err)
+{
+    struct stat file;
+    b->fd = open(b->path,
+                 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (b->fd < 0 && errno != ELOOP)
+        return fail_errno(err, "create", b->path);
+    if (b->fd < 0 || fstat(b->fd, &file) != 0 || !S_ISREG(file.st_mode))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%.300s: the file of the series has this name, but this is a link "
+                       "or not a file; remove it, or give another file name",
+                       b->path);
+    return NB_OK;
+}
+
+nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key,
+                        int resume, nb_error *err)
+{
+    nb_lock lock;
+    nb_status st;
+    snprintf(b->path, sizeof b->path, "%s", path);
+    while (!(st = open_file(b, err))) {
+        lock = nb_fd_lock(b->fd, F_WRLCK, 0);
+        st = lock == NB_LOCK_BUSY ? join(b, key, err) : begin(b, lock, key, resume, err);
+        if (st || nb_fd_is(b->fd, b->path)) /* its last run did not remove it meanwhile */
+            break;
+        nb_begun_close(b);
+    }
+    if (st)
+        nb_begun_close(b);
+    return st;
+}
+
+void nb_begun_share(const nb_begun *b)
+{
+    (void)nb_fd_lock(b->fd, F_RDLCK, 0);
+}
+
+int nb_begun_key(const char *path, nb_series_key *key)
+{
+    content c = {0};
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int there = fd >= 0 && nb_fd_read(fd, &c, sizeof c, 0) == sizeof c &&
+                !memcmp(c.magic, magic, sizeof magic);
+    if (fd >= 0)
+        close(fd);
+    if (there)
+        *key = c.key;
+    return there;
+}
+
+void nb_begun_close(nb_begun *b)
+{
+    if (b->fd >= 0)
+        close(b->fd);
+    b->fd = -1;
+}
+
+void nb_begun_remove(nb_begun *b, int alone)
+{
+    if (b->fd >= 0 && (!alone || nb_fd_lock(b->fd, F_WRLCK, 0) != NB_LOCK_BUSY) &&
+        nb_fd_is(b->fd, b->path))
+        unlink(b->path);
+    nb_begun_close(b);
+}
