@@ -45,7 +45,7 @@ a file, the memory or the device failed
 bad input: a flag, a value, a file's content
 .TP
 .B 130
-stopped by SIGINT (Ctrl\\-C), SIGTERM or SIGHUP. No unfinished file is left. A single image leaves none of its files. A \
+stopped by SIGINT (Ctrl\\-C), SIGTERM, SIGHUP, SIGUSR1 or \\-time_limit. No unfinished file is left. A single image leaves none of its files. A \
 series keeps its finished frames: type the same flags and \\-resume to continue. A second SIGINT or SIGTERM stops the \
 program at once; no temporary file is left.
 .PP

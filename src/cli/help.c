@@ -60,9 +60,9 @@ void nb_help_options(FILE *out)
         }
     sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, 130 "
-          "stopped\nby SIGINT (Ctrl-C), SIGTERM or SIGHUP. No unfinished file is left "
-          "then. A series\nkeeps its finished frames, and -resume continues with the "
-          "next one.\n",
+          "stopped\nby SIGINT (Ctrl-C), SIGTERM, SIGHUP, SIGUSR1 or -time_limit. No "
+          "unfinished file\nis left then. A series keeps its finished frames, and "
+          "-resume continues with the\nnext one.\n",
           out);
 }
 

@@ -22,10 +22,10 @@ static void end_now(int number)
 }
 
 /** The first signal requests a stop, the same signal again ends the program at once. A
- * terminal that closes sends SIGHUP more than once. */
+ * terminal that closes sends SIGHUP more than once, a batch system perhaps its warning SIGUSR1. */
 static void on_signal(int number)
 {
-    if (stop_signal == number && number != SIGHUP)
+    if (stop_signal == number && number != SIGHUP && number != SIGUSR1)
         end_now(number);
     stop_signal = number;
 }
@@ -54,6 +54,7 @@ static void handle_all(void (*handler)(int))
     handle(SIGINT, handler);
     handle(SIGTERM, handler);
     handle(SIGHUP, handler);
+    handle(SIGUSR1, handler);
     handle(SIGXFSZ, on_failed_write);
 }
 

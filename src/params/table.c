@@ -625,6 +625,8 @@ NB_SHAPES(SHAPE_ROW)
     .help = "frames on the page of -report page.html, from 0, up to 64; without it up to 16, evenly over the series"},
 {"resume", NULL, OF_SERIES(SWITCH, NONE, resume),
     .help = "continue a series that was stopped: same flags and -resume"},
+{"time_limit", NULL, OF_SERIES(NUMBER, NONE, time_limit_s), ABOVE(0), .value = "x", .unit = "s",
+    .help = "stop the series after this time, as after an interrupt: finished frames stay for -resume"},
 #undef GROUP
 #define GROUP "Running"
 {"device", NULL, FIELD(DEVICE, RUNNING, device), .fallback = "auto",

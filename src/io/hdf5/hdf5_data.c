@@ -19,11 +19,19 @@ struct nb_hdf5_writer {
     nb_h5 h;
     nb_hdf5_data data; /* frames: the most */
     hid_t set, truth, table;
-    int frames;          /* written */
+    int frames;          /* added */
     hsize_t rows;        /* of the table */
     nb_hdf5_list *lists; /* owned, [lists_room], of the frames; with reflections */
     size_t lists_room;
+    int n_truth;
+    nb_hdf5_frame new_truth[]; /* [n_truth] of [rows_of]: the last ones, not written yet */
 };
+
+/** Frames whose true values are written together. */
+static int rows_of(const nb_hdf5_data *data)
+{
+    return data->frames < TRUTH_ROWS ? data->frames : TRUTH_ROWS;
+}
 
 /** Chunks of one frame. The filters are named for readers; the chunks are already filtered. */
 static hid_t creation_list(const nb_hdf5_layout *layout)
@@ -57,10 +65,10 @@ static hid_t create_set(nb_h5 *h, const char *path, hid_t type, int rank,
     return set;
 }
 
-static hid_t create_truth(nb_h5 *h, hsize_t frames)
+static hid_t create_truth(nb_h5 *h, const nb_hdf5_data *data)
 {
-    const hsize_t dims[2] = {frames, NUMBERS},
-                  chunk[2] = {frames < TRUTH_ROWS ? frames : TRUTH_ROWS, NUMBERS};
+    const hsize_t dims[2] = {(hsize_t)data->frames, NUMBERS},
+                  chunk[2] = {(hsize_t)rows_of(data), NUMBERS};
     hid_t list = nb_h5_creation();
     H5(Pset_chunk)(list, 2, chunk);
     return create_set(h, TRUTH, H5T_NATIVE_UINT64, 2, dims, list);
@@ -75,7 +83,7 @@ static void begin_file(nb_hdf5_writer *w)
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
     w->set = create_set(h, DATA, nb_h5_pixel_type(l->type), 3, dims, creation_list(l));
-    w->truth = create_truth(h, dims[0]);
+    w->truth = create_truth(h, &w->data);
     nb_h5_attr_text(h, TRUTH, "content",
                     "of the program alone; the master has these values by name");
     w->table = l->reflections ? nb_hdf5_open_table(h, l->reflections) : -1;
@@ -89,7 +97,8 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
     nb_status st = nb_hdf5_chunk_check(&data->layout, err);
     if (st || (st = nb_h5_begin(&quiet, err)))
         return st;
-    w = nb_alloc(1, sizeof *w, "data file", err);
+    w = nb_alloc(1, sizeof *w + (size_t)rows_of(data) * sizeof *w->new_truth, "data file",
+                 err);
     st = w ? nb_h5_create_in(&w->h, out, 0, err) : NB_ERR_NOMEM;
     if (!st) {
         w->data = *data;
@@ -108,16 +117,22 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
     return st;
 }
 
-/** Row i of the true values. */
-static int put_truth(hid_t set, hsize_t i, const nb_hdf5_frame *truth)
+/** Write the true values of the last frames. */
+static void put_truth(nb_hdf5_writer *w)
 {
-    const hsize_t at[2] = {i, 0}, part[2] = {1, NUMBERS};
-    hid_t to = H5(Dget_space)(set), from = H5(Screate_simple)(2, part, NULL);
-    int ok = H5(Sselect_hyperslab)(to, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-             H5(Dwrite)(set, H5T_NATIVE_UINT64, from, to, H5P_DEFAULT, truth) >= 0;
+    const hsize_t n = (hsize_t)w->n_truth, at[2] = {(hsize_t)w->frames - n, 0},
+                  part[2] = {n, NUMBERS};
+    hid_t to, from;
+    if (!n || !w->h.ok)
+        return;
+    to = H5(Dget_space)(w->truth);
+    from = H5(Screate_simple)(2, part, NULL);
+    w->h.ok =
+        H5(Sselect_hyperslab)(to, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+        H5(Dwrite)(w->truth, H5T_NATIVE_UINT64, from, to, H5P_DEFAULT, w->new_truth) >= 0;
     H5(Sclose)(from);
     H5(Sclose)(to);
-    return ok;
+    w->n_truth = 0;
 }
 
 static nb_status add_list(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error *err)
@@ -145,16 +160,17 @@ nb_status nb_hdf5_data_add(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error 
     if (st || (st = nb_h5_begin(&quiet, err)))
         return st;
     nb_h5_go_on(h);
-    h->ok = h->ok &&
-            H5(Dwrite_chunk)(w->set, H5P_DEFAULT, 0, at, f->bytes, f->chunk) >= 0 &&
-            put_truth(w->truth, at[0], f->truth);
+    h->ok = h->ok && H5(Dwrite_chunk)(w->set, H5P_DEFAULT, 0, at, f->bytes, f->chunk) >= 0;
     if (w->data.layout.reflections)
         st = add_list(w, f, err);
     if (st)
         h->ok = 0;
     else if (!h->ok)
         st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why);
+    w->new_truth[w->n_truth++] = *f->truth;
     w->frames += h->ok;
+    if (w->n_truth == rows_of(&w->data))
+        put_truth(w);
     nb_h5_end(&quiet);
     return st;
 }
@@ -168,6 +184,7 @@ static void end_file(nb_hdf5_writer *w)
                   rows[2] = {dims[0], NUMBERS};
     const int64_t range[2] = {d->first + 1, d->first + w->frames};
     nb_h5 *h = &w->h;
+    put_truth(w);
     if (w->frames < d->frames)
         h->ok = h->ok && H5(Dset_extent)(w->set, dims) >= 0 &&
                 H5(Dset_extent)(w->truth, rows) >= 0;
