@@ -37,6 +37,7 @@ typedef struct nb_run {
     int working;          /* threads that make frames */
     nb_slot *slots; /* owned; the nth frame that this process makes is in n % window */
     int window, next, written, draining;
+    int unwritable; /* a frame could not be written */
     nb_series_progress progress;
     double start;
     nb_status status;

@@ -378,6 +378,7 @@ static nb_block *drain(nb_run *run)
         pthread_mutex_lock(&run->lock);
         run->progress.times.write += start;
         if (st) {
+            run->unwritable = 1;
             nb_run_stop_with(run, slot->frame, st, &err);
             break;
         }
@@ -415,7 +416,7 @@ static void close_block(nb_run *run, nb_block *full)
 static void write_ready(nb_run *run)
 {
     nb_block *full;
-    while (!run->draining && (full = drain(run)))
+    while (!run->draining && !run->unwritable && (full = drain(run)))
         close_block(run, full);
 }
 
@@ -455,7 +456,7 @@ static void watch(nb_run *run)
     const double limit = run->series->time_limit_s;
     struct timespec next;
     nb_error err = {0};
-    nb_status st = NB_OK;
+    nb_status st;
     pthread_mutex_lock(&run->lock);
     while (run->working > 0) {
         clock_gettime(CLOCK_REALTIME, &next);
@@ -467,13 +468,14 @@ static void watch(nb_run *run)
             nb_run_cancel(run);
             pthread_cond_broadcast(&run->moved);
         }
-        if (run->draining || st)
+        if (run->draining || run->unwritable)
             continue;
         run->draining = 1;
         pthread_mutex_unlock(&run->lock);
         st = nb_work_end_old(&run->work, &err);
         pthread_mutex_lock(&run->lock);
         run->draining = 0;
+        run->unwritable |= st != NB_OK;
         if (st)
             nb_run_stop_with(run, run->frames.count, st, &err);
         write_ready(run);

@@ -82,7 +82,7 @@ static int has_file(const nb_work *s, int k)
 {
     char path[NB_PATH_MAX];
     file_path(s, k, path);
-    return access(path, F_OK) == 0;
+    return nb_is_regular_file(path);
 }
 
 /* --- what is there --- */

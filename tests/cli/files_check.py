@@ -81,8 +81,6 @@ def collisions():
                                   "-hdf5", "data_master.h5"]),
         ("record-over-spectra", [*D, "-stills", 1, "-output", "s_%d.img", "-spectra",
                                  "s_series.img.resume"]),
-        ("record-and-master", [*D, "-stills", 1, "-output", "s_%d.img", "-hdf5",
-                               "s_series.img.resume"]),
         ("frame-over-orientations", [*D, "-stills", 2, "-output", "s_%d.img", "-orientations",
                                      "s_2.img"]),
         ("frame-over-mask", [*D, "-stills", 2, "-output", "s_%d.img", "-mask", "loop/s_2.img"]),

@@ -7,7 +7,6 @@ import glob
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
@@ -41,7 +40,7 @@ def jobs_without_effect():
 
 
 def lists_are_kept(h5py):
-    """Complete data files with reflections stay; a file with damaged lists or attributes does not."""
+    """Complete data files with reflections stay; one that is cut short, or holds other frames, does not."""
     flags = LOUD + ["-frames", 7, "-frames_per_file", 3, "-truth", "spots", "-gauss_xtal", "-oversample", 1, "-detpixels", 40,
                     "-mosaic", 0, "-hdf5", "l_master.h5"]
     run(*flags)
@@ -50,39 +49,52 @@ def lists_are_kept(h5py):
     ok("resume-keeps-files-with-lists", kept(out) == 7 and data_files() == before and
        contents(h5py, "l_master.h5") == whole, out)
 
-    def add_one(place):
-        def change(h5):
-            h5["/entry/simulation/reflections/" + place][1] += 1
+    def attribute(name):
+        def change(path):
+            with h5py.File(path, "r+") as h5:
+                h5["/entry/data/data"].attrs.modify(name, h5["/entry/data/data"].attrs[name] + 1)
         return change
 
-    def attribute(place, name):
-        def change(h5):
-            h5[place].attrs.modify(name, h5[place].attrs[name] + 1)
-        return change
+    def other(path):
+        with h5py.File(path, "r+") as h5:
+            h5["/entry"].attrs.modify("seed", 8)
 
-    def row(h5):
-        table = h5["/entry/simulation/reflections/table"]
-        line = table[2]
-        line["intensity"] *= 1.001
-        table[2] = line
-
-    damages = {"background": add_one("background"), "unassigned": add_one("unassigned"),
-               "diffuse": add_one("diffuse"),
-               "first": add_one("first"), "count": add_one("count"), "row": row,
-               "seed": attribute("/entry", "seed"),
-               "frames_per_file": attribute("/entry", "frames_per_file"),
-               "image_nr_low": attribute("/entry/data/data", "image_nr_low"),
-               "image_nr_high": attribute("/entry/data/data", "image_nr_high")}
+    damages = {"first": attribute("image_nr_low"), "last": attribute("image_nr_high"), "cut": lambda path: os.truncate(path, 3000)}
     wrong = []
     for name, damage in damages.items():
-        with h5py.File("l_data_000002.h5", "r+") as h5:
-            damage(h5)
+        damage("l_data_000002.h5")
         out = run(*flags, "-resume")[0]
         if kept(out) != 4 or {n: d for n, (_, d) in data_files().items()} != \
                 {n: d for n, (_, d) in before.items()}:
             wrong.append((name, kept(out)))
         wrong += [(name, other) for other in differences(whole, contents(h5py, "l_master.h5"))]
-    ok("damaged-lists-are-made-again", not wrong, wrong)
+    ok("damaged-files-are-made-again", not wrong, wrong)
+    other("l_data_000002.h5")
+    error = run(*flags, "-resume", status=2)[1]
+    ok("file-of-another-series-refused", one(error) and "l_data_000002.h5" in error, error)
+
+
+def parts_are_kept(h5py):
+    """A stop closes the open data file early; the rest of its frames is in further ones, whatever ends those."""
+    flags = [*LOUD, "-frames", 60, "-oversample", 12, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
+    run(*flags, "-hdf5", "p_master.h5")
+    whole, stops = contents(h5py, "p_master.h5"), []
+    for stop in (["-time_limit", 1], signal.SIGUSR1, signal.SIGINT, signal.SIGKILL):
+        words = [PROGRAM, *map(str, flags), "-hdf5", "q_master.h5", "-resume"]
+        process = subprocess.Popen(words + list(map(str, stop)) if isinstance(stop, list) else words, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        if not isinstance(stop, list):
+            time.sleep(0.7)
+            process.send_signal(stop)
+        error = process.communicate(timeout=60)[1]
+        names = sorted(glob.glob("q_data_*"))
+        frames = sum(len(h5py.File(name)["/entry/data/data"]) for name in names)
+        stops.append((process.returncode, len(names), frames, one(error)))
+    out = run(*flags, "-hdf5", "q_master.h5", "-resume")[0]
+    other = differences(whole, contents(h5py, "q_master.h5"))
+    good = [s[0] for s in stops[:3]] == [130] * 3 and all(s[3] for s in stops[:3])
+    ok("early-data-files", not other and "q_data_000001b.h5" in os.listdir() and not glob.glob(".q_*") and
+       not glob.glob("q_*.resume") and (good or stops[-1][2] == 60) and kept(out) == stops[-1][2], (stops, other))
 
 
 def stills_are_kept(h5py):
@@ -225,7 +237,7 @@ def pictures_count():
 
 
 def files_of_jobs(h5py):
-    """A file that only one line names: it is read before the first frame; its contents are compared for its frame."""
+    """A file that only one line names is read before the first frame."""
     input_files()
     write("j.jsonl", '{"phi": 1}\n{"hkl": "j.hkl"}\n{"phi": 2, "sourcefile": "later.src"}\n')
     flags = [*SMALL, "-hkl", "a.hkl", "-jobs", "j.jsonl", "-threads", 1, "-output", "j_%d.cbf"]
@@ -243,21 +255,8 @@ def files_of_jobs(h5py):
     shutil.copy("a.src", "later.src")
     stop_at("j_3.cbf", *flags)
     before = read("j_2.cbf")
-    write("j.hkl", hkl(factor=3))
-    error = run(*flags, "-resume", status=2)[1]
-    ok("other-file-of-a-job", "frame 2 " in error and "j.hkl" in error and one(error)
-       and read("j_2.cbf") == before, error)
-    write("j.hkl", hkl(factor=2))
     out = run(*flags, "-resume")[0]
-    ok("same-file-of-a-job", kept(out) == 2 and read("j_2.cbf") == before and
-       not glob.glob("j_*.resume"), out)
-    if h5py:  # when all is finished, too
-        out = run(*flags, "-resume")[0]
-        write("j.hkl", hkl(factor=3))
-        error = run(*flags, "-resume", status=2)[1]
-        with h5py.File("j_data_000002.h5") as h5, h5py.File("j_data_000001.h5") as other:
-            ok("other-file-of-a-finished-job", "j.hkl" in error and
-               "input_hash" in h5["/entry/data"] and "input_hash" not in other["/entry/data"], error)
+    ok("job-resumed", kept(out) == 2 and read("j_2.cbf") == before and not glob.glob("j_*.resume"), out)
 
 
 LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversample", "8", "-quiet",
@@ -265,89 +264,81 @@ LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversam
 
 
 def start(flags, record, **more):
-    """A long run, once its record is there."""
+    """A long run, once its small file is there."""
     process = subprocess.Popen([PROGRAM, *flags], **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
     end = time.monotonic() + 20
-    while not os.path.exists(record) and process.poll() is None and time.monotonic() < end:
+    while not glob.glob(record) and process.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
     return process
 
 
-def stop(process):
-    process.kill()
-    process.wait()
-
-
-def one_at_a_time(h5py):
-    """A second run of the same files ends at once, and names the process that writes them."""
-    outputs = {"output": (["-output", "two_%d.bin"], ["-output", "two_%05d.bin"],
-                          "two_series.bin.resume")}
+def two_at_a_time(h5py):
+    """Two runs share a series: no frame is made twice, none is left out; one of other flags is refused."""
+    flags = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", 60, "-oversample", 60, "-threads", 1, "-noprogress"]
+    outputs = {"output": ["-output", "two_%02d.bin"]}
     if h5py:
-        outputs["hdf5"] = (["-hdf5", "two_master.h5"], ["-hdf5", "two.h5"], "two_series.h5.resume")
-    for name, (flags, same, record) in outputs.items():
-        first = start(LONG + flags, record)
-        errors = [run(*LONG, *again, *more, status=2)[1] for again in (flags, same)
-                  for more in ([], ["-resume"])]
-        alive = first.poll() is None
-        ok(f"one-at-a-time-{name}", alive and all(
-            one(error) and f"process {first.pid} on host {socket.gethostname()}" in error
-            for error in errors), errors)
-        stop(first)
-        run(*LONG, *flags, "-frames", 2)
-        ok(f"lock-ends-with-its-process-{name}", not os.path.exists(record))  # more may be left of the longer run
-        for path in glob.glob("two*"):
-            os.remove(path)
+        outputs["hdf5"] = ["-hdf5", "two_master.h5", "-frames_per_file", 4]
+    for name, files in outputs.items():
+        run(*flags, *[word.replace("two", "one") if isinstance(word, str) else word for word in files])
+        with open("said", "w", encoding="ascii") as said:
+            first = start([*map(str, [*flags, *files])], "two_series.*.resume", stdout=said)
+        error = run(*flags, *files, "-fluence", "1e20", status=2)[1]
+        ok(f"other-flags-at-a-time-{name}", first.poll() is None and one(error) and "another run" in error, error)
+        out, error = run(*flags, *files)
+        first.wait(timeout=60)
+        made = [text.split("MB of images")[0].split()[-1] for text in (out, read("said").decode())]
+        ones, twos = ([read(path) for path in sorted(glob.glob(f"{stem}_[0-9d]*"))] for stem in ("one", "two"))
+        ok(f"two-at-a-time-{name}", ones == twos and "another run makes" in error and not glob.glob("two*resume") and
+           not glob.glob(".two*") and abs(sum(map(float, made)) - sum(map(len, ones)) / 1e6) < (0.01 if name == "output" else 1),
+           (made, error))
+        if name == "hdf5":
+            ok("two-at-a-time-master", not differences(contents(h5py, "one_master.h5"), contents(h5py, "two_master.h5")))
 
 
-def files_of_a_newer_run(h5py):
-    """A run whose files were removed and made again by another one ends with an error, and leaves those alone."""
-    outputs = {"output": (["-output", "new_%d.bin"], "new_9.bin")}
-    if h5py:
-        outputs["hdf5"] = (["-hdf5", "new_master.h5", "-frames_per_file", "3"], "new_data_000002.h5")
-    for name, (flags, file) in outputs.items():
-        old = start(LONG + flags, file, stderr=subprocess.PIPE, text=True)
-        old.send_signal(signal.SIGSTOP)
-        names = ["new_[1-6].bin", "new_data_00000[12].h5"]
-        for path in [path for name in [*names, "new_*.resume"] for path in glob.glob(name)]:
-            os.remove(path)
-        run(*LONG, *flags, "-frames", 6, "-misset", 10, 20, 30)
-        new = {path: read(path) for name in [*names, "new_master.h5"] for path in glob.glob(name)}
-        old.send_signal(signal.SIGCONT)
-        error = old.communicate(timeout=60)[1]
-        ok(f"files-of-a-newer-run-{name}", old.returncode == 1 and one(error) and "removed or replaced" in error and
-           len(new) > 2 and new == {path: read(path) for path in new}, error)
-        for path in glob.glob("new_*"):
-            os.remove(path)
+NO_LOCKS = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+int fcntl(int fd, int what, ...)
+{
+    va_list more;
+    va_start(more, what);
+    void *value = va_arg(more, void *);
+    va_end(more);
+    if (what >= 36 && what <= 38) { errno = ENOLCK; return -1; }
+    return ((int (*)(int, int, ...))dlsym(RTLD_NEXT, "fcntl"))(fd, what, value);
+}
+int fcntl64(int fd, int what, void *value) { return fcntl(fd, what, value); }
+"""
 
 
 def without_locks():
-    """A file system without locks: a lock file is used, and one of a dead process is replaced."""
-    write("no_flock.c", "#include <errno.h>\nint flock(void) { errno = ENOLCK; return -1; }\n")
+    """A file system without locks: what another process may have is left alone, and the file to remove is named."""
+    write("no_locks.c", NO_LOCKS)
     if not shutil.which("cc") or subprocess.run(
-            ["cc", "-shared", "-fPIC", "no_flock.c", "-o", "no_flock.so"], check=False).returncode:
+            ["cc", "-shared", "-fPIC", "no_locks.c", "-o", "no_locks.so", "-ldl"], check=False).returncode:
         print("skip series without-locks # no C compiler")
         return
-    env = {**os.environ, "LD_PRELOAD": os.path.abspath("no_flock.so")}
-    lock = "n_series.bin.resume.lock"
-    first = start([*LONG, "-output", "n_%d.bin"], lock, env=env)
-    second = [PROGRAM, *LONG, "-frames", "3", "-output", "n_%d.bin"]
-    done = subprocess.run(second, capture_output=True, text=True, check=False, env=env)
-    ok("lock-file", done.returncode == 2 and f"process {first.pid} on host" in done.stderr and
-       f"remove {lock}" not in done.stderr.split("(if")[0] and lock in done.stderr and
-       os.path.exists(lock), done.stderr)
-    stop(first)
-    left = os.path.exists(lock)
-    done = subprocess.run(second, capture_output=True, text=True, check=False, env=env)
-    ok("stale-lock-file", left and done.returncode == 0 and not glob.glob("n_*resume*"), done.stderr)
-    write(lock, "1 another.host.example\n")
-    done = subprocess.run(second, capture_output=True, text=True, check=False, env=env)
-    ok("lock-file-of-another-host", done.returncode == 2 and "another.host.example" in done.stderr
-       and read(lock).startswith(b"1 "), done.stderr)
-    os.remove(lock)
+    env = {"LD_PRELOAD": os.path.abspath("no_locks.so")}
+    flags = [flag for flag in LONG if flag != "-quiet"] + ["-frames", "5", "-output", "n_%d.bin"]
+    run(*flags, env=env)
+    ok("without-locks", len(glob.glob("n_[1-5].bin")) == 5 and not glob.glob("n_*resume"))
+    os.mkdir("n_5.bin.folder")
+    os.remove("n_5.bin")
+    os.rename("n_5.bin.folder", "n_5.bin")
+    run(*flags, status=1, env=env)
+    os.rmdir("n_5.bin")
+    error = run(*flags, status=2, env=env)[1]
+    ok("begun-without-locks", one(error) and "n_series.bin.resume" in error and "-resume" in error, error)
+    write(".n_5.bin.part", "")
+    error = run(*flags, "-resume", env=env)[1]
+    ok("claimed-without-locks", ".n_5.bin.part" in error and not os.path.exists("n_5.bin"), error)
+    run(*flags, "-resume")
+    ok("claim-of-a-dead-run", os.path.exists("n_5.bin") and not os.path.exists(".n_5.bin.part"))
 
 
 def foreign_records():
-    """The record is never written over or through another file."""
+    """The file of a series is never written over or through another one."""
     flags = [*LONG, "-frames", 2, "-output", "v_%d.bin"]
     wrong = []
     write("victim.txt", "precious\n")
@@ -410,13 +401,13 @@ def main():
         h5py = None
     if h5py:
         lists_are_kept(h5py)
+        parts_are_kept(h5py)
         stills_are_kept(h5py)
         what_counts(h5py)
         renderer_counts()
     files_of_jobs(h5py)
     pictures_count()
-    one_at_a_time(h5py)
-    files_of_a_newer_run(h5py)
+    two_at_a_time(h5py)
     without_locks()
     foreign_records()
     longer_runs(h5py)

@@ -167,8 +167,10 @@ nb_status nb_hdf5_data_add(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error 
         h->ok = 0;
     else if (!h->ok)
         st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why);
-    w->new_truth[w->n_truth++] = *f->truth;
-    w->frames += h->ok;
+    if (h->ok) {
+        w->new_truth[w->n_truth++] = *f->truth;
+        w->frames++;
+    }
     if (w->n_truth == rows_of(&w->data))
         put_truth(w);
     nb_h5_end(&quiet);
