@@ -146,6 +146,11 @@ void nb_begun_share(const nb_begun *b)
     (void)nb_fd_lock(b->fd, F_RDLCK, 0);
 }
 
+int nb_begun_alone(const nb_begun *b)
+{
+    return nb_fd_lock(b->fd, F_WRLCK, 0) != NB_LOCK_BUSY;
+}
+
 int nb_begun_key(const char *path, nb_series_key *key)
 {
     content c = {0};
@@ -168,8 +173,7 @@ void nb_begun_close(nb_begun *b)
 
 void nb_begun_remove(nb_begun *b, int alone)
 {
-    if (b->fd >= 0 && (!alone || nb_fd_lock(b->fd, F_WRLCK, 0) != NB_LOCK_BUSY) &&
-        nb_fd_is(b->fd, b->path))
+    if (b->fd >= 0 && (!alone || nb_begun_alone(b)) && nb_fd_is(b->fd, b->path))
         unlink(b->path);
     nb_begun_close(b);
 }

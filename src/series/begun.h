@@ -27,6 +27,9 @@ nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key,
 /** Let others join, after what a new series does first. */
 void nb_begun_share(const nb_begun *b);
 
+/** Is no other run at work?  Where the file system has no locks, the answer is yes. */
+int nb_begun_alone(const nb_begun *b);
+
 /** Read the key of the series at path; 0: it has not begun. */
 int nb_begun_key(const char *path, nb_series_key *key);
 

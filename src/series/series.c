@@ -410,12 +410,23 @@ static nb_status count_facts(nb_run *run, nb_error *err)
     return st;
 }
 
+static nb_status fail_missing(const nb_run *run, nb_error *err)
+{
+    return nb_fail(err, NB_ERR_IO,
+                   "files of some of the %d frames were removed, or cannot be read; "
+                   "-resume makes them again",
+                   run->frames.count);
+}
+
 /** Rank 0 writes what the frames of a whole series have in common. */
 static nb_status finish(nb_run *run, nb_error *err)
 {
     nb_status st = NB_OK;
     if (run->work.stem[0]) {
+        const nb_pieces *p = &run->truths.pieces;
         st = nb_work_pieces(&run->work, &run->truths.pieces, err);
+        if (!st && (!p->n || p->all[p->n].first < run->frames.count))
+            st = fail_missing(run, err);
         if (!st)
             st = count_facts(run, err);
         if (!st)
@@ -510,19 +521,22 @@ static nb_status fail_stopped(const nb_run *run, nb_error *err)
                    run->progress.done, run->frames.count);
 }
 
-/** The frames that other processes still make. */
-static void notice_others(const nb_run *run)
+/** Another process must make the frames that lack. */
+static nb_status look_for_others(const nb_run *run, nb_error *err)
 {
+    const int done = run->progress.done, frames = run->frames.count;
     if (run->work.unlocked[0])
         nb_notice(
             &run->hooks,
             "%.300s is of another process, and this file system has no locks: if no "
             "run writes it, remove it and type -resume",
             run->work.unlocked);
+    else if (nb_begun_alone(&run->begun))
+        return fail_missing(run, err);
     nb_notice(&run->hooks,
-              "%d of %d frames are finished; another process makes the others%s",
-              run->progress.done, run->frames.count,
-              run->work.stem[0] ? ", and the last one writes the master" : "");
+              "%d of %d frames are finished; another process makes the others%s", done,
+              frames, run->work.stem[0] ? ", and the last one writes the master" : "");
+    return NB_OK;
 }
 
 /** Rank 0 ends a series that is whole, or says what it lacks. */
@@ -533,10 +547,7 @@ static nb_status end_series(nb_run *run, int stopped, nb_error *err)
         return st;
     if (run->progress.done < run->frames.count) {
         save_part(run);
-        if (stopped)
-            return fail_stopped(run, err);
-        notice_others(run);
-        return NB_OK;
+        return stopped ? fail_stopped(run, err) : look_for_others(run, err);
     }
     if ((st = finish(run, err)))
         return st;

@@ -284,10 +284,11 @@ int nb_work_stale(const nb_work *s, int hdf5, char *first)
 
 /* --- claims --- */
 
-static nb_block *free_block(nb_work *s)
+/** The place of this block in `open`, or of none, -1. */
+static nb_block *place_of(nb_work *s, int number)
 {
     for (int i = 0; i < s->room; i++)
-        if (s->open[i].number < 0)
+        if (s->open[i].number == number)
             return &s->open[i];
     return NULL;
 }
@@ -327,7 +328,7 @@ static nb_status claim_file(nb_work *s, nb_block *b, int block, nb_error *err)
 /** Claim a block that is not whole, if no other process has it. */
 static nb_status claim(nb_work *s, int block, nb_error *err)
 {
-    nb_block *b = free_block(s);
+    nb_block *b = place_of(s, -1);
     int kept, piece;
     nb_status st = find(s, block, &kept, &piece, NULL, err);
     s->whole[block] = !st && last_lack(s, block, begin_of(s, block) + kept) < 0;
@@ -364,7 +365,7 @@ static nb_status claim_next(nb_work *s, nb_error *err)
     for (int i = 0; !st && !s->dealing && i < s->count; i++) {
         const int block = s->at;
         s->at = (s->at + 1) % s->count;
-        if (!s->whole[block])
+        if (!s->whole[block] && !place_of(s, block))
             st = claim(s, block, err);
     }
     return st;

@@ -60,11 +60,19 @@ static void leave(int status, void *unused)
     _exit(status);
 }
 
+/** A call failed: the library's own clean-up may crash or complain. */
+static void distrust(void)
+{
+    static int once; /* under the lock of nb_h5_begin */
+    if (!once++)
+        on_exit(leave, NULL);
+}
+
 int nb_h5_close_file(hid_t file)
 {
     const int ok = H5(Fclose)(file) >= 0;
-    if (!ok && !half_closed)
-        on_exit(leave, NULL);
+    if (!ok)
+        distrust();
     half_closed |= !ok;
     return ok;
 }
@@ -151,6 +159,7 @@ nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
     H5(Eset_auto2)(H5E_DEFAULT, look_why, in);
     if (in->file >= 0)
         return NB_OK;
+    distrust();
     nb_h5_end(&in->quiet);
     return nb_fail_at(
         err, NB_ERR_INPUT, file, 0,
@@ -161,6 +170,8 @@ nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err)
 {
     nb_hdf5_reader *reader = in->reader;
+    if (in->disk || in->data || in->memory)
+        distrust();
     if (!st && in->disk)
         st = nb_fail_at(err, NB_ERR_IO, in->name, 0, "the disk did not give a part of it");
     else if (!st && (in->data || in->memory))
