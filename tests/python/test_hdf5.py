@@ -60,16 +60,6 @@ def test_a_key_of_many_points_is_not_resumed(name, tmp_path):
     assert path.stat().st_ino != kept
 
 
-def test_a_hash_of_many_points_is_not_resumed(tmp_path):
-    path = series(tmp_path, "-truth", "spots")
-    with h5py.File(path, "r+") as file:
-        attrs = file["/entry/simulation/reflections"].attrs
-        attrs.create("hash", np.full(4096, attrs["hash"]))
-    kept = path.stat().st_ino
-    series(tmp_path, "-truth", "spots", "-resume")
-    assert path.stat().st_ino != kept
-
-
 @pytest.mark.parametrize("edge", [8, 24, 56, 64, 72, 128])
 def test_a_chunk_of_another_size(edge, tmp_path):
     """Its bytes are those of a frame of `edge` x `edge` pixels."""
