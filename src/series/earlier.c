@@ -237,21 +237,3 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
     *fingerprint = first[1];
     return nb_ranks_agree(run->ranks, st, err);
 }
-
-void nb_earlier_notice_stale(const nb_run *run)
-{
-    char first[NB_PATH_MAX];
-    for (int hdf5 = 0; hdf5 < 2; hdf5++) {
-        const int count = nb_work_stale(&run->work, hdf5, first);
-        if (count == 1)
-            nb_notice(&run->hooks,
-                      "%s is left from an earlier, longer series; "
-                      "remove it if you do not need it",
-                      first);
-        if (count > 1)
-            nb_notice(&run->hooks,
-                      "%s and %d more are left from an earlier, longer series; remove "
-                      "them if you do not need them",
-                      first, count - 1);
-    }
-}

@@ -13,7 +13,4 @@ struct nb_run;
 nb_status nb_earlier_fingerprint(struct nb_run *run, uint64_t earlier,
                                  uint64_t *fingerprint, nb_error *err);
 
-/** Print a note with the files that an earlier, longer series left beside those of this one. */
-void nb_earlier_notice_stale(const struct nb_run *run);
-
 #endif

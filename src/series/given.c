@@ -15,7 +15,6 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
-#include "stale.h"
 
 /* The name of the file of frame k, into name[NB_PATH_MAX]; returns name. */
 static const char *given_name(const nb_given *g, int k, char *name)
@@ -54,7 +53,7 @@ static nb_status count_files(nb_given *g, const char *input, nb_error *err)
             "the input %.300s: there is no file %.300s; the numbers begin at 0 "
             "or 1",
             input, name);
-    if (nb_stale_count(t->before, t->digits, t->after, g->first + g->frames, later))
+    if (nb_template_later(t, g->first + g->frames, later))
         return nb_fail(err, NB_ERR_INPUT,
                        "the input %.300s: %.300s is missing, but there is %.300s", input,
                        name, later);

@@ -14,13 +14,12 @@
 /* Every function of the library that we call, and the variables of its constants. */
 /* clang-format off */
 #define NB_MPI_FUNCTIONS(X) \
-    X(MPI_Abort) X(MPI_Allgather) X(MPI_Allreduce) X(MPI_Bcast) X(MPI_Comm_free) \
+    X(MPI_Abort) X(MPI_Allgather) X(MPI_Bcast) X(MPI_Comm_free) \
     X(MPI_Comm_rank) X(MPI_Comm_set_errhandler) X(MPI_Comm_size) X(MPI_Comm_split_type) \
     X(MPI_Finalize) X(MPI_Init_thread) X(MPI_Initialized)
 #ifdef OPEN_MPI
 #define NB_MPI_VARIABLES(X) \
-    X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null) \
-    X(ompi_mpi_op_bor)
+    X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null)
 #else
 #define NB_MPI_VARIABLES(X)
 #endif
@@ -31,7 +30,6 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 
 #define MPI_Abort (nb_mpi()->MPI_Abort_)
 #define MPI_Allgather (nb_mpi()->MPI_Allgather_)
-#define MPI_Allreduce (nb_mpi()->MPI_Allreduce_)
 #define MPI_Bcast (nb_mpi()->MPI_Bcast_)
 #define MPI_Comm_free (nb_mpi()->MPI_Comm_free_)
 #define MPI_Comm_rank (nb_mpi()->MPI_Comm_rank_)
@@ -46,7 +44,6 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 #define ompi_mpi_comm_world (*nb_mpi()->ompi_mpi_comm_world_)
 #define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
 #define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
-#define ompi_mpi_op_bor (*nb_mpi()->ompi_mpi_op_bor_)
 #endif
 #endif
 #endif

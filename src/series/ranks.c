@@ -151,16 +151,6 @@ void nb_ranks_share(nb_ranks *r, void *data, size_t bytes)
         MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-void nb_ranks_merge(nb_ranks *r, void *data, size_t bytes)
-{
-    enum { PIECE = 1 << 30 }; /* MPI counts with an int */
-    /* not a maximum: MPICH 4.0 compares unsigned bytes as signed ones */
-    for (size_t done = 0; r && done < bytes; done += PIECE)
-        MPI_Allreduce(MPI_IN_PLACE, (char *)data + done,
-                      (int)(bytes - done < PIECE ? bytes - done : PIECE), MPI_BYTE,
-                      MPI_BOR, MPI_COMM_WORLD);
-}
-
 void nb_ranks_gather(nb_ranks *r, const void *mine, size_t bytes, void *all)
 {
     if (r)
@@ -225,13 +215,6 @@ void nb_ranks_leave(nb_ranks *ranks)
 }
 
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes)
-{
-    (void)ranks;
-    (void)data;
-    (void)bytes;
-}
-
-void nb_ranks_merge(nb_ranks *ranks, void *data, size_t bytes)
 {
     (void)ranks;
     (void)data;

@@ -16,8 +16,6 @@ int nb_ranks_local_rank(const nb_ranks *ranks);
 
 /** Rank 0's bytes for all. */
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes);
-/** The bits that are set on any rank, for all: bytes that are 0 except on one rank, or flags. */
-void nb_ranks_merge(nb_ranks *ranks, void *data, size_t bytes);
 /** `bytes` of each rank into all[count][bytes], for all; it waits for them. */
 void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all);
 /* nb_ranks_agree of nanobragg/series.h is one of them. */

@@ -390,7 +390,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
         return st;
     share_found(run);
     if (nb_ranks_rank(run->ranks) == 0)
-        nb_earlier_notice_stale(run);
+        nb_work_notice_longer(&run->work, &run->hooks);
     return NB_OK;
 }
 

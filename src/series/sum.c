@@ -84,24 +84,19 @@ nb_status nb_sum_join(nb_sum *sum, nb_ranks *ranks, nb_error *err)
 {
     enum { PIECE = 1 << 16 };
     const int processes = nb_ranks_count(ranks), rank = nb_ranks_rank(ranks);
-    nb_sum_pixel *piece;
+    nb_sum_pixel *all;
     nb_status st;
     if (processes == 1)
         return NB_OK;
-    piece = nb_alloc(PIECE, sizeof *piece, "-sumfile", err);
-    st = nb_ranks_agree(ranks, piece ? NB_OK : NB_ERR_NOMEM, err);
+    all = nb_alloc((size_t)processes, PIECE * sizeof *all, "-sumfile", err);
+    st = nb_ranks_agree(ranks, all ? NB_OK : NB_ERR_NOMEM, err);
     for (size_t first = 0; !st && first < sum->pixels; first += PIECE) {
         const size_t left = sum->pixels - first, n = left < PIECE ? left : PIECE;
-        for (int from = 1; from < processes; from++) {
-            memset(piece, 0, n * sizeof *piece);
-            if (rank == from)
-                memcpy(piece, sum->pixel + first, n * sizeof *piece);
-            nb_ranks_merge(ranks, piece, n * sizeof *piece);
-            for (size_t i = 0; rank == 0 && i < n; i++)
-                add(&sum->pixel[first + i], &piece[i]);
-        }
+        nb_ranks_gather(ranks, sum->pixel + first, n * sizeof *all, all);
+        for (size_t i = n; rank == 0 && i < n * (size_t)processes; i++)
+            add(&sum->pixel[first + i % n], &all[i]);
     }
-    nb_free(piece);
+    nb_free(all);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "../base/error.h"
 
@@ -152,6 +153,15 @@ nb_status nb_template_name(const nb_template *t, int number, char *name, nb_erro
         return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
                        t->before);
     return NB_OK;
+}
+
+int nb_template_later(const nb_template *t, int number, char *name)
+{
+    enum { FAR = 1000 };
+    for (int k = 1; k <= FAR; k++)
+        if (!nb_template_name(t, number + k, name, NULL) && access(name, F_OK) == 0)
+            return 1;
+    return 0;
 }
 
 nb_status nb_template_record(const nb_template *t, char *name, nb_error *err)

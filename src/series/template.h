@@ -37,6 +37,9 @@ nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
 /** The file name of a number, to which t->first is added, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
 
+/** The name of the first file that exists behind this number, within a thousand; 0: there is none. */
+int nb_template_later(const nb_template *t, int number, char *name);
+
 /** The name of the record of finished frames: the number replaced by "series", of a part "series_" and its first number, and ".resume". */
 nb_status nb_template_record(const nb_template *t, char *name, nb_error *err);
 

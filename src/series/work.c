@@ -8,14 +8,12 @@
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "stale.h"
 
 /* --- names --- */
 
 enum {
     PER_FILE = 100,
-    SUFFIX = 48, /* bytes behind the stem */
-    DATA_DIGITS = 6,
+    SUFFIX = 48,      /* bytes behind the stem */
     FIRST_NUMBER = 1, /* of a numbered file, as beamlines count */
     LETTERS = 25,     /* b to z */
     PIECES = LETTERS * 16,
@@ -270,16 +268,18 @@ nb_status nb_work_count(nb_work *s, int *kept, int *frames, nb_error *err)
     return st;
 }
 
-int nb_work_stale(const nb_work *s, int hdf5, char *first)
+void nb_work_notice_longer(const nb_work *s, const nb_hooks *hooks)
 {
-    char before[NB_PATH_MAX];
-    if (!hdf5)
-        return !s->numbered || s->name.is_name || s->name.is_part
-                   ? 0
-                   : nb_stale_count(s->name.before, s->name.digits, s->name.after,
-                                    s->frames - 1 + FIRST_NUMBER, first);
-    snprintf(before, sizeof before, "%.*s_data_", NB_PATH_MAX - SUFFIX, s->stem);
-    return s->stem[0] ? nb_stale_count(before, DATA_DIGITS, ".h5", s->count, first) : 0;
+    static const char text[] =
+        "%s and what follows are left from an earlier, longer series; "
+        "remove them if you do not need them";
+    char path[NB_PATH_MAX];
+    if (s->numbered && !s->name.is_name && !s->name.is_part &&
+        nb_template_later(&s->name, s->frames - 1 + FIRST_NUMBER, path))
+        nb_notice(hooks, text, path);
+    nb_work_data_path(s->stem, s->count, 0, path);
+    if (s->stem[0] && access(path, F_OK) == 0)
+        nb_notice(hooks, text, path);
 }
 
 /* --- claims --- */

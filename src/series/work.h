@@ -107,7 +107,7 @@ nb_status nb_work_end_old(nb_work *s, nb_error *err);
 nb_status nb_work_pieces(const nb_work *s, nb_pieces *out, nb_error *err);
 void nb_pieces_free(nb_pieces *p); /* zeroed is fine */
 
-/** Count files that an earlier, longer series left; first[NB_PATH_MAX] gets the name of the lowest one. */
-int nb_work_stale(const nb_work *s, int hdf5, char *first);
+/** Note the files that an earlier, longer series left. */
+void nb_work_notice_longer(const nb_work *s, const nb_hooks *hooks);
 
 #endif
