@@ -343,6 +343,57 @@ SCRATCH_TEST(claims)
     assert_int_equal(scratch_count(*state, 0), 1);
 }
 
+/** Take a frame of 8 x 8 pixels, and write it.  *full: its block, when that is whole. */
+static nb_status next_frame(nb_work *w, int frame, nb_block **full, nb_error *err)
+{
+    static unsigned char chunk[128];
+    nb_slot slot = {.chunk = chunk, .chunk_bytes = sizeof chunk};
+    nb_status st = nb_work_take(w, &slot, err);
+    if (st)
+        return st;
+    assert_int_equal(slot.frame, frame);
+    slot.truth.phi_deg = frame;
+    return nb_work_add(w, &slot, full, err);
+}
+
+/** A data file that is open for five minutes is closed, and its rest is in another one. */
+SCRATCH_TEST(old_data_files_end_early)
+{
+    nb_series series = {.stills = 5, .frames_per_file = 5};
+    nb_work w = {.data.layout = {8, 8, NB_HDF5_U16, NB_COMPRESS_NONE, 0, 0},
+                 .data.per_file = 5};
+    nb_pieces pieces;
+    nb_hdf5_frame truth;
+    nb_block *full = NULL;
+    nb_error err = {0};
+    char path[NB_PATH_MAX];
+    snprintf(series.hdf5_file, NB_PATH_MAX, "%s", scratch_path(*state, "s.h5"));
+    assert_int_equal(nb_work_open(&w, &series, 5, 2, &err), NB_OK);
+    for (int k = 0; k < 5; k++) {
+        assert_null(full);
+        if (next_frame(&w, k, &full, &err) == NB_ERR_UNSUPPORTED) {
+            print_message("# skipped: no HDF5 in this build\n");
+            skip();
+        }
+        if (k == 1)
+            w.writing->since -= 301;
+        assert_int_equal(nb_work_end_old(&w, &err), NB_OK);
+    }
+    assert_non_null(full);
+    assert_int_equal(nb_block_end(full, &err), NB_OK);
+    full->number = -1;
+    assert_int_equal(nb_work_pieces(&w, &pieces, &err), NB_OK);
+    assert_int_equal(pieces.n, 2);
+    assert_int_equal(pieces.all[1].first, 2);
+    assert_int_equal(pieces.all[2].first, 5);
+    nb_work_data_path(w.stem, 0, 1, path);
+    assert_int_equal(nb_hdf5_read_truth(path, 2, 1, &truth, &err), NB_OK);
+    assert_true(truth.phi_deg == 4);
+    nb_pieces_free(&pieces);
+    nb_work_free(&w);
+    assert_int_equal(scratch_count(*state, 0), 2);
+}
+
 UNIT_TEST(names_of_data_files)
 {
     static const struct {
