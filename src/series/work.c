@@ -252,15 +252,16 @@ nb_status nb_work_count(nb_work *s, int *kept, int *frames, nb_error *err)
     nb_status st = NB_OK;
     *frames = 0;
     for (int b = 0; !st && b < s->count; b++) {
-        const int first = begin_of(s, b);
-        int n, piece;
-        st = find(s, b, &n, &piece, NULL, err);
+        const int first = begin_of(s, b), all = end_of(s, b) - first;
+        int n = all, piece;
+        if (!s->whole[b])
+            st = find(s, b, &n, &piece, NULL, err);
         if (!s->stem[0])
-            n = end_of(s, b) - first;
+            n = all;
         for (int k = 0; s->numbered && k < n; k++)
             if (!has_file(s, first + k))
                 n = k;
-        s->whole[b] = n == end_of(s, b) - first;
+        s->whole[b] = n == all;
         *frames += n;
         if (kept)
             kept[b] = n;
