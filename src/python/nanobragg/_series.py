@@ -30,7 +30,7 @@ def run_series(config, progress=None, **keywords):
 
     config: a dict of parameters of a simulation.  keywords: parameters of the series and more of the
     simulation; vary may be a dict, as {"N": ("uniform", 5, 30)}.  Returns a dict (frames, done, seconds, bytes, seed, ...).  Ctrl-C stops it; the frames
-    that are done stay, and resume=True goes on."""
+    that are done stay, and resume=True goes on.  So after time_limit seconds, when it returns with done below frames."""
     return _start(dict(config), keywords, [], progress)
 
 
