@@ -389,7 +389,7 @@ def whole_series(h5py, stem):
 
 
 def killed_runs_go_on(h5py):
-    flags = ROTATION + ["-frames", 40, "-frames_per_file", 7, "-hdf5", "k_master.h5",
+    flags = ROTATION + ["-frames", 40, "-frames_per_file", 3, "-hdf5", "k_master.h5",
                         "-output", "k_%02d.cbf", "-oversample", 3, "-truth", "spots",
                         "-gauss_xtal", "-truth_min", "1e4"]
     start = time.monotonic()
@@ -415,7 +415,7 @@ def killed_runs_go_on(h5py):
         other += differences(whole[0], again[0])
         good += again == whole
     ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted; {set(other)}")
-    ok("resume-keeps-frames", kept >= 5, f"only {kept} of 10 runs kept any")
+    ok("resume-keeps-frames", kept >= 3, f"only {kept} of 10 runs kept any")  # whole data files
     with open("k_07.cbf", "r+b") as damaged:
         damaged.seek(3000)
         damaged.write(b"damage")
