@@ -437,10 +437,11 @@ static nb_status finish(nb_run *run, nb_error *err)
     return st ? st : nb_experiments_write(run, err);
 }
 
-/** After a stop: make the first frames readable; a failure of this is not another error. */
+/** After a stop: make the first frames readable, unless another run goes on; a failure of this is not another error. */
 static void save_part(nb_run *run)
 {
-    if (!run->work.stem[0] || run->given || nb_ranks_rank(run->ranks) > 0)
+    if (!run->work.stem[0] || run->given || nb_ranks_rank(run->ranks) > 0 ||
+        !nb_begun_alone(&run->begun))
         return;
     if (!nb_work_pieces(&run->work, &run->truths.pieces, NULL) && run->truths.pieces.n > 0)
         (void)nb_master_write(run, NULL);
@@ -545,9 +546,11 @@ static nb_status end_series(nb_run *run, int stopped, nb_error *err)
     nb_status st = nb_work_count(&run->work, NULL, &run->progress.done, err);
     if (st)
         return st;
+    if (run->progress.done < run->frames.count && !stopped)
+        return look_for_others(run, err);
     if (run->progress.done < run->frames.count) {
         save_part(run);
-        return stopped ? fail_stopped(run, err) : look_for_others(run, err);
+        return fail_stopped(run, err);
     }
     if ((st = finish(run, err)))
         return st;
