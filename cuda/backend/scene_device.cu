@@ -23,9 +23,8 @@ enum {
 static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
                         const char *what, gpuStream_t stream, nb_error *err)
 {
-    nb_status st = nb_cuda_reserve(buffer, bytes ? bytes : 1, what, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_cuda_reserve(buffer, bytes ? bytes : 1, what, err));
     return nb_cuda_check(
         err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
 }

@@ -203,9 +203,8 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
     nb_diffuse_table *there =
         (nb_diffuse_table *)nb_alloc_raw(1, sizeof *there, "diffuse light", err);
     size_t at = aligned(sizeof *there);
-    nb_status st = there ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(there ? NB_OK : NB_ERR_NOMEM);
     *there = *table;
     for (int r = 0; r < table->model.n_forms && !st; r++) {
         nb_diffuse_part *p = &there->parts[r];

@@ -171,10 +171,9 @@ __global__ void __launch_bounds__(BLOCK)
 nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *err)
 {
     const size_t blocks = (pixels + BLOCK * EACH - 1) / (BLOCK * EACH);
-    nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(
+        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device"));
     k_add<<<(unsigned)(blocks < 65535 ? blocks : 65535), BLOCK, 0, state->stream>>>(
         (const float *)state->footprint.rest.at, pixels, (float *)state->image.at);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");

@@ -99,10 +99,9 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
     size_t size = nb_pixel_bytes(product->type);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
-    nb_status st = nb_cuda_reserve(&state->products.image[i], pixels * size,
-                                   "an integer image", err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_cuda_reserve(&state->products.image[i], pixels * size,
+                               "an integer image", err));
     state->products.pixel_bytes[i] = size;
     if (chained)
         return nb_cuda_chain_make(state, there, product, i, counter, err);

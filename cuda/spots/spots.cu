@@ -173,12 +173,11 @@ static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass
                   "they have their place");
     find_kernel *find;
     draw_kernel *draw;
-    nb_status st = nb_cuda_check(
+    nb_status st;
+    NB_FORWARD(nb_cuda_check(
         err,
         gpuMemsetAsync(list.counts, 0, COUNTS * sizeof *list.counts, r->launch->stream),
-        "clearing counters");
-    if (st)
-        return st;
+        "clearing counters"));
     if (pass->spots.law == NB_LAW_EDGE)
         kernels_of<NB_LAW_EDGE>(pass, &find, &draw);
     else
@@ -334,9 +333,8 @@ nb_status nb_cuda_spots_run(nb_cuda_job *job, nb_error *err)
     nb_cuda_spot_run render;
     nb_spot_setup setup;
     nb_scene there = launch->scene;
-    nb_status st = nb_spot_setup_build(plan, &setup, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_spot_setup_build(plan, &setup, err));
     there.n_panels = plan->scene->n_panels;
     st = nb_cuda_upload_mirror(state, &state->spot_tables, setup.tables, setup.bytes,
                                "tables of spots", err);

@@ -283,9 +283,8 @@ nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err)
               which = has_cells(job) ? NB_JOBS_MATERIALS : NB_JOBS_PLAIN;
     nb_cuda_many many = {};
     if (n > 1) {
-        nb_status st = nb_cuda_upload_jobs(job, which, err);
-        if (st)
-            return st;
+        nb_status st;
+        NB_FORWARD(nb_cuda_upload_jobs(job, which, err));
         many = nb_cuda_many_of(job, which, 0, n);
         job->many[which] = &many;
     }

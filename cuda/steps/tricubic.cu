@@ -394,9 +394,8 @@ static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
     const nb_scene *sc = &job->launch.scene;
     nb_index_box box;
     double cells;
-    nb_status st = nb_visible_box(&job->plan, &box, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_visible_box(&job->plan, &box, err));
     terms->cubic = nb_cubic_table_of(&sc->factors.table,
                                      job->plan.scene->beam.sources[0].table, &box);
     terms->is_cubic = 1;

@@ -370,9 +370,8 @@ nb_status nb_cuda_tiles_run(nb_cuda_job *job, nb_error *err)
     const nb_tile_runner run = {nb_cuda_run_spots, run_pixel, run_tiles, &render};
     const nb_cuda_tile_choice choice = nb_cuda_choose_tiles(plan);
     nb_tile_setup setup;
-    nb_status st = nb_tile_setup_build(plan, &setup, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_tile_setup_build(plan, &setup, err));
     setup.exact = choice.exact;
     setup.every = choice.every;
     setup.size = plan->engine.size;

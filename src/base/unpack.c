@@ -176,9 +176,8 @@ static nb_status unpack_member(const packer *p, flow *f, text *t, const char *na
 {
     stream s = {0};
     outcome now = GOES_ON;
-    nb_status st = p->open(&s, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(p->open(&s, err));
     while (!st && now == GOES_ON) {
         if (t->used == t->room && (st = grow(t, 4 * f->left + 4096, name, err)))
             break;

@@ -234,9 +234,8 @@ typedef struct collection {
 static nb_status add_name(collection *c, const char *name, nb_error *err)
 {
     nb_variable_name v;
-    nb_status st = nb_variable_parse(c->of, name, &v, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_variable_parse(c->of, name, &v, err));
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->names[i], v.name))
             return nb_fail(err, NB_ERR_INPUT, "parameter %s is named twice", v.name);

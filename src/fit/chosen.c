@@ -21,8 +21,7 @@ static nb_status list_spans(nb_chosen *c, nb_error *err)
         wanted[i] = NAN;
     for (size_t i = 0; i < c->n && !st; i++)
         wanted[c->at[i]] = 0;
-    if (!st)
-        st = nb_sim_observe(c->sim, &seen, &c->list, err);
+    NB_TRY(nb_sim_observe(c->sim, &seen, &c->list, err));
     for (size_t i = 0; i < c->list.n; i++)
         n += (size_t)c->list.spans[i].n;
     nb_free(wanted);
@@ -95,8 +94,7 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     for (size_t i = 0; i < c->n && !st; i++)
         seen[c->at[i]] = !mask || mask[c->at[i]];
     scene.raster.mask = seen;
-    if (!st)
-        st = nb_sim_render_footprint(c->sim, &scene, &request, c->image, err);
+    NB_TRY(nb_sim_render_footprint(c->sim, &scene, &request, c->image, err));
     nb_free(seen);
     return st;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
@@ -206,8 +207,7 @@ static nb_status open_model(nb_chosen *c, const char *const *names, int count, m
     if (m->water_um > 0 && at < 0)
         all[at = planes++] = "water";
     st = open_memory(m, planes, err);
-    if (!st)
-        st = nb_sim_slopes_at(c->sim, all, planes, &of, m->values, err);
+    NB_TRY(nb_sim_slopes_at(c->sim, all, planes, &of, m->values, err));
     if (m->water_um > 0)
         m->water_plane = m->values + ((size_t)at + 1) * c->n;
     for (size_t i = 0; i < c->n && !st; i++) {

@@ -52,8 +52,7 @@ static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *
         starts->expt = NULL;
         return st;
     }
-    if ((st = check_starts(starts, cfg->expt_file, err)))
-        return st;
+    NB_FORWARD(check_starts(starts, cfg->expt_file, err));
     cfg->expt_number = starts->expt[0].number;
     nb_notice(
         hooks,

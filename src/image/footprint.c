@@ -507,9 +507,8 @@ static nb_status spread_panel(bands *b, int threads, nb_error *err)
 {
     const nb_panel *panel = &b->scene->panels[b->panel];
     int failed = 0, i;
-    nb_status st = cut_bands(b, threads, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(cut_bands(b, threads, err));
     threads = threads < b->n ? threads : b->n > 0 ? b->n : 1;
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (i = 0; i < b->n; i++)

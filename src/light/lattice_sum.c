@@ -54,9 +54,8 @@ static nb_status plan(nb_lattice_sum *s, nb_error *err)
 {
     const int *n = s->period;
     double *at = s->work[0];
-    nb_status st = nb_fftw_need("-diffuse_sigma", err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_fftw_need("-diffuse_sigma", err));
     nb_fftw_lock();
     s->in = fftw_plan_dft_r2c(3, n, at, (fftw_complex *)at, FFTW_ESTIMATE);
     s->out = fftw_plan_dft_c2r(3, n, (fftw_complex *)at, at, FFTW_ESTIMATE);

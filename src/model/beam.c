@@ -64,11 +64,10 @@ static int outside_round_beam(const nb_sampling *h, const nb_sampling *v, double
 static nb_status sample_directions(const nb_settings *cfg, nb_sampling *h, nb_sampling *v,
                                    nb_error *err)
 {
-    nb_status st = nb_sample_divergence(NB_TYPED_OR(cfg, hdiv_range_mrad, NAN) * NB_MRAD,
-                                        cfg->value.hdiv_step_mrad * NB_MRAD,
-                                        cfg->value.hdiv_steps, "-hdivrange", h, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_sample_divergence(NB_TYPED_OR(cfg, hdiv_range_mrad, NAN) * NB_MRAD,
+                                    cfg->value.hdiv_step_mrad * NB_MRAD,
+                                    cfg->value.hdiv_steps, "-hdivrange", h, err));
     return nb_sample_divergence(NB_TYPED_OR(cfg, vdiv_range_mrad, NAN) * NB_MRAD,
                                 cfg->value.vdiv_step_mrad * NB_MRAD,
                                 cfg->value.vdiv_steps, "-vdivrange", v, err);

@@ -18,9 +18,8 @@ static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
 {
     const char *typed = cfg->value.dose_material, *material = typed[0] ? typed : "H2O";
     const double a = eV / 510998.95, recoil = a / (1 + 4.2 * a), keV = eV / 1000;
-    nb_status st = nb_xraylib_need("-dose auto", "-dose x", err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_xraylib_need("-dose auto", "-dose x", err));
     *part = 0.1 * (CS_Photo_CP(material, keV, NULL) +
                    recoil * CS_Compt_CP(material, keV, NULL)); /* cm2/g to m2/kg */
     if (*part > 0)

@@ -160,9 +160,8 @@ static nb_status panels_of_file(const nb_settings *cfg, const nb_geometry *g,
         const nb_panel_spec *spec = &cfg->value.detector->panels[k];
         const nb_sensor_inputs in = {wavelength_A, &det->material, k == 0};
         nb_sensor sensor;
-        nb_status st = nb_sensor_of_panel(cfg, spec, &in, hooks, &found, &sensor, err);
-        if (st)
-            return st;
+        nb_status st;
+        NB_FORWARD(nb_sensor_of_panel(cfg, spec, &in, hooks, &found, &sensor, err));
         nb_panel_place(g, spec, k, &det->panels[k]);
         set_pixels(cfg, &det->panels[k]);
         det->panels[k].sensor = find_sensor(det, &sensor);

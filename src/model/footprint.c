@@ -3,6 +3,8 @@
 
 #include "units.h"
 
+#include "../base/error.h"
+
 void nb_footprint_axes(const nb_geometry *g, double angle_deg, nb_vec3 *a, nb_vec3 *b)
 {
     const nb_vec3 horizontal = nb_cross(g->vertical, g->beam);
@@ -21,9 +23,8 @@ nb_status nb_footprint_of(const nb_settings *cfg, const nb_geometry *geometry,
 {
     nb_footprint_words words;
     nb_vec3 a, b;
-    nb_status st = nb_footprint_read(cfg->value.footprint, &words, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_footprint_read(cfg->value.footprint, &words, err));
     nb_footprint_axes(geometry, words.angle_deg, &a, &b);
     out->box = words.box;
     out->a = nb_scale(words.a_mm * nb_footprint_unit(words.box), a);

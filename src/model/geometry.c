@@ -279,9 +279,8 @@ static nb_status measure(nb_geometry *g, nb_error *err)
 static nb_status build_of_file(const nb_settings *cfg, const nb_displacement *moved,
                                nb_geometry *g, nb_error *err)
 {
-    nb_status st = nb_geometry_frame(cfg, g, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_geometry_frame(cfg, g, err));
     nb_geometry_take_panel(cfg->value.detector, moved, g);
     NB_FORWARD(measure(g, err));
     beam_centre_from_plane(g);

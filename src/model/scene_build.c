@@ -111,9 +111,8 @@ static nb_status build_sources(const nb_settings *cfg, const nb_model_inputs *in
                                nb_model *m, nb_error *err)
 {
     nb_scene *sc = &m->scene;
-    nb_status st = nb_spectrum_check(cfg, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_spectrum_check(cfg, err));
     if (in->sources) {
         sc->beam.n_sources = in->n_sources;
         st = nb_beam_from_list(in->sources, in->n_sources, cfg->value.compat, &m->sources,

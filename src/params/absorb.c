@@ -40,9 +40,8 @@ nb_status nb_absorb_read(const char *text, nb_absorb_words *out, nb_error *err)
 nb_status nb_config_check_absorb(const nb_config *cfg, nb_error *err)
 {
     nb_absorb_words words;
-    nb_status st = nb_absorb_read(cfg->absorb, &words, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_absorb_read(cfg->absorb, &words, err));
     if (words.given != (cfg->absorb_mu[0] != 0))
         return nb_fail(err, NB_ERR_INPUT, "%s",
                        words.given ? "-absorb needs -absorb_mu, 1/mm or formula:density"

@@ -247,9 +247,8 @@ nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
     const char *first = nb_config_geometry_flag(cfg);
     const nb_known_detector *named;
     int binning;
-    nb_status st = nb_detector_named(cfg, &named, &binning, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_detector_named(cfg, &named, &binning, err));
     if (named && (first || cfg->detector))
         return nb_fail(err, NB_ERR_INPUT,
                        "-detector %.60s contradicts %s%s: both describe the detector; "

@@ -300,9 +300,8 @@ static nb_status set_number_or(const nb_param *p, void *out, const char *word,
 static nb_status set_seed(const nb_param *p, nb_seed *out, const char *word, nb_error *err)
 {
     int64_t n = 0;
-    nb_status st = read_whole(p, word, &n, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(read_whole(p, word, &n, err));
     out->set = 1;
     out->value = n;
     return NB_OK;

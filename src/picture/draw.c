@@ -232,9 +232,8 @@ static void axis(nb_graph *g, int upright)
 nb_status nb_graph_create(nb_graph *g, const double x[2], const double y[2],
                           const nb_graph_words *words, nb_error *err)
 {
-    nb_status st = nb_canvas_create(&g->canvas, g->width, g->height, white, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_canvas_create(&g->canvas, g->width, g->height, white, err));
     g->x0 = x[0];
     g->x1 = x[1] > x[0] ? x[1] : x[0] + 1;
     g->y0 = y[0];

@@ -152,9 +152,8 @@ static nb_status pack_all(const float *pixels, size_t n, size_t most, int last,
 {
     float *sample = nb_alloc(PIECES * PIECE, sizeof *sample, "page", err);
     size_t some, length;
-    nb_status st = sample ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(sample ? NB_OK : NB_ERR_NOMEM);
     some = take_pieces(pixels, n, sample);
     st = choose_delta(sample, some, q, out, &length, err);
     nb_free(sample);

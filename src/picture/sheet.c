@@ -200,8 +200,7 @@ nb_status nb_draw_sheet(const nb_sheet *p, nb_canvas *canvas, nb_error *err)
     int height = top() + l.height * l.grow + 2 * MARGIN + BAR + nb_text_height(TEXT);
     nb_status st = fill(p, &l, &s, err);
     memset(canvas, 0, sizeof *canvas);
-    if (!st)
-        st = nb_canvas_create(canvas, left_of(&l, 3), height, paper, err);
+    NB_TRY(nb_canvas_create(canvas, left_of(&l, 3), height, paper, err));
     if (!st) {
         draw_images(p, &l, &s, canvas);
         draw_words(&l, &s, canvas, ink);

@@ -185,9 +185,8 @@ static nb_status run_spans(row_run *run, int stripes, nb_error *err)
 {
     const nb_row_job *job = run->job;
     size_t *first;
-    nb_status st = nb_request_rows(job->request, &first, &run->rows, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_request_rows(job->request, &first, &run->rows, err));
     run->first = first;
     run->stripes = run->sum && stripes < run->rows ? stripes : run->rows;
     clear_before(run, job->request->n);

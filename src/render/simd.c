@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/cpu.h"
 #include "request.h"
@@ -132,9 +133,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
                    .kept = &state->kept,
                    .notes = &state->notes};
     const nb_path *path;
-    nb_status st = nb_request_check(request, sc, planes->pixels, "vector", err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_request_check(request, sc, planes->pixels, "vector", err));
     if (request->sums)
         return render_sums(&r, &engine, err);
     state->options.precision = request->precision;

@@ -256,9 +256,8 @@ static nb_status prepare(nb_render *r, nb_error *err)
 /** Every step if it refuses. */
 static nb_status run(nb_render *r, nb_error *err)
 {
-    nb_status st = nb_spots_render(r, &r->notes->left, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_spots_render(r, &r->notes->left, err));
     return r->notes->left.refused ? nb_steps_run(r, err) : nb_materials_add(r, err);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/limits.h"
 #include "../physics/structure_factor.h"
@@ -285,9 +286,8 @@ static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
     cell_list list = {0};
-    nb_status st = take_memory(kept, t, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(take_memory(kept, t, err));
     kept->from.measured = 0; /* until they are filled */
     st = list_cells(t, sf, rows, &list, err);
     if (!st)
@@ -313,9 +313,8 @@ nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *visibl
     filled_rows rows = {NULL, nb_steepest_axis(plan->scene)};
     size_t n_runs =
         (size_t)visible->n[(rows.axis + 1) % 3] * (size_t)visible->n[(rows.axis + 2) % 3];
-    nb_status st = nb_visible_runs(plan, visible, rows.axis, &rows.runs, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_visible_runs(plan, visible, rows.axis, &rows.runs, err));
     longest = longest_run(visible, &rows, &seen);
     set_tables(nb_table_count(sf), visible, rows.axis, longest, &t);
     nb_clamp_box(sf, &box);

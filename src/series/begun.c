@@ -95,9 +95,8 @@ static nb_status begin(nb_begun *b, nb_lock lock, const nb_series_key *key, int 
     content c = {0};
     const size_t n = nb_fd_read(b->fd, &c, sizeof c, 0);
     int same = 0;
-    nb_status st = compare(b, &c, n, key, resume, &same, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(compare(b, &c, n, key, resume, &same, err));
     if (lock == NB_LOCK_NONE && n > 0 && !resume)
         return nb_fail(
             err, NB_ERR_INPUT,

@@ -118,8 +118,7 @@ nb_status nb_experiments_write(nb_run *run, nb_error *err)
         st = nb_master_crystals(run, run->frames.count, &crystals, err);
         stills.crystals = &crystals;
     }
-    if (!st)
-        st = nb_expt_stills_write(run->base, &e->detector, &stills, &e->file, err);
+    NB_TRY(nb_expt_stills_write(run->base, &e->detector, &stills, &e->file, err));
     nb_master_crystals_free(&crystals);
     return st ? st : nb_outfile_commit(&e->file, err);
 }

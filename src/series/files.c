@@ -105,8 +105,7 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
     if (!st && !(n->uses = nb_alloc((size_t)s->n_also + OWN, sizeof *n->uses,
                                     "names of files", err)))
         st = NB_ERR_NOMEM;
-    if (!st)
-        st = add_slopes(n, cfg, s, err);
+    NB_TRY(add_slopes(n, cfg, s, err));
     if (!st) {
         add_frames(n, s);
         add_hdf5(n, s, per_file > 0 ? per_file : 1);

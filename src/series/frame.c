@@ -42,9 +42,8 @@ static nb_status panels_to_canvas(const nb_sim *sim, const nb_hdf5_layout *layou
     const char *from = stack;
     int(*place)[2];
     nb_panel_canvas size;
-    nb_status st = places(sim, &place, &size, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(places(sim, &place, &size, err));
     memset(canvas, layout->type == NB_HDF5_F32 ? 0 : 0xff, nb_hdf5_frame_bytes(layout));
     for (int k = 0; k < sim->model.scene.n_panels; k++) {
         const nb_panel *p = &sim->model.scene.panels[k];
@@ -80,8 +79,7 @@ nb_status nb_panels_bad(const nb_sim *sim, uint8_t **out, nb_error *err)
     size_t n;
     nb_status st;
     *out = NULL;
-    if ((st = places(sim, &place, &canvas, err)))
-        return st;
+    NB_FORWARD(places(sim, &place, &canvas, err));
     n = (size_t)canvas.size[0] * (size_t)canvas.size[1];
     if (!sc->raster.mask && (!canvas.as_file || n == sc->raster.pixels)) {
         nb_free(place);
@@ -353,9 +351,8 @@ static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void 
     start = nb_monotonic_seconds();
     if (!f->made || !is_same(&f->product, wanted)) {
         st = take(f, wanted, err);
-        if (!st)
-            st = nb_image_make(&photons, stages, nb_sim_stages(f->sim, stages),
-                               &f->product, 1, err);
+        NB_TRY(nb_image_make(&photons, stages, nb_sim_stages(f->sim, stages), &f->product,
+                             1, err));
         nb_products_free(&f->product, 1);
         f->made = !st;
     }
@@ -453,10 +450,8 @@ static nb_status write_picture(nb_frame *f, const char *path, const nb_image_met
     void *pixels = NULL;
     nb_picture_own own;
     nb_status st = nb_picture_of_sim(f->sim, f->image, &job, &own, err);
-    if (!st)
-        st = nb_picture_view(&job, &view, &pixels, err);
-    if (!st)
-        st = nb_write_image(nb_picture_writer(&job), path, &view, meta, err);
+    NB_TRY(nb_picture_view(&job, &view, &pixels, err));
+    NB_TRY(nb_write_image(nb_picture_writer(&job), path, &view, meta, err));
     nb_free(pixels);
     nb_picture_own_free(&own);
     return st;
@@ -480,9 +475,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
         view.scale = cfg->scale;
     if (product.stages)
         meta = nb_sim_describe_noise(f->sim, meta, nb_frame_file_noise(writer));
-    st = frame_pixels(f, &product, &view.pixels, err);
-    if (st)
-        return st;
+    NB_FORWARD(frame_pixels(f, &product, &view.pixels, err));
     return nb_write_images(&(nb_write_job){writer, path, view, &meta, .durable = 1}, 1, 1,
                            NULL, err);
 }

@@ -109,9 +109,8 @@ static nb_status no_count(const nb_series *s, nb_error *err)
 
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 {
-    nb_status st = check_spectra(s, &base->cfg, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(check_spectra(s, &base->cfg, err));
     if (s->frames > 0 && s->stills > 0)
         return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
     if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
@@ -133,8 +132,7 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
             err, NB_ERR_INPUT,
             "-hdf5type int16 contradicts -compat: the old program's pixels are "
             "unsigned; use uint16");
-    if ((st = check_saturation(s, &base->cfg, err)))
-        return st;
+    NB_FORWARD(check_saturation(s, &base->cfg, err));
     return check_jitter(s, &base->cfg, err);
 }
 
@@ -148,8 +146,7 @@ static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks
     nb_status st;
     if (!path[0])
         return NB_OK;
-    if ((st = nb_read_file(path, "-spectra", 0, &data, &bytes, err)))
-        return st;
+    NB_FORWARD(nb_read_file(path, "-spectra", 0, &data, &bytes, err));
     st = bytes >= 8 && memcmp(data, "\x89HDF\r\n\x1a\n", 8) == 0
              ? nb_hdf5_read_spectra(path, f->base.max_read_MB, from, f->count,
                                     &f->spectra, err)
@@ -271,10 +268,9 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
 {
     char *data;
     size_t bytes;
-    nb_status st =
-        nb_read_file(f->series->orientations, "-orientations", 0, &data, &bytes, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(
+        nb_read_file(f->series->orientations, "-orientations", 0, &data, &bytes, err));
     st = nb_stream_is(data, bytes) ? take_stream(f, data, bytes, err)
                                    : take_lines(f, data, bytes, err);
     nb_free(data);
@@ -349,12 +345,10 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     nb_convention c = g->convention;
     nb_status st;
     memset(f, 0, sizeof *f);
-    if ((st = check(series, base, err)))
-        return st;
+    NB_FORWARD(check(series, base, err));
     f->in = &base->in;
     f->base = base->typed;
-    if ((st = resolve_base(f, base, err)))
-        return st;
+    NB_FORWARD(resolve_base(f, base, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
@@ -382,12 +376,10 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->beam_down = c == NB_CONV_ADXV;
     f->matrix = base->in.matrix;
     st = check_scan(f, base, err);
-    if (!st)
-        st = nb_vary_read(series->vary, &f->whole, series, &base->model, &f->vary, err);
+    NB_TRY(nb_vary_read(series->vary, &f->whole, series, &base->model, &f->vary, err));
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
-    if (!st)
-        st = load_spectra(f, g, &base->hooks, err);
+    NB_TRY(load_spectra(f, g, &base->hooks, err));
     return st ? st : add_doses(f, base, err);
 }
 
@@ -592,9 +584,8 @@ nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_e
 static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_error *err)
 {
     const nb_config *base = &f->base;
-    nb_status st = nb_config_check_geometry(cfg, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_config_check_geometry(cfg, err));
     if (strcmp(cfg->geom_file, base->geom_file) ||
         strcmp(cfg->expt_file, base->expt_file) ||
         strcmp(cfg->nxmx_file, base->nxmx_file) ||
@@ -662,9 +653,8 @@ nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cf
     nb_status st = nb_frames_crystal(f, at, cfg, err);
     if (!st && at.crystal == 0)
         st = nb_crystal_line(f->in, 0, cfg, err);
-    if (!st)
-        st = nb_resolve_record(f->in, cfg, cfg->seed.value, &extra, NULL, cfg,
-                               in ? in : &own, err);
+    NB_TRY(nb_resolve_record(f->in, cfg, cfg->seed.value, &extra, NULL, cfg,
+                             in ? in : &own, err));
     if (!st && !in) {
         nb_inputs_drop(&own);
         nb_inputs_show(f->in, cfg);

@@ -39,14 +39,12 @@ static nb_status count_files(nb_given *g, const char *input, nb_error *err)
 {
     const nb_template *t = &g->numbered;
     char name[NB_PATH_MAX], later[NB_PATH_MAX];
-    nb_status st = nb_template_read(input, "the input", &g->numbered, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_template_read(input, "the input", &g->numbered, err));
     g->first = !is_there(t, 0);
     while (is_there(t, g->first + g->frames))
         g->frames++;
-    if ((st = nb_template_name(t, g->first + g->frames, name, err)))
-        return st;
+    NB_FORWARD(nb_template_name(t, g->first + g->frames, name, err));
     if (!g->frames)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -168,8 +166,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
         cfg->detpixels[0] = g->size[0];
         cfg->detpixels[1] = g->size[1];
     }
-    if ((st = nb_image_load(name, "the input", hooks, cfg, &image, &fields, err)))
-        return st;
+    NB_FORWARD(nb_image_load(name, "the input", hooks, cfg, &image, &fields, err));
     if (nb_image_format_is_plain(image.format))
         fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
     if (g->kind == NB_GIVEN_ONE) /* it may be a pipe */
@@ -177,8 +174,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     else
         nb_image_free(&image);
     open = fields & nb_header_open(cfg);
-    if ((st = check_background(g, open, err)))
-        return st;
+    NB_FORWARD(check_background(g, open, err));
     nb_header_say_open(cfg, fields, "the input", g->series.input, hooks);
     return NB_OK;
 }
@@ -360,8 +356,7 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
     int bad[2];
     nb_status st = where ? read_image(g, k, 0, &own, &in, err) : NB_ERR_NOMEM;
     given_name(g, k, name);
-    if (!st)
-        st = find_panels(sim, in, name, where, err);
+    NB_TRY(find_panels(sim, in, name, where, err));
     for (int i = 0; !st && i < sc->n_panels; i++) {
         st = take_panel(g, sc, i, &where[i], in, image, bad);
         if (st)
@@ -412,8 +407,7 @@ static nb_status find_mask(const nb_given *g, nb_sim *base, nb_error *err)
     nb_image own = {0};
     const nb_image *in;
     nb_status st = where ? read_image(g, 0, 1, &own, &in, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = find_panels(base, in, given_name(g, 0, name), where, err);
+    NB_TRY(find_panels(base, in, given_name(g, 0, name), where, err));
     if (!st && in->left_out)
         st = take_mask(base, in, where, err);
     nb_image_free(&own);

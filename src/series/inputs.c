@@ -45,8 +45,7 @@ static nb_status grid_of(const resolved *r, const nb_geometry *g, nb_source **so
     nb_status st = nb_spectrum_is_set(r->all)
                        ? nb_spectrum_of_frame(r->base, r->cfg, &spectrum, err)
                        : NB_OK;
-    if (!st)
-        st = nb_beam_grid(r->all, g, spectrum.n ? &spectrum : NULL, sources, n, err);
+    NB_TRY(nb_beam_grid(r->all, g, spectrum.n ? &spectrum : NULL, sources, n, err));
     nb_spectrum_free(&spectrum);
     return st;
 }
@@ -221,8 +220,7 @@ static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_con
 {
     nb_sim *sim = NULL;
     nb_status st = nb_frames_config(f, k, cfg, err);
-    if (!st)
-        st = nb_sim_clone(base, NULL, base->engine.options.threads, &sim, err);
+    NB_TRY(nb_sim_clone(base, NULL, base->engine.options.threads, &sim, err));
     if (!st && !(st = nb_frames_give(f, k, cfg, sim, err)))
         st = nb_sim_render(sim, NULL, NULL, err);
     nb_sim_free(sim);
@@ -259,8 +257,7 @@ static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
     nb_status st;
     s->bright = 0;
     st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, s, err);
-    if (!st)
-        st = nb_frames_check(f, &s->geometry, cfg, err);
+    NB_TRY(nb_frames_check(f, &s->geometry, cfg, err));
     if (!st && f->series->override)
         st = nb_crystals_check(f->in, cfg, err);
     if (!st && f->series->override && cfg->crystals[0])

@@ -67,8 +67,7 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_spectrum s = {0};
     nb_status st = cfg ? nb_frames_config(&run->frames, k, cfg, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_spectrum_of_frame(run->base, cfg, &s, err);
+    NB_TRY(nb_spectrum_of_frame(run->base, cfg, &s, err));
     if (!st && (size_t)s.n != n)
         st = nb_fail(
             err, NB_ERR_INPUT,
@@ -133,10 +132,8 @@ static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
     nb_crystal first, x;
     nb_twin twin = {0};
     nb_status st = nb_sim_crystal_of(run->base, cfg, &first, err);
-    if (!st)
-        st = nb_twin_read(cfg->twin, &twin, err);
-    if (!st)
-        st = reserve_rows(rows, (size_t)twin.n + 1, err);
+    NB_TRY(nb_twin_read(cfg->twin, &twin, err));
+    NB_TRY(reserve_rows(rows, (size_t)twin.n + 1, err));
     if (st)
         return st;
     settings = NB_RESOLVED(cfg);
@@ -169,8 +166,7 @@ static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_e
     nb_config *first = nb_alloc_raw(1, sizeof *first, "truth", err), *more = NULL;
     int n = 0;
     nb_status st = first ? nb_frames_config(&run->frames, k, first, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_frames_crystals(&run->frames, k, first, &more, &n, err);
+    NB_TRY(nb_frames_crystals(&run->frames, k, first, &more, &n, err));
     all->first[k] = (int64_t)all->n;
     for (int m = 0; m < n && !st; m++)
         st = add_rows(run, (nb_crystal_at){k, m}, m ? more + m - 1 : first, all, err);
@@ -266,8 +262,7 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     st = nb_panels_factors(run->base, &factors, err);
     if (!st && from_file)
         st = nb_master_panels(run->base, &panels, err);
-    if (!st)
-        st = nb_sim_scene_json(run->base, &config, err);
+    NB_TRY(nb_sim_scene_json(run->base, &config, err));
     if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
         nb_master_panels_free(&panels);
         nb_free(factors);
@@ -292,8 +287,7 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     master.data_name = link_name;
     master.user = run;
     st = describe_frames(run, &crystals, &master, err);
-    if (!st)
-        st = nb_hdf5_write_master(run->series->hdf5_file, &master, err);
+    NB_TRY(nb_hdf5_write_master(run->series->hdf5_file, &master, err));
     nb_master_crystals_free(&crystals);
     nb_master_panels_free(&panels);
     nb_free(config);

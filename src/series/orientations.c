@@ -107,8 +107,7 @@ nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path
         n = read_numbers(p, end, values);
         if (n == 0)
             continue;
-        if ((st = take_line(values, n, path, line, count, out, err)))
-            return st;
+        NB_FORWARD(take_line(values, n, path, line, count, out, err));
         count++;
     }
     if (count >= needed)
@@ -157,8 +156,7 @@ nb_status nb_orientations_load(const char *path, int needed, double (**missets)[
     *missets = NULL;
     if (crystals)
         *crystals = NULL;
-    if (!st)
-        st = nb_orientations_take(data, bytes, path, needed, missets, crystals, err);
+    NB_TRY(nb_orientations_take(data, bytes, path, needed, missets, crystals, err));
     nb_free(data);
     return st;
 }

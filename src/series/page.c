@@ -72,9 +72,8 @@ static nb_status choose(const nb_series *s, int frames, double pixels, shown_fra
     const int most = (int)fmin(NB_PAGE_FRAMES, fmax(1, NB_PAGE_PIXELS / pixels));
     const int usual = most < USUAL ? most : USUAL, typed = s->page_frames[0] != 0;
     int range[2], last;
-    nb_status st = typed ? read_range(s->page_frames, range, err) : NB_OK;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(typed ? read_range(s->page_frames, range, err) : NB_OK);
     (void)nb_series_part(s, &out->first);
     last = out->first + frames - 1;
     if (!typed)
@@ -135,9 +134,8 @@ static nb_status put_report(const nb_sim *base, const nb_series *s,
 {
     nb_report_text text = {0};
     char *first = NULL;
-    nb_status st = s->input[0] ? NB_OK : nb_sim_report(base, &first, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(s->input[0] ? NB_OK : nb_sim_report(base, &first, err));
     if (first)
         nb_draft_bytes(&text, first, strlen(first));
     nb_free(first);

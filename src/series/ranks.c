@@ -95,9 +95,8 @@ static nb_status find_places(nb_ranks *r, nb_error *err)
 static nb_status begin(nb_ranks *r, int launched, nb_error *err)
 {
     int was = 0, level;
-    nb_status st = nb_mpi_load(err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_mpi_load(err));
     MPI_Initialized(&was);
     if (!was && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return nb_fail(err, NB_ERR_UNSUPPORTED, "MPI cannot be started");

@@ -58,10 +58,8 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
     first.expand_list = nb_vary_changes_F(run->series->vary);
     st = nb_sim_create_for(&first, frames / nb_ranks_count(run->ranks), &run->hooks,
                            &run->base, err);
-    if (!st)
-        st = nb_frames_init(&run->frames, run->series, run->base, err);
-    if (!st)
-        st = nb_frames_widen_factors(&run->frames, run->base, err);
+    NB_TRY(nb_frames_init(&run->frames, run->series, run->base, err));
+    NB_TRY(nb_frames_widen_factors(&run->frames, run->base, err));
     if (!st)
         nb_frames_narrow(&run->frames);
     return st;
@@ -131,8 +129,7 @@ static nb_status begin_files(nb_run *run, nb_error *err)
     char path[NB_PATH_MAX];
     int *frames = &run->progress.kept;
     nb_status st = nb_work_begun_path(s, path, err);
-    if (!st)
-        st = nb_begun_open(&run->begun, path, &key, s->resume, err);
+    NB_TRY(nb_begun_open(&run->begun, path, &key, s->resume, err));
     if (!st && (s->resume || !run->begun.is_new))
         st = nb_work_count(&run->work, run->work.kept, frames, err);
     if (!st && run->begun.is_new) {
@@ -312,8 +309,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     if (run->layout.reflections && nb_frames_have_crystals(&run->frames))
         run->layout.reflections += 4;
     run->progress.frames = run->frames.count;
-    if ((st = nb_series_check_page_frames(run->base, run->series, run->frames.count, err)))
-        return st;
+    NB_FORWARD(nb_series_check_page_frames(run->base, run->series, run->frames.count, err));
     nb_sim_times(run->base, &run->progress.times);
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->engine.line, sizeof run->progress.backend);
@@ -353,8 +349,7 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
 {
     nb_status st = open_blocks(run, fingerprint, err);
     find_largest(run);
-    if (!st)
-        st = allocate(run, err);
+    NB_TRY(allocate(run, err));
     if (!st && run->base->cfg.sum_file[0])
         st = nb_sum_open(&run->sum, run->base->model.scene.raster.pixels, err);
     if (!st && nb_ranks_rank(run->ranks) == 0)
@@ -363,8 +358,7 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
         st = nb_sim_write_detector(
             run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
             run->frames.rotation ? run->series->frames : 0, err);
-    if (!st)
-        st = nb_experiments_open(run, err);
+    NB_TRY(nb_experiments_open(run, err));
     if (!st && nb_ranks_rank(run->ranks) == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);
@@ -381,8 +375,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
         st = nb_series_check_files(cfg, run->series, nb_work_size(run->series, frames),
                                    err);
     }
-    if ((st = nb_ranks_agree(run->ranks, st, err)))
-        return st;
+    NB_FORWARD(nb_ranks_agree(run->ranks, st, err));
     nb_ranks_share(run->ranks, &b, sizeof b);
     if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)) ||
         (st = nb_earlier_fingerprint(run, b.earlier, &fingerprint, err)) ||
@@ -427,12 +420,9 @@ static nb_status finish(nb_run *run, nb_error *err)
         st = nb_work_pieces(&run->work, &run->truths.pieces, err);
         if (!st && (!p->n || p->all[p->n].first < run->frames.count))
             st = fail_missing(run, err);
-        if (!st)
-            st = count_facts(run, err);
-        if (!st)
-            st = nb_master_write(run, err);
-        if (!st)
-            st = nb_run_stream_write(run, err);
+        NB_TRY(count_facts(run, err));
+        NB_TRY(nb_master_write(run, err));
+        NB_TRY(nb_run_stream_write(run, err));
     }
     return st ? st : nb_experiments_write(run, err);
 }
@@ -543,17 +533,15 @@ static nb_status look_for_others(const nb_run *run, nb_error *err)
 /** Rank 0 ends a series that is whole, or says what it lacks. */
 static nb_status end_series(nb_run *run, int stopped, nb_error *err)
 {
-    nb_status st = nb_work_count(&run->work, NULL, &run->progress.done, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_work_count(&run->work, NULL, &run->progress.done, err));
     if (run->progress.done < run->frames.count && !stopped)
         return look_for_others(run, err);
     if (run->progress.done < run->frames.count) {
         save_part(run);
         return fail_stopped(run, err);
     }
-    if ((st = finish(run, err)))
-        return st;
+    NB_FORWARD(finish(run, err));
     say_dark(run);
     return nb_is_page(run->base->cfg.report_file)
                ? nb_series_page(run->base, run->series, &run->progress, err)
@@ -578,8 +566,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
             *err = run->error;
         return run->status;
     }
-    if ((st = meet(run, &stopped, err)))
-        return st;
+    NB_FORWARD(meet(run, &stopped, err));
     if (nb_ranks_rank(run->ranks) == 0)
         st = end_series(run, stopped, err);
     else if (stopped)
@@ -635,8 +622,7 @@ static void tear_down(nb_run *run, nb_status st)
 static nb_status open_input(nb_run *run, const nb_config **cfg, nb_error *err)
 {
     nb_status st = nb_given_open(*cfg, run->series, &run->hooks, &run->given, err);
-    if ((st = nb_ranks_agree(run->ranks, st, err)))
-        return st;
+    NB_FORWARD(nb_ranks_agree(run->ranks, st, err));
     run->series = &run->given->series;
     *cfg = &run->given->cfg;
     return NB_OK;
@@ -649,12 +635,10 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     NB_REFUSE_NULL(cfg && series);
     nb_run run;
     nb_status st = nb_series_check(series, err);
-    if (!st)
-        st = nb_series_check_part(cfg, series, err);
+    NB_TRY(nb_series_check_part(cfg, series, err));
     if (st)
         return st;
-    if ((st = nb_series_check_page(cfg, series, err)))
-        return st;
+    NB_FORWARD(nb_series_check_page(cfg, series, err));
     if (cfg->draws_file[0])
         return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);
@@ -671,12 +655,10 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     notice_alone(&run);
     if (series->input[0])
         st = open_input(&run, &cfg, err);
-    if (!st)
-        st = set_up(&run, cfg, err);
+    NB_TRY(set_up(&run, cfg, err));
     if (!st && series->begin && nb_ranks_rank(series->ranks) == 0)
         series->begin(series->user, run.base);
-    if (!st)
-        st = run_all(&run, err);
+    NB_TRY(run_all(&run, err));
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)
         *result = run.progress;

@@ -32,8 +32,7 @@ static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_er
 {
     nb_config *first = nb_alloc_raw(1, sizeof *first, "crystals", err), *more = NULL;
     nb_status st = first ? nb_frames_config(f, k, first, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_frames_crystals(f, k, first, &more, &out->n, err);
+    NB_TRY(nb_frames_crystals(f, k, first, &more, &out->n, err));
     if (!st && out->n > 1) {
         out->configs = nb_alloc_raw((size_t)out->n, sizeof *first, "crystals", err);
         st = out->configs ? NB_OK : NB_ERR_NOMEM;
@@ -94,18 +93,15 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
         return nb_fail(
             err, NB_ERR_INPUT,
             "-only_frame with -spectra: type the frame's line of it as -sourcefile");
-    if ((st = nb_sim_create(cfg, hooks, &base, err)))
-        return st;
+    NB_FORWARD(nb_sim_create(cfg, hooks, &base, err));
     st = nb_frames_init(&f, &all, base, err);
-    if (!st)
-        st = take_configs(&f, k, out, err);
+    NB_TRY(take_configs(&f, k, out, err));
     for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* what points into the base */
         nb_config *one = &out->configs[i];
         one->detector = cfg->detector;
         one->arrays = cfg->arrays;
     }
-    if (!st)
-        st = take_matrix(&f, k, out, err);
+    NB_TRY(take_matrix(&f, k, out, err));
     nb_frames_free(&f);
     nb_sim_free(base);
     return st;
@@ -146,8 +142,7 @@ static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *er
     nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     nb_spectrum spectrum = {0};
     nb_status st = cfg ? nb_frames_config(s->f, k, cfg, err) : NB_ERR_NOMEM;
-    if (!st)
-        st = nb_spectrum_of_frame(s->base, cfg, &spectrum, err);
+    NB_TRY(nb_spectrum_of_frame(s->base, cfg, &spectrum, err));
     nb_draft_put(t, "\t%.12g", spectrum.factor);
     nb_spectrum_free(&spectrum);
     nb_free(cfg);
@@ -180,8 +175,7 @@ static nb_status count(const series_of *s, int k, int *n, nb_error *err)
     nb_status st = own ? NB_OK : NB_ERR_NOMEM;
     if (!st && s->base) {
         st = nb_frames_config(s->f, k, own, err);
-        if (!st)
-            st = nb_crystals_count(&s->base->in, own, n, err);
+        NB_TRY(nb_crystals_count(&s->base->in, own, n, err));
     } else if (!st) {
         *own = *s->cfg;
         st = nb_vary_apply(s->v, (nb_crystal_at){k, 0}, own, err);
@@ -247,9 +241,8 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_vary own = {0};
     nb_draft t = {0};
     nb_config seeded = *cfg;
-    nb_status st = nb_series_check_files(cfg, series, series->frames_per_file, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_series_check_files(cfg, series, series->frames_per_file, err));
     seeded.draws_file[0] = '\0'; /* it is written here */
     if (has_crystal(cfg)) {
         if (!(st = nb_sim_create(&seeded, hooks, &base, err)))
@@ -263,9 +256,8 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
         const series_of s = {cfg, base ? &f.vary : &own, base, &f};
         st = fill(&t, &s, err);
     }
-    if (!st)
-        st = t.failed ? nb_fail_memory(err, t.room, "-draws")
-                      : nb_outfile_put(cfg->draws_file, t.data, t.n, err);
+    NB_TRY(t.failed ? nb_fail_memory(err, t.room, "-draws")
+                    : nb_outfile_put(cfg->draws_file, t.data, t.n, err));
     nb_free(t.data);
     nb_vary_free(&own);
     nb_frames_free(&f);

@@ -203,8 +203,7 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_status st = NB_OK;
     if (!f->sim)
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-    if (!st)
-        st = nb_frames_give(frames, k, cfg, f->sim, err);
+    NB_TRY(nb_frames_give(frames, k, cfg, f->sim, err));
     return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
@@ -217,8 +216,7 @@ static nb_status write_slopes(nb_sim *sim, int number, nb_error *err)
     if (!sim->cfg.derivatives[0] || !sim->cfg.deriv_file[0])
         return NB_OK;
     st = nb_template_read(sim->cfg.deriv_file, "-derivfile", &name, err);
-    if (!st)
-        st = nb_template_name(&name, number, path, err);
+    NB_TRY(nb_template_name(&name, number, path, err));
     return st ? st : nb_sim_write_slopes(sim, path, err);
 }
 
@@ -291,8 +289,7 @@ static nb_status write_file(const nb_run *run, nb_frame *f, nb_slot *slot, nb_er
     char name[NB_PATH_MAX];
     struct stat file;
     nb_status st = nb_template_name(t, slot->frame + 1, name, err);
-    if (!st)
-        st = nb_frame_write(f, t->format, name, err);
+    NB_TRY(nb_frame_write(f, t->format, name, err));
     slot->file_clipped = f->overloads;
     slot->file_bytes = !st && stat(name, &file) == 0 ? (int64_t)file.st_size : 0;
     return st;
@@ -328,8 +325,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     slot->truth = nb_truths_of(run, f);
     st = render(run, f, slot, err);
     look_at(&f->stats, &slot->truth.facts);
-    if (!st)
-        st = make_outputs(run, f, slot, err);
+    NB_TRY(make_outputs(run, f, slot, err));
     if (!st && run->sum.pixel)
         st = nb_frame_sum(f, run->work.stem[0] ? NULL : run->work.name.format,
                           run->layout.type, &run->sum, err);

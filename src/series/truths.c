@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "run.h"
 
@@ -45,8 +46,7 @@ static nb_status calculate(nb_run *run, int k, nb_error *err)
     nb_status st = cfg ? nb_frames_config(&run->frames, k, cfg, err) : NB_ERR_NOMEM;
     if (!st && !t->frame.sim)
         st = nb_sim_clone(run->base, NULL, 1, &t->frame.sim, err);
-    if (!st)
-        st = nb_frames_give(&run->frames, k, cfg, t->frame.sim, err);
+    NB_TRY(nb_frames_give(&run->frames, k, cfg, t->frame.sim, err));
     if (!st)
         t->rows[0] = nb_truths_of(run, &t->frame);
     t->first = k;

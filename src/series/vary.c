@@ -353,9 +353,8 @@ static nb_status read_item(const char **p, const nb_config *cfg, const nb_model 
     nb_vary_item *item = &v->items[v->n];
     const char *end = word_end(*p), *law = *end == ':' ? end + 1 : end;
     int used = v->n ? item[-1].first + item[-1].count : 0;
-    nb_status st = find_name(*p, (size_t)(end - *p), &item->name, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(find_name(*p, (size_t)(end - *p), &item->name, err));
     for (int i = 0; i < v->n; i++)
         if (v->items[i].name == item->name)
             return nb_fail(err, NB_ERR_INPUT, "-vary has %s twice", item->name->name);
@@ -467,8 +466,7 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     if (!st && *p)
         st = nb_fail(err, NB_ERR_INPUT,
                      "-vary: '%.20s' follows a law; put a comma between names", p);
-    if (!st)
-        st = check_others(v, cfg, series, err);
+    NB_TRY(check_others(v, cfg, series, err));
     if (st)
         nb_vary_free(v);
     return st;
@@ -701,8 +699,7 @@ static nb_status turn(const double rotation_deg[3], nb_config *cfg, nb_error *er
     nb_status st;
     if (nb_norm(r) == 0)
         return NB_OK;
-    if ((st = fix_misset(cfg, err)))
-        return st;
+    NB_FORWARD(fix_misset(cfg, err));
     for (int i = 0; i < 3; i++) {
         const double *m = cfg->misset_deg;
         const nb_vec3 c = nb_turn(

@@ -139,9 +139,8 @@ static nb_status check(const nb_arrays *a, nb_error *err)
 nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error *err)
 {
     NB_REFUSE_NULL(cfg && arrays);
-    nb_status st = check(arrays, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(check(arrays, err));
     cfg->arrays = arrays;
     for (int i = 0; i < NB_ARRAY_KINDS; i++)
         if (kinds_in(arrays) & 1u << i)

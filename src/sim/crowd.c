@@ -244,9 +244,8 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
                            twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
-    nb_status st = resolve_one(sim, i, typed, &extra, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(resolve_one(sim, i, typed, &extra, err));
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
     else if (sim->moves) { /* another part of the crystal that parameters changed */
@@ -415,10 +414,9 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
     nb_damage damage = {.growth = 1};
     nb_inputs in;
     const nb_settings *all;
-    nb_status st =
-        nb_resolve_record(&sim->in, cfg, cfg->seed.value, NULL, NULL, cfg, &in, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(
+        nb_resolve_record(&sim->in, cfg, cfg->seed.value, NULL, NULL, cfg, &in, err));
     all = NB_RESOLVED(cfg);
     inputs = nb_crystal_inputs_of(all, &in.matrix, cfg->seed.value);
     st = nb_crystal_build(all, &inputs, NULL, out, err);

@@ -61,10 +61,9 @@ static nb_status read_pattern(const nb_sim *sim, char **data, nb_real_type *type
     const size_t pixels = sim->model.scene.raster.pixels;
     const size_t wide = pixels * sizeof(double);
     size_t bytes;
-    nb_status st = nb_read_file(path, "-pullback", wide > NB_FILE_MOST ? wide : 0, data,
-                                &bytes, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_read_file(path, "-pullback", wide > NB_FILE_MOST ? wide : 0, data,
+                            &bytes, err));
     *type = bytes == pixels * sizeof(double) ? NB_REAL_FLOAT64 : NB_REAL_FLOAT32;
     if (*type == NB_REAL_FLOAT32 && bytes != pixels * sizeof(float))
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
@@ -222,9 +221,8 @@ static nb_status pull_back(nb_sim *sim, const wanted *w, nb_error *err)
     nb_hkl_gradient F = {0};
     nb_real_type type;
     char *pattern;
-    nb_status st = read_pattern(sim, &pattern, &type, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(read_pattern(sim, &pattern, &type, err));
     st = nb_sim_pullback(sim, w->list, w->count, type, pattern, gradient,
                          w->all_F ? &F : NULL, err);
     nb_free(pattern);

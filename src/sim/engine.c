@@ -103,9 +103,8 @@ nb_status nb_engine_check(const nb_sim_engine *engine, nb_error *err)
 
 nb_status nb_engine_open(nb_sim_engine *engine, nb_error *err)
 {
-    nb_status st = nb_engine_check(engine, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_engine_check(engine, err));
     if (engine->backend->device)
         nb_engine_join(engine);
     return engine->state ? NB_OK

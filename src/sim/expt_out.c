@@ -257,9 +257,8 @@ static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d, 
 static nb_status put_tree(nb_json root, const char *path, nb_error *err)
 {
     char *text;
-    nb_status st = nb_json_print(root, "the experiments", &text, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_json_print(root, "the experiments", &text, err));
     st = nb_outfile_put(path, text, strlen(text), err);
     nb_free(text);
     return st;
@@ -344,9 +343,8 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
     int failed = 0;
     nb_json root;
     nb_detector_spec d;
-    nb_status st = nb_sim_detector_spec(sim, &d, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_sim_detector_spec(sim, &d, err));
     root = (nb_json){cJSON_CreateObject(), &failed};
     add_all(root, sim, &d, 1);
     add_list(root, sim, &d, list);
@@ -383,9 +381,8 @@ static nb_status flush(stills *s, nb_error *err)
 static nb_status put_text(stills *s, const char *text, nb_error *err)
 {
     const size_t n = strlen(text);
-    nb_status st = s->used + n > BUFFER ? flush(s, err) : NB_OK;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(s->used + n > BUFFER ? flush(s, err) : NB_OK);
     if (n > BUFFER)
         return nb_outfile_write(s->file, text, n, err);
     memcpy(s->text + s->used, text, n);

@@ -549,11 +549,9 @@ static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hoo
     const table_asked asked = asked_of(in, model);
     nb_factor_table table;
     nb_waves waves;
-    nb_status st =
-        nb_waves_group(in->sums, beam->sources, beam->n_sources,
-                       (in->limit == NB_LIMIT_KEPT) ? NULL : hooks, &waves, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_waves_group(in->sums, beam->sources, beam->n_sources,
+                              (in->limit == NB_LIMIT_KEPT) ? NULL : hooks, &waves, err));
     st = fit_tables(in, &asked, &waves, hooks, err);
     if (!st) {
         table = in->tables.box;

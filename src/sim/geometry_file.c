@@ -47,9 +47,8 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
     const char *path = cfg->expt_file;
     char *data;
     size_t n;
-    nb_status st = nb_read_file(path, "-expt", NB_GEOMETRY_BYTES, &data, &n, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_read_file(path, "-expt", NB_GEOMETRY_BYTES, &data, &n, err));
     st = nb_expt_starts(data, n, path, of, out, err);
     nb_free(data);
     return st;

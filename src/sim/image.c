@@ -82,9 +82,8 @@ static nb_status locate(const nb_opened_image *in, const nb_config *typed,
     nb_config *cfg = nb_alloc(1, sizeof *cfg, "geometry of an image", err);
     nb_geometry g;
     nb_header_found found;
-    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(cfg ? NB_OK : NB_ERR_NOMEM);
     if (typed)
         *cfg = *typed;
     else

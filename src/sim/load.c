@@ -383,10 +383,8 @@ nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_s
     nb_geometry g = {.fpixels = 0};
     files_request r = {cfg, in, spec, &g, hooks, {{0, 0}}};
     void *files;
-    nb_status st =
-        reads_pixels(cfg) ? nb_geometry_build(NB_RESOLVED(cfg), &g, err) : NB_OK;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(reads_pixels(cfg) ? nb_geometry_build(NB_RESOLVED(cfg), &g, err) : NB_OK);
     r.key = key_of_files(cfg, in, &g);
     NB_FORWARD(nb_store_take(in->store, &r.key, make_files, &r, &files, err));
     in->files = files;
@@ -452,9 +450,8 @@ nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
                           const nb_matrix *given, int64_t seed, const nb_hooks *hooks,
                           nb_error *err)
 {
-    nb_status st = load_matrix(cfg, &in->matrix, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(load_matrix(cfg, &in->matrix, err));
     if (given)
         in->matrix = *given;
     if (!nb_config_makes_factors(cfg))

@@ -177,9 +177,8 @@ static nb_status put_report(const nb_sim *sim, const nb_stats *stats, nb_json ro
     const int n = nb_config_files(&sim->cfg, files);
     nb_report_text text = {0};
     char *first = NULL;
-    nb_status st = nb_sim_report(sim, &first, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_sim_report(sim, &first, err));
     nb_draft_bytes(&text, first, strlen(first));
     nb_free(first);
     for (const nb_fact *f = nb_stats_facts(); f->name; f++)

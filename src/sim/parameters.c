@@ -97,9 +97,8 @@ nb_status nb_config_set_numbers(nb_config *cfg, const char *name, const double *
     char text[NB_PARAM_WORDS][40];
     const char *words[NB_PARAM_WORDS];
     nb_param row;
-    nb_status st = find(name, &row, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(find(name, &row, err));
     if (n < 0 || n > NB_PARAM_WORDS)
         return nb_fail(err, NB_ERR_INPUT, "%.40s: no parameter has %d numbers", name, n);
     for (int i = 0; i < n; i++) {

@@ -80,9 +80,8 @@ static nb_status assemble_sim(const nb_sim *sim, nb_picture_job *job, nb_picture
                             .pixels = (float *)job->image,
                             .format = "float"};
     nb_assembly all;
-    nb_status st = assemble(sim->cfg.detector, &stack, job, &all, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(assemble(sim->cfg.detector, &stack, job, &all, err));
     own->panel = all.panel;
     own->assembled = all.pixels;
     job->panel = &own->panel;
@@ -276,9 +275,8 @@ static nb_status write_sheet(const nb_pair *pair, const nb_png_options *colours,
                             colours,
                             pedestal};
     nb_canvas canvas;
-    nb_status st = nb_draw_sheet(&sheet, &canvas, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_draw_sheet(&sheet, &canvas, err));
     st = nb_canvas_write(&canvas, path, err);
     nb_free(canvas.pixels);
     return st;

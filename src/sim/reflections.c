@@ -296,9 +296,8 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     NB_REFUSE_NULL(sim && image && out);
     const nb_mix mix = nb_sim_mix(sim);
     nb_sim_engine engine;
-    nb_status st = nb_mix_need_light(&mix, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_mix_need_light(&mix, err));
     if (!sim->crowd && !nb_sim_has_footprint(sim))
         return find(sim, &sim->model, &sim->model.scene, &mix,
                     &(wanted_image){.pixels = image}, out, err);

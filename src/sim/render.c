@@ -187,9 +187,8 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     nb_sim_engine *engine = &sim->engine;
     nb_scene *sc = &sim->model.scene;
     double t0 = nb_monotonic_seconds(), t1;
-    nb_status st = nb_engine_check(engine, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_engine_check(engine, err));
     st = nb_engine_end_loan(engine, err);
     NB_TRY(nb_sim_begin_light(sim, err));
     NB_TRY(choose_home(sim, &image, err));

@@ -122,9 +122,8 @@ static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
 static nb_status take(nb_sim *sim, const nb_moves *moves, int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
-    nb_status st = begin(sim, moves, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(begin(sim, moves, err));
     if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves from the record before */
         sim->in.limit = NB_LIMIT_OWN;
     st = nb_inputs_take_callers(&sim->in, &sim->typed, err);

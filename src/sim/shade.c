@@ -73,9 +73,8 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
 {
     nb_config *scratch = nb_alloc(1, sizeof *scratch, "header of an image", err);
     nb_image image = {0};
-    nb_status st = scratch ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(scratch ? NB_OK : NB_ERR_NOMEM);
     nb_config_defaults(scratch);
     scratch->max_read_MB = cfg->max_read_MB;
     scratch->detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
@@ -306,9 +305,8 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
     nb_shadow shadow = {0};
     nb_shade_kept *own;
     uint64_t planes, key;
-    nb_status st = nb_shadow_of(&model->settings, &model->geometry, &shadow, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_shadow_of(&model->settings, &model->geometry, &shadow, err));
     planes = planes_of(in, &shadow, &model->scene);
     key = nb_hash_bytes(planes, &in->files->key, sizeof in->files->key);
     key = nb_hash_bytes(key, &in->marked, sizeof in->marked);

@@ -262,9 +262,8 @@ static nb_status build(nb_sim *sim, nb_error *err)
     const nb_config *cfg = &sim->cfg;
     double start = nb_monotonic_seconds();
     nb_isa isa;
-    nb_status st = nb_sim_build_model(sim, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_sim_build_model(sim, err));
     set_options(sim, &sim->engine);
     st = nb_engine_choose(&sim->engine, &sim->model.scene, cfg->device, err);
     NB_TRY(nb_cpu_choose(cfg->isa, &isa, err));
@@ -318,10 +317,9 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     nb_model_inputs of;
     nb_model model;
     double bound;
-    nb_status st =
-        nb_resolve_record(&sim->in, typed, typed->seed.value, extra, NULL, cfg, &in, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_resolve_record(&sim->in, typed, typed->seed.value, extra, NULL, cfg,
+                                 &in, err));
     nb_inputs_show(&in, cfg);
     of = nb_inputs_of_model(&in, typed->seed.value, NULL, &ends);
     of.check_only = 1;

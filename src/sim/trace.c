@@ -119,9 +119,8 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     double sum = 0, ray_sum;
     int layer, subf, subs, i;
     nb_span at;
-    nb_status st = find_pixel(sim, fast, slow, "-trace_pixel", &at, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(find_pixel(sim, fast, slow, "-trace_pixel", &at, err));
     panel = &sc->panels[at.panel];
     sensor = &sc->sensors[panel->sensor];
     say_panel(&out, &sim->in, &sim->model);
@@ -167,9 +166,8 @@ nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int s
     nb_ray ray;
     nb_sample p;
     nb_span at;
-    nb_status st = find_pixel(sim, fast, slow, "-printout_pixel", &at, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(find_pixel(sim, fast, slow, "-printout_pixel", &at, err));
     panel = &sc->panels[at.panel];
     sensor = &sc->sensors[panel->sensor];
     ray = nb_ray_to(panel, sensor,

@@ -108,9 +108,8 @@ static nb_status add_png(outputs *o, nb_error *err)
     nb_picture_job job;
     nb_image_view *view;
     int grey;
-    nb_status st = nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->own, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_picture_of_sim(o->sim, o->photons->pixels, &job, &o->own, err));
     o->shown = job.image;
     o->shown_fast = job.fast;
     preview = nb_preview_of(job.options);
@@ -245,9 +244,8 @@ static void all_made(void *user)
 static nb_status write_files(outputs *o, int threads, nb_error *err)
 {
     const nb_write_memory memory = {o, take_piece, give_piece, all_made};
-    nb_status st = make_products(o, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(make_products(o, err));
     st = nb_write_images(o->jobs, o->n, threads, is_from_device(o) ? &memory : NULL, err);
     if (o->closing) {
         pthread_join(o->closer, NULL);

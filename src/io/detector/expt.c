@@ -377,9 +377,8 @@ static nb_status read_start(const nb_node *root, const nb_expt_choice *chosen,
     /* what is typed is the caller's */
     const nb_geometry_typed typed = {.wavelength_A = NAN, .has_sources = 1};
     nb_detector_spec d;
-    nb_status st = nb_detector_spec_new(1, &d, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_detector_spec_new(1, &d, err));
     if (!(st = read_models(root, chosen, &typed, NULL, &d, err))) {
         *out = (nb_expt_start){.number = chosen->number,
                                .has_crystal = d.has_crystal,

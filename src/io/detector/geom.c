@@ -306,9 +306,8 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
                         nb_detector_spec *out, nb_error *err)
 {
     whole w = {.clen = typed->distance_mm / 1e3};
-    nb_status st = nb_detector_spec_new(text->n_panels, out, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_detector_spec_new(text->n_panels, out, err));
     st = set_wavelength(text, typed, out, err);
     NB_TRY(set_shift(text, err));
     w.wavelength_A = nb_said_or(out->wavelength_A, 1);

@@ -264,9 +264,8 @@ nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_fra
     const nb_h5_box rows = {{0, (hsize_t)first, 0}, {1, (hsize_t)count, NUMBERS}};
     nb_h5_input in;
     nb_h5_set set;
-    nb_status st = nb_h5_start(&in, path, 0, NULL, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_h5_start(&in, path, 0, NULL, err));
     if (!nb_h5_set_open(&in, TRUTH, -1, &set))
         return nb_h5_stop(&in, nb_h5_wrong(&in, TRUTH, "is missing", err), err);
     if (set.rank != 2 || set.dims[1] < (hsize_t)(first + count) || set.dims[2] != NUMBERS)

@@ -87,9 +87,8 @@ void nb_h5_use_filter(int more)
 
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err)
 {
-    nb_status st = nb_hdf5_load(err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_hdf5_load(err));
     if (depth++ == 0)
         nb_late_library_enter(&late);
     H5(Eget_auto2)(H5E_DEFAULT, &quiet->print, &quiet->data);

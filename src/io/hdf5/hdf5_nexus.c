@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../common/axes.h"
 #include "hdf5_put.h"
@@ -402,9 +403,8 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     double pixels = (double)master->layout.fast * master->layout.slow;
     nb_h5 h;
     nb_h5_quiet quiet;
-    nb_status st = nb_h5_begin(&quiet, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_h5_begin(&quiet, err));
     nb_h5_tidy(); /* memory that the threads of the frames freed */
     st = nb_h5_create(&h, path, 1000.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);

@@ -108,8 +108,7 @@ nb_status nb_h5_close(nb_h5 *h, nb_status st, nb_error *err)
 nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err)
 {
     st = nb_h5_close(h, st, err);
-    if (!st)
-        st = nb_outfile_commit_durably(&h->out, err);
+    NB_TRY(nb_outfile_commit_durably(&h->out, err));
     if (st)
         nb_outfile_abort(&h->out);
     return st;

@@ -91,9 +91,8 @@ static nb_status read_geometry(const nb_h5_input *in, const char *entry, int fra
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
     nb_nx_scan scan;
     nb_opt3 axis;
-    nb_status st = chain ? NB_OK : NB_ERR_NOMEM;
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(chain ? NB_OK : NB_ERR_NOMEM);
     g->remarks = (nb_h5_remarks){"", ""};
     heard.remarks = &g->remarks;
     g->own = nb_h5_there(in, "/entry/simulation");

@@ -268,9 +268,8 @@ nb_status nb_nx_one_group(const nb_h5_input *in, const char *parent, const char 
 {
     char(*paths)[NB_H5_NAME], list[200];
     int n;
-    nb_status st = nb_h5_children(in, parent, nx_class, MOST_GROUPS, &paths, &n, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_h5_children(in, parent, nx_class, MOST_GROUPS, &paths, &n, err));
     if (n == 1)
         memcpy(path, paths[0], NB_H5_NAME);
     list_names(paths, n, list, sizeof list);
@@ -324,9 +323,8 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
 {
     char(*paths)[NB_H5_NAME], named[NB_H5_NAME - 1];
     int n, at = -1;
-    nb_status st = nb_h5_children(in, "/", "NXentry", MOST_GROUPS, &paths, &n, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_h5_children(in, "/", "NXentry", MOST_GROUPS, &paths, &n, err));
     if (n > 1 && nb_h5_get_string(in, "/", "default", named, sizeof named))
         for (int i = 0; i < n; i++)
             if (strcmp(paths[i] + 1, named + (named[0] == '/')) == 0)

@@ -323,9 +323,8 @@ static nb_status read_mask(const reader *r, nb_detector_spec *out, nb_error *err
 static nb_status read_beam(const reader *r, nb_detector_spec *out, nb_error *err)
 {
     place path = "";
-    nb_status st = nb_nx_check_probe(&r->in, r->entry, r->instrument, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_nx_check_probe(&r->in, r->entry, r->instrument, err));
     if (nb_nx_polarization(&r->in, r->entry, r->instrument, 0, &out->polarization,
                            &out->polar_axis) == 0)
         out->polarization = NAN;
@@ -347,9 +346,8 @@ static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec
                            nb_error *err)
 {
     nb_nx_scan scan;
-    nb_status st = nb_nx_scan_read(&r->in, r->entry, 0, chain, &scan, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_nx_scan_read(&r->in, r->entry, 0, chain, &scan, err));
     out->spindle = scan.spindle;
     out->phi_deg = scan.phi_deg;
     out->osc_deg = scan.osc_deg;

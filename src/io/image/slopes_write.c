@@ -45,9 +45,8 @@ static nb_status write_hdf5(const char *path, const nb_slope_file *f, nb_error *
     const double size = (double)bytes_of(f) + 4.0 * f->fast * f->slow + 65536;
     nb_h5_quiet quiet;
     nb_h5 h;
-    nb_status st = nb_h5_begin(&quiet, err);
-    if (st)
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_h5_begin(&quiet, err));
     if ((st = nb_h5_create(&h, path, size, err))) {
         nb_h5_end(&quiet);
         return st;
