@@ -108,9 +108,8 @@ typedef struct nb_series {
     int (*progress)(void *user, const nb_series_progress *progress);
     char vary[1536]; /* "NAME:law:number:...,...": numbers that differ between frames; "" none */
     char only_frame[24]; /* "k" or "a-b": frames of the series that are made, from 0; "": all.  Needs cfg->seed */
-    char page_frames[24]; /* "a-b": frames of a page in cfg->report_file, from 0; "": up to 16, evenly */
     double time_limit_s; /* stop as after an interrupt; 0: never */
-    uint64_t reserved[162]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
+    uint64_t reserved[165]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
 } nb_series;
 
 /** Render and write a series; the single-image outputs of cfg are not written.

@@ -568,7 +568,7 @@ NB_SHAPES(SHAPE_ROW)
 {"gradhkl", NULL, PATH(OUTPUT | SINGLE, gradhkl_file),
     .help = "h k l dL/dF of each reflection (-derivatives F)"},
 {"report", NULL, PATH(OUTPUT, report_file),
-    .help = "JSON: settings, statistics, clipped pixels, files, notes, times; a name in .html: the image, or frames of a series, as a page"},
+    .help = "JSON: settings, statistics, clipped pixels, files, notes, times; a name in .html: the image as a page"},
 #undef GROUP
 #define GROUP "Series"
 {"frames", NULL, OF_SERIES(INTEGER, PIXELS, frames), WITHIN(1, 1e7),
@@ -621,8 +621,6 @@ NB_SHAPES(SHAPE_ROW)
     .help = "sum of all frames of a series as they are written, 64-bit floats"},
 {"draws", NULL, PATH(OUTPUT, draws_file),
     .help = "write what -vary draws for each frame, as a table; nothing is rendered"},
-{"page_frames", NULL, OF_SERIES(TEXT, NONE, page_frames), .value = "a-b",
-    .help = "frames on the page of -report page.html, from 0, up to 64; without it up to 16, evenly over the series"},
 {"resume", NULL, OF_SERIES(SWITCH, NONE, resume),
     .help = "continue a series that was stopped: same flags and -resume"},
 {"time_limit", NULL, OF_SERIES(NUMBER, NONE, time_limit_s), ABOVE(0), .value = "x", .unit = "s",

@@ -21,7 +21,6 @@
 #include "earlier.h"
 #include "files.h"
 #include "master.h"
-#include "page.h"
 #include "frame.h"
 #include "run.h"
 #include "stream.h"
@@ -309,7 +308,6 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     if (run->layout.reflections && nb_frames_have_crystals(&run->frames))
         run->layout.reflections += 4;
     run->progress.frames = run->frames.count;
-    NB_FORWARD(nb_series_check_page_frames(run->base, run->series, run->frames.count, err));
     nb_sim_times(run->base, &run->progress.times);
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->engine.line, sizeof run->progress.backend);
@@ -543,9 +541,7 @@ static nb_status end_series(nb_run *run, int stopped, nb_error *err)
     }
     NB_FORWARD(finish(run, err));
     say_dark(run);
-    return nb_is_page(run->base->cfg.report_file)
-               ? nb_series_page(run->base, run->series, &run->progress, err)
-               : nb_report_write_series(run->base, run->series, &run->progress, err);
+    return nb_report_write_series(run->base, run->series, &run->progress, err);
 }
 
 /** Make the frames, and end together with the other processes. */
@@ -638,7 +634,11 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     NB_TRY(nb_series_check_part(cfg, series, err));
     if (st)
         return st;
-    NB_FORWARD(nb_series_check_page(cfg, series, err));
+    if (nb_is_page(cfg->report_file))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-report %.200s: a page shows one image; name a file in .json, and "
+                       "nanobragg view MASTER.h5 page.html -frames 0 15 shows frames",
+                       cfg->report_file);
     if (cfg->draws_file[0])
         return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);

@@ -75,7 +75,6 @@ typedef struct nb_page_geometry {
 nb_status nb_page_geometry_give(const nb_sim *sim, nb_page_geometry *g, nb_image *images,
                                 nb_page_job *job, nb_error *err);
 
-#define NB_PAGE_PIXELS (1 << 26)        /* of all frames of a page */
 #define NB_PAGE_BYTES ((size_t)9600000) /* of their texts, about */
 extern const char nb_page_html[];       /* the page without data */
 
