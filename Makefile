@@ -236,6 +236,7 @@ BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fope
 
 # Texts in the program.
 $B/src/sim/page.o: src/tools/page.html
+$B/src/io/table/stol_tables.o: $(wildcard golden_data/detectors/tables/*.stol)
 $B/src/cli/python_verb.o: src/tools/start.py
 
 $B/%.o: %.c $B/flags

@@ -85,7 +85,7 @@ static nb_status add_named(const char *word, int length, material_list *list,
         return refuse(word, length, "the path must be a number above 0", err);
     if (list->n == MOST)
         return refuse(word, length, "more than 32 materials", err);
-    st = nb_named_table(m, &list->tables[list->n], err);
+    st = nb_stol_parse(m->text, strlen(m->text), m->name, 1, &list->tables[list->n], err);
     if (!st)
         take(list, nb_molecules_per_area(path, m->density, m->mass));
     return st;

@@ -117,23 +117,3 @@ void nb_stol_free(nb_stol_table *table)
     nb_free(table->points);
     memset(table, 0, sizeof *table);
 }
-
-const nb_named_material *nb_named_material_find(const char *name, size_t length)
-{
-    const nb_named_material *m;
-    for (int i = 0; (m = nb_named_material_at(i)); i++)
-        if (strlen(m->name) == length && memcmp(m->name, name, length) == 0)
-            return m;
-    return NULL;
-}
-
-nb_status nb_named_table(const nb_named_material *m, nb_stol_table *out, nb_error *err)
-{
-    out->n = m->n;
-    out->points = nb_alloc_raw((size_t)m->n, sizeof *out->points, "table", err);
-    if (!out->points)
-        return NB_ERR_NOMEM;
-    for (int i = 0; i < m->n; i++)
-        out->points[i] = (nb_stol_point){m->x ? m->x[i] : i * m->step, m->F[i]};
-    return NB_OK;
-}

@@ -27,20 +27,11 @@ void nb_stol_free(nb_stol_table *table); /* NULL is fine */
 /** A material with a built-in table. */
 typedef struct nb_named_material {
     const char *name;
-    double density;  /* g/cm3 */
-    double mass;     /* of a molecule, g/mol */
-    int n;           /* points */
-    double step;     /* step between points, from 0 on, 1/A; 0: points are x */
-    const double *x; /* 1/A, or NULL */
-    const double *F; /* electrons */
+    double density;   /* g/cm3 */
+    double mass;      /* of a molecule, g/mol */
+    const char *text; /* its table, as nb_stol_parse reads it */
 } nb_named_material;
 
-/** Material number i; NULL past the last. */
-const nb_named_material *nb_named_material_at(int i);
 /** By its name; NULL: there is none. */
 const nb_named_material *nb_named_material_find(const char *name, size_t length);
-/** Its table.  Errors: NB_ERR_NOMEM. */
-nb_status nb_named_table(const nb_named_material *material, nb_stol_table *out,
-                         nb_error *err);
-
 #endif
