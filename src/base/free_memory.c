@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 double nb_free_memory(void)
 {
@@ -15,4 +16,10 @@ double nb_free_memory(void)
     if (f)
         fclose(f);
     return kilobytes * 1024;
+}
+
+double nb_machine_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (double)pages * (double)page : INFINITY;
 }

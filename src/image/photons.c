@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/free_memory.h"
 
 void *nb_image_memory(size_t bytes)
 {
@@ -24,10 +25,9 @@ void *nb_image_memory(size_t bytes)
 nb_status nb_photons_memory(nb_photons *photons, nb_error *err)
 {
     const nb_raster *raster = &photons->scene->raster;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    double have = (double)pages * (double)page;
+    double have = nb_machine_memory();
     double need = (double)raster->columns * (double)raster->rows * sizeof(float);
-    if (!photons->own && !(pages > 0 && need > have))
+    if (!photons->own && !(need > have))
         photons->own = nb_image_memory((size_t)need);
     if (photons->own)
         return NB_OK;

@@ -15,6 +15,7 @@
 #include "../base/cpu.h"
 #include "../sim/write.h"
 #include "../base/error.h"
+#include "../base/free_memory.h"
 #include "../base/memory.h"
 #include "../params/params.h"
 #include "../render/choose.h"
@@ -68,15 +69,15 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
  * threads than frames, or than the memory allows. */
 static void choose_threads(nb_run *run)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int asked = run->base->cfg.threads, here = nb_ranks_local_count(run->ranks);
     int all = asked > 0           ? nb_threads_of(&run->base->cfg)
               : processors > here ? (int)processors / here
                                   : 1;
     double pixels = (double)run->layout.fast * run->layout.slow;
-    double room = (double)pages * (double)sysconf(_SC_PAGESIZE) / 2 / (pixels * 32) / here;
+    double room = nb_machine_memory() / 2 / (pixels * 32) / here;
     run->threads = all < run->frames.count ? all : run->frames.count;
-    if (pages > 0 && run->threads > room)
+    if (run->threads > room)
         run->threads = room > 1 ? (int)room : 1;
     run->threads_each = all / run->threads;
     nb_light_store_let(run->base->in.lights, all);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/free_memory.h"
 #include "../base/memory.h"
 #include "../base/shared.h"
 #include "../base/threads.h"
@@ -251,10 +252,8 @@ static double allow_margin(const nb_model *model, double dmin)
 
 static nb_status check_memory(size_t voxels, int tables, nb_error *err)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    double need = (double)voxels * tables * sizeof(double);
-    double half = pages > 0 && page > 0 ? (double)pages * (double)page / 2 : INFINITY;
-    if (need <= half || tables < 2)
+    const double need = (double)voxels * tables * sizeof(double);
+    if (need <= nb_machine_memory() / 2 || tables < 2)
         return NB_OK;
     return nb_fail(err, NB_ERR_INPUT,
                    "%d tables of structure factors need %.1f GB, more than half of the "

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../base/error.h"
+#include "../../base/free_memory.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 
@@ -20,12 +20,6 @@ int64_t nb_factor_file_voxels(const nb_factor_file *t)
 {
     return ((int64_t)t->hmax - t->hmin + 1) * ((int64_t)t->kmax - t->kmin + 1) *
            ((int64_t)t->lmax - t->lmin + 1);
-}
-
-static int64_t physical_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (int64_t)pages * size : INT64_MAX;
 }
 
 static int bad_range(int min, int max)
@@ -43,7 +37,7 @@ nb_status nb_factor_file_check(const nb_factor_file *t, const char *name, nb_err
             "index limits %d..%d %d..%d %d..%d are not ordered or beyond +-%d", t->hmin,
             t->hmax, t->kmin, t->kmax, t->lmin, t->lmax, NB_SF_MAX_INDEX);
     voxels = nb_factor_file_voxels(t);
-    if (voxels > NB_SF_MAX_VOXELS || voxels > physical_memory() / 8)
+    if (voxels > NB_SF_MAX_VOXELS || (double)voxels > nb_machine_memory() / 8)
         return nb_fail_at(
             err, NB_ERR_INPUT, name, 0,
             "index limits %d..%d %d..%d %d..%d need a table of %.3g GB, more than "
