@@ -38,10 +38,6 @@ int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err);
 
-/** Write a file of one text and a newline, whole or not at all; "-" is standard output. Errors:
- * NB_ERR_IO. */
-nb_status nb_write_text(const char *path, const char *text, nb_error *err);
-
 /** Read a whole file, unpacked if it is gzip or bzip2. *data (nb_free, a NUL behind it) and *bytes
  * are the caller's; NULL after an error. `flag` names the option in messages. Errors:
  * NB_ERR_INPUT when it cannot be opened, is a folder, damaged or larger than 1 GB unpacked;

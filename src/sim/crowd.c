@@ -402,11 +402,6 @@ nb_status nb_crowd_copy(const struct nb_crowd *old, struct nb_crowd **out, nb_er
     return st;
 }
 
-void nb_sim_cell(const nb_sim *sim, double cell[6])
-{
-    nb_cell_of(&sim->model.crystal, cell);
-}
-
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err)
 {

@@ -55,9 +55,6 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
 void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *name,
                      size_t size);
 
-/** The unit cell of the model's crystal: a b c in A, alpha beta gamma in degrees. */
-void nb_sim_cell(const nb_sim *sim, double cell[6]);
-
 /** Resolve the record *cfg, whose seed is set, in place; *out: its crystal.  Errors: those of
  * nb_resolve_record. */
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,

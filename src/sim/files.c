@@ -189,19 +189,6 @@ nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
     return st;
 }
 
-nb_status nb_write_text(const char *path, const char *text, nb_error *err)
-{
-    NB_REFUSE_NULL(path && text);
-    nb_outfile out;
-    nb_status st = nb_outfile_open(&out, path, err);
-    NB_TRY(nb_outfile_write(&out, text, strlen(text), err));
-    NB_TRY(nb_outfile_write(&out, "\n", 1, err));
-    NB_TRY(nb_outfile_commit(&out, err));
-    if (st)
-        nb_outfile_abort(&out);
-    return st;
-}
-
 nb_status nb_read_text(const char *path, const char *flag, char **data, size_t *bytes,
                        nb_error *err)
 {

@@ -347,44 +347,20 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
     return value;
 }
 
-/** Open a one-dimensional set of n numbers or rows. */
-static int open_column(const nb_h5_input *in, const char *path, hid_t row, size_t n,
-                       nb_h5_set *set)
-{
-    if (!nb_h5_set_open(in, path, row, set))
-        return 0;
-    if (set->rank == 1 && set->dims[NB_H5_RANK - 1] == n)
-        return 1;
-    nb_h5_set_close(set);
-    return 0;
-}
-
-int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type, size_t n,
-                     void *values)
-{
-    nb_h5_set set;
-    nb_h5_box all;
-    int ok = open_column(in, path, -1, n, &set);
-    if (!ok)
-        return 0;
-    all = nb_h5_whole(&set);
-    ok = !nb_h5_set_read(&set, &all, type, values, NULL);
-    nb_h5_set_close(&set);
-    return ok;
-}
-
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
                    size_t bytes, size_t n, void **rows)
 {
     nb_h5_set set;
     nb_status st = NB_OK;
+    int ok = nb_h5_set_open(in, path, types[0], &set);
     *rows = NULL;
-    if (!open_column(in, path, types[0], n, &set))
+    if (!ok)
         return 0;
-    if (n > 0)
+    ok = set.rank == 1 && set.dims[NB_H5_RANK - 1] == n;
+    if (ok && n > 0)
         *rows = nb_h5_set_all(&set, types[1], bytes, &st, NULL);
     nb_h5_set_close(&set);
-    return !st;
+    return ok && !st;
 }
 
 int nb_h5_has_packed_frames(const nb_h5_set *set)

@@ -79,11 +79,6 @@ void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *s
  * the first row is used for all. NaN: there is none. */
 double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width);
 
-/** All of a one-dimensional set of exactly n numbers, as `type`, into values[n].
- * 0: there is no such set, or it cannot be read. */
-int nb_h5_get_column(const nb_h5_input *in, const char *path, hid_t type, size_t n,
-                     void *values);
-
 /** All of a one-dimensional set of exactly n rows of types[0], as types[1] of so many bytes; *rows is the caller's
  * (nb_free), NULL for n = 0.  0: there is no such set, it cannot be read, or there is no memory. */
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
