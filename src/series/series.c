@@ -636,10 +636,11 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     if (st)
         return st;
     if (nb_is_page(cfg->report_file))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-report %.200s: a page shows one image; name a file in .json, and "
-                       "nanobragg view MASTER.h5 page.html -frames 0 15 shows frames",
-                       cfg->report_file);
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-report %.200s: a page shows one image; name a file in .json, and "
+            "nanobragg view MASTER.h5 page.html -frames 0 15 shows frames",
+            cfg->report_file);
     if (cfg->draws_file[0])
         return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);
