@@ -16,7 +16,10 @@ B=build/$set_name
 stages=${*:-build check spots products derive golden detectors footprint light panels noise frames time process faults}
 mkdir -p "$out"
 failed=0
-export NB_CUDA_BENCH=1
+export NB_CUDA_BENCH=1 NANOBRAGG_PYTHON=${NANOBRAGG_PYTHON:-$(command -v python3)}
+# the package, for refine, where Python has its headers and numpy
+package=$(python3 -c 'import numpy, os, sysconfig
+print("python" if os.path.exists(sysconfig.get_path("include") + "/Python.h") else "")' 2>/dev/null)
 
 note() { printf '%s\n' "$*" | tee -a "$out/summary.txt"; }
 wanted() { case " $stages " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
@@ -28,7 +31,7 @@ build() {
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
-        all "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
+        PYTHON="$NANOBRAGG_PYTHON" all $package "$B/tests/check/cuda_check" "$B/tests/check/cuda_products" "$B/tests/check/cuda_derive" \
         "$B/tests/check/spots_check" "$B/tests/bench/bench" "$B/tests/golden/golden" \
         >"$out/build.log" 2>&1 || {
         tail -n 30 "$out/build.log"
