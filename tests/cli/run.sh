@@ -40,7 +40,9 @@ refuses() {
     local id=$1 expected=$2 text=$3 args=$4 dir=$work/case
     rm -rf "$dir" && cp -a "$work/fixtures" "$dir"
     run_in "$dir" "$args" "$refusal"
-    if [ "$status" -ne "$expected" ]; then
+    if [ -n "${NB_REDUCED:-}" ] && grep -q 'needs the Python package' "$work/stderr"; then
+        echo "skip $id # this build has no Python package"
+    elif [ "$status" -ne "$expected" ]; then
         miss "$id" "exit status $status, not $expected: $(tail -n 1 "$work/stderr")"
     elif [ "$(grep -vc '^nanobragg: note: ' "$work/stderr")" -ne 1 ] ||
         ! grep -q '^nanobragg: error: ' "$work/stderr"; then
