@@ -6,6 +6,13 @@
 # comes from APT_MIRROR, else from its own mirror if that has it (another Debian), else from debootstrap's (Ubuntu);
 # APT_COMPONENTS and DEBOOTSTRAP_FLAGS (say --no-check-gpg where its keyring is missing) go with it.
 
+# Every verb once, in a folder that has lysozyme_P1.hkl.
+# shellcheck disable=SC2016,SC2034
+verbs='flags="-hkl lysozyme_P1.hkl -cell 79.1,79.1,37.9,90,90,90 -N 20 -lambda 1 -distance 100 -detpixels 256 -pixel 0.4 -fluence 5e25"
+nanobragg $flags -misset 10,20,30 -seed 1 -noisefile a.img -quiet && nanobragg view a.img a.html && nanobragg compare a.img a.img | tail -n 1 &&
+nanobragg refine a.img $flags -misset 10.1,20,30 -refine rot -report fit.html | tail -n 1 && nanobragg bench -help | head -n 1 &&
+nanobragg run-compare -help | head -n 1 && ls -l a.html fit.html'
+
 own_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 root=
 

@@ -12,8 +12,9 @@ rm -rf "$root/debs" && mkdir "$root/debs" && cp "$1"/*.deb golden_data/lysozyme_
 inside 'apt-get install -q -y --no-install-recommends /debs/*.deb >/dev/null && apt-get purge -q -y nanobragg libnanobragg1 libnanobragg-dev python3-nanobragg >/dev/null'
 files >"$root.before"
 inside 'apt-get install -q -y --no-install-recommends /debs/*.deb >/dev/null && dpkg -l "*nanobragg*" | grep ^ii'
-inside 'cd /tmp && nanobragg -hkl /debs/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90 -misset 10 20 30 -N 20 -lambda 1 -distance 100 -detpixels 256 -pixel 0.4 -fluence 5e25 -seed 1 -noisefile a.img -quiet && ls -l a.img'
+inside "cd /debs && $verbs"
 inside 'cd /tmp && python3 -c "import nanobragg; print(nanobragg.Simulation(cell=80, N=5, default_F=100, detpixels=64).render().sum())"'
+inside 'apt-get purge -q -y python3-nanobragg >/dev/null; cd /debs && nanobragg view a.img b.html && ! nanobragg refine a.img -refine rot 2>said && grep "needs the Python package" said'
 inside 'man -w nanobragg 2>/dev/null || ls /usr/share/man/man1/nanobragg.1.gz'
 inside 'apt-get purge -q -y nanobragg libnanobragg1 libnanobragg-dev python3-nanobragg >/dev/null'
 files >"$root.after"

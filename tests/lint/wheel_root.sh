@@ -24,6 +24,7 @@ else
 fi
 inside 'cd /try && PATH=/opt/python/bin:$PATH && python3 -m venv --system-site-packages env && env/bin/pip install -q --no-index --no-deps ./*.whl'
 inside 'cd /try && env/bin/python -m nanobragg.selftest && env/bin/nanobragg -version | head -n 1'
+inside "cd /try/golden_data && PATH=/try/env/bin:\$PATH && $verbs"
 sums=$(inside 'cd /try && env/bin/python first.py' | tail -n 1)
 what=$(inside '. /etc/os-release && echo "$PRETTY_NAME, glibc $(ldd --version | sed -n "1s/.* //p"), $(/try/env/bin/python --version), numpy $(/try/env/bin/python -c "import numpy; print(numpy.__version__)")"')
 echo "$what: $sums"
