@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
+#include "../base/embed.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
@@ -16,8 +17,7 @@
 #include "report.h"
 
 /* The page is in the program, so that no folder must be found. */
-__asm__(".pushsection .rodata\n.global nb_page_html\nnb_page_html:\n.incbin "
-        "\"src/tools/page.html\"\n.byte 0\n.popsection\n");
+NB_EMBED(nb_page_html, "src/tools/page.html");
 
 #define PLACE "<!--NB-DATA-->"
 

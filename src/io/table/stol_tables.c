@@ -4,20 +4,16 @@
  * structure of hexagonal ice, vitreous from its distances with disorder. */
 #include <string.h>
 
+#include "../../base/embed.h"
 #include "stol.h"
 
 #define TABLE(name)                                                                      \
-    __asm__(".pushsection .rodata\n.global nb_table_" name "\nnb_table_" name            \
-            ":\n.incbin \"golden_data/detectors/tables/" name                            \
-            ".stol\"\n.byte 0\n.popsection\n")
-TABLE("water");
-TABLE("air");
-TABLE("ice");
-TABLE("nanoice");
-TABLE("vitreous");
-
-extern const char nb_table_water[], nb_table_air[], nb_table_ice[], nb_table_nanoice[],
-    nb_table_vitreous[];
+    NB_EMBED(nb_table_##name, "golden_data/detectors/tables/" #name ".stol")
+TABLE(water);
+TABLE(air);
+TABLE(ice);
+TABLE(nanoice);
+TABLE(vitreous);
 
 static const nb_named_material materials[] = {
     {"water", 1.0, 18.0, nb_table_water},

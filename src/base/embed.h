@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** A file of the source as a constant text of the program. */
+#ifndef NB_BASE_EMBED_H
+#define NB_BASE_EMBED_H
+
+/** Define const char symbol[]: the bytes of the file, named from the folder where make runs, and a NUL.  The Makefile says
+ * which object depends on which file. */
+#define NB_EMBED(symbol, file)                                                           \
+    extern const char symbol[];                                                          \
+    __asm__(".pushsection .rodata\n.global " #symbol "\n.type " #symbol                  \
+            ", %object\n" #symbol ":\n.incbin \"" file "\"\n.byte 0\n.size " #symbol     \
+            ", . - " #symbol "\n.popsection\n")
+
+#endif
