@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/embed.h"
 #include "common.h"
 #include "compare.h"
 #include "subcommands.h"
@@ -23,7 +22,9 @@ typedef struct checked {
 #define WHOLE(low, high) NB_SUB_WHOLE(checked, whole, low, high)
 
 /* The start is in the program, so that no folder must be found. */
-NB_EMBED(nb_python_start, "src/tools/start.py");
+extern const char nb_python_start[];
+__asm__(".pushsection .rodata\n.global nb_python_start\nnb_python_start:\n.incbin "
+        "\"src/tools/start.py\"\n.byte 0\n.popsection\n");
 
 /** Find the package beside the program: in a build folder, in a wheel, installed. folder[NB_PATH_MAX]: "" if it is at
  * none of these places. */
