@@ -199,8 +199,9 @@ def _refine_many(line, out):
     ways = {"report": files.get("report"), "frames": frames, "command": line.command}
     good = True
     if options.joint:
-        common, _ = _joint.refine_joint(start, options, _say_note, done, lambda stage: out(stage_line(stage)),
-                                        exptout=files.get("exptout"), **ways)
+        alive = Alive(out)
+        common, _ = _joint.refine_joint(start, options, _say_note, done, alive.stage, exptout=files.get("exptout"),
+                                        alive=None if {"noprogress", "quiet"} & line.switches else alive, **ways)
         for text in result_lines(common):
             out(text)
         good = common.converged

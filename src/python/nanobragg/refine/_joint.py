@@ -240,6 +240,7 @@ class Walk:
 
     def __init__(self, crew, names, told):
         self.crew, self.names, self.told = crew, names, told
+        self.alive = lambda name, evaluations, loss: None  # called now and then in a stage
         self.x, self.evaluations, self.converged, self.loss = {}, 0, False, math.inf
 
     def calculate(self, x):
@@ -301,6 +302,7 @@ class Walk:
             done = gain < LEAST_GAIN
             x = {k: self.x[k] + step for k, step in zip(self.x, steps)}
             there = self.calculate(x)
+            self.alive(name, self.evaluations - before, self.loss)
             if not there[0] < self.loss:  # infinite, too
                 damping.failed()
                 continue
@@ -425,10 +427,12 @@ class Joint:
 
 
 def refine_joint(start, options, notice, done, told=lambda stage: None, report=None, frames=None, exptout=None, command="",
-                 workers=None):
-    """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series."""
+                 workers=None, alive=None):
+    """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series;
+    alive: of the name, the evaluations and the loss of the stage that is at work."""
     began, whole = time.monotonic(), False
     joint = Joint(start, options, notice, done, told, report, frames, exptout, workers)
+    joint.walk.alive = alive or joint.walk.alive
     try:
         with joint.crew:
             common = joint.run()
