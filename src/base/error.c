@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,18 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place)
         return code;
     plain = *err;
     return nb_fail(err, code, "%s: %s", place, plain.message);
+}
+
+nb_status nb_fail_errno(nb_error *err, const char *what, const char *path)
+{
+    char why[128];
+    int number = errno;
+    if (strerror_r(number, why, sizeof why) != 0)
+        snprintf(why, sizeof why, "error %d", number);
+    nb_fail(err, NB_ERR_IO, "cannot %s %.300s: %s", what, path, why);
+    if (err)
+        snprintf(err->file, sizeof err->file, "%.*s", (int)sizeof err->file - 1, path);
+    return NB_ERR_IO;
 }
 
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what)

@@ -41,6 +41,9 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
             return st;                                                                   \
     } while (0)
 
+/** "cannot WHAT PATH: " and what errno says; err->file is the path.  NB_ERR_IO. */
+nb_status nb_fail_errno(nb_error *err, const char *what, const char *path);
+
 /** "out of memory (N bytes for WHAT)", NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 

@@ -62,20 +62,6 @@ void nb_outfile_abort_all(void)
     errno = saved;
 }
 
-/* --- messages --- */
-
-static nb_status fail_errno(nb_error *err, const char *what, const char *path)
-{
-    char why[128];
-    int number = errno;
-    if (strerror_r(number, why, sizeof why) != 0)
-        snprintf(why, sizeof why, "error %d", number);
-    nb_fail(err, NB_ERR_IO, "cannot %s %.300s: %s", what, path, why);
-    if (err)
-        snprintf(err->file, sizeof err->file, "%.*s", (int)sizeof err->file - 1, path);
-    return NB_ERR_IO;
-}
-
 /* --- opening --- */
 
 /** The start of the last component of a path. */
@@ -123,7 +109,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
             break;
     }
     out->temp[0] = '\0';
-    return fail_errno(err, "create", out->path);
+    return nb_fail_errno(err, "create", out->path);
 }
 
 /** Create or open the file that all writers of out->path share; -1, EAGAIN: it vanished meanwhile. */
@@ -154,14 +140,14 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks, nb_
         if (out->fd < 0 && errno == EAGAIN)
             continue;
         if (out->fd < 0)
-            return fail_errno(err, "create", path);
+            return nb_fail_errno(err, "create", path);
         lock = nb_fd_lock(out->fd, F_WRLCK, 0);
         if (lock == NB_LOCK_BUSY || (lock == NB_LOCK_NONE && !made))
             break;
         if (nb_fd_is(out->fd, out->temp)) {
             out->is_claim = 1;
             remember(out->temp);
-            return ftruncate(out->fd, 0) ? fail_errno(err, "write", out->temp) : NB_OK;
+            return ftruncate(out->fd, 0) ? nb_fail_errno(err, "write", out->temp) : NB_OK;
         }
         close(out->fd);
     }
@@ -181,7 +167,7 @@ static nb_status follow_link(nb_outfile *out, nb_error *err)
         return NB_OK;
     real = realpath(out->path, NULL);
     if (!real) /* a link to nothing: replaced by the file */
-        return errno == ENOENT ? NB_OK : fail_errno(err, "create", out->path);
+        return errno == ENOENT ? NB_OK : nb_fail_errno(err, "create", out->path);
     length = strlen(real);
     if (length < sizeof out->path)
         memcpy(out->path, real, length + 1);
@@ -195,7 +181,7 @@ static nb_status follow_link(nb_outfile *out, nb_error *err)
 static nb_status open_device(nb_outfile *out, nb_error *err)
 {
     out->fd = open(out->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return out->fd >= 0 ? NB_OK : fail_errno(err, "open", out->path);
+    return out->fd >= 0 ? NB_OK : nb_fail_errno(err, "open", out->path);
 }
 
 int nb_outfile_is_stdout(const char *path)
@@ -207,7 +193,7 @@ static nb_status open_stdout(nb_outfile *out, nb_error *err)
 {
     snprintf(out->path, sizeof out->path, "standard output"); /* for messages */
     out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    return out->fd >= 0 ? NB_OK : fail_errno(err, "open", out->path);
+    return out->fd >= 0 ? NB_OK : nb_fail_errno(err, "open", out->path);
 }
 
 /** Mode and owner of the file that will be replaced. Only root can set another owner.
@@ -219,7 +205,7 @@ static nb_status keep_rights(nb_outfile *out, const struct stat *old, nb_error *
         fchown(out->fd, (uid_t)-1, old->st_gid) != 0)
         errno = 0; /* only root can keep the owner */
     if (fchmod(out->fd, old->st_mode & 0777) != 0) {
-        status = fail_errno(err, "set permissions of", out->path);
+        status = nb_fail_errno(err, "set permissions of", out->path);
         nb_outfile_abort(out);
     }
     return status;
@@ -242,13 +228,13 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        return fail_errno(err, "create", path);
+        return nb_fail_errno(err, "create", path);
     }
     if (exists && !S_ISREG(st.st_mode))
         return open_device(out, err);
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) !=
                       0) /* rename would replace it all the same */
-        return fail_errno(err, "write", path);
+        return nb_fail_errno(err, "write", path);
     if ((status = follow_link(out, err)) || (status = create_temp(out, err)))
         return status;
     return exists ? keep_rights(out, &st, err) : NB_OK;
@@ -278,7 +264,7 @@ nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err)
         return NB_OK;
     fd = open_nameless();
     if (fd < 0)
-        return fail_errno(err, "create a temporary file for", out->path);
+        return nb_fail_errno(err, "create a temporary file for", out->path);
     out->device = out->fd;
     out->is_copied = 1;
     out->fd = fd;
@@ -296,7 +282,7 @@ nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_e
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail_errno(err, "write", out->path);
+            return nb_fail_errno(err, "write", out->path);
         next += n;
         bytes -= (size_t)n;
     }
@@ -308,7 +294,7 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
 {
     return nb_fd_write(out->fd, data, bytes, offset) == bytes
                ? NB_OK
-               : fail_errno(err, "write", out->path);
+               : nb_fail_errno(err, "write", out->path);
 }
 
 /** After EINTR Linux has closed it. */
@@ -344,7 +330,7 @@ static nb_status copy_to_device(nb_outfile *out, nb_error *err)
     out->fd = out->device;
     while (!st && (n = pread(from, piece, sizeof piece, offset)) != 0) {
         if (n < 0 && errno != EINTR)
-            st = fail_errno(err, "read what was written for", out->path);
+            st = nb_fail_errno(err, "read what was written for", out->path);
         else if (n > 0)
             st = nb_outfile_write(out, piece, (size_t)n, err);
         offset += n > 0 ? n : 0;
@@ -379,11 +365,11 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     if (out->is_copied)
         status = copy_to_device(out, err);
     if (!out->is_claim && close_fd(out) != 0 && !status)
-        status = fail_errno(err, "write", out->path);
+        status = nb_fail_errno(err, "write", out->path);
     if (!is_file)
         return status;
     if (!status && replace(out) != 0)
-        status = fail_errno(err, "create", out->path);
+        status = nb_fail_errno(err, "create", out->path);
     else if (!status && out->is_claim)
         close_fd(out); /* until it has its name, others must not take it over */
     if (status) {
@@ -414,7 +400,7 @@ nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err)
     int is_file = out->temp[0] != '\0';
     nb_status status;
     if (is_file && out->fd >= 0 && sync_file(out->fd) != 0) {
-        status = fail_errno(err, "write", out->path);
+        status = nb_fail_errno(err, "write", out->path);
         nb_outfile_abort(out);
         return status;
     }

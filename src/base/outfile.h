@@ -20,8 +20,8 @@ int nb_outfile_is_stdout(const char *path);
  * replace, and its owner if the system allows. Devices, pipes and standard output ("-") are
  * opened directly. Errors: NB_ERR_IO (message names path and errno). */
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
-/** Create the temporary file `path` with a dot before and ".part" behind its name, and lock it: one writer at a time
- * has it, of all processes. A file of this name that nobody locks is of a dead process, and is taken over empty.
+/** Create the temporary file `path` with a dot before and ".part" behind its name, and lock it: only one
+ * process at a time holds it. A temporary file without a lock is left from a dead process: it is emptied and used.
  * NB_OK without a file (fd -1): another writer has it, or it exists in a file system without locks
  * (*no_locks, else 0). Errors: NB_ERR_IO. */
 nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Where pixels stand in reciprocal space, and what a picture has there in photons. */
+/** The scattering vectors and reflections of pixels, and the photons of a picture. */
 #ifndef NB_FIT_PLACES_H
 #define NB_FIT_PLACES_H
 

@@ -18,7 +18,8 @@ typedef struct nb_starts {
     struct nb_hdf5_reader *reader; /* owned; of pictures in HDF5 */
 } nb_starts;
 
-/** pictures and count of *starts are given.  orientations: a file with misset angles, a line a picture; NULL: none.
+/** Open *starts, whose pictures and count the caller has set.  orientations: a file with the misset angles of one picture in each
+ * line; NULL: none.
  * nb_starts_close, after an error too.  Errors: those of a simulation and of the file, NB_ERR_NOMEM. */
 nb_status nb_starts_open(nb_starts *starts, const nb_config *cfg,
                          const char *orientations, const nb_hooks *hooks, nb_error *err);

@@ -23,9 +23,8 @@ enum {
 #define LEVEL 1.125    /* from a level's spread to the next */
 #define TILE_ANGLE 0.2 /* the largest under which a tile is seen, rad */
 #define LEAST_RAYS 1e5 /* of all pixels */
-#define EDGES                                                                            \
-    1e-7 /* largest error of the polynomials between knots, a part of the photons */
-#define FARTHEST 2.0 /* spreads: kinks farther away do not matter */
+#define EDGES 1e-7     /* of the polynomials between knots, a part of the photons */
+#define FARTHEST 2.0   /* spreads: kinks farther away do not matter */
 
 /* --- grids --- */
 

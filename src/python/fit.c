@@ -334,31 +334,24 @@ static PyObject *starts_sim(PyObject *object, PyObject *args)
     int threads, place;
     if (!PyArg_ParseTuple(args, "OiiO", &type, &threads, &place, &notice))
         return NULL;
-    sim = (nb_python_sim *)((allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc))(
-        (PyTypeObject *)type, 0);
-    if (!sim)
+    if (!(sim = nb_python_sim_new((PyTypeObject *)type, notice, &hooks)))
         return NULL;
-    sim->notice = sim->calls.notice = Py_NewRef(notice);
-    hooks = nb_python_hooks(&sim->calls);
     Py_BEGIN_ALLOW_THREADS;
     st = nb_starts_sim(&self->of, &hooks, threads, place, &sim->sim, &err);
     Py_END_ALLOW_THREADS;
-    if (st) {
-        nb_python_raise(&err, st);
-        Py_DECREF(sim);
-        return NULL;
-    }
-    nb_python_copy(sim);
-    return (PyObject *)sim;
+    return nb_python_sim_made(sim, &err, st);
 }
 
-/** Is k the number of a picture? */
-static int is_picture(const starts *self, int k)
+/** The simulation and the number of the picture of a call; NULL with an exception. */
+static nb_python_sim *enter_picture(starts *self, PyObject *args, int *k)
 {
-    if (self->of.base && k >= 0 && k < self->of.count)
-        return 1;
-    PyErr_Format(PyExc_ValueError, "picture %d: there are %d", k, self->of.count);
-    return 0;
+    PyObject *owner;
+    if (!PyArg_ParseTuple(args, "Oi", &owner, k))
+        return NULL;
+    if (self->of.base && *k >= 0 && *k < self->of.count)
+        return nb_python_enter(owner);
+    PyErr_Format(PyExc_ValueError, "picture %d: there are %d", *k, self->of.count);
+    return NULL;
 }
 
 /** begin(sim, k): the start of picture k */
@@ -366,12 +359,10 @@ static PyObject *starts_begin(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     starts *self = (starts *)object;
-    PyObject *owner;
     nb_error err = {0};
     nb_status st;
     int k;
-    if (!PyArg_ParseTuple(args, "Oi", &owner, &k) || !is_picture(self, k) ||
-        !(sim = nb_python_enter(owner)))
+    if (!(sim = enter_picture(self, args, &k)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_starts_begin(&self->of, sim->sim, k, &err);
@@ -384,13 +375,11 @@ static PyObject *starts_read(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     starts *self = (starts *)object;
-    PyObject *owner;
     nb_image image = {0};
     nb_error err = {0};
     nb_status st;
     int k;
-    if (!PyArg_ParseTuple(args, "Oi", &owner, &k) || !is_picture(self, k) ||
-        !(sim = nb_python_enter(owner)))
+    if (!(sim = enter_picture(self, args, &k)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_starts_read(&self->of, sim->sim, k, &image, &err);

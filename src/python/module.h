@@ -80,6 +80,11 @@ typedef struct nb_python_sim {
 /** Copy what any thread may ask at any time; the object belongs to the caller. */
 void nb_python_copy(nb_python_sim *self);
 
+/** An object without a simulation, and hooks that call notice; NULL with an exception. */
+nb_python_sim *nb_python_sim_new(PyTypeObject *type, PyObject *notice, nb_hooks *hooks);
+/** The same when st says that it has its simulation; else NULL with an exception, and it is released. */
+PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st);
+
 /** The simulation, which belongs to this call until nb_python_leave; NULL with an exception. */
 nb_python_sim *nb_python_enter(PyObject *object);
 void nb_python_leave(nb_python_sim **self);

@@ -114,33 +114,43 @@ static PyObject *sim_set(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+nb_python_sim *nb_python_sim_new(PyTypeObject *type, PyObject *notice, nb_hooks *hooks)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    nb_python_sim *sim = (nb_python_sim *)allocate(type, 0);
+    if (!sim)
+        return NULL;
+    sim->notice = sim->calls.notice = Py_NewRef(notice);
+    *hooks = nb_python_hooks(&sim->calls);
+    return sim;
+}
+
+PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st)
+{
+    if (st) {
+        nb_python_raise(err, st);
+        Py_DECREF(sim);
+        return NULL;
+    }
+    nb_python_copy(sim);
+    return (PyObject *)sim;
+}
+
 /** copy(notice) -> an equal Sim */
 static PyObject *sim_copy(PyObject *object, PyObject *notice)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
-    PyTypeObject *type = Py_TYPE(object);
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    nb_python_sim *other = (nb_python_sim *)allocate(type, 0);
+    nb_python_sim *other;
     nb_hooks hooks;
     nb_error err = {0};
     nb_status st;
-    if (!other || !(self = nb_python_enter(object))) {
-        Py_XDECREF((PyObject *)other);
+    if (!(self = nb_python_enter(object)) ||
+        !(other = nb_python_sim_new(Py_TYPE(object), notice, &hooks)))
         return NULL;
-    }
-    Py_INCREF(notice);
-    other->notice = other->calls.notice = notice;
-    hooks = nb_python_hooks(&other->calls);
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_copy(self->sim, &hooks, &other->sim, &err);
     Py_END_ALLOW_THREADS;
-    if (st) {
-        nb_python_raise(&err, st);
-        Py_DECREF(other);
-        return NULL;
-    }
-    nb_python_copy(other);
-    return (PyObject *)other;
+    return nb_python_sim_made(other, &err, st);
 }
 
 /** moves() -> [(name, value), ...]: values of set_parameters, in their order */

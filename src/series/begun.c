@@ -16,15 +16,6 @@ typedef struct content {
 static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '4'};
 enum { MAGIC_OF_ALL = sizeof magic - 1 };
 
-static nb_status fail_errno(nb_error *err, const char *what, const char *path)
-{
-    char why[128];
-    int number = errno;
-    if (strerror_r(number, why, sizeof why) != 0)
-        snprintf(why, sizeof why, "error %d", number);
-    return nb_fail(err, NB_ERR_IO, "cannot %s %.300s: %s", what, path, why);
-}
-
 static nb_status fail_busy(const nb_begun *b, const char *why, nb_error *err)
 {
     return nb_fail(err, NB_ERR_INPUT,
@@ -70,7 +61,7 @@ static nb_status write_key(const nb_begun *b, const nb_series_key *key, nb_error
     content c = {.key = *key};
     memcpy(c.magic, magic, sizeof magic);
     return ftruncate(b->fd, 0) || nb_fd_write(b->fd, &c, sizeof c, 0) < sizeof c
-               ? fail_errno(err, "write", b->path)
+               ? nb_fail_errno(err, "write", b->path)
                : NB_OK;
 }
 
@@ -79,7 +70,7 @@ static nb_status join(nb_begun *b, const nb_series_key *key, nb_error *err)
 {
     content c = {0};
     if (nb_fd_lock(b->fd, F_RDLCK, 1) != NB_LOCK_TAKEN)
-        return fail_errno(err, "lock", b->path);
+        return nb_fail_errno(err, "lock", b->path);
     if (nb_fd_read(b->fd, &c, sizeof c, 0) < sizeof c || !same_series(&c.key, key))
         return fail_busy(b, ", with other flags or files", err);
     if (key->sole || c.key.sole)
@@ -113,7 +104,7 @@ static nb_status open_file(nb_begun *b, nb_error *err)
     b->fd = open(b->path,
                  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (b->fd < 0 && errno != ELOOP)
-        return fail_errno(err, "create", b->path);
+        return nb_fail_errno(err, "create", b->path);
     if (b->fd < 0 || fstat(b->fd, &file) != 0 || !S_ISREG(file.st_mode))
         return nb_fail(err, NB_ERR_INPUT,
                        "%.300s: the file of the series has this name, but this is a link "

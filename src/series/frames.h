@@ -87,7 +87,7 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
                           nb_error *err);
 
 /** Make the structure factors of the base again if a frame sees farther than it.  Errors: those of
- * nb_sim_make_factors. */
+ * making them. */
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
 
 /** Before the first frame and the first file: check all frames as they will be made, ask about what is improbable (nb_ask), and set `moving`

@@ -37,7 +37,7 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
     return n + 1;
 }
 
-/** Is the cache of structure factors read? The same rule as in nb_load_inputs. */
+/** Is the cache of structure factors read? The rule of reading the inputs. */
 static int reads_cache(const nb_config *cfg)
 {
     return !cfg->hkl_file[0] && !nb_config_has_factor_file(cfg) &&

@@ -17,9 +17,6 @@ stages=${*:-build check spots products derive golden detectors footprint light p
 mkdir -p "$out"
 failed=0
 export NB_CUDA_BENCH=1 NANOBRAGG_PYTHON=${NANOBRAGG_PYTHON:-$(command -v python3)}
-# the package, for refine, where Python has its headers and numpy
-package=$(python3 -c 'import numpy, os, sysconfig
-print("python" if os.path.exists(sysconfig.get_path("include") + "/Python.h") else "")' 2>/dev/null)
 
 note() { printf '%s\n' "$*" | tee -a "$out/summary.txt"; }
 wanted() { case " $stages " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
@@ -27,7 +24,10 @@ now() { date +%s.%N; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.3f", b - a }'; }
 
 build() {
-    local t
+    local t package
+    # the package, for refine, where Python has its headers and numpy
+    package=$(python3 -c 'import numpy, os, sysconfig
+print("python" if os.path.exists(sysconfig.get_path("include") + "/Python.h") else "")' 2>/dev/null)
     t=$(now)
     make -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \

@@ -44,6 +44,7 @@ static void refused(const char *flags, const char *says, const char *and)
 
 UNIT_TEST(flags_are_complete)
 {
+    int helps = 0;
     char text[200];
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
@@ -52,7 +53,9 @@ UNIT_TEST(flags_are_complete)
         assert_int_equal(nb_param_value(f, text, sizeof text)[0] == 0,
                          nb_flag_is_switch(f));
         assert_true(f->offset + f->size <= sizeof(nb_cli));
+        helps += !strcmp(f->group, "Help");
     }
+    assert_int_equal(helps, 3); /* -help, -help-json, -version */
 }
 
 /** Every spelling finds its own flag and no other, with one dash and with two. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """nanobragg refine: the command line.  The program has checked the flags and the names of files (src/cli/refine.c)."""
+import math
 import shlex
 import sys
 import time
@@ -147,15 +148,16 @@ class Alive:
 
     EVERY = 30  # seconds
 
-    def __init__(self, out):
+    def __init__(self, line, out):
         self.out, self.said = out, time.monotonic()
+        self.every = math.inf if {"noprogress", "quiet"} & line.switches else self.EVERY
 
     def stage(self, stage):
         self.out(stage_line(stage))
         self.said = time.monotonic()
 
     def __call__(self, name, evaluations, loss):
-        if time.monotonic() - self.said > self.EVERY:
+        if time.monotonic() - self.said > self.every:
             self.out(f"{name}: {evaluations} so far, loss {loss:.6g}")
             self.said = time.monotonic()
 
@@ -166,9 +168,8 @@ def _refine_one(line, out):
     options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
     image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
-    alive = Alive(out)
-    quiet = {"noprogress", "quiet"} & line.switches
-    result = fit_one(sim._sim, image, options, _say_note, alive.stage, *() if quiet else (alive,))
+    alive = Alive(line, out)
+    result = fit_one(sim._sim, image, options, _say_note, alive.stage, alive)
     sim._changed()
     result.picture = line.images[0]
     for text in result_lines(result):
@@ -199,9 +200,9 @@ def _refine_many(line, out):
     ways = {"report": files.get("report"), "frames": frames, "command": line.command}
     good = True
     if options.joint:
-        alive = Alive(out)
+        alive = Alive(line, out)
         common, _ = _joint.refine_joint(start, options, _say_note, done, alive.stage, exptout=files.get("exptout"),
-                                        alive=None if {"noprogress", "quiet"} & line.switches else alive, **ways)
+                                        alive=alive, **ways)
         for text in result_lines(common):
             out(text)
         good = common.converged

@@ -427,12 +427,12 @@ class Joint:
 
 
 def refine_joint(start, options, notice, done, told=lambda stage: None, report=None, frames=None, exptout=None, command="",
-                 workers=None, alive=None):
+                 workers=None, alive=lambda *what: None):
     """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series;
     alive: of the name, the evaluations and the loss of the stage that is at work."""
     began, whole = time.monotonic(), False
     joint = Joint(start, options, notice, done, told, report, frames, exptout, workers)
-    joint.walk.alive = alive or joint.walk.alive
+    joint.walk.alive = alive
     try:
         with joint.crew:
             common = joint.run()
