@@ -315,7 +315,7 @@ class Fit:
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
         floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
-        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), most or self.options.evaluations, floor)
+        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), most or self.options.evaluations, floor, space.least)
         self._settle(space, found.x)
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 

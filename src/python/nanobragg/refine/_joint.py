@@ -41,6 +41,7 @@ class Names:
         if not self.common:
             raise ValueError("-joint: every common parameter is held; leave one free")
         self.start = self.space.start(np.ones(extra))[self.order][:self.common]
+        self.least = self.space.least[self.order]
         self.widths = {name: p.width for name, p in self.parameters.items() if name in self.is_common and p.width > 0}
 
     def share_out(self, pictures):
@@ -116,8 +117,8 @@ class Jointly:
             if name in fit.parameters:
                 fit.parameters[name].value = 0.0
         leads = self.names.space.leads
-        x = np.array([fit.parameters[name].variable() for name in leads] +
-                     [math.log(v) for v in ([] if fit.radial is None else fit.radial.levels)])[self.names.order]
+        x = np.array([*(fit.parameters[name].variable() for name in leads),
+                      *(() if fit.radial is None else fit.radial.levels)])[self.names.order]
         for i, v in enumerate(self.names.order[:self.names.common]):  # the same bits in all pictures
             if leads[v] not in ROTATIONS:
                 x[i] = common[i]
@@ -168,7 +169,10 @@ class Jointly:
         except ValueError:
             return math.inf, np.zeros(len(x)), np.zeros((len(x), len(x)))
         loss = self.names.space.restrain(values, loss, g, F)
-        return loss, slopes.T @ g, slopes.T @ F @ slopes
+        g, F = slopes.T @ g, slopes.T @ F @ slopes
+        held = (x <= self.names.least) & (g > 0)
+        g[held] = F[held] = F[:, held] = 0
+        return loss, g, F
 
     def _give(self, fit, k, x):
         """Values, background and pixels of the picture as it is into a fit."""
@@ -300,7 +304,7 @@ class Walk:
                 continue
             steps, gain = found
             done = gain < LEAST_GAIN
-            x = {k: self.x[k] + step for k, step in zip(self.x, steps)}
+            x = {k: np.maximum(self.x[k] + step, self.names.least) for k, step in zip(self.x, steps)}
             there = self.calculate(x)
             self.alive(name, self.evaluations - before, self.loss)
             if not there[0] < self.loss:  # infinite, too

@@ -61,44 +61,51 @@ class _Point:
     """Where the loss was calculated; the matrix is D V w V^T D, with D the largest norms of its columns so far [n]: a width that
     vanishes would take long steps by its own."""
 
-    def __init__(self, loss, x, floor, D=0.0):
+    def __init__(self, loss, x, floor, least, D=0.0):
         value, gradient, matrix = loss(x)
-        self.x, self.loss = x, float(value - floor)
+        self.x, self.least, self.loss = x, least, float(value - floor)
         if not (self.loss >= 0 and np.isfinite(value) and np.isfinite(matrix).all() and np.isfinite(gradient).all()):
             raise Impossible("the loss is not finite")
         self.D = np.maximum(D, np.sqrt(np.maximum(np.diag(matrix), 0)))
         self.scale = np.where(self.D > 0, 1 / np.where(self.D > 0, self.D, 1), 0)
-        self.w, self.V = np.linalg.eigh(matrix * np.outer(self.scale, self.scale))
-        self.w[self.w <= TOLD_APART * self.w[-1]] = 0
-        self.g = self.V.T @ (gradient * self.scale)
-        self.g[self.w == 0] = 0
+        self.matrix, self.gradient = matrix * np.outer(self.scale, self.scale), gradient * self.scale
 
     def step(self, damping):
-        """(step, what the slopes say that it gains)."""
-        q = self.g / np.where(self.w > 0, self.w + damping, 1)
-        return -(self.V @ q) * self.scale, float(q @ (self.g - self.w * q / 2))
+        """(step, what the slopes say that it gains); x at their least do not fall."""
+        low = self.x <= self.least
+        free = ~(low & (self.gradient > 0))
+        while True:
+            w, V = np.linalg.eigh(self.matrix[np.ix_(free, free)])
+            w[w <= TOLD_APART * w.max(initial=0)] = 0
+            g = np.where(w > 0, V.T @ self.gradient[free], 0)
+            q, step = g / np.where(w > 0, w + damping, 1), np.zeros(len(free))
+            step[free] = -(V @ q) * self.scale[free]
+            falls = low & (step < 0)
+            if not falls.any():
+                return step, float(q @ (g - w * q / 2))
+            free &= ~falls
 
 
-def minimise(loss, x, most, floor=0.0):
+def minimise(loss, x, most, floor=0.0, least=-np.inf):
     """The minimum from x [n].  loss(x) -> (loss, gradient [n], Fisher matrix [n, n]), or Impossible; it is nowhere below
-    `floor`.  most: evaluations."""
+    `floor`.  most: evaluations.  least: of x."""
     try:
-        here = _Point(loss, np.array(x, dtype=float), floor)
+        here = _Point(loss, np.array(x, dtype=float), floor, least)
     except Impossible as why:
         raise ValueError(str(why).replace("the loss is not finite", "the start has no finite loss")) from None
     damping, evaluations, done = Damping(FIRST_DAMPING), 1, False
     while True:
-        least = max(LEAST_GAIN, LEAST_PART * here.loss)
-        done = done or here.step(0)[1] < least
+        enough = max(LEAST_GAIN, LEAST_PART * here.loss)
+        done = done or here.step(0)[1] < enough
         if done or evaluations >= most:
             return Minimum(here.x, float(here.loss + floor), evaluations, done)
         step, gain = here.step(damping.value)
         evaluations += 1
         try:
-            there = _Point(loss, here.x + step, floor, here.D)
+            there = _Point(loss, np.maximum(here.x + step, least), floor, least, here.D)
         except Impossible:
             there = None
-        done = gain < least  # of a step that is hardly damped, or fails though it is so short
+        done = gain < enough  # of a step that is hardly damped, or fails though it is so short
         if there and there.loss < here.loss:
             done = done and damping.value < FIRST_DAMPING
             damping.gained((here.loss - there.loss) / gain)

@@ -18,6 +18,7 @@ TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
 MOST = 64
 LEAST = 1e-16  # of a value with a logarithm: 1 + LEAST is 1
+LEAST_LEVEL = 1e-6  # photons in a pixel
 AT_BOUND = 1e-5  # part of the way between both bounds
 
 
@@ -230,7 +231,8 @@ def read(sim, options, notice=lambda line: None):
 
 
 class Space:
-    """The variables of a stage: those of the parameters that are marked, then the logarithms of `extra` levels."""
+    """The variables of a stage: those of the parameters that are marked, then `extra` levels of a background.  Levels beside the light of a
+    scene may have no minimum above 0: no logarithms, but least values, where they are held."""
 
     def __init__(self, parameters, marked=None, extra=0):
         self.parameters, self.extra = parameters, extra
@@ -252,15 +254,19 @@ class Space:
 
     def start(self, levels=()):
         """x [n] of the values of the parameters and of the levels."""
-        return np.array([self.parameters[name].variable() for name in self.leads] + [math.log(v) for v in levels])
+        return np.array([*(self.parameters[name].variable() for name in self.leads), *levels])
+
+    @property
+    def least(self):
+        """The least x [n]."""
+        return np.array([-math.inf] * self.free + [LEAST_LEVEL] * self.extra)
 
     def values(self, x):
         """Values of the active parameters and of the levels, and the matrix [values, n] of their slopes by x."""
         values, slopes = np.empty(len(self.active) + self.extra), np.zeros((len(self.active) + self.extra, len(self)))
         for i, v in enumerate(self.variable):
             values[i], slopes[i, v] = self.parameters[self.leads[v]].of(x[v])
-        for k in range(self.extra):
-            values[len(self.active) + k] = slopes[len(self.active) + k, self.free + k] = exp(x[self.free + k])
+        values[len(self.active):], slopes[len(self.active):, self.free:] = x[self.free:], np.eye(self.extra)
         return values, slopes
 
     def restrain(self, values, loss, g, F):

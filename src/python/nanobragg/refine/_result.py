@@ -137,7 +137,9 @@ class _Errors:
         self.fit, self.space = fit, fit.space()
         space, n = self.space, len(self.space)
         V = len(space.active) + space.extra
-        values, self.slopes = space.values(fit.variables(space))
+        x = fit.variables(space)
+        values, self.slopes = space.values(x)
+        self.slopes[:, x <= space.least] = 0
         held, scores, pixels = np.zeros((V, V)), np.zeros((V, V)), fit.pixels()
         model = np.empty(pixels.n)
         loss, g, F, clusters = fit.equations(pixels, space.active, held=held, scores=scores, model=model)
