@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Backgrounds from a picture alone: the level of rings, and of pixels around a place."""
+import typing
+
 import numpy as np
 
 FEW_COUNTS = 4  # a median of fewer counts is too coarse: the mean of the fainter pixels instead
-LEAST_LEVEL = 1e-3  # photons; a level must have a logarithm
+LEAST_LEVEL = 1e-3  # photons, of rings of a picture
 
 
-class Radial:
+class Radial(typing.NamedTuple):
     """A background that is piecewise linear in sin theta/lambda: knots [n] (1/A), levels [n] (photons a pixel)."""
 
-    def __init__(self, knots, levels):
-        self.knots, self.levels = np.asarray(knots, dtype=float), np.asarray(levels, dtype=float)
+    knots: np.ndarray = np.zeros(0)
+    levels: np.ndarray = np.zeros(0)
 
     def at(self, stol):
-        if len(self.knots) == 1:
-            return np.full(np.shape(stol), self.levels[0])
-        return np.interp(stol, self.knots, self.levels)
-
-    def copy(self):
-        return Radial(self.knots, self.levels.copy())
+        return np.interp(stol, self.knots, self.levels) if len(self.knots) else np.zeros(np.shape(stol))
 
 
 def level_of(counts):

@@ -53,7 +53,7 @@ class Fit:
     """A fit of a simulation (_nanobragg.Sim) to a picture.  Arrays of pixels are [stack], panels one behind the other.
 
     parameters: by name, in users' units.  at [n]: places of the pixels that the stage uses.  spots: pixels near
-    spots, when they were chosen last.  radial: the background that is refined, or None.  background: photons that are
+    spots, when they were chosen last.  radial: the background that is refined.  background: photons that are
     added and stay, or None.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact.  known: the
     Masks of an earlier fit of the picture."""
 
@@ -65,7 +65,7 @@ class Fit:
         self.rings, self.foreign = known.put(self.picture) if known else ([], [])
         if not known and options.mask == "auto":
             self.rings = _mask.mask(self.picture, self.kind)
-        self.at, self.spots, self.radial, self._water = None, None, None, None
+        self.at, self.spots, self.radial, self._water = None, None, _background.Radial(), None
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()
         self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
@@ -147,8 +147,7 @@ class Fit:
 
     def under(self, at):
         """The backgrounds of the fit at these places, photons."""
-        out = np.zeros(len(at)) if self.background is None else self.background[at].astype(float)
-        return out if self.radial is None else out + self.radial.at(self.picture.stol[at])
+        return self.radial.at(self.picture.stol[at]) + (0 if self.background is None else self.background[at])
 
     def choose(self, chosen):
         """The observed pixels that are marked, [stack]."""
@@ -189,7 +188,7 @@ class Fit:
             level = self.water_level()
             return level, model - level
         radial = self.picture.radial() if self.kind == "planes" else self.radial
-        level = np.zeros(len(at)) if radial is None else radial.at(self.picture.stol[at])
+        level = radial.at(self.picture.stol[at])
         if self.has_light:
             scene = self.scene_level(model).at(self.picture.stol[at])
             model = model - scene
@@ -222,10 +221,11 @@ class Fit:
     def begin_background(self, high):
         """Knots and levels over the pixels of a stage, or the fixed background of one with planes."""
         if self.kind == "radial":
-            self.radial = self.picture.radial(high).copy()
+            self.radial = self.picture.radial(high)
             if self.has_light:
                 scene = self.scene_level(self.image(self.picture.used))
-                self.radial.levels = np.maximum(self.radial.levels - scene.at(self.radial.knots), _background.LEAST_LEVEL)
+                knots, levels = self.radial
+                self.radial = _background.Radial(knots, np.maximum(levels - scene.at(knots), _background.LEAST_LEVEL))
         if self.kind == "planes":
             self.background = self.picture.radial(high).at(self.picture.stol).astype(np.float32)
 
@@ -250,28 +250,23 @@ class Fit:
         return out
 
     # --- a stage ---
-    def levels(self):
-        return (None, None) if self.radial is None else (self.radial.knots, self.radial.levels)
-
-    def equations(self, pixels, names, levels=None, **more):
+    def equations(self, pixels, names, radial=None, **more):
         """(loss, gradient, Fisher matrix by names and levels, reflections with light) at the simulation as it is; more: held,
         scores, model of Chosen.scaled."""
-        knots, now = self.levels()
-        levels = now if levels is None else levels
-        n = len(names) + (0 if knots is None else len(knots))
+        radial = radial or self.radial
+        n = len(names) + len(radial.knots)
         g, F = np.zeros(n), np.zeros((n, n))
         if self.F_width > 0 or more:
-            loss, clusters = pixels.scaled(names, knots, levels, self.F_width, g, F, more.get("held"), more.get("scores"),
-                                           more.get("model"))
+            loss, clusters = pixels.scaled(names, *radial, self.F_width, g, F, *map(more.get, ("held", "scores", "model")))
             return loss, g, F, clusters
-        return pixels.normal(names, knots, levels, g, F), g, F, 0
+        return pixels.normal(names, *radial, g, F), g, F, 0
 
     def space(self, marked=None):
-        return Space(self.parameters, marked, 0 if self.radial is None else len(self.radial.levels))
+        return Space(self.parameters, marked, len(self.radial.levels))
 
     def variables(self, space):
         """x [n] of a space where the fit is."""
-        return space.start(() if self.radial is None else self.radial.levels)
+        return space.start(self.radial.levels)
 
     def _loss(self, space, pixels, x, name=""):
         """Loss, gradient and Fisher matrix by the variables x [n]."""
@@ -280,7 +275,7 @@ class Fit:
         self.evaluations += 1
         try:
             self.sim.set_parameters(space.active, values[:n].tolist())
-            loss, g, F, _ = self.equations(pixels, space.active, values[n:] if space.extra else None)
+            loss, g, F, _ = self.equations(pixels, space.active, _background.Radial(self.radial.knots, values[n:]))
         except ValueError as why:
             raise Impossible(str(why)) from None
         loss = space.restrain(values, loss, g, F)
@@ -293,14 +288,16 @@ class Fit:
         values, _ = space.values(x)
         for name, value in zip(space.active, values):
             self.parameters[name].value = float(value)
-        if space.extra:
-            self.radial.levels = values[len(space.active):].copy()
+        self.radial = _background.Radial(self.radial.knots, values[len(space.active):])
         self.apply()
-        if any(name in self.parameters for name in ROTATIONS):
-            for name in ROTATIONS:
-                if name in self.parameters:
-                    self.parameters[name].value = 0.0
-            self.sim.fold_rotation()
+        self.fold()
+
+    def fold(self):
+        """Rotations into the orientation, which is returned, deg."""
+        for name in ROTATIONS:
+            if name in self.parameters:
+                self.parameters[name].value = 0.0
+        return self.sim.fold_rotation()
 
     def note(self, name, evaluations, loss, converged, began, pixels=None):
         """The stage is over: note and tell it."""

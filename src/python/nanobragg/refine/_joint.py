@@ -15,7 +15,7 @@ from ._background import Radial
 from ._crew import Crew
 from ._fit import Fit, Stage, pearson
 from ._mask import Masks
-from ._minimise import LEAST_GAIN, MOST_DAMPING, TOLD_APART, Damping, invert, scales
+from ._minimise import LEAST_GAIN, TOLD_APART, descend, invert, scales
 from ._parameters import ROTATIONS, Space
 
 LEAST_ALIKE = 0.5  # correlation of model and picture, below which a picture is left out
@@ -33,15 +33,11 @@ class Names:
         extra = options.knots if options.check(sim) == "radial" else 0
         self.parameters = _parameters.read(sim, options, notice)
         self.is_common = self._common(sim, options)
-        self.space = Space(self.parameters, None, extra)
-        common = [v for v, name in enumerate(self.space.leads) if name in self.is_common]
-        self.common, self.n = len(common), len(self.space)
-        self.own = self.n - self.common
-        self.order = common + [v for v in range(self.n) if v not in common]  # variables of the space, by their place
+        self.space = Space(self.parameters, None, extra, self.is_common)
+        self.common, self.n = sum(name in self.is_common for name in self.space.leads), len(self.space)
         if not self.common:
             raise ValueError("-joint: every common parameter is held; leave one free")
-        self.start = self.space.start(np.ones(extra))[self.order][:self.common]
-        self.least = self.space.least[self.order]
+        self.start = self.space.start()[:self.common]
         self.widths = {name: p.width for name, p in self.parameters.items() if name in self.is_common and p.width > 0}
 
     def share_out(self, pictures):
@@ -58,23 +54,16 @@ class Names:
             common |= {other for other, p in self.parameters.items() if p.tied == self.parameters[name].tied}
         return common
 
-    def values(self, x):
-        """Values [names, levels] and their slopes by x [n], whose variables are in their places."""
-        there = np.empty(self.n)
-        there[self.order] = x
-        values, slopes = self.space.values(there)
-        return values, slopes[:, self.order]
-
     def parameters_at(self, x):
         """The parameters with the values at x [n]."""
         out = self.parameters.copy()
-        for name, value in zip(self.space.active, self.values(x)[0]):
+        for name, value in zip(self.space.active, self.space.values(x)[0]):
             out[name].value = float(value)
         return out
 
     def common_values(self, x):
         """{name: (value, row of slopes by the common variables)} where x [common] is."""
-        values, slopes = self.values(np.concatenate([x, np.zeros(self.own)]))
+        values, slopes = self.space.values(np.concatenate([x, np.zeros(self.n - self.common)]))
         return {name: (values[i], slopes[i, :self.common]) for i, name in enumerate(self.space.active) if name in self.is_common}
 
     def check_expt(self, own_beams):
@@ -92,8 +81,7 @@ class Kept:
         self.misset, self.sigma, self.read, self.masks, self.peaks = misset, fit.picture.sigma, fit.read, Masks(fit), fit.peaks
         self.at, self.photons = fit.at, fit.picture.photons[fit.at]
         self.background = None if fit.background is None else fit.background[fit.at]
-        self.knots = None if fit.radial is None else fit.radial.knots
-        self.stol = None if fit.radial is None else fit.picture.stol[fit.at]
+        self.knots, self.stol = fit.radial.knots, fit.picture.stol[fit.at]
 
 
 class Jointly:
@@ -113,16 +101,13 @@ class Jointly:
 
     def _keep(self, fit, k, common):
         """Variables and pixels of a fit; the rotation goes into the orientation."""
-        for name in ROTATIONS:
-            if name in fit.parameters:
-                fit.parameters[name].value = 0.0
+        misset = fit.fold()
         leads = self.names.space.leads
-        x = np.array([*(fit.parameters[name].variable() for name in leads),
-                      *(() if fit.radial is None else fit.radial.levels)])[self.names.order]
-        for i, v in enumerate(self.names.order[:self.names.common]):  # the same bits in all pictures
-            if leads[v] not in ROTATIONS:
+        x = np.array([*(fit.parameters[name].variable() for name in leads), *fit.radial.levels])
+        for i, name in enumerate(leads[:self.names.common]):  # the same bits in all pictures
+            if name not in ROTATIONS:
                 x[i] = common[i]
-        self.kept[k] = Kept(fit, fit.sim.fold_rotation())
+        self.kept[k] = Kept(fit, misset)
         return x
 
     def prepare(self, bench, k, common, again):
@@ -147,7 +132,7 @@ class Jointly:
             return None, str(error)
 
     def _stand(self, sim, k, values):
-        """Put the simulation to the values of picture k: (its chosen pixels for the library, levels of its background or None)."""
+        """Put the simulation to the values of picture k: (its chosen pixels for the library, its background)."""
         kept, names, n = self.kept[k], self.names.space.active, math.prod(sim.size)
         sim.set_parameters([*names, *MISSETS], [*map(float, values[:len(names)]), *kept.misset])
         if self.stack is None:
@@ -155,32 +140,29 @@ class Jointly:
         self.stack[0, kept.at], background = kept.photons, None
         if kept.background is not None:
             self.stack[1, kept.at], background = kept.background, self.stack[1]
-        levels = None if kept.knots is None else values[len(names):].copy()
-        return _nanobragg.Chosen(sim, self.stack[0], kept.at, background, kept.sigma, self.options.gauss), levels
+        pixels = _nanobragg.Chosen(sim, self.stack[0], kept.at, background, kept.sigma, self.options.gauss)
+        return pixels, Radial(kept.knots, values[len(names):])
 
     def evaluate(self, bench, k, x, pictures):
         """(loss, gradient [n], Fisher matrix [n, n]) of one of so many pictures; an infinite loss where there is no model."""
         self.names.share_out(pictures)
-        values, slopes = self.names.values(x)
+        values, slopes = self.names.space.values(x)
         g, F = np.zeros(len(values)), np.zeros((len(values), len(values)))
         try:
-            pixels, levels = self._stand(bench.begin(k), k, values)
-            loss = pixels.normal(self.names.space.active, self.kept[k].knots, levels, g, F)
+            pixels, radial = self._stand(bench.begin(k), k, values)
+            loss = pixels.normal(self.names.space.active, *radial, g, F)
         except ValueError:
             return math.inf, np.zeros(len(x)), np.zeros((len(x), len(x)))
         loss = self.names.space.restrain(values, loss, g, F)
         g, F = slopes.T @ g, slopes.T @ F @ slopes
-        held = (x <= self.names.least) & (g > 0)
+        held = (x <= self.names.space.least) & (g > 0)
         g[held] = F[held] = F[:, held] = 0
         return loss, g, F
 
     def _give(self, fit, k, x):
         """Values, background and pixels of the picture as it is into a fit."""
-        kept, (values, _) = self.kept[k], self.names.values(x)
-        _, levels = self._stand(fit.sim, k, values)
+        kept, (_, fit.radial) = self.kept[k], self._stand(fit.sim, k, self.names.space.values(x)[0])
         fit.parameters, fit.at = self.names.parameters_at(x), kept.at
-        if levels is not None:
-            fit.radial = Radial(kept.knots, levels)
         if kept.background is not None:
             fit.background[kept.at] = kept.background
 
@@ -196,11 +178,10 @@ class Jointly:
         (loss, converged, status) of all."""
         kept, sim, (loss, converged, status) = self.kept[k], bench.begin(k), verdict
         first = sim.crystal()["misset"]
-        pixels, levels = self._stand(sim, k, self.names.values(x)[0])
+        pixels, radial = self._stand(sim, k, self.names.space.values(x)[0])
         model = np.empty(pixels.n)
         pixels.image(model)
-        model += 0 if kept.background is None else kept.background
-        model += 0 if levels is None else Radial(kept.knots, levels).at(kept.stol)
+        model += radial.at(kept.stol) + (0 if kept.background is None else kept.background)
         result = _result.Result(picture=bench.start.pictures[k], loss=loss, peaks=len(kept.peaks), masked=kept.masks.summary,
                                 agreement=_lattice.agreement(sim, kept.peaks.q), misset_deg=sim.fold_rotation())
         _result.compare(result, kept.photons.astype(float), model, model, kept.read)
@@ -226,7 +207,7 @@ class Jointly:
         """Own parameters and rotation; sigma is that of counting times the root of the deviance a pixel, if above 1."""
         active, c = self.names.space.active, self.names.common
         own = [i for i, name in enumerate(active) if name not in self.names.is_common]
-        S = self.names.values(x)[1][np.ix_(own, range(c, self.names.n))]
+        S = self.names.space.values(x)[1][np.ix_(own, range(c, self.names.n))]
         counting = S @ covariance @ S.T
         what = [active[i] for i in own], counting * max(1.0, out.deviance_per_pixel), counting
         _result.put_parameters(out, self.names.parameters_at(x), *what)
@@ -239,25 +220,20 @@ def _crystal(sim):
     return np.frombuffer(crystal["edges"]).copy(), np.array([crystal["wavelength"], *crystal["beam"]])
 
 
-class Walk:
-    """Levenberg and Marquardt over all pictures, steps of Fisher scoring.  x [pictures, n], losses [pictures], G, M."""
+class State:
+    """All pictures at x {picture: [n]}: losses [pictures] and equations G [pictures, n], M [pictures, n, n]."""
 
-    def __init__(self, crew, names, told):
-        self.crew, self.names, self.told = crew, names, told
-        self.alive = lambda name, evaluations, loss: None  # called now and then in a stage
-        self.x, self.evaluations, self.converged, self.loss = {}, 0, False, math.inf
+    enough = LEAST_GAIN
 
-    def calculate(self, x):
-        """Losses and equations of all pictures at x {picture: [n]}: (their loss, losses [p], G [p, n], M [p, n, n])."""
-        self.evaluations += 1
-        found = dict(self.crew.each("evaluate", {k: (v, len(x)) for k, v in x.items()}))
-        losses, G, M = (np.array([found[k][i] for k in x]) for i in range(3))
-        return float(np.add.reduce(losses)), losses, G, M
+    def __init__(self, joint, x):
+        self.joint, self.names, self.x = joint, joint.names, x
+        found = dict(joint.crew.each("evaluate", {k: (v, len(x)) for k, v in x.items()}))
+        self.losses, self.G, self.M = (np.array([found[k][i] for k in x]) for i in range(3))
+        self.loss = float(np.add.reduce(self.losses))
+        joint.evaluated(self.loss)
 
-    @property
-    def common(self):
-        """The common variables, which all pictures share."""
-        return next(iter(self.x.values()), self.names.start)[:self.names.common].copy()
+    def moved(self, steps):
+        return State(self.joint, {k: np.maximum(x + step, self.names.space.least) for (k, x), step in zip(self.x.items(), steps)})
 
     def eliminate(self, damping):
         """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal;
@@ -276,52 +252,20 @@ class Walk:
         return (S + S.T) / 2, np.add.reduce(self.shares), np.add.reduce(np.einsum("pii->pi", M[:, :c, :c]))
 
     def step(self, damping):
-        """(step [p, n], what the equations say that it gains), or None."""
+        """(step [p, n], what the equations say that it gains)."""
         c = self.names.common
         S, g, diagonal = self.eliminate(damping)
-        scale = scales(S)
-        try:
-            by = -np.linalg.solve((S + damping * np.diag(diagonal)) * np.outer(scale, scale) + np.diag(scale == 0), g * scale) * scale
-        except np.linalg.LinAlgError:
-            return None
+        by = -invert(S + damping * np.diag(diagonal))[0] @ g
         own = -self.Y[:, :, c] - self.Y[:, :, :c] @ by
         steps = np.concatenate([np.broadcast_to(by, (len(own), c)), own], axis=1)
         gain = -np.add.reduce(np.einsum("pi,pi->p", steps, self.G + np.einsum("pij,pj->pi", self.M, steps) / 2))
         return steps, float(gain)
 
-    def take(self, state):
-        self.loss, self.losses, self.G, self.M = state
-
-    def minimise(self, name, most):
-        """From where the pictures are to the minimum."""
-        began, before, damping, done = time.monotonic(), self.evaluations, Damping(FIRST_DAMPING), False
-        self.take(self.calculate(self.x))
-        self.covariance()
-        while not done and self.evaluations - before < most and damping.value < MOST_DAMPING:
-            found = self.step(damping.value)
-            if found is None:
-                damping.failed()
-                continue
-            steps, gain = found
-            done = gain < LEAST_GAIN
-            x = {k: np.maximum(self.x[k] + step, self.names.least) for k, step in zip(self.x, steps)}
-            there = self.calculate(x)
-            self.alive(name, self.evaluations - before, self.loss)
-            if not there[0] < self.loss:  # infinite, too
-                damping.failed()
-                continue
-            damping.gained((self.loss - there[0]) / gain)
-            self.take(there)
-            self.x = x
-        self.converged = done
-        self.told(Stage(name, 0, self.evaluations - before, self.loss, done, time.monotonic() - began))
-
     def covariance(self):
         """Of the common variables [common, common]; variables that all pictures together cannot tell apart are refused."""
         C, worst, vector = invert(self.eliminate(0.0)[0])
         if worst < TOLD_APART:
-            leads = [self.names.space.leads[v] for v in self.names.order[:self.names.common]]
-            apart = ", ".join(name for name, part in zip(leads, abs(vector)) if part > 0.1 * abs(vector).max())
+            apart = ", ".join(name for name, part in zip(self.names.space.leads, abs(vector)) if part > 0.1 * abs(vector).max())
             raise ValueError(f"-joint: the pictures cannot tell these parameters apart: {apart}; leave one out, or restrain one")
         return C
 
@@ -329,8 +273,8 @@ class Walk:
 class Joint:
     """A joint fit: pictures by themselves, then all variables of all pictures together, twice."""
 
-    def __init__(self, start, options, notice, done, told, report, frames, exptout, workers):
-        self.start, self.options, self.done, self.exptout, self.report = start, options, done, exptout, report
+    def __init__(self, start, options, notice, done, told, report, frames, exptout, workers, alive):
+        self.start, self.options, self.done, self.told, self.exptout, self.alive = start, options, done, told, exptout, alive
         self.starts = start.open(notice)
         self.sim = self.starts.sim(_nanobragg.Sim, 1, 0, notice)
         self.names = Names(self.sim, options, notice)
@@ -342,43 +286,60 @@ class Joint:
         self.lines = _page.Lines(report)
         job = Jointly(self.names, options, report, self.shown)
         self.crew = Crew(start, self.starts, job, workers or count, threads, notice)
-        self.walk = Walk(self.crew, self.names, told)
+        self.x, self.state, self.converged = {}, None, False
+        self.stage, self.evaluations, self.before = "", 0, 0  # now, in all stages, and before this one
         self.results, self.why = [None] * self.count, {}
+
+    @property
+    def common(self):
+        """The common variables, which all pictures share."""
+        return next(iter(self.x.values()), self.names.start)[:self.names.common].copy()
 
     def prepare(self, numbers, again):
         """Fit these pictures by themselves; those that cannot be used have a reason."""
-        for k, (x, why) in self.crew.each("prepare", {k: (self.walk.common, again) for k in numbers}):
+        for k, (x, why) in self.crew.each("prepare", {k: (self.common, again) for k in numbers}):
             self.why.pop(k, None)
             if x is None:
                 self.why[k] = why
             else:
-                self.walk.x[k] = x
-        self.walk.x = dict(sorted(self.walk.x.items()))
+                self.x[k] = x
+        self.x = dict(sorted(self.x.items()))
+
+    def evaluated(self, loss):
+        self.evaluations += 1
+        self.alive(self.stage, self.evaluations - self.before, loss)
+
+    def minimise(self, name):
+        """From where the pictures are to the minimum."""
+        began, self.stage, self.before = time.monotonic(), name, self.evaluations
+        first = State(self, self.x)
+        first.covariance()
+        self.state, evaluations, self.converged = descend(first, self.options.evaluations, FIRST_DAMPING)
+        self.x = self.state.x
+        self.told(Stage(name, 0, evaluations, self.state.loss, self.converged, time.monotonic() - began))
 
     def run(self):
-        planned = self.options.is_planned
         self.prepare(range(self.count), False)
-        if not self.walk.x:
+        if not self.x:
             raise ValueError("-joint: no picture can be used: their files cannot be read, or no model is like its picture; refine "
                              "one by itself to see why")
-        self.walk.minimise("joint", self.options.evaluations)
-        if planned:  # pixels are chosen again where the first steps ended, and pictures that were left out begin there
-            chosen = self.crew.each("choose", {k: (x, self.walk.common) for k, x in self.walk.x.items()})
-            self.walk.x.update(dict(chosen))
+        self.minimise("joint")
+        if self.options.is_planned:  # pixels are chosen again where the first steps ended, and pictures that were left out begin there
+            self.x.update(self.crew.each("choose", {k: (x, self.common) for k, x in self.x.items()}))
             self.prepare(list(self.why), True)
-            self.walk.minimise("joint again", self.options.evaluations)
+            self.minimise("joint again")
         return self.finish()
 
     def finish(self):
         """Results of the pictures in their order, and the common one."""
-        walk, names = self.walk, self.names
-        C = walk.covariance()
-        status = "converged" if walk.converged else "not converged: the loss still fell; raise -maxiter"
+        state, names = self.state, self.names
+        C = state.covariance()
+        status = "converged" if self.converged else "not converged: the loss still fell; raise -maxiter"
         tasks = {}
-        for i, k in enumerate(walk.x):
-            inverse = invert(walk.M[i, names.common:, names.common:])[0]
-            Y = walk.Y[i, :, :names.common]
-            tasks[k] = walk.x[k], inverse + Y @ C @ Y.T, (float(walk.losses[i]), walk.converged, status)
+        for i, (k, x) in enumerate(self.x.items()):
+            inverse = invert(state.M[i, names.common:, names.common:])[0]
+            Y = state.Y[i, :, :names.common]
+            tasks[k] = x, inverse + Y @ C @ Y.T, (float(state.losses[i]), self.converged, status)
         found = dict(self.crew.each("finish", tasks))
         edges, beams = np.zeros((self.count, 9)), np.zeros((self.count, 4))
         for k in range(self.count):
@@ -402,19 +363,19 @@ class Joint:
     def _excess(self, C, deviance):
         """Variances over those of counting, at least 1: the deviance a pixel, or, of enough pictures, the products of their
         gradients, which share what the model of a picture does not explain."""
-        excess, n, c = np.full(len(C), max(1.0, deviance)), len(self.walk.x), len(C)
+        excess, n, c = np.full(len(C), max(1.0, deviance)), len(self.x), len(C)
         if n >= LEAST_PICTURES * c:
-            steps = self.walk.shares @ C
+            steps = self.state.shares @ C
             excess = np.maximum(excess, n / max(1, n - c) * np.add.reduce(steps * steps) / np.diag(C))
         return excess
 
     def _common(self, C, status):
-        walk, used = self.walk, [r for k, r in enumerate(self.results) if k in self.walk.x]
-        out = _result.Result(pictures=len(used), left_out=self.count - len(used), status=status, converged=walk.converged,
-                             loss=walk.loss, evaluations=walk.evaluations, pixels=sum(r.pixels for r in used))
+        used = [r for k, r in enumerate(self.results) if k in self.x]
+        out = _result.Result(pictures=len(used), left_out=self.count - len(used), status=status, converged=self.converged,
+                             loss=self.state.loss, evaluations=self.evaluations, pixels=sum(r.pixels for r in used))
         out.deviance_per_pixel = sum(r.deviance_per_pixel * r.pixels for r in used) / out.pixels
         excess, S = np.sqrt(self._excess(C, out.deviance_per_pixel)), []
-        for name, (value, slope) in self.names.common_values(walk.common).items():
+        for name, (value, slope) in self.names.common_values(self.common).items():
             p, a = self.names.parameters[name], int(np.argmax(abs(slope)))
             counting = math.sqrt(slope @ C @ slope)
             out.parameters[name] = _result.Refined(p.start, float(value), float(counting * excess[a]), counting, p.unit, False)
@@ -425,7 +386,7 @@ class Joint:
     def _write_expt(self, edges, beams):
         """Detector and beam of the common parameters, and a crystal for each picture."""
         self.starts.begin(self.sim, 0)
-        values = {name: float(value) for name, (value, _) in self.names.common_values(self.walk.common).items()}
+        values = {name: float(value) for name, (value, _) in self.names.common_values(self.common).items()}
         self.sim.set_parameters(list(values), list(values.values()))
         self.sim.write_experiments(self.exptout, self.start.pictures, edges, beams)
 
@@ -435,8 +396,7 @@ def refine_joint(start, options, notice, done, told=lambda stage: None, report=N
     """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series;
     alive: of the name, the evaluations and the loss of the stage that is at work."""
     began, whole = time.monotonic(), False
-    joint = Joint(start, options, notice, done, told, report, frames, exptout, workers)
-    joint.walk.alive = alive
+    joint = Joint(start, options, notice, done, told, report, frames, exptout, workers, alive)
     try:
         with joint.crew:
             common = joint.run()

@@ -9,7 +9,7 @@ import numpy as np
 
 RIDGE = 1e-14  # eigenvalues of a matrix with columns scaled to 1 that count as 0
 LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # of the loss, and of its value: a step of less moves no variable by more than 0.05 sigma
-FIRST_DAMPING, GROW, MOST_DAMPING = 1e-2, 10.0, 1e12
+FIRST_DAMPING, GROW = 1e-2, 10.0
 TOLD_APART = 1e-10  # smallest eigenvalue over the largest: the variables are told apart
 
 
@@ -61,11 +61,12 @@ class _Point:
     """Where the loss was calculated; the matrix is D V w V^T D, with D the largest norms of its columns so far [n]: a width that
     vanishes would take long steps by its own."""
 
-    def __init__(self, loss, x, floor, least, D=0.0):
-        value, gradient, matrix = loss(x)
-        self.x, self.least, self.loss = x, least, float(value - floor)
+    def __init__(self, calculate, x, floor, least, D=0.0):
+        value, gradient, matrix = calculate(x)
+        self.calculate, self.x, self.floor, self.least, self.loss = calculate, x, floor, least, float(value - floor)
         if not (self.loss >= 0 and np.isfinite(value) and np.isfinite(matrix).all() and np.isfinite(gradient).all()):
             raise Impossible("the loss is not finite")
+        self.enough = max(LEAST_GAIN, LEAST_PART * self.loss)
         self.D = np.maximum(D, np.sqrt(np.maximum(np.diag(matrix), 0)))
         self.scale = np.where(self.D > 0, 1 / np.where(self.D > 0, self.D, 1), 0)
         self.matrix, self.gradient = matrix * np.outer(self.scale, self.scale), gradient * self.scale
@@ -85,30 +86,39 @@ class _Point:
                 return step, float(q @ (g - w * q / 2))
             free &= ~falls
 
+    def moved(self, step):
+        return _Point(self.calculate, np.maximum(self.x + step, self.least), self.floor, self.least, self.D)
 
-def minimise(loss, x, most, floor=0.0, least=-np.inf):
-    """The minimum from x [n].  loss(x) -> (loss, gradient [n], Fisher matrix [n, n]), or Impossible; it is nowhere below
-    `floor`.  most: evaluations.  least: of x."""
-    try:
-        here = _Point(loss, np.array(x, dtype=float), floor, least)
-    except Impossible as why:
-        raise ValueError(str(why).replace("the loss is not finite", "the start has no finite loss")) from None
-    damping, evaluations, done = Damping(FIRST_DAMPING), 1, False
+
+def descend(here, most, first=FIRST_DAMPING):
+    """From a point to the minimum: (point, evaluations, converged).  A point has its loss, step(damping) -> (step, gain), moved(step) -> a
+    point, or Impossible, and a gain that is `enough` to go on.  most: evaluations; first: damping."""
+    damping, evaluations, done = Damping(first), 1, False
     while True:
-        enough = max(LEAST_GAIN, LEAST_PART * here.loss)
-        done = done or here.step(0)[1] < enough
+        done = done or here.step(0.0)[1] < here.enough
         if done or evaluations >= most:
-            return Minimum(here.x, float(here.loss + floor), evaluations, done)
+            return here, evaluations, done
         step, gain = here.step(damping.value)
         evaluations += 1
         try:
-            there = _Point(loss, np.maximum(here.x + step, least), floor, least, here.D)
+            there = here.moved(step)
         except Impossible:
             there = None
-        done = gain < enough  # of a step that is hardly damped, or fails though it is so short
+        done = gain < here.enough  # of a step that is hardly damped, or fails though it is so short
         if there and there.loss < here.loss:
             done = done and damping.value < FIRST_DAMPING
             damping.gained((here.loss - there.loss) / gain)
             here = there
         else:
             damping.failed()
+
+
+def minimise(calculate, x, most, floor=0.0, least=-np.inf):
+    """The minimum from x [n].  calculate(x) -> (loss, gradient [n], Fisher matrix [n, n]), or Impossible; the loss is nowhere below
+    `floor`.  most: evaluations.  least: of x."""
+    try:
+        here = _Point(calculate, np.array(x, dtype=float), floor, least)
+    except Impossible as why:
+        raise ValueError(str(why).replace("the loss is not finite", "the start has no finite loss")) from None
+    here, evaluations, done = descend(here, most)
+    return Minimum(here.x, here.loss + floor, evaluations, done)

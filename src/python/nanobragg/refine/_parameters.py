@@ -232,21 +232,15 @@ def read(sim, options, notice=lambda line: None):
 
 class Space:
     """The variables of a stage: those of the parameters that are marked, then `extra` levels of a background.  Levels beside the light of a
-    scene may have no minimum above 0: no logarithms, but least values, where they are held."""
+    scene may have no minimum above 0: no logarithms, but least values, where they are held.  first: names whose variables are the first
+    ones."""
 
-    def __init__(self, parameters, marked=None, extra=0):
+    def __init__(self, parameters, marked=None, extra=0, first=()):
         self.parameters, self.extra = parameters, extra
-        self.active, self.variable, self.leads = [], [], []  # names; their variables; names of the leads
-        place = {}
-        for name, p in parameters.items():
-            if p.fixed or (marked is not None and name not in marked):
-                continue
-            if p.tied == name:
-                place[name] = len(self.leads)
-                self.leads.append(name)
-            if p.tied in place:
-                self.active.append(name)
-                self.variable.append(place[p.tied])
+        moved = {name: p.tied for name, p in parameters.items() if not p.fixed and (marked is None or name in marked)}
+        self.leads = sorted((name for name, lead in moved.items() if lead == name), key=lambda name: name not in first)
+        self.active = [name for name, lead in moved.items() if lead in self.leads]
+        self.variable = [self.leads.index(moved[name]) for name in self.active]
         self.free = len(self.leads)
 
     def __len__(self):

@@ -187,7 +187,7 @@ def true_shape_again(fit):
     if fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic"):
         before, loss = fit.remember(), fit.rate().loss
         searched = _search.search_again(fit)
-    radial = fit.radial and fit.radial.copy()
+    radial = fit.radial
     last = fit.stage("true shape again")
     if searched and last.loss > loss:
         fit.stages[-1] = last._replace(dropped=True)
@@ -202,7 +202,7 @@ def _choose_width(fit):
     if fit.options.F_sigma is not None:
         fit.F_width = 2 * fit.options.F_sigma
         return False
-    spread, explained = fit.pixels().spread(*fit.levels())
+    spread, explained = fit.pixels().spread(*fit.radial)
     fit.F_width = 0.0 if spread < LEAST_SPREAD or explained < LEAST_PART else min(spread, MOST_SPREAD)
     return explained < LEAST_EXPLAINED
 
@@ -227,7 +227,7 @@ def scale_factors(fit):
         if hold:
             _result.keep_errors(fit)
         shapes = {name for name in fit.parameters if is_shape(name)} if fit.kept else None
-        if shapes is not None and fit.radial is None and not any(fit.moves(name) for name in shapes):
+        if shapes is not None and not len(fit.radial.knots) and not any(fit.moves(name) for name in shapes):
             return
         if not k:
             _revive(fit)

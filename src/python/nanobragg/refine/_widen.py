@@ -36,15 +36,13 @@ class _Before:
     def __init__(self, fit, marked):
         self.state, self.stand = fit.sim.state(), fit.remember()
         self.marked = set(marked)
-        self.F_width, self.at, self.background = fit.F_width, fit.at, fit.background
-        self.radial = fit.radial and fit.radial.copy()
+        self.F_width, self.at, self.background, self.radial = fit.F_width, fit.at, fit.background, fit.radial
         self.stages = len(fit.stages)
 
     def again(self, fit):
         """Back there; the stages since then count no more.  The parameters that were marked."""
         fit.sim.change(self.state, [], -1)
-        fit.F_width, fit.at, fit.background = self.F_width, self.at, self.background
-        fit.radial = self.radial and self.radial.copy()
+        fit.F_width, fit.at, fit.background, fit.radial = self.F_width, self.at, self.background, self.radial
         _drop(fit, self.stages, len(fit.stages))
         fit.stand_at(self.stand)
         return set(self.marked)
