@@ -46,10 +46,7 @@ def estimate(counts, stol, low, high, n):
     step = (high - low) / (n - 1) if n > 1 else 1.0
     knots = low + step * np.arange(n)
     edges = (knots[:-1] + step / 2).astype(np.float32)
-    levels = np.zeros(n)
     rings = np.searchsorted(edges, stol, side="right").astype(np.uint8)
     counts = counts[np.argsort(rings, kind="stable")]
     ends = np.cumsum(np.bincount(rings, minlength=n))
-    for k in range(n):
-        levels[k] = level_of(counts[ends[k - 1] if k else 0:ends[k]])
-    return Radial(knots, _fill(levels))
+    return Radial(knots, _fill(np.array([level_of(part) for part in np.split(counts, ends[:-1])])))

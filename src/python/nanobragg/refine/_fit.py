@@ -27,13 +27,6 @@ class Stage(typing.NamedTuple):
     dropped: bool = False
 
 
-class Stand(typing.NamedTuple):
-    """Where a fit stands."""
-
-    parameters: _parameters.Parameters
-    misset: tuple  # deg
-
-
 class Quality(typing.NamedTuple):
     """How well the model as it is fits the chosen pixels."""
 
@@ -90,13 +83,14 @@ class Fit:
         self.sim.set_parameters(list(self.parameters), [p.value for p in self.parameters.values()])
 
     def remember(self):
-        return Stand(self.parameters.copy(), self.sim.fold_rotation())
+        """Where the fit stands: parameters, misset angles in deg."""
+        return self.parameters.copy(), self.sim.fold_rotation()
 
     def stand_at(self, stand, turn=(0.0, 0.0, 0.0)):
         """Back there, and turned by a rotation vector, deg."""
-        self.parameters = stand.parameters.copy()
+        self.parameters = stand[0].copy()
         self.apply()
-        self.sim.set_parameters([*ROTATIONS, "misset_x", "misset_y", "misset_z"], [*map(float, turn), *stand.misset])
+        self.sim.set_parameters([*ROTATIONS, "misset_x", "misset_y", "misset_z"], [*map(float, turn), *stand[1]])
         self.sim.fold_rotation()
 
     def agreement(self):
@@ -113,9 +107,6 @@ class Fit:
     def is_found(self):
         """Whether it explains them at the end, beside poor structure factors."""
         return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= _lattice.AGREES_AT_END
-
-    def may_turn(self):
-        return self.moves(*ROTATIONS)
 
     # --- pixels ---
     def pixels(self, at=None):
@@ -152,10 +143,6 @@ class Fit:
     def choose(self, chosen):
         """The observed pixels that are marked, [stack]."""
         self.at = self.picture.used[chosen[self.picture.used]]
-
-    def choose_range(self, high):
-        """All observed pixels with sin theta/lambda up to `high`."""
-        self.choose(self.picture.stol <= high)
 
     def _sample(self):
         """The pixels outside of spots that are used: single ones, but squares where a footprint brings light from around
@@ -333,7 +320,7 @@ class Fit:
         pixels = self.pixels()
         model = np.empty(pixels.n)
         loss = self.equations(pixels, [], model=model)[0]
-        return Quality(loss, square_of(self, self.counts, model))
+        return Quality(loss, square_of(self.counts, model, self.read))
 
     def correlation(self):
         """Pearson's, of the chosen pixels and the model without backgrounds."""
@@ -349,10 +336,18 @@ class Fit:
         self.sim.change(None, [("fudge", [fudge])], crystal["shape"])
 
 
-def square_of(fit, counts, model):
-    """Mean square of residuals over their sigma."""
+def square_of(counts, model, read):
+    """Mean square of residuals over their sigma; read: Fit.read."""
     model = np.maximum(model, LEAST_MODEL)
-    return float(np.mean((counts - model) ** 2 / (model + (fit.read or 0))))
+    return float(np.mean((counts - model) ** 2 / (model + (read or 0))))
+
+
+def deviance(counts, model, read):
+    """Twice the pixels' part of the loss, a pixel."""
+    if read is not None:
+        return square_of(counts, model, read)
+    model = np.maximum(model, LEAST_MODEL)
+    return float(2 * np.mean(model - counts + counts * np.log(np.where(counts > 0, counts / model, 1))))
 
 
 def pearson(a, b):

@@ -29,8 +29,7 @@ def mask(picture, kind):
     _mask_hot(picture, under)
     dark = np.concatenate([_shadow(picture, under, *panel) for panel in picture.panels])
     picture.leave_out(np.flatnonzero(dark & ~np.isnan(picture.photons)), SHADOW)
-    rings = _find_rings(picture, under) if kind != "water" else []
-    return rings
+    return _find_rings(picture, under) if kind != "water" else []
 
 
 def _spread(picture, at, level, own):
@@ -97,20 +96,21 @@ def _base(level, n, k, bins):
     return np.sort(level[i])[len(i) // 2] if len(i) >= window - core else 0.0
 
 
+def _runs(marks):
+    """(first, last + 1) of each run of marked bins."""
+    return np.flatnonzero(np.diff(np.concatenate([[0], marks, [0]]).astype(int))).reshape(-1, 2)
+
+
 def _marked(level, base, n, first):
     """Rings whose top is high enough and which are not as wide as those of liquids; first: bins inside of the first."""
     marked = np.zeros(RINGS, dtype=bool)
     edge = level > RING_EDGE * base
     tops = (n >= LEAST_PIXELS) & (base > 0) & (level > RING_RISE * base) & (
         level - base > RING_SIGMA * 1.25 * np.sqrt(level / np.maximum(n, 1)) + 0.5)
-    for k in np.flatnonzero(tops):
-        low, high = k, k
-        while low > 0 and edge[low - 1]:
-            low -= 1
-        while high < RINGS - 1 and edge[high + 1]:
-            high += 1
-        if high - low < max(3, WIDEST * (first + k)):
-            marked[low:high + 1] = True
+    for low, high in _runs(edge):
+        top = np.flatnonzero(tops[low:high])
+        if len(top) and high - low - 1 < max(3, WIDEST * (first + low + top[-1])):
+            marked[low:high] = True
     return marked
 
 
@@ -128,9 +128,7 @@ def _find_rings(picture, under):
     marked = _marked(mean, base, n, first)
     if marked.any():
         picture.leave_out(at[marked[ring]], RING)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked, [0]]).astype(int)))
-    return [[1 / (2 * (picture.low + high * step)), 1 / (2 * (picture.low + low * step))] for low, high in
-            edges.reshape(-1, 2)][:12]
+    return [[1 / (2 * (picture.low + high * step)), 1 / (2 * (picture.low + low * step))] for low, high in _runs(marked)][:12]
 
 
 def _joined(picture, under, at):
@@ -143,10 +141,8 @@ def _joined(picture, under, at):
     core[FOREIGN_HALF, FOREIGN_HALF] = True
     while True:
         near = core.copy()
-        near[1:] |= core[:-1]
-        near[:-1] |= core[1:]
-        near[:, 1:] |= core[:, :-1]
-        near[:, :-1] |= core[:, 1:]
+        for by, axis in ((1, 0), (-1, 0), (1, 1), (-1, 1)):
+            near |= np.roll(core, by, axis)
         near[[0, -1]] = near[:, [0, -1]] = False
         grown = core | (near & above)
         if (grown == core).all():

@@ -29,10 +29,9 @@ class Options:
     keep_start: bool = False  # the model of the start, for a page
 
     def __post_init__(self):
-        if not isinstance(self.names, str):
-            self.names = ",".join(self.names)
-        if not isinstance(self.joint, str):
-            self.joint = ",".join(self.joint)
+        for name in ("names", "joint"):
+            if not isinstance(getattr(self, name), str):
+                setattr(self, name, ",".join(getattr(self, name)))
         for name, words in (("system", SYSTEMS), ("likelihood", ("poisson", "gauss")), ("select", ("spots", "all")),
                             ("mask", ("auto", "file"))):
             if getattr(self, name) not in words:

@@ -17,6 +17,7 @@ TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0),
         "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
 MOST = 64
+BASES = {"log": 0, "cells": 1}  # of maps with exp(t)
 LEAST = 1e-16  # of a value with a logarithm: 1 + LEAST is 1
 LEAST_LEVEL = 1e-6  # photons in a pixel
 AT_BOUND = 1e-5  # part of the way between both bounds
@@ -39,19 +40,17 @@ class Parameter:
     width: float = 0.0  # 0: no restraint
 
     def variable(self):
-        if self.map == "log":
-            return math.log(max(self.value, LEAST))
-        if self.map == "cells":
-            return math.log(max(self.value - 1, LEAST))
+        if self.map in BASES:
+            return math.log(max(self.value - BASES[self.map], LEAST))
         if self.map == "bounded":
             return math.asin(max(-1, min(1, 2 * (self.value - self.low) / (self.high - self.low) - 1)))
         return self.value
 
     def of(self, t):
         """(value, slope) at t."""
-        if self.map in ("log", "cells"):
-            e = exp(t)
-            return (e if self.map == "log" else 1 + e), e
+        if self.map in BASES:
+            e = math.exp(max(-600.0, min(t, 600.0)))  # without overflow, and above 0
+            return BASES[self.map] + e, e
         if self.map == "bounded":
             half = (self.high - self.low) / 2
             return self.low + half * (1 + math.sin(t)), half * math.cos(t)
@@ -77,11 +76,6 @@ class Parameter:
                              "above 0")
         if self.map == "cells" and not self.value > 1:
             raise ValueError(f"-refine {self.name}: one cell cannot be refined; type a start above 1")
-
-
-def exp(t):
-    """Without overflow, and above 0."""
-    return math.exp(max(-600.0, min(t, 600.0)))
 
 
 def is_shape(name):

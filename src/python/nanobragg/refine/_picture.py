@@ -73,15 +73,6 @@ class Picture:
         self.masked[at] = why
         self.forget()
 
-    def rows_of(self, at):
-        """The row of each place, counted through the panels."""
-        out, first = np.empty(len(at), dtype=np.int64), 0
-        for part, rows, columns in self.panels:
-            here = slice(*np.searchsorted(at, (part.start, part.stop)))
-            out[here] = first + (at[here] - part.start) // columns
-            first += rows
-        return out
-
     def box(self, values, at, half):
         """values [stack] around the pixels `at` [n], of their panel: [n, side, side]; NaN outside of it."""
         out = np.full((len(at), 2 * half + 1, 2 * half + 1), np.nan, dtype=values.dtype)
@@ -96,9 +87,12 @@ class Picture:
         return out
 
 
-def rows_of(box):
-    """Boxes [n, side, side] as rows [n, side side]."""
-    return box.reshape(len(box), box.shape[1] * box.shape[2])
+def tops(box):
+    """Whether the middle of boxes [n, side, side] is their largest value, and the first of equal ones."""
+    rows = box.reshape(len(box), box.shape[1] * box.shape[2])
+    middle = rows.shape[1] // 2
+    own = rows[:, middle:middle + 1]
+    return ~((rows > own).any(axis=1) | (rows[:, :middle] == own).any(axis=1))
 
 
 def excess_sigma(counts, level, sigma):
@@ -137,9 +131,8 @@ def _local_level(picture, at, level, half):
     """The background of peaks: that of their ring, or the mean of the pixels around their boxes where that is larger."""
     around = picture.box(picture.photons, at, half + AROUND)
     around[:, AROUND:-AROUND, AROUND:-AROUND] = np.nan
-    around = rows_of(around)
-    seen = (~np.isnan(around)).sum(axis=1)
-    return np.maximum(level, np.nansum(around, axis=1) / np.maximum(seen, 1) * (seen > 0))
+    seen = (~np.isnan(around)).sum(axis=(1, 2))
+    return np.maximum(level, np.nansum(around, axis=(1, 2)) / np.maximum(seen, 1) * (seen > 0))
 
 
 def find(picture):
@@ -153,9 +146,7 @@ def find(picture):
     likely = likely[excess_sigma(counts[likely].astype(float), level[likely], picture.sigma) > PEAK_SIGMA]
     at, level = at[likely], level[likely]
     box = picture.box(picture.photons, at, PEAK_HALF)
-    flat = np.nan_to_num(rows_of(box), nan=-np.inf)
-    middle = flat.shape[1] // 2
-    top = (flat <= flat[:, middle:middle + 1]).all(axis=1) & (flat[:, :middle] < flat[:, middle:middle + 1]).all(axis=1)
+    top = tops(box)
     at, level, box = at[top], level[top], box[top]
     level = _local_level(picture, at, level, PEAK_HALF)
     high = excess_sigma(picture.photons[at].astype(float), level, picture.sigma) > PEAK_SIGMA

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from . import _mask, _picture
-from ._fit import LEAST_MODEL, pearson
+from ._fit import LEAST_MODEL, deviance, pearson
 from ._minimise import TOLD_APART, invert
 from ._parameters import ROTATIONS, is_shape
 
@@ -109,7 +109,7 @@ class Result:
                                                        "F_sigma", "peaks", "start_agreement", "agreement", "masked")}
         for name in ("footprint", "divergence"):
             out[name] = _trial(getattr(self, name))
-        out["stages"] = [_stage(stage) for stage in self.stages]
+        out["stages"] = [{name: v for name, v in stage._asdict().items() if name != "dropped" or v} for stage in self.stages]
         out["spots"] = self.spots
         return out
 
@@ -119,11 +119,6 @@ def _trial(trial):
         return {"tried": False, "kept": False}
     out = dataclasses.asdict(trial)
     return out if trial.kept else {name: out[name] for name in ("tried", "kept", "gain", "cost")}
-
-
-def _stage(stage):
-    out = stage._asdict()
-    return out if stage.dropped else {name: value for name, value in out.items() if name != "dropped"}
 
 
 # --- errors ---
@@ -217,18 +212,10 @@ def put_rotation(out, names, covariance, counting):
 
 
 # --- pictures ---
-def _deviance(n, m, read):
-    """Twice the pixels' part of the loss, a pixel."""
-    m = np.maximum(m, LEAST_MODEL)
-    if read is not None:
-        return float(np.mean((n - m) ** 2 / (m + read)))
-    return float(2 * np.mean(m - n + n * np.log(np.where(n > 0, n / m, 1))))
-
-
 def compare(out, counts, model, given, read):
     """Deviance and correlation of the chosen pixels; given: the model without scales of reflections; read: Fit.read."""
     out.pixels = len(counts)
-    out.deviance_per_pixel, out.given_F_deviance_per_pixel = _deviance(counts, model, read), _deviance(counts, given, read)
+    out.deviance_per_pixel, out.given_F_deviance_per_pixel = deviance(counts, model, read), deviance(counts, given, read)
     out.picture_correlation, out.given_F_correlation = pearson(counts, model), pearson(counts, given)
 
 
@@ -252,14 +239,10 @@ def list_spots(fit, out):
     """The brightest pixels of the model in boxes of 7 x 7, with the reflection next to each."""
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
-    box = _picture.rows_of(p.box(model, at, 1))  # few are left of the larger box
-    at = at[~(box > model[at, None]).any(axis=1)]
-    box = _picture.rows_of(p.box(model, at, SPOT_HALF))
-    middle = box.shape[1] // 2
-    own = box[:, middle:middle + 1]
-    at = at[~(box > own).any(axis=1) & ~(box[:, :middle] == own).any(axis=1)]
+    for half in (1, SPOT_HALF):  # few are left of the larger box
+        at = at[_picture.tops(p.box(model, at, half))]
     at = at[np.lexsort((at, -model[at]))][:MOST_SPOTS]
-    chi2 = _picture.rows_of(p.box(residual, at, SPOT_HALF)).astype(float)
+    chi2 = p.box(residual, at, SPOT_HALF).astype(float)
     chi2 = np.where(np.isfinite(chi2), chi2, 0) ** 2
     _, hkl = _picture.places(fit.sim, at, np.full((len(at), 2), 0.5))
     fast = p.shape[1]
@@ -285,7 +268,7 @@ def _fault(fit, worst, full, out):
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
         if not abs(now / start - 1) <= MOST_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
-    alike = 1.0 if fit.is_found() else _alike(fit) if fit.may_turn() else out.given_F_correlation
+    alike = 1.0 if fit.is_found() else _alike(fit) if fit.moves(*ROTATIONS) else out.given_F_correlation
     if not alike >= LEAST_CORRELATION:
         return (f"the orientation was not found: of {out.peaks} spots the lattice explains {100 * out.agreement:.0f} % beyond "
                 f"chance, and the correlation is {alike:.3f}")

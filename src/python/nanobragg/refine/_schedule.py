@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _lattice, _mask, _result, _search, _widen
 from ._fit import Fit
-from ._parameters import is_shape
+from ._parameters import ROTATIONS, is_shape
 
 BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
 BLURRED_CELLS = (3, 5, 8, 13)  # times the longest edge
@@ -26,12 +26,9 @@ class _Blurred:
     """A Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; leave() makes the sharp one again, with the
     orientation, cell and geometry of the blurred one."""
 
-    ROWS = ("Na", "Nb", "Nc", "blocks", "sample_x", "sample_y", "sample_z", "fudge", "mosaic_domains", "oversample", "phisteps", "phistep")
-
     def __init__(self, fit, cells):
         self.sim, crystal, edges = fit.sim, fit.sim.crystal(), fit.edges()
         self.shape = crystal["shape"]
-        self.rows = [(name, _words(fit.sim.get(name))) for name in self.ROWS]
         fewer = [min(N, cells * edges.max() / edge) for N, edge in zip(crystal["N"], edges)]
         rows = [*zip(("Na", "Nb", "Nc"), ([repr(float(n))] for n in fewer)), ("sample_x", None), ("sample_y", None),
                 ("sample_z", None), ("mosaic_domains", ["1"]), ("oversample", ["1"]), ("phisteps", ["1"]), ("phistep", None)]
@@ -40,14 +37,11 @@ class _Blurred:
             rows.append(("blocks", [repr(blocks * math.prod(N / n for N, n in zip(crystal["N"], fewer)))]))
         if crystal["fringes"]:
             rows.append(("fudge", ["1"]))
+        self.rows = [(name, fit.sim.get(name).split() or None) for name, _ in rows]
         fit.sim.change(None, rows, crystal["smooth"])
 
     def leave(self):
         self.sim.change(None, self.rows, self.shape)
-
-
-def _words(text):
-    return text.split() or None
 
 
 def _reach(fit, d):
@@ -68,7 +62,7 @@ def _begin_blurred(fit, k):
     high = _reach(fit, BLURRED_D[k] * fit.edges().max())
     fit.begin_background(high)
     blurred = _Blurred(fit, BLURRED_CELLS[k])
-    fit.choose_range(high)
+    fit.choose(fit.picture.stol <= high)
     return blurred
 
 
@@ -124,7 +118,7 @@ def _begin_water(fit):
 def _index(fit, start):
     """Turn the crystal so that its lattice explains the picture's spots; whether it does."""
     began = time.monotonic()
-    axes = [fit.parameters.get(name) for name in ("rot_x", "rot_y", "rot_z")]
+    axes = [fit.parameters.get(name) for name in ROTATIONS]
     if any(p is None or p.fixed or p.map == "bounded" for p in axes):
         return False
     turn = _lattice.index(fit.sim, fit.peaks.q)
@@ -141,7 +135,7 @@ def _index(fit, start):
 def find_orientation(fit):
     """The start's orientation if its lattice explains the spots, else one within 7.5 degrees that does, else that of blurred
     crystals, which a fit finds from degrees off where the true shape alone fails beyond one or two."""
-    if not fit.may_turn():
+    if not fit.moves(*ROTATIONS):
         return
     found = fit.agrees()
     _begin_water(fit)

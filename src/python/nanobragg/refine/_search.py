@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from ._fit import LEAST_MODEL, pearson, square_of
+from ._fit import LEAST_MODEL, deviance, pearson, square_of
 from ._parameters import ROTATIONS
 
 REACH, ROUNDS, STEPS = 18, 2, 4
@@ -24,7 +24,7 @@ def some_pixels(fit, spots, most):
     if spots and fit.spots[at].any():
         at = at[fit.spots[at]]
     every = -(-len(at) // most)
-    some = at[fit.picture.rows_of(at) % every == 0] if every > 1 else at
+    some = at[at // fit.picture.shape[1] % every == 0] if every > 1 else at
     return some if len(some) else at
 
 
@@ -38,8 +38,6 @@ class Search:
         self.rows = np.ones((2, len(at)))  # of the crystal and of a flat background
         self.scaled = fit.moves("fluence")
         self.read = fit.picture.sigma ** 2
-        some = self.counts[self.counts > 0]
-        self.exact = float(some @ np.log(some) - some.sum())  # of the loss of Poisson counts
 
     def draw(self):
         self.pixels.image(self.rows[0])
@@ -53,7 +51,7 @@ class Search:
         if self.fit.options.gauss:
             V = m + self.read
             return float(((n - m) ** 2 / V + np.log(V)).sum() / 2)
-        return float(m.sum() - n @ np.log(m) + self.exact)
+        return deviance(n, m, None) * len(n) / 2
 
     def sums(self, by):
         """Gradient [2] and Fisher matrix [2, 2] of the loss."""
@@ -139,7 +137,7 @@ def search_again(fit):
     """The same from a finished fit, if it leaves more than noise; whether it does."""
     one = Search(fit, few=False)
     one.draw()
-    if square_of(fit, one.counts, one.rows[0] + one.under) > GOOD_FIT:
+    if square_of(one.counts, one.rows[0] + one.under, fit.read) > GOOD_FIT:
         one.all()
     one.end("search again")
     return one.images > 0
