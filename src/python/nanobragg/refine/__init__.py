@@ -22,13 +22,6 @@ from ._schedule import AUTO, NONE, PLAIN, fit_one
 __all__ = ["AUTO", "Fit", "NONE", "Options", "PLAIN", "Result", "Stage", "refine", "refine_joint", "refine_series"]
 
 
-def _taken(picture, shape):
-    """The picture as an Image, and its name."""
-    if isinstance(picture, np.ndarray):
-        return picture, None
-    return _images.read_image(picture, shape=shape), str(picture)
-
-
 def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords):
     """Fit a Simulation to a picture; it has the result afterwards.  Returns a Result; a fit that did not converge is no error.
 
@@ -38,26 +31,22 @@ def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords
     page for a browser with the picture, and the model before and after.
     Errors: ValueError (names, sets that cannot be told apart, starts, sizes), OSError, DeviceError."""
     options = _options.Options(names=names, **{"keep_start": _page.is_page(report), **keywords})
-    image, name = _taken(picture, sim.shape)
+    image = picture if isinstance(picture, np.ndarray) else _images.read_image(picture, shape=sim.shape)
     try:
         result = fit_one(sim._sim, image, options, sim._notices, told)
     finally:
         sim._changed()
-    result.picture = name
+    result.picture = None if image is picture else str(picture)
     if report:
         _page.write_report(sim._sim, result, "", os.fspath(report))
     return result
 
 
 def _start(sim, pictures, orientations):
-    from ._crew import Start  # processes take a while to load
+    from ._workers import Start  # processes take a while to load
 
     words = _NO_FILES + list(sim._words.items())
     return Start(words, sim._sim.arrays(), sim._sim.moves(), list(map(os.fspath, pictures)), orientations)
-
-
-def _nobody(*_):
-    pass
 
 
 def refine_series(sim, pictures, names, orientations=None, report=None, workers=None, **keywords):
@@ -70,7 +59,7 @@ def refine_series(sim, pictures, names, orientations=None, report=None, workers=
     options = _options.Options(names=names, **keywords)
     from . import _many
 
-    return _many.refine_series(_start(sim, pictures, orientations), options, log, _nobody, report, workers=workers)
+    return _many.refine_series(_start(sim, pictures, orientations), options, log, report=report, workers=workers)
 
 
 def refine_joint(sim, pictures, names, joint, orientations=None, report=None, exptout=None, workers=None, **keywords):
@@ -80,7 +69,7 @@ def refine_joint(sim, pictures, names, joint, orientations=None, report=None, ex
     options = _options.Options(names=names, joint=joint, **keywords)
     from . import _joint
 
-    return _joint.refine_joint(_start(sim, pictures, orientations), options, log, _nobody, report=report,
+    return _joint.refine_joint(_start(sim, pictures, orientations), options, log, report=report,
                                exptout=exptout, workers=workers)
 
 

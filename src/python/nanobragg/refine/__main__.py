@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """nanobragg refine: the command line.  The program has checked the flags and the names of files (src/cli/refine.c)."""
+import functools
 import math
 import shlex
 import sys
@@ -20,6 +21,7 @@ NUMBERS = {"spot_half": int, "maxiter": int, "spot_sigma": float, "fit_dmin": fl
            "F_sigma": lambda word: None if word == "auto" else float(word)}
 FILES = ("series", "orientations", "report", "page_frames", "exptout", "plots", "residual")
 SWITCHES = ("quiet", "noprogress", "show_config")
+NOTE = functools.partial(_programs.say, "note")
 
 
 class Line:
@@ -79,10 +81,6 @@ def _borrowed(name, words):
     taken = words[:n]
     del words[:n]
     return row["name"], taken
-
-
-def _say_note(line):
-    _programs.say("note", line)
 
 
 # --- a fit in words ---
@@ -164,12 +162,12 @@ class Alive:
 
 def _refine_one(line, out):
     """One image: everything is told and written."""
-    sim = Simulation._of_words(line.words, _say_note)
+    sim = Simulation._of_words(line.words, NOTE)
     options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
     image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
     alive = Alive(line, out)
-    result = fit_one(sim._sim, image, options, _say_note, alive.stage, alive)
+    result = fit_one(sim._sim, image, options, NOTE, alive.stage, alive)
     sim._changed()
     result.picture = line.images[0]
     for text in result_lines(result):
@@ -180,7 +178,7 @@ def _refine_one(line, out):
 
 def _refine_many(line, out):
     from . import _joint, _many  # processes take a while to load
-    from ._crew import Start
+    from ._workers import Start
 
     options, files = _options.Options(**line.options), line.files
     start = Start(_NO_FILES + line.words, {}, [], line.images, files.get("orientations"))
@@ -201,13 +199,13 @@ def _refine_many(line, out):
     good = True
     if options.joint:
         alive = Alive(line, out)
-        common, _ = _joint.refine_joint(start, options, _say_note, done, alive.stage, exptout=files.get("exptout"),
+        common, _ = _joint.refine_joint(start, options, NOTE, done, alive.stage, exptout=files.get("exptout"),
                                         alive=alive, **ways)
         for text in result_lines(common):
             out(text)
         good = common.converged
     else:
-        _many.refine_series(start, options, _say_note, done, **ways)
+        _many.refine_series(start, options, NOTE, done, **ways)
     out(f"{len(line.images) - len(lost)} of {len(line.images)} images converged")
     return 0 if good and not lost else NOT_CONVERGED
 

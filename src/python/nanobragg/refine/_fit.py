@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import _nanobragg
 from . import _background, _lattice, _mask, _parameters, _picture
-from ._minimise import TOLD_APART, Impossible, invert, minimise
+from ._minimise import TOLD_APART, Impossible, invert, largest, minimise
 from ._parameters import ROTATIONS, Space
 
 LEAST_MODEL = 1e-9  # photons, as in the loss
@@ -100,13 +100,9 @@ class Fit:
             self._agreement = steps, _lattice.agreement(self.sim, self.peaks.q)
         return self._agreement[1]
 
-    def agrees(self):
-        """Whether the lattice explains the picture's spots well enough."""
-        return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= _lattice.AGREES
-
-    def is_found(self):
-        """Whether it explains them at the end, beside poor structure factors."""
-        return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= _lattice.AGREES_AT_END
+    def agrees(self, least=_lattice.AGREES):
+        """Whether the lattice explains the picture's spots well enough; at the end, beside poor structure factors, AGREES_AT_END is."""
+        return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= least
 
     # --- pixels ---
     def pixels(self, at=None):
@@ -310,9 +306,8 @@ class Fit:
             raise ValueError("-refine: every parameter is held; leave one free")
         _, worst, vector = invert(self._loss(space, self.pixels(), self.variables(space))[2])
         if worst < TOLD_APART:
-            names = [*space.leads, *["background"] * space.extra]
-            names = [name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max()]
-            raise ValueError(f"-refine: this picture cannot tell these parameters apart: {', '.join(names)}; leave one out, "
+            names = largest(vector, [*space.leads, *["background"] * space.extra])
+            raise ValueError(f"-refine: this picture cannot tell these parameters apart: {names}; leave one out, "
                              "or restrain one")
 
     def rate(self):

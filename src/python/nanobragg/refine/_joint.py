@@ -12,18 +12,17 @@ import numpy as np
 from .. import _nanobragg
 from . import _lattice, _many, _page, _parameters, _result, _schedule
 from ._background import Radial
-from ._crew import Crew
 from ._fit import Fit, Stage, pearson
 from ._mask import Masks
-from ._minimise import LEAST_GAIN, TOLD_APART, descend, invert, scales
-from ._parameters import ROTATIONS, Space
+from ._minimise import LEAST_GAIN, TOLD_APART, descend, invert, largest
+from ._parameters import PLACES, ROTATIONS, Space
+from ._workers import Workers
 
 LEAST_ALIKE = 0.5  # correlation of model and picture, below which a picture is left out
 FIRST_DAMPING = 1e-4  # the pictures have been fitted by themselves
 LEAST_PICTURES = 3  # a variable, for their gradients to tell errors
 MISSETS = ("misset_x", "misset_y", "misset_z")
-SHARED = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal", "detector_",
-          "twotheta", "lambda")
+SHARED = (*PLACES, "detector_", "twotheta", "lambda")
 
 
 class Names:
@@ -38,12 +37,6 @@ class Names:
         if not self.common:
             raise ValueError("-joint: every common parameter is held; leave one free")
         self.start = self.space.start()[:self.common]
-        self.widths = {name: p.width for name, p in self.parameters.items() if name in self.is_common and p.width > 0}
-
-    def share_out(self, pictures):
-        """Restraints of common parameters, so that they count once."""
-        for name, width in self.widths.items():
-            self.parameters[name].width = width * math.sqrt(pictures)
 
     def _common(self, sim, options):
         """Names of -joint, and those that are tied to them."""
@@ -102,9 +95,8 @@ class Jointly:
     def _keep(self, fit, k, common):
         """Variables and pixels of a fit; the rotation goes into the orientation."""
         misset = fit.fold()
-        leads = self.names.space.leads
-        x = np.array([*(fit.parameters[name].variable() for name in leads), *fit.radial.levels])
-        for i, name in enumerate(leads[:self.names.common]):  # the same bits in all pictures
+        x = self.names.space.start(fit.radial.levels, fit.parameters)
+        for i, name in enumerate(self.names.space.leads[:self.names.common]):  # the same bits in all pictures
             if name not in ROTATIONS:
                 x[i] = common[i]
         self.kept[k] = Kept(fit, misset)
@@ -145,7 +137,6 @@ class Jointly:
 
     def evaluate(self, bench, k, x, pictures):
         """(loss, gradient [n], Fisher matrix [n, n]) of one of so many pictures; an infinite loss where there is no model."""
-        self.names.share_out(pictures)
         values, slopes = self.names.space.values(x)
         g, F = np.zeros(len(values)), np.zeros((len(values), len(values)))
         try:
@@ -153,7 +144,7 @@ class Jointly:
             loss = pixels.normal(self.names.space.active, *radial, g, F)
         except ValueError:
             return math.inf, np.zeros(len(x)), np.zeros((len(x), len(x)))
-        loss = self.names.space.restrain(values, loss, g, F)
+        loss = self.names.space.restrain(values, loss, g, F, pictures)
         g, F = slopes.T @ g, slopes.T @ F @ slopes
         held = (x <= self.names.space.least) & (g > 0)
         g[held] = F[held] = F[:, held] = 0
@@ -174,7 +165,7 @@ class Jointly:
         return self._keep(fit, k, common)
 
     def finish(self, bench, k, x, covariance, verdict):
-        """(Result without arrays, line of the report, edges [9] of the crystal, beam [4]).  covariance: [own, own] of counting; verdict:
+        """(Result without arrays, line of the report, edges [9] of the crystal in the lab, m, wavelength and direction of the beam [4]).  covariance: [own, own] of counting; verdict:
         (loss, converged, status) of all."""
         kept, sim, (loss, converged, status) = self.kept[k], bench.begin(k), verdict
         first = sim.crystal()["misset"]
@@ -191,7 +182,9 @@ class Jointly:
         if self.shown and k in self.shown.numbers:
             self._draw(bench, k, x, result)
         common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
-        return (*_many.told(self, sim, k, result, first, common), *_crystal(sim))
+        crystal = sim.crystal()
+        return (*_many.told(self, sim, k, result, first, common), np.frombuffer(crystal["edges"]).copy(),
+                np.array([crystal["wavelength"], *crystal["beam"]]))
 
     def _draw(self, bench, k, x, result):
         """What a page shows of the picture."""
@@ -214,12 +207,6 @@ class Jointly:
         _result.put_rotation(out, *what)
 
 
-def _crystal(sim):
-    """(edges [9] of the crystal in the lab, m; wavelength and direction of the beam [4])."""
-    crystal = sim.crystal()
-    return np.frombuffer(crystal["edges"]).copy(), np.array([crystal["wavelength"], *crystal["beam"]])
-
-
 class State:
     """All pictures at x {picture: [n]}: losses [pictures] and equations G [pictures, n], M [pictures, n, n]."""
 
@@ -227,7 +214,7 @@ class State:
 
     def __init__(self, joint, x):
         self.joint, self.names, self.x = joint, joint.names, x
-        found = dict(joint.crew.each("evaluate", {k: (v, len(x)) for k, v in x.items()}))
+        found = dict(joint.workers.each("evaluate", {k: (v, len(x)) for k, v in x.items()}))
         self.losses, self.G, self.M = (np.array([found[k][i] for k in x]) for i in range(3))
         self.loss = float(np.add.reduce(self.losses))
         joint.evaluated(self.loss)
@@ -240,12 +227,9 @@ class State:
         shares of the gradient [p, common]."""
         c, M, G = self.names.common, self.M, self.G
         A, B = M[:, c:, c:].copy(), M[:, c:, :c]
-        scale = np.array([scales(a) for a in A]).reshape(len(A), -1)
-        A *= scale[:, :, None] * scale[:, None, :]
-        i = np.arange(A.shape[1])
-        A[:, i, i] = np.where(scale > 0, 1 + damping + 1e-14, 1)
-        right = np.concatenate([B, G[:, c:, None]], axis=2) * scale[:, :, None]
-        self.Y = np.linalg.solve(A, right) * scale[:, :, None] if A.shape[1] else right
+        diagonal = np.einsum("pii->pi", A)  # a view
+        diagonal[:] = np.where(diagonal > 0, diagonal * (1 + damping + 1e-14), 1)
+        self.Y = np.linalg.solve(A, np.concatenate([B, G[:, c:, None]], axis=2))
         taken = np.einsum("poi,poj->pij", B, self.Y)
         self.shares = G[:, :c] - taken[:, :, c]
         S = np.add.reduce(M[:, :c, :c] - taken[:, :, :c])
@@ -265,8 +249,8 @@ class State:
         """Of the common variables [common, common]; variables that all pictures together cannot tell apart are refused."""
         C, worst, vector = invert(self.eliminate(0.0)[0])
         if worst < TOLD_APART:
-            apart = ", ".join(name for name, part in zip(self.names.space.leads, abs(vector)) if part > 0.1 * abs(vector).max())
-            raise ValueError(f"-joint: the pictures cannot tell these parameters apart: {apart}; leave one out, or restrain one")
+            raise ValueError("-joint: the pictures cannot tell these parameters apart: "
+                             f"{largest(vector, self.names.space.leads)}; leave one out, or restrain one")
         return C
 
 
@@ -282,10 +266,8 @@ class Joint:
             self.names.check_expt(self.starts.own_beams)
         self.count = len(start.pictures)
         self.shown = _page.Shown(self.count, math.prod(self.sim.size), frames) if _page.is_page(report) else None
-        count, threads = self.starts.workers()
         self.lines = _page.Lines(report)
-        job = Jointly(self.names, options, report, self.shown)
-        self.crew = Crew(start, self.starts, job, workers or count, threads, notice)
+        self.workers = Workers(start, self.starts, Jointly(self.names, options, report, self.shown), workers, notice)
         self.x, self.state, self.converged = {}, None, False
         self.stage, self.evaluations, self.before = "", 0, 0  # now, in all stages, and before this one
         self.results, self.why = [None] * self.count, {}
@@ -297,7 +279,7 @@ class Joint:
 
     def prepare(self, numbers, again):
         """Fit these pictures by themselves; those that cannot be used have a reason."""
-        for k, (x, why) in self.crew.each("prepare", {k: (self.common, again) for k in numbers}):
+        for k, (x, why) in self.workers.each("prepare", {k: (self.common, again) for k in numbers}):
             self.why.pop(k, None)
             if x is None:
                 self.why[k] = why
@@ -325,7 +307,7 @@ class Joint:
                              "one by itself to see why")
         self.minimise("joint")
         if self.options.is_planned:  # pixels are chosen again where the first steps ended, and pictures that were left out begin there
-            self.x.update(self.crew.each("choose", {k: (x, self.common) for k, x in self.x.items()}))
+            self.x.update(self.workers.each("choose", {k: (x, self.common) for k, x in self.x.items()}))
             self.prepare(list(self.why), True)
             self.minimise("joint again")
         return self.finish()
@@ -340,7 +322,7 @@ class Joint:
             inverse = invert(state.M[i, names.common:, names.common:])[0]
             Y = state.Y[i, :, :names.common]
             tasks[k] = x, inverse + Y @ C @ Y.T, (float(state.losses[i]), self.converged, status)
-        found = dict(self.crew.each("finish", tasks))
+        found = dict(self.workers.each("finish", tasks))
         edges, beams = np.zeros((self.count, 9)), np.zeros((self.count, 4))
         for k in range(self.count):
             if k in found:
@@ -391,21 +373,17 @@ class Joint:
         self.sim.write_experiments(self.exptout, self.start.pictures, edges, beams)
 
 
-def refine_joint(start, options, notice, done, told=lambda stage: None, report=None, frames=None, exptout=None, command="",
+def refine_joint(start, options, notice, done=lambda *what: None, told=lambda stage: None, report=None, frames=None, exptout=None, command="",
                  workers=None, alive=lambda *what: None):
     """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series;
     alive: of the name, the evaluations and the loss of the stage that is at work."""
-    began, whole = time.monotonic(), False
+    began = time.monotonic()
     joint = Joint(start, options, notice, done, told, report, frames, exptout, workers, alive)
-    try:
-        with joint.crew:
-            common = joint.run()
+    with joint.lines, joint.workers:
+        common = joint.run()
         common.seconds = time.monotonic() - began
         if joint.shown:
             joint.lines.add(joint.shown.end(common, command))
         elif report:
             joint.lines.add(_page.json_line(common.to_dict()))
-        whole = True
-    finally:
-        joint.lines.close(whole)
     return common, joint.results

@@ -16,9 +16,7 @@ def rotation(turn):
     """The matrices [..., 3, 3] of rotation vectors [..., 3], rad."""
     turn = np.asarray(turn, dtype=float)
     angle = np.linalg.norm(turn, axis=-1)[..., None, None]
-    x, y, z = np.moveaxis(turn, -1, 0)
-    zero = np.zeros_like(x)
-    K = np.stack([np.stack([zero, -z, y], -1), np.stack([z, zero, -x], -1), np.stack([-y, x, zero], -1)], -2)
+    K = np.cross(np.eye(3), turn[..., None, :])
     safe = np.where(angle > 0, angle, 1)
     return np.eye(3) + np.sin(angle) / safe * K + (1 - np.cos(angle)) / safe ** 2 * (K @ K)
 

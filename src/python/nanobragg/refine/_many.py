@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Many pictures, each refined by itself."""
+import functools
 import math
 
 import numpy as np
 
 from .. import _nanobragg
 from . import _lattice, _page, _parameters, _result
-from ._crew import Crew
 from ._schedule import fit_one
+from ._workers import Workers
 
 HEAVY = ("observed", "model", "residual", "used", "mask", "stol", "before")
 
@@ -18,13 +19,6 @@ def turn_of(start, end):
     return math.degrees(np.linalg.norm(_lattice.vector(matrix(end) @ matrix(start).T)))
 
 
-def lighten(result):
-    """Without the arrays of pixels."""
-    for name in HEAVY:
-        setattr(result, name, None)
-    return result
-
-
 def told(job, sim, k, result, first, common=None):
     """(Result without arrays, its line of the report or None) of a picture that began with the misset angles `first`."""
     line = None
@@ -33,7 +27,9 @@ def told(job, sim, k, result, first, common=None):
         line = job.shown.line(sim, k, result.picture, result, turn, common=common)
     elif job.report:
         line = _page.json_line(result.to_dict())
-    return lighten(result), line
+    for name in HEAVY:
+        setattr(result, name, None)
+    return result, line
 
 
 class EachAlone:
@@ -57,29 +53,19 @@ class EachAlone:
         return (*told(self, sim, k, result, start), None)
 
 
-def refine_series(start, options, notice, done, report=None, frames=None, command="", workers=None):
+def refine_series(start, options, notice, done=lambda *what: None, report=None, frames=None, command="", workers=None):
     """Refine the pictures of a Start, each by itself.  done(k, result or None, why): called in their order.  report: a file of
     JSON lines, or a page of `frames` (first, last).  Returns the Results; of a picture that failed one with its reason."""
     starts = start.open(notice)
-    count, threads = starts.workers()
     sim = starts.sim(_nanobragg.Sim, 1, 0, notice)
     options.check(sim)  # and the names, before a picture is read
     _parameters.read(sim, options, notice)
     shown = _page.Shown(len(start.pictures), math.prod(sim.size), frames) if _page.is_page(report) else None
-    lines, results, whole = _page.Lines(report), [None] * len(start.pictures), False
-    waiting, told = {}, 0
-    try:
-        with Crew(start, starts, EachAlone(options, report, shown), workers or count, threads, notice) as crew:
-            for k, (result, line, why) in crew.each("refine", {k: () for k in range(len(results))}, sticky=False):
-                lines.put(k, line)
-                results[k] = result or _result.Result(picture=start.pictures[k], status=f"failed: {why}")
-                waiting[k] = result, why
-                while told in waiting:
-                    done(told, *waiting.pop(told))
-                    told += 1
+    results = [None] * len(start.pictures)
+    with _page.Lines(report) as lines, Workers(start, starts, EachAlone(options, report, shown), workers, notice) as all_:
+        for k, (result, line, why) in all_.each("refine", {k: () for k in range(len(results))}, sticky=False):
+            results[k] = result or _result.Result(picture=start.pictures[k], status=f"failed: {why}")
+            lines.put(k, line, functools.partial(done, k, result, why))
         if shown:
             lines.add(shown.end(None, command))
-        whole = True
-    finally:
-        lines.close(whole)
     return results

@@ -43,6 +43,11 @@ def invert(M):
     return parts @ parts.T * np.outer(scale, scale), values[0] / values[-1], vectors[:, 0]
 
 
+def largest(vector, names):
+    """Names of the larger parts of a vector."""
+    return ", ".join(name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max())
+
+
 class Damping:
     """How short steps are; it follows what they gained."""
 

@@ -197,11 +197,13 @@ class Lines:
             self._try(self.stream.write, line + "\n")
         self.written += 1
 
-    def put(self, k, line):
-        """Picture k is done; line: None where it has none."""
-        self.waiting[k] = line
+    def put(self, k, line, then=lambda: None):
+        """Picture k is done; line: None where it has none; then: called after the line is there."""
+        self.waiting[k] = line, then
         while self.next in self.waiting:
-            self.add(self.waiting.pop(self.next))
+            line, then = self.waiting.pop(self.next)
+            self.add(line)
+            then()
             self.next += 1
 
     def abort(self):
@@ -210,14 +212,17 @@ class Lines:
             os.remove(self.part)
             self.stream = None
 
-    def close(self, whole):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
         for k in sorted(self.waiting):
-            self.add(self.waiting[k])
+            self.add(self.waiting[k][0])
         if not self.stream:
             return
-        if whole and self.behind:
+        if not kind and self.behind:
             self.add(self.behind)
-        if not whole and (is_page(self.path) or not self.written):
+        if kind and (is_page(self.path) or not self.written):
             self.abort()
             return
         self._try(self.stream.close)

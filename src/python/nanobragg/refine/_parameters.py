@@ -9,6 +9,7 @@ import numpy as np
 CELL = ("cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga")
 ROTATIONS = ("rot_x", "rot_y", "rot_z")
 CELLS = ("N_a", "N_b", "N_c")
+PLACES = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal")
 LOGARITHMS = ("fluence", "water", "mosaic", "footprint_a", "footprint_b", "hdivrange", "vdivrange")
 SHAPES = ("N_", "mosaic", "fluence", "water", "footprint", "hdivrange", "vdivrange", "dispersion", "fudge", "polar",
           "default_F", "F:")
@@ -134,31 +135,25 @@ def _opened(sim, names):
 
 def _tie_cell(parameters, sim, system, notice):
     """Ties of the cell by the crystal's system, and the members that follow from those in the list."""
-    ties = TIES[system]
     if system == "triclinic":
         return
     if not any(name in parameters for name in CELL):
         notice("-system has no effect: the cell is not refined")
         return
-    value = []
-    for name, tie in zip(CELL, ties):
+    ties, cell, leads = dict(zip(CELL, TIES[system])), {}, {}
+    for name, tie in ties.items():
         has = sim.parameter(name)["value"]
-        must = tie if isinstance(tie, float) else ([*value, has])[tie]
-        if abs(has - must) > 1e-6 * (must if len(value) < 3 else 1):
-            raise ValueError(f"-system: {name} is {has:.9g}, but the system asks for {must:.9g}; type a cell of this system")
-        value.append(must)
-    for lead in range(6):
-        group = [CELL[i] for i in range(6) if ties[i] == lead and not isinstance(ties[i], float)]
-        if any(name in parameters for name in group):
-            for name in group:
-                parameters.add(sim, name)
-    order = [name for name in parameters if name in CELL]
-    for name in order:
-        tie = ties[CELL.index(name)]
-        parameters[name].value = value[CELL.index(name)]
-        parameters[name].fixed = isinstance(tie, float)
-        if not isinstance(tie, float):  # the first of a group leads
-            parameters[name].tied = next(other for other in order if ties[CELL.index(other)] == tie)
+        cell[name] = tie if isinstance(tie, float) else [*cell.values(), has][tie]
+        if abs(has - cell[name]) > 1e-6 * (cell[name] if len(cell) <= 3 else 1):
+            raise ValueError(f"-system: {name} is {has:.9g}, but the system asks for {cell[name]:.9g}; type a cell of this system")
+    refined = {ties[name] for name in CELL if name in parameters}
+    for name, tie in ties.items():
+        if tie in refined and not isinstance(tie, float):
+            parameters.add(sim, name)
+    for name in [name for name in parameters if name in CELL]:
+        p = parameters[name]
+        p.value, p.fixed = cell[name], isinstance(ties[name], float)
+        p.tied = name if p.fixed else leads.setdefault(ties[name], name)  # the first of a group leads
 
 
 def _found(parameters, sim, flag, name):
@@ -230,7 +225,7 @@ class Space:
     ones."""
 
     def __init__(self, parameters, marked=None, extra=0, first=()):
-        self.parameters, self.extra = parameters, extra
+        self.parameters, self.extra, self.first = parameters, extra, first
         moved = {name: p.tied for name, p in parameters.items() if not p.fixed and (marked is None or name in marked)}
         self.leads = sorted((name for name, lead in moved.items() if lead == name), key=lambda name: name not in first)
         self.active = [name for name, lead in moved.items() if lead in self.leads]
@@ -240,9 +235,9 @@ class Space:
     def __len__(self):
         return self.free + self.extra
 
-    def start(self, levels=()):
-        """x [n] of the values of the parameters and of the levels."""
-        return np.array([*(self.parameters[name].variable() for name in self.leads), *levels])
+    def start(self, levels=(), parameters=None):
+        """x [n] of the values of the parameters (None: its own) and of the levels."""
+        return np.array([*((parameters or self.parameters)[name].variable() for name in self.leads), *levels])
 
     @property
     def least(self):
@@ -257,13 +252,15 @@ class Space:
         values[len(self.active):], slopes[len(self.active):, self.free:] = x[self.free:], np.eye(self.extra)
         return values, slopes
 
-    def restrain(self, values, loss, g, F):
-        """Add the restraints to the loss and to the equations by the values; returns the loss."""
+    def restrain(self, values, loss, g, F, pictures=1):
+        """Add the restraints to the loss and to the equations by the values; returns the loss.  Those of the first names count once for
+        so many pictures."""
         for i, name in enumerate(self.active):
             p = self.parameters[name]
             if p.width > 0:
-                off = (values[i] - p.restraint) / p.width
+                width = p.width * math.sqrt(pictures if name in self.first else 1)
+                off = (values[i] - p.restraint) / width
                 loss += off * off / 2
-                g[i] += off / p.width
-                F[i, i] += 1 / p.width ** 2
+                g[i] += off / width
+                F[i, i] += 1 / width ** 2
         return loss

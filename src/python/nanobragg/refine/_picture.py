@@ -20,10 +20,8 @@ class Picture:
     def __init__(self, sim, image, options, notice):
         fast, slow = sim.size
         self.shape, self.n = (slow, fast), slow * fast
-        self.panels, at = [], 0
-        for name, rows, columns in sim.panels:
-            self.panels.append((slice(at, at + rows * columns), rows, columns))
-            at += rows * columns
+        ends = np.cumsum([rows * columns for _, rows, columns in sim.panels]).tolist()
+        self.panels = [(slice(end - rows * columns, end), rows, columns) for end, (_, rows, columns) in zip(ends, sim.panels)]
         self.photons, self.full, self.stol = (np.empty(self.n, dtype=np.float32) for _ in range(3))
         self.masked = np.empty(self.n, dtype=np.uint8)
         pixels = np.ascontiguousarray(image, dtype=np.float32)

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _mask, _picture
 from ._fit import LEAST_MODEL, deviance, pearson
+from ._lattice import AGREES_AT_END
 from ._minimise import TOLD_APART, invert
 from ._parameters import ROTATIONS, is_shape
 
@@ -268,7 +269,7 @@ def _fault(fit, worst, full, out):
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
         if not abs(now / start - 1) <= MOST_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
-    alike = 1.0 if fit.is_found() else _alike(fit) if fit.moves(*ROTATIONS) else out.given_F_correlation
+    alike = 1.0 if fit.agrees(AGREES_AT_END) else _alike(fit) if fit.moves(*ROTATIONS) else out.given_F_correlation
     if not alike >= LEAST_CORRELATION:
         return (f"the orientation was not found: of {out.peaks} spots the lattice explains {100 * out.agreement:.0f} % beyond "
                 f"chance, and the correlation is {alike:.3f}")

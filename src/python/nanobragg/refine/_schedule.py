@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The way into the minimum: a list of stages, each a function of a Fit.  A user may give another list (docs/python.md)."""
+import contextlib
 import math
 import time
 
 import numpy as np
 
-from . import _lattice, _mask, _result, _search, _widen
+from . import _lattice, _mask, _result, _search, _wide_spots
 from ._fit import Fit
-from ._parameters import ROTATIONS, is_shape
+from ._parameters import PLACES, ROTATIONS, is_shape
 
 BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
 BLURRED_CELLS = (3, 5, 8, 13)  # times the longest edge
 BLURRED_D = (0.07, 0.05, 0, 0)  # the least d of their pixels, of the longest edge
-LATER = ("cell_", "distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal")
+LATER = ("cell_", *PLACES)
 FOUND = 0.5  # correlation of picture and last blurred crystal.  Right orientations had 0.86 and more; a wrong one has 0.1
 MOST_SPREAD, LEAST_SPREAD = 2.0, 0.04  # of the scales; F that are right to 2 % count as exact
 # Of the misfit.  Scales of right spots explain 0.98 and more of it, those of a measured still, whose spots have another shape than
@@ -22,28 +23,6 @@ COLLAPSED = 0.01  # of its start
 
 
 # --- blurred spots ---
-class _Blurred:
-    """A Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; leave() makes the sharp one again, with the
-    orientation, cell and geometry of the blurred one."""
-
-    def __init__(self, fit, cells):
-        self.sim, crystal, edges = fit.sim, fit.sim.crystal(), fit.edges()
-        self.shape = crystal["shape"]
-        fewer = [min(N, cells * edges.max() / edge) for N, edge in zip(crystal["N"], edges)]
-        rows = [*zip(("Na", "Nb", "Nc"), ([repr(float(n))] for n in fewer)), ("sample_x", None), ("sample_y", None),
-                ("sample_z", None), ("mosaic_domains", ["1"]), ("oversample", ["1"]), ("phisteps", ["1"]), ("phistep", None)]
-        if not fit.sim.get("crystal_volume"):
-            blocks = float(fit.sim.get("blocks") or 1)
-            rows.append(("blocks", [repr(blocks * math.prod(N / n for N, n in zip(crystal["N"], fewer)))]))
-        if crystal["fringes"]:
-            rows.append(("fudge", ["1"]))
-        self.rows = [(name, fit.sim.get(name).split() or None) for name, _ in rows]
-        fit.sim.change(None, rows, crystal["smooth"])
-
-    def leave(self):
-        self.sim.change(None, self.rows, self.shape)
-
-
 def _reach(fit, d):
     """The least d of a stage (m) as sin theta/lambda, widened until enough bright pixels are inside."""
     p = fit.picture
@@ -58,25 +37,38 @@ def _reach(fit, d):
     return high
 
 
-def _begin_blurred(fit, k):
-    high = _reach(fit, BLURRED_D[k] * fit.edges().max())
+@contextlib.contextmanager
+def _blurred(fit, k):
+    """The fit as a Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; afterwards the sharp one again, with
+    the orientation, cell and geometry of the blurred one."""
+    crystal, edges = fit.sim.crystal(), fit.edges()
+    high = _reach(fit, BLURRED_D[k] * edges.max())
     fit.begin_background(high)
-    blurred = _Blurred(fit, BLURRED_CELLS[k])
+    fewer = [min(N, BLURRED_CELLS[k] * edges.max() / edge) for N, edge in zip(crystal["N"], edges)]
+    rows = [*zip(("Na", "Nb", "Nc"), ([repr(float(n))] for n in fewer)), ("sample_x", None), ("sample_y", None),
+            ("sample_z", None), ("mosaic_domains", ["1"]), ("oversample", ["1"]), ("phisteps", ["1"]), ("phistep", None)]
+    if not fit.sim.get("crystal_volume"):
+        blocks = float(fit.sim.get("blocks") or 1)
+        rows.append(("blocks", [repr(blocks * math.prod(N / n for N, n in zip(crystal["N"], fewer)))]))
+    if crystal["fringes"]:
+        rows.append(("fudge", ["1"]))
+    sharp = [(name, fit.sim.get(name).split() or None) for name, _ in rows]
+    fit.sim.change(None, rows, crystal["smooth"])
     fit.choose(fit.picture.stol <= high)
-    return blurred
+    yield
+    fit.sim.change(None, sharp, crystal["shape"])
 
 
 def _blurred_stages(fit):
     """Blurred spots of more and more cells; the correlation of the last ones and the picture."""
     edges, correlation = fit.edges(), 0.0
     count = 4 if max(fit.sim.crystal()["N"] * edges) > 16 * edges.max() else 3
+    first = {name for name in fit.parameters if name.startswith("rot_") or name in ("fluence", "water")}
+    later = {name for name in fit.parameters if name.startswith(LATER)}
     for k in range(count):
-        blurred = _begin_blurred(fit, k)
-        first = {name for name in fit.parameters if name.startswith("rot_") or name in ("fluence", "water")}
-        later = {name for name in fit.parameters if name.startswith(LATER)}
-        fit.stage(f"blurred {BLURRED_CELLS[k]}", (first - later) | (later if k >= 2 else set()), BLURRED_STEPS)
-        correlation = fit.correlation()
-        blurred.leave()
+        with _blurred(fit, k):
+            fit.stage(f"blurred {BLURRED_CELLS[k]}", (first - later) | (later if k >= 2 else set()), BLURRED_STEPS)
+            correlation = fit.correlation()
     return correlation
 
 
@@ -84,9 +76,8 @@ def _seek(fit, start, correlation):
     """Begin with orientations whose blurred pictures are the most like the observed one.  The best way stays."""
     best = fit.remember()
     fit.stand_at(start)
-    blurred = _begin_blurred(fit, 0)
-    turns = _search.orientations(fit, TURNS)
-    blurred.leave()
+    with _blurred(fit, 0):
+        turns = _search.orientations(fit, TURNS)
     for turn in turns:
         if correlation >= FOUND:
             break
@@ -139,9 +130,10 @@ def find_orientation(fit):
         return
     found = fit.agrees()
     _begin_water(fit)
+    if found:
+        return
     start = fit.remember()
-    found = found or _index(fit, start)
-    if not found:
+    if not _index(fit, start):
         correlation = _blurred_stages(fit)
         if correlation < FOUND and not fit.agrees():
             _seek(fit, start, correlation)
@@ -231,7 +223,7 @@ def scale_factors(fit):
 
 def widen(fit):
     """A divergence and a footprint, where spots are wider than the model's and one of them explains more than it costs."""
-    if _widen.widen(fit, fit.start):
+    if _wide_spots.widen(fit, fit.start):
         scale_factors(fit)
 
 

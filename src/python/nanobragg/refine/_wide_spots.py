@@ -6,6 +6,7 @@ larger gain stays, and the other beside it if it gains again."""
 import dataclasses
 import math
 
+from ._lattice import AGREES_AT_END
 from ._parameters import is_shape
 
 EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a fit that needs nothing more; its own sigmas on top
@@ -266,7 +267,7 @@ def widen(fit, start):
     factors as they are given.  Of a crystal whose orientation was not found nothing can be said."""
     ways = _ways(fit)
     marked = set(fit.parameters) if fit.kept is None else {name for name in fit.parameters if is_shape(name)}
-    if not any(way.may for way in ways) or not (fit.is_found() or fit.correlation() >= ALIKE):
+    if not any(way.may for way in ways) or not (fit.agrees(AGREES_AT_END) or fit.correlation() >= ALIKE):
         return False
     if fit.rate().square < EXPLAINED + ERRORS * math.sqrt(3 / fit.used):
         return False

@@ -64,10 +64,12 @@ def _work(pipe, start, job, threads, place):
         notes.clear()
 
 
-class Crew:
-    """Workers for a job, an object whose methods take (bench, k, ...).  workers, threads: how many, and of each."""
+class Workers:
+    """Workers for a job, an object whose methods take (bench, k, ...).  workers: how many; None: as many as the machine has threads for."""
 
-    def __init__(self, start, starts, job, workers, threads, notice):
+    def __init__(self, start, starts, job, workers, notice):
+        count, threads = starts.workers()
+        workers = workers or count
         self.job, self.notice, self.pipes, self.processes, self.said = job, notice, [], [], set()
         self.bench = Bench(start, starts, threads, 0, notice) if workers == 1 else None
         spawn = multiprocessing.get_context("spawn")
