@@ -101,7 +101,7 @@ class Fit:
         return self._agreement[1]
 
     def agrees(self, least=_lattice.AGREES):
-        """Whether the lattice explains the picture's spots well enough; at the end, beside poor structure factors, AGREES_AT_END is."""
+        """Whether the lattice explains the picture's spots well enough."""
         return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= least
 
     # --- pixels ---
@@ -295,7 +295,8 @@ class Fit:
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
         floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
-        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), most or self.options.evaluations, floor, space.least)
+        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), most or self.options.evaluations,
+                         floor, space.least)
         self._settle(space, found.x)
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 

@@ -165,8 +165,8 @@ class Jointly:
         return self._keep(fit, k, common)
 
     def finish(self, bench, k, x, covariance, verdict):
-        """(Result without arrays, line of the report, edges [9] of the crystal in the lab, m, wavelength and direction of the beam [4]).  covariance: [own, own] of counting; verdict:
-        (loss, converged, status) of all."""
+        """(Result without arrays, line of the report, edges [9] of the crystal in the lab, m, wavelength and direction of the
+        beam [4]).  covariance: [own, own] of counting; verdict: (loss, converged, status) of all."""
         kept, sim, (loss, converged, status) = self.kept[k], bench.begin(k), verdict
         first = sim.crystal()["misset"]
         pixels, radial = self._stand(sim, k, self.names.space.values(x)[0])
@@ -220,7 +220,8 @@ class State:
         joint.evaluated(self.loss)
 
     def moved(self, steps):
-        return State(self.joint, {k: np.maximum(x + step, self.names.space.least) for (k, x), step in zip(self.x.items(), steps)})
+        least = self.names.space.least
+        return State(self.joint, {k: np.maximum(x + step, least) for (k, x), step in zip(self.x.items(), steps)})
 
     def eliminate(self, damping):
         """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal;
@@ -373,8 +374,8 @@ class Joint:
         self.sim.write_experiments(self.exptout, self.start.pictures, edges, beams)
 
 
-def refine_joint(start, options, notice, done=lambda *what: None, told=lambda stage: None, report=None, frames=None, exptout=None, command="",
-                 workers=None, alive=lambda *what: None):
+def refine_joint(start, options, notice, done=lambda *what: None, told=lambda stage: None, report=None, frames=None,
+                 exptout=None, command="", workers=None, alive=lambda *what: None):
     """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series;
     alive: of the name, the evaluations and the loss of the stage that is at work."""
     began = time.monotonic()

@@ -5,7 +5,7 @@ import numpy as np
 
 ENOUGH = 12  # peaks for a verdict on an orientation
 AGREES = 0.5  # agreement of a start that is near
-AGREES_AT_END = 0.3  # and of a fit that found the orientation
+AGREES_AT_END = 0.3  # and of a fit that found the orientation, beside poor structure factors
 NEAR_INDEX, SIGNIFICANT = 0.2, 6  # of an index along each axis; sigma above chance
 GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; peaks that are compared
 GRID_REACH = 0.3  # of an index, from one turn to the next at the longest edge

@@ -96,8 +96,8 @@ class _Point:
 
 
 def descend(here, most, first=FIRST_DAMPING):
-    """From a point to the minimum: (point, evaluations, converged).  A point has its loss, step(damping) -> (step, gain), moved(step) -> a
-    point, or Impossible, and a gain that is `enough` to go on.  most: evaluations; first: damping."""
+    """From a point to the minimum: (point, evaluations, converged).  A point has its loss, step(damping) -> (step, gain),
+    moved(step) -> a point, or Impossible, and a gain that is `enough` to go on.  most: evaluations; first: damping."""
     damping, evaluations, done = Damping(first), 1, False
     while True:
         done = done or here.step(0.0)[1] < here.enough

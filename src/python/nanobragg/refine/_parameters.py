@@ -220,9 +220,8 @@ def read(sim, options, notice=lambda line: None):
 
 
 class Space:
-    """The variables of a stage: those of the parameters that are marked, then `extra` levels of a background.  Levels beside the light of a
-    scene may have no minimum above 0: no logarithms, but least values, where they are held.  first: names whose variables are the first
-    ones."""
+    """The variables of a stage: those of the parameters that are marked, then `extra` levels of a background.  Beside the light of
+    a scene a level may have its minimum at 0: it is no logarithm, but has a least value.  first: names whose variables come first."""
 
     def __init__(self, parameters, marked=None, extra=0, first=()):
         self.parameters, self.extra, self.first = parameters, extra, first
@@ -253,8 +252,8 @@ class Space:
         return values, slopes
 
     def restrain(self, values, loss, g, F, pictures=1):
-        """Add the restraints to the loss and to the equations by the values; returns the loss.  Those of the first names count once for
-        so many pictures."""
+        """Add the restraints to the loss and to the equations by the values; returns the loss.  Those of the first names count once
+        for so many pictures."""
         for i, name in enumerate(self.active):
             p = self.parameters[name]
             if p.width > 0:

@@ -39,8 +39,8 @@ def _reach(fit, d):
 
 @contextlib.contextmanager
 def _blurred(fit, k):
-    """The fit as a Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; afterwards the sharp one again, with
-    the orientation, cell and geometry of the blurred one."""
+    """The fit as a Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; afterwards the sharp
+    one again, with the orientation, cell and geometry of the blurred one."""
     crystal, edges = fit.sim.crystal(), fit.edges()
     high = _reach(fit, BLURRED_D[k] * edges.max())
     fit.begin_background(high)

@@ -65,7 +65,7 @@ def _work(pipe, start, job, threads, place):
 
 
 class Workers:
-    """Workers for a job, an object whose methods take (bench, k, ...).  workers: how many; None: as many as the machine has threads for."""
+    """Workers for a job, an object whose methods take (bench, k, ...).  workers: how many; None: as the machine has threads."""
 
     def __init__(self, start, starts, job, workers, notice):
         count, threads = starts.workers()
