@@ -64,7 +64,7 @@ class Damping:
 
 class _Point:
     """Where the loss was calculated; the matrix is D V w V^T D, with D the largest norms of its columns so far [n]: a width that
-    vanishes would take long steps by its own."""
+    vanishes would take long steps by its own.  x that the loss pushes below their least are held."""
 
     def __init__(self, calculate, x, floor, least, D=0.0):
         value, gradient, matrix = calculate(x)
@@ -73,23 +73,17 @@ class _Point:
             raise Impossible("the loss is not finite")
         self.enough = max(LEAST_GAIN, LEAST_PART * self.loss)
         self.D = np.maximum(D, np.sqrt(np.maximum(np.diag(matrix), 0)))
-        self.scale = np.where(self.D > 0, 1 / np.where(self.D > 0, self.D, 1), 0)
-        self.matrix, self.gradient = matrix * np.outer(self.scale, self.scale), gradient * self.scale
+        free = (self.D > 0) & ((x > least) | (gradient < 0))
+        self.scale = np.where(free, 1 / np.where(free, self.D, 1), 0)
+        self.w, self.V = np.linalg.eigh(matrix * np.outer(self.scale, self.scale))
+        self.w[self.w <= TOLD_APART * self.w[-1]] = 0
+        self.g = self.V.T @ (gradient * self.scale)
+        self.g[self.w == 0] = 0
 
     def step(self, damping):
-        """(step, what the slopes say that it gains); x at their least do not fall."""
-        low = self.x <= self.least
-        free = ~(low & (self.gradient > 0))
-        while True:
-            w, V = np.linalg.eigh(self.matrix[np.ix_(free, free)])
-            w[w <= TOLD_APART * w.max(initial=0)] = 0
-            g = np.where(w > 0, V.T @ self.gradient[free], 0)
-            q, step = g / np.where(w > 0, w + damping, 1), np.zeros(len(free))
-            step[free] = -(V @ q) * self.scale[free]
-            falls = low & (step < 0)
-            if not falls.any():
-                return step, float(q @ (g - w * q / 2))
-            free &= ~falls
+        """(step, what the slopes say that it gains)."""
+        q = self.g / np.where(self.w > 0, self.w + damping, 1)
+        return -(self.V @ q) * self.scale, float(q @ (self.g - self.w * q / 2))
 
     def moved(self, step):
         return _Point(self.calculate, np.maximum(self.x + step, self.least), self.floor, self.least, self.D)
