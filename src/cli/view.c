@@ -19,9 +19,8 @@ typedef struct view {
 typedef struct shown {
     int n;
     nb_image images[NB_PAGE_FRAMES];
-    char text[NB_PAGE_FRAMES][NB_PATH_MAX + 16]; /* frames: their files, then names */
+    char frame[NB_PAGE_FRAMES][24]; /* their names */
     const char *names[NB_PAGE_FRAMES];
-    nb_detector_spec only; /* of one panel, from a geometry file */
     nb_reflection *spots;
 } shown;
 
@@ -76,45 +75,23 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
     return st;
 }
 
-/** The detector of a geometry file, if it has one panel of the image's size; else *out stays empty. */
-static nb_status find_only_panel(const nb_config *typed, const nb_image *image,
-                                 nb_detector_spec *out, nb_error *err)
-{
-    nb_config *cfg = malloc(sizeof *cfg);
-    nb_status st = NB_OK;
-    if (!cfg)
-        return nb_cli_fail(err, "out of memory"), NB_ERR_NOMEM;
-    *cfg = *typed;
-    if (!image->detector)
-        st = nb_config_load_geometry(cfg, NULL, out, err);
-    free(cfg);
-    if (!st && (out->n_panels != 1 || out->panels[0].size[0] != image->fast ||
-                out->panels[0].size[1] != image->slow))
-        nb_detector_spec_free(out);
-    return st;
-}
-
 enum { MOST_PIXELS = 1 << 26 /* of the frames of a page */ };
 
-/** Are there as many, and is a page wanted where one is needed? */
+/** Does the output have what only a page has, and only one of it? */
 static nb_status check(const view *c, const char *output, nb_error *err)
 {
     const int frames = c->frames[0] >= 0, n = c->frames[1] - c->frames[0] + 1;
-    if (!nb_is_page(output) && (c->with || c->spots || frames))
+    const char *const more = c->with ? "with" : c->spots ? "spots" : NULL;
+    if ((more || frames) && !nb_is_page(output))
         return nb_cli_fail(err, "-%s needs a page: name the output something.html, not %s",
-                           c->with    ? "with"
-                           : c->spots ? "spots"
-                                      : "frames",
-                           output);
+                           more ? more : "frames", output);
+    if (more && frames)
+        return nb_cli_fail(err, "-frames with -%s: a page has frames or a comparison",
+                           more);
     if (frames && (n < 1 || n > NB_PAGE_FRAMES))
         return nb_cli_fail(
-            err,
-            "-frames %d %d: the second must not be the smaller, and a page has "
-            "up to %d frames",
+            err, "-frames %d %d: type the first and the last one of up to %d frames",
             c->frames[0], c->frames[1], NB_PAGE_FRAMES);
-    if (frames && (c->with || c->spots))
-        return nb_cli_fail(err, "-frames with -%s: a page has frames or a comparison",
-                           c->with ? "with" : "spots");
     return NB_OK;
 }
 
@@ -122,43 +99,35 @@ static nb_status check(const view *c, const char *output, nb_error *err)
 static nb_status read_next(const view *c, const nb_sub_line *line, shown *p, nb_error *err)
 {
     const int i = p->n, frames = c->frames[0] >= 0, number = c->frames[0] + i;
-    const char *const file = i && !frames ? c->with : line->operands[0];
+    char path[NB_PATH_MAX + 16];
     nb_image *image = &p->images[i];
     nb_status st;
-    p->names[i] = frames ? p->text[i] : file;
-    if (frames)
-        snprintf(p->text[i], sizeof p->text[i], "%s:%d", file, number);
-    if ((st = read_one(c, line, p->names[i], image, err)))
+    p->names[i] = frames ? p->frame[i] : i ? c->with : line->operands[0];
+    snprintf(p->frame[i], sizeof p->frame[i], "frame %d", number);
+    snprintf(path, sizeof path, "%s:%d", line->operands[0], number);
+    if ((st = read_one(c, line, frames ? path : p->names[i], image, err)))
         return st;
     p->n++;
-    if (frames)
-        snprintf(p->text[i], sizeof p->text[i], "frame %d", number);
     if (frames && (double)image->fast * image->slow * p->n > MOST_PIXELS)
-        return nb_cli_fail(
-            err,
-            "-frames %d %d: a page has up to %d million pixels, which are %d "
-            "frames of this size",
-            c->frames[0], c->frames[1], MOST_PIXELS / 1000000,
-            (int)(MOST_PIXELS / ((double)image->fast * image->slow)));
+        return nb_cli_fail(err,
+                           "-frames %d %d: a page has up to %d million pixels of frames",
+                           c->frames[0], c->frames[1], MOST_PIXELS / 1000000);
     return NB_OK;
 }
 
 static nb_status write_page(const view *c, const nb_sub_line *line, shown *p,
                             nb_error *err)
 {
-    const int frames = c->frames[0] >= 0;
     nb_page_job job = {.images = p->images,
                        .names = p->names,
                        .n = p->n,
-                       .is_series = frames,
-                       .options = &line->cli.cfg.png,
-                       .title = frames ? line->operands[0] : NULL};
-    nb_status st = find_only_panel(&line->cli.cfg, &p->images[0], &p->only, err);
-    if (p->only.n_panels)
-        job.detector = &p->only;
-    if (!st && c->spots)
-        st = nb_read_page_spots(c->spots, p->images[0].detector, &p->spots, &job.n_spots,
-                                err);
+                       .is_series = c->frames[0] >= 0,
+                       .options = &line->cli.cfg.png};
+    nb_status st = NB_OK;
+    if (job.is_series)
+        job.title = line->operands[0];
+    if (c->spots)
+        st = nb_read_page_spots(c->spots, &p->spots, &job.n_spots, err);
     job.spots = p->spots;
     return st ? st : nb_image_page(&job, line->operands[1], err);
 }
@@ -195,10 +164,8 @@ static int run(void *target, const nb_sub_line *line)
         nb_cli_fail(&err, "out of memory (images)");
     for (int i = 0; p && i < NB_PAGE_FRAMES; i++)
         nb_image_free(&p->images[i]);
-    if (p) {
-        nb_detector_spec_free(&p->only);
+    if (p)
         free(p->spots);
-    }
     free(p);
     if (st)
         nb_cli_say("error", err.message);

@@ -32,8 +32,9 @@ typedef struct nb_image {
     double centre[2]; /* beam centre, pixels from the outer corner of the first pixel along fast
                        * and slow; NaN unknown */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
-    struct nb_detector_spec *detector; /* owned; of several panels, which the image holds as stack or
-                                          canvas; NULL: one */
+    struct nb_detector_spec *detector; /* owned; of a geometry file, or several panels
+                                        * of an HDF5 file; several are in the image as
+                                        * stack or canvas.  NULL: see geometry */
     uint8_t *left_out; /* owned, [slow][fast]: nb_left_out of each pixel; NULL: all are used */
 } nb_image;
 
@@ -134,13 +135,12 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 nb_error *err);
 
 #define NB_PAGE_SPOTS 5000
-struct nb_detector_spec;
 struct nb_reflection;
 /** Read the reflections of a text file of -truth spots, the brightest NB_PAGE_SPOTS of them first: what a page shows, F and d NaN
- * where the file has none, panel -1 for that of the image.  detector: of the image, for names of panels; may be NULL.  Free *spots
- * with free().  Errors: NB_ERR_INPUT with the line, NB_ERR_IO, NB_ERR_NOMEM. */
-nb_status nb_read_page_spots(const char *path, const struct nb_detector_spec *detector,
-                             struct nb_reflection **spots, int *n, nb_error *err);
+ * where the file has none, panel -1 for that of the image.  Free *spots with free().  Errors: NB_ERR_INPUT with the line, NB_ERR_IO,
+ * NB_ERR_NOMEM. */
+nb_status nb_read_page_spots(const char *path, struct nb_reflection **spots, int *n,
+                             nb_error *err);
 
 #define NB_PAGE_IMAGES 4  /* to compare */
 #define NB_PAGE_FRAMES 64 /* of a series */
@@ -151,8 +151,6 @@ typedef struct nb_page_job {
     const char *const *names; /* [n] */
     int n;
     int is_series; /* frames for a slider, up to NB_PAGE_FRAMES; 0: images to compare */
-    const struct nb_detector_spec *
-        detector; /* of one panel, whose pixels the images have; NULL: what the images know */
     const nb_png_options *options;     /* rings; NULL: usual ones, hidden at first */
     const struct nb_reflection *spots; /* [n_spots], the brightest first; NULL: none */
     int n_spots;

@@ -136,33 +136,25 @@ static int borrow_all(PyObject *objects, PyObject *titles, int fast, int slow,
     return (int)n;
 }
 
-/** The text of nb_page_text, with the geometry of a simulation if there is one. */
-static PyObject *page_text(const nb_sim *sim, nb_image *images, nb_page_job *job,
-                           const char *more, int number, Py_ssize_t bytes)
+/** The text of nb_page_json. */
+static PyObject *page_json(const nb_sim *sim, const nb_page_job *job, const char *more,
+                           Py_ssize_t bytes)
 {
     int failed = 0;
     const nb_json root = {cJSON_Parse(more), &failed};
-    nb_page_geometry geometry = {0};
     char *text = NULL;
     nb_error err = {0};
-    nb_status st = NB_OK;
+    nb_status st;
     PyObject *result;
     Py_BEGIN_ALLOW_THREADS;
-    if (sim)
-        st = nb_page_geometry_give(sim, &geometry, images, job, &err);
-    if (!st)
-        st = nb_page_text(job, root, number, (size_t)bytes, &text, &err);
-    else
-        cJSON_Delete(root.json);
-    nb_free(geometry.cfg);
+    st = nb_page_json(job, sim, root, (size_t)bytes, &text, &err);
     Py_END_ALLOW_THREADS;
     result = st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
     nb_free(text);
     return result;
 }
 
-/** page(sim or None, images, names, fast, slow, JSON, number, bytes) -> text, as nb_page_text has it: tuples; float32 images
- * of one size */
+/** page(sim or None, images, names, fast, slow, JSON, bytes) -> JSON of nb_page_json: tuples; float32 images of one size */
 PyObject *nb_python_page(PyObject *self, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -172,10 +164,10 @@ PyObject *nb_python_page(PyObject *self, PyObject *args)
     const char *more, *names[NB_PAGE_IMAGES];
     nb_image images[NB_PAGE_IMAGES];
     nb_page_job job = {.images = images, .names = names};
-    int fast, slow, number;
+    int fast, slow;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OO!O!iisin", &of, &PyTuple_Type, &objects, &PyTuple_Type,
-                          &titles, &fast, &slow, &more, &number, &bytes) ||
+    if (!PyArg_ParseTuple(args, "OO!O!iisn", &of, &PyTuple_Type, &objects, &PyTuple_Type,
+                          &titles, &fast, &slow, &more, &bytes) ||
         (of != Py_None && !(sim = nb_python_enter(of))))
         return NULL;
     if (PyTuple_Size(objects) < 1 || PyTuple_Size(objects) > NB_PAGE_IMAGES ||
@@ -184,7 +176,7 @@ PyObject *nb_python_page(PyObject *self, PyObject *args)
                             NB_PAGE_IMAGES);
     if ((job.n = borrow_all(objects, titles, fast, slow, images, views, names)) < 0)
         return NULL;
-    result = page_text(sim ? sim->sim : NULL, images, &job, more, number, bytes);
+    result = page_json(sim ? sim->sim : NULL, &job, more, bytes);
     for (int i = 0; i < job.n; i++)
         PyBuffer_Release(&views[i]);
     return result;

@@ -71,7 +71,7 @@ static PyMethodDef methods[] = {
      "left_out)"},
     {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
     {"page", nb_python_page, METH_VARARGS,
-     "page(sim or None, images, names, fast, slow, JSON, number, bytes) -> text"},
+     "page(sim or None, images, names, fast, slow, JSON, bytes) -> JSON"},
     {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
     {"series", nb_python_series, METH_VARARGS,
      "series(config words, arrays, series words, notice, progress) -> dict"},

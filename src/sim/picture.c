@@ -185,7 +185,7 @@ static nb_status show(const nb_image *image, const nb_png_options *options, int 
                             .options = options,
                             .pedestal = image->pedestal,
                             .marked = image->left_out != NULL};
-    if (image->detector) {
+    if (image->detector && image->detector->n_panels > 1) {
         st = assemble(image->detector, image, job, &shown->assembly, err);
         job->wavelength = image->detector->wavelength_A * NB_ANGSTROM;
     } else if (cfg && geometry) {
@@ -193,6 +193,32 @@ static nb_status show(const nb_image *image, const nb_png_options *options, int 
         job->panel = shown->detector.panels;
     }
     return st;
+}
+
+/** Is the image that of one panel of a geometry file? */
+static int is_of_panel(const nb_image *image)
+{
+    const nb_detector_spec *d = image->detector;
+    return d && d->n_panels == 1 && d->panels[0].size[0] == image->fast &&
+           d->panels[0].size[1] == image->slow;
+}
+
+static nb_vec3 vector(const double v[3])
+{
+    return nb_v3(v[0], v[1], v[2]);
+}
+
+nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k)
+{
+    const nb_panel_spec *p = &d->panels[k];
+    return (nb_panel){.columns = p->size[0],
+                      .rows = p->size[1],
+                      .pix0 = vector(p->origin),
+                      .fast = vector(p->fast),
+                      .slow = vector(p->slow),
+                      .beam = d->beam.set ? vector(d->beam.v) : nb_v3(0, 0, 1),
+                      .pixel_fast = p->pixel[0],
+                      .pixel_slow = p->pixel[1]};
 }
 
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err)
@@ -206,8 +232,14 @@ nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *
         shown->marked = marked.pixels;
     }
     NB_TRY(show(&marked, NULL, 1, shown, err));
-    if (!image->detector && !(cfg && (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV))))
+    if (is_of_panel(image)) {
+        shown->assembly.panel = nb_panel_of_spec(image->detector, 0);
+        shown->job.panel = &shown->assembly.panel;
+        shown->job.wavelength = image->detector->wavelength_A * NB_ANGSTROM;
+    } else if (!shown->assembly.pixels &&
+               !(cfg && (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV)))) {
         shown->job.wavelength = 0;
+    }
     return st;
 }
 
@@ -290,11 +322,13 @@ static nb_status assemble_pair(const nb_image *a, const nb_image *b, nb_pair *pa
     const nb_detector_spec *d = b->detector ? b->detector : a->detector;
     const nb_image *const images[] = {a, b};
     nb_status st = NB_OK;
-    for (int i = 0; d && i < 2 && !st; i++) {
+    if (!d || d->n_panels < 2)
+        return NB_OK;
+    for (int i = 0; i < 2 && !st; i++) {
         nb_picture_job job = {.pedestal = fmin(a->pedestal, b->pedestal)};
         st = assemble(d, images[i], &job, &all[i], err);
     }
-    if (!d || st)
+    if (st)
         return st;
     *pair = (nb_pair){all[0].pixels,
                       all[1].pixels,

@@ -53,6 +53,9 @@ typedef struct nb_shown_image {
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
 void nb_shown_free(nb_shown_image *shown);
 
+/** Place, axes, size and beam of panel k, in the frame of the detector's vectors; the rest is zero. */
+nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k);
+
 /* --- two images of the same size, for the comparison and its picture --- */
 
 /** Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
@@ -81,8 +84,8 @@ void nb_stack_size(const nb_detector_spec *detector, int *fast, int *slow);
 /** The panel that holds the pixel (fast, slow) of the image, and *at: the pixel in it; -1: none. */
 int nb_panel_in_image(const nb_image *image, int fast, int slow, int at[2]);
 
-/** The detector of an image file, if it has several panels: that of the geometry file in typed (may be
- * NULL), or of the HDF5 file (may be NULL).  Sets image->detector.  Errors: those of the geometry file. */
+/** The detector of an image file: that of the geometry file in typed (may be NULL), or of the HDF5 file (may be NULL), if it has
+ * several panels.  Sets image->detector.  Errors: those of the geometry file. */
 nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_image *image,
                                nb_error *err);
 

@@ -60,35 +60,20 @@ void nb_json_panels(nb_json detector, const nb_sim *sim);
  * NB_ERR_NOMEM. */
 nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats *stats,
                           nb_error *err);
-/** The same as a page, which shows the image [slow][fast].  Errors: those of nb_image_page. */
-nb_status nb_sim_page(const nb_sim *sim, const float *image, const nb_stats *stats,
-                      nb_error *err);
+/** A page of the image [slow][fast]; root: the report, which is deleted.  Errors: those of nb_image_page. */
+nb_status nb_sim_page(const nb_sim *sim, const float *image, nb_json root, nb_error *err);
 
-/** The geometry of a simulation, for pages.  Free cfg with nb_free. */
-typedef struct nb_page_geometry {
-    nb_config *cfg;            /* owned; with the wavelength of the model */
-    nb_detector_spec detector; /* with that, too; the rest is the simulation's */
-} nb_page_geometry;
-
-/** The images [job->n] become those of the job; of the simulation's size, and without panels of their own, they get its
- * geometry.  They borrow it from *g, which is zero before.  Errors: NB_ERR_NOMEM. */
-nb_status nb_page_geometry_give(const nb_sim *sim, nb_page_geometry *g, nb_image *images,
-                                nb_page_job *job, nb_error *err);
-
-#define NB_PAGE_BYTES ((size_t)9600000) /* of their texts, about */
+#define NB_PAGE_BYTES ((size_t)9600000) /* of its pixels, about */
 extern const char nb_page_html[];       /* the page without data */
 
-/** A page, or (number >= 0) its elements as part `number` of a page of several.  root: members of the page, as "title", "unit",
- * "report", "command", "plots" (src/tools/page.html), without the pixels and the geometry; it is deleted.  most: bytes of the
- * pixels, about.  *text: nb_free.  Errors: those of nb_image_page. */
-nb_status nb_page_text(const nb_page_job *job, nb_json root, int number, size_t most,
-                       char **text, nb_error *err);
-/** The same into a file. */
-nb_status nb_page_write(const nb_page_job *job, nb_json root, const char *path,
-                        nb_error *err);
-/** The end of a page's report: seed, renderer and the notes of the simulation.  The report goes into root. */
-nb_status nb_page_report_end(nb_draft *text, const nb_sim *sim, int64_t seed,
-                             const char *backend, nb_json root, nb_error *err);
+/** The data of a page as JSON without "<".  root: its members, as "title", "unit", "report", "command_line", "plots"
+ * (src/tools/page.html), without the pixels and the geometry; it is deleted.  sim: whose
+ * geometry the images have; NULL: their own.  most: bytes of the pixels, about.  *text: nb_free.  Errors: those of nb_image_page. */
+nb_status nb_page_json(const nb_page_job *job, const nb_sim *sim, nb_json root,
+                       size_t most, char **text, nb_error *err);
+/** The page as a file. */
+nb_status nb_page_write(const nb_page_job *job, const nb_sim *sim, nb_json root,
+                        const char *path, nb_error *err);
 
 /** The report of a complete series. */
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,

@@ -165,8 +165,6 @@ nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats 
     nb_json root = {NULL, &failed}, clipped;
     if (!cfg->report_file[0])
         return NB_OK;
-    if (nb_is_page(cfg->report_file))
-        return nb_sim_page(sim, image, stats, err);
     root.json = cJSON_CreateObject();
     add_common(sim, sim->engine.line, root);
     add_facts(nb_json_object(root, "image"), nb_stats_facts(), stats,
@@ -177,6 +175,8 @@ nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats 
     add_clipped_files(clipped, sim, NB_OUTPUT_NOISE,
                       nb_sim_noise_largest(sim, NB_NOISE_U16), sim->clipped_noise);
     add_files(root, cfg);
+    if (nb_is_page(cfg->report_file))
+        return nb_sim_page(sim, image, root, err);
     add_seconds(root, sim);
     return write_json(root, cfg->report_file, err);
 }

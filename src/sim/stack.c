@@ -62,7 +62,8 @@ int nb_panel_in_image(const nb_image *image, int fast, int slow, int at[2])
     const float *pixel = image->pixels + (size_t)slow * (size_t)image->fast + fast;
     nb_panel_pixels *where;
     int panel = -1;
-    if (!d || !(where = nb_alloc((size_t)d->n_panels, sizeof *where, "panels", NULL)))
+    if (!d || d->n_panels < 2 ||
+        !(where = nb_alloc((size_t)d->n_panels, sizeof *where, "panels", NULL)))
         return -1;
     for (int k = 0; nb_panels_in_image(d, image, where) && panel < 0 && k < d->n_panels;
          k++) {
@@ -94,7 +95,7 @@ nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_imag
         if (nb_config_load_geometry(cfg, NULL, d, &unheard))
             memset(d, 0, sizeof *d); /* not ours, and no NXmx: one panel */
     }
-    if (!st && d->n_panels > 1) {
+    if (!st && d->n_panels > !named) {
         image->detector = d;
         d = NULL;
     }

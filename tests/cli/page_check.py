@@ -56,10 +56,10 @@ def counts(path):
     return struct.unpack(f"<{SIZE * SIZE}H", data[start:start + 2 * SIZE * SIZE])
 
 
-def brightest(path):
-    """h k l and place of the strongest reflection of a list."""
+def brightest(path, *more):
+    """h k l, place, photons and more columns of the strongest reflection of a list."""
     lines = [line.split("\t") for line in read(path).decode().splitlines() if line[:1] != "#"]
-    at = [lines[0].index(name) for name in ("h", "k", "l", "fast", "slow", "intensity")]
+    at = [lines[0].index(name) for name in ("h", "k", "l", "fast", "slow", "intensity", *more)]
     rows = [[float(line[i]) for i in at] for line in lines[1:]]
     return max(rows, key=lambda row: row[5])
 
@@ -171,7 +171,7 @@ def a_run(folder, shots):
         drawn = page.value("['histogram', 'radial', 'plot0', 'factors'].map(id => { const c = $(id); return c.getContext('2d')"
                            ".getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length; })")
         ok("plots", min(drawn) > 500, drawn)
-        ok("energies", page.value("(p => p.length > 3 && Math.abs(p[p.length >> 1][0] - 12398.42) < 62)(meta.plots[0].points)"))
+        ok("energies", page.value("(p => p.length > 3 && Math.abs(p[p.length >> 1][0] - 12398.42) < 62)(spectrum()[0].points)"))
         page.value("const heard = []; navigator.clipboard.writeText = async text => { heard.push(text); }; $('copy-command').click()")
         ok("copy", "-bandwidth 0.5" in page.value("heard[0]") and page.value("$('copied-command').textContent") == "copied")
         page.picture(f"{shots}/run.png")
@@ -199,8 +199,8 @@ def a_table(folder, shots):
         shell[1] += 1
     with browser.Page(f"{folder}/t.html") as page:
         page.wait(READY)
-        points = page.value("wholeTable().points")
-        off = [abs(p[1] - math.log10(s[0] / s[1])) for p, s in zip(points, sums) if s[1]]
+        points = page.value("meta.shells")
+        off = [abs(p[1] / s[0] - 1) + abs(p[2] - s[1]) for p, s in zip(points, sums) if s[1]]
         ok("F of the whole table", len(points) == shells and len(off) > 25 and max(off) < 1e-6 and abs(points[-1][0] / far - 59 / 60) < 1e-9, (max(off), points))
         drawn = page.value("(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length)($('factors'))")
         ok("F drawn", drawn > 500 and page.value("!$('factors-part').hidden && !$('plot0')"), drawn)
@@ -338,7 +338,7 @@ def fits(folder, shots):
     run(*words, "-report", f"{folder}/one.html", "-page_frames", "2-2", status=3)
     text = read(f"{folder}/one.html").decode()
     shown = [entry["name"] for entry in map(json.loads, re.findall(r'class="fitted">(.*?)</script>', text, re.S)) if entry["on_page"]]
-    ok("chosen pictures", shown == ["b.img"] and "3, each by itself" in text and "1 of 3 pictures; -page_frames a-b chooses others" in text and text.count('id="pixels2_') == 3, shown)
+    ok("chosen pictures", shown == ["b.img"] and "3, each by itself" in text and "1 of 3 pictures; -page_frames a-b chooses others" in text and len(json.loads(re.search('id="meta2_">(.*?)</script>', text, re.S).group(1))["images"]) == 3, shown)
 
 
 def frames(folder, shots):
@@ -362,15 +362,18 @@ def frames(folder, shots):
     with open(f"{folder}/one.geom", "w", encoding="ascii") as out:
         out.write(TWO[:TWO.index("left/")].replace("clen = 0.1", "clen = 0.123") + one)
     run("view", f"{folder}/m.h5", f"{folder}/f.html", "-frames", 0, 1, "-geom", f"{folder}/one.geom")
-    meta = json.loads(re.search(r'id="meta">(.*?)</script>', read(f"{folder}/f.html").decode(), re.S).group(1))
-    ok("frames on a panel of a file", abs(meta["plane"]["origin"][2] - 0.123) < 1e-9 and meta["plane"]["pixel"] == [0.0002, 0.0002], meta["plane"])
+    lines = run("compare", f"{folder}/m.h5:0", f"{folder}/m.h5:1", "-geom", f"{folder}/one.geom", "-threshold", "none", "-report", f"{folder}/c.html")[0]
+    ok("no name of a single panel", "panel" not in lines, lines)
+    for name in ("f", "c"):
+        plane = json.loads(re.search(r'id="meta">(.*?)</script>', read(f"{folder}/{name}.html").decode(), re.S).group(1))["plane"]
+        ok("images on a panel of a file", abs(plane["origin"][2] - 0.123) < 1e-9 and plane["pixel"] == [0.0002, 0.0002], plane)
 
 
 def panels_and_floats(folder, shots):
     with open(f"{folder}/two.geom", "w", encoding="ascii") as out:
         out.write(TWO)
-    run("-geom", f"{folder}/two.geom", *CRYSTAL, "-seed", 1, "-floatfile", f"{folder}/p.bin", "-nonoise")
-    run("view", f"{folder}/p.bin", f"{folder}/p.html", "-geom", f"{folder}/two.geom")
+    run("-geom", f"{folder}/two.geom", *CRYSTAL, "-seed", 1, "-floatfile", f"{folder}/p.bin", "-nonoise", "-truth", "spots", "-truthfile", f"{folder}/p.tsv")
+    run("view", f"{folder}/p.bin", f"{folder}/p.html", "-geom", f"{folder}/two.geom", "-spots", f"{folder}/p.tsv")
     data = read(f"{folder}/p.bin")
     values = struct.unpack(f"<{len(data) // 4}f", data)
     with browser.Page(f"{folder}/p.html") as page:
@@ -383,6 +386,11 @@ def panels_and_floats(folder, shots):
         shown = float(re.search(r"p\.bin: ([-0-9.e+]+)", said).group(1))
         want = values[SIZE * 100 + 70 * 100 + 40]  # a stack: 200 rows of 100 pixels before this panel
         ok("panel", "panel right (40, 70)" in said and abs(shown / want - 1) < 2e-3, (said, want))
+        h, k, l, fast, slow, _, panel = brightest(f"{folder}/p.tsv", "panel")
+        page.value('document.querySelector("#spots button").click()')
+        said, want = page.value(WHERE), f"panel {('left', 'right')[int(panel)]} ({int(fast)}, {int(slow)})"
+        ok("spot of a panel", f"h k l {h:.0f} {k:.0f} {l:.0f}" in said and want in said, (said, want))
+        page.value("picked = null; whole()")
         ok("gap", page.value("image.pixels.some(v => v === 0)"))
         page.picture(f"{shots}/panels.png")
         plain(page)

@@ -11,7 +11,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     int n;
     nb_error err = {0};
     nb_status status =
-        nb_page_spots_parse((const char *)data, size, "fuzz.tsv", NULL, &spots, &n, &err);
+        nb_page_spots_parse((const char *)data, size, "fuzz.tsv", &spots, &n, &err);
     if (status != NB_OK) {
         NB_FUZZ_CHECK(err.code == status && err.message[0] && !spots && n == 0);
         return 0;

@@ -288,10 +288,10 @@ def test_page(tmp_path):
     sim = nanobragg.Simulation(**SMALL)
     image = sim.render()
     alone = nanobragg.page(image)
-    assert alone.startswith("<!doctype html>") and 'id="pixels0"' in alone and 'id="pixels1"' not in alone
+    assert alone.startswith("<!doctype html>") and alone.count('"pixels":') == 1
     assert "&lt;!doctype html" in alone._repr_html_() and alone._repr_html_().startswith("<iframe srcdoc=")
     both = nanobragg.page([image, 2 * image], tmp_path / "two.html", names=["a", "b"])
-    assert (tmp_path / "two.html").read_text(encoding="utf-8") == both and 'id="pixels1"' in both
+    assert (tmp_path / "two.html").read_text(encoding="utf-8") == both and both.count('"pixels":') == 2
     assert '"name":\t"b"' in both or '"name":"b"' in both
     whole = nanobragg.page(sim)
     assert "wavelength" in whole and '"report":' in whole and "beam      wavelength" in whole

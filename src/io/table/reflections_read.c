@@ -61,14 +61,6 @@ static nb_status read_heading(const char *path, const cell *cells, int n, headin
     return NB_OK;
 }
 
-static int panel_of(const cell *c, const nb_detector_spec *d)
-{
-    for (int k = 0; d && k < d->n_panels; k++)
-        if (is_cell(c, d->panels[k].name))
-            return k;
-    return -1;
-}
-
 /** A number that a list may lack. */
 static double number_of(const cell *cells, int n, int at)
 {
@@ -79,6 +71,7 @@ static double number_of(const cell *cells, int n, int at)
 static nb_status read_line(const char *path, int line, const cell *cells, int n,
                            const heading *head, nb_reflection *out, nb_error *err)
 {
+    const double panel = number_of(cells, n, head->at[6]);
     double values[NEEDED];
     for (int i = 0; i < NEEDED; i++) {
         const int k = head->at[i];
@@ -87,8 +80,8 @@ static nb_status read_line(const char *path, int line, const cell *cells, int n,
             return nb_fail_at(err, NB_ERR_INPUT, path, line,
                               "a reflection needs h, k, l, fast, slow and intensity");
     }
-    *out = (nb_reflection){
-        .h = (int)values[0], .k = (int)values[1], .l = (int)values[2], .panel = -1};
+    *out = (nb_reflection){.h = (int)values[0], .k = (int)values[1], .l = (int)values[2]};
+    out->panel = panel >= 0 && panel < 1e6 ? (int)panel : -1;
     out->fast = values[3];
     out->slow = values[4];
     out->intensity = values[5];
@@ -124,8 +117,8 @@ static nb_reflection *more(list *of, nb_error *err)
     return &of->spots[of->n++];
 }
 
-static nb_status read_all(const char *path, const char *data, const char *end,
-                          const nb_detector_spec *d, list *out, nb_error *err)
+static nb_status read_all(const char *path, const char *data, const char *end, list *out,
+                          nb_error *err)
 {
     heading head = {{-1}};
     int line = 0, has_heading = 0;
@@ -147,8 +140,6 @@ static nb_status read_all(const char *path, const char *data, const char *end,
         if (!(spot = more(out, err)))
             return NB_ERR_NOMEM;
         st = read_line(path, line, cells, n, &head, spot, err);
-        if (!st && head.at[6] >= 0 && head.at[6] < n)
-            spot->panel = panel_of(&cells[head.at[6]], d);
     }
     return st || has_heading ? st
                              : nb_fail_at(err, NB_ERR_INPUT, path, 0,
@@ -156,11 +147,10 @@ static nb_status read_all(const char *path, const char *data, const char *end,
 }
 
 nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
-                              const nb_detector_spec *detector, nb_reflection **spots,
-                              int *n, nb_error *err)
+                              nb_reflection **spots, int *n, nb_error *err)
 {
     list all = {0};
-    nb_status st = read_all(path, data, data + bytes, detector, &all, err);
+    nb_status st = read_all(path, data, data + bytes, &all, err);
     if (st) {
         free(all.spots);
         all = (list){0};
@@ -172,8 +162,8 @@ nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
     return st;
 }
 
-nb_status nb_read_page_spots(const char *path, const nb_detector_spec *detector,
-                             nb_reflection **spots, int *n, nb_error *err)
+nb_status nb_read_page_spots(const char *path, nb_reflection **spots, int *n,
+                             nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(path && spots && n);
@@ -182,7 +172,7 @@ nb_status nb_read_page_spots(const char *path, const nb_detector_spec *detector,
     nb_status st = nb_read_file(path, "-spots", 0, &data, &bytes, err);
     *spots = NULL;
     *n = 0;
-    NB_TRY(nb_page_spots_parse(data, bytes, path, detector, spots, n, err));
+    NB_TRY(nb_page_spots_parse(data, bytes, path, spots, n, err));
     nb_free(data);
     return st;
 }

@@ -13,8 +13,7 @@ nb_status nb_reflections_write(const char *path, const nb_reflections *list,
 
 /** nb_read_page_spots of bytes in memory; path: for messages. */
 nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
-                              const nb_detector_spec *detector, nb_reflection **spots,
-                              int *n, nb_error *err);
+                              nb_reflection **spots, int *n, nb_error *err);
 /** Order of reflections for qsort: the brightest first. */
 int nb_reflections_by_photons(const void *a, const void *b);
 

@@ -115,10 +115,12 @@ def page(image, path=None, names=None):
 
 
 def page_text(images, names, more="{}", sim=None, number=-1, size=PAGE_BYTES):
-    """A page of float32 arrays [slow, fast], or its elements as part `number` of a page of several.  more: members of the page
+    """A page of float32 arrays [slow, fast], or its element as part `number` of a page of several.  more: members of the page
     beside, JSON (src/tools/page.html).  sim: a _nanobragg.Sim for the geometry.  size: bytes of the pixels, about."""
     slow, fast = images[0].shape
-    return _nanobragg.page(sim, tuple(images), tuple(names), fast, slow, more, number, size)
+    json = _nanobragg.page(sim, tuple(images), tuple(names), fast, slow, more, size)
+    element = f'<script type="application/json" id="meta{"" if number < 0 else f"{number}_"}">{json}</script>\n'
+    return element if number >= 0 else _nanobragg.PAGE.replace("<!--NB-DATA-->", element, 1)
 
 
 def write(path, data):
