@@ -40,7 +40,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 CLANG_FORMAT ?= clang-format
-SOVERSION := 1
+SOVERSION := 2
 VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"/\1/p' src/nanobragg/build.h)
 
 # --- flag set -------------------------------------------------------------------------------

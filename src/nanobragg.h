@@ -6,8 +6,8 @@
  * (which may be NULL). Other pointers may be NULL where the comment allows it; elsewhere NULL is
  * NB_ERR_INPUT. Units are the users' units (mm, A, deg, um, mrad).
  *
- * The usual path, as in docs/library.md: nb_config_defaults, fields, nb_sim_create, nb_sim_render,
- * nb_sim_write, nb_sim_free. */
+ * The usual path, as in docs/library.md: nb_config_create, nb_config_set, nb_sim_create, nb_sim_render, nb_sim_write,
+ * nb_sim_free. */
 #ifndef NANOBRAGG_H
 #define NANOBRAGG_H
 

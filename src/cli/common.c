@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../params/config.h"
 #include "common.h"
 
 static atomic_int ran_out;

@@ -40,7 +40,7 @@ static const own_flag own[] = {
     .note = "has no effect: sources are summed as intensities"},
 #undef GROUP
 #define GROUP "Series"
-{.row = {"jobs", NULL, ROW(FILE, 0, jobs_file),
+{.row = {"jobs", NULL, ROW(FILE, 0, jobs_file), .high = NB_PATH_MAX,
     .help = "one JSON object a line and frame; its members are flags of that frame"}},
 #undef GROUP
 #define GROUP "Running"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "../nanobragg.h"
+#include "../params/config.h"
 
 #define NB_FLAG_MAX 320 /* rows of both tables; flags.c checks it */
 
@@ -29,7 +30,7 @@ typedef enum nb_time_report {
 typedef struct nb_cli {
     nb_config cfg;
     nb_series series;
-    char jobs_file[NB_PATH_MAX];
+    nb_text jobs_file;
     nb_cli_action action;
     const char *topic; /* of NB_DO_HELP_TOPIC; an argument */
     FILE *text; /* where a run's text goes: stdout, or stderr when an image goes to stdout */
@@ -42,7 +43,7 @@ typedef struct nb_cli {
     int progress;
     int quiet;
     nb_time_report time;
-    nb_crystals frame; /* owned configs; the crystals of -only_frame; empty: those of cfg */
+    nb_crystals frame;  /* the crystals of -only_frame; empty: those of cfg */
     int no_effect_flag; /* where a flag without effect goes */
     /** Index in argv where each flag was last typed; 0: never. */
     int typed[NB_FLAG_MAX];

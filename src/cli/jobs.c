@@ -194,10 +194,11 @@ static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_erro
 {
     cJSON *object = NULL;
     const cJSON *member = NULL;
-    nb_series none = {0};
+    nb_series none;
     nb_truth truth = cli->cfg.truth;
     nb_status status = parse_line(jobs, frame, &object, err);
 
+    nb_series_defaults(&none);
     if (!status)
         member = object->child;
     for (; member && !status; member = member->next)
@@ -211,11 +212,13 @@ static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_erro
     return status;
 }
 
-/** Start a line from this configuration, with all else of nb_cli zero. */
+/** Start a line from this configuration, with all else of nb_cli unset. */
 static void begin(nb_cli *cli, const nb_config *cfg)
 {
-    cli->cfg = *cfg; /* the first member, and large */
-    memset(&cli->series, 0, sizeof *cli - offsetof(nb_cli, series));
+    memset(cli, 0, sizeof *cli);
+    nb_config_copy(&cli->cfg, cfg);
+    nb_series_defaults(&cli->series);
+    (void)nb_text_put(&cli->jobs_file, "", NULL);
 }
 
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
@@ -226,7 +229,8 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
     begin(&cli, cfg);
     status = apply_line(jobs, frame, &cli, err);
     if (!status)
-        *cfg = cli.cfg;
+        nb_config_copy(cfg, &cli.cfg);
+    nb_cli_free(&cli);
     return status;
 }
 
@@ -243,7 +247,9 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
         nb_cli cli;
         nb_status status;
         begin(&cli, base);
-        if ((status = apply_line(jobs, i, &cli, err)))
+        status = apply_line(jobs, i, &cli, err);
+        nb_cli_free(&cli);
+        if (status)
             return status;
         for (int k = 0; k < NB_FLAG_MAX; k++)
             jobs->ignored[k] |= cli.typed[k] != 0;

@@ -200,8 +200,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
         status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
     if (status)
         return status;
-    if (cli->frame.n > 1 && (status = nb_sim_set_crystals(sim, cli->frame.configs + 1,
-                                                          cli->frame.n - 1, err))) {
+    if (cli->frame.n > 1 && (status = nb_sim_set_crystals(sim, &cli->frame, err))) {
         nb_sim_free(sim);
         return status;
     }
@@ -266,8 +265,7 @@ static int run_program(int argc, char **argv)
     if (status)
         say_error(status, &cli, ranks, &err);
     nb_ranks_leave(ranks);
-    nb_free(cli.frame.configs);
-    nb_free(cli.frame.arrays);
+    nb_cli_free(&cli);
     return nb_cli_exit_status(status);
 }
 

@@ -93,9 +93,10 @@ static nb_status take_names(const nb_sub_line *line, nb_series *s, nb_error *err
         if (!names[i][0] || strlen(names[i]) >= NB_PATH_MAX)
             return nb_cli_fail(err, "'%.60s': a file name has 1 to %d bytes", names[i],
                                NB_PATH_MAX - 1);
-    snprintf(s->input, sizeof s->input, "%s", in);
-    snprintf(hdf5 ? s->hdf5_file : s->output, sizeof s->output, "%s", out);
-    return NB_OK;
+    return nb_text_put(&s->input, in, err) ||
+                   nb_text_put(hdf5 ? &s->hdf5_file : &s->output, out, err)
+               ? NB_ERR_NOMEM
+               : NB_OK;
 }
 
 static void notice(void *user, const char *line)
@@ -114,13 +115,17 @@ static void say_floats(const nb_series *s)
 
 static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
 {
-    nb_cli cli = line->cli;
+    nb_cli cli = {.text = stdout, .progress = line->cli.progress, .quiet = line->cli.quiet};
     nb_progress progress;
     nb_ranks *ranks = NULL;
-    nb_status st = take_names(line, &cli.series, err);
-    cli.text = stdout;
-    nb_cli_join(line->word_count + 2, line->words - 2, cli.cfg.command_line,
-                sizeof cli.cfg.command_line);
+    nb_status st;
+    nb_config_copy(&cli.cfg, &line->cli.cfg);
+    nb_series_defaults(&cli.series);
+    (void)nb_text_put(&cli.jobs_file, "", NULL);
+    st = take_names(line, &cli.series, err);
+    if (!st)
+        st = nb_cli_join(line->word_count + 2, line->words - 2, &cli.cfg.command_line,
+                         err);
     memcpy(cli.series.input_size, c->size, sizeof c->size);
     cli.series.input_pedestal_set = !isnan(c->pedestal);
     cli.series.input_pedestal = isnan(c->pedestal) ? 0 : c->pedestal;
@@ -136,6 +141,7 @@ static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
         st = nb_cli_run_series(&cli, ranks, &progress, notice, err);
     }
     nb_ranks_leave(ranks);
+    nb_cli_free(&cli);
     return st;
 }
 

@@ -357,23 +357,33 @@ static void quote(char *line, size_t size, const char *argument)
         memcpy(line + size - 5, " ...", 5);
 }
 
-/** argv as one line, for the headers of files. */
-void nb_cli_join(int argc, char **argv, char *line, size_t size)
+nb_status nb_cli_join(int argc, char **argv, nb_text *to, nb_error *err)
 {
-    snprintf(line, size, "nanobragg");
-    for (int i = 1; i < argc && strlen(line) + 1 < size; i++)
-        quote(line, size, argv[i]);
+    char line[2048] = "nanobragg";
+    for (int i = 1; i < argc && strlen(line) + 1 < sizeof line; i++)
+        quote(line, sizeof line, argv[i]);
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = ' ';
+    return nb_text_put(to, line, err);
 }
 
 static void defaults(nb_cli *cli)
 {
     memset(cli, 0, sizeof *cli);
     nb_config_defaults(&cli->cfg);
+    nb_series_defaults(&cli->series);
+    (void)nb_text_put(&cli->jobs_file, "", NULL);
     cli->text = stdout;
     cli->progress = 1;
+}
+
+void nb_cli_free(nb_cli *cli)
+{
+    nb_config_drop(&cli->cfg);
+    nb_series_drop(&cli->series);
+    (void)nb_text_put(&cli->jobs_file, "", NULL);
+    nb_crystals_free(&cli->frame);
 }
 
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err)
@@ -402,8 +412,9 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
     nb_status status;
 
     defaults(cli);
-    nb_cli_join(argc, argv, cli->cfg.command_line, sizeof cli->cfg.command_line);
-    status = nb_cli_apply(argc, argv, cli, err);
+    status = nb_cli_join(argc, argv, &cli->cfg.command_line, err);
+    if (!status)
+        status = nb_cli_apply(argc, argv, cli, err);
     if (status || cli->action != NB_DO_RUN)
         return status;
     return cli_check_pairs(cli, argv, err);

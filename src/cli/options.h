@@ -25,7 +25,8 @@ int nb_cli_is_series(const nb_cli *cli);
 nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err);
 
 /** The words of a command line as one line, quoted where a shell needs it. */
-void nb_cli_join(int argc, char **argv, char *line, size_t size);
+nb_status nb_cli_join(int argc, char **argv, nb_text *line, nb_error *err);
+void nb_cli_free(nb_cli *cli); /* parsed or zero */
 
 /** Would the run write over one of its inputs, or one file twice? nb_cli_parse makes this
  * check if a flag named a file. A run makes it before it reads anything. */

@@ -189,10 +189,10 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
     else if (frames != lines)
         return nb_cli_fail(err, "-jobs %.200s has %d lines, but the series has %d frames",
                            cli->jobs_file, lines, frames);
-    series->override = on_frame;
-    series->override_place = place_of;
-    series->override_tag = nb_jobs_tag(run->jobs);
-    series->override_text = nb_jobs_text(run->jobs);
+    series->calls.override = on_frame;
+    series->calls.override_place = place_of;
+    series->calls.override_tag = nb_jobs_tag(run->jobs);
+    series->calls.override_text = nb_jobs_text(run->jobs);
     return NB_OK;
 }
 
@@ -203,7 +203,7 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
         .progress = progress, .notice = notice, .cli = cli, .start = nb_clock()};
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
-    nb_series series = cli->series;
+    nb_series series = cli->series; /* shares the texts */
     nb_series_progress result = {0};
     nb_status status = NB_OK;
     int rank;
@@ -215,12 +215,12 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     }
     if (rank == 0)
         notice_ignored(cli);
-    series.user = &run;
-    series.progress = on_progress;
-    series.begin = on_begin;
-    series.ranks = ranks;
-    series.also = &jobs;
-    series.n_also = cli->jobs_file[0] != 0;
+    series.calls.user = &run;
+    series.calls.progress = on_progress;
+    series.calls.begin = on_begin;
+    series.calls.ranks = ranks;
+    series.calls.also = &jobs;
+    series.calls.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
         status = use_jobs(cli, &series, &run, err);
     if (cli->jobs_file[0] && !status && rank == 0)
@@ -283,7 +283,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
               one = cli->series.only_frame[0] && !is_part(cli);
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     const nb_hooks hooks = {NULL, say_notice, ask};
-    nb_series series = cli->series;
+    nb_series series = cli->series; /* shares the texts */
     series_run run = {.cli = cli};
     nb_crystals frame = {0};
     int k;
@@ -293,9 +293,9 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
         return status;
     if (draws && !nb_cli_is_series(cli) && !series.frames && !series.stills)
         return nb_cli_fail(err, "-draws: needs a series, as -frames n or -stills n");
-    series.user = &run;
-    series.also = &jobs;
-    series.n_also = cli->jobs_file[0] != 0;
+    series.calls.user = &run;
+    series.calls.also = &jobs;
+    series.calls.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
         status = use_jobs(cli, &series, &run, err);
     if (!status && draws)
@@ -303,17 +303,17 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     else if (!status)
         status = nb_series_crystals(&cli->cfg, &series, k, &hooks, &frame, err);
     if (!status && !draws) {
-        cli->cfg = frame.configs[0];
+        if (one && (series.output[0] || series.hdf5_file[0]))
+            nb_cli_say("note", "-only_frame: -output, -hdf5 and -sumfile are not "
+                               "written; type -floatfile, -noisefile, -pngfile, ... for "
+                               "the image");
+        nb_config_copy(&cli->cfg, &frame.configs[0]);
         cli->frame = frame;
-        cli->cfg.sum_file[0] = '\0'; /* of the whole series */
-        memset(&cli->series, 0, sizeof cli->series);
-        cli->jobs_file[0] = 0;
+        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* of the whole series */
+        nb_series_drop(&cli->series);
+        nb_series_defaults(&cli->series);
+        (void)nb_text_put(&cli->jobs_file, "", NULL);
     }
-    if (!status && one && (series.output[0] || series.hdf5_file[0]))
-        nb_cli_say(
-            "note",
-            "-only_frame: -output, -hdf5 and -sumfile are not written; type -floatfile, "
-            "-noisefile, -pngfile, ... for the image");
     nb_jobs_free(run.jobs);
     return status;
 }

@@ -77,12 +77,14 @@ static int run(const nb_sub_command *command, int argc, char **argv)
     parsed = nb_sub_parse(command, argc, argv, &target, &line, &help, &err);
     if (parsed) {
         nb_cli_say("error", err.message);
+        nb_cli_free(&line.cli);
         return parsed == NB_ERR_NOMEM ? 1 : 2;
     }
     nb_end_on_signals();
     if (help)
         print_help(stdout, command);
     status = help ? 0 : command->run(&target, &line);
+    nb_cli_free(&line.cli);
     if (nb_cli_check_stdout(&err) && status != 1) {
         nb_cli_say("error", err.message);
         return 1;

@@ -66,9 +66,9 @@ static nb_status open_base(nb_starts *starts, const nb_config *typed,
                            const nb_hooks *hooks, nb_error *err)
 {
     nb_status st;
-    if (!(starts->typed = nb_alloc_raw(1, sizeof *starts->typed, "configuration", err)))
+    if (!(starts->typed = nb_configs_new(1, err)))
         return NB_ERR_NOMEM;
-    *starts->typed = *typed;
+    nb_config_copy(starts->typed, typed);
     st = load_starts(starts, starts->typed, hooks, err);
     return st ? st
               : nb_sim_create_for(starts->typed, starts->count, hooks, &starts->base, err);
@@ -91,7 +91,7 @@ void nb_starts_close(nb_starts *starts)
 {
     nb_free(starts->missets);
     nb_free(starts->expt);
-    nb_free(starts->typed);
+    nb_config_free(starts->typed);
     nb_hdf5_reader_free(starts->reader);
     nb_sim_free(starts->base);
     memset(starts, 0, sizeof *starts);
@@ -136,21 +136,16 @@ nb_status nb_starts_begin(const nb_starts *starts, nb_sim *sim, int picture, nb_
     nb_matrix matrix = {0};
     nb_frame_extra extra = {0};
     int own = 0;
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
-    nb_status st;
-    if (!cfg)
-        return NB_ERR_NOMEM;
-    *cfg = *nb_sim_record(starts->base);
+    NB_OWN_CONFIG cfg = {0};
+    nb_config_copy(&cfg, nb_sim_record(starts->base));
     if (starts->missets) {
-        cfg->misset_mode = NB_MISSET_FIXED;
-        memcpy(cfg->misset_deg, starts->missets[picture], sizeof cfg->misset_deg);
+        cfg.misset_mode = NB_MISSET_FIXED;
+        memcpy(cfg.misset_deg, starts->missets[picture], sizeof cfg.misset_deg);
     }
     if (starts->expt)
-        own = nb_use_start(starts->typed, &starts->expt[picture], cfg, &matrix);
+        own = nb_use_start(starts->typed, &starts->expt[picture], &cfg, &matrix);
     extra.matrix = own ? &matrix : NULL;
-    st = nb_sim_frame(sim, cfg, &extra, err);
-    nb_free(cfg);
-    return st;
+    return nb_sim_frame(sim, &cfg, &extra, err);
 }
 
 nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture,

@@ -64,14 +64,17 @@ typedef struct nb_detector_spec {
     nb_scan_points scan;
 } nb_detector_spec;
 
-/** Read the geometry file that cfg names (geom_file, expt_file or nxmx_file) into *detector, and
- * point cfg->detector to it. Values of cfg win over those of the file. Without such a file
- * *detector is empty and cfg unchanged. nb_sim_create does this by itself when cfg->detector is
- * NULL. Free *detector with nb_detector_spec_free after the last use of cfg. hooks may be NULL.
+/** Read the geometry file that cfg names (geom, expt or nxmx) into *detector, which becomes the detector of cfg. Values of
+ * cfg win over those of the file. Without such a file *detector is empty and cfg unchanged. nb_sim_create does this by itself
+ * where cfg has no detector. Free *detector with nb_detector_spec_free after the last use of cfg. hooks may be NULL.
  * Errors: NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
  * NB_ERR_UNSUPPORTED (no cJSON, no HDF5). */
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
+
+/** Use a detector of the caller instead of a file's; it must live until nb_sim_create or nb_sim_change has returned.
+ * NULL: none. */
+void nb_config_use_detector(nb_config *cfg, const nb_detector_spec *detector);
 
 /** Name of panel k of a simulation, and its pixels along fast and slow (size may be NULL); NULL: there
  * is no panel k. */

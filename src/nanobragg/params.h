@@ -108,9 +108,11 @@ nb_status nb_param_get(const nb_param *param, const void *base, const char *betw
  * quantity (lambda, energy) the last one is used. Errors: NB_ERR_INPUT. */
 nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_error *err);
 
-/** The same with numbers; a switch takes 0 or 1. */
-nb_status nb_config_set_numbers(nb_config *cfg, const char *name, const double *values,
-                                int n, nb_error *err);
+/** The same with a number, or with n of them; a switch takes 0 or 1. */
+nb_status nb_config_set_number(nb_config *cfg, const char *name, double value,
+                               nb_error *err);
+nb_status nb_config_set_array(nb_config *cfg, const char *name, const double *values,
+                              int n, nb_error *err);
 
 /** The value of one parameter as text for nb_config_set; "" when it is unset. */
 nb_status nb_config_get(const nb_config *cfg, const char *name, char *text, size_t size,

@@ -69,31 +69,16 @@ nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err);
  * of this one (from 0; rank may be NULL); 1 and 0 without mpirun. */
 int nb_ranks_launched(int *rank);
 
-/** Many images from one configuration; docs/series.md. All zero: no output. Plain data
- * except the callbacks. */
-typedef struct nb_series {
-    int frames;               /* a rotation: frame k (0..) at phi + k*osc */
-    int stills;               /* or number of shots */
-    char output[NB_PATH_MAX]; /* file names with one %d; the extension chooses the format */
-    char hdf5_file[NB_PATH_MAX]; /* NXmx master */
-    nb_hdf5_type hdf5_type;
-    nb_compression compress;
-    int frames_per_file;            /* of the HDF5 data files; 0: 100 */
-    char orientations[NB_PATH_MAX]; /* stills: "random" or a file; "" as configured */
-    char spectra[NB_PATH_MAX];      /* stills: a file with a spectrum for each shot */
-    double jitter_fluence_pct, jitter_lambda_pct, jitter_cell_pct, jitter_mosaic_pct;
-    double jitter_beam_mm; /* standard deviations from shot to shot; 0 none */
-    char input[NB_PATH_MAX]; /* input images instead of rendered ones; "": frames are rendered. See nb_series_run */
-    int input_size[2]; /* of headerless ones, pixels fast and slow; 0: square, or the detector's */
-    int input_pedestal_set;
-    double input_pedestal; /* their value without photons, when set; else that of their header */
-    double input_unit; /* photons of one unit of their pixels; 0: 1 */
-    int resume;        /* keep the frames that an earlier, interrupted run finished */
+/** Many images from one configuration; docs/series.md.  nb_series_set of params.h sets a value. */
+typedef struct nb_series nb_series;
+
+/** What a caller adds to a series.  All pointers are the caller's. */
+typedef struct nb_series_calls {
+    void *user;
     nb_ranks *ranks; /* divide the frames among processes; NULL: this process makes all, and under
                         mpirun a notice says so */
     const nb_file_use *also; /* n_also files of the caller, for nb_check_files */
     int n_also;
-    void *user;
     /** Called once, before the first frame, in rank 0: the simulation of the configuration
      * before the changes of single frames. May be NULL. */
     void (*begin)(void *user, const nb_sim *base);
@@ -106,11 +91,15 @@ typedef struct nb_series {
     const char *override_text; /* its changes, a line per frame, for the master; may be NULL */
     /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
-    char vary[1536]; /* "NAME:law:number:...,...": numbers that differ between frames; "" none */
-    char only_frame[24]; /* "k" or "a-b": frames of the series that are made, from 0; "": all.  Needs cfg->seed */
-    double time_limit_s; /* stop as after an interrupt; 0: never */
-    uint64_t reserved[165]; /* as nb_config.reserved: the whole has 8192 bytes in every version */
-} nb_series;
+} nb_series_calls;
+
+/** Make a series with every value unset and no calls.  Errors: NB_ERR_NOMEM; *series is NULL then. */
+nb_status nb_series_create(nb_series **series, nb_error *err);
+void nb_series_free(nb_series *series); /* NULL is fine */
+/** nb_config_set of a parameter of a series. */
+nb_status nb_series_set(nb_series *series, const char *name, const char *text,
+                        nb_error *err);
+void nb_series_set_calls(nb_series *series, const nb_series_calls *calls);
 
 /** Render and write a series; the single-image outputs of cfg are not written.
  * hooks->notice is called from this thread. hooks->progress (with a fraction of the series)
@@ -137,18 +126,11 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
 nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
                            const nb_hooks *hooks, nb_config *out, nb_error *err);
 
-/** The configurations of all crystals of an image. */
-typedef struct nb_crystals {
-    nb_config *configs; /* the caller's (nb_free); [n], of no crystal 1: the first is that of the image */
-    int n;
-    struct nb_arrays *
-        arrays; /* the caller's (nb_free); arrays of the first crystal, with its A matrix, or NULL */
-} nb_crystals;
-
 /** The same for all crystals of the frame; nb_sim_set_crystals gives those beside the first to the image's simulation.
  * *out is written whole. */
 nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int k,
                              const nb_hooks *hooks, nb_crystals *out, nb_error *err);
+void nb_crystals_free(nb_crystals *all); /* zero or filled */
 
 /** Write cfg->draws_file: a row for each frame with its number, its crystal, its seed and what series->vary draws, with
  * tabs between them and a line of names above.  Nothing is rendered.  Errors: those of nb_series_single, NB_ERR_IO. */

@@ -211,10 +211,17 @@ typedef struct nb_reflections {
     double off_panels; /* photons that -footprint moves off the panels: in the intensities, not in the image */
 } nb_reflections;
 
-/** Give the image's further crystals other records (what is typed): configs[n] belong to crystals 1, 2, ...  Without this call
- * they have the record of the simulation, random orientations and the flags of their lines.  It holds until the simulation
- * changes.  Errors: NB_ERR_INPUT (n is not one less than the image's crystals; those of nb_sim_create), NB_ERR_NOMEM. */
-nb_status nb_sim_set_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err);
+/** The configurations of all crystals of an image: nb_series_crystals. */
+typedef struct nb_crystals {
+    nb_config *configs; /* [n], of no crystal 1: the first is that of the image */
+    int n;
+    struct nb_arrays *arrays; /* arrays of the first crystal, with its A matrix, or NULL */
+} nb_crystals;
+
+/** Give the image's further crystals other records (what is typed).  Without this call they have the record of the simulation,
+ * random orientations and the flags of their lines.  It holds until the simulation changes.  Errors: NB_ERR_INPUT (the image
+ * has another number of crystals; those of nb_sim_create), NB_ERR_NOMEM. */
+nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err);
 
 /** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
  * Miller index. The pixel's photons are divided in proportion to its samples, to 1e-6.

@@ -94,15 +94,6 @@ static nb_status check_three(const nb_param *p, const nb_opt3 *three, nb_error *
     return st ? st : check_doubles(p, three->v, 3, err);
 }
 
-static nb_status check_text(const nb_param *p, const char *text, nb_error *err)
-{
-    char label[NB_PARAM_LABEL];
-    if (memchr(text, 0, p->size))
-        return NB_OK;
-    return nb_fail(err, NB_ERR_INPUT, "%s: the text has no end (a NUL within %zu bytes)",
-                   nb_param_label(p, label), p->size);
-}
-
 static nb_status check_cell(const nb_param *p, const nb_config *cfg, nb_error *err)
 {
     nb_param angle = *p;
@@ -163,10 +154,6 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
         return check_three(p, field, err);
     case NB_KIND_CHOICE:
         return check_choice(p, *(const int *)field, err);
-    case NB_KIND_FILE:
-    case NB_KIND_TEXT:
-    case NB_KIND_DEVICE:
-        return check_text(p, field, err);
     case NB_KIND_CELL:
         return check_cell(p, cfg, err);
     case NB_KIND_MISSET:
@@ -181,12 +168,9 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
         return check_png_scale(p, &cfg->png, err);
     case NB_KIND_PNG_RINGS:
         return check_doubles(p, cfg->png.ring_A, cfg->png.rings, err);
-    case NB_KIND_PRESET:
-    case NB_KIND_POINT_MM:
-    case NB_KIND_SEED:
+    default:
         return NB_OK;
     }
-    return NB_OK;
 }
 
 /** Every row that has these bits of `mask`.  Counts come before what they count. */
@@ -203,25 +187,9 @@ static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_e
     return st;
 }
 
-/** What this library does not know is not left out in silence. */
-static nb_status check_reserved(const char *name, const uint64_t *reserved, size_t n,
-                                nb_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (reserved[i])
-            return nb_fail(err, NB_ERR_INPUT,
-                           "%s: a member is set that nanobragg " NB_VERSION
-                           " does not have; start from %s, or use the library of the "
-                           "headers that this program was compiled with",
-                           name,
-                           strcmp(name, "nb_config") ? "zeros" : "nb_config_defaults");
-    return NB_OK;
-}
-
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err)
 {
-    nb_status st = check_reserved("nb_config", cfg->reserved, NB_CONFIG_ROOM, err);
-    return st ? st : check_rows(cfg, NB_PARAM_SERIES, 0, err);
+    return check_rows(cfg, NB_PARAM_SERIES, 0, err);
 }
 
 nb_status nb_png_check(const nb_png_options *options, nb_error *err)
@@ -244,9 +212,7 @@ nb_status nb_png_check_name(const char *flag, const char *path, nb_error *err)
 
 nb_status nb_series_check(const nb_series *series, nb_error *err)
 {
-    nb_status st = check_reserved("nb_series", series->reserved,
-                                  sizeof series->reserved / sizeof *series->reserved, err);
-    return st ? st : check_rows(series, NB_PARAM_SERIES, NB_PARAM_SERIES, err);
+    return check_rows(series, NB_PARAM_SERIES, NB_PARAM_SERIES, err);
 }
 
 static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_error *err)

@@ -87,7 +87,7 @@ int nb_param_is_set(const nb_param *p, const void *base)
     case NB_KIND_FILE:
     case NB_KIND_TEXT:
     case NB_KIND_DEVICE:
-        return *(const char *)field != 0;
+        return **(const nb_text *)field != 0;
     case NB_KIND_SEED:
         return ((const nb_seed *)field)->set != 0;
     case NB_KIND_CELL:
@@ -174,7 +174,7 @@ static void add_field(writer *w, const nb_param *p, const void *base)
     case NB_KIND_FILE:
     case NB_KIND_TEXT:
     case NB_KIND_DEVICE:
-        add(w, field);
+        add(w, *(const nb_text *)field);
         return;
     case NB_KIND_SEED:
         add_seed(w, field);

@@ -4,9 +4,25 @@
 #define NB_PARAMS_PARAMS_H
 
 #include "../nanobragg.h"
+#include "config.h"
 
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
+
+extern const char nb_no_text[1]; /* of all unset texts */
+int nb_param_is_text(const nb_param *param);
+/** The text at this place of a struct. */
+nb_text nb_text_at(const void *base, size_t offset);
+/** True if the row has the same value in both structs. */
+int nb_param_same(const nb_param *param, const void *a, const void *b);
+/** Copy the row's value. */
+void nb_param_copy(const nb_param *param, void *to, const void *from);
+/** A local configuration, which is dropped at the end of its block: NB_OWN_CONFIG cfg = {0}; */
+#define NB_OWN_CONFIG __attribute__((cleanup(nb_config_drop))) nb_config
+/** n configurations at their defaults: nb_configs_free.  Errors: NULL, out of memory. */
+nb_config *nb_configs_new(size_t n, nb_error *err);
+/** Free n configurations and their texts.  NULL is fine. */
+void nb_configs_free(nb_config *all, size_t n);
 
 /** nb_param_set where a device is any word. */
 nb_status nb_param_put(const nb_param *param, void *base, const char *const *words, int n,
@@ -67,7 +83,7 @@ int nb_config_given(const nb_config *cfg, size_t offset);
  * files say, and read only. */
 typedef struct nb_settings {
     nb_config value;
-    uint32_t typed[sizeof(nb_config) / 128]; /* a bit for each 4 bytes of `value`: nb_is_typed */
+    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* a bit for each 4 bytes of `value`: nb_is_typed */
 } nb_settings;
 
 /** Fill *out from what is typed, or what files say.  A default that depends on other members stays unset, as does

@@ -4,18 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/memory.h"
 #include "../base/text.h"
 #include "../physics/shapes.h"
 #include "params.h"
 
-/* Programs that were compiled before count on it: a new member takes its bytes from `reserved`. */
-_Static_assert(sizeof(void *) != 8 ||
-                   (sizeof(nb_config) == 65536 && sizeof(nb_series) == 8192),
-               "nb_config and nb_series keep their sizes");
-
-static void set_default(const nb_param *p, nb_config *cfg)
+static void set_default(const nb_param *p, void *base)
 {
-    void *field = (char *)cfg + p->offset;
+    void *field = (char *)base + p->offset;
     switch (p->kind) {
     case NB_KIND_SWITCH:
     case NB_KIND_CHOICE:
@@ -37,24 +33,59 @@ static void set_default(const nb_param *p, nb_config *cfg)
         *(double *)field = p->unset;
         return;
     case NB_KIND_FILE:
-        if (p->flags & NB_PARAM_OUTPUT && p->fallback)
-            snprintf(field, p->size, "%s", p->fallback);
+    case NB_KIND_TEXT:
+    case NB_KIND_DEVICE:
+        *(nb_text *)field = p->kind == NB_KIND_FILE && p->flags & NB_PARAM_OUTPUT &&
+                                    p->fallback && !(p->flags & NB_PARAM_SERIES)
+                                ? p->fallback
+                                : nb_no_text;
         return;
     default: /* zero */
         return;
     }
 }
 
-void nb_config_defaults(nb_config *cfg)
+static void set_defaults(void *base, size_t bytes, unsigned of_series)
 {
     size_t count;
     const nb_param *table = nb_params(&count);
-    if (!cfg)
-        return;
-    memset(cfg, 0, sizeof *cfg);
+    memset(base, 0, bytes);
     for (size_t i = 0; i < count; i++)
-        if (!(table[i].flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)))
-            set_default(&table[i], cfg);
+        if ((table[i].flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)) == of_series)
+            set_default(&table[i], base);
+}
+
+void nb_config_defaults(nb_config *cfg)
+{
+    if (cfg)
+        set_defaults(cfg, sizeof *cfg, 0);
+}
+
+void nb_series_defaults(nb_series *series)
+{
+    if (series)
+        set_defaults(series, sizeof *series, NB_PARAM_SERIES);
+}
+
+nb_config *nb_configs_new(size_t n, nb_error *err)
+{
+    nb_config *all = nb_alloc(n, sizeof *all, "configurations", err);
+    for (size_t i = 0; all && i < n; i++)
+        nb_config_defaults(&all[i]);
+    return all;
+}
+
+nb_status nb_config_create(nb_config **cfg, nb_error *err)
+{
+    return (*cfg = nb_configs_new(1, err)) ? NB_OK : NB_ERR_NOMEM;
+}
+
+nb_status nb_series_create(nb_series **series, nb_error *err)
+{
+    if (!(*series = nb_alloc(1, sizeof **series, "a series", err)))
+        return NB_ERR_NOMEM;
+    nb_series_defaults(*series);
+    return NB_OK;
 }
 
 /* nb_config -> nb_settings. */
@@ -168,7 +199,7 @@ const nb_settings *nb_resolve(const nb_config *typed, nb_settings *out)
 {
     size_t n;
     const nb_param *p = nb_params(&n);
-    memcpy(&out->value, typed, offsetof(nb_config, reserved));
+    out->value = *typed;
     memset(out->typed, 0, sizeof out->typed);
     for (size_t i = 0; i < n; i++)
         if (!(p[i].flags & NB_PARAM_SERIES))

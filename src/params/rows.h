@@ -51,7 +51,8 @@ enum {
 #define NUMBER_FROM(marks, member, start) FIELD(NUMBER, marks, member), .unset = start
 #define VECTOR(member) FIELD(VECTOR, PIXELS, member), DIRECTION
 #define CHOICE(marks, member, list) FIELD(CHOICE, marks, member), .choices = list
-#define PATH(marks, member) FIELD(FILE, marks, member)
+#define LONGEST(bytes) .high = bytes /* of a text, with its NUL */
+#define PATH(marks, member) FIELD(FILE, marks, member), LONGEST(NB_PATH_MAX)
 #define SEED(member) FIELD(SEED, PIXELS, member)
 #define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
 /** A list of choices. */

@@ -250,31 +250,30 @@ static nb_status set_choice(const nb_param *p, int *out, const char *word, nb_er
     return refuse_word(p, word, err);
 }
 
-static nb_status set_file(const nb_param *p, char *out, const char *word, nb_error *err)
+static nb_status set_file(const nb_param *p, nb_text *out, const char *word, nb_error *err)
 {
     char label[NB_PARAM_LABEL];
     nb_param_label(p, label);
     if (!*word)
         return nb_fail(err, NB_ERR_INPUT, "%s '': the file name is empty", label);
-    if (strlen(word) >= p->size)
+    if (strlen(word) >= (size_t)p->high)
         return nb_fail(err, NB_ERR_INPUT,
-                       "%s %.60s...: the file name is longer than %zu bytes", label, word,
-                       p->size - 1);
-    memcpy(out, word, strlen(word) + 1);
-    return NB_OK;
+                       "%s %.60s...: the file name is longer than %.0f bytes", label,
+                       word, p->high - 1);
+    return nb_text_put(out, word, err);
 }
 
-static nb_status set_text(const nb_param *p, char *out, const char *word, nb_error *err)
+static nb_status set_text(const nb_param *p, nb_text *out, const char *word, nb_error *err)
 {
     char label[NB_PARAM_LABEL];
     nb_param_label(p, label);
     if (!(p->flags & NB_PARAM_INNER) && !*word)
         return nb_fail(err, NB_ERR_INPUT, "%s '': the text is empty", label);
-    if (!(p->flags & NB_PARAM_INNER) && strlen(word) >= p->size)
-        return nb_fail(err, NB_ERR_INPUT, "%s %.60s...: the text is longer than %zu bytes",
-                       label, word, p->size - 1);
-    snprintf(out, p->size, "%s", word);
-    return NB_OK;
+    if (!(p->flags & NB_PARAM_INNER) && strlen(word) >= (size_t)p->high)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s %.60s...: the text is longer than %.0f bytes", label, word,
+                       p->high - 1);
+    return nb_text_put(out, word, err);
 }
 
 static nb_status set_number_or(const nb_param *p, void *out, const char *word,

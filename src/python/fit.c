@@ -262,22 +262,18 @@ static int open_starts(starts *self, PyObject *words, PyObject *dict,
                        const char *orientations)
 {
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
-    nb_config *cfg = calloc(1, sizeof *cfg);
+    NB_OWN_CONFIG cfg = {0};
     nb_hooks hooks = nb_python_hooks(&self->calls);
     nb_error err = {0};
     nb_status st = NB_ERR_NOMEM;
-    int failed = !cfg;
-    if (cfg) {
-        nb_config_defaults(cfg);
-        failed = nb_python_set_words(words, cfg, 0) ||
-                 nb_python_use_arrays(dict, cfg, &arrays);
-    }
+    nb_config_defaults(&cfg);
+    const int failed =
+        nb_python_set_words(words, &cfg, 0) || nb_python_use_arrays(dict, &cfg, &arrays);
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS;
-        st = nb_starts_open(&self->of, cfg, orientations, &hooks, &err);
+        st = nb_starts_open(&self->of, &cfg, orientations, &hooks, &err);
         Py_END_ALLOW_THREADS;
     }
-    free(cfg);
     if (!failed && !st)
         return 0;
     nb_python_raise(&err, st);

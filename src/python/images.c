@@ -24,7 +24,7 @@ PyObject *nb_python_read_image(PyObject *self, PyObject *args)
 {
     const char *path;
     int fast, slow;
-    nb_config *typed;
+    nb_config typed; /* holds no text */
     nb_image image;
     nb_error err = {0};
     nb_status st;
@@ -32,14 +32,11 @@ PyObject *nb_python_read_image(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &most_MB))
         return NULL;
-    if (!(typed = malloc(sizeof *typed)))
-        return PyErr_NoMemory();
-    nb_config_defaults(typed);
-    typed->max_read_MB = most_MB > 0 ? most_MB : typed->max_read_MB;
+    nb_config_defaults(&typed);
+    typed.max_read_MB = most_MB > 0 ? most_MB : typed.max_read_MB;
     Py_BEGIN_ALLOW_THREADS;
-    st = nb_image_read(path, fast, slow, typed, &image, &err);
+    st = nb_image_read(path, fast, slow, &typed, &image, &err);
     Py_END_ALLOW_THREADS;
-    free(typed);
     return st ? nb_python_raise(&err, st) : nb_python_image(&image);
 }
 

@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "../nanobragg.h"
+#include "../params/params.h"
 
 /** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
 PyObject *nb_python_raise(const nb_error *err, nb_status st);

@@ -176,15 +176,23 @@ PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
         "resolved", m->auto_oversample);
 }
 
-/** state() -> bytes of the resolved configuration, for change() of the same simulation */
+static void free_state(PyObject *capsule)
+{
+    nb_config_free(PyCapsule_GetPointer(capsule, "nb_config"));
+}
+
+/** state() -> a capsule of the resolved configuration, for change() of the same simulation */
 PyObject *nb_python_state(PyObject *object, PyObject *unused)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
+    nb_config *cfg;
     (void)unused;
-    self = nb_python_enter(object);
-    return self ? PyBytes_FromStringAndSize((const char *)nb_sim_config(self->sim),
-                                            sizeof(nb_config))
-                : NULL;
+    if (!(self = nb_python_enter(object)))
+        return NULL;
+    if (!(cfg = nb_configs_new(1, NULL)))
+        return PyErr_NoMemory();
+    nb_config_copy(cfg, nb_sim_config(self->sim));
+    return PyCapsule_New(cfg, "nb_config", free_state);
 }
 
 /** Rows of words, or of None: back to the default.  0, or -1 with an exception. */
@@ -197,8 +205,7 @@ static int put_rows(PyObject *pairs, nb_config *cfg, const nb_config *unset)
         const nb_param *row;
         int failed = !pair || !PyArg_ParseTuple(pair, "sO", &name, &words);
         if (!failed && words == Py_None && (row = nb_param_find(name))) {
-            memcpy((char *)cfg + row->offset, (const char *)unset + row->offset,
-                   row->size);
+            nb_param_copy(row, cfg, unset);
         } else if (!failed) {
             one = PyTuple_Pack(1, pair);
             failed = !one || nb_python_set_words(one, cfg, 0);
@@ -217,28 +224,26 @@ PyObject *nb_python_change(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *state, *rows;
-    NB_PYTHON_VIEW view = {0};
-    nb_config *cfg;
+    NB_OWN_CONFIG cfg = {0};
+    nb_config unset;
+    const nb_config *from;
     nb_error err = {0};
-    nb_status st = NB_OK;
-    int shape, failed;
+    nb_status st;
+    int shape;
     if (!PyArg_ParseTuple(args, "OOi", &state, &rows, &shape) ||
         !(self = nb_python_enter(object)) ||
-        (state != Py_None && nb_python_buffer(state, 0, sizeof *cfg, "state", &view)))
+        !(from = state == Py_None ? nb_sim_config(self->sim)
+                                  : PyCapsule_GetPointer(state, "nb_config")))
         return NULL;
-    if (!(cfg = malloc(2 * sizeof *cfg)))
-        return PyErr_NoMemory();
-    memcpy(cfg, view.buf ? view.buf : nb_sim_config(self->sim), sizeof *cfg);
-    nb_config_defaults(&cfg[1]);
-    failed = put_rows(rows, &cfg[0], &cfg[1]);
-    if (!failed) {
-        cfg->shape = shape < 0 ? cfg->shape : (nb_shape)shape;
-        Py_BEGIN_ALLOW_THREADS;
-        st = nb_sim_change(self->sim, cfg, &err);
-        Py_END_ALLOW_THREADS;
-    }
-    free(cfg);
-    return failed ? NULL : nb_python_none(&err, st);
+    nb_config_copy(&cfg, from);
+    nb_config_defaults(&unset);
+    if (put_rows(rows, &cfg, &unset))
+        return NULL;
+    cfg.shape = shape < 0 ? cfg.shape : (nb_shape)shape;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_sim_change(self->sim, &cfg, &err);
+    Py_END_ALLOW_THREADS;
+    return nb_python_none(&err, st);
 }
 
 /** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] or None) */

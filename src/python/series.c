@@ -40,35 +40,26 @@ PyObject *nb_python_series(PyObject *self, PyObject *args)
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
     nb_python_calls calls = {0};
     nb_series_progress result = {0};
-    nb_series *series = calloc(1, sizeof *series);
-    nb_config *cfg = calloc(1, sizeof *cfg);
+    __attribute__((cleanup(nb_series_drop))) nb_series series = {0};
+    NB_OWN_CONFIG cfg = {0};
     nb_hooks hooks;
     nb_error err = {0};
-    nb_status st = NB_ERR_NOMEM;
-    int failed = 1;
+    nb_status st;
     (void)self;
-    if (!series || !cfg) {
-        PyErr_NoMemory();
-    } else if (PyArg_ParseTuple(args, "OOOOO", &words, &dict, &own, &calls.notice,
-                                &calls.progress)) {
-        nb_config_defaults(cfg);
-        failed = nb_python_set_words(words, cfg, 0) ||
-                 nb_python_set_words(own, series, 1) ||
-                 nb_python_use_arrays(dict, cfg, &arrays);
-    }
-    if (!failed) {
-        hooks = nb_python_hooks(&calls);
-        hooks.progress = NULL;
-        series->user = &calls;
-        series->progress = pass_progress;
-        Py_BEGIN_ALLOW_THREADS;
-        st = nb_series_run(cfg, series, &hooks, &result, &err);
-        Py_END_ALLOW_THREADS;
-    }
-    free(series);
-    free(cfg);
-    if (failed)
+    nb_config_defaults(&cfg);
+    nb_series_defaults(&series);
+    if (!PyArg_ParseTuple(args, "OOOOO", &words, &dict, &own, &calls.notice,
+                          &calls.progress) ||
+        nb_python_set_words(words, &cfg, 0) || nb_python_set_words(own, &series, 1) ||
+        nb_python_use_arrays(dict, &cfg, &arrays))
         return NULL;
+    hooks = nb_python_hooks(&calls);
+    hooks.progress = NULL;
+    series.calls.user = &calls;
+    series.calls.progress = pass_progress;
+    Py_BEGIN_ALLOW_THREADS;
+    st = nb_series_run(&cfg, &series, &hooks, &result, &err);
+    Py_END_ALLOW_THREADS;
     if (st == NB_ERR_CANCELLED)
         return result_dict(&result);
     return st ? nb_python_raise(&err, st) : result_dict(&result);

@@ -30,21 +30,14 @@ static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     nb_python_sim *self = (nb_python_sim *)object;
     PyObject *words, *arrays, *notice;
-    nb_config *cfg;
-    int failed;
+    NB_OWN_CONFIG cfg = {0};
     (void)kwargs;
     if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &arrays, &notice))
         return -1;
     Py_INCREF(notice);
     self->notice = self->calls.notice = notice;
-    if (!(cfg = calloc(1, sizeof *cfg))) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    nb_config_defaults(cfg);
-    failed = nb_python_set_words(words, cfg, 0) || create(self, cfg, arrays);
-    free(cfg);
-    return failed ? -1 : 0;
+    nb_config_defaults(&cfg);
+    return nb_python_set_words(words, &cfg, 0) || create(self, &cfg, arrays) ? -1 : 0;
 }
 
 static void sim_dealloc(PyObject *object)
@@ -64,12 +57,15 @@ static void sim_dealloc(PyObject *object)
 static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
                      nb_python_arrays *arrays)
 {
+    nb_text *const files[] = {
+        &cfg->hkl_file,          &cfg->mask_file, &cfg->source_file,  &cfg->mat_file,
+        &cfg->transmission_file, &cfg->add_file,  &cfg->mosaic_blocks};
     nb_config_defaults(cfg);
     cfg->arrays = nb_sim_record(self->sim)->arrays;
     if (nb_python_use_arrays(dict, cfg, arrays))
         return -1;
-    cfg->hkl_file[0] = cfg->mask_file[0] = cfg->source_file[0] = cfg->mat_file[0] = '\0';
-    cfg->transmission_file[0] = cfg->add_file[0] = cfg->mosaic_blocks[0] = '\0';
+    for (int i = 0; i < (int)(sizeof files / sizeof *files); i++)
+        (void)nb_text_put(files[i], "", NULL);
     return nb_python_set_words(words, cfg, 0);
 }
 
@@ -100,16 +96,11 @@ static PyObject *sim_set(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *words, *arrays, *names;
-    nb_config *cfg;
-    int failed;
+    NB_OWN_CONFIG cfg = {0};
     if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names) ||
         !(self = nb_python_enter(object)))
         return NULL;
-    if (!(cfg = malloc(sizeof *cfg)))
-        return PyErr_NoMemory();
-    failed = retype(self, cfg, words, arrays, names);
-    free(cfg);
-    if (failed)
+    if (retype(self, &cfg, words, arrays, names))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -271,25 +262,22 @@ static PyObject *sim_write(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *words, *image;
-    nb_config *cfg; /* the old one and the changed one */
+    NB_OWN_CONFIG old = {0};
+    NB_OWN_CONFIG cfg = {0};
     NB_PYTHON_VIEW view = {0};
     nb_error err = {0};
-    nb_status st = NB_OK;
-    int failed;
+    nb_status st;
     if (!PyArg_ParseTuple(args, "OO", &words, &image) || !(self = nb_python_enter(object)))
         return NULL;
-    if (!(cfg = malloc(2 * sizeof *cfg)))
-        return PyErr_NoMemory();
-    cfg[0] = cfg[1] = *nb_sim_config(self->sim);
-    failed = nb_python_set_words(words, &cfg[1], 0) ||
-             nb_python_plane(self, image, 0, sizeof(float), "image", &view);
-    if (!failed) {
-        Py_BEGIN_ALLOW_THREADS;
-        st = write_as(self->sim, &cfg[1], &cfg[0], view.buf, &err);
-        Py_END_ALLOW_THREADS;
-    }
-    free(cfg);
-    return failed ? NULL : nb_python_none(&err, st);
+    nb_config_copy(&old, nb_sim_config(self->sim));
+    nb_config_copy(&cfg, &old);
+    if (nb_python_set_words(words, &cfg, 0) ||
+        nb_python_plane(self, image, 0, sizeof(float), "image", &view))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    st = write_as(self->sim, &cfg, &old, view.buf, &err);
+    Py_END_ALLOW_THREADS;
+    return nb_python_none(&err, st);
 }
 
 /** text(which): config | report */

@@ -23,6 +23,9 @@ static uint64_t hash_field(uint64_t h, const void *of, const nb_param *p)
         return nb_hash_bytes(h, &seed->value, seed->set ? sizeof seed->value : 0);
     if (p->kind == NB_KIND_VECTOR || p->kind == NB_KIND_POINT)
         return nb_hash_bytes(h, three->v, three->set ? sizeof three->v : 0);
+    if (nb_param_is_text(p))
+        return nb_hash_bytes(h, nb_text_at(of, p->offset),
+                             strlen(nb_text_at(of, p->offset)) + 1);
     return nb_hash_bytes(h, field, p->size);
 }
 
@@ -158,7 +161,7 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
 }
 
-/** The resolved base, with the values that the series decides for all frames. */
+/** The resolved base, which shares its texts, with the values that the series decides for all frames. */
 static nb_config whole_of(const nb_frames *f)
 {
     nb_config all = f->whole;
@@ -179,8 +182,8 @@ static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
     uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
     h = hash_fields(h, &whole, 0, counts);
     h = hash_fields(h, frames->series, NB_PARAM_SERIES, counts);
-    h = nb_hash_bytes(h, &frames->series->override_tag,
-                      sizeof frames->series->override_tag);
+    h = nb_hash_bytes(h, &frames->series->calls.override_tag,
+                      sizeof frames->series->calls.override_tag);
     h = hash_crystals(hash_inputs(h, &base->in, base->model.scene.raster.pixels), base);
     if (frames->series->only_frame[0]) {
         h = nb_hash_bytes(h, &frames->first, sizeof frames->first);

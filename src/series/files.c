@@ -102,7 +102,7 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
             err, NB_ERR_INPUT,
             "-hdf5 -: a series is several HDF5 files, which cannot go to standard "
             "output; give a file name");
-    if (!st && !(n->uses = nb_alloc((size_t)s->n_also + OWN, sizeof *n->uses,
+    if (!st && !(n->uses = nb_alloc((size_t)s->calls.n_also + OWN, sizeof *n->uses,
                                     "names of files", err)))
         st = NB_ERR_NOMEM;
     NB_TRY(add_slopes(n, cfg, s, err));
@@ -116,8 +116,8 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
             add(n, "-orientations", s->orientations, 0);
         add(n, "-spectra", s->spectra, 0);
         add_input(n, s);
-        for (int i = 0; i < s->n_also; i++)
-            add(n, s->also[i].flag, s->also[i].path, s->also[i].written);
+        for (int i = 0; i < s->calls.n_also; i++)
+            add(n, s->calls.also[i].flag, s->calls.also[i].path, s->calls.also[i].written);
         st = nb_refuse_same_files(n->uses, n->n_uses, n->families, n->n_families, err);
     }
     if (n)

@@ -115,7 +115,7 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
     if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
         return no_count(s, err);
-    if (s->frames > 1 && !(base->model.phi_range > 0) && !s->override)
+    if (s->frames > 1 && !(base->model.phi_range > 0) && !s->calls.override)
         return nb_fail(err, NB_ERR_INPUT,
                        "-frames %d needs -osc, the oscillation of one frame", s->frames);
     if (!s->output[0] && !s->hdf5_file[0])
@@ -207,26 +207,25 @@ static nb_status check_scan(const nb_frames *f, const nb_sim *base, nb_error *er
 /** The lines of frames with several crystals, or none. */
 static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 {
-    nb_config *cfg;
+    NB_OWN_CONFIG cfg = {0};
     nb_status st = NB_OK;
     *lines = f->count;
-    if (!f->base.crystals[0] && !nb_vary_has_crystals(&f->vary) && !f->series->override)
+    if (!f->base.crystals[0] && !nb_vary_has_crystals(&f->vary) &&
+        !f->series->calls.override)
         return NB_OK;
-    cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
     f->first_line =
         nb_alloc((size_t)f->count + 1, sizeof *f->first_line, "orientations", err);
-    if (!cfg || !f->first_line)
+    if (!f->first_line)
         st = NB_ERR_NOMEM;
     for (int k = 0; k < f->count && !st; k++) {
         int n = 1;
-        st = nb_frames_config(f, k, cfg, err);
-        if (!st && cfg->crystals[0])
-            st = nb_crystals_count(f->in, cfg, &n, err);
+        st = nb_frames_config(f, k, &cfg, err);
+        if (!st && cfg.crystals[0])
+            st = nb_crystals_count(f->in, &cfg, &n, err);
         f->first_line[k + 1] = f->first_line[k] + n;
     }
     if (!st)
         *lines = f->first_line[f->count];
-    nb_free(cfg);
     return st;
 }
 
@@ -296,8 +295,8 @@ static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_confi
 /** The dose of each frame is half of its own, and those of all frames before. */
 static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
 {
-    const int alike = !f->series->override && !f->vary.n && !base->model.spectrum.n;
-    nb_config *cfg;
+    const int alike = !f->series->calls.override && !f->vary.n && !base->model.spectrum.n;
+    NB_OWN_CONFIG cfg = {0};
     double own = 0, before = 0, *doses;
     nb_status st = NB_OK;
     if (!base->model.damage.given)
@@ -306,15 +305,13 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-dose is of a rotation (-frames): each of the -stills has a new "
                        "crystal; type -Badd");
-    cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
     doses = nb_alloc_raw((size_t)f->count, sizeof *doses, "doses", err);
-    st = cfg && doses ? NB_OK : NB_ERR_NOMEM;
+    st = doses ? NB_OK : NB_ERR_NOMEM;
     for (int k = 0; k < f->count && !st; k++, before += own) {
         if (k == 0 || !alike)
-            st = dose_of(f, base, k, cfg, &own, err);
+            st = dose_of(f, base, k, &cfg, &own, err);
         doses[k] = nb_typeable(alike ? (k + 0.5) * own : before + own / 2);
     }
-    nb_free(cfg);
     if (st)
         nb_free(doses);
     else
@@ -327,7 +324,7 @@ static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
 {
     nb_inputs in;
     nb_status st;
-    f->whole = base->cfg;
+    nb_config_copy(&f->whole, &base->cfg);
     if (!base->typed.crystals[0])
         return NB_OK;
     st = nb_resolve_record(&base->in, &f->base, base->seed, NULL, NULL, &f->whole, &in,
@@ -347,7 +344,7 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     memset(f, 0, sizeof *f);
     NB_FORWARD(check(series, base, err));
     f->in = &base->in;
-    f->base = base->typed;
+    nb_config_copy(&f->base, &base->typed);
     NB_FORWARD(resolve_base(f, base, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
@@ -406,6 +403,8 @@ void nb_frames_free(nb_frames *f)
     nb_free(f->crystals);
     f->crystals = NULL;
     nb_spectra_free(&f->spectra);
+    nb_config_drop(&f->base);
+    nb_config_drop(&f->whole);
 }
 
 /** The misset and the noise of one seed use other streams. */
@@ -485,7 +484,8 @@ static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 }
 
 /** The axes of a stream are a cell and an orientation: A = U B, with a* of B along x and b* in the plane of x and y. */
-static void apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg)
+static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                              nb_error *err)
 {
     const nb_stream *s = &f->stream;
     const int first = s->first[at.frame], n = s->first[at.frame + 1] - first;
@@ -518,8 +518,9 @@ static void apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg)
     cfg->misset_mode = NB_MISSET_FIXED;
     for (int i = 0; i < 3; i++)
         cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
-    if (n != 1 || cfg->crystals[0])
-        snprintf(cfg->crystals, sizeof cfg->crystals, "%d", n);
+    if (n == 1 && !cfg->crystals[0])
+        return NB_OK;
+    return nb_config_set_number(cfg, "crystals", n, err);
 }
 
 /** Of a still: a line of the file belongs to each crystal, frame after frame. */
@@ -527,9 +528,8 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
                                    nb_error *err)
 {
     if (f->stream.images) {
-        apply_stream(f, at, cfg);
         apply_image(f, at.frame, cfg);
-        return NB_OK;
+        return apply_stream(f, at, cfg, err);
     }
     if (f->missets) {
         const int line = (f->first_line ? f->first_line[at.frame] : at.frame) + at.crystal;
@@ -559,7 +559,7 @@ static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, int64_t see
                                nb_config *cfg, nb_error *err)
 {
     nb_status st;
-    *cfg = f->base;
+    nb_config_copy(cfg, &f->base);
     type_cell(f, cfg);
     cfg->seed.value = seed;
     if (f->doses)
@@ -609,7 +609,7 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
     double misset[3];
     nb_status st;
     memcpy(misset, cfg->misset_deg, sizeof misset);
-    st = f->series->override(f->series->user, at.frame, cfg, err);
+    st = f->series->calls.override(f->series->calls.user, at.frame, cfg, err);
     if (!st && (f->whole.detector || nb_config_geometry_flag(cfg)))
         st = check_detector(f, cfg, err);
     if (at.crystal > 0) {
@@ -631,7 +631,7 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
     const nb_crystal_at whole = {f->first + at.frame, at.crystal};
     const int64_t seed = nb_series_seed(f->base.seed.value, whole.frame);
     nb_status st = plain_crystal(f, whole, seed, cfg, err);
-    if (!st && f->series->override)
+    if (!st && f->series->calls.override)
         st = override(f, whole, cfg, err);
     if (!st && at.crystal > 0 && cfg->seed.value != seed && !f->rotation) {
         /* the seed of a line places the further crystals */
@@ -675,13 +675,12 @@ nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
     *n = 1;
     if (cfg->crystals[0])
         st = nb_crystals_count(f->in, cfg, n, err);
-    if (!st && *n > 1 &&
-        !(*more = nb_alloc_raw((size_t)*n - 1, sizeof **more, "crystals", err)))
+    if (!st && *n > 1 && !(*more = nb_configs_new((size_t)*n - 1, err)))
         st = NB_ERR_NOMEM;
     for (int m = 1; m < *n && !st; m++)
         st = nb_frames_crystal(f, (nb_crystal_at){k, m}, *more + m - 1, err);
     if (st) {
-        nb_free(*more);
+        nb_configs_free(*more, (size_t)*n - 1);
         *more = NULL;
     }
     return nb_frames_at(f, k, st, err);
@@ -697,15 +696,15 @@ nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim
     nb_status st = nb_frames_crystals(f, k, cfg, &more, &n, err);
     if (!st && (n > 1 || sim->crowd))
         st = nb_sim_give_crystals(sim, more, n > 1 ? n - 1 : 0, err);
-    nb_free(more);
+    nb_configs_free(more, (size_t)n - 1);
     return st ? st : nb_sim_frame(sim, cfg, &extra, err);
 }
 
 void nb_frames_place(const nb_frames *f, int k, char *place, size_t size)
 {
     snprintf(place, size, "frame %d", f->first + k + 1);
-    if (f->series->override && f->series->override_place)
-        f->series->override_place(f->series->user, f->first + k, place, size);
+    if (f->series->calls.override && f->series->calls.override_place)
+        f->series->calls.override_place(f->series->calls.user, f->first + k, place, size);
 }
 
 nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err)

@@ -72,7 +72,7 @@ static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
     }
     g->kind = NB_GIVEN_HDF5;
     if (strcmp(g->name, input) == 0)
-        return nb_hdf5_count_frames(g->name, g->plain->max_read_MB, &g->frames, err);
+        return nb_hdf5_count_frames(g->name, g->plain.max_read_MB, &g->frames, err);
     g->first = frame;
     g->frames = 1;
     return NB_OK;
@@ -121,8 +121,7 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
     cfg->default_F = 0;
     cfg->precision = NB_PRECISION_DOUBLE; /* counts belong to the pixels as they are */
     cfg->write_noise = 1;
-    snprintf(cfg->device, sizeof cfg->device, "cpu");
-    return NB_OK;
+    return nb_text_put(&cfg->device, "cpu", err);
 }
 
 /** A background is on an absolute scale: nothing of it is guessed. */
@@ -187,7 +186,7 @@ static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err
     if (!nb_config_geometry_flag(&g->cfg) && !g->cfg.detector && g->kind == NB_GIVEN_HDF5) {
         st = nb_image_find_panels(g->name, NULL, &panels, err);
         if (!st && panels.detector)
-            snprintf(g->cfg.nxmx_file, sizeof g->cfg.nxmx_file, "%s", g->name);
+            st = nb_text_put(&g->cfg.nxmx_file, g->name, err);
         nb_image_free(&panels);
     }
     if (st)
@@ -202,17 +201,16 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
 {
     nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
     nb_status st = g ? NB_OK : NB_ERR_NOMEM;
-    if (st || !(g->plain = nb_alloc(1, sizeof *g->plain, "configuration", err)) ||
-        !(g->reader = nb_alloc(1, sizeof *g->reader, "reader of HDF5", err)))
+    if (st || !(g->reader = nb_alloc(1, sizeof *g->reader, "reader of HDF5", err)))
         return NB_ERR_NOMEM;
-    g->cfg = *cfg;
+    nb_config_copy(&g->cfg, cfg);
     g->series = *series;
     g->size[0] = series->input_size[0];
     g->size[1] = series->input_size[1];
     g->unit = series->input_unit > 0 ? series->input_unit : 1;
     g->pedestal = series->input_pedestal_set ? series->input_pedestal : NAN;
-    nb_config_defaults(g->plain);
-    g->plain->max_read_MB = cfg->max_read_MB;
+    nb_config_defaults(&g->plain);
+    g->plain.max_read_MB = cfg->max_read_MB;
     if (series->resume)
         return nb_fail(err, NB_ERR_INPUT,
                        "-resume with an input: such a series is made in one go");
@@ -230,7 +228,7 @@ void nb_given_free(nb_given *g)
     if (!g)
         return;
     nb_hdf5_reader_free(g->reader);
-    nb_free(g->plain);
+    nb_config_drop(&g->cfg);
     nb_image_free(&g->image);
     nb_free(g->background);
     nb_free(g);
@@ -249,10 +247,10 @@ static nb_status read_image(const nb_given *g, int k, int with_mask, nb_image *o
     given_name(g, k, name);
     if (g->kind == NB_GIVEN_HDF5) {
         const nb_hdf5_wanted wanted = {
-            name, g->first + k, with_mask, g->plain->max_read_MB, NULL, g->reader};
+            name, g->first + k, with_mask, g->plain.max_read_MB, NULL, g->reader};
         return nb_hdf5_read_image(&wanted, own, err);
     }
-    return nb_image_read(name, g->size[0], g->size[1], g->plain, own, err);
+    return nb_image_read(name, g->size[0], g->size[1], &g->plain, own, err);
 }
 
 /** Where the panels of the detector lie in the image. */

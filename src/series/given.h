@@ -22,9 +22,9 @@ typedef struct nb_given {
     double unit;      /* photons */
     double pedestal;  /* NaN: that of the header */
     nb_series series; /* the caller's, with the number of frames */
-    nb_config cfg;    /* the caller's, completed; without crystal, in double precision */
-    nb_image image;   /* owned; a single one, read with its header; else none */
-    nb_config *plain; /* owned; for readers, whose header nobody wants */
+    nb_config cfg; /* owned; the caller's, completed; without crystal, in double precision */
+    nb_image image;  /* owned; a single one, read with its header; else none */
+    nb_config plain; /* for readers, whose header nobody wants */
     struct nb_hdf5_reader *reader; /* owned; of an input in HDF5 */
     float *background; /* owned; [pixels of the stack], photons; may be NULL */
 } nb_given;

@@ -24,7 +24,7 @@
 static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
-    return s->override || f->vary.n || f->spectra.count || f->stream.images ||
+    return s->calls.override || f->vary.n || f->spectra.count || f->stream.images ||
            f->crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
            s->jitter_beam_mm > 0;
 }
@@ -108,7 +108,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 {
     const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
         frames = reaches_differ(f) ? f->count : crystals;
-    nb_config cfg;
+    NB_OWN_CONFIG cfg = {0};
     double dmin;
     if (!base->in.sums || !frames ||
         !nb_factor_files_have_limit(base->in.factors, &base->cfg))
@@ -258,9 +258,9 @@ static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
     s->bright = 0;
     st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, s, err);
     NB_TRY(nb_frames_check(f, &s->geometry, cfg, err));
-    if (!st && f->series->override)
+    if (!st && f->series->calls.override)
         st = nb_crystals_check(f->in, cfg, err);
-    if (!st && f->series->override && cfg->crystals[0])
+    if (!st && f->series->calls.override && cfg->crystals[0])
         st = nb_crystals_count(f->in, cfg, &n, err);
     for (int m = 1; m < n && !st; m++)
         st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, s, err);
@@ -278,7 +278,7 @@ static int moves(const nb_geometry *g, const nb_geometry *h)
 /** Geometry of frame k without its override. */
 static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_error *err)
 {
-    nb_config cfg;
+    NB_OWN_CONFIG cfg = {0};
     nb_inputs in;
     nb_status st;
     *g = f->geometry;
@@ -297,7 +297,7 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {
     nb_geometry g = *h;
-    nb_status st = f->series->override ? plain_geometry(f, k, &g, err) : NB_OK;
+    nb_status st = f->series->calls.override ? plain_geometry(f, k, &g, err) : NB_OK;
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);
     f->places_differ |= moves(first, h);
@@ -306,13 +306,13 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
 
 nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
 {
-    nb_config cfg;
+    NB_OWN_CONFIG cfg = {0};
     nb_survey s = {.asker = {&base->hooks, "", base->asker.holds, 0}};
     nb_geometry first = f->geometry;
     nb_status st = NB_OK;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
         st = check_frame(f, k, base, &cfg, &s, err);
-        if (!st && (f->series->override || f->vary.n) && f->series->hdf5_file[0])
+        if (!st && (f->series->calls.override || f->vary.n) && f->series->hdf5_file[0])
             st = compare_places(f, k, &s.geometry, &first, err);
         (void)nb_frames_at(f, k, st, err);
     }

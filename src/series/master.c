@@ -64,10 +64,10 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
 {
     const nb_run *run = user;
     const size_t n = (size_t)run->base->model.spectrum.n;
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    NB_OWN_CONFIG cfg = {0};
     nb_spectrum s = {0};
-    nb_status st = cfg ? nb_frames_config(&run->frames, k, cfg, err) : NB_ERR_NOMEM;
-    NB_TRY(nb_spectrum_of_frame(run->base, cfg, &s, err));
+    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
+    NB_TRY(nb_spectrum_of_frame(run->base, &cfg, &s, err));
     if (!st && (size_t)s.n != n)
         st = nb_fail(
             err, NB_ERR_INPUT,
@@ -78,7 +78,6 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
         memcpy(weight, s.weight, n * sizeof *weight);
     }
     nb_spectrum_free(&s);
-    nb_free(cfg);
     return st;
 }
 
@@ -163,16 +162,16 @@ static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
 
 static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_error *err)
 {
-    nb_config *first = nb_alloc_raw(1, sizeof *first, "truth", err), *more = NULL;
-    int n = 0;
-    nb_status st = first ? nb_frames_config(&run->frames, k, first, err) : NB_ERR_NOMEM;
-    NB_TRY(nb_frames_crystals(&run->frames, k, first, &more, &n, err));
+    NB_OWN_CONFIG first = {0};
+    nb_config *more = NULL;
+    int n = 1;
+    nb_status st = nb_frames_config(&run->frames, k, &first, err);
+    NB_TRY(nb_frames_crystals(&run->frames, k, &first, &more, &n, err));
     all->first[k] = (int64_t)all->n;
     for (int m = 0; m < n && !st; m++)
-        st = add_rows(run, (nb_crystal_at){k, m}, m ? more + m - 1 : first, all, err);
+        st = add_rows(run, (nb_crystal_at){k, m}, m ? more + m - 1 : &first, all, err);
     all->count[k] = (int64_t)all->n - all->first[k];
-    nb_free(more);
-    nb_free(first);
+    nb_configs_free(more, (size_t)n - 1);
     return st;
 }
 
@@ -221,7 +220,7 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     const nb_frames *f = &run->frames;
     master->rotation = f->rotation;
     master->moving = f->moving;
-    master->jobs = run->series->override_text;
+    master->jobs = run->series->calls.override_text;
     master->damaged = run->base->model.damage.given;
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;

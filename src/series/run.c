@@ -44,10 +44,10 @@ int nb_run_ask(nb_run *run)
 int nb_run_report(nb_run *run)
 {
     int stop = 0;
-    if (!run->series->progress)
+    if (!run->series->calls.progress)
         return 0;
     pthread_mutex_lock(&run->hook_lock);
-    stop = run->series->progress(run->series->user, &run->progress);
+    stop = run->series->calls.progress(run->series->calls.user, &run->progress);
     pthread_mutex_unlock(&run->hook_lock);
     return stop;
 }

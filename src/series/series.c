@@ -49,9 +49,10 @@ static beginning resolve(const nb_run *run, const nb_config *cfg)
 static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning *b,
                              nb_error *err)
 {
-    nb_config first = *cfg;
+    NB_OWN_CONFIG first = {0};
     int from, frames = nb_series_part(run->series, &from);
     nb_status st;
+    nb_config_copy(&first, cfg);
     first.device_alone = 0; /* its renderers are several */
     first.seed.set = 1;
     first.seed.value = b->seed;
@@ -89,6 +90,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
     nb_sim *base = run->base;
     nb_pool_devices devices = {-1, 0, run->threads};
     int each = 1;
+    nb_status st;
     char more[32];
     if (base->engine.backend->device) {
         nb_device asked;
@@ -98,8 +100,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
                                      nb_ranks_local_rank(run->ranks),
                                      nb_ranks_local_count(run->ranks));
         /* an image that failed there is an error, not another renderer's */
-        snprintf(base->cfg.device, sizeof base->cfg.device, "%s",
-                 base->engine.backend->name);
+        NB_FORWARD(nb_text_put(&base->cfg.device, base->engine.backend->name, err));
         if (devices.count > 1) {
             snprintf(more, sizeof more, "; %d devices", devices.count);
             strncat(run->progress.backend, more,
@@ -246,7 +247,7 @@ static void notice_turned(const nb_run *run)
     static const char *const turn[] = {"misset_", "rot_", "phi"};
     const nb_series *s = run->series;
     const nb_vary *v = &run->frames.vary;
-    int turned = s->orientations[0] || s->override || run->given ||
+    int turned = s->orientations[0] || s->calls.override || run->given ||
                  run->frames.base.misset_mode == NB_MISSET_RANDOM;
     for (int i = 0; i < v->n; i++)
         for (int k = 0; k < 3; k++)
@@ -645,7 +646,7 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
         return nb_series_draws(cfg, series, hooks, err);
     memset(&run, 0, sizeof run);
     run.series = series;
-    run.ranks = series->ranks;
+    run.ranks = series->calls.ranks;
     if (hooks)
         run.hooks = *hooks;
     run.begun.fd = -1;
@@ -658,8 +659,8 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     if (series->input[0])
         st = open_input(&run, &cfg, err);
     NB_TRY(set_up(&run, cfg, err));
-    if (!st && series->begin && nb_ranks_rank(series->ranks) == 0)
-        series->begin(series->user, run.base);
+    if (!st && series->calls.begin && nb_ranks_rank(series->calls.ranks) == 0)
+        series->calls.begin(series->calls.user, run.base);
     NB_TRY(run_all(&run, err));
     run.progress.seconds = nb_monotonic_seconds() - run.start;
     if (result)

@@ -16,36 +16,32 @@
 #include "files.h"
 #include "frames.h"
 
-/** The series as one of at least a frame. */
+/** The series as one of at least a frame; it shares the texts. */
 static nb_series counted(const nb_series *series)
 {
     nb_series s = *series;
     if (s.frames + s.stills == 0)
         s.stills = 1;
     if (!s.output[0] && !s.hdf5_file[0])
-        strcpy(s.output, NB_SERIES_UNWRITTEN);
+        s.output = NB_SERIES_UNWRITTEN;
     return s;
 }
 
 /** All configurations of frame k. */
 static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
 {
-    nb_config *first = nb_alloc_raw(1, sizeof *first, "crystals", err), *more = NULL;
-    nb_status st = first ? nb_frames_config(f, k, first, err) : NB_ERR_NOMEM;
-    NB_TRY(nb_frames_crystals(f, k, first, &more, &out->n, err));
-    if (!st && out->n > 1) {
-        out->configs = nb_alloc_raw((size_t)out->n, sizeof *first, "crystals", err);
-        st = out->configs ? NB_OK : NB_ERR_NOMEM;
-    }
-    if (!st && out->n > 1) {
-        out->configs[0] = *first;
-        memcpy(out->configs + 1, more, ((size_t)out->n - 1) * sizeof *more);
-    } else if (!st) {
-        out->configs = first;
-        first = NULL;
-    }
-    nb_free(first);
-    nb_free(more);
+    NB_OWN_CONFIG first = {0};
+    nb_config *more = NULL;
+    nb_status st = nb_frames_config(f, k, &first, err);
+    NB_TRY(nb_frames_crystals(f, k, &first, &more, &out->n, err));
+    if (!st && !(out->configs = nb_configs_new((size_t)(out->n > 1 ? out->n : 1), err)))
+        st = NB_ERR_NOMEM;
+    if (!st)
+        nb_config_copy(&out->configs[0], &first);
+    for (int i = 1; !st && i < out->n; i++)
+        nb_config_copy(&out->configs[i], &more[i - 1]);
+    if (more)
+        nb_configs_free(more, (size_t)out->n - 1);
     return st;
 }
 
@@ -71,8 +67,7 @@ static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_err
     own->arrays.A_count = 3;
     out->arrays = &own->arrays;
     first->arrays = out->arrays;
-    snprintf(first->mat_file, sizeof first->mat_file, "%s", NB_MEMORY_A);
-    return NB_OK;
+    return nb_text_put(&first->mat_file, NB_MEMORY_A, err);
 }
 
 nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int k,
@@ -107,6 +102,13 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     return st;
 }
 
+void nb_crystals_free(nb_crystals *all)
+{
+    nb_configs_free(all->configs, (size_t)(all->n > 1 ? all->n : 1));
+    nb_free(all->arrays);
+    memset(all, 0, sizeof *all);
+}
+
 nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
                            const nb_hooks *hooks, nb_config *out, nb_error *err)
 {
@@ -120,9 +122,8 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
             "use nb_series_crystals",
             k);
     if (!st)
-        *out = all.configs[0];
-    nb_free(all.arrays);
-    nb_free(all.configs);
+        nb_config_copy(out, &all.configs[0]);
+    nb_crystals_free(&all);
     return st;
 }
 
@@ -139,13 +140,12 @@ typedef struct series_of {
 /** The factor of the fluence by -spectrum. */
 static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *err)
 {
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    NB_OWN_CONFIG cfg = {0};
     nb_spectrum spectrum = {0};
-    nb_status st = cfg ? nb_frames_config(s->f, k, cfg, err) : NB_ERR_NOMEM;
-    NB_TRY(nb_spectrum_of_frame(s->base, cfg, &spectrum, err));
+    nb_status st = nb_frames_config(s->f, k, &cfg, err);
+    NB_TRY(nb_spectrum_of_frame(s->base, &cfg, &spectrum, err));
     nb_draft_put(t, "\t%.12g", spectrum.factor);
     nb_spectrum_free(&spectrum);
-    nb_free(cfg);
     return st;
 }
 
@@ -171,21 +171,20 @@ static nb_status add_row(nb_draft *t, const series_of *s, nb_crystal_at at, nb_e
 /** How many crystals frame k has. */
 static nb_status count(const series_of *s, int k, int *n, nb_error *err)
 {
-    nb_config *own = nb_alloc_raw(1, sizeof *own, "configuration", err);
-    nb_status st = own ? NB_OK : NB_ERR_NOMEM;
-    if (!st && s->base) {
-        st = nb_frames_config(s->f, k, own, err);
-        NB_TRY(nb_crystals_count(&s->base->in, own, n, err));
-    } else if (!st) {
-        *own = *s->cfg;
-        st = nb_vary_apply(s->v, (nb_crystal_at){k, 0}, own, err);
-        if (!st && nb_crystals_kind_of(own->crystals, n) != NB_CRYSTALS_NUMBER)
+    NB_OWN_CONFIG own = {0};
+    nb_status st;
+    if (s->base) {
+        st = nb_frames_config(s->f, k, &own, err);
+        NB_TRY(nb_crystals_count(&s->base->in, &own, n, err));
+    } else {
+        nb_config_copy(&own, s->cfg);
+        st = nb_vary_apply(s->v, (nb_crystal_at){k, 0}, &own, err);
+        if (!st && nb_crystals_kind_of(own.crystals, n) != NB_CRYSTALS_NUMBER)
             st =
                 nb_fail(err, NB_ERR_INPUT,
                         "-draws with lines of -crystals: needs a crystal; type -cell and "
                         "-default_F, or their files");
     }
-    nb_free(own);
     return st;
 }
 
@@ -194,7 +193,7 @@ static nb_status add_rows(nb_draft *t, const series_of *s, int k, nb_error *err)
     int n = 1;
     nb_status st = NB_OK;
     if (s->cfg->crystals[0] || nb_vary_has_crystals(s->v) ||
-        (s->base && s->f->series->override))
+        (s->base && s->f->series->calls.override))
         st = count(s, k, &n, err);
     if (!st && n == 0)
         return add_row(t, s, (nb_crystal_at){k, -1}, err);
@@ -240,10 +239,10 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_sim *base = NULL;
     nb_vary own = {0};
     nb_draft t = {0};
-    nb_config seeded = *cfg;
+    nb_config seeded = *cfg; /* shares the texts */
     nb_status st;
     NB_FORWARD(nb_series_check_files(cfg, series, series->frames_per_file, err));
-    seeded.draws_file[0] = '\0'; /* it is written here */
+    seeded.draws_file = nb_no_text; /* it is written here */
     if (has_crystal(cfg)) {
         if (!(st = nb_sim_create(&seeded, hooks, &base, err)))
             st = nb_frames_init(&f, &all, base, err);

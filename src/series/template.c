@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../params/config.h"
 
 int nb_series_part(const nb_series *s, int *first)
 {

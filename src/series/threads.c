@@ -314,7 +314,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     nb_run *run = w->run;
     nb_frame *f = &w->frame;
     const double start = nb_monotonic_seconds();
-    nb_config cfg;
+    NB_OWN_CONFIG cfg = {0};
     int k = slot->frame;
     nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
     slot->file_bytes = slot->file_clipped = 0;

@@ -725,7 +725,7 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
             break;
         switch (item->name->to) {
         case CRYSTALS:
-            snprintf(cfg->crystals, sizeof cfg->crystals, "%d", (int)value);
+            st = nb_config_set_number(cfg, "crystals", (int)value, err);
             break;
         case ROTATION:
             rotation[item->name->axis] = value;

@@ -101,7 +101,7 @@ static unsigned find_changed(const nb_config *cfg, const nb_arrays *own)
     if (!cfg->arrays || cfg->arrays == own)
         return 0;
     for (int i = 0; i < NB_ARRAY_KINDS; i++)
-        if (strcmp((const char *)cfg + kinds_of[i].name, kinds_of[i].memory) == 0)
+        if (strcmp(nb_text_at(cfg, kinds_of[i].name), kinds_of[i].memory) == 0)
             used |= 1u << i;
     for (int i = 0; i < PARTS; i++)
         if (array_of(cfg->arrays, i) != array_of(own, i))
@@ -144,9 +144,20 @@ nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error
     cfg->arrays = arrays;
     for (int i = 0; i < NB_ARRAY_KINDS; i++)
         if (kinds_in(arrays) & 1u << i)
-            snprintf((char *)cfg + kinds_of[i].name, NB_PATH_MAX, "%s",
-                     kinds_of[i].memory);
+            NB_FORWARD(nb_text_put((nb_text *)(void *)((char *)cfg + kinds_of[i].name),
+                                   kinds_of[i].memory, err));
     return NB_OK;
+}
+
+void nb_config_use_detector(nb_config *cfg, const nb_detector_spec *detector)
+{
+    if (cfg)
+        cfg->detector = detector;
+}
+
+const nb_arrays *nb_config_arrays(const nb_config *cfg)
+{
+    return cfg ? cfg->arrays : NULL;
 }
 
 /** Replace these kinds in *to by shared copies.  Errors: NB_ERR_NOMEM; *to is as before then. */

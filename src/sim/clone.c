@@ -29,8 +29,8 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     *clone = NULL;
     if (!sim)
         return NB_ERR_NOMEM;
-    sim->typed = from->typed;
-    sim->cfg = from->cfg;
+    nb_config_copy(&sim->typed, &from->typed);
+    nb_config_copy(&sim->cfg, &from->cfg);
     sim->seed = from->seed;
     sim->asker.holds = from->asker.holds;
     sim->in = nb_inputs_hold(&from->in);
@@ -59,7 +59,7 @@ nb_status nb_sim_frame(nb_sim *sim, const nb_config *typed, const nb_frame_extra
 {
     const int threads = sim->engine.options.threads;
     nb_status st;
-    sim->typed = *typed;
+    nb_config_copy(&sim->typed, typed);
     sim->typed.threads = threads;
     nb_inputs_show_typed(&sim->in, &sim->typed);
     NB_FORWARD(nb_sim_take_record(sim, &sim->typed, extra, err));

@@ -133,7 +133,15 @@ static void free_further(nb_further *x)
         return;
     nb_model_free(&x->model);
     nb_inputs_drop(&x->in);
+    nb_config_drop(&x->cfg);
     nb_free(x);
+}
+
+static void forget_given(struct nb_crowd *crowd)
+{
+    nb_configs_free(crowd->given, (size_t)crowd->n_given);
+    crowd->given = NULL;
+    crowd->n_given = 0;
 }
 
 static void shrink(struct nb_crowd *crowd, int n)
@@ -151,7 +159,7 @@ void nb_crowd_free(struct nb_crowd *crowd)
         nb_shared_drop(crowd->mixed[i]);
     nb_free(crowd->all);
     nb_free(crowd->scenes);
-    nb_free(crowd->given);
+    forget_given(crowd);
     nb_free(crowd);
 }
 
@@ -186,10 +194,10 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
 {
     nb_status st;
     if (sim->crowd->given) {
-        *typed = sim->crowd->given[m - 1];
+        nb_config_copy(typed, &sim->crowd->given[m - 1]);
         return NB_OK;
     }
-    *typed = sim->typed;
+    nb_config_copy(typed, &sim->typed);
     st = nb_crystal_place(m, sim->seed, typed, err);
     return st ? st : nb_crystal_line(&sim->in, m, typed, err);
 }
@@ -249,7 +257,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
     else if (sim->moves) { /* another part of the crystal that parameters changed */
-        x->cfg = sim->cfg;
+        nb_config_copy(&x->cfg, &sim->cfg);
         nb_inputs_show(&x->in, &x->cfg);
     }
     x->crystal = m;
@@ -278,40 +286,32 @@ static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *fir
 static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "crystals", err);
+    NB_OWN_CONFIG cfg = {0};
     nb_model *first = &sim->model;
     char name[NB_PATH_MAX];
     nb_twin twin;
-    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
+    nb_status st = NB_OK;
     nb_crystal_name(&sim->in, &sim->cfg, m, name, sizeof name);
     sim->asker.place = name;
-    if (!st && m == 0) {
-        *cfg = sim->typed;
-        st = nb_crystal_line(&sim->in, 0, cfg, err);
-    } else if (!st) {
-        st = record_of(sim, m, cfg, err);
+    if (m == 0) {
+        nb_config_copy(&cfg, &sim->typed);
+        st = nb_crystal_line(&sim->in, 0, &cfg, err);
+    } else {
+        st = record_of(sim, m, &cfg, err);
     }
-    NB_TRY(nb_twin_read(cfg->twin, &twin, err));
+    NB_TRY(nb_twin_read(cfg.twin, &twin, err));
     if (!st && m == 0 && twin.n)
         nb_tables_sign(&sim->in.tables, &first->scene.factors.table);
     for (int part = m == 0; !st && part <= twin.n; part++, ++*i) {
         if (*i >= crowd->n)
             st = grow(crowd, *i + 1, err);
-        NB_TRY(build_one(sim, *i, m, part, cfg, err));
+        NB_TRY(build_one(sim, *i, m, part, &cfg, err));
         if (!st && part == 0)
             first = &crowd->all[*i]->model;
         NB_TRY(take_scene(crowd, crowd->all[*i], first, &twin, err));
     }
     sim->asker.place = "";
-    nb_free(cfg);
     return m > 0 ? nb_fail_within(err, st, name) : st;
-}
-
-static void forget_given(struct nb_crowd *crowd)
-{
-    nb_free(crowd->given);
-    crowd->given = NULL;
-    crowd->n_given = 0;
 }
 
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
@@ -342,37 +342,42 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
     return st;
 }
 
-nb_status nb_sim_set_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err)
+nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err)
 {
     NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && (configs || n == 0));
+    NB_REFUSE_NULL(sim && all && (all->configs || all->n < 2));
     const int crystals = sim->crowd ? sim->crowd->crystals : 1;
     nb_status st;
-    if (n != (crystals > 1 ? crystals - 1 : 0))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%d configurations of further crystals, but the image has %d", n,
+    if (all->n != crystals)
+        return nb_fail(err, NB_ERR_INPUT, "%d crystals, but the image has %d", all->n,
                        crystals);
-    if (n == 0)
+    if (crystals < 2)
         return NB_OK;
-    st = nb_sim_give_crystals(sim, configs, n, err);
+    st = nb_sim_give_crystals(sim, all->configs + 1, crystals - 1, err);
     NB_TRY(nb_crowd_build(sim, err));
     nb_photons_forget(&sim->engine.photons);
     return st;
 }
 
+static nb_config *copy_configs(const nb_config *from, int n, nb_error *err)
+{
+    nb_config *all = n > 0 ? nb_configs_new((size_t)n, err) : NULL;
+    for (int i = 0; all && i < n; i++)
+        nb_config_copy(&all[i], &from[i]);
+    return all;
+}
+
 nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
-    nb_config *given = NULL;
-    if (n > 0 && !(given = nb_alloc_raw((size_t)n, sizeof *given, "crystals", err)))
+    nb_config *given = copy_configs(configs, n, err);
+    if (n > 0 && !given)
         return NB_ERR_NOMEM;
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err))) {
-        nb_free(given);
+        nb_configs_free(given, (size_t)n);
         return NB_ERR_NOMEM;
     }
-    if (n > 0)
-        memcpy(given, configs, (size_t)n * sizeof *given);
-    nb_free(crowd->given);
+    forget_given(crowd);
     crowd->given = given;
     crowd->n_given = n;
     return NB_OK;
@@ -383,13 +388,9 @@ nb_status nb_crowd_copy(const struct nb_crowd *old, struct nb_crowd **out, nb_er
     struct nb_crowd *crowd = *out = nb_alloc(1, sizeof *crowd, "crystals", err);
     nb_status st = crowd ? NB_OK : NB_ERR_NOMEM;
     if (!st && old->given) {
-        crowd->given =
-            nb_alloc_raw((size_t)old->n_given, sizeof *crowd->given, "crystals", err);
+        crowd->given = copy_configs(old->given, old->n_given, err);
+        crowd->n_given = crowd->given ? old->n_given : 0;
         st = crowd->given ? NB_OK : NB_ERR_NOMEM;
-    }
-    if (!st && old->given) {
-        memcpy(crowd->given, old->given, (size_t)old->n_given * sizeof *crowd->given);
-        crowd->n_given = old->n_given;
     }
     if (!st && old->n)
         st = grow(crowd, old->n, err);

@@ -242,7 +242,10 @@ static void clear_for(const cJSON *object, nb_config *cfg)
 {
     if (has(object, "hkl") || has(object, "pdb") || has(object, "cif") ||
         has(object, "mtz")) {
-        cfg->hkl_file[0] = cfg->pdb_file[0] = cfg->cif_file[0] = cfg->mtz_file[0] = '\0';
+        nb_text *const files[] = {&cfg->hkl_file, &cfg->pdb_file, &cfg->cif_file,
+                                  &cfg->mtz_file};
+        for (int i = 0; i < 4; i++)
+            (void)nb_text_put(files[i], "", NULL); /* an empty text needs no memory */
         if (cfg->cell_from_file)
             memset(cfg->cell, 0, sizeof cfg->cell);
         cfg->cell_count = cfg->cell_from_file ? 0 : cfg->cell_count;

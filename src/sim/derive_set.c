@@ -36,7 +36,7 @@ typedef struct changes {
     double lambda_factor; /* of the wavelengths in a file */
     double *F;            /* another table, NULL: the old one */
     double default_F;
-    nb_config cfg; /* last: large */
+    nb_config cfg;
 } changes;
 
 /** Counts and choices stay as the scene made them. */
@@ -66,7 +66,9 @@ static void freeze(const nb_model *m, nb_config *cfg)
 
 static void clear_start(void *object)
 {
-    nb_inputs_drop(&((struct nb_start *)object)->in);
+    struct nb_start *start = object;
+    nb_inputs_drop(&start->in);
+    nb_config_drop(&start->cfg);
 }
 
 /** Make the simulation as it is the start of moves.  Errors: NB_ERR_NOMEM. */
@@ -77,7 +79,7 @@ static nb_status take_start(nb_sim *sim, nb_error *err)
     struct nb_start *s = nb_shared_new(sizeof *s, clear_start, "parameters", err);
     if (!s)
         return NB_ERR_NOMEM;
-    s->cfg = sim->cfg;
+    nb_config_copy(&s->cfg, &sim->cfg);
     freeze(m, &s->cfg);
     s->in = nb_inputs_hold(&sim->in);
     if (s->in.limit == NB_LIMIT_OWN)
@@ -194,13 +196,15 @@ static nb_status set_footprint(const nb_variable_name *v, double value, nb_confi
                                nb_error *err)
 {
     nb_footprint_words w;
+    char text[96];
     nb_status st = nb_footprint_read(cfg->footprint, &w, err);
     double *const members[] = {&w.a_mm, &w.b_mm, &w.angle_deg};
     if (st)
         return st;
     *members[v->axis] = value;
-    nb_footprint_write(&w, cfg->footprint, sizeof cfg->footprint);
-    return nb_footprint_read(cfg->footprint, &w, err);
+    NB_FORWARD(
+        nb_text_put(&cfg->footprint, nb_footprint_write(&w, text, sizeof text), err));
+    return nb_footprint_read(text, &w, err);
 }
 
 static void set_field(const nb_variable_name *v, double value, nb_config *cfg)
@@ -331,9 +335,8 @@ static void rebuild_matrix(const double m[9], changes *c)
 
 static void begin(const struct nb_start *start, changes *c)
 {
-    memset(c, 0, offsetof(changes, cfg));
     c->start = start;
-    c->cfg = start->cfg;
+    nb_config_copy(&c->cfg, &start->cfg);
     c->lambda_factor = 1;
     c->default_F = start->default_F;
     memcpy(c->matrix, start->in.matrix.at, sizeof c->matrix);
@@ -383,7 +386,7 @@ static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
     nb_inputs *in = &sim->in, old = sim->in;
     double *F = c->F;
     nb_status st = NB_OK;
-    sim->cfg = c->cfg;
+    nb_config_copy(&sim->cfg, &c->cfg);
     sim->moved = c->moved;
     c->moved.panels = NULL;
     *in = nb_inputs_hold(&c->start->in);
@@ -402,7 +405,7 @@ static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
-    changes *c = nb_alloc_raw(1, sizeof *c, "parameters", err);
+    changes *c = nb_alloc(1, sizeof *c, "parameters", err);
     nb_variable_name v;
     nb_status st = c ? NB_OK : NB_ERR_NOMEM;
     if (!st)
@@ -418,6 +421,7 @@ nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err)
     if (c) {
         nb_free(c->F);
         nb_free(c->moved.panels);
+        nb_config_drop(&c->cfg);
     }
     nb_free(c);
     return st;
@@ -433,6 +437,8 @@ nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err)
     if (!(s = nb_shared_new(sizeof *s, clear_start, "parameters", err)))
         return NB_ERR_NOMEM;
     *s = *old;
+    s->cfg = (nb_config){0};
+    nb_config_copy(&s->cfg, &old->cfg);
     s->in = nb_inputs_hold(&old->in);
     nb_shared_drop(s->in.sums);
     nb_tables_drop(&s->in.tables);

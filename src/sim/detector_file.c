@@ -287,18 +287,15 @@ static nb_status mask_canvas(const nb_config *cfg, const nb_image *image,
 /** Its header is not used. */
 static nb_status load_mask_image(const nb_config *cfg, nb_detector_spec *d, nb_error *err)
 {
-    nb_config *scratch = nb_alloc(1, sizeof *scratch, "header of -mask", err);
+    NB_OWN_CONFIG scratch = {0};
     nb_image image;
     nb_status st;
-    if (!scratch)
-        return NB_ERR_NOMEM;
-    nb_config_defaults(scratch);
-    scratch->max_read_MB = cfg->max_read_MB;
+    nb_config_defaults(&scratch);
+    scratch.max_read_MB = cfg->max_read_MB;
     if (nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
         st = nb_arrays_mask(cfg->arrays, &image, err);
     else
-        st = nb_image_load(cfg->mask_file, "-mask", NULL, scratch, &image, NULL, err);
-    nb_free(scratch);
+        st = nb_image_load(cfg->mask_file, "-mask", NULL, &scratch, &image, NULL, err);
     if (st)
         return st;
     st = mask_canvas(cfg, &image, d, err);

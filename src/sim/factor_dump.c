@@ -291,12 +291,12 @@ nb_status nb_config_factors(const nb_config *cfg, const nb_hooks *hooks,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && out);
-    nb_config quiet = *cfg;
+    nb_config quiet = *cfg; /* shares the texts, and is read alone */
     standalone s = {0};
     nb_times times;
     nb_status st;
     memset(out, 0, sizeof *out);
-    quiet.dump_mtz_file[0] = quiet.dump_hkl_file[0] = '\0';
+    quiet.dump_mtz_file = quiet.dump_hkl_file = nb_no_text;
     if (!(st = make_standalone(&quiet, hooks, &s, &times, err)))
         st = list_grid(&s.grid, out, err);
     standalone_free(&s);

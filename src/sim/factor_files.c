@@ -148,19 +148,19 @@ static nb_status check_mtz(const content *c, nb_error *err)
 /** The rules of the flags, now that it is known what -cif is. */
 static nb_status check_as(const nb_factor_files *m, int cif_is_model, nb_error *err)
 {
-    nb_config as = *m->asked;
-    char *to = cif_is_model ? as.pdb_file : as.mtz_file;
+    nb_config as = m->asked; /* shares the texts, and is read alone */
+    nb_text *to = cif_is_model ? &as.pdb_file : &as.mtz_file;
     nb_error why = {0};
     nb_status st;
     if (!as.cif_file[0])
         return NB_OK;
-    if (to[0])
+    if ((*to)[0])
         return nb_fail_at(err, NB_ERR_INPUT, m->settings.value.cif_file, 0,
                           "-cif holds %s, and so does %s %.180s; give one of them",
                           cif_is_model ? "a model" : "reflections",
-                          cif_is_model ? "-pdb" : "-mtz", to);
-    memcpy(to, as.cif_file, sizeof as.cif_file);
-    as.cif_file[0] = '\0';
+                          cif_is_model ? "-pdb" : "-mtz", *to);
+    *to = as.cif_file;
+    as.cif_file = nb_no_text;
     if (!(st = nb_config_check_factors(&as, &why)))
         return NB_OK;
     return nb_fail_at(err, st, m->settings.value.cif_file, 0, "-cif holds %s: %s",
@@ -475,6 +475,7 @@ static void free_files(void *object)
     nb_hkl_list_free(&m->hkl);
     nb_fprime_free(&m->typed);
     nb_fprime_free(&m->curves);
+    nb_config_drop(&m->asked);
 }
 
 size_t nb_factor_files_bytes(const nb_factor_files *m)
@@ -491,11 +492,10 @@ nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
     *out = NULL;
     if (!m)
         return NB_ERR_NOMEM;
-    nb_resolve(cfg, &m->settings);
-    m->asked = cfg;
+    nb_config_copy(&m->asked, cfg);
+    nb_resolve(&m->asked, &m->settings);
     m->hash = NB_HASH_START;
     st = load(m, crystal, hooks, err);
-    m->asked = NULL; /* the caller's */
     m->settings.value.arrays = NULL;
     m->settings.value.detector = NULL;
     if (st)

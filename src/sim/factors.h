@@ -39,8 +39,8 @@ nb_factor_stats nb_factor_stats_of(const double *F, const uint8_t *absent,
 
 /** What files of structure factors gave.  It does not change, and is shared. */
 typedef struct nb_factor_files {
-    nb_settings settings;   /* when the files were read */
-    const nb_config *asked; /* while they are read */
+    nb_settings settings; /* when the files were read */
+    nb_config asked;      /* owned; of which `settings` are */
     const char *model_flag, *model_path, *list_flag, *list_path; /* into cfg; NULL: none */
     nb_structure model;      /* owned; with list_path alone zero */
     nb_reflection_file list; /* owned */

@@ -96,7 +96,7 @@ const nb_output *nb_output_next(const nb_output *last)
 const char *nb_output_path(const nb_output *o, const nb_config *cfg)
 {
     const char *at = (const char *)cfg;
-    return o->on && !*(const int *)(at + o->on) ? "" : at + o->path;
+    return o->on && !*(const int *)(at + o->on) ? "" : nb_text_at(cfg, o->path);
 }
 
 const nb_writer *nb_output_writer(const nb_output *o, const nb_config *cfg)
@@ -136,7 +136,7 @@ static int add_inputs(const nb_config *cfg, nb_file_use *list, int n)
     int number;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         n = add(list, n, 1,
-                (nb_file_use){inputs[i].flag, (const char *)cfg + inputs[i].path, 0});
+                (nb_file_use){inputs[i].flag, nb_text_at(cfg, inputs[i].path), 0});
     n = add(list, n, nb_spectrum_is_file(cfg->spectrum),
             (nb_file_use){"-spectrum", cfg->spectrum, 0});
     n = add(list, n, nb_crystals_kind_of(cfg->crystals, &number) == NB_CRYSTALS_FILE,

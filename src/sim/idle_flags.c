@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/memory.h"
 #include "../model/detector.h"
 #include "../params/params.h"
 
@@ -91,9 +90,9 @@ static int is_placed_as(const nb_config *cfg, const nb_geometry *before)
 }
 
 /** Those of `typed` that move nothing. */
-static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
-                      const nb_hooks *hooks)
+static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hooks)
 {
+    nb_config other; /* shares the texts, and is read alone */
     nb_geometry now;
     nb_error err;
     if (!typed || nb_geometry_build(NB_RESOLVED(cfg), &now, &err))
@@ -102,9 +101,9 @@ static void say_place(const nb_config *cfg, unsigned typed, nb_config *other,
         const nb_param *p = nb_param_find(placing[i]);
         if (!(typed & 1u << i) || (cfg->detector && !strcmp(p->name, "distance")))
             continue; /* the reader of a file takes the distance */
-        *other = *cfg;
-        change(p, other);
-        if (is_placed_as(other, &now))
+        other = *cfg;
+        change(p, &other);
+        if (is_placed_as(&other, &now))
             nb_notice(hooks, "-%s has no effect: %s", p->name, reason(cfg, &now, p->name));
     }
     if (cfg->pix0_m.set && cfg->pivot)
@@ -161,12 +160,9 @@ static void say_beam(const nb_config *cfg, const nb_hooks *hooks)
 void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *sc,
                        const nb_hooks *hooks)
 {
-    nb_config *other;
-    if (!hooks || !hooks->notice ||
-        !(other = nb_alloc_raw(1, sizeof *other, "flags", NULL)))
+    if (!hooks || !hooks->notice)
         return;
-    say_place(cfg, typed, other, hooks);
+    say_place(cfg, typed, hooks);
     say_rest(cfg, sc, hooks);
     say_beam(cfg, hooks);
-    nb_free(other);
 }

@@ -79,15 +79,13 @@ static nb_status open_image(nb_opened_image *in, const char *path, const char *f
 static nb_status locate(const nb_opened_image *in, const nb_config *typed,
                         nb_image *image, nb_error *err)
 {
-    nb_config *cfg = nb_alloc(1, sizeof *cfg, "geometry of an image", err);
+    nb_config *cfg = nb_configs_new(1, err);
     nb_geometry g;
     nb_header_found found;
     nb_status st;
     NB_FORWARD(cfg ? NB_OK : NB_ERR_NOMEM);
     if (typed)
-        *cfg = *typed;
-    else
-        nb_config_defaults(cfg);
+        nb_config_copy(cfg, typed);
     st = nb_header_apply(in, "image", NULL, cfg, &found, err);
     image->pedestal = found.pedestal;
     if (!st && found.own)
@@ -100,7 +98,7 @@ static nb_status locate(const nb_opened_image *in, const nb_config *typed,
         image->geometry = cfg;
         cfg = NULL;
     }
-    nb_free(cfg);
+    nb_config_free(cfg);
     return st;
 }
 
@@ -333,7 +331,7 @@ void nb_image_free(nb_image *image)
         return;
     nb_free(image->pixels);
     nb_free(image->left_out);
-    nb_free(image->geometry);
+    nb_config_free((nb_config *)(uintptr_t)image->geometry);
     if (image->detector)
         nb_detector_spec_free(image->detector);
     nb_free(image->detector);

@@ -113,13 +113,14 @@ static void take_rotation(const sayings *s, nb_config *cfg)
 }
 
 /** A sensor whose material is not known here is not taken. */
-static void take_sensor(const sayings *s, nb_config *cfg, const char *flag,
-                        const char *name, const nb_hooks *hooks)
+static nb_status take_sensor(const sayings *s, nb_config *cfg, const char *flag,
+                             const char *name, const nb_hooks *hooks, nb_error *err)
 {
+    nb_status st;
     nb_material found;
     nb_error why = {0};
     if (NB_GIVEN(cfg, thick_um) || NB_GIVEN(cfg, abs_um) || !(s->thick_mm > 0))
-        return;
+        return NB_OK;
     if (!cfg->sensor[0]) {
         if (!s->material[0] ||
             nb_material_find(s->material, nb_beam_wavelength(NB_RESOLVED(cfg)), &found,
@@ -127,20 +128,22 @@ static void take_sensor(const sayings *s, nb_config *cfg, const char *flag,
             nb_notice(hooks, "%s %s: the sensor, %.7g mm of '%s', is not taken%s%s", flag,
                       name, s->thick_mm, s->material, why.message[0] ? ": " : "",
                       why.message);
-            return;
+            return NB_OK;
         }
-        snprintf(cfg->sensor, sizeof cfg->sensor, "%s", s->material);
+        NB_FORWARD(nb_text_put(&cfg->sensor, s->material, err));
     }
     cfg->thick_um = s->thick_mm * 1e3;
+    return NB_OK;
 }
 
-static void take(const sayings *s, nb_config *cfg, const char *flag, const char *name,
-                 const nb_hooks *hooks)
+static nb_status take(const sayings *s, nb_config *cfg, const char *flag,
+                      const char *name, const nb_hooks *hooks, nb_error *err)
 {
     int swung = is_swung(s, cfg);
+    nb_status st;
     take_place(s, cfg);
     take_rotation(s, cfg);
-    take_sensor(s, cfg, flag, name, hooks);
+    NB_FORWARD(take_sensor(s, cfg, flag, name, hooks, err));
     if (!cfg->polar_set && !cfg->nopolar && !isnan(s->polarization)) {
         cfg->polarization = s->polarization;
         cfg->polar_set = 1;
@@ -150,6 +153,7 @@ static void take(const sayings *s, nb_config *cfg, const char *flag, const char 
                   "%s %s: two-theta is %.7g deg; the header does not say its axis, so it "
                   "is that of the convention (-twotheta, -twotheta_axis)",
                   flag, name, s->twotheta_deg);
+    return NB_OK;
 }
 
 /** The fields of such a file that it does not give, or that cfg shows. */
@@ -219,9 +223,11 @@ static void take_axis(const nb_hdf5_geometry *said, nb_config *cfg, const char *
               flag, name, v[0], v[1], v[2]);
 }
 
-static unsigned apply_hdf5(const nb_opened_image *in, const char *flag,
-                           const nb_hooks *hooks, nb_config *cfg)
+static nb_status apply_hdf5(const nb_opened_image *in, const char *flag,
+                            const nb_hooks *hooks, nb_config *cfg, unsigned *fields,
+                            nb_error *err)
 {
+    nb_status st;
     const nb_hdf5_geometry *g = &in->said;
     sayings s = {g->pixel_mm,     g->wavelength_A, g->distance_mm, g->beam_px,
                  g->twotheta_deg, g->phi_deg,      g->osc_deg,     g->polarization,
@@ -229,7 +235,7 @@ static unsigned apply_hdf5(const nb_opened_image *in, const char *flag,
     take_vectors(g, cfg);
     if (cfg->pix0_m.set)
         s.distance_mm = NAN;
-    take(&s, cfg, flag, in->file.name, hooks);
+    NB_FORWARD(take(&s, cfg, flag, in->file.name, hooks, err));
     if (!g->own)
         take_axis(g, cfg, flag, in->file.name, hooks);
     if (g->remarks.bare[0])
@@ -238,13 +244,16 @@ static unsigned apply_hdf5(const nb_opened_image *in, const char *flag,
     if (g->remarks.odd[0])
         nb_notice(hooks, "%s %s: not read, because the units are not known: %s", flag,
                   in->file.name, g->remarks.odd);
-    return g->own ? 0 : fields_of(&s);
+    *fields = g->own ? 0 : fields_of(&s);
+    return NB_OK;
 }
 
 /** Our own files stay at the swing's end: the beam centre is where the beam hits the detector. */
-static unsigned apply_cbf(const nb_image_file *file, const char *flag,
-                          const nb_hooks *hooks, nb_config *cfg)
+static nb_status apply_cbf(const nb_image_file *file, const char *flag,
+                           const nb_hooks *hooks, nb_config *cfg, unsigned *fields,
+                           nb_error *err)
 {
+    nb_status st;
     nb_cbf_header h;
     sayings s;
     nb_cbf_read_header(file, &h);
@@ -259,7 +268,7 @@ static unsigned apply_cbf(const nb_image_file *file, const char *flag,
                   h.thick_m * 1e3,
                   h.material,
                   h.own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE};
-    take(&s, cfg, flag, file->name, hooks);
+    NB_FORWARD(take(&s, cfg, flag, file->name, hooks, err));
     if (fabs(nb_said_or(h.kappa_deg, 0)) > 0 || fabs(nb_said_or(h.chi_deg, 0)) > 0)
         nb_notice(hooks,
                   "%s %s: kappa %.7g and chi %.7g deg are not taken; they turn the "
@@ -270,7 +279,8 @@ static unsigned apply_cbf(const nb_image_file *file, const char *flag,
                   "%s %s: the vectors of its imgCIF categories (tilt, spindle) are not "
                   "taken",
                   flag, file->name);
-    return h.own ? 0 : fields_of(&s);
+    *fields = h.own ? 0 : fields_of(&s);
+    return NB_OK;
 }
 
 nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
@@ -281,9 +291,9 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
     if (in->format == NB_FORMAT_SMV)
         return apply_smv(&in->file, cfg, found, err);
     if (in->format == NB_FORMAT_HDF5)
-        found->fields = apply_hdf5(in, flag, hooks, cfg);
-    else if (in->format == NB_FORMAT_CBF)
-        found->fields = apply_cbf(&in->file, flag, hooks, cfg);
+        return apply_hdf5(in, flag, hooks, cfg, &found->fields, err);
+    if (in->format == NB_FORMAT_CBF)
+        return apply_cbf(&in->file, flag, hooks, cfg, &found->fields, err);
     return NB_OK;
 }
 

@@ -231,7 +231,7 @@ static int differs(const nb_param *p, const nb_config *a, const nb_config *b)
 {
     if (p->kind == NB_KIND_MISSET) /* "random" changes another field */
         return a->misset_mode != b->misset_mode;
-    return memcmp((const char *)a + p->offset, (const char *)b + p->offset, p->size) != 0;
+    return !nb_param_same(p, a, b);
 }
 
 void nb_sim_parameters_node(const nb_sim *sim, nb_json root)

@@ -61,16 +61,11 @@ nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
 /** The pixels of -mask. */
 static nb_status read_mask(const nb_config *cfg, nb_image *image, nb_error *err)
 {
-    nb_config *scratch;
-    nb_status st;
+    NB_OWN_CONFIG scratch = {0};
     if (nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
         return nb_arrays_mask(cfg->arrays, image, err);
-    if (!(scratch = nb_alloc_raw(1, sizeof *scratch, "header of -mask", err)))
-        return NB_ERR_NOMEM;
-    *scratch = *cfg;
-    st = nb_image_load(cfg->mask_file, "-mask", NULL, scratch, image, NULL, err);
-    nb_free(scratch);
-    return st;
+    nb_config_copy(&scratch, cfg);
+    return nb_image_load(cfg->mask_file, "-mask", NULL, &scratch, image, NULL, err);
 }
 
 /** 1 where the mask's pixel is above 0. */

@@ -19,14 +19,14 @@ nb_status nb_load_named_detector(nb_config *cfg, nb_error *err)
     cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, d->pixel_um * binning / 1e3);
     cfg->thick_um = NB_VALUE_OR(cfg, thick_um, d->sensor_um);
     if (!cfg->sensor[0] && !NB_GIVEN(cfg, abs_um) && cfg->thick_um > 0)
-        snprintf(cfg->sensor, sizeof cfg->sensor, "%s", d->sensor);
+        st = nb_text_put(&cfg->sensor, d->sensor, err);
     if (d->saturation > 0)
         cfg->saturation = NB_VALUE_OR(cfg, saturation, d->saturation);
     if (d->counting && !cfg->adc_set) {
         cfg->adc_offset = 0;
         cfg->adc_set = 1;
     }
-    return NB_OK;
+    return st;
 }
 
 /** Is pixel i along this axis between two modules, or among the dead columns of one? */

@@ -42,15 +42,16 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
     return st ? st : nb_device_check(cfg->device, err);
 }
 
-/** The row of a configuration's parameter; messages call it by the name that was asked for. */
-static nb_status find(const char *name, nb_param *row, nb_error *err)
+/** The row of a parameter of a configuration or a series; messages call it by the name that was asked for. */
+static nb_status find(const char *name, unsigned of_series, nb_param *row, nb_error *err)
 {
     const nb_param *p = nb_param_find(name);
     if (!p)
         return nb_fail(err, NB_ERR_INPUT, "unknown parameter '%.60s'", name);
-    if (p->flags & NB_PARAM_SERIES)
-        return nb_fail(err, NB_ERR_INPUT, "%.40s: belongs to nb_series, not to nb_config",
-                       name);
+    if ((p->flags & NB_PARAM_SERIES) != of_series)
+        return nb_fail(err, NB_ERR_INPUT, "%.40s: belongs to %s", name,
+                       of_series ? "nb_config, not to nb_series"
+                                 : "nb_series, not to nb_config");
     *row = *p;
     row->name = name;
     return NB_OK;
@@ -69,13 +70,15 @@ static int split(char *text, const char *words[NB_PARAM_WORDS + 1])
     return n;
 }
 
-nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_error *err)
+/** Set a parameter of a configuration or a series. */
+static nb_status set_text(void *base, unsigned of_series, const char *name,
+                          const char *text, nb_error *err)
 {
-    NB_REFUSE_NULL(cfg && name && text);
+    NB_REFUSE_NULL(base && name && text);
     char copy[NB_PARAM_TEXT];
     const char *words[NB_PARAM_WORDS + 1] = {text};
     nb_param row;
-    nb_status st = find(name, &row, err);
+    nb_status st = find(name, of_series, &row, err);
     int n = 1;
     if (st)
         return st;
@@ -86,11 +89,28 @@ nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_e
         memcpy(copy, text, strlen(text) + 1);
         n = split(copy, words);
     }
-    return nb_param_set(&row, cfg, words, n, err);
+    return nb_param_set(&row, base, words, n, err);
 }
 
-nb_status nb_config_set_numbers(nb_config *cfg, const char *name, const double *values,
-                                int n, nb_error *err)
+nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_error *err)
+{
+    return set_text(cfg, 0, name, text, err);
+}
+
+nb_status nb_series_set(nb_series *series, const char *name, const char *text,
+                        nb_error *err)
+{
+    return set_text(series, NB_PARAM_SERIES, name, text, err);
+}
+
+nb_status nb_config_set_number(nb_config *cfg, const char *name, double value,
+                               nb_error *err)
+{
+    return nb_config_set_array(cfg, name, &value, 1, err);
+}
+
+nb_status nb_config_set_array(nb_config *cfg, const char *name, const double *values,
+                              int n, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && name && (values || n == 0));
@@ -98,7 +118,7 @@ nb_status nb_config_set_numbers(nb_config *cfg, const char *name, const double *
     const char *words[NB_PARAM_WORDS];
     nb_param row;
     nb_status st;
-    NB_FORWARD(find(name, &row, err));
+    NB_FORWARD(find(name, 0, &row, err));
     if (n < 0 || n > NB_PARAM_WORDS)
         return nb_fail(err, NB_ERR_INPUT, "%.40s: no parameter has %d numbers", name, n);
     for (int i = 0; i < n; i++) {
@@ -113,6 +133,6 @@ nb_status nb_config_get(const nb_config *cfg, const char *name, char *text, size
 {
     NB_REFUSE_NULL(cfg && name);
     nb_param row;
-    nb_status st = find(name, &row, err);
+    nb_status st = find(name, 0, &row, err);
     return st ? st : nb_param_get(&row, cfg, " ", text, size, err);
 }

@@ -161,8 +161,7 @@ nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_
     NB_READING(old->store);
     nb_status st;
     *in = nb_inputs_share(old);
-    if (cfg != typed)
-        *cfg = *typed;
+    nb_config_copy(cfg, typed);
     cfg->detector = in->panels;
     cfg->arrays = cfg->arrays ? &in->arrays : NULL;
     st = resolve(old, seed, extra, hooks, cfg, in, err);

@@ -9,23 +9,6 @@
 #include "../params/params.h"
 #include "sim.h"
 
-static const void *field_of(const nb_param *p, const nb_config *cfg)
-{
-    return (const char *)cfg + p->offset;
-}
-
-static int is_text(const nb_param *p)
-{
-    return p->size >= 32 && (p->kind == NB_KIND_FILE || p->kind == NB_KIND_TEXT);
-}
-
-/** True if the row has the same value in a and b. */
-static int same_row(const nb_param *p, const nb_config *a, const nb_config *b)
-{
-    return is_text(p) ? !strcmp(field_of(p, a), field_of(p, b))
-                      : !memcmp(field_of(p, a), field_of(p, b), p->size);
-}
-
 static int is_of_record(const nb_param *p)
 {
     return !(p->flags & NB_PARAM_SERIES);
@@ -59,7 +42,7 @@ static int differ_in_outputs(const nb_config *a, const nb_config *b)
     size_t n;
     const nb_param *p = nb_params(&n);
     for (size_t i = 0; i < n; i++)
-        if (is_of_record(&p[i]) && !same_row(&p[i], a, b) &&
+        if (is_of_record(&p[i]) && !nb_param_same(&p[i], a, b) &&
             (strcmp(p[i].group, "Files written") || !strcmp(p[i].name, "seed")))
             return 0;
     return a->detector == b->detector && a->arrays == b->arrays;
@@ -70,24 +53,22 @@ static void copy_changes(const nb_config *old, const nb_config *typed, nb_config
     size_t n;
     const nb_param *p = nb_params(&n);
     for (size_t i = 0; i < n; i++)
-        if (is_of_record(&p[i]) && !same_row(&p[i], old, typed))
-            memcpy((char *)to + p[i].offset, field_of(&p[i], typed), p[i].size);
+        if (is_of_record(&p[i]) && !nb_param_same(&p[i], old, typed))
+            nb_param_copy(&p[i], to, typed);
 }
 
 /** Take the names of output files in which sim->typed differs from `old`; model and image stay. */
 static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
 {
-    nb_config *cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err);
+    NB_OWN_CONFIG cfg = {0};
     nb_inputs in;
-    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
-    NB_TRY(nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, cfg, &in, err));
-    if (!st) {
-        nb_inputs_drop(&in);
-        copy_changes(old, &sim->typed, &sim->cfg);
-        nb_resolve(&sim->cfg, &sim->model.settings);
-    }
-    nb_free(cfg);
-    return st;
+    nb_status st;
+    NB_FORWARD(
+        nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, &cfg, &in, err));
+    nb_inputs_drop(&in);
+    copy_changes(old, &sim->typed, &sim->cfg);
+    nb_resolve(&sim->cfg, &sim->model.settings);
+    return NB_OK;
 }
 
 /** True if the row changes how F are made; F of nb_sim_set_factors are then dropped. */
@@ -164,8 +145,9 @@ static void type_files_again(nb_sim *sim, const char *const *names, int n,
 {
     for (int i = 0; i < n; i++) {
         const nb_param *p = nb_param_find(names[i]);
-        const char *path =
-            p && is_text(p) && is_of_record(p) ? field_of(p, &sim->typed) : "";
+        const char *path = p && nb_param_is_text(p) && is_of_record(p)
+                               ? nb_text_at(&sim->typed, p->offset)
+                               : "";
         if (path[0])
             generations[i] =
                 nb_store_retype(sim->in.store, path,
@@ -201,7 +183,7 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
             st = nb_moves_without(moves, row, err);
         }
     for (size_t i = 0; i < n && n_names == 0 && !st; i++)
-        if (is_of_record(&p[i]) && !has_parts(&p[i]) && !same_row(&p[i], a, b)) {
+        if (is_of_record(&p[i]) && !has_parts(&p[i]) && !nb_param_same(&p[i], a, b)) {
             *loses_F |= makes_factors(&p[i]);
             st = nb_moves_without(moves, &p[i], err);
         }
@@ -236,7 +218,7 @@ static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *na
 static nb_status ended(nb_sim *sim, const nb_config *old, nb_status st)
 {
     if (st)
-        sim->typed = *old;
+        nb_config_copy(&sim->typed, old);
     return st;
 }
 
@@ -248,7 +230,7 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
     const nb_config *old = nb_sim_keep_record(sim, err);
     if (!old)
         return NB_ERR_NOMEM;
-    sim->typed = *cfg;
+    nb_config_copy(&sim->typed, cfg);
     return ended(sim, old, retype(sim, old, names, n, err));
 }
 

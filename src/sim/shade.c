@@ -71,16 +71,14 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
                             const nb_geometry *g, const nb_files *files, float *out,
                             nb_error *err)
 {
-    nb_config *scratch = nb_alloc(1, sizeof *scratch, "header of an image", err);
+    NB_OWN_CONFIG scratch = {0};
     nb_image image = {0};
     nb_status st;
-    NB_FORWARD(scratch ? NB_OK : NB_ERR_NOMEM);
-    nb_config_defaults(scratch);
-    scratch->max_read_MB = cfg->max_read_MB;
-    scratch->detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
-    scratch->detpixels[1] = files->spec.n_panels ? 0 : g->spixels;
-    st = nb_image_load(f->path, f->flag, NULL, scratch, &image, NULL, err);
-    nb_free(scratch);
+    nb_config_defaults(&scratch);
+    scratch.max_read_MB = cfg->max_read_MB;
+    scratch.detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
+    scratch.detpixels[1] = files->spec.n_panels ? 0 : g->spixels;
+    st = nb_image_load(f->path, f->flag, NULL, &scratch, &image, NULL, err);
     for (size_t i = 0; !st && i < (size_t)image.fast * (size_t)image.slow; i++)
         if (!image.left_out || !image.left_out[i])
             image.pixels[i] -= (float)image.pedestal;

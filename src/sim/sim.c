@@ -167,7 +167,7 @@ static void take_back(nb_sim *sim)
     if (sim->moved.panels != undo->moved.panels)
         nb_free(sim->moved.panels);
     nb_crowd_free(sim->crowd);
-    sim->cfg = undo->cfg;
+    nb_config_copy(&sim->cfg, &undo->cfg);
     sim->moves = undo->moves;
     sim->start = undo->start;
     sim->seed = undo->seed;
@@ -179,8 +179,8 @@ static void take_back(nb_sim *sim)
 
 static nb_undo *undo_of(nb_sim *sim, nb_error *err)
 {
-    if (!sim->undo && (sim->undo = nb_alloc_raw(1, sizeof *sim->undo, "simulation", err)))
-        sim->undo->is_open = 0;
+    if (!sim->undo)
+        sim->undo = nb_alloc(1, sizeof *sim->undo, "simulation", err);
     return sim->undo;
 }
 
@@ -189,7 +189,7 @@ const nb_config *nb_sim_keep_record(nb_sim *sim, nb_error *err)
     nb_undo *undo = undo_of(sim, err);
     if (!undo)
         return NULL;
-    undo->typed = sim->typed;
+    nb_config_copy(&undo->typed, &sim->typed);
     return &undo->typed;
 }
 
@@ -199,7 +199,7 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
     if (!undo)
         return NB_ERR_NOMEM;
     undo->is_open = 1;
-    undo->cfg = sim->cfg;
+    nb_config_copy(&undo->cfg, &sim->cfg);
     undo->moves = nb_shared_hold(sim->moves);
     undo->start = nb_shared_hold(sim->start);
     undo->seed = sim->seed;
@@ -280,32 +280,24 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err)
 {
     NB_READING(sim->in.store);
-    const int in_place = sim->undo && sim->undo->is_open; /* which has the old one */
-    nb_config *cfg =
-        in_place ? &sim->cfg : nb_alloc_raw(1, sizeof *cfg, "configuration", err);
-    nb_inputs in = {0};
-    nb_status st = cfg ? NB_OK : NB_ERR_NOMEM;
-    if (!st) {
-        *cfg = *typed;
-        st = typed->crystals[0] ? nb_config_check(cfg, err) : NB_OK;
-    }
-    NB_TRY(nb_crystals_check(&sim->in, cfg, err));
-    NB_TRY(nb_crystal_line(&sim->in, 0, cfg, err));
-    NB_TRY(nb_resolve_record(&sim->in, cfg, typed->seed.value, extra, &sim->hooks, cfg,
+    NB_OWN_CONFIG cfg = {0};
+    nb_inputs in;
+    nb_status st;
+    nb_config_copy(&cfg, typed);
+    st = cfg.crystals[0] ? nb_config_check(&cfg, err) : NB_OK;
+    NB_TRY(nb_crystals_check(&sim->in, &cfg, err));
+    NB_TRY(nb_crystal_line(&sim->in, 0, &cfg, err));
+    NB_TRY(nb_resolve_record(&sim->in, &cfg, typed->seed.value, extra, &sim->hooks, &cfg,
                              &in, err));
-    if (!st) {
-        nb_inputs_drop(&sim->in);
-        sim->in = in;
-        if (!in_place)
-            sim->cfg = *cfg;
-        nb_inputs_show(&sim->in, &sim->cfg);
-        if (&sim->typed != typed)
-            sim->typed = *typed;
-        sim->seed = typed->seed.value;
-    }
-    if (!in_place)
-        nb_free(cfg);
-    return st;
+    if (st)
+        return st;
+    nb_inputs_drop(&sim->in);
+    sim->in = in;
+    nb_config_copy(&sim->cfg, &cfg);
+    nb_inputs_show(&sim->in, &sim->cfg);
+    nb_config_copy(&sim->typed, typed);
+    sim->seed = typed->seed.value;
+    return NB_OK;
 }
 
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
@@ -409,7 +401,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     *out = NULL;
     if (!sim)
         return NB_ERR_NOMEM;
-    sim->typed = *cfg;
+    nb_config_copy(&sim->typed, cfg);
     if (!cfg->seed.set) /* the record has the drawn seed, too */
         sim->typed.seed = (nb_seed){1, nb_seed_from_clock()};
     sim->seed = sim->typed.seed.value;
@@ -443,7 +435,7 @@ nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **out,
     *out = NULL;
     if (!sim)
         return NB_ERR_NOMEM;
-    sim->typed = from->typed;
+    nb_config_copy(&sim->typed, &from->typed);
     sim->seed = from->seed;
     if (hooks)
         sim->hooks = *hooks;
@@ -483,7 +475,13 @@ void nb_sim_free(nb_sim *sim)
     nb_shared_drop(sim->moves);
     nb_shared_drop(sim->start);
     nb_inputs_drop(&sim->in);
+    if (sim->undo) {
+        nb_config_drop(&sim->undo->typed);
+        nb_config_drop(&sim->undo->cfg);
+    }
     nb_free(sim->undo);
+    nb_config_drop(&sim->typed);
+    nb_config_drop(&sim->cfg);
     nb_free(sim);
 }
 

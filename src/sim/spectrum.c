@@ -183,19 +183,16 @@ nb_status nb_sim_spectrum(const nb_sim *sim, int64_t seed, nb_spectrum_line *lin
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && n);
-    nb_config *cfg;
+    NB_OWN_CONFIG cfg = {0};
     nb_spectrum s;
     nb_status st;
     *n = sim->model.spectrum.n;
     if (!lines || !*n)
         return NB_OK;
-    if (!(cfg = nb_alloc_raw(1, sizeof *cfg, "configuration", err)))
-        return NB_ERR_NOMEM;
-    *cfg = sim->cfg;
-    cfg->wavelengths = sim->model.spectrum.each;
-    cfg->seed = (nb_seed){1, seed};
-    st = nb_spectrum_of_frame(sim, cfg, &s, err);
-    nb_free(cfg);
+    nb_config_copy(&cfg, &sim->cfg);
+    cfg.wavelengths = sim->model.spectrum.each;
+    cfg.seed = (nb_seed){1, seed};
+    st = nb_spectrum_of_frame(sim, &cfg, &s, err);
     for (int i = 0; !st && i < s.n; i++)
         lines[i] = (nb_spectrum_line){energy_of(&s, i), s.A[i], s.weight[i], i / s.each};
     if (!st && factor)

@@ -81,18 +81,17 @@ nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_imag
                                nb_error *err)
 {
     const int named = typed && nb_config_geometry_flag(typed);
-    nb_config *cfg = nb_alloc(1, sizeof *cfg, "configuration", err);
+    NB_OWN_CONFIG cfg = {0};
     nb_detector_spec *d = nb_alloc(1, sizeof *d, "detector", err);
     nb_error unheard = {0};
-    nb_status st = cfg && d ? NB_OK : NB_ERR_NOMEM;
+    nb_status st = d ? NB_OK : NB_ERR_NOMEM;
+    nb_config_defaults(&cfg);
     if (!st && named) {
-        *cfg = *typed;
-        st = nb_config_load_geometry(cfg, NULL, d, err);
-    } else if (!st && hdf5 && strlen(hdf5) < sizeof cfg->nxmx_file) {
-        nb_config_defaults(cfg);
-        strcpy(cfg->nxmx_file, hdf5);
-        cfg->max_read_MB = typed ? typed->max_read_MB : 0;
-        if (nb_config_load_geometry(cfg, NULL, d, &unheard))
+        nb_config_copy(&cfg, typed);
+        st = nb_config_load_geometry(&cfg, NULL, d, err);
+    } else if (!st && hdf5 && !(st = nb_text_put(&cfg.nxmx_file, hdf5, err))) {
+        cfg.max_read_MB = typed ? typed->max_read_MB : 0;
+        if (nb_config_load_geometry(&cfg, NULL, d, &unheard))
             memset(d, 0, sizeof *d); /* not ours, and no NXmx: one panel */
     }
     if (!st && d->n_panels > !named) {
@@ -102,6 +101,5 @@ nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_imag
     if (d)
         nb_detector_spec_free(d);
     nb_free(d);
-    nb_free(cfg);
     return st;
 }

@@ -103,7 +103,7 @@ static int pair(nb_backend_state *state, const char *name, const nb_config cfg[2
 static int panels(nb_backend_state *state, int heavy)
 {
     nb_config cfg[2] = {config_of(heavy), config_of(heavy)};
-    nb_golden_path(cfg[1].geom_file, "detectors/geom/jf16m.geom");
+    nb_put_golden(&cfg[1].geom_file, "detectors/geom/jf16m.geom");
     for (int i = 0; i < 2; i++)
         cfg[1].detpixels[i] = 0;
     cfg[1].pixel_mm = cfg[1].distance_mm = NAN;
@@ -116,7 +116,7 @@ static int panels(nb_backend_state *state, int heavy)
 static int material(nb_backend_state *state, int heavy)
 {
     nb_config cfg[2] = {config_of(heavy), config_of(heavy)};
-    snprintf(cfg[1].background, sizeof cfg[1].background, "water:0.01");
+    nb_put_text(&cfg[1].background, "water:0.01");
     return pair(state, heavy ? "heavy: no material, water" : "simple: no material, water",
                 cfg, heavy ? "1.03" : "2");
 }
@@ -182,14 +182,14 @@ static nb_config wet_config(int i)
     nb_config cfg = config_of(0);
     nb_set_pixels(&cfg, 260, 300);
     cfg.pixel_mm = 0.9;
-    snprintf(cfg.background, sizeof cfg.background, "%s", materials[i % 3]);
+    nb_put_text(&cfg.background, "%s", materials[i % 3]);
     cfg.nopolar = i == 1;
     cfg.point_pixel = i == 2 || i == 4;
     cfg.fluence = i == 3 ? 1e20 : cfg.fluence;
     if (i == 3)
         nb_set_cell(&cfg, 300, 200, 250, 80, 95, 105);
     if (i >= 4) {
-        nb_golden_path(cfg.geom_file, "detectors/geom/jf16m.geom");
+        nb_put_golden(&cfg.geom_file, "detectors/geom/jf16m.geom");
         cfg.detpixels[0] = cfg.detpixels[1] = 0;
         cfg.pixel_mm = cfg.distance_mm = NAN;
     }

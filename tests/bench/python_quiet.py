@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The Python package against the C library and against new objects, by turns, on a quiet machine.
 
-usage: python3 tests/bench/python_quiet.py [--library build/gcc-release/libnanobragg.so.1] [--repeats 101] [--threads 1]
+usage: python3 tests/bench/python_quiet.py [--library build/gcc-release/libnanobragg.so.2] [--repeats 101] [--threads 1]
 PYTHONPATH names nanobragg (build/gcc-release/python).  Prints the figures of reports/python as a table; exits with 1
 if one misses what is wanted."""
 import argparse
@@ -20,7 +20,6 @@ import nanobragg
 
 SIMPLE = {"cell": "100 100 100 90 90 90", "N": "5", "default_F": "100", "lambda": "6.2", "distance": "100",
           "pixel": "0.1", "oversample": "1", "device": "cpu"}
-CONFIG_BYTES = 1 << 20  # more than an nb_config has
 
 
 class InC:
@@ -28,8 +27,8 @@ class InC:
 
     def __init__(self, library, options):
         self.library = ctypes.CDLL(os.path.abspath(library))
-        config, self.error = ctypes.create_string_buffer(CONFIG_BYTES), ctypes.create_string_buffer(1 << 14)
-        self.library.nb_config_defaults(config)
+        config, self.error = ctypes.c_void_p(), ctypes.create_string_buffer(1 << 14)
+        self.check(self.library.nb_config_create(ctypes.byref(config), self.error))
         for name, value in options.items():
             self.check(self.library.nb_config_set(config, name.encode(), value.encode(), self.error))
         self.sim = ctypes.c_void_p()
@@ -106,7 +105,7 @@ def growth():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", default="build/gcc-release/libnanobragg.so.1")
+    parser.add_argument("--library", default="build/gcc-release/libnanobragg.so.2")
     parser.add_argument("--repeats", type=int, default=101)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()

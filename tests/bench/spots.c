@@ -70,7 +70,7 @@ static nb_config config_of(const spot_case *c)
     const int far = c->detector == 'B';
     const int pixels = far ? 4096 : c->detector == 'S' ? 1024 : 2048;
     nb_config_defaults(&cfg);
-    nb_golden_path(cfg.hkl_file, "lysozyme_P1.hkl");
+    nb_put_golden(&cfg.hkl_file, "lysozyme_P1.hkl");
     nb_set_cell(&cfg, 79.1, 79.1, 37.9, 90, 90, 90);
     nb_set_misset(&cfg, 10, 20, 30);
     nb_set_N(&cfg, c->N);

@@ -67,7 +67,7 @@ static nb_config a_scene(sweep *s)
     nb_config_defaults(&cfg);
     nb_set_cell(&cfg, 79.1, 79.1, 37.9, 90, 90, 90);
     if (below(s, 4))
-        nb_golden_path(cfg.hkl_file, "lysozyme_P1.hkl");
+        nb_put_golden(&cfg.hkl_file, "lysozyme_P1.hkl");
     else
         cfg.default_F = 100;
     nb_set_misset(&cfg, below(s, 90), below(s, 90), below(s, 90));

@@ -29,7 +29,7 @@ static nb_config config_of(const room_case *c)
 {
     nb_config cfg;
     nb_config_defaults(&cfg);
-    nb_golden_path(cfg.hkl_file, "lysozyme_P1.hkl");
+    nb_put_golden(&cfg.hkl_file, "lysozyme_P1.hkl");
     nb_set_cell(&cfg, 79.1, 79.1, 37.9, 90, 90, 90);
     nb_set_misset(&cfg, 10, 20, 30);
     nb_set_N(&cfg, 50);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../src/sim/crystals.h"
+#include "../support/picture.h"
 #include "fuzz.h"
 
 /** Can all be applied? */
@@ -14,13 +15,16 @@ static int check_lines(const nb_crystal_lines *lines, const nb_config *base)
     for (int i = 0; i < lines->n; i++) {
         nb_error err = {0};
         nb_status st;
-        a = b = *base;
+        nb_config_copy(&a, base);
+        nb_config_copy(&b, base);
         st = nb_crystal_lines_apply(lines, i, &a, &err);
         NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
         NB_FUZZ_CHECK(nb_crystal_lines_apply(lines, i, &b, NULL) == st &&
-                      (st || memcmp(&a, &b, sizeof a) == 0));
+                      (st || nb_same_config(&a, &b)));
         good = good && !st;
     }
+    nb_config_drop(&a);
+    nb_config_drop(&b);
     return good;
 }
 
@@ -39,7 +43,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     memset(&base, 0, sizeof base);
     nb_config_defaults(&base);
     if (nb_crystals_kind_of(text, &n) == NB_CRYSTALS_LIST && strlen(text) == size &&
-        size < sizeof base.crystals) {
+        size < (size_t)nb_param_find("crystals")->high) {
         st = nb_crystal_lines_read(text, &lines, &err);
         free(text);
     } else {

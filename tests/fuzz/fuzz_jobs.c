@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../src/cli/jobs.h"
+#include "../support/picture.h"
 #include "fuzz.h"
 
 static void check_lines(const nb_jobs *jobs, const nb_config *base)
@@ -12,11 +13,13 @@ static void check_lines(const nb_jobs *jobs, const nb_config *base)
     NB_FUZZ_CHECK(nb_jobs_count(jobs) > 0);
     for (int i = 0; i < nb_jobs_count(jobs); i++) {
         nb_error err = {0};
-        a = b = *base;
+        nb_config_copy(&a, base);
+        nb_config_copy(&b, base);
         NB_FUZZ_CHECK(nb_jobs_apply(jobs, i, &a, &err) == NB_OK &&
-                      nb_jobs_apply(jobs, i, &b, &err) == NB_OK &&
-                      memcmp(&a, &b, sizeof a) == 0);
+                      nb_jobs_apply(jobs, i, &b, &err) == NB_OK && nb_same_config(&a, &b));
     }
+    nb_config_drop(&a);
+    nb_config_drop(&b);
     if (nb_jobs_ignored(jobs, line, sizeof line))
         NB_FUZZ_CHECK(strlen(line) > 0);
 }

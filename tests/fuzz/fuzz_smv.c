@@ -4,6 +4,7 @@
 
 #include "../../src/io/image/smv_read.h"
 #include "../../src/nanobragg.h"
+#include "../../src/params/config.h"
 #include "fuzz.h"
 
 static void count_bytes(void *user, const char *key, const char *value)
@@ -42,6 +43,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     good = nb_smv_apply_header(&header, &cfg, &err) == NB_OK;
     nb_smv_write_inputs(&cfg, count_bytes, &written);
     NB_FUZZ_CHECK(written > 0);
+    nb_config_drop(&cfg);
     good &= use_pixels(data, size, &header);
     nb_smv_header_free(&header);
     return good;

@@ -28,7 +28,7 @@ static int check_draws(const nb_vary *v)
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
     static nb_config cfg, frame;
-    const nb_series series = {.frames = 3, .stills = size % 2 == 0};
+    nb_series series;
     nb_error err = {0};
     nb_vary v;
     nb_status st;
@@ -37,6 +37,9 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     NB_FUZZ_CHECK(text);
     memcpy(text, data, size);
     text[size] = '\0';
+    nb_series_defaults(&series);
+    series.frames = 3;
+    series.stills = size % 2 == 0;
     nb_config_defaults(&cfg);
     cfg.seed = (nb_seed){1, 12345};
     cfg.fluence = 1e24;
@@ -48,7 +51,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
     if (st == NB_OK) {
         good = check_draws(&v);
-        frame = cfg;
+        nb_config_copy(&frame, &cfg);
         NB_FUZZ_CHECK(nb_vary_apply(&v, (nb_crystal_at){1, 0}, &frame, &err) == NB_OK ||
                       err.message[0]);
     }

@@ -33,6 +33,9 @@ static void make_small(nb_config *cfg)
 {
     int *const counts[] = {&cfg->mosaic_domains,   &cfg->hdiv_steps, &cfg->vdiv_steps,
                            &cfg->dispersion_steps, &cfg->phi_steps,  &cfg->thick_steps};
+    nb_text *const files[] = {&cfg->mat_file,    &cfg->hkl_file,  &cfg->dump_file,
+                              &cfg->source_file, &cfg->mask_file, &cfg->img_file,
+                              &cfg->png_file,    &cfg->tiff_file};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = *counts[i] > 3 ? 3 : *counts[i];
     cfg->hdiv_step_mrad = cfg->vdiv_step_mrad = cfg->dispersion_step_pct = NAN;
@@ -40,11 +43,11 @@ static void make_small(nb_config *cfg)
     cfg->detpixels[0] = cfg->detpixels[1] = EDGE;
     cfg->roi_set = 0;
     cfg->oversample = cfg->threads = 1;
-    cfg->mat_file[0] = cfg->hkl_file[0] = cfg->dump_file[0] = cfg->source_file[0] = 0;
-    cfg->mask_file[0] = cfg->img_file[0] = cfg->png_file[0] = cfg->tiff_file[0] = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        (void)nb_text_put(files[i], "", NULL);
     if (isnan(cfg->default_F))
         cfg->default_F = 1;
-    strcpy(cfg->device, "cpu");
+    NB_FUZZ_CHECK(nb_text_put(&cfg->device, "cpu", NULL) == NB_OK);
 }
 
 static void simulate(nb_config *cfg)
@@ -80,12 +83,14 @@ static void try_parameter(const nb_param *p, const char *text)
         return;
     }
     NB_FUZZ_CHECK(nb_config_get(&first, p->name, got, sizeof got, &err) == NB_OK);
+    nb_config_drop(&first);
     if (!got[0]) /* set to what stands for unset */
         return;
     NB_FUZZ_CHECK(nb_config_set(&again, p->name, got, &err) == NB_OK &&
                   nb_config_get(&again, p->name, same, sizeof same, &err) == NB_OK &&
                   strcmp(got, same) == 0);
     NB_FUZZ_CHECK(nb_config_check(&again, &err) != NB_ERR_INTERNAL);
+    nb_config_drop(&again);
 }
 
 static void try_parameters(const char *text)
@@ -115,6 +120,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
         NB_FUZZ_CHECK(err.code == st && err.message[0] && !strchr(err.message, '\n'));
     else if (cli.action == NB_DO_RUN)
         simulate(&cli.cfg);
+    nb_cli_free(&cli);
     free(text);
     return !st;
 }

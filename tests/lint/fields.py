@@ -3,12 +3,10 @@
 import re
 import sys
 
-HEADERS = ("src/nanobragg/config.h", "src/nanobragg/series.h")
+HEADERS = ("src/params/config.h", "src/nanobragg/config.h")
 TABLE = "src/params/table.c"
-# What a caller passes by pointers; -resume compares override_tag (src/series/earlier.c).
-NO_PARAMETERS = {("nb_config", "png"), ("nb_config", "detector"), ("nb_config", "arrays"), ("nb_config", "reserved")} | {("nb_series", name) for name in (
-    "ranks", "also", "n_also", "user", "begin", "override", "override_place", "override_tag", "override_text",
-    "progress", "reserved")}
+# What a caller passes by pointers; -resume compares calls.override_tag (src/series/earlier.c).
+NO_PARAMETERS = {("nb_config", "png"), ("nb_config", "detector"), ("nb_config", "arrays"), ("nb_series", "calls")}
 
 
 def read(path):
@@ -17,7 +15,7 @@ def read(path):
 
 
 def members(text, struct):
-    body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (struct, struct), text, re.S).group(1)
+    body = re.search(r"\bstruct %s \{(.*?)\n\}" % struct, text, re.S).group(1)
     for declaration in filter(str.strip, body.split(";")):
         pointer = re.search(r"\(\*(\w+)\)", declaration)
         if pointer:

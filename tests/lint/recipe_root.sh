@@ -13,6 +13,6 @@ for recipe in Dockerfile nanobragg.def; do
     inside "$(python3 "$repo/tests/lint/recipes.py" --commands "$repo/mk/packaging/$recipe")" | tail -n 3
     [ ! -e "$root/debs" ] # the image does not keep them
     inside 'cd /tmp && nanobragg -default_F 100 -cell 80 80 40 90 90 90 -N 20 -pngfile first.png -quiet && ls -l first.png'
-    inside 'python3 -c "import nanobragg" && apt-get purge -q -y nanobragg libnanobragg1 python3-nanobragg >/dev/null && rm /tmp/first.png'
+    inside 'python3 -c "import nanobragg" && apt-get purge -q -y nanobragg libnanobragg2 python3-nanobragg >/dev/null && rm /tmp/first.png'
 done
 echo "ok recipes: the commands of the last stages of Docker's and Apptainer's recipe run on $own_suite"

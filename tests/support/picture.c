@@ -2,10 +2,13 @@
 #include "picture.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "../../src/base/shared.h"
 
 nb_config nb_test_config(void)
 {
@@ -15,8 +18,75 @@ nb_config nb_test_config(void)
     cfg.write_float = cfg.write_int = cfg.write_pgm = cfg.write_noise = 0;
     cfg.precision = NB_PRECISION_DOUBLE;
     cfg.isa = isa && strcmp(isa, "auto") == 0 ? NB_ISA_AUTO : NB_ISA_SCALAR;
-    snprintf(cfg.device, sizeof cfg.device, "cpu");
+    nb_put_text(&cfg.device, "cpu");
     return cfg;
+}
+
+nb_series nb_test_series(void)
+{
+    nb_series series;
+    nb_series_defaults(&series);
+    return series;
+}
+
+/** Hold a text until the process ends. */
+static void keep(nb_text text)
+{
+    struct kept {
+        nb_text text;
+        struct kept *next;
+    };
+    static struct kept *all;
+    struct kept *one = malloc(sizeof *one);
+    if (!one)
+        abort();
+    one->text = nb_shared_hold(text);
+    one->next = all;
+    all = one;
+}
+
+nb_status nb_put(nb_config *cfg, const char *name, const char *text, nb_error *err)
+{
+    const nb_param *p = nb_param_find(name);
+    nb_text *at = p && nb_param_is_text(p) ? (void *)((char *)cfg + p->offset) : NULL;
+    nb_text old = at ? *at : NULL;
+    nb_status st;
+    if (at)
+        *at = nb_no_text;
+    st = nb_config_set(cfg, name, text, err);
+    if (at && st)
+        *at = old;
+    else if (at)
+        keep(*at);
+    return st;
+}
+
+void nb_put_text(nb_text *to, const char *format, ...)
+{
+    char text[NB_PARAM_TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *to = nb_no_text;
+    if (nb_text_put(to, text, NULL))
+        abort();
+    if (text[0])
+        keep(*to);
+}
+
+void nb_put_golden(nb_text *to, const char *name)
+{
+    char path[NB_PATH_MAX];
+    nb_golden_path(path, name);
+    nb_put_text(to, "%s", path);
+}
+
+void nb_put_scratch(nb_text *to, const char *name)
+{
+    char path[NB_PATH_MAX];
+    nb_scratch_path(path, name);
+    nb_put_text(to, "%s", path);
 }
 
 nb_config nb_suite_config(double lambda_A, int N, int pixels)

@@ -5,8 +5,9 @@
 #define NB_TESTS_PICTURE_H
 
 #include <stddef.h>
+#include <string.h>
 
-#include "nanobragg.h"
+#include "../../src/params/params.h"
 
 /** A rendered image with the simulation behind it; both are owned. */
 typedef struct nb_picture {
@@ -24,6 +25,36 @@ nb_config nb_test_config(void);
 /** The AT-PARALLEL suite's common setting: F 100, 100 A cubic, pixel 0.1, distance 100, MOSFLM,
  * oversample 1; with wavelength [A], cells along each axis and pixels along each edge. */
 nb_config nb_suite_config(double lambda_A, int N, int pixels);
+
+/** Defaults of the library. */
+nb_series nb_test_series(void);
+
+/* Texts that nothing else drops. They live as long as the process: plain copies of a configuration share
+ * them. Without memory the process stops. */
+
+/** As nb_config_set. */
+nb_status nb_put(nb_config *cfg, const char *name, const char *text, nb_error *err);
+/** As nb_text_put. */
+void nb_put_text(nb_text *to, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** The path of a file in golden_data. */
+void nb_put_golden(nb_text *to, const char *name);
+/** The path of a scratch file of this process. */
+void nb_put_scratch(nb_text *to, const char *name);
+
+/** The same bytes, and the same texts. */
+static inline int nb_same_config(const nb_config *a, const nb_config *b)
+{
+    nb_config as;
+    size_t count;
+    const nb_param *p = nb_params(&count);
+    memcpy(&as, a, sizeof as);
+    for (size_t i = 0; i < count; i++)
+        if (nb_param_is_text(&p[i]) && !(p[i].flags & NB_PARAM_SERIES) &&
+            nb_param_same(&p[i], a, b))
+            memcpy((char *)&as + p[i].offset, (const char *)b + p[i].offset, p[i].size);
+    return !memcmp(&as, b, sizeof as);
+}
 
 void nb_set_N(nb_config *cfg, int N);
 void nb_set_pixels(nb_config *cfg, int fast, int slow);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "picture.h"
+
 static int is_name(const char *at)
 {
     return at[0] == '-' && (at[1] < '0' || at[1] > '9') && at[1] != '.';
@@ -29,7 +31,7 @@ void nb_words(nb_config *cfg, const char *words)
         value[strcspn(value, "\n")] = 0;
         for (size_t n = strlen(value); n > 0 && value[n - 1] == ' '; n--)
             value[n - 1] = 0;
-        if (nb_config_set(cfg, key, value[0] ? value : "1", &err) != NB_OK) {
+        if (nb_put(cfg, key, value[0] ? value : "1", &err) != NB_OK) {
             fprintf(stderr, "%s: %s\n", words, err.message);
             exit(2);
         }

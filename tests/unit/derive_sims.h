@@ -25,7 +25,7 @@ static inline void set(nb_config *cfg, const char *name, const char *format, ...
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (nb_config_set(cfg, name, text, &err))
+    if (nb_put(cfg, name, text, &err))
         fail_msg("%s %s: %s", name, text, err.message);
 }
 

@@ -42,14 +42,12 @@ static const char *const crystals[CRYSTALS] = {
 static inline void take_words(const char *words, nb_config *cfg)
 {
     const char *source = getenv("NB_SOURCE");
-    char name[NB_PATH_MAX];
     nb_config_defaults(cfg);
     nb_words(cfg, words);
-    snprintf(name, sizeof name, "%s", cfg->hkl_file);
-    snprintf(cfg->hkl_file, sizeof cfg->hkl_file, "%.200s/golden_data/experiments/%.200s",
-             source ? source : ".", name);
+    nb_put_text(&cfg->hkl_file, "%s/golden_data/experiments/%s", source ? source : ".",
+                cfg->hkl_file);
     cfg->write_dump = 0;
-    snprintf(cfg->device, sizeof cfg->device, "cpu");
+    nb_put_text(&cfg->device, "cpu");
 }
 
 static inline nb_sim *make_sim(const char *words)

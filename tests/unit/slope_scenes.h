@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nanobragg.h"
+#include "../support/picture.h"
 
 enum { SLOPE_EDGE = 32 };
 
@@ -25,7 +25,7 @@ static void slope_set(nb_config *cfg, const char *name, const char *form, double
     char text[100];
     nb_error err;
     snprintf(text, sizeof text, form, x, y, z);
-    if (nb_config_set(cfg, name, text, &err) == NB_OK)
+    if (nb_put(cfg, name, text, &err) == NB_OK)
         return;
     fprintf(stderr, "%s %s: %s\n", name, text, err.message);
     exit(1);

@@ -233,7 +233,7 @@ SCRATCH_TEST(geometry_of_a_header)
     nb_set_beam(&cfg, 1, 2);
     cfg.write_int = 1;
     snprintf(path, sizeof path, "%s", scratch_path(s, "a.img"));
-    snprintf(cfg.int_file, sizeof cfg.int_file, "%s", path);
+    nb_put_text(&cfg.int_file, "%s", path);
     picture = rendered(&cfg);
     assert_int_equal(nb_sim_write(picture.sim, picture.pixels, &picture.stats, &err),
                      NB_OK);

@@ -63,7 +63,7 @@ UNIT_TEST(one_array_changes_alone)
     const double other_matrix[9] = {1e-2, 0, 0, 0, 1e-2, 0, 0, 0, 1e-2};
     const nb_arrays all = everything();
     nb_arrays a = all, want = all;
-    nb_config cfg = start(), again;
+    nb_config cfg = start(), again = {0};
     static float image[PIXELS], fresh[PIXELS];
     const int32_t(*own)[3];
     nb_sim *sim, *other;
@@ -74,7 +74,7 @@ UNIT_TEST(one_array_changes_alone)
     assert_true(own != all.hkl);
     for (int step = 0; step < 2; step++) {
         a = *nb_sim_config(sim)->arrays;
-        again = *nb_sim_config(sim);
+        nb_config_copy(&again, nb_sim_config(sim));
         if (step) {
             a.matrix = want.matrix = other_matrix;
         } else {
@@ -94,6 +94,8 @@ UNIT_TEST(one_array_changes_alone)
         nb_sim_free(other);
     }
     nb_sim_free(sim);
+    nb_config_drop(&again);
+    nb_config_drop(&cfg);
 }
 
 UNIT_TEST(halves_of_arrays_are_refused)
@@ -110,20 +112,20 @@ UNIT_TEST(halves_of_arrays_are_refused)
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_ERR_INPUT);
     assert_int_equal(nb_config_use_arrays(NULL, &a, &err), NB_ERR_INPUT);
     assert_true(cfg.arrays == NULL && !cfg.hkl_file[0]);
-    snprintf(cfg.mat_file, sizeof cfg.mat_file,
-             NB_MEMORY_MATRIX); /* typed, but not given */
+    nb_put_text(&cfg.mat_file, NB_MEMORY_MATRIX); /* typed, but not given */
     a = (nb_arrays){.hkl = (const int32_t(*)[3])hkl, .F = F, .reflections = N};
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
     {
         nb_sim *sim;
         assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_ERR_INPUT);
     }
+    nb_config_drop(&cfg);
 }
 
 /** Every failing allocation of creating and changing is an error without a leak (under a sanitizer). */
 UNIT_TEST(memory_runs_out)
 {
-    nb_config cfg = start(), again;
+    nb_config cfg = start(), again = {0};
     nb_arrays a = everything(), b;
     nb_error err = {0};
     nb_sim *sim;
@@ -138,7 +140,7 @@ UNIT_TEST(memory_runs_out)
     }
     sim = created(&cfg);
     for (long n = 0; n < 8; n++) {
-        again = *nb_sim_config(sim);
+        nb_config_copy(&again, nb_sim_config(sim));
         b = *again.arrays;
         b.wavelength = waves;
         b.weight = weights;
@@ -158,6 +160,8 @@ UNIT_TEST(memory_runs_out)
         nb_sim_free(other);
     }
     nb_sim_free(sim);
+    nb_config_drop(&again);
+    nb_config_drop(&cfg);
 }
 
 int main(void)

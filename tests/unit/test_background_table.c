@@ -74,9 +74,9 @@ static nb_config a_scene(int n, const char *table)
     else
         sample_kinks(&cfg, n);
     if (n % 6 == 3)
-        snprintf(cfg.stol_file, sizeof cfg.stol_file, "%s", table);
+        nb_put_text(&cfg.stol_file, "%s", table);
     else
-        snprintf(cfg.background, sizeof cfg.background, "%s", materials[n % 4]);
+        nb_put_text(&cfg.background, "%s", materials[n % 4]);
     return cfg;
 }
 
@@ -169,7 +169,7 @@ UNIT_TEST(kinks_of_water_take_no_rays)
     cfg.abs_um = 300;
     cfg.thick_steps = 2;
     cfg.layer_depth = NB_LAYER_MEAN;
-    snprintf(cfg.background, sizeof cfg.background, "water:0.1");
+    nb_put_text(&cfg.background, "water:0.1");
     p = render(&cfg, NB_ISA_AUTO, 2);
     const int all = smooth_tiles(&p.sim->model.scene, NB_BACKGROUND_RAYS);
     const int smooth = smooth_tiles(&p.sim->model.scene, NB_BACKGROUND_SMOOTH);

@@ -22,11 +22,11 @@ static const char *const names[NAMES] = {"float", "int", "noise", "pgm", "tiff",
 
 static void name_files(nb_config *cfg, const scratch *s, const char *set, int with_png)
 {
-    char *const at[NAMES] = {cfg->float_file, cfg->int_file,  cfg->noise_file,
-                             cfg->pgm_file,   cfg->tiff_file, cfg->png_file};
+    nb_text *const at[NAMES] = {&cfg->float_file, &cfg->int_file,  &cfg->noise_file,
+                                &cfg->pgm_file,   &cfg->tiff_file, &cfg->png_file};
     for (int i = 0; i < NAMES; i++)
         if (i < 4 || with_png)
-            snprintf(at[i], NB_PATH_MAX, "%s/%s-%s", s->folder, set, names[i]);
+            nb_put_text(at[i], "%s/%s-%s", s->folder, set, names[i]);
 }
 
 static void configure(nb_config *cfg)
@@ -115,10 +115,10 @@ SCRATCH_TEST(mixed_images_are_the_same)
     nb_stats a, b;
     configure(&cfg);
     for (int k = 1; k < 6; k++) {
-        snprintf(cfg.crystals, sizeof cfg.crystals, "%s", k & 1 ? "3" : "");
-        snprintf(cfg.absorb, sizeof cfg.absorb, "%s", k & 2 ? "sphere:200" : "");
-        snprintf(cfg.absorb_mu, sizeof cfg.absorb_mu, "%s", k & 2 ? "4" : "");
-        snprintf(cfg.beamstop, sizeof cfg.beamstop, "%s", k & 4 ? "disc:5" : "");
+        nb_put_text(&cfg.crystals, "%s", k & 1 ? "3" : "");
+        nb_put_text(&cfg.absorb, "%s", k & 2 ? "sphere:200" : "");
+        nb_put_text(&cfg.absorb_mu, "%s", k & 2 ? "4" : "");
+        nb_put_text(&cfg.beamstop, "%s", k & 4 ? "disc:5" : "");
         cfg.fluence = k == 2 ? 1e32 : 1e27;
         cfg.water_um = k == 2 ? 0 : 1;
         fake_fetches = 0;
@@ -170,8 +170,7 @@ SCRATCH_TEST(large_files_close_the_device)
     cfg.roi_set = 0;
     cfg.device_alone = 1;
     cfg.write_int = cfg.write_noise = cfg.write_pgm = 0;
-    snprintf(cfg.float_file, sizeof cfg.float_file, "%s/large",
-             ((scratch *)*state)->folder);
+    nb_put_text(&cfg.float_file, "%s/large", ((scratch *)*state)->folder);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->engine.backend = &fake_backend;
     for (int k = 1; k <= 2; k++) { /* it opens again */
@@ -223,12 +222,12 @@ static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t 
     if (!image || nb_sim_render(sim, image, NULL, &err) != NB_OK ||
         memcmp(image, want, bytes) != 0)
         return 1; /* auto: the CPU */
-    strcpy(sim->cfg.device, "fake");
+    nb_put_text(&sim->cfg.device, "fake");
     sim->engine.backend = &fake_backend;
     if (nb_sim_render(sim, image, NULL, &err) != NB_ERR_DEVICE ||
         !strstr(err.message, "spawn"))
         return 2;
-    strcpy(cfg->device, "cuda");
+    nb_put_text(&cfg->device, "cuda");
     if (nb_sim_create(cfg, NULL, &other, &err) != NB_ERR_UNSUPPORTED)
         return 3;
     nb_sim_free(sim);
@@ -279,7 +278,7 @@ SCRATCH_TEST(whole_noise_comes_from_the_cpu)
         for (int j = 0; j < 2; j++) {
             snprintf(path[j], sizeof path[j], "%s/%c-adu", ((scratch *)*state)->folder,
                      "ab"[j]);
-            snprintf(cfg.noise_float_file, NB_PATH_MAX, "%s", path[j]);
+            nb_put_text(&cfg.noise_float_file, "%s", path[j]);
             run(&cfg, *state, j ? "b" : "a", 0, j ? &b : &a);
             assert_int_equal(nb_read_file(path[j], "test", 0, &data[j], &bytes[j], NULL),
                              0);

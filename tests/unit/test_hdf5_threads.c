@@ -47,12 +47,11 @@ static void *write_and_read(void *user)
 {
     worker *w = user;
     nb_config cfg = small();
-    nb_series series = {0};
+    nb_series series = nb_test_series();
     series.frames = FRAMES;
     series.compress = NB_COMPRESS_BSLZ4;
     series.frames_per_file = 2;
-    snprintf(series.hdf5_file, sizeof series.hdf5_file, "%s/t%d_master.h5", w->folder,
-             w->number);
+    nb_put_text(&series.hdf5_file, "%s/t%d_master.h5", w->folder, w->number);
     for (int i = 0; !w->status && i < ROUNDS; i++) {
         nb_series_progress done;
         nb_image image = {0};

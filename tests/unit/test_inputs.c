@@ -142,8 +142,8 @@ static nb_sim *simulation(int kind)
     cfg.cell_count = 0;
     cfg.default_F = NAN;
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
-    assert_int_equal(nb_config_set(&cfg, "background", "water:0.05", &err), NB_OK);
-    nb_scratch_path(cfg.gainmap_file, "inputs.gain");
+    assert_int_equal(nb_put(&cfg, "background", "water:0.05", &err), NB_OK);
+    nb_put_scratch(&cfg.gainmap_file, "inputs.gain");
     assert_true(nb_scratch_write(cfg.gainmap_file, gain, sizeof gain));
     if (kind == 1)
         cfg.B_add = 5;
@@ -156,6 +156,7 @@ static nb_sim *simulation(int kind)
     assert_int_equal(sim->in.sums != NULL, kind == 1);
     assert_int_equal(sim->in.files->spec.n_panels, kind == 2 ? PANELS : 0);
     nb_detector_spec_free(&panels);
+    nb_config_drop(&cfg);
     return sim;
 }
 
@@ -220,8 +221,9 @@ UNIT_TEST(a_clone_keeps_what_its_original_replaces)
     static float want[PIXELS], image[PIXELS];
     nb_sim *sim = simulation(0), *clone = cloned(sim);
     nb_arrays a = *nb_sim_config(sim)->arrays;
-    nb_config cfg = *nb_sim_config(sim);
+    nb_config cfg = {0};
     nb_error err = {0};
+    nb_config_copy(&cfg, nb_sim_config(sim));
     render(clone, want);
     a.wavelength = other_waves;
     a.sources = 1;
@@ -236,4 +238,5 @@ UNIT_TEST(a_clone_keeps_what_its_original_replaces)
     check_alone(clone, want);
     nb_sim_free(sim);
     nb_sim_free(clone);
+    nb_config_drop(&cfg);
 }

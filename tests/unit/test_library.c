@@ -6,10 +6,10 @@
 
 #include "base/memory.h"
 
-static void scratch(char path[NB_PATH_MAX], const char *name, const char *text)
+static void scratch(nb_text *path, const char *name, const char *text)
 {
-    nb_scratch_path(path, name);
-    assert_true(nb_scratch_write(path, text, strlen(text)));
+    nb_put_scratch(path, name);
+    assert_true(nb_scratch_write(*path, text, strlen(text)));
 }
 
 /** A configuration that loads every kind of file; the mask covers 16 x 12 pixels. */
@@ -19,15 +19,15 @@ static nb_config with_files(void)
     char mask[512 + 2 * 16 * 12];
     nb_set_pixels(&cfg, 16, 12);
     cfg.pixel_mm = 1;
-    scratch(cfg.hkl_file, "lib.hkl", "0 0 0 10\n0 1 0 20\n0 0 -1 30\n0 1 1 7\n");
-    scratch(cfg.mat_file, "lib.mat", "0.01 0 0\n0 0.01 0\n0 0 0.01\n");
-    scratch(cfg.source_file, "lib.src", "-10 0 0 1 1e-10\n-10 0.1 0 2 1e-10\n");
+    scratch(&cfg.hkl_file, "lib.hkl", "0 0 0 10\n0 1 0 20\n0 0 -1 30\n0 1 1 7\n");
+    scratch(&cfg.mat_file, "lib.mat", "0.01 0 0\n0 0.01 0\n0 0 0.01\n");
+    scratch(&cfg.source_file, "lib.src", "-10 0 0 1 1e-10\n-10 0.1 0 2 1e-10\n");
     memset(mask, ' ', 512);
     memset(mask + 512, 1, sizeof mask - 512);
     memcpy(mask, "{\nHEADER_BYTES=512;\nSIZE1=16;\nSIZE2=12;\n}", 42);
-    nb_scratch_path(cfg.mask_file, "lib.img");
+    nb_put_scratch(&cfg.mask_file, "lib.img");
     assert_true(nb_scratch_write(cfg.mask_file, mask, sizeof mask));
-    nb_scratch_path(cfg.dump_file, "lib.dump");
+    nb_put_scratch(&cfg.dump_file, "lib.dump");
     cfg.mosaic_spread_deg = 1;
     cfg.mosaic_domains = 3;
     cfg.seed = (nb_seed){1, 3};
@@ -77,8 +77,8 @@ UNIT_TEST(every_allocation_may_fail)
     nb_config cfg = with_files();
     nb_error err;
     long n;
-    nb_scratch_path(cfg.int_file, "lib-int.img");
-    nb_scratch_path(cfg.pgm_file, "lib.pgm");
+    nb_put_scratch(&cfg.int_file, "lib-int.img");
+    nb_put_scratch(&cfg.pgm_file, "lib.pgm");
     cfg.write_int = cfg.write_pgm = 1;
     for (n = 1; n < 1000; n++) {
         nb_status st;
@@ -199,10 +199,10 @@ UNIT_TEST(refusals)
     nb_set_N(&cfg, 5);
     check_refused(&cfg, NB_ERR_INPUT, "-cell");
     nb_set_cell(&cfg, 10, 10, 10, 90, 90, 90);
-    nb_scratch_path(cfg.dump_file, "none.bin");
+    nb_put_scratch(&cfg.dump_file, "none.bin");
     check_refused(&cfg, NB_ERR_INPUT, "none.bin");
     cfg = nb_suite_config(1, 5, 8);
-    snprintf(cfg.device, sizeof cfg.device, "abacus");
+    nb_put_text(&cfg.device, "abacus");
     check_refused(&cfg, NB_ERR_INPUT, "-device");
     cfg = nb_suite_config(1, 5, 8);
     cfg.lambda_A = -1;
@@ -215,9 +215,9 @@ UNIT_TEST(refusals)
     cfg.mosaic_domains = 100000000;
     check_refused(&cfg, NB_ERR_INPUT, "-mosaic_dom");
     cfg = nb_suite_config(1, 5, 8);
-    snprintf(cfg.mat_file, sizeof cfg.mat_file, "%s", "no/such/file.mat");
+    nb_put_text(&cfg.mat_file, "no/such/file.mat");
     check_refused(&cfg, NB_ERR_INPUT, "-mat");
-    snprintf(cfg.mat_file, sizeof cfg.mat_file, "%s", "/");
+    nb_put_text(&cfg.mat_file, "/");
     check_refused(&cfg, NB_ERR_INPUT, "-mat");
 }
 
@@ -308,22 +308,70 @@ UNIT_TEST(descriptions)
 UNIT_TEST(inputs_are_not_overwritten)
 {
     nb_config cfg = with_files();
-    nb_series series = {.stills = 2};
+    nb_series series = nb_test_series();
     nb_error err = {0};
     nb_stats stats;
     nb_sim *sim;
     cfg.write_float = 1;
     cfg.write_int = cfg.write_noise = cfg.write_pgm = 0;
-    memcpy(cfg.float_file, cfg.hkl_file, sizeof cfg.float_file);
+    cfg.float_file = cfg.hkl_file;
     sim = created(&cfg);
     assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
     assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-floatfile"));
     assert_non_null(strstr(err.message, "-hkl"));
     nb_sim_free(sim);
-    memcpy(series.hdf5_file, cfg.mask_file, sizeof series.hdf5_file);
+    series.stills = 2;
+    series.hdf5_file = cfg.mask_file;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, NULL, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-hdf5"));
     assert_int_not_equal(access(cfg.dump_file, F_OK), 0); /* nothing was written */
     remove_files(&cfg);
+}
+
+/** Programs that were compiled before count on these: another size is another soname (docs/library.md, "Later versions"). */
+UNIT_TEST(public_structs_keep_their_sizes)
+{
+    static const struct {
+        const char *name;
+        size_t size, stored;
+    } structs[] = {
+        {"nb_arrays", sizeof(nb_arrays), 144},
+        {"nb_clipped", sizeof(nb_clipped), 40},
+        {"nb_compare_options", sizeof(nb_compare_options), 72},
+        {"nb_crystals", sizeof(nb_crystals), 24},
+        {"nb_detector_spec", sizeof(nb_detector_spec), 304},
+        {"nb_difference", sizeof(nb_difference), 792},
+        {"nb_error", sizeof(nb_error), 784},
+        {"nb_fact", sizeof(nb_fact), 48},
+        {"nb_factor_list", sizeof(nb_factor_list), 104},
+        {"nb_feature", sizeof(nb_feature), 24},
+        {"nb_file_use", sizeof(nb_file_use), 24},
+        {"nb_hkl_gradient", sizeof(nb_hkl_gradient), 24},
+        {"nb_hooks", sizeof(nb_hooks), 24},
+        {"nb_image", sizeof(nb_image), 72},
+        {"nb_known_detector", sizeof(nb_known_detector), 96},
+        {"nb_left_out", sizeof(nb_left_out), 4},
+        {"nb_likelihood", sizeof(nb_likelihood), 4},
+        {"nb_observation", sizeof(nb_observation), 56},
+        {"nb_opt3", sizeof(nb_opt3), 32},
+        {"nb_page_job", sizeof(nb_page_job), 64},
+        {"nb_panel_spec", sizeof(nb_panel_spec), 232},
+        {"nb_param", sizeof(nb_param), 144},
+        {"nb_png_options", sizeof(nb_png_options), 192},
+        {"nb_reflection", sizeof(nb_reflection), 120},
+        {"nb_reflections", sizeof(nb_reflections), 56},
+        {"nb_scan_points", sizeof(nb_scan_points), 56},
+        {"nb_seed", sizeof(nb_seed), 16},
+        {"nb_series_calls", sizeof(nb_series_calls), 80},
+        {"nb_series_progress", sizeof(nb_series_progress), 496},
+        {"nb_spectrum_line", sizeof(nb_spectrum_line), 32},
+        {"nb_stats", sizeof(nb_stats), 80},
+        {"nb_times", sizeof(nb_times), 96},
+        {"nb_variable", sizeof(nb_variable), 296},
+    };
+    for (size_t i = 0; i < sizeof structs / sizeof *structs; i++)
+        if (sizeof(void *) == 8 && structs[i].size != structs[i].stored)
+            fail_msg("%s has %zu bytes, not %zu", structs[i].name, structs[i].size,
+                     structs[i].stored);
 }

@@ -49,15 +49,11 @@ static void need_fftw(void)
 }
 
 /** Make a name absolute. */
-static void place(char *name, size_t size, const char *folder)
+static void place(nb_text *name, const char *folder)
 {
     const char *source = getenv("NB_SOURCE");
-    char own[NB_PATH_MAX];
-    if (!name[0])
-        return;
-    snprintf(own, sizeof own, "%s", name);
-    snprintf(name, size, "%.200s/golden_data/%s/%.200s", source ? source : ".", folder,
-             own);
+    if ((*name)[0])
+        nb_put_text(name, "%s/golden_data/%s/%s", source ? source : ".", folder, *name);
 }
 
 /** device: a word of -device; NULL: the fake one. */
@@ -72,10 +68,10 @@ static nb_sim *make_sim(const char *scene, const char *more, const char *device)
              "-lambda 1 -N 8 -misset 10 20 30 -fluence 1e26 -nointerpolate -seed 7 %s %s",
              scene, more);
     nb_words(&cfg, words);
-    place(cfg.hkl_file, sizeof cfg.hkl_file, "experiments");
-    place(cfg.geom_file, sizeof cfg.geom_file, "detectors/geom");
+    place(&cfg.hkl_file, "experiments");
+    place(&cfg.geom_file, "detectors/geom");
     cfg.write_dump = 0;
-    snprintf(cfg.device, sizeof cfg.device, "%s", device ? device : "cpu");
+    nb_put_text(&cfg.device, "%s", device ? device : "cpu");
     if (nb_sim_create(&cfg, NULL, &sim, &err))
         fail_msg("%s: %s", words, err.message);
     if (!device)

@@ -87,8 +87,8 @@ UNIT_TEST(one_large_factor)
     nb_picture mixed, reference;
     const char *text = "0 0 0 100\n0 1 0 70\n0 0 1 40\n0 -1 0 20\n0 0 -1 7\n"
                        "50 50 50 1e25\n";
-    nb_scratch_path(cfg.hkl_file, "large.hkl");
-    nb_scratch_path(cfg.dump_file, "large.dump");
+    nb_put_scratch(&cfg.hkl_file, "large.hkl");
+    nb_put_scratch(&cfg.dump_file, "large.dump");
     assert_true(nb_scratch_write(cfg.hkl_file, text, strlen(text)));
     cfg.default_F = NAN;
     mixed = rendered(&cfg);
@@ -104,12 +104,13 @@ UNIT_TEST(one_large_factor)
 UNIT_TEST(a_series_stops_at_the_frame)
 {
     nb_config cfg = vectors();
-    nb_series series = {.stills = 2};
+    nb_series series = nb_test_series();
     nb_error err = {0};
     char path[NB_PATH_MAX];
     cfg.default_F = 1e25;
     cfg.seed = (nb_seed){1, 3};
-    nb_scratch_path(series.output, "large_%d.bin");
+    series.stills = 2;
+    nb_put_scratch(&series.output, "large_%d.bin");
     assert_int_equal(nb_series_run(&cfg, &series, NULL, NULL, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-default_F"));
     nb_scratch_path(path, "large_1.bin");

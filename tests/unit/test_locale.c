@@ -24,11 +24,11 @@ enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
 static void name_outputs(nb_config *cfg)
 {
-    char *const to[OUTPUTS] = {cfg->float_file, cfg->int_file, cfg->pgm_file,
-                               cfg->noise_file, cfg->png_file, cfg->tiff_file,
-                               cfg->truth_file, cfg->dump_file};
+    nb_text *const to[OUTPUTS] = {&cfg->float_file, &cfg->int_file, &cfg->pgm_file,
+                                  &cfg->noise_file, &cfg->png_file, &cfg->tiff_file,
+                                  &cfg->truth_file, &cfg->dump_file};
     for (int i = 0; i < OUTPUTS; i++)
-        nb_scratch_path(to[i], outputs[i]);
+        nb_put_scratch(to[i], outputs[i]);
     cfg->write_float = cfg->write_int = cfg->write_pgm = cfg->write_noise = 1;
     cfg->truth = NB_TRUTH_SPOTS;
     cfg->png.rings = 1;
@@ -40,8 +40,8 @@ static nb_config with_inputs(void)
     nb_config cfg = nb_suite_config(1.25, 5, 24);
     const char *hkl = "0 0 0 10.5\n0 1 0 20.25\n0 0 -1 1.234567890123456789e1\n0 1 1 7\n";
     const char *sources = "-10 0.5 0 1.5 1.25e-10\n-10 0.125 0 2.5 1.26e-10\n";
-    nb_scratch_path(cfg.hkl_file, "in.hkl");
-    nb_scratch_path(cfg.source_file, "in.src");
+    nb_put_scratch(&cfg.hkl_file, "in.hkl");
+    nb_put_scratch(&cfg.source_file, "in.src");
     assert_true(nb_scratch_write(cfg.hkl_file, hkl, strlen(hkl)));
     assert_true(nb_scratch_write(cfg.source_file, sources, strlen(sources)));
     cfg.pixel_mm = 1.5;
@@ -74,11 +74,14 @@ static void run_one(const nb_config *cfg, collector *c)
 
 static void run_series(const nb_config *cfg, const char *extension)
 {
-    nb_series series = {.stills = 2, .jitter_fluence_pct = 3.5, .jitter_cell_pct = 0.5};
+    nb_series series = nb_test_series();
     nb_error err = {0};
     char name[32];
+    series.stills = 2;
+    series.jitter_fluence_pct = 3.5;
+    series.jitter_cell_pct = 0.5;
     snprintf(name, sizeof name, "s_%%d.%s", extension);
-    nb_scratch_path(series.output, name);
+    nb_put_scratch(&series.output, name);
     if (nb_series_run(cfg, &series, NULL, NULL, &err))
         fail_msg("%s", err.message);
 }
@@ -88,13 +91,15 @@ static int has_hdf5;
 /** A master with its data file and reflections; nothing in a build without HDF5. */
 static void run_hdf5(const nb_config *cfg)
 {
-    nb_series series = {
-        .stills = 2, .jitter_fluence_pct = 3.5, .compress = NB_COMPRESS_NONE};
+    nb_series series = nb_test_series();
     nb_config spots = *cfg;
     nb_error err = {0};
     nb_status st;
+    series.stills = 2;
+    series.jitter_fluence_pct = 3.5;
+    series.compress = NB_COMPRESS_NONE;
     spots.truth = NB_TRUTH_SPOTS;
-    nb_scratch_path(series.hdf5_file, "s_master.h5");
+    nb_put_scratch(&series.hdf5_file, "s_master.h5");
     st = nb_series_run(&spots, &series, NULL, NULL, &err);
     if (st && st != NB_ERR_UNSUPPORTED)
         fail_msg("%s", err.message);
@@ -133,7 +138,7 @@ static void run_all(const nb_config *cfg, collector *c)
     check_close(image.geometry->lambda_A, 1.25, 1e-6); /* read with its digits */
     nb_image_free(&image);
     plain.truth = NB_TRUTH_NONE;
-    plain.dump_file[0] = plain.hkl_file[0] = plain.source_file[0] = 0;
+    plain.dump_file = plain.hkl_file = plain.source_file = nb_no_text;
     plain.default_F = 100.5;
     run_series(&plain, "cbf");
     run_series(&plain, "img");

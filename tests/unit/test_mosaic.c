@@ -228,8 +228,8 @@ UNIT_TEST(powder_rings)
 /* Jitter of the spread: one factor for the three. */
 UNIT_TEST(jitter)
 {
-    nb_config cfg = nb_suite_config(1, 5, 8), shot;
-    nb_series series = {0};
+    nb_config cfg = nb_suite_config(1, 5, 8), shot = {0};
+    nb_series series = nb_test_series();
     nb_frames frames;
     nb_sim *sim;
     nb_error err;
@@ -239,13 +239,14 @@ UNIT_TEST(jitter)
     sim = created(&cfg);
     series.stills = 2;
     series.jitter_mosaic_pct = 20;
-    snprintf(series.output, sizeof series.output, "x_%%d.img");
+    nb_put_text(&series.output, "x_%%d.img");
     assert_int_equal(nb_frames_init(&frames, &series, sim, &err), NB_OK);
     assert_int_equal(nb_frames_config(&frames, 1, &shot, &err), NB_OK);
     assert_true(isnan(shot.mosaic_spread_deg) && shot.mosaic_aniso_deg.set);
     check_above(fabs(shot.mosaic_aniso_deg.v[0] - 1), 1e-6);
     check_ratio(shot.mosaic_aniso_deg.v[1], 2 * shot.mosaic_aniso_deg.v[0], 1e-8);
     check_ratio(shot.mosaic_aniso_deg.v[2], 4 * shot.mosaic_aniso_deg.v[0], 1e-8);
+    nb_config_drop(&shot);
     nb_frames_free(&frames);
     nb_sim_free(sim);
 }

@@ -105,12 +105,11 @@ static nb_config scene(scratch *s, int geom)
                    "-fluence 1e28");
     if (!geom)
         nb_words(&cfg, "-detpixels 16 -pixel 1 -distance 100");
-    assert_int_equal(nb_config_set(&cfg, "mask", scratch_path(s, names[2]), &err), NB_OK);
-    assert_int_equal(nb_config_set(&cfg, "hkl", scratch_path(s, names[0]), &err), NB_OK);
-    assert_int_equal(nb_config_set(&cfg, "sourcefile", scratch_path(s, names[1]), &err),
-                     NB_OK);
-    assert_int_equal(nb_config_set(&cfg, geom ? "geom" : "transmission",
-                                   scratch_path(s, names[geom ? 3 : 4]), &err),
+    assert_int_equal(nb_put(&cfg, "mask", scratch_path(s, names[2]), &err), NB_OK);
+    assert_int_equal(nb_put(&cfg, "hkl", scratch_path(s, names[0]), &err), NB_OK);
+    assert_int_equal(nb_put(&cfg, "sourcefile", scratch_path(s, names[1]), &err), NB_OK);
+    assert_int_equal(nb_put(&cfg, geom ? "geom" : "transmission",
+                            scratch_path(s, names[geom ? 3 : 4]), &err),
                      NB_OK);
     return cfg;
 }
@@ -143,15 +142,16 @@ static nb_jobs *lines(const nb_config *cfg, int n)
 static void run(scratch *s, int geom, int of_lines, int frames)
 {
     nb_config cfg = scene(s, geom);
-    nb_series series = {.stills = frames};
+    nb_series series = nb_test_series();
     nb_jobs *jobs = of_lines ? lines(&cfg, frames) : NULL;
     nb_error err = {0};
-    snprintf(series.output, sizeof series.output, "%s", scratch_path(s, "f_%d.bin"));
+    series.stills = frames;
+    nb_put_text(&series.output, "%s", scratch_path(s, "f_%d.bin"));
     if (jobs) {
-        series.override = apply;
-        series.user = jobs;
+        series.calls.override = apply;
+        series.calls.user = jobs;
     } else {
-        snprintf(series.orientations, sizeof series.orientations, "random");
+        nb_put_text(&series.orientations, "random");
     }
     reset();
     if (nb_series_run(&cfg, &series, NULL, NULL, &err) != NB_OK)
@@ -204,7 +204,7 @@ SCRATCH_TEST(a_change_reads_no_file)
                 assert_int_equal(nb_sim_set(sim, changes[k][0], text, &err), NB_OK);
             } else {
                 nb_config typed = *nb_sim_record(sim);
-                assert_int_equal(nb_config_set(&typed, changes[k][0], text, &err), NB_OK);
+                assert_int_equal(nb_put(&typed, changes[k][0], text, &err), NB_OK);
                 assert_int_equal(nb_sim_retype(sim, &typed, changes[k], 1, &err), NB_OK);
             }
             if (i == 1)

@@ -112,16 +112,25 @@ static void fail_each(scratch *s, run_function *run, int left, int step)
     assert_in_range(n, 10, 4999);
 }
 
+static void name(nb_text *to, const char *path)
+{
+    const long n = fail_after(0);
+    nb_put_text(to, "%s", path);
+    fail_after(n);
+}
+
 static nb_config configuration(scratch *s)
 {
+    const long n = fail_after(0);
     nb_config cfg = nb_suite_config(1, 3, 12);
     cfg.threads = 1;
     cfg.seed = (nb_seed){1, 3};
     cfg.write_float = cfg.write_int = cfg.write_noise = cfg.write_pgm = 1;
-    snprintf(cfg.float_file, NB_PATH_MAX, "%s", scratch_path(s, "f.bin"));
-    snprintf(cfg.int_file, NB_PATH_MAX, "%s", scratch_path(s, "i.img"));
-    snprintf(cfg.noise_file, NB_PATH_MAX, "%s", scratch_path(s, "n.img"));
-    snprintf(cfg.pgm_file, NB_PATH_MAX, "%s", scratch_path(s, "p.pgm"));
+    nb_put_text(&cfg.float_file, "%s", scratch_path(s, "f.bin"));
+    nb_put_text(&cfg.int_file, "%s", scratch_path(s, "i.img"));
+    nb_put_text(&cfg.noise_file, "%s", scratch_path(s, "n.img"));
+    nb_put_text(&cfg.pgm_file, "%s", scratch_path(s, "p.pgm"));
+    fail_after(n);
     return cfg;
 }
 
@@ -163,21 +172,23 @@ static nb_status show_config(scratch *s, nb_error *err)
 static nb_status a_series(scratch *s, nb_error *err)
 {
     nb_config cfg = configuration(s);
-    nb_series series = {.stills = 2, .frames_per_file = 2};
+    nb_series series = nb_test_series();
+    series.stills = series.frames_per_file = 2;
     cfg.roi_set = 1; /* so that there is a pixel mask */
     cfg.roi[1] = cfg.roi[3] = 7;
-    snprintf(series.output, NB_PATH_MAX, "%s", scratch_path(s, "s_%d.cbf"));
+    name(&series.output, scratch_path(s, "s_%d.cbf"));
     return nb_series_run(&cfg, &series, NULL, NULL, err);
 }
 
 static nb_status an_hdf5_series(scratch *s, nb_error *err)
 {
     nb_config cfg = configuration(s);
-    nb_series series = {.stills = 2, .frames_per_file = 2};
+    nb_series series = nb_test_series();
     nb_status st;
+    series.stills = series.frames_per_file = 2;
     cfg.roi_set = 1;
     cfg.roi[1] = cfg.roi[3] = 7;
-    snprintf(series.hdf5_file, NB_PATH_MAX, "%s", scratch_path(s, "s.h5"));
+    name(&series.hdf5_file, scratch_path(s, "s.h5"));
     st = nb_series_run(&cfg, &series, NULL, NULL, err);
     return st;
 }
@@ -187,18 +198,19 @@ static nb_status jobs(scratch *s, nb_error *err)
     static const char text[] = "{\"phi\": 1.5, \"misset\": [1, 2, 3]}\n{\"phi\": 2}\n";
     nb_cli cli = {0};
     nb_jobs *list = NULL;
-    nb_config cfg;
+    nb_config cfg = {0};
     nb_status st;
     nb_config_defaults(&cli.cfg);
-    snprintf(cli.jobs_file, sizeof cli.jobs_file, "%s", scratch_path(s, "jobs"));
+    name(&cli.jobs_file, scratch_path(s, "jobs"));
     assert_true(nb_scratch_write(cli.jobs_file, text, sizeof text - 1));
-    cfg = cli.cfg;
+    nb_config_copy(&cfg, &cli.cfg);
     st = nb_jobs_load(&cli, &list, err);
     if (!st)
         st = nb_jobs_apply(list, 0, &cfg, err);
     if (!st)
         assert_true(cfg.phi_deg == 1.5 && cfg.misset_deg[2] == 3);
     nb_jobs_free(list);
+    nb_config_drop(&cfg);
     return st;
 }
 
@@ -217,7 +229,7 @@ static nb_sim *of_an_atom(scratch *s, float image[PIXELS])
     cfg.threads = 1;
     cfg.cell_count = 0;
     cfg.default_F = NAN;
-    snprintf(cfg.pdb_file, NB_PATH_MAX, "%s", scratch_path(s, "m.pdb"));
+    nb_put_text(&cfg.pdb_file, "%s", scratch_path(s, "m.pdb"));
     scratch_write(cfg.pdb_file, atom);
     st = nb_sim_create(&cfg, NULL, &sim, &err);
     if (st == NB_ERR_UNSUPPORTED)

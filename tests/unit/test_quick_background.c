@@ -43,7 +43,7 @@ static nb_config a_scene(int n)
         cfg.convention = NB_CONV_XDS;
         cfg.orgx = cfg.orgy = EDGE / 2 + 0.5;
     }
-    snprintf(cfg.background, sizeof cfg.background, "%s", materials[n % 4]);
+    nb_put_text(&cfg.background, "%s", materials[n % 4]);
     return cfg;
 }
 
@@ -122,8 +122,7 @@ static void check_materials(const nb_config *cfg, double most_off, double least_
 UNIT_TEST(cells_hold_the_tables)
 {
     nb_config cfg = a_scene(0);
-    snprintf(cfg.background, sizeof cfg.background,
-             "water:1,air:1,ice:1,nanoice:1,vitreous:1");
+    nb_put_text(&cfg.background, "water:1,air:1,ice:1,nanoice:1,vitreous:1");
     check_materials(&cfg, 2e-7, 1);
 }
 
@@ -143,8 +142,8 @@ UNIT_TEST(cells_hold_any_table)
         assert_non_null(file);
         fputs(tables[i], file);
         fclose(file);
-        cfg.background[0] = '\0';
-        snprintf(cfg.stol_file, sizeof cfg.stol_file, "%s", path);
+        cfg.background = nb_no_text;
+        nb_put_text(&cfg.stol_file, "%s", path);
         check_materials(&cfg, 1e-6, quick[i]);
         unlink(path);
     }

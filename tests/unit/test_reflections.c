@@ -51,7 +51,7 @@ static nb_config random_config(const char *table)
     }
     cfg.misset_mode = NB_MISSET_FIXED;
     cfg.shape = (nb_shape)below(NB_SHAPE_COUNT);
-    snprintf(cfg.hkl_file, sizeof cfg.hkl_file, "%s", table);
+    nb_put_text(&cfg.hkl_file, "%s", table);
     cfg.default_F = below(2) ? 30 : 0;
     cfg.interpolate = below(4) ? NB_OFF : NB_ON;
     cfg.mosaic_spread_deg = below(3) ? uniform(0, 3) : 60;

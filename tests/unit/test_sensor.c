@@ -94,7 +94,7 @@ static nb_config detector(const char *sensor)
     nb_config cfg = nb_suite_config(1, 3, 16);
     cfg.thick_um = 450;
     cfg.lambda_A = 1;
-    snprintf(cfg.sensor, sizeof cfg.sensor, "%s", sensor);
+    nb_put_text(&cfg.sensor, "%s", sensor);
     return cfg;
 }
 

@@ -65,12 +65,12 @@ static nb_status change(void *user, int frame, nb_config *cfg, nb_error *err)
 
 static nb_series to_floats(void **state, watcher *w, int frames)
 {
-    nb_series series = {0};
+    nb_series series = nb_test_series();
     series.frames = frames;
-    series.user = w;
-    series.progress = watch;
-    series.override = change;
-    snprintf(series.output, sizeof series.output, "%s", scratch_path(*state, "f_%d.bin"));
+    series.calls.user = w;
+    series.calls.progress = watch;
+    series.calls.override = change;
+    nb_put_text(&series.output, "%s", scratch_path(*state, "f_%d.bin"));
     return series;
 }
 
@@ -102,7 +102,7 @@ SCRATCH_TEST(a_stopped_series_goes_on)
     assert_non_null(strstr(err.message, "-resume"));
     assert_true(result.done >= 5 && result.done < 20);
     series.resume = 1;
-    series.progress = NULL;
+    series.calls.progress = NULL;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_OK);
     assert_true(result.kept >= 5 && result.kept < 20);
     assert_int_equal(result.done, 20);
@@ -173,7 +173,7 @@ UNIT_TEST(short_frames_share_a_device)
     nb_error err = {0};
     nb_sim *sim;
     device.estimate = slow_estimate;
-    strcpy(cfg.device, "cpu");
+    nb_put_text(&cfg.device, "cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->engine.backend = &device;
     seconds_of_frame = 0.001;
@@ -214,7 +214,7 @@ UNIT_TEST(renderers_without_room_are_closed)
     nb_pool pool;
     nb_error err = {0};
     narrow.open = narrow_open;
-    strcpy(cfg.device, "cpu");
+    nb_put_text(&cfg.device, "cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->engine.backend = &narrow;
     assert_int_equal(nb_pool_open(&pool, &narrow, (nb_pool_devices){0, 1, 1}, 3, &err),
@@ -263,9 +263,11 @@ UNIT_TEST(templates)
 
 UNIT_TEST(name_of_one_frame)
 {
-    nb_series s = {.stills = 1, .output = "a.v1.cbf"};
+    nb_series s = nb_test_series();
     char name[NB_PATH_MAX];
     nb_template t;
+    s.stills = 1;
+    nb_put_text(&s.output, "a.v1.cbf");
     assert_int_equal(nb_template_of(&s, &t, NULL), NB_OK);
     assert_int_equal(nb_template_name(&t, 1, name, NULL), NB_OK);
     assert_string_equal(name, "a.v1.cbf");
@@ -359,7 +361,7 @@ static nb_status next_frame(nb_work *w, int frame, nb_block **full, nb_error *er
 /** A data file that is open for five minutes is closed, and its rest is in another one. */
 SCRATCH_TEST(old_data_files_end_early)
 {
-    nb_series series = {.stills = 5, .frames_per_file = 5};
+    nb_series series = nb_test_series();
     nb_work w = {.data.layout = {8, 8, NB_HDF5_U16, NB_COMPRESS_NONE, 0, 0},
                  .data.per_file = 5};
     nb_pieces pieces;
@@ -367,7 +369,8 @@ SCRATCH_TEST(old_data_files_end_early)
     nb_block *full = NULL;
     nb_error err = {0};
     char path[NB_PATH_MAX];
-    snprintf(series.hdf5_file, NB_PATH_MAX, "%s", scratch_path(*state, "s.h5"));
+    series.stills = series.frames_per_file = 5;
+    nb_put_text(&series.hdf5_file, "%s", scratch_path(*state, "s.h5"));
     assert_int_equal(nb_work_open(&w, &series, 5, 2, &err), NB_OK);
     for (int k = 0; k < 5; k++) {
         assert_null(full);

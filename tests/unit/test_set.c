@@ -20,8 +20,7 @@ static void check_settings(const nb_sim *sim)
 {
     nb_settings now;
     nb_resolve(&sim->cfg, &now);
-    assert_memory_equal(&now.value, &sim->model.settings.value,
-                        offsetof(nb_config, reserved));
+    assert_memory_equal(&now.value, &sim->model.settings.value, sizeof now.value);
     assert_memory_equal(now.typed, sim->model.settings.typed, sizeof now.typed);
 }
 
@@ -49,7 +48,7 @@ UNIT_TEST(no_call_writes_a_configuration_after_its_settings)
     nb_sim *sim, *clone;
     nb_stats stats;
     char *json = NULL;
-    nb_scratch_path(cfg.noise_file, "noise.img");
+    nb_put_scratch(&cfg.noise_file, "noise.img");
     cfg.write_noise = 1;
     sim = created(&cfg);
     check_settings(sim);
@@ -80,7 +79,7 @@ UNIT_TEST(parameters_give_the_image_of_a_new_simulation)
     nb_sim *sim = created(&cfg);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         nb_error err = {0};
-        assert_int_equal(nb_config_set(&cfg, changes[i][0], changes[i][1], &err), NB_OK);
+        assert_int_equal(nb_put(&cfg, changes[i][0], changes[i][1], &err), NB_OK);
         assert_int_equal(nb_sim_set(sim, changes[i][0], changes[i][1], &err), NB_OK);
         check_image(sim, &cfg);
     }

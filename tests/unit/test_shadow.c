@@ -29,7 +29,7 @@ static void make(const char *stop, int pixels, scene_of_stop *s)
     nb_config cfg;
     nb_config_defaults(&cfg);
     memset(s, 0, sizeof *s);
-    snprintf(cfg.beamstop, sizeof cfg.beamstop, "%s", stop);
+    nb_put_text(&cfg.beamstop, "%s", stop);
     cfg.detpixels[0] = cfg.detpixels[1] = pixels;
     cfg.pixel_mm = 24.0 / pixels;
     cfg.distance_mm = 100;

@@ -22,9 +22,9 @@ static nb_config spectrum(const char *name)
     cfg.default_F = 3;
     nb_set_pixels(&cfg, 24, 24);
     cfg.pixel_mm = 5;
-    snprintf(cfg.pdb_file, sizeof cfg.pdb_file,
-             "%s/golden_data/structure_factors/models/%s", source ? source : ".", name);
-    nb_scratch_path(cfg.source_file, "three.src");
+    nb_put_text(&cfg.pdb_file, "%s/golden_data/structure_factors/models/%s",
+                source ? source : ".", name);
+    nb_put_scratch(&cfg.source_file, "three.src");
     assert_true(nb_scratch_write(cfg.source_file, lines, strlen(lines)));
     cfg.dmin_A = 4;
     cfg.anomalous_tol = 0;
@@ -50,7 +50,7 @@ static void check_table(const nb_sim *sim, const nb_config *cfg, int table)
     nb_error err = {0};
     double friedel = 0;
     size_t j = 0;
-    one.source_file[0] = '\0';
+    one.source_file = nb_no_text;
     one.lambda_A = wavelengths[table];
     assert_int_equal(nb_config_factors(&one, NULL, &alone, &err), NB_OK);
     assert_int_equal(nb_sim_factors(sim, table, &all, &err), NB_OK);
@@ -132,11 +132,11 @@ UNIT_TEST(a_list_has_one_table)
     nb_factor_list list;
     nb_error err = {0};
     nb_sim *sim;
-    cfg.pdb_file[0] = '\0';
+    cfg.pdb_file = nb_no_text;
     cfg.cell_count = 6;
     for (int i = 0; i < 6; i++)
         cfg.cell[i] = i < 3 ? 30 : 90;
-    nb_scratch_path(cfg.hkl_file, "three.hkl");
+    nb_put_scratch(&cfg.hkl_file, "three.hkl");
     assert_true(nb_scratch_write(cfg.hkl_file, "0 0 1 5\n1 2 0 7\n", 16));
     cfg.anomalous_tol = nb_suite_config(1, 3, 0).anomalous_tol;
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);

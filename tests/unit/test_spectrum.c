@@ -15,7 +15,7 @@ static nb_config config_of(const char *kind, double bandwidth, int wavelengths)
 {
     nb_config cfg;
     nb_config_defaults(&cfg);
-    strcpy(cfg.spectrum, kind);
+    nb_put_text(&cfg.spectrum, "%s", kind);
     cfg.bandwidth_pct = bandwidth;
     cfg.wavelengths = wavelengths;
     return cfg;
@@ -121,7 +121,7 @@ UNIT_TEST(kinds_have_the_mean_and_width_of_their_law)
     cfg = config_of("tophat", 2, 0);
     check_closed(cfg, (nb_spectrum_use){0}, (part[]){{1, E0, flat * flat / 12}}, 1);
     cfg = config_of("twocolour", 0.1, 0);
-    strcpy(cfg.split, "2:0.25");
+    nb_put_text(&cfg.split, "2:0.25");
     check_closed(
         cfg, (nb_spectrum_use){0},
         (part[]){normal_part(0.75, E0 * 0.99, 0.1), normal_part(0.25, E0 * 1.01, 0.1)}, 2);
@@ -130,7 +130,7 @@ UNIT_TEST(kinds_have_the_mean_and_width_of_their_law)
     check_closed(cfg, (nb_spectrum_use){0}, (part[]){normal_part(1, E0, 0.3)}, 1);
     cfg = config_of("seeded", 0.3, 0);
     cfg.pulse_fs = pulse_of(0.3, 60);
-    strcpy(cfg.line, "0.03:0.7");
+    nb_put_text(&cfg.line, "0.03:0.7");
     check_closed(cfg, (nb_spectrum_use){0},
                  (part[]){normal_part(0.3, E0, 0.3), normal_part(0.7, E0, 0.03)}, 2);
     cfg = config_of("triangle.txt", NAN, 0);
@@ -387,7 +387,7 @@ UNIT_TEST(seeded_parts_vary_by_their_own_modes)
     shots sum;
     nb_drawn W;
     cfg.pulse_fs = pulse_of(0.2, first);
-    snprintf(cfg.line, sizeof cfg.line, "%.12g:%g", 0.2 * line / first, x);
+    nb_put_text(&cfg.line, "%.12g:%g", 0.2 * line / first, x);
     sum = take_shots(&cfg, getenv("NB_BIG") ? 10000 : 1000);
     W = check_factors(&sum, (1 - x) * (1 - x) / first + x * x / line);
     check_mean_spectrum(&sum);

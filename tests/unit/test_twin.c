@@ -19,7 +19,7 @@ static nb_sim *sim_of(const char *words)
     nb_config_defaults(&cfg);
     nb_words(&cfg, all);
     cfg.write_dump = 0;
-    snprintf(cfg.device, sizeof cfg.device, "cpu");
+    nb_put_text(&cfg.device, "cpu");
     if (nb_sim_create(&cfg, NULL, &sim, &err))
         fail_msg("%s: %s", words, err.message);
     return sim;

@@ -29,9 +29,10 @@ static nb_config config(void)
 static nb_vary read_laws(const char *text, int stills)
 {
     const nb_config cfg = config();
-    const nb_series series = {.stills = stills};
+    nb_series series = nb_test_series();
     nb_error err;
     nb_vary v;
+    series.stills = stills;
     if (nb_vary_read(text, &cfg, &series, NULL, &v, &err))
         fail_msg("%s", err.message);
     return v;
@@ -300,9 +301,10 @@ UNIT_TEST(hits_and_misses)
 UNIT_TEST(rotations_keep_their_crystals)
 {
     const nb_config cfg = config();
-    const nb_series series = {.frames = 20};
+    nb_series series = nb_test_series();
     nb_error err;
     nb_vary v;
+    series.frames = 20;
     assert_int_equal(
         nb_vary_read("mosaic:normal:50%,crystals:uniform:0:1000,fluence:gamma:4", &cfg,
                      &series, NULL, &v, &err),
@@ -339,9 +341,10 @@ UNIT_TEST(bad_laws_are_refused)
                                       "N:normal:nan",
                                       "N:normal:1e999"};
     const nb_config cfg = config();
-    const nb_series series = {.stills = 2};
+    nb_series series = nb_test_series();
     nb_error err;
     nb_vary v;
+    series.stills = 2;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (nb_vary_read(bad[i], &cfg, &series, NULL, &v, &err) != NB_ERR_INPUT)
             fail_msg("%s is taken", bad[i]);

@@ -22,7 +22,7 @@ static void set(nb_config *cfg, const char *name, const char *form, double x, do
     char text[100];
     nb_error err;
     snprintf(text, sizeof text, form, x, y, z);
-    if (nb_config_set(cfg, name, text, &err) != NB_OK)
+    if (nb_put(cfg, name, text, &err) != NB_OK)
         fail_msg("%s %s: %s", name, text, err.message);
 }
 

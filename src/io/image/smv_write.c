@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../base/error.h"
+#include "../../params/config.h"
 #include "../common/axes.h"
 #include "format.h"
 #include "smv_read.h"
