@@ -539,18 +539,12 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     return st;
 }
 
-/** Zero a model except its settings, which are large and own nothing. */
-static void clear(nb_model *m)
-{
-    memset((char *)m + sizeof m->settings, 0, sizeof *m - sizeof m->settings);
-}
-
 nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *in,
                          const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     const nb_settings *all = &m->settings;
     nb_status st;
-    clear(m);
+    memset(m, 0, sizeof *m);
     nb_resolve(cfg, &m->settings);
     m->wavelength_A = nb_beam_wavelength(all);
     m->fluence = nb_beam_fluence(all);
@@ -574,7 +568,7 @@ void nb_model_free(nb_model *m)
     nb_free(m->amorphous);
     nb_free(m->weakened);
     nb_shared_drop(m->mixed);
-    clear(m);
+    memset(m, 0, sizeof *m);
 }
 
 nb_scene nb_scene_without_crystal(const nb_scene *sc)

@@ -227,11 +227,10 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg && (names || n == 0));
-    const nb_config *old = nb_sim_keep_record(sim, err);
-    if (!old)
-        return NB_ERR_NOMEM;
+    NB_OWN_CONFIG old = {0};
+    nb_config_copy(&old, &sim->typed);
     nb_config_copy(&sim->typed, cfg);
-    return ended(sim, old, retype(sim, old, names, n, err));
+    return ended(sim, &old, retype(sim, &old, names, n, err));
 }
 
 /** Type into the record the rows in which cfg differs from `old`, the resolved configuration. */
@@ -252,29 +251,28 @@ nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && cfg);
-    const nb_config *old = nb_sim_keep_record(sim, err);
+    NB_OWN_CONFIG old = {0};
     const nb_moves *moves;
     int loses_F;
     nb_status st;
-    if (!old)
-        return NB_ERR_NOMEM;
+    nb_config_copy(&old, &sim->typed);
     type_changes(&sim->cfg, cfg, &sim->typed);
-    if (differ_in_outputs(old, &sim->typed))
-        st = take_outputs(sim, old, err);
+    if (differ_in_outputs(&old, &sim->typed))
+        st = take_outputs(sim, &old, err);
     else if (!(st = stay_beside(sim, NULL, 0, &sim->cfg, cfg, &moves, &loses_F, err)))
         st = take(sim, moves, loses_F, err);
-    return ended(sim, old, st);
+    return ended(sim, &old, st);
 }
 
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && name && text);
-    const nb_config *old = nb_sim_keep_record(sim, err);
-    if (!old)
-        return NB_ERR_NOMEM;
-    nb_status st = nb_config_set(&sim->typed, name, text, err);
-    return ended(sim, old, st ? st : retype(sim, old, &name, 1, err));
+    NB_OWN_CONFIG old = {0};
+    nb_status st;
+    nb_config_copy(&old, &sim->typed);
+    st = nb_config_set(&sim->typed, name, text, err);
+    return ended(sim, &old, st ? st : retype(sim, &old, &name, 1, err));
 }
 
 const nb_config *nb_sim_config(const nb_sim *sim)

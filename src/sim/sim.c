@@ -144,8 +144,6 @@ static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 
 /** What a change replaces. */
 struct nb_undo {
-    int is_open;     /* between nb_sim_begin and nb_sim_end */
-    nb_config typed; /* of nb_sim_keep_record */
     nb_config cfg;
     const nb_moves *moves;
     struct nb_start *start;
@@ -160,7 +158,6 @@ struct nb_undo {
 static void take_back(nb_sim *sim)
 {
     nb_undo *undo = sim->undo;
-    undo->is_open = 0;
     nb_inputs_drop(&sim->in);
     nb_shared_drop(sim->moves);
     nb_shared_drop(sim->start);
@@ -177,28 +174,18 @@ static void take_back(nb_sim *sim)
     sim->crowd = undo->crowd;
 }
 
-static nb_undo *undo_of(nb_sim *sim, nb_error *err)
+static void end_undo(nb_sim *sim)
 {
-    if (!sim->undo)
-        sim->undo = nb_alloc(1, sizeof *sim->undo, "simulation", err);
-    return sim->undo;
-}
-
-const nb_config *nb_sim_keep_record(nb_sim *sim, nb_error *err)
-{
-    nb_undo *undo = undo_of(sim, err);
-    if (!undo)
-        return NULL;
-    nb_config_copy(&undo->typed, &sim->typed);
-    return &undo->typed;
+    nb_config_drop(&sim->undo->cfg);
+    nb_free(sim->undo);
+    sim->undo = NULL;
 }
 
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
 {
-    nb_undo *undo = undo_of(sim, err);
+    nb_undo *undo = sim->undo = nb_alloc(1, sizeof *undo, "simulation", err);
     if (!undo)
         return NB_ERR_NOMEM;
-    undo->is_open = 1;
     nb_config_copy(&undo->cfg, &sim->cfg);
     undo->moves = nb_shared_hold(sim->moves);
     undo->start = nb_shared_hold(sim->start);
@@ -211,6 +198,7 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
     if (!undo->crowd || !nb_crowd_copy(undo->crowd, &sim->crowd, err))
         return NB_OK;
     take_back(sim);
+    end_undo(sim);
     return NB_ERR_NOMEM;
 }
 
@@ -244,8 +232,7 @@ static nb_status build_moved(nb_sim *sim, nb_error *err)
 
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
 {
-    nb_undo *undo = sim->undo;
-    undo->is_open = 0;
+    const nb_undo *undo = sim->undo;
     if (!st && !(st = build_moved(sim, err)) && (st = ask_engine(sim, &undo->cfg, err)))
         nb_model_free(&sim->model);
     if (!st && undo->model.flat.raster.pixels != sim->model.flat.raster.pixels)
@@ -254,6 +241,7 @@ nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err)
         take_back(sim);
     else
         drop_old(sim);
+    end_undo(sim);
     return st;
 }
 
@@ -475,11 +463,6 @@ void nb_sim_free(nb_sim *sim)
     nb_shared_drop(sim->moves);
     nb_shared_drop(sim->start);
     nb_inputs_drop(&sim->in);
-    if (sim->undo) {
-        nb_config_drop(&sim->undo->typed);
-        nb_config_drop(&sim->undo->cfg);
-    }
-    nb_free(sim->undo);
     nb_config_drop(&sim->typed);
     nb_config_drop(&sim->cfg);
     nb_free(sim);

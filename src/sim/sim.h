@@ -48,7 +48,7 @@ struct nb_sim {
     nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
     struct nb_start *start; /* shared; the simulation without moves; NULL before the first move */
     nb_model model;
-    nb_undo *undo; /* owned; for nb_sim_begin, kept: it is large, and the heap would be cut and grown each time */
+    nb_undo *undo; /* owned; between nb_sim_begin and nb_sim_end */
     nb_sim_engine engine;
     struct nb_sim_light *light;         /* owned; of the last image, or NULL: light.h */
     int64_t clipped_noise, clipped_int; /* of the last files */
@@ -109,9 +109,6 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
  * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Copy the record, which the caller may then change in place and restores after an error.  Returns the copy, which sim
- * owns, or NULL without memory. */
-const nb_config *nb_sim_keep_record(nb_sim *sim, nb_error *err);
 /** Begin a change: keep configuration, inputs, displacement and model.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
 /** End a change whose status is st: build the model and choose the backend.  After an error (also of st) sim is as before
