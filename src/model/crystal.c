@@ -204,6 +204,12 @@ void nb_cell_of(const nb_crystal *x, double out[6])
     out[5] = angle_between(x->a, x->b);
 }
 
+void nb_put_columns(nb_vec3 a, nb_vec3 b, nb_vec3 c, double matrix[9])
+{
+    const double rows[9] = {a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z};
+    memcpy(matrix, rows, sizeof rows);
+}
+
 static double degrees(double angle)
 {
     const double d = angle / NB_DEG;

@@ -46,6 +46,8 @@ double nb_crystal_block_um3(const nb_crystal *crystal);
 
 /** The cell of a crystal: A, deg. */
 void nb_cell_of(const nb_crystal *crystal, double cell[6]);
+/** The matrix of these columns, row major. */
+void nb_put_columns(nb_vec3 a, nb_vec3 b, nb_vec3 c, double matrix[9]);
 
 /** The words of -misset that turn it again, deg: the shortest numbers that make the same rotations to the last bit, where
  * there are any.  NaN where a matrix or a twin law turned it, too. */

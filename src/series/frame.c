@@ -367,14 +367,12 @@ static void put_geometry(const nb_sim *sim, nb_hdf5_frame *t)
 {
     const nb_geometry *g = &sim->model.geometry;
     const nb_image_meta m = nb_sim_describe(sim);
-    const struct {
-        double *to;
-        const double *from;
-    } vectors[] = {{t->pix0_mm, m.pix0_mm},     {t->fast_axis, m.fast_axis},
-                   {t->slow_axis, m.slow_axis}, {t->beam, m.beam},
-                   {t->spindle, m.spindle},     {t->polar_axis, m.polar_axis}};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        memcpy(vectors[i].to, vectors[i].from, 3 * sizeof(double));
+    memcpy(t->pix0_mm, m.pix0_mm, sizeof t->pix0_mm);
+    memcpy(t->fast_axis, m.fast_axis, sizeof t->fast_axis);
+    memcpy(t->slow_axis, m.slow_axis, sizeof t->slow_axis);
+    memcpy(t->beam, m.beam, sizeof t->beam);
+    memcpy(t->spindle, m.spindle, sizeof t->spindle);
+    memcpy(t->polar_axis, m.polar_axis, sizeof t->polar_axis);
     t->distance_mm = m.distance_mm;
     t->beam_px[0] = g->Fbeam / g->pixel;
     t->beam_px[1] = g->Sbeam / g->pixel;
@@ -393,23 +391,15 @@ void nb_frame_forget_crystal(nb_hdf5_frame *t)
 nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 {
     const nb_model *m = &f->sim->model;
-    const nb_vec3 columns[3] = {m->crystal.astar, m->crystal.bstar, m->crystal.cstar};
+    const nb_crystal *x = &m->crystal;
     nb_hdf5_frame t = {0};
     nb_vec3 drawn[3];
     put_geometry(f->sim, &t);
-    for (int c = 0; c < 3; c++) {
-        t.A[c] = columns[c].x;
-        t.A[3 + c] = columns[c].y;
-        t.A[6 + c] = columns[c].z;
-        t.N[c] = m->crystal.N[c];
-    }
-    nb_crystal_misset(&m->crystal, t.misset);
+    nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
+    memcpy(t.N, x->N, sizeof t.N);
+    nb_crystal_misset(x, t.misset);
     nb_model_drawn(m, nb_sim_first_phi(f->sim), drawn);
-    for (int c = 0; c < 3; c++) {
-        t.A_drawn[c] = drawn[c].x;
-        t.A_drawn[3 + c] = drawn[c].y;
-        t.A_drawn[6 + c] = drawn[c].z;
-    }
+    nb_put_columns(drawn[0], drawn[1], drawn[2], t.A_drawn);
     t.blocks = m->blocks;
     t.phi_deg = f->sim->model.settings.value.phi_deg;
     t.osc_deg = m->phi_range / NB_DEG;

@@ -113,16 +113,6 @@ static const char *factors_of(const nb_config *cfg)
     return "";
 }
 
-static void put_A(const nb_crystal *x, double A[9])
-{
-    const nb_vec3 *columns[3] = {&x->astar, &x->bstar, &x->cstar};
-    for (int c = 0; c < 3; c++) {
-        A[c] = columns[c]->x;
-        A[3 + c] = columns[c]->y;
-        A[6 + c] = columns[c]->z;
-    }
-}
-
 /** A row for each part of a crystal; of one whose own files are not loaded here A, N, cell and blocks are NaN. */
 static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
                           nb_hdf5_crystals *rows, nb_error *err)
@@ -145,7 +135,7 @@ static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
         row->crystal = at.crystal;
         row->twin = i;
         row->part = nb_twin_share(&twin, i);
-        put_A(&x, row->A);
+        nb_put_columns(x.astar, x.bstar, x.cstar, row->A);
         nb_crystal_misset(&x, row->misset);
         memcpy(row->N, x.N, sizeof row->N);
         nb_cell_of(&x, row->cell);
