@@ -12,15 +12,21 @@
 
 enum { CHUNK_ROWS = 4096 };
 
-_Static_assert(offsetof(nb_reflection, panel) == 4 * sizeof(int32_t) &&
-                   offsetof(nb_reflection, F) ==
-                       offsetof(nb_reflection, fast) + 7 * sizeof(double) &&
-                   sizeof(nb_reflection) ==
-                       offsetof(nb_reflection, fast) + 12 * sizeof(double),
-               "the table's columns are the members in their order");
+/** The doubles of a row, in the order of nb_reflection, and their units. */
+static const char *const real[][2] = {
+    {"fast", "pixel"}, /* from the outer corner of the first pixel */
+    {"slow", "pixel"},   {"intensity", "photon"},    {"peak", "photon"},
+    {"phi", "deg"},      {"wavelength", "angstrom"}, {"excitation", "1/angstrom"},
+    {"F", "electron"},   {"d", "angstrom"},          {"background", "photon/pixel"},
+    {"pixels", "pixel"}, {"sigma", "photon"}};
 
 /** Bits of layout.reflections: rows have the panel; crystal and part of a twin. */
-enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = 12 };
+enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = sizeof real / sizeof *real };
+
+_Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
+                   sizeof(nb_reflection) ==
+                       offsetof(nb_reflection, fast) + REAL * sizeof(double),
+               "the table's columns are the members in their order");
 
 static void insert_crystal(hid_t type)
 {
@@ -32,9 +38,6 @@ static void insert_crystal(hid_t type)
 static hid_t row_type(int reflections, int in_file)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
-    static const char *const real[] = {"fast", "slow",       "intensity",  "peak",
-                                       "phi",  "wavelength", "excitation", "F",
-                                       "d",    "background", "pixels",     "sigma"};
     const size_t several = reflections & WITH_PANEL ? 1 : 0,
                  first = offsetof(nb_reflection, fast),
                  less = in_file && !(reflections & (WITH_PANEL | WITH_CRYSTAL))
@@ -47,7 +50,8 @@ static hid_t row_type(int reflections, int in_file)
             insert_crystal(type);
     }
     for (size_t i = 0; i < REAL; i++)
-        H5(Tinsert)(type, real[i], first - less + i * sizeof(double), H5T_NATIVE_DOUBLE);
+        H5(Tinsert)
+    (type, real[i][0], first - less + i * sizeof(double), H5T_NATIVE_DOUBLE);
     return type;
 }
 
@@ -121,16 +125,12 @@ void nb_hdf5_put_lists(nb_h5 *h, int frames, const nb_hdf5_list *lists)
 /** The unit of each column, in order; "1" for a pure number. */
 static void put_units(nb_h5 *h, int reflections)
 {
-    static const char *const units[] = {
-        "1",          "1",        "1",        "1",
-        "1",          "1",        "1", /* frame crystal twin h k l panel: those that are there */
-        "pixel",      "pixel", /* in pixels from the outer corner of the first pixel */
-        "photon",     "photon",   "deg",      "angstrom",
-        "1/angstrom", "electron", "angstrom", "photon/pixel",
-        "pixel",      "photon"};
-    const size_t skip =
-        (reflections & WITH_PANEL ? 0 : 1) + (reflections & WITH_CRYSTAL ? 0 : 2);
-    nb_h5_attr_texts(h, TABLE, "units", units + skip, sizeof units / sizeof *units - skip);
+    const size_t whole =
+        WHOLE + (reflections & WITH_PANEL ? 1 : 0) + (reflections & WITH_CRYSTAL ? 2 : 0);
+    const char *units[WHOLE + 3 + REAL];
+    for (size_t i = 0; i < whole + REAL; i++)
+        units[i] = i < whole ? "1" : real[i - whole][1];
+    nb_h5_attr_texts(h, TABLE, "units", units, whole + REAL);
 }
 
 hid_t nb_hdf5_open_table(nb_h5 *h, int kind)
@@ -240,35 +240,4 @@ void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
     link_tables(h, master, lists, rows);
     put_units(h, master->layout.reflections);
     nb_free(lists);
-}
-
-#define SIMULATION "/entry/simulation"
-
-/** A member of the facts as a whole number. */
-static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    double value;
-    memcpy(&value, (const char *)frame + rows->offset, sizeof value);
-    *(int64_t *)out = (int64_t)value;
-}
-
-static void put_whole(nb_h5 *h, const nb_hdf5_master *master, const char *path,
-                      size_t offset)
-{
-    const nb_hdf5_rows rows = {path, "pixel", H5T_NATIVE_INT64, 1, offset, whole, NULL};
-    nb_hdf5_put_rows(h, master, &rows);
-}
-
-void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master)
-{
-    put_whole(h, master, SIMULATION "/clipped_pixels",
-              offsetof(nb_hdf5_frame, facts.clipped));
-    nb_hdf5_put_column(h, master, SIMULATION "/brightest",
-                       offsetof(nb_hdf5_frame, facts.max), "photon");
-    put_whole(h, master, SIMULATION "/brightest_fast",
-              offsetof(nb_hdf5_frame, facts.max_fast));
-    put_whole(h, master, SIMULATION "/brightest_slow",
-              offsetof(nb_hdf5_frame, facts.max_slow));
-    nb_hdf5_put_column(h, master, SIMULATION "/photons",
-                       offsetof(nb_hdf5_frame, facts.sum), "photon");
 }

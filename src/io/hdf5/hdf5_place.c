@@ -369,25 +369,91 @@ static void B_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out
     split(frame->A, U, out);
 }
 
-static void put_matrices(nb_h5 *h, const nb_hdf5_master *master)
+/** A count that is stored as a double. */
+static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    static const char per_A[] = "1/angstrom";
-    const hid_t type = H5T_NATIVE_DOUBLE;
-    const nb_hdf5_rows rows[] = {
-        {SIMULATION "/A", per_A, type, 9, offsetof(nb_hdf5_frame, A), NULL, NULL},
-        {SIMULATION "/U", NULL, type, 9, 0, U_of, NULL},
-        {SIMULATION "/B", per_A, type, 9, 0, B_of, NULL},
-        {SIMULATION "/A_drawn", per_A, type, 9, offsetof(nb_hdf5_frame, A_drawn), NULL,
-         NULL},
-        {SIMULATION "/cell", NULL, type, 6, 0, cell, NULL},
-        {SIMULATION "/misset", NULL, type, 3, 0, misset, NULL}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        nb_hdf5_put_rows(h, master, &rows[i]);
-    nb_h5_attr_text(h, SIMULATION "/A", "about",
-                    "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
-    nb_h5_attr_text(h, SIMULATION "/A_drawn", "about",
-                    "as A, of the mean of the mosaic domains that were drawn");
-    say_cell(h, SIMULATION "/cell", SIMULATION "/misset");
+    double value;
+    memcpy(&value, (const char *)frame + rows->offset, sizeof value);
+    *(int64_t *)out = (int64_t)value;
+}
+
+/** The truths of frames that are written together. */
+enum {
+    LAB = 1,
+    PANEL = 2, /* of a detector without a file */
+    MATRICES = 4,
+    NUMBERS = 8,
+    DAMAGE = 16,
+    NOISE = 32,
+    SPECTRUM = 64,
+    IMAGE = 128
+};
+
+#define OF(member) offsetof(nb_hdf5_frame, member)
+/* clang-format off */
+/** The truth of each frame: an array of the master a row. */
+static const struct {
+    int part;
+    const char *name, *units;
+    int values;
+    size_t offset;
+    void (*row)(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out);
+    int is_int64;
+} truths[] = {
+    {LAB, "beam_vector", NULL, 3, OF(beam), NULL, 0},
+    {PANEL, "fdet_vector", NULL, 3, OF(fast_axis), NULL, 0},
+    {PANEL, "sdet_vector", NULL, 3, OF(slow_axis), NULL, 0},
+    {LAB, "spindle_axis", NULL, 3, OF(spindle), NULL, 0},
+    {LAB, "polar_vector", NULL, 3, OF(polar_axis), NULL, 0},
+    {LAB, "N", NULL, 3, OF(N), NULL, 0},
+    {PANEL, "pix0_vector", "mm", 3, OF(pix0_mm), NULL, 0},
+    {MATRICES, "A", "1/angstrom", 9, OF(A), NULL, 0},
+    {MATRICES, "U", NULL, 9, 0, U_of, 0},
+    {MATRICES, "B", "1/angstrom", 9, 0, B_of, 0},
+    {MATRICES, "A_drawn", "1/angstrom", 9, OF(A_drawn), NULL, 0},
+    {MATRICES, "cell", NULL, 6, 0, cell, 0},
+    {MATRICES, "misset", NULL, 3, 0, misset, 0},
+    {NUMBERS, "seed", NULL, 1, OF(seed), NULL, 1},
+    {NUMBERS, "blocks", NULL, 1, OF(blocks), NULL, 0},
+    {NUMBERS, "phi", "deg", 1, OF(phi_deg), NULL, 0},
+    {NUMBERS, "osc", "deg", 1, OF(osc_deg), NULL, 0},
+    {NUMBERS, "wavelength", "angstrom", 1, OF(wavelength_A), NULL, 0},
+    {NUMBERS, "fluence", "1/m^2", 1, OF(fluence), NULL, 0},
+    {NUMBERS, "mosaic", "deg", 1, OF(mosaic_deg), NULL, 0},
+    {NUMBERS, "exposure", "s", 1, OF(exposure_s), NULL, 0},
+    {NUMBERS, "distance", "mm", 1, OF(distance_mm), NULL, 0},
+    {NUMBERS, "polarization", NULL, 1, OF(polarization), NULL, 0},
+    {NUMBERS, "beam_fast", "pixel", 1, OF(beam_px[0]), NULL, 0},
+    {NUMBERS, "beam_slow", "pixel", 1, OF(beam_px[1]), NULL, 0},
+    {DAMAGE, "dose", "MGy", 1, OF(dose_MGy), NULL, 0},
+    {DAMAGE, "B_added", "angstrom^2", 1, OF(B_added), NULL, 0},
+    {DAMAGE, "cell_factor", NULL, 1, OF(cell_factor), NULL, 0},
+    {NOISE, "flicker_factor", NULL, 1, OF(flicker), NULL, 0},
+    {SPECTRUM, "spectrum_factor", NULL, 1, OF(spectrum_factor), NULL, 0},
+    {IMAGE, "clipped_pixels", "pixel", 1, OF(facts.clipped), whole, 1},
+    {IMAGE, "brightest", "photon", 1, OF(facts.max), NULL, 0},
+    {IMAGE, "brightest_fast", "pixel", 1, OF(facts.max_fast), whole, 1},
+    {IMAGE, "brightest_slow", "pixel", 1, OF(facts.max_slow), whole, 1},
+    {IMAGE, "photons", "photon", 1, OF(facts.sum), NULL, 0},
+};
+/* clang-format on */
+
+static void put_truths(nb_h5 *h, const nb_hdf5_master *master, int parts)
+{
+    char path[PATH];
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        const nb_hdf5_rows rows = {path,
+                                   truths[i].units,
+                                   truths[i].is_int64 ? H5T_NATIVE_INT64
+                                                      : H5T_NATIVE_DOUBLE,
+                                   truths[i].values,
+                                   truths[i].offset,
+                                   truths[i].row,
+                                   NULL};
+        snprintf(path, sizeof path, SIMULATION "/%s", truths[i].name);
+        if (truths[i].part & parts)
+            nb_hdf5_put_rows(h, master, &rows);
+    }
 }
 
 /** What -vary draws for each frame. */
@@ -476,34 +542,6 @@ static void put_spectrum_numbers(nb_h5 *h, int frames, int first)
     nb_free(numbers);
 }
 
-/** The lab frame and the detector position of each frame. */
-static void put_lab(nb_h5 *h, const nb_hdf5_master *master)
-{
-    static const struct {
-        const char *path;
-        size_t offset;
-        int of_panel;
-    } vectors[] = {
-        {SIMULATION "/beam_vector", offsetof(nb_hdf5_frame, beam), 0},
-        {SIMULATION "/fdet_vector", offsetof(nb_hdf5_frame, fast_axis), 1},
-        {SIMULATION "/sdet_vector", offsetof(nb_hdf5_frame, slow_axis), 1},
-        {SIMULATION "/spindle_axis", offsetof(nb_hdf5_frame, spindle), 0},
-        {SIMULATION "/polar_vector", offsetof(nb_hdf5_frame, polar_axis), 0},
-        {SIMULATION "/N", offsetof(nb_hdf5_frame, N), 0},
-        {SIMULATION "/pix0_vector", offsetof(nb_hdf5_frame, pix0_mm), 1},
-    };
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const nb_hdf5_rows rows = {
-            vectors[i].path, NULL, H5T_NATIVE_DOUBLE, 3, vectors[i].offset, NULL, NULL};
-        if (!vectors[i].of_panel || !master->panels)
-            nb_hdf5_put_rows(h, master, &rows);
-    }
-    if (master->panels)
-        put_panels(h, master);
-    else
-        nb_h5_attr_text(h, SIMULATION "/pix0_vector", "units", "mm");
-}
-
 /** The text of -jobs, and the line of each frame (without blank lines). If one long line
  * would make the table of lines much larger than the text, only the text is written. */
 static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
@@ -542,38 +580,7 @@ static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_integer(h, SIMULATION "/calib_seed", n->calib_seed);
     nb_h5_text(h, SIMULATION "/psf", n->psf);
     nb_h5_number(h, SIMULATION "/psf_fwhm", n->psf_fwhm_um, "um");
-    nb_hdf5_put_column(h, master, SIMULATION "/flicker_factor",
-                       offsetof(nb_hdf5_frame, flicker), NULL);
-}
-
-/** Numbers that every frame has. */
-static void put_columns(nb_h5 *h, const nb_hdf5_master *master)
-{
-    const nb_hdf5_rows seed = {.path = SIMULATION "/seed",
-                               .type = H5T_NATIVE_INT64,
-                               .values = 1,
-                               .offset = offsetof(nb_hdf5_frame, seed)};
-    nb_hdf5_put_rows(h, master, &seed);
-#define COLUMN(name, member, units)                                                      \
-    nb_hdf5_put_column(h, master, SIMULATION "/" name, offsetof(nb_hdf5_frame, member),  \
-                       units)
-    COLUMN("blocks", blocks, NULL);
-    COLUMN("phi", phi_deg, "deg");
-    COLUMN("osc", osc_deg, "deg");
-    COLUMN("wavelength", wavelength_A, "angstrom");
-    COLUMN("fluence", fluence, "1/m^2");
-    COLUMN("mosaic", mosaic_deg, "deg");
-    COLUMN("exposure", exposure_s, "s");
-    COLUMN("distance", distance_mm, "mm");
-    COLUMN("polarization", polarization, NULL);
-    COLUMN("beam_fast", beam_px[0], "pixel");
-    COLUMN("beam_slow", beam_px[1], "pixel");
-    if (master->damaged) {
-        COLUMN("dose", dose_MGy, "MGy");
-        COLUMN("B_added", B_added, "angstrom^2");
-        COLUMN("cell_factor", cell_factor, NULL);
-    }
-#undef COLUMN
+    put_truths(h, master, NOISE);
 }
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
@@ -587,20 +594,26 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
         nb_h5_text(h, SIMULATION "/config", master->config);
     if (master->jobs)
         put_jobs(h, master);
-    put_lab(h, master);
-    put_matrices(h, master);
-    put_columns(h, master);
+    put_truths(h, master, LAB | (master->panels ? 0 : PANEL));
+    if (master->panels)
+        put_panels(h, master);
+    put_truths(h, master, MATRICES);
+    nb_h5_attr_text(h, SIMULATION "/A", "about",
+                    "columns a* b* c* at phi 0 in the program's lab frame; A = U B");
+    nb_h5_attr_text(h, SIMULATION "/A_drawn", "about",
+                    "as A, of the mean of the mosaic domains that were drawn");
+    say_cell(h, SIMULATION "/cell", SIMULATION "/misset");
+    put_truths(h, master, NUMBERS | (master->damaged ? DAMAGE : 0));
     put_noise(h, master);
     if (master->spectrum)
-        nb_hdf5_put_column(h, master, SIMULATION "/spectrum_factor",
-                           offsetof(nb_hdf5_frame, spectrum_factor), NULL);
+        put_truths(h, master, SPECTRUM);
     if (master->background && master->background[0])
         nb_h5_text(h, SIMULATION "/background", master->background);
     if (master->transmission)
         nb_h5_packed_array(
             h, SIMULATION "/transmission", H5T_NATIVE_FLOAT, master->transmission,
             (const hsize_t[]){(hsize_t)master->layout.slow, (hsize_t)master->layout.fast});
-    nb_hdf5_put_facts_columns(h, master);
+    put_truths(h, master, IMAGE);
     if (master->n_varied)
         put_varied(h, master);
     if (master->images)

@@ -122,11 +122,6 @@ void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master);
 
 void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master);
 
-/* --- Facts about the images of a series --- */
-
-/** Write them into the master. /entry/simulation must exist. */
-void nb_hdf5_put_facts_columns(nb_h5 *h, const nb_hdf5_master *master);
-
 /* --- /entry/simulation/reflections: the lists of all frames in one table --- */
 
 /** Begin the table of a data file, of this layout.reflections. */
