@@ -393,7 +393,9 @@ static nb_status put_text(stills *s, const char *text, nb_error *err)
 /** Write and delete an object: a line. */
 static nb_status put_object(stills *s, nb_json one, nb_error *err)
 {
-    char *text = one.json && !s->failed ? cJSON_PrintUnformatted(one.json) : NULL;
+    char *text = one.json && !s->failed && nb_json_write_numbers(one.json)
+                     ? cJSON_PrintUnformatted(one.json)
+                     : NULL;
     nb_status st;
     cJSON_Delete(one.json);
     if (!text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -show_config: all values of the simulation as JSON, in SI and in users' units. */
+/* -show_config: all values of the simulation as JSON, in SI and in users' units; and what changes its light. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 #include "../base/text.h"
 #include "../model/units.h"
 #include "../params/params.h"
+#include "crystals.h"
+#include "load.h"
 #include "report.h"
+#include "shade.h"
 #include "sim.h"
 #include "write.h"
 
@@ -70,12 +73,10 @@ static nb_json add_detector(nb_json root, const nb_model *m)
     return d;
 }
 
-static void add_beam(nb_json root, const nb_model *model)
+static nb_json add_beam(nb_json root, const nb_model *m)
 {
-    const nb_model *m = model;
     const nb_scene *sc = &m->scene;
-    nb_json b = nb_json_object(root, "beam"), list;
-    int i;
+    nb_json b = nb_json_object(root, "beam");
     nb_json_vector(b, "beam_vector", 1, m->geometry.beam);
     nb_json_number(b, "wavelength_m", m->wavelength_A * 1e-10);
     nb_json_number(b, "wavelength_A", m->wavelength_A);
@@ -85,12 +86,17 @@ static void add_beam(nb_json root, const nb_model *model)
     nb_json_flag(b, "nopolar", sc->beam.nopolar);
     nb_json_vector(b, "polar_vector", 1, m->geometry.polar);
     nb_json_number(b, "sources", sc->beam.n_sources);
-    list = nb_json_array(b, "source_list");
-    for (i = 0; i < sc->beam.n_sources && i < 1000; i++) {
+    return b;
+}
+
+static void add_sources(nb_json beam, const nb_beam *from)
+{
+    nb_json list = nb_json_array(beam, "source_list");
+    for (int i = 0; i < from->n_sources && i < 1000; i++) {
         nb_json one = nb_json_add_object(list);
-        nb_json_vector(one, "incident", 1, sc->beam.sources[i].incident);
-        nb_json_number(one, "wavelength_m", sc->beam.sources[i].lambda);
-        nb_json_number(one, "weight", sc->beam.sources[i].weight);
+        nb_json_vector(one, "incident", 1, from->sources[i].incident);
+        nb_json_number(one, "wavelength_m", from->sources[i].lambda);
+        nb_json_number(one, "weight", from->sources[i].weight);
     }
 }
 
@@ -120,7 +126,7 @@ static void add_crystal(nb_json root, const nb_sim *sim)
     nb_json_number(c, "fudge", m->scene.lattice.fudge);
     nb_json_numbers(c, "misset_rad", x->misset, 3);
     nb_json_numbers(c, "misset_deg", misset, 3);
-    nb_json_number(c, "misset_seed", (double)x->misset_seed);
+    nb_json_whole(c, "misset_seed", x->misset_seed);
     nb_json_number(c, "mosaic_domains", m->scene.lattice.n_domains);
     nb_json_text(c, "mosaic_model", nb_param_choice("mosaic_model", (int)m->mosaic.model));
     if (m->mosaic.tail != 0)
@@ -129,7 +135,7 @@ static void add_crystal(nb_json root, const nb_sim *sim)
         nb_json_numbers(c, "mosaic_aniso_deg", sim->cfg.mosaic_aniso_deg.v, 3);
     nb_json_number(c, "mosaic_spread_rad", m->mosaic.spread);
     nb_json_number(c, "mosaic_spread_deg", m->mosaic.spread / NB_DEG);
-    nb_json_number(c, "mosaic_seed", (double)m->mosaic.seed);
+    nb_json_whole(c, "mosaic_seed", m->mosaic.seed);
     nb_json_number(c, "default_F", m->scene.factors.table.default_F);
     nb_json_number(c, "reflections", (double)sim->in.tables.file->reflections);
     nb_json_flag(c, "interpolate", m->scene.factors.table.interpolate);
@@ -171,27 +177,59 @@ static void add_running(nb_json root, const nb_sim *sim)
     nb_json_number(o, "adc", cfg->adc_offset);
     nb_json_number(o, "scale", cfg->scale);
     nb_json_number(o, "pgmscale", cfg->pgm_scale);
-    nb_json_number(o, "seed", (double)sim->seed);
+    nb_json_whole(o, "seed", sim->seed);
 }
 
-static void config_node(const nb_sim *sim, int panels, nb_json root)
+void nb_sim_config_node(const nb_sim *sim, nb_config_lists lists, nb_json root)
 {
-    nb_json detector;
+    nb_json detector, beam;
     nb_json_text(root, "program", "nanobragg");
     nb_json_text(root, "version", NB_VERSION);
     nb_json_flag(root, "compat", sim->cfg.compat);
     detector = add_detector(root, &sim->model);
-    if (panels)
+    if (lists & NB_LIST_PANELS)
         nb_json_panels(detector, sim);
-    add_beam(root, &sim->model);
+    beam = add_beam(root, &sim->model);
+    if (lists & NB_LIST_SOURCES)
+        add_sources(beam, &sim->model.scene.beam);
     add_crystal(root, sim);
     nb_sim_factors_node(sim, root);
     add_running(root, sim);
 }
 
-void nb_sim_config_node(const nb_sim *sim, nb_json root)
+void nb_sim_effects_node(const nb_sim *sim, nb_json root)
 {
-    config_node(sim, 1, root);
+    const nb_model *m = &sim->model;
+    char materials[2 * NB_PATH_MAX] = "";
+    nb_json o;
+    if (m->scene.background > 0 || m->scene.amorphous) {
+        o = nb_json_object(root, "background");
+        nb_json_number(o, "water_um", sim->cfg.water_um);
+        nb_json_text(o, "materials",
+                     nb_background_words(&m->settings, materials, sizeof materials));
+        nb_json_number(o, "photons_about", nb_background_about(m));
+    }
+    if (m->damage.given) {
+        o = nb_json_object(root, "damage");
+        nb_json_number(o, "dose_MGy", m->damage.dose);
+        nb_json_number(o, "B_added", m->damage.B);
+        nb_json_number(o, "cell_factor", m->damage.growth);
+        nb_json_number(o, "fall_A", m->damage.fall);
+    }
+    if (sim->in.absorb) {
+        o = nb_json_object(root, "absorb");
+        nb_json_number(o, "mu_per_mm", m->absorber.mu * 1e-3);
+        nb_json_number(o, "least", nb_inputs_absorbed(&sim->in)[0]);
+        nb_json_number(o, "largest", nb_inputs_absorbed(&sim->in)[1]);
+    }
+    if (sim->in.shade)
+        nb_json_number(nb_json_object(root, "shadow"), "pixels_below_half",
+                       (double)nb_inputs_shades(&sim->in)->dim);
+    nb_json_spectrum(root, &m->spectrum);
+    if (sim->crowd)
+        nb_json_number(root, "crystals", sim->crowd->crystals);
+    if (sim->cfg.twin[0])
+        nb_json_text(root, "twin", sim->cfg.twin);
 }
 
 /** The numbers of a value that is written as such; 0: it is a text. */
@@ -252,25 +290,21 @@ void nb_sim_parameters_node(const nb_sim *sim, nb_json root)
     }
 }
 
-static nb_status print_config(const nb_sim *sim, int parameters, char **json,
-                              nb_error *err)
+nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err)
 {
     int failed = 0;
     nb_json root = {cJSON_CreateObject(), &failed};
-    config_node(sim, parameters, root);
-    if (parameters)
-        nb_sim_parameters_node(sim, root);
+    nb_sim_config_node(sim, NB_LIST_SOURCES, root);
     return nb_json_print(root, "the configuration as JSON", json, err);
-}
-
-nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err)
-{
-    return print_config(sim, 0, json, err);
 }
 
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && json);
-    return print_config(sim, 1, json, err);
+    int failed = 0;
+    nb_json root = {cJSON_CreateObject(), &failed};
+    nb_sim_config_node(sim, NB_LIST_SOURCES | NB_LIST_PANELS, root);
+    nb_sim_parameters_node(sim, root);
+    return nb_json_print(root, "the configuration as JSON", json, err);
 }

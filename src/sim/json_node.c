@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -24,6 +26,11 @@ nb_json nb_json_array(nb_json to, const char *key)
     nb_json child = {cJSON_AddArrayToObject(to.json, key), to.failed};
     note(to, child.json);
     return child;
+}
+
+nb_json nb_json_at(nb_json of, const char *key)
+{
+    return (nb_json){cJSON_GetObjectItemCaseSensitive(of.json, key), of.failed};
 }
 
 /** The array owns the item, or it was freed. */
@@ -59,20 +66,27 @@ void nb_json_flag(nb_json to, const char *key, int value)
 
 static cJSON *new_number(double value)
 {
-    char digits[NB_TEXT_NUMBER];
-    if (!isfinite(value))
-        return cJSON_CreateNull();
-    nb_text_format(value, digits);
-    return cJSON_CreateRaw(digits);
+    return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
 }
 
-void nb_json_number(nb_json to, const char *key, double value)
+static void add(nb_json to, const char *key, cJSON *item)
 {
-    cJSON *item = new_number(value);
     if (item && cJSON_AddItemToObject(to.json, key, item))
         return;
     cJSON_Delete(item);
     *to.failed = 1;
+}
+
+void nb_json_number(nb_json to, const char *key, double value)
+{
+    add(to, key, new_number(value));
+}
+
+void nb_json_whole(nb_json to, const char *key, int64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRId64, value);
+    add(to, key, cJSON_CreateRaw(digits));
 }
 
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n)
@@ -100,9 +114,26 @@ void nb_json_add_number(nb_json to, double value)
     append(to, new_number(value));
 }
 
+int nb_json_write_numbers(cJSON *item)
+{
+    for (; item; item = item->next) {
+        if (cJSON_IsNumber(item)) {
+            if (!(item->valuestring = cJSON_malloc(NB_TEXT_NUMBER)))
+                return 0;
+            nb_text_format(item->valuedouble, item->valuestring);
+            item->type += cJSON_Raw - cJSON_Number;
+        } else if (!nb_json_write_numbers(item->child)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err)
 {
-    char *printed = *root.failed || !root.json ? NULL : cJSON_Print(root.json);
+    char *printed = *root.failed || !root.json || !nb_json_write_numbers(root.json)
+                        ? NULL
+                        : cJSON_Print(root.json);
     *text = NULL;
     cJSON_Delete(root.json);
     if (!printed)

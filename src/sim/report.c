@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of a run as text. */
+/* The report of a run as text: lines over the facts of the JSON outputs, and over facts that only the text has. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
@@ -18,193 +16,79 @@
 #include "report.h"
 #include "noise.h"
 
-/** The default model of nanoBragg is not named, so the line is as in earlier versions. */
-static void report_mosaic(nb_report_text *t, const nb_sim *sim)
-{
-    const nb_mosaic *m = &sim->model.mosaic;
-    nb_vec3 drawn[3];
-    double turned;
-    const double *three = sim->model.settings.value.mosaic_aniso_deg.v;
-    int n = sim->model.scene.lattice.n_domains, named = m->model != NB_MOSAIC_NANOBRAGG;
-    if (sim->in.files->blocks.n) {
-        nb_report_put(
-            t, "          %d mosaic domains of %.200s, root mean square %.4g deg\n", n,
-            sim->cfg.mosaic_blocks, sim->in.files->blocks.angle / NB_DEG);
-        return;
-    }
-    nb_report_put(t, "          %d mosaic domain%s%s%s, ", n, n == 1 ? "" : "s",
-                  named ? ", " : "",
-                  named ? nb_param_choice("mosaic_model", (int)m->model) : "");
-    if (sim->model.settings.value.mosaic_aniso_deg.set)
-        nb_report_put(t, "spread %g %g %g deg", three[0], three[1], three[2]);
-    else
-        nb_report_put(t, "spread %g deg", m->spread / NB_DEG);
-    if (m->tail != 0)
-        nb_report_put(t, ", tail %g deg", m->tail / NB_DEG);
-    nb_report_put(t, ", seed %lld\n", (long long)m->seed);
-    turned = n > 1 ? nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) : NAN;
-    if (isfinite(turned)) /* domains in all orientations have no mean */
-        nb_report_put(t, "          their mean is turned by %.4g deg\n", turned / NB_DEG);
-}
+/* clang-format off */
+/** Up to the structure factors. */
+static const char *const crystal_lines[] = {
+    "beam      wavelength {beam.wavelength_A:9} A, {beam.sources:} source[{beam.sources#1}s], "
+        "fluence {beam.fluence_photons_per_m2} photons/m^2, polarization {beam.polarization}[{beam.nopolar?} (off)]",
+    "          {text.wavelengths:} wavelengths, {text.shortest_A:7} to {text.longest_A:7} A",
+    "spectrum  {spectrum.kind}, {spectrum.wavelengths:} wavelengths"
+        "[{text.chaotic?}, this shot has {spectrum.factor} of the mean shot's photons]",
+    "[@spectrum.parts|\n|          {photons:%} % of the photons at {centre_eV:8} eV, "
+        "[{text.flat?}full width][{text.flat!}FWHM] {fwhm_eV:4} eV[, {modes:4} modes]]",
+    "          no polarization factor in the image, but DIALS always corrects for polarization{beam.nopolar?}",
+    "          DIALS assumes 0.999; in dials.import type geometry.beam.polarization_fraction={text.dials}"
+        "[ geometry.beam.polarization_normal={text.dials_normal.0},{text.dials_normal.1},{text.dials_normal.2}]",
+    "crystal   cell {text.edges:7} A  {text.angles:7} deg, volume {crystal.volume_A3:7} A^3",
+    "          {crystal.N.0}x{crystal.N.1}x{crystal.N.2} cells, {crystal.shape}, misset {crystal.misset_deg:9} deg",
+    "          intensities are {text.darwin:.4} of Darwin's[{crystal.fudge=1} (1 with -fudge darwin)]",
+    "          {crystal.blocks} blocks of this size, {crystal.volume_um3} um^3 in the beam{crystal.blocks#1}",
+    "          random orientation of misset seed {crystal.misset_seed:}{parameters.misset=random}",
+    "          {crystal.reflections:} structure factors, [{crystal.interpolate?}interpolated]"
+        "[{crystal.interpolate!}nearest reflection]{text.table?}",
+    "          every structure factor is {crystal.default_F} electrons{text.table!}",
+    "          {crystal.mosaic_domains:} mosaic domains of {parameters.mosaic_blocks}, "
+        "root mean square {text.blocks_deg:4} deg",
+    "          {crystal.mosaic_domains:} mosaic domain[{crystal.mosaic_domains#1}s]"
+        "[{crystal.mosaic_model#nanobragg}, {crystal.mosaic_model}], spread [{crystal.mosaic_aniso_deg}]"
+        "[{crystal.mosaic_aniso_deg!}{crystal.mosaic_spread_deg}] deg[, tail {crystal.mosaic_tail_deg} deg], "
+        "seed {crystal.mosaic_seed:}{parameters.mosaic_blocks!}",
+    "          their mean is turned by {text.turned_deg:4} deg",
+    NULL};
 
-/** The angle between two edges, degrees; rounding may take its cosine beyond 1. */
-static double angle_of(nb_vec3 p, nb_vec3 q, double p_A, double q_A)
-{
-    const double c = nb_dot(p, q) / (p_A * q_A * 1e-20);
-    return acos(fmax(-1, fmin(1, c))) / NB_DEG;
-}
-
-static void report_crystal(nb_report_text *t, const nb_sim *sim)
-{
-    const nb_crystal *x = &sim->model.crystal;
-    const nb_scene *sc = &sim->model.scene;
-    nb_report_put(
-        t, "crystal   cell %.7g %.7g %.7g A  %.7g %.7g %.7g deg, volume %.7g A^3\n",
-        x->edge[0], x->edge[1], x->edge[2], angle_of(x->b, x->c, x->edge[1], x->edge[2]),
-        angle_of(x->a, x->c, x->edge[0], x->edge[2]),
-        angle_of(x->a, x->b, x->edge[0], x->edge[1]), x->volume);
-    nb_report_put(t, "          %gx%gx%g cells, %s, misset %.9g %.9g %.9g deg\n", x->N[0],
-                  x->N[1], x->N[2], nb_param_choice("shape", sc->lattice.shape),
-                  x->misset[0] / NB_DEG, x->misset[1] / NB_DEG, x->misset[2] / NB_DEG);
-    if (nb_shape_law(sc->lattice.shape) == NB_LAW_DECAY)
-        nb_report_put(
-            t, "          intensities are %.4f of Darwin's%s\n",
-            pow(nb_shape_row_of(sc->lattice.shape).width * NB_PI / 2 / sc->lattice.fudge,
-                1.5),
-            sc->lattice.fudge == 1 ? " (1 with -fudge darwin)" : "");
-    if (sim->model.blocks != 1)
-        nb_report_put(t, "          %g blocks of this size, %g um^3 in the beam\n",
-                      sim->model.blocks, sim->model.blocks * nb_crystal_block_um3(x));
-    if (sim->model.settings.value.misset_mode == NB_MISSET_RANDOM)
-        nb_report_put(t, "          random orientation of misset seed %lld\n",
-                      (long long)x->misset_seed);
-    if (sim->in.tables.file->F)
-        nb_report_put(t, "          %lld structure factors, %s\n",
-                      (long long)sim->in.tables.file->reflections,
-                      sc->factors.table.interpolate ? "interpolated"
-                                                    : "nearest reflection");
-    else
-        nb_report_put(t, "          every structure factor is %g electrons\n",
-                      sc->factors.table.default_F);
-    report_mosaic(t, sim);
-    if (sim->in.sums)
-        nb_factor_sums_put(t, sim->in.sums, &sim->model.settings, sim->in.tables.waves,
-                           &sim->in.tables.stats);
-}
-
-/** How many crystals there are; above is the first. */
-static void report_crystals(nb_report_text *t, const nb_sim *sim)
-{
-    const int n = sim->crowd ? sim->crowd->crystals : 1;
-    if (n == 0)
-        nb_report_put(t, "          no crystal in the image: -crystals 0\n");
-    if (sim->cfg.twin[0])
-        nb_report_put(t,
-                      "          twin %.200s: %g of the crystal has the lattice above\n",
-                      sim->cfg.twin, sim->model.twin_share);
-    for (int i = 0; sim->crowd && i < sim->crowd->n && sim->crowd->all[i]->crystal == 0;
-         i++)
-        nb_report_put(t, "          and %g another one, with an obliquity of %.3g deg\n",
-                      sim->crowd->all[i]->model.twin_share,
-                      sim->crowd->all[i]->model.obliquity / NB_DEG);
-    if (n > 1)
-        nb_report_put(
-            t, "          %d crystals in the image; above is the first of them\n", n);
-}
-
-/** DIALS 3.12 does not read the polarization from our files. Print what to type, unless
- * DIALS assumes it. */
-static void report_polarization(nb_report_text *t, const nb_sim *sim)
-{
-    const nb_image_meta m = nb_sim_describe(sim);
-    double p, n[3];
-    if (m.nopolar) {
-        nb_report_put(
-            t, "          no polarization factor in the image, but DIALS always corrects "
-               "for polarization\n");
-        return;
-    }
-    nb_dials_polarization(&m, &p, n);
-    if (fabs(p - 0.999) < 0.0015 && fabs(n[1]) > 0.999999)
-        return;
-    nb_report_put(
-        t, "          DIALS assumes 0.999; in dials.import type geometry.beam.polarization_fraction=%.6g",
-        p);
-    if (m.polarization != 0 && fabs(n[1]) < 0.999999)
-        nb_report_put(t, " geometry.beam.polarization_normal=%.6g,%.6g,%.6g", n[0], n[1],
-                      n[2]);
-    nb_report_put(t, "\n");
-}
-
-static void report_footprint(nb_report_text *t, const nb_sim *sim)
-{
-    nb_footprint_words w;
-    if (!nb_sim_has_footprint(sim) || nb_footprint_read(sim->cfg.footprint, &w, NULL))
-        return;
-    nb_report_put(t, "footprint %s of %g x %g mm%s, %g deg from the horizontal\n",
-                  w.box ? "box" : "Gaussian", w.a_mm, w.b_mm, w.box ? "" : " (FWHM)",
-                  w.angle_deg);
-}
-
-static void report_damage(nb_report_text *t, const nb_damage *d)
-{
-    if (d->given)
-        nb_report_put(t,
-                      "damage    %g MGy in the middle of the frame: B + %g A^2, edges "
-                      "times %.9g%s\n",
-                      d->dose, d->B, d->growth,
-                      d->fall > 0 ? ", intensities halve by resolution" : "");
-}
-
-static void report_absorb(nb_report_text *t, const nb_sim *sim)
-{
-    const double *part = nb_inputs_absorbed(&sim->in);
-    if (sim->in.absorb)
-        nb_report_put(t,
-                      "absorbed  -absorb %s, %g/mm: the crystal lets %.4g to %.4g of its "
-                      "light through\n",
-                      sim->cfg.absorb, sim->model.absorber.mu * 1e-3, part[0], part[1]);
-}
-
-static void report_shadow(nb_report_text *t, const nb_sim *sim)
-{
-    if (sim->in.shade)
-        nb_report_put(t, "shadow    %lld pixels get less than half of their light\n",
-                      (long long)nb_inputs_shades(&sim->in)->dim);
-    if (sim->in.files->add)
-        nb_report_put(t, "added     -add %.300s, times %.9g\n", sim->cfg.add_file,
-                      nb_sim_mix(sim).add_scale);
-}
-
-/** What the noise images have beside counts and an offset. */
-static void report_noise(nb_report_text *t, const nb_sim *sim)
-{
-    const nb_noise n = nb_noise_of(&sim->model.settings);
-    if (!n.chained)
-        return;
-    nb_report_put(t, "noise     %s", n.counts ? "counts" : "no counting noise");
-    if (n.flicker > 0)
-        nb_report_put(t, ", source times %.9g", nb_sim_flicker(sim));
-    if (n.deadtime > 0)
-        nb_report_put(t, ", dead time %g ns", n.deadtime * 1e9);
-    if (n.psf)
-        nb_report_put(t, ", point spread %s of %g um", nb_param_choice("psf", (int)n.psf),
-                      n.fwhm * 1e6);
-    nb_report_put(t, "\n          gain %g ADU a photon", n.gain);
-    if (n.calibration > 0)
-        nb_report_put(t, ", calibration %g with seed %lld", n.calibration,
-                      (long long)n.calib_seed);
-    if (n.readout > 0)
-        nb_report_put(t, ", read-out %g ADU", n.readout);
-    if (sim->cfg.gainmap_file[0])
-        nb_report_put(t, ", gain map %.300s", sim->cfg.gainmap_file);
-    if (NB_TYPED(&sim->model.settings, saturation))
-        nb_report_put(t, ", trusted up to %g ADU", sim->cfg.saturation);
-    nb_report_put(t, "\n");
-}
+static const char *const lines[] = {
+    "          no crystal in the image: -crystals 0{crystals=0}",
+    "          twin {twin}: {text.twin_share} of the crystal has the lattice above",
+    "[@text.twins|\n|          and {share} another one, with an obliquity of {obliquity_deg:3} deg]",
+    "          {crystals:} crystals in the image; above is the first of them{crystals#0}{crystals#1}",
+    "spindle   phi {spindle.phi_deg} deg, oscillation {spindle.osc_deg} deg in {spindle.phisteps:} "
+        "step[{spindle.phisteps#1}s][{spindle.phisteps_automatic?} (automatic)]",
+    "detector  {detector.fpixels:} x {detector.spixels:} pixels of {detector.pixel_mm} mm, "
+        "distance {detector.distance_mm:9} mm, {detector.convention} convention, {detector.pivot} pivot",
+    "          beam at {detector.Fbeam_mm:9} {detector.Sbeam_mm:9} mm along fast, slow; "
+        "origin {detector.pix0_vector_mm:9} mm",
+    "          this is the default, a pixel off the middle: MOSFLM's centre is half a pixel off, "
+        "and its origin another half{detector.convention=mosflm}{text.panels_file!}"
+        "{parameters.pix0_vector!}{parameters.Xbeam!}{parameters.Ybeam!}",
+    "          {text.panels:} panels of {text.pixels:} pixels together; above is that of the beam, {text.beam_panel}",
+    "          curved about the sample, solid angles [{detector.curved_omega=exact}exact]"
+        "[{detector.curved_omega=square}pixel^2/R^2]{detector.curved?}",
+    "          sensor {text.thick_um} um[ of {detector.sensor_material}, {detector.sensor_density_g_cm3} g/cm3,] "
+        "in {detector.layers:} layer[{detector.layers#1}s] [{detector.layer_depth=mean}at mean depth]"
+        "[{detector.layer_depth=front}at the front], attenuation depth {text.attenuation_um} um",
+    "sampling  {sampling.oversample:} x {sampling.oversample:} sub-pixels, {sampling.steps_per_pixel:} steps per pixel",
+    "footprint {text.footprint.shape} of {text.footprint.a_mm} x {text.footprint.b_mm} mm"
+        "[{text.footprint.shape=Gaussian} (FWHM)], {text.footprint.angle_deg} deg from the horizontal",
+    "background[ -water {background.water_um} um{background.water_um?}]"
+        "[{background.water_um?}{background.materials?},][{background.materials?} {background.materials}]: about {background.photons_about:3} photons, "
+        "{text.photons_a_pixel:3} a pixel",
+    "damage    {damage.dose_MGy} MGy in the middle of the frame: B + {damage.B_added} A^2, "
+        "edges times {damage.cell_factor:9}[{damage.fall_A?}, intensities halve by resolution]",
+    "absorbed  -absorb {parameters.absorb}, {absorb.mu_per_mm}/mm: the crystal lets {absorb.least:4} to "
+        "{absorb.largest:4} of its light through",
+    "shadow    {shadow.pixels_below_half:} pixels get less than half of their light",
+    "added     -add {parameters.add}, times {text.add_scale:9}",
+    "noise     {text.noise}[, source times {text.flicker:9}{parameters.flicker?}]"
+        "[, dead time {parameters.deadtime} ns{parameters.deadtime?}]"
+        "[, point spread {parameters.psf} of {text.psf_um} um]",
+    "          gain {text.gain} ADU a photon[, calibration {parameters.calibration} with seed {text.calib_seed:}"
+        "{parameters.calibration?}][, read-out {parameters.readout_noise} ADU{parameters.readout_noise?}]"
+        "[, gain map {parameters.gainmap}][, trusted up to {parameters.saturation} ADU]",
+    NULL};
+/* clang-format on */
 
 /** Shortest and longest wavelength, where there are several. */
-static void report_wavelengths(nb_report_text *t, const nb_beam *beam)
+static void add_wavelengths(nb_json to, const nb_beam *beam)
 {
     double low = INFINITY, high = 0;
     int n = 0;
@@ -217,98 +101,145 @@ static void report_wavelengths(nb_report_text *t, const nb_beam *beam)
         low = fmin(low, l);
         high = fmax(high, l);
     }
-    if (n > 1)
-        nb_report_put(t, "          %d wavelengths, %.7g to %.7g A\n", n, low * 1e10,
-                      high * 1e10);
-}
-
-static void report_background(nb_report_text *t, const nb_model *model)
-{
-    char materials[2 * NB_PATH_MAX] = "";
-    const double photons = nb_background_about(model);
-    nb_background_words(&model->settings, materials, sizeof materials);
-    if (!(model->scene.background > 0) && !model->scene.amorphous)
+    if (n < 2)
         return;
-    nb_report_put(t, "background");
-    if (model->scene.background > 0)
-        nb_report_put(t, " -water %g um", model->settings.value.water_um);
-    if (materials[0])
-        nb_report_put(t, "%s %.300s", model->scene.background > 0 ? "," : "", materials);
-    nb_report_put(t, ": about %.3g photons, %.3g a pixel\n", photons,
-                  photons / nb_rendered_pixels(&model->scene));
+    nb_json_number(to, "wavelengths", n);
+    nb_json_number(to, "shortest_A", low * 1e10);
+    nb_json_number(to, "longest_A", high * 1e10);
 }
 
-/** Says that the place of the beam is the default. */
-static void report_default_centre(nb_report_text *t, const nb_inputs *in,
-                                  const nb_model *model)
+/** DIALS 3.12 does not read the polarization from our files: what to type, unless DIALS
+ * assumes it. */
+static void add_polarization(nb_json to, const nb_sim *sim)
 {
-    const nb_settings *all = &model->settings;
-    if (model->geometry.convention == NB_CONV_MOSFLM && !in->files->spec.n_panels &&
-        !NB_TYPED(all, pix0_m) && !NB_TYPED(all, Xbeam_mm) && !NB_TYPED(all, Ybeam_mm))
-        nb_report_put(t,
-                      "          this is the default, a pixel off the middle: MOSFLM's "
-                      "centre is half a pixel off, and its origin another half\n");
+    const nb_image_meta m = nb_sim_describe(sim);
+    double p, n[3];
+    nb_dials_polarization(&m, &p, n);
+    if (m.nopolar || (fabs(p - 0.999) < 0.0015 && fabs(n[1]) > 0.999999))
+        return;
+    nb_json_number(to, "dials", p);
+    if (m.polarization != 0 && fabs(n[1]) < 0.999999)
+        nb_json_numbers(to, "dials_normal", n, 3);
+}
+
+static void add_mosaic(nb_json to, const nb_sim *sim)
+{
+    nb_vec3 drawn[3];
+    if (sim->in.files->blocks.n)
+        nb_json_number(to, "blocks_deg", sim->in.files->blocks.angle / NB_DEG);
+    else if (sim->model.scene.lattice.n_domains > 1) /* NaN in all orientations */
+        nb_json_number(to, "turned_deg",
+                       nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) / NB_DEG);
+}
+
+static void add_crystal(nb_json to, const nb_sim *sim)
+{
+    const nb_crystal *x = &sim->model.crystal;
+    const nb_lattice *lattice = &sim->model.scene.lattice;
+    double cell[6];
+    nb_json twins = nb_json_array(to, "twins");
+    nb_cell_of(x, cell);
+    nb_json_numbers(to, "edges", cell, 3);
+    nb_json_numbers(to, "angles", cell + 3, 3);
+    if (nb_shape_law(lattice->shape) == NB_LAW_DECAY)
+        nb_json_number(
+            to, "darwin",
+            pow(nb_shape_row_of(lattice->shape).width * NB_PI / 2 / lattice->fudge, 1.5));
+    nb_json_flag(to, "table", sim->in.tables.file->F != NULL);
+    add_mosaic(to, sim);
+    nb_json_number(to, "twin_share", sim->model.twin_share);
+    for (int i = 0; sim->crowd && i < sim->crowd->n && sim->crowd->all[i]->crystal == 0;
+         i++) {
+        const nb_model *m = &sim->crowd->all[i]->model;
+        nb_json one = nb_json_add_object(twins);
+        nb_json_number(one, "share", m->twin_share);
+        nb_json_number(one, "obliquity_deg", m->obliquity / NB_DEG);
+    }
+}
+
+static void add_detector(nb_json to, const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    nb_footprint_words w;
+    nb_json_flag(to, "panels_file", sim->in.files->spec.n_panels != 0);
+    if (sc->n_panels > 1) {
+        nb_json_number(to, "panels", sc->n_panels);
+        nb_json_number(to, "pixels", (double)sc->raster.pixels);
+        nb_json_text(to, "beam_panel",
+                     sim->in.files->spec.panels[sim->model.geometry.beam_panel].name);
+    }
+    if (sc->sensors->absorb) {
+        nb_json_number(to, "thick_um",
+                       sc->sensors->layer_step * sc->sensors->layers * 1e6);
+        nb_json_number(to, "attenuation_um", 1e6 / sc->sensors->mu);
+    }
+    if (!nb_sim_has_footprint(sim) || nb_footprint_read(sim->cfg.footprint, &w, NULL))
+        return;
+    to = nb_json_object(to, "footprint");
+    nb_json_text(to, "shape", w.box ? "box" : "Gaussian");
+    nb_json_number(to, "a_mm", w.a_mm);
+    nb_json_number(to, "b_mm", w.b_mm);
+    nb_json_number(to, "angle_deg", w.angle_deg);
+}
+
+/** What changes the light of the crystal. */
+static void add_light(nb_json to, const nb_sim *sim)
+{
+    const nb_model *m = &sim->model;
+    if (m->scene.background > 0 || m->scene.amorphous)
+        nb_json_number(to, "photons_a_pixel",
+                       nb_background_about(m) / nb_rendered_pixels(&m->scene));
+    if (sim->in.files->add)
+        nb_json_number(to, "add_scale", nb_sim_mix(sim).add_scale);
+}
+
+/** What the noise images have beside counts and an offset. */
+static void add_noise(nb_json to, const nb_sim *sim)
+{
+    const nb_noise n = nb_noise_of(&sim->model.settings);
+    if (!n.chained)
+        return;
+    nb_json_text(to, "noise", n.counts ? "counts" : "no counting noise");
+    nb_json_number(to, "flicker", nb_sim_flicker(sim));
+    nb_json_number(to, "psf_um", n.fwhm * 1e6);
+    nb_json_number(to, "gain", n.gain);
+    nb_json_whole(to, "calib_seed", n.calib_seed);
+}
+
+/** The facts that only the text has, under "text". */
+static void add_text(nb_json root, const nb_sim *sim)
+{
+    const nb_spectrum *s = &sim->model.spectrum;
+    nb_json to = nb_json_object(root, "text");
+    add_wavelengths(to, &sim->model.scene.beam);
+    nb_json_flag(to, "chaotic", s->is_chaotic);
+    nb_json_flag(to, "flat",
+                 s->part[0].law == NB_SPECTRUM_FLAT ||
+                     s->part[0].law == NB_SPECTRUM_TYPED);
+    add_polarization(to, sim);
+    add_crystal(to, sim);
+    add_detector(to, sim);
+    add_light(to, sim);
+    add_noise(to, sim);
 }
 
 nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && out);
-    const nb_model *m = &sim->model;
-    const nb_geometry *g = &m->geometry;
-    const nb_scene *sc = &m->scene;
-    char material[2 * NB_SENSOR_MAX] = "";
+    int failed = 0;
+    const nb_json root = {cJSON_CreateObject(), &failed};
     nb_report_text t = {0};
-    if (m->detector->material.name[0])
-        snprintf(material, sizeof material, " of %s, %g g/cm3,",
-                 m->detector->material.name, m->detector->material.density);
-    nb_report_put(
-        &t, "beam      wavelength %.9g A, %d source%s, fluence %g photons/m^2, polarization %g%s\n",
-        m->wavelength_A, sc->beam.n_sources, sc->beam.n_sources == 1 ? "" : "s",
-        m->fluence, sc->beam.polarization, sc->beam.nopolar ? " (off)" : "");
-    report_wavelengths(&t, &sc->beam);
-    nb_report_spectrum(&t, &m->spectrum);
-    report_polarization(&t, sim);
-    report_crystal(&t, sim);
-    report_crystals(&t, sim);
-    nb_report_put(&t, "spindle   phi %g deg, oscillation %g deg in %d step%s%s\n",
-                  m->phi0 / NB_DEG, m->phi_range / NB_DEG, sc->lattice.n_phi,
-                  sc->lattice.n_phi == 1 ? "" : "s",
-                  m->auto_phi_steps > 0 ? " (automatic)" : "");
-    nb_report_put(
-        &t,
-        "detector  %d x %d pixels of %g mm, distance %.9g mm, %s convention, %s pivot\n",
-        g->fpixels, g->spixels, g->pixel * 1e3, g->distance * 1e3,
-        nb_param_choice("convention", (int)g->convention),
-        nb_param_choice("pivot", (int)g->pivot));
-    nb_report_put(
-        &t, "          beam at %.9g %.9g mm along fast, slow; origin %.9g %.9g %.9g mm\n",
-        g->Fbeam * 1e3, g->Sbeam * 1e3, g->pix0.x * 1e3, g->pix0.y * 1e3, g->pix0.z * 1e3);
-    report_default_centre(&t, &sim->in, &sim->model);
-    if (sc->n_panels > 1)
-        nb_report_put(
-            &t,
-            "          %d panels of %zu pixels together; above is that of the beam, %s\n",
-            sc->n_panels, sc->raster.pixels,
-            sim->in.files->spec.panels[g->beam_panel].name);
-    if (sc->panels->curved)
-        nb_report_put(&t, "          curved about the sample, solid angles %s\n",
-                      sc->panels->exact_omega ? "exact" : "pixel^2/R^2");
-    if (sc->sensors->absorb)
-        nb_report_put(
-            &t, "          sensor %g um%s in %d layer%s %s, attenuation depth %g um\n",
-            sc->sensors->layer_step * sc->sensors->layers * 1e6, material,
-            sc->sensors->layers, sc->sensors->layers == 1 ? "" : "s",
-            sc->sensors->mean_depth ? "at mean depth" : "at the front",
-            1e6 / sc->sensors->mu);
-    nb_report_put(&t, "sampling  %d x %d sub-pixels, %lld steps per pixel\n",
-                  sc->oversample, sc->oversample,
-                  (long long)sc->samples * sc->sensors->layers);
-    report_footprint(&t, sim);
-    report_background(&t, &sim->model);
-    report_damage(&t, &m->damage);
-    report_absorb(&t, sim);
-    report_shadow(&t, sim);
-    report_noise(&t, sim);
+    nb_sim_config_node(sim, 0, root);
+    nb_sim_parameters_node(sim, root);
+    nb_sim_effects_node(sim, root);
+    add_text(root, sim);
+    nb_report_lines(&t, root, crystal_lines);
+    if (sim->in.sums)
+        nb_factor_sums_put(&t, nb_json_at(root, "structure_factors"), sim->in.sums,
+                           &sim->model.settings, sim->in.tables.waves,
+                           &sim->in.tables.stats);
+    nb_report_lines(&t, root, lines);
+    cJSON_Delete(root.json);
     return nb_report_end(&t, out, err);
 }

@@ -21,6 +21,8 @@ typedef struct nb_json {
 
 nb_json nb_json_object(nb_json to, const char *key);
 nb_json nb_json_array(nb_json to, const char *key);
+/** A member of an object. */
+nb_json nb_json_at(nb_json of, const char *key);
 /** A new object at the end of an array. */
 nb_json nb_json_add_object(nb_json to);
 void nb_json_add_text(nb_json to, const char *value);
@@ -28,6 +30,7 @@ void nb_json_text(nb_json to, const char *key, const char *value);
 void nb_json_flag(nb_json to, const char *key, int value);
 /** 17 digits; null if it is not finite. */
 void nb_json_number(nb_json to, const char *key, double value);
+void nb_json_whole(nb_json to, const char *key, int64_t value);
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
 void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 
@@ -35,12 +38,19 @@ void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 void nb_json_add_numbers(nb_json to, const double *v, int n);
 void nb_json_add_number(nb_json to, double value);
 
+/** Write the numbers of a tree as digits, of which cJSON would print 15 or 17.  Returns 0 if memory is exhausted. */
+int nb_json_write_numbers(cJSON *tree);
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, with the name
  * of the object; also if an earlier call failed. */
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);
 
-/** The resolved configuration, into an object. */
-void nb_sim_config_node(const nb_sim *sim, nb_json root);
+/** Lists of any length in the configuration. */
+typedef enum nb_config_lists { NB_LIST_SOURCES = 1, NB_LIST_PANELS = 2 } nb_config_lists;
+
+/** The resolved configuration, into an object; lists: those that are added. */
+void nb_sim_config_node(const nb_sim *sim, nb_config_lists lists, nb_json root);
+/** What changes the crystal's light or adds to it: background, damage, absorb, shadow, spectrum, crystals, twin. */
+void nb_sim_effects_node(const nb_sim *sim, nb_json root);
 /** How the structure factors were made, under "structure_factors"; nothing when they are read. */
 void nb_sim_factors_node(const nb_sim *sim, nb_json root);
 /** Every parameter that differs from its default (typed, or from a header), without the names of
@@ -84,17 +94,23 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
 typedef nb_draft nb_report_text;
 
 /** Add up to 511 bytes, printf style. */
-void nb_report_spectrum(nb_report_text *text, const nb_spectrum *spectrum);
 void nb_report_put(nb_report_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** Add lines of facts.  {beam.sources} is the fact of that name, and {crystal.N.0} an item of a list.  A number has six digits;
+ * {NAME:9} has nine, {NAME:.4} four after the point, {NAME:} those of JSON, and {NAME:%} is in percent.  {NAME?}, {NAME!},
+ * {NAME=TEXT} and {NAME#TEXT} print nothing: the fact must be true, false or absent, equal, or another.  A line, and a part of
+ * it in brackets, is printed if all its facts are there.  [@NAME|BETWEEN|PART] is a part for each item of a list, with the
+ * facts of the item. */
+void nb_report_lines(nb_report_text *text, nb_json facts, const char *const *lines);
 
 /** The text to *out (nb_free), or the error. */
 nb_status nb_report_end(nb_report_text *text, char **out, nb_error *err);
 
 /* --- what is said of structure factors --- */
 
-/** Lines for a report; stats: of the first table. */
-void nb_factor_sums_put(nb_report_text *text, const nb_factor_sums *sums,
+/** Lines for a report; facts: those of nb_sim_factors_node, stats: of the first table. */
+void nb_factor_sums_put(nb_report_text *text, nb_json facts, const nb_factor_sums *sums,
                         const nb_settings *settings, const nb_waves *waves,
                         const nb_factor_stats *stats);
 

@@ -8,78 +8,20 @@
 #include "../base/error.h"
 #include "../base/outfile.h"
 #include "../io/image/format.h"
-#include "crystals.h"
 #include "light.h"
-#include "load.h"
-#include "shade.h"
 #include "write.h"
 
 static const double largest_u16 = 65535; /* of the integer image */
 
-/** Water and materials in the image. */
-static void add_background(const nb_sim *sim, nb_json root)
-{
-    const nb_scene *sc = &sim->model.scene;
-    char materials[2 * NB_PATH_MAX] = "";
-    nb_json o;
-    if (!(sc->background > 0) && !sc->amorphous)
-        return;
-    o = nb_json_object(root, "background");
-    nb_json_number(o, "water_um", sim->cfg.water_um);
-    nb_json_text(o, "materials",
-                 nb_background_words(&sim->model.settings, materials, sizeof materials));
-    nb_json_number(o, "photons_about", nb_background_about(&sim->model));
-}
-
-static void add_damage(const nb_damage *d, nb_json root)
-{
-    nb_json o;
-    if (!d->given)
-        return;
-    o = nb_json_object(root, "damage");
-    nb_json_number(o, "dose_MGy", d->dose);
-    nb_json_number(o, "B_added", d->B);
-    nb_json_number(o, "cell_factor", d->growth);
-    nb_json_number(o, "fall_A", d->fall);
-}
-
-static void add_absorb(const nb_sim *sim, nb_json root)
-{
-    const double *part = nb_inputs_absorbed(&sim->in);
-    nb_json o;
-    if (!sim->in.absorb)
-        return;
-    o = nb_json_object(root, "absorb");
-    nb_json_number(o, "mu_per_mm", sim->model.absorber.mu * 1e-3);
-    nb_json_number(o, "least", part[0]);
-    nb_json_number(o, "largest", part[1]);
-}
-
-/** Pixels that get less than half of their light. */
-static void add_shadow(const nb_sim *sim, nb_json root)
-{
-    if (sim->in.shade)
-        nb_json_number(nb_json_object(root, "shadow"), "pixels_below_half",
-                       (double)nb_inputs_shades(&sim->in)->dim);
-}
-
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 {
     nb_json notes;
-    nb_sim_config_node(sim, root);
+    nb_sim_config_node(sim, NB_LIST_SOURCES | NB_LIST_PANELS, root);
     nb_sim_parameters_node(sim, root);
     nb_json_text(root, "command_line", sim->cfg.command_line);
     nb_json_text(root, "renderer", backend);
-    nb_json_number(root, "seed", (double)sim->seed);
-    add_background(sim, root);
-    add_damage(&sim->model.damage, root);
-    add_absorb(sim, root);
-    add_shadow(sim, root);
-    nb_json_spectrum(root, &sim->model.spectrum);
-    if (sim->crowd)
-        nb_json_number(root, "crystals", sim->crowd->crystals);
-    if (sim->cfg.twin[0])
-        nb_json_text(root, "twin", sim->cfg.twin);
+    nb_json_whole(root, "seed", sim->seed);
+    nb_sim_effects_node(sim, root);
     nb_sim_light_node(sim, root);
     notes = nb_json_array(root, "notes");
     for (int i = 0; sim->notes && i < sim->notes->n; i++)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/* Text that is made of facts. */
 #include "report.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/text.h"
 
 void nb_report_put(nb_report_text *t, const char *format, ...)
 {
@@ -26,4 +30,134 @@ nb_status nb_report_end(nb_report_text *t, char **out, nb_error *err)
     nb_free(t->data);
     *out = NULL;
     return nb_fail_memory(err, t->room, "the report");
+}
+
+/* --- lines --- */
+
+/** The fact of a dotted name; NULL: it is absent or null. */
+static const cJSON *fact_of(const cJSON *at, const char *name, size_t length)
+{
+    char text[80] = "", *rest = text;
+    const char *word;
+    memcpy(text, name, length < sizeof text ? length : sizeof text - 1);
+    while (at && (word = strsep(&rest, ".")))
+        at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(word))
+                               : cJSON_GetObjectItemCaseSensitive(at, word);
+    return cJSON_IsNull(at) ? NULL : at;
+}
+
+/** A fact as text; number: room for one.  A list has none. */
+static const char *text_of(const cJSON *fact, char number[NB_TEXT_NUMBER])
+{
+    if (cJSON_IsNumber(fact))
+        nb_text_format(fact->valuedouble, number);
+    else
+        return fact && fact->valuestring ? fact->valuestring : "";
+    return number;
+}
+
+static int is_true(const cJSON *fact)
+{
+    if (!fact || cJSON_IsFalse(fact))
+        return 0;
+    if (cJSON_IsString(fact))
+        return fact->valuestring[0] != '\0';
+    return !cJSON_IsNumber(fact) || fact->valuedouble != 0;
+}
+
+/** Does the fact hold in the test, which "}" ends? */
+static int holds(const cJSON *fact, const char *test)
+{
+    const size_t n = strcspn(test, "}");
+    char number[NB_TEXT_NUMBER];
+    const char *text;
+    if (*test == '?' || *test == '!')
+        return is_true(fact) == (*test == '?');
+    if (!fact || (*test != '=' && *test != '#'))
+        return fact != NULL;
+    text = text_of(fact, number);
+    return (strlen(text) == n - 1 && !memcmp(text, test + 1, n - 1)) == (*test == '=');
+}
+
+static void put_text(nb_report_text *t, const char *text)
+{
+    nb_draft_bytes(t, text, strlen(text));
+}
+
+static void put_fact(nb_report_text *t, const cJSON *fact, const char *form)
+{
+    const double value = fact->valuedouble * (strncmp(form, ":%", 2) ? 1 : 100);
+    const char *digits = form + strspn(form, ":%");
+    char number[NB_TEXT_NUMBER];
+    if (cJSON_IsArray(fact))
+        for (const cJSON *item = fact->child; item; item = item->next) {
+            put_fact(t, item, form);
+            nb_draft_bytes(t, " ", item->next != NULL);
+        }
+    else if (!cJSON_IsNumber(fact) || !strncmp(form, ":}", 2))
+        put_text(t, text_of(fact, number));
+    else if (*digits == '.')
+        nb_report_put(t, "%.*f", atoi(digits + 1), value);
+    else
+        nb_report_put(t, "%.*g", isdigit(*digits) ? atoi(digits) : 6, value);
+}
+
+/** Where the facts of a line are. */
+typedef struct scope {
+    const cJSON *all, *item; /* item: of a list, first; or NULL */
+} scope;
+
+static const char *put_list(nb_report_text *t, scope in, const char *p);
+
+/** Append the part, or nothing if a fact does not hold.  Returns its end. */
+static const char *put_part(nb_report_text *t, scope in, const char *p)
+{
+    const size_t before = t->n;
+    int whole = 1;
+    for (; *p && *p != ']'; p++) {
+        if (*p == '[') {
+            p = p[1] == '@' ? put_list(t, in, p + 2) : put_part(t, in, p + 1);
+        } else if (*p == '{') {
+            const char *name = p + 1, *test = name + strcspn(name, ":?!=#}");
+            const cJSON *fact = fact_of(in.item, name, (size_t)(test - name));
+            if (!fact)
+                fact = fact_of(in.all, name, (size_t)(test - name));
+            whole &= holds(fact, test);
+            if (fact && (*test == ':' || *test == '}'))
+                put_fact(t, fact, test);
+            p += strcspn(p, "}");
+        } else {
+            const size_t n = strcspn(p, "[]{");
+            nb_draft_bytes(t, p, n);
+            p += n - 1;
+        }
+    }
+    t->n = whole ? t->n : before;
+    return p;
+}
+
+/** A part for each item of a list. */
+static const char *put_list(nb_report_text *t, scope in, const char *p)
+{
+    const size_t name = strcspn(p, "|"), before = t->n;
+    const char *between = p + name + 1, *part = between + strcspn(between, "|") + 1;
+    const cJSON *list = fact_of(in.all, p, name);
+    const char *end = put_part(t, in, part);
+    t->n = before;
+    for (in.item = list ? list->child : NULL; in.item; in.item = in.item->next) {
+        if (in.item != list->child)
+            nb_draft_bytes(t, between, (size_t)(part - between - 1));
+        put_part(t, in, part);
+    }
+    return end;
+}
+
+void nb_report_lines(nb_report_text *t, nb_json facts, const char *const *lines)
+{
+    for (; *lines; lines++) {
+        const size_t before = t->n;
+        put_part(t, (scope){facts.json, NULL}, *lines);
+        nb_draft_bytes(t, "\n", t->n > before);
+    }
+    t->failed |= *facts.failed;
 }

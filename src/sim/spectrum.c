@@ -123,28 +123,6 @@ nb_status nb_sim_write_spectrum(const nb_sim *sim, nb_error *err)
 
 /* ------------------------------------------------------------------ reports */
 
-void nb_report_spectrum(nb_report_text *t, const nb_spectrum *s)
-{
-    if (!s->n)
-        return;
-    nb_report_put(t, "spectrum  %s, %d wavelengths", s->kind, s->n);
-    if (s->is_chaotic)
-        nb_report_put(t, ", this shot has %.6g of the mean shot's photons", s->factor);
-    nb_report_put(t, "\n");
-    for (int i = 0; i < s->parts; i++) {
-        const nb_spectrum_part *p = &s->part[i];
-        nb_report_put(t, "          %.6g %% of the photons at %.8g eV, %s %.4g eV",
-                      100 * p->photons, p->centre_eV,
-                      p->law == NB_SPECTRUM_FLAT || p->law == NB_SPECTRUM_TYPED
-                          ? "full width"
-                          : "FWHM",
-                      p->fwhm);
-        if (p->law == NB_SPECTRUM_CHAOTIC)
-            nb_report_put(t, ", %.4g modes", p->modes);
-        nb_report_put(t, "\n");
-    }
-}
-
 void nb_json_spectrum(nb_json root, const nb_spectrum *s)
 {
     nb_json o, list;
