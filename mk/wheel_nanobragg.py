@@ -40,6 +40,11 @@ def version():
         return re.search(r'NB_VERSION "(.*)"', text.read()).group(1).replace("-dev", ".dev0")
 
 
+def without_links(text):
+    """A page without its pictures and with the words of its links: a wheel does not have the files beside it."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"^!\[.*\n", "", text, flags=re.M))
+
+
 def metadata():
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as text:
         return (f"Metadata-Version: 2.1\nName: nanobragg\nVersion: {version()}\n"
@@ -48,7 +53,7 @@ def metadata():
                 "Classifier: License :: OSI Approved :: MIT License\nClassifier: Operating System :: POSIX :: Linux\n"
                 "Classifier: Programming Language :: Python :: 3\nClassifier: Topic :: Scientific/Engineering :: Physics\n"
                 "Keywords: X-ray diffraction,crystallography,simulation\nRequires-Python: >=3.11\nRequires-Dist: numpy\n"
-                "Description-Content-Type: text/markdown\n\n" + text.read())
+                "Description-Content-Type: text/markdown\n\n" + without_links(text.read()))
 
 
 class Wheel:

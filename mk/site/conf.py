@@ -27,7 +27,7 @@ GROUPS = [("Documents", r"docs/[\w-]+"), ("API", "api/(c|python)$"), ("Reports",
 
 def tables(app):
     """The tables of pages for the margin: the documents in the order of README, then all others by name."""
-    pages = re.findall(r"^\| \[.*?\]\((.*?)\.md\)", api.read("README.md"), re.M)
+    pages = re.findall(r"\]\((docs/[\w-]+)\.md\)", api.read("README.md"))
     pages += sorted(app.env.found_docs)
     for title, start in GROUPS:
         names = dict.fromkeys(name for name in pages if re.match(start, name))

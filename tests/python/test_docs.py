@@ -38,6 +38,11 @@ def test_blocks_of_the_page_run(tmp_path, monkeypatch):
     assert np.sqrt(np.mean(off ** 2)) < 2 and (sigma < (0.02, 0.02, 0.02, 0.02)).all(), (off, sigma)
 
 
+def test_block_of_the_readme_runs(tmp_path, monkeypatch):
+    blocks, names = run_blocks("../README.md", tmp_path, monkeypatch)
+    assert blocks == 1 and names["photons"].sum() > 1e6 and (tmp_path / "last.png").stat().st_size
+
+
 def test_no_block_is_left_out():
     kinds = re.findall(r"^```(.*)\n", page("python.md"), re.M)[::2]
     assert set(kinds) == {"sh", "python", "python torch"} and len(kinds) >= 8
