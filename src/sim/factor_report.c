@@ -219,7 +219,7 @@ static void add_model_text(nb_json to, const nb_factor_sums *m, const nb_waves *
     }
 }
 
-void nb_factor_sums_put(nb_report_text *t, nb_json facts, const nb_factor_sums *m,
+void nb_factor_sums_put(nb_draft *t, nb_json facts, const nb_factor_sums *m,
                         const nb_settings *all, const nb_waves *waves,
                         const nb_factor_stats *s)
 {
@@ -249,7 +249,7 @@ nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_settings *a
 {
     const nb_factor_box box = nb_factor_box_of(grid->H);
     nb_factor_stats stats = nb_factor_stats_of(grid->F, grid->absent, &box);
-    nb_report_text text = {0};
+    nb_draft text = {0};
     int failed = 0;
     const nb_json facts = {cJSON_CreateObject(), &failed};
     add_sums(facts, sums, NULL, waves, &stats);

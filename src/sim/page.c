@@ -144,7 +144,7 @@ nb_status nb_page_json(const nb_page_job *job, const nb_sim *sim, nb_json root,
                        size_t most, char **text, nb_error *err)
 {
     NB_IN_C_LOCALE;
-    nb_report_text safe = {0};
+    nb_draft safe = {0};
     char *json = NULL;
     page p = {.job = job, .sim = sim, .root = root, .most = most / (size_t)job->n};
     nb_status st = NB_OK;
@@ -165,7 +165,7 @@ nb_status nb_page_json(const nb_page_job *job, const nb_sim *sim, nb_json root,
         end = at + strcspn(at, "<");
         nb_draft_bytes(&safe, at, (size_t)(end - at));
         if (*end)
-            nb_report_put(&safe, "\\u003c");
+            nb_draft_put(&safe, "\\u003c");
     }
     nb_free(json);
     return nb_report_end(&safe, text, err);
@@ -175,14 +175,14 @@ nb_status nb_page_write(const nb_page_job *job, const nb_sim *sim, nb_json root,
                         const char *path, nb_error *err)
 {
     const char *const place = strstr(nb_page_html, PLACE), *behind = place + strlen(PLACE);
-    nb_report_text whole = {0};
+    nb_draft whole = {0};
     char *json, *text = NULL;
     nb_status st;
     NB_FORWARD(nb_page_json(job, sim, root, NB_PAGE_BYTES, &json, err));
     nb_draft_bytes(&whole, nb_page_html, (size_t)(place - nb_page_html));
-    nb_report_put(&whole, "<script type=\"application/json\" id=\"meta\">");
+    nb_draft_put(&whole, "<script type=\"application/json\" id=\"meta\">");
     nb_draft_bytes(&whole, json, strlen(json));
-    nb_report_put(&whole, "</script>");
+    nb_draft_put(&whole, "</script>");
     nb_draft_bytes(&whole, behind, strlen(behind));
     nb_free(json);
     st = nb_report_end(&whole, &text, err);

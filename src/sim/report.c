@@ -229,7 +229,7 @@ nb_status nb_sim_report(const nb_sim *sim, char **out, nb_error *err)
     NB_REFUSE_NULL(sim && out);
     int failed = 0;
     const nb_json root = {cJSON_CreateObject(), &failed};
-    nb_report_text t = {0};
+    nb_draft t = {0};
     nb_sim_config_node(sim, 0, root);
     nb_sim_parameters_node(sim, root);
     nb_sim_effects_node(sim, root);

@@ -89,28 +89,22 @@ nb_status nb_page_write(const nb_page_job *job, const nb_sim *sim, nb_json root,
 nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
                                  const nb_series_progress *progress, nb_error *err);
 
-/* --- a text that grows; exhausted memory is reported once, at the end --- */
-
-typedef nb_draft nb_report_text;
-
-/** Add up to 511 bytes, printf style. */
-void nb_report_put(nb_report_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* --- text that is made of facts --- */
 
 /** Add lines of facts.  {beam.sources} is the fact of that name, and {crystal.N.0} an item of a list.  A number has six digits;
  * {NAME:9} has nine, {NAME:.4} four after the point, {NAME:} those of JSON, and {NAME:%} is in percent.  {NAME?}, {NAME!},
  * {NAME=TEXT} and {NAME#TEXT} print nothing: the fact must be true, false or absent, equal, or another.  A line, and a part of
  * it in brackets, is printed if all its facts are there.  [@NAME|BETWEEN|PART] is a part for each item of a list, with the
  * facts of the item. */
-void nb_report_lines(nb_report_text *text, nb_json facts, const char *const *lines);
+void nb_report_lines(nb_draft *text, nb_json facts, const char *const *lines);
 
 /** The text to *out (nb_free), or the error. */
-nb_status nb_report_end(nb_report_text *text, char **out, nb_error *err);
+nb_status nb_report_end(nb_draft *text, char **out, nb_error *err);
 
 /* --- what is said of structure factors --- */
 
 /** Lines for a report; facts: those of nb_sim_factors_node, stats: of the first table. */
-void nb_factor_sums_put(nb_report_text *text, nb_json facts, const nb_factor_sums *sums,
+void nb_factor_sums_put(nb_draft *text, nb_json facts, const nb_factor_sums *sums,
                         const nb_settings *settings, const nb_waves *waves,
                         const nb_factor_stats *stats);
 

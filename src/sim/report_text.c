@@ -3,7 +3,6 @@
 #include "report.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +10,7 @@
 #include "../base/error.h"
 #include "../base/text.h"
 
-void nb_report_put(nb_report_text *t, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    nb_draft_bytes(t, line, strlen(line));
-}
-
-nb_status nb_report_end(nb_report_text *t, char **out, nb_error *err)
+nb_status nb_report_end(nb_draft *t, char **out, nb_error *err)
 {
     nb_draft_bytes(t, "", 1); /* the NUL */
     *out = t->data;
@@ -79,12 +68,12 @@ static int holds(const cJSON *fact, const char *test)
     return (strlen(text) == n - 1 && !memcmp(text, test + 1, n - 1)) == (*test == '=');
 }
 
-static void put_text(nb_report_text *t, const char *text)
+static void put_text(nb_draft *t, const char *text)
 {
     nb_draft_bytes(t, text, strlen(text));
 }
 
-static void put_fact(nb_report_text *t, const cJSON *fact, const char *form)
+static void put_fact(nb_draft *t, const cJSON *fact, const char *form)
 {
     const double value = fact->valuedouble * (strncmp(form, ":%", 2) ? 1 : 100);
     const char *digits = form + strspn(form, ":%");
@@ -97,9 +86,9 @@ static void put_fact(nb_report_text *t, const cJSON *fact, const char *form)
     else if (!cJSON_IsNumber(fact) || !strncmp(form, ":}", 2))
         put_text(t, text_of(fact, number));
     else if (*digits == '.')
-        nb_report_put(t, "%.*f", atoi(digits + 1), value);
+        nb_draft_put(t, "%.*f", atoi(digits + 1), value);
     else
-        nb_report_put(t, "%.*g", isdigit(*digits) ? atoi(digits) : 6, value);
+        nb_draft_put(t, "%.*g", isdigit(*digits) ? atoi(digits) : 6, value);
 }
 
 /** Where the facts of a line are. */
@@ -107,10 +96,10 @@ typedef struct scope {
     const cJSON *all, *item; /* item: of a list, first; or NULL */
 } scope;
 
-static const char *put_list(nb_report_text *t, scope in, const char *p);
+static const char *put_list(nb_draft *t, scope in, const char *p);
 
 /** Append the part, or nothing if a fact does not hold.  Returns its end. */
-static const char *put_part(nb_report_text *t, scope in, const char *p)
+static const char *put_part(nb_draft *t, scope in, const char *p)
 {
     const size_t before = t->n;
     int whole = 1;
@@ -137,7 +126,7 @@ static const char *put_part(nb_report_text *t, scope in, const char *p)
 }
 
 /** A part for each item of a list. */
-static const char *put_list(nb_report_text *t, scope in, const char *p)
+static const char *put_list(nb_draft *t, scope in, const char *p)
 {
     const size_t name = strcspn(p, "|"), before = t->n;
     const char *between = p + name + 1, *part = between + strcspn(between, "|") + 1;
@@ -152,7 +141,7 @@ static const char *put_list(nb_report_text *t, scope in, const char *p)
     return end;
 }
 
-void nb_report_lines(nb_report_text *t, nb_json facts, const char *const *lines)
+void nb_report_lines(nb_draft *t, nb_json facts, const char *const *lines)
 {
     for (; *lines; lines++) {
         const size_t before = t->n;
