@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """nanobragg bench (src/cli/python_verb.c): PROGRAM and the words behind `nanobragg bench`."""
 
-import json
 import logging
-import math
 import os
 import shutil
 import sys
@@ -38,18 +36,13 @@ class Folder:
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
             os.mkdir(self.part)
-            self.make_scratch()
+            in_memory = os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > PLENTY
+            self.scratch = tempfile.mkdtemp(prefix="nanobragg-bench.",
+                                            dir="/dev/shm" if in_memory else os.path.realpath(self.part))
         except OSError as why:
             self.__exit__()
             raise Stop(1, f"-outdir: cannot make {why.filename}: {why.strerror}") from None
         return self
-
-    def make_scratch(self):
-        if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > PLENTY:
-            self.scratch = tempfile.mkdtemp(prefix="nanobragg-bench.", dir="/dev/shm")
-        else:
-            self.scratch = os.path.join(os.path.realpath(self.part), "scratch")
-            os.mkdir(self.scratch)
 
     def new_scratch(self):
         """The empty folder of one run."""
@@ -117,14 +110,6 @@ def left_out_of(p):
     return {"sweep": p.sweep, "program": p.program, "what": what, "why": p.left_out}
 
 
-def finite(tree):
-    """The tree without figures that are not finite."""
-    if isinstance(tree, dict):
-        return {key: finite(value) for key, value in tree.items()
-                if not isinstance(value, float) or math.isfinite(value)}
-    return [finite(one) for one in tree] if isinstance(tree, list) else tree
-
-
 def results(options, points, head):
     lists = {"batch": "batches", "breakdown": "breakdowns", "gain": "gains"}
     root = {"format": report.FORMAT, "name": options.name, "command": options.command, **head, "build": build(),
@@ -137,7 +122,7 @@ def results(options, points, head):
             root[lists.get(p.sweep, "points")].append(row_of(p))
     if not root["gains"]:
         del root["gains"]
-    return finite(root)
+    return root
 
 
 # --- devices and instruction sets ---------------------------------------------------------------
@@ -204,9 +189,7 @@ def measure(options, folder, programs):
         plan = Plan(options, find_devices(bench, options.devices), find_isas(options.isas), folder.scratch)
         plan.write_factors()
         bench.measure(plan.points)
-    with open(os.path.join(folder.part, "results.json"), "w", encoding="utf-8") as stream:
-        json.dump(results(options, plan.points, head), stream, indent=1, ensure_ascii=False)
-        stream.write("\n")
+    report.write_json(os.path.join(folder.part, "results.json"), results(options, plan.points, head))
 
 
 def run(program, words):

@@ -2,12 +2,10 @@
 """The case xfel: whole images with a tolerance, compared with every step of a part of the image, because all steps of a
 whole image would take minutes."""
 
-import time
-
 import numpy as np
 
 from .._programs import Stop
-from .gate import steps_of
+from .gate import steps_of, timed
 from .report import statistics
 
 # Seconds of a part that are enough to measure the rate; largest difference by the arithmetic, of the brightest pixel.
@@ -41,12 +39,6 @@ def is_first(bench, p):
     return p is same[0]
 
 
-def timed(sim, image):
-    began = time.monotonic()
-    sim.render(out=image)
-    return time.monotonic() - began
-
-
 def rows_for(job, rows, seconds):
     """The job of rows in the middle of the image that take about PART_SECONDS, where these rows took these seconds."""
     rows = int(min(job.size, max(rows, rows * PART_SECONDS / max(seconds, 1e-6))))
@@ -59,16 +51,15 @@ def every_step(job, image):
     for _ in range(2):  # the first measurement gives the number of rows
         part = rows_for(job.but(tolerance="0"), rows, seconds)
         sim = part.simulation()
-        timed(sim, image)  # warm up
-        rows, seconds = part.rows, timed(sim, image)
+        sim.render(out=image)  # warm up
+        rows, seconds = part.rows, timed(sim.render, out=image)[1]
     return part, seconds, steps_of(sim), sim.backend
 
 
 def render_whole(bench, p, image):
-    """Time whole images.  The first is not timed; it shows whether there is time for more."""
+    """Time whole images."""
     sim = p.job.simulation()
-    if not bench.leave_out(p, "renders", timed(sim, image)):
-        p.warm = [timed(sim, image) for _ in range(bench.options.repeats)]
+    p.warm = bench.repeat(p, "renders", lambda: timed(sim.render, out=image)[1])
     p.found["backend"] = sim.backend
 
 

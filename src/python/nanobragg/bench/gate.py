@@ -84,6 +84,13 @@ class Reference:
         return correlation, error * min(1.0, float(share)), mean
 
 
+def timed(call, **keywords):
+    """(result, seconds) of a call."""
+    began = time.monotonic()
+    result = call(**keywords)
+    return result, time.monotonic() - began
+
+
 def steps_of(sim):
     """Steps per pixel."""
     return int(sim.config["sampling"]["steps_per_pixel"])

@@ -39,6 +39,7 @@ class Job:
     hkl: str | None = None  # file of structure factors in place of one F
     phi: float = 0  # a frame of a rotation, degrees; osc 0: a still
     osc: float = 0
+    frames: int = 0  # of a series
     reports: bool = False  # the process prints its stages as JSON
     shape: str | None = None  # flag of the crystal's shape
     tolerance: str | None = None  # as typed

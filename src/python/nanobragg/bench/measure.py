@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Times: new processes, renders in this process, series, and whole processes by their stages."""
 
-import filecmp
 import itertools
 import json
 import math
 import os
 import sys
-import time
+from statistics import median
 
 import numpy as np
 
@@ -15,16 +14,12 @@ import nanobragg
 
 from .._programs import IMAGE, Stop
 from . import gain, gate
-from .report import quantile, statistics
+from .report import statistics
 
 # Steps of one reference: a second or less; those of one frame of a series, which may have hundreds of frames.
 REFERENCE_STEPS, REFERENCE_STEPS_QUICK, FRAME_STEPS = 2e7, 3e6, 4e3
 # Short renders are repeated until they have taken this time, up to this number of times.
 SHORT_SECONDS, MORE_REPEATS = 0.2, 5
-
-
-def median(values):
-    return quantile(sorted(values), 0.5)
 
 
 def last_line(path):
@@ -38,7 +33,7 @@ class Bench:
 
     def __init__(self, options, folder, programs, runner):
         self.options, self.folder, self.programs, self.runner = options, folder, programs, runner
-        self.points, self.reference = [], None
+        self.points, self.references = [], {}
         self.done = self.total = 0  # for the progress
 
     def measure(self, points):
@@ -71,7 +66,7 @@ class Bench:
         """Seconds of a run of p, estimated from the nearest earlier image; 0: unknown."""
         nearest, seconds = math.inf, 0
         for q in itertools.takewhile(lambda q: q is not p, self.points):
-            took = median(getattr(q, how)) if getattr(q, how) else q.tried[how]
+            took = median(getattr(q, how) or [0])
             ratio = p.work() / q.work()
             if took > 0 and q.engine() == p.engine() and abs(math.log(ratio)) < nearest:
                 nearest, seconds = abs(math.log(ratio)), took * ratio
@@ -79,23 +74,25 @@ class Bench:
 
     def refer(self, p):
         """The reference of a point's image."""
-        if not self.reference or self.reference.job.image() != p.job.image():
-            steps = REFERENCE_STEPS_QUICK if self.options.quick else REFERENCE_STEPS
-            self.reference = gate.Reference(p.job, steps)
-        p.rows, p.of_rows = self.reference.rows, self.reference.slow
-        return self.reference
+        steps, image = REFERENCE_STEPS_QUICK if self.options.quick else REFERENCE_STEPS, p.job.image()
+        if image not in self.references:
+            self.references[image] = gate.Reference(p.job, steps)
+        p.rows, p.of_rows = self.references[image].rows, self.references[image].slow
+        return self.references[image]
 
     def judge(self, p, how, reference, image):
         """Add the figures of an image to those of p, or end with status 3."""
         bounds = gate.BOUNDS[None if p.peer else p.job.precision]
         figures = reference.check(image)
-        p.worst = gate.worse(p.worst, figures)
+        p.worst, p.images = gate.worse(p.worst, figures), p.images + 1
         if not gate.is_right(figures, bounds):
             raise Stop(3, f"wrong image, no time is reported: {p.program}, {how}: {p.job.text()}: correlation "
                           f"{figures[0]:.12g} with the scalar renderer (at least 1 - {bounds[0]:g}), largest difference "
                           f"{figures[1]:.3g} of the brightest pixel (at most {bounds[1]:g})")
 
     def judge_file(self, p, how, reference, path):
+        if not os.path.exists(path):
+            raise Stop(1, f"{p.program} wrote no image: No such file or directory")
         self.judge(p, how, reference, nanobragg.read_image(path, shape=(p.job.size,) * 2))
 
     def process(self, job, peer=None):
@@ -114,65 +111,38 @@ class Bench:
 
     # --- new processes: ours and others in turns, so that a change of the machine affects all ----
     def cold(self):
-        """The images stay in scratch until they are checked."""
         for _, group in itertools.groupby(self.points, lambda p: (p.job.case, p.job.size, p.sweep)):
             group = [p for p in group if p.wants_cold]
             for p in group:
                 self.leave_out(p, "fresh processes", self.expected(p, "cold"))
-            for k in range(self.options.repeats):
-                for p in group:
-                    if not p.left_out:
-                        self.cold_once(p, k == 0)
+            for _, p in itertools.product(range(self.options.repeats), group):
+                if not p.left_out:
+                    self.cold_once(p)
             self.done += len(group)
 
-    def cold_once(self, p, is_first):
+    def cold_once(self, p):
         self.show(p, "fresh process")
         try:
             folder, end = self.process(p.job, p.peer)
-            self.keep_image(p, os.path.join(folder, IMAGE))
+            self.judge_file(p, "fresh process", self.refer(p), os.path.join(folder, IMAGE))
         except Stop as why:
             if why.status != 1 or not p.peer or not self.has_rendered(p):
                 raise
             p.left_out = str(why)
-            self.drop(p)
             return
         p.cold.append(end["seconds"])
         p.peak_mib = max(p.peak_mib, end["peak_mib"])
-        p.images += 1
-        if is_first and self.leave_out(p, "fresh processes", end["seconds"]):
-            p.tried["cold"] = end["seconds"]
-            self.drop(p)
+        if len(p.cold) == 1:
+            self.leave_out(p, "fresh processes", end["seconds"])
 
     def has_rendered(self, p):
         """Did the program render an image before this one, at which it fails?"""
         return any(q.cold and q.peer == p.peer for q in itertools.takewhile(lambda q: q is not p, self.points))
 
-    def kept(self, p):
-        """The different images of the new processes of a point that are there, and the name of the next one."""
-        paths = (os.path.join(self.folder.scratch, f"image-{self.points.index(p)}-{k}.bin") for k in itertools.count())
-        there = list(itertools.takewhile(os.path.exists, paths))
-        return there, os.path.join(self.folder.scratch, f"image-{self.points.index(p)}-{len(there)}.bin")
-
-    def keep_image(self, p, path):
-        """Keep the image unless an equal one is kept."""
-        there, name = self.kept(p)
-        if not os.path.exists(path):
-            raise Stop(1, f"{p.program} wrote no image: No such file or directory")
-        if not any(filecmp.cmp(path, one, shallow=False) for one in there):
-            os.rename(path, name)
-
-    def drop(self, p):
-        for path in self.kept(p)[0]:
-            os.remove(path)
-        p.cold, p.images = [], 0
-
     # --- renders in this process ----------------------------------------------------------------
     def warm(self, p):
-        """Check the images of the new processes, and render again and again."""
+        """Render again and again; other programs have times of their processes alone."""
         reference = self.refer(p)
-        for path in self.kept(p)[0]:
-            self.judge_file(p, "fresh process", reference, path)
-            os.remove(path)
         if not p.peer and not self.leave_out(p, "renders", self.expect(p, reference)):
             self.render(p, reference)
         self.add_rates(p, reference)
@@ -189,39 +159,25 @@ class Bench:
         sim = p.job.simulation()
         out = np.empty(sim.shape, dtype=np.float32)
 
-        def into_memory():
+        def once(**where):
             out.fill(np.nan)  # what a render does not write is seen
-            began = time.monotonic()
-            sim.render(out=out)
-            return out, time.monotonic() - began
-
-        def left_there():
-            began = time.monotonic()
-            image = sim.render(where="device")
-            seconds = time.monotonic() - began
-            return image.numpy(), seconds
-
-        p.warm = self.repeat(p, reference, into_memory)
-        if p.warm and p.job.device != "cpu" and p.sweep == "size":
-            resident = self.repeat(p, reference, left_there)
-            if resident:
-                p.found["resident"] = statistics(resident)
-        p.found["backend"] = sim.backend
-
-    def repeat(self, p, reference, render):
-        """Seconds of renders, each checked; the first is not timed, and shows whether there is time for more."""
-        def once():
-            image, seconds = render()
+            image, seconds = gate.timed(sim.render, **where)
             self.judge(p, "in this process", reference, image)
             return seconds
 
+        p.warm = self.repeat(p, "renders", lambda: once(out=out), MORE_REPEATS)
+        if not p.left_out and p.job.device != "cpu" and p.sweep == "size":
+            p.found["resident"] = statistics(self.repeat(p, "renders", lambda: once(where="device"), MORE_REPEATS))
+        p.found["backend"] = sim.backend
+
+    def repeat(self, p, what, once, more=1):
+        """Seconds of runs: the repeats, of short runs up to `more` times as many.  The first run is not timed, and shows
+        whether there is time for more."""
         first, times, repeats = once(), [], self.options.repeats
-        if self.leave_out(p, "renders", first):
-            p.tried["warm"] = first
-            return []
-        while len(times) < repeats or (sum(times) < SHORT_SECONDS and len(times) < repeats * MORE_REPEATS):
+        if self.leave_out(p, what, first):
+            return [first]
+        while len(times) < repeats or (sum(times) < SHORT_SECONDS and len(times) < repeats * more):
             times.append(once())
-            p.images += 1
         return times
 
     def add_rates(self, p, reference):
@@ -235,22 +191,20 @@ class Bench:
 
     # --- frames of a series: run_series from call to return, files included ---------------------
     def batch(self, p):
-        references = [gate.Reference(p.job.but(phi=k * p.job.osc), FRAME_STEPS) for k in range(p.frames)]
-        for k in range(-1, self.options.repeats):  # the first is not timed
+        job = p.job
+        references = [gate.Reference(job.but(phi=k * job.osc), FRAME_STEPS) for k in range(job.frames)]
+
+        def once():
             folder = self.folder.new_scratch()
-            keywords = p.job.keywords()
-            began = time.monotonic()
-            nanobragg.run_series(keywords, frames=p.frames, output=os.path.join(folder, "f_%05d.bin"))
-            seconds = time.monotonic() - began
+            _, seconds = gate.timed(nanobragg.run_series, config=job.keywords(), frames=job.frames,
+                                    output=os.path.join(folder, "f_%05d.bin"))
             for i, reference in enumerate(references, 1):
                 self.judge_file(p, f"frame {i} of a series", reference, os.path.join(folder, f"f_{i:05d}.bin"))
-                p.images += 1
-            if k >= 0:
-                p.warm.append(seconds)
-            elif self.leave_out(p, "series", seconds):
-                return
-        p.rows, p.of_rows = references[0].rows, p.job.size
-        p.found.update(frames=p.frames, seconds=statistics(p.warm), frames_per_s=p.frames / median(p.warm))
+            return seconds
+
+        p.warm = self.repeat(p, "series", once)
+        p.rows, p.of_rows = references[0].rows, job.size
+        p.found.update(frames=job.frames, seconds=statistics(p.warm), frames_per_s=job.frames / median(p.warm))
 
     # --- one whole process with structure factors from a file, by its own stages ----------------
     def breakdown(self, p):
@@ -268,5 +222,4 @@ class Bench:
                 if isinstance(seconds, (int, float)):
                     stages.setdefault(name, []).append(seconds)
             self.judge_file(p, "breakdown", reference, os.path.join(folder, IMAGE))
-            p.images += 1
         p.found["stages"] = [{"name": name, "seconds": statistics(seconds)} for name, seconds in stages.items()]

@@ -2,11 +2,11 @@
 """The planned measurements.  The size sweep compares devices and programs; each other sweep changes one quantity at one
 size."""
 
+import itertools
 import math
 import os
 
 from .job import Job
-from .options import SWEEPS
 
 # Of the case xfel: the first image of each shape is the reference for the others.
 GAINS = (("-gauss_xtal", None), ("-gauss_xtal", "1e-3"), ("-square_xtal", "1e-3"), ("-square_xtal", "1e-4"),
@@ -17,15 +17,14 @@ CELL, FINEST, BOX = (79.1, 79.1, 37.9), 2.0, 24
 class Point:
     """A measurement; it has times only of images that passed the check."""
 
-    def __init__(self, sweep, job, peer=None, wants_cold=False, frames=0):
-        self.sweep, self.job, self.peer, self.wants_cold, self.frames = sweep, job, peer, wants_cold, frames
+    def __init__(self, sweep, job, peer=None, wants_cold=False):
+        self.sweep, self.job, self.peer, self.wants_cold = sweep, job, peer, wants_cold
         self.program = peer or "nanobragg"
         self.found = {}  # members of its row of results.json
-        self.cold, self.warm = [], []  # seconds
-        self.tried = {"cold": 0, "warm": 0}  # seconds of the only run, if more would take too long
+        self.cold, self.warm = [], []  # seconds; of the only run, if more would take too long
         self.peak_mib = 0.0  # of a fresh process
         self.worst = (1.0, 0.0, 0.0)  # figures over the images
-        self.images = 0  # timed and checked
+        self.images = 0  # that were checked
         self.rows = self.of_rows = 0  # of each image that were checked
         self.left_out = ""  # why there are no times
 
@@ -74,36 +73,18 @@ class Plan:
 
     def sweeps(self, case, device, is_first):
         """The sweeps of a case on a device but for the sizes; frames are of the first case."""
-        there = {"precision": True, "threads": device == "cpu", "oversample": case != "heavy",
-                 "domains": case == "heavy", "batch": is_first, "breakdown": True}
-        for sweep in SWEEPS:
-            if there.get(sweep) and sweep in self.options.sweeps:
-                getattr(self, sweep)(case, device)
-
-    def precision(self, case, device):
-        for isa in self.isas if device == "cpu" else ["auto"]:
-            for precision in self.options.precisions:
-                if isa != "scalar" or precision == "double":
-                    self.add("precision", self.job(case, device, isa=isa, precision=precision))
-
-    def threads(self, case, device):
-        for n in self.options.threads:
-            self.add("threads", self.job(case, device, threads=n))
-
-    def oversample(self, case, device):
-        for n in self.options.oversamples:
-            self.add("oversample", self.job(case, device, oversample=n))
-
-    def domains(self, case, device):
-        for n in self.options.domains:
-            self.add("domains", self.job(case, device, domains=n))
-
-    def batch(self, case, device):
-        for n in self.options.batches:
-            self.add("batch", self.job(case, device, osc=0.1), frames=n)
-
-    def breakdown(self, case, device):
-        self.add("breakdown", self.job(case, device, hkl=None if case == "own" else self.box, reports=True))
+        o, on_cpu, is_heavy = self.options, device == "cpu", case == "heavy"
+        changes = {
+            "precision": [{"isa": isa, "precision": precision} for isa in (self.isas if on_cpu else ["auto"])
+                          for precision in o.precisions if isa != "scalar" or precision == "double"],
+            "threads": [{"threads": n} for n in o.threads if on_cpu],
+            "oversample": [{"oversample": n} for n in o.oversamples if not is_heavy],
+            "domains": [{"domains": n} for n in o.domains if is_heavy],
+            "batch": [{"osc": 0.1, "frames": n} for n in o.batches if is_first],
+            "breakdown": [{"hkl": None if case == "own" else self.box, "reports": True}]}
+        for sweep, some in changes.items():
+            for change in some if sweep in o.sweeps else ():
+                self.add(sweep, self.job(case, device, **change))
 
     def gains(self, device):
         """The case xfel has one size, and its own comparisons."""
@@ -121,19 +102,14 @@ class Plan:
 
 def box_lines():
     """All reflections that the detectors of the cases can see."""
-    indices = range(-BOX, BOX + 1)
-    for h in indices:
-        for k in indices:
-            for l in indices:
-                yield f"{h} {k} {l} {20 + (h * h * 31 + k * k * 17 + l * l * 7 + h * k) % 300}\n"
+    for h, k, l in itertools.product(range(-BOX, BOX + 1), repeat=3):
+        yield f"{h} {k} {l} {20 + (h * h * 31 + k * k * 17 + l * l * 7 + h * k) % 300}\n"
 
 
 def sphere_lines():
     """Reflections to FINEST, with amplitudes from 10 to 1000."""
-    random, (h_most, k_most, l_most) = 1, (int(a / FINEST) for a in CELL)
-    for h in range(-h_most, h_most + 1):
-        for k in range(-k_most, k_most + 1):
-            for l in range(-l_most, l_most + 1):
-                random = (random * 1664525 + 1013904223) % 2**32
-                if 0 < math.hypot(h / CELL[0], k / CELL[1], l / CELL[2]) < 1 / FINEST:
-                    yield f"{h} {k} {l} {10 * 10**(2.0 * (random >> 8) / (1 << 24)):.1f}\n"
+    random = 1
+    for h, k, l in itertools.product(*(range(-int(a / FINEST), int(a / FINEST) + 1) for a in CELL)):
+        random = (random * 1664525 + 1013904223) % 2**32
+        if 0 < math.hypot(h / CELL[0], k / CELL[1], l / CELL[2]) < 1 / FINEST:
+            yield f"{h} {k} {l} {10 * 10**(2.0 * (random >> 8) / (1 << 24)):.1f}\n"

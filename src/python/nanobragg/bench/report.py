@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import sys
+from statistics import quantiles
 
 if __package__:
     from .. import _plot
@@ -59,6 +60,23 @@ def different(values):
     return list(dict.fromkeys(values))
 
 
+def by_size(some):
+    """The first point of each size."""
+    return {number(p, "size"): p for p in reversed(list(some))}
+
+
+def engine(point):
+    return text(point, "program"), text(point, "device"), text(point, "isa")
+
+
+def by_engine(some):
+    """The points of each program, device and instruction set."""
+    groups = {}
+    for p in some:
+        groups.setdefault(engine(p), []).append(p)
+    return list(groups.values())
+
+
 def median(point, how):
     return number(point, how, "median")
 
@@ -76,6 +94,11 @@ def is_scalar(point):
     return text(point, "isa") == "scalar"
 
 
+def is_beside(point, device):
+    """Is the point one of another program, on the same kind of device or without a choice of device?"""
+    return not is_ours(point) and text(point, "device")[:4] in ("", device[:4])
+
+
 def read_json(flag, path):
     try:
         with open(path, encoding="utf-8") as stream:
@@ -86,69 +109,47 @@ def read_json(flag, path):
         raise Refused(f"{flag} {path}: it is no JSON") from None
 
 
-def read_results(flag, path):
-    root = read_json(flag, path)
-    if text(root, "format") != FORMAT:
-        raise Refused(f'{flag} {path}: its "format" is not {FORMAT}')
-    return root
-
-
 # --- figures of other programs ------------------------------------------------------------------
 def times_of(value):
-    """One number of seconds or a list of them, as a list; None for anything else."""
+    """One number of seconds or a list of them, as a list; [] for anything else."""
     values = value if isinstance(value, list) else [value]
-    good = values and all(number({"s": s}, "s") > 0 for s in values)
-    return [float(s) for s in values] if good else None
-
-
-def quantile(values, q):
-    at = q * (len(values) - 1)
-    low = int(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (at - low) * (values[high] - values[low])
+    return [float(s) for s in values] if all(number({"s": s}, "s") > 0 for s in values) else []
 
 
 def statistics(values):
-    v = sorted(values)
-    return {"repeats": len(v), "median": quantile(v, 0.5), "min": v[0], "max": v[-1],
-            "q1": quantile(v, 0.25), "q3": quantile(v, 0.75), "values": values}
+    q1, middle, q3 = quantiles(values if len(values) > 1 else 2 * values, n=4, method="inclusive")
+    return {"repeats": len(values), "median": middle, "min": min(values), "max": max(values), "q1": q1, "q3": q3,
+            "values": values}
 
 
 def other_point(path, k, program, given):
     """A point of results.json from point k of a file of -peer-results."""
     times = {how: times_of(given[how]) for how in ("cold", "warm") if how in given}
-    figures = [given.get(k) for k in ("correlation", "max_error")]
-    if (not text(given, "case") or number(given, "size") < 1 or not times or None in times.values()
-            or not all(isinstance(f, (int, float)) and math.isfinite(f) for f in figures)):
+    check = {key: given.get(key) for key in ("correlation", "max_error")}
+    size = int(number(given, "size"))
+    if (not text(given, "case") or size < 1 or not times or not all(times.values())
+            or not all(isinstance(f, (int, float)) and math.isfinite(f) for f in check.values())):
         raise Refused(f"-peer-results {path}: point {k} needs case, size, cold or warm in seconds, correlation "
                       "and max_error")
-    if not (1 - figures[0] <= OTHERS_CORRELATION and figures[1] <= OTHERS_ERROR):
-        raise Refused(f"-peer-results {path}: the image of point {k} is wrong: correlation {figures[0]:.9g}, "
-                      f"largest difference {figures[1]:.3g} of the brightest pixel")
-    size = int(number(given, "size"))
-    point = {"sweep": "size", "program": program, "case": text(given, "case"), "device": text(given, "device"),
-             "size": size, "pixels": size * size, **{how: statistics(v) for how, v in times.items()}}
-    point["check"] = {"images": sum(len(v) for v in times.values()), "rows": size, "of_rows": size,
-                      "correlation": figures[0], "max_error": figures[1]}
+    if not (1 - check["correlation"] <= OTHERS_CORRELATION and check["max_error"] <= OTHERS_ERROR):
+        raise Refused(f"-peer-results {path}: the image of point {k} is wrong: correlation {check['correlation']:.9g}, "
+                      f"largest difference {check['max_error']:.3g} of the brightest pixel")
     if number(given, "mean_relative_error"):
-        point["check"]["mean_relative_error"] = number(given, "mean_relative_error")
-    return point
-
-
-def read_others(path):
-    """(points, the rest) of a file of -peer-results."""
-    root = read_json("-peer-results", path)
-    if not text(root, "program") or not isinstance(root.get("points"), list):
-        raise Refused(f'-peer-results {path}: it needs "program" and "points"')
-    made = [other_point(path, k, root["program"], p if isinstance(p, dict) else {})
-            for k, p in enumerate(root["points"], 1)]
-    return made, {k: v for k, v in root.items() if k != "points"}
+        check["mean_relative_error"] = number(given, "mean_relative_error")
+    return {"sweep": "size", "program": program, "case": text(given, "case"), "device": text(given, "device"),
+            "size": size, "pixels": size * size, **{how: statistics(v) for how, v in times.items()},
+            "check": {"images": sum(len(v) for v in times.values()), "rows": size, "of_rows": size, **check}}
 
 
 def add_others(root, paths):
+    """Add the points of files of -peer-results."""
     for path in paths:
-        made, source = read_others(path)
-        root.setdefault("points", []).extend(made)
+        source = read_json("-peer-results", path)
+        if not text(source, "program") or not isinstance(source.get("points"), list):
+            raise Refused(f'-peer-results {path}: it needs "program" and "points"')
+        for k, given in enumerate(source.pop("points"), 1):
+            given = given if isinstance(given, dict) else {}
+            root.setdefault("points", []).append(other_point(path, k, source["program"], given))
         root.setdefault("peer_results", []).append(source)
 
 
@@ -160,8 +161,13 @@ def digits(value):
     return f"{value:.{min(9, max(0, 2 - math.floor(math.log10(value))))}f}"
 
 
-def ratio(theirs, ours):
-    return digits(theirs / ours if theirs > 0 and ours > 0 else 0)
+def over(a, b):
+    """a / b, or 0 where b is not above 0."""
+    return a / b if b > 0 else 0
+
+
+def ratio(a, b):
+    return digits(over(a, b))
 
 
 def whole(tree, *keys):
@@ -177,22 +183,11 @@ def table(heads, rows):
     return "\n".join(lines) + "\n\n"
 
 
-def ns_per_step(point):
-    rate = number(point, "steps_per_s")
-    return digits(1e9 / rate if rate > 0 else 0)
-
-
-# Columns of tables: the text of a point.
+# Columns of tables: the text of a point.  Any other column has the member of its name.
 COLUMNS = {
-    "case": lambda p: text(p, "case"),
-    "device": lambda p: text(p, "device"),
     "instructions": lambda p: text(p, "isa") if text(p, "device") == "cpu" else "-",
-    "precision": lambda p: text(p, "precision"),
-    "threads": lambda p: whole(p, "threads"),
-    "frames": lambda p: whole(p, "frames"),
-    "steps per pixel": lambda p: whole(p, "steps_per_pixel"),
     "warm ms": lambda p: digits(1e3 * median(p, "warm")),
-    "ns per step": ns_per_step,
+    "ns per step": lambda p: ratio(1e9, number(p, "steps_per_s")),
     "images checked": lambda p: whole(p, "check", "images"),
     "correlation": lambda p: f"{number(p, 'check', 'correlation'):.12f}",
     "largest error": lambda p: f"{number(p, 'check', 'max_error'):.2g}",
@@ -202,24 +197,21 @@ ERRORS = ("largest error", "mean relative error")
 CHECKED = ("correlation", *ERRORS)
 
 
+def column(head):
+    """(head, function of a point) of a column that is given by its head alone."""
+    key = head.replace(" ", "_")
+    return head, COLUMNS.get(head, lambda p: text(p, key) or (whole(p, key) if number(p, key) else ""))
+
+
 def rows(some, *columns):
-    """A table with a row of each point.  columns: names of COLUMNS, or (head, function of a point)."""
-    columns = [(c, COLUMNS[c]) if isinstance(c, str) else c for c in columns]
+    """A table with a row of each point.  columns: heads, or (head, function of a point)."""
+    columns = [column(c) if isinstance(c, str) else c for c in columns]
     return table([head for head, _ in columns], [[of(p) for _, of in columns] for p in some])
 
 
 def section(title, some, intro, *columns):
     """A part of the summary, if it has points.  intro: a function of the first one."""
     return f"## {title}\n\n{intro(some[0])}\n\n" + rows(some, *columns) if some else ""
-
-
-def others_of(root, case, device):
-    """The points, by size, of each program on the same kind of device, or without a choice of device."""
-    theirs = [p for p in points(root, sweep="size", case=case) if not is_ours(p) and text(p, "device")[:4] in ("", device[:4])]
-    kind = lambda p: (text(p, "program"), text(p, "device"))  # noqa: E731
-    kinds = different(kind(p) for p in theirs)
-    return [{number(p, "size"): p for p in reversed(theirs) if kind(p) == k}
-            for name in different(k[0] for k in kinds) for k in kinds if k[0] == name]
 
 
 def spread(point):
@@ -231,7 +223,7 @@ def spread(point):
 def times_columns(ours, others, resident):
     """Columns of a size: the times of all programs, and how often ours fit in theirs."""
     time = lambda of, how: lambda size: digits(median(of.get(size), how))  # noqa: E731
-    over = lambda of, theirs, own: lambda size: ratio(theirs(of.get(size)), median(ours.get(size), own))  # noqa: E731
+    beside = lambda of, theirs, own: lambda size: ratio(theirs(of.get(size)), median(ours.get(size), own))  # noqa: E731
     cold, warm = (lambda p: median(p, "cold")), (lambda p: median(p, "warm"))
     ratios = []
     yield "size", lambda size: f"{size:.0f}"
@@ -241,9 +233,9 @@ def times_columns(ours, others, resident):
         yield f"{name} cold s" if has_warm else f"{name} s", time(of, "cold")
         if has_warm:
             yield f"{name} warm s", time(of, "warm")
-        ratios += [(f"{name} / ours cold", over(of, cold, "cold")),
-                   (f"{name} warm / ours warm" if has_warm else f"{name} / ours warm", over(of, best, "warm"))]
-        ratios += [(f"{name} warm / ours, left there", over(of, warm, "resident"))] if resident and has_warm else []
+        ratios += [(f"{name} / ours cold", beside(of, cold, "cold")),
+                   (f"{name} warm / ours warm" if has_warm else f"{name} / ours warm", beside(of, best, "warm"))]
+        ratios += [(f"{name} warm / ours, left there", beside(of, warm, "resident"))] if resident and has_warm else []
     yield from (("ours cold s", time(ours, "cold")), ("ours warm s", time(ours, "warm")), ("spread", lambda size: spread(ours.get(size))))
     if resident:
         yield "ours, left there s", time(ours, "resident")
@@ -252,20 +244,18 @@ def times_columns(ours, others, resident):
 
 
 def one_size_table(root, case, device):
-    sizes = sorted({number(p, "size") for p in points(root, sweep="size", case=case)})
-    mine = points(root, sweep="size", case=case, program="nanobragg", device=device)
-    ours = {number(p, "size"): p for p in reversed(mine) if not is_scalar(p)}
-    scalar = {number(p, "size"): p for p in reversed(mine) if is_scalar(p)}
-    others = others_of(root, case, device)
+    sized = points(root, sweep="size", case=case)
+    mine = [p for p in sized if is_ours(p) and text(p, "device") == device]
+    ours, scalar = (by_size(p for p in mine if is_scalar(p) == kind) for kind in (False, True))
+    others = [by_size(some) for some in by_engine(p for p in sized if is_beside(p, device))]
     if not ours:
         return ""
+    sizes = sorted({number(p, "size") for p in sized})
     resident = any(median(p, "resident") > 0 for p in ours.values())
-    first = ours[min(ours)]
     more = "  Left there: warm, the image stays in the GPU's memory." if resident else ""
-    out = f"### {case} case, {device}\n\n{text(first, 'backend')}.{more}\n\n"
+    out = f"### {case} case, {device}\n\n{text(ours[min(ours)], 'backend')}.{more}\n\n"
     out += rows(sizes, *times_columns(ours, others, resident))
-    out += rows([ours[s] for s in sizes if s in ours],
-                ("size", lambda p: whole(p, "size")),
+    out += rows([ours[s] for s in sizes if s in ours], "size",
                 ("steps", lambda p: f"{number(p, 'size') ** 2 * number(p, 'steps_per_pixel'):.3g}"),
                 ("Mpixel/s", lambda p: digits(number(p, "pixels_per_s") / 1e6)),
                 ("Gstep/s", lambda p: digits(number(p, "steps_per_s") / 1e9)),
@@ -273,8 +263,8 @@ def one_size_table(root, case, device):
                 ("peak MiB", lambda p: whole(p, "peak_mib")), "images checked",
                 ("rows of each", lambda p: f"{whole(p, 'check', 'rows')} of {whole(p, 'check', 'of_rows')}"), *ERRORS)
     if others:
-        out += rows([of[s] for of in others for s in sizes if s in of], ("program", lambda p: text(p, "program")),
-                    ("size", lambda p: whole(p, "size")), ("images", COLUMNS["images checked"]),
+        out += rows([of[s] for of in others for s in sizes if s in of], "program", "size",
+                    ("images", lambda p: whole(p, "check", "images")),
                     ("correlation", lambda p: f"{number(p, 'check', 'correlation'):.10f}"), "largest error",
                     ("peak MiB", lambda p: digits(number(p, "peak_mib"))))
     return out
@@ -316,16 +306,15 @@ def sweep_tables(root):
 
 def breakdowns_table(root):
     """A row for each stage of the longest list, a column for each process."""
-    all_runs = [(b, {text(s, "name"): median(s, "seconds") for s in items(b, "stages")})
-                for b in items(root, "breakdowns")]
-    longest = max((stages for _, stages in all_runs), key=len, default={})
+    runs = items(root, "breakdowns")
+    stages = [{text(s, "name"): median(s, "seconds") for s in items(b, "stages")} for b in runs]
+    longest = max(stages, key=len, default={})
     if not longest:
         return ""
-    heads = ["stage, ms"] + [f"{text(b, 'case')}, {text(b, 'device')}" for b, _ in all_runs]
-    rows = [[name] + [digits(1e3 * stages.get(name, 0)) for _, stages in all_runs] for name in longest]
-    return (f"## One process by its stages\n\n`-time json` of a new process, {square(all_runs[0][0])}, structure "
+    return (f"## One process by its stages\n\n`-time json` of a new process, {square(runs[0])}, structure "
             "factors from a text file of 117,649 reflections, float and 16-bit image written; medians.\n\n"
-            ) + table(heads, rows)
+            ) + table(["stage, ms"] + [f"{text(b, 'case')}, {text(b, 'device')}" for b in runs],
+                      [[name] + [digits(1e3 * of.get(name, 0)) for of in stages] for name in longest])
 
 
 def gain_steps(gain):
@@ -333,12 +322,11 @@ def gain_steps(gain):
 
 
 def gain_others(g):
-    took, steps = median(g, "whole"), gain_steps(g)
     for one in items(g, "others"):
         rate = number(one, "steps_per_s")
-        all_rows = steps / rate if rate > 0 else 0
+        all_rows = over(gain_steps(g), rate)
         yield [text(one, "program"), f"`{text(g, 'shape')}`", whole(one, "rows"), digits(number(one, "seconds")),
-               digits(rate / 1e9), digits(all_rows), text(g, "device"), ratio(all_rows, took)]
+               digits(rate / 1e9), digits(all_rows), text(g, "device"), ratio(all_rows, median(g, "whole"))]
 
 
 def gain_tables(root):
@@ -386,8 +374,8 @@ Method: docs/bench.md. All figures: [results.json](results.json).
 
 
 def left_out(root):
-    rows = [[text(one, k) for k in ("sweep", "program", "what", "why")] for one in items(root, "left_out")]
-    return "## Left out\n\n" + table(["sweep", "program", "what", "why"], rows) if rows else ""
+    some = items(root, "left_out")
+    return "## Left out\n\n" + rows(some, "sweep", "program", "what", "why") if some else ""
 
 
 def summary(root, plots):
@@ -399,32 +387,6 @@ def summary(root, plots):
 
 
 # --- plots --------------------------------------------------------------------------------------
-class Chart(_plot.Chart):
-    """Lines with markers, both axes logarithmic."""
-
-    def __init__(self, root, name, title, under, beside, unit):
-        m = root.get("machine")
-        subtitle = f"{text(m, 'processor')}, {whole(m, 'cores')} cores; {text(root, 'name')}, {text(root, 'date')}"
-        super().__init__(title, under, beside, subtitle=subtitle, log=True, word=lambda value: tick(value, unit))
-        self.name, self.has_data = name, False
-
-    def line(self, label, colour, pairs, style="-", guide=False):
-        """A line through the pairs (x, y) above 0; a guide has no markers."""
-        pairs = sorted((x, y) for x, y in pairs if x > 0 and y > 0)
-        if pairs:
-            self.add(pairs, colour[0], label, style, "" if guide else colour[1])
-            self.has_data |= not guide
-
-
-def engine(point):
-    return text(point, "program"), text(point, "device"), text(point, "isa")
-
-
-def by_engine(some):
-    """The points of each program, device and instruction set."""
-    return [[p for p in some if engine(p) == e] for e in different(engine(p) for p in some)]
-
-
 def colour_of(root, point):
     """Colours by program and device, the same in every chart."""
     if is_ours(point):
@@ -438,76 +400,58 @@ def label_of(point, how):
         return "scalar renderer, warm"
     if not is_ours(point) and "warm" not in point:
         return f"{text(point, 'program')}, process"
-    return f"{text(point, 'program')} {text(point, 'device')}".strip() + f", {how}"
+    return f"{text(point, 'program')} {text(point, 'device')}".strip() + f", {'left there' if how == 'resident' else how}"
 
 
-def times_chart(root, case):
-    c = Chart(root, f"time-{case}", f"Time of an image against its size, {case} case",
-              "detector size, pixels along an edge", "time of an image (median), s", "s")
-    for line in by_engine(points(root, sweep="size", case=case)):
-        for how in ("resident", "warm", "cold"):
-            stays = how == "resident"
-            c.line(label_of(line[0], "left there" if stays else how), BLACK if stays else colour_of(root, line[0]),
-                   [(number(p, "size"), median(p, how)) for p in line], "--" if how == "cold" else "-")
-    return c
+# Curves of a chart: (label, colour, points (x, y), line).
+def time_curves(root, case):
+    for some in by_engine(points(root, sweep="size", case=case)):
+        colour = colour_of(root, some[0])
+        for how, colour, line in (("resident", BLACK, "-"), ("warm", colour, "-"), ("cold", colour, "--")):
+            yield label_of(some[0], how), colour, [(number(p, "size"), median(p, how)) for p in some], line
 
 
-def ratios_chart(root, case, device):
-    c = Chart(root, f"speedup-{case}-{device[:4]}", f"Speed-up against size, {case} case on {device}",
-              "detector size, pixels along an edge", "their time / our time", "x")
-    mine = points(root, sweep="size", case=case, program="nanobragg", device=device, isa="auto")
-    ours = {number(p, "size"): p for p in reversed(mine)}
-    for line in by_engine(points(root, sweep="size", case=case)):
-        first = line[0]
-        if is_ours(first) and not is_scalar(first):
-            continue
-        if not is_ours(first) and text(first, "device")[:4] not in ("", device[:4]):
-            continue
-        name = "scalar renderer" if is_ours(first) else text(first, "program")
-        for how in ("warm",) if is_ours(first) else ("warm", "cold"):
-            pairs = []
-            for p in line:
-                own = median(ours.get(number(p, "size")), how)
-                time = best(p) if how == "warm" else median(p, "cold")
-                pairs.append((number(p, "size"), time / own if own > 0 else 0))
-            c.line(f"{name} {how if 'warm' in first else 'process'} / ours {how}", colour_of(root, first), pairs,
-                   "-" if how == "warm" else "--")
-    return c
+def ratio_curves(root, case, device):
+    sized = points(root, sweep="size", case=case)
+    mine = [p for p in sized if is_ours(p)]
+    ours = by_size(p for p in mine if text(p, "device") == device and text(p, "isa") == "auto")
+    for some in by_engine(p for p in sized if is_beside(p, device) or (is_ours(p) and is_scalar(p))):
+        name = "scalar renderer" if is_ours(some[0]) else text(some[0], "program")
+        for how, time, line in (("warm", best, "-"), ("cold", lambda p: median(p, "cold"), "--"))[:1 if is_ours(some[0]) else 2]:
+            yield (f"{name} {how if 'warm' in some[0] else 'process'} / ours {how}", colour_of(root, some[0]),
+                   [(number(p, "size"), over(time(p), median(ours.get(number(p, "size")), how))) for p in some], line)
 
 
-def threads_chart(root):
-    some = points(root, sweep="threads")
-    c = Chart(root, "threads", f"Scaling with threads, {square(some[0] if some else None)}", "threads",
-              "speed over that of the fewest threads", "x")
+def thread_curves(some):
     for case, colour in zip(different(text(p, "case") for p in some), (BLUE,) + OTHERS):
-        line = [p for p in some if text(p, "case") == case]
-        c.line(f"{case} case", colour, [(number(p, "threads"), median(line[0], "warm") / median(p, "warm"))
-                                        for p in line if median(p, "warm") > 0])
+        mine = [p for p in some if text(p, "case") == case]
+        yield f"{case} case", colour, [(number(p, "threads"), over(median(mine[0], "warm"), median(p, "warm"))) for p in mine], "-"
     counts = sorted({number(p, "threads") for p in some} - {0})
-    c.line("every thread a full share", GREY, [(n, n / counts[0]) for n in counts], "--", guide=True)
-    return c
+    yield "every thread a full share", (GREY[0], ""), [(n, n / counts[0]) for n in counts], "--"
 
 
-def batches_chart(root):
-    batches = items(root, "batches")
-    first = batches[0] if batches else None
-    c = Chart(root, "batches", f"Throughput against frames in a series, {square(first)}, {text(first, 'case')} case",
-              "frames in one call", "frames per second", "")
+def batch_curves(batches):
     for device in different(text(b, "device") for b in batches):
-        c.line(device, BLUE if device == "cpu" else GREEN,
-               [(number(b, "frames"), number(b, "frames_per_s")) for b in batches if text(b, "device") == device])
-    return c
+        yield device, BLUE if device == "cpu" else GREEN, [
+            (number(b, "frames"), number(b, "frames_per_s")) for b in batches if text(b, "device") == device], "-"
 
 
 def charts(root):
-    sized = points(root, sweep="size")
-    devices = different(text(p, "device") for p in sized if is_ours(p) and text(p, "isa") == "auto")
+    """(name, title, x axis, y axis, unit of y, curves) of each chart."""
+    sized, threads, batches = points(root, sweep="size"), points(root, sweep="threads"), items(root, "batches")
+    sizes = "detector size, pixels along an edge"
     for case in different(text(p, "case") for p in sized):
-        yield times_chart(root, case)
-        for device in devices:
-            yield ratios_chart(root, case, device)
-    yield threads_chart(root)
-    yield batches_chart(root)
+        yield (f"time-{case}", f"Time of an image against its size, {case} case", sizes,
+               "time of an image (median), s", "s", time_curves(root, case))
+        for device in different(text(p, "device") for p in sized if is_ours(p) and text(p, "isa") == "auto"):
+            yield (f"speedup-{case}-{device[:4]}", f"Speed-up against size, {case} case on {device}", sizes,
+                   "their time / our time", "x", ratio_curves(root, case, device))
+    if threads:
+        yield ("threads", f"Scaling with threads, {square(threads[0])}", "threads",
+               "speed over that of the fewest threads", "x", thread_curves(threads))
+    if batches:
+        yield ("batches", f"Throughput against frames in a series, {square(batches[0])}, {text(batches[0], 'case')} case",
+               "frames in one call", "frames per second", "", batch_curves(batches))
 
 
 def tick(value, unit):
@@ -519,25 +463,46 @@ def tick(value, unit):
     return f"{value:g} \u00d7" if unit == "x" else f"{value:g}"
 
 
+def draw(root, title, under, beside, unit, curves):
+    """Lines with markers, both axes logarithmic; None without a point that has a marker."""
+    m = root.get("machine")
+    subtitle = f"{text(m, 'processor')}, {whole(m, 'cores')} cores; {text(root, 'name')}, {text(root, 'date')}"
+    chart = _plot.Chart(title, under, beside, subtitle=subtitle, log=True, word=lambda value: tick(value, unit))
+    for label, (colour, mark), pairs, line in curves:
+        pairs = sorted((x, y) for x, y in pairs if x > 0 and y > 0)
+        if pairs:
+            chart.add(pairs, colour, label, line, mark)
+    return chart.text() if any(mark for *_, mark in chart.curves) else None
+
+
 def draw_all(root, folder):
     """NAME.svg of each plot in the folder; the (name, caption) of each."""
-    wanted = [c for c in charts(root) if c.has_data]
-    for c in wanted:
-        with open(os.path.join(folder, f"{c.name}.svg"), "w", encoding="utf-8") as stream:
-            stream.write(c.text())
-    return [(c.name, c.title) for c in wanted]
+    made = []
+    for name, title, *more in charts(root):
+        picture = draw(root, title, *more)
+        if picture:
+            with open(os.path.join(folder, f"{name}.svg"), "w", encoding="utf-8") as stream:
+                stream.write(picture)
+            made.append((name, title))
+    return made
 
 
 # --- the program --------------------------------------------------------------------------------
+def write_json(path, root):
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(root, stream, indent=1, ensure_ascii=False)
+        stream.write("\n")
+
+
 def make(folder, results=None, others=()):
     """Tables and plots of results.json in the folder, or of another one, with figures of other programs."""
     target = os.path.join(folder, "results.json")
-    root = read_results("-from", results or target)
+    root = read_json("-from", results or target)
+    if text(root, "format") != FORMAT:
+        raise Refused(f'-from {results or target}: its "format" is not {FORMAT}')
     add_others(root, others)
     if others:
-        with open(target, "w", encoding="utf-8") as stream:
-            json.dump(root, stream, indent=1, ensure_ascii=False)
-            stream.write("\n")
+        write_json(target, root)
     elif results:
         shutil.copyfile(results, target)
     plots = draw_all(root, folder)
