@@ -5,7 +5,12 @@ usage: python3 mk/stubs.py EXTENSION-MODULE >__init__.pyi
 """
 import importlib.machinery
 import importlib.util
+import keyword
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "src", "python", "nanobragg"))
+import _rows  # noqa: E402  the package itself needs numpy
 
 HEAD = '''# SPDX-License-Identifier: MIT
 # Written by mk/stubs.py from the table of parameters: do not edit.
@@ -173,25 +178,34 @@ def type_of(row, module):
     return "Numbers"
 
 
-def table(name, rows, module):
-    out = [f"{name} = TypedDict({name!r}, {{"]
-    for row in rows:
-        for word in [row["name"], *row["synonyms"].split()]:
-            unit = f"  # {row['unit']}" if row["unit"] else ""
-            out.append(f"    {word!r}: {type_of(row, module)} | None,{unit}")
-    out.append("    'sources': Path | npt.ArrayLike | Indices | None,")
-    out.append("    'A': npt.ArrayLike | None,  # 1/A")
-    if name == "Parameters":
-        out.append("    'F': Factors | None,")
-    return "\n".join([*out, "}, total=False)", ""])
+def described(rows, module):
+    """{keyword: (type, text)}"""
+    return {word: (type_of(row, module), _rows.text(row)) for row in rows for word in _rows.names(row)}
+
+
+def table(name, base, words):
+    """A TypedDict; editors show the text below each keyword."""
+    out = [f"class {name}({base}, total=False):"]
+    for word, (kind, text) in words.items():
+        out += [f"    {word}: {kind} | None", f"    {text!r}"]
+    return "\n".join([*out, "\n"])
+
+
+ARRAYS = {"sources": ("Path | npt.ArrayLike | Indices", "[n, 5]: x y z, intensity, wavelength in m; or (wavelengths in A, weights)"),
+          "A": ("npt.ArrayLike", "3x3: a*, b*, c* in the columns [1/A]")}
 
 
 def main():
     module = load(sys.argv[1])
     rows = [row for row in module.params() if not row["flags"] & module.INNER]
-    own = [row for row in rows if not row["flags"] & module.SERIES]
-    print(HEAD + table("Parameters", own, module) + table("SeriesParameters", rows, module) + TAIL,
-          end="")
+    own = described([row for row in rows if not row["flags"] & module.SERIES], module)
+    # No names of members, so that a class cannot have them.
+    odd = {word: own.pop(word) for word in list(own) if keyword.iskeyword(word) or not word.isidentifier()}
+    print(HEAD, "_Odd = TypedDict('_Odd', {", *(f"{word!r}: {kind} | None, " for word, (kind, _) in odd.items()), "}, total=False)\n\n",
+          table("_Image", "_Odd", {**own, **ARRAYS}),
+          table("Parameters", "_Image", {"F": ("Factors", "all structure factors, or (Miller indices, F) of some [electrons]")}),
+          table("SeriesParameters", "_Image", described([row for row in rows if row["flags"] & module.SERIES], module)),
+          TAIL, sep="", end="")
 
 
 if __name__ == "__main__":

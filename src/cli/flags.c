@@ -3,7 +3,6 @@
 #include "flags.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -178,20 +177,6 @@ const char *nb_flag_note(const nb_flag *flag)
 {
     const own_flag *mine = own_of(flag);
     return mine ? mine->note : NULL;
-}
-
-const char *nb_flag_default(const nb_flag *flag, char *text, size_t size)
-{
-    int numeric = flag->kind == NB_KIND_NUMBER || flag->kind == NB_KIND_INTEGER;
-
-    text[0] = '\0';
-    if (flag->fallback)
-        snprintf(text, size, "%s", flag->fallback);
-    else if (flag->kind == NB_KIND_CHOICE)
-        snprintf(text, size, "%s", flag->choices[(int)flag->unset]);
-    else if (numeric && isfinite(flag->unset) && flag->unset != 0)
-        snprintf(text, size, "%g", flag->unset);
-    return text;
 }
 
 int nb_flag_is_switch(const nb_flag *flag)

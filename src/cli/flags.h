@@ -86,9 +86,6 @@ nb_flag_special nb_flag_special_of(const nb_flag *flag);
 /** Note for a flag without effect: the reason; NULL: none. */
 const char *nb_flag_note(const nb_flag *flag);
 
-/** The default in words, "" for off or none.  Returns text. */
-const char *nb_flag_default(const nb_flag *flag, char *text, size_t size);
-
 /** Does the flag stand alone, without a value? */
 int nb_flag_is_switch(const nb_flag *flag);
 

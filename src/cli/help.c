@@ -265,7 +265,7 @@ static void json_flag(FILE *out, const nb_flag *flag)
     json_text(out, "group", flag->group);
     json_text(out, "value", nb_param_value(flag, text, sizeof text));
     json_text(out, "unit", flag->unit);
-    json_text(out, "default", nb_flag_default(flag, text, sizeof text));
+    json_text(out, "default", nb_param_default(flag, text, sizeof text));
     json_text(out, "kind", kind_of(flag));
     json_text(out, "words", words_of(flag, text, sizeof text));
     json_text(out, "note", nb_flag_note(flag));

@@ -44,7 +44,7 @@ void nb_help_flag(FILE *out, const nb_flag *flag)
 
     if (flag->unit)
         used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", flag->unit);
-    if (nb_flag_default(flag, held, sizeof held)[0])
+    if (nb_param_default(flag, held, sizeof held)[0])
         snprintf(text + used, sizeof text - used, " (default: %s)", held);
     spell(flag, flags, sizeof flags);
     column = fprintf(out, "  %s", flags);

@@ -91,6 +91,9 @@ int nb_param_words(const nb_param *param, int *least);
 /** Form of a value ("x y z", "beam | sample"), into text[size]; "" for a switch. Returns text. */
 const char *nb_param_value(const nb_param *param, char *text, size_t size);
 
+/** The default in words, into text[size]; "" for off or none. Returns text. */
+const char *nb_param_default(const nb_param *param, char *text, size_t size);
+
 /** Store a value that is given as n words. base is the struct that param->offset counts in: of a
  * row of the table the nb_config, or the nb_series with NB_PARAM_SERIES. A caller may have its
  * own rows for its own struct. A switch without a word is switched on. On an error nothing is

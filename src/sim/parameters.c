@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on parameters by name.  src/params does not know the devices of this program: their words are
  * checked here. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,20 @@ const char *nb_param_value(const nb_param *p, char *text, size_t size)
     text[0] = 0;
     for (int i = 0; (word = nb_device_word(i)) && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " | " : "", word);
+    return text;
+}
+
+const char *nb_param_default(const nb_param *p, char *text, size_t size)
+{
+    int numeric = p->kind == NB_KIND_NUMBER || p->kind == NB_KIND_INTEGER;
+
+    text[0] = '\0';
+    if (p->fallback)
+        snprintf(text, size, "%s", p->fallback);
+    else if (p->kind == NB_KIND_CHOICE)
+        snprintf(text, size, "%s", p->choices[(int)p->unset]);
+    else if (numeric && isfinite(p->unset) && p->unset != 0)
+        snprintf(text, size, "%g", p->unset);
     return text;
 }
 

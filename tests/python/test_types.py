@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import inspect
 import os
+import pydoc
 import subprocess
 import sys
 
@@ -21,11 +22,12 @@ def stub():
 
 
 def keys(name):
-    """Of a TypedDict of the stub."""
-    for node in stub().body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == name:
-            return {key.value for key in node.value.args[1].keys}
-    raise AssertionError(name)
+    """{keyword: text} of a TypedDict of the stub."""
+    node = next(n for n in stub().body if name in (getattr(n, "name", ""), *(t.id for t in getattr(n, "targets", ()))))
+    if isinstance(node, ast.Assign):
+        return {key.value: "" for key in node.value.args[1].keys}
+    members = zip(node.body[::2], node.body[1::2])
+    return {**(keys(node.bases[0].id) if node.bases[0].id != "TypedDict" else {}), **{m.target.id: text.value.value for m, text in members}}
 
 
 def test_stub_has_every_public_name():
@@ -58,9 +60,18 @@ def test_stub_has_every_argument():
 def test_stub_has_every_parameter():
     known, everywhere = keys("Parameters"), keys("SeriesParameters")
     for name, row in nanobragg.parameters().items():
-        assert {name, *row["synonyms"].split()} <= everywhere, name
-    assert {"cell", "misset", "lambda", "wavelength", "sources", "A", "hkl"} <= known
-    assert "frames" in everywhere - known and "distanze" not in everywhere
+        assert {name, *row["synonyms"].split()} <= set(everywhere), name
+    assert {"cell", "misset", "lambda", "wavelength", "sources", "A", "hkl"} <= set(known)
+    assert "frames" in set(everywhere) - set(known) and "distanze" not in everywhere
+
+
+def test_help_and_stub_have_the_unit_of_every_parameter():
+    page, known = pydoc.plain(pydoc.render_doc(nanobragg.Simulation)), keys("SeriesParameters")
+    assert "wave, wavelength l: wavelength; of -lambda and -energy the last is used [A] (default: 1)" in page
+    for name, row in nanobragg.parameters().items():
+        text = row["help"] + (f" [{row['unit']}]" if row["unit"] else "")
+        assert text in page or name not in keys("Parameters"), name
+        assert known[name].startswith(text) or name in ("lambda", "4stol"), name
 
 
 def test_mypy_finds_wrong_keywords(tmp_path):

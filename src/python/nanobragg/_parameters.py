@@ -4,13 +4,13 @@
 import os
 import sys
 
-from . import _models, _nanobragg
+from . import _models, _nanobragg, _rows
 
 _BY_NAME = {}
 for _row in _nanobragg.params():
     if _row["flags"] & _nanobragg.INNER:
         continue
-    for _name in [_row["name"], *_row["synonyms"].split()]:
+    for _name in _rows.names(_row):
         _BY_NAME[_name] = _row
 
 

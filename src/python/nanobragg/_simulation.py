@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 
-from . import _arrays, _derivatives, _nanobragg, _parameters, _progress
+from . import _arrays, _derivatives, _nanobragg, _parameters, _progress, _rows
 from ._device import DeviceImage
 from ._images import Image, made
 
@@ -476,3 +476,7 @@ class Simulation:
     def __repr__(self):
         slow, fast = self.shape
         return f"<nanobragg.Simulation {fast} x {slow} pixels, {self.backend}>"
+
+
+Simulation.__doc__ = _rows.Doc(Simulation.__doc__, lambda: [
+    row for row in _parameters.parameters().values() if not row["flags"] & _nanobragg.SERIES])
