@@ -20,7 +20,8 @@ if [ -n "${PYTHON_SOURCE:-}" ]; then
         apt-get install -q -y --no-install-recommends build-essential zlib1g-dev >/dev/null
         cd /opt && tar -xzf python.tar.gz && cd Python-* && ./configure -q --prefix=/opt/python >/dev/null && make -s -j install >/dev/null 2>&1; }'
 else
-    inside 'apt-get install -q -y --no-install-recommends python3 python3-venv python3-numpy >/dev/null'
+    inside 'apt-get install -q -y --no-install-recommends python3 python3-venv python3-numpy >/dev/null
+        ! ls /usr/bin | grep -E "^(cc|gcc|clang)" || { echo "not ok wheel-root: there is a compiler" && exit 1; }'
 fi
 inside 'cd /try && PATH=/opt/python/bin:$PATH && python3 -m venv --system-site-packages env && env/bin/pip install -q --no-index --no-deps ./*.whl'
 inside 'cd /try && env/bin/python -m nanobragg.selftest && env/bin/nanobragg -version | head -n 1'
