@@ -43,6 +43,7 @@ static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
 nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavelength_A,
                            double *MGy, nb_error *err)
 {
+    const double most = NB_ROW(dose_MGy)->high;
     const double eV = NB_HC_EV_ANGSTROM / wavelength_A, joule = 1.602176634e-19;
     double part = 0;
     nb_status st;
@@ -51,13 +52,13 @@ nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavele
         return NB_OK;
     st = absorbed_part(cfg, eV, &part, err);
     *MGy = fluence * eV * joule * part * 1e-6;
-    if (!st && *MGy > nb_param_find("dose")->high)
+    if (!st && *MGy > most)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-dose auto: a fluence of %g photons/m^2 is %g MGy a frame, and above "
             "%g MGy nothing is known; type other photons (-fluence, -flux), or "
             "-dose x",
-            fluence, *MGy, nb_param_find("dose")->high);
+            fluence, *MGy, most);
     return st;
 }
 

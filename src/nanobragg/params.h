@@ -36,7 +36,7 @@ typedef enum nb_kind {
     NB_KIND_NUMBER_OR /* a number, or the word choices[0], which stores -1; a double or an int */
 } nb_kind;
 
-/** Bits of nb_param.flags. */
+/** Bits of nb_param.flags; the library has further ones of its own. */
 enum {
     NB_PARAM_PIXELS = 1,    /* another value is another image */
     NB_PARAM_PNG = 2,       /* another value is another PNG file */
@@ -74,6 +74,7 @@ typedef struct nb_param {
     const char *header;        /* its key in the headers of our SMV files; NULL: none */
     int place;                 /* order of the key */
     void (*after)(void *base); /* called when it is set; NULL: none */
+    size_t other; /* offset of a field that says the same in another way; 0: none */
 } nb_param;
 
 /** The table of parameters, *count rows (count may be NULL); static memory. */

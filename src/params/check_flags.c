@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which flags go together: of backgrounds, of structure factors, with a detector from a file, of noise. */
 #include <math.h>
-#include <string.h>
 
 #include "../base/error.h"
 #include "../base/text.h"
@@ -98,18 +97,13 @@ static nb_status check_sources(const nb_config *cfg, nb_error *err)
 /** Parameters that act on the sum of a model. */
 static nb_status check_model_flags(const nb_config *cfg, nb_error *err)
 {
-    static const char *const names[] = {"anomalous",    "anomalous_tol", "fprime",
-                                        "fprime_table", "ksol",          "bsol",
-                                        "hydrogens",    "model",         "ncs"};
+    const nb_param *p = nb_param_first_set(NB_PARAM_MODEL, cfg);
     char label[NB_PARAM_LABEL];
     if (cfg->pdb_file[0] || cfg->cif_file[0])
         return NB_OK;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const nb_param *p = nb_param_find(names[i]);
-        if (nb_param_is_set(p, cfg))
-            return needs(nb_param_label(p, label), "a model: add -pdb FILE or -cif FILE",
-                         err);
-    }
+    if (p)
+        return needs(nb_param_label(p, label), "a model: add -pdb FILE or -cif FILE",
+                     err);
     if (cfg->F000 == NB_F000_CALC)
         return needs("-F000 calc", "a model: add -pdb FILE or -cif FILE", err);
     if (cfg->fill == NB_FILL_MODEL)
@@ -142,28 +136,21 @@ int nb_config_has_F000_alone(const nb_config *cfg)
            !cfg->hkl_file[0] && !cfg->dump_file[0];
 }
 
-/* Those that act on whatever gives structure factors. */
-static const char *const of_factors[] = {"sg",   "Badd",     "Fscale",  "F000",
-                                         "fill", "dump_mtz", "dump_hkl"};
-enum { OF_FACTORS = sizeof of_factors / sizeof *of_factors };
-
-/** The first of them that is set; NULL: none. */
+/** The first row that acts on whatever gives structure factors, and is set; NULL: none. */
 static const nb_param *changes_factors(const nb_config *cfg)
 {
-    for (int i = 0; i < OF_FACTORS; i++) {
-        const nb_param *p = nb_param_find(of_factors[i]);
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_ON_F));)
         if (nb_param_is_set(p, cfg) &&
-            !(strcmp(of_factors[i], "F000") == 0 && nb_config_has_F000_alone(cfg)))
+            !(NB_IS(p, F000) && nb_config_has_F000_alone(cfg)))
             return p;
-    }
     return NULL;
 }
 
 int nb_list_is_changed(const nb_settings *all)
 {
     int n = nb_config_has_factor_file(&all->value);
-    for (int i = 0; i < OF_FACTORS; i++)
-        n += nb_is_typed(all, nb_param_find(of_factors[i])->offset);
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_ON_F));)
+        n += nb_is_typed(all, p->offset);
     return n > 0;
 }
 
@@ -199,34 +186,18 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 
 /* A detector from a file. */
 
-static const char *const geometry_files[] = {"geom", "expt", "nxmx"};
-
-/** What places or sizes a detector, which a file does then.  The first that is set is named.  (-detpixels is compared with
- * the file's.) */
-static const char *const replaced[] = {
-    "detsize_f",     "detsize_s",     "pixel",         "close_distance", "Xbeam",
-    "Ybeam",         "Xclose",        "Yclose",        "ORGX",           "ORGY",
-    "detector_rotx", "detector_roty", "detector_rotz", "twotheta",       "twotheta_axis",
-    "pivot",         "fdet_vector",   "sdet_vector",   "odet_vector",    "pix0_vector",
-    "curved_det",    "img",           "adxv"};
-
-/** The flag that the user typed: -detsize, where both sides are equal. */
-static const char *name_of(const nb_config *cfg, const char *name)
-{
-    if (!strcmp(name, "detsize_f") && cfg->detsize_mm[0] == cfg->detsize_mm[1])
-        return "detsize";
-    return name;
-}
-
+/** What places or sizes a detector, which a file does then.  (-detpixels is compared with the file's.) */
 static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error *err)
 {
-    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
-        if (nb_param_is_set(nb_param_find(replaced[i]), cfg))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "-%s contradicts -%s: the file says where the detector is and "
-                           "how large; leave one of them out",
-                           name_of(cfg, replaced[i]), file);
-    if (strcmp(file, "geom") != 0 && nb_param_is_set(nb_param_find("distance"), cfg))
+    const nb_param *p = nb_param_first_set(NB_PARAM_REPLACED, cfg);
+    if (p && NB_IS(p, detsize_mm[0]) && cfg->detsize_mm[0] == cfg->detsize_mm[1])
+        p = NB_ROW(detsize_mm); /* both sides were typed */
+    if (p)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-%s contradicts -%s: the file says where the detector is and "
+                       "how large; leave one of them out",
+                       p->name, file);
+    if (!cfg->geom_file[0] && NB_GIVEN(cfg, distance_mm))
         return nb_fail(err, NB_ERR_INPUT,
                        "-distance contradicts -%s: the file says where the detector is; "
                        "leave one of them out",
@@ -236,10 +207,8 @@ static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error
 
 const char *nb_config_geometry_flag(const nb_config *cfg)
 {
-    for (size_t i = 0; i < sizeof geometry_files / sizeof *geometry_files; i++)
-        if (nb_param_is_set(nb_param_find(geometry_files[i]), cfg))
-            return geometry_files[i];
-    return NULL;
+    const nb_param *p = nb_param_first_set(NB_PARAM_GEOMETRY, cfg);
+    return p ? p->name : NULL;
 }
 
 nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
@@ -255,13 +224,12 @@ nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
                        "give one of them",
                        cfg->detector_name, first ? "-" : "",
                        first ? first : "the given panels");
-    for (size_t i = 0; first && i < sizeof geometry_files / sizeof *geometry_files; i++)
-        if (strcmp(first, geometry_files[i]) != 0 &&
-            nb_param_is_set(nb_param_find(geometry_files[i]), cfg))
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_GEOMETRY));)
+        if (p->name != first && nb_param_is_set(p, cfg))
             return nb_fail(err, NB_ERR_INPUT,
                            "-%s contradicts -%s: both describe the detector; give one of "
                            "them",
-                           geometry_files[i], first);
+                           p->name, first);
     if (cfg->expt_number >= 0 && !cfg->expt_file[0])
         return nb_fail(err, NB_ERR_INPUT, "-expt_number needs -expt FILE");
     if (cfg->expt_image[0] && !cfg->expt_file[0])
@@ -272,16 +240,12 @@ nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
 
 /* The noise of source and detector. */
 
-static const char *const noise_flags[] = {
-    "flicker",    "deadtime", "nopoisson", "psf",           "psf_fwhm",   "calibration",
-    "calib_seed", "gainmap",  "gain",      "readout_noise", "saturation", "noisefloat"};
-
 int nb_noise_chain(const nb_settings *all)
 {
     const nb_config *cfg = &all->value;
     int typed = 0;
-    for (size_t i = 0; i < sizeof noise_flags / sizeof *noise_flags; i++)
-        typed += nb_is_typed(all, nb_param_find(noise_flags[i])->offset) != 0;
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_NOISE));)
+        typed += nb_is_typed(all, p->offset);
     for (int k = 0; cfg->detector && !cfg->compat && k < cfg->detector->n_panels; k++)
         if (cfg->detector->panels[k].gain != 1 ||
             !isnan(cfg->detector->panels[k].saturation))
@@ -291,20 +255,18 @@ int nb_noise_chain(const nb_settings *all)
 
 nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err)
 {
+    const nb_param *p = nb_param_first_set(NB_PARAM_NOISE, cfg);
     char label[NB_PARAM_LABEL];
     if (!isnan(cfg->psf_fwhm_um) && cfg->psf == NB_PSF_NONE)
         return needs("-psf_fwhm", "a point spread: add -psf gauss or -psf fibre", err);
     if (cfg->calib_seed.set && isnan(cfg->calibration))
         return needs("-calib_seed", "the r.m.s. error of the gain: add -calibration s",
                      err);
-    for (size_t i = 0; cfg->compat && i < sizeof noise_flags / sizeof *noise_flags; i++) {
-        const nb_param *p = nb_param_find(noise_flags[i]);
-        if (nb_param_is_set(p, cfg))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "%s contradicts -compat: the old program's noise has only "
-                           "counts and an offset; leave one of them out",
-                           nb_param_label(p, label));
-    }
+    if (p && cfg->compat)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s contradicts -compat: the old program's noise has only counts "
+                       "and an offset; leave one of them out",
+                       nb_param_label(p, label));
     return NB_OK;
 }
 

@@ -359,6 +359,48 @@ const nb_param *nb_param_find(const char *name)
     return NULL;
 }
 
+int nb_param_is(const nb_param *p, nb_member member)
+{
+    return !(p->flags & NB_PARAM_SERIES) && p->offset == member.offset &&
+           p->size == member.size;
+}
+
+const nb_param *nb_param_of(nb_member member)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count), *view = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (nb_param_is(&table[i], member)) {
+            if (!(table[i].flags & NB_PARAM_VIEW))
+                return &table[i];
+            view = view ? view : &table[i];
+        }
+    return view;
+}
+
+const nb_param *nb_param_next(const nb_param *last, unsigned bits)
+{
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    for (const nb_param *p = last ? last + 1 : table; p < table + count; p++)
+        if (p->flags & bits)
+            return p;
+    return NULL;
+}
+
+const nb_param *nb_param_first_set(unsigned bits, const nb_config *cfg)
+{
+    const nb_param *p = NULL;
+    while ((p = nb_param_next(p, bits)) && !nb_param_is_set(p, cfg))
+        ;
+    return p;
+}
+
+int nb_param_makes_factors(const nb_param *p)
+{
+    return p->flags & NB_PARAM_FACTORS && !NB_IS(p, default_F) && !NB_IS(p, interpolate);
+}
+
 const char *nb_param_choice(const char *name, int value)
 {
     const nb_param *p = nb_param_find(name);

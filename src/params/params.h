@@ -9,6 +9,43 @@
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
 
+/** Bits of nb_param.flags for the rooms of the library: what a flag is of. */
+enum {
+    NB_PARAM_CRYSTAL = 1 << 14,  /* of a crystal: its group of the help, and the next one's */
+    NB_PARAM_IMAGE = 1 << 15,    /* of all crystals of an image, though in such a group */
+    NB_PARAM_FACTORS = 1 << 16,  /* of structure factors, by its group */
+    NB_PARAM_WRITTEN = 1 << 17,  /* of files written, by its group */
+    NB_PARAM_VARIES = 1 << 18,   /* a number that -vary takes */
+    NB_PARAM_PLACES = 1 << 19,   /* places a detector */
+    NB_PARAM_REPLACED = 1 << 20, /* a detector from a file replaces it */
+    NB_PARAM_GEOMETRY = 1 << 21, /* names such a file */
+    NB_PARAM_MODEL = 1 << 22,    /* acts on the sum over an atomic model */
+    NB_PARAM_ON_F = 1 << 23,     /* acts on whatever gives structure factors */
+    NB_PARAM_SUM = 1 << 24,      /* another value: F of files are calculated again */
+    NB_PARAM_NOISE = 1 << 25     /* more noise than counts and an offset */
+};
+
+/** A member of nb_config. */
+typedef struct nb_member {
+    size_t offset, size;
+} nb_member;
+#define NB_MEMBER(name)                                                                  \
+    {                                                                                    \
+        offsetof(nb_config, name), sizeof(((nb_config *)0)->name)                        \
+    }
+/** The row that writes the member alone, no view or preset where there are several; NULL: none. */
+const nb_param *nb_param_of(nb_member member);
+#define NB_ROW(name) nb_param_of((nb_member)NB_MEMBER(name))
+/** Does the row write this member, in whatever form? */
+int nb_param_is(const nb_param *param, nb_member member);
+#define NB_IS(param, name) nb_param_is(param, (nb_member)NB_MEMBER(name))
+/** The row behind `last` (NULL: the first) that has one of these bits; NULL at the end. */
+const nb_param *nb_param_next(const nb_param *last, unsigned bits);
+/** The first row with one of these bits that is set in cfg; NULL: none. */
+const nb_param *nb_param_first_set(unsigned bits, const nb_config *cfg);
+/** Does the row change how F are made, rather than how they are looked up? */
+int nb_param_makes_factors(const nb_param *param);
+
 extern const char nb_no_text[1]; /* of all unset texts */
 int nb_param_is_text(const nb_param *param);
 /** The text at this place of a struct. */

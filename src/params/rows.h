@@ -24,6 +24,19 @@ enum {
     INNER = NB_PARAM_INNER,
     FILLS = NB_PARAM_FILLS,
     EACH = NB_PARAM_FILLS | NB_PARAM_EACH,
+    CRYSTAL = NB_PARAM_CRYSTAL,
+    IMAGE = NB_PARAM_IMAGE,
+    FACTORS = NB_PARAM_FACTORS,
+    WRITTEN = NB_PARAM_WRITTEN,
+    VARIES = NB_PARAM_VARIES,
+    PLACES = NB_PARAM_PLACES,
+    REPLACED = NB_PARAM_REPLACED,
+    PLACED = NB_PARAM_PLACES | NB_PARAM_REPLACED,
+    GEOMETRY = NB_PARAM_GEOMETRY,
+    MODEL = NB_PARAM_MODEL | NB_PARAM_SUM,
+    ON_F = NB_PARAM_ON_F,
+    SUM = NB_PARAM_SUM,
+    NOISE = NB_PARAM_NOISE,
     NONE = 0
 };
 
@@ -39,7 +52,11 @@ enum {
 
 #define IN(type, member)                                                                 \
     .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
-#define ROW(what, marks) .group = GROUP, .kind = NB_KIND_##what, .flags = marks
+/* GROUP: the heading in the help, and the bits of all its rows. */
+#define ROW(what, marks) IN_GROUP(GROUP, what, marks)
+#define IN_GROUP(...) WITH_GROUP(__VA_ARGS__)
+#define WITH_GROUP(heading, bits, what, marks)                                           \
+    .group = heading, .kind = NB_KIND_##what, .flags = (marks) | (bits)
 #define FIELD(what, marks, member) ROW(what, marks), IN(nb_config, member)
 #define OF_SERIES(what, marks, member) ROW(what, SERIES | marks), IN(nb_series, member)
 
@@ -49,7 +66,7 @@ enum {
 #define WHOLE(marks, member) FIELD(INTEGER, marks, member)
 #define NUMBER(marks, member) FIELD(NUMBER, marks, member), .unset = NAN
 #define NUMBER_FROM(marks, member, start) FIELD(NUMBER, marks, member), .unset = start
-#define VECTOR(member) FIELD(VECTOR, PIXELS, member), DIRECTION
+#define VECTOR(marks, member) FIELD(VECTOR, PIXELS | marks, member), DIRECTION
 #define CHOICE(marks, member, list) FIELD(CHOICE, marks, member), .choices = list
 #define LONGEST(bytes) .high = bytes /* of a text, with its NUL */
 #define PATH(marks, member) FIELD(FILE, marks, member), LONGEST(NB_PATH_MAX)
@@ -57,6 +74,8 @@ enum {
 #define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
 /** A list of choices. */
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+/** The member that says the same in another way. */
+#define OR(member) .other = offsetof(nb_config, member)
 #define KEY(number, text) .header = text, .place = number
 
 /* What else follows when a parameter is set; the table's `after`.  Each takes the nb_config. */

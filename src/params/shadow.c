@@ -69,15 +69,15 @@ nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_M
 
 nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err)
 {
-    static const char *const flags[] = {"beamstop", "transmission", "add"};
+    const nb_param *const rows[] = {NB_ROW(beamstop), NB_ROW(transmission_file), NB_ROW(add_file)};
     nb_beamstop_words words[NB_BEAMSTOP_MOST];
     int n;
     nb_status st = nb_beamstop_read(cfg->beamstop, words, &n, err);
-    for (size_t i = 0; !st && cfg->compat && i < sizeof flags / sizeof *flags; i++)
-        if (nb_param_is_set(nb_param_find(flags[i]), cfg))
+    for (size_t i = 0; !st && cfg->compat && i < sizeof rows / sizeof *rows; i++)
+        if (nb_param_is_set(rows[i], cfg))
             st = nb_fail(err, NB_ERR_INPUT,
                          "-%s contradicts -compat: the old program has none; leave one "
                          "of them out",
-                         flags[i]);
+                         rows[i]->name);
     return st;
 }
