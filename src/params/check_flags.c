@@ -102,8 +102,7 @@ static nb_status check_model_flags(const nb_config *cfg, nb_error *err)
     if (cfg->pdb_file[0] || cfg->cif_file[0])
         return NB_OK;
     if (p)
-        return needs(nb_param_label(p, label), "a model: add -pdb FILE or -cif FILE",
-                     err);
+        return needs(nb_param_label(p, label), "a model: add -pdb FILE or -cif FILE", err);
     if (cfg->F000 == NB_F000_CALC)
         return needs("-F000 calc", "a model: add -pdb FILE or -cif FILE", err);
     if (cfg->fill == NB_FILL_MODEL)
@@ -140,8 +139,7 @@ int nb_config_has_F000_alone(const nb_config *cfg)
 static const nb_param *changes_factors(const nb_config *cfg)
 {
     for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_ON_F));)
-        if (nb_param_is_set(p, cfg) &&
-            !(NB_IS(p, F000) && nb_config_has_F000_alone(cfg)))
+        if (nb_param_is_set(p, cfg) && !(NB_IS(p, F000) && nb_config_has_F000_alone(cfg)))
             return p;
     return NULL;
 }

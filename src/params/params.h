@@ -11,7 +11,8 @@
 
 /** Bits of nb_param.flags for the rooms of the library: what a flag is of. */
 enum {
-    NB_PARAM_CRYSTAL = 1 << 14,  /* of a crystal: its group of the help, and the next one's */
+    NB_PARAM_CRYSTAL =
+        1 << 14, /* of a crystal: its group of the help, and the next one's */
     NB_PARAM_IMAGE = 1 << 15,    /* of all crystals of an image, though in such a group */
     NB_PARAM_FACTORS = 1 << 16,  /* of structure factors, by its group */
     NB_PARAM_WRITTEN = 1 << 17,  /* of files written, by its group */

@@ -69,7 +69,8 @@ nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_M
 
 nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err)
 {
-    const nb_param *const rows[] = {NB_ROW(beamstop), NB_ROW(transmission_file), NB_ROW(add_file)};
+    const nb_param *const rows[] = {NB_ROW(beamstop), NB_ROW(transmission_file),
+                                    NB_ROW(add_file)};
     nb_beamstop_words words[NB_BEAMSTOP_MOST];
     int n;
     nb_status st = nb_beamstop_read(cfg->beamstop, words, &n, err);
