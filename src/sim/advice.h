@@ -33,7 +33,7 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
 
 /* --- typed flags that have no effect --- */
 
-/** Which flags that place a detector are set; ask it before headers and files fill in others. */
+/** Which rows with NB_PARAM_PLACES are set, a bit each; ask it before headers and files fill in others. */
 unsigned nb_typed_place(const nb_config *cfg);
 
 /** A note for each of them that moves nothing in the complete configuration, and for flags of sensors,

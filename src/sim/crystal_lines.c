@@ -175,21 +175,11 @@ nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *l, nb_er
 
 /* --- applying --- */
 
-static int is_of_group(const nb_param *p)
-{
-    return strcmp(p->group, "Crystal") == 0 || strcmp(p->group, "Structure factors") == 0;
-}
-
 /** A flag that one crystal may have, and another not. */
 static int is_of_crystal(const nb_param *p)
 {
-    static const char *const not [] = {"crystals", "dump", "nodump", "mosaic_blocks"};
-    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
-        if (strcmp(p->name, not [i]) == 0)
-            return 0;
-    if (p->flags & (NB_PARAM_INNER | NB_PARAM_OUTPUT | NB_PARAM_SERIES))
-        return 0;
-    return is_of_group(p);
+    return (p->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE | NB_PARAM_INNER |
+                        NB_PARAM_OUTPUT | NB_PARAM_SERIES)) == NB_PARAM_CRYSTAL;
 }
 
 /** The words of a value; returns their number, -1 where it is none of a flag. */
@@ -229,10 +219,9 @@ static nb_status apply_member(const cJSON *member, nb_config *cfg, nb_error *err
                            member->string);
 }
 
-static int has(const cJSON *object, const char *name)
+static int has(const cJSON *object, const nb_param *row)
 {
     const cJSON *member;
-    const nb_param *row = nb_param_find(name);
     cJSON_ArrayForEach(member, object) if (nb_param_find(member->string) == row) return 1;
     return 0;
 }
@@ -240,8 +229,8 @@ static int has(const cJSON *object, const char *name)
 /** What a line replaces as a whole. */
 static void clear_for(const cJSON *object, nb_config *cfg)
 {
-    if (has(object, "hkl") || has(object, "pdb") || has(object, "cif") ||
-        has(object, "mtz")) {
+    if (has(object, NB_ROW(hkl_file)) || has(object, NB_ROW(pdb_file)) ||
+        has(object, NB_ROW(cif_file)) || has(object, NB_ROW(mtz_file))) {
         nb_text *const files[] = {&cfg->hkl_file, &cfg->pdb_file, &cfg->cif_file,
                                   &cfg->mtz_file};
         for (int i = 0; i < 4; i++)
@@ -251,14 +240,14 @@ static void clear_for(const cJSON *object, nb_config *cfg)
         cfg->cell_count = cfg->cell_from_file ? 0 : cfg->cell_count;
         cfg->cell_from_file = 0;
     }
-    if (has(object, "mat")) {
+    if (has(object, NB_ROW(mat_file))) {
         cfg->misset_mode = NB_MISSET_NONE;
         memset(cfg->misset_deg, 0, sizeof cfg->misset_deg);
     }
-    if (has(object, "blocks"))
-        cfg->crystal_volume_um3 = nb_param_find("crystal_volume")->unset;
-    if (has(object, "crystal_volume"))
-        cfg->blocks = nb_param_find("blocks")->unset;
+    if (has(object, NB_ROW(blocks)))
+        cfg->crystal_volume_um3 = NB_ROW(crystal_volume_um3)->unset;
+    if (has(object, NB_ROW(crystal_volume_um3)))
+        cfg->blocks = NB_ROW(blocks)->unset;
 }
 
 /** Is a flag in the line twice? */

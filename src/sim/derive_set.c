@@ -497,31 +497,32 @@ static void add_move(nb_moves *moves, const char *name, double value)
 /** True if the row sets the parameter of this name; flag: the parameter's own flag. */
 static int sets(const nb_param *row, const char *name, const char *flag)
 {
-    static const char *const others[][2] = {{"flux", "fluence"},
-                                            {"exposure", "fluence"},
-                                            {"beamsize", "fluence"},
-                                            {"energy", "lambda"},
-                                            {"mat", "cell_"},
-                                            {"samplesize", "N_"},
-                                            {"sample_x", "N_a"},
-                                            {"sample_y", "N_b"},
-                                            {"sample_z", "N_c"},
-                                            {"N", "N_"},
-                                            {"mosaic_aniso", "mosaic"},
-                                            {"divergence", "hdivrange"},
-                                            {"divergence", "vdivrange"},
-                                            {"sensor", "detector_abs"},
-                                            {"sourcefile", "lambda"},
-                                            {"close_distance", "distance"},
-                                            {"distance", "close_distance"}};
+    static const struct {
+        nb_member row;
+        const char *name;
+    } others[] = {{NB_MEMBER(flux), "fluence"},
+                  {NB_MEMBER(exposure_s), "fluence"},
+                  {NB_MEMBER(beamsize_mm), "fluence"},
+                  {NB_MEMBER(energy_eV), "lambda"},
+                  {NB_MEMBER(mat_file), "cell_"},
+                  {NB_MEMBER(xtal_size_mm), "N_"},
+                  {NB_MEMBER(xtal_size_mm[0]), "N_a"},
+                  {NB_MEMBER(xtal_size_mm[1]), "N_b"},
+                  {NB_MEMBER(xtal_size_mm[2]), "N_c"},
+                  {NB_MEMBER(N), "N_"},
+                  {NB_MEMBER(mosaic_aniso_deg), "mosaic"},
+                  {NB_MEMBER(sensor), "detector_abs"},
+                  {NB_MEMBER(source_file), "lambda"},
+                  {NB_MEMBER(close_distance_mm), "distance"},
+                  {NB_MEMBER(distance_mm), "close_distance"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(row->name, others[i][0]) &&
-            !strncmp(name, others[i][1], strlen(others[i][1])))
+        if (nb_param_is(row, others[i].row) &&
+            !strncmp(name, others[i].name, strlen(others[i].name)))
             return 1;
+    if (NB_IS(row, hdiv_range_mrad) && row->flags & NB_PARAM_VIEW) /* -divergence: both */
+        return !strcmp(name + 1, "divrange");
     if (name[0] == 'F' && name[1] == ':')
-        return !strcmp(row->group, "Structure factors") &&
-               strcmp(row->name, "default_F") && strcmp(row->name, "interpolate") &&
-               strcmp(row->name, "nointerpolate");
+        return nb_param_makes_factors(row);
     return flag[0] == '-' && nb_param_find(flag + 1) == row;
 }
 

@@ -64,10 +64,6 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
 /** Key of all values that files of structure factors depend on, except the crystal's cell. */
 static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
 {
-    static const char *const rows[] = {"mtzlabel",  "sg",   "anomalous", "anomalous_tol",
-                                       "fprime",    "ksol", "bsol",      "hydrogens",
-                                       "model",     "ncs",  "F000",      "fill",
-                                       "sf_method", "isa",  "dump_mtz",  "dump_hkl"};
     const char *const files[] = {cfg->pdb_file, cfg->cif_file, cfg->mtz_file,
                                  cfg->fprime_table};
     char text[NB_PARAM_TEXT];
@@ -75,8 +71,8 @@ static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         nb_key_file(&key, in->store, files[i]);
     nb_inputs_key_file(&key, in, cfg->hkl_file, NB_ARRAY_HKL);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        nb_param_get(nb_param_find(rows[i]), cfg, " ", text, sizeof text, NULL);
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_SUM));) {
+        nb_param_get(p, cfg, " ", text, sizeof text, NULL);
         nb_key_text(&key, text);
     }
     nb_key_number(&key, cfg->F_scale == NB_FSCALE_MODEL);

@@ -10,20 +10,11 @@
 #include "../model/detector.h"
 #include "../params/params.h"
 
-/** Flags that place a detector; a bit of nb_typed_place for each. */
-static const char *const placing[] = {
-    "distance",      "close_distance", "Xbeam",       "Ybeam",         "Xclose",
-    "Yclose",        "ORGX",           "ORGY",        "detsize_f",     "detsize_s",
-    "fdet_vector",   "sdet_vector",    "odet_vector", "beam_vector",   "polar_vector",
-    "spindle_axis",  "twotheta_axis",  "pivot",       "detector_rotx", "detector_roty",
-    "detector_rotz", "twotheta"};
-enum { PLACING = sizeof placing / sizeof *placing };
-
 unsigned nb_typed_place(const nb_config *cfg)
 {
-    unsigned typed = 0;
-    for (unsigned i = 0; i < PLACING; i++)
-        typed |= nb_param_is_set(nb_param_find(placing[i]), cfg) ? 1u << i : 0;
+    unsigned typed = 0, bit = 1;
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_PLACES)); bit <<= 1)
+        typed |= nb_param_is_set(p, cfg) ? bit : 0;
     return typed;
 }
 
@@ -61,20 +52,19 @@ static int stays(const nb_geometry *a, const nb_geometry *b)
 }
 
 /** Why a flag moves nothing, and what does. */
-static const char *reason(const nb_config *cfg, const nb_geometry *g, const char *name)
+static const char *reason(const nb_config *cfg, const nb_geometry *g, const nb_param *p)
 {
-    const nb_param *p = nb_param_find(name);
-    if (!strcmp(name, "twotheta_axis") && cfg->convention == NB_CONV_CUSTOM)
+    if (NB_IS(p, twotheta_axis) && cfg->convention == NB_CONV_CUSTOM)
         return "there is no -twotheta";
     if (p->kind == NB_KIND_VECTOR)
         return "the convention that is typed after it has its own axes";
-    if (!strncmp(name, "detsize", 7))
+    if (NB_IS(p, detsize_mm[0]) || NB_IS(p, detsize_mm[1]))
         return "-detpixels says how large the detector is";
     if (cfg->pix0_m.set)
         return "-pix0_vector says where the detector is";
-    if (!strcmp(name, "distance"))
+    if (NB_IS(p, distance_mm))
         return "-close_distance says where the detector is";
-    if (!strncmp(name, "ORG", 3) && g->convention == NB_CONV_CUSTOM)
+    if ((NB_IS(p, orgx) || NB_IS(p, orgy)) && g->convention == NB_CONV_CUSTOM)
         return "with typed axes -Xbeam -Ybeam are the beam centre";
     if (g->pivot == NB_PIVOT_SAMPLE)
         return "the pivot is the sample: type -ORGX -ORGY, or -pivot beam";
@@ -97,14 +87,13 @@ static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hook
     nb_error err;
     if (!typed || nb_geometry_build(NB_RESOLVED(cfg), &now, &err))
         return;
-    for (unsigned i = 0; i < PLACING; i++) {
-        const nb_param *p = nb_param_find(placing[i]);
-        if (!(typed & 1u << i) || (cfg->detector && !strcmp(p->name, "distance")))
+    for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_PLACES)); typed >>= 1) {
+        if (!(typed & 1) || (cfg->detector && NB_IS(p, distance_mm)))
             continue; /* the reader of a file takes the distance */
         other = *cfg;
         change(p, &other);
         if (is_placed_as(&other, &now))
-            nb_notice(hooks, "-%s has no effect: %s", p->name, reason(cfg, &now, p->name));
+            nb_notice(hooks, "-%s has no effect: %s", p->name, reason(cfg, &now, p));
     }
     if (cfg->pix0_m.set && cfg->pivot)
         nb_notice(hooks, "-pivot has no effect: -pix0_vector says where the detector is");
@@ -124,22 +113,22 @@ static void say_rest(const nb_config *cfg, const nb_scene *sc, const nb_hooks *h
     const int sensor = has_sensor(sc), off = cfg->abs_um == 0 || isinf(cfg->abs_um);
     const int removed = off && (cfg->thick_um > 0 || cfg->detector);
     const struct {
-        const char *name;
+        const nb_param *row;
         int acts;
         const char *needs;
     } rest[] = {
-        {"detector_thick", sensor || off || !(cfg->thick_um > 0),
+        {NB_ROW(thick_um), sensor || off || !(cfg->thick_um > 0),
          ": the file says that nothing is absorbed; type -detector_abs"},
-        {"detector_abs", sensor || removed, " without -detector_thick"},
-        {"detector_thicksteps", sensor, " without a sensor (-detector_thick)"},
-        {"layer_depth", sensor, " without a sensor (-detector_thick)"},
-        {"curved_omega", !cfg->detector, " on panels of a file, which are flat"},
-        {"layout", cfg->detector != NULL, " without -geom, -expt or -nxmx"},
-        {"phistep", cfg->phi_steps <= 0 || cfg->compat, " beside -phisteps"},
+        {NB_ROW(abs_um), sensor || removed, " without -detector_thick"},
+        {NB_ROW(thick_steps), sensor, " without a sensor (-detector_thick)"},
+        {NB_ROW(layer_depth), sensor, " without a sensor (-detector_thick)"},
+        {NB_ROW(curved_omega), !cfg->detector, " on panels of a file, which are flat"},
+        {NB_ROW(layout), cfg->detector != NULL, " without -geom, -expt or -nxmx"},
+        {NB_ROW(phistep_deg), cfg->phi_steps <= 0 || cfg->compat, " beside -phisteps"},
     };
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        if (!rest[i].acts && nb_param_is_set(nb_param_find(rest[i].name), cfg))
-            nb_notice(hooks, "-%s has no effect%s", rest[i].name, rest[i].needs);
+        if (!rest[i].acts && nb_param_is_set(rest[i].row, cfg))
+            nb_notice(hooks, "-%s has no effect%s", rest[i].row->name, rest[i].needs);
 }
 
 /** Flags of the beam's directions and wavelengths, which the file of sources replaces. */

@@ -43,7 +43,7 @@ static int differ_in_outputs(const nb_config *a, const nb_config *b)
     const nb_param *p = nb_params(&n);
     for (size_t i = 0; i < n; i++)
         if (is_of_record(&p[i]) && !nb_param_same(&p[i], a, b) &&
-            (strcmp(p[i].group, "Files written") || !strcmp(p[i].name, "seed")))
+            (!(p[i].flags & NB_PARAM_WRITTEN) || NB_IS(&p[i], seed)))
             return 0;
     return a->detector == b->detector && a->arrays == b->arrays;
 }
@@ -69,16 +69,6 @@ static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
     copy_changes(old, &sim->typed, &sim->cfg);
     nb_resolve(&sim->cfg, &sim->model.settings);
     return NB_OK;
-}
-
-/** True if the row changes how F are made; F of nb_sim_set_factors are then dropped. */
-static int makes_factors(const nb_param *p)
-{
-    static const char *const of_model[] = {"default_F", "interpolate", "nointerpolate"};
-    for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++)
-        if (!strcmp(p->name, of_model[i]))
-            return 0;
-    return !strcmp(p->group, "Structure factors");
 }
 
 /** Drop F of nb_sim_set_factors, so that tables are made from the files. */
@@ -117,7 +107,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
 {
     NB_READING(sim->in.store);
     const nb_moves *moves = nb_shared_hold(sim->moves);
-    nb_status st = nb_moves_without(&moves, nb_param_find("hkl"), err);
+    nb_status st = nb_moves_without(&moves, NB_ROW(hkl_file), err);
     if (st)
         nb_shared_drop(moves);
     else
@@ -179,12 +169,12 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
     *moves = nb_shared_hold(sim->moves);
     for (int i = 0; i < n_names && !st; i++)
         if ((row = nb_param_find(names[i]))) {
-            *loses_F |= makes_factors(row);
+            *loses_F |= nb_param_makes_factors(row);
             st = nb_moves_without(moves, row, err);
         }
     for (size_t i = 0; i < n && n_names == 0 && !st; i++)
         if (is_of_record(&p[i]) && !has_parts(&p[i]) && !nb_param_same(&p[i], a, b)) {
-            *loses_F |= makes_factors(&p[i]);
+            *loses_F |= nb_param_makes_factors(&p[i]);
             st = nb_moves_without(moves, &p[i], err);
         }
     if (st)

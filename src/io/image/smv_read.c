@@ -303,19 +303,19 @@ static void key_of(const nb_param *p, char key[KEY_BYTES])
 static nb_smv_group group_of(const nb_param *p)
 {
     static const struct {
-        const char *name;
+        nb_member member;
         nb_smv_group group;
-    } groups[] = {{"distance", NB_SMV_DISTANCES},
-                  {"close_distance", NB_SMV_DISTANCES},
-                  {"close_twotheta", NB_SMV_DISTANCES},
-                  {"lambda", NB_SMV_BEAM},
-                  {"energy", NB_SMV_BEAM},
-                  {"phistep", NB_SMV_STEPS},
-                  {"phisteps", NB_SMV_STEPS},
-                  {"detsize_f", NB_SMV_FAST},
-                  {"detsize_s", NB_SMV_SLOW}};
+    } groups[] = {{NB_MEMBER(distance_mm), NB_SMV_DISTANCES},
+                  {NB_MEMBER(close_distance_mm), NB_SMV_DISTANCES},
+                  {NB_MEMBER(close_twotheta_deg), NB_SMV_DISTANCES},
+                  {NB_MEMBER(lambda_A), NB_SMV_BEAM},
+                  {NB_MEMBER(energy_eV), NB_SMV_BEAM},
+                  {NB_MEMBER(phistep_deg), NB_SMV_STEPS},
+                  {NB_MEMBER(phi_steps), NB_SMV_STEPS},
+                  {NB_MEMBER(detsize_mm[0]), NB_SMV_FAST},
+                  {NB_MEMBER(detsize_mm[1]), NB_SMV_SLOW}};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        if (!strcmp(p->name, groups[i].name))
+        if (nb_param_is(p, groups[i].member))
             return groups[i].group;
     return NB_SMV_ALONE;
 }
