@@ -244,14 +244,10 @@ static void notice_noise(const nb_run *run)
 /** Note that all stills have the same orientation. */
 static void notice_turned(const nb_run *run)
 {
-    static const char *const turn[] = {"misset_", "rot_", "phi"};
     const nb_series *s = run->series;
-    const nb_vary *v = &run->frames.vary;
     int turned = s->orientations[0] || s->calls.override || run->given ||
-                 run->frames.base.misset_mode == NB_MISSET_RANDOM;
-    for (int i = 0; i < v->n; i++)
-        for (int k = 0; k < 3; k++)
-            turned |= !strncmp(nb_vary_named(v, i), turn[k], strlen(turn[k]));
+                 run->frames.base.misset_mode == NB_MISSET_RANDOM ||
+                 nb_vary_turns(&run->frames.vary);
     if (s->stills > 1 && !turned)
         nb_notice(&run->hooks,
                   "-stills %d: every shot has the same orientation; type -orientations "

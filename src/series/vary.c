@@ -32,112 +32,69 @@ int64_t nb_series_seed(int64_t seed, int frame)
 
 /* ------------------------------------------------------------------ names */
 
-/** How a name is written into a configuration. */
-typedef enum target {
-    ROW,      /* its row's number; of several, all by one factor */
-    EDGES,    /* all edges of the cell */
-    CELL,     /* one number of the cell */
-    MISSET,   /* one misset angle */
-    ROTATION, /* about a lab axis, behind the misset */
-    CRYSTALS, /* how many there are */
-} target;
-
-/** A name of -vary. */
-struct nb_vary_name {
+/* Names that are no rows: parts of a row, and what acts on it as a whole. */
+static const struct {
     const char *name;
-    const char *row; /* of the table of parameters */
-    target to;
-    int axis;          /* of CELL, MISSET, ROTATION */
-    int of_crystal;    /* else of the frame */
-    int is_count;      /* a whole number, at least 1 */
-    const char *other; /* rows that say the same in another way, and are unset; NULL none */
+    nb_member of;
+    nb_vary_target to;
+    int axis;
+} parts[] = {
+    {"cell", NB_MEMBER(cell), NB_VARY_EDGES, 0},
+    {"cell_a", NB_MEMBER(cell), NB_VARY_CELL, 0},
+    {"cell_b", NB_MEMBER(cell), NB_VARY_CELL, 1},
+    {"cell_c", NB_MEMBER(cell), NB_VARY_CELL, 2},
+    {"cell_al", NB_MEMBER(cell), NB_VARY_CELL, 3},
+    {"cell_be", NB_MEMBER(cell), NB_VARY_CELL, 4},
+    {"cell_ga", NB_MEMBER(cell), NB_VARY_CELL, 5},
+    {"misset_x", NB_MEMBER(misset_deg), NB_VARY_MISSET, 0},
+    {"misset_y", NB_MEMBER(misset_deg), NB_VARY_MISSET, 1},
+    {"misset_z", NB_MEMBER(misset_deg), NB_VARY_MISSET, 2},
+    {"rot_x", NB_MEMBER(misset_deg), NB_VARY_ROTATION, 0},
+    {"rot_y", NB_MEMBER(misset_deg), NB_VARY_ROTATION, 1},
+    {"rot_z", NB_MEMBER(misset_deg), NB_VARY_ROTATION, 2},
+    {"crystals", NB_MEMBER(crystals), NB_VARY_CRYSTALS, 0},
 };
+enum { PARTS = sizeof parts / sizeof *parts, NAMES_MOST = 128 };
 
-#define CRYSTAL(name, ...)                                                               \
-    {                                                                                    \
-        name, name, ROW, 0, 1, 0, __VA_ARGS__                                            \
+/** Else of the frame. */
+static int is_of_crystal(const nb_vary_item *item)
+{
+    return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
+}
+
+/** True for numbers of cells, which are at least 1. */
+static int is_count(const nb_vary_item *item)
+{
+    return item->to == NB_VARY_ROW && item->row->low == 1;
+}
+
+/** Fill the names that can vary, without laws: of crystals, parts, of frames.  Returns their number. */
+static int list_names(nb_vary_item all[NAMES_MOST])
+{
+    int n = 0;
+    for (int frame = 0; frame < 2; frame++) {
+        for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_VARIES));) {
+            all[n] = (nb_vary_item){.name = p->name, .row = p};
+            n += n < NAMES_MOST - PARTS && is_of_crystal(&all[n]) == !frame;
+        }
+        for (int i = 0; frame == 0 && i < PARTS; i++)
+            all[n++] = (nb_vary_item){.name = parts[i].name,
+                                      .row = nb_param_of(parts[i].of),
+                                      .to = parts[i].to,
+                                      .axis = parts[i].axis};
     }
-#define FRAME(name, ...)                                                                 \
-    {                                                                                    \
-        name, name, ROW, 0, 0, 0, __VA_ARGS__                                            \
-    }
-
-static const struct nb_vary_name names[] = {
-    {"N", "N", ROW, 0, 1, 1, "samplesize"},
-    {"Na", "Na", ROW, 0, 1, 1, "sample_x"},
-    {"Nb", "Nb", ROW, 0, 1, 1, "sample_y"},
-    {"Nc", "Nc", ROW, 0, 1, 1, "sample_z"},
-    CRYSTAL("samplesize", "N"),
-    CRYSTAL("sample_x", "Na"),
-    CRYSTAL("sample_y", "Nb"),
-    CRYSTAL("sample_z", "Nc"),
-    CRYSTAL("crystal_volume", "blocks"),
-    CRYSTAL("blocks", "crystal_volume"),
-    CRYSTAL("fudge", NULL),
-    CRYSTAL("mosaic", NULL),
-    CRYSTAL("Badd", NULL),
-    CRYSTAL("Fscale", NULL),
-    CRYSTAL("default_F", NULL),
-    CRYSTAL("damage_B", NULL),
-    CRYSTAL("damage_cell", NULL),
-    CRYSTAL("damage_half", NULL),
-    CRYSTAL("diffuse_sigma", NULL),
-    CRYSTAL("diffuse_gamma", NULL),
-    {"cell", "cell", EDGES, 0, 1, 0, NULL},
-    {"cell_a", "cell", CELL, 0, 1, 0, NULL},
-    {"cell_b", "cell", CELL, 1, 1, 0, NULL},
-    {"cell_c", "cell", CELL, 2, 1, 0, NULL},
-    {"cell_al", "cell", CELL, 3, 1, 0, NULL},
-    {"cell_be", "cell", CELL, 4, 1, 0, NULL},
-    {"cell_ga", "cell", CELL, 5, 1, 0, NULL},
-    {"misset_x", "misset", MISSET, 0, 1, 0, NULL},
-    {"misset_y", "misset", MISSET, 1, 1, 0, NULL},
-    {"misset_z", "misset", MISSET, 2, 1, 0, NULL},
-    {"rot_x", "misset", ROTATION, 0, 1, 0, NULL},
-    {"rot_y", "misset", ROTATION, 1, 1, 0, NULL},
-    {"rot_z", "misset", ROTATION, 2, 1, 0, NULL},
-    {"crystals", "crystals", CRYSTALS, 0, 0, 0, NULL},
-    FRAME("lambda", "energy"),
-    FRAME("energy", "lambda"),
-    FRAME("bandwidth", NULL),
-    FRAME("pulse_length", NULL),
-    FRAME("fluence", "flux"),
-    FRAME("flux", NULL),
-    FRAME("exposure", NULL),
-    FRAME("beamsize", NULL),
-    FRAME("polar", NULL),
-    FRAME("divergence", NULL),
-    FRAME("hdivrange", NULL),
-    FRAME("vdivrange", NULL),
-    FRAME("dispersion", NULL),
-    FRAME("phi", NULL),
-    FRAME("osc", NULL),
-    FRAME("distance", "close_distance"),
-    FRAME("close_distance", "distance"),
-    FRAME("Xbeam", NULL),
-    FRAME("Ybeam", NULL),
-    FRAME("Xclose", NULL),
-    FRAME("Yclose", NULL),
-    FRAME("ORGX", NULL),
-    FRAME("ORGY", NULL),
-    FRAME("detector_rotx", NULL),
-    FRAME("detector_roty", NULL),
-    FRAME("detector_rotz", NULL),
-    FRAME("twotheta", NULL),
-    FRAME("water", NULL),
-};
-
-enum { NAMES = sizeof names / sizeof *names };
+    return n;
+}
 
 const char *nb_vary_named(const nb_vary *v, int i)
 {
-    return v->items[i].name->name;
+    return v->items[i].name;
 }
 
 int nb_vary_frame_item(const nb_vary *v, int i)
 {
     int at = 0;
-    while (at < v->n && (v->items[at].name->of_crystal || i-- > 0))
+    while (at < v->n && (is_of_crystal(&v->items[at]) || i-- > 0))
         at++;
     return at;
 }
@@ -146,7 +103,7 @@ int nb_vary_of_frames(const nb_vary *v)
 {
     int n = 0;
     for (int i = 0; i < v->n; i++)
-        n += !v->items[i].name->of_crystal;
+        n += !is_of_crystal(&v->items[i]);
     return n;
 }
 
@@ -160,31 +117,42 @@ static uint32_t number_of(const char *name)
 }
 
 /** Names that an error lists as a range. */
-static int are_alike(const struct nb_vary_name *a, const struct nb_vary_name *b)
+static int are_alike(const nb_vary_item *a, const nb_vary_item *b)
 {
     const size_t n = strlen(a->name);
-    return (a->to == CELL && b->to == CELL) ||
+    return (a->to == NB_VARY_CELL && b->to == NB_VARY_CELL) ||
            (n > 2 && n == strlen(b->name) && !memcmp(a->name, b->name, n - 1));
 }
 
-static nb_status find_name(const char *text, size_t n, const struct nb_vary_name **found,
-                           nb_error *err)
+/** The name text[n] among `all`; NULL: none. */
+static const nb_vary_item *find_name(const nb_vary_item *all, int names, const char *text,
+                                     size_t n)
 {
+    for (int i = 0; i < names; i++)
+        if (strlen(all[i].name) == n && !memcmp(all[i].name, text, n))
+            return &all[i];
+    return NULL;
+}
+
+/** Take the name text[n] into *item. */
+static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_error *err)
+{
+    nb_vary_item all[NAMES_MOST];
+    const int names = list_names(all);
+    const nb_vary_item *found = find_name(all, names, text, n);
     char list[600] = "";
     size_t used = 0;
-    for (int i = 0; i < NAMES; i++)
-        if (strlen(names[i].name) == n && !memcmp(names[i].name, text, n)) {
-            *found = &names[i];
-            return NB_OK;
-        }
-    for (int i = 0; i < NAMES && used + 24 < sizeof list; i++) {
-        const int inside = i > 0 && i + 1 < NAMES && are_alike(&names[i - 1], &names[i]) &&
-                           are_alike(&names[i], &names[i + 1]);
+    if (found) {
+        *item = *found;
+        return NB_OK;
+    }
+    for (int i = 0; i < names && used + 24 < sizeof list; i++) {
+        const int inside = i > 0 && i + 1 < names && are_alike(&all[i - 1], &all[i]) &&
+                           are_alike(&all[i], &all[i + 1]);
         if (inside && list[used - 1] != '.')
             used += (size_t)snprintf(list + used, sizeof list - used, " ..");
         else if (!inside)
-            used +=
-                (size_t)snprintf(list + used, sizeof list - used, " %s", names[i].name);
+            used += (size_t)snprintf(list + used, sizeof list - used, " %s", all[i].name);
     }
     return nb_fail(err, NB_ERR_INPUT, "-vary: '%.*s' cannot vary; these can:%s",
                    (int)(n < 20 ? n : 20), text, list);
@@ -192,78 +160,67 @@ static nb_status find_name(const char *text, size_t n, const struct nb_vary_name
 
 /* ------------------------------------------------------------------ the value without a law */
 
-static double element(const nb_config *cfg, const char *row, int i)
-{
-    const nb_param *p = nb_param_find(row);
-    return nb_config_value(cfg, p->offset + (size_t)i * sizeof(double));
-}
-
 /** What follows from other flags, where the crystal is known. */
-static double of_model(const struct nb_vary_name *name, const nb_model *m)
+static double of_model(const nb_param *row, const nb_model *m)
 {
-    static const char *const counts[] = {"N", "Na", "Nb", "Nc"}, *const sizes[] = {
-                                                                     "samplesize",
-                                                                     "sample_x",
-                                                                     "sample_y",
-                                                                     "sample_z"};
     const nb_crystal *x = &m->crystal;
-    for (int i = 0; i < 4; i++) {
-        const int axis = i > 0 ? i - 1 : 0;
-        if (!strcmp(name->name, counts[i]))
-            return x->N[axis];
-        if (!strcmp(name->name, sizes[i]))
-            return x->N[axis] * x->edge[axis] / x->growth * NB_ANGSTROM / NB_MM;
+    for (int i = 0; i < 3; i++) { /* the row of all three has the place of the first */
+        if (row->offset == offsetof(nb_config, N[0]) + (size_t)i * sizeof(double))
+            return x->N[i];
+        if (row->offset ==
+            offsetof(nb_config, xtal_size_mm[0]) + (size_t)i * sizeof(double))
+            return x->N[i] * x->edge[i] / x->growth * NB_ANGSTROM / NB_MM;
     }
-    if (!strcmp(name->name, "blocks"))
+    if (NB_IS(row, blocks))
         return m->blocks;
-    if (!strcmp(name->name, "crystal_volume"))
+    if (NB_IS(row, crystal_volume_um3))
         return m->blocks * nb_crystal_block_um3(x) / pow(x->growth, 3);
-    if (!strcmp(name->name, "damage_B"))
+    if (NB_IS(row, damage_B))
         return NB_TYPED(&m->settings, damage_half) ? 0 : 1;
-    if (!strcmp(name->name, "Xbeam"))
+    if (NB_IS(row, Xbeam_mm))
         return m->geometry.Xbeam / NB_MM;
-    if (!strcmp(name->name, "Ybeam"))
+    if (NB_IS(row, Ybeam_mm))
         return m->geometry.Ybeam / NB_MM;
-    if (!strcmp(name->name, "ORGX"))
+    if (NB_IS(row, orgx))
         return m->geometry.orgx;
-    if (!strcmp(name->name, "ORGY"))
+    if (NB_IS(row, orgy))
         return m->geometry.orgy;
-    if (!strcmp(name->name, "osc"))
+    if (NB_IS(row, osc_deg))
         return m->phi_range / NB_DEG;
     return NAN;
 }
 
-static double centre_of(const struct nb_vary_name *name, const nb_config *cfg,
-                        const nb_model *m)
+static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb_model *m)
 {
     const nb_settings *all = NB_RESOLVED(cfg);
+    const nb_param *row = item->row;
     double typed;
     int n;
-    switch (name->to) {
-    case ROTATION:
+    switch (item->to) {
+    case NB_VARY_ROTATION:
         return 0;
-    case CRYSTALS:
+    case NB_VARY_CRYSTALS:
         return nb_crystals_kind_of(cfg->crystals, &n) == NB_CRYSTALS_NUMBER ? n : NAN;
-    case MISSET:
-        return cfg->misset_deg[name->axis];
-    case EDGES:
-    case CELL:
-        return cfg->cell_count > name->axis ? cfg->cell[name->axis] : NAN;
+    case NB_VARY_MISSET:
+        return cfg->misset_deg[item->axis];
+    case NB_VARY_EDGES:
+    case NB_VARY_CELL:
+        return cfg->cell_count > item->axis ? cfg->cell[item->axis] : NAN;
     default:
         break;
     }
-    if (!strcmp(name->name, "lambda"))
+    if (NB_IS(row, lambda_A))
         return nb_beam_wavelength(all);
-    if (!strcmp(name->name, "energy"))
+    if (NB_IS(row, energy_eV))
         return NB_HC_EV_ANGSTROM / nb_beam_wavelength(all);
-    if (!strcmp(name->name, "mosaic") && cfg->mosaic_aniso_deg.set)
+    if (NB_IS(row, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set)
         return cfg->mosaic_aniso_deg.v[0];
-    typed = element(cfg, name->row, 0);
-    if (!nb_param_is_unset(nb_param_find(name->row), typed) && !isnan(typed))
+    typed = nb_config_value(cfg, row->offset);
+    if (!nb_param_is_unset(row, typed) && !isnan(typed))
         return typed;
-    if (m && !isnan(of_model(name, m)))
-        return of_model(name, m);
-    return isnan(typed) ? nb_param_find(name->row)->unset : typed; /* 0 of Badd */
+    if (m && !isnan(of_model(row, m)))
+        return of_model(row, m);
+    return isnan(typed) ? row->unset : typed; /* 0 of Badd */
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -291,8 +248,8 @@ static const char *word_end(const char *p)
 
 static nb_status odd_numbers(const nb_vary_item *item, nb_error *err)
 {
-    return nb_fail(err, NB_ERR_INPUT, "-vary %s:%s: type %s:%s", item->name->name,
-                   laws[item->law].name, item->name->name, laws[item->law].form);
+    return nb_fail(err, NB_ERR_INPUT, "-vary %s:%s: type %s:%s", item->name,
+                   laws[item->law].name, item->name, laws[item->law].form);
 }
 
 static nb_status part_of_0(const nb_vary_item *item, nb_error *err)
@@ -300,7 +257,7 @@ static nb_status part_of_0(const nb_vary_item *item, nb_error *err)
     return nb_fail(err, NB_ERR_INPUT,
                    "-vary %s: a part of 0 is always 0; type -%s too, or another law with "
                    "numbers without %%",
-                   item->name->name, item->name->row);
+                   item->name, item->row->name);
 }
 
 /** One number, which may be a part of the centre (%). */
@@ -321,7 +278,7 @@ static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_
     if (percent && isnan(x))
         return nb_fail(err, NB_ERR_INPUT,
                        "-vary %s: %% of a number that is not typed; type -%s too",
-                       item->name->name, item->name->row);
+                       item->name, item->row->name);
     v->numbers[item->first + item->count++] = x;
     *p = end;
     return NB_OK;
@@ -340,7 +297,7 @@ static nb_status check_numbers(const nb_vary *v, const nb_vary_item *item, nb_er
     if (about && isnan(item->centre))
         return nb_fail(err, NB_ERR_INPUT,
                        "-vary %s:%s: about a number that is not typed; type -%s too",
-                       item->name->name, laws[item->law].name, item->name->row);
+                       item->name, laws[item->law].name, item->row->name);
     if ((item->law == NB_VARY_LOGNORMAL || item->law == NB_VARY_GAMMA) && item->centre == 0)
         return part_of_0(item, err);
     return NB_OK;
@@ -354,10 +311,10 @@ static nb_status read_item(const char **p, const nb_config *cfg, const nb_model 
     const char *end = word_end(*p), *law = *end == ':' ? end + 1 : end;
     int used = v->n ? item[-1].first + item[-1].count : 0;
     nb_status st;
-    NB_FORWARD(find_name(*p, (size_t)(end - *p), &item->name, err));
+    NB_FORWARD(read_name(*p, (size_t)(end - *p), item, err));
     for (int i = 0; i < v->n; i++)
-        if (v->items[i].name == item->name)
-            return nb_fail(err, NB_ERR_INPUT, "-vary has %s twice", item->name->name);
+        if (!strcmp(v->items[i].name, item->name))
+            return nb_fail(err, NB_ERR_INPUT, "-vary has %s twice", item->name);
     end = word_end(law);
     for (item->law = 0; item->law < LAWS; item->law++)
         if (strlen(laws[item->law].name) == (size_t)(end - law) &&
@@ -368,10 +325,10 @@ static nb_status read_item(const char **p, const nb_config *cfg, const nb_model 
             err, NB_ERR_INPUT,
             "-vary %s:%.*s: the laws are normal, lognormal, uniform, gamma, choice, "
             "poisson and ramp",
-            item->name->name, (int)(end - law < 40 ? end - law : 40), law);
+            item->name, (int)(end - law < 40 ? end - law : 40), law);
     item->first = used;
     item->count = 0;
-    item->centre = centre_of(item->name, cfg, m);
+    item->centre = centre_of(item, cfg, m);
     for (*p = end; **p == ':' && !st;) {
         ++*p;
         st = read_number(p, v, item, err);
@@ -379,10 +336,10 @@ static nb_status read_item(const char **p, const nb_config *cfg, const nb_model 
     return st ? st : check_numbers(v, item, err);
 }
 
-static int has(const nb_vary *v, const char *row)
+static int has(const nb_vary *v, nb_member member)
 {
     for (int i = 0; i < v->n; i++)
-        if (!strcmp(v->items[i].name->row, row))
+        if (nb_param_is(v->items[i].row, member))
             return 1;
     return 0;
 }
@@ -393,47 +350,48 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
 {
     const struct {
         int is;
-        const char *row, *other;
-    } jitter[] = {{s->jitter_fluence_pct > 0, "fluence", "jitter_fluence"},
-                  {s->jitter_fluence_pct > 0, "flux", "jitter_fluence"},
-                  {s->jitter_lambda_pct > 0, "lambda", "jitter_lambda"},
-                  {s->jitter_lambda_pct > 0, "energy", "jitter_lambda"},
-                  {s->jitter_cell_pct > 0, "cell", "jitter_cell"},
-                  {s->jitter_mosaic_pct > 0, "mosaic", "jitter_mosaic"},
-                  {s->jitter_beam_mm > 0, "Xbeam", "jitter_beam"},
-                  {s->jitter_beam_mm > 0, "Ybeam", "jitter_beam"},
-                  {cfg->mosaic_blocks[0] != 0, "mosaic", "mosaic_blocks"},
-                  {cfg->mosaic_aniso_deg.set && !(cfg->mosaic_aniso_deg.v[0] > 0),
-                   "mosaic", "mosaic_aniso 0"},
-                  {cfg->mat_file[0] != 0, "lambda", "mat"},
-                  {cfg->mat_file[0] != 0, "energy", "mat"}};
+        nb_member member;
+        const char *other;
+    } jitter[] = {
+        {s->jitter_fluence_pct > 0, NB_MEMBER(fluence), "jitter_fluence"},
+        {s->jitter_fluence_pct > 0, NB_MEMBER(flux), "jitter_fluence"},
+        {s->jitter_lambda_pct > 0, NB_MEMBER(lambda_A), "jitter_lambda"},
+        {s->jitter_lambda_pct > 0, NB_MEMBER(energy_eV), "jitter_lambda"},
+        {s->jitter_cell_pct > 0, NB_MEMBER(cell), "jitter_cell"},
+        {s->jitter_mosaic_pct > 0, NB_MEMBER(mosaic_spread_deg), "jitter_mosaic"},
+        {s->jitter_beam_mm > 0, NB_MEMBER(Xbeam_mm), "jitter_beam"},
+        {s->jitter_beam_mm > 0, NB_MEMBER(Ybeam_mm), "jitter_beam"},
+        {cfg->mosaic_blocks[0] != 0, NB_MEMBER(mosaic_spread_deg), "mosaic_blocks"},
+        {cfg->mosaic_aniso_deg.set && !(cfg->mosaic_aniso_deg.v[0] > 0),
+         NB_MEMBER(mosaic_spread_deg), "mosaic_aniso 0"},
+        {cfg->mat_file[0] != 0, NB_MEMBER(lambda_A), "mat"},
+        {cfg->mat_file[0] != 0, NB_MEMBER(energy_eV), "mat"}};
     const int random =
         cfg->misset_mode == NB_MISSET_RANDOM || !strcmp(s->orientations, "random");
     for (size_t i = 0; i < sizeof jitter / sizeof *jitter; i++)
-        if (jitter[i].is && has(v, jitter[i].row))
+        if (jitter[i].is && has(v, jitter[i].member))
             return nb_fail(err, NB_ERR_INPUT, "-vary %s contradicts -%s; give one of them",
-                           jitter[i].row, jitter[i].other);
+                           nb_param_of(jitter[i].member)->name, jitter[i].other);
     for (int i = 0; i < v->n; i++)
-        if (v->items[i].name->to == CRYSTALS && isnan(v->items[i].centre))
+        if (v->items[i].to == NB_VARY_CRYSTALS && isnan(v->items[i].centre))
             return nb_fail(err, NB_ERR_INPUT,
                            "-vary crystals contradicts -crystals with a line for each "
                            "crystal; give one of them");
-        else if (cfg->crystals[0] && v->items[i].name->to == MISSET)
+        else if (cfg->crystals[0] && v->items[i].to == NB_VARY_MISSET)
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "-vary %s: with -crystals orientations are random; type rot_x, "
                 "rot_y, rot_z for a rotation about them",
-                v->items[i].name->name);
-        else if (random && v->items[i].name->to == MISSET)
+                v->items[i].name);
+        else if (random && v->items[i].to == NB_VARY_MISSET)
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "-vary %s: the orientation is random; type rot_x, rot_y, rot_z for a "
                 "rotation about it",
-                v->items[i].name->name);
-        else if ((v->items[i].name->to == EDGES || v->items[i].name->to == CELL) &&
+                v->items[i].name);
+        else if ((v->items[i].to == NB_VARY_EDGES || v->items[i].to == NB_VARY_CELL) &&
                  !cfg->cell_count)
-            return nb_fail(err, NB_ERR_INPUT, "-vary %s: needs -cell",
-                           v->items[i].name->name);
+            return nb_fail(err, NB_ERR_INPUT, "-vary %s: needs -cell", v->items[i].name);
     return NB_OK;
 }
 
@@ -474,29 +432,32 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
 
 int nb_vary_changes_F(const char *text)
 {
-    static const char *const of_F[] = {"Badd", "Fscale", "default_F"};
+    nb_vary_item all[NAMES_MOST];
+    const int names = list_names(all);
     for (const char *p = text; *p;) {
-        const size_t n = (size_t)(word_end(p) - p);
-        for (size_t i = 0; i < sizeof of_F / sizeof *of_F; i++)
-            if (strlen(of_F[i]) == n && !memcmp(of_F[i], p, n))
-                return 1;
+        const nb_vary_item *found = find_name(all, names, p, (size_t)(word_end(p) - p));
+        if (found && found->row->flags & NB_PARAM_FACTORS)
+            return 1;
         p += strcspn(p, ",");
         p += *p == ',';
     }
     return 0;
 }
 
+int nb_vary_turns(const nb_vary *v)
+{
+    return has(v, (nb_member)NB_MEMBER(misset_deg)) ||
+           has(v, (nb_member)NB_MEMBER(phi_deg));
+}
+
 int nb_vary_has_cell(const nb_vary *v)
 {
-    return has(v, "cell");
+    return has(v, (nb_member)NB_MEMBER(cell));
 }
 
 int nb_vary_has_crystals(const nb_vary *v)
 {
-    for (int i = 0; i < v->n; i++)
-        if (v->items[i].name->to == CRYSTALS)
-            return 1;
-    return 0;
+    return has(v, (nb_member)NB_MEMBER(crystals));
 }
 
 void nb_vary_free(nb_vary *v)
@@ -544,7 +505,7 @@ static double poisson_deviate(double m, double u)
 
 static int is_whole(const nb_vary_item *item)
 {
-    return item->name->is_count || item->name->to == CRYSTALS;
+    return is_count(item) || item->to == NB_VARY_CRYSTALS;
 }
 
 /** The part u, from 0 to below 1, of the way from x[0] to x[1]; each whole number has the same share. */
@@ -590,25 +551,24 @@ static int value_of(const nb_vary *v, const nb_vary_item *item, int k, const dic
 
 static int is_allowed(const nb_vary_item *item, double value)
 {
-    const nb_param *row = nb_param_find(item->name->row);
-    if (item->name->to == MISSET || item->name->to == ROTATION)
+    if (item->to == NB_VARY_MISSET || item->to == NB_VARY_ROTATION)
         return isfinite(value);
-    if (item->name->to == CRYSTALS)
+    if (item->to == NB_VARY_CRYSTALS)
         return value >= 0 && value <= NB_CRYSTALS_MOST;
-    if (item->name->to == CELL && item->name->axis > 2)
+    if (item->to == NB_VARY_CELL && item->axis > 2)
         return value > 0 && value < 180;
-    return nb_param_allows(row, value) && (!item->name->is_count || value >= 1);
+    return nb_param_allows(item->row, value) && (!is_count(item) || value >= 1);
 }
 
 nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
                        nb_error *err)
 {
     const nb_vary_item *item = &v->items[i];
-    const int k = at.frame, of_crystal = item->name->of_crystal,
-              fixed = !v->stills && (of_crystal || item->name->to == CRYSTALS);
+    const int k = at.frame, of_crystal = is_of_crystal(item),
+              fixed = !v->stills && (of_crystal || item->to == NB_VARY_CRYSTALS);
     const dice d = {(uint64_t)(fixed ? v->seed : nb_series_seed(v->seed, k)),
                     ((uint64_t)(of_crystal ? at.crystal : 0) << 32) +
-                        number_of(item->name->name)};
+                        number_of(item->name)};
     for (uint32_t t = 0; t < ATTEMPTS; t++) {
         if (!value_of(v, item, k, &d, t, value))
             continue;
@@ -622,15 +582,16 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
         err, NB_ERR_INPUT,
         "-vary %s:%s: a thousand numbers of frame %d were outside of what -%s allows "
         "(the last was %g)",
-        item->name->name, laws[item->law].name, k, item->name->row, *value);
+        item->name, laws[item->law].name, k, item->row->name, *value);
 }
 
 /* ------------------------------------------------------------------ into a configuration */
 
-/** A row that says the same in another way is not typed any more. */
-static void unset(const char *name, nb_config *cfg)
+/** The member that says the same in another way is not typed any more. */
+static void unset_other(const nb_param *row, nb_config *cfg)
 {
-    const nb_param *p = name ? nb_param_find(name) : NULL;
+    const nb_param *p =
+        row->other ? nb_param_of((nb_member){row->other, row->size}) : NULL;
     for (int i = 0; p && i < nb_param_elements(p); i++)
         ((double *)(void *)((char *)cfg + p->offset))[i] = p->unset;
 }
@@ -638,15 +599,15 @@ static void unset(const char *name, nb_config *cfg)
 static nb_status write_row(const nb_vary_item *item, double value, nb_config *cfg,
                            nb_error *err)
 {
-    const nb_param *p = nb_param_find(item->name->row);
+    const nb_param *p = item->row;
     const int n = nb_param_elements(p);
     double *to = (double *)(void *)((char *)cfg + p->offset);
     char text[NB_TEXT_NUMBER];
     const char *const words[] = {text};
     nb_status st = NB_OK;
-    unset(item->name->other, cfg);
+    unset_other(p, cfg);
     nb_text_format(value, text);
-    if (!strcmp(item->name->name, "mosaic") && cfg->mosaic_aniso_deg.set) {
+    if (NB_IS(p, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set) {
         for (int i = 0; i < 3; i++)
             cfg->mosaic_aniso_deg.v[i] =
                 nb_typeable(cfg->mosaic_aniso_deg.v[i] * value / item->centre);
@@ -659,7 +620,7 @@ static nb_status write_row(const nb_vary_item *item, double value, nb_config *cf
         double own = i == 0 || old == item->centre
                          ? value
                          : nb_typeable(old * value / item->centre);
-        to[i] = item->name->is_count && i ? fmax(1, floor(own + 0.5)) : own;
+        to[i] = is_count(item) && i ? fmax(1, floor(own + 0.5)) : own;
     }
     return st;
 }
@@ -723,23 +684,23 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
         const nb_vary_item *item = &v->items[i];
         if ((st = nb_vary_draw(v, i, at, &value, err)))
             break;
-        switch (item->name->to) {
-        case CRYSTALS:
+        switch (item->to) {
+        case NB_VARY_CRYSTALS:
             st = nb_config_set_number(cfg, "crystals", (int)value, err);
             break;
-        case ROTATION:
-            rotation[item->name->axis] = value;
+        case NB_VARY_ROTATION:
+            rotation[item->axis] = value;
             turns = 1;
             break;
-        case MISSET:
+        case NB_VARY_MISSET:
             st = fix_misset(cfg, err);
-            cfg->misset_deg[item->name->axis] = value;
+            cfg->misset_deg[item->axis] = value;
             break;
-        case EDGES:
+        case NB_VARY_EDGES:
             write_edges(value, item->centre, cfg);
             break;
-        case CELL:
-            cfg->cell[item->name->axis] = value;
+        case NB_VARY_CELL:
+            cfg->cell[item->axis] = value;
             break;
         default:
             st = write_row(item, value, cfg, err);

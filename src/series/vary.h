@@ -18,9 +18,22 @@ typedef enum nb_vary_law {
     NB_VARY_RAMP
 } nb_vary_law;
 
+/** How a number is written into a configuration. */
+typedef enum nb_vary_target {
+    NB_VARY_ROW,      /* its row's number; of several, all by one factor */
+    NB_VARY_EDGES,    /* all edges of the cell */
+    NB_VARY_CELL,     /* one number of the cell */
+    NB_VARY_MISSET,   /* one misset angle */
+    NB_VARY_ROTATION, /* about a lab axis, behind the misset */
+    NB_VARY_CRYSTALS  /* how many there are */
+} nb_vary_target;
+
 /** A number that varies. */
 typedef struct nb_vary_item {
-    const struct nb_vary_name *name; /* static */
+    const char *name; /* static */
+    const nb_param *row;
+    nb_vary_target to;
+    int axis; /* of CELL, MISSET, ROTATION */
     nb_vary_law law;
     int first, count; /* its numbers in nb_vary.numbers */
     double centre;    /* the value without the law */
@@ -51,6 +64,8 @@ int nb_vary_frame_item(const nb_vary *v, int i);
 
 /** Does this text of -vary have a number that multiplies F, or stands for a missing one? */
 int nb_vary_changes_F(const char *text);
+/** Does the orientation of stills vary? */
+int nb_vary_turns(const nb_vary *v);
 /** Does the cell vary? */
 int nb_vary_has_cell(const nb_vary *v);
 /** Does the number of crystals vary? */
