@@ -69,12 +69,12 @@ typedef struct nb_param {
     const char *const *choices; /* names by value, from 0 on; "" cannot be written; NULL ends */
     const char *value; /* form of the value in the help; NULL: that of nb_param_value */
     const char *unit;  /* NULL: none */
-    const char *fallback;      /* default in words; NULL: `unset`, or none */
-    const char *help;          /* one line, no full stop */
-    const char *header;        /* its key in the headers of our SMV files; NULL: none */
-    int place;                 /* order of the key */
+    const char *fallback; /* default in words; NULL: `unset`, or none */
+    const char *help;     /* one line, no full stop */
+    const char *header;   /* its key in the headers of our SMV files; NULL: none */
+    int place;            /* order of the key */
+    unsigned other; /* offset of a field that says the same in another way; 0: none */
     void (*after)(void *base); /* called when it is set; NULL: none */
-    size_t other; /* offset of a field that says the same in another way; 0: none */
 } nb_param;
 
 /** The table of parameters, *count rows (count may be NULL); static memory. */

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Facts of a flag stand in its row of src/params/table.c: no code outside src/params compares a text with the name of a
+flag or of a group of flags, finds a row by such a name, or lists names.  NB_ROW and NB_IS take a member; what several
+flags have in common is a bit of their rows."""
+import glob
+import re
+import sys
+
+# Words that are flags' names too: (file, word) -> what is compared.
+OTHERS = {
+    ("src/fit/scales.c", "water"): "a variable of a fit",
+    ("src/fit/scales.c", "fluence"): "a variable of a fit",
+    ("src/python/sim.c", "report"): "which text Python asks for",
+    ("src/sim/image.c", "mask"): "what the caller of the reader of images calls the file",
+}
+NAME = re.compile(r'^\{"(\w+)", (?:NULL|"([^"]*)")|^#define GROUP "([^"]*)"', re.M)
+TEXT = r'"(?:[^"\\\n]|\\.)*"'
+NESTED = r"\((?:[^()]|\([^()]*\))*\)"
+CALL = re.compile(rf'\b(str(?:n|case|ncase)?cmp|nb_param_find)\(((?:[^()"]|{TEXT}|{NESTED})*)\)')
+LIST = re.compile(r'\{\s*((?:"\w+"\s*,\s*)+"\w+")[\s,]*(?:NULL)?\s*\}')
+
+
+def names():
+    with open("src/params/table.c", encoding="utf-8") as stream:
+        for name, synonyms, group in NAME.findall(stream.read()):
+            yield from [group] if group else [name, *synonyms.split()]
+
+
+def found(text, known):
+    """Places and words of comparisons, searches and lists."""
+    for call in CALL.finditer(text):
+        for word in re.findall(r'"-?([^"]*)"', re.sub(NESTED, "", call.group(2))):
+            begins = call.group(1).startswith("strn") and len(word) > 2 and any(n.startswith(word) for n in known)
+            if begins or word in known or call.group(1) == "nb_param_find":
+                yield call, word
+    for match in LIST.finditer(text):
+        if {*(words := re.findall(r"\w+", match.group(1)))} <= known:
+            yield match, words[0]
+
+
+def main():
+    known, unused = {*names()}, {*OTHERS}
+    wrong = len(known) < 200
+    for path in sorted(glob.glob("src/**/*.[ch]", recursive=True)):
+        if path.startswith("src/params/"):
+            continue
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+        for match, word in found(text, known):
+            if (path, word) in OTHERS:
+                unused.discard((path, word))
+            else:
+                print(f"    {path}:{text.count(chr(10), 0, match.start()) + 1}: {match.group()}: ask the row by its member")
+                wrong = True
+    for path, word in sorted(unused):
+        print(f'    tests/lint/flag_names.py: {path} compares nothing with "{word}" any more')
+    return 1 if wrong or unused else 0
+
+
+sys.exit(main())
