@@ -11,8 +11,7 @@
 
 /** Bits of nb_param.flags for the rooms of the library: what a flag is of. */
 enum {
-    NB_PARAM_CRYSTAL =
-        1 << 14, /* of a crystal: its group of the help, and the next one's */
+    NB_PARAM_CRYSTAL = 1 << 14,  /* of a crystal, by its group of the help */
     NB_PARAM_IMAGE = 1 << 15,    /* of all crystals of an image, though in such a group */
     NB_PARAM_FACTORS = 1 << 16,  /* of structure factors, by its group */
     NB_PARAM_WRITTEN = 1 << 17,  /* of files written, by its group */
@@ -34,7 +33,7 @@ typedef struct nb_member {
     {                                                                                    \
         offsetof(nb_config, name), sizeof(((nb_config *)0)->name)                        \
     }
-/** The row that writes the member alone, no view or preset where there are several; NULL: none. */
+/** The member's own row, rather than a view or preset of it; NULL: none. */
 const nb_param *nb_param_of(nb_member member);
 #define NB_ROW(name) nb_param_of((nb_member)NB_MEMBER(name))
 /** Does the row write this member, in whatever form? */

@@ -56,7 +56,7 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof *parts, NAMES_MOST = 128 };
 
-/** Else of the frame. */
+/** True for a number of a crystal; others are the frame's. */
 static int is_of_crystal(const nb_vary_item *item)
 {
     return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
