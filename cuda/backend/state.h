@@ -145,7 +145,7 @@ enum {
     NB_SMALL_REPAIR = 0,
     NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
-    NB_SMALL_TILES = 64,     /* an nb_tile_report */
+    NB_SMALL_TILES = 64,     /* a tile_report of tiles.cu */
     NB_SMALL_LOOK = 128,     /* an nb_cuda_look */
     NB_SMALL_SPOTS = 160,    /* counters of boxes */
     NB_SMALL_BYTES = 176

@@ -2,7 +2,7 @@
 /* Structure factors between reflections (tricubic): indices in double, F and the lattice in float.
  *
  * The caches cannot deliver 64 values for each step, so a thread keeps the coefficients of its
- * cell (cubic.h) and loads others when a step leaves it. Steps of one orientation, which differ
+ * cell (cubic_cells.h) and loads others when a step leaves it. Steps of one orientation, which differ
  * in wavelength, are neighbours, and share the products of its axes with the direction. F is a
  * sum of 64 values that may cancel, so errors of floats matter where F passes through 0. A pixel
  * therefore has a second sum with the largest F of each cell. If it is much larger than the

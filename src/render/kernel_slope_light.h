@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Slopes where a pixel has one step and no parameter moves the detector: everything behind the index is in single
- * precision, and no sum is kept (vector_slopes.h: light). */
+ * precision, and no sum is kept (vector_sums.h: light). */
 #ifndef NB_RENDER_KERNEL_SLOPE_LIGHT_H
 #define NB_RENDER_KERNEL_SLOPE_LIGHT_H
 

@@ -53,7 +53,7 @@ nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
 nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
                               const nb_slope_list *list, double *values, nb_error *err);
 
-/** nb_slope_planes. */
+/** Derivatives planes[count][pixels] of this type, and the image. */
 nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
                                   nb_real_type type, void *planes, float *image,
                                   nb_error *err);

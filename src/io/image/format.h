@@ -16,7 +16,7 @@ typedef struct nb_format {
     const nb_writer *writer; /* of 8-bit pixels: the picture that -pngfile makes */
     const nb_writer *
         narrow; /* writer for 16 bits a sample (-tiffbits), if there is a choice; else NULL */
-    unsigned params; /* nb_param_flags of the values that change its files, besides NB_PARAM_PIXELS */
+    unsigned params; /* bits of nb_param.flags of the values that change its files, besides NB_PARAM_PIXELS */
     nb_header_kind header;
     int any_panels; /* stores all panels of a detector, below each other */
 } nb_format;
