@@ -506,6 +506,7 @@ def main():
             test(folder)
     one_still("still", 101)
     one_still("far", 203)  # lost from its start: found among the orientations round it
+    one_still("gaussian", 11)  # a first step in which levels of the background rose tenfold ended at a mosaic spread of 4 deg
     wrong_still(2001)
     if BIG:
         errors_with_wrong_factors(50, (0.7, 1.4))

@@ -14,7 +14,7 @@ from . import _lattice, _many, _page, _parameters, _result, _schedule
 from ._background import Radial
 from ._fit import Fit, Stage, pearson
 from ._mask import Masks
-from ._minimise import LEAST_GAIN, TOLD_APART, descend, invert, largest
+from ._minimise import LEAST_GAIN, TOLD_APART, descend, invert, largest, stepped
 from ._parameters import PLACES, ROTATIONS, Space
 from ._workers import Workers
 
@@ -221,7 +221,7 @@ class State:
 
     def moved(self, steps):
         least = self.names.space.least
-        return State(self.joint, {k: np.maximum(x + step, least) for (k, x), step in zip(self.x.items(), steps)})
+        return State(self.joint, {k: stepped(x, step, least) for (k, x), step in zip(self.x.items(), steps)})
 
     def eliminate(self, damping):
         """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal;

@@ -10,6 +10,7 @@ import numpy as np
 RIDGE = 1e-14  # eigenvalues of a matrix with columns scaled to 1 that count as 0
 LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # of the loss, and of its value: a step of less moves no variable by more than 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
+MOST_RISE = 4.0
 TOLD_APART = 1e-10  # smallest eigenvalue over the largest: the variables are told apart
 
 
@@ -46,6 +47,15 @@ def invert(M):
 def largest(vector, names):
     """Names of the larger parts of a vector."""
     return ", ".join(name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max())
+
+
+def stepped(x, step, least):
+    """x + step, not below its least.  Impossible where an x with a least value, a level in photons a pixel, rises to four times
+    itself and more: so far off the slopes say nothing, though the loss may fall."""
+    to = np.maximum(x + step, least)
+    if (to > MOST_RISE * np.maximum(x, 1))[np.isfinite(least)].any():
+        raise Impossible("a level of the background rises too far")
+    return to
 
 
 class Damping:
@@ -86,7 +96,7 @@ class _Point:
         return -(self.V @ q) * self.scale, float(q @ (self.g - self.w * q / 2))
 
     def moved(self, step):
-        return _Point(self.calculate, np.maximum(self.x + step, self.least), self.floor, self.least, self.D)
+        return _Point(self.calculate, stepped(self.x, step, self.least), self.floor, self.least, self.D)
 
 
 def descend(here, most, first=FIRST_DAMPING):
