@@ -15,22 +15,19 @@ cat >"$work/user.c" <<'CODE'
 #include <stdio.h>
 int main(void)
 {
-    nb_config config;
+    nb_config *config;
     nb_sim *sim;
     nb_error error;
-    nb_config_defaults(&config);
-    config.detpixels[0] = config.detpixels[1] = 8;
-    config.N[0] = config.N[1] = config.N[2] = 2;
-    config.default_F = 1;
-    config.cell_count = 1;
-    config.cell[0] = 50;
-    if (nb_sim_create(&config, NULL, &sim, &error)) {
+    if (nb_config_create(&config, &error) || nb_config_set(config, "cell", "50", &error) ||
+        nb_config_set(config, "N", "2", &error) || nb_config_set(config, "default_F", "1", &error) ||
+        nb_config_set(config, "detpixels", "8", &error) || nb_sim_create(config, NULL, &sim, &error)) {
         puts(error.message);
         return 1;
     }
     float image[64];
     nb_status status = nb_sim_render(sim, image, NULL, &error);
     nb_sim_free(sim);
+    nb_config_free(config);
     return status != NB_OK;
 }
 CODE
@@ -51,7 +48,7 @@ ${CC:-gcc} "$work/user.c" $flags -Wl,-Bstatic $(pkg-config --libs nanobragg) -Wl
 "$work/static"
 
 if command -v cmake >/dev/null; then
-    printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(user C)' 'find_package(nanobragg 0.3 REQUIRED)' \
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(user C)' 'find_package(nanobragg 0.5 REQUIRED)' \
         'add_executable(user user.c)' 'target_link_libraries(user nanobragg::nanobragg)' >"$work/CMakeLists.txt"
     found=-DCMAKE_PREFIX_PATH=$stage$prefix
     [ "$lib" = lib ] || found=-Dnanobragg_DIR=$stage$prefix/$lib/cmake/nanobragg # not every CMake looks into lib64
