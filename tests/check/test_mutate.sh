@@ -26,7 +26,7 @@ else
     isa=sse2 flags="-msse2"
 fi
 
-objects=$build/tests/support/scenes.o
+objects="$build/tests/support/scenes.o $build/tests/support/picture.o"
 for name in check common bench cases cruel print_case; do
     objects="$objects $build/tests/check/$name.o"
 done
