@@ -212,21 +212,12 @@ static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_erro
     return status;
 }
 
-/** Start a line from this configuration, with all else of nb_cli unset. */
-static void begin(nb_cli *cli, const nb_config *cfg)
-{
-    memset(cli, 0, sizeof *cli);
-    nb_config_copy(&cli->cfg, cfg);
-    nb_series_defaults(&cli->series);
-    (void)nb_text_put(&cli->jobs_file, "", NULL);
-}
-
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
 {
     nb_cli cli;
     nb_status status;
 
-    begin(&cli, cfg);
+    nb_cli_begin(&cli, cfg);
     status = apply_line(jobs, frame, &cli, err);
     if (!status)
         nb_config_copy(cfg, &cli.cfg);
@@ -246,7 +237,7 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
     for (int i = 0; i < jobs->count; i++) {
         nb_cli cli;
         nb_status status;
-        begin(&cli, base);
+        nb_cli_begin(&cli, base);
         status = apply_line(jobs, i, &cli, err);
         nb_cli_free(&cli);
         if (status)

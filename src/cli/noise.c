@@ -115,13 +115,13 @@ static void say_floats(const nb_series *s)
 
 static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
 {
-    nb_cli cli = {.text = stdout, .progress = line->cli.progress, .quiet = line->cli.quiet};
+    nb_cli cli;
     nb_progress progress;
     nb_ranks *ranks = NULL;
     nb_status st;
-    nb_config_copy(&cli.cfg, &line->cli.cfg);
-    nb_series_defaults(&cli.series);
-    (void)nb_text_put(&cli.jobs_file, "", NULL);
+    nb_cli_begin(&cli, &line->cli.cfg);
+    cli.progress = line->cli.progress;
+    cli.quiet = line->cli.quiet;
     st = take_names(line, &cli.series, err);
     if (!st)
         st = nb_cli_join(line->word_count + 2, line->words - 2, &cli.cfg.command_line,

@@ -368,10 +368,12 @@ nb_status nb_cli_join(int argc, char **argv, nb_text *to, nb_error *err)
     return nb_text_put(to, line, err);
 }
 
-static void defaults(nb_cli *cli)
+void nb_cli_begin(nb_cli *cli, const nb_config *cfg)
 {
     memset(cli, 0, sizeof *cli);
     nb_config_defaults(&cli->cfg);
+    if (cfg)
+        nb_config_copy(&cli->cfg, cfg);
     nb_series_defaults(&cli->series);
     (void)nb_text_put(&cli->jobs_file, "", NULL);
     cli->text = stdout;
@@ -411,7 +413,7 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
 {
     nb_status status;
 
-    defaults(cli);
+    nb_cli_begin(cli, NULL);
     status = nb_cli_join(argc, argv, &cli->cfg.command_line, err);
     if (!status)
         status = nb_cli_apply(argc, argv, cli, err);

@@ -26,7 +26,9 @@ nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err);
 
 /** The words of a command line as one line, quoted where a shell needs it. */
 nb_status nb_cli_join(int argc, char **argv, nb_text *line, nb_error *err);
-void nb_cli_free(nb_cli *cli); /* parsed or zero */
+/** Begin a command line with this configuration (NULL: the defaults) and every other flag unset; what cli held is not freed. */
+void nb_cli_begin(nb_cli *cli, const nb_config *cfg);
+void nb_cli_free(nb_cli *cli); /* begun or zero */
 
 /** Would the run write over one of its inputs, or one file twice? nb_cli_parse makes this
  * check if a flag named a file. A run makes it before it reads anything. */

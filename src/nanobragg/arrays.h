@@ -68,14 +68,14 @@ typedef struct nb_arrays {
  *
  * The caller owns the arrays. *arrays and its arrays must live until nb_sim_create,
  * nb_sim_change, nb_config_factors or nb_series_run has returned; a simulation keeps copies. To
- * change one array of a simulation, copy *nb_config_arrays(nb_sim_config(sim)), replace one pointer, and call this and nb_sim_change: arrays with the
- * simulation's own pointers are not loaded again. A mask or a matrix gives no header: if no other
+ * change one array of a simulation, copy *nb_config_arrays(nb_sim_config(sim)), replace one pointer,
+ * and call this and nb_sim_change: arrays with the simulation's own pointers are not loaded again. A mask or a matrix gives no header: if no other
  * flag gives the size of the detector, that of the mask is used.
  *
  * Values are checked when they are loaded.  The message of a bad one begins with its place, "hkl[5]: ".
  * Errors: NB_ERR_INPUT (one of two arrays that belong together is missing; a size is 0). */
 nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error *err);
-/** The arrays of a configuration; NULL: none. */
+/** Return the arrays that a configuration uses in place of files, or NULL. */
 const nb_arrays *nb_config_arrays(const nb_config *cfg);
 
 #ifdef __cplusplus

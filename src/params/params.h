@@ -33,7 +33,7 @@ typedef struct nb_member {
     {                                                                                    \
         offsetof(nb_config, name), sizeof(((nb_config *)0)->name)                        \
     }
-/** The member's own row, rather than a view or preset of it; NULL: none. */
+/** Return the member's own row, or its first view where it has none of its own, or NULL. */
 const nb_param *nb_param_of(nb_member member);
 #define NB_ROW(name) nb_param_of((nb_member)NB_MEMBER(name))
 /** Does the row write this member, in whatever form? */
@@ -41,7 +41,7 @@ int nb_param_is(const nb_param *param, nb_member member);
 #define NB_IS(param, name) nb_param_is(param, (nb_member)NB_MEMBER(name))
 /** The row behind `last` (NULL: the first) that has one of these bits; NULL at the end. */
 const nb_param *nb_param_next(const nb_param *last, unsigned bits);
-/** The first row with one of these bits that is set in cfg; NULL: none. */
+/** Return the first row with one of these bits that is set in cfg, or NULL. */
 const nb_param *nb_param_first_set(unsigned bits, const nb_config *cfg);
 /** Does the row change how F are made, rather than how they are looked up? */
 int nb_param_makes_factors(const nb_param *param);

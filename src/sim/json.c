@@ -236,8 +236,7 @@ void nb_sim_effects_node(const nb_sim *sim, nb_json root)
 static int numbers_of(const nb_param *p, const char *text, double v[NB_PARAM_WORDS])
 {
     int n = 0;
-    if (p->kind == NB_KIND_FILE || p->kind == NB_KIND_TEXT || p->kind == NB_KIND_DEVICE ||
-        p->kind == NB_KIND_CHOICE)
+    if (nb_param_is_text(p) || p->kind == NB_KIND_CHOICE)
         return 0;
     while (n < NB_PARAM_WORDS && *text) {
         size_t length = strcspn(text, " ");
