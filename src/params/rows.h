@@ -53,12 +53,13 @@ enum {
 #define IN(type, member)                                                                 \
     .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 /* GROUP: the heading in the help, and the bits of all its rows. */
-#define ROW(what, marks) IN_GROUP(GROUP, what, marks)
+#define OF_KIND(what, marks) IN_GROUP(GROUP, what, marks)
 #define IN_GROUP(...) WITH_GROUP(__VA_ARGS__)
 #define WITH_GROUP(heading, bits, what, marks)                                           \
     .group = heading, .kind = NB_KIND_##what, .flags = (marks) | (bits)
-#define FIELD(what, marks, member) ROW(what, marks), IN(nb_config, member)
-#define OF_SERIES(what, marks, member) ROW(what, SERIES | marks), IN(nb_series, member)
+#define FIELD(what, marks, member) OF_KIND(what, marks), IN(nb_config, member)
+#define OF_SERIES(what, marks, member)                                                   \
+    OF_KIND(what, SERIES | marks), IN(nb_series, member)
 
 #define SWITCH(marks, member) FIELD(SWITCH, marks, member)
 #define PRESET(member, number) FIELD(PRESET, VIEW, member), .low = number, .high = number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Facts of a flag stand in its row of src/params/table.c: no code outside src/params compares a text with the name of a
+"""Facts of a flag stand in its row of src/params/flag_rows.h: no code outside src/params compares a text with the name of a
 flag or of a group of flags, finds a row by such a name, or lists names.  NB_ROW and NB_IS take a member; what several
 flags have in common is a bit of their rows."""
 import glob
@@ -13,7 +13,7 @@ OTHERS = {
     ("src/python/sim.c", "report"): "which text Python asks for",
     ("src/sim/image.c", "mask"): "what the caller of the reader of images calls the file",
 }
-NAME = re.compile(r'^\{"(\w+)", (?:NULL|"([^"]*)")|^#define GROUP "([^"]*)"', re.M)
+NAME = re.compile(r'^(?:SERIES_)?(?:MEMBER\(\w[^,"]*, |ROW\()"(\w+)", (?:NULL|"([^"]*)")|^#define GROUP "([^"]*)"', re.M)
 TEXT = r'"(?:[^"\\\n]|\\.)*"'
 NESTED = r"\((?:[^()]|\([^()]*\))*\)"
 CALL = re.compile(rf'\b(str(?:n|case|ncase)?cmp|nb_param_find)\(((?:[^()"]|{TEXT}|{NESTED})*)\)')
@@ -21,7 +21,7 @@ LIST = re.compile(r'\{\s*((?:"\w+"\s*,\s*)+"\w+")[\s,]*(?:NULL)?\s*\}')
 
 
 def names():
-    with open("src/params/table.c", encoding="utf-8") as stream:
+    with open("src/params/flag_rows.h", encoding="utf-8") as stream:
         for name, synonyms, group in NAME.findall(stream.read()):
             yield from [group] if group else [name, *synonyms.split()]
 

@@ -29,6 +29,7 @@ done
 
 for header in $(find src cuda tests -name '*.h' ! -path 'src/python/*' | sort); do
     case " ${device//$'\n'/ } " in *" $header "*) continue ;; esac
+    case $header in *_rows.h) continue ;; esac # a list, which is no code without its reader's macros
     printf '#include "%s"\ntypedef int nb_alone;\n' "$header" >"$work/one.c"
     flags=${NB_CFLAGS:-} cc=${CC:-gcc} # a header named after an instruction set is compiled for it
     case $header in

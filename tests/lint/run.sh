@@ -177,7 +177,6 @@ check includes "${PYTHON:-python3}" tests/lint/includes.py
 check numbers "${PYTHON:-python3}" tests/lint/numbers.py
 check circles "${PYTHON:-python3}" tests/lint/circles.py "${BUILD:-build/gcc-release}"
 check functions "${PYTHON:-python3}" tests/lint/functions.py
-check fields "${PYTHON:-python3}" tests/lint/fields.py
 check facts "${PYTHON:-python3}" tests/lint/facts.py src/sim/report.c src/sim/factor_report.c
 check formulas "${PYTHON:-python3}" tests/lint/formulas.py
 check headers bash tests/lint/headers.sh
