@@ -362,21 +362,15 @@ static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void 
     return st;
 }
 
-/** Where the detector stands and how the beam is polarized. */
-static void put_geometry(const nb_sim *sim, nb_hdf5_frame *t)
+/** Where the detector stands. */
+static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
 {
-    const nb_geometry *g = &sim->model.geometry;
-    const nb_image_meta m = nb_sim_describe(sim);
-    memcpy(t->pix0_mm, m.pix0_mm, sizeof t->pix0_mm);
-    memcpy(t->fast_axis, m.fast_axis, sizeof t->fast_axis);
-    memcpy(t->slow_axis, m.slow_axis, sizeof t->slow_axis);
-    memcpy(t->beam, m.beam, sizeof t->beam);
-    memcpy(t->spindle, m.spindle, sizeof t->spindle);
-    memcpy(t->polar_axis, m.polar_axis, sizeof t->polar_axis);
-    t->distance_mm = m.distance_mm;
-    t->beam_px[0] = g->Fbeam / g->pixel;
-    t->beam_px[1] = g->Sbeam / g->pixel;
-    t->polarization = m.polarization;
+    memcpy(t->pix0_mm, m->pix0_mm, sizeof t->pix0_mm);
+    memcpy(t->fast_axis, m->fast_axis, sizeof t->fast_axis);
+    memcpy(t->slow_axis, m->slow_axis, sizeof t->slow_axis);
+    memcpy(t->beam, m->beam, sizeof t->beam);
+    memcpy(t->spindle, m->spindle, sizeof t->spindle);
+    memcpy(t->polar_axis, m->polar_axis, sizeof t->polar_axis);
 }
 
 void nb_frame_forget_crystal(nb_hdf5_frame *t)
@@ -392,28 +386,19 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 {
     const nb_model *m = &f->sim->model;
     const nb_crystal *x = &m->crystal;
+    const nb_image_meta meta = nb_sim_describe(f->sim);
     nb_hdf5_frame t = {0};
     nb_vec3 drawn[3];
-    put_geometry(f->sim, &t);
+    put_geometry(&meta, &t);
     nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
     memcpy(t.N, x->N, sizeof t.N);
     nb_crystal_misset(x, t.misset);
     nb_model_drawn(m, nb_sim_first_phi(f->sim), drawn);
     nb_put_columns(drawn[0], drawn[1], drawn[2], t.A_drawn);
-    t.blocks = m->blocks;
-    t.phi_deg = f->sim->model.settings.value.phi_deg;
-    t.osc_deg = m->phi_range / NB_DEG;
-    t.wavelength_A = nb_sim_wavelength(f->sim);
-    t.fluence = m->fluence;
-    t.mosaic_deg = m->mosaic.spread / NB_DEG;
-    t.exposure_s = f->sim->cfg.exposure_s;
-    t.beamsize_mm = f->sim->model.settings.value.beamsize_mm;
+    t.beamsize_mm = m->settings.value.beamsize_mm;
     t.seed = f->sim->seed;
-    t.flicker = nb_sim_flicker(f->sim);
-    t.dose_MGy = m->damage.dose;
-    t.B_added = m->damage.B;
-    t.cell_factor = m->damage.growth;
-    t.spectrum_factor = m->spectrum.n ? m->spectrum.factor : 1;
+#define NUMBER(part, member, name, unit, value) t.member = value;
+#include "../io/hdf5/truth_rows.h"
     if (f->sim->crowd && !f->sim->crowd->crystals)
         nb_frame_forget_crystal(&t);
     return t;

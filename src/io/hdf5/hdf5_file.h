@@ -34,19 +34,13 @@ typedef struct nb_hdf5_frame {
     double A_drawn[9]; /* the same for the mean of the drawn mosaic domains */
     double misset[3];  /* of -misset, deg; NaN: that of A */
     double N[3];       /* cells along a, b, c */
-    double blocks;
-    double phi_deg, osc_deg;
-    double wavelength_A, fluence, mosaic_deg;
-    double exposure_s, beamsize_mm;
-    double polarization; /* Kahn factor */
-    double distance_mm;
-    double beam_px[2]; /* fast, slow */
+    double beamsize_mm;
+#define NUMBER(part, member, ...) double member;
+#include "truth_rows.h"
+#undef NUMBER
     /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    double flicker;                        /* factor of the source; 1 without flicker */
-    double dose_MGy, B_added, cell_factor; /* of a dose: 0, 0 A^2, 1 without */
-    double spectrum_factor;                /* of the fluence, by -spectrum; 1 without */
     nb_hdf5_list list;                     /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;

@@ -144,9 +144,9 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
         nb_hdf5_put_column(h, master, DETECTOR "/distance",
                            offsetof(nb_hdf5_frame, distance_mm), "mm");
         nb_hdf5_put_column(h, master, DETECTOR "/beam_center_x",
-                           offsetof(nb_hdf5_frame, beam_px[0]), "pixel");
+                           offsetof(nb_hdf5_frame, beam_fast), "pixel");
         nb_hdf5_put_column(h, master, DETECTOR "/beam_center_y",
-                           offsetof(nb_hdf5_frame, beam_px[1]), "pixel");
+                           offsetof(nb_hdf5_frame, beam_slow), "pixel");
         put_moves(h, master, f);
         put_module(h, m, f, zero, MOVES "/rotation_x");
         return;
@@ -414,22 +414,8 @@ static const struct {
     {MATRICES, "cell", NULL, 6, 0, cell, 0},
     {MATRICES, "misset", NULL, 3, 0, misset, 0},
     {NUMBERS, "seed", NULL, 1, OF(seed), NULL, 1},
-    {NUMBERS, "blocks", NULL, 1, OF(blocks), NULL, 0},
-    {NUMBERS, "phi", "deg", 1, OF(phi_deg), NULL, 0},
-    {NUMBERS, "osc", "deg", 1, OF(osc_deg), NULL, 0},
-    {NUMBERS, "wavelength", "angstrom", 1, OF(wavelength_A), NULL, 0},
-    {NUMBERS, "fluence", "1/m^2", 1, OF(fluence), NULL, 0},
-    {NUMBERS, "mosaic", "deg", 1, OF(mosaic_deg), NULL, 0},
-    {NUMBERS, "exposure", "s", 1, OF(exposure_s), NULL, 0},
-    {NUMBERS, "distance", "mm", 1, OF(distance_mm), NULL, 0},
-    {NUMBERS, "polarization", NULL, 1, OF(polarization), NULL, 0},
-    {NUMBERS, "beam_fast", "pixel", 1, OF(beam_px[0]), NULL, 0},
-    {NUMBERS, "beam_slow", "pixel", 1, OF(beam_px[1]), NULL, 0},
-    {DAMAGE, "dose", "MGy", 1, OF(dose_MGy), NULL, 0},
-    {DAMAGE, "B_added", "angstrom^2", 1, OF(B_added), NULL, 0},
-    {DAMAGE, "cell_factor", NULL, 1, OF(cell_factor), NULL, 0},
-    {NOISE, "flicker_factor", NULL, 1, OF(flicker), NULL, 0},
-    {SPECTRUM, "spectrum_factor", NULL, 1, OF(spectrum_factor), NULL, 0},
+#define NUMBER(part, member, name, unit, value) {part, name, unit, 1, OF(member), NULL, 0},
+#include "truth_rows.h"
     {IMAGE, "clipped_pixels", "pixel", 1, OF(facts.clipped), whole, 1},
     {IMAGE, "brightest", "photon", 1, OF(facts.max), NULL, 0},
     {IMAGE, "brightest_fast", "pixel", 1, OF(facts.max_fast), whole, 1},
