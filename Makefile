@@ -235,7 +235,7 @@ COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo 
 BUILD_FLAGS = -std=gnu11 $(OPT_$(FLAVOR)) $(FP) $(SAN) $(if $(HAVE_OPENMP),-fopenmp) $(CFLAGS)
 
 # Texts in the program.
-$B/src/sim/page.o: src/tools/page.html
+$B/src/outputs/page.o: src/tools/page.html
 $B/src/io/table/stol_tables.o: $(wildcard golden_data/detectors/tables/*.stol)
 $B/src/cli/python_verb.o: src/tools/start.py
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "places.h"
+#include "../outputs/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "../physics/amorphous.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
-#include "../sim/load.h"
+#include "../inputs/load.h"
 
 nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
 {

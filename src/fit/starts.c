@@ -9,7 +9,7 @@
 #include "../render/choose.h"
 #include "../series/orientations.h"
 #include "../series/pool.h"
-#include "../sim/load.h"
+#include "../inputs/load.h"
 #include "../sim/sim.h"
 
 /** All pictures have an experiment, which gives them what one simulation can have. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/report.h"
+#include "../outputs/report.h"
 
 PyObject *nb_python_image(nb_image *image)
 {

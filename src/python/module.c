@@ -6,7 +6,7 @@
 
 #include "module.h"
 
-#include "../sim/report.h"
+#include "../outputs/report.h"
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000

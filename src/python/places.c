@@ -10,7 +10,7 @@
 #include "../physics/panels.h"
 #include "../physics/shapes.h"
 #include "../sim/footprint.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 
 /** The buffers of a call. */
 enum { VIEWS = 6 };

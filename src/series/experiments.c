@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "../base/error.h"
-#include "../sim/load.h"
+#include "../inputs/load.h"
 #include "../sim/noise.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 #include "master.h"
 #include "run.h"
 

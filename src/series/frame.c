@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame.h"
+#include "../outputs/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "../physics/panels.h"
 #include "../sim/mix.h"
 #include "../sim/noise.h"
-#include "../sim/picture.h"
+#include "../outputs/picture.h"
 
 /* Is a frame of the canvas the stack as it is? */
 static int panels_are_stack(const nb_sim *sim)

@@ -5,7 +5,7 @@
 
 #include "../io/hdf5/hdf5_file.h"
 #include "../io/image/writer.h"
-#include "../sim/load.h"
+#include "../inputs/load.h"
 #include "../sim/sim.h"
 #include "sum.h"
 #include "template.h"

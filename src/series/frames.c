@@ -16,7 +16,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 #include "orientations.h"
 #include "template.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/load.h"
-#include "../sim/picture.h"
+#include "../inputs/load.h"
+#include "../outputs/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/shared.h"

@@ -13,8 +13,8 @@
 #include "../model/scene_build.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
-#include "../sim/factors.h"
-#include "../sim/write.h"
+#include "../inputs/factors.h"
+#include "../outputs/write.h"
 #include "earlier.h"
 #include "frames.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../sim/load.h"
+#include "../inputs/load.h"
 #include "../sim/noise.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 #include "../base/memory.h"
 #include "../base/text.h"
 #include "../model/twin.h"

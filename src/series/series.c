@@ -4,16 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/shade.h"
+#include "../inputs/shade.h"
 #include "../sim/advice.h"
-#include "../sim/factors.h"
+#include "../inputs/factors.h"
 #include "../sim/light.h"
-#include "../sim/load.h"
+#include "../inputs/load.h"
 #include "../sim/noise.h"
-#include "../sim/report.h"
+#include "../outputs/report.h"
 #include "../base/c_locale.h"
 #include "../base/cpu.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 #include "../base/error.h"
 #include "../base/free_memory.h"
 #include "../base/memory.h"

@@ -12,7 +12,7 @@
 #include "../io/common/draft.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 #include "files.h"
 #include "frames.h"
 

@@ -9,7 +9,7 @@
 #include "../io/hdf5/hdf5_file.h"
 #include "../model/frame.h"
 #include "../model/units.h"
-#include "../sim/write.h"
+#include "../outputs/write.h"
 #include "master.h"
 
 nb_status nb_run_stream_check(const nb_run *run, nb_error *err)

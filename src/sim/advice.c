@@ -15,8 +15,8 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "light.h"
-#include "load.h"
-#include "shade.h"
+#include "../inputs/load.h"
+#include "../inputs/shade.h"
 
 static const double spot_tolerance = 0.1; /* of a reflection's photons */
 static const double domains_tolerance =

@@ -15,7 +15,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "crystals.h"
-#include "load.h"
+#include "../inputs/load.h"
 
 static void free_lines(void *object)
 {

@@ -3,7 +3,7 @@
 
 #include "crystals.h"
 #include "light.h"
-#include "shade.h"
+#include "../inputs/shade.h"
 
 nb_mix nb_sim_mix(const nb_sim *sim)
 {

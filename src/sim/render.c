@@ -16,7 +16,7 @@
 #include "footprint.h"
 #include "light.h"
 #include "mix.h"
-#include "shade.h"
+#include "../inputs/shade.h"
 #include "sim.h"
 
 /** Where the next image goes: to the caller, stays on the device, or to our own memory. */

@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../inputs/files.h"
 #include "../base/shared.h"
 #include "../model/units.h"
 #include "../params/params.h"
-#include "load.h"
+#include "../inputs/load.h"
 #include "sim.h"
 
 /** True if a flag of the crystal's size was typed. */

@@ -19,14 +19,14 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../render/choose.h"
+#include "../inputs/files.h"
 #include "advice.h"
 #include "crystals.h"
 #include "light.h"
-#include "load.h"
+#include "../inputs/load.h"
 #include "derive.h"
 #include "noise.h"
-#include "shade.h"
-#include "write.h"
+#include "../inputs/shade.h"
 
 int64_t nb_seed_from_clock(void)
 {
@@ -405,7 +405,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
         nb_sim_free(sim);
     } else {
         nb_sim_advise(sim);
-        nb_sim_advise_background(sim);
+        nb_advise_background(&sim->model, &sim->in.files->amorphous, &sim->hooks);
         nb_sim_advise_noise(sim);
         nb_sim_advise_diffuse(sim);
         *out = sim;
@@ -500,4 +500,9 @@ void nb_sim_times(const nb_sim *sim, nb_times *out)
     out->device_render = device.kernels;
     out->device_effects = device.effects;
     out->device_download = device.download;
+}
+
+int nb_sim_files(const nb_sim *sim, nb_file_use *list)
+{
+    return sim ? nb_config_files(&sim->cfg, list) : 0;
 }

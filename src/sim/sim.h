@@ -5,13 +5,13 @@
 
 #include "../base/clock.h"
 #include "../base/error.h"
+#include "../inputs/inputs.h"
 #include "../io/common/meta.h"
 #include "../model/layout.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
 #include "engine.h"
-#include "inputs.h"
 #include "notes.h"
 
 /** What a change replaces, until its model is built. */
@@ -176,33 +176,22 @@ nb_status nb_model_check_finite(const nb_model *model, const nb_stats *stats,
 /** Central wavelength, A; of a spectrum its weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);
 
-/** What the headers of image files say. */
-nb_image_meta nb_sim_describe(const nb_sim *sim);
-
-/** The same of an image with noise in this kind of file. */
-nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
-                                    nb_noise_file file);
-
-/** Name, once, the parts of the geometry that files with this header cannot hold, so that DIALS
- * does not know them. */
-void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, nb_header_kind header);
-
-/** Say once that DIALS does not know the sensor's material in an HDF5 master. */
-void nb_notice_material(const nb_model *model, const nb_hooks *hooks);
-
-/** nb_sim_config_json without the section of parameters: for masters, whose bytes stay. */
-nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
-
-/** Processor threads as asked for, or all. */
-int nb_threads_of(const nb_config *cfg);
-
-/** Write the dumps of structure factors that are wanted; cache: Fdump.bin or what -dump names, too. */
-nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err);
-
-/** The cache's file name. */
-const char *nb_dump_name(const nb_config *cfg);
+/** The values of a grid as a list: nb_factor_list_free.  Errors: NB_ERR_NOMEM. */
+nb_status nb_factor_list_grid(const nb_factor_grid *grid, nb_factor_list *out,
+                              nb_error *err);
 
 /** Angle of the first spindle step, rad. */
 double nb_sim_first_phi(const nb_sim *sim);
+
+/* --- the detector of a simulation --- */
+
+/** Places of the panels in the canvas of this run; place[n_panels] may be NULL. */
+nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2]);
+/** The same with -layout file. */
+nb_panel_canvas nb_sim_file_canvas(const nb_sim *sim, int (*place)[2]);
+
+/** The detector of any simulation as a file describes one.  Free *out.  Errors: NB_ERR_INPUT for a
+ * curved detector or a mirrored frame, NB_ERR_NOMEM. */
+nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_error *err);
 
 #endif

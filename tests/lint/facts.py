@@ -14,7 +14,7 @@ def read(path):
 
 
 def main(paths):
-    keys = {key for path in [*glob.glob("src/sim/*.c"), "src/params/flag_rows.h"] for key in re.findall(r'"(\w+)"', read(path))}
+    keys = {key for path in [*glob.glob("src/sim/*.c"), *glob.glob("src/outputs/*.c"), "src/params/flag_rows.h"] for key in re.findall(r'"(\w+)"', read(path))}
     wrong = [f"    {path}: {{{name}}} is no fact" for path in paths
              for name in re.findall(r"(?:\{|\[@)([a-z][\w.]*)[}:?!=#|]", read(path))
              if not {word for word in name.split(".") if not word.isdigit()} <= keys]

@@ -11,7 +11,7 @@ OTHERS = {
     ("src/fit/scales.c", "water"): "a variable of a fit",
     ("src/fit/scales.c", "fluence"): "a variable of a fit",
     ("src/python/sim.c", "report"): "which text Python asks for",
-    ("src/sim/image.c", "mask"): "what the caller of the reader of images calls the file",
+    ("src/inputs/image.c", "mask"): "what the caller of the reader of images calls the file",
 }
 NAME = re.compile(r'^(?:SERIES_)?(?:MEMBER\(\w[^,"]*, |ROW\()"(\w+)", (?:NULL|"([^"]*)")|^#define GROUP "([^"]*)"', re.M)
 TEXT = r'"(?:[^"\\\n]|\\.)*"'

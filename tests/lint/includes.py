@@ -16,10 +16,10 @@ PHYSICS_SYSTEM = {"math.h", "stddef.h", "stdint.h", "float.h", "limits.h"}
 LIBRARIES = {
     "tiffio.h": {"io"},
     "png.h": {"io"},
-    "cJSON.h": {"sim", "io", "model", "cli"},
-    "cjson/cJSON.h": {"sim", "io", "model", "cli"},
+    "cJSON.h": {"inputs", "outputs", "io", "model", "cli"},
+    "cjson/cJSON.h": {"inputs", "outputs", "io", "model", "cli"},
     "Random123/": {"base", "image"},
-    "omp.h": {"base", "render", "derive", "sim", "image", "cuda", "series", "factors", "truth"},
+    "omp.h": {"base", "render", "derive", "inputs", "sim", "outputs", "image", "cuda", "series", "factors", "truth"},
     "hdf5.h": {"io"},
     "fftw3.h": {"base"},
     "xraylib": {"base"},
@@ -30,7 +30,7 @@ LIBRARIES = {
     "libdeflate.h": {"io"},
     "lz4.h": {"io"},
     "dlfcn.h": {"base"},
-    "pthread.h": {"series", "sim", "base", "image", "cli"},
+    "pthread.h": {"series", "inputs", "sim", "outputs", "base", "image", "cli"},
     "cuda": {"cuda"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

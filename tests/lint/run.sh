@@ -59,7 +59,7 @@ hdf5_reads() {
 fallbacks() {
     ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
         grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
-            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given|inputs|single)|sim/(advice|derive_set|detector_file|files|geometry_file|image|image_header|load|named_detector|picture|resolve|factor_tables|build)\.)'
+            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given|inputs|single)|inputs/(detector_file|files|geometry_file|image|image_header|load|named_detector|factor_tables)\.|outputs/picture\.|sim/(advice|derive_set|detector_of|resolve|build)\.)'
     } | sed 's/^/    /' | grep .
 }
 
@@ -73,7 +73,7 @@ settings_are_read_only() {
 # (tests/unit/test_set.c compares both after each kind of call).
 configurations_are_written_first() {
     ! grep -rnE '\b(sim|clone|copy)->cfg(\.[A-Za-z_]+(\[[^]]*\])*)? *([-+*/|&]?=[^=]|\+\+|--)' src --include='*.[ch]' |
-        grep -vE '^src/sim/(clone|derive_set|load|set|sim)\.c:' | sed 's/^/    /' | grep .
+        grep -vE '^src/sim/(clone|derive_set|set|sim)\.c:' | sed 's/^/    /' | grep .
 }
 
 # A crystal shape is named in the public list and in its row; all else asks the row.
@@ -121,7 +121,7 @@ formats() {
     names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
         grep -oE '\w+\)' | tr -d ')' | paste -sd'|')
     ! grep -rnE "\bnb_format_($names)\b|&nb_writer_[a-z]" src cuda --include='*.[ch]*' |
-        grep -vE '^src/(io/image/|sim/(files|picture)\.c:)' | sed 's/^/    /' | grep .
+        grep -vE '^src/(io/image/|inputs/files\.c:|outputs/picture\.c:)' | sed 's/^/    /' | grep .
 }
 
 # One header for each vendor of GPUs has its names.
@@ -177,7 +177,7 @@ check includes "${PYTHON:-python3}" tests/lint/includes.py
 check numbers "${PYTHON:-python3}" tests/lint/numbers.py
 check circles "${PYTHON:-python3}" tests/lint/circles.py "${BUILD:-build/gcc-release}"
 check functions "${PYTHON:-python3}" tests/lint/functions.py
-check facts "${PYTHON:-python3}" tests/lint/facts.py src/sim/report.c src/sim/factor_report.c
+check facts "${PYTHON:-python3}" tests/lint/facts.py src/outputs/report.c src/outputs/factor_report.c
 check formulas "${PYTHON:-python3}" tests/lint/formulas.py
 check headers bash tests/lint/headers.sh
 check contents "${PYTHON:-python3}" tests/lint/contents.py

@@ -41,7 +41,7 @@ typedef struct nb_hdf5_frame {
     /* lab; the first pixel's outer corner and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    nb_hdf5_list list;                     /* with layout.reflections */
+    nb_hdf5_list list; /* with layout.reflections */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "load.h"
+#include "../base/error.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/memory.h"
+#include "../base/outfile.h"
+#include "../base/text.h"
+#include "../io/table/stol.h"
+#include "../model/units.h"
+#include "../params/params.h"
+#include "../physics/panels.h"
+#include "../physics/pixel.h"
+
+enum { MOST = 33 }; /* materials of a run */
+
+/** Tables while they are read. */
+typedef struct material_list {
+    nb_amorphous_source sources[MOST];
+    nb_stol_table tables[MOST]; /* owned */
+    int n;
+} material_list;
+
+int nb_config_has_background(const nb_config *cfg)
+{
+    return nb_config_stol_flag(cfg) || cfg->background[0];
+}
+
+static void take(material_list *list, double per_area)
+{
+    const nb_stol_table *t = &list->tables[list->n];
+    list->sources[list->n++] = (nb_amorphous_source){t->points, t->n, per_area};
+}
+
+/** The table of the flags. */
+static nb_status read_table(const nb_config *cfg, material_list *list, nb_error *err)
+{
+    const char *flag = nb_config_stol_flag(cfg), *path = cfg->stol_file;
+    double factor = 1;
+    size_t bytes;
+    char *data;
+    nb_status st;
+    if (!flag)
+        return NB_OK;
+    if (flag[1] == '4') {
+        path = cfg->stol4_file;
+        factor = 1.0 / 4;
+    } else if (flag[1] == 'Q') {
+        path = cfg->q_file;
+        factor = 1 / (4 * NB_PI);
+    }
+    NB_FORWARD(nb_read_file(path, flag, NB_STOL_FILE_BYTES, &data, &bytes, err));
+    st = nb_stol_parse(data, bytes, path, factor, &list->tables[list->n], err);
+    nb_free(data);
+    if (!st)
+        take(list, NAN);
+    return st;
+}
+
+static nb_status refuse(const char *word, int length, const char *why, nb_error *err)
+{
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-background '%.*s': %s; give name:path in mm, commas between, with water, "
+        "vitreous, air, ice or nanoice",
+        length < 60 ? length : 60, word, why);
+}
+
+/** One `name:path`. */
+static nb_status add_named(const char *word, int length, material_list *list,
+                           nb_error *err)
+{
+    const char *colon = memchr(word, ':', (size_t)length), *end = word + length;
+    const nb_named_material *m;
+    double path;
+    nb_status st;
+    if (!colon)
+        return refuse(word, length, "no path", err);
+    if (!(m = nb_named_material_find(word, (size_t)(colon - word))))
+        return refuse(word, length, "an unknown material", err);
+    if (nb_text_double(colon + 1, end, &path) != end || !(path > 0 && path <= 1e9))
+        return refuse(word, length, "the path must be a number above 0", err);
+    if (list->n == MOST)
+        return refuse(word, length, "more than 32 materials", err);
+    st = nb_stol_parse(m->text, strlen(m->text), m->name, 1, &list->tables[list->n], err);
+    if (!st)
+        take(list, nb_molecules_per_area(path, m->density, m->mass));
+    return st;
+}
+
+static nb_status read_list(const nb_config *cfg, material_list *list, nb_error *err)
+{
+    const char *word = cfg->background;
+    nb_status st = NB_OK;
+    while (*word && !st) {
+        const int length = (int)strcspn(word, ",");
+        st = add_named(word, length, list, err);
+        word += length;
+        if (!st && *word == ',' && !*++word)
+            st = refuse(cfg->background, (int)strlen(cfg->background),
+                        "nothing behind the last comma", err);
+    }
+    return st;
+}
+
+nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err)
+{
+    material_list *list = NULL;
+    nb_status st;
+    if (!nb_config_has_background(cfg))
+        return NB_OK;
+    if (!(list = nb_alloc(1, sizeof *list, "materials", err)))
+        return NB_ERR_NOMEM;
+    st = read_table(cfg, list, err);
+    NB_TRY(read_list(cfg, list, err));
+    NB_TRY(nb_amorphous_build(list->sources, list->n, set, err));
+    for (int i = 0; i < MOST; i++)
+        nb_stol_free(&list->tables[i]);
+    nb_free(list);
+    return st;
+}
+
+const char *nb_background_words(const nb_settings *all, char *text, size_t size)
+{
+    const nb_config *cfg = &all->value;
+    const char *flag = nb_config_stol_flag(cfg);
+    int n = 0;
+    text[0] = '\0';
+    if (flag && NB_TYPED(all, molecules))
+        n = snprintf(text, size, "table:%g molecules", cfg->molecules);
+    else if (flag)
+        n = snprintf(text, size, "table:%g mm, %g g/cm3, %g g/mol",
+                     cfg->amorphous_thick_mm, cfg->density, cfg->molecule_mass);
+    if (cfg->background[0] && n >= 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "%s%s", n ? "; " : "", cfg->background);
+    return text;
+}
+
+/** Water and materials of a pixel's middle, one ray a pixel. */
+static double middle_photons(const nb_scene *dark, size_t pixel)
+{
+    const nb_panel *panel = &dark->panels[nb_panel_of_pixel(dark, pixel)];
+    const size_t at = pixel - panel->first_pixel, columns = (size_t)panel->columns;
+    return nb_pixel_intensity(dark, panel, &dark->sensors[panel->sensor],
+                              (int)(at % columns), (int)(at / columns));
+}
+
+double nb_background_about(const nb_model *model)
+{
+    enum { SOME = 101 }; /* pixels */
+    nb_scene dark = model->scene;
+    const double rays = (double)dark.oversample * dark.oversample;
+    double sum = 0;
+    if (dark.raster.pixels == 0)
+        return 0;
+    dark.factors.dmin = DBL_MAX; /* no crystal */
+    dark.oversample = 1;
+    dark.intensity_scale *= rays;
+    for (size_t i = 0; i < SOME; i++) /* spread by the golden section */
+        sum += middle_photons(&dark, (size_t)(fmod((double)i * 0.6180339887498949, 1.0) *
+                                              (double)dark.raster.pixels));
+    return sum / SOME * nb_rendered_pixels(&dark);
+}
+
+/** The smallest and largest sin(theta)/lambda (1/m) on a net of points over the panels. */
+static void seen(const nb_scene *sc, double range[2])
+{
+    enum { POINTS = 33 };
+    range[0] = INFINITY;
+    range[1] = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        for (int i = 0; i < POINTS * POINTS; i++) {
+            const nb_panel *p = &sc->panels[k];
+            double F = (i % POINTS) * (p->columns * p->pixel_fast) / (POINTS - 1);
+            double S = (int)(i / POINTS) * (p->rows * p->pixel_slow) / (POINTS - 1);
+            nb_ray ray = nb_ray_along(nb_panel_point(p, F, S, 0));
+            double x =
+                0.5 * nb_norm(nb_scattering_vector(sc->beam.sources, ray.direction));
+            range[0] = fmin(range[0], x);
+            range[1] = fmax(range[1], x);
+        }
+}
+
+/** Question a path that no liquid or solid sample has: it may be typed in um, as for -water. */
+static void advise_paths(const nb_config *cfg, const nb_hooks *hooks)
+{
+    for (const char *word = cfg->background, *colon; (colon = strchr(word, ':'));
+         word = colon + strcspn(colon, ","), word += *word == ',') {
+        const int length = (int)(colon - word);
+        const nb_named_material *m = nb_named_material_find(word, (size_t)length);
+        double path = 0;
+        (void)nb_text_double(colon + 1, word + strcspn(word, ","), &path);
+        if (m && m->density > 0.1 && path > 1)
+            nb_notice(hooks,
+                      "-background %.*s:%g is %g mm of it, and what this absorbs is not "
+                      "subtracted: is it in um? type %.*s:%g",
+                      length, word, path, path, length, word, path / 1000);
+    }
+}
+
+void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
+                          const nb_hooks *hooks)
+{
+    const nb_settings *all = &model->settings;
+    const nb_config *cfg = &all->value;
+    double range[2];
+    if (!nb_config_stol_flag(cfg) && !cfg->stolout_file[0] &&
+        (NB_TYPED(all, density) || NB_TYPED(all, molecule_mass)))
+        nb_notice(hooks, "%s has no effect: it belongs to a table of -stol, -4stol or -Q",
+                  NB_TYPED(all, density) ? "-density" : "-MW");
+    if (set->tables.n == 0 || cfg->stolout_file[0])
+        return;
+    advise_paths(cfg, hooks);
+    if (set->negative)
+        nb_notice(
+            hooks,
+            "the table of the background has F < 0: there it takes photons away, and "
+            "pixels may be negative");
+    seen(&model->scene, range);
+    if (range[1] > set->last || range[0] < set->first)
+        nb_notice(
+            hooks,
+            "the image goes from sin(theta)/lambda %.3g to %.3g 1/A, beyond the table "
+            "of the background (%.3g to %.3g): there its %s F holds",
+            range[0] * NB_ANGSTROM, range[1] * NB_ANGSTROM, set->first * NB_ANGSTROM,
+            set->last * NB_ANGSTROM, range[1] > set->last ? "last" : "first");
+}

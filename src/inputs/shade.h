@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** The factors of pixels and the light to add of a simulation. */
+#ifndef NB_INPUTS_SHADE_H
+#define NB_INPUTS_SHADE_H
+
+#include "../image/mix.h"
+#include "../image/shade.h"
+#include "inputs.h"
+
+/** Read -transmission and -add for a detector of `pixels` pixels; notes tell how many pixels a file marks.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg,
+                         const nb_geometry *geometry, size_t pixels, nb_files *files,
+                         const nb_hooks *hooks, nb_error *err);
+
+/** The factors of the model's pixels, unless the inputs have them from one that is alike.  Errors: NB_ERR_INPUT,
+ * NB_ERR_NOMEM. */
+nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads,
+                               nb_error *err);
+
+/** What the model's crystal lets through of its light in each pixel, unless the inputs have it from one that is alike.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads,
+                                nb_error *err);
+
+/** The least and the largest part that it lets through; 1 and 1 without absorption. */
+const double *nb_inputs_absorbed(const nb_inputs *in);
+
+/** Give a mix the factors and the light of these inputs. */
+void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix);
+
+/** NULL: all factors are 1. */
+const nb_shade *nb_inputs_shades(const nb_inputs *in);
+
+#endif

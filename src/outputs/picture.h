@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/** Pictures for the writers of src/io. */
+#ifndef NB_OUTPUTS_PICTURE_H
+#define NB_OUTPUTS_PICTURE_H
+
+#include "../analysis/analysis.h"
+#include "../io/image/writer.h"
+#include "../model/detector.h"
+#include "../nanobragg.h"
+#include "../picture/picture.h"
+
+/* --- pictures for the writers of src/io --- */
+
+/** The picture, grey or coloured; *view gets its size, type and pixels, which are the caller's:
+ * nb_free.  Errors: those of nb_picture_draw. */
+nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
+                          nb_error *err);
+
+/** Write a canvas as PNG.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_canvas_write(const nb_canvas *canvas, const char *path, nb_error *err);
+
+/** What a picture has of its own. */
+typedef struct nb_picture_own {
+    float *noise;          /* the counts that are shown in the image's place, or NULL */
+    float *assembled;      /* several panels as one picture, or NULL */
+    float *shrunk;         /* blocks of a large image, or NULL */
+    float *flat;           /* counts above their background, or NULL */
+    nb_png_options levels; /* of these */
+    nb_panel panel;        /* of the assembled picture */
+    nb_panel blocks;       /* of the shrunk one */
+} nb_picture_own;
+
+/** What -pngfile shows of a simulation's image [slow][fast]; of several panels the assembled detector.
+ * *job borrows from sim, image and *own; free that with nb_picture_own_free, also after an error.
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
+nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
+                            nb_picture_own *own, nb_error *err);
+void nb_picture_own_free(nb_picture_own *own);
+
+/** The writer of a picture. */
+const nb_writer *nb_picture_writer(const nb_picture_job *job);
+
+/** An image file as it is shown: several panels assembled, left-out pixels NaN. */
+typedef struct nb_shown_image {
+    nb_picture_job job;   /* borrows from the image and the members below */
+    nb_assembly assembly; /* owned, as all */
+    nb_detector detector;
+    float *marked;
+} nb_shown_image;
+
+/** job.panel: NULL where the geometry is not known; job.wavelength: 0 or NaN where that is not.  nb_shown_free, after an
+ * error too.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
+nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
+void nb_shown_free(nb_shown_image *shown);
+
+/** Place, axes, size and beam of panel k, in the frame of the detector's vectors; the rest is zero. */
+nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k);
+
+/* --- two images of the same size, for the comparison and its picture --- */
+
+/** Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
+nb_status nb_pair_of(const nb_image *a, const nb_image *b,
+                     const nb_compare_options *options, nb_pair *pair, nb_error *err);
+
+/* --- the automatic scale of a picture of counts with a background --- */
+
+/** With -pngscale auto, where the image has whole counts and half of its pixels at least four: the job shows counts
+ * above the background of their surroundings, in its deviations from two on, so that spots are seen and rings are
+ * not.  The job then borrows *options and *pixels, which is the caller's (nb_free); else *pixels is
+ * NULL.  Errors: NB_ERR_NOMEM. */
+nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixels,
+                     nb_error *err);
+
+#endif
