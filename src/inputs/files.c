@@ -10,6 +10,7 @@
 #include "../base/same_file.h"
 #include "../params/params.h"
 #include "crystal_lines.h"
+#include "../model/spectrum.h"
 
 const char *nb_dump_name(const nb_config *cfg)
 {

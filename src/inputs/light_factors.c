@@ -9,6 +9,8 @@
 #include "../model/units.h"
 #include "../physics/limits.h"
 #include "light_store.h"
+#include "factors.h"
+#include "inputs.h"
 
 int nb_config_is_diffuse(const nb_config *cfg)
 {

@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../io/image/left_out.h"
 #include "picture.h"
+#include "../inputs/load.h"
 
 void nb_compare_defaults(nb_compare_options *o)
 {
