@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend: its entry in the table of backends. */
 #include "../image/image.h"
-#include "../image/light.h"
-#include "../image/mix.h"
 
 #include <stdio.h>
 

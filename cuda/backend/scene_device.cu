@@ -10,7 +10,7 @@
 #include "host.h"
 
 extern "C" {
-#include "../../src/plan/one_table.h"
+#include "../../src/plan/plan.h"
 }
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../src/image/photons.h"
-#include "../../src/image/spread.h"
+#include "../../src/image/fibre.h"
 #include "../../src/physics/panels.h"
 
 void nb_cuda_chain_begin(nb_backend_state *state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fibre.h"
 
-#include "../../src/image/spread.h"
+#include "../../src/image/fibre.h"
 #include "image.h"
 
 struct nb_cuda_fibre {

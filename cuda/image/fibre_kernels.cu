@@ -2,7 +2,7 @@
 /* What stands between the Fourier transforms of the fibres' point spread. */
 #include "image.h"
 
-#include "../../src/image/spread.h"
+#include "../../src/image/fibre.h"
 
 enum { BLOCK = 256 };
 

@@ -4,13 +4,13 @@
 #ifndef NB_CUDA_IMAGE_H
 #define NB_CUDA_IMAGE_H
 
+#include "../../src/image/footprint.h"
+#include "../../src/image/mix.h"
+#include "../../src/image/stages.h"
 #include "../backend/host.h"
 #include "../backend/state.h"
 
-#include "../../src/image/pixel_stages.h"
-
 extern "C" {
-#include "../../src/image/footprint.h"
 }
 
 nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err);
@@ -99,7 +99,7 @@ typedef struct nb_cuda_fibre_size {
     int n;             /* complex numbers of a row */
 } nb_cuda_fibre_size;
 
-/** data[high][2 n] = the function; fast and slow: edges of a pixel, g as in src/image/spread.h. */
+/** data[high][2 n] = the function; fast and slow: edges of a pixel, g as in src/image/fibre.h. */
 void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
                                    double slow, double g, double *data,
                                    gpuStream_t stream);
@@ -136,5 +136,26 @@ nb_status nb_cuda_fft_new(int wide, int high, int images, gpuStream_t stream,
 void nb_cuda_fft_free(nb_cuda_fft *fft); /* NULL is fine */
 nb_status nb_cuda_fft_forward(nb_cuda_fft *fft, double *data, void *work, nb_error *err);
 nb_status nb_cuda_fft_back(nb_cuda_fft *fft, double *data, void *work, nb_error *err);
+
+/* --- Diffuse light on the device (src/light/diffuse_plane.h) --- */
+
+/** An entry of nb_image_device. */
+nb_status nb_cuda_make_light(nb_backend_state *state,
+                             const struct nb_diffuse_plane *plane, int add, nb_error *err);
+
+void nb_cuda_diffuse_release(nb_cuda_diffuse *light);
+
+/* --- What is mixed with the image on the device (src/image/mix.h) --- */
+
+/** The scene's mask on the device, which may be another than that of the pixels rendered last; NULL: none. */
+nb_status nb_cuda_mask(nb_backend_state *state, const nb_scene *scene,
+                       const uint8_t **mask, nb_error *err);
+
+/* --- entries of nb_image_device --- */
+nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *err);
+nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *scene,
+                            const nb_mix *mix, nb_error *err);
+
+void nb_cuda_mix_release(nb_cuda_mix *mix);
 
 #endif

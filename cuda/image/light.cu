@@ -2,7 +2,7 @@
 /* Diffuse light on the device: the nodes of all panels, and the pixels between them. The operations are those of
  * src/light and must not be contracted (nvcc -fmad=false): a node differs from the host's only where the last bits of exp
  * or a cosine change how a float is rounded, and pixels between equal nodes are equal. */
-#include "light.h"
+#include "image.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 extern "C" {
 #include "../../src/light/diffuse_plane.h"
 }
-#include "mix.h"
 
 enum {
     NODES = 128, /* threads of a block */

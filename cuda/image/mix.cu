@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is mixed with the image on the device: factors of pixels, light before and behind them.  The operations are those
  * of src/image/mix.c and must not be contracted (nvcc -fmad=false): the same bits. */
-#include "mix.h"
+#include "image.h"
 
 #include "../../src/image/photons.h"
 

@@ -4,8 +4,6 @@
 
 #include <time.h>
 
-#include "light.h"
-#include "mix.h"
 #include "../../src/image/photons.h"
 #include "../backend/host.h"
 #include "../slopes/slopes.h"

@@ -3,7 +3,7 @@
 #include "slopes.h"
 
 extern "C" {
-#include "../../src/render/audit.h"
+#include "../../src/render/sums.h"
 #include "../../src/render/request.h"
 }
 

@@ -16,7 +16,6 @@
 #define NB_SPOT_INVERSE_ROOT(x) (1 / sqrt(x))
 #endif
 
-#include "../../src/terms/spot_boxes.h"
 #include "../../src/terms/spot_terms.h"
 
 /* --- Sums over the sources that contribute to a ray of a Gaussian crystal --- */

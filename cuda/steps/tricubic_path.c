@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* F between reflections: indices and F in double, lattice in float (tricubic.cu). */
-#include "../../src/plan/one_table.h"
+#include "../../src/plan/plan.h"
 #include "../backend/paths.h"
 
 static int applies(const nb_plan *plan, const char **why)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled with baseline flags, as it must run on every processor of the architecture. */
-#include "cpu.h"
+#include "threads.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

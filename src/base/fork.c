@@ -2,7 +2,7 @@
 /* libgomp keeps a team of threads for the next parallel region. A forked child has the list of
  * them but not the threads, and waits for them without end. Therefore the thread that forks ends its
  * team first. Parent and child start new teams when they need them. */
-#include "fork.h"
+#include "stop.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

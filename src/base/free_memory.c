@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "free_memory.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "fd.h"
-#include "memory.h"
 #include "outfile.h"
-#include "shared.h"
+#include "memory.h"
 #include "store.h"
 #include "unpack.h"
 

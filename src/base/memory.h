@@ -33,4 +33,11 @@ void nb_memory_trim(void);
 /** The nth allocation from now (1 = the next) fails, once; 0 switches off.  For tests. */
 void nb_alloc_fail_after(long n);
 
+/* --- Memory of the machine --- */
+
+/** Memory that is free without swapping, bytes; INFINITY if /proc/meminfo cannot be read. */
+double nb_free_memory(void);
+/** All memory of the machine, bytes; INFINITY if it is unknown. */
+double nb_machine_memory(void);
+
 #endif

@@ -14,7 +14,6 @@
 
 #include "coefficients.h"
 #include "error.h"
-#include "fd.h"
 
 /* --- Temporary names, for signal handlers --- This is the one place with mutable static state: a
  * handler gets no argument. A slot's name is only written while its state is FILLING, and only

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ran1.h"
+#include "philox.h"
 
 enum { MODULUS = 2147483647, MULTIPLIER = 16807, WARM_UP = 8, TABLE = 32 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "same_file.h"
+#include "outfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "hash.h"
+#include "store.h"
 #include "memory.h"
-#include "outfile.h"
 
 /* The identity of a file. For an existing file `name` is 0. Otherwise device and inode are
  * those of the folder, and `name` is a hash of the last part. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shared.h"
+#include "store.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

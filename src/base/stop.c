@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stop.h"
 
-#include "clock.h"
+#include "threads.h"
 #include "error.h"
 
 static _Thread_local nb_asking *now;

@@ -34,4 +34,16 @@ nb_status nb_stop_status(const nb_asking *asking, nb_error *err);
 /** Ask in work of one thread.  Errors: NB_ERR_CANCELLED. */
 nb_status nb_stop_check(nb_error *err);
 
+/* --- Forked processes, which lack the threads and devices of their parent --- */
+
+/** Note that this process has begun to use a device. */
+void nb_fork_uses_device(void);
+/** Had the parent of this forked process begun to use a device? Then this process can use no
+ * device, and must not free memory on it. */
+int nb_fork_lost_device(void);
+/** Advice for messages about this. */
+#define NB_FORK_CURE                                                                     \
+    "devices do not survive fork: start processes with spawn or forkserver, or type "    \
+    "-device cpu"
+
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "memory.h"
-#include "shared.h"
 
 /* Limits of the objects that only the store holds. */
 enum { SPARE_OBJECTS = 48 };

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../nanobragg.h"
 
@@ -55,5 +56,52 @@ nb_store *nb_store_enter(nb_store *store);
 void nb_store_leave(nb_store **before);
 /** The store of this thread, or NULL. */
 nb_store *nb_store_here(void);
+
+/* --- Objects with counted references: the last holder frees them --- */
+
+/** Make a zeroed object with one holder. clear frees what the object owns, before its own
+ * memory; NULL: it owns nothing. `what` names it in the message. Errors: NULL, and
+ * NB_ERR_NOMEM in err. */
+void *nb_shared_new(size_t bytes, void (*clear)(void *object), const char *what,
+                    nb_error *err);
+
+/** Make a copy of `bytes` bytes with one holder. NULL gives NULL, without an error. */
+void *nb_shared_copy(const void *from, size_t bytes, const char *what, nb_error *err);
+
+/** Add a holder. Returns object. NULL is allowed. From any thread. */
+void *nb_shared_hold(const void *object);
+
+/** Is there one holder alone?  The holder asks. */
+int nb_shared_is_own(const void *object);
+
+/** Remove a holder. NULL is allowed. From any thread. */
+void nb_shared_drop(const void *object);
+
+/* A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds damage; it
+ * is not secure against an attacker. */
+
+#define NB_HASH_START 0xcbf29ce484222325u
+
+/** Continue `hash` (NB_HASH_START) with bytes; their number counts too. */
+static inline uint64_t nb_hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *next = data;
+    uint64_t word = bytes;
+    for (;;) {
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 32;
+        if (bytes == 0)
+            return hash;
+        word = 0;
+        if (bytes >= sizeof word) {
+            memcpy(&word, next, sizeof word);
+            next += sizeof word;
+            bytes -= sizeof word;
+        } else {
+            memcpy(&word, next, bytes);
+            bytes = 0;
+        }
+    }
+}
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "../nanobragg.h"
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -54,5 +56,23 @@ static inline int nb_image_threads(int asked, int64_t pixels)
 {
     return pixels < 65536 ? 1 : nb_thread_count(asked);
 }
+
+/* --- Which vector instruction sets this processor and this build have --- */
+
+/** Whether kernels for isa may run here: compiled in, in the processor, and its
+ * registers kept by the operating system.  SCALAR always; AUTO never. */
+int nb_cpu_runs(nb_isa isa);
+
+/** The instruction set for a request. AUTO gives the one that the environment variable
+ * NANOBRAGG_ISA names, or the widest that runs here (SCALAR if none does). Errors:
+ * NB_ERR_UNSUPPORTED when it does not run here (*isa: SCALAR), NB_ERR_INPUT when the variable
+ * names none. */
+nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err);
+
+/** Name as the option -isa spells it. */
+const char *nb_isa_name(nb_isa isa);
+
+/** Seconds of a monotonic clock. */
+double nb_monotonic_seconds(void);
 
 #endif

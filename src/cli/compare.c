@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compare.h"
+#include "sub.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "outputs.h"
+#include "options.h"
 #include "subcommands.h"
 
 /** A figure of nb_difference, and how it is compared with its limit. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's own flags, and all flags one after the other. */
-#include "flags.h"
+#include "options.h"
 
 #include <ctype.h>
 #include <string.h>

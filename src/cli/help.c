@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Help as text and as JSON. */
-#include "help.h"
+#include "options.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "common.h"
-#include "options.h"
 #include "sub.h"
 
 static void sub_help_list(FILE *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One flag as -help prints it, and the flags of a group. */
-#include "help.h"
+#include "options.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "jobs.h"
+#include "sub.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "common.h"
 #include "options.h"
-#include "series.h"
 
 #include <cjson/cJSON.h>
 

@@ -6,12 +6,7 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "help.h"
 #include "options.h"
-#include "outputs.h"
-#include "progress.h"
-#include "report.h"
-#include "series.h"
 #include "sub.h"
 
 static void notice(void *user, const char *line)

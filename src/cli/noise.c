@@ -7,8 +7,7 @@
 
 #include "common.h"
 #include "options.h"
-#include "progress.h"
-#include "series.h"
+#include "sub.h"
 #include "subcommands.h"
 
 typedef struct noise {

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "help.h"
 
 /* Words of other programs, and common words, for our flags: the first one is suggested, -help WORD prints all. */
 static const struct {

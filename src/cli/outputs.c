@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "outputs.h"
+#include "options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "progress.h"
+#include "common.h"
 
 #include <math.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "compare.h"
+#include "sub.h"
 #include "subcommands.h"
 
 /** Room to check the value of a flag; Python reads the words again. */

@@ -6,7 +6,6 @@
 
 #include "common.h"
 #include "options.h"
-#include "outputs.h"
 #include "subcommands.h"
 #include "sub.h"
 

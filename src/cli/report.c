@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+#include "sub.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "outputs.h"
+#include "options.h"
 
 static const char pixels_of[] = "clipped   %" PRId64 " pixel%s of ";
 

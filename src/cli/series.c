@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "series.h"
+#include "sub.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
 #include "common.h"
-#include "jobs.h"
 #include "options.h"
-#include "outputs.h"
 
 /** Data of the callbacks of a running series. */
 typedef struct series_run {

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "outputs.h"
-#include "progress.h"
+#include "options.h"
 #include "subcommands.h"
 
 static const nb_sub_option options[] = {NB_SUB_END};

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "help.h"
 #include "options.h"
-#include "progress.h"
 
 enum { INDENT = 26 };
 

@@ -2,7 +2,7 @@
 /* The crystal's rotations and its cell: one constant matrix dh = E h for each. */
 #include "../model/units.h"
 #include "../params/params.h"
-#include "tangents.h"
+#include "variables.h"
 
 static const nb_vec3 unit_axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 

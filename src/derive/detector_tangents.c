@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How the detector's place follows from its parameters: each moves a panel as a rigid body. */
-#include "../model/panels_geometry.h"
+#include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
-#include "tangents.h"
+#include "variables.h"
 
 /** Rates of a panel's origin and of its axes; of the point of the panel in the beam. */
 typedef struct motion {

@@ -4,7 +4,6 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "dot.h"
 #include "products.h"
 
 typedef struct fit_sink {

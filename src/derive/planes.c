@@ -8,7 +8,6 @@
 #include "../base/stream.h"
 #include "../physics/panels.h"
 #include "../render/request.h"
-#include "dot.h"
 #include "products.h"
 
 typedef struct plane_sink {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tangents.h"
+#include "variables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/beam.h"
-#include "../model/footprint.h"
+#include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../params/params.h"
 

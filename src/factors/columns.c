@@ -8,8 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "model.h"
-#include "reflections.h"
-#include "symmetry.h"
+#include "factors.h"
 
 /* --- Which columns of a reflection file are structure factors --- */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/cpu.h"
+#include "../base/threads.h"
 #include "../base/memory.h"
 #include "spread.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "../base/cpu.h"
+#include "../base/threads.h"
 #include "../base/memory.h"
 #include "direct_row.h"
 
@@ -89,7 +89,7 @@ static nb_status make_images(const nb_site *sites, size_t count,
 }
 
 /** The longest row of the list that begins at `first`. */
-static nb_row row_at(const nb_hkl_list *r, size_t first, int step)
+static nb_row row_at(const nb_index_list *r, size_t first, int step)
 {
     const int *h = r->hkl[first];
     nb_row row = {h[0], h[1], h[2], step, 1};
@@ -108,7 +108,7 @@ typedef struct piece {
     size_t first;
 } piece;
 
-static nb_status make_pieces(const nb_hkl_list *r, int step, piece **pieces,
+static nb_status make_pieces(const nb_index_list *r, int step, piece **pieces,
                              size_t *count, nb_error *err)
 {
     size_t n = 0, i = 0;
@@ -142,7 +142,7 @@ static void sum_images(const nb_image_block *blocks, size_t n, const piece *piec
 static void sum_steep(const nb_site *sites, size_t count, const nb_sum_job *job, double *S)
 {
     const nb_sum_operators *o = job->operators;
-    const nb_hkl_list *r = &job->list;
+    const nb_index_list *r = &job->list;
     size_t steep = 0;
     for (size_t i = 0; i < count; i++)
         steep += (size_t)is_steep(&sites[i], r->s2_limit);

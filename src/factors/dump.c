@@ -6,7 +6,7 @@
 
 #include "../base/c_locale.h"
 #include "../base/memory.h"
-#include "reflections.h"
+#include "model.h"
 
 enum {
     FMEAN,

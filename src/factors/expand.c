@@ -5,8 +5,8 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "reflections.h"
-#include "symmetry.h"
+#include "model.h"
+#include "factors.h"
 
 /* --- values of a row --- */
 

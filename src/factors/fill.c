@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "../io/table/factor_file.h"
 #include "factors.h"
-#include "reflections.h"
+#include "model.h"
 
 /* --- Missing reflections, and the scale of observed amplitudes to a model --- */
 

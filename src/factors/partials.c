@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "sums.h"
 #include "model.h"
-#include "symmetry.h"
+#include "factors.h"
 
 #define TERMS_DIRECT                                                                     \
     5e7 /* atoms x operators x reflections up to which -sf_method auto is direct */

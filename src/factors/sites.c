@@ -6,7 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "symmetry.h"
+#include "factors.h"
 
 enum { B_LOWEST = -1 }; /* A^2; between it and 0 B counts as 0 */
 

@@ -9,7 +9,7 @@
 #include "../nanobragg.h"
 #include "../base/matrix.h"
 #include "model.h"
-#include "symmetry.h"
+#include "factors.h"
 
 /* --- Axes of a cell and 3 x 3 matrices, row by row --- */
 
@@ -51,16 +51,16 @@ void nb_sites_free(nb_sites *sites);
 /* --- Sums over atoms one by one --- */
 
 /** Reflections to sum at. */
-typedef struct nb_hkl_list {
+typedef struct nb_index_list {
     const int (*hkl)[3]; /* in rows of l */
     size_t n;
     double s2_limit; /* of the list, 1/A^2 */
-} nb_hkl_list;
+} nb_index_list;
 
 /** Method and place of a sum over sites. */
 typedef struct nb_sum_job {
     const nb_sum_operators *operators;
-    nb_hkl_list list;
+    nb_index_list list;
     const double *cell; /* A, deg */
     double dmin;        /* A */
     int threads;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symmetry.h"
+#include "factors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "../base/memory.h"
 #include "sums.h"
-#include "factors.h"
 
 static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 

@@ -2,7 +2,7 @@
 /* Boxes of indices, and F of a box times k exp(-B s^2/4). */
 #include <math.h>
 
-#include "reflections.h"
+#include "model.h"
 
 /* --- boxes --- */
 

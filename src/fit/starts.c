@@ -6,7 +6,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/hdf5/hdf5_read.h"
-#include "../render/choose.h"
+#include "../render/request.h"
 #include "../series/orientations.h"
 #include "../series/pool.h"
 #include "../inputs/load.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "absorb.h"
+#include "light.h"
 
 #include <math.h>
 

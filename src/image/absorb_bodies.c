@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What spheres and boxes let through. */
-#include "absorb.h"
+#include "light.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "chained.h"
+#include "image.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "light.h"
-#include "pixel_stages.h"
+#include "stages.h"
 
 /** The order of the instrument. */
 static int rank_of(nb_stage_kind kind)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../base/ran1.h"
+#include "../base/philox.h"
 #include "../physics/hostdevice.h"
-#include "noise.h"
+#include "image.h"
 
 struct nb_compat_noise {
     nb_ran1 uniform;

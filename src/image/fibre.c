@@ -10,7 +10,6 @@
 #include "../base/stop.h"
 #include "../physics/panels.h"
 #include "../base/threads.h"
-#include "spread.h"
 
 #ifdef NB_HAVE_FFTW
 

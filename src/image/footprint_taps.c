@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "footprint_taps.h"
+#include "footprint.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,11 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "adu.h"
-#include "chained.h"
 #include "light.h"
-#include "noise.h"
-#include "quantize.h"
-#include "statistics.h"
 #include "../base/threads.h"
 
 enum { BAND = 16 /* rows that a thread fills at a time */ };

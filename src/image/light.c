@@ -9,7 +9,6 @@
 #include "../base/stop.h"
 #include "../physics/panels.h"
 #include "fibre.h"
-#include "spread.h"
 #include "../base/threads.h"
 
 /** A panel's place in the data, and the sum along the slow edge that is still to be made. */

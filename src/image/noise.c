@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "noise.h"
+#include "image.h"
 
 #include <string.h>
 

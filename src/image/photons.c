@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
-#include "../base/free_memory.h"
+#include "../base/memory.h"
 
 void *nb_image_memory(size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shade.h"
+#include "light.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "../physics/panels.h"
-#include "noise.h"
+#include "image.h"
 #include "noise_block.h"
-#include "pixel_stages.h"
 
 nb_stack_row nb_stack_row_of(const nb_scene *scene, int row)
 {

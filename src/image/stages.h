@@ -4,7 +4,13 @@
 #ifndef NB_IMAGE_STAGES_H
 #define NB_IMAGE_STAGES_H
 
+#include <math.h>
+#include <stdint.h>
+
+#include "../physics/hostdevice.h"
 #include "photons.h"
+#include "poisson.h"
+#include "product.h"
 
 enum { NB_PIECE = 64 /* NB_NOISE_BLOCK */ };
 
@@ -49,5 +55,68 @@ void nb_light_counts(const nb_light_source *source, int row, double *n);
 
 /** The factor of the source in this image, from its r.m.s. (NB_STAGE_FLICKER). */
 double nb_flicker_factor(int64_t seed, uint32_t frame, double rms);
+
+/* What the stages make of one pixel, and its integer, in the same way on host and device. No operation
+ * may be contracted, as in poisson.h. */
+
+/** What a paralysable counter loses. */
+NB_HD double nb_after_deadtime(double mean, double per_exposure)
+{
+    double dead = mean * per_exposure;
+    if (!(mean > 0))
+        return mean;
+    return dead < 700 ? mean * nb_exact_exp(-dead) : 0;
+}
+
+/** A mean behind the n stages before the counts. */
+NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
+{
+    for (int i = 0; i < n; i++) {
+        if (stages[i].kind == NB_STAGE_FLICKER)
+            mean = mean * stages[i].amount;
+        else if (stages[i].kind == NB_STAGE_DEADTIME)
+            mean = nb_after_deadtime(mean, stages[i].amount);
+    }
+    return mean;
+}
+
+/** With an error of the gain of this r.m.s. and deviate. */
+NB_HD double nb_calibrated(double v, double rms, double deviate)
+{
+    double factor = 1 + rms * deviate;
+    return v * (factor > 0 ? factor : 0);
+}
+
+/** What a type holds: its least value, and the largest trusted one; brighter pixels are one more. */
+typedef struct nb_adu_range {
+    double least, most;
+} nb_adu_range;
+
+NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
+{
+    nb_adu_range held = {INT32_MIN + 1.0, 2147483645.0};
+    if (type == NB_PIXEL_U16) {
+        held.least = 0;
+        held.most = 65534;
+    } else if (type == NB_PIXEL_I16) {
+        held.least = -32767;
+        held.most = 32766;
+    }
+    return held;
+}
+
+/** Round half up and limit: one above the largest trusted value where x is larger; NaN is the
+ * least. */
+NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
+{
+    const double above = floor(held.most) + 1; /* 2147483646 at most */
+    double v = x + 0.5;
+    int32_t k;
+    v = v > held.least ? v : held.least;
+    v = v < above + 0.5 ? v : above + 0.5;
+    k = (int32_t)v;
+    k -= k > v; /* towards minus infinity */
+    return k > held.most ? (int32_t)above : k;
+}
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "statistics.h"
+#include "image.h"
 
 #include <math.h>
 #include <string.h>

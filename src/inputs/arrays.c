@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 
 /** For each kind of array: the member of nb_config that names its file, the array's name, and its sizes in nb_arrays. */
 static const struct {

@@ -10,7 +10,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
-#include "../io/table/stol.h"
+#include "../io/table/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"

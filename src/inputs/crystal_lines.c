@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of flags, one for each crystal of an image. */
-#include "crystal_lines.h"
+#include "files.h"
 
 #include <stdio.h>
 #include <string.h>

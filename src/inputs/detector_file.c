@@ -8,10 +8,10 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/text.h"
 #include "../io/table/arrays.h"
-#include "../model/frame.h"
+#include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 

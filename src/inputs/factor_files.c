@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 
 #include "../base/error.h"
-#include "../base/hash.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
-#include "../factors/symmetry.h"
+#include "../factors/factors.h"
 #include "../io/table/arrays.h"
 #include "../io/table/hkl.h"
 #include "../params/params.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../params/params.h"
 #include "factors.h"
 

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "../base/error.h"
-#include "../base/free_memory.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/threads.h"
-#include "../model/diffuse.h"
+#include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "factors.h"

@@ -5,7 +5,6 @@
 
 #include "../factors/factors.h"
 #include "../factors/model.h"
-#include "../factors/reflections.h"
 #include "../io/structure/fprime.h"
 #include "../model/crystal.h"
 #include "../nanobragg.h"

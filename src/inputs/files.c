@@ -7,10 +7,8 @@
 #include "../base/c_locale.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/same_file.h"
 #include "../params/params.h"
-#include "crystal_lines.h"
-#include "../model/spectrum.h"
+#include "../model/beam.h"
 
 const char *nb_dump_name(const nb_config *cfg)
 {

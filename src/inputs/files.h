@@ -40,4 +40,43 @@ const char *nb_output_path(const nb_output *output, const nb_config *cfg);
 
 const nb_writer *nb_output_writer(const nb_output *output, const nb_config *cfg);
 
+/* --- What -crystals says: a number of crystals, or a line of flags for each --- */
+
+enum { NB_CRYSTALS_MOST = 1000 };
+
+/** A line is the JSON object of one crystal. */
+typedef struct nb_crystal_lines {
+    char *text;                   /* owned; the lines, cut by NULs; NULL: none */
+    struct nb_crystal_line *line; /* owned, [n] */
+    int n;
+    char path[NB_PATH_MAX]; /* for messages; "": of the flag itself */
+} nb_crystal_lines;
+
+/** Cut `text` (owned afterwards, of `bytes` and a NUL) into lines; blank ones are left out.  Errors: NB_ERR_INPUT (none,
+ * more than 1000, a NUL), NB_ERR_NOMEM; the lines are empty then. */
+nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
+                               nb_crystal_lines *lines, nb_error *err);
+/** The same of what -crystals has: a file, or a list "[{...}, ...]"; of a number, or "", no lines. */
+nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *lines,
+                                nb_error *err);
+const char *nb_crystal_line_text(const nb_crystal_lines *lines, int m);
+/** "FILE:LINE" of line m into name, which stays without a file. */
+void nb_crystal_lines_name(const nb_crystal_lines *lines, int m, char *name, size_t size);
+void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
+
+/** Let line m change cfg: its flags are a crystal's.  A file of F in it replaces those of cfg, a matrix its misset.
+ * Errors: NB_ERR_INPUT with the line's place. */
+nb_status nb_crystal_lines_apply(const nb_crystal_lines *lines, int m, nb_config *cfg,
+                                 nb_error *err);
+
+/* --- what -crystals says --- */
+
+typedef enum nb_crystals_kind {
+    NB_CRYSTALS_NUMBER,
+    NB_CRYSTALS_LIST,
+    NB_CRYSTALS_FILE
+} nb_crystals_kind;
+/** The kind of a text of -crystals; *n: its number (1 for ""), or -1 where it is out of range. */
+nb_crystals_kind nb_crystals_kind_of(const char *crystals, int *n);
+
 #endif

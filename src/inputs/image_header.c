@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../io/image/smv_read.h"
+#include "../io/image/image_read.h"
 #include "../model/beam.h"
-#include "../model/frame.h"
-#include "../model/sensor.h"
+#include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 

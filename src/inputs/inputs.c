@@ -5,9 +5,9 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "light_store.h"
-#include "crystal_lines.h"
+#include "files.h"
 
 static void free_files(void *object)
 {

@@ -6,10 +6,8 @@
 
 #include "../base/store.h"
 #include "../image/fibre.h"
-#include "../io/table/blocks.h"
-#include "../io/table/factor_file.h"
 #include "../io/table/sources.h"
-#include "../model/amorphous.h"
+#include "../io/table/factor_file.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"

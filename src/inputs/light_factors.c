@@ -5,7 +5,7 @@
 
 #include "../base/memory.h"
 #include "../factors/factors.h"
-#include "../model/diffuse.h"
+#include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../physics/limits.h"
 #include "light_store.h"

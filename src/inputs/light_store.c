@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/threads.h"
 #include "../physics/limits.h"
 #include "light_store.h"

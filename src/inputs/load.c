@@ -7,7 +7,7 @@
 #include "files.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../image/fibre.h"
 #include "../io/table/arrays.h"
 #include "../io/table/factor_file.h"

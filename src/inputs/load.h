@@ -6,10 +6,10 @@
 #include "../picture/picture.h"
 #include "../io/detector/expt.h"
 #include "../io/hdf5/hdf5_read.h"
-#include "../io/image/cbf_read.h"
+#include "../io/image/image_read.h"
 #include "../io/structure/gemmi.h"
 #include "../io/table/hkl.h"
-#include "../model/layout.h"
+#include "../model/detector.h"
 #include "../nanobragg.h"
 #include "inputs.h"
 

@@ -8,7 +8,7 @@
 #include "../base/error.h"
 #include "../base/outfile.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 
 typedef struct gainmap_request {
     const char *path;

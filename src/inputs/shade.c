@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/hash.h"
+#include "../base/store.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/shared.h"
-#include "../image/absorb.h"
+#include "../image/light.h"
 #include "../io/table/arrays.h"
 #include "../model/beam.h"
-#include "../model/layout.h"
-#include "../model/shadow.h"
+#include "../model/detector.h"
+#include "../model/scene_build.h"
 #include "load.h"
 
 /* --- files --- */

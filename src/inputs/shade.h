@@ -4,7 +4,7 @@
 #define NB_INPUTS_SHADE_H
 
 #include "../image/mix.h"
-#include "../image/shade.h"
+#include "../image/light.h"
 #include "inputs.h"
 
 /** Read -transmission and -add for a detector of `pixels` pixels; notes tell how many pixels a file marks.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */

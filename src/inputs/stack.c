@@ -5,7 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../model/layout.h"
+#include "../model/detector.h"
 #include "../params/params.h"
 
 static size_t pixels_of(const nb_panel_spec *p)

@@ -9,8 +9,7 @@
 #include "../base/stop.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
-#include "diffuse_terms.h"
-#include "merge.h"
+#include "diffuse_table.h"
 
 #define NODE_MOST 0.3  /* u from one node to the next, at most */
 #define NODE_APART 0.2 /* the same on halos that no others cover */

@@ -6,16 +6,11 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/free_memory.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/stop.h"
 #include "../base/threads.h"
-#include "curve.h"
 #include "diffuse_look.h"
-#include "diffuse_terms.h"
-#include "lattice_sum.h"
-#include "spline.h"
 
 enum {
     EDGE = 3,   /* indices of a table beyond what is looked up */

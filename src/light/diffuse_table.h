@@ -5,6 +5,8 @@
 #ifndef NB_LIGHT_DIFFUSE_TABLE_H
 #define NB_LIGHT_DIFFUSE_TABLE_H
 
+#include <stddef.h>
+
 #include "../nanobragg.h"
 #include "../physics/diffuse.h"
 
@@ -61,5 +63,85 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *source, nb_diffuse_table
                                nb_error *err);
 
 double nb_diffuse_table_bytes(const nb_diffuse_table *table);
+
+/* Sums over a lattice of sources, S(x) = sum_g I(g) K(x - g), at the points of a lattice that is shifted against it. */
+
+/** K over a row: out[i] = K(x0, x1, x2 + i), i < n. */
+typedef void nb_lattice_kernel_fn(const void *data, const double x[3], int n, double *out);
+
+enum { NB_LATTICE_PLACES = 16 }; /* sums at once, at most */
+
+typedef struct nb_lattice_sum {
+    int period[3];
+    size_t row;     /* doubles from one row to the next */
+    void *in, *out; /* plans of transforms in place */
+    double *source; /* owned; the transform of I, divided by the number of points */
+    double *work[NB_LATTICE_PLACES]; /* owned; K, its transform, their product, S */
+    int places, threads;
+} nb_lattice_sum;
+
+/** Sources I[n0][n1][n2], the first at the indices `low`; sums are wanted at |index| <= reach along each axis, also of
+ * shifted points. K is not cut: the period is as long as the longest distance needs. There are as many places of `places`
+ * as there is memory for, at least one. To be cleared, on errors too.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without
+ * FFTW. */
+nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
+                             const int reach[3], int places, int threads,
+                             nb_lattice_sum *sum, nb_error *err);
+void nb_lattice_sum_clear(nb_lattice_sum *sum);
+
+/** S(o + shift) for all whole o, |o| <= reach, in a place: afterwards nb_lattice_sum_row has them.  Several threads may
+ * call, each for another place. */
+void nb_lattice_sum_make(const nb_lattice_sum *sum, int place,
+                         nb_lattice_kernel_fn *kernel, const void *data,
+                         const double shift[3]);
+
+/** S of the points (h, k, -reach[2] .. reach[2]) + shift, of which l = 0 is *returned; l < 0 is at l + period[2]. */
+const double *nb_lattice_sum_row(const nb_lattice_sum *sum, int place, int h, int k);
+
+/** Bytes of the sources, and of each place. */
+double nb_lattice_sum_bytes(const int low[3], const int n[3], const int reach[3]);
+
+/* Halos of all orders as functions of u^2 and X, and the few kernels whose sums make a grid. */
+
+/** D/(1 - exp(-X)) of one reflection is, for each u^2, the sum of the kernels with the shares that X gives them: Lagrange's
+ * weights of halos at a few X. */
+typedef struct nb_diffuse_terms {
+    int n, columns;
+    double *kernel; /* owned; [n][columns] soft halos: nb_curve_at */
+    double per;     /* steps of the shares for a unit of X */
+    float *share;   /* owned; [n][NB_TERM_SHARES + 1] */
+} nb_diffuse_terms;
+
+enum {
+    NB_TERMS = 24,        /* at most */
+    NB_TERM_SHARES = 8192 /* steps in X */
+};
+
+/** Kernels that are soft within near2, up to u^2 = far2.  Errors: NB_ERR_NOMEM. */
+nb_status nb_diffuse_terms_new(int gauss, double X_most, double near2, double far2,
+                               nb_diffuse_terms *terms, nb_error *err);
+void nb_diffuse_terms_clear(nb_diffuse_terms *terms);
+/** How many there will be. */
+int nb_diffuse_terms_count(int gauss, double X_most);
+
+/** The share of a term; X in units of the step. */
+static inline float nb_diffuse_share(const float *share, double X)
+{
+    const int i = X < NB_TERM_SHARES - 1 ? (int)X : NB_TERM_SHARES - 1;
+    const double t = X < NB_TERM_SHARES ? X - i : 1;
+    return (float)(share[i] + t * (share[i + 1] - share[i]));
+}
+
+/** Columns of curves up to u^2. */
+int nb_curve_columns(double far2);
+
+/** near[NB_NEAR_ROWS][columns]: halos without the soft ones, or whole (near2 0). */
+void nb_diffuse_near_rows(int gauss, double X_most, double near2, int columns,
+                          int threads, float *near);
+
+/** The determinant of a form: the square of the volume of an index. */
+double nb_diffuse_det(const double form[6]);
+/** Half of the box about the ellipsoid of a form: form(x) <= limit. */
+void nb_diffuse_half(const double form[6], double limit, double half[3]);
 
 #endif

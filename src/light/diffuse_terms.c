@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "diffuse_terms.h"
+#include "diffuse_table.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "../base/memory.h"
-#include "curve.h"
+#include "diffuse_look.h"
 
 enum { DEGREE = 3 };     /* of the soft halos, in u^2 */
 #define TERMS_ERROR 3e-4 /* of a halo at any X */

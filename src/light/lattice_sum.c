@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lattice_sum.h"
+#include "diffuse_table.h"
 
 #include <string.h>
 

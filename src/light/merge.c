@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "merge.h"
+#include "diffuse_plane.h"
 
 #include <math.h>
 #include <string.h>

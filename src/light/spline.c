@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spline.h"
+#include "diffuse_look.h"
 
 /** Lines of n points, `step` apart, for `width` neighbours at once: (c[i-1] + m c[i] + c[i+1])/(m + 2) = a[i], c = a at
  * both ends (Thomas' algorithm; the divisors soon stay the same). */

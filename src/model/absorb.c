@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "absorb.h"
+#include "scene_build.h"
 
 #include <string.h>
 

@@ -9,8 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
-#include "sampling.h"
-#include "spectrum.h"
+#include "scene_build.h"
 #include "units.h"
 
 enum { MAX_SOURCES = 10000000 };

@@ -3,8 +3,12 @@
 #ifndef NB_MODEL_BEAM_H
 #define NB_MODEL_BEAM_H
 
+#include <math.h>
+
+#include "../base/philox.h"
 #include "../nanobragg.h"
 #include "../params/params.h"
+#include "../physics/hostdevice.h"
 #include "../physics/scene.h"
 #include "detector.h"
 
@@ -43,5 +47,80 @@ nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
  * of directions held: turns[n_sources].  Errors: NB_ERR_INPUT. */
 nb_status nb_beam_turns(const nb_settings *cfg, const nb_geometry *geometry,
                         const nb_beam *beam, int axis, nb_vec3 *turns, nb_error *err);
+
+/* Spectra of -spectrum: parts of a law each, their wavelengths and weights.  docs/physics.md, section 23. */
+
+typedef enum nb_spectrum_law {
+    NB_SPECTRUM_FLAT,    /* every energy alike */
+    NB_SPECTRUM_SMOOTH,  /* a normal density */
+    NB_SPECTRUM_CHAOTIC, /* a filtered complex noise, new in each shot */
+    NB_SPECTRUM_TYPED    /* straight lines through points of a file */
+} nb_spectrum_law;
+
+/** A point of a file: photon energy, eV, and photons per eV. */
+typedef struct nb_spectrum_point {
+    double eV, density;
+} nb_spectrum_point;
+
+typedef struct nb_spectrum_part {
+    nb_spectrum_law law;
+    double photons;         /* its mean part of all, 0 .. 1 */
+    double centre_eV, fwhm; /* eV; of a flat part and of a file: the full width */
+    double range;           /* eV that its wavelengths cover about the centre */
+    double coherence;       /* chaotic: r.m.s. width of a spike's field, eV */
+    double modes; /* chaotic: M, the r.m.s. width of the part over the coherence */
+} nb_spectrum_part;
+
+enum { NB_SPECTRUM_PARTS = 2 };
+
+/** A spectrum of one shot.  Each part has equal steps of photon energy, in increasing order; a wavelength is the middle of
+ * its step.  Wavelengths, weights and the factor have twelve digits, so that they can be typed. */
+typedef struct nb_spectrum {
+    const char *kind; /* static; "file" for a file */
+    int parts, each;  /* wavelengths in each part */
+    nb_spectrum_part part[NB_SPECTRUM_PARTS];
+    int n;              /* parts * each */
+    double *A, *weight; /* owned, [n]; wavelengths and their photons, of mean 1 */
+    double *mean;       /* owned, [n]; the weights of the mean of all shots */
+    double factor;      /* W: photons of this shot by the mean of all shots */
+    int is_chaotic;     /* differs from shot to shot */
+} nb_spectrum;
+
+/** What a spectrum is made for. */
+typedef struct nb_spectrum_use {
+    const nb_spectrum_point *points; /* of a file; NULL without one */
+    int n_points;
+    double centre_A; /* the central wavelength */
+    double length_A; /* L, the longest edge N_i a_i of the crystal; 0: -wavelengths must be typed */
+    double dmin_A; /* the smallest d that is seen */
+    int64_t seed;  /* of the frame */
+} nb_spectrum_use;
+
+/** Is there a -spectrum, and is it a file? */
+int nb_spectrum_is_set(const nb_settings *cfg);
+int nb_spectrum_is_file(const char *name);
+/** The built-in kinds with blanks between, into text[size]; returns text. */
+const char *nb_spectrum_kinds(char *text, size_t size);
+
+/** Check -spectrum and its flags against each other and against others.  Errors: NB_ERR_INPUT. */
+nb_status nb_spectrum_check(const nb_settings *cfg, nb_error *err);
+
+/** Make the spectrum.  *out is the caller's (nb_spectrum_free), zero on error.  Errors: NB_ERR_INPUT (a pulse too short
+ * for its bandwidth, more than 20,000 modes or 10,000 wavelengths, an energy of 0), NB_ERR_NOMEM. */
+nb_status nb_spectrum_make(const nb_settings *cfg, const nb_spectrum_use *use,
+                           nb_spectrum *out, nb_error *err);
+void nb_spectrum_free(nb_spectrum *spectrum); /* zero or made */
+
+/* --- Normal deviates of Philox --- */
+
+/** A normal deviate of mean 0 and variance 1 (Box and Muller 1958), and (other may be NULL) the second of the pair. */
+static inline double nb_normal52(nb_philox_words p, double *other)
+{
+    const double r = sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))),
+                 turn = 2 * NB_PI * nb_uniform52(p.w[2], p.w[3]);
+    if (other)
+        *other = r * sin(turn);
+    return r * cos(turn);
+}
 
 #endif

@@ -8,7 +8,6 @@
 #include "../base/error.h"
 #include "../base/text.h"
 #include "../params/params.h"
-#include "misset.h"
 #include "units.h"
 
 /** A cell with its angles in radians. */

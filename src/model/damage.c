@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "damage.h"
+#include "crystal.h"
 
 #include <math.h>
 

@@ -6,8 +6,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../params/params.h"
-#include "panel_sensor.h"
-#include "panels_geometry.h"
 
 static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err)
 {

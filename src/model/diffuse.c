@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "diffuse.h"
+#include "scene_build.h"
 
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/limits.h"
-#include "scene_build.h"
 
 /** What is typed of it, and the rotations of the group. */
 typedef struct typed_motions {

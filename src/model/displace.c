@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "displace.h"
+#include "detector.h"
 
 static int is_changed(const nb_place_change *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "drawn.h"
+#include "scene_build.h"
 
 #include "../physics/lattice.h"
 #include "units.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "footprint.h"
+#include "scene_build.h"
 
 #include "units.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "frame.h"
+#include "detector.h"
 
 static int is_dials(nb_convention convention)
 {

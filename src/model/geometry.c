@@ -8,9 +8,7 @@
 #include "../base/error.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
-#include "frame.h"
-#include "panels_geometry.h"
-#include "scan.h"
+#include "scene_build.h"
 #include "units.h"
 
 /** The axes of one convention before any rotation. */

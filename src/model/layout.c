@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "layout.h"
+#include "detector.h"
 
 #include <limits.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "misset.h"
+#include "crystal.h"
 
 #include "../base/philox.h"
-#include "../base/ran1.h"
 
 nb_mat3 nb_axis_rotation(nb_vec3 u, double angle)
 {

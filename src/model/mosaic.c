@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "mosaic.h"
+#include "crystal.h"
 
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/philox.h"
 #include "../params/params.h"
-#include "misset.h"
 
 /** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
 static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "panel_sensor.h"
+#include "detector.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../params/params.h"
-#include "sampling.h"
+#include "scene_build.h"
 #include "units.h"
 
 /** Thickness [m] and attenuation [1/m; 0 none] of a sensor. */

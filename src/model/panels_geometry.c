@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The geometry of a detector from a file: its panels in the lab frame. */
-#include "panels_geometry.h"
+#include "detector.h"
 
 #include <math.h>
 
 #include "../base/error.h"
 #include "../physics/panels.h"
-#include "frame.h"
 #include "units.h"
 
 static nb_vec3 origin_of(const nb_geometry *g, const double origin[3])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampling.h"
+#include "scene_build.h"
 
 #include <limits.h>
 

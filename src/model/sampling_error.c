@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampling_error.h"
+#include "scene_build.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "scan.h"
+#include "scene_build.h"
 
 #include <math.h>
 
 #include "../base/error.h"
 #include "../base/matrix.h"
-#include "frame.h"
+#include "detector.h"
 
 #define EDGE 1e-6 /* of a frame: typed angles have twelve digits */
 

@@ -6,16 +6,12 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/text.h"
 #include "../params/params.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
-#include "footprint.h"
-#include "sampling.h"
-#include "sampling_error.h"
-#include "twin.h"
 #include "units.h"
 
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };

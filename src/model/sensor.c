@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sensor.h"
+#include "detector.h"
 
 #include <math.h>
 #include <stdio.h>

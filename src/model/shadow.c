@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shadow.h"
+#include "scene_build.h"
 
 #include "../physics/hostdevice.h"
 #include "units.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spectrum.h"
+#include "beam.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/text.h"
-#include "deviate.h"
 #include "units.h"
 
 enum {

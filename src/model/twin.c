@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "twin.h"
+#include "scene_build.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "twin_mix.h"
+#include "scene_build.h"
 
 #include <math.h>
 
-#include "../base/hash.h"
+#include "../base/store.h"
 #include "../base/matrix.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
 #include "../physics/limits.h"
 #include "../physics/shapes.h"
 #include "../physics/structure_factor.h"

@@ -7,7 +7,7 @@
 #include "../analysis/analysis.h"
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../io/image/left_out.h"
+#include "../io/image/image_read.h"
 #include "picture.h"
 #include "../inputs/load.h"
 

@@ -7,9 +7,8 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../io/common/axes.h"
 #include "../io/common/panel_spec.h"
-#include "../model/frame.h"
+#include "../model/detector.h"
 #include "write.h"
 #include "report.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
-#include "../base/cpu.h"
+#include "../base/threads.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../inputs/files.h"
 #include "../io/table/factor_file.h"
 #include "../model/units.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../io/common/axes.h"
+#include "../io/common/panel_spec.h"
 #include "../sim/sim.h"
 #include "write.h"
 

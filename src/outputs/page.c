@@ -10,7 +10,7 @@
 #include "../base/outfile.h"
 #include "../base/stop.h"
 #include "../model/units.h"
-#include "../picture/packed.h"
+#include "../picture/picture.h"
 #include "picture.h"
 #include "report.h"
 

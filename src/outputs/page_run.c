@@ -5,7 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../io/table/reflections_write.h"
+#include "../io/table/hkl.h"
 #include "../model/units.h"
 #include "report.h"
 #include "../sim/sim.h"

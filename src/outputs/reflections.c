@@ -2,16 +2,15 @@
 /* The reflections of an image. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../render/choose.h"
 #include "../render/request.h"
-#include "../truth/reflections.h"
+#include "../truth/reflection_table.h"
 
 #include <string.h>
 
 #include "../base/memory.h"
 #include "../sim/crystals.h"
 #include "../sim/footprint.h"
-#include "../sim/mix.h"
+#include "../sim/light.h"
 #include "../sim/sim.h"
 
 /** Spacing of the planes, A; of 0 0 0: 0. */

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "../inputs/factors.h"
-#include "../io/common/draft.h"
 #include "../io/common/json_node.h"
 #include "../nanobragg.h"
 #include "../sim/sim.h"

@@ -7,7 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/outfile.h"
-#include "../io/image/format.h"
+#include "../io/image/writer.h"
 #include "../sim/light.h"
 #include "write.h"
 

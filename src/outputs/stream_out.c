@@ -5,7 +5,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../model/frame.h"
+#include "../model/detector.h"
 #include "../sim/crystals.h"
 #include "../inputs/factors.h"
 #include "../sim/sim.h"

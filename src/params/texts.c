@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "params.h"
 
 const char nb_no_text[1] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "packed.h"
+#include "picture.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,29 @@
 #ifndef NB_PLAN_PLAN_H
 #define NB_PLAN_PLAN_H
 
+#include <math.h>
+
 #include "../nanobragg.h"
 #include "../physics/scene.h"
-#include "tolerance.h"
+
+/* Limits of what a renderer may leave out of a picture (plans/fast_paths.md, section 3). */
+
+/** All zero: every step is calculated. Otherwise no pixel may lack more than each bound above 0.
+ * Without a bound only steps that are 0 are left out. */
+typedef struct nb_tolerance {
+    int skip;       /* steps may be left out */
+    int asked;      /* typed by the user, so a note is needed if nothing is left out */
+    double part;    /* of the brightest pixel of the whole detector */
+    double photons; /* of a pixel */
+} nb_tolerance;
+
+/** The photons that a pixel may lack; brightest: lower bound of the brightest pixel, photons, if
+ * `part` needs it. */
+static inline double nb_tolerance_photons(const nb_tolerance *may, double brightest)
+{
+    const double photons = may->photons > 0 ? may->photons : INFINITY;
+    return may->part > 0 ? fmin(photons, may->part * brightest) : photons;
+}
 
 /** The device that renders, as far as the choice of a path depends on it. */
 typedef struct nb_engine {
@@ -83,6 +103,17 @@ nb_status nb_largest_q(const nb_scene *scene, double *q, nb_error *err);
 static inline double nb_index_box_count(const nb_index_box *box)
 {
     return (double)box->n[0] * box->n[1] * box->n[2];
+}
+
+/* --- Do the sources of a beam need more than one table of F? --- */
+
+/** All sources have the table of the first. */
+static inline int nb_one_table(const nb_beam *beam)
+{
+    for (int i = 1; i < beam->n_sources; i++)
+        if (beam->sources[i].table != beam->sources[0].table)
+            return 0;
+    return 1;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spot_list.h"
+#include "spots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
-#include "spot_tests.h"
 
 /** The cone of the panel's rays, if it is narrower than 90 degrees. */
 static void set_cone(nb_spot_plane *plane, const nb_panel *panel)

@@ -9,7 +9,6 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 #include "dark.h"
-#include "spot_tests.h"
 #include "spots.h"
 
 /* Approximate largest angle between orientations of a group. Larger groups need fewer

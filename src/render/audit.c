@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit.h"
+#include "sums.h"
 
 #include <math.h>
 #include <string.h>

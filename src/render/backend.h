@@ -3,10 +3,10 @@
 #ifndef NB_RENDER_BACKEND_H
 #define NB_RENDER_BACKEND_H
 
-#include "../image/device.h"
+#include "../image/photons.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
-#include "../plan/tolerance.h"
+#include "../plan/plan.h"
 
 struct nb_backend;
 struct nb_slope_job;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "choose.h"
+#include "request.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/fork.h"
+#include "../base/stop.h"
 #include "../physics/limits.h"
 #include "simd.h"
 

@@ -4,7 +4,7 @@
 
 #include "../base/memory.h"
 #include "../physics/ray.h"
-#include "dark_rows.h"
+#include "simd.h"
 
 nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *plans,
                                    int threads, nb_background_rows *rows, nb_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The path in fixed point: parallelepipeds (kernel_fixed.h). */
-#include "../plan/one_table.h"
+#include "../plan/plan.h"
 #include "vector_paths.h"
 
 /* |h|, or N |h|, that the magic number holds */

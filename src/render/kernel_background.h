@@ -5,7 +5,7 @@
 #define NB_RENDER_KERNEL_BACKGROUND_H
 
 #include "../physics/amorphous.h"
-#include "kernel.h"
+#include "simd.h"
 #include "kernel_rays.h"
 
 #include "../terms/materials.h"

@@ -6,7 +6,6 @@
 
 #include "kernel_rays.h"
 
-#include "../terms/factors.h"
 #include "../terms/lattice.h"
 
 /** Fractional indices and their nearest reflection. */

@@ -5,7 +5,7 @@
 #define NB_RENDER_KERNEL_ROWS_H
 
 #include "../physics/pixel.h"
-#include "kernel.h"
+#include "simd.h"
 #include "kernel_background.h"
 #include "kernel_double.h"
 #include "kernel_fixed.h"

@@ -6,9 +6,8 @@
 #define NB_RENDER_KERNEL_SPOTS_H
 
 #include "kernel_rays.h"
-#include "spot_tile.h"
+#include "tile_rows.h"
 
-#include "../terms/spot_boxes.h"
 #include "../terms/spot_terms.h"
 
 /* ------------------------------------------------------------------ boxes of NB_H orientations at once */

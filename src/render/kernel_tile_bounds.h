@@ -5,7 +5,7 @@
 #define NB_RENDER_KERNEL_TILE_BOUNDS_H
 
 #include "kernel_rays.h"
-#include "spot_tile.h"
+#include "tile_rows.h"
 
 #include "../terms/tile_bounds.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* madvise */
-#include "rows.h"
+#include "request.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -10,7 +10,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/threads.h"
-#include "request.h"
 
 enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
 

@@ -7,7 +7,6 @@
 #include "../physics/pixel.h"
 #include "backend.h"
 #include "request.h"
-#include "rows.h"
 #include "vector_paths.h"
 
 struct nb_backend_state {

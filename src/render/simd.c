@@ -6,9 +6,8 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/cpu.h"
+#include "../base/threads.h"
 #include "request.h"
-#include "rows.h"
 #include "vector_paths.h"
 #include "vector_sums.h"
 

@@ -3,9 +3,41 @@
 #ifndef NB_RENDER_SIMD_H
 #define NB_RENDER_SIMD_H
 
-#include "kernel.h"
-#include "spot_tile.h"
+#include "../plan/background_tiles.h"
+#include "../plan/dark.h"
+#include "backend.h"
 #include "sums.h"
+#include "tile_rows.h"
+#include "vector_plan.h"
+
+/* The vector kernels: the same source (kernel_rows.h) compiled once per instruction
+ * set. */
+
+/** Render n spans of one row of the plan's panel, see nb_row_job.  Each pixel's bytes depend on the plan
+ * and the instruction set alone, not on its neighbours. */
+typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, size_t n,
+                           float *row);
+
+nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
+
+/** A part of a row of pixels in a tile of the background (../plan/background_tiles.h): polynomials of a pixel's place. */
+typedef struct nb_background_line {
+    double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
+} nb_background_line;
+
+typedef struct nb_background_strip {
+    double scale, shift; /* a pixel's place in the tile: f scale + shift */
+    const nb_background_grid *grid;
+    int one, groups, parts;
+    nb_background_line line[NB_BACKGROUND_PARTS]; /* [layer][group] */
+} nb_background_strip;
+
+/** Add the materials to the pixels of a span, which is in one tile and not rough; to: its first pixel. */
+typedef void nb_background_kernel(const nb_span *span, const nb_background_strip *strip,
+                                  float *to);
+
+nb_background_kernel nb_background_sse2, nb_background_avx2, nb_background_avx512,
+    nb_background_neon;
 
 /** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked
  * for or named by NANOBRAGG_ISA, and scenes with Miller indices or tables beyond 32 bits
@@ -27,5 +59,49 @@ typedef struct nb_kernel_set {
 
 /** Those of this build; the last one has NULL kernels. */
 extern const nb_kernel_set nb_kernel_sets[];
+
+/* Rows of the vector renderer to which the materials of an amorphous background are added, and rows whose dark pixels
+ * (../plan/dark.h) get no step. */
+
+typedef struct nb_background_rows {
+    nb_row_kernel *kernel;
+    nb_background_kernel *smooth; /* NULL: `kernel` for all pixels */
+    nb_vector_plan *plans;        /* of each panel; owned; NULL: there is no material */
+    nb_background_tiles *tiles;   /* owned; NULL: none is smooth */
+} nb_background_rows;
+
+/** plans: of each panel of the scene, nb_vector_plans_build; they must outlive the rows, which are zeroed but
+ * for their kernels.  Errors: NB_ERR_NOMEM. */
+nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *plans,
+                                   int threads, nb_background_rows *rows, nb_error *err);
+void nb_background_rows_free(nb_background_rows *rows);
+
+/** For nb_row_job; context: a nb_background_rows with plans. */
+void nb_background_row(void *context, const nb_span *spans, size_t n, float *row);
+
+typedef struct nb_dark_rows {
+    nb_row_kernel *kernel;
+    nb_background_kernel *background; /* NULL: kernel for all pixels */
+    int threads;                      /* that prepare; 0: as 1 */
+    const nb_vector_plan *plans;      /* of each panel */
+    nb_lit_panel *lit;       /* of each panel, owned; NULL: every pixel may be lit */
+    nb_vector_plan *without; /* of each panel, without the crystal; owned; NULL: what is dark
+                                    is 0 */
+    nb_background_rows materials;
+} nb_dark_rows;
+
+/** Plans must outlive the rows.  rows is zeroed but for kernels, threads and plans.  Errors: NB_ERR_NOMEM. */
+nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err);
+void nb_dark_rows_free(nb_dark_rows *rows);
+
+/** For nb_row_job; context: a nb_dark_rows. */
+void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row);
+/** Copies of plans that render the water alone: the bytes that the same plans give where every F is
+ * 0.  The caller's (nb_free).  Errors: NB_ERR_NOMEM. */
+nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
+                                   nb_vector_plan **without, nb_error *err);
+
+/** Is every pixel without crystal exactly 0? */
+int nb_dark_is_zero(const nb_scene *scene);
 
 #endif

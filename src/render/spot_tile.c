@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "../base/memory.h"
-#include "../terms/spot_boxes.h"
+#include "../terms/spot_terms.h"
 #include "../terms/tile_bounds.h"
-#include "spot_tile.h"
+#include "tile_rows.h"
 
 int nb_spot_box(const nb_spot_tile *t, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2])

@@ -9,9 +9,8 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
-#include "dark_rows.h"
+#include "simd.h"
 #include "request.h"
-#include "rows.h"
 #include "tile_rows.h"
 
 enum { TILE = 64 };          /* sub-pixels along an edge, about */

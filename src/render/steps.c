@@ -2,8 +2,8 @@
 /* What the paths of a CPU share: every step, by the kernel of the instruction set. */
 #include <stdint.h>
 
-#include "dark_rows.h"
-#include "rows.h"
+#include "simd.h"
+#include "request.h"
 #include "vector_paths.h"
 
 /* Seconds on one core, measured (reports/cpu): of a pixel's geometry. */

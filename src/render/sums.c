@@ -5,9 +5,8 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "audit.h"
-#include "rows.h"
 #include "sums.h"
+#include "request.h"
 
 enum { LINE = 16 }; /* numbers that fill a line of a cache, as floats */
 

@@ -2,7 +2,7 @@
 /* The table of F^2 that the fixed-point kernel reads. */
 #include "../base/memory.h"
 #include "../physics/structure_factor.h"
-#include "../plan/one_table.h"
+#include "../plan/plan.h"
 #include "vector_plan.h"
 
 #include <math.h>

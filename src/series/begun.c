@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/fd.h"
+#include "../base/outfile.h"
 
 /** Native byte order: a series is continued on the same kind of machine. */
 typedef struct content {

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "../base/cpu.h"
+#include "../base/threads.h"
 #include "../base/error.h"
-#include "../base/hash.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../render/simd.h"
 #include "../sim/crystals.h"
 #include "run.h"

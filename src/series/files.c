@@ -7,7 +7,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/same_file.h"
 #include "work.h"
 
 enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };

@@ -10,7 +10,7 @@
 #include "../outputs/picture.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/units.h"
 #include "../params/params.h"

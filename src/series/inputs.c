@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/hash.h"
+#include "../base/store.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/shared.h"
-#include "../base/store.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/scene_build.h"
 #include "../params/params.h"

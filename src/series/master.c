@@ -11,7 +11,7 @@
 #include "../outputs/write.h"
 #include "../base/memory.h"
 #include "../base/text.h"
-#include "../model/twin.h"
+#include "../model/scene_build.h"
 #include "../sim/crystals.h"
 #include "../params/params.h"
 #include "frame.h"

@@ -10,8 +10,8 @@
 #include "../base/outfile.h"
 #include "../base/text.h"
 #include "../io/table/arrays.h"
-#include "../io/table/blocks.h"
-#include "../model/misset.h"
+#include "../io/table/sources.h"
+#include "../model/crystal.h"
 
 enum { ENDS = 18, MOST_NUMBERS = ENDS + 1 };
 

@@ -9,7 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/stop.h"
-#include "../io/common/draft.h"
+#include "../io/common/json_node.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../outputs/write.h"

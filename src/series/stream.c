@@ -7,7 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/hdf5/hdf5_file.h"
-#include "../model/frame.h"
+#include "../model/detector.h"
 #include "../model/units.h"
 #include "../outputs/write.h"
 #include "master.h"

@@ -3,7 +3,7 @@
 #ifndef NB_SERIES_TEMPLATE_H
 #define NB_SERIES_TEMPLATE_H
 
-#include "../io/image/format.h"
+#include "../io/image/writer.h"
 #include "../nanobragg.h"
 
 typedef struct nb_template {

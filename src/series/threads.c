@@ -8,7 +8,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../render/choose.h"
+#include "../render/request.h"
 #include "../sim/crystals.h"
 #include "../sim/derive.h"
 #include "earlier.h"

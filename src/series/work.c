@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/clock.h"
+#include "../base/threads.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 

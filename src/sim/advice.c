@@ -8,7 +8,7 @@
 
 #include "../base/error.h"
 #include "../base/threads.h"
-#include "../model/sampling_error.h"
+#include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/limits.h"

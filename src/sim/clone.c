@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../params/params.h"
 #include "crystals.h"
 #include "sim.h"

@@ -3,9 +3,8 @@
 #ifndef NB_SIM_CRYSTALS_H
 #define NB_SIM_CRYSTALS_H
 
-#include "../inputs/crystal_lines.h"
-#include "../model/twin.h"
-#include "../model/twin_mix.h"
+#include "../inputs/files.h"
+#include "../model/scene_build.h"
 #include "sim.h"
 
 /* --- the crystals of an image (crowd.c) --- */

@@ -6,13 +6,12 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../derive/tangents.h"
+#include "../derive/variables.h"
 #include "../model/units.h"
-#include "../render/choose.h"
-#include "../render/rows.h"
+#include "../render/request.h"
 #include "derive.h"
 #include "footprint.h"
-#include "mix.h"
+#include "light.h"
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {

@@ -8,7 +8,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
-#include "../io/common/draft.h"
+#include "../io/common/json_node.h"
 #include "../io/image/writer.h"
 #include "../physics/panels.h"
 #include "derive.h"

@@ -5,7 +5,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "derive.h"
-#include "mix.h"
+#include "light.h"
 
 int nb_sim_has_factors(const nb_sim *sim)
 {

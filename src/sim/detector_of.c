@@ -7,7 +7,7 @@
 
 #include "../base/error.h"
 #include "../io/common/panel_spec.h"
-#include "../model/frame.h"
+#include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 

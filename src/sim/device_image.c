@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/fork.h"
+#include "../base/stop.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/fork.h"
+#include "../base/stop.h"
 #include "../base/memory.h"
-#include "../render/choose.h"
+#include "../render/request.h"
 #include "footprint.h"
 
 struct nb_warming {

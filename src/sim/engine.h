@@ -5,8 +5,25 @@
 
 #include "../image/image.h"
 #include "../nanobragg.h"
+#include "../physics/scene.h"
 #include "../render/backend.h"
-#include "rest.h"
+
+/* The background of an image whose crystal absorbs: it is rendered alone, and kept for images that have the same. */
+
+struct nb_sim_engine;
+
+typedef struct nb_kept_rest {
+    float *image; /* owned, [pixels]; NULL: none was rendered */
+    size_t pixels;
+    uint64_t key; /* of all that the image depends on; 0: it is not whole */
+} nb_kept_rest;
+
+/** Have engine->rest.image of a scene without crystal, of nb_scene_without_crystal, in memory.  Errors: the backend's,
+ * NB_ERR_NOMEM. */
+nb_status nb_engine_rest(struct nb_sim_engine *engine, const nb_scene *scene,
+                         nb_error *err);
+
+void nb_kept_rest_free(nb_kept_rest *rest); /* zero or kept */
 
 typedef struct nb_sim_engine {
     const nb_backend *backend;
@@ -62,5 +79,18 @@ nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err);
 
 /** The same for good: before the renderer is closed. */
 void nb_engine_stop_lending(nb_sim_engine *engine);
+
+/* --- Notes are passed to the caller and kept for the report --- */
+
+typedef struct nb_notes {
+    nb_hooks caller; /* whom everything is passed to */
+    char **line;     /* owned; [n] */
+    int n;
+} nb_notes;
+
+/** Keep a copy of each note that passes these hooks, which are changed.  *notes: nb_notes_free.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_notes_keep(nb_hooks *hooks, nb_notes **notes, nb_error *err);
+void nb_notes_free(nb_notes *notes); /* NULL is fine */
 
 #endif

@@ -6,7 +6,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../physics/limits.h"
 #include "sim.h"
 

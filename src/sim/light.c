@@ -8,11 +8,10 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/threads.h"
 #include "../light/diffuse_plane.h"
 #include "crystals.h"
-#include "mix.h"
 
 enum {
     FEW_SAMPLES =

@@ -42,4 +42,14 @@ static inline const float *nb_sim_light_plane(const nb_sim *sim)
 void nb_sim_light_node(const nb_sim *sim, nb_json to);
 void nb_sim_light_free(nb_sim_light *light);
 
+/* --- What a simulation's images have beside its scene --- */
+
+/** Arrays are the simulation's. */
+nb_mix nb_sim_mix(const nb_sim *sim);
+
+/** Make the image that was rendered that of engine->photons.mix: image[pixels], or NULL where the device keeps it.
+ * Errors: NB_ERR_DEVICE. */
+nb_status nb_sim_apply_mix(const nb_sim_engine *engine, const nb_scene *scene,
+                           float *image, nb_error *err);
+
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "mix.h"
+#include "light.h"
 
 #include "crystals.h"
-#include "light.h"
 #include "../inputs/shade.h"
 
 nb_mix nb_sim_mix(const nb_sim *sim)

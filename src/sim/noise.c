@@ -6,7 +6,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../base/outfile.h"
 #include "../image/poisson.h"
 #include "../image/stages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "notes.h"
+#include "engine.h"
 
 #include <stdlib.h>
 

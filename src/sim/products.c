@@ -2,9 +2,9 @@
 /* Integers of an image in the caller's memory. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
-#include "../image/quantize.h"
+#include "../image/image.h"
 #include "../physics/panels.h"
-#include "mix.h"
+#include "light.h"
 #include "noise.h"
 #include "sim.h"
 

@@ -10,12 +10,10 @@
 #include "../base/stop.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
-#include "../render/choose.h"
 #include "../render/request.h"
 #include "advice.h"
 #include "footprint.h"
 #include "light.h"
-#include "mix.h"
 #include "../inputs/shade.h"
 #include "sim.h"
 

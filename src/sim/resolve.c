@@ -4,7 +4,7 @@
 
 #include "../base/error.h"
 #include "../inputs/files.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../inputs/load.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "rest.h"
+#include "engine.h"
 
 #include <stddef.h>
 
 #include "../base/error.h"
-#include "../base/hash.h"
+#include "../base/store.h"
 #include "../base/memory.h"
 #include "../render/request.h"
-#include "engine.h"
 
 /** Of the members of *object from a to the end of b. */
 #define HASH_FROM_TO(hash, object, a, b)                                                 \

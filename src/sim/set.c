@@ -5,7 +5,7 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/shared.h"
+#include "../base/store.h"
 #include "../params/params.h"
 #include "sim.h"
 

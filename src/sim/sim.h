@@ -3,16 +3,15 @@
 #ifndef NB_SIM_SIM_H
 #define NB_SIM_SIM_H
 
-#include "../base/clock.h"
+#include "../base/threads.h"
 #include "../base/error.h"
 #include "../inputs/inputs.h"
 #include "../io/common/meta.h"
-#include "../model/layout.h"
+#include "../model/detector.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
 #include "engine.h"
-#include "notes.h"
 
 /** What a change replaces, until its model is built. */
 typedef struct nb_undo nb_undo;

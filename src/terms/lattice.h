@@ -5,6 +5,7 @@
 #define NB_TERMS_LATTICE_H
 
 #include "../physics/lattice.h"
+#include "../physics/structure_factor.h"
 #include "functions.h"
 
 NB_INLINE vd interference_lanes(vd d, double N)
@@ -56,6 +57,90 @@ NB_INLINE vd lattice_lanes(const nb_lattice *lattice, const vd d[3], const int s
         break;
     }
     return product;
+}
+
+/* F of a reflection and tricubic F between reflections in double, by lanes: what src/physics/structure_factor.h says.
+ * For the vectors of a CPU alone; threads of a GPU take cubic_cells.h. */
+
+NB_INLINE vl inside(vd x, double first, double last)
+{
+    return (vl)(x >= first) & (vl)(x <= last);
+}
+
+NB_INLINE vd box_index(const nb_factor_table *sf, vd i, vd j, vd k)
+{
+    return (i * sf->nk + j) * sf->nl + k;
+}
+
+/** F: of one table. */
+NB_INLINE vd nearest_lanes(const nb_factor_table *sf, const double *F, const vd h0[3])
+{
+    vd i = h0[0] - sf->hmin, j = h0[1] - sf->kmin, k = h0[2] - sf->lmin, index;
+    vl in = inside(i, 0, sf->nh - 1) & inside(j, 0, sf->nk - 1) & inside(k, 0, sf->nl - 1);
+    index = (vd)(in & (vl)box_index(sf, i, j, k));
+    return vd_pick(in, vd_gather(F, index), vd_set(sf->default_F));
+}
+
+NB_INLINE void weights_lanes(vd t, vd w[4])
+{
+    w[0] = -t * (t - 1.0) * (t - 2.0) / NB_MUTANT(CUBIC_WEIGHT, 6.01, 6.0);
+    w[1] = (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0;
+    w[2] = -(t + 1.0) * t * (t - 2.0) / 2.0;
+    w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;
+}
+
+/** Four amplitudes that lie side by side. */
+typedef double four __attribute__((vector_size(4 * sizeof(double))));
+
+/** Tricubic for the lanes of `fits`, where all 64 neighbours are in the box; 0 elsewhere.  A
+ * pixel at a time, four neighbours at once: they are contiguous, and a gather's cost is in the
+ * number of addresses. */
+NB_INLINE vd tricubic_lanes(const nb_factor_table *sf, const double *F, const vd h[3],
+                            vl fits)
+{
+    const int start[3] = {sf->hmin, sf->kmin, sf->lmin};
+    vd w[3][4], corner[3], result = {0};
+    int axis, i, j, lane;
+    for (axis = 0; axis < 3; axis++) {
+        vd below = vd_floor(h[axis]);
+        weights_lanes(h[axis] - below, w[axis]);
+        corner[axis] = below - (start[axis] + 1.0);
+    }
+    corner[0] = box_index(sf, corner[0], corner[1], corner[2]);
+    for (lane = 0; lane < NB_H; lane++) {
+        const double *first;
+        four sum = {0}, l = {w[2][0][lane], w[2][1][lane], w[2][2][lane], w[2][3][lane]};
+        if (!fits[lane])
+            continue;
+        first = F + (int64_t)corner[0][lane];
+        for (i = 0; i < 4; i++) {
+            four plane = {0}, row;
+            for (j = 0; j < 4; j++) {
+                memcpy(&row, first + ((int64_t)i * sf->nk + j) * sf->nl, sizeof row);
+                plane += w[1][j][lane] * row;
+            }
+            sum += w[0][i][lane] * plane;
+        }
+        sum *= l;
+        result[lane] = sum[0] + sum[1] + sum[2] + sum[3];
+    }
+    return result;
+}
+
+NB_INLINE vd F_lanes(const nb_factor_table *sf, const double *table, const vd h[3],
+                     const vd h0[3])
+{
+    vd F;
+    vl fits;
+    if (sf->nh == 0)
+        return vd_set(sf->default_F);
+    F = nearest_lanes(sf, table, h0);
+    if (!sf->interpolate)
+        return F;
+    fits = inside(h[0], sf->hmin + 2.0, sf->hmin + sf->nh - 3.0) &
+           inside(h[1], sf->kmin + 2.0, sf->kmin + sf->nk - 3.0) &
+           inside(h[2], sf->lmin + 2.0, sf->lmin + sf->nl - 3.0);
+    return vl_any(fits) ? vd_pick(fits, tricubic_lanes(sf, table, h, fits), F) : F;
 }
 
 #endif

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "reflections.h"
+#include "reflection_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/cpu.h"
+#include "../base/threads.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
 #include "../render/request.h"
-#include "../render/rows.h"
 #include "../render/simd.h"
-#include "reflection_table.h"
 
 /** Number of rows that are divided at the same time and then added in order. */
 enum { BLOCK = 32 };

@@ -11,8 +11,8 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../physics/panels.h"
-#include "../plan/spot_list.h"
-#include "../render/rows.h"
+#include "../plan/spots.h"
+#include "../render/request.h"
 
 enum { TILE = 64 /* approximate sub-pixels along an edge */, BLOCK = 1024 /* tiles */ };
 

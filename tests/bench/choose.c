@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lab.h"
-#include "render/choose.h"
+#include "render/request.h"
 #include "sim/sim.h"
 
 static const char *const kinds[][2] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "sim/derive.h"
 #include "sim/sim.h"

@@ -12,7 +12,7 @@
 #include "../golden/compare.h"
 #include "image/poisson.h"
 #include "render/request.h"
-#include "base/clock.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "../support/render.h"
 

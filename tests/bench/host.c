@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/threads.h"
 #include "lab.h"
 
 enum { PARAMETERS = 9 };

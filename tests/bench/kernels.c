@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "../golden/compare.h"
-#include "base/clock.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "render/request.h"
 #include "render/simd.h"

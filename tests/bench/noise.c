@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../support/products.h"
-#include "base/clock.h"
+#include "base/threads.h"
 #include "image/fibre.h"
 #include "image/poisson.h"
 #include "lab.h"

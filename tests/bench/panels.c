@@ -10,7 +10,7 @@
 #include "../golden/compare.h"
 #include "../support/picture.h"
 #include "sim/sim.h"
-#include "base/clock.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "model/scene_build.h"
 #include "physics/limits.h"

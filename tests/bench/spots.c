@@ -11,15 +11,12 @@
 #include <string.h>
 
 #include "../support/picture.h"
-#include "base/clock.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "params/params.h"
 #include "physics/panels.h"
-#include "render/dark_rows.h"
-#include "render/request.h"
-#include "render/rows.h"
 #include "render/simd.h"
+#include "render/request.h"
 #include "sim/sim.h"
 
 enum { REPEATS = 9, TURNS = 3, ROWS = 16 };

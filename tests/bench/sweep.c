@@ -13,7 +13,7 @@
 
 #include "../support/picture.h"
 #include "sim/sim.h"
-#include "base/clock.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "params/params.h"
 #include "physics/panels.h"

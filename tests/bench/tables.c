@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "lab.h"
 #include "render/request.h"
 #include "render/simd.h"

@@ -9,7 +9,7 @@
 
 #include "../support/scenes.h"
 #include "cases.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "render/simd.h"
 #include "render/request.h"
 #include "../support/render.h"

@@ -14,7 +14,7 @@
 #include "bench.h"
 #include "common.h"
 #include "physics/limits.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "render/request.h"
 #include "render/vector_paths.h"
 #include "render/simd.h"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "common.h"
 #include "spot_grid.h"
 #include "spots_room.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/io/table/blocks.h"
+#include "../../src/io/table/sources.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

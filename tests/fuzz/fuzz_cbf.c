@@ -2,7 +2,7 @@
 /* CBF: header and pixels, all of them, or a message. */
 #include <math.h>
 
-#include "../../src/io/image/cbf_read.h"
+#include "../../src/io/image/image_read.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

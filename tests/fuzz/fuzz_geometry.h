@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "../../src/io/common/axes.h"
 #include "../../src/io/common/panel_spec.h"
 #include "fuzz.h"
 #include "../support/parse.h"

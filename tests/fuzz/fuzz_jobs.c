@@ -2,7 +2,7 @@
 /* -jobs: every line of an accepted file can be applied, and gives the same each time. */
 #include <string.h>
 
-#include "../../src/cli/jobs.h"
+#include "../../src/cli/sub.h"
 #include "../support/picture.h"
 #include "fuzz.h"
 

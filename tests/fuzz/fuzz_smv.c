@@ -2,7 +2,7 @@
 /* SMV files: header, settings, the settings written again, pixels. */
 #include <string.h>
 
-#include "../../src/io/image/smv_read.h"
+#include "../../src/io/image/image_read.h"
 #include "../../src/nanobragg.h"
 #include "../../src/params/config.h"
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 /* Lists of reflections for pages: the brightest comes first. */
 #include <stdlib.h>
 
-#include "../../src/io/table/reflections_write.h"
+#include "../../src/io/table/hkl.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

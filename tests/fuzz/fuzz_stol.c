@@ -3,7 +3,7 @@
  * that bracket it and is constant outside. */
 #include <math.h>
 
-#include "../../src/io/table/stol.h"
+#include "../../src/io/table/sources.h"
 #include "../../src/model/units.h"
 #include "../../src/physics/amorphous.h"
 #include "fuzz.h"

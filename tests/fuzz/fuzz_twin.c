@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/model/twin.h"
+#include "../../src/model/scene_build.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

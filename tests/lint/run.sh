@@ -114,11 +114,11 @@ paths() {
     return $found
 }
 
-# A format of image files is named in its own file and in the list of all (io/image/format.h), and its writers in
+# A format of image files is named in its own file and in the list of all (io/image/writer.h), and its writers in
 # the rows of output files and with pictures.
 formats() {
     local names
-    names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/format.h |
+    names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/writer.h |
         grep -oE '\w+\)' | tr -d ')' | paste -sd'|')
     ! grep -rnE "\bnb_format_($names)\b|&nb_writer_[a-z]" src cuda --include='*.[ch]*' |
         grep -vE '^src/(io/image/|inputs/files\.c:|outputs/picture\.c:)' | sed 's/^/    /' | grep .

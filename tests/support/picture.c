@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/base/shared.h"
+#include "../../src/base/store.h"
 
 nb_config nb_test_config(void)
 {

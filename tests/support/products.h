@@ -3,9 +3,8 @@
 #ifndef NB_TEST_PRODUCTS_H
 #define NB_TEST_PRODUCTS_H
 
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "image/image.h"
-#include "image/statistics.h"
 
 typedef struct noise_options {
     int64_t seed;

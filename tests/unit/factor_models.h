@@ -4,7 +4,7 @@
 #define NB_TESTS_FACTOR_MODELS_H
 
 #include "../../src/factors/model.h"
-#include "../../src/factors/symmetry.h"
+#include "../../src/factors/factors.h"
 #include "factor_groups.h"
 #include "factor_sites.h"
 

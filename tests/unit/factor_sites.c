@@ -6,7 +6,6 @@
 
 #include "../../src/factors/sums.h"
 #include "../../src/factors/factors.h"
-#include "../../src/factors/symmetry.h"
 
 nb_site test_random_site(uint64_t *state, const double cell[6], double spread, size_t i)
 {

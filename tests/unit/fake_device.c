@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "image/mix.h"
-#include "image/noise.h"
+#include "image/image.h"
 #include "image/poisson.h"
 #include "light/diffuse_plane.h"
-#include "render/choose.h"
+#include "render/request.h"
 
 enum { PIECES = 2, PIECE = 1 << 18 };
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/factors/reflections.h"
-#include "../../src/factors/symmetry.h"
+#include "../../src/factors/model.h"
+#include "../../src/factors/factors.h"
 
 /** One coordinate, "-x+1/2". */
 static inline const char *sample_coordinate(const char *p, int8_t R[3], int8_t *t)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/image/absorb.h"
+#include "../../src/image/light.h"
 #include "../../src/physics/hostdevice.h"
 #include "../../src/physics/panels.h"
 #include "../../src/sim/sim.h"

@@ -2,10 +2,10 @@
 /* Images of a crystal that absorbs: the plane of a sphere, and the background that is kept. */
 #include <math.h>
 
-#include "../../src/image/absorb.h"
+#include "../../src/image/light.h"
 #include "../../src/physics/panels.h"
 #include "../../src/physics/ray.h"
-#include "../../src/sim/mix.h"
+#include "../../src/sim/light.h"
 #include "../support/check.h"
 #include "../support/scenes.h"
 

@@ -2,7 +2,7 @@
 /* Which of a CPU and a device -device auto takes, by estimates of this test. */
 #include "../support/check.h"
 
-#include "render/choose.h"
+#include "render/request.h"
 
 /** What is believed, seconds, and what should follow. */
 typedef struct choice {

@@ -4,12 +4,11 @@
 #include "../support/scenes.h"
 
 #include "sim/sim.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"
-#include "render/dark_rows.h"
+#include "render/simd.h"
 #include "render/request.h"
-#include "render/rows.h"
 #include "render/vector_paths.h"
 
 enum { FAST = 61, SLOW = 50, PIXELS = FAST * SLOW, EDGE = 9, HALF = EDGE / 2 };

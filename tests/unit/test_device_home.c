@@ -3,7 +3,7 @@
  * must have the same bytes as without it. */
 #include "../support/products.h"
 #include "sim/sim.h"
-#include "base/fork.h"
+#include "base/stop.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "image/adu.h"

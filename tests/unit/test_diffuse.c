@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/base/shared.h"
+#include "../../src/base/store.h"
 #include "../../src/light/diffuse_look.h"
 #include "../../src/light/diffuse_table.h"
 #include "../../src/sim/light.h"

@@ -14,7 +14,7 @@ typedef struct random_case {
     double cell[6], dmin;
     nb_site *sites;
     size_t count;
-    nb_hkl_list list;
+    nb_index_list list;
     int (*hkl)[3];
 } random_case;
 

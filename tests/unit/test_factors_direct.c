@@ -3,7 +3,7 @@
 #include "../support/check.h"
 #include "factor_sites.h"
 
-#include "../../src/base/cpu.h"
+#include "../../src/base/threads.h"
 #include "../../src/base/memory.h"
 #include "../../src/factors/sums.h"
 #include "../../src/factors/direct_row.h"
@@ -13,7 +13,7 @@ enum { SITES = 13 };
 
 /** P of the list; free it with free. */
 static double *direct(const nb_site *sites, const nb_symmetry *sg,
-                      const nb_hkl_list *list, int threads)
+                      const nb_index_list *list, int threads)
 {
     nb_sum_operators operators;
     nb_error err = {0};
@@ -33,7 +33,7 @@ static void check_group(const test_group *group, double dmin, double spread)
     uint64_t state = 7;
     nb_error err = {0};
     int(*hkl)[3];
-    nb_hkl_list list = {.s2_limit = nb_s_squared_limit(dmin)};
+    nb_index_list list = {.s2_limit = nb_s_squared_limit(dmin)};
     double *P, *terms, rms, max;
     assert_int_equal(
         nb_unique_reflections(&sg, group->cell, dmin, 1, &hkl, &list.n, &err), 0);
@@ -73,7 +73,7 @@ UNIT_TEST(threads_and_vectors_give_the_same_bytes)
     uint64_t seed = 3;
     nb_error err = {0};
     int(*hkl)[3];
-    nb_hkl_list list = {.s2_limit = nb_s_squared_limit(1.8)};
+    nb_index_list list = {.s2_limit = nb_s_squared_limit(1.8)};
     double *one, *more;
     const char *sets[] = {"sse2", "avx2", "avx512"};
     assert_int_equal(nb_unique_reflections(&sg, group->cell, 1.8, 0, &hkl, &list.n, &err),

@@ -5,7 +5,7 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/factors/sums.h"
-#include "../../src/factors/symmetry.h"
+#include "../../src/factors/factors.h"
 
 static const test_group orthorhombic = {
     "P 2 2 2", "-x,-y,z; x,-y,-z", {20, 24, 28, 90, 90, 90}};

@@ -5,7 +5,6 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/factors/factors.h"
-#include "../../src/factors/symmetry.h"
 
 /** Every reflection of P1 inside the limit is absent or belongs to exactly one of the list. */
 static void check_group(const test_group *group, double dmin)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "base/memory.h"
-#include "base/shared.h"
+#include "base/store.h"
 #include "sim/sim.h"
 
 enum { FAST = 24, SLOW = 20, PANELS = 2, PIXELS = PANELS * FAST * SLOW, SIDE = 9 };

@@ -3,8 +3,8 @@
 #include "../support/check.h"
 #include "../support/laws.h"
 
-#include "base/ran1.h"
-#include "model/misset.h"
+#include "base/philox.h"
+#include "model/crystal.h"
 
 /** R R^T = 1 and det R = 1. */
 static void check_rotation(const nb_mat3 *R)

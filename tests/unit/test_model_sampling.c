@@ -3,7 +3,7 @@
 #include "../support/check.h"
 
 #include "model/beam.h"
-#include "model/sampling.h"
+#include "model/scene_build.h"
 #include "physics/hostdevice.h"
 
 static void check_sampling(const nb_sampling *s, int count, double range, double step)

@@ -4,7 +4,7 @@
 #include "../support/laws.h"
 
 #include "sim/sim.h"
-#include "model/mosaic.h"
+#include "model/crystal.h"
 #include "series/frames.h"
 
 enum { COUNT = 100000 };

@@ -7,7 +7,7 @@
 
 #include "scratch.h"
 
-#include "../../src/cli/jobs.h"
+#include "../../src/cli/sub.h"
 #include "../support/scenes.h"
 #include "base/store.h"
 #include "sim/sim.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../src/cli/options.h"
-#include "../../src/cli/progress.h"
+#include "../../src/cli/common.h"
 
 static nb_cli cli;
 static nb_error err;

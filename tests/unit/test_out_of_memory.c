@@ -6,7 +6,7 @@
 #include "../support/check.h"
 #include "scratch.h"
 
-#include "../../src/cli/jobs.h"
+#include "../../src/cli/sub.h"
 #include "../../src/cli/options.h"
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

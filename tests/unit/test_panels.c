@@ -7,7 +7,7 @@
 #include "sim/sim.h"
 #include "physics/limits.h"
 #include "physics/panels.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "render/request.h"
 #include "render/simd.h"
 #include "../support/render.h"

@@ -2,7 +2,7 @@
 /* Bit planes: every instruction set makes the same bytes, those of the definition. */
 #include "../support/check.h"
 
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "io/hdf5/hdf5_chunk.h"
 
 enum { MOST = 4096, GUARD = 0x5a };

@@ -5,7 +5,7 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/picture/picture.h"
-#include "../../src/image/quantize.h"
+#include "../../src/image/image.h"
 
 static nb_scene scene_of(int fast, int slow)
 {

@@ -5,7 +5,7 @@
 #include "../support/scenes.h"
 
 #include "sim/sim.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "base/memory.h"
 #include "render/request.h"
 #include "render/simd.h"

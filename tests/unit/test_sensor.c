@@ -3,7 +3,7 @@
 #include "../support/check.h"
 
 #include "../../src/base/xraylib_lib.h"
-#include "../../src/model/sensor.h"
+#include "../../src/model/detector.h"
 
 static void need_library(void)
 {

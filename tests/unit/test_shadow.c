@@ -8,9 +8,9 @@
 #include "../../src/base/memory.h"
 #include "../../src/base/philox.h"
 #include "../../src/image/mix.h"
-#include "../../src/image/shade.h"
+#include "../../src/image/light.h"
 #include "../../src/model/detector.h"
-#include "../../src/model/shadow.h"
+#include "../../src/model/scene_build.h"
 #include "../../src/physics/ray.h"
 #include "../support/check.h"
 

@@ -8,9 +8,9 @@
 #include "../../cuda/slopes/slope_tables.h"
 #include "sim/derive.h"
 #include "sim/sim.h"
-#include "render/audit.h"
-#include "derive/tangents.h"
-#include "plan/one_table.h"
+#include "render/sums.h"
+#include "derive/variables.h"
+#include "plan/plan.h"
 #include "slope_scenes.h"
 
 enum { SCENES = 60, MANY_SCENES = 1000, PIXELS = SLOPE_EDGE * SLOPE_EDGE };

@@ -5,7 +5,7 @@
 #include "../support/check.h"
 
 #include "../../src/base/memory.h"
-#include "../../src/io/image/smv_read.h"
+#include "../../src/io/image/image_read.h"
 
 #define DOCUMENTED                                                                       \
     "DIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=3;\nSIZE2=2;\n"      \

@@ -6,7 +6,7 @@
 
 #include "../../src/base/memory.h"
 #include "../../src/io/table/sources.h"
-#include "../../src/model/spectrum.h"
+#include "../../src/model/beam.h"
 #include "../../src/model/units.h"
 #include "../support/check.h"
 #include "../support/laws.h"

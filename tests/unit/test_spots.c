@@ -8,8 +8,8 @@
 #include "physics/limits.h"
 #include "physics/panels.h"
 #include "physics/pixel.h"
-#include "plan/spot_tests.h"
-#include "render/spot_tile.h"
+#include "plan/spots.h"
+#include "render/tile_rows.h"
 #include "render/vector_paths.h"
 
 enum { SIDE = 120, EDGE = 16, HALF = 12, COUNT = 2 * HALF + 1 };

@@ -5,9 +5,9 @@
 #include "../support/scenes.h"
 
 #include "sim/sim.h"
-#include "base/cpu.h"
+#include "base/threads.h"
 #include "base/memory.h"
-#include "base/shared.h"
+#include "base/store.h"
 #include "io/table/sources.h"
 #include "physics/limits.h"
 #include "physics/pixel.h"

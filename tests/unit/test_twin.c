@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Twins: parts whose lattices coincide are one scene, others are not.  Crystals share what a dose leaves of F. */
 #include "../../src/sim/crystals.h"
-#include "../../src/sim/mix.h"
+#include "../../src/sim/light.h"
 #include "../support/check.h"
 #include "../support/scenes.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "axes.h"
+#include "panel_spec.h"
 
 #include <math.h>
 

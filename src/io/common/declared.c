@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "declared.h"
+#include "panel_spec.h"
 
 #include <math.h>
 

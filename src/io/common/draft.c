@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "draft.h"
+#include "json_node.h"
 
 #include <stdarg.h>
 #include <stdio.h>

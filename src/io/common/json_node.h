@@ -4,6 +4,7 @@
 #define NB_IO_COMMON_JSON_NODE_H
 
 #include <cjson/cJSON.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../../nanobragg.h"
@@ -39,5 +40,19 @@ int nb_json_write_numbers(cJSON *tree);
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, with the name
  * of the object; also if an earlier call failed. */
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);
+
+/* --- Text that grows --- */
+
+/** All zero is an empty one. */
+typedef struct nb_draft {
+    char *data; /* owned (nb_free), without a NUL */
+    size_t n, room;
+    int failed; /* no memory, or a piece that is too long: data is not whole */
+} nb_draft;
+
+void nb_draft_bytes(nb_draft *t, const char *bytes, size_t n);
+/** Less than 8192 bytes in one call. */
+void nb_draft_put(nb_draft *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "axes.h"
 
 #define LARGEST_SKEW 0.09  /* |f.s| of a panel, 5 deg; of real ones some thousandths */
 #define CLOSEST_PLANE 1e-9 /* m */

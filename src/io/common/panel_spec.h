@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "../../nanobragg.h"
+#include "meta.h"
 
 /** Typed values that win over those of a geometry file; NaN: not typed. */
 typedef struct nb_geometry_typed {
@@ -76,5 +77,47 @@ void nb_spec_positive_osc(nb_detector_spec *detector);
 double nb_length3(const double v[3]);
 /** Divide by the length, which must not be 0. */
 void nb_unit3(double v[3]);
+
+/* The axes of DIALS and of NeXus in the lab, and the parts of a geometry that a simple header
+ * cannot hold. */
+
+/** Unit vectors, right-handed. */
+typedef struct nb_axes {
+    double x[3], y[3], z[3];
+} nb_axes;
+
+double nb_dot3(const double a[3], const double b[3]);
+void nb_cross3(const double a[3], const double b[3], double out[3]);
+
+/** DIALS: x along the fast axis as far as it is across the beam, z against the beam. */
+nb_axes nb_dials_axes(const nb_image_meta *m);
+/** NeXus: x against the fast axis, z along the beam; from unit vectors. */
+nb_axes nb_nexus_axes(const double fast[3], const double slow[3], const double beam[3]);
+/** A vector of the lab along these axes; residues of rounding become 0. */
+void nb_dials_turn(const nb_axes *axes, const double v[3], double out[3]);
+void nb_nexus_turn(const nb_axes *axes, const double v[3], double out[3]);
+
+/** Geometry that DIALS cannot read from a header with only distance, beam centre and pixel
+ * size. */
+enum {
+    NB_LOST_TILT = 1, /* a detector that is not across the beam, or runs the other way */
+    NB_LOST_SPINDLE = 2 /* a rotation about another axis than the fast one */
+};
+int nb_simple_header_loses(const nb_image_meta *m);
+
+/** The polarization of DIALS: the fraction along the polarization vector, and the normal of
+ * the plane of this vector and the beam, in the frame of DIALS. */
+void nb_dials_polarization(const nb_image_meta *m, double *fraction, double normal[3]);
+
+/* --- A limit of the memory that a file may need --- */
+
+/** A header can declare any size, and a few compressed bytes can grow to gigabytes. A file
+ * of `stored` bytes may need `wanted` bytes if they are at most ten times as many, or at
+ * most most_MB (0 or below: NB_DECLARED_MB). Errors: NB_ERR_INPUT, which names -max_read. */
+nb_status nb_declared_check(const char *name, double wanted, double stored,
+                            double most_MB, nb_error *err);
+
+#define NB_DECLARED_MB 500
+#define NB_DECLARED_RATIO 10
 
 #endif

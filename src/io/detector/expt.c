@@ -10,7 +10,7 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../../physics/vec3.h"
-#include "../common/axes.h"
+#include "../common/panel_spec.h"
 #include "expt_parts.h"
 
 /* Beam, goniometer, scan and crystal of an experiment. */

@@ -4,7 +4,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../common/axes.h"
+#include "../common/panel_spec.h"
 #include "expt_parts.h"
 
 #define MM 1e-3

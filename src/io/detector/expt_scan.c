@@ -7,7 +7,7 @@
 #include "../../base/error.h"
 #include "../../base/matrix.h"
 #include "../../base/memory.h"
-#include "../common/axes.h"
+#include "../common/panel_spec.h"
 #include "expt_parts.h"
 
 enum { MOST_POINTS = 10000000 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/hash.h"
+#include "../../base/store.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 

@@ -8,7 +8,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/outfile.h"
-#include "../common/declared.h"
+#include "../common/panel_spec.h"
 #include "hdf5_chunk.h"
 
 /* --- attributes --- */

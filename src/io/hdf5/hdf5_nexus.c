@@ -7,7 +7,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../common/axes.h"
+#include "../common/panel_spec.h"
 #include "hdf5_put.h"
 
 static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const char *path)

@@ -5,8 +5,7 @@
 
 #include "../../base/memory.h"
 #include "../../base/text.h"
-#include "../../model/misset.h"
-#include "../common/axes.h"
+#include "../../model/crystal.h"
 #include "../common/panel_spec.h"
 #include "hdf5_put.h"
 

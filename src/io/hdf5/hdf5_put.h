@@ -4,7 +4,7 @@
 #define NB_IO_HDF5_PUT_H
 
 #include "../../base/outfile.h"
-#include "../common/axes.h"
+#include "../common/panel_spec.h"
 #include "hdf5_file.h"
 #include "hdf5_get.h"
 

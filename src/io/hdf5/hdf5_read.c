@@ -9,11 +9,9 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../image/image_read.h"
-#include "../image/left_out.h"
 #include "../table/sources.h"
 #include "hdf5_chunk.h"
 #include "hdf5_get.h"
-#include "nx_fields.h"
 
 enum { PATH = NB_H5_NAME + 40 }; /* of a set of frames */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "nx_fields.h"
+#include "hdf5_get.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -8,9 +8,9 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../../model/frame.h"
+#include "../../model/detector.h"
 #include "../../params/params.h"
-#include "nx_fields.h"
+#include "hdf5_get.h"
 
 #define PANELS "/entry/simulation/panels"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../../base/cpu.h"
+#include "../../base/threads.h"
 
 /* Compiled with baseline flags, as it must run on every processor of the architecture. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cbf_read.h"
+#include "image_read.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CBF: mini-CBF as cbf_write.c and detectors write it, byte-offset compressed int32 (CBFlib manual, "x-CBF_BYTE_OFFSET"),
  * and other binary sections of imgCIF (cbf_codes.c). */
-#include "cbf_read.h"
+#include "image_read.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 #include "../../base/error.h"
 #include "../../base/text.h"
 #include "../../model/units.h"
-#include "left_out.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";

@@ -8,8 +8,8 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../common/axes.h"
-#include "format.h"
+#include "../common/panel_spec.h"
+#include "writer.h"
 
 /** The text so far. */
 typedef struct page {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format.h"
+#include "writer.h"
 
 static nb_status float_header(const nb_image_view *image, const nb_image_meta *meta,
                               nb_image_header *header, nb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format.h"
+#include "writer.h"
 
 #include <stdio.h>
 #include <string.h>

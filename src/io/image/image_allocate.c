@@ -3,7 +3,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../common/declared.h"
+#include "../common/panel_spec.h"
 
 nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *err)
 {

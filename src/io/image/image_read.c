@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "smv_read.h"
 
 static int starts(const nb_image_file *file, const char *magic, size_t n)
 {

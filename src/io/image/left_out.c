@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of a detector's integers that are marks and not counts: plans/decisions.md. */
-#include "left_out.h"
+#include "image_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "format.h"
+#include "writer.h"
 
 #include <png.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "smv_read.h"
+#include "image_read.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
 
 #include "../../base/error.h"
 #include "../../params/config.h"
-#include "../common/axes.h"
-#include "format.h"
-#include "smv_read.h"
+#include "../common/panel_spec.h"
+#include "writer.h"
+#include "image_read.h"
 
 enum { HEADER_UNIT = 512 };
 

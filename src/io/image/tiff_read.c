@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../../base/memory.h"
-#include "left_out.h"
 #include "tiff_open.h"
 
 typedef struct source {

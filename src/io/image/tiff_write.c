@@ -3,7 +3,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "format.h"
+#include "writer.h"
 
 #ifdef NB_HAVE_TIFF
 

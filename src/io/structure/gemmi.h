@@ -39,7 +39,7 @@ typedef struct nb_atom {
     int model;        /* from 0, in the order of the file */
     int is_alternate; /* an alternative conformation */
     int site_order; /* NB_STRUCTURE_SMALL: operators that keep the site, as the file says; 0: unknown */
-    int site_multiplicity; /* of the file, 0: unknown; positions in the cell, or site_order (factors/symmetry.h) */
+    int site_multiplicity; /* of the file, 0: unknown; positions in the cell, or site_order (factors/factors.h) */
     int is_general; /* disordered about a special position (negative group of SHELXL): not on it */
     int serial;
     int line; /* of the file; 0 unknown */

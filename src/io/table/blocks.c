@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "blocks.h"
+#include "sources.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
-#include "../../model/misset.h"
+#include "../../model/crystal.h"
 
 enum {
     MOST_NUMBERS = 10,

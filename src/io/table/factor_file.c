@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/free_memory.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 

@@ -9,7 +9,7 @@
 #include "../../base/outfile.h"
 #include "../../base/text.h"
 #include "../../nanobragg.h"
-#include "reflections_write.h"
+#include "hkl.h"
 
 enum { COLUMNS = 64, WANTED = 9, NEEDED = 6 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reflections_write.h"
+#include "hkl.h"
 
 #include <stdio.h>
 

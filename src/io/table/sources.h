@@ -3,8 +3,10 @@
 #ifndef NB_IO_SOURCES_H
 #define NB_IO_SOURCES_H
 
-#include "../../model/spectrum.h"
+#include "../../model/beam.h"
+#include "../../model/scene_build.h"
 #include "../../nanobragg.h"
+#include "../../physics/vec3.h"
 
 /** The values for missing columns; the intensity is 1. */
 typedef struct nb_source_defaults {
@@ -85,5 +87,55 @@ nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 positio
 void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
                         const nb_hooks *hooks);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
+
+/* Text files of mosaic blocks (-mosaic_blocks): a rotation and a weight each. */
+
+/** Blocks of equal weight: those of a file, repeated by their weights. */
+typedef struct nb_blocks {
+    nb_mat3 *rotation; /* owned, [n]; of the axes a*, c x a*, c of the crystal */
+    int n;
+    double angle; /* rad; root of the mean square of their angles */
+} nb_blocks;
+
+/** Parse text: a line has the three numbers of a rotation vector (deg) or the nine of a rotation matrix, row by row, and
+ * then a weight if all lines have one; # starts a comment.  wanted: how many blocks there shall be, each line as often as its
+ * weight says, to one; 0: the least number, up to 10000, that does it exactly.  Free *out with nb_blocks_free; it is zero after an
+ * error.  Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM. */
+nb_status nb_blocks_parse(const char *data, size_t bytes, const char *path, int wanted,
+                          nb_blocks *out, nb_error *err);
+void nb_blocks_free(nb_blocks *blocks);
+/** To 1e-4? */
+int nb_is_rotation(const double m[9]);
+
+/* Tables of F against sin(theta)/lambda, 4 sin(theta)/lambda or Q (`-stol`, `-4stol`, `-Q`), and the
+ * materials whose tables are built in (`-background`). */
+
+enum { NB_STOL_MOST = 1000000, NB_STOL_FILE_BYTES = 256 << 20 };
+
+/** A table in the order of its file. */
+typedef struct nb_stol_table {
+    nb_stol_point *points; /* owned */
+    int n;
+} nb_stol_table;
+
+/** Parse n bytes of text.  Two columns, or more, of which two are used, with blanks, tabs or commas
+ * between them; `#` starts a comment; blank lines, CR LF and a last line without newline are fine.
+ * The first column times `factor` is sin(theta)/lambda in 1/A, >= 0 and increasing.  name: the file, for
+ * messages.  *out is the caller's (nb_stol_free), zero on error.  Errors: NB_ERR_INPUT with the line (no
+ * finite number, one column, not increasing, no point, more than NB_STOL_MOST); NB_ERR_NOMEM. */
+nb_status nb_stol_parse(const char *data, size_t n, const char *name, double factor,
+                        nb_stol_table *out, nb_error *err);
+void nb_stol_free(nb_stol_table *table); /* NULL is fine */
+
+/** A material with a built-in table. */
+typedef struct nb_named_material {
+    const char *name;
+    double density;   /* g/cm3 */
+    double mass;      /* of a molecule, g/mol */
+    const char *text; /* its table, as nb_stol_parse reads it */
+} nb_named_material;
+
+/** By its name; NULL: there is none. */
+const nb_named_material *nb_named_material_find(const char *name, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stol.h"
+#include "sources.h"
 
 #include <string.h>
 

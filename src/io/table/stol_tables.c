@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../../base/embed.h"
-#include "stol.h"
+#include "sources.h"
 
 #define TABLE(name)                                                                      \
     NB_EMBED(nb_table_##name, "golden_data/detectors/tables/" #name ".stol")

@@ -6,7 +6,7 @@
 
 #include "../../base/error.h"
 #include "../../model/units.h"
-#include "../common/draft.h"
+#include "../common/json_node.h"
 #include "../common/panel_spec.h"
 #include "stream.h"
 
