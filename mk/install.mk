@@ -79,9 +79,10 @@ installcheck: all ## install under build/, build a program against it, uninstall
 	@CC='$(CC)' LIB=lib64 bash tests/lint/install.sh '' $(CURDIR)/$B/home \
 	    $(MAKE) --no-print-directory uninstall PREFIX=$(CURDIR)/$B/home LIB=lib64
 
-docs: $B/nanobragg ## write docs/options.md, tables of contents and the drawings of conventions; then the site
+docs: $B/nanobragg ## write docs/options.md, tables of contents and the drawings; then the site
 	$(PYTHON) mk/help_pages.py markdown $< >docs/options.md.new && mv docs/options.md.new docs/options.md
 	NANOBRAGG=$(CURDIR)/$< $(PYTHON) docs/images/frames.py docs/images
+	$(PYTHON) plans/data_way.py >plans/data_way.svg
 	$(PYTHON) tests/lint/contents.py --write
 	@$(MAKE) --no-print-directory site
 
