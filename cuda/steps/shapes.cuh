@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** F_latt^2 of round and Gaussian crystals and of top hats, relative to its height, in single precision from the
- * fractions of the Miller indices as 32-bit fixed-point numbers.  Errors: plans/fast_paths.md, section 2. */
+ * fractions of the Miller indices as 32-bit fixed-point numbers.  Errors: plans/paths.md, section 2. */
 #ifndef NB_CUDA_SHAPES_CUH
 #define NB_CUDA_SHAPES_CUH
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Terms in single precision from Miller indices in fixed point (plans/fast_paths.md, section 2), for
+/** Terms in single precision from Miller indices in fixed point (plans/paths.md, section 2), for
  * tile_term.h. */
 #ifndef NB_CUDA_TILE_FAST_CUH
 #define NB_CUDA_TILE_FAST_CUH

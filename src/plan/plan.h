@@ -10,7 +10,7 @@
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
-/* Limits of what a renderer may leave out of a picture (plans/fast_paths.md, section 3). */
+/* Limits of what a renderer may leave out of a picture (plans/paths.md, section 3). */
 
 /** All zero: every step is calculated. Otherwise no pixel may lack more than each bound above 0.
  * Without a bound only steps that are 0 are left out. */

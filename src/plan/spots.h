@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** From reflections to pixels: which terms of a picture are above a threshold. For crystals whose
- * spots have no tails (laws of decay and of edge). Mathematics and bounds: plans/fast_paths.md,
+ * spots have no tails (laws of decay and of edge). Mathematics and bounds: plans/paths.md,
  * section 3.
  *
  *   d       ray, unit           i, kappa  source: direction, 1/wavelength    q = kappa (d - i)
@@ -212,7 +212,7 @@ void nb_spot_list_free(nb_spot_list *list);
 
 /* Tests of spots.h for host and device: which pixels a reflection can reach. Tests of a
  * reflection, an orientation and a box of pixels only save work. Mathematics:
- * plans/fast_paths.md, section 3. */
+ * plans/paths.md, section 3. */
 
 #define NB_SPOT_ROOM 1e-6    /* for rounding, in parts of R and in sub-pixels */
 #define NB_SPOT_GRAZING 0.01 /* cosine to a panel's plane below which rays have no box */

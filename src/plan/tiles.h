@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** From blocks of rays to the steps that may matter there, for crystals whose spots have long
- * tails. Steps are in groups of 16. Mathematics and bounds: plans/fast_paths.md, section 4.
+ * tails. Steps are in groups of 16. Mathematics and bounds: plans/paths.md, section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
  *   h_i        kappa a_i.(d - i) of orientation a

@@ -2,7 +2,7 @@
 /** What the vector kernels need of a scene beside its plan (../plan/plan.h), calculated once a
  * render.
  *
- * Two ways to sum over the crystal (plans/fast_paths.md, section 1):
+ * Two ways to sum over the crystal (plans/paths.md, section 1):
  *   FIXED   SQUARE crystals in fixed point: t = magic - h in double, whose low word is the
  *           fractional index in units of 2^-32 and whose high word counts reflections; the
  *           interference functions in float, sums in float of SUM_RUN terms, then in double.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Shapes of crystals in single precision, from fractions of Miller indices as 32-bit fixed-point numbers: the edge of a
- * top hat, the transform of a sphere.  plans/fast_paths.md, section 2.  For host and device. */
+ * top hat, the transform of a sphere.  plans/paths.md, section 2.  For host and device. */
 #ifndef NB_TERMS_SHAPES_H
 #define NB_TERMS_SHAPES_H
 

@@ -268,7 +268,7 @@ NB_TERM nb_spot_lines nb_spot_lines_of(const nb_spot_aim *aim)
 }
 
 /* Boxes of sub-pixels that a reflection may reach in an orientation (../plan/spots.h); other
- * sub-pixels need no test. A lane is an orientation. Mathematics: plans/fast_paths.md, section
+ * sub-pixels need no test. A lane is an orientation. Mathematics: plans/paths.md, section
  * 3. */
 
 /** A layer of a panel for a run of sources, in some orientations. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Bounds of the terms of a block of rays (../plan/tiles.h): in floats with margins for rounding,
  * so that no term is above its bound. A lane is a step or a group. Mathematics:
- * plans/fast_paths.md, section 4. */
+ * plans/paths.md, section 4. */
 #ifndef NB_TERMS_TILE_BOUNDS_H
 #define NB_TERMS_TILE_BOUNDS_H
 

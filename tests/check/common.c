@@ -9,7 +9,7 @@
 
 enum { GUARD = 64 };
 
-/* plans/acceptance, section 1; of double only what a float can tell, and the order of
+/* docs/physics.md, section 21; of double only what a float can tell, and the order of
  * sums */
 const check_tolerances check_allowed[CHECK_PRECISIONS] = {
     {"mixed", 1e-6, 1e-4, 1e-6, 1e-11}, {"double", 2e-7, 1e-5, 1e-6, 1e-12}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The promise of a tolerance (plans/fast_paths.md, sections 3 and 4): pictures made from their
+/* The promise of a tolerance (plans/paths.md, sections 3 and 4): pictures made from their
  * reflections, and in blocks of rays, against the scalar reference, on random and on cruel scenes.  With I the reference and J what was made
  *
  *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= what was asked

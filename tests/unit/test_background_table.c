@@ -14,7 +14,7 @@ enum { SCENES = 20, EVEN = 12, EDGE = 448, ROWS = 112, SOME = 3 };
 
 /* Part of the largest photons below which nothing is asked. */
 #define DIM 1e-7
-/* Table, smooth factor, roundings to float: plans/fast_paths.md, section 1. */
+/* Table, smooth factor, roundings to float: plans/paths.md, section 1. */
 #define LIMIT 6e-7
 
 static void sample(nb_config *cfg, int n)
