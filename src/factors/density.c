@@ -53,7 +53,7 @@ void nb_visits_free(nb_visits *visits)
 #define MOST_SKEW                                                                        \
     0.9 /* largest correlation of v and w; beyond it corners of a window underflow */
 
-/* Nanoseconds, to choose the quicker method (reports/cpu/structure_factors.md). They are fixed,
+/* Nanoseconds, to choose the quicker method (reports/cpu). They are fixed,
  * so that the choice and the bits are the same everywhere. */
 #define NS_TERM 0.6   /* direct: a site, an operator, a reflection */
 #define NS_POINT 0.25 /* a site's point on the grid */

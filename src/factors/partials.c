@@ -12,7 +12,7 @@
 #define TERMS_DIRECT                                                                     \
     5e7 /* atoms x operators x reflections up to which -sf_method auto is direct */
 #define TERMS_TO_NOTE 5e9    /* beyond it a note gives the estimated time */
-#define SECONDS_A_TERM 6e-10 /* of one thread; reports/cpu/structure_factors.md */
+#define SECONDS_A_TERM 6e-10 /* of one thread; reports/cpu */
 #define LEAST_DMIN 0.25      /* A; s = 4/A, where the table of f0 ends at s/2 = 2/A */
 
 /** The data of a sum over a model. */

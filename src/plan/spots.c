@@ -481,7 +481,7 @@ void nb_spots_free(nb_spots *sp)
 
 /** Seconds on one core: to start; for a reflection in an orientation; for a ray of its box with
  * one source and with several; for a term of several sources; for a pixel. They are 1.5 times the
- * measured ones (reports/cpu/spots.md), because a wrong choice of this path is worse than a
+ * measured ones (reports/cpu), because a wrong choice of this path is worse than a
  * missed gain. */
 typedef struct spot_costs {
     double start, pair, ray, ray_of_sources, term, pixel;

@@ -461,7 +461,7 @@ static double index_of_step(const nb_plan *plan)
     return length * most / sc->oversample / sc->beam.sources[0].lambda;
 }
 
-/* Fitted to the blocks of 263 random scenes (reports/cpu/tiles.md). */
+/* Fitted to the blocks of 263 random scenes (reports/cpu). */
 double nb_tiles_gain(const nb_plan *plan)
 {
     const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;

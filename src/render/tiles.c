@@ -19,7 +19,7 @@ enum {
 }; /* sub-pixels along an edge, about; blocks looked at for an estimate */
 #define ROOM (1 - 1e-4) /* of a budget, for the rounding of what is calculated from it */
 
-/* Costs in groups of steps of the kernel of every step, measured (reports/cpu/tiles.md). */
+/* Costs in groups of steps of the kernel of every step, measured (reports/cpu). */
 typedef struct tile_costs {
     double ray, block, group, steps, terms; /* of nb_tile_counts */
 } tile_costs;
@@ -418,7 +418,7 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 /* Seconds of the path / seconds of its estimate, which only decides when the path is quicker than every step
  * (tests/bench/choose.c). */
 #define LONGER 2.8
-/* Seconds on one core of a trial, measured (reports/cpu/tiles.md): the brightest pixel is looked for, and bounds are
+/* Seconds on one core of a trial, measured (reports/cpu): the brightest pixel is looked for, and bounds are
  * made for some blocks.  If every step takes less than FEW_TRIALS trials, there is none.  If it takes MANY_TRIALS, blocks
  * are tried where they seem to gain SEEMS.  The longer every step takes, the less they need to gain. */
 #define TRIAL 5e-3

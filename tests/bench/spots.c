@@ -3,7 +3,7 @@
  * On a device: kernels by its events, warm calls by the wall clock; one line a case:
  *   NAME kernel_ms wall_ms every_ms gain worst bound
  * worst: the largest |I - J| of the brightest pixel against every step, bound: what was promised.  On the CPU:
- * processor seconds of one thread (reports/cpu/spots.md).  The times of every step come from some rows of the
+ * processor seconds of one thread (reports/cpu).  The times of every step come from some rows of the
  * detector.  Word: the cases whose name contains it. */
 #include <math.h>
 #include <stdio.h>
