@@ -53,7 +53,7 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
 typedef struct slope_index {
     vf d[3], u[3], h[3];
     vi high[3];
-    vf power, R2; /* law of decay: exp(-2 g/width R^2), R^2 */
+    vf power, R2; /* law of decay: exp(-2 g/width R^2) as SLOPE_RAISED has it, R^2 */
 } slope_index;
 
 /** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.  parts: N is not whole. */
@@ -113,15 +113,15 @@ NB_INLINE void real_phase(const slope_constants *c, const vd2 t[3], slope_index 
     }
 }
 
-/** 2^(whole + part), |part| <= 1/2; below the normal floats 0. */
+/** 2^(SLOPE_RAISED + whole + part), |part| <= 1/2; 0 where 2^whole is below the normal floats. */
 NB_INLINE vf slope_exp2(vf whole, vf part)
 {
     static const float c[7] = {1.0f,           (float)(1 / NB_LOG2_E), 0.240226507f,
                                0.0555041087f,  0.00961812911f,         0.00133335581f,
                                0.000154035304f};
-    vi scale =
-        vi_add((vi)(whole + vf_set(NB_ROUND_FLOAT)), vi_set(127 - NB_ROUND_FLOAT_BITS))
-        << 23;
+    vi scale = vi_add((vi)(whole + vf_set(NB_ROUND_FLOAT)),
+                      vi_set(127 + SLOPE_RAISED - NB_ROUND_FLOAT_BITS))
+               << 23;
     vf power = vf_set(c[6]);
     int k;
     for (k = 5; k >= 0; k--)

@@ -287,7 +287,9 @@ static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *
         (st = reserve(v, err)))
         return st;
     v->width = shape.width;
-    v->unit = v->plans->table.unit * (shape.law == NB_LAW_DECAY ? height * height : 1);
+    v->unit = v->plans->table.unit;
+    if (shape.law == NB_LAW_DECAY)
+        v->unit *= ldexp(height * height, -SLOPE_RAISED);
     v->wavenumber = v->plans->sources[0].inv_lambda;
     for (int i = 0; i < plan->scene->beam.n_sources && !plan->scene->amorphous; i++)
         v->weights += v->plans->sources[i].weight * lattice->n_orientations;

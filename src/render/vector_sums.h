@@ -31,6 +31,10 @@ enum nb_slope_place {
     SLOPE_SUMS = SLOPE_BEAM + 2
 };
 
+/** Law of decay: the sums are 2^64 times larger, and their unit smaller.  Otherwise terms far from a peak would be denormal
+ * numbers, each of which takes a processor as long as hundred others. */
+enum { SLOPE_RAISED = 64 };
+
 /** How N d is reduced to a fraction. */
 typedef enum nb_slope_phase {
     NB_PHASE_INDEX = NB_FIXED_INDEX,     /* whole N, few: fixed point */
