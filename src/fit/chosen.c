@@ -1,30 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "chosen.h"
 
-#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
+#include "../render/request.h"
 #include "../sim/footprint.h"
 #include "../sim/sim.h"
+
+/** Let *scene have these pixels alone, by a mask that is the caller's.  Errors: NB_ERR_NOMEM. */
+static nb_status mask_others(const nb_chosen *c, nb_scene *scene, uint8_t **seen,
+                             nb_error *err)
+{
+    const uint8_t *mask = scene->raster.mask;
+    if (!(*seen = nb_alloc(scene->raster.pixels, 1, "pixels of a fit", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < c->n; i++)
+        (*seen)[c->at[i]] = !mask || mask[c->at[i]];
+    scene->raster.mask = *seen;
+    return NB_OK;
+}
 
 /** The spans of the pixels at c->at; they must be pixels that the simulation renders. */
 static nb_status list_spans(nb_chosen *c, nb_error *err)
 {
-    const size_t pixels = c->sim->model.scene.raster.pixels;
-    float *wanted = nb_alloc_raw(pixels, sizeof *wanted, "pixels of a fit", err);
-    const nb_observation seen = {.photons = wanted};
+    nb_scene scene = c->sim->model.scene;
+    uint8_t *seen;
     size_t n = 0;
-    nb_status st = wanted ? NB_OK : NB_ERR_NOMEM;
-    for (size_t i = 0; i < pixels && !st; i++)
-        wanted[i] = NAN;
-    for (size_t i = 0; i < c->n && !st; i++)
-        wanted[c->at[i]] = 0;
-    NB_TRY(nb_sim_observe(c->sim, &seen, &c->list, err));
+    nb_status st = mask_others(c, &scene, &seen, err);
+    NB_TRY(nb_spans_build(&scene, &c->list.spans, &c->list.n, err));
+    c->list.number = ++c->sim->n_observed;
     for (size_t i = 0; i < c->list.n; i++)
         n += (size_t)c->list.spans[i].n;
-    nb_free(wanted);
+    nb_free(seen);
     return st || n == c->n ? st
                            : nb_fail(err, NB_ERR_INPUT,
                                      "pixels of a fit: %zu are not rendered", c->n - n);
@@ -49,17 +60,35 @@ nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, const int64_t 
     return list_spans(out, err);
 }
 
-void nb_chosen_close(nb_chosen *c)
+void nb_chosen_ungroup(nb_chosen *c)
 {
-    nb_slope_pixels_free(&c->list);
-    nb_free(c->at);
-    nb_free(c->image);
     nb_free(c->group);
     nb_free(c->stol);
     nb_free(c->order);
     nb_free(c->begin);
     nb_free(c->u);
+    memset(&c->groups, 0, sizeof *c - offsetof(nb_chosen, groups));
+}
+
+void nb_chosen_close(nb_chosen *c)
+{
+    nb_chosen_ungroup(c);
+    nb_slope_pixels_free(&c->list);
+    nb_slope_list_free(&c->places);
+    nb_free(c->at);
+    nb_free(c->image);
+    nb_free(c->room);
     memset(c, 0, sizeof *c);
+}
+
+nb_status nb_chosen_slopes(nb_chosen *c, const char *const *names, int count,
+                           double *values, nb_error *err)
+{
+    const nb_pixels_seen of = {&c->seen, &c->list, &c->places};
+    nb_status st = NB_OK;
+    if (!c->places.place)
+        st = nb_slope_list_open(&c->sim->model.scene, &c->list, &c->places, err);
+    return st ? st : nb_sim_slopes_at(c->sim, names, count, &of, values, err);
 }
 
 enum { FEW = 8 }; /* a list of this part of the pixels is short */
@@ -87,13 +116,10 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     nb_sim_engine *engine = &c->sim->engine;
     const nb_request request = {.precision = engine->options.precision,
                                 .tolerance = engine->options.tolerance};
-    const uint8_t *mask = c->sim->model.scene.raster.mask;
     nb_scene scene = c->sim->model.scene;
-    uint8_t *seen = nb_alloc(scene.raster.pixels, 1, "mask", err);
-    nb_status st = seen ? nb_engine_open(engine, err) : NB_ERR_NOMEM;
-    for (size_t i = 0; i < c->n && !st; i++)
-        seen[c->at[i]] = !mask || mask[c->at[i]];
-    scene.raster.mask = seen;
+    uint8_t *seen;
+    nb_status st = mask_others(c, &scene, &seen, err);
+    NB_TRY(nb_engine_open(engine, err));
     NB_TRY(nb_sim_render_footprint(c->sim, &scene, &request, c->image, err));
     nb_free(seen);
     return st;
@@ -110,17 +136,20 @@ static int is_summed(const nb_chosen *c)
 
 nb_status nb_chosen_image(nb_chosen *c, double *values, nb_error *err)
 {
+    const long n = (long)c->n;
     nb_status st;
     if (is_summed(c))
-        return nb_sim_slopes_at(c->sim, NULL, 0, &(nb_pixels_seen){&c->seen, &c->list},
-                                values, err);
+        return nb_chosen_slopes(c, NULL, 0, values, err);
     if (!c->image && !(c->image = nb_alloc_raw(c->sim->model.scene.raster.pixels,
                                                sizeof *c->image, "image of a fit", err)))
         return NB_ERR_NOMEM;
     st = nb_sim_has_footprint(c->sim) ? render_wide(c, err) : render_spans(c, err);
     if (!st && nb_sim_has_factors(c->sim))
         nb_sim_factor_spans(c->sim, c->list.spans, c->list.n, c->image);
-    for (size_t i = 0; i < c->n && !st; i++)
+    if (st)
+        return st;
+#pragma omp parallel for num_threads(nb_image_threads(c->sim->engine.options.threads, n))
+    for (long i = 0; i < n; i++)
         values[i] = c->image[c->at[i]];
-    return st;
+    return NB_OK;
 }

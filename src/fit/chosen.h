@@ -13,7 +13,10 @@ typedef struct nb_chosen {
     nb_slope_pixels list; /* owned */
     size_t n;             /* pixels */
     size_t *at;           /* owned; [n], places in the stack */
+    nb_slope_list places; /* owned; of the list; n 0 until they are needed */
     float *image;         /* owned; [stack], work; NULL until it is needed */
+    double *room;         /* owned; [most], work; NULL until it is needed */
+    size_t most;
     /* The reflections next to the pixels (scales.c); NULL until nb_chosen_group. */
     int groups;
     int *group;      /* owned; [n] */
@@ -33,8 +36,14 @@ void nb_chosen_close(nb_chosen *chosen); /* zeroed is fine */
 /** The model without the backgrounds of the observation: values[n], photons.  Errors: NB_ERR_NOMEM, those of a render. */
 nb_status nb_chosen_image(nb_chosen *chosen, double *values, nb_error *err);
 
-/** Put each pixel to the reflection next to it; all scales are 1.  Errors: NB_ERR_NOMEM. */
+/** The image and its slopes by the named parameters: values[1 + count][n].  Errors as nb_sim_derivatives. */
+nb_status nb_chosen_slopes(nb_chosen *chosen, const char *const *names, int count,
+                           double *values, nb_error *err);
+
+/** Put each pixel to the reflection next to it; all scales are 1.  Until nb_chosen_ungroup they stay there.  Errors:
+ * NB_ERR_NOMEM. */
 nb_status nb_chosen_group(nb_chosen *chosen, nb_error *err);
+void nb_chosen_ungroup(nb_chosen *chosen);
 
 /** Normal equations by the V = count + knots values; arrays are the caller's, [V] and [V][V]. */
 typedef struct nb_scaled_sums {

@@ -20,10 +20,10 @@
 
 /* Which reflection a pixel belongs to. */
 
-/** A pixel of the list and its reflection. */
+/** Pixels of the list, side by side, and their reflection. */
 typedef struct place {
     int64_t key;
-    uint32_t pixel;
+    uint32_t pixel, n;
 } place;
 
 static int by_key(const void *a, const void *b)
@@ -49,7 +49,7 @@ static void place_span(nb_chosen *c, const nb_span *span, size_t n, place *out)
         int hkl[3];
         nb_place_hkl(&sc->lattice,
                      nb_place_q(c->sim, panel, fast + 0.5, span->slow + 0.5), hkl);
-        out[n] = (place){key_of(hkl), (uint32_t)n};
+        out[n] = (place){key_of(hkl), (uint32_t)n, 1};
         c->stol[n] = (float)nb_place_stol(c->sim, panel, fast, span->slow);
     }
 }
@@ -62,22 +62,34 @@ static int team_of(const nb_chosen *c)
 /** Pixels in order, with the reflections next to them; first[spans]: of each span. */
 static void list_places(nb_chosen *c, const size_t *first, place *out)
 {
-    const int team = team_of(c);
-    long i;
-    (void)team;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(team)
-    for (i = 0; i < (long)c->list.n; i++)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(team_of(c))
+    for (long i = 0; i < (long)c->list.n; i++)
         place_span(c, &c->list.spans[i], first[i], out);
 }
 
-/** Groups from the sorted places. */
-static nb_status divide(const place *all, nb_chosen *c, nb_error *err)
+/** Join neighbours of one reflection; how many are left. */
+static size_t join(place *all, size_t n)
 {
+    size_t to = 0;
+    for (size_t i = 1; i < n; i++)
+        if (all[i].key == all[to].key)
+            all[to].n++;
+        else
+            all[++to] = all[i];
+    return n ? to + 1 : 0;
+}
+
+/** Groups from the n sorted places. */
+static nb_status divide(const place *all, size_t n, nb_chosen *c, nb_error *err)
+{
+    size_t at = 0;
     c->groups = 0;
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         c->groups += i > 0 && all[i].key != all[i - 1].key;
-        c->group[all[i].pixel] = c->groups;
-        c->order[i] = all[i].pixel;
+        for (uint32_t k = 0; k < all[i].n; k++) {
+            c->group[all[i].pixel + k] = c->groups;
+            c->order[at++] = all[i].pixel + k;
+        }
     }
     c->groups++;
     c->u = nb_alloc((size_t)c->groups, sizeof *c->u, "scales", err);
@@ -85,7 +97,7 @@ static nb_status divide(const place *all, nb_chosen *c, nb_error *err)
     if (!c->u || !c->begin)
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < c->n; i++)
-        c->begin[c->group[all[i].pixel] + 1] = i + 1;
+        c->begin[c->group[c->order[i]] + 1] = i + 1;
     return NB_OK;
 }
 
@@ -105,8 +117,9 @@ nb_status nb_chosen_group(nb_chosen *c, nb_error *err)
     c->order = nb_alloc_raw(n + 1, sizeof *c->order, "reflections", err);
     if (first && all && c->group && c->stol && c->order) {
         list_places(c, first, all);
+        n = join(all, n);
         qsort(all, n, sizeof *all, by_key);
-        st = divide(all, c, err);
+        st = divide(all, n, c, err);
     }
     nb_free(all);
     nb_free(first);
@@ -145,46 +158,32 @@ static void add_hats(const nb_observation *o, double x, double *hats)
 
 /* The model of a pixel: exp(u) crystal + rest. */
 
-/** All pixels of a list at some values. */
+/** All pixels of a list at some values; what is [pixels] is by reflections, as nb_chosen.order.  All arrays are in its room. */
 typedef struct model {
     nb_chosen *of;
-    int count;      /* parameters */
-    double *values; /* owned; [1 + planes][pixels]: image and planes */
-    double *rest, *slope, *weight,
-        *loss; /* owned, one block; [pixels]; slope and weight: of the loss by the model */
-    double *g, *h, *scale; /* owned, one block; [groups]: sums of the loss by u; exp(u) */
-    const double *water_plane; /* in values; NULL: there is no water */
+    int count;                     /* parameters */
+    double *values;                /* [1 + planes][n], by pixels: image and planes */
+    double *counts, *light, *rest; /* [pixels] */
+    double *slope, *weight;        /* [pixels], of the loss by the model */
+    double *h, *scale;             /* [groups]: sums of the loss by u; exp(u) */
+    const double *water_plane;     /* in values; NULL: there is no water */
     double water_um;
     int fluence; /* number of -fluence among the parameters; -1: it is held */
 } model;
 
-static void close_model(model *m)
-{
-    nb_free(m->values);
-    nb_free(m->rest);
-    nb_free(m->g);
-}
-
-/** Photons of a pixel without the crystal and the water. */
-static double under(const nb_chosen *c, size_t i)
-{
-    return (c->seen.background ? c->seen.background[c->at[i]] : 0) +
-           (c->seen.n_knots ? level_at(&c->seen, c->stol[i]) : 0);
-}
-
 static nb_status open_memory(model *m, int planes, nb_error *err)
 {
     const size_t n = m->of->n, groups = (size_t)m->of->groups;
-    m->values =
-        nb_alloc_raw(((size_t)planes + 1) * n + 1, sizeof *m->values, "slopes", err);
-    m->rest = nb_alloc(4 * n + 1, sizeof *m->rest, "model", err);
-    m->g = nb_alloc(3 * groups + 1, sizeof *m->g, "scales", err);
-    if (!m->values || !m->rest || !m->g)
-        return NB_ERR_NOMEM;
-    m->slope = m->rest + n;
-    m->weight = m->slope + n;
-    m->loss = m->weight + n;
-    m->h = m->g + groups;
+    const size_t size = ((size_t)planes + 6) * n + 2 * groups;
+    double **const arrays[] = {&m->counts, &m->light, &m->rest, &m->slope, &m->weight};
+    nb_status st;
+    if (size > m->of->most)
+        NB_FORWARD(nb_grow(&m->of->room, 0, size, sizeof *m->of->room, "slopes", err));
+    m->of->most = size > m->of->most ? size : m->of->most;
+    m->values = m->of->room;
+    for (size_t i = 0; i < 5; i++)
+        *arrays[i] = m->values + ((size_t)planes + 1 + i) * n;
+    m->h = m->weight + n;
     m->scale = m->h + groups;
     return NB_OK;
 }
@@ -194,7 +193,6 @@ static nb_status open_model(nb_chosen *c, const char *const *names, int count, m
                             nb_error *err)
 {
     const char *all[NB_VARIABLES_MAX + 1];
-    const nb_pixels_seen of = {&c->seen, &c->list};
     int planes = count, at = -1;
     nb_status st;
     *m = (model){.of = c, .count = count, .fluence = -1};
@@ -207,58 +205,52 @@ static nb_status open_model(nb_chosen *c, const char *const *names, int count, m
     if (m->water_um > 0 && at < 0)
         all[at = planes++] = "water";
     st = open_memory(m, planes, err);
-    NB_TRY(nb_sim_slopes_at(c->sim, all, planes, &of, m->values, err));
+    NB_TRY(nb_chosen_slopes(c, all, planes, m->values, err));
     if (m->water_um > 0)
         m->water_plane = m->values + ((size_t)at + 1) * c->n;
-    for (size_t i = 0; i < c->n && !st; i++) {
-        const double w = m->water_plane ? m->water_plane[i] * m->water_um / 3 : 0;
-        m->values[i] -= w; /* of the crystal alone */
-        m->rest[i] = w + under(c, i);
-    }
     return st;
 }
 
-/** Slopes and weights of the losses of a reflection's pixels, and their sums; the losses, too, if they are wanted. */
-static inline void compare_group(model *m, int k, const int gauss, const int wanted)
+static double water_of(const model *m, size_t i)
 {
-    const nb_chosen *of = m->of;
-    const double scale = m->scale[k] = exp(of->u[k]);
-    double g = 0, h = 0;
-    for (size_t j = of->begin[k]; j < of->begin[k + 1]; j++) {
-        const size_t i = of->order[j];
-        const double light = scale * m->values[i], n = m->of->seen.photons[of->at[i]];
-        const nb_fit_pixel p =
-            gauss ? nb_gauss_pixel(n, light + m->rest[i], m->of->seen.sigma)
-                  : nb_poisson_pixel(n, light + m->rest[i]);
-        if (wanted)
-            m->loss[i] = p.loss;
-        m->slope[i] = p.slope;
-        m->weight[i] = p.weight;
-        g += p.slope * light;
-        h += p.weight * light * light;
-    }
-    m->g[k] = g;
-    m->h[k] = h;
+    return m->water_plane ? m->water_plane[i] * m->water_um / 3 : 0;
 }
 
-/** The same of all; the sum of the losses, if they are wanted, in the order of the pixels. */
-static double compare(model *m, int wanted)
+/** The photons of a reflection's pixels, of the crystal alone, and of all else. */
+static void gather_group(model *m, int k)
 {
-    const int gauss = m->of->seen.likelihood == NB_LIKELIHOOD_GAUSS;
-    const int team = team_of(m->of);
-    double loss = 0;
-    int k;
-    (void)team;
-#pragma omp parallel for schedule(dynamic, 32) num_threads(team)
-    for (k = 0; k < m->of->groups; k++)
-        if (gauss)
-            compare_group(m, k, 1, 1);
-        else if (wanted)
-            compare_group(m, k, 0, 1);
-        else
-            compare_group(m, k, 0, 0);
-    for (size_t i = 0; i < m->of->n && wanted; i++)
-        loss += m->loss[i];
+    const nb_chosen *of = m->of;
+    for (size_t j = of->begin[k]; j < of->begin[k + 1]; j++) {
+        const size_t i = of->order[j], at = of->at[i];
+        const double w = water_of(m, i);
+        m->counts[j] = of->seen.photons[at];
+        m->light[j] = m->values[i] - w;
+        m->rest[j] = w + (of->seen.background ? of->seen.background[at] : 0) +
+                     (of->seen.n_knots ? level_at(&of->seen, of->stol[i]) : 0);
+    }
+}
+
+/** Slopes and weights of the losses of a reflection's pixels; their sums by u to *g and m->h; the sum of the losses, if it is
+ * wanted. */
+static inline double compare_group(model *m, int k, const int gauss, const int wanted,
+                                   double *g)
+{
+    const double scale = m->scale[k] = exp(m->of->u[k]), sigma = m->of->seen.sigma;
+    double loss = 0, slopes = 0, h = 0;
+    for (size_t j = m->of->begin[k]; j < m->of->begin[k + 1]; j++) {
+        const double light = scale * m->light[j], all = light + m->rest[j];
+        const nb_fit_pixel p = gauss ? nb_gauss_pixel(m->counts[j], all, sigma)
+                                     : nb_poisson_pixel(m->counts[j], all);
+        if (wanted) {
+            loss += p.loss;
+            m->slope[j] = p.slope;
+            m->weight[j] = p.weight;
+        }
+        slopes += p.slope * light;
+        h += p.weight * light * light;
+    }
+    *g = slopes;
+    m->h[k] = h;
     return loss;
 }
 
@@ -266,47 +258,35 @@ enum { INNER = 12 };
 #define INNER_STEP 0.7  /* of u, at most */
 #define INNER_DONE 1e-7 /* of u */
 
-/** The best scales for these values, from those that were; the loss with their priors. */
-static double settle(model *m)
+/** The best scale of a reflection, from the one that was; the loss with its prior. */
+static inline double settle_group(model *m, int k, const int gauss)
 {
-    nb_chosen *of = m->of;
+    const nb_chosen *of = m->of;
     const double prior = of->width > 0 ? 1 / (of->width * of->width) : 0;
     const double mean = of->width * of->width / 8;
-    double loss, most = 1;
-    compare(m, 0);
-    for (int step = 0; step < INNER && prior > 0 && most >= INNER_DONE; step++) {
-        most = 0;
-        for (int k = 0; k < of->groups; k++) {
-            const double by = -(m->g[k] + prior * (of->u[k] - mean)) / (m->h[k] + prior);
-            const double du = fmax(-INNER_STEP, fmin(INNER_STEP, by));
-            of->u[k] += du;
-            most = fmax(most, fabs(du));
-        }
-        if (step + 1 < INNER && most >= INNER_DONE)
-            compare(m, 0);
+    double g, by, du = 1, *u = &of->u[k];
+    for (int step = 0; step < INNER && prior > 0 && fabs(du) >= INNER_DONE; step++) {
+        compare_group(m, k, gauss, 0, &g);
+        by = -(g + prior * (*u - mean)) / (m->h[k] + prior);
+        du = fmax(-INNER_STEP, fmin(INNER_STEP, by));
+        *u += du;
     }
-    loss = compare(m, 1);
-    for (int k = 0; k < of->groups; k++)
-        loss += prior * (of->u[k] - mean) * (of->u[k] - mean) / 2;
-    return loss;
+    return compare_group(m, k, gauss, 1, &g) + prior * (*u - mean) * (*u - mean) / 2;
 }
 
 /* Normal equations. */
 
-/** Slopes of pixel i's model by the named parameters and the knots: row[n]. */
-static void row_of(const model *m, size_t i, double *row)
+/** Slopes of the model of pixel i, number j by reflections, by the named parameters and the knots: row[n]. */
+static void row_of(const model *m, size_t i, size_t j, double scale, double *row)
 {
     const nb_chosen *of = m->of;
-    const size_t n = of->n;
-    const double scale = m->scale[of->group[i]];
-    const double light = m->values[i];
-    for (int j = 0; j < m->count; j++) {
-        const double *plane = m->values + ((size_t)j + 1) * n;
-        row[j] = plane == m->water_plane ? plane[i] : scale * plane[i];
+    for (int p = 0; p < m->count; p++) {
+        const double *plane = m->values + ((size_t)p + 1) * of->n;
+        row[p] = plane == m->water_plane ? plane[i] : scale * plane[i];
     }
     if (m->water_plane && m->fluence >= 0) { /* it lights the water, too */
-        const double w = m->water_plane[i] * m->water_um / 3;
-        const double plane = m->values[((size_t)m->fluence + 1) * n + i];
+        const double w = water_of(m, i), light = m->light[j];
+        const double plane = m->values[((size_t)m->fluence + 1) * of->n + i];
         row[m->fluence] = light + w > 0 ? plane * (scale * light + w) / (light + w) : 0;
     }
     memset(row + m->count, 0, (size_t)of->seen.n_knots * sizeof *row);
@@ -314,81 +294,110 @@ static void row_of(const model *m, size_t i, double *row)
         add_hats(&of->seen, of->stol[i], row + m->count);
 }
 
-static void add_matrix(int V, const double *a, double factor, double *to)
+/** The sums of some reflections; V values, matrices [V][V] are lower halves. */
+typedef struct stripe {
+    double *loss, *clusters, *g;
+    double *held, *lost, *scores; /* F with the scales held, and what these explain */
+    double *row, *score, *mixed;  /* work, [V] */
+} stripe;
+
+enum { STRIPES = 64 }; /* their sums are added in order, with any number of threads */
+
+static stripe stripe_in(double *work, size_t V)
 {
-    for (int i = 0; i < V; i++)
-        for (int j = 0; j < V; j++)
-            to[i * V + j] += factor * a[i] * a[j];
+    double *const rows = work + 3 * V * V;
+    return (stripe){.loss = rows + 4 * V,
+                    .clusters = rows + 4 * V + 1,
+                    .held = work,
+                    .lost = work + V * V,
+                    .scores = work + 2 * V * V,
+                    .g = rows,
+                    .row = rows + V,
+                    .score = rows + 2 * V,
+                    .mixed = rows + 3 * V};
 }
 
-/** The sums of all reflections: scores and mixed, [groups][V] each; fisher[V][V] with the scales held. */
-static void add_pixels(const model *m, int V, double *scores, double *mixed,
-                       double *fisher, double *row)
+/** A reflection: its scale, then its sums. */
+static void add_group(model *m, int k, int V, const stripe *s)
 {
     const nb_chosen *of = m->of;
-    for (size_t i = 0; i < of->n; i++) {
-        const size_t k = (size_t)of->group[i];
-        const double light = m->scale[k] * m->values[i];
-        row_of(m, i, row);
+    const int gauss = of->seen.likelihood == NB_LIKELIHOOD_GAUSS;
+    gather_group(m, k);
+    *s->loss += gauss ? settle_group(m, k, 1) : settle_group(m, k, 0);
+    *s->clusters += m->h[k] > 1;
+    if (V == 0)
+        return;
+    memset(s->score, 0, 2 * (size_t)V * sizeof *s->score);
+    for (size_t j = of->begin[k]; j < of->begin[k + 1]; j++) {
+        const double light = m->scale[k] * m->light[j];
+        row_of(m, of->order[j], j, m->scale[k], s->row);
         for (int a = 0; a < V; a++) {
-            const double w = m->weight[i] * row[a];
-            if (row[a] == 0) /* most knots */
+            const double w = m->weight[j] * s->row[a];
+            if (s->row[a] == 0) /* most knots */
                 continue;
-            scores[k * (size_t)V + (size_t)a] += m->slope[i] * row[a];
-            mixed[k * (size_t)V + (size_t)a] += w * light;
+            s->score[a] += m->slope[j] * s->row[a];
+            s->mixed[a] += w * light;
             for (int b = 0; b <= a; b++)
-                fisher[a * V + b] += w * row[b];
+                s->held[a * V + b] += w * s->row[b];
         }
     }
-    for (int a = 0; a < V; a++)
-        for (int b = 0; b < a; b++)
-            fisher[b * V + a] = fisher[a * V + b];
+    for (int a = 0; a < V; a++) {
+        const double prior = of->width > 0 ? 1 / (of->width * of->width) : INFINITY;
+        const double by = s->mixed[a] / (m->h[k] + prior);
+        s->g[a] += s->score[a];
+        for (int b = 0; b <= a; b++) {
+            s->lost[a * V + b] += by * s->mixed[b];
+            s->scores[a * V + b] += s->score[a] * s->score[b];
+        }
+    }
 }
 
-/** From the sums: gradient, matrix without the scales, and products of scores. */
-static void eliminate(const model *m, int V, const double *scores, const double *mixed,
-                      nb_scaled_sums *out)
+static void fill_half(int V, const double *half, const double *less, double *to)
 {
-    const nb_chosen *of = m->of;
-    const double prior = of->width > 0 ? 1 / (of->width * of->width) : 0;
-    memset(out->g, 0, (size_t)V * sizeof *out->g);
-    if (out->held)
-        memcpy(out->held, out->F, (size_t)V * (size_t)V * sizeof *out->F);
-    if (out->scores)
-        memset(out->scores, 0, (size_t)V * (size_t)V * sizeof *out->scores);
-    out->clusters = 0;
-    for (int k = 0; k < of->groups; k++) {
-        const double *score = scores + (size_t)k * (size_t)V;
-        for (int a = 0; a < V; a++)
-            out->g[a] += score[a];
-        if (prior > 0)
-            add_matrix(V, mixed + (size_t)k * (size_t)V, -1 / (m->h[k] + prior), out->F);
-        if (out->scores)
-            add_matrix(V, score, 1, out->scores);
-        out->clusters += m->h[k] > 1;
+    for (int a = 0; a < V && to; a++)
+        for (int b = 0; b <= a; b++)
+            to[a * V + b] = to[b * V + a] = half[a * V + b] - (less ? less[a * V + b] : 0);
+}
+
+/** The best scales for the values of a model, from those that were, then the sums by V values; 0: the loss alone. */
+static nb_status add_up(model *m, int V, nb_scaled_sums *out, nb_error *err)
+{
+    const size_t size = (size_t)V * (4 + 3 * (size_t)V) + 2;
+    const int groups = m->of->groups;
+    double *work = nb_alloc(STRIPES, size * sizeof *work, "equations", err);
+    stripe all[STRIPES];
+    if (!work)
+        return NB_ERR_NOMEM;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team_of(m->of))
+    for (int s = 0; s < STRIPES; s++) {
+        all[s] = stripe_in(work + (size_t)s * size, (size_t)V);
+        for (int k = (int)((int64_t)groups * s / STRIPES);
+             k < (int)((int64_t)groups * (s + 1) / STRIPES); k++)
+            add_group(m, k, V, &all[s]);
     }
+    for (size_t i = size; i < STRIPES * size; i++)
+        work[i % size] += work[i];
+    out->loss = *all[0].loss;
+    out->clusters = (int)*all[0].clusters;
+    if (V > 0)
+        memcpy(out->g, all[0].g, (size_t)V * sizeof *out->g);
+    fill_half(V, all[0].held, all[0].lost, out->F);
+    fill_half(V, all[0].held, NULL, out->held);
+    fill_half(V, all[0].scores, NULL, out->scores);
+    nb_free(work);
+    return NB_OK;
 }
 
 nb_status nb_chosen_scaled(nb_chosen *c, const char *const *names, int count,
                            nb_scaled_sums *out, nb_error *err)
 {
-    const int V = count + c->seen.n_knots;
-    nb_status st = nb_chosen_group(c, err);
-    const size_t size = (size_t)c->groups * (size_t)V;
-    double *work =
-        st ? NULL : nb_alloc(2 * size + (size_t)V + 1, sizeof *work, "equations", err);
     model m = {0};
-    st = work ? open_model(c, names, count, &m, err) : NB_ERR_NOMEM;
-    if (!st) {
-        out->loss = settle(&m);
-        memset(out->F, 0, (size_t)V * (size_t)V * sizeof *out->F);
-        add_pixels(&m, V, work, work + size, out->F, work + 2 * size);
-        eliminate(&m, V, work, work + size, out);
-        for (size_t i = 0; i < c->n && out->model; i++)
-            out->model[i] = m.scale[c->group[i]] * m.values[i] + m.rest[i];
-    }
-    close_model(&m);
-    nb_free(work);
+    nb_status st = nb_chosen_group(c, err);
+    NB_TRY(open_model(c, names, count, &m, err));
+    NB_TRY(add_up(&m, count + c->seen.n_knots, out, err));
+    for (int k = 0; k < c->groups && !st && out->model; k++)
+        for (size_t j = c->begin[k]; j < c->begin[k + 1]; j++)
+            out->model[c->order[j]] = m.scale[k] * m.light[j] + m.rest[j];
     return st;
 }
 
@@ -420,27 +429,28 @@ static double spread_of(double *u, size_t n, double counting)
 
 nb_status nb_chosen_spread(nb_chosen *c, double *spread, double *explained, nb_error *err)
 {
+    const double width = c->width, noise = (double)c->n / 2;
+    nb_scaled_sums exact = {0}, free_ = {0};
     nb_status st = nb_chosen_group(c, err);
     double *u = st ? NULL : nb_alloc_raw((size_t)c->groups + 1, sizeof *u, "scales", err);
     double known = 0;
     size_t n = 0;
     model m = {0};
     st = u ? open_model(c, NULL, 0, &m, err) : NB_ERR_NOMEM;
-    if (!st) {
-        const double noise = (double)c->n / 2, exact = compare(&m, 1);
-        const double width = c->width;
-        c->width = 2; /* hardly a prior */
-        *explained = 1 - fmax(0, settle(&m) - noise) / fmax(1, exact - noise);
-        c->width = width;
-    }
+    c->width = 0;
+    NB_TRY(add_up(&m, 0, &exact, err));
+    c->width = 2; /* hardly a prior */
+    NB_TRY(add_up(&m, 0, &free_, err));
+    c->width = width;
+    *explained = 1 - fmax(0, free_.loss - noise) / fmax(1, exact.loss - noise);
     for (int k = 0; k < c->groups && !st; k++)
         if (m.h[k] * WELL_KNOWN * WELL_KNOWN > 1) {
             u[n++] = c->u[k];
             known += 1 / m.h[k];
         }
     *spread = st ? 0 : spread_of(u, n, known / fmax(1, (double)n));
-    memset(c->u, 0, (size_t)c->groups * sizeof *c->u);
-    close_model(&m);
+    if (!st)
+        memset(c->u, 0, (size_t)c->groups * sizeof *c->u);
     nb_free(u);
     return st;
 }

@@ -236,6 +236,17 @@ static PyObject *chosen_groups(PyObject *object, PyObject *unused)
                     (Py_ssize_t)(self->of.n * sizeof *self->of.group));
 }
 
+/** ungroup(): groups are made again when they are needed next */
+static PyObject *chosen_ungroup(PyObject *object, PyObject *unused)
+{
+    NB_PYTHON_USES nb_python_sim *sim = NULL;
+    (void)unused;
+    if (!(sim = enter_chosen((chosen *)object)))
+        return NULL;
+    nb_chosen_ungroup(&((chosen *)object)->of);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef chosen_methods[] = {
     {"normal", chosen_normal, METH_VARARGS,
      "normal(names, knots, levels, gradient, fisher) -> loss"},
@@ -245,6 +256,7 @@ static PyMethodDef chosen_methods[] = {
     {"spread", chosen_spread, METH_VARARGS, "spread(knots, levels) -> (spread, explained)"},
     {"image", chosen_image, METH_O, "image(values float64 [n])"},
     {"groups", chosen_groups, METH_NOARGS, "groups() -> int32 [n]"},
+    {"ungroup", chosen_ungroup, METH_NOARGS, "ungroup()"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef chosen_properties[] = {
     {"n", chosen_count, NULL, "number of pixels", NULL}, {NULL, NULL, NULL, NULL, NULL}};

@@ -617,15 +617,6 @@ static void use_given(const fit_given *given, nb_slope_run *run)
     run->given_of = given->list.n ? &given->list : NULL;
 }
 
-nb_status nb_sim_observe(nb_sim *sim, const nb_observation *seen, nb_slope_pixels *out,
-                         nb_error *err)
-{
-    const nb_slope_job job = {.scene = &sim->model.scene};
-    nb_status st = nb_slope_observed(&job, seen, out, err);
-    out->number = ++sim->n_observed;
-    return st;
-}
-
 nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
                         const nb_observation *seen, double *loss, double *gradient,
                         double *fisher, nb_error *err)
@@ -644,7 +635,8 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
     nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
-    NB_TRY(fit_job(sim, names, count, &(nb_pixels_seen){seen, pixels}, &job, &given, err));
+    NB_TRY(fit_job(sim, names, count, &(nb_pixels_seen){seen, pixels, NULL}, &job, &given,
+                   err));
     NB_TRY(open_run(sim, &job, seen->n_knots, &run, err));
     use_given(&given, &run);
     NB_TRY(nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err));
@@ -663,7 +655,7 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
     fit_given given = {0};
     nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
-    NB_TRY(fit_job(sim, NULL, 0, &(nb_pixels_seen){seen, NULL}, &job, &given, err));
+    NB_TRY(fit_job(sim, NULL, 0, &(nb_pixels_seen){seen, NULL, NULL}, &job, &given, err));
     NB_TRY(open_run(sim, &job, 0, &run, err));
     use_given(&given, &run);
     NB_TRY(nb_slope_expected(&run, seen, expected, err));
@@ -687,19 +679,17 @@ nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err)
 {
     const size_t planes = (size_t)count + 1;
+    const nb_slope_list *list = of->list;
     nb_slope_job job = {0};
-    nb_slope_list list = {0};
     fit_given given = {0};
     nb_slope_run run = {0};
     nb_status st = fit_job(sim, names, count, of, &job, &given, err);
     NB_TRY(open_run(sim, &job, 0, &run, err));
-    NB_TRY(nb_slope_list_open(&sim->model.scene, of->pixels, &list, err));
     if (!st && given.values)
-        copy_given(&given, planes, sim->model.scene.raster.pixels, &list, values);
+        copy_given(&given, planes, sim->model.scene.raster.pixels, list, values);
     else if (!st)
-        st = nb_slope_list_fill(&run, &list, list.n, values, err);
+        st = nb_slope_list_fill(&run, list, list->n, values, err);
     close_run(sim, &run);
-    nb_slope_list_free(&list);
     nb_slope_job_free(&job);
     free_given(&given);
     return st;

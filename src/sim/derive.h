@@ -57,13 +57,8 @@ nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err);
 /** Write the planes of -derivatives, under any name. */
 nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err);
 
-/** The pixels of an observation that are used, for many calls of nb_sim_normal_at.  They hold as long as photons and background
- * of the observation, region and mask of the simulation stay.  nb_slope_pixels_free after an error, too.  Errors:
- * NB_ERR_NOMEM. */
-nb_status nb_sim_observe(nb_sim *sim, const nb_observation *seen, nb_slope_pixels *out,
-                         nb_error *err);
-
-/** nb_sim_normal of these pixels; NULL: list them. */
+/** nb_sim_normal of these pixels, which hold as long as region and mask of the simulation stay; NULL: list those that are
+ * observed. */
 nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
                            const nb_observation *seen, const nb_slope_pixels *pixels,
                            double *loss, double *gradient, double *fisher, nb_error *err);
@@ -72,6 +67,7 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
 typedef struct nb_pixels_seen {
     const nb_observation *seen;
     const nb_slope_pixels *pixels;
+    const nb_slope_list *list; /* of the same */
 } nb_pixels_seen;
 
 /** The image and the planes of these pixels: values[1 + count][n], n the pixels of the list in its order, the caller's.  Errors

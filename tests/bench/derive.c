@@ -177,7 +177,10 @@ static void evaluate(int repeats)
         photons[i] = image[i] > mean || i % 20 == 0 ? image[i] : (float)NAN;
         used += !isnan(photons[i]);
     }
-    lab_need(nb_sim_observe(sim, &seen, &pixels, &err), &err);
+    lab_need(nb_slope_observed(&(nb_slope_job){.scene = &sim->model.scene}, &seen,
+                               &pixels, &err),
+             &err);
+    pixels.number = 1;
     for (int i = -1; i < repeats; i++) {
         const double value = 1e-4 * (i + 2), t = nb_monotonic_seconds();
         lab_need(nb_sim_set_parameters(sim, names, &value, 1, &err), &err);

@@ -187,7 +187,8 @@ UNIT_TEST(pixels_are_listed_once)
     sim = opened(&cfg);
     for (int i = 0; i < 14 * 14; i++)
         photons[i] = i % 5 == 2 ? NAN : (float)(i % 11);
-    assert_int_equal(nb_sim_observe(sim, &seen, &pixels, &err), NB_OK);
+    const nb_slope_job job = {.scene = &sim->model.scene};
+    assert_int_equal(nb_slope_observed(&job, &seen, &pixels, &err), NB_OK);
     for (size_t i = 0; i < pixels.n; i++)
         for (int f = 0; f < pixels.spans[i].n; f++, n++)
             assert_false(isnan(photons[pixels.spans[i].at + (size_t)f]));

@@ -67,7 +67,7 @@ class Fit:
         self.trials = {}  # what the schedule tried by itself
         self.peaks, self.start_agreement = None, 0.0
         self.stages, self.history, self.evaluations, self.images = [], [], 0, 0
-        self.before, self._samples, self._agreement = None, {}, (None, 0.0)
+        self.before, self._samples, self._agreement, self._kept = None, {}, (None, 0.0), []
         self.alive = lambda name, evaluations, loss: None  # called now and then in a stage
 
     # --- the crystal ---
@@ -106,9 +106,16 @@ class Fit:
 
     # --- pixels ---
     def pixels(self, at=None):
-        """The library's list of the pixels at these places (None: the chosen ones), with their backgrounds."""
-        return _nanobragg.Chosen(self.sim, self.picture.photons, self.at if at is None else at, self.background,
-                                 self.picture.sigma, self.options.gauss)
+        """The library's list of the pixels at these places (None: the chosen ones), with their backgrounds, grouped anew; the last
+        two lists are kept."""
+        at = self.at if at is None else at
+        found = next((kept for kept in self._kept if kept[0] is at and kept[1] is self.background), None)
+        if found is None:
+            found = at, self.background, _nanobragg.Chosen(self.sim, self.picture.photons, at, self.background,
+                                                           self.picture.sigma, self.options.gauss)
+            self._kept = [*self._kept[-1:], found]
+        found[2].ungroup()
+        return found[2]
 
     def image(self, at=None):
         """The model without backgrounds at these places (None: of the chosen pixels)."""
