@@ -47,6 +47,4 @@ def estimate(counts, stol, low, high, n):
     knots = low + step * np.arange(n)
     edges = (knots[:-1] + step / 2).astype(np.float32)
     rings = np.searchsorted(edges, stol, side="right").astype(np.uint8)
-    counts = counts[np.argsort(rings, kind="stable")]
-    ends = np.cumsum(np.bincount(rings, minlength=n))
-    return Radial(knots, _fill(np.array([level_of(part) for part in np.split(counts, ends[:-1])])))
+    return Radial(knots, _fill(np.array([level_of(counts[rings == k]) for k in range(n)])))

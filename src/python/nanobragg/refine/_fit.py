@@ -35,11 +35,12 @@ class Quality(typing.NamedTuple):
 
 
 def _grow(marks, half):
-    """Boxes about the marked pixels [slow, fast]."""
-    for _ in (0, 1):
-        total = np.pad(marks, ((half + 1, half), (0, 0))).cumsum(axis=0, dtype=np.uint16)
-        marks = (total[2 * half + 1:] != total[:-2 * half - 1]).T
-    return marks
+    """Mark boxes about the marked pixels [slow, fast]."""
+    steps = [min(1 << k, half + 1 - (1 << k)) for k in range(half.bit_length())]
+    for rows in (marks, marks.T):
+        for way in (rows, rows[::-1]):
+            for step in steps:
+                way[step:] |= way[:-step]
 
 
 class Fit:
@@ -106,13 +107,11 @@ class Fit:
 
     # --- pixels ---
     def pixels(self, at=None):
-        """The library's list of the pixels at these places (None: the chosen ones), with their backgrounds, grouped anew; the last
-        two lists are kept."""
-        at = self.at if at is None else at
-        found = next((kept for kept in self._kept if kept[0] is at and kept[1] is self.background), None)
+        """The library's list of the pixels at these places (None: the chosen ones), grouped again; the last two lists are kept."""
+        at, b, p = self.at if at is None else at, self.background, self.picture
+        found = next((kept for kept in self._kept if kept[0] is at and kept[1] is b), None)
         if found is None:
-            found = at, self.background, _nanobragg.Chosen(self.sim, self.picture.photons, at, self.background,
-                                                           self.picture.sigma, self.options.gauss)
+            found = at, b, _nanobragg.Chosen(self.sim, p.photons, at, b, p.sigma, self.options.gauss)
             self._kept = [*self._kept[-1:], found]
         found[2].ungroup()
         return found[2]
@@ -198,7 +197,7 @@ class Fit:
         marks = np.zeros(p.n, dtype=bool)
         marks[at] = (p.photons[at] > level + height) | (above > height)
         for part, rows, columns in p.panels:
-            marks[part] = _grow(marks[part].reshape(rows, columns), self.options.spot_half).ravel()
+            _grow(marks[part].reshape(rows, columns), self.options.spot_half)
         self.spots = marks
         self.choose(np.ones(p.n, dtype=bool) if self.options.select == "all" else marks | self._sample())
         if self.kind == "planes":

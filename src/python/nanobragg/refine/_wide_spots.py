@@ -89,7 +89,7 @@ class _Way:
             fit.as_gaussian(marked, choose=False)
         self.refine(marked)
         numbers = self.hold(marked)
-        wide = fit.rate()
+        self.wide = wide = fit.rate()
         self.trial.gain, self.trial.cost = 2 * (self.plain.loss - wide.loss), _cost(fit, numbers, wide)
         self.trial.kept = numbers > (self.name == "footprint") and self.trial.gain > self.trial.cost
 
@@ -226,7 +226,7 @@ def _enough(fit, better, way):
     if better is None or fit.sim.crystal()["fringes"]:
         return False
     better.there.again(fit)
-    return not way.falls(fit.rate())
+    return not way.falls(better.wide)
 
 
 def _follow(fit, way):
