@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../params/params.h"
 #include "../physics/amorphous.h"
 #include "../physics/panels.h"
@@ -22,6 +23,13 @@ nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
     return nb_scattering_vector(&source, ray.direction);
 }
 
+/** The nearest whole number, without a call; of |x| < 2^51. */
+static double whole(double x)
+{
+    const double big = 0x1.8p52;
+    return x + big - big;
+}
+
 void nb_place_hkl(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
 {
     double nearest = INFINITY;
@@ -30,12 +38,12 @@ void nb_place_hkl(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
         const double h[3] = {nb_dot(o->a, q), nb_dot(o->b, q), nb_dot(o->c, q)};
         double off = 0;
         for (int k = 0; k < 3; k++)
-            off += pow(h[k] - round(h[k]), 2);
+            off += (h[k] - whole(h[k])) * (h[k] - whole(h[k]));
         if (off >= nearest)
             continue;
         nearest = off;
         for (int k = 0; k < 3; k++)
-            hkl[k] = (int)fmax(-1e9, fmin(1e9, round(h[k])));
+            hkl[k] = (int)fmax(-1e9, fmin(1e9, whole(h[k])));
     }
 }
 
@@ -129,6 +137,7 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
     if (!NB_TYPED(all, saturation) && sim->in.files->panel_gains &&
         sim->in.files->panel_gains[sim->in.files->spec.n_panels + k] > 0)
         most = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
+#pragma omp parallel for num_threads(nb_thread_count(sim->engine.options.threads))
     for (int s = region.smin; s <= region.smax; s++)
         for (int f = region.fmin; f <= region.fmax; f++) {
             size_t at = nb_panel_pixel(panel, f, s);
