@@ -146,7 +146,7 @@ const nb_sub_command nb_command_bench = {
     .what =
         "Times renderers and other programs, with every timed image checked, and writes "
         "a report",
-    .see = "bench.md",
+    .see = "performance.md",
     .options = bench_options,
     .operands = 0,
     .takes_rest = 1,

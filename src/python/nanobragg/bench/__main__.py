@@ -91,7 +91,7 @@ def date():
     return time.strftime("%Y-%m-%d", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())))
 
 
-# --- results.json (docs/bench.md) ---------------------------------------------------------------
+# --- results.json (docs/performance.md) ---------------------------------------------------------------
 def row_of(p):
     """The row of a measured point."""
     job, row = p.job, dict(p.found)

@@ -365,7 +365,7 @@ Build: nanobragg {text(b, 'version')}, commit {text(b, 'commit')}, {text(b, 'com
         out += f"Case {case}: `{flags}`\n\n"
     out += """Every timed image was compared with the scalar renderer in double precision: all rows, or rows spread over
 the image if all would take longer than a second. A wrong image ends the benchmark without a report.
-Method: docs/bench.md. All figures: [results.json](results.json).
+Method: docs/performance.md. All figures: [results.json](results.json).
 
 """
     for one in items(root, "peer_results"):
