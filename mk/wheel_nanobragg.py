@@ -21,6 +21,12 @@ from wheel_parts import parts
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Loaded when they are needed, by a soname that the module holds.  FFTW, which is GPL, is not here.
 LATE = re.compile(rb"\0(lib(?:tiff|hdf5\w*)\.so\.\d+)\0")
+CLASSIFIERS = ["Development Status :: 4 - Beta", "Environment :: Console", "Environment :: GPU :: NVIDIA CUDA",
+               "Intended Audience :: Science/Research", "Operating System :: POSIX :: Linux", "Programming Language :: C",
+               "Programming Language :: Python :: 3 :: Only", "Programming Language :: Python :: Implementation :: CPython",
+               "Topic :: Scientific/Engineering :: Chemistry", "Topic :: Scientific/Engineering :: Physics", "Typing :: Typed"]
+# That of nanobragg, and that of the tables of water and air, which are compiled in.
+LICENCES = ["LICENSE", "golden_data/detectors/tables/NOTICE"]
 
 
 def late_libraries(path):
@@ -45,13 +51,13 @@ def without_links(text):
     return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"^!\[.*\n", "", text, flags=re.M))
 
 
-def metadata():
+def metadata(licences=()):
+    """licences: names of files, from the source's root or from the wheel's folder of licences."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as text:
-        return (f"Metadata-Version: 2.1\nName: nanobragg\nVersion: {version()}\n"
+        return (f"Metadata-Version: 2.4\nName: nanobragg\nVersion: {version()}\n"
                 "Summary: X-ray diffraction of nanocrystals on an absolute scale\n"
-                "Author: the nanobragg authors\nLicense: MIT\nLicense-File: LICENSE\nLicense-File: NOTICE\n"
-                "Classifier: License :: OSI Approved :: MIT License\nClassifier: Operating System :: POSIX :: Linux\n"
-                "Classifier: Programming Language :: Python :: 3\nClassifier: Topic :: Scientific/Engineering :: Physics\n"
+                "Author: nanobragg developers\nLicense-Expression: MIT\n" + "".join(f"License-File: {name}\n" for name in licences) +
+                "".join(f"Classifier: {name}\n" for name in CLASSIFIERS) +
                 "Keywords: X-ray diffraction,crystallography,simulation\nRequires-Python: >=3.11\nRequires-Dist: numpy\n"
                 "Description-Content-Type: text/markdown\n\n" + without_links(text.read()))
 
@@ -105,15 +111,17 @@ def pack(build, folder):
                                                         "nanobragg_program.py"))
     for soname, path in sorted(packed.items()):
         wheel.put_file(f"nanobragg.libs/{soname}", path, 0o755)
-    wheel.put(f"{info}/METADATA", metadata().encode())
-    wheel.put(f"{info}/sboms/nanobragg.cdx.json", parts(os.path.join(ROOT, "docs", "install.md"), build, libraries,
-                                                        sources, version()).encode())
+    sbom, texts = parts(os.path.join(ROOT, "docs", "install.md"), build, libraries, sources, version())
+    wheel.put(f"{info}/METADATA", metadata([*LICENCES, *sorted(texts)]).encode())
+    wheel.put(f"{info}/sboms/nanobragg.cdx.json", sbom.encode())
+    for licence in LICENCES:
+        wheel.put_file(f"{info}/licenses/{licence}", os.path.join(ROOT, licence))
+    for licence, text in sorted(texts.items()):
+        wheel.put(f"{info}/licenses/{licence}", text)
     wheel.put(f"{info}/WHEEL", ("Wheel-Version: 1.0\nGenerator: nanobragg\nRoot-Is-Purelib: false\n"
                                 f"Tag: {name.split('-', 2)[2]}\n").encode())
     wheel.put(f"{info}/entry_points.txt",
               b"[console_scripts]\nnanobragg = nanobragg_program:main\n")
-    wheel.put_file(f"{info}/LICENSE", os.path.join(ROOT, "LICENSE"))
-    wheel.put_file(f"{info}/NOTICE", os.path.join(ROOT, "golden_data", "detectors", "tables", "NOTICE"))
     wheel.close()
     return name + ".whl"
 
@@ -138,7 +146,7 @@ def build_sdist(sdist_directory, config_settings=None):
     del config_settings
     name = f"nanobragg-{version()}"
     subprocess.run(["git", "-C", ROOT, "-c", "tar.tar.gz.command=gzip -9cn", "archive", "--format=tar.gz",
-                    f"--prefix={name}/", f"--add-virtual-file={name}/PKG-INFO:{metadata()}",
+                    f"--prefix={name}/", f"--add-virtual-file={name}/PKG-INFO:{metadata(LICENCES)}",
                     "-o", os.path.join(sdist_directory, name + ".tar.gz"), "HEAD"], check=True)
     return name + ".tar.gz"
 

@@ -48,6 +48,17 @@ for library in $("$env/python" -m zipfile -l "$wheel" | sed -n 's/^nanobragg\.li
     grep -q "nanobragg.libs/$library\b" "$list" || { echo "not ok wheel: the list of parts lacks $library" && exit 1; }
     grep -q "wheel: .*\b$library\b" "$page" || { echo "not ok wheel: docs/install.md has no licence of $library" && exit 1; }
 done
+run "$env/python" - <<'END'
+import importlib.metadata
+import json
+
+dist = importlib.metadata.distribution("nanobragg")
+texts = {name: dist.read_text(f"licenses/{name}") for name in dist.metadata.get_all("License-File")}
+parts = json.loads(dist.read_text("sboms/nanobragg.cdx.json"))["components"]
+lack = [name for name, text in texts.items() if not text] + [part["name"] for part in parts if not any(
+    entry["name"] == "licence" and texts.get(entry["value"]) for entry in part["properties"])]
+assert not lack and len(parts) > 15, f"no text of the licence: {lack}"
+END
 glibc=$(basename "$wheel" | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
 [ "$glibc" -le 28 ] || { echo "not ok wheel: it needs glibc 2.$glibc, RHEL 8 has 2.28" && exit 1; }
 echo "ok wheel $(basename "$wheel")"
