@@ -110,8 +110,8 @@ static nb_status take_restrain(void *target, char **v, nb_error *err)
 
 static const nb_sub_option nb_refine_flags[] = {
     {"refine", 1, "list",
-     "parameters and groups of docs/derivatives.md, commas between; scale is fluence, "
-     "misset is refined as rot",
+     "parameters and groups (docs/physics.md, section 26), commas between; scale is "
+     "fluence, misset is refined as rot",
      NB_SUB_NAME(nb_refine_typed, text)},
     {"system", 1, "name",
      "triclinic, monoclinic, orthorhombic, tetragonal, trigonal, hexagonal or cubic: "

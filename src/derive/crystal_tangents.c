@@ -36,7 +36,7 @@ static nb_vec3 misset_axis(const nb_subject *of, int axis)
 }
 
 /** Slopes of the cell's vectors (rows: a, b, c) in their own frame, by one of the six numbers:
- * docs/derivatives.md. */
+ * docs/physics.md, section 26. */
 static void cell_slopes(const double cell[6], int axis, double out[3][3])
 {
     const double a = cell[0], b = cell[1], c = cell[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loss of an observation, its gradient and its Fisher matrix (docs/derivatives.md). */
+/* The loss of an observation, its gradient and its Fisher matrix (docs/physics.md, section 26). */
 #include <string.h>
 
 #include "../base/error.h"

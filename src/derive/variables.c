@@ -111,7 +111,7 @@ static nb_status unknown(const char *name, nb_error *err)
                        name, group);
     const char *near = nearest(name);
     return nb_fail(err, NB_ERR_INPUT, "unknown parameter '%.60s' of a derivative; %s%s%s",
-                   name, near ? "did you mean '" : "see docs/derivatives.md",
+                   name, near ? "did you mean '" : "see docs/physics.md, section 26",
                    near ? near : "", near ? "'?" : "");
 }
 

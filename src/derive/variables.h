@@ -87,7 +87,7 @@ nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis);
 /** Has any of those a part in the pivot that is used? */
 int nb_centre_moves(const nb_subject *of, int axis);
 
-/* How parameters move the scene (docs/derivatives.md): the tangents of a job. */
+/* How parameters move the scene (docs/physics.md, section 26): the tangents of a job. */
 
 /** The job of these parameters; of->model must outlive it.  Free it with nb_slope_job_free, after an
  * error too.  Errors: NB_ERR_INPUT (nb_variable_check), NB_ERR_NOMEM. */

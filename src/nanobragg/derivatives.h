@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Derivatives of the expected photons by named parameters, and the sums for a fit. Names, groups
- * and units are those of docs/derivatives.md: photons per deg, per A, per mm, per cell. */
+ * and units are those of docs/physics.md, section 26: photons per deg, per A, per mm, per cell. */
 #ifndef NANOBRAGG_DERIVATIVES_H
 #define NANOBRAGG_DERIVATIVES_H
 
@@ -113,7 +113,7 @@ nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int coun
                                  nb_hkl_gradient *F, nb_error *err);
 
 /** The loss of an observation, its gradient [count + n_knots] and its Fisher matrix, [count + n_knots]
- * squared, row by row (docs/derivatives.md).  Only pixels that are observed are
+ * squared, row by row (docs/physics.md, section 26).  Only pixels that are observed are
  * calculated.  Any of the three may be NULL.  count may be 0.  With a point spread in the configuration
  * the image and its derivatives go through it first: then all pixels are calculated, and 8 (count + 1) bytes for each pixel of
  * the stack are in memory (NB_ERR_NOMEM).  Errors as nb_sim_derivatives. */

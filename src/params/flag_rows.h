@@ -529,7 +529,7 @@ MEMBER(nb_text truth_file, "truthfile", NULL, PATH(OUTPUT | SINGLE, truth_file),
 MEMBER(double truth_min, "truth_min", NULL, NUMBER_FROM(HDF5, truth_min, 1), AT_LEAST(0), .value = "n",
     .unit = "photons", .help = "weakest reflection of -truth")
 MEMBER(nb_text derivatives, "derivatives", NULL, FIELD(TEXT, OUTPUT, derivatives), LONGEST(4096), .value = "list",
-    .help = "derivatives of the image by these parameters: docs/derivatives.md")
+    .help = "derivatives of the image by these parameters: docs/physics.md, section 26")
 MEMBER(nb_text deriv_file, "derivfile", NULL, PATH(OUTPUT, deriv_file),
     .help = "file of -derivatives: HDF5 (.h5), or plain numbers; in a series with %d")
 MEMBER(nb_real_type deriv_type, "derivtype", NULL, CHOICE(OUTPUT, deriv_type, NAMES("float32", "float64")), .help = "numbers of -derivfile")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Shadows of stops between sample and detector (docs/physics.md, section 25). */
+/** Shadows of stops between sample and detector (docs/physics.md, section 24). */
 #ifndef NB_PHYSICS_SHADOW_H
 #define NB_PHYSICS_SHADOW_H
 

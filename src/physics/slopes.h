@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Slopes of the terms of a pixel's sum (docs/derivatives.md): of the lattice transform and of F by
+/** Slopes of the terms of a pixel's sum (docs/physics.md, section 26): of the lattice transform and of F by
  * the Miller indices, and of a ray's direction, solid angle and capture by the detector's place. */
 #ifndef NB_PHYSICS_SLOPES_H
 #define NB_PHYSICS_SLOPES_H

@@ -273,7 +273,7 @@ NB_INLINE vd2 block_of(const double *fast)
 }
 
 /* --- sums over the terms of a ray (source, orientation) of which every derivative is a contraction
- * (docs/derivatives.md): in float over NB_VECTOR_SUM_RUN terms, then in double ---
+ * (docs/physics.md, section 26): in float over NB_VECTOR_SUM_RUN terms, then in double ---
  *
  * The sources of one incident direction differ in their wavenumbers alone, so gradients times wavenumbers are summed over
  * some of them first.  These parts go through two loops, some at a time: the first makes them (above), the

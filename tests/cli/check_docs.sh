@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The examples of the documents work as typed: every ```sh block of docs/guide.md, series.md, derivatives.md, refine.md and reality.md runs, in one
+# The examples of the documents work as typed: every ```sh block of docs/guide.md, series.md, physics.md, refine.md and reality.md runs, in one
 # temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside, which stays as it was;
 # the C program of docs/library.md compiles against the build folder and runs.
 # usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
@@ -160,7 +160,7 @@ reference >"$work/reference"
 run_page guide.md libpng cJSON HDF5 gemmi
 links_twice guide.md
 run_page series.md HDF5 libpng
-run_page derivatives.md
+run_page physics.md
 run_page refine.md libpng cJSON
 if "${PYTHON:-python3}" -c 'import numpy, h5py' 2>/dev/null; then
     run_page reality.md libpng HDF5 gemmi

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives against differences of the image, and against theorems (docs/derivatives.md).
+"""Derivatives against differences of the image, and against theorems (docs/physics.md, section 26).
 
 Random simulations; NB_BIG=1: many more of them."""
 import math

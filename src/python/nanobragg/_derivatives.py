@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives of an image by named parameters (docs/derivatives.md)."""
+"""Derivatives of an image by named parameters (docs/physics.md, section 26)."""
 
 import sys
 import typing

@@ -411,7 +411,7 @@ class Simulation:
     def derivatives(self, names, dtype=np.float32, image=False, progress=None):
         """dI/dp of the expected photons: a dict of arrays [slow, fast], photons per unit of p.
 
-        names: of docs/derivatives.md, groups too: ["misset_x", "cell"] or "misset_x,cell".
+        names: of docs/physics.md, section 26, groups too: ["misset_x", "cell"] or "misset_x,cell".
         image=True: returns the dict and the image of the same pass."""
         return _derivatives.planes(self._sim, self.shape, names, dtype, image,
                                    _progress.callback(progress, "derivatives"))
@@ -443,7 +443,7 @@ class Simulation:
         return self._sim.parameter(name)
 
     def set_parameters(self, values):
-        """Give parameters of docs/derivatives.md new values: {"rot_x": 0.1, "cell_a": 79.2, "misset": (1, 2, 3)}.  Only the
+        """Give parameters (docs/physics.md, section 26) new values: {"rot_x": 0.1, "cell_a": 79.2, "misset": (1, 2, 3)}.  Only the
         scene is built again; counts (steps, domains) stay; on an error nothing changes."""
         names, numbers = [], []
         for name, value in values.items():

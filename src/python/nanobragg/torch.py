@@ -180,7 +180,7 @@ def _names_of(sim, key, value):
 def render(sim, **parameters):
     """Render an image that can be differentiated by the parameters which are tensors.
 
-    parameters: names and groups of docs/derivatives.md: misset [3], cell [6], N [3], distance, ...; F [n]: the
+    parameters: names and groups of docs/physics.md, section 26: misset [3], cell [6], N [3], distance, ...; F [n]: the
     structure factors, in the number and order of sim.factors() or of the last sim.reflections().  They are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
     precision="double".  Double backward raises NotImplementedError."""
     tensors = [value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)

@@ -26,7 +26,7 @@ def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords
     """Fit a Simulation to a picture; it has the result afterwards.  Returns a Result; a fit that did not converge is no error.
 
     picture: an array [slow, fast] of ADU, an Image, or a name for read_image.  names: what is refined, names and groups of
-    docs/derivatives.md: "rot,cell,N,mosaic,scale".  keywords: those of Options (system, bounds, restraints, likelihood, background,
+    docs/physics.md, section 26: "rot,cell,N,mosaic,scale".  keywords: those of Options (system, bounds, restraints, likelihood, background,
     F_sigma, select, schedule, evaluations, ...).  told: a function of each Stage.  report: a file of JSON, or with a name in .html a
     page for a browser with the picture, and the model before and after.
     Errors: ValueError (names, sets that cannot be told apart, starts, sizes), OSError, DeviceError."""
