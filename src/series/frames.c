@@ -136,11 +136,10 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     return check_jitter(s, &base->cfg, err);
 }
 
-static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks *hooks,
-                              nb_error *err)
+static nb_status load_spectra(nb_frames *f, nb_error *err)
 {
     const char *path = f->series->spectra;
-    nb_vec3 from = nb_scale(-10, g->beam);
+    nb_vec3 from = nb_scale(-10, f->sim->model.geometry.beam);
     char *data;
     size_t bytes;
     nb_status st;
@@ -153,7 +152,7 @@ static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks
              : nb_spectra_parse(data, bytes, path, from, f->count, &f->spectra, err);
     nb_free(data);
     if (!st)
-        nb_spectra_say_odd(&f->spectra, path, hooks);
+        nb_spectra_say_odd(&f->spectra, path, &f->sim->hooks);
     return st;
 }
 
@@ -183,8 +182,9 @@ nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix)
 }
 
 /** The frames of a rotation that are outside of the scan that they must be in. */
-static nb_status check_scan(const nb_frames *f, const nb_sim *base, nb_error *err)
+static nb_status check_scan(const nb_frames *f, nb_error *err)
 {
+    const nb_sim *base = f->sim;
     nb_scan_points ends;
     const nb_scan_points *scan =
         nb_matrix_scan(&base->in.matrix, &base->in.detector, &ends);
@@ -220,8 +220,7 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
     for (int k = 0; k < f->count && !st; k++) {
         int n = 1;
         st = nb_frames_config(f, k, &cfg, err);
-        if (!st && cfg.crystals[0])
-            st = nb_crystals_count(f->in, &cfg, &n, err);
+        NB_TRY(nb_crystals_count(&f->sim->in, &cfg, &n, err));
         f->first_line[k + 1] = f->first_line[k] + n;
     }
     if (!st)
@@ -233,7 +232,7 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
-    if (f->in->matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
+    if (f->sim->in.matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
         nb_vary_has_cell(&f->vary) || f->series->jitter_cell_pct > 0)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -277,15 +276,15 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
 }
 
 /** The dose of frame k alone: of its own photons. */
-static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_config *cfg,
-                         double *MGy, nb_error *err)
+static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
+                         nb_error *err)
 {
     nb_status st = nb_frames_resolved(f, (nb_crystal_at){k, 0}, cfg, NULL, err);
     const nb_settings *all = NB_RESOLVED(cfg);
     double fluence = st ? 0 : nb_beam_fluence(all);
-    if (!st && base->model.spectrum.is_chaotic) {
+    if (!st && f->sim->model.spectrum.is_chaotic) {
         nb_spectrum s = {0};
-        st = nb_spectrum_of_frame(base, cfg, &s, err);
+        st = nb_spectrum_of_frame(f->sim, cfg, &s, err);
         fluence = nb_typeable(fluence * s.factor);
         nb_spectrum_free(&s);
     }
@@ -293,13 +292,14 @@ static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_confi
 }
 
 /** The dose of each frame is half of its own, and those of all frames before. */
-static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
+static nb_status add_doses(nb_frames *f, nb_error *err)
 {
-    const int alike = !f->series->calls.override && !f->vary.n && !base->model.spectrum.n;
+    const int alike =
+        !f->series->calls.override && !f->vary.n && !f->sim->model.spectrum.n;
     NB_OWN_CONFIG cfg = {0};
     double own = 0, before = 0, *doses;
     nb_status st = NB_OK;
-    if (!base->model.damage.given)
+    if (!f->sim->model.damage.given)
         return NB_OK;
     if (!f->rotation)
         return nb_fail(err, NB_ERR_INPUT,
@@ -309,7 +309,7 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
     st = doses ? NB_OK : NB_ERR_NOMEM;
     for (int k = 0; k < f->count && !st; k++, before += own) {
         if (k == 0 || !alike)
-            st = dose_of(f, base, k, &cfg, &own, err);
+            st = dose_of(f, k, &cfg, &own, err);
         doses[k] = nb_typeable(alike ? (k + 0.5) * own : before + own / 2);
     }
     if (st)
@@ -320,8 +320,9 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
 }
 
 /** Resolve the configuration of the series, without the first crystal's line. */
-static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
+static nb_status resolve_base(nb_frames *f, nb_error *err)
 {
+    const nb_sim *base = f->sim;
     nb_inputs in;
     nb_status st;
     nb_config_copy(&f->whole, &base->cfg);
@@ -338,14 +339,14 @@ static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err)
 {
-    const nb_geometry *g = &base->model.geometry;
-    nb_convention c = g->convention;
+    const nb_settings *all = &base->model.settings;
     nb_status st;
     memset(f, 0, sizeof *f);
     NB_FORWARD(check(series, base, err));
-    f->in = &base->in;
+    f->series = series;
+    f->sim = base;
     nb_config_copy(&f->base, &base->typed);
-    NB_FORWARD(resolve_base(f, base, err));
+    NB_FORWARD(resolve_base(f, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
@@ -353,31 +354,19 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (!(f->base.scale > 0))
         f->base.scale = 1; /* one scale for all frames: photons */
     if (base->in.files->add && !(f->base.add_fluence > 0))
-        f->base.add_fluence = nb_beam_fluence(&base->model.settings);
+        f->base.add_fluence = nb_beam_fluence(all);
     if (base->model.spectrum.n) /* the same wavelengths in all frames */
         f->base.wavelengths = base->model.spectrum.each;
-    f->series = series;
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
-    f->geometry = *g;
-    f->thick_um = base->model.settings.value.thick_um;
-    f->phi_deg = base->model.settings.value.phi_deg;
-    f->osc_deg =
-        NB_TYPED_OR(&base->model.settings, osc_deg, base->model.phi_range / NB_DEG);
-    f->wavelength_A = base->model.wavelength_A;
-    f->fluence = base->model.fluence;
-    f->mosaic_deg = NB_VALUE(&f->base, mosaic_spread_deg);
-    f->Xbeam_mm = g->Xbeam * 1e3;
-    f->Ybeam_mm = g->Ybeam * 1e3;
-    f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;
-    f->beam_down = c == NB_CONV_ADXV;
-    f->matrix = base->in.matrix;
-    st = check_scan(f, base, err);
+    f->phi_deg = all->value.phi_deg;
+    f->osc_deg = NB_TYPED_OR(all, osc_deg, base->model.phi_range / NB_DEG);
+    st = check_scan(f, err);
     NB_TRY(nb_vary_read(series->vary, &f->whole, series, &base->model, &f->vary, err));
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
-    NB_TRY(load_spectra(f, g, &base->hooks, err));
-    return st ? st : add_doses(f, base, err);
+    NB_TRY(load_spectra(f, err));
+    return st ? st : add_doses(f, err);
 }
 
 void nb_frames_narrow(nb_frames *f)
@@ -428,7 +417,8 @@ static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
     double percent = f->series->jitter_mosaic_pct, *v = cfg->mosaic_aniso_deg.v;
     int i;
     if (!cfg->mosaic_aniso_deg.set)
-        cfg->mosaic_spread_deg = jittered(f->mosaic_deg, percent, seed, 3);
+        cfg->mosaic_spread_deg =
+            jittered(NB_VALUE(&f->base, mosaic_spread_deg), percent, seed, 3);
     for (i = 0; cfg->mosaic_aniso_deg.set && i < 3; i++)
         v[i] = jittered(v[i], percent, seed, 3);
 }
@@ -436,26 +426,30 @@ static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
 /** Move the beam from its place in the base, mm along fast and slow. */
 static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
 {
+    const nb_geometry *g = &f->sim->model.geometry;
+    const nb_convention c = g->convention;
+    const int swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO; /* X is along slow */
     if (f->whole.detector) {
         cfg->beam_shift_mm[0] = nb_typeable(fast);
         cfg->beam_shift_mm[1] = nb_typeable(slow);
         return;
     }
-    cfg->Xbeam_mm = nb_typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
-    cfg->Ybeam_mm = nb_typeable(f->Ybeam_mm + (f->beam_swapped ? fast
-                                               : f->beam_down  ? -slow
-                                                               : slow));
+    if (c == NB_CONV_ADXV)
+        slow = -slow;
+    cfg->Xbeam_mm = nb_typeable(g->Xbeam * 1e3 + (swapped ? slow : fast));
+    cfg->Ybeam_mm = nb_typeable(g->Ybeam * 1e3 + (swapped ? fast : slow));
 }
 
 static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
 {
     const nb_series *s = f->series;
     if (s->jitter_fluence_pct > 0) {
-        cfg->fluence = jittered(f->fluence, s->jitter_fluence_pct, seed, 0);
+        cfg->fluence = jittered(f->sim->model.fluence, s->jitter_fluence_pct, seed, 0);
         cfg->flux = 0;
     }
     if (s->jitter_lambda_pct > 0) {
-        cfg->lambda_A = jittered(f->wavelength_A, s->jitter_lambda_pct, seed, 1);
+        cfg->lambda_A =
+            jittered(f->sim->model.wavelength_A, s->jitter_lambda_pct, seed, 1);
         cfg->energy_eV = NAN;
     }
     if (s->jitter_cell_pct > 0) /* all edges alike: the lattice keeps its symmetry */
@@ -472,15 +466,15 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
 static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 {
     const nb_stream *s = &f->stream;
+    const nb_geometry *g = &f->sim->model.geometry;
     const double *shift = s->crystal[s->first[k]].shift_mm,
                  toward[3] = {shift[0], shift[1], 0};
-    const nb_vec3 moved = nb_lab_of_nexus(f->geometry.convention, toward);
+    const nb_vec3 moved = nb_lab_of_nexus(g->convention, toward);
     if (!NB_GIVEN(&f->base, lambda_A) && !NB_GIVEN(&f->base, energy_eV) &&
         !isnan(s->energy_eV[k]))
         cfg->lambda_A = nb_typeable(NB_HC_EV_ANGSTROM / s->energy_eV[k]);
     if (shift[0] != 0 || shift[1] != 0)
-        move_beam(f, -nb_dot(moved, f->geometry.fast), -nb_dot(moved, f->geometry.slow),
-                  cfg);
+        move_beam(f, -nb_dot(moved, g->fast), -nb_dot(moved, g->slow), cfg);
 }
 
 /** The axes of a stream are a cell and an orientation: A = U B, with a* of B along x and b* in the plane of x and y. */
@@ -495,7 +489,7 @@ static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *c
     double angles[3];
     for (int c = 0; c < 3; c++) {
         const double column[3] = {A[c], A[3 + c], A[6 + c]};
-        star[c] = nb_lab_of_nexus(f->geometry.convention, column);
+        star[c] = nb_lab_of_nexus(f->sim->model.geometry.convention, column);
     }
     for (int c = 0; c < 3; c++)
         real[c] = nb_cross(star[(c + 1) % 3], star[(c + 2) % 3]);
@@ -639,7 +633,7 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
             st = override(f, whole, cfg, err);
     }
     if (!st && at.crystal > 0)
-        st = nb_crystal_line(f->in, at.crystal, cfg, err);
+        st = nb_crystal_line(&f->sim->in, at.crystal, cfg, err);
     cfg->cell_from_file = 0;
     return nb_frames_at(f, at.frame, st, err);
 }
@@ -652,12 +646,12 @@ nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cf
     nb_inputs own;
     nb_status st = nb_frames_crystal(f, at, cfg, err);
     if (!st && at.crystal == 0)
-        st = nb_crystal_line(f->in, 0, cfg, err);
-    NB_TRY(nb_resolve_record(f->in, cfg, cfg->seed.value, &extra, NULL, cfg,
+        st = nb_crystal_line(&f->sim->in, 0, cfg, err);
+    NB_TRY(nb_resolve_record(&f->sim->in, cfg, cfg->seed.value, &extra, NULL, cfg,
                              in ? in : &own, err));
     if (!st && !in) {
         nb_inputs_drop(&own);
-        nb_inputs_show(f->in, cfg);
+        nb_inputs_show(&f->sim->in, cfg);
     }
     return nb_frames_at(f, at.frame, st, err);
 }
@@ -667,37 +661,47 @@ nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *
     return nb_frames_crystal(f, (nb_crystal_at){k, 0}, cfg, err);
 }
 
-nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
-                             nb_config **more, int *n, nb_error *err)
+nb_status nb_frames_crystals(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
 {
-    nb_status st = NB_OK;
-    *more = NULL;
-    *n = 1;
-    if (cfg->crystals[0])
-        st = nb_crystals_count(f->in, cfg, n, err);
-    if (!st && *n > 1 && !(*more = nb_configs_new((size_t)*n - 1, err)))
+    NB_OWN_CONFIG first = {0};
+    int n = 1;
+    nb_status st = nb_frames_config(f, k, &first, err);
+    memset(out, 0, sizeof *out);
+    if (st)
+        return st;
+    st = nb_crystals_count(&f->sim->in, &first, &n, err);
+    if (!st && !(out->configs = nb_configs_new((size_t)(n > 1 ? n : 1), err)))
         st = NB_ERR_NOMEM;
-    for (int m = 1; m < *n && !st; m++)
-        st = nb_frames_crystal(f, (nb_crystal_at){k, m}, *more + m - 1, err);
-    if (st) {
-        nb_configs_free(*more, (size_t)*n - 1);
-        *more = NULL;
+    if (!st) {
+        nb_config_copy(&out->configs[0], &first);
+        out->n = n;
     }
+    for (int m = 1; m < n && !st; m++)
+        st = nb_frames_crystal(f, (nb_crystal_at){k, m}, &out->configs[m], err);
+    if (st)
+        nb_crystals_free(out);
     return nb_frames_at(f, k, st, err);
 }
 
-nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim *sim,
-                         nb_error *err)
+nb_status nb_frames_give(const nb_frames *f, int k, nb_sim *sim, nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
-    nb_config *more;
-    int n;
-    nb_status st = nb_frames_crystals(f, k, cfg, &more, &n, err);
-    if (!st && (n > 1 || sim->crowd))
-        st = nb_sim_give_crystals(sim, more, n > 1 ? n - 1 : 0, err);
-    nb_configs_free(more, (size_t)n - 1);
-    return st ? st : nb_sim_frame(sim, cfg, &extra, err);
+    nb_crystals all;
+    nb_status st = nb_frames_crystals(f, k, &all, err);
+    if (!st && (all.n > 1 || sim->crowd))
+        st = nb_sim_give_crystals(sim, all.configs + 1, all.n > 1 ? all.n - 1 : 0, err);
+    NB_TRY(nb_sim_frame(sim, &all.configs[0], &extra, err));
+    nb_crystals_free(&all);
+    return st;
+}
+
+nb_status nb_frames_spectrum(const nb_frames *f, int k, nb_spectrum *out, nb_error *err)
+{
+    NB_OWN_CONFIG cfg = {0};
+    nb_status st = nb_frames_config(f, k, &cfg, err);
+    memset(out, 0, sizeof *out);
+    return st ? st : nb_spectrum_of_frame(f->sim, &cfg, out, err);
 }
 
 void nb_frames_place(const nb_frames *f, int k, char *place, size_t size)

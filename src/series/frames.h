@@ -13,33 +13,27 @@
 #define NB_SERIES_UNWRITTEN "frame_%d.bin"
 
 typedef struct nb_frames {
-    nb_config base;  /* the record of the series; its seed is set */
-    nb_config whole; /* the base, resolved, without the line of a crystal */
     const nb_series *series;
-    int count; /* frames of this run */
+    const nb_sim *sim; /* of the base */
+    nb_config base;    /* the record of the series; its seed is set */
+    nb_config whole;   /* the base, resolved, without the line of a crystal */
+    int count;         /* frames of this run */
     int first; /* number of its first one in the whole series; frames are counted from it in the calls below */
     int rotation;
-    nb_geometry geometry; /* of the base */
-    double thick_um;
     int moving;        /* the override moves the detector of some frame */
     int places_differ; /* not of all to the same place */
     double phi_deg, osc_deg;
-    double wavelength_A, fluence, Fbeam_mm, Sbeam_mm, mosaic_deg; /* of the base */
-    double Xbeam_mm, Ybeam_mm;
-    int beam_swapped, beam_down; /* X is along the slow axis; Y is against it */
-    const nb_inputs *in;         /* of the base */
-    double (*missets)[3];        /* owned, deg, of -orientations FILE */
+    double (*missets)[3]; /* owned, deg, of -orientations FILE */
     int n_missets;
     nb_stream stream; /* owned; of -orientations, or empty */
     int *first_line; /* owned, [count + 1], of each frame in missets; NULL: a line a frame */
-    nb_matrix matrix;           /* of the base */
     nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */
     nb_spectra spectra;         /* owned; of -spectra */
     nb_vary vary;               /* owned; of -vary */
     double *doses; /* owned, [count]: dose in the middle of each frame, MGy; NULL: no -dose */
 } nb_frames;
 
-/** Check the series against the built base simulation and load its files.  Free with
+/** Check the series against the built base simulation, which lives longer, and load its files.  Free with
  * nb_frames_free, on errors too. */
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err);
@@ -63,14 +57,14 @@ int nb_frames_have_crystals(const nb_frames *f);
 /** The record of a crystal of a frame; the first crystal's is without its line of -crystals. */
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                             nb_error *err);
-/** The records of frame k's further crystals; cfg: the record of the first.  *n: number of crystals.  *more: [*n - 1],
- * the caller's (nb_free), or NULL. */
-nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
-                             nb_config **more, int *n, nb_error *err);
+/** The records of all crystals of frame k, without arrays.  *out is the caller's (nb_crystals_free), zero after an error. */
+nb_status nb_frames_crystals(const nb_frames *f, int k, nb_crystals *out, nb_error *err);
 
-/** Make sim that of frame k, with all of its crystals; cfg: the record of the first. */
-nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim *sim,
-                         nb_error *err);
+/** Make sim, a clone of the base, that of frame k with all of its crystals. */
+nb_status nb_frames_give(const nb_frames *f, int k, nb_sim *sim, nb_error *err);
+
+/** The spectrum of frame k by -spectrum; the caller's (nb_spectrum_free).  Errors: those of nb_spectrum_of_frame. */
+nb_status nb_frames_spectrum(const nb_frames *f, int k, nb_spectrum *out, nb_error *err);
 
 /** The record of frame k as a single image: that of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
@@ -93,6 +87,6 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
 /** Before the first frame and the first file: check all frames as they will be made, ask about what is improbable (nb_ask), and set `moving`
  * and `places_differ`.  Errors: as nb_frames_check and nb_sim_check_record, and the override's, with the place of the
  * frame. */
-nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err);
+nb_status nb_frames_survey(nb_frames *f, nb_error *err);
 
 #endif

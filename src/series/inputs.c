@@ -117,8 +117,8 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
     for (int k = 0; k < frames; k++) {
         int n = 1;
-        if (!nb_frames_config(f, k, &cfg, NULL) && cfg.crystals[0] &&
-            nb_crystals_count(f->in, &cfg, &n, NULL))
+        if (!nb_frames_config(f, k, &cfg, NULL) &&
+            nb_crystals_count(&base->in, &cfg, &n, NULL))
             n = 0;
         for (int m = 0; m < n; m++)
             widen_by(f, (nb_crystal_at){k, m}, base, &cfg, &dmin);
@@ -164,18 +164,18 @@ static int same_detector(const nb_config *a, const nb_config *b)
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
-    if (g->pixel != f->geometry.pixel && !same_detector(cfg, &f->whole))
+    if (g->pixel != f->sim->model.geometry.pixel && !same_detector(cfg, &f->whole))
         return "another pixel size";
-    if (NB_VALUE(cfg, thick_um) != f->thick_um)
+    if (NB_VALUE(cfg, thick_um) != f->sim->model.settings.value.thick_um)
         return "another sensor thickness";
     if (!same_noise(cfg, &f->whole))
         return "another noise of the detector";
     if (cfg->curved != f->whole.curved)
         return "a detector of another curvature";
-    if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))
+    if (f->rotation && !same_direction(g->spindle, f->sim->model.geometry.spindle))
         return "another spindle axis";
     if (f->rotation && !(cfg->detector && cfg->detector->scan.beam) &&
-        !same_direction(g->beam, f->geometry.beam))
+        !same_direction(g->beam, f->sim->model.geometry.beam))
         return "another direction of the beam";
     return NULL;
 }
@@ -186,21 +186,24 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
     const int experiments = f->base.exptout_file[0] && !f->rotation,
               same = same_detector(cfg, &f->whole);
-    if (!what && experiments && g->pixel != f->geometry.pixel && !same)
+    if (!what && experiments && g->pixel != f->sim->model.geometry.pixel && !same)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has another pixel size than the series, but -exptout "
                        "holds only one; leave it out, or write one series for each");
-    if (!same && (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels))
+    if (!same && (g->fpixels != f->sim->model.geometry.fpixels ||
+                  g->spixels != f->sim->model.geometry.spixels))
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %d x %d pixels, but the series has %d x %d",
-                       g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);
+                       g->fpixels, g->spixels, f->sim->model.geometry.fpixels,
+                       f->sim->model.geometry.spixels);
     if (what)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %s than the series, but an -hdf5 master holds "
                        "only one; use -output, or one series for each",
                        what);
     if (f->spectra.count &&
-        (cfg->source_file[0] || memcmp(&g->beam, &f->geometry.beam, sizeof g->beam) != 0))
+        (cfg->source_file[0] ||
+         memcmp(&g->beam, &f->sim->model.geometry.beam, sizeof g->beam) != 0))
         return nb_fail(
             err,
             NB_ERR_INPUT, "-spectra: the beam's direction and sources cannot change from frame to frame");
@@ -214,57 +217,55 @@ static int frames_differ(const nb_frames *f)
            f->series->jitter_mosaic_pct > 0;
 }
 
-/** Render a frame whose pixels may be more than a float holds; cfg: room for its record. */
-static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_config *cfg,
-                           nb_error *err)
+/** Render a frame whose pixels may be more than a float holds. */
+static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
 {
     nb_sim *sim = NULL;
-    nb_status st = nb_frames_config(f, k, cfg, err);
-    NB_TRY(nb_sim_clone(base, NULL, base->engine.options.threads, &sim, err));
-    if (!st && !(st = nb_frames_give(f, k, cfg, sim, err)))
-        st = nb_sim_render(sim, NULL, NULL, err);
+    nb_status st = nb_sim_clone(f->sim, NULL, f->sim->engine.options.threads, &sim, err);
+    NB_TRY(nb_frames_give(f, k, sim, err));
+    NB_TRY(nb_sim_render(sim, NULL, NULL, err));
     nb_sim_free(sim);
     return st;
 }
 
 /** Crystal `at` as it will be made; cfg: room for its configuration. */
-static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                               nb_config *cfg, nb_survey *s, nb_error *err)
+static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                               nb_survey *s, nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
     char place[2 * NB_PATH_MAX], *crystal = place;
     nb_status st = nb_frames_crystal(f, at, cfg, err);
     if (!st && at.crystal == 0)
-        st = nb_crystal_line(f->in, 0, cfg, err);
+        st = nb_crystal_line(&f->sim->in, 0, cfg, err);
     if (st)
         return st;
     nb_frames_place(f, at.frame, place, NB_PATH_MAX - 2);
     if (at.crystal) {
         crystal = strcat(place, ": ") + strlen(place);
-        nb_crystal_name(f->in, cfg, at.crystal, crystal, NB_PATH_MAX);
+        nb_crystal_name(&f->sim->in, cfg, at.crystal, crystal, NB_PATH_MAX);
     }
     s->asker.place = place;
-    st = nb_sim_check_record(base, cfg, &extra, cfg, s, err);
+    st = nb_sim_check_record(f->sim, cfg, &extra, cfg, s, err);
     return nb_fail_within(err, st, crystal);
 }
 
 /** Frame k, with all of its crystals where lines change it; s->geometry: its own. */
-static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
-                             nb_config *cfg, nb_survey *s, nb_error *err)
+static nb_status check_frame(const nb_frames *f, int k, nb_config *cfg, nb_survey *s,
+                             nb_error *err)
 {
     int n = 1;
     nb_status st;
     s->bright = 0;
-    st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, s, err);
+    st = check_crystal(f, (nb_crystal_at){k, 0}, cfg, s, err);
     NB_TRY(nb_frames_check(f, &s->geometry, cfg, err));
     if (!st && f->series->calls.override)
-        st = nb_crystals_check(f->in, cfg, err);
-    if (!st && f->series->calls.override && cfg->crystals[0])
-        st = nb_crystals_count(f->in, cfg, &n, err);
+        st = nb_crystals_check(&f->sim->in, cfg, err);
+    if (!st && f->series->calls.override)
+        st = nb_crystals_count(&f->sim->in, cfg, &n, err);
     for (int m = 1; m < n && !st; m++)
-        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, s, err);
-    return st || !s->bright ? st : try_frame(f, k, base, cfg, err);
+        st = check_crystal(f, (nb_crystal_at){k, m}, cfg, s, err);
+    return st || !s->bright ? st : try_frame(f, k, err);
 }
 
 /** Does the override move the detector from g to h? */
@@ -281,11 +282,12 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     NB_OWN_CONFIG cfg = {0};
     nb_inputs in;
     nb_status st;
-    *g = f->geometry;
+    *g = f->sim->model.geometry;
     if (!f->vary.n && !f->stream.images && !(f->series->jitter_beam_mm > 0))
         return NB_OK; /* only these move the detector of a frame */
     if ((st = nb_frames_plain_config(f, k, &cfg, err)) ||
-        (st = nb_resolve_record(f->in, &cfg, cfg.seed.value, NULL, NULL, &cfg, &in, err)))
+        (st = nb_resolve_record(&f->sim->in, &cfg, cfg.seed.value, NULL, NULL, &cfg, &in,
+                                err)))
         return st;
     st = nb_geometry_build(NB_RESOLVED(&cfg), g, err);
     nb_inputs_drop(&in);
@@ -304,14 +306,14 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
     return st;
 }
 
-nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
+nb_status nb_frames_survey(nb_frames *f, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
-    nb_survey s = {.asker = {&base->hooks, "", base->asker.holds, 0}};
-    nb_geometry first = f->geometry;
+    nb_survey s = {.asker = {&f->sim->hooks, "", f->sim->asker.holds, 0}};
+    nb_geometry first = f->sim->model.geometry;
     nb_status st = NB_OK;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
-        st = check_frame(f, k, base, &cfg, &s, err);
+        st = check_frame(f, k, &cfg, &s, err);
         if (!st && (f->series->calls.override || f->vary.n) && f->series->hdf5_file[0])
             st = compare_places(f, k, &s.geometry, &first, err);
         (void)nb_frames_at(f, k, st, err);

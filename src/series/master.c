@@ -64,10 +64,8 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
 {
     const nb_run *run = user;
     const size_t n = (size_t)run->base->model.spectrum.n;
-    NB_OWN_CONFIG cfg = {0};
-    nb_spectrum s = {0};
-    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
-    NB_TRY(nb_spectrum_of_frame(run->base, &cfg, &s, err));
+    nb_spectrum s;
+    nb_status st = nb_frames_spectrum(&run->frames, k, &s, err);
     if (!st && (size_t)s.n != n)
         st = nb_fail(
             err, NB_ERR_INPUT,
@@ -152,16 +150,13 @@ static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
 
 static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_error *err)
 {
-    NB_OWN_CONFIG first = {0};
-    nb_config *more = NULL;
-    int n = 1;
-    nb_status st = nb_frames_config(&run->frames, k, &first, err);
-    NB_TRY(nb_frames_crystals(&run->frames, k, &first, &more, &n, err));
+    nb_crystals crystals;
+    nb_status st = nb_frames_crystals(&run->frames, k, &crystals, err);
     all->first[k] = (int64_t)all->n;
-    for (int m = 0; m < n && !st; m++)
-        st = add_rows(run, (nb_crystal_at){k, m}, m ? more + m - 1 : &first, all, err);
+    for (int m = 0; m < crystals.n && !st; m++)
+        st = add_rows(run, (nb_crystal_at){k, m}, &crystals.configs[m], all, err);
     all->count[k] = (int64_t)all->n - all->first[k];
-    nb_configs_free(more, (size_t)n - 1);
+    nb_crystals_free(&crystals);
     return st;
 }
 

@@ -310,8 +310,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->engine.line, sizeof run->progress.backend);
     choose_threads(run);
-    if (nb_ranks_rank(run->ranks) == 0 &&
-        (st = nb_frames_survey(&run->frames, run->base, err)))
+    if (nb_ranks_rank(run->ranks) == 0 && (st = nb_frames_survey(&run->frames, err)))
         return st;
     if (nb_ranks_rank(run->ranks) == 0 && (st = nb_run_stream_check(run, err)))
         return st;

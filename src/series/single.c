@@ -27,24 +27,6 @@ static nb_series counted(const nb_series *series)
     return s;
 }
 
-/** All configurations of frame k. */
-static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
-{
-    NB_OWN_CONFIG first = {0};
-    nb_config *more = NULL;
-    nb_status st = nb_frames_config(f, k, &first, err);
-    NB_TRY(nb_frames_crystals(f, k, &first, &more, &out->n, err));
-    if (!st && !(out->configs = nb_configs_new((size_t)(out->n > 1 ? out->n : 1), err)))
-        st = NB_ERR_NOMEM;
-    if (!st)
-        nb_config_copy(&out->configs[0], &first);
-    for (int i = 1; !st && i < out->n; i++)
-        nb_config_copy(&out->configs[i], &more[i - 1]);
-    if (more)
-        nb_configs_free(more, (size_t)out->n - 1);
-    return st;
-}
-
 /** Give frame k the A matrix of -orientations, if it has one, as an array. */
 static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
 {
@@ -90,7 +72,7 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
             "-only_frame with -spectra: type the frame's line of it as -sourcefile");
     NB_FORWARD(nb_sim_create(cfg, hooks, &base, err));
     st = nb_frames_init(&f, &all, base, err);
-    NB_TRY(take_configs(&f, k, out, err));
+    NB_TRY(nb_frames_crystals(&f, k, out, err));
     for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* what points into the base */
         nb_config *one = &out->configs[i];
         one->detector = cfg->detector;
@@ -140,10 +122,8 @@ typedef struct series_of {
 /** The factor of the fluence by -spectrum. */
 static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *err)
 {
-    NB_OWN_CONFIG cfg = {0};
-    nb_spectrum spectrum = {0};
-    nb_status st = nb_frames_config(s->f, k, &cfg, err);
-    NB_TRY(nb_spectrum_of_frame(s->base, &cfg, &spectrum, err));
+    nb_spectrum spectrum;
+    nb_status st = nb_frames_spectrum(s->f, k, &spectrum, err);
     nb_draft_put(t, "\t%.12g", spectrum.factor);
     nb_spectrum_free(&spectrum);
     return st;

@@ -194,7 +194,7 @@ static nb_slot *take(nb_run *run)
 }
 
 /** Give the thread's simulation the record of frame k. */
-static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
+static nb_status prepare(worker *w, int k, nb_error *err)
 {
     nb_run *run = w->run;
     nb_frame *f = &w->frame;
@@ -203,7 +203,7 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_status st = NB_OK;
     if (!f->sim)
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-    NB_TRY(nb_frames_give(frames, k, cfg, f->sim, err));
+    NB_TRY(nb_frames_give(frames, k, f->sim, err));
     return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
@@ -314,12 +314,11 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     nb_run *run = w->run;
     nb_frame *f = &w->frame;
     const double start = nb_monotonic_seconds();
-    NB_OWN_CONFIG cfg = {0};
-    int k = slot->frame;
-    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
+    const int k = slot->frame;
+    nb_status st;
     slot->file_bytes = slot->file_clipped = 0;
     slot->chunk_bytes = 0;
-    if (st || (st = prepare(w, k, &cfg, err)))
+    if ((st = prepare(w, k, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
     slot->truth = nb_truths_of(run, f);

@@ -42,11 +42,10 @@ static nb_status read_rows(nb_run *run, int k, nb_error *err)
 static nb_status calculate(nb_run *run, int k, nb_error *err)
 {
     nb_truths *t = &run->truths;
-    NB_OWN_CONFIG cfg = {0};
-    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
-    if (!st && !t->frame.sim)
+    nb_status st = NB_OK;
+    if (!t->frame.sim)
         st = nb_sim_clone(run->base, NULL, 1, &t->frame.sim, err);
-    NB_TRY(nb_frames_give(&run->frames, k, &cfg, t->frame.sim, err));
+    NB_TRY(nb_frames_give(&run->frames, k, t->frame.sim, err));
     if (!st)
         t->rows[0] = nb_truths_of(run, &t->frame);
     t->first = k;
