@@ -7,8 +7,8 @@
 #include "../base/memory.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../render/choose.h"
-#include "../series/orientations.h"
-#include "../series/pool.h"
+#include "../series/frames.h"
+#include "../series/frame.h"
 #include "../sim/load.h"
 #include "../sim/sim.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "begun.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "earlier.h"
+#include "run.h"
 
 #include <string.h>
 
@@ -9,8 +9,6 @@
 #include "../base/shared.h"
 #include "../render/simd.h"
 #include "../sim/crystals.h"
-#include "run.h"
-#include "template.h"
 
 /* --- values --- */
 

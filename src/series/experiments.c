@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "experiments.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include "../sim/load.h"
 #include "../sim/noise.h"
 #include "../sim/write.h"
-#include "master.h"
-#include "run.h"
 
 /** "../" for each part of a relative folder; 0: it has parts that go up, or no room. */
 static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])

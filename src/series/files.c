@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "files.h"
+#include "work.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,6 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/same_file.h"
-#include "work.h"
 
 enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 

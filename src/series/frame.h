@@ -3,12 +3,46 @@
 #ifndef NB_SERIES_FRAME_H
 #define NB_SERIES_FRAME_H
 
+#include <pthread.h>
+
+#include "../image/product.h"
 #include "../io/hdf5/hdf5_file.h"
 #include "../io/image/writer.h"
+#include "../physics/scene.h"
 #include "../sim/load.h"
 #include "../sim/sim.h"
-#include "sum.h"
-#include "template.h"
+#include "work.h"
+
+/* --- -sumfile: the sum of all frames of a series --- */
+
+/** A pixel's sum in whole units and parts of 2^-52, so that it does not depend on the order of the frames. */
+typedef struct nb_sum_pixel {
+    int64_t whole;
+    uint64_t part; /* below 2^52 */
+} nb_sum_pixel;
+
+typedef struct nb_sum {
+    nb_sum_pixel *pixel; /* owned, [pixels] of the stack; NULL: no sum is wanted */
+    size_t pixels;
+    pthread_mutex_t lock;
+} nb_sum;
+
+/** Errors: NB_ERR_NOMEM. */
+nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err);
+void nb_sum_close(nb_sum *sum); /* zero or open */
+
+/** Add a frame: pixels of this type, of the scene's stack.  What is not rendered, or not finite, does not count.  From any
+ * thread. */
+void nb_sum_add(nb_sum *sum, const nb_scene *scene, nb_pixel_type type,
+                const void *pixels);
+
+/** Let rank 0 have the sum of all processes.  All call it.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sum_join(nb_sum *sum, nb_ranks *ranks, nb_error *err);
+
+/** Write it as 64-bit floats, [slow][fast].  Errors: NB_ERR_NOMEM, NB_ERR_IO. */
+nb_status nb_sum_write(const nb_sum *sum, const char *path, nb_error *err);
+
+/* --- panels --- */
 
 /** *bad: 1 for gaps, 2 for masked pixels, in the canvas; NULL if nothing is masked and no gap needs to
  * be said.  The caller frees it. */
@@ -76,5 +110,46 @@ nb_status nb_frame_sum(nb_frame *frame, const nb_format *format, nb_hdf5_type ty
 /** Compress the image for HDF5 into chunk[nb_hdf5_chunk_bound]. */
 nb_status nb_frame_encode(nb_frame *frame, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err);
+
+/* --- renderers --- */
+
+/** Renderers shared by the threads of a series: one for each thread on the CPU, otherwise a few for each
+ * accelerator, of which one can bring its image to the host while another renders.  A thread takes one
+ * for as long as it renders a frame. */
+typedef struct nb_renderer {
+    nb_backend_state *state; /* owned; NULL until first used */
+    int device, busy;
+    int closed; /* the device has no room for it */
+} nb_renderer;
+
+typedef struct nb_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    nb_renderer *all; /* owned; [count] */
+    int count;
+    const nb_backend *backend;
+} nb_pool;
+
+/** The accelerators of a process: `count` of them, first, first + step, ... */
+typedef struct nb_pool_devices {
+    int first, step, count;
+} nb_pool_devices;
+
+/** Those that were asked for, out of `there` of the host, for the nth of `processes` on it. */
+nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n,
+                                   int processes);
+
+/** Renderers of each accelerator for frames like this one, no more than threads. */
+int nb_pool_renderers(const nb_sim *base, int threads);
+
+/** Renderers of this backend, so many for `each` device. */
+nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
+                       int each, nb_error *err);
+void nb_pool_close(nb_pool *pool);
+
+/** Render the simulation's scene on the next free renderer.  If the device fails, its last renderer's error
+ * counts: the others take memory from each other, so one that fails is closed. */
+nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
+                         nb_error *err);
 
 #endif

@@ -17,8 +17,7 @@
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/write.h"
-#include "orientations.h"
-#include "template.h"
+#include "work.h"
 
 static int has_jitter(const nb_series *s)
 {

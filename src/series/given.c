@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "given.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,6 @@
 #include "../sim/crystals.h"
 #include "../sim/factors.h"
 #include "../sim/write.h"
-#include "earlier.h"
 #include "frames.h"
 
 /* How far the frames of a series see, so that one table of structure factors serves all. */

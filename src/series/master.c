@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "master.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 #include "../model/twin.h"
 #include "../sim/crystals.h"
 #include "../params/params.h"
-#include "frame.h"
 
 /** *out: 1 for pixels that are not rendered; NULL if all are. The caller frees it. */
 static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "orientations.h"
+#include "frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

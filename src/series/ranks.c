@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ranks.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,55 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "mpi_lib.h"
+
+/* MPI, loaded when mpirun started this process with others.  If it were linked, every start of the program would take
+ * thirty milliseconds more.  The functions are called by their own names.  The types are those of the implementation used
+ * for the build (MPICH and relatives: numbers; Open MPI: addresses of its variables). */
+#ifdef NB_HAVE_MPI
+#include <mpi.h>
+
+#include "../base/late_library.h"
+
+/* Every function of the library that we call, and the variables of its constants. */
+/* clang-format off */
+#define NB_MPI_FUNCTIONS(X) \
+    X(MPI_Abort) X(MPI_Allgather) X(MPI_Bcast) X(MPI_Comm_free) \
+    X(MPI_Comm_rank) X(MPI_Comm_set_errhandler) X(MPI_Comm_size) X(MPI_Comm_split_type) \
+    X(MPI_Finalize) X(MPI_Init_thread) X(MPI_Initialized)
+#ifdef OPEN_MPI
+#define NB_MPI_VARIABLES(X) \
+    X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null)
+#else
+#define NB_MPI_VARIABLES(X)
+#endif
+/* clang-format on */
+
+#define NB_MPI_NAMES(X) NB_MPI_FUNCTIONS(X) NB_MPI_VARIABLES(X)
+NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
+
+#define MPI_Abort (nb_mpi()->MPI_Abort_)
+#define MPI_Allgather (nb_mpi()->MPI_Allgather_)
+#define MPI_Bcast (nb_mpi()->MPI_Bcast_)
+#define MPI_Comm_free (nb_mpi()->MPI_Comm_free_)
+#define MPI_Comm_rank (nb_mpi()->MPI_Comm_rank_)
+#define MPI_Comm_set_errhandler (nb_mpi()->MPI_Comm_set_errhandler_)
+#define MPI_Comm_size (nb_mpi()->MPI_Comm_size_)
+#define MPI_Comm_split_type (nb_mpi()->MPI_Comm_split_type_)
+#define MPI_Finalize (nb_mpi()->MPI_Finalize_)
+#define MPI_Init_thread (nb_mpi()->MPI_Init_thread_)
+#define MPI_Initialized (nb_mpi()->MPI_Initialized_)
+#ifdef OPEN_MPI
+#define ompi_mpi_byte (*nb_mpi()->ompi_mpi_byte_)
+#define ompi_mpi_comm_world (*nb_mpi()->ompi_mpi_comm_world_)
+#define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
+#define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
+#endif
+#else /* no process has ranks */
+#define MPI_Bcast(data, n, ...) ((void)(data), (void)(n))
+#define MPI_Allgather(mine, n, type, all, ...) ((void)(mine), (void)(n), (void)(all))
+#define MPI_Abort(...) ((void)0)
+#define MPI_Finalize() ((void)0)
+#endif
 
 /** A non-negative number of the environment; -1: none. */
 static int number(const char *name)
@@ -42,7 +90,7 @@ int nb_ranks_launched(int *rank)
     return count > 1 ? count : 1;
 }
 
-struct nb_ranks { /* without MPI there is none */
+struct nb_ranks {
     int rank, count, local_rank, local_count;
     int initialized; /* by us */
     int failed;
@@ -109,6 +157,20 @@ static nb_status begin(nb_ranks *r, int launched, nb_error *err)
                      launched, NB_MPI_VERSION);
     return st;
 }
+
+#else
+
+static nb_status begin(nb_ranks *r, int launched, nb_error *err)
+{
+    (void)r;
+    return nb_fail(
+        err, NB_ERR_UNSUPPORTED,
+        "mpirun started %d processes, but this build has no MPI: each would write the "
+        "same files (install libmpich-dev and rebuild, or start one process)",
+        launched);
+}
+
+#endif
 
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 {
@@ -192,45 +254,7 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
     return status;
 }
 
-#else
-
-nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
-{
-    NB_REFUSE_NULL(ranks);
-    int launched = nb_ranks_launched(NULL);
-    *ranks = NULL;
-    if (launched < 2)
-        return NB_OK;
-    return nb_fail(
-        err, NB_ERR_UNSUPPORTED,
-        "mpirun started %d processes, but this build has no MPI: each would write the "
-        "same files (install libmpich-dev and rebuild, or start one process)",
-        launched);
-}
-
-void nb_ranks_leave(nb_ranks *ranks)
-{
-    nb_free(ranks);
-}
-
-void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes)
-{
-    (void)ranks;
-    (void)data;
-    (void)bytes;
-}
-
-nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err)
-{
-    (void)ranks;
-    (void)err;
-    return status;
-}
-
-void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all)
-{
-    (void)ranks;
-    memcpy(all, mine, bytes);
-}
-
+#ifdef NB_HAVE_MPI
+NB_LATE_LIBRARY_DEFINE(mpi, NB_MPI_NAMES, "the MPI library", NB_MPI_SONAME,
+                       .global = 1 /* Open MPI loads parts that look for its symbols */)
 #endif

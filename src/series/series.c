@@ -19,13 +19,7 @@
 #include "../base/memory.h"
 #include "../params/params.h"
 #include "../render/choose.h"
-#include "earlier.h"
-#include "files.h"
-#include "master.h"
-#include "frame.h"
 #include "run.h"
-#include "stream.h"
-#include "threads.h"
 
 /** Values that rank 0 decides first. */
 typedef struct beginning {

@@ -13,7 +13,7 @@
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/write.h"
-#include "files.h"
+#include "work.h"
 #include "frames.h"
 
 /** The series as one of at least a frame; it shares the texts. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sum.h"
+#include "run.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "template.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

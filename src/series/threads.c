@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "threads.h"
+#include "run.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +11,6 @@
 #include "../render/choose.h"
 #include "../sim/crystals.h"
 #include "../sim/derive.h"
-#include "earlier.h"
-#include "pool.h"
-#include "run.h"
 
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int processes)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "truths.h"
+#include "run.h"
 
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "run.h"
 
 enum { WINDOW = 1 << 15 }; /* frames */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vary.h"
+#include "frames.h"
 
 #include <limits.h>
 #include <math.h>

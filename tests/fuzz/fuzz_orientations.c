@@ -2,7 +2,7 @@
 /* -orientations: two lines of finite angles or a message. */
 #include <math.h>
 
-#include "../../src/series/orientations.h"
+#include "../../src/series/frames.h"
 #include "fuzz.h"
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)

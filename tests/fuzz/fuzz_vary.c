@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/series/vary.h"
+#include "../../src/series/frames.h"
 #include "fuzz.h"
 
 /** Is every number of the first frames drawn, twice the same? */

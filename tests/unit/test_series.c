@@ -18,8 +18,7 @@
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"
-#include "series/pool.h"
-#include "series/template.h"
+#include "series/frame.h"
 #include "series/work.h"
 
 static nb_config small(void)
