@@ -209,7 +209,7 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
     NB_OWN_CONFIG cfg = {0};
     nb_status st = NB_OK;
     *lines = f->count;
-    if (!f->base.crystals[0] && !nb_vary_has_crystals(&f->vary) &&
+    if (!f->base.crystals[0] && !NB_VARIES(&f->vary, crystals) &&
         !f->series->calls.override)
         return NB_OK;
     f->first_line =
@@ -231,8 +231,8 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
-    if (f->sim->in.matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
-        nb_vary_has_cell(&f->vary) || f->series->jitter_cell_pct > 0)
+    if (f->sim->in.matrix.given || f->base.crystals[0] || NB_VARIES(&f->vary, crystals) ||
+        NB_VARIES(&f->vary, cell) || f->series->jitter_cell_pct > 0)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-orientations %.200s: a stream has the cells and the number of crystals; "
@@ -541,7 +541,7 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
 /** If -vary or -jitter_cell changes the cell, type the resolved cell, also that of a file. */
 static void type_cell(const nb_frames *f, nb_config *cfg)
 {
-    if (!nb_vary_has_cell(&f->vary) && !(f->series->jitter_cell_pct > 0))
+    if (!NB_VARIES(&f->vary, cell) && !(f->series->jitter_cell_pct > 0))
         return;
     cfg->cell_count = f->whole.cell_count;
     cfg->cell_from_file = f->whole.cell_from_file;
@@ -614,7 +614,7 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
 
 int nb_frames_have_crystals(const nb_frames *f)
 {
-    return f->base.crystals[0] || f->base.twin[0] || nb_vary_has_crystals(&f->vary) ||
+    return f->base.crystals[0] || f->base.twin[0] || NB_VARIES(&f->vary, crystals) ||
            f->stream.n != f->stream.images;
 }
 

@@ -12,16 +12,6 @@
 
 enum { NB_VARY_MOST = 64 /* names */ };
 
-typedef enum nb_vary_law {
-    NB_VARY_NORMAL,
-    NB_VARY_LOGNORMAL,
-    NB_VARY_UNIFORM,
-    NB_VARY_GAMMA,
-    NB_VARY_CHOICE,
-    NB_VARY_POISSON,
-    NB_VARY_RAMP
-} nb_vary_law;
-
 /** How a number is written into a configuration. */
 typedef enum nb_vary_target {
     NB_VARY_ROW,      /* its row's number; of several, all by one factor */
@@ -34,11 +24,11 @@ typedef enum nb_vary_target {
 
 /** A number that varies. */
 typedef struct nb_vary_item {
-    const char *name; /* static */
+    const char *name; /* static; as typed after -vary */
     const nb_param *row;
     nb_vary_target to;
     int axis; /* of CELL, MISSET, ROTATION */
-    nb_vary_law law;
+    const struct nb_vary_law *law;
     int first, count; /* its numbers in nb_vary.numbers */
     double centre;    /* the value without the law */
 } nb_vary_item;
@@ -59,21 +49,14 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
                        const nb_model *model, nb_vary *v, nb_error *err);
 void nb_vary_free(nb_vary *v); /* zero or read */
 
-/** The name of item i, as typed after -vary. */
-const char *nb_vary_named(const nb_vary *v, int i);
-
-/** How many of its numbers are the frame's, not a crystal's; and the item of number i of them. */
-int nb_vary_of_frames(const nb_vary *v);
+/** The item of number i of those that are a frame's, not a crystal's; v->n: there are fewer. */
 int nb_vary_frame_item(const nb_vary *v, int i);
 
 /** Does this text of -vary have a number that multiplies F, or stands for a missing one? */
 int nb_vary_changes_F(const char *text);
-/** Does the orientation of stills vary? */
-int nb_vary_turns(const nb_vary *v);
-/** Does the cell vary? */
-int nb_vary_has_cell(const nb_vary *v);
-/** Does the number of crystals vary? */
-int nb_vary_has_crystals(const nb_vary *v);
+/** Does a number of this member vary? */
+#define NB_VARIES(vary, name) nb_vary_has(vary, (nb_member)NB_MEMBER(name))
+int nb_vary_has(const nb_vary *v, nb_member member);
 
 /** A crystal of a frame, from 0. */
 typedef struct nb_crystal_at {

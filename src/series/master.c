@@ -81,7 +81,7 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
 static const char *varied_name(void *user, int i)
 {
     const nb_vary *v = &((const nb_run *)user)->frames.vary;
-    return nb_vary_named(v, nb_vary_frame_item(v, i));
+    return v->items[nb_vary_frame_item(v, i)].name;
 }
 
 static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
@@ -213,7 +213,8 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->threads = run->threads;
     master->varied_name = varied_name;
     master->varied = varied;
-    master->n_varied = nb_vary_of_frames(&f->vary);
+    while (nb_vary_frame_item(&f->vary, master->n_varied) < f->vary.n)
+        master->n_varied++;
     master->images = f->stream.images ? f->stream.image + f->first : NULL;
     master->first = f->first;
     if (!nb_frames_have_crystals(f))

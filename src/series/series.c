@@ -241,7 +241,8 @@ static void notice_turned(const nb_run *run)
     const nb_series *s = run->series;
     int turned = s->orientations[0] || s->calls.override || run->given ||
                  run->frames.base.misset_mode == NB_MISSET_RANDOM ||
-                 nb_vary_turns(&run->frames.vary);
+                 NB_VARIES(&run->frames.vary, misset_deg) ||
+                 NB_VARIES(&run->frames.vary, phi_deg);
     if (s->stills > 1 && !turned)
         nb_notice(&run->hooks,
                   "-stills %d: every shot has the same orientation; type -orientations "

@@ -172,7 +172,7 @@ static nb_status add_rows(nb_draft *t, const series_of *s, int k, nb_error *err)
 {
     int n = 1;
     nb_status st = NB_OK;
-    if (s->cfg->crystals[0] || nb_vary_has_crystals(s->v) ||
+    if (s->cfg->crystals[0] || NB_VARIES(s->v, crystals) ||
         (s->base && s->f->series->calls.override))
         st = count(s, k, &n, err);
     if (!st && n == 0)
@@ -187,7 +187,7 @@ static nb_status fill(nb_draft *t, const series_of *s, nb_error *err)
     nb_status st = NB_OK;
     nb_draft_put(t, "frame\tcrystal\tseed");
     for (int i = 0; i < s->v->n; i++)
-        nb_draft_put(t, "\t%s", nb_vary_named(s->v, i));
+        nb_draft_put(t, "\t%s", s->v->items[i].name);
     if (s->base && s->base->model.spectrum.n)
         nb_draft_put(t, "\tspectrum_factor");
     if (s->f && s->f->doses)
