@@ -24,104 +24,85 @@ static int panels_are_stack(const nb_sim *sim)
                                                   : sim->cfg.layout == NB_LAYOUT_STACK;
 }
 
-static nb_status places(const nb_sim *sim, int (**place)[2], nb_panel_canvas *canvas,
-                        nb_error *err)
+/** Copy the pixels of a stack, of so many bytes each, to the places of their panels in the canvas. */
+static nb_status put_panels(const nb_sim *sim, const void *stack, size_t bytes,
+                            void *canvas, nb_error *err)
 {
-    *place = nb_alloc((size_t)sim->model.scene.n_panels, sizeof **place, "layout", err);
-    if (!*place)
-        return NB_ERR_NOMEM;
-    *canvas = nb_sim_canvas(sim, *place);
-    return NB_OK;
-}
-
-/* Copy the panels of a stack into a canvas of this layout; gaps hold no count. */
-static nb_status panels_to_canvas(const nb_sim *sim, const nb_hdf5_layout *layout,
-                                  const void *stack, void *canvas, nb_error *err)
-{
-    const size_t bytes = nb_hdf5_pixel_bytes(layout);
+    const nb_scene *sc = &sim->model.scene;
+    int(*place)[2] = nb_alloc((size_t)sc->n_panels, sizeof *place, "layout", err);
+    const size_t stride = place ? (size_t)nb_sim_canvas(sim, place).size[0] : 0;
     const char *from = stack;
-    int(*place)[2];
-    nb_panel_canvas size;
-    nb_status st;
-    NB_FORWARD(places(sim, &place, &size, err));
-    memset(canvas, layout->type == NB_HDF5_F32 ? 0 : 0xff, nb_hdf5_frame_bytes(layout));
-    for (int k = 0; k < sim->model.scene.n_panels; k++) {
-        const nb_panel *p = &sim->model.scene.panels[k];
-        const size_t row = (size_t)p->columns * bytes;
-        for (int j = 0; j < p->rows; j++, from += row)
-            memcpy((char *)canvas + ((size_t)(place[k][1] + j) * (size_t)layout->fast +
-                                     (size_t)place[k][0]) *
-                                        bytes,
+    for (int k = 0; place && k < sc->n_panels; k++) {
+        const size_t row = (size_t)sc->panels[k].columns * bytes;
+        for (int j = 0; j < sc->panels[k].rows; j++, from += row)
+            memcpy((char *)canvas +
+                       ((size_t)(place[k][1] + j) * stride + (size_t)place[k][0]) * bytes,
                    from, row);
     }
     nb_free(place);
-    return NB_OK;
+    return place ? NB_OK : NB_ERR_NOMEM;
 }
 
-static void mark_panel(const nb_scene *sc, const nb_panel *p, const int place[2],
-                       size_t stride, uint8_t *bad)
+/** Are all pixels of the detector in the region of interest?  That of a file's detector is that of its panels. */
+static int is_whole(const nb_sim *sim)
 {
-    const uint8_t *mask = sc->raster.mask;
-    size_t at = p->first_pixel;
-    for (int j = 0; j < p->rows; j++) {
-        uint8_t *row = bad + (size_t)(place[1] + j) * stride + (size_t)place[0];
-        for (int i = 0; i < p->columns; i++, at++)
-            row[i] = mask && !mask[at] ? 2 : 0;
-    }
+    const nb_raster *r = &sim->model.scene.raster;
+    return sim->cfg.detector ||
+           (r->roi.fmin <= 0 && r->roi.smin <= 0 && r->roi.fmax >= r->columns - 1 &&
+            r->roi.smax >= r->rows - 1);
 }
 
-nb_status nb_panels_bad(const nb_sim *sim, uint8_t **out, nb_error *err)
+static int is_outside(const nb_raster *r, size_t pixel)
 {
-    const nb_scene *sc = &sim->model.scene;
-    int(*place)[2];
-    nb_panel_canvas canvas;
-    uint8_t *bad;
-    size_t n;
+    const int fast = (int)(pixel % (size_t)r->columns),
+              slow = (int)(pixel / (size_t)r->columns);
+    return fast < r->roi.fmin || fast > r->roi.fmax || slow < r->roi.smin ||
+           slow > r->roi.smax;
+}
+
+nb_status nb_panels_bad(const nb_sim *sim, uint8_t **bad, nb_error *err)
+{
+    const nb_raster *r = &sim->model.scene.raster;
+    const nb_panel_canvas canvas = nb_sim_canvas(sim, NULL);
+    const size_t n = (size_t)canvas.size[0] * (size_t)canvas.size[1];
+    const int whole = is_whole(sim);
+    uint8_t *stack;
     nb_status st;
-    *out = NULL;
-    NB_FORWARD(places(sim, &place, &canvas, err));
-    n = (size_t)canvas.size[0] * (size_t)canvas.size[1];
-    if (!sc->raster.mask && (!canvas.as_file || n == sc->raster.pixels)) {
-        nb_free(place);
+    *bad = NULL;
+    if (whole && !r->mask && (!canvas.as_file || n == r->pixels))
         return NB_OK;
+    stack = nb_alloc(r->pixels, 1, "pixel mask", err);
+    *bad = nb_alloc_raw(n, 1, "pixel mask", err);
+    st = stack && *bad ? NB_OK : NB_ERR_NOMEM;
+    for (size_t i = 0; !st && i < r->pixels; i++)
+        if ((r->mask && !r->mask[i]) || (!whole && is_outside(r, i)))
+            stack[i] = sim->cfg.detector ? 2 : 1;
+    if (!st) {
+        memset(*bad, 1, n);
+        st = put_panels(sim, stack, 1, *bad, err);
     }
-    if (!(bad = nb_alloc_raw(n, 1, "pixel mask", err))) {
-        nb_free(place);
-        return NB_ERR_NOMEM;
-    }
-    memset(bad, 1, n);
-    for (int k = 0; k < sc->n_panels; k++)
-        mark_panel(sc, &sc->panels[k], place[k], (size_t)canvas.size[0], bad);
-    nb_free(place);
-    *out = bad;
-    return NB_OK;
+    nb_free(stack);
+    return st;
 }
 
-nb_status nb_panels_factors(const nb_sim *sim, float **out, nb_error *err)
+nb_status nb_panels_factors(const nb_sim *sim, float **factors, nb_error *err)
 {
-    const nb_scene *sc = &sim->model.scene;
+    const size_t pixels = sim->model.scene.raster.pixels;
+    const nb_panel_canvas canvas = nb_sim_canvas(sim, NULL);
     const float *from = nb_sim_mix(sim).transmission;
-    int(*place)[2] = NULL;
-    nb_panel_canvas canvas;
+    float *stack;
     nb_status st;
-    *out = NULL;
+    *factors = NULL;
     if (!from)
         return NB_OK;
-    place = nb_alloc((size_t)sc->n_panels, sizeof *place, "layout", err);
-    if (!place)
-        return NB_ERR_NOMEM;
-    canvas = nb_sim_canvas(sim, place);
-    *out = nb_alloc((size_t)canvas.size[0] * (size_t)canvas.size[1], sizeof **out,
-                    "factors of pixels", err);
-    st = *out ? NB_OK : NB_ERR_NOMEM;
-    for (int k = 0; !st && k < sc->n_panels; k++)
-        for (int j = 0; j < sc->panels[k].rows; j++) {
-            float *row = *out + (size_t)(place[k][1] + j) * (size_t)canvas.size[0] +
-                         (size_t)place[k][0];
-            for (int i = 0; i < sc->panels[k].columns; i++)
-                row[i] = nb_mix_factor(*from++);
-        }
-    nb_free(place);
+    stack = nb_alloc_raw(pixels, sizeof *stack, "factors of pixels", err);
+    *factors = nb_alloc((size_t)canvas.size[0] * (size_t)canvas.size[1], sizeof **factors,
+                        "factors of pixels", err);
+    st = stack && *factors ? NB_OK : NB_ERR_NOMEM;
+    for (size_t i = 0; !st && i < pixels; i++)
+        stack[i] = nb_mix_factor(from[i]);
+    NB_TRY(put_panels(sim, stack, sizeof *stack, *factors, err));
+    nb_free(stack);
     return st;
 }
 
@@ -132,38 +113,33 @@ static void put(double out[3], nb_vec3 v)
     out[2] = v.z;
 }
 
-static void set_axes(nb_convention convention, nb_hdf5_panels *out)
-{
-    for (int i = 0; i < 3; i++) {
-        const double unit[3] = {i == 0, i == 1, i == 2};
-        put(out->axes[i], nb_lab_of_nexus(convention, unit));
-    }
-}
-
 nb_status nb_master_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
     const nb_convention convention = sim->model.geometry.convention;
     const size_t n = (size_t)sc->n_panels;
     nb_detector_spec *d = nb_alloc(1, sizeof *d, "panels", err);
-    nb_panel_canvas canvas;
     nb_status st;
     memset(out, 0, sizeof *out);
     out->detector = d;
     out->origin = nb_alloc(n, sizeof *out->origin, "panels", err);
     out->fast = nb_alloc(n, sizeof *out->fast, "panels", err);
     out->slow = nb_alloc(n, sizeof *out->slow, "panels", err);
-    if (!d || !out->origin || !out->fast || !out->slow)
-        st = NB_ERR_NOMEM;
-    else if (!(st = nb_sim_detector_spec(sim, d, err)))
-        st = places(sim, &out->place, &canvas, err);
+    out->place = nb_alloc(n, sizeof *out->place, "layout", err);
+    st = d && out->origin && out->fast && out->slow && out->place ? NB_OK : NB_ERR_NOMEM;
+    NB_TRY(nb_sim_detector_spec(sim, d, err));
+    if (!st)
+        nb_sim_canvas(sim, out->place);
     for (size_t k = 0; !st && k < n; k++) {
         put(out->origin[k], sc->panels[k].pix0);
         put(out->fast[k], sc->panels[k].fast);
         put(out->slow[k], sc->panels[k].slow);
     }
     out->convention = nb_param_choice("convention", (int)convention);
-    set_axes(convention, out);
+    for (int i = 0; i < 3; i++) {
+        const double unit[3] = {i == 0, i == 1, i == 2};
+        put(out->axes[i], nb_lab_of_nexus(convention, unit));
+    }
     if (st)
         nb_master_panels_free(out);
     return st;
@@ -264,6 +240,13 @@ static nb_product frame_hdf5_product(const nb_frame *f, nb_hdf5_type type)
     return p;
 }
 
+/** The pixels of an output: of a file of this format, or (NULL) of HDF5. */
+static nb_product product_for(const nb_frame *f, const nb_format *format,
+                              nb_hdf5_type type)
+{
+    return format ? frame_file_product(f, format) : frame_hdf5_product(f, type);
+}
+
 static int is_same(const nb_product *a, const nb_product *b)
 {
     return a->type == b->type && a->adc_offset == b->adc_offset &&
@@ -271,24 +254,16 @@ static int is_same(const nb_product *a, const nb_product *b)
 }
 
 /** The frame keeps one kind of integers: two outputs that differ take the photons. */
-static void want(nb_product p, nb_frame_wants *w)
+void nb_frame_want(const nb_frame *f, const nb_format *format, nb_hdf5_type type,
+                   nb_frame_wants *w)
 {
+    const nb_product p = product_for(f, format, type);
     if (p.type == NB_PIXEL_F32) {
         w->photons = 1;
         return;
     }
     w->photons |= w->integers.type && !is_same(&w->integers, &p);
     w->integers = p;
-}
-
-void nb_frame_want_file(const nb_frame *f, const nb_format *format, nb_frame_wants *w)
-{
-    want(frame_file_product(f, format), w);
-}
-
-void nb_frame_want_hdf5(const nb_frame *f, nb_hdf5_type type, nb_frame_wants *w)
-{
-    want(frame_hdf5_product(f, type), w);
 }
 
 /** Room for whole images of this product, in memory that a device writes itself if there is one. */
@@ -422,8 +397,7 @@ nb_hdf5_frame nb_frame_truth(const nb_frame *f)
 nb_status nb_frame_sum(nb_frame *f, const nb_format *format, nb_hdf5_type type,
                        nb_sum *sum, nb_error *err)
 {
-    const nb_product product =
-        format ? frame_file_product(f, format) : frame_hdf5_product(f, type);
+    const nb_product product = product_for(f, format, type);
     const void *pixels;
     nb_status st = frame_pixels(f, &product, &pixels, err);
     if (!st)
@@ -470,14 +444,15 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** The panels at their places. */
+/** The panels at their places; gaps hold no count. */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {
-    if (!f->canvas &&
-        !(f->canvas = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout), "canvas", err)))
+    const size_t bytes = nb_hdf5_frame_bytes(layout);
+    if (!f->canvas && !(f->canvas = nb_alloc_raw(1, bytes, "canvas", err)))
         return NB_ERR_NOMEM;
-    return panels_to_canvas(f->sim, layout, stack, f->canvas, err);
+    memset(f->canvas, layout->type == NB_HDF5_F32 ? 0 : 0xff, bytes);
+    return put_panels(f->sim, stack, nb_hdf5_pixel_bytes(layout), f->canvas, err);
 }
 
 nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A detector from a file in the HDF5 of a series: the canvas of its frames, and its master. */
+/** One frame of a series: its image in every form, the canvas of its panels, and its renderer. */
 #ifndef NB_SERIES_FRAME_H
 #define NB_SERIES_FRAME_H
 
@@ -44,8 +44,8 @@ nb_status nb_sum_write(const nb_sum *sum, const char *path, nb_error *err);
 
 /* --- panels --- */
 
-/** *bad: 1 for gaps, 2 for masked pixels, in the canvas; NULL if nothing is masked and no gap needs to
- * be said.  The caller frees it. */
+/** *bad: 1 for gaps and pixels that are not rendered, 2 for those of a detector from a file, in the canvas; NULL if all are
+ * rendered and no gap needs to be said.  The caller frees it. */
 nb_status nb_panels_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
 
 /** The factors of the pixels in the canvas of the master, 0 in gaps; NULL: all are 1.  *factors: nb_free.  Errors:
@@ -81,9 +81,9 @@ typedef struct nb_frame_wants {
     nb_product integers; /* type ANY: none */
 } nb_frame_wants;
 
-void nb_frame_want_file(const nb_frame *frame, const nb_format *format,
-                        nb_frame_wants *wants);
-void nb_frame_want_hdf5(const nb_frame *frame, nb_hdf5_type type, nb_frame_wants *wants);
+/** Want the pixels of a file of this format, or (NULL) of HDF5 of this type. */
+void nb_frame_want(const nb_frame *frame, const nb_format *format, nb_hdf5_type type,
+                   nb_frame_wants *wants);
 
 /** The pixels of a file, of HDF5. */
 nb_noise_file nb_frame_file_noise(const nb_writer *writer);

@@ -15,28 +15,6 @@
 #include "../sim/crystals.h"
 #include "../params/params.h"
 
-/** *out: 1 for pixels that are not rendered; NULL if all are. The caller frees it. */
-static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)
-{
-    int whole = raster->roi.fmin <= 0 && raster->roi.smin <= 0 &&
-                raster->roi.fmax >= raster->columns - 1 &&
-                raster->roi.smax >= raster->rows - 1;
-    size_t fast = (size_t)raster->columns, n = fast * (size_t)raster->rows;
-    uint8_t *bad;
-    *out = NULL;
-    if (whole && !raster->mask)
-        return NB_OK;
-    if (!(bad = nb_alloc(n, 1, "pixel mask", err)))
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        int f = (int)(i % fast), s = (int)(i / fast);
-        bad[i] = f < raster->roi.fmin || f > raster->roi.fmax || s < raster->roi.smin ||
-                 s > raster->roi.smax || (raster->mask && !raster->mask[i]);
-    }
-    *out = bad;
-    return NB_OK;
-}
-
 /** Of the base configuration. */
 static nb_hdf5_noise noise_of(const nb_run *run)
 {
@@ -225,52 +203,43 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
 
 nb_status nb_master_write(nb_run *run, nb_error *err)
 {
-    nb_image_meta meta = nb_sim_describe(run->base);
-    const int from_file = run->base->cfg.detector != NULL;
-    uint8_t *bad;
+    const nb_sim *base = run->base;
+    const nb_image_meta meta = nb_sim_describe(base);
+    const nb_pieces *pieces = &run->truths.pieces;
+    uint8_t *bad = NULL;
     float *factors = NULL;
-    char *config = NULL;
-    nb_hdf5_master master = {0};
-    char background[NB_PATH_MAX];
+    char *config = NULL, background[NB_PATH_MAX];
     nb_hdf5_panels panels = {0};
     nb_hdf5_crystals crystals = {0};
-    const nb_pieces *pieces = &run->truths.pieces;
     int *first = first_frames(pieces, err);
-    nb_status st = !first      ? NB_ERR_NOMEM
-                   : from_file ? nb_panels_bad(run->base, &bad, err)
-                               : bad_pixels(&run->base->model.scene.raster, &bad, err);
-    if (st) {
-        nb_free(first);
-        return st;
+    nb_hdf5_master master = {0};
+    nb_status st = first ? nb_panels_bad(base, &bad, err) : NB_ERR_NOMEM;
+    NB_TRY(nb_panels_factors(base, &factors, err));
+    if (!st && base->cfg.detector)
+        st = nb_master_panels(base, &panels, err);
+    NB_TRY(nb_sim_scene_json(base, &config, err));
+    if (st == NB_ERR_UNSUPPORTED) /* without a JSON library it is left out */
+        st = NB_OK;
+    if (!st) {
+        master =
+            (nb_hdf5_master){.panels = base->cfg.detector ? &panels : NULL,
+                             .layout = run->layout,
+                             .frames = first[pieces->n],
+                             .files = pieces->n,
+                             .first_of = first,
+                             .meta = &meta,
+                             .truth = nb_truths_get,
+                             .truth_user = run,
+                             .bad = bad,
+                             .transmission = factors,
+                             .noise = noise_of(run),
+                             .background = nb_background_words(
+                                 &base->model.settings, background, sizeof background),
+                             .config = config,
+                             .data_name = link_name,
+                             .user = run};
+        st = describe_frames(run, &crystals, &master, err);
     }
-    st = nb_panels_factors(run->base, &factors, err);
-    if (!st && from_file)
-        st = nb_master_panels(run->base, &panels, err);
-    NB_TRY(nb_sim_scene_json(run->base, &config, err));
-    if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
-        nb_master_panels_free(&panels);
-        nb_free(factors);
-        nb_free(bad);
-        nb_free(first);
-        return st;
-    }
-    master.panels = from_file ? &panels : NULL;
-    master.layout = run->layout;
-    master.frames = first[pieces->n];
-    master.files = pieces->n;
-    master.first_of = first;
-    master.meta = &meta;
-    master.truth = nb_truths_get;
-    master.truth_user = run;
-    master.bad = bad;
-    master.transmission = factors;
-    master.noise = noise_of(run);
-    master.background =
-        nb_background_words(&run->base->model.settings, background, sizeof background);
-    master.config = config;
-    master.data_name = link_name;
-    master.user = run;
-    st = describe_frames(run, &crystals, &master, err);
     NB_TRY(nb_hdf5_write_master(run->series->hdf5_file, &master, err));
     nb_master_crystals_free(&crystals);
     nb_master_panels_free(&panels);

@@ -232,9 +232,9 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
     nb_status st;
     const int sum = run->sum.pixel != NULL, k = slot->frame;
     if (slot->to_file || (sum && !run->work.stem[0]))
-        nb_frame_want_file(f, run->work.name.format, &wants);
+        nb_frame_want(f, run->work.name.format, 0, &wants);
     if (slot->to_hdf5 || (sum && run->work.stem[0])) {
-        nb_frame_want_hdf5(f, run->layout.type, &wants);
+        nb_frame_want(f, NULL, run->layout.type, &wants);
         wants.photons |= run->layout.reflections;
     }
     wants.photons |= run->given != NULL;
