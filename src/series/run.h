@@ -35,22 +35,13 @@ void nb_ranks_fail(nb_ranks *ranks);
 
 /* --- images that are given in the place of rendered ones: nb_series.input --- */
 
-typedef enum nb_given_kind {
-    NB_GIVEN_ONE = 0, /* a file with one image */
-    NB_GIVEN_HDF5,    /* frames of an HDF5 file */
-    NB_GIVEN_NUMBERED /* files with numbers */
-} nb_given_kind;
-
 typedef struct nb_given {
-    nb_given_kind kind;
-    char name[NB_PATH_MAX]; /* of the file; unused when they are numbered */
-    nb_template numbered;
-    int first;        /* frame in the HDF5 file, or number of the first file */
-    int frames;       /* at least 1 */
-    int size[2];      /* of headerless images, fast and slow */
-    double unit;      /* photons */
-    double pedestal;  /* NaN: that of the header */
-    nb_series series; /* the caller's, with the number of frames */
+    int hdf5; /* frames of an HDF5 file; else the files of numbers 0 on, or one */
+    nb_template files; /* their names */
+    int first;         /* frame in the HDF5 file */
+    int frames;        /* at least 1 */
+    int size[2];       /* of headerless images, fast and slow */
+    nb_series series;  /* the caller's, with the number of frames */
     nb_config cfg; /* owned; the caller's, completed; without crystal, in double precision */
     nb_image image;  /* owned; a single one, read with its header; else none */
     nb_config plain; /* for readers, whose header nobody wants */
