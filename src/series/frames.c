@@ -278,10 +278,20 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
 static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
                          nb_error *err)
 {
-    nb_status st = nb_frames_resolved(f, (nb_crystal_at){k, 0}, cfg, NULL, err);
-    const nb_settings *all = NB_RESOLVED(cfg);
-    double fluence = st ? 0 : nb_beam_fluence(all);
-    if (!st && f->sim->model.spectrum.is_chaotic) {
+    const nb_inputs *base = &f->sim->in;
+    const nb_settings *all;
+    double fluence;
+    nb_inputs in;
+    nb_status st = nb_frames_config(f, k, cfg, err);
+    NB_TRY(nb_crystal_line(base, 0, cfg, err));
+    NB_TRY(nb_resolve_record(base, cfg, cfg->seed.value, NULL, NULL, cfg, &in, err));
+    if (st)
+        return nb_frames_at(f, k, st, err);
+    nb_inputs_drop(&in);
+    nb_inputs_show(base, cfg);
+    all = NB_RESOLVED(cfg);
+    fluence = nb_beam_fluence(all);
+    if (f->sim->model.spectrum.is_chaotic) {
         nb_spectrum s = {0};
         st = nb_spectrum_of_frame(f->sim, cfg, &s, err);
         fluence = nb_typeable(fluence * s.factor);
@@ -634,24 +644,6 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
     if (!st && at.crystal > 0)
         st = nb_crystal_line(&f->sim->in, at.crystal, cfg, err);
     cfg->cell_from_file = 0;
-    return nb_frames_at(f, at.frame, st, err);
-}
-
-nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
-                             nb_inputs *in, nb_error *err)
-{
-    nb_matrix matrix;
-    const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
-    nb_inputs own;
-    nb_status st = nb_frames_crystal(f, at, cfg, err);
-    if (!st && at.crystal == 0)
-        st = nb_crystal_line(&f->sim->in, 0, cfg, err);
-    NB_TRY(nb_resolve_record(&f->sim->in, cfg, cfg->seed.value, &extra, NULL, cfg,
-                             in ? in : &own, err));
-    if (!st && !in) {
-        nb_inputs_drop(&own);
-        nb_inputs_show(&f->sim->in, cfg);
-    }
     return nb_frames_at(f, at.frame, st, err);
 }
 

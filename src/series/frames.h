@@ -143,10 +143,6 @@ nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix);
 /** The record of frame k before the override.  Errors: NB_ERR_INPUT, if -vary finds no value in its limits. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** Resolve the record of a crystal of a frame, with its line of -crystals.  *in is the caller's; in may be NULL. */
-nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
-                             nb_inputs *in, nb_error *err);
-
 /** May a frame have another number of crystals than one? */
 int nb_frames_have_crystals(const nb_frames *f);
 

@@ -4,17 +4,9 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/hash.h"
-#include "../base/memory.h"
-#include "../base/outfile.h"
-#include "../base/shared.h"
-#include "../base/store.h"
-#include "../io/hdf5/hdf5_read.h"
-#include "../model/scene_build.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../sim/factors.h"
-#include "../sim/write.h"
 #include "frames.h"
 
 /* How far the frames of a series see, so that one table of structure factors serves all. */
@@ -26,105 +18,6 @@ static int reaches_differ(const nb_frames *f)
     return s->calls.override || f->vary.n || f->spectra.count || f->stream.images ||
            f->crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
            s->jitter_beam_mm > 0;
-}
-
-/** A crystal of a frame, resolved. */
-typedef struct resolved {
-    const nb_sim *base;
-    const nb_inputs *in;
-    const nb_config *cfg;
-    const nb_settings *all;
-} resolved;
-
-/** Sources of flags, or of the spectrum of the frame. */
-static nb_status grid_of(const resolved *r, const nb_geometry *g, nb_source **sources,
-                         int *n, nb_error *err)
-{
-    nb_spectrum spectrum = {0};
-    nb_status st = nb_spectrum_is_set(r->all)
-                       ? nb_spectrum_of_frame(r->base, r->cfg, &spectrum, err)
-                       : NB_OK;
-    NB_TRY(nb_beam_grid(r->all, g, spectrum.n ? &spectrum : NULL, sources, n, err));
-    nb_spectrum_free(&spectrum);
-    return st;
-}
-
-static nb_status sources_of(const resolved *r, const nb_geometry *g, nb_source **sources,
-                            int *n, nb_error *err)
-{
-    *n = r->in->n_lines;
-    return r->in->lines ? nb_beam_from_list(r->in->lines, *n, r->cfg->compat, sources, err)
-                        : grid_of(r, g, sources, n, err);
-}
-
-/** |q| that the detector sees. */
-static nb_status reach_of(const resolved *r, double *q, nb_error *err)
-{
-    nb_scene sc = {0};
-    nb_source *sources = NULL;
-    nb_geometry g;
-    nb_detector det = {0};
-    nb_status st;
-    if (!(st = nb_geometry_build(r->all, &g, err)) &&
-        !(st = nb_detector_build(r->all, &g, nb_beam_wavelength(r->all), NULL, &det, err)) &&
-        !(st = sources_of(r, &g, &sources, &sc.beam.n_sources, err))) {
-        sc.n_panels = det.n_panels;
-        sc.panels = det.panels;
-        sc.sensors = det.sensors;
-        sc.raster = det.raster;
-        sc.beam.sources = sources;
-        *q = nb_scene_reach(&sc);
-        nb_free(sources);
-    }
-    nb_detector_free(&det);
-    return st;
-}
-
-/** Lower *dmin to the limit of the F that the crystal needs; 0: a whole list. */
-static void lower_limit(const resolved *r, double *dmin)
-{
-    const nb_crystal_inputs of =
-        nb_crystal_inputs_of(r->all, &r->in->matrix, r->base->seed);
-    nb_crystal crystal;
-    double q;
-    if (!reach_of(r, &q, NULL) && !nb_crystal_build(r->all, &of, NULL, &crystal, NULL))
-        *dmin = fmin(*dmin, nb_factor_files_limit(r->in->factors, r->cfg, q, &crystal));
-}
-
-/** Lower *dmin to what crystal `at` needs if it has the files of the base.  The survey reports a frame's error. */
-static void widen_by(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                     nb_config *cfg, double *dmin)
-{
-    nb_inputs in;
-    if (nb_frames_resolved(f, at, cfg, &in, NULL))
-        return;
-    if (in.factors == base->in.factors)
-        lower_limit(&(resolved){base, &in, cfg, NB_RESOLVED(cfg)}, dmin);
-    nb_inputs_drop(&in);
-}
-
-nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
-{
-    const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
-        frames = reaches_differ(f) ? f->count : crystals;
-    NB_OWN_CONFIG cfg = {0};
-    double dmin;
-    if (!base->in.sums || !frames ||
-        !nb_factor_files_have_limit(base->in.factors, &base->cfg))
-        return NB_OK;
-    dmin = base->in.sums->dmin;
-    base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
-    for (int k = 0; k < frames; k++) {
-        int n = 1;
-        if (!nb_frames_config(f, k, &cfg, NULL) &&
-            nb_crystals_count(&base->in, &cfg, &n, NULL))
-            n = 0;
-        for (int m = 0; m < n; m++)
-            widen_by(f, (nb_crystal_at){k, m}, base, &cfg, &dmin);
-    }
-    base->in.limit = NB_LIMIT_ENOUGH;
-    return nb_inputs_make_factors(&base->in, &base->model, dmin > 0 ? dmin : -1,
-                                  &base->hooks, err);
 }
 
 /* All frames of a series, before the first one is made. */
@@ -249,6 +142,30 @@ static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
     return nb_fail_within(err, st, crystal);
 }
 
+nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
+{
+    const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
+        frames = reaches_differ(f) ? f->count : crystals;
+    NB_OWN_CONFIG cfg = {0};
+    nb_survey s = {0};
+    if (!base->in.sums || !frames ||
+        !nb_factor_files_have_limit(base->in.factors, &base->cfg))
+        return NB_OK;
+    s.dmin = base->in.sums->dmin;
+    base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
+    for (int k = 0; k < frames; k++) {
+        int n = 1;
+        if (!nb_frames_config(f, k, &cfg, NULL) &&
+            nb_crystals_count(&base->in, &cfg, &n, NULL))
+            n = 0;
+        for (int m = 0; m < n; m++) /* nb_frames_survey reports their errors */
+            (void)check_crystal(f, (nb_crystal_at){k, m}, &cfg, &s, NULL);
+    }
+    base->in.limit = NB_LIMIT_ENOUGH;
+    return nb_inputs_make_factors(&base->in, &base->model, s.dmin > 0 ? s.dmin : -1,
+                                  &base->hooks, err);
+}
+
 /** Frame k, with all of its crystals where lines change it; s->geometry: its own. */
 static nb_status check_frame(const nb_frames *f, int k, nb_config *cfg, nb_survey *s,
                              nb_error *err)
@@ -279,17 +196,14 @@ static int moves(const nb_geometry *g, const nb_geometry *h)
 static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
-    nb_inputs in;
+    nb_survey s = {0};
     nb_status st;
     *g = f->sim->model.geometry;
     if (!f->vary.n && !f->stream.images && !(f->series->jitter_beam_mm > 0))
         return NB_OK; /* only these move the detector of a frame */
-    if ((st = nb_frames_plain_config(f, k, &cfg, err)) ||
-        (st = nb_resolve_record(&f->sim->in, &cfg, cfg.seed.value, NULL, NULL, &cfg, &in,
-                                err)))
-        return st;
-    st = nb_geometry_build(NB_RESOLVED(&cfg), g, err);
-    nb_inputs_drop(&in);
+    st = nb_frames_plain_config(f, k, &cfg, err);
+    NB_TRY(nb_sim_check_record(f->sim, &cfg, NULL, &cfg, &s, err));
+    *g = s.geometry;
     return st;
 }
 

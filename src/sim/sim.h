@@ -143,7 +143,8 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 typedef struct nb_survey {
     nb_asker asker;
     nb_geometry geometry; /* of the last record */
-    int bright; /* 1: a pixel may exceed a float, which only a rendering shows */
+    double dmin; /* A; lowered to the limit of the F that the record needs of the files of sim; 0: a whole list */
+    int bright;  /* 1: a pixel may exceed a float, which only a rendering shows */
 } nb_survey;
 
 /** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *cfg: the
