@@ -79,12 +79,13 @@ static uint64_t hash_table(uint64_t h, const nb_inputs *in)
     return nb_hash_bytes(h, t->F, nb_table_values(&tables->box) * sizeof *t->F);
 }
 
-/** The panels of a file, their mask, and what the file says beside them. */
+/** An array of n, or NULL. */
 static uint64_t hash_points(uint64_t h, const void *points, int n, size_t size)
 {
     return nb_hash_bytes(h, points, points ? (size_t)n * size : 0);
 }
 
+/** The panels of a file, their mask, and what the file says beside them. */
 static uint64_t hash_detector(uint64_t h, const nb_detector_spec *d)
 {
     const nb_opt3 *vectors[] = {&d->beam, &d->polar_axis, &d->spindle};
@@ -144,11 +145,10 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
 {
     const nb_spectra *s = &f->spectra;
     size_t n = (size_t)s->count;
-    int random = f->series->orientations[0] && !f->missets;
+    int random = f->series->orientations[0] && !f->lines.missets;
     h = nb_hash_bytes(h, &random, sizeof random);
-    h = nb_hash_bytes(h, f->missets, (size_t)f->n_missets * sizeof *f->missets);
-    h = nb_hash_bytes(h, f->crystals,
-                      f->crystals ? (size_t)f->n_missets * sizeof *f->crystals : 0);
+    h = hash_points(h, f->lines.missets, f->lines.n, sizeof *f->lines.missets);
+    h = hash_points(h, f->lines.crystals, f->lines.n, sizeof *f->lines.crystals);
     h = nb_hash_bytes(h, f->stream.crystal,
                       (size_t)f->stream.n * sizeof *f->stream.crystal);
     h = nb_hash_bytes(h, f->stream.first,

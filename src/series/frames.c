@@ -167,7 +167,8 @@ static void take_crystal(const nb_frame_crystal *from, nb_matrix *to)
 nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix)
 {
     const nb_spectra *s = &f->spectra;
-    const nb_frame_crystal *own = f->crystals ? f->crystals + f->first + k : NULL;
+    const nb_frame_crystal *own =
+        f->lines.crystals ? f->lines.crystals + f->first + k : NULL;
     nb_frame_extra extra = {0};
     if (own && own->given) {
         take_crystal(own, matrix);
@@ -248,15 +249,13 @@ static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_err
     int lines;
     nb_status st = count_lines(f, &lines, err);
     if (!st && lines > 0)
-        st = nb_orientations_take(data, bytes, path, lines, &f->missets, &f->crystals,
-                                  err);
-    if (!st && f->crystals && lines != f->count)
+        st = nb_orientations_parse(data, bytes, path, lines, &f->lines, err);
+    if (!st && f->lines.crystals && lines != f->count)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-orientations %.200s: a line of eighteen numbers is the only crystal "
             "of its frame; type -crystals 1",
             path);
-    f->n_missets = st ? 0 : lines;
     return st;
 }
 
@@ -390,16 +389,13 @@ void nb_frames_narrow(nb_frames *f)
 
 void nb_frames_free(nb_frames *f)
 {
-    nb_free(f->missets);
-    f->missets = NULL;
+    nb_orientations_free(&f->lines);
     nb_free(f->first_line);
     f->first_line = NULL;
     nb_stream_free(&f->stream);
     nb_vary_free(&f->vary);
     nb_free(f->doses);
     f->doses = NULL;
-    nb_free(f->crystals);
-    f->crystals = NULL;
     nb_spectra_free(&f->spectra);
     nb_config_drop(&f->base);
     nb_config_drop(&f->whole);
@@ -534,10 +530,10 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
         apply_image(f, at.frame, cfg);
         return apply_stream(f, at, cfg, err);
     }
-    if (f->missets) {
+    if (f->lines.missets) {
         const int line = (f->first_line ? f->first_line[at.frame] : at.frame) + at.crystal;
         cfg->misset_mode = NB_MISSET_FIXED;
-        memcpy(cfg->misset_deg, f->missets[line < f->n_missets ? line : 0],
+        memcpy(cfg->misset_deg, f->lines.missets[line < f->lines.n ? line : 0],
                sizeof cfg->misset_deg);
         return NB_OK;
     }
@@ -650,6 +646,13 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err)
 {
     return nb_frames_crystal(f, (nb_crystal_at){k, 0}, cfg, err);
+}
+
+void nb_crystals_free(nb_crystals *all)
+{
+    nb_configs_free(all->configs, (size_t)(all->n > 1 ? all->n : 1));
+    nb_free(all->arrays);
+    memset(all, 0, sizeof *all);
 }
 
 nb_status nb_frames_crystals(const nb_frames *f, int k, nb_crystals *out, nb_error *err)

@@ -3,6 +3,7 @@
 #ifndef NB_SERIES_FRAMES_H
 #define NB_SERIES_FRAMES_H
 
+#include "../io/table/orientations.h"
 #include "../io/table/sources.h"
 #include "../io/table/stream.h"
 #include "../nanobragg.h"
@@ -71,38 +72,6 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
 /** Give a crystal and its frame their numbers.  Errors: as nb_vary_draw. */
 nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_error *err);
 
-/* --- -orientations FILE: one shot per line --- */
-
-/** A crystal that changes along a frame: A, columns a* b* c*, row by row, 1/A. */
-typedef struct nb_frame_crystal {
-    double A[9];       /* in the middle */
-    double ends[2][9]; /* at the begin and the end: A times these */
-    int given;
-} nb_frame_crystal;
-
-/** What the lines say; arrays are [needed] and the caller's. */
-typedef struct nb_orientations {
-    double (*missets)[3];       /* deg */
-    nb_frame_crystal *crystals; /* NULL: such lines are refused */
-} nb_orientations;
-
-/** Read the first `needed` lines of the text data[bytes]. A line has three misset angles (deg, about lab x, y, z), the
- * nine numbers of a rotation matrix, or eighteen: A at the begin and at the end of the frame, without the spindle's
- * rotation; row by row, separated by blanks or one comma; # starts a comment. The angles are rounded
- * so that they can be typed. NB_ERR_INPUT names the line; `path` is for that message. */
-nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
-                                int needed, const nb_orientations *out, nb_error *err);
-
-/** The same for data in memory, and into new arrays, as nb_orientations_load. */
-nb_status nb_orientations_take(const char *data, size_t bytes, const char *path,
-                               int needed, double (**missets)[3],
-                               nb_frame_crystal **crystals, nb_error *err);
-
-/** The same for the file at path. Free *missets, and *crystals (NULL: no line has eighteen numbers), with nb_free; crystals
- * NULL: such lines are refused. */
-nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
-                               nb_frame_crystal **crystals, nb_error *err);
-
 /* --- frames --- */
 
 /* -output of a series that only makes one frame as a single image; no file has this name */
@@ -119,13 +88,11 @@ typedef struct nb_frames {
     int moving;        /* the override moves the detector of some frame */
     int places_differ; /* not of all to the same place */
     double phi_deg, osc_deg;
-    double (*missets)[3]; /* owned, deg, of -orientations FILE */
-    int n_missets;
-    nb_stream stream; /* owned; of -orientations, or empty */
-    int *first_line; /* owned, [count + 1], of each frame in missets; NULL: a line a frame */
-    nb_frame_crystal *crystals; /* owned, [count], of -orientations FILE; NULL: none */
-    nb_spectra spectra;         /* owned; of -spectra */
-    nb_vary vary;               /* owned; of -vary */
+    nb_orientations lines; /* owned; of -orientations FILE, or empty */
+    int *first_line; /* owned, [count + 1], of each frame in lines; NULL: a line a frame */
+    nb_stream stream;   /* owned; of -orientations, or empty */
+    nb_spectra spectra; /* owned; of -spectra */
+    nb_vary vary;       /* owned; of -vary */
     double *doses; /* owned, [count]: dose in the middle of each frame, MGy; NULL: no -dose */
 } nb_frames;
 

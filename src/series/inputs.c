@@ -16,7 +16,7 @@ static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
     return s->calls.override || f->vary.n || f->spectra.count || f->stream.images ||
-           f->crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
+           f->lines.crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
            s->jitter_beam_mm > 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../base/outfile.h"
 #include "../nanobragg.h"
+#include "../sim/pool.h"
 #include "../sim/sim.h"
 #include "frame.h"
 #include "frames.h"
@@ -118,21 +119,11 @@ typedef struct nb_run {
     pthread_mutex_t hook_lock; /* one call of the caller's hooks at a time */
 } nb_run;
 
-#define NB_RUN_PARTS 1024
+enum { NB_RUN_PARTS = 1024 };
 
 /** Begin no more frames because of this error. Of several errors that of the first frame is
  * kept. With the lock held. */
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err);
-/** Begin no more frames, and leave the begun ones unfinished. */
-void nb_run_cancel(nb_run *run);
-
-/** Call the caller's hooks, which may request a stop. nb_run_ask: from any thread; does
- * nothing while another thread asks. nb_run_report: reports progress, with the lock held. */
-int nb_run_ask(nb_run *run);
-int nb_run_report(nb_run *run);
-
-/** Count a written frame into the progress.  With the lock held. */
-void nb_run_count(nb_run *run, const nb_slot *slot);
 /** Count what the HDF5 file of a frame says; frame: in this run. */
 void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *facts);
 /** Add the progress of another process, but for its frames. */

@@ -84,13 +84,6 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     return st;
 }
 
-void nb_crystals_free(nb_crystals *all)
-{
-    nb_configs_free(all->configs, (size_t)(all->n > 1 ? all->n : 1));
-    nb_free(all->arrays);
-    memset(all, 0, sizeof *all);
-}
-
 nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
                            const nb_hooks *hooks, nb_config *out, nb_error *err)
 {

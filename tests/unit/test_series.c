@@ -18,7 +18,7 @@
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"
-#include "series/frame.h"
+#include "sim/pool.h"
 #include "series/work.h"
 
 static nb_config small(void)
