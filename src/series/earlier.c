@@ -52,13 +52,9 @@ static uint64_t hash_fields(uint64_t h, const void *of, unsigned series, unsigne
 /** Flags of the parameters that count for the outputs of this series. */
 static unsigned what_counts(const nb_series *s)
 {
-    unsigned counts = NB_PARAM_PIXELS;
-    nb_template t;
-    if (s->hdf5_file[0])
-        counts |= NB_PARAM_HDF5;
-    if (!s->output[0] || nb_template_of(s, &t, NULL))
-        return counts;
-    return counts | t.format->params;
+    const nb_format *format = nb_series_format(s);
+    return NB_PARAM_PIXELS | (s->hdf5_file[0] ? (unsigned)NB_PARAM_HDF5 : 0) |
+           (format ? format->params : 0);
 }
 
 /* --- contents of loaded files --- */
@@ -224,7 +220,7 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
     uint64_t first[2] = {mine, hash_renderer(mine, renderer_of(&run->base->engine))};
     const char *maker = fingerprint_maker(mine, earlier);
     nb_status st = NB_OK;
-    if (maker && earlier != first[1] && nb_ranks_rank(run->ranks) == 0)
+    if (maker && earlier != first[1] && run->place.rank == 0)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-resume: the series was begun with the renderer %s, but this renderer "

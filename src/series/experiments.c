@@ -76,7 +76,7 @@ nb_status nb_experiments_open(nb_run *run, nb_error *err)
     nb_experiments *e = &run->experiments;
     const char *path = run->base->cfg.exptout_file;
     nb_status st;
-    e->wanted = path[0] && !run->frames.rotation && nb_ranks_rank(run->ranks) == 0;
+    e->wanted = path[0] && !run->frames.rotation && run->place.rank == 0;
     e->file.fd = -1;
     if (!e->wanted)
         return NB_OK;

@@ -74,7 +74,7 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
 {
     static const double most[] = {
         [NB_HDF5_U16] = 65533, [NB_HDF5_I32] = 2147483645, [NB_HDF5_F32] = INFINITY, [NB_HDF5_I16] = 32766};
-    nb_template t = {0};
+    const nb_format *format = nb_series_format(s);
     nb_pixel_type pixel;
     char where[64];
     nb_status st = NB_OK;
@@ -84,11 +84,11 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
              nb_param_choice("hdf5type", (int)s->hdf5_type));
     if (s->hdf5_file[0])
         st = nb_saturation_check(cfg, most[s->hdf5_type], where, err);
-    if (st || !s->output[0] || nb_template_of(s, &t, NULL))
+    if (st || !format)
         return st;
-    pixel = nb_format_writer(t.format, cfg->tiff_bits)->pixel;
+    pixel = nb_format_writer(format, cfg->tiff_bits)->pixel;
     snprintf(where, sizeof where, "-output of %s",
-             pixel == NB_PIXEL_U16 ? "16 bits" : t.format->name);
+             pixel == NB_PIXEL_U16 ? "16 bits" : format->name);
     return pixel == NB_PIXEL_I32   ? nb_saturation_check(cfg, 2147483645, where, err)
            : pixel == NB_PIXEL_U16 ? nb_saturation_check(cfg, 65534, where, err)
                                    : NB_OK;

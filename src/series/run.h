@@ -17,11 +17,11 @@
 /* --- the processes that mpirun started for a series --- */
 /* Every function takes NULL for a single process: rank 0 of 1.  All calls are from the thread that joined. */
 
-int nb_ranks_count(const nb_ranks *ranks);
-int nb_ranks_rank(const nb_ranks *ranks);
-/** The same for the processes of this host. */
-int nb_ranks_local_count(const nb_ranks *ranks);
-int nb_ranks_local_rank(const nb_ranks *ranks);
+/** Which process this is, of how many; the same on this host. */
+typedef struct nb_place {
+    int rank, count, local_rank, local_count;
+} nb_place;
+nb_place nb_ranks_place(const nb_ranks *ranks);
 
 /* --- all processes call these, in the same order --- */
 
@@ -86,6 +86,7 @@ typedef struct nb_run {
     const nb_series *series;
     nb_hooks hooks;  /* the caller's */
     nb_ranks *ranks; /* the caller's; NULL: this process is alone */
+    nb_place place;  /* of this process */
     nb_sim *base;    /* owned; loaded files, configuration of the whole */
     nb_frames frames;
     nb_given *given; /* owned; images instead of rendered ones, or NULL */

@@ -214,7 +214,7 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_draft t = {0};
     nb_config seeded = *cfg; /* shares the texts */
     nb_status st;
-    NB_FORWARD(nb_series_check_files(cfg, series, series->frames_per_file, err));
+    NB_FORWARD(nb_series_check_files(cfg, series, err));
     seeded.draws_file = nb_no_text; /* it is written here */
     if (has_crystal(cfg)) {
         if (!(st = nb_sim_create(&seeded, hooks, &base, err)))

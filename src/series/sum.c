@@ -83,7 +83,7 @@ void nb_sum_add(nb_sum *sum, const nb_scene *sc, nb_pixel_type type, const void 
 nb_status nb_sum_join(nb_sum *sum, nb_ranks *ranks, nb_error *err)
 {
     enum { PIECE = 1 << 16 };
-    const int processes = nb_ranks_count(ranks), rank = nb_ranks_rank(ranks);
+    const int processes = nb_ranks_place(ranks).count, rank = nb_ranks_place(ranks).rank;
     nb_sum_pixel *all;
     nb_status st;
     if (processes == 1)

@@ -18,7 +18,7 @@ typedef struct nb_template {
     const nb_format *format;
 } nb_template;
 
-/** How many frames a run makes; *first: the number of its first one in the whole series, from 0.  Those of
+/** How many frames a run makes; *first (may be NULL): the number of its first one in the whole series, from 0.  Those of
  * -only_frame, or all.  Returns 0 if they are not in the series. */
 int nb_series_part(const nb_series *series, int *first);
 /** Errors: NB_ERR_INPUT, also of a part without -seed. */
@@ -32,6 +32,9 @@ nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
 /** The template of series->output, with the numbers of its part.  A series of one frame may leave the number out:
  * the file then has just that name. */
 nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *err);
+
+/** The format of series->output; NULL: no files, or a template that is refused later. */
+const nb_format *nb_series_format(const nb_series *series);
 
 /** The same for another flag, whose files need no format. */
 nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
@@ -47,13 +50,13 @@ int nb_template_later(const nb_template *t, int number, char *name);
 nb_status nb_template_record(const nb_template *t, char *name, nb_error *err);
 
 /** nb_check_files for a series: its frames, its HDF5 files, their records, its input files,
- * and series->calls.also. per_file: the frames of an HDF5 data file. Nothing is opened. Errors:
- * NB_ERR_INPUT, NB_ERR_NOMEM. */
+ * and series->calls.also. Nothing is opened. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
-                                int per_file, nb_error *err);
+                                nb_error *err);
 
 /* --- the small file of a series --- */
-/** The small file of a series beside its outputs, from its first frame to its last. It says what the series is made of,
+
+/* The small file of a series beside its outputs, from its first frame to its last. It says what the series is made of,
  * so that other files of the same names are told apart, and it is locked while a run is at work. */
 
 typedef struct nb_series_key {
@@ -155,13 +158,12 @@ void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH
 nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
                              nb_error *err);
 /** Frames of a block. */
-int nb_work_size(const nb_series *series, int frames);
+int nb_work_size(const nb_series *series);
 /** What the run to be resumed was begun with; 0 if there is none. */
-int nb_work_key(const nb_series *series, int frames, nb_series_key *key);
+int nb_work_key(const nb_series *series, nb_series_key *key);
 
 /** At most `room` blocks are claimed at a time.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
-nb_status nb_work_open(nb_work *s, const nb_series *series, int frames, int room,
-                       nb_error *err);
+nb_status nb_work_open(nb_work *s, const nb_series *series, int room, nb_error *err);
 /** Close claims, and free. */
 void nb_work_free(nb_work *s);
 

@@ -370,7 +370,7 @@ SCRATCH_TEST(old_data_files_end_early)
     char path[NB_PATH_MAX];
     series.stills = series.frames_per_file = 5;
     nb_put_text(&series.hdf5_file, "%s", scratch_path(*state, "s.h5"));
-    assert_int_equal(nb_work_open(&w, &series, 5, 2, &err), NB_OK);
+    assert_int_equal(nb_work_open(&w, &series, 2, &err), NB_OK);
     for (int k = 0; k < 5; k++) {
         assert_null(full);
         if (next_frame(&w, k, &full, &err) == NB_ERR_UNSUPPORTED) {
