@@ -19,56 +19,6 @@
 #include "../sim/write.h"
 #include "work.h"
 
-static int has_jitter(const nb_series *s)
-{
-    return s->jitter_fluence_pct > 0 || s->jitter_lambda_pct > 0 ||
-           s->jitter_cell_pct > 0 || s->jitter_mosaic_pct > 0 || s->jitter_beam_mm > 0;
-}
-
-static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error *err)
-{
-    if (!has_jitter(s))
-        return NB_OK;
-    if (!s->stills)
-        return nb_fail(err, NB_ERR_INPUT, "-jitter_*: only with -stills or -jobs");
-    if (s->jitter_lambda_pct > 0 && cfg->mat_file[0])
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-jitter_lambda with -mat: the matrix is in units of 1/wavelength, so the "
-            "crystal would change too; type -cell and -misset instead");
-    if (s->jitter_cell_pct > 0 && !cfg->cell_count)
-        return nb_fail(err, NB_ERR_INPUT, "-jitter_cell: needs -cell");
-    if (s->jitter_beam_mm > 0 && cfg->pix0_m.set)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-jitter_beam with -pix0_vector: the origin fixes the beam centre");
-    return NB_OK;
-}
-
-/** A spectrum is the whole beam of its shot. */
-static nb_status check_spectra(const nb_series *s, const nb_config *cfg, nb_error *err)
-{
-    if (!s->spectra[0])
-        return NB_OK;
-    if (!s->stills)
-        return nb_fail(err, NB_ERR_INPUT, "-spectra: only with -stills or -jobs");
-    if (cfg->spectrum[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra and -spectrum both set the sources; give one of them");
-    if (cfg->source_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra and -sourcefile both set the sources; give one of them");
-    if (cfg->hdiv_range_mrad > 0 || cfg->vdiv_range_mrad > 0 || cfg->dispersion_pct > 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra with -divergence or -dispersion: the spectra set all "
-                       "sources; leave the ranges out");
-    if (s->jitter_lambda_pct > 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra with -jitter_lambda: the spectra set the wavelengths; "
-                       "leave -jitter_lambda out");
-    return NB_OK;
-}
-
 /** What every file of the series holds. */
 static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_error *err)
 {
@@ -106,13 +56,52 @@ static nb_status no_count(const nb_series *s, nb_error *err)
                    flag);
 }
 
+/** Flags of a series that contradict each other or flags of the image. */
+static nb_status refuse(const nb_series *s, const nb_config *cfg, nb_error *err)
+{
+    const int rotation = s->frames > 0, spectra = s->spectra[0] != 0,
+              lambda = s->jitter_lambda_pct > 0, cell = s->jitter_cell_pct > 0,
+              beam = s->jitter_beam_mm > 0,
+              jitter = lambda || cell || beam || s->jitter_fluence_pct > 0 ||
+                       s->jitter_mosaic_pct > 0;
+    const struct {
+        int wrong;
+        const char *why;
+    } all[] = {
+        {spectra && !s->stills, "-spectra: only with -stills or -jobs"},
+        {spectra && cfg->spectrum[0],
+         "-spectra and -spectrum both set the sources; give one of them"},
+        {spectra && cfg->source_file[0],
+         "-spectra and -sourcefile both set the sources; give one of them"},
+        {spectra && (cfg->hdiv_range_mrad > 0 || cfg->vdiv_range_mrad > 0 ||
+                     cfg->dispersion_pct > 0),
+         "-spectra with -divergence or -dispersion: the spectra set all "
+         "sources; leave the ranges out"},
+        {spectra && lambda, "-spectra with -jitter_lambda: the spectra set the "
+                            "wavelengths; leave -jitter_lambda out"},
+        {rotation && s->stills, "-frames and -stills: give one of them"},
+        {rotation && s->orientations[0], "-orientations: only with -stills or -jobs"},
+        {s->hdf5_type == NB_HDF5_I16 && cfg->compat,
+         "-hdf5type int16 contradicts -compat: the old program's pixels are "
+         "unsigned; use uint16"},
+        {jitter && rotation, "-jitter_*: only with -stills or -jobs"},
+        {lambda && cfg->mat_file[0],
+         "-jitter_lambda with -mat: the matrix is in units of 1/wavelength, so the "
+         "crystal would change too; type -cell and -misset instead"},
+        {cell && !cfg->cell_count, "-jitter_cell: needs -cell"},
+        {beam && cfg->pix0_m.set,
+         "-jitter_beam with -pix0_vector: the origin fixes the beam centre"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].wrong)
+            return nb_fail(err, NB_ERR_INPUT, "%s", all[i].why);
+    return NB_OK;
+}
+
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 {
     nb_status st;
-    NB_FORWARD(check_spectra(s, &base->cfg, err));
-    if (s->frames > 0 && s->stills > 0)
-        return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
-    if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
+    NB_FORWARD(refuse(s, &base->cfg, err));
+    if (s->frames + s->stills < 1)
         return no_count(s, err);
     if (s->frames > 1 && !(base->model.phi_range > 0) && !s->calls.override)
         return nb_fail(err, NB_ERR_INPUT,
@@ -124,15 +113,7 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
         strcmp(s->output, NB_SERIES_UNWRITTEN))
         return nb_fail(err, NB_ERR_INPUT,
                        "-truth spots of a series is written to HDF5: add -hdf5 FILE");
-    if (s->orientations[0] && !s->stills)
-        return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
-    if (s->hdf5_type == NB_HDF5_I16 && base->cfg.compat)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-hdf5type int16 contradicts -compat: the old program's pixels are "
-            "unsigned; use uint16");
-    NB_FORWARD(check_saturation(s, &base->cfg, err));
-    return check_jitter(s, &base->cfg, err);
+    return check_saturation(s, &base->cfg, err);
 }
 
 static nb_status load_spectra(nb_frames *f, nb_error *err)
@@ -410,24 +391,6 @@ static double normal(int64_t seed, uint32_t n)
     return nb_normal52(nb_philox((uint64_t)seed, n, JITTER_STREAM, 0), NULL);
 }
 
-/** A mean changed by a deviate of so many percent, never below 0. */
-static double jittered(double mean, double percent, int64_t seed, uint32_t n)
-{
-    return nb_typeable(fmax(0, mean * (1 + 0.01 * percent * normal(seed, n))));
-}
-
-/** One factor for all axes. */
-static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
-{
-    double percent = f->series->jitter_mosaic_pct, *v = cfg->mosaic_aniso_deg.v;
-    int i;
-    if (!cfg->mosaic_aniso_deg.set)
-        cfg->mosaic_spread_deg =
-            jittered(NB_VALUE(&f->base, mosaic_spread_deg), percent, seed, 3);
-    for (i = 0; cfg->mosaic_aniso_deg.set && i < 3; i++)
-        v[i] = jittered(v[i], percent, seed, 3);
-}
-
 /** Move the beam from its place in the base, mm along fast and slow. */
 static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
 {
@@ -445,23 +408,34 @@ static void move_beam(const nb_frames *f, double fast, double slow, nb_config *c
     cfg->Ybeam_mm = nb_typeable(g->Ybeam * 1e3 + (swapped ? fast : slow));
 }
 
-static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
+/** Multiply each kind of number by 1 + a deviate of so many percent, not below 0, and move the beam. */
+static void apply_jitter(const nb_frames *f, nb_config *cfg)
 {
     const nb_series *s = f->series;
-    if (s->jitter_fluence_pct > 0) {
-        cfg->fluence = jittered(f->sim->model.fluence, s->jitter_fluence_pct, seed, 0);
+    const nb_model *m = &f->sim->model;
+    const int64_t seed = cfg->seed.value;
+    const double mosaic = NB_VALUE(&f->base, mosaic_spread_deg);
+    double *aniso = cfg->mosaic_aniso_deg.set ? cfg->mosaic_aniso_deg.v : NULL;
+    const struct {
+        double percent;
+        const double *from; /* [n] */
+        double *to;
+        int n;
+    } kinds[] = {{s->jitter_fluence_pct, &m->fluence, &cfg->fluence, 1},
+                 {s->jitter_lambda_pct, &m->wavelength_A, &cfg->lambda_A, 1},
+                 /* all edges alike: the lattice keeps its symmetry */
+                 {s->jitter_cell_pct, f->whole.cell, cfg->cell,
+                  cfg->cell_count < 3 ? cfg->cell_count : 3},
+                 {s->jitter_mosaic_pct, aniso ? aniso : &mosaic,
+                  aniso ? aniso : &cfg->mosaic_spread_deg, aniso ? 3 : 1}};
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int j = 0; kinds[i].percent > 0 && j < kinds[i].n; j++)
+            kinds[i].to[j] = nb_typeable(fmax(
+                0, kinds[i].from[j] * (1 + 0.01 * kinds[i].percent * normal(seed, i))));
+    if (s->jitter_fluence_pct > 0)
         cfg->flux = 0;
-    }
-    if (s->jitter_lambda_pct > 0) {
-        cfg->lambda_A =
-            jittered(f->sim->model.wavelength_A, s->jitter_lambda_pct, seed, 1);
+    if (s->jitter_lambda_pct > 0)
         cfg->energy_eV = NAN;
-    }
-    if (s->jitter_cell_pct > 0) /* all edges alike: the lattice keeps its symmetry */
-        for (int i = 0; i < 3 && i < cfg->cell_count; i++)
-            cfg->cell[i] = jittered(f->whole.cell[i], s->jitter_cell_pct, seed, 2);
-    if (s->jitter_mosaic_pct > 0)
-        jitter_mosaic(f, seed, cfg);
     if (s->jitter_beam_mm > 0)
         move_beam(f, s->jitter_beam_mm * normal(seed, 4),
                   s->jitter_beam_mm * normal(seed, 5), cfg);
@@ -568,7 +542,7 @@ static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, int64_t see
         st = nb_crystal_place(at.crystal, f->base.seed.value, cfg, err);
     } else {
         st = apply_orientation(f, at, cfg, err);
-        apply_jitter(f, cfg->seed.value, cfg);
+        apply_jitter(f, cfg);
     }
     return st ? st : nb_vary_apply(&f->vary, at, cfg, err);
 }

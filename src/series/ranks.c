@@ -193,9 +193,8 @@ void nb_ranks_gather(nb_ranks *r, const void *mine, size_t bytes, void *all)
 {
     if (r)
         CALL(MPI_Allgather)
-        (mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
-    else
-        memcpy(all, mine, bytes);
+    (mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    else memcpy(all, mine, bytes);
 }
 
 static const char *rank_name(int rank, char name[32])
