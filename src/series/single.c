@@ -104,91 +104,71 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 
 /* ------------------------------------------------------------------ table */
 
-/** What rows are made of. */
-typedef struct series_of {
-    const nb_config *cfg;
-    const nb_vary *v;
-    const nb_sim *base; /* NULL: without a crystal, and f is empty */
-    const nb_frames *f;
-} series_of;
-
-/** The factor of the fluence by -spectrum. */
-static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *err)
+/** The row of a crystal; -1: of a frame without any.  f->sim NULL: the series has no crystal. */
+static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
 {
-    nb_spectrum spectrum;
-    nb_status st = nb_frames_spectrum(s->f, k, &spectrum, err);
-    nb_draft_put(t, "\t%.12g", spectrum.factor);
-    nb_spectrum_free(&spectrum);
-    return st;
-}
-
-/** The row of a crystal; -1: of a frame without any. */
-static nb_status add_row(nb_draft *t, const series_of *s, nb_crystal_at at, nb_error *err)
-{
+    const nb_vary *v = &f->vary;
     const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
+    nb_spectrum spectrum;
     double value;
     nb_status st = NB_OK;
     nb_draft_put(t, "%d\t%d\t%lld", at.frame, at.crystal,
-                 (long long)nb_series_seed(s->v->seed, at.frame));
-    for (int i = 0; i < s->v->n && !st; i++)
-        if (!(st = nb_vary_draw(s->v, i, drawn, &value, err)))
+                 (long long)nb_series_seed(v->seed, at.frame));
+    for (int i = 0; i < v->n && !st; i++)
+        if (!(st = nb_vary_draw(v, i, drawn, &value, err)))
             nb_draft_put(t, "\t%.12g", value);
-    if (!st && s->base && s->base->model.spectrum.n)
-        st = add_factor(t, s, at.frame, err);
-    if (s->f && s->f->doses)
-        nb_draft_put(t, "\t%.12g", s->f->doses[at.frame]);
+    if (!st && f->sim && f->sim->model.spectrum.n) {
+        st = nb_frames_spectrum(f, at.frame, &spectrum, err);
+        nb_draft_put(t, "\t%.12g", spectrum.factor);
+        nb_spectrum_free(&spectrum);
+    }
+    if (f->doses)
+        nb_draft_put(t, "\t%.12g", f->doses[at.frame]);
     nb_draft_put(t, "\n");
     return st;
 }
 
 /** How many crystals frame k has. */
-static nb_status count(const series_of *s, int k, int *n, nb_error *err)
+static nb_status count(const nb_frames *f, int k, int *n, nb_error *err)
 {
-    NB_OWN_CONFIG own = {0};
+    NB_OWN_CONFIG cfg = {0};
     nb_status st;
-    if (s->base) {
-        st = nb_frames_config(s->f, k, &own, err);
-        NB_TRY(nb_crystals_count(&s->base->in, &own, n, err));
-    } else {
-        nb_config_copy(&own, s->cfg);
-        st = nb_vary_apply(s->v, (nb_crystal_at){k, 0}, &own, err);
-        if (!st && nb_crystals_kind_of(own.crystals, n) != NB_CRYSTALS_NUMBER)
-            st =
-                nb_fail(err, NB_ERR_INPUT,
-                        "-draws with lines of -crystals: needs a crystal; type -cell and "
-                        "-default_F, or their files");
+    if (f->sim) {
+        st = nb_frames_config(f, k, &cfg, err);
+        return st ? st : nb_crystals_count(&f->sim->in, &cfg, n, err);
     }
+    nb_config_copy(&cfg, &f->base);
+    st = nb_vary_apply(&f->vary, (nb_crystal_at){k, 0}, &cfg, err);
+    if (!st && nb_crystals_kind_of(cfg.crystals, n) != NB_CRYSTALS_NUMBER)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-draws with lines of -crystals: needs a crystal; type -cell and "
+                     "-default_F, or their files");
     return st;
 }
 
-static nb_status add_rows(nb_draft *t, const series_of *s, int k, nb_error *err)
+static nb_status fill(nb_draft *t, const nb_frames *f, nb_error *err)
 {
-    int n = 1;
-    nb_status st = NB_OK;
-    if (s->cfg->crystals[0] || NB_VARIES(s->v, crystals) ||
-        (s->base && s->f->series->calls.override))
-        st = count(s, k, &n, err);
-    if (!st && n == 0)
-        return add_row(t, s, (nb_crystal_at){k, -1}, err);
-    for (int m = 0; m < n && !st; m++)
-        st = add_row(t, s, (nb_crystal_at){k, m}, err);
-    return st;
-}
-
-static nb_status fill(nb_draft *t, const series_of *s, nb_error *err)
-{
+    const int several =
+        nb_frames_have_crystals(f) || (f->sim && f->series->calls.override);
     nb_status st = NB_OK;
     nb_draft_put(t, "frame\tcrystal\tseed");
-    for (int i = 0; i < s->v->n; i++)
-        nb_draft_put(t, "\t%s", s->v->items[i].name);
-    if (s->base && s->base->model.spectrum.n)
+    for (int i = 0; i < f->vary.n; i++)
+        nb_draft_put(t, "\t%s", f->vary.items[i].name);
+    if (f->sim && f->sim->model.spectrum.n)
         nb_draft_put(t, "\tspectrum_factor");
-    if (s->f && s->f->doses)
+    if (f->doses)
         nb_draft_put(t, "\tdose");
     nb_draft_put(t, "\n");
-    for (int k = 0; k < s->v->frames && !st; k++)
-        if (!(st = nb_stop_check(err)))
-            st = add_rows(t, s, k, err);
+    for (int k = 0; k < f->vary.frames && !st; k++) {
+        int n = 1;
+        st = nb_stop_check(err);
+        if (!st && several)
+            st = count(f, k, &n, err);
+        if (!st && n == 0)
+            st = add_row(t, f, (nb_crystal_at){k, -1}, err);
+        for (int m = 0; m < n && !st; m++)
+            st = add_row(t, f, (nb_crystal_at){k, m}, err);
+    }
     return st;
 }
 
@@ -210,7 +190,6 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     const nb_series all = counted(series);
     nb_frames f = {0};
     nb_sim *base = NULL;
-    nb_vary own = {0};
     nb_draft t = {0};
     nb_config seeded = *cfg; /* shares the texts */
     nb_status st;
@@ -222,16 +201,13 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     } else if (!cfg->seed.set) {
         st = nb_fail(err, NB_ERR_INPUT, "-draws without a crystal needs -seed");
     } else {
-        st = nb_vary_read(all.vary, &seeded, &all, NULL, &own, err);
+        nb_config_copy(&f.base, &seeded);
+        st = nb_vary_read(all.vary, &f.base, &all, NULL, &f.vary, err);
     }
-    if (!st) {
-        const series_of s = {cfg, base ? &f.vary : &own, base, &f};
-        st = fill(&t, &s, err);
-    }
+    NB_TRY(fill(&t, &f, err));
     NB_TRY(t.failed ? nb_fail_memory(err, t.room, "-draws")
                     : nb_outfile_put(cfg->draws_file, t.data, t.n, err));
     nb_free(t.data);
-    nb_vary_free(&own);
     nb_frames_free(&f);
     nb_sim_free(base);
     return st;
