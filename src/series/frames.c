@@ -10,6 +10,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
+#include "../io/common/axes.h"
 #include "../model/deviate.h"
 #include "../model/frame.h"
 #include "../model/misset.h"
@@ -456,41 +457,26 @@ static void apply_image(const nb_frames *f, int k, nb_config *cfg)
         move_beam(f, -nb_dot(moved, g->fast), -nb_dot(moved, g->slow), cfg);
 }
 
-/** The axes of a stream are a cell and an orientation: A = U B, with a* of B along x and b* in the plane of x and y. */
+/** The axes of a crystal of the stream, as a cell and an orientation. */
 static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                               nb_error *err)
 {
     const nb_stream *s = &f->stream;
     const int first = s->first[at.frame], n = s->first[at.frame + 1] - first;
     const double *A = s->crystal[first + (at.crystal < n ? at.crystal : 0)].A;
-    nb_vec3 star[3], real[3], e[3];
-    nb_mat3 U;
-    double angles[3];
+    nb_vec3 star[3];
+    double lab[9];
     for (int c = 0; c < 3; c++) {
         const double column[3] = {A[c], A[3 + c], A[6 + c]};
         star[c] = nb_lab_of_nexus(f->sim->model.geometry.convention, column);
     }
-    for (int c = 0; c < 3; c++)
-        real[c] = nb_cross(star[(c + 1) % 3], star[(c + 2) % 3]);
-    for (int c = 0; c < 3; c++) {
-        const nb_vec3 p = nb_unit(real[(c + 1) % 3]), q = nb_unit(real[(c + 2) % 3]);
-        cfg->cell[c] = nb_typeable(nb_norm(real[c]) / fabs(nb_dot(star[0], real[0])));
-        cfg->cell[3 + c] =
-            nb_typeable(atan2(nb_norm(nb_cross(p, q)), nb_dot(p, q)) / NB_DEG);
-    }
+    nb_put_columns(star[0], star[1], star[2], lab);
+    nb_axes_cell(lab, cfg->cell);
+    nb_axes_misset(lab, cfg->misset_deg);
     cfg->cell_count = 6;
-    e[0] = nb_unit(star[0]);
-    e[2] = nb_unit(nb_cross(star[0], star[1]));
-    e[1] = nb_cross(e[2], e[0]);
-    for (int c = 0; c < 3; c++) {
-        U.m[c] = e[c].x;
-        U.m[3 + c] = e[c].y;
-        U.m[6 + c] = e[c].z;
-    }
-    nb_rotation_angles(&U, angles);
     cfg->misset_mode = NB_MISSET_FIXED;
     for (int i = 0; i < 3; i++)
-        cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
+        cfg->misset_deg[i] = nb_typeable(cfg->misset_deg[i]);
     if (n == 1 && !cfg->crystals[0])
         return NB_OK;
     return nb_config_set_number(cfg, "crystals", n, err);

@@ -34,4 +34,14 @@ int nb_simple_header_loses(const nb_image_meta *m);
  * the plane of this vector and the beam, in the frame of DIALS. */
 void nb_dials_polarization(const nb_image_meta *m, double *fraction, double normal[3]);
 
+/* --- the axes a* b* c* of a crystal, columns of A, 1/A, row major --- */
+
+/** A = U B (Busing & Levy 1967): B has a* along x and b* in the xy plane; columns of U are
+ * those axes in the lab. */
+void nb_axes_split(const double A[9], double U[9], double B[9]);
+/** The cell of A, of twelve digits: Angstrom, deg. */
+void nb_axes_cell(const double A[9], double cell[6]);
+/** The rotations of -misset that turn the crystal of -cell into that of A, deg; of a left-handed or unknown A NaN. */
+void nb_axes_misset(const double A[9], double misset[3]);
+
 #endif
