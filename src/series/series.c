@@ -450,10 +450,31 @@ static void end_blocks(nb_run *run)
     }
 }
 
+/** Let rank 0 have the sum of all processes, which all call this. */
+static nb_status join_sum(nb_sum *sum, nb_ranks *ranks, nb_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    const int processes = nb_ranks_place(ranks).count, rank = nb_ranks_place(ranks).rank;
+    nb_sum_pixel *all;
+    nb_status st;
+    if (processes == 1)
+        return NB_OK;
+    all = nb_alloc((size_t)processes, PIECE * sizeof *all, "-sumfile", err);
+    st = nb_ranks_agree(ranks, all ? NB_OK : NB_ERR_NOMEM, err);
+    for (size_t first = 0; !st && first < sum->pixels; first += PIECE) {
+        const size_t left = sum->pixels - first, n = left < PIECE ? left : PIECE;
+        nb_ranks_gather(ranks, sum->pixel + first, n * sizeof *all, all);
+        for (size_t i = n; rank == 0 && i < n * (size_t)processes; i++)
+            nb_sum_pixel_add(&sum->pixel[first + i % n], &all[i]);
+    }
+    nb_free(all);
+    return st;
+}
+
 /** The sum of the frames of all processes, when all of them are made and know it. */
 static nb_status finish_sum(nb_run *run, nb_error *err)
 {
-    nb_status st = run->sum.pixel ? nb_sum_join(&run->sum, run->ranks, err) : NB_OK;
+    nb_status st = run->sum.pixel ? join_sum(&run->sum, run->ranks, err) : NB_OK;
     if (run->sum.pixel && !st && run->place.rank == 0)
         st = nb_sum_write(&run->sum, run->base->cfg.sum_file, err);
     return run->sum.pixel ? nb_ranks_agree(run->ranks, st, err) : st;

@@ -203,6 +203,9 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err);
 /** The cache's file name. */
 const char *nb_dump_name(const nb_config *cfg);
 
+/** Continue the hash h with the contents of the files that were loaded. */
+uint64_t nb_sim_hash_files(uint64_t h, const nb_sim *sim);
+
 /** Angle of the first spindle step, rad. */
 double nb_sim_first_phi(const nb_sim *sim);
 
