@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** One frame of a series: its image in every form, and the canvas of its panels. */
+/** One frame of a series: its image in every form. */
 #ifndef NB_SERIES_FRAME_H
 #define NB_SERIES_FRAME_H
 
@@ -9,20 +9,6 @@
 #include "../sim/load.h"
 #include "../sim/sim.h"
 #include "work.h"
-
-/* --- panels --- */
-
-/** *bad: 1 for gaps and pixels that are not rendered, 2 for those of a detector from a file, in the canvas; NULL if all are
- * rendered and no gap needs to be said.  The caller frees it. */
-nb_status nb_panels_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
-
-/** The factors of the pixels in the canvas of the master, 0 in gaps; NULL: all are 1.  *factors: nb_free.  Errors:
- * NB_ERR_NOMEM. */
-nb_status nb_panels_factors(const nb_sim *sim, float **factors, nb_error *err);
-
-/** What the master says of the panels.  Free it. */
-nb_status nb_master_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
-void nb_master_panels_free(nb_hdf5_panels *panels);
 
 /** One frame: its rendered image in every form that the outputs need.  One nb_frame a thread. */
 
@@ -61,11 +47,6 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
  * pixels: of the image. */
 nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t pixels,
                            nb_rendering *rendering, nb_error *err);
-
-/** What is true of the frame whose model the simulation has now. */
-nb_hdf5_frame nb_frame_truth(const nb_frame *frame);
-/** Mark the crystal as absent or unknown. */
-void nb_frame_forget_crystal(nb_hdf5_frame *truth);
 
 /** Write the image in a single-image format, whole or not at all. */
 nb_status nb_frame_write(nb_frame *frame, const nb_format *format, const char *path,

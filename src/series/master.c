@@ -213,10 +213,10 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     nb_hdf5_crystals crystals = {0};
     int *first = first_frames(pieces, err);
     nb_hdf5_master master = {0};
-    nb_status st = first ? nb_panels_bad(base, &bad, err) : NB_ERR_NOMEM;
-    NB_TRY(nb_panels_factors(base, &factors, err));
+    nb_status st = first ? nb_canvas_bad(base, &bad, err) : NB_ERR_NOMEM;
+    NB_TRY(nb_canvas_factors(base, &factors, err));
     if (!st && base->cfg.detector)
-        st = nb_master_panels(base, &panels, err);
+        st = nb_canvas_panels(base, &panels, err);
     NB_TRY(nb_sim_scene_json(base, &config, err));
     if (st == NB_ERR_UNSUPPORTED) /* without a JSON library it is left out */
         st = NB_OK;
@@ -242,7 +242,7 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     }
     NB_TRY(nb_hdf5_write_master(run->series->hdf5_file, &master, err));
     nb_master_crystals_free(&crystals);
-    nb_master_panels_free(&panels);
+    nb_canvas_panels_free(&panels);
     nb_free(config);
     nb_free(factors);
     nb_free(bad);

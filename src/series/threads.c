@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../sim/derive.h"
+#include "../sim/write.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -307,7 +308,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     if ((st = prepare(w, k, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
-    slot->truth = nb_truths_of(run, f);
+    slot->truth = nb_sim_truth(f->sim, run->given != NULL);
     st = render(run, f, slot, err);
     look_at(&f->stats, &slot->truth.facts);
     NB_TRY(make_outputs(run, f, slot, err));

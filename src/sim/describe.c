@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The metadata for the headers of image files. */
+/* What files say of an image: the metadata of headers, and the truth of masters. */
+#include <math.h>
 #include <string.h>
 
-#include "../io/image/writer.h"
+#include "../model/drawn.h"
+#include "crystals.h"
+#include "write.h"
 #include "noise.h"
 
 static void copy_vector(double out[3], double scale, nb_vec3 v)
@@ -78,4 +81,62 @@ nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
     if (nb_noise_bounded(&sim->model.settings))
         meta.saturation = nb_sim_noise_largest(sim, file) - 1;
     return meta;
+}
+
+/** Where the detector stands and how the beam is polarized. */
+static void put_geometry(const nb_sim *sim, nb_hdf5_frame *t)
+{
+    const nb_geometry *g = &sim->model.geometry;
+    const nb_image_meta m = nb_sim_describe(sim);
+    memcpy(t->pix0_mm, m.pix0_mm, sizeof t->pix0_mm);
+    memcpy(t->fast_axis, m.fast_axis, sizeof t->fast_axis);
+    memcpy(t->slow_axis, m.slow_axis, sizeof t->slow_axis);
+    memcpy(t->beam, m.beam, sizeof t->beam);
+    memcpy(t->spindle, m.spindle, sizeof t->spindle);
+    memcpy(t->polar_axis, m.polar_axis, sizeof t->polar_axis);
+    t->distance_mm = m.distance_mm;
+    t->beam_px[0] = g->Fbeam / g->pixel;
+    t->beam_px[1] = g->Sbeam / g->pixel;
+    t->polarization = m.polarization;
+}
+
+/** Mark the crystal as absent or unknown. */
+static void forget_crystal(nb_hdf5_frame *t)
+{
+    for (int i = 0; i < 9; i++)
+        t->A[i] = t->A_drawn[i] = NAN;
+    for (int i = 0; i < 3; i++)
+        t->N[i] = t->misset[i] = NAN;
+    t->blocks = t->mosaic_deg = NAN;
+}
+
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal)
+{
+    const nb_model *m = &sim->model;
+    const nb_crystal *x = &m->crystal;
+    nb_hdf5_frame t = {0};
+    nb_vec3 drawn[3];
+    put_geometry(sim, &t);
+    nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
+    memcpy(t.N, x->N, sizeof t.N);
+    nb_crystal_misset(x, t.misset);
+    nb_model_drawn(m, nb_sim_first_phi(sim), drawn);
+    nb_put_columns(drawn[0], drawn[1], drawn[2], t.A_drawn);
+    t.blocks = m->blocks;
+    t.phi_deg = sim->model.settings.value.phi_deg;
+    t.osc_deg = m->phi_range / NB_DEG;
+    t.wavelength_A = nb_sim_wavelength(sim);
+    t.fluence = m->fluence;
+    t.mosaic_deg = m->mosaic.spread / NB_DEG;
+    t.exposure_s = sim->cfg.exposure_s;
+    t.beamsize_mm = sim->model.settings.value.beamsize_mm;
+    t.seed = sim->seed;
+    t.flicker = nb_sim_flicker(sim);
+    t.dose_MGy = m->damage.dose;
+    t.B_added = m->damage.B;
+    t.cell_factor = m->damage.growth;
+    t.spectrum_factor = m->spectrum.n ? m->spectrum.factor : 1;
+    if (no_crystal || (sim->crowd && !sim->crowd->crystals))
+        forget_crystal(&t);
+    return t;
 }
