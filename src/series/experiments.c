@@ -52,10 +52,8 @@ nb_status nb_experiments_write(nb_run *run, nb_error *err)
     nb_experiments *e = &run->experiments;
     const nb_format *format = run->work.name.format;
     nb_hdf5_crystals crystals = {0};
-    nb_expt_stills stills = {.frames = run->frames.count,
-                             .truth = nb_truths_get,
-                             .truth_user = run,
-                             .image_user = run};
+    nb_expt_stills stills = {
+        .frames = run->frames.count, .truth = nb_truths_get, .user = run};
     nb_status st = NB_OK;
     if (!e->wanted)
         return NB_OK;

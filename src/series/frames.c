@@ -189,24 +189,20 @@ static nb_status check_scan(const nb_frames *f, nb_error *err)
 /** The lines of frames with several crystals, or none. */
 static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 {
-    NB_OWN_CONFIG cfg = {0};
     nb_status st = NB_OK;
     *lines = f->count;
-    if (!f->base.crystals[0] && !NB_VARIES(&f->vary, crystals) &&
-        !f->series->calls.override)
+    if (!nb_frames_have_crystals(f) && !f->series->calls.override)
         return NB_OK;
     f->first_line =
         nb_alloc((size_t)f->count + 1, sizeof *f->first_line, "orientations", err);
     if (!f->first_line)
-        st = NB_ERR_NOMEM;
+        return NB_ERR_NOMEM;
     for (int k = 0; k < f->count && !st; k++) {
         int n = 1;
-        st = nb_frames_config(f, k, &cfg, err);
-        NB_TRY(nb_crystals_count(&f->sim->in, &cfg, &n, err));
+        st = nb_frames_count(f, k, &n, err);
         f->first_line[k + 1] = f->first_line[k] + n;
     }
-    if (!st)
-        *lines = f->first_line[f->count];
+    *lines = f->first_line[f->count];
     return st;
 }
 
@@ -582,6 +578,13 @@ int nb_frames_have_crystals(const nb_frames *f)
 {
     return f->base.crystals[0] || f->base.twin[0] || NB_VARIES(&f->vary, crystals) ||
            f->stream.n != f->stream.images;
+}
+
+nb_status nb_frames_count(const nb_frames *f, int k, int *n, nb_error *err)
+{
+    NB_OWN_CONFIG cfg = {0};
+    nb_status st = nb_frames_config(f, k, &cfg, err);
+    return st ? st : nb_crystals_count(&f->sim->in, &cfg, n, err);
 }
 
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,

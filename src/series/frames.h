@@ -110,8 +110,10 @@ nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix);
 /** The record of frame k before the override.  Errors: NB_ERR_INPUT, if -vary finds no value in its limits. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** May a frame have another number of crystals than one? */
+/** May a frame have another number of crystals than one, but for its override? */
 int nb_frames_have_crystals(const nb_frames *f);
+/** The number of crystals of frame k. */
+nb_status nb_frames_count(const nb_frames *f, int k, int *n, nb_error *err);
 
 /** The record of a crystal of a frame; the first crystal's is without its line of -crystals. */
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,

@@ -155,10 +155,8 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
     for (int k = 0; k < frames; k++) {
         int n = 1;
-        if (!nb_frames_config(f, k, &cfg, NULL) &&
-            nb_crystals_count(&base->in, &cfg, &n, NULL))
-            n = 0;
-        for (int m = 0; m < n; m++) /* nb_frames_survey reports their errors */
+        (void)nb_frames_count(f, k, &n, NULL); /* nb_frames_survey reports errors */
+        for (int m = 0; m < n; m++)
             (void)check_crystal(f, (nb_crystal_at){k, m}, &cfg, &s, NULL);
     }
     base->in.limit = NB_LIMIT_ENOUGH;

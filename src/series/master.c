@@ -59,7 +59,8 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
 static const char *varied_name(void *user, int i)
 {
     const nb_vary *v = &((const nb_run *)user)->frames.vary;
-    return v->items[nb_vary_frame_item(v, i)].name;
+    const int item = nb_vary_frame_item(v, i);
+    return item < v->n ? v->items[item].name : NULL;
 }
 
 static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
@@ -186,13 +187,10 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->damaged = run->base->model.damage.given;
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
-    master->frames_user = run;
     master->wavelengths = run->base->model.spectrum.n;
     master->threads = run->threads;
     master->varied_name = varied_name;
     master->varied = varied;
-    while (nb_vary_frame_item(&f->vary, master->n_varied) < f->vary.n)
-        master->n_varied++;
     master->images = f->stream.images ? f->stream.image + f->first : NULL;
     master->first = f->first;
     if (!nb_frames_have_crystals(f))
@@ -229,7 +227,6 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
                              .first_of = first,
                              .meta = &meta,
                              .truth = nb_truths_get,
-                             .truth_user = run,
                              .bad = bad,
                              .transmission = factors,
                              .noise = noise_of(run),

@@ -21,24 +21,7 @@
 #include "../render/choose.h"
 #include "run.h"
 
-/** Values that rank 0 decides first. */
-typedef struct beginning {
-    int64_t seed;
-    uint64_t earlier; /* the fingerprint of the run to resume; 0: there is none */
-} beginning;
-
-/** The same as in the run to resume; else as requested. */
-static beginning resolve(const nb_run *run, const nb_config *cfg)
-{
-    nb_series_key key = {0};
-    const int earlier = run->series->resume && nb_work_key(run->series, &key);
-    return (beginning){cfg->seed.set ? cfg->seed.value
-                       : earlier     ? key.seed
-                                     : nb_seed_from_clock(),
-                       earlier ? key.fingerprint : 0};
-}
-
-static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning *b,
+static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
                              nb_error *err)
 {
     NB_OWN_CONFIG first = {0};
@@ -47,7 +30,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
     nb_config_copy(&first, cfg);
     first.device_alone = 0; /* its renderers are several */
     first.seed.set = 1;
-    first.seed.value = b->seed;
+    first.seed.value = seed;
     first.expand_list = nb_vary_changes_F(run->series->vary);
     st = nb_sim_create_for(&first, frames / run->place.count, &run->hooks, &run->base,
                            err);
@@ -273,11 +256,10 @@ static nb_status check_panels(const nb_run *run, nb_error *err)
 }
 
 /** All preparations without files. */
-static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
-                         nb_error *err)
+static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_error *err)
 {
     nb_panel_canvas canvas;
-    nb_status st = create_base(run, cfg, b, err);
+    nb_status st = create_base(run, cfg, seed, err);
     if (!st && run->given)
         st = nb_given_prepare(run->given, run->base, err);
     if (st || (st = check_panels(run, err)) ||
@@ -349,17 +331,20 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
 
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
-    beginning b = {0};
+    nb_series_key key = {0}; /* of the run to resume, or its seed alone */
     uint64_t fingerprint;
     nb_status st = NB_OK;
     if (run->place.rank == 0) {
-        b = resolve(run, cfg);
+        if (!run->series->resume || !nb_work_key(run->series, &key))
+            key.seed = nb_seed_from_clock();
+        if (cfg->seed.set)
+            key.seed = cfg->seed.value;
         st = nb_series_check_files(cfg, run->series, err);
     }
     NB_FORWARD(nb_ranks_agree(run->ranks, st, err));
-    nb_ranks_share(run->ranks, &b, sizeof b);
-    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)) ||
-        (st = nb_earlier_fingerprint(run, b.earlier, &fingerprint, err)) ||
+    nb_ranks_share(run->ranks, &key, sizeof key);
+    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, key.seed, err), err)) ||
+        (st = nb_earlier_fingerprint(run, key.fingerprint, &fingerprint, err)) ||
         (st = open_all(run, fingerprint, cfg->dump_file[0] != '\0', err)))
         return st;
     share_found(run);
@@ -474,10 +459,13 @@ static nb_status join_sum(nb_sum *sum, nb_ranks *ranks, nb_error *err)
 /** The sum of the frames of all processes, when all of them are made and know it. */
 static nb_status finish_sum(nb_run *run, nb_error *err)
 {
-    nb_status st = run->sum.pixel ? join_sum(&run->sum, run->ranks, err) : NB_OK;
-    if (run->sum.pixel && !st && run->place.rank == 0)
+    nb_status st;
+    if (!run->sum.pixel)
+        return NB_OK;
+    st = join_sum(&run->sum, run->ranks, err);
+    if (!st && run->place.rank == 0)
         st = nb_sum_write(&run->sum, run->base->cfg.sum_file, err);
-    return run->sum.pixel ? nb_ranks_agree(run->ranks, st, err) : st;
+    return nb_ranks_agree(run->ranks, st, err);
 }
 
 /** When all processes have ended: add up what they made.  *stopped: one of them was interrupted.  Waits for them. */

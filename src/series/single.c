@@ -133,10 +133,8 @@ static nb_status count(const nb_frames *f, int k, int *n, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
     nb_status st;
-    if (f->sim) {
-        st = nb_frames_config(f, k, &cfg, err);
-        return st ? st : nb_crystals_count(&f->sim->in, &cfg, n, err);
-    }
+    if (f->sim)
+        return nb_frames_count(f, k, n, err);
     nb_config_copy(&cfg, &f->base);
     st = nb_vary_apply(&f->vary, (nb_crystal_at){k, 0}, &cfg, err);
     if (!st && nb_crystals_kind_of(cfg.crystals, n) != NB_CRYSTALS_NUMBER)

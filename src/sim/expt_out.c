@@ -420,7 +420,7 @@ static nb_status truth_of(stills *s, int k, const nb_hdf5_frame **out, nb_error 
     if (k < s->first || k >= s->first + s->count) {
         s->first = k;
         s->count = left < AT_ONCE ? left : AT_ONCE;
-        st = s->of->truth(s->of->truth_user, k, s->count, s->truth, err);
+        st = s->of->truth(s->of->user, k, s->count, s->truth, err);
     }
     *out = s->truth + (k - s->first);
     return st;
@@ -559,7 +559,7 @@ static nb_status put_imageset(stills *s, int k, int *unused, nb_error *err)
     (void)unused;
     if (!s->of->image)
         return NB_OK;
-    s->of->image(s->of->image_user, k, name, &at);
+    s->of->image(s->of->user, k, name, &at);
     if (name[0])
         name_from(s->sim->cfg.exptout_file, name, from);
     one = new_object(s);

@@ -98,11 +98,10 @@ typedef struct nb_expt_stills {
     int frames;
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
-    void *truth_user;
     /** The file of frame k, NB_PATH_MAX bytes, and its place there; *at stays -1: it is alone.  NULL: DIALS reads no
      * image of the series. */
     void (*image)(void *user, int k, char *name, int *at);
-    void *image_user;
+    void *user;                       /* of truth and image */
     const nb_hdf5_crystals *crystals; /* NULL: one in each frame, of the truth */
     double trusted[2];                /* counts, least and largest */
 } nb_expt_stills;

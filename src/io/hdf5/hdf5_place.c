@@ -398,14 +398,14 @@ static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 {
     const hsize_t n = (hsize_t)master->frames;
     double *values = nb_alloc((size_t)n, sizeof *values, "truth", NULL);
+    const char *name;
     char path[120];
     h->ok &= values != NULL;
     nb_h5_group(h, SIMULATION "/vary", "NXcollection");
-    for (int i = 0; values && i < master->n_varied; i++) {
+    for (int i = 0; values && (name = master->varied_name(master->user, i)); i++) {
         for (int k = 0; k < master->frames; k++)
-            h->ok &= !master->varied(master->frames_user, i, k, &values[k], NULL);
-        snprintf(path, sizeof path, SIMULATION "/vary/%s",
-                 master->varied_name(master->frames_user, i));
+            h->ok &= !master->varied(master->user, i, k, &values[k], NULL);
+        snprintf(path, sizeof path, SIMULATION "/vary/%s", name);
         nb_h5_array(h, path, H5T_NATIVE_DOUBLE, values, 1, &n);
     }
     nb_free(values);
@@ -551,7 +551,7 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
             h, SIMULATION "/transmission", H5T_NATIVE_FLOAT, master->transmission,
             (const hsize_t[]){(hsize_t)master->layout.slow, (hsize_t)master->layout.fast});
     put_truths(h, master, IMAGE);
-    if (master->n_varied)
+    if (master->varied_name(master->user, 0))
         put_varied(h, master);
     if (master->images)
         nb_h5_member_texts(h, SIMULATION "/image", master->images[0],
