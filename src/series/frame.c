@@ -32,42 +32,6 @@ void nb_frame_free(nb_frame *f)
     nb_free(f->canvas);
 }
 
-/** The pixels of this type: with noise, or rounded under -nonoise. */
-static nb_product product_of(const nb_frame *f, nb_pixel_type type, double adc_offset)
-{
-    const nb_config *cfg = &f->sim->cfg;
-    if (type == NB_PIXEL_F32)
-        return (nb_product){.type = type, .scale = 1};
-    if (cfg->write_noise)
-        return nb_sim_noise_product(f->sim, type, adc_offset);
-    return (nb_product){.type = type,
-                        .scale = cfg->scale, /* set for every series */
-                        .adc_offset = adc_offset,
-                        .ends_at_16_bits = cfg->compat};
-}
-
-/** The offset of files that have none unless it was typed. */
-static double typed_offset(const nb_config *cfg)
-{
-    return cfg->adc_set && cfg->write_noise ? cfg->adc_offset : 0;
-}
-
-static nb_product frame_file_product(const nb_frame *f, const nb_format *format)
-{
-    const nb_config *cfg = &f->sim->cfg;
-    nb_product p;
-    switch (nb_format_writer(format, cfg->tiff_bits)->pixel) {
-    case NB_PIXEL_U16:
-        return product_of(f, NB_PIXEL_U16, cfg->adc_offset);
-    case NB_PIXEL_I32:
-        p = product_of(f, NB_PIXEL_I32, typed_offset(cfg));
-        p.marks_masked = 1;
-        return p;
-    default:
-        return product_of(f, NB_PIXEL_F32, 0);
-    }
-}
-
 nb_noise_file nb_frame_file_noise(const nb_writer *writer)
 {
     return writer->pixel == NB_PIXEL_I32 ? NB_NOISE_I32 : NB_NOISE_U16;
@@ -80,25 +44,32 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
                                  : NB_NOISE_I32;
 }
 
-static nb_product frame_hdf5_product(const nb_frame *f, nb_hdf5_type type)
+/** The pixels of an output, with noise, or rounded under -nonoise: of a file of this format, or (NULL) of HDF5. */
+static nb_product product_for(const nb_frame *f, const nb_format *format,
+                              nb_hdf5_type type)
 {
     static const nb_pixel_type types[] = {[NB_HDF5_U16] = NB_PIXEL_U16,
                                           [NB_HDF5_I32] = NB_PIXEL_I32,
                                           [NB_HDF5_F32] = NB_PIXEL_F32,
                                           [NB_HDF5_I16] = NB_PIXEL_I16};
     const nb_config *cfg = &f->sim->cfg;
-    nb_product p = product_of(f, types[type], typed_offset(cfg));
-    p.marks_masked = p.type != NB_PIXEL_F32;
-    if (p.marks_masked) /* of the stages that have a limit */
+    const nb_pixel_type pixel =
+        format ? nb_format_writer(format, cfg->tiff_bits)->pixel : types[type];
+    /* others have no offset unless it was typed */
+    const int offset =
+        (format && pixel == NB_PIXEL_U16) || (cfg->adc_set && cfg->write_noise);
+    nb_product p = {.type = pixel,
+                    .scale = cfg->scale, /* set for every series */
+                    .adc_offset = offset ? cfg->adc_offset : 0,
+                    .ends_at_16_bits = cfg->compat};
+    if (pixel != NB_PIXEL_U16 && pixel != NB_PIXEL_I16 && pixel != NB_PIXEL_I32)
+        return (nb_product){.type = NB_PIXEL_F32, .scale = 1};
+    if (cfg->write_noise)
+        p = nb_sim_noise_product(f->sim, pixel, p.adc_offset);
+    p.marks_masked = !format || pixel == NB_PIXEL_I32;
+    if (!format) /* of the stages that have a limit */
         p.trusted = nb_noise_trusted(&f->sim->model.settings, nb_frame_hdf5_noise(type));
     return p;
-}
-
-/** The pixels of an output: of a file of this format, or (NULL) of HDF5. */
-static nb_product product_for(const nb_frame *f, const nb_format *format,
-                              nb_hdf5_type type)
-{
-    return format ? frame_file_product(f, format) : frame_hdf5_product(f, type);
 }
 
 static int is_same(const nb_product *a, const nb_product *b)
@@ -223,7 +194,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
 {
     const nb_config *cfg = &f->sim->cfg;
     const nb_writer *writer = nb_format_writer(format, cfg->tiff_bits);
-    const nb_product product = frame_file_product(f, format);
+    const nb_product product = product_for(f, format, 0);
     nb_image_meta meta = nb_sim_describe(f->sim);
     nb_image_view view = {
         .fast = meta.fast, .slow = meta.slow, .type = writer->pixel, .scale = 1};
@@ -255,7 +226,7 @@ static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const vo
 nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err)
 {
-    const nb_product product = frame_hdf5_product(f, layout->type);
+    const nb_product product = product_for(f, NULL, layout->type);
     const void *pixels;
     nb_status st = frame_pixels(f, &product, &pixels, err);
     if (!st && !f->scratch) {
