@@ -56,7 +56,8 @@ static int same_detector(const nb_config *a, const nb_config *b)
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
-    if (g->pixel != f->sim->model.geometry.pixel && !same_detector(cfg, &f->whole))
+    const nb_geometry *own = &f->sim->model.geometry;
+    if (g->pixel != own->pixel && !same_detector(cfg, &f->whole))
         return "another pixel size";
     if (NB_VALUE(cfg, thick_um) != f->sim->model.settings.value.thick_um)
         return "another sensor thickness";
@@ -64,10 +65,10 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
         return "another noise of the detector";
     if (cfg->curved != f->whole.curved)
         return "a detector of another curvature";
-    if (f->rotation && !same_direction(g->spindle, f->sim->model.geometry.spindle))
+    if (f->rotation && !same_direction(g->spindle, own->spindle))
         return "another spindle axis";
     if (f->rotation && !(cfg->detector && cfg->detector->scan.beam) &&
-        !same_direction(g->beam, f->sim->model.geometry.beam))
+        !same_direction(g->beam, own->beam))
         return "another direction of the beam";
     return NULL;
 }
@@ -75,27 +76,25 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
 nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
                           nb_error *err)
 {
+    const nb_geometry *own = &f->sim->model.geometry;
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
     const int experiments = f->base.exptout_file[0] && !f->rotation,
               same = same_detector(cfg, &f->whole);
-    if (!what && experiments && g->pixel != f->sim->model.geometry.pixel && !same)
+    if (!what && experiments && g->pixel != own->pixel && !same)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has another pixel size than the series, but -exptout "
                        "holds only one; leave it out, or write one series for each");
-    if (!same && (g->fpixels != f->sim->model.geometry.fpixels ||
-                  g->spixels != f->sim->model.geometry.spixels))
+    if (!same && (g->fpixels != own->fpixels || g->spixels != own->spixels))
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %d x %d pixels, but the series has %d x %d",
-                       g->fpixels, g->spixels, f->sim->model.geometry.fpixels,
-                       f->sim->model.geometry.spixels);
+                       g->fpixels, g->spixels, own->fpixels, own->spixels);
     if (what)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %s than the series, but an -hdf5 master holds "
                        "only one; use -output, or one series for each",
                        what);
     if (f->spectra.count &&
-        (cfg->source_file[0] ||
-         memcmp(&g->beam, &f->sim->model.geometry.beam, sizeof g->beam) != 0))
+        (cfg->source_file[0] || memcmp(&g->beam, &own->beam, sizeof g->beam) != 0))
         return nb_fail(
             err,
             NB_ERR_INPUT, "-spectra: the beam's direction and sources cannot change from frame to frame");

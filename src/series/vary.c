@@ -456,26 +456,24 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
         if (jitter[i].is && nb_vary_has(v, jitter[i].member))
             return nb_fail(err, NB_ERR_INPUT, "-vary %s contradicts -%s; give one of them",
                            nb_param_of(jitter[i].member)->name, jitter[i].other);
-    for (int i = 0; i < v->n; i++)
-        if (v->items[i].to == NB_VARY_CRYSTALS && isnan(v->items[i].centre))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "-vary crystals contradicts -crystals with a line for each "
-                           "crystal; give one of them");
-        else if (cfg->crystals[0] && v->items[i].to == NB_VARY_MISSET)
-            return nb_fail(
-                err, NB_ERR_INPUT,
-                "-vary %s: with -crystals orientations are random; type rot_x, "
-                "rot_y, rot_z for a rotation about them",
-                v->items[i].name);
-        else if (random && v->items[i].to == NB_VARY_MISSET)
-            return nb_fail(
-                err, NB_ERR_INPUT,
-                "-vary %s: the orientation is random; type rot_x, rot_y, rot_z for a "
-                "rotation about it",
-                v->items[i].name);
-        else if ((v->items[i].to == NB_VARY_EDGES || v->items[i].to == NB_VARY_CELL) &&
-                 !cfg->cell_count)
-            return nb_fail(err, NB_ERR_INPUT, "-vary %s: needs -cell", v->items[i].name);
+    for (int i = 0; i < v->n; i++) {
+        const nb_vary_item *item = &v->items[i];
+        const int misset = item->to == NB_VARY_MISSET;
+        const char *why =
+            item->to == NB_VARY_CRYSTALS && isnan(item->centre)
+                ? " contradicts -crystals with a line for each crystal; give one of them"
+            : misset && cfg->crystals[0]
+                ? ": with -crystals orientations are random; type rot_x, rot_y, rot_z "
+                  "for a rotation about them"
+            : misset && random
+                ? ": the orientation is random; type rot_x, rot_y, rot_z for a rotation "
+                  "about it"
+            : (item->to == NB_VARY_EDGES || item->to == NB_VARY_CELL) && !cfg->cell_count
+                ? ": needs -cell"
+                : NULL;
+        if (why)
+            return nb_fail(err, NB_ERR_INPUT, "-vary %s%s", item->name, why);
+    }
     return NB_OK;
 }
 
